@@ -209,6 +209,7 @@ axed <- function(model, field) {
 
 #' @exportS3Method vetiver::vetiver_create_description
 vetiver_create_description.gbt <- function(model) {
+  check_model(model, "model")
   sprintf("A gbt model (%s, %s)", model$objective, counted(rounds_used(model), "round"))
 }
 
@@ -220,6 +221,7 @@ vetiver_create_meta.gbt <- function(model, metadata) {
 # No rows of the columns that predictions need, as they were in training.
 #' @exportS3Method vetiver::vetiver_ptype
 vetiver_ptype.gbt <- function(model, ...) {
+  check_model(model, "model")
   data <- list(...)$prototype_data
   if (!is.null(data)) return(as_tibble_here(as.data.frame(data)[0L, predictor_names(model), drop = FALSE]))
   if (!is.null(model$terms)) {

@@ -6,6 +6,7 @@
 #   message   the last outcome in words                              verdict  see compare_models(), or NULL
 #   held      a challenger that was held back, or NULL               status, log   of the job
 #   rows      list(train, holdout) of the job that runs              spec     list(formula, args, margin, history)
+#   last      the live model as it was read last, or NULL            unreadable   why the file cannot be read, or NULL
 #
 # Replaced models go to a folder beside the file, path + ".history", each under the time when it was replaced.
 
@@ -15,7 +16,7 @@ refresh_hub <- function(path, spec) {
   hub <- hubs[[path]]
   if (is.null(hub)) {
     hub <- list2env(list(path = path, state = "idle", message = NULL, job = NULL, verdict = NULL, held = NULL,
-                         status = NULL, log = NULL, rows = NULL), parent = emptyenv())
+                         status = NULL, log = NULL, rows = NULL, last = NULL, unreadable = NULL), parent = emptyenv())
     hubs[[path]] <- hub
     package_state$hubs <- hubs
   }
@@ -23,14 +24,26 @@ refresh_hub <- function(path, spec) {
   hub
 }
 
-# The live model, or NULL. An unreadable file is no reason to stop: it is told, and the next refresh replaces it.
+# The live model, or NULL where there is none. An unreadable file is no reason to stop, and says nothing of the job that
+# may run: it is told, the model that was read last stays live, and the next refresh replaces the file.
 live_model <- function(hub) {
-  if (!file.exists(hub$path)) return(NULL)
-  tryCatch(gbt_load(hub$path, trust = TRUE), gbt_error = function(e) {
-    hub$message <- sprintf("the model's file cannot be read: %s", conditionMessage(e))
-    hub$state <- "failed"
-    NULL
+  hub$unreadable <- NULL
+  if (!file.exists(hub$path)) return(hub$last <- NULL)
+  tryCatch(hub$last <- gbt_load(hub$path, trust = TRUE), gbt_error = function(e) {
+    hub$unreadable <- sprintf("The model's file cannot be read%s: %s",
+                              if (is.null(hub$last)) "" else "; the model that was read before stays in use",
+                              conditionMessage(e))
+    hub$last
   })
+}
+
+# The same for a decision: a file that is being written on a slow disk, or copied there, is given a second.
+champion_of <- function(hub) {
+  wait_until(function() {
+    live_model(hub)
+    is.null(hub$unreadable)
+  }, 1)
+  hub$last
 }
 
 # data: data frame; holdout: data frame, or a share of `data`, its last rows.
@@ -38,8 +51,12 @@ refresh_start <- function(hub, data, holdout) {
   if (hub$state == "running") return(invisible(hub))
   hub$message <- hub$verdict <- hub$held <- hub$log <- hub$status <- NULL
   try_else({
+    check_spec(hub$spec)
     hub$rows <- refresh_rows(data, holdout)
-    hub$job <- do.call(gbt_job, c(list(hub$spec$formula, data = hub$rows$train), hub$spec$args))
+    args <- hub$spec$args
+    named <- canonical_name(names(args)) %in% c("weights", "offset") & vapply(args, is_text, NA)
+    args[named] <- lapply(args[named], as.name)
+    hub$job <- do.call(gbt_job, c(list(hub$spec$formula, data = hub$rows$train), args))
     hub$state <- "running"
   }, function(e) refresh_failed(hub, e))
   invisible(hub)
@@ -100,8 +117,8 @@ refresh_cancelled <- function(hub) {
 
 # The first model is taken as it is; another one when it is not worse than the margin allows.
 refresh_decide <- function(hub, model) {
-  champion <- live_model(hub)
-  verdict <- compare_models(champion, model, hub$rows$holdout, hub$spec$formula, hub$spec$margin)
+  champion <- champion_of(hub)
+  verdict <- compare_models(champion, model, hub$rows$holdout, hub$spec, hub$unreadable)
   model$refresh <- list(trained = format(Sys.time(), "%Y-%m-%d %H:%M:%S"), metric = verdict$metric,
                         loss = verdict$challenger, holdout_rows = verdict$rows)
   hub$verdict <- verdict
@@ -116,7 +133,8 @@ refresh_decide <- function(hub, model) {
 refresh_promote <- function(hub, model, state = "promoted") {
   keep_in_history(hub)
   gbt_save(model, hub$path)
-  hub$held <- NULL
+  hub$last <- model
+  hub$unreadable <- hub$held <- NULL
   hub$state <- state
 }
 
@@ -161,82 +179,4 @@ refresh_restore <- function(hub, file) {
 trained_at <- function(model, file) {
   at <- if (is.list(model$refresh)) model$refresh$trained
   if (is_text(at)) at else format(file.mtime(file), "%Y-%m-%d %H:%M:%S")
-}
-
-# Champion against challenger ------------------------------------------------------------------------------------------
-
-# list(metric, rows, champion, challenger (mean losses), difference, lower, upper (95 % interval of the mean difference
-# of losses, row by row), allowed, promote, words). The challenger is promoted when the upper end is at most `margin`
-# times the champion's loss.
-compare_models <- function(champion, challenger, holdout, formula, margin) {
-  if (!nrow(holdout)) stop_data("the held-out data have no rows, so models cannot be compared", "holdout")
-  new <- row_losses(challenger, holdout, formula)
-  out <- list(metric = new$metric, rows = length(new$loss), champion = NA_real_, challenger = mean(new$loss),
-              difference = NA_real_, lower = NA_real_, upper = NA_real_, allowed = NA_real_, promote = TRUE)
-  text <- function(x) formatC(x, digits = 4L, format = "g")
-  old <- if (!is.null(champion) && identical(champion$objective, challenger$objective)) {
-    tryCatch(row_losses(champion, holdout, formula), gbt_error = identity)
-  }
-  if (is.null(old) || inherits(old, "condition")) {
-    why <- if (is.null(champion)) "there was no model before" else "the model before cannot predict these data"
-    out$words <- sprintf("Promoted: %s. Its %s on %s is %s.", why, out$metric, counted(out$rows, "held-out row"),
-                         text(out$challenger))
-    return(out)
-  }
-  d <- new$loss - old$loss
-  half <- if (length(d) < 2L) Inf else stats::qt(0.975, length(d) - 1) * stats::sd(d) / sqrt(length(d))
-  out$champion <- mean(old$loss)
-  out$difference <- mean(d)
-  out$lower <- out$difference - half
-  out$upper <- out$difference + half
-  out$allowed <- margin * abs(out$champion)
-  out$promote <- isTRUE(out$upper <= out$allowed)
-  out$words <- sprintf("%s: %s on %s is %s, before %s; difference %s (95 %% interval %s to %s), allowed up to %s.",
-                       if (out$promote) "Promoted" else "Held back", out$metric, counted(out$rows, "held-out row"),
-                       text(out$challenger), text(out$champion), text(out$difference), text(out$lower),
-                       text(out$upper), text(out$allowed))
-  out
-}
-
-# list(metric, loss for each row): what the objective minimises, or what is nearest to it row by row; smaller is better.
-row_losses <- function(model, data, formula) {
-  y <- try_else(eval(formula[[2L]], data, environment(formula)), function(e) {
-    stop_data(sprintf("the response of the held-out data cannot be evaluated: %s", conditionMessage(e)), "holdout")
-  })
-  p <- suppressWarnings(predict(model, data), classes = "gbt_warning_offset")
-  if (!is.null(model$classes)) {
-    class <- match(as.character(y), model$classes)
-    bad <- which(is.na(class))
-    if (length(bad)) {
-      stop_data(sprintf("the response of the held-out data has classes that the model does not know: %s",
-                        counted_rows(bad, "value")), "holdout")
-    }
-    chosen <- if (is.matrix(p)) p[cbind(seq_along(class), class)] else ifelse(class == 2L, p, 1 - p)
-    return(list(metric = "logloss", loss = -log(pmax(chosen, 1e-15))))
-  }
-  y <- as.double(y)
-  if (anyNA(y)) {
-    stop_data(sprintf("the response of the held-out data has %s", counted_rows(which(is.na(y)), "missing value")),
-              "holdout")
-  }
-  loss_of_numbers(model, y, as.double(p))
-}
-
-loss_of_numbers <- function(model, y, p) {
-  log_ratio <- function(a, b) ifelse(a == 0, 0, a * log(a / b))
-  level <- model$params$quantile_alpha
-  switch(model$objective,
-    logistic = , cross_entropy = {
-      p <- pmin(pmax(p, 1e-15), 1 - 1e-15)
-      list(metric = "logloss", loss = -y * log(p) - (1 - y) * log(1 - p))
-    },
-    poisson = , negative_binomial = , tweedie = list(metric = "Poisson deviance",
-                                                     loss = 2 * (log_ratio(y, p) - y + p)),
-    gamma = list(metric = "gamma deviance", loss = 2 * (y / p - 1 - log(y / p))),
-    quantile = list(metric = "quantile loss", loss = pmax(level * (y - p), (level - 1) * (y - p))),
-    absolute_error = , mape = , huber = , pseudo_huber = , log_cosh = list(metric = "absolute error",
-                                                                           loss = abs(y - p)),
-    squared_log_error = list(metric = "squared log error", loss = (log1p(y) - log1p(p))^2),
-    list(metric = "squared error", loss = (y - p)^2)
-  )
 }

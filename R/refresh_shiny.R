@@ -10,12 +10,15 @@
 #'
 #' @section Which model is live:
 #' The challenger is compared with the champion, the live model, on the held-out rows, row by row, by the loss of the
-#' objective (log loss for classes, squared error, a deviance, ...). It is promoted when the upper end of the 95 %
+#' objective (log loss for classes, squared error, a deviance, ...), with the rows' weights and offsets. An objective of
+#' your own has no such loss: models are compared by the last of `eval_metric`, which must be given, and the interval is
+#' that of 200 bootstrap draws. It is promoted when the upper end of the 95 %
 #' interval of the mean difference is at most `margin` times the champion's loss. With few held-out rows the interval is
 #' wide, and then nothing is promoted that is not clearly as good. One that was held back can be taken all the same by a
 #' button. A replaced model is kept in a folder beside the file, `path` + `.history`, the newest `history` of them, and
 #' the panel goes back to any of these; the model that was live is then in the history. A model knows when it was
-#' trained and what its loss was: `model$refresh`.
+#' trained and what its loss was: `model$refresh`. While the file cannot be read, the panel says so, and the model that
+#' was read before stays live.
 #'
 #' Champion and challenger should both not have seen the held-out rows: give newer ones, or data in the order of time
 #' and a share.
@@ -27,7 +30,8 @@
 #' @param path File of the live model; there need not be one yet. The model is trusted: its formula may call any
 #'   function, see [gbt_load()].
 #' @param ... Further arguments of [gbt_train()], such as `nrounds`, `valid`, `early_stopping_rounds`. With
-#'   `eval_train = TRUE` or `valid` there is a log to draw. Weights that are a column: `weights = quote(w)`.
+#'   `eval_train = TRUE` or `valid` there is a log to draw. `weights` and `offset` are columns, or expressions of such,
+#'   since the held-out rows need theirs as well: `weights = quote(w)`, `offset = quote(log(time))`.
 #' @param holdout Rows to compare models by, which are not trained on: a data frame, a function (a reactive) that
 #'   returns one, or a share: that of the last rows of `data`.
 #' @param margin How much worse a new model may be, as a share of the live one's loss.
@@ -90,7 +94,9 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
     stop_argument(sprintf("`%s` has no place here: the formula and `data` say what is trained on", reserved[1L]),
                   reserved[1L])
   }
-  hub <- refresh_hub(path, list(formula = formula, args = args, margin = margin, history = history))
+  spec <- list(formula = formula, args = args, margin = margin, history = history)
+  check_spec(spec)
+  hub <- refresh_hub(path, spec)
   value_of <- function(x) if (is.function(x)) x() else x
   shiny::moduleServer(id, function(input, output, session) {
     seen <- refresh_seen(hub, session)
@@ -128,9 +134,12 @@ refresh_seen <- function(hub, session) {
   look <- function() {
     refresh_look(hub)
     list(state = hub$state, message = hub$message, verdict = hub$verdict, held = !is.null(hub$held),
-         status = hub$status, log = hub$log)
+         status = hub$status, log = hub$log, unreadable = hub$unreadable)
   }
-  stamp <- function() c(as.double(file.mtime(hub$path)), file.size(hub$path), length(model_history(hub)$file))
+  stamp <- function() {
+    again <- if (!is.null(hub$unreadable)) as.double(Sys.time()) # looked at anew until it can be read
+    c(as.double(file.mtime(hub$path)), file.size(hub$path), length(model_history(hub)$file), again)
+  }
   now <- shiny::reactiveVal(look())
   file <- shiny::reactiveVal(stamp())
   update <- function() {
@@ -173,7 +182,7 @@ refresh_outputs <- function(output, session, hub, seen) {
   output$progress <- shiny::renderUI(if (seen$now()$state == "running") progress_html(seen$now()$status))
   output$words <- shiny::renderUI({
     now <- seen$now()
-    words <- c(now$verdict$words, now$message)
+    words <- c(now$verdict$words, now$message, now$unreadable)
     if (length(words)) {
       tags$div(class = paste0("gbt-words gbt-", now$state), role = if (now$state == "failed") "alert",
                lapply(words, tags$p))

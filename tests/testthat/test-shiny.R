@@ -64,17 +64,68 @@ test_that("the interval is that of the paired losses", {
   b <- gbt_train(y ~ ., train, nrounds = 30, threads = 1)
   new <- rows(200, 5)
   loss <- function(m) -log(predict(m, new, type = "prob")[cbind(1:200, as.integer(new$y))])
-  v <- gbt:::compare_models(a, b, new, y ~ ., 0.1)
+  v <- gbt:::compare_models(a, b, new, spec(margin = 0.1))
   test <- t.test(loss(b) - loss(a))
   expect_equal(c(v$lower, v$upper), as.vector(test$conf.int))
   expect_equal(v$difference, unname(test$estimate))
   expect_identical(v$promote, v$upper <= 0.1 * mean(loss(a)))
-  same <- gbt:::compare_models(a, a, new, y ~ ., 0)
+  same <- gbt:::compare_models(a, a, new, spec(margin = 0))
   expect_true(same$promote)
-  expect_false(gbt:::compare_models(b, a, new[1, ], y ~ ., 0.5)$promote) # one row says nothing
-  expect_error(gbt:::compare_models(a, b, new[0, ], y ~ ., 0), class = "gbt_error_data")
+  expect_false(gbt:::compare_models(b, a, new[1, ], spec(margin = 0.5))$promote) # one row says nothing
+  expect_error(gbt:::compare_models(a, b, new[0, ], spec()), class = "gbt_error_data")
   new$y <- "maybe"
-  expect_error(gbt:::compare_models(a, b, new, y ~ ., 0), "does not know: 200 values, the first in row 1")
+  expect_error(gbt:::compare_models(a, b, new, spec()), "does not know: 200 values, the first in row 1")
+})
+
+test_that("weights and offsets count when models are compared", {
+  set.seed(3)
+  d <- data.frame(a = runif(300), time = sample(1:4, 300, TRUE), w = sample(0:2, 300, TRUE))
+  d$y <- rpois(300, d$time * exp(d$a))
+  train <- d[1:150, ]
+  new <- d[151:300, ]
+  how <- spec(y ~ a, objective = "poisson", weights = quote(w), offset = quote(log(time)))
+  fit <- function(rounds) gbt_train(y ~ a, train, objective = "poisson", weights = w, offset = log(time),
+                                    nrounds = rounds, threads = 1)
+  a <- fit(2)
+  b <- fit(20)
+  loss <- function(m) poisson()$dev.resids(new$y, unname(predict(m, new, offset = log(new$time))), 1)
+  v <- gbt:::compare_models(a, b, new, how)
+  expect_equal(v$challenger, weighted.mean(loss(b), new$w))
+  expect_equal(v$champion, weighted.mean(loss(a), new$w))
+  d <- loss(b) - loss(a)
+  # a row of weight 2 counts more, and says no more than one row does
+  fit <- lm(d ~ 1, weights = new$w)
+  design <- new$w * residuals(fit)
+  n <- sum(new$w > 0)
+  half <- qt(0.975, n - 1) * sqrt(sum(design^2) * n / (n - 1)) / sum(new$w)
+  expect_equal(c(v$lower, v$upper), unname(coef(fit)) + c(-half, half))
+  plain <- gbt_train(y ~ a, train, objective = "poisson", nrounds = 2, threads = 1)
+  expect_match(gbt:::compare_models(a, plain, new, spec(y ~ a))$words, "has an offset, which there is none of now")
+  expect_match(gbt:::compare_models(plain, b, new, how)$words, ", before ")
+  new$w <- NULL
+  expect_error(gbt:::compare_models(a, b, new, how), "`weights` of the held-out data", class = "gbt_error_data")
+  expect_snapshot(error = TRUE, gbt_refresh_server("m", y ~ a, d, "x.gbt", weights = 1:3))
+  expect_snapshot(error = TRUE, gbt_refresh_server("m", y ~ a, d, "x.gbt", objective = list(gradient = sum)))
+})
+
+test_that("models of an objective of one's own are compared by the metric", {
+  d <- mtcars[c("mpg", "wt", "hp")]
+  own <- list(gradient = function(pred, label) sign(pred - label), hessian = function(pred, label) rep(1, length(pred)))
+  fit <- function(rounds) gbt_train(mpg ~ ., d, objective = own, nrounds = rounds, eta = 1, threads = 1)
+  a <- fit(5)
+  b <- fit(30)
+  near <- gbt_metric("near", function(pred, label) mean(abs(pred - label) < 4), maximise = TRUE)
+  v <- gbt:::compare_models(a, b, d, spec(mpg ~ ., eval_metric = list("rmse", near)))
+  share <- function(m) mean(abs(predict(m, d) - d$mpg) < 4)
+  expect_identical(v$metric, "near")
+  expect_equal(c(v$champion, v$challenger, v$difference), c(share(a), share(b), share(a) - share(b)))
+  at <- (abs(predict(a, d) - d$mpg) < 4) - (abs(predict(b, d) - d$mpg) < 4)
+  expect_equal(v$upper - v$difference, qt(0.975, 31) * sd(at) / sqrt(32), tolerance = 0.15)
+  expect_true(v$promote)
+  expect_false(gbt:::compare_models(b, a, d, spec(mpg ~ ., eval_metric = near))$promote)
+  v <- gbt:::compare_models(a, b, d, spec(mpg ~ ., eval_metric = "mae"))
+  expect_equal(v$challenger, mean(abs(predict(b, d) - d$mpg)))
+  expect_error(gbt:::compare_models(a, b, d, spec(mpg ~ .)), "compared by a metric", class = "gbt_error_argument")
 })
 
 test_that("losses of every objective are numbers that are least for the truth", {
@@ -111,9 +162,26 @@ test_that("what fails is told in words, and the live model stays", {
   refresh(hub, 3, 0.2)
   expect_match(hub$message, "must be a data frame")
   expect_same_bytes(gbt_load(path)$state, live)
+  # a file that cannot be read says nothing of the job, and the model that was read before stays live
+  good <- readBin(path, "raw", file.size(path))
   writeLines("no model", path)
+  hub$state <- "running"
+  expect_same_bytes(gbt:::live_model(hub)$state, live)
+  expect_identical(hub$state, "running")
+  expect_match(hub$unreadable, "cannot be read; the model that was read before stays in use")
+  expect_same_bytes(gbt:::champion_of(hub)$state, live) # a challenger is compared with it
+  writeBin(good, path)
+  expect_same_bytes(gbt:::live_model(hub)$state, live)
+  expect_null(hub$unreadable)
+  writeLines("no model", path)
+  hub$last <- NULL # another R process
   expect_null(gbt:::live_model(hub))
-  expect_match(hub$message, "cannot be read")
+  hub$state <- "idle"
+  refresh(hub, rows(), 0.25)
+  expect_match(hub$verdict$words, "the model before cannot be read")
+  expect_null(hub$unreadable)
+  unlink(path)
+  expect_null(gbt:::live_model(hub))
 })
 
 test_that("the server trains, cancels, and all sessions see the new model", {
