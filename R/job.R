@@ -12,6 +12,7 @@
 #   seen      the last report, see new_reporter()
 #   outcome   list(kind, value, error, conditions, seconds) once it has ended, see run_job()
 #   told      were its warnings and messages passed on?
+#   clock     the most seconds that were told
 #
 # The folder has  start  what the child loads,  work  what it does (the child removes it),  report  how far it is,
 # stop  it is to end,  outcome  what came of it,  output  what it printed. Reports and the outcome get their names when
@@ -86,7 +87,7 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
   call <- sys.call()
   job <- list2env(list(
     owner = Sys.getpid(), folder = new_job_folder(), process = NULL, call = tidy_call(call), what = job_call(call, fun),
-    began = Sys.time(), state = "running", asked = FALSE, seen = NULL, outcome = NULL, told = FALSE
+    began = Sys.time(), state = "running", asked = FALSE, seen = NULL, outcome = NULL, told = FALSE, clock = 0
   ), parent = emptyenv())
   started <- FALSE
   on.exit(if (!started) unlink(job$folder, recursive = TRUE))
@@ -121,12 +122,16 @@ check_job <- function(job) {
 # Brings the object up to date.
 look_at_job <- function(job) {
   if (job$state != "running") return(invisible(job))
-  alive <- job$process$alive() # before the outcome is looked for
+  there <- dir.exists(job$folder)
+  if (!there) job$process$kill() # whoever removed the folder, nothing can come of the process any more
+  alive <- there && job$process$alive() # before the outcome is looked for
   seen <- read_part(job$folder, "report")
   if (!is.null(seen)) job$seen <- seen
   outcome <- read_part(job$folder, "outcome")
   if (is.null(outcome) && alive) return(invisible(job))
-  if (is.null(outcome)) outcome <- outcome_of_death(job)
+  if (is.null(outcome)) outcome <- if (there) outcome_of_death(job) else outcome_without_folder(job)
+  # by the clock of the status before the end; the process has counted its own time alone
+  if (!is.null(outcome$ended)) outcome$seconds <- as.double(difftime(outcome$ended, job$began, units = "secs"))
   if (is_model(outcome$value)) outcome$value$call <- job$what
   job$outcome <- outcome
   job$state <- outcome$kind
@@ -141,6 +146,15 @@ outcome_of_death <- function(job) {
   said <- last_words(file.path(job$folder, "output"))
   if (job$asked) return(list(kind = "cancelled", seconds = seconds))
   message <- paste0(death_in_words(job$process$exit()), where_it_was(job), said)
+  list(kind = "failed", error = gbt_error("job", message, call = NULL), seconds = seconds)
+}
+
+# The folder was removed by somebody.
+outcome_without_folder <- function(job) {
+  seconds <- as.double(difftime(Sys.time(), job$began, units = "secs"))
+  if (job$asked) return(list(kind = "cancelled", seconds = seconds))
+  message <- sprintf(paste("the job's folder \"%s\" was removed, so its result is lost and its process was ended%s; what",
+                           "is in tempdir() must stay there while the session lives"), job$folder, where_it_was(job))
   list(kind = "failed", error = gbt_error("job", message, call = NULL), seconds = seconds)
 }
 
@@ -180,6 +194,7 @@ gbt_job_status <- function(job) {
   log <- seen$log
   metrics <- if (length(log) > 1L && nrow(log)) vapply(unclass(log)[-1L], function(v) v[length(v)], 0)
   seconds <- if (running) as.double(difftime(Sys.time(), job$began, units = "secs")) else job$outcome$seconds
+  job$clock <- seconds <- max(job$clock, seconds) # it never goes back
   structure(class = "gbt_job_status", list(
     state = job$state, phase = if (!running) "ended" else if (is.null(seen)) "starting" else seen$phase,
     round = if (is.null(seen)) NA_integer_ else seen$round, nrounds = if (is.null(seen)) NA_integer_ else seen$nrounds,

@@ -7,7 +7,7 @@ job_arguments <- function(written, ..., its, env) {
   values <- vector("list", n)
   rows <- canonical_name(names) %in% c(row_arguments, "subset") | names == "subset"
   for (i in which(!rows)) values[i] <- list(...elt(i))
-  ours <- identical(its, gbt_train) || identical(its, gbt_cv)
+  ours <- any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, its))
   formula <- ours && any(vapply(values, inherits, NA, "formula"))
   data <- if (formula) formula_rows(values, names)
   for (i in which(rows)) {
@@ -73,7 +73,7 @@ carried <- function(x, what, found, columns = NULL) {
                                 "`fun` be a function that makes it there"), what, describe(x)), what)
   }
   if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) {
-    x[] <- lapply(unclass(x), carried, what, found, columns)
+    x <- with_parts(x, carried, what, found, columns)
   }
   x
 }
@@ -88,10 +88,19 @@ carried_data <- function(x, what) {
   structure(c(list(path = normalizePath(full_paths(x$path))), fields), class = "gbt_job_data")
 }
 
+# The list with what f makes of its elements, of the same class: methods of `[<-` are not asked, which for times
+# (POSIXlt) would take elements for times.
+with_parts <- function(x, f, ...) {
+  kept <- attributes(x)
+  x <- lapply(unclass(x), f, ...)
+  attributes(x) <- kept
+  x
+}
+
 # In the process: the reverse.
 arrived <- function(x) {
   if (inherits(x, "gbt_job_data")) return(do.call(gbt_open, unclass(x)))
-  if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) x[] <- lapply(unclass(x), arrived)
+  if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) x <- with_parts(x, arrived)
   x
 }
 

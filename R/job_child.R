@@ -7,6 +7,7 @@ job_main <- function(folder) {
   began <- proc.time()[["elapsed"]]
   outcome <- run_job(folder, work)
   outcome$seconds <- proc.time()[["elapsed"]] - began
+  outcome$ended <- Sys.time()
   package_state$reporter <- NULL
   if (!dir.exists(folder)) return(invisible()) # the session has ended
   tryCatch(write_part(folder, "outcome", outcome), gbt_error_io = function(e) {

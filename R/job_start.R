@@ -65,6 +65,7 @@ start_by_shell <- function(folder) {
     pid
   }
   has_ended <- function() file.exists(file.path(folder, "exit"))
+  gone <- NA # since when the process is not there, though no status is
   send <- function(signal) {
     if (is.na(pid)) find(2)
     if (!is.na(pid) && !has_ended()) tools::pskill(pid, signal)
@@ -73,7 +74,10 @@ start_by_shell <- function(folder) {
     alive = function() {
       if (has_ended()) return(FALSE)
       if (is.na(pid) && is.na(find(0))) return(proc.time()[["elapsed"]] - began < 30)
-      tools::pskill(pid, 0L) || !wait_until(has_ended, 1) # the status comes a moment after the end
+      if (tools::pskill(pid, 0L)) return(TRUE)
+      if (wait_until(has_ended, 1)) return(FALSE) # the status comes a moment after the end
+      if (is.na(gone)) gone <<- proc.time()[["elapsed"]]
+      proc.time()[["elapsed"]] - gone < 10 # the shell was ended before it could write it
     },
     exit = function() number("exit"),
     interrupt = function() send(tools::SIGINT),

@@ -83,6 +83,12 @@ test_that("other functions run, and report their trainings", {
   cv <- gbt_job_result(gbt_job(mpg ~ ., mtcars, folds = 3, nrounds = 8, seed = 1, fun = gbt_cv))
   here <- gbt_cv(mpg ~ ., mtcars, folds = 3, nrounds = 8, seed = 1)
   expect_identical(cv$evaluation_log, here$evaluation_log)
+  space <- list(max_depth = c(2, 4), eta = c(0.1, 0.3))
+  tuned <- gbt_job_result(gbt_job(mpg ~ ., mtcars, space = space, configs = 2, nrounds = 3, weights = wt, seed = 1,
+                                  fun = gbt_tune))
+  here <- gbt_tune(mpg ~ ., mtcars, space = space, configs = 2, nrounds = 3, weights = wt, seed = 1)
+  scores <- function(t) as.data.frame(t)[setdiff(names(as.data.frame(t)), "seconds")]
+  expect_identical(scores(tuned), scores(here))
   file <- withr::local_tempfile(fileext = ".csv")
   write.csv(mtcars, file, row.names = FALSE)
   job <- gbt_job(file, fun = function(file) {
@@ -92,6 +98,16 @@ test_that("other functions run, and report their trainings", {
   expect_identical(gbt_job_result(job), c(2L, 4L))
   expect_identical(gbt_job_status(job)[c("training", "round", "nrounds")],
                    list(training = 2L, round = 4L, nrounds = 4L))
+})
+
+test_that("times of any class are handed over", {
+  days <- as.Date("2024-01-01") + c(3, 1, 2)[1 + seq_len(32) %% 3]
+  cars <- transform(mtcars[-1], cyl = factor(cyl))
+  here <- gbt_train(cars, mtcars$mpg, time = days, nrounds = 2, cat_method = "target", seed = 1)
+  for (time in list(days, as.POSIXct(days), as.POSIXlt(days))) {
+    there <- gbt_job_result(gbt_job(cars, mtcars$mpg, time = time, nrounds = 2, cat_method = "target", seed = 1))
+    expect_same_bytes(there$state, here$state)
+  }
 })
 
 test_that("data in a folder are opened there, with their fields; others are refused", {
@@ -177,6 +193,41 @@ test_that("the death of the process is told in words", {
   })
   expect_error(gbt_job_result(job), "ended with status 3 and left no result\nit printed last:\nthe last words",
                class = "gbt_error_job")
+})
+
+test_that("a job whose folder is removed has failed, and its process is ended", {
+  for (by in ways) {
+    job <- endless(by = by)
+    wait_for_rounds(job)
+    ended <- job$process$alive
+    unlink(job$folder, recursive = TRUE)
+    time <- system.time(expect_true(gbt_job_wait(job, 20)))[["elapsed"]]
+    expect_lt(time, 15)
+    e <- tryCatch(gbt_job_result(job), error = identity)
+    expect_s3_class(e, "gbt_error_job")
+    expect_match(conditionMessage(e), "folder \".*\" was removed, so its result is lost")
+    expect_identical(gbt_job_status(job)$state, "failed")
+    if (by == "callr") expect_false(ended())
+  }
+  # the shell that waits for the process was ended as well: there is no status
+  process <- gbt:::start_by_shell(withr::local_tempdir())
+  env <- environment(process$alive)
+  gbt:::wait_until(function() !is.na(env$number("pid")), 20)
+  gbt:::wait_until(env$has_ended, 20) # there is nothing to do in this folder
+  env$has_ended <- function() FALSE
+  env$gone <- proc.time()[["elapsed"]] - 9.5
+  expect_false(process$alive())
+})
+
+test_that("the clock of a job does not go back", {
+  job <- endless()
+  wait_for_rounds(job)
+  before <- gbt_job_status(job)$seconds
+  gbt_job_cancel(job)
+  after <- gbt_job_status(job)$seconds
+  expect_gte(after, before)
+  expect_lt(after, as.double(difftime(Sys.time(), job$began, units = "secs")) + 1e-6)
+  expect_identical(gbt_job_status(job)$seconds, after)
 })
 
 test_that("nothing is left behind", {
