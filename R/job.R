@@ -153,8 +153,9 @@ outcome_of_death <- function(job) {
 outcome_without_folder <- function(job) {
   seconds <- as.double(difftime(Sys.time(), job$began, units = "secs"))
   if (job$asked) return(list(kind = "cancelled", seconds = seconds))
-  message <- sprintf(paste("the job's folder \"%s\" was removed, so its result is lost and its process was ended%s; what",
-                           "is in tempdir() must stay there while the session lives"), job$folder, where_it_was(job))
+  message <- sprintf(paste("the job's folder \"%s\" was removed, so its result is lost and its process was ended%s;",
+                           "what is in tempdir() must stay there while the session lives"), job$folder,
+                     where_it_was(job))
   list(kind = "failed", error = gbt_error("job", message, call = NULL), seconds = seconds)
 }
 

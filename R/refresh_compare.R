@@ -40,7 +40,7 @@ compare_models <- function(champion, challenger, holdout, spec, unreadable = NUL
   new <- judge(challenger, rows)
   out <- list(metric = new$metric, rows = nrow(holdout), champion = NA_real_, challenger = new$value,
               difference = NA_real_, lower = NA_real_, upper = NA_real_, allowed = NA_real_, promote = TRUE)
-  text <- function(x) formatC(x, digits = 4L, format = "g")
+  text <- function(x) trimws(formatC(x, digits = 4L, format = "g")) # a 0 is padded
   why <- not_comparable(champion, challenger, rows, unreadable)
   old <- if (is.null(why)) tryCatch(judge(champion, rows), gbt_error = identity)
   if (inherits(old, "condition")) why <- "the model before cannot predict these data"

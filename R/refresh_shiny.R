@@ -206,7 +206,7 @@ model_card <- function(model, hub) {
                 `Training rows` = if (!is.null(model$n_obs)) format(model$n_obs, big.mark = ",", scientific = FALSE),
                 Features = as.character(length(model$feature_names)))
   if (is_number(its$loss) && is_text(its$metric)) {
-    facts[[sprintf("Held-out %s", its$metric)]] <- formatC(its$loss, digits = 4L, format = "g")
+    facts[[sprintf("Held-out %s", its$metric)]] <- trimws(formatC(its$loss, digits = 4L, format = "g"))
   }
   facts <- facts[lengths(facts) > 0L]
   tags$dl(lapply(names(facts), function(name) tags$div(tags$dt(name), tags$dd(facts[[name]]))))
