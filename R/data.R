@@ -145,10 +145,11 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' object anew there. Models have no such limit.
 #'
 #' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
-#'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, [gbt_query()] or a result of
-#'   `DBI::dbSendQuery()` for a database,
+#'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, a connection of package DBI,
+#'   [gbt_query()] or a result of `DBI::dbSendQuery()` for a database, a data set, query or reader of package arrow or
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
-#' @param label The response, one value per row: see `y` of [gbt_train()].
+#' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
+#'   and so are `weight`, `offset`, `time` and `group`.
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
 #' @param time,group When each row was observed; or which rows belong together: see [gbt_train()]. At most one of the
@@ -163,7 +164,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
 #' @param page_rows Rows per page of binned data; 0: gbt chooses. Does not change models.
 #' @param threads Number of threads, see [gbt_threads()].
-#' @param ... Must be empty: a misspelt argument is an error.
+#' @param ... Must be empty: a misspelt argument is an error. With a connection: the other arguments.
+#' @param statement,columns,params,chunk_rows,n_rows,progress With a connection: see [gbt_query()].
 #' @param cat_features Columns of whole numbers that are taken as categories: names or positions (from 1); see
 #'   [gbt_train()]. Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
@@ -191,19 +193,41 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' d <- gbt_data(iris[-5], label = iris$Species, threads = 1)
 #' d
 #' dim(d)
+#' if (requireNamespace("RSQLite", quietly = TRUE)) {
+#'   db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+#'   DBI::dbWriteTable(db, "cars", mtcars)
+#'   print(gbt_data(db, "SELECT * FROM cars WHERE hp > 90", label = "mpg", threads = 1))
+#'   DBI::dbDisconnect(db)
+#' }
 #' @export
-gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, reference = NULL,
-                     max_bin = 255, level_counts = FALSE, sparse_zero = c("value", "missing"),
-                     unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., cat_features = NULL,
-                     device = NULL, path = NULL, memory = NULL, compress = FALSE, init_model = NULL) {
+gbt_data <- function(x, ...) {
+  if (missing(x)) stop_argument("`x` is missing: give a data frame, a matrix or a sparse matrix", "x")
+  UseMethod("gbt_data")
+}
+
+#' @rdname gbt_data
+#' @exportS3Method gbt_data DBIConnection
+gbt_data.DBIConnection <- function(x, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
+                                   ..., columns = NULL, params = NULL, chunk_rows = 1e5, n_rows = NULL,
+                                   progress = FALSE) {
+  gbt_data.default(gbt_query(x, statement, label, weight, offset, time, group, columns, params, chunk_rows, progress,
+                             n_rows), ...)
+}
+
+#' @rdname gbt_data
+#' @export
+gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
+                             reference = NULL, max_bin = 255, level_counts = FALSE,
+                             sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"),
+                             page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
+                             memory = NULL, compress = FALSE, init_model = NULL) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
     here <- if (name %in% c("y", "labels")) "label" else sub("^weights$", "weight", canonical_name(name))
-    if (here %in% names(formals(gbt_data))) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
+    if (here %in% names(formals(gbt_data.default))) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
   }
-  check_no_dots(list(...), names(formals(gbt_data)))
-  if (missing(x)) stop_argument("`x` is missing: give a data frame, a matrix or a sparse matrix", "x")
+  check_no_dots(list(...), names(formals(gbt_data.default)))
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
   }
@@ -232,6 +256,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   init <- check_start_model(init_model)
   if (!is.null(init) && missing(level_counts)) level_counts <- NULL
   if (inherits(x, "DBIResult")) x <- result_source(x)
+  if (is_arrow_rows(x)) x <- gbt_batches(x)
   if (inherits(x, "gbt_source")) {
     rows <- read_source(x)
     on.exit(rows$close())

@@ -365,6 +365,7 @@ conversion_to <- function(tag) {
 # Row names that somebody gave: texts. Numbers of rows are none.
 row_labels <- function(x) {
   if (is.data.frame(x)) return(if (is.character(attr(x, "row.names"))) attr(x, "row.names"))
+  if (inherits(x, "ArrowTabular")) return(NULL) # they are numbers
   if (isS4(x)) x@Dimnames[[1L]] else rownames(x)
 }
 

@@ -1,19 +1,23 @@
 # Predictions of rows that come in chunks, or that go elsewhere than into memory.
 
-chunked_rows <- function(x) inherits(x, "gbt_source") || is.function(x) || inherits(x, "DBIResult")
+chunked_rows <- function(x) inherits(x, c("gbt_source", "DBIResult")) || is.function(x) || is_arrow_rows(x)
 
 # Rows of a chunk when a table is cut: enough that a call costs little, few enough for some megabytes.
 rows_a_chunk <- function(x) max(1024, 4194304 %/% max(1L, ncol(x)))
 
-# list(read = function(i) the next chunk as list(x, offset) or NULL, close = function()). offset: of all rows.
-chunks_of <- function(newdata, offset) {
+# list(read = function(i) the next chunk as list(x, offset) or NULL, close = function()). offset: of all rows. Terms of
+# a formula may be of columns of which the model does not know what they were; what these are is known behind the last
+# row.
+chunks_of <- function(newdata, offset, model) {
   if (!chunked_rows(newdata)) return(list(read = table_chunks(newdata, offset), close = function() NULL))
   if (inherits(newdata, "DBIResult")) newdata <- result_source(newdata)
-  source <- if (inherits(newdata, "gbt_source")) read_source(newdata)
-  read <- if (is.null(source)) newdata else source$read
+  if (is_arrow_rows(newdata)) newdata <- gbt_batches(newdata)
+  source <- if (inherits(newdata, "gbt_source")) {
+    if (is.null(model$terms$features)) stream_source(newdata, model) else read_source(newdata)
+  }
   rows <- 0
   next_chunk <- function(i) {
-    chunk <- chunk_at(read, i)
+    chunk <- if (is.null(source)) chunk_at(newdata, i) else as_chunk(source$read(i))
     if (is.null(chunk)) {
       if (!is.null(offset) && NROW(offset) != rows) {
         stop_argument(sprintf("`offset` has %s for %s", counted(NROW(offset), "row"), counted(rows, "row")), "offset")
@@ -55,11 +59,14 @@ table_chunks <- function(x, offset) {
   }
 }
 
-# one: function(x, offset) -> predictions of a chunk. What predict() returns.
-predict_by_chunks <- function(newdata, offset, output, one) {
+# A chunk as a list, or NULL.
+as_chunk <- function(chunk) if (is.null(chunk) || is_chunk_list(chunk)) chunk else list(x = chunk)
+
+# one: function(x, offset) -> predictions of a chunk by the model. What predict() returns.
+predict_by_chunks <- function(newdata, offset, output, model, one) {
   sink <- sink_of(output)
   on.exit(sink$drop())
-  chunks <- chunks_of(newdata, offset)
+  chunks <- chunks_of(newdata, offset, model)
   on.exit(chunks$close(), add = TRUE)
   before <- 0
   warned <- FALSE

@@ -4,10 +4,12 @@
 #'
 #' Says where the rows of [gbt_data()] come from: a data set, a query, a table or a reader of the package arrow, so
 #' Parquet and Feather files, folders of them and partitioned data sets as well. Rows come batch by batch, once, and are
-#' kept in a temporary folder until [gbt_data()] returns. Dictionaries become factors, whose levels are joined.
+#' kept in a temporary folder until [gbt_data()] returns. Dictionaries become factors, whose levels are joined. Values
+#' are what arrow makes of them in R: decimals become numbers, 64-bit integers `integer64`, or integers where these hold
+#' all; lists, structs and bytes are errors that name the column.
 #'
 #' @param x What `arrow::open_dataset()`, `arrow::read_parquet(as_data_frame = FALSE)` or arrow's verbs of dplyr give,
-#'   or a reader with a method `read_next_batch()`.
+#'   or a reader with a method `read_next_batch()`, which gives its rows once. Their order is arrow's.
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], [gbt_files()]
@@ -26,28 +28,48 @@
 gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
                         progress = FALSE) {
   reads <- function(x) is.environment(x) && is.function(x$read_next_batch)
-  known <- inherits(x, c("ArrowTabular", "Dataset", "arrow_dplyr_query", "Scanner"))
-  if (!reads(x) && !known) {
-    stop_argument(sprintf("`x` must be a data set, table or reader of package arrow, not %s", describe(x)), "x")
+  if (!reads(x) && !inherits(x, "ArrowTabular") && !is_arrow_rows(x)) {
+    hint <- if (is_texts(x)) "; files are arrow::open_dataset(files)" else ""
+    stop_argument(sprintf("`x` must be a data set, table or reader of package arrow, not %s%s", describe(x), hint), "x")
   }
   if (!reads(x)) need_package("arrow", "reading Arrow data")
-  new_source(function(texts) open_batches(if (reads(x)) x else arrow_says(arrow_reader(x))), FALSE, label, weight,
-             offset, time, group, columns, progress)
+  open <- function(texts) {
+    if (reads(x)) return(open_batches(x, TRUE, NULL))
+    open_batches(arrow_says(arrow_reader(x)), FALSE, if (progress) arrow_rows(x))
+  }
+  new_source(open, FALSE, label, weight, offset, time, group, columns, progress)
+}
+
+# Of package arrow, and not in memory as a table is.
+is_arrow_rows <- function(x) inherits(x, c("Dataset", "arrow_dplyr_query", "Scanner", "RecordBatchReader"))
+
+# How many rows there are, where that costs little, or NULL.
+arrow_rows <- function(x) {
+  cheap <- inherits(x, "ArrowTabular") || (inherits(x, "FileSystemDataset") &&
+                                             inherits(x$format, c("ParquetFileFormat", "IpcFileFormat")))
+  n <- if (cheap) try_else(nrow(x), function(e) NULL)
+  if (is_number(n, 0, 2^53)) n
 }
 
 arrow_reader <- function(x) getExportedValue("arrow", "as_record_batch_reader")(x)
 
 arrow_says <- function(code) try_else(code, function(e) stop_data(sprintf("Arrow says: %s", conditionMessage(e)), "x"))
 
-open_batches <- function(reader) {
+# once: the reader is the user's, and may be at its end. n_rows: NULL where that is not known.
+open_batches <- function(reader, once, n_rows) {
   rows <- 0
+  begun <- FALSE
   pull <- function() {
     batch <- arrow_says(reader$read_next_batch())
-    if (is.null(batch)) return(NULL)
+    if (is.null(batch)) {
+      if (once && !begun) stop_data("the reader has no batch left: it gives its rows once, so make it anew", "x")
+      return(NULL)
+    }
+    begun <<- TRUE
     chunk <- arrow_says(as.data.frame(batch))
     rows <<- rows + nrow(chunk)
     chunk
   }
-  list(pull = pull, close = function() NULL, done = function() NA_real_,
+  list(pull = pull, close = function() NULL, done = function() share_done(rows, n_rows),
        where = function() sprintf("the batches, behind row %.0f", rows))
 }

@@ -19,8 +19,8 @@
 #' @param texts Names of columns that are texts though they may look like numbers or dates: identifiers, codes.
 #' @param sep What separates fields; `NULL`: a tab in files called `.tsv`, `.tab` or `.txt`, else a comma.
 #' @param na What stands for a missing value.
-#' @param quote `TRUE` where fields may be quoted, so that they may have line ends in them; `FALSE` where `"` is a
-#'   character like others.
+#' @param quote `TRUE` where fields may be quoted, so that they may have line ends in them; a `"` that does not begin a
+#'   field is a character like others. `FALSE` where every `"` is.
 #' @param encoding `"UTF-8"` or `"Latin-1"`.
 #' @param block_bytes Bytes of text that are read at a time.
 #' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.
@@ -134,6 +134,7 @@ open_bytes <- function(path) {
 open_text <- function(path, how, texts) {
   source <- open_bytes(path)
   sep <- if (!is.null(how$sep)) how$sep else if (grepl("\\.(tsv|tab|txt)(\\.[a-z0-9]+)?$", path)) "\t" else ","
+  quoted_by <- if (how$quote) sep
   total <- 0
   line <- 1 # number of the first line that has not been given
   rest <- raw(0)
@@ -151,9 +152,9 @@ open_text <- function(path, how, texts) {
         rest <<- raw(0)
         if (length(all) == 0L) return(NULL)
         if (all[length(all)] != as.raw(0x0a)) all <- c(all, as.raw(0x0a))
-        return(list(bytes = all, counts = records_of(all, how$quote)))
+        return(list(bytes = all, counts = records_of(all, quoted_by)))
       }
-      counts <- records_of(all, how$quote)
+      counts <- records_of(all, quoted_by)
       if (counts$end == 0 && length(all) > 16 * max(how$block_bytes, 2^20)) unclosed()
       rest <<- slice(all, counts$end, length(all))
       if (counts$end > 0) return(list(bytes = slice(all, 0, counts$end), counts = counts))
@@ -184,7 +185,7 @@ open_text <- function(path, how, texts) {
   }
   block_of <- function(block, from) {
     bytes <- slice(block$bytes, from, length(block$bytes))
-    list(bytes = bytes, counts = records_of(bytes, how$quote))
+    list(bytes = bytes, counts = records_of(bytes, quoted_by))
   }
   pull <- function() {
     block <- next_block()
@@ -202,17 +203,40 @@ join <- function(bytes, more) .Call(C_gbt_bytes_join, bytes, 0, length(bytes), m
 slice <- function(bytes, from, to) .Call(C_gbt_bytes_join, bytes, from, to, raw(0))
 
 # See src/r_records.c.
-records_of <- function(bytes, quote) {
-  n <- .Call(C_gbt_records, bytes, quote)
-  list(end = n[1L], records = n[2L], blank = n[3L], lines = n[4L], zeros = n[5L], first = n[6L], first_end = n[7L])
+records_of <- function(bytes, sep) {
+  n <- .Call(C_gbt_records, bytes, sep)
+  list(end = n[1L], records = n[2L], blank = n[3L], lines = n[4L], zeros = n[5L], first = n[6L], first_end = n[7L],
+       doubled = n[8L])
+}
+
+# What data.table::fread() makes of records. Two quotes that stand for one are a byte that the records do not have while
+# it reads them, as it leaves both.
+fread_records <- function(bytes, doubled, sep, how, ...) {
+  mark <- NULL
+  if (doubled > 0) {
+    mark <- setdiff(as.raw(c(1:8, 14:31)), unique(bytes))
+    if (length(mark) == 0L) stop("it has all control characters, so it is no text")
+    mark <- mark[1L]
+    bytes <- .Call(C_gbt_mark_doubled, bytes, sep, mark)
+  }
+  chunk <- data.table::fread(input = rawToChar(bytes), sep = sep, header = FALSE, quote = if (how$quote) "\"" else "",
+                             encoding = how$encoding, data.table = FALSE, showProgress = FALSE, ...)
+  if (is.null(mark)) return(chunk)
+  mark <- rawToChar(mark)
+  for (j in which(vapply(chunk, is.character, NA))) {
+    has <- grep(mark, chunk[[j]], fixed = TRUE)
+    chunk[[j]][has] <- gsub(mark, "\"", chunk[[j]][has], fixed = TRUE)
+  }
+  chunk
 }
 
 names_of_record <- function(bytes, path, sep, how) {
   if (any(bytes == as.raw(0))) stop_zero(path, 1)
-  text <- rawToChar(bytes)
-  Encoding(text) <- if (how$encoding == "UTF-8") "UTF-8" else "latin1"
-  names <- scan(text = enc2utf8(text), what = "", sep = sep, quote = if (how$quote) "\"" else "", strip.white = TRUE,
-                quiet = TRUE, encoding = "UTF-8", na.strings = character(0))
+  fail <- function(c) stop_data(sprintf("\"%s\": cannot read its line of names: %s", path, conditionMessage(c)), "x")
+  doubled <- records_of(bytes, if (how$quote) sep)$doubled
+  names <- withCallingHandlers(
+    try_else(fread_records(bytes, doubled, sep, how, colClasses = "character", na.strings = NULL), fail), warning = fail)
+  names <- enc2utf8(unlist(names, use.names = FALSE))
   names[names == ""] <- paste0("V", which(names == ""))
   if (anyDuplicated(names)) {
     stop_data(sprintf("\"%s\" has two columns called `%s`", path, names[anyDuplicated(names)]), "x")
@@ -231,22 +255,20 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
   wrong <- sprintf("a record has too many or too few fields; there are %s", counted(length(names), "column"))
   n <- block$counts$records - block$counts$blank
   # blank records are missing values of one column, and nothing of several
-  blank <- if (length(names) == 1L && block$counts$blank > 0) .Call(C_gbt_blank_records, block$bytes, how$quote)
+  blank <- if (length(names) == 1L && block$counts$blank > 0) .Call(C_gbt_blank_records, block$bytes, if (how$quote) sep)
   if (n == 0) {
     missing <- list_frame(stats::setNames(rep(list(NA), length(names)), names), 1L)
     return(missing[rep(1L, length(blank)), , drop = FALSE])
   }
-  text <- rawToChar(if (block$counts$blank > 0) .Call(C_gbt_drop_blank, block$bytes, how$quote) else block$bytes)
+  bytes <- if (block$counts$blank > 0) .Call(C_gbt_drop_blank, block$bytes, if (how$quote) sep) else block$bytes
   texts <- intersect(texts, names)
   read <- function(texts) {
     warned <- NULL # told once it has returned, as it cleans up after itself then
     chunk <- withCallingHandlers(
       try_else(
-        data.table::fread(input = text, sep = sep, header = FALSE, col.names = names, na.strings = how$na,
-                          quote = if (how$quote) "\"" else "", encoding = how$encoding, data.table = FALSE,
-                          showProgress = FALSE, integer64 = "double", stringsAsFactors = FALSE,
-                          keepLeadingZeros = FALSE, logical01 = FALSE,
-                          colClasses = if (length(texts)) list(character = match(texts, names))),
+        fread_records(bytes, block$counts$doubled, sep, how, col.names = names, na.strings = how$na,
+                      integer64 = "double", stringsAsFactors = FALSE, keepLeadingZeros = FALSE, logical01 = FALSE,
+                      colClasses = if (length(texts)) list(character = match(texts, names))),
         function(e) fail(if (grepl("col.names|column", conditionMessage(e))) wrong else conditionMessage(e))),
       warning = function(w) {
         if (is.null(warned)) warned <<- conditionMessage(w)

@@ -9,13 +9,20 @@
 #' type (SQLite allows that) is an error: `CAST` it in the query. The order of the rows decides which rows are drawn
 #' where training draws any, so an `ORDER BY` makes models repeatable where the database does not.
 #'
+#' The package duckdb makes a data frame of all rows before it gives the first ones. So rows of a query of DuckDB go to a
+#' temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
+#' behind. Statements that DuckDB cannot describe (`CALL`, `SHOW`) are fetched as a whole.
+#'
 #' @param connection A connection of package DBI.
-#' @param statement The query, one text.
+#' @param statement The query, one text; or a table, as [DBI::Id()].
 #' @param params Values of the query's parameters, see [DBI::dbBind()].
 #' @param chunk_rows Rows that are fetched at a time.
+#' @param n_rows How many rows there are, for `progress`, which then tells the share of them and the time left: a number,
+#'   or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where that costs
+#'   little: for a table, and for DuckDB.
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].
-#' @seealso [gbt_data()], [gbt_files()]
+#' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()]
 #' @examples
 #' if (requireNamespace("RSQLite", quietly = TRUE)) {
 #'   db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
@@ -26,24 +33,44 @@
 #' }
 #' @export
 gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
-                      columns = NULL, params = NULL, chunk_rows = 1e5, progress = FALSE) {
+                      columns = NULL, params = NULL, chunk_rows = 1e5, progress = FALSE, n_rows = NULL) {
   need_package("DBI", "reading from a database")
   if (!isS4(connection) || !methods::is(connection, "DBIConnection")) {
     stop_argument(sprintf("`connection` must be a connection of package DBI, not %s", describe(connection)),
                   "connection")
   }
-  if (!is_text(statement) || !nzchar(statement)) {
-    stop_argument(sprintf("`statement` must be one text, not %s", quote_value(statement)), "statement")
+  if (missing(statement)) {
+    stop_argument("`statement` is missing: give the query, or the table as DBI::Id(\"name\")", "statement")
+  }
+  is_table <- isS4(statement) && methods::is(statement, "Id")
+  if (!is_table) {
+    statement <- if (isS4(statement) && is.character(statement)) as.character(statement) else statement # DBI::SQL()
+    if (!is_text(statement) || !nzchar(statement)) {
+      stop_argument(sprintf("`statement` must be one text, not %s", quote_value(statement)), "statement")
+    }
+  } else if (!is.null(params)) {
+    stop_argument("`params` are for a query; `statement` is a table", "params")
   }
   chunk_rows <- check_whole(chunk_rows, "chunk_rows", 1, .Machine$integer.max)
-  new_source(function(texts) open_query(connection, statement, params, chunk_rows), FALSE, label, weight, offset, time,
-             group, columns, progress)
+  if (!is.null(n_rows) && !is_flag(n_rows)) n_rows <- check_whole(n_rows, "n_rows", 0, 2^53)
+  progress <- check_flag(progress, "progress")
+  how <- list(connection = connection, statement = statement, is_table = is_table, params = params,
+              chunk_rows = chunk_rows, n_rows = if (progress) n_rows else FALSE)
+  new_source(function(texts) open_query(how), FALSE, label, weight, offset, time, group, columns, progress)
 }
 
-# A driver's errors, and what it warns of, as values would be lost.
-database_says <- function(code) {
-  fail <- function(c) stop_data(sprintf("the database says: %s", conditionMessage(c)), "x")
-  withCallingHandlers(try_else(code, fail), warning = fail)
+# A driver's errors, and what it warns of, as values would be lost. A warning is told when the driver has returned: a
+# jump out of its work would leave DuckDB's connection unusable. undo: called with what it returned then.
+database_says <- function(code, undo = function(out) NULL) {
+  fail <- function(why) stop_data(sprintf("the database says: %s", why), "x")
+  warned <- NULL
+  out <- withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))), warning = function(w) {
+    if (is.null(warned)) warned <<- conditionMessage(w)
+    invokeRestart("muffleWarning")
+  })
+  if (is.null(warned)) return(out)
+  undo(out)
+  fail(warned)
 }
 
 # A result of dbSendQuery(), whose rows are taken once and which stays the caller's to clear.
@@ -53,16 +80,33 @@ result_source <- function(result) {
   new_source(function(texts) fetch_rows(result, 1e5, function() NULL), FALSE, NULL, NULL, NULL, NULL, NULL, NULL, FALSE)
 }
 
-open_query <- function(connection, statement, params, chunk_rows) {
-  result <- database_says(DBI::dbSendQuery(connection, statement))
+open_query <- function(how) {
+  if (how$is_table) {
+    how$statement <- database_says(paste("SELECT * FROM", DBI::dbQuoteIdentifier(how$connection, how$statement)))
+  }
+  # a comment at the end of a query ends with its line; what ends a statement is in the way of what surrounds it
+  how$inner <- sprintf("(\n%s\n)", sub("[;[:space:]]+$", "", how$statement))
+  if (inherits(how$connection, "duckdb_connection")) {
+    reader <- open_duckdb(how)
+    if (!is.null(reader)) return(reader)
+  }
+  n_rows <- if (isTRUE(how$n_rows) || (is.null(how$n_rows) && how$is_table)) count_of_query(how) else how$n_rows
+  result <- database_says(DBI::dbSendQuery(how$connection, how$statement), DBI::dbClearResult)
   good <- FALSE
   on.exit(if (!good) DBI::dbClearResult(result))
-  if (!is.null(params)) database_says(DBI::dbBind(result, params))
+  if (!is.null(how$params)) database_says(DBI::dbBind(result, how$params))
   good <- TRUE
-  fetch_rows(result, chunk_rows, function() suppressWarnings(DBI::dbClearResult(result)))
+  fetch_rows(result, how$chunk_rows, function() suppressWarnings(DBI::dbClearResult(result)),
+             if (is.numeric(n_rows)) n_rows)
 }
 
-fetch_rows <- function(result, chunk_rows, close) {
+count_of_query <- function(how) {
+  as.double(database_says(DBI::dbGetQuery(how$connection, sprintf("SELECT COUNT(*) FROM %s gbt_rows", how$inner),
+                                          params = how$params))[[1L]])
+}
+
+# n_rows: of the result, NULL where that is not known.
+fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
   rows <- 0
   pull <- function() {
     chunk <- database_says(DBI::dbFetch(result, chunk_rows))
@@ -70,6 +114,49 @@ fetch_rows <- function(result, chunk_rows, close) {
     rows <<- rows + nrow(chunk)
     as.data.frame(chunk)
   }
-  list(pull = pull, close = close, done = function() NA_real_,
+  list(pull = pull, close = close, done = function() share_done(rows, n_rows),
+       where = function() sprintf("the query, behind row %.0f", rows))
+}
+
+# NA where the number of rows is not known, or was said too small.
+share_done <- function(rows, n_rows) if (is.null(n_rows) || rows > n_rows) NA_real_ else rows / max(n_rows, 1)
+
+# ---- DuckDB ----
+
+# Its results are data frames of all rows, so these go to a temporary table, whose rows are numbered, and are read from
+# there by ranges. Columns have names of our own meanwhile: those of a query may occur twice, or be "rowid". NULL for
+# statements that cannot be described or stand within others.
+open_duckdb <- function(how) {
+  con <- how$connection
+  # this runs nothing
+  about <- try_else(DBI::dbGetQuery(con, paste("DESCRIBE", how$statement), params = how$params), function(e) NULL)
+  if (!identical(names(about)[1:2], c("column_name", "column_type"))) return(NULL)
+  names <- about$column_name
+  table <- basename(tempfile("gbt_rows_"))
+  drop <- function() try_else(suppressWarnings(DBI::dbExecute(con, paste("DROP TABLE IF EXISTS", table))),
+                              function(e) NULL)
+  good <- FALSE
+  on.exit(if (!good) drop())
+  made <- try_else(
+    DBI::dbExecute(con, sprintf("CREATE TEMP TABLE %s AS SELECT * FROM %s AS q(%s)", table, how$inner,
+                                paste0("c", seq_along(names), collapse = ", ")), params = how$params),
+    function(e) if (!grepl("Parser Error", conditionMessage(e), fixed = TRUE)) database_says(stop(e)))
+  if (is.null(made)) return(NULL)
+  # as a text: within a transaction numbers begin beyond those that doubles hold
+  extent <- database_says(DBI::dbGetQuery(con, paste("SELECT COUNT(*), CAST(MIN(rowid) AS VARCHAR) FROM", table)))
+  n_rows <- as.double(extent[[1L]])
+  first <- extent[[2L]]
+  rows <- 0
+  pull <- function() {
+    if (rows >= n_rows) return(NULL)
+    end <- min(rows + how$chunk_rows, n_rows)
+    chunk <- database_says(DBI::dbGetQuery(con, sprintf(
+      "SELECT * FROM %s WHERE rowid >= %s + %.0f AND rowid < %s + %.0f", table, first, rows, first, end)))
+    if (nrow(chunk) != end - rows) stop_data("the database says other numbers of rows than before", "x")
+    rows <<- end
+    stats::setNames(chunk, names)
+  }
+  good <- TRUE
+  list(pull = pull, close = drop, done = function() share_done(rows, n_rows),
        where = function() sprintf("the query, behind row %.0f", rows))
 }

@@ -100,7 +100,7 @@ spill <- function(source, folder, texts) {
     if (nrow(chunk) == 0L) next
     now <- vapply(chunk, chunk_kind, "")
     if (is.null(kinds)) {
-      check_roles(source, names(chunk))
+      check_roles(source, names(chunk), reader$where())
       kinds <- now
     }
     if (!identical(names(now), names(kinds))) stop_other_columns(names(kinds), names(now), reader$where())
@@ -165,7 +165,9 @@ stop_other_columns <- function(first, now, where) {
   stop_data(sprintf("%s has %s", where, what), "x")
 }
 
-check_roles <- function(source, names) {
+check_roles <- function(source, names, where) {
+  twice <- names[duplicated(names)]
+  if (length(twice)) stop_data(sprintf("%s has two columns called `%s`", where, twice[1L]), twice[1L])
   for (role in c(names(source$roles), "columns")) {
     wanted <- if (role == "columns") source$columns else source$roles[[role]]
     missing <- setdiff(wanted, names)
@@ -176,11 +178,55 @@ check_roles <- function(source, names) {
   }
 }
 
-# list(read = function(i), as gbt_data() takes it; close = function()).
-read_source <- function(source) {
+check_source <- function(source) {
   if (!is.function(source$open) || !is.list(source$roles) || !is_flag(source$retries) || !is_flag(source$progress)) {
     stop_argument("`x` is a source whose fields were changed; make it again", "x")
   }
+}
+
+# Rows for a model, in one pass and without a folder: it knows what its columns are. list(read, close) as of
+# read_source(), but chunks are asked for in order, and of their roles an offset alone is given.
+stream_source <- function(source, model) {
+  check_source(source)
+  tags <- stats::setNames(model$feature_types, model$feature_names)
+  reader <- source$open(names(tags)[tags %in% c("factor", "ordered", "character")])
+  tell <- progress_teller(source$progress)
+  rows <- 0
+  columns <- NULL
+  read <- function(i) {
+    repeat {
+      chunk <- reader$pull()
+      if (is.null(chunk) || nrow(chunk) > 0L) break
+    }
+    tell(rows, reader, end = is.null(chunk))
+    if (is.null(chunk)) {
+      if (is.null(columns)) stop_data("the source has no rows", "newdata")
+      return(NULL)
+    }
+    if (is.null(columns)) {
+      check_roles(source, names(chunk), reader$where())
+      columns <<- names(chunk)
+    }
+    if (!identical(columns, names(chunk))) stop_other_columns(columns, names(chunk), reader$where())
+    rows <<- rows + nrow(chunk)
+    known <- intersect(names(chunk), names(tags))
+    chunk[known] <- Map(as_trained, chunk[known], tags[known])
+    for (name in source$roles$offset) if (chunk_kind(chunk[[name]]) == "none") chunk[[name]] <- as.double(chunk[[name]])
+    with_roles(source, chunk, source$roles[names(source$roles) == "offset"])
+  }
+  list(read = read, close = reader$close)
+}
+
+# Texts of files that are dates or times where the model has such a column.
+as_trained <- function(x, tag) {
+  if (!is.character(x) || !is_time(tag)) return(x)
+  kind <- kind_of_texts(x)
+  as_kind(x, if (kind == "dates" && tag == "POSIXct") "times" else kind)
+}
+
+# list(read = function(i), as gbt_data() takes it; close = function()).
+read_source <- function(source) {
+  check_source(source)
   folder <- tempfile("gbt-rows-")
   dir.create(folder)
   close <- function() unlink(folder, recursive = TRUE)

@@ -43,7 +43,7 @@ start_of_chunks <- function(x, init, offset, sparse_zero, threads) {
   one <- function(rows, its) {
     matrix(start_scores(init, rows, its, sparse_zero, threads), ncol = init$n_outputs)
   }
-  start_kept(init, as.double(predict_by_chunks(x, offset, NULL, one)))
+  start_kept(init, as.double(predict_by_chunks(x, offset, NULL, init, one)))
 }
 
 # offset: what training takes, which must be what the data had when they were made.

@@ -3,7 +3,7 @@
 #ifndef R_ENTRIES_H
 #define R_ENTRIES_H
 
-SEXP r_gbt_blank_records(SEXP bytes, SEXP quote);
+SEXP r_gbt_blank_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_bytes_join(SEXP bytes, SEXP beg, SEXP end, SEXP more);
 SEXP r_gbt_check_interrupt(void);
 SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads);
@@ -17,11 +17,12 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
 SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads);
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
-SEXP r_gbt_drop_blank(SEXP bytes, SEXP quote);
+SEXP r_gbt_drop_blank(SEXP bytes, SEXP sep);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP player, SEXP n_players, SEXP interactions,
                    SEXP round_end, SEXP offset, SEXP unseen, SEXP threads);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
+SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
@@ -44,7 +45,7 @@ SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                    SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_read_file(SEXP path);
-SEXP r_gbt_records(SEXP bytes, SEXP quote);
+SEXP r_gbt_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
 SEXP r_gbt_responses(SEXP objective, SEXP n_outputs, SEXP score, SEXP threads);
 SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed);
@@ -87,6 +88,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(enums, 0) \
   X(explain, 11) \
   X(hold_out, 4) \
+  X(mark_doubled, 3) \
   X(metric_check, 4) \
   X(metric_default, 3) \
   X(metric_labels_check, 5) \

@@ -1,6 +1,7 @@
 /* Data sets in folders: what was made comes back as it was, whatever the pages, the memory and the table; whatever is
  * wrong with a file is told by name, and leaves nothing behind. */
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -191,6 +192,47 @@ static void levels_come_back(void) {
   made_free(large);
   stores_use(before);
   gbt_ctx_close(&ctx);
+}
+
+/* A table in memory has some of its pages in memory at a time, as chunks have: by cuts that are there, since making them
+ * needs more. */
+static void pages_leave_as_they_fill(void) {
+  enum { FEW = 500, MANY = 400000 };
+  test_rng rng = {8};
+  tables *few = tables_of_all(&rng, (tables_shape){FEW, 14, 4, 6, 0}, TABLES_LEVELS);
+  tables *many = tables_of_all(&rng, (tables_shape){MANY, 14, 4, 6, 0}, TABLES_LEVELS);
+  const store_kind before = stores_use(STORE_MEMORY);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_dataset *reference = NULL;
+  gbt_dataset_spec spec = {.table = &few->table, .max_bin = 255};
+  REQUIRE_OK(gbt_dataset_make(&ctx, &spec, &reference, test_err));
+  static const int32_t page_rows[] = {0, 7000};
+  for (int i = 0; i < 2; i++) {
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", temp_folder());
+    fault f;
+    gbt_ctx own;
+    gbt_dataset *want = NULL, *ds = NULL;
+    spec = (gbt_dataset_spec){.table = &many->table, .reference = reference, .page_rows = page_rows[i]};
+    REQUIRE_OK(gbt_dataset_make(&ctx, &spec, &want, test_err));
+    fault_start(&f, 0, 0);
+    REQUIRE_OK(gbt_ctx_open(&own, fault_mem(&f), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+    REQUIRE_OK(make(&own, folder, &spec, 0, &ds, test_err));
+    const int64_t pages = (int64_t)gbt_pages_bytes(want->pages);
+    test_note("%" PRId64 " KB of pages, at most %" PRId64 " KB held", pages >> 10, (int64_t)f.bytes_peak >> 10);
+    CHECK(f.bytes_peak < pages / 4 * 3); /* a page, and its bytes on their way to the file */
+    same_datasets(want, ds);
+    gbt_dataset_unref(ds);
+    gbt_ctx_close(&own);
+    CHECK_EQ_I64(f.n_live, 0);
+    gbt_dataset_unref(want);
+    remove_folder(folder);
+  }
+  gbt_dataset_unref(reference);
+  gbt_ctx_close(&ctx);
+  stores_use(before);
+  tables_free(few);
+  tables_free(many);
 }
 
 /* ---- what can be wrong ---- */
@@ -479,6 +521,7 @@ static void allocations_fail(void) {
 void suite_disk(void) {
   RUN(data_sets_come_back);
   RUN(levels_come_back);
+  RUN(pages_leave_as_they_fill);
   RUN(folders_are_looked_at);
   RUN(parts_are_looked_for);
   RUN(codecs_are_missed);

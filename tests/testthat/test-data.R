@@ -62,5 +62,5 @@ test_that("the engine names the values of its enums", {
     expect_identical(unname(values), seq_along(values) - 1L + values[[1L]])
     expect_false(anyDuplicated(names(values)) > 0L)
   }
-  expect_identical(names(enums$unseen), eval(formals(gbt_data)$unseen))
+  expect_identical(names(enums$unseen), eval(formals(gbt_data.default)$unseen))
 })

@@ -115,6 +115,51 @@ test_that("sources of gbt_data() are predicted", {
   expect_identical(d$n_rows, 150)
 })
 
+test_that("a source is read once, by what the model knows of its columns", {
+  skip_if_not_installed("data.table")
+  n <- 200
+  d <- data.frame(v = seq_len(n) / 8, code = sprintf("%03d", seq_len(n) %% 7), day = as.Date("2020-01-01") + seq_len(n),
+                  at = as.POSIXct("2020-01-01", tz = "UTC") + seq_len(n) * 3600, l = seq_len(n) %% 3 == 0)
+  d$v[1:30] <- NA
+  d$day[40:90] <- NA
+  d$text <- ifelse(seq_len(n) < 120, format(d$at, "%Y-%m-%d"), "later") # dates at first
+  y <- seq_len(n) %% 7 + (seq_len(n) > 110)
+  model <- gbt_train(d, y, nrounds = 5, threads = 1)
+  want <- predict(model, d, threads = 1)
+  file <- withr::local_tempfile(fileext = ".csv")
+  written <- transform(d, at = format(at, "%Y-%m-%d %H:%M:%S"), off = c(rep(NA, 60), rep(1, n - 60)))
+  written$at[c(24, 48)] <- c("2020-01-02", "2020-01-03") # a time may be written as a day
+  utils::write.csv(written, file, row.names = FALSE, na = "")
+  opened <- 0
+  for (block in c(1e6, 3000, 700, 100)) {
+    source <- gbt_files(file, columns = names(d), block_bytes = block)
+    inner <- source$open
+    source$open <- function(texts) {
+      opened <<- opened + 1
+      inner(texts)
+    }
+    folders <- character(0)
+    got <- numeric(0)
+    predict(model, source, threads = 1, output = function(out, first) {
+      folders <<- list.files(tempdir(), pattern = "^gbt-rows-")
+      got <<- c(got, out)
+    })
+    expect_identical(got, want)
+    expect_identical(folders, character(0))
+  }
+  expect_identical(opened, 4)
+  file2 <- withr::local_tempfile(fileext = ".csv") # a column of another kind is found where it is
+  writeLines(c(readLines(file), sub("^[^,]*", "many", readLines(file)[50])), file2)
+  expect_error(predict(model, gbt_files(file2, block_bytes = 700), threads = 1), "`v`.*\\(in chunk",
+               class = "gbt_error_data")
+  # an offset's blank chunk is missing values, as it would be in the whole
+  expect_error(predict(model, gbt_files(file, offset = "off", block_bytes = 700), threads = 1), "missing",
+               class = "gbt_error_data")
+  terms <- gbt_train(y ~ log(v + 1) + code, cbind(d, y = y), nrounds = 5, threads = 1)
+  expect_identical(predict(terms, gbt_files(file, texts = "code", block_bytes = 700), threads = 1),
+                   predict(terms, d, threads = 1))
+})
+
 test_that("a function gets the chunks in order", {
   m <- gbt_train(iris[1:4], iris$Species, nrounds = 5, threads = 1)
   rows <- NULL

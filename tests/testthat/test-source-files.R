@@ -177,110 +177,31 @@ test_that("progress is told", {
   expect_message(gbt_data(gbt_files(file, label = "y", progress = TRUE), threads = 1), "read 900 rows.*MB/s")
 })
 
-# ---- databases ----
-
-test_that("queries give the model of one data frame", {
-  skip_if_not_installed("RSQLite")
-  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-  withr::defer(DBI::dbDisconnect(db))
-  rows <- all_of()[c("i", "v", "w", "t", "late", "y")]
-  DBI::dbWriteTable(db, "rows", rows)
-  expected <- trees(gbt_data(rows[-6], y, threads = 1))
-  for (chunk in c(1e5, 900, 299, 7)) {
-    source <- gbt_query(db, "SELECT * FROM rows ORDER BY rowid", label = "y", chunk_rows = chunk)
-    expect_identical(trees(gbt_data(source, threads = 1)), expected)
+test_that("a quote that does not begin a field is a character like others, two within quotes are one", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  text <- c("5\" pipe", "6\"\" rod", "say \"x\"", "two\nlines", "it's \"\"", "a, \"b\"\n\"c\"", "\"\"", "")
+  written <- c("5\" pipe", "6\"\" rod", "\"say \"\"x\"\"\"", "\"two\nlines\"", " \"it's \"\"\"\"\"",
+               "\"a, \"\"b\"\"\n\"\"c\"\"\"", "\"\"\"\"\"\"", "\"\"")
+  at <- rep(seq_along(text), 12)
+  value <- seq_along(at) %% 7L
+  top <- c("na\"me", "\"of, \"\"y\"\"\"", "v")
+  lines <- function(by) c(paste(top, collapse = by), paste(written[at], value, value, sep = by))
+  d <- data.frame(text[at], value, check.names = FALSE)
+  names(d) <- c("na\"me", "v")
+  for (by in c(",", ";")) {
+    body <- lines(by)
+    for (block in c(1e6, 200, 41, 7)) {
+      writeLines(body, file)
+      rows <- read_source(gbt_files(file, label = "of, \"y\"", sep = by, block_bytes = block, texts = "na\"me",
+                                    na = "NA"))
+      got <- list()
+      while (!is.null(part <- rows$read(length(got) + 1))) got <- c(got, list(part$x))
+      rows$close()
+      expect_identical(as.list(do.call(rbind, got)), as.list(d))
+    }
   }
-  few <- gbt_data(gbt_query(db, "SELECT v, w, y FROM rows WHERE i < ?", label = "y", params = list(5)), threads = 1)
-  expect_identical(trees(few), trees(gbt_data(rows[rows$i < 5, c("v", "w")], y[rows$i < 5], threads = 1)))
-  says <- function(text, sql, ..., class = "gbt_error_data") {
-    expect_error(gbt_data(gbt_query(db, sql, ...), threads = 1), text, class = class)
-  }
-  says("no such table", "SELECT * FROM nowhere")
-  says("has no rows", "SELECT * FROM rows WHERE i > 1000")
-  says("`label` names `z`", "SELECT * FROM rows", label = "z", class = "gbt_error_argument")
-  DBI::dbExecute(db, "CREATE TABLE mixed (a)")
-  DBI::dbExecute(db, "INSERT INTO mixed VALUES (1), (2), ('three')")
-  says("database says", "SELECT a FROM mixed")
-  DBI::dbExecute(db, "CREATE TABLE late (a)")
-  DBI::dbExecute(db, "INSERT INTO late VALUES (NULL), (NULL), (3.5), (4)")
-  expect_identical(gbt_data(gbt_query(db, "SELECT a, 1 AS y FROM late", label = "y", chunk_rows = 1),
-                            threads = 1)$feature_types,
-                   gbt_data(data.frame(a = c(NA, NA, 3.5, 4)), threads = 1)$feature_types)
-  expect_error(gbt_query("db", "SELECT 1"), "`connection`", class = "gbt_error_argument")
-  expect_error(gbt_query(db, 1), "`statement`", class = "gbt_error_argument")
-  expect_silent(DBI::dbGetQuery(db, "SELECT 1")) # no result was left open
-  expect_length(list.files(tempdir(), pattern = "^gbt-rows-"), 0L)
-})
-
-test_that("DuckDB is read the same way", {
-  skip_if_not_installed("duckdb")
-  db <- DBI::dbConnect(getExportedValue("duckdb", "duckdb")())
-  withr::defer(DBI::dbDisconnect(db))
-  DBI::dbWriteTable(db, "rows", all_of()[c("i", "v", "w", "t", "late", "y")])
-  expect_identical(trees(gbt_data(gbt_query(db, "SELECT * FROM rows", label = "y", chunk_rows = 100), threads = 1)),
-                   trees(gbt_data(d[c("i", "v", "w", "t", "late")], y, threads = 1)))
-})
-
-# ---- Arrow ----
-
-# A reader with Arrow's interface.
-stand_in <- function(x, rows) {
-  at <- 0L
-  reader <- new.env()
-  reader$read_next_batch <- function() {
-    if (at >= nrow(x)) return(NULL)
-    chunk <- x[(at + 1L):min(at + rows, nrow(x)), , drop = FALSE]
-    at <<- at + rows
-    chunk$f <- droplevels(chunk$f)
-    chunk
-  }
-  reader
-}
-
-test_that("batches give the model of one data frame", {
-  rows <- cbind(all_of(), f = factor(letters[seq_len(n) %% 7 + 1]))
-  expected <- trees(gbt_data(cbind(d, f = rows$f), y, threads = 1))
-  for (size in c(1000, 899, 100, 9)) {
-    expect_identical(trees(gbt_data(gbt_batches(stand_in(rows, size), label = "y"), threads = 1)), expected)
-  }
-  broken <- new.env()
-  broken$read_next_batch <- function() stop("lost")
-  expect_error(gbt_data(gbt_batches(broken), threads = 1), "Arrow says: lost", class = "gbt_error_data")
-  expect_error(gbt_batches(1), "`x`", class = "gbt_error_argument")
-})
-
-test_that("Arrow itself", {
-  skip_if_not_installed("arrow")
-  file <- withr::local_tempfile(fileext = ".parquet")
-  its <- function(name) getExportedValue("arrow", name)
-  its("write_parquet")(all_of(), file, chunk_size = 100)
-  expect_identical(trees(gbt_data(gbt_batches(its("open_dataset")(file), label = "y"), threads = 1)), want())
-})
-
-test_that("a pass over some columns reads these, and numbers in the others are zeros", {
-  d <- data.frame(a = 1:9, b = c(1.5, NA, 3:9), c = letters[1:9], d = factor(rep(c("u", "v", "w"), 3)), y = 9:1,
-                  e = rep(c(TRUE, NA, FALSE), 3), f = as.Date("2024-01-01") + 1:9)
-  reader <- new.env()
-  reader$left <- split(d, c(1, 1, 1, 1, 2, 2, 2, 3, 3))
-  reader$read_next_batch <- function() {
-    if (length(reader$left) == 0) return(NULL)
-    batch <- reader$left[[1]]
-    reader$left <- reader$left[-1]
-    batch
-  }
-  rows <- read_source(gbt_batches(reader, label = "y"))
-  on.exit(rows$close())
-  whole <- lapply(1:3, rows$read)
-  expect_identical(do.call(rbind, lapply(whole, `[[`, "x")), d[c("a", "b", "c", "d", "e", "f")])
-  expect_identical(unlist(lapply(whole, `[[`, "y")), NULL)
-  expect_identical(unlist(lapply(whole, `[[`, "label")), 9:1)
-  expect_null(rows$read(4))
-  for (i in c(3, 1, 2)) {
-    x <- whole[[i]]$x
-    some <- rows$read(i, "b")
-    expect_identical(some[c("b", "c", "d", "e", "f")], x[c("b", "c", "d", "e", "f")])
-    expect_identical(some$a, integer(nrow(x)))
-    expect_identical(rows$read(i, c("a", "nothing"))$b, numeric(nrow(x)))
-    expect_identical(rows$read(i, c("a", "b")), x)
-  }
+  one <- as.raw(1:31)[-c(9:13)] # all that could stand for a quote is there
+  writeBin(c(charToRaw("a,b\n\"x\"\"y\",1\n"), one, charToRaw(",2\n")), file)
+  expect_error(read_source(gbt_files(file)), "all control characters", class = "gbt_error_data")
 })

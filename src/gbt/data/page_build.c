@@ -10,7 +10,7 @@
 
 #include "page_impl.h"
 
-enum { PAGE_ROWS = 131072, BLOCK_ROWS = 16384, READ_ROWS = 1024 };
+enum { PAGE_ROWS = 131072, BLOCK_ROWS = 16384, READ_ROWS = 1024, SINK_ROWS = PAGE_ROWS };
 
 /* Fewer where a strip has more than one group. */
 static int32_t block_rows(const gbt_layout *layout) {
@@ -60,6 +60,7 @@ typedef struct bin_job {
   const gbt_cuts *cuts;
   const gbti_pages *pages;
   gbti_row_range range; /* the rows in work */
+  int64_t first;        /* row of the binding's first one */
   int own_cuts;
   int binned; /* features with a column of their own are done, and the strips they are in are filled with zeros */
 } bin_job;
@@ -156,7 +157,7 @@ static void bin_task(void *arg, int64_t task, int thread) {
   int32_t strip = (int32_t)(task % layout->n_strips);
   gbti_row_block block = gbti_row_block_at(b->pages, b->range, block_rows(layout), task / layout->n_strips);
   const gbt_page *page = &b->pages->page[block.page];
-  int64_t row = page->row_beg + block.beg - b->range.beg;
+  int64_t row = page->row_beg + block.beg - b->first;
   size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)block.beg * row_bytes;
   int zeroed = b->binned && has_feature(layout, strip);
   if (!zeroed && wants_zeros(layout, strip))
@@ -220,7 +221,8 @@ static gbt_status add_room(gbti_pages *pages, gbti_row_range range, gbt_error *e
   return GBT_OK;
 }
 
-static gbt_status bin_dense(builder *b, const gbt_binding *binding, gbti_row_range range, gbt_error *err) {
+static gbt_status bin_dense(builder *b, const gbt_binding *binding, int64_t first, gbti_row_range range,
+                            gbt_error *err) {
   const gbt_layout *layout = &b->pages.info.layout;
   gbt_offload *offload = b->how.offload;
   bin_job job = {.binding = binding,
@@ -228,6 +230,7 @@ static gbt_status bin_dense(builder *b, const gbt_binding *binding, gbti_row_ran
                  .cuts = b->cuts,
                  .pages = &b->pages,
                  .range = range,
+                 .first = first,
                  .own_cuts = b->how.own_cuts};
   gbti_job_start(&job.job, b->ctx);
   if (offload != NULL && range.beg < range.end)
@@ -251,18 +254,37 @@ static gbt_status finish_pages(builder *b, int64_t end, gbt_error *err) {
   return GBT_OK;
 }
 
+/* Behind the rows that are binned as one. Where pages go to a sink a chunk of many, as a table in memory is, is taken
+ * some pages at a time, so that only these are in memory. */
+static int64_t end_of_part(const builder *b, int64_t beg, int64_t end) {
+  if (b->how.sink == NULL) return end;
+  const int64_t rows = b->pages.info.page_rows, at_once = (SINK_ROWS + rows - 1) / rows * rows;
+  const int64_t stop = (beg / rows) * rows + at_once;
+  return stop < end ? stop : end;
+}
+
+/* Codes and lists of a chunk's rows, of which the first one is row range.beg. */
+static gbt_status bin_rows(builder *b, const gbt_binding *chunk, gbti_row_range range, gbt_error *err) {
+  for (int64_t beg = range.beg, end; beg < range.end; beg = end) {
+    end = end_of_part(b, beg, range.end);
+    const gbti_row_range part = {beg, end};
+    GBT_TRY(add_room(&b->pages, part, err));
+    GBT_TRY(bin_dense(b, chunk, range.beg, part, err));
+    if (b->pages.info.layout.n_sparse > 0)
+      GBT_TRY(gbti_fill_sparse(b->ctx, chunk, range.beg, b->cuts, &b->pages, part, err));
+    GBT_TRY(finish_pages(b, end, err));
+  }
+  return GBT_OK;
+}
+
 /* The rows of a chunk to their pages. */
 static gbt_status build_chunk(void *arg, gbti_feed *feed, const gbt_binding *chunk, int64_t beg, gbt_error *err) {
   builder *b = arg;
   const gbti_row_range range = {beg, beg + chunk->table->n_rows};
-  GBT_TRY(add_room(&b->pages, range, err));
-  GBT_TRY(bin_dense(b, chunk, range, err));
-  if (b->pages.info.layout.n_sparse > 0)
-    GBT_TRY(gbti_fill_sparse(b->ctx, chunk, b->cuts, &b->pages, range, err));
+  GBT_TRY(bin_rows(b, chunk, range, err));
   GBT_TRY(gbti_list_unseen(b->ctx, chunk, beg, b->unseen, err));
   GBT_TRY(gbt_binding_unseen(b->ctx, chunk, b->pages.info.n_unseen, err));
   GBT_TRY(gbti_fill_level_ids(b->ctx, chunk, beg, &b->pages, err));
-  GBT_TRY(finish_pages(b, range.end, err));
   if (b->checksum == NULL) return GBT_OK;
   return gbti_checksum_add(feed, chunk->table, beg, b->feed->binding->col, chunk->schema->n_columns, b->checksum, err);
 }

@@ -95,10 +95,10 @@ int gbti_absent_is_zero(const gbt_binding *binding, const gbt_cuts *cuts, int32_
 /* Room for where the lists of a page begin. */
 gbt_status gbti_sparse_room(gbti_pages *pages, gbt_page *page, gbt_error *err) GBT_MUST_CHECK;
 
-/* Appends the lists of the rows of a range, which the binding has and no others. Ranges come in order; sparse_slots is
- * as long as it must be when the last row of its page has come. */
-gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
-                            gbti_row_range range, gbt_error *err) GBT_MUST_CHECK;
+/* Appends the lists of the rows of a range, which the binding has; its first row is row `first`. Ranges come in order;
+ * sparse_slots is as long as it must be when the last row of its page has come. */
+gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, int64_t first, const gbt_cuts *cuts,
+                            gbti_pages *pages, gbti_row_range range, gbt_error *err) GBT_MUST_CHECK;
 
 /* A page is filled: n_entries, and bytes with them. */
 void gbti_count_sparse(gbti_pages *pages, const gbt_page *page);

@@ -18,6 +18,7 @@ typedef struct sparse_job {
   const gbt_cuts *cuts;
   gbti_pages *pages;
   gbti_row_range range; /* the rows in work */
+  int64_t first;        /* row of the binding's first one */
   int64_t first_page;
   int32_t block_rows;
   int fill;
@@ -52,7 +53,7 @@ static void block_task(void *arg, int64_t task, int thread) {
     int32_t feat = layout->sparse_feat[i];
     const gbt_place *place = &layout->place[feat];
     sparse_block b = {page, page->sparse_beg + 1 + block.beg, place, place->slot_beg - layout->sparse_slot};
-    gbti_each_filled(s->binding, s->cuts, feat, page->row_beg + block.beg - s->range.beg, block.n_rows, s->fill,
+    gbti_each_filled(s->binding, s->cuts, feat, page->row_beg + block.beg - s->first, block.n_rows, s->fill,
                      s->fill ? place_cells : count_cells, &b);
     if (i % 256 == 255 && gbti_job_stopped(&s->job, thread)) return;
   }
@@ -125,9 +126,9 @@ gbt_status gbti_sparse_room(gbti_pages *pages, gbt_page *page, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
-                            gbti_row_range range, gbt_error *err) {
-  sparse_job s = {.binding = binding, .cuts = cuts, .pages = pages, .range = range};
+gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, int64_t first, const gbt_cuts *cuts,
+                            gbti_pages *pages, gbti_row_range range, gbt_error *err) {
+  sparse_job s = {.binding = binding, .cuts = cuts, .pages = pages, .range = range, .first = first};
   if (range.beg == range.end) return GBT_OK;
   s.first_page = range.beg / pages->info.page_rows;
   s.block_rows = choose_block_rows(binding, &pages->info.layout);
