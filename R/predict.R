@@ -12,9 +12,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param newdata A data frame, a matrix or a sparse matrix. A matrix without column names must have the columns of the
 #'   training data in their order. A model that was trained by a formula evaluates it in `newdata`. Or a source of rows
 #'   that need not fit into memory, as [gbt_data()] takes it: [gbt_files()], [gbt_query()], [gbt_batches()], a result of
-#'   `DBI::dbSendQuery()`, a data set, query or reader of package arrow, or a function whose value for `i` is chunk number `i`, `NULL` behind the last one. Columns of
-#'   other roles are left aside, but an offset is added. Rows are read once and not kept; a model of a formula with
-#'   functions needs them in a temporary folder, as [gbt_data()] does.
+#'   `DBI::dbSendQuery()`, a data set, query or reader of package arrow, or a function whose value for `i` is chunk
+#'   number `i`, `NULL` behind the last one. Columns of other roles are left aside, but an offset is added. Rows are read
+#'   once and not kept; a model of a formula with functions needs them in a temporary folder, as [gbt_data()] does.
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of

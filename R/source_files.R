@@ -235,7 +235,8 @@ names_of_record <- function(bytes, path, sep, how) {
   fail <- function(c) stop_data(sprintf("\"%s\": cannot read its line of names: %s", path, conditionMessage(c)), "x")
   doubled <- records_of(bytes, if (how$quote) sep)$doubled
   names <- withCallingHandlers(
-    try_else(fread_records(bytes, doubled, sep, how, colClasses = "character", na.strings = NULL), fail), warning = fail)
+    try_else(fread_records(bytes, doubled, sep, how, colClasses = "character", na.strings = NULL), fail),
+    warning = fail)
   names <- enc2utf8(unlist(names, use.names = FALSE))
   names[names == ""] <- paste0("V", which(names == ""))
   if (anyDuplicated(names)) {
@@ -254,13 +255,14 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
   fail <- function(why) stop_data(sprintf("\"%s\", in the lines from %.0f on: %s", path, line, why), "x")
   wrong <- sprintf("a record has too many or too few fields; there are %s", counted(length(names), "column"))
   n <- block$counts$records - block$counts$blank
+  quoted_by <- if (how$quote) sep
   # blank records are missing values of one column, and nothing of several
-  blank <- if (length(names) == 1L && block$counts$blank > 0) .Call(C_gbt_blank_records, block$bytes, if (how$quote) sep)
+  blank <- if (length(names) == 1L && block$counts$blank > 0) .Call(C_gbt_blank_records, block$bytes, quoted_by)
   if (n == 0) {
     missing <- list_frame(stats::setNames(rep(list(NA), length(names)), names), 1L)
     return(missing[rep(1L, length(blank)), , drop = FALSE])
   }
-  bytes <- if (block$counts$blank > 0) .Call(C_gbt_drop_blank, block$bytes, if (how$quote) sep) else block$bytes
+  bytes <- if (block$counts$blank > 0) .Call(C_gbt_drop_blank, block$bytes, quoted_by) else block$bytes
   texts <- intersect(texts, names)
   read <- function(texts) {
     warned <- NULL # told once it has returned, as it cleans up after itself then

@@ -9,16 +9,16 @@
 #' type (SQLite allows that) is an error: `CAST` it in the query. The order of the rows decides which rows are drawn
 #' where training draws any, so an `ORDER BY` makes models repeatable where the database does not.
 #'
-#' The package duckdb makes a data frame of all rows before it gives the first ones. So rows of a query of DuckDB go to a
-#' temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
+#' The package duckdb makes a data frame of all rows before it gives the first ones. So rows of a query of DuckDB go to
+#' a temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
 #' behind. Statements that DuckDB cannot describe (`CALL`, `SHOW`) are fetched as a whole.
 #'
 #' @param connection A connection of package DBI.
 #' @param statement The query, one text; or a table, as [DBI::Id()].
 #' @param params Values of the query's parameters, see [DBI::dbBind()].
 #' @param chunk_rows Rows that are fetched at a time.
-#' @param n_rows How many rows there are, for `progress`, which then tells the share of them and the time left: a number,
-#'   or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where that costs
+#' @param n_rows How many rows there are, for `progress`, which then tells the share of them and the time left: a
+#'   number, or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where that costs
 #'   little: for a table, and for DuckDB.
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].

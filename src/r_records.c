@@ -8,9 +8,9 @@ static SEXP raw_arg(SEXP x) {
   return x;
 }
 
-/* Where quotes are looked at: what separates fields, and whether byte i is within a quoted field. A field is quoted when
- * it begins with a quote, blanks before it apart; in it two quotes stand for one. Other quotes are bytes like others, as
- * they are for data.table::fread(). */
+/* Where quotes are looked at: what separates fields, and whether byte i is within a quoted field. A field is quoted
+ * when it begins with a quote, blanks before it apart; in it two quotes stand for one. Other quotes are bytes like
+ * others, as they are for data.table::fread(). */
 typedef struct quotes {
   const unsigned char *x;
   R_xlen_t start;  /* of the first field: behind a byte order mark */

@@ -194,8 +194,8 @@ static void levels_come_back(void) {
   gbt_ctx_close(&ctx);
 }
 
-/* A table in memory has some of its pages in memory at a time, as chunks have: by cuts that are there, since making them
- * needs more. */
+/* A table in memory has some of its pages in memory at a time, as chunks have: by cuts that are there, since making
+ * them needs more. */
 static void pages_leave_as_they_fill(void) {
   enum { FEW = 500, MANY = 400000 };
   test_rng rng = {8};
