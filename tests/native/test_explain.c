@@ -13,17 +13,33 @@ enum { MOST_PLAYERS = 6 };
 typedef struct scene {
   gbt_schema *schema;
   gbt_forest *forest;
-  gbt_forest_view view; /* with covers of its own, some of them 0 */
+  gbt_forest_view view; /* with covers of its own, some of them 0, and nodes of its own */
   double *cover, *x;    /* x: n_rows x n_features */
+  gbt_node *nodes;
   made_table *table;
   gbt_binding *binding;
   int32_t *player;
-  int32_t n_players;
+  int32_t n_players, n_features;
 } scene;
 
-static void scene_open(scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows) {
+/* Complete trees get one split a layer. Where most training rows went may differ, which is nothing to numbers. */
+static void make_symmetric(scene *s, test_rng *rng) {
+  for (uint64_t t = 0; t < s->view.n_trees; t++) {
+    gbt_node *nodes = s->nodes + s->view.trees[t].node_beg;
+    for (uint32_t first = 0; nodes[first].left > 0; first = 2 * first + 1)
+      for (uint32_t i = first; i < 2 * first + 1; i++) {
+        CHECK(nodes[i].left == 2 * i + 1);
+        nodes[i].feat = nodes[first].feat;
+        nodes[i].arg = nodes[first].arg;
+        if (!(nodes[i].feat & GBT_NODE_CATEGORICAL) && test_below(rng, 2)) nodes[i].feat ^= GBT_NODE_BULK_LEFT;
+      }
+  }
+}
+
+static void scene_open_of(scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows,
+                          int32_t n_features, int32_t most_players) {
   gbt_ctx ctx = test_ctx(NULL, 1);
-  const int32_t n_features = 8;
+  s->n_features = n_features;
   s->schema = make_schema(rng, n_features, 40);
   s->forest = (vectors ? make_vector_forest : make_forest)(rng, s->schema, spec);
   s->view = gbt_forest_look(s->forest);
@@ -31,22 +47,31 @@ static void scene_open(scene *s, test_rng *rng, const forest_spec *spec, int vec
   for (uint64_t i = 0; i < s->view.n_nodes; i++)
     s->cover[i] = test_below(rng, 6) == 0 ? 0.0 : test_below(rng, 20) == 0 ? -1.0 : s->view.cover[i];
   s->view.cover = s->cover;
+  s->nodes = test_alloc((size_t)s->view.n_nodes * sizeof *s->nodes);
+  memcpy(s->nodes, s->view.nodes, (size_t)s->view.n_nodes * sizeof *s->nodes);
+  s->view.nodes = s->nodes;
   s->table = make_table(rng, s->schema, n_rows);
   CHECK_OK(gbt_binding_new(&ctx, &s->table->table, s->schema, GBT_UNSEEN_PRIOR, &s->binding, test_err));
-  s->n_players = 1 + (int32_t)test_below(rng, MOST_PLAYERS);
+  s->n_players = 1 + (int32_t)test_below(rng, (uint64_t)most_players);
   s->player = test_alloc((size_t)n_features * sizeof *s->player);
-  int32_t feats[8];
-  int64_t cursor[8];
+  int32_t *feats = test_alloc((size_t)n_features * sizeof *feats);
+  int64_t *cursor = test_alloc((size_t)n_features * sizeof *cursor);
   for (int32_t f = 0; f < n_features; f++) {
     s->player[f] = (int32_t)test_below(rng, s->n_players);
     feats[f] = f;
   }
-  s->x = test_alloc((size_t)n_rows * 8 * sizeof *s->x);
+  s->x = test_alloc((size_t)n_rows * (size_t)n_features * sizeof *s->x);
   for (int64_t r = 0; r < n_rows; r++) {
-    memset(cursor, 0, sizeof cursor);
-    gbt_binding_read(s->binding, r, 1, feats, n_features, cursor, s->x + 8 * r, n_features);
+    memset(cursor, 0, (size_t)n_features * sizeof *cursor);
+    gbt_binding_read(s->binding, r, 1, feats, n_features, cursor, s->x + n_features * r, n_features);
   }
+  free(feats);
+  free(cursor);
   gbt_ctx_close(&ctx);
+}
+
+static void scene_open(scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows) {
+  scene_open_of(s, rng, spec, vectors, n_rows, 8, MOST_PLAYERS);
 }
 
 static void scene_close(scene *s) {
@@ -55,6 +80,7 @@ static void scene_close(scene *s) {
   gbt_forest_free(s->forest);
   gbt_schema_unref(s->schema);
   free(s->cover);
+  free(s->nodes);
   free(s->x);
   free(s->player);
 }
@@ -102,7 +128,7 @@ static double forest_worth(const scene *s, int32_t k, uint32_t known, const doub
   double sum = s->view.base[k];
   for (uint64_t t = 0; t < s->view.n_trees; t++) {
     double of = 0.0;
-    for (int64_t b = 0; b < n_back; b++) of += worth(s, t, k, 0, known, x, s->x + 8 * b);
+    for (int64_t b = 0; b < n_back; b++) of += worth(s, t, k, 0, known, x, s->x + s->n_features * b);
     sum += n_back > 0 ? of / (double)n_back : worth(s, t, k, 0, known, x, NULL);
   }
   return sum;
@@ -115,7 +141,7 @@ static void twin_row(const scene *s, int32_t k, int64_t row, int64_t n_back, dou
   const int n = s->n_players;
   double value[1 << MOST_PLAYERS];
   for (uint32_t known = 0; known < 1u << n; known++)
-    value[known] = forest_worth(s, k, known, s->x + 8 * row, n_back);
+    value[known] = forest_worth(s, k, known, s->x + s->n_features * row, n_back);
   memset(out, 0, (size_t)(n + 1) * (size_t)(n + 1) * sizeof *out);
   out[n * (n + 1) + n] = value[0];
   for (uint32_t known = 0; known < 1u << n; known++) {
@@ -195,16 +221,156 @@ static void as_all_sets_of_players(void) {
   }
 }
 
+/* Trees of one split a layer have tables where there are rows enough, by cover and by a background. */
+static void as_all_sets_where_layers_have_one_split(void) {
+  test_rng rng = {75};
+  for (int depth = 1; depth <= 5; depth++)
+    for (int vectors = 0; vectors < 2; vectors++) {
+      const forest_spec spec = {2, 1, 2, (1 << depth) - 1, SHAPE_COMPLETE, 1};
+      scene s;
+      scene_open(&s, &rng, &spec, vectors, depth % 2 == 1 ? 20 : 34);
+      make_symmetric(&s, &rng);
+      for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2);
+      scene_close(&s);
+    }
+}
+
+/* ---- another twin, for many players: leaf by leaf, one row of the background after the other ---- */
+
+/* a! b! / (a + b + 1)! */
+static double beta_of(int a, int b) {
+  double x = 1.0 / (a + b + 1);
+  for (int i = 1; i <= b; i++) x *= (double)i / (a + i);
+  return x;
+}
+
+typedef struct leaf_twin {
+  const scene *s;
+  const gbt_node *nodes;
+  const uint32_t *words;
+  const double *x, *b;
+  uint8_t *x_fails, *b_fails; /* by player: splits on the way that a row does not pass */
+  double *out;                /* (P + 1) x (P + 1): contributions on the diagonal, interactions below it */
+  int width, pairs;
+} leaf_twin;
+
+static void twin_leaf(const leaf_twin *w, double value) {
+  const int n = w->s->n_players;
+  int u = 0, v = 0;
+  for (int p = 0; p < n; p++) {
+    if (w->x_fails[p] && w->b_fails[p]) return;
+    u += w->b_fails[p] > 0;
+    v += w->x_fails[p] > 0;
+  }
+  for (int p = 0; p < n; p++) {
+    if (w->b_fails[p]) w->out[p * w->width + p] += value * beta_of(u - 1, v);
+    if (w->x_fails[p]) w->out[p * w->width + p] -= value * beta_of(u, v - 1);
+    for (int q = 0; q < p && w->pairs; q++) {
+      double *to = &w->out[p * w->width + q];
+      if (w->b_fails[p] && w->b_fails[q]) *to += value * beta_of(u - 2, v);
+      if (w->x_fails[p] && w->x_fails[q]) *to += value * beta_of(u, v - 2);
+      if ((w->b_fails[p] && w->x_fails[q]) || (w->x_fails[p] && w->b_fails[q])) *to -= value * beta_of(u - 1, v - 1);
+    }
+  }
+  if (u == 0) w->out[n * w->width + n] += value;
+}
+
+static void twin_walk(const leaf_twin *w, uint32_t at, int32_t k) {
+  const gbt_node *node = &w->nodes[at];
+  const gbt_forest_view *v = &w->s->view;
+  if (node->left == 0) {
+    twin_leaf(w, v->n_leaf_outputs > 1 ? v->leaf_values[node->arg.vector * (uint64_t)v->n_leaf_outputs + (uint64_t)k]
+                                       : node->arg.value);
+    return;
+  }
+  const uint32_t f = node->feat & GBT_NODE_FEATURE;
+  const int p = w->s->player[f];
+  for (uint32_t side = 0; side < 2; side++) {
+    const int x_out = gbt_goes_left(node, w->x[f], w->words) == (int)side;
+    const int b_out = gbt_goes_left(node, w->b[f], w->words) == (int)side;
+    w->x_fails[p] = (uint8_t)(w->x_fails[p] + x_out);
+    w->b_fails[p] = (uint8_t)(w->b_fails[p] + b_out);
+    twin_walk(w, node->left + side, k);
+    w->x_fails[p] = (uint8_t)(w->x_fails[p] - x_out);
+    w->b_fails[p] = (uint8_t)(w->b_fails[p] - b_out);
+  }
+}
+
+/* One output alone. */
+static void against_leaves(const scene *s, int pairs) {
+  static const uint32_t none[1];
+  const int64_t n_rows = s->table->table.n_rows;
+  const int width = s->n_players + 1;
+  const gbt_explain_spec spec = all_of(s, s->binding, pairs);
+  double *got = test_alloc((size_t)n_rows * n_cells(s, pairs) * sizeof *got);
+  double *want = test_alloc((size_t)(width * width) * sizeof *want);
+  uint8_t *fails = test_alloc(2 * (size_t)width);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  CHECK_OK(gbt_explain(&ctx, &s->view, s->binding, &spec, NULL, got, test_err));
+  gbt_ctx_close(&ctx);
+  memset(fails, 0, 2 * (size_t)width);
+  for (int64_t r = 0; r < n_rows; r += 1 + r / 3) {
+    leaf_twin w = {s, NULL, none, s->x + r * s->n_features, NULL, fails, fails + width, want, width, pairs};
+    memset(want, 0, (size_t)(width * width) * sizeof *want);
+    for (uint64_t t = 0; t < s->view.n_trees; t++) {
+      w.nodes = s->view.nodes + s->view.trees[t].node_beg;
+      w.words = s->view.trees[t].n_words > 0 ? s->view.sets + s->view.trees[t].set_beg : none;
+      for (int64_t b = 0; b < n_rows; b++) {
+        w.b = s->x + b * s->n_features;
+        twin_walk(&w, 0, 0);
+      }
+    }
+    for (int i = 0; i < width * width; i++) want[i] /= (double)n_rows;
+    want[width * width - 1] += s->view.base[0];
+    for (int a = 0; a < width; a++) {
+      double own = want[a * width + a];
+      for (int b = 0; b < width && pairs; b++) {
+        if (b == a) continue;
+        const double half = 0.5 * want[(a > b ? a : b) * width + (a > b ? b : a)];
+        own -= half;
+        CHECK(fabs(got[(size_t)(a + b * width) * (size_t)n_rows + (size_t)r] - half) <= 1e-10 * magnitude(s));
+      }
+      const size_t at = pairs ? (size_t)(a + a * width) : (size_t)a;
+      CHECK(fabs(got[at * (size_t)n_rows + (size_t)r] - own) <= 1e-10 * magnitude(s));
+    }
+  }
+  free(got);
+  free(want);
+  free(fails);
+}
+
+/* So many splits one below the other, by many features. */
+static void of_depth(int64_t depth) {
+  test_rng rng = {(uint64_t)depth + 5};
+  const forest_spec spec = {1, 1, 1, (int32_t)depth, SHAPE_CHAIN, 1};
+  for (int pairs = 0; pairs < 2; pairs++) {
+    scene s;
+    scene_open_of(&s, &rng, &spec, 0, depth % 3 == 0 ? 3 : 70, (int32_t)depth + 40, 1);
+    s.n_players = s.n_features;
+    for (int32_t f = 0; f < s.n_features; f++) s.player[f] = (f * 7) % s.n_features;
+    against_leaves(&s, pairs);
+    scene_close(&s);
+  }
+}
+
+static void any_number_of_players_of_a_leaf(void) {
+  const sweep_range range = {.low = 1, .high = 130, .dense = 12};
+  sweep(of_depth, &range);
+}
+
 /* ---- the same bytes ---- */
 
 /* Threads and instruction sets change nothing, and a row's contributions add up to its score. */
 static void of_rows(int64_t n_rows) {
   test_rng rng = {(uint64_t)n_rows};
-  const forest_spec spec = {2, 1, 2, 12, (tree_shape)(n_rows % 3), 1};
+  const int whole = n_rows % 4 == 0;
+  const forest_spec spec = {2, 1, 2, whole ? 15 : 12, whole ? SHAPE_COMPLETE : (tree_shape)(n_rows % 3), 1};
   scene s;
   scene_open(&s, &rng, &spec, n_rows % 2 == 1, n_rows);
-  for (int pairs = 0; pairs < 2; pairs++) {
-    const gbt_explain_spec job = all_of(&s, NULL, pairs);
+  if (whole) make_symmetric(&s, &rng);
+  for (int way = 0; way < 4; way++) {
+    const int pairs = way / 2;
+    const gbt_explain_spec job = all_of(&s, way % 2 && n_rows > 0 ? s.binding : NULL, pairs);
     const size_t cells = n_cells(&s, pairs), n = cells * (size_t)n_rows, per = cells / 2;
     double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
     double *score = test_alloc((size_t)n_rows * 2 * sizeof *score);
@@ -219,8 +385,7 @@ static void of_rows(int64_t n_rows) {
     }
     for (size_t i = 0; i < 2 * (size_t)n_rows; i++) {
       double sum = 0.0;
-      for (size_t c = 0; c < per; c++)
-        sum += one[(i / (size_t)n_rows * per + c) * (size_t)n_rows + i % (size_t)n_rows];
+      for (size_t c = 0; c < per; c++) sum += one[(i / (size_t)n_rows * per + c) * (size_t)n_rows + i % (size_t)n_rows];
       CHECK(fabs(sum - score[i]) <= 1e-10 * magnitude(&s));
     }
     gbt_ctx_close(&ctx);
@@ -286,6 +451,8 @@ static void refuses(void) {
 
 void suite_explain(void) {
   RUN(as_all_sets_of_players);
+  RUN(as_all_sets_where_layers_have_one_split);
+  RUN(any_number_of_players_of_a_leaf);
   RUN(any_number_of_rows);
   RUN(allocations_fail);
   RUN(refuses);

@@ -71,7 +71,14 @@ test_that("contributions add up, and neither threads nor rows show", {
     for (rows in list(1, 15:17, 60:129)) {
       expect_identical(unname(predict(m, d[rows, ], type = "contrib")), unname(all[rows, , drop = FALSE]))
     }
+    back <- predict(m, d, type = "contrib", background = d[31:90, ], threads = 2)
+    expect_equal(rowSums(back), predict(m, d, type = "link"), tolerance = 1e-13, ignore_attr = TRUE)
+    for (rows in list(7, 60:129)) {
+      again <- predict(m, d[rows, ], type = "contrib", background = d[c(90:31, 31:90), ], threads = 1)
+      expect_identical(unname(again), unname(back[rows, , drop = FALSE]))
+    }
     pairs <- predict(m, d[1:30, ], type = "interaction")
+    expect_identical(unname(predict(m, d, type = "interaction", threads = 2)[1:30, , ]), unname(pairs))
     expect_identical(pairs, aperm(pairs, c(1, 3, 2)))
     expect_equal(unname(apply(pairs, 1:2, sum)), unname(all[1:30, ]), tolerance = 1e-12)
   }

@@ -6,6 +6,8 @@
  *             TURN     from the left child to the right one, which is a split
  *             LEAVE    on the way up: both children are known
  *             BOTTOM   all at once, where both children are leaves
+ *   ask     questions: where a tree has few different splits, such as one a layer, equal ones ask the same question;
+ *           else every split has its own
  *
  * Of a row two bits are asked at every split: `went`, whether it goes left, and `met`, whether it has passed all splits
  * by the same player above in the way that leads here. */
@@ -16,21 +18,22 @@
 
 enum { GBTI_ENTER, GBTI_TURN, GBTI_LEAVE, GBTI_BOTTOM };
 
-/* The first factors of every plan, times its points: those of z = 1 and of z = 0 (three each), psi of rows that have
- * left the way, of z = 1 and of z = 0. */
-enum { GBTI_Z_ONE = 0, GBTI_Z_ZERO = 3, GBTI_PSI_GONE = 6, GBTI_PSI_ONE = 7, GBTI_PSI_ZERO = 8, GBTI_N_COMMON = 9 };
+/* The first factors of every plan, times its points: those of z = 1 (three), and psi of rows that have left the way. */
+enum { GBTI_Z_ONE = 0, GBTI_PSI_GONE = 3, GBTI_N_COMMON = 4 };
+enum { GBTI_MOST_ASKS = 16 }; /* different questions that are looked for */
 
 typedef struct gbti_split {
   uint32_t node;      /* its number in the tree */
   uint32_t depth;     /* the root has 0 */
   int32_t player;     /* its number in the plan */
   int32_t above;      /* the nearest split above by the same player, or -1 */
+  uint32_t ask;       /* its question */
   uint8_t above_side; /* into which of its children the way leads: 0 left, 1 right */
   uint8_t side;       /* which child of its parent it is */
   uint8_t leaf[2];    /* which of its children are leaves */
 } gbti_split;
 
-/* What others do at a split: the part of a plan that a row of the background changes. */
+/* What others do at a split, by cover. */
 typedef struct gbti_mix {
   double share;  /* of those that come by: how much goes left */
   double left;   /* what a row that goes left changes, for each unit that the children differ by */
@@ -43,13 +46,18 @@ typedef struct gbti_game {
   gbt_mem mem;
   uint64_t tree;
   uint32_t n_splits, n_steps, n_depths; /* n_depths: depths of splits */
-  int32_t n_players, n_points;
+  uint32_t n_asks;
+  int32_t n_players;
+  int32_t n_points;    /* by cover, else 0, as are mix, point, weight and factor */
+  int32_t most_on_way; /* players on a way down the tree */
+  size_t n_outputs;    /* of a leaf */
   gbti_split *split;
   gbti_mix *mix;
+  uint32_t *ask; /* n_asks: the first split that asks it */
   uint32_t *step;
-  int32_t *player; /* n_players: by number in the plan, the player */
-  double *value;   /* by output of a leaf, then by split and side: the leaf's value, 0 where there is none */
-  double *mean;    /* by output of a leaf: what the tree is worth with no player known */
+  int32_t *player;        /* n_players: by number in the plan, the player */
+  double *value;          /* by output of a leaf, then by split and side: the leaf's value, 0 where there is none */
+  double *mean;           /* by output of a leaf: what the tree is worth with no player known; not by cover: 0 */
   double *point, *weight; /* n_points: of the quadrature */
   double *factor;
   size_t n_factors;
@@ -59,18 +67,17 @@ typedef struct gbti_game {
 typedef struct gbti_game_spec {
   const gbt_forest_view *forest;
   const int32_t *player;
-  int by_cover;     /* else gbti_game_mix() is called before the plan is used */
+  int by_cover;
   int interactions;
-  int32_t *last;    /* by player, all -1, and so again afterwards */
-  int32_t *number;  /* by player, all -1, and so again afterwards */
 } gbti_game_spec;
 
-gbt_status gbti_game_new(const gbt_mem *mem, const gbti_game_spec *spec, uint64_t tree, gbti_game **out,
-                         gbt_error *err) GBT_MUST_CHECK;
-void gbti_game_free(gbti_game *plan); /* NULL allowed */
+/* Scratch by player of the whole, for gbti_game_new: all -1, and so again afterwards. */
+typedef struct gbti_game_scratch {
+  int32_t *last, *number;
+} gbti_game_scratch;
 
-/* A plan's mix for one row of the background, which goes left at split i when left[i / 64] has bit i % 64. mix:
- * n_splits; merged: n_splits, scratch. */
-void gbti_game_mix(const gbti_game *plan, const uint64_t *left, gbti_mix *mix, double *merged);
+gbt_status gbti_game_new(const gbt_mem *mem, const gbti_game_spec *spec, const gbti_game_scratch *scratch,
+                         uint64_t tree, gbti_game **out, gbt_error *err) GBT_MUST_CHECK;
+void gbti_game_free(gbti_game *plan); /* NULL allowed */
 
 #endif

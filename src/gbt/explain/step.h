@@ -54,11 +54,11 @@ typedef struct gbti_lanes {
 typedef struct gbti_visit {
   const gbti_game *plan;
   const gbti_mix *mix;
-  const double *value;          /* of the output, by split and side */
-  const uint64_t *went, *met;   /* by split: a bit for each of 64 rows */
-  const double *gone;           /* psi of rows that have left the way, by point */
-  int shift;                    /* the first row */
-  double weight;                /* of the whole visit */
+  const double *value;        /* of the output, by split and side */
+  const uint64_t *went, *met; /* by split: a bit for each of 64 rows */
+  const double *gone;         /* psi of rows that have left the way, by point */
+  int shift;                  /* the first row of the word */
+  size_t stride;              /* rows of acc */
 } gbti_visit;
 
 GBT_FN double gbti_masked(double x, uint64_t mask) { return gbt_from_bits(gbt_bits(x) & mask); }
@@ -108,7 +108,8 @@ GBT_FN void gbti_set_psi(const gbti_visit *v, const gbti_lanes *w, uint32_t i, i
   }
 }
 
-/* Adds what the split's terms give to its player, and to its pairs. acc: by player and pair of the plan. */
+/* Adds what the split's terms give to its player, and to its pairs. acc: by player and pair of the plan, from the
+ * first lane's row on. */
 GBT_FN void gbti_add_terms(const gbti_visit *v, const gbti_lanes *w, uint32_t i, const gbti_lane_masks *m, int32_t n,
                            int pairs, double *acc) {
   const gbti_mix *mix = &v->mix[i];
@@ -120,11 +121,11 @@ GBT_FN void gbti_add_terms(const gbti_visit *v, const gbti_lanes *w, uint32_t i,
     s[k] = 0.0;
   }
   for (int32_t q = 0; q < n; q++) GBTI_EACH_LANE s[k] += w->terms[q * GBTI_LANES + k];
-  GBTI_EACH_LANE acc[(size_t)own * GBTI_LANES + (size_t)k] += by[k] * s[k];
+  GBTI_EACH_LANE acc[(size_t)own * v->stride + (size_t)k] += by[k] * s[k];
   for (int32_t j = 0; pairs && j < v->plan->n_players; j++) {
     if (j == own || w->live[j] < 0) continue;
     const double *psi = w->psi + (size_t)w->live[j] * (size_t)n * GBTI_LANES;
-    double *to = acc + gbti_pair((size_t)v->plan->n_players, j, own) * GBTI_LANES;
+    double *to = acc + gbti_pair((size_t)v->plan->n_players, j, own) * v->stride;
     GBTI_EACH_LANE s[k] = 0.0;
     for (int32_t q = 0; q < n; q++) GBTI_EACH_LANE s[k] += w->terms[q * GBTI_LANES + k] * psi[q * GBTI_LANES + k];
     GBTI_EACH_LANE to[k] += by[k] * s[k];
@@ -136,7 +137,7 @@ GBT_FN void gbti_visit_tree(const gbti_visit *v, const gbti_lanes *w, int32_t n,
   const gbti_game *plan = v->plan;
   const size_t layer = (size_t)n * GBTI_LANES;
   for (int32_t q = 0; q < n; q++) {
-    double x = plan->weight[q] * v->weight;
+    double x = plan->weight[q];
     GBTI_EACH_LANE w->p[q * GBTI_LANES + k] = x;
   }
   for (uint32_t at = 0; at < plan->n_steps; at++) {

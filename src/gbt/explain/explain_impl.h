@@ -1,0 +1,95 @@
+/* What the files of a call give each other: explain.c the call, prepare.c plans, rows.c what rows get of them.
+ *
+ *   entry   a tree: its game; with a background what that does at its leaves; and, where it asks few questions, a table
+ *           of what a row gets, by its answers
+ *   went    by question, for blocks of 64 rows: a bit each, whether they go left
+ *   acc     of a tree: by output of a leaf, player and pair, rows side by side; then added to the rows' numbers as a
+ *           whole */
+#ifndef GBT_EXPLAIN_EXPLAIN_IMPL_H
+#define GBT_EXPLAIN_EXPLAIN_IMPL_H
+
+#include "../data/job.h"
+#include "explain.h"
+#include "others.h"
+
+enum {
+  GBTI_ROWS = 64,             /* of a block: bits of a word */
+  GBTI_BATCH_BYTES = 1 << 24, /* of trees that are kept ready at a time, about */
+  GBTI_TABLE_ASKS = 12,       /* most questions of a tree with a table */
+  GBTI_TABLE_BYTES = 1 << 22, /* of a table */
+  GBTI_MOST_SUMS = 1 << 20,   /* bytes of a block's numbers that are kept beside the result */
+  GBTI_POLL_STEPS = 20000     /* steps of a visit between two looks whether to go on */
+};
+
+typedef struct gbti_entry {
+  gbti_game *game;
+  gbti_others *others; /* NULL by cover */
+  double *table;       /* by output of a leaf, item, and answers, 2^bits of them; or NULL */
+  int32_t bits;
+} gbti_entry;
+
+/* A thread's numbers; blocks grow with what trees want. */
+typedef struct gbti_explain_work {
+  gbt_mem mem;
+  double *x;   /* a block's numbers, feature by feature */
+  int64_t row; /* the block's first row, or -1 */
+  int64_t *cursor;
+  uint64_t *missing;
+  uint64_t *went; /* by question */
+  uint64_t *by_split, *met;
+  gbti_lanes lanes;
+  double *acc;
+  double *sum; /* by output and player: the block's numbers so far; or NULL where there are too many */
+  gbti_game_scratch scratch;
+  gbti_others_work others;
+  size_t cap_asks, cap_splits, cap_layers, cap_points, cap_players, cap_depths, cap_acc, cap_ways, cap_rows, cap_items;
+  int64_t steps; /* since the last look whether to go on */
+} gbti_explain_work;
+
+typedef struct gbti_explain_run {
+  gbt_ctx *ctx;
+  const gbt_forest_view *forest;
+  const gbt_binding *binding;
+  const gbt_explain_spec *spec;
+  const double *offset;
+  double *out;
+  int64_t n_rows, n_back;
+  int32_t *feat; /* n_feats: features that the trees use */
+  int32_t *slot; /* by feature: its place among them */
+  int32_t n_feats;
+  double *back; /* n_feats x the background's rows, filled up to a block; NULL by cover */
+  double *beta; /* see shares.h; NULL by cover */
+  gbti_kernel kernel;
+  gbti_entry *entry;
+  size_t n_entries, cap_entries;
+  gbti_explain_work *work; /* by thread */
+  gbti_job job;
+} gbti_explain_run;
+
+/* Of players and pairs of a game. */
+size_t gbti_n_items(const gbti_explain_run *run, const gbti_game *game);
+/* The output of a tree's first value. */
+int32_t gbti_first_output(const gbt_forest_view *forest, uint64_t tree);
+/* A column of an output: of a player (a, a), or of two. */
+double *gbti_column(const gbti_explain_run *run, int32_t output, size_t a, size_t b);
+
+/* prepare.c: trees made ready from *tree on, as many as may be kept, and dropped again. */
+gbt_status gbti_prepare(gbti_explain_run *run, uint64_t *tree, gbt_error *err) GBT_MUST_CHECK;
+void gbti_drop_entries(gbti_explain_run *run);
+gbt_status gbti_work_open(const gbti_explain_run *run, gbti_explain_work *work, gbt_error *err) GBT_MUST_CHECK;
+void gbti_work_close(gbti_explain_work *work);
+/* Whether the rows x (one feature of 64 rows) go left at a node: a bit each. */
+uint64_t gbti_goes_left(const gbti_explain_run *run, uint64_t tree, uint32_t node, const double *x, uint64_t missing);
+/* Makes room for blocks of GBTI_ROWS rows of a game. */
+gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *work, const gbti_game *game,
+                         gbt_error *err) GBT_MUST_CHECK;
+
+/* What an entry gives to rows, by its table or not at all: went by question, n_words each; acc is set to it, `stride`
+ * rows a column. 1: to be stopped. */
+int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain_work *work, const uint64_t *went,
+              size_t n_words, int64_t n_rows, double *acc, size_t stride);
+
+/* rows.c: adds what all entries give to all rows. */
+gbt_status gbti_explain_rows(gbti_explain_run *run, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
