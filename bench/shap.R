@@ -3,7 +3,7 @@
 #   Rscript bench/shap.R [--repeats 5] [--seconds 0.5] [--jobs "depth 6;symmetric 6"] [--out FILE]
 #
 # Every engine trains a model of its own on the same 20,000 rows, with trees of the same shape, and then explains the
-# first rows (2,000; all of them where trees are symmetric) on two threads: XGBoost `pred_contribs`, LightGBM
+# first rows (1,000; all of them where trees are symmetric) on two threads: XGBoost `pred_contribs`, LightGBM
 # `pred_contrib`, CatBoost `ShapValues`, by cover as gbt. Engines take turns, one works at a time (bench/shap.py);
 # medians, and ratios run by run. XGBoost and LightGBM have no symmetric trees. Values fit in 32-bit floats, so all see
 # the same numbers. Then gbt alone: with backgrounds, with interactions, few rows.
@@ -18,7 +18,7 @@ threads <- 2L
 
 job <- function(depth = 0, symmetric = FALSE, leaves = 0, factors = 0, classes = 0, rounds = 100) {
   list(depth = depth, symmetric = symmetric, leaves = leaves, factors = factors, classes = classes, rounds = rounds,
-       rows = if (symmetric) n else 2000L)
+       rows = if (symmetric) n else 1000L)
 }
 jobs <- list("depth 6" = job(6), "depth 8" = job(8), "symmetric 6" = job(6, symmetric = TRUE),
              "symmetric 8" = job(8, symmetric = TRUE), "best first, 31 leaves" = job(leaves = 31),
@@ -65,11 +65,12 @@ gbt_engine <- function(set, job) {
   shape <- if (job$leaves > 0) list(grow_policy = "lossguide", max_leaves = job$leaves, max_depth = 0)
            else list(max_depth = job$depth, grow_policy = if (job$symmetric) "symmetric" else "depthwise")
   model <- do.call(gbt_train, c(args, shape))
+  more <- x[1000L + seq_len(1000L), , drop = FALSE]
   x <- x[seq_len(job$rows), , drop = FALSE]
   explain <- function(...) predict(model, x, type = "contrib", threads = threads, device = "cpu", ...)
   tree <- as.data.frame(model)
   list(about = c(length(unique(tree$tree)), sum(is.na(tree$feature))), version = gbt_version(), quit = function() NULL,
-       model = model, x = x, rate = function() {
+       model = model, x = x, more = more, rate = function() {
          begin <- proc.time()[["elapsed"]]
          k <- 0
          while (k == 0 || proc.time()[["elapsed"]] - begin < seconds) {
@@ -124,7 +125,7 @@ alone <- function(name, engine) {
     x <- engine$x[seq_len(rows), , drop = FALSE]
     function() predict(engine$model, x, threads = threads, device = "cpu", ...)
   }
-  back <- function(k) engine$x[1000L + seq_len(k), , drop = FALSE]
+  back <- function(k) engine$more[seq_len(k), , drop = FALSE]
   s <- c(least(ask(1000L, type = "contrib")), least(ask(1000L, type = "contrib", background = back(10L))),
          least(ask(1000L, type = "contrib", background = back(100L))),
          least(ask(1000L, type = "contrib", background = back(1000L))), least(ask(1000L, type = "interaction")),
