@@ -62,6 +62,7 @@ alias_list <- list(
   max_seconds = "max_runtime_secs",
   weights = c("weight", "sample_weight", "case_weights"),
   offset = c("base_margin", "init_score", "baseline"),
+  exposure = character(0),
   mask = character(0),
   valid = c("evals", "watchlist", "valids", "eval_set", "test_pool", "validation", "valid_data", "valid_data_file",
             "valid_filenames", "test", "test_data", "test_data_file"),

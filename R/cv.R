@@ -126,6 +126,7 @@ cross_rows <- function(source, request, plan) {
   source["time"] <- list(check_time(source$time, n))
   source["group"] <- list(check_group(source$group, n))
   response <- encode_response(source$y, request$objective, n, request$args$value[["num_class"]], source$parsed)
+  check_exposed(source, response$objective)
   list(source = source, response = response, n = n)
 }
 

@@ -21,7 +21,7 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param metrics Names of metrics (see [gbt_train()]), [gbt_metric()] objects, or a list of both. `"all"` takes all
 #'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
-#' @param weights,offset As in [gbt_train()]; columns of a data frame may be named. `NULL`: rows weigh 1 each.
+#' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be named. `NULL`: rows weigh 1 each.
 #' @param by Names of columns of the data, or a value for each row (a vector, a list or data frame of several, a
 #'   matrix): metrics are computed for each group of rows. Numbers and times that differ are different groups, also
 #'   where they are printed alike.
@@ -45,7 +45,7 @@
 #' @export
 gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL, offset = NULL, by = NULL,
                          intervals = NULL, replicates = 1000, group = NULL, trees = NULL, seed = NULL, threads = NULL,
-                         data = NULL) {
+                         data = NULL, exposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_evaluate)))
   if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
   check_model(model, "model")
@@ -56,6 +56,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   here <- if (is.data.frame(x)) x else list()
   weights <- in_data(substitute(weights), function() weights, env)(here)
   offset <- in_data(substitute(offset), function() offset, env)(here)
+  exposure <- in_data(substitute(exposure), function() exposure, env)(here)
   group <- column_or_values(in_data(substitute(group), function() group, env)(here), here)
   by <- read_by(in_data(substitute(by), function() by, env)(here), x)
   level <- if (!is.null(intervals)) check_level(intervals)
@@ -66,11 +67,12 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   replicates <- check_whole(replicates, "replicates", 20, 1e6)
   threads <- resolve_threads(threads)
   response <- response_kind(model)
-  rows <- evaluated_rows(model, x, y, response, weights, offset, trees, threads)
+  rows <- evaluated_rows(model, x, y, response, weights, offset, exposure, trees, threads)
   n <- length(rows$label)
   what <- read_evaluated(metrics, response, rows)
   if (any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
-    pred <- predict.gbt(model, x, type = "response", trees = trees, offset = offset, threads = threads)
+    pred <- predict.gbt(model, x, type = "response", trees = trees, offset = offset, exposure = exposure,
+                        threads = threads)
     rows$pred <- matrix(as.double(pred), n)
   }
   units <- if (!is.null(level)) check_group(group, n)
@@ -203,9 +205,9 @@ group_codes <- function(v) {
 
 # What metrics are of: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
 # response's scale, where a metric of the user's wants it).
-evaluated_rows <- function(model, x, y, response, weights, offset, trees, threads) {
+evaluated_rows <- function(model, x, y, response, weights, offset, exposure, trees, threads) {
   if (is.null(y)) y <- response_in(model, x)
-  score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads)
+  score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads, exposure = exposure)
   n <- NROW(score)
   if (n == 0) stop_data("the data have no rows", "x")
   label <- encode_valid_y(y, response, n, "the response")

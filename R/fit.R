@@ -9,7 +9,7 @@
 #   finish_model    trainer, fit and log                 -> model
 #
 # A source is what a method of gbt_train() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
-# offset, mask, time, group; for formulas design, formula, parsed, in_data_weights.
+# offset, exposure, mask, time, group; for formulas design, formula, parsed, columns, in_rows.
 
 fit_source <- function(source, given) {
   plan <- given[["cross"]] # see gbt_cv()
@@ -57,7 +57,8 @@ prepare <- function(source, given) {
           class_shares = class_shares(request$args$value[["class_shares"]], rows$label, rows$response), data = data,
           valid = valid, constraints = constraints,
           cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
-          evaluation = evaluation, formula = source$formula, design = source$design)
+          evaluation = evaluation, formula = source$formula, design = source$design,
+          exposed = rows$source$exposed)
 }
 
 # What is known before the first round:
@@ -76,11 +77,12 @@ prepare <- function(source, given) {
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
+#   exposed      the column of exposures, see R/exposure.R; NULL for none
 new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
-                    cat_method, order, start, evaluation, formula, design) {
+                    cat_method, order, start, evaluation, formula, design, exposed) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
        class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method,
-       order = order, start = start, evaluation = evaluation, formula = formula, design = design)
+       order = order, start = start, evaluation = evaluation, formula = formula, design = design, exposed = exposed)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
@@ -102,21 +104,21 @@ read_request <- function(given) {
 }
 
 # What has a value for every row.
-row_arguments <- c("weights", "offset", "mask", "time", "group")
+row_arguments <- c("weights", "offset", "exposure", "mask", "time", "group")
 
-# The source with these from `params` or under another name.
+# The source with these from `params` or under another name, and with exposures in the offset.
 with_row_arguments <- function(source, args) {
   for (part in row_arguments) {
     if (is.null(args$value[[part]])) next
     if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
     source[[part]] <- args$value[[part]]
   }
-  source
+  with_exposure(source)
 }
 
 # Rows and their response, a list: source (the rows to train on), response, mask (see check_mask(); the source has the
 # other rows as well), at (with a mask: the numbers of the rows to train on), label (of these), valid (named list of
-# validation sets as they were given, or of the rows held out), seed, held_out (TRUE when rows were held out).
+# validation sets as they were given, or of the rows held out), seed, held_out (TRUE when a share of the rows was).
 read_rows <- function(source, request) {
   args <- request$args
   valid <- read_valid(args$value[["valid"]], source)
@@ -127,17 +129,18 @@ read_rows <- function(source, request) {
   source["time"] <- list(check_time(source$time, n_rows))
   source["group"] <- list(check_group(source$group, n_rows))
   response <- encode_response(source$y, request$objective, n_rows, args$value[["num_class"]], source$parsed)
+  check_exposed(source, response$objective)
   seed <- resolve_seed(args, request$params, !is.null(valid$share))
-  if (is.null(valid$share)) {
+  if (is.null(valid$share) && is.null(valid$held)) {
     at <- if (!is.null(mask)) rows_of_mask(mask, TRUE)
     label <- if (is.null(mask)) response$label else subset_rows(response$label, at)
     if (!is.null(mask)) tell_masked_classes(label, response$classes)
     return(list(source = source, response = response, mask = mask, at = at, label = label, valid = valid$sets,
                 seed = seed))
   }
-  parts <- split_source(source, response, valid$share, seed)
+  parts <- split_source(source, response, valid, seed)
   list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed,
-       held_out = TRUE)
+       held_out = is.null(valid$held))
 }
 
 # The parameters of R's own with the device that the training begins on.
@@ -185,12 +188,13 @@ bytes_of <- function(source, max_bin) {
   filled * (2 + cell)
 }
 
-# Rows held out become a validation set with the labels as they were given.
-split_source <- function(source, response, share, seed) {
+# Rows held out become a validation set with the labels as they were given. valid: see read_valid().
+split_source <- function(source, response, valid, seed) {
   n <- length(response$label)
   check_weight(source$weights, n, "weights") # all of them, before rows are taken
   check_offset(drop_frame(source$offset), n, response$n_outputs)
-  rows <- choose_held_out(source, response, n, share, seed)
+  rows <- if (!is.null(valid$held)) list(held = which(valid$held), kept = which(!valid$held)) else
+    choose_held_out(source, response, n, valid$share, seed)
   part <- function(rows) {
     out <- source
     for (name in c("x", "y", "weights", "offset", "time", "group")) {
@@ -465,7 +469,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   meta <- model_meta(list(
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
-    formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
+    formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label)
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)

@@ -14,8 +14,10 @@
 # language, one with a function that is not R's own where the formula was written (the user has a log(), say), and one
 # with a column of a class whose methods the language does not know.
 
-# Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name). given: list of
-# functions of the data that evaluate row_arguments and `subset`; env: where the caller's variables are.
+# Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
+# R/exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); n_rows of the
+# data, and which rows were kept, NULL for all). given: list of functions of the data, of in_data(), that evaluate
+# row_arguments and `subset`; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
   if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
   lhs <- formula[[2L]]
@@ -23,16 +25,21 @@ read_formula <- function(formula, data, given, na.action, env) {
   if (is.null(from)) from <- env
   data <- formula_data(data, formula, from)
   check_doubled(if ("." %in% all.vars(formula)) names(data) else all.vars(formula), names(data))
-  plain <- plain_names(formula, data)
-  parts <- if (is.null(plain)) terms_parts(formula, data) else plain
+  exposed <- read_exposure(attr(given$exposure, "written"), given$exposure, data)
+  dot <- setdiff(names(data), exposed$name) # the exposure is no feature, unless the formula names it
+  plain <- plain_names(formula, data, dot)
+  parts <- if (is.null(plain)) terms_parts(formula, data, dot) else plain
   features <- if (is.null(plain)) vapply(parts$features, expression_text, "") else plain$names
   if (expression_text(lhs) %in% features) {
     stop_argument(sprintf("the response `%s` stands on the right side of the formula as well", expression_text(lhs)),
                   "formula")
   }
+  parts$offset <- with_constants(parts$offset, data, from)
+  if (is.null(plain)) parts$features <- with_constants(parts$features, data, from)
   check_names_of(c(parts$features, parts$offset), data, from)
+  lhs <- response_with_constants(lhs, data, from)
   built <- if (is.null(plain)) {
-    evaluate_features(parts$features, data, from)
+    evaluate_features(parts$features, features, data, from)
   } else {
     list(x = pick_columns(data, plain$names), features = NULL)
   }
@@ -42,7 +49,9 @@ read_formula <- function(formula, data, given, na.action, env) {
   if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
   warn_of_other_rows(design, built$x, data)
   out <- c(list(x = built$x, y = evaluate_part(lhs, data, from)),
-           lapply(given[row_arguments], function(evaluate) evaluate(data)))
+           lapply(given[setdiff(row_arguments, "exposure")], function(evaluate) evaluate(data)))
+  out$exposure <- exposed$value
+  out$in_rows <- row_evaluators(given, out, exposed$name, data)
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   check_part_rows(out, .row_names_info(out$x, 2L))
   keep <- rows_to_keep(out, given$subset(data), na.action)
@@ -51,7 +60,12 @@ read_formula <- function(formula, data, given, na.action, env) {
     for (part in c("y", row_arguments)) out[[part]] <- subset_rows(out[[part]], keep)
   }
   if (is.null(design$features) && is.null(design$offset)) design <- NULL
+  out["exposed"] <- list(exposed$name)
+  out$columns <- names(data)
+  out$n_rows <- .row_names_info(data, 2L)
+  out["keep"] <- list(keep)
   out$design <- design
+  if (!identical(formula[[2L]], lhs)) formula[[2L]] <- lhs
   out$formula <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
   out
 }
@@ -59,12 +73,29 @@ read_formula <- function(formula, data, given, na.action, env) {
 # An argument that is evaluated in the data: as written when that works, else as R does it (a wrapper's argument).
 in_data <- function(expression, value, env) {
   force(expression)
-  function(data) {
+  structure(written = expression, env = env, function(data) {
     if (is.null(expression)) return(NULL)
     try_else(eval(expression, data, env), function(problem) {
       try_else(value(), function(problem) evaluate_part(expression, data, env))
     })
-  }
+  })
+}
+
+# How the arguments that were written with columns of the data are evaluated in the data of a validation set: functions
+# of that, by name; NULL for one that was given as values, and no entry for one that was not given.
+row_evaluators <- function(given, values, exposed, data) {
+  had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure"))
+  Map(function(f, name) {
+    e <- attr(f, "written")
+    if (name == "exposure" && nzchar(exposed)) e <- as.name(exposed)
+    needed <- intersect(all.vars(e), names(data))
+    if (length(needed) == 0L) return(NULL)
+    function(valid) {
+      absent <- setdiff(needed, names(valid))
+      if (length(absent)) stop_data(sprintf("lacks %s, which `%s` needs", enumerate(absent), name), absent[1L])
+      evaluate_part(e, valid, attr(f, "env"))
+    }
+  }, given[had], had)
 }
 
 # The data as a data frame; without `data` the variables are looked up where the formula was written.
@@ -93,12 +124,12 @@ list_frame <- function(values, n_rows) {
   structure(values, class = "data.frame", row.names = .set_row_names(n_rows))
 }
 
-# list(names, offset) when the right side names plain columns only; else NULL.
-plain_names <- function(formula, data) {
+# list(names, offset) when the right side names plain columns only; else NULL. dot: the columns that `.` may stand for.
+plain_names <- function(formula, data, dot) {
   found <- walk_sum(formula[[3L]], +1L, list(add = character(0), drop = character(0), dot = FALSE, offset = list()))
   if (is.null(found)) return(NULL)
   names <- found$add
-  if (found$dot) names <- unique(c(setdiff(names(data), all.vars(formula[[2L]])), names))
+  if (found$dot) names <- unique(c(setdiff(dot, all.vars(formula[[2L]])), names))
   names <- setdiff(unique(names), found$drop)
   if (length(names) == 0L) stop_argument("the formula names no features on its right side", "formula")
   absent <- setdiff(c(names, found$drop), names(data))
@@ -147,8 +178,8 @@ walk_part <- function(e, sign, found) {
 }
 
 # The same for any formula, by R's own rules.
-terms_parts <- function(formula, data) {
-  tt <- try_else(stats::terms(formula, data = data), function(problem) {
+terms_parts <- function(formula, data, dot) {
+  tt <- try_else(stats::terms(formula, data = pick_columns(data, dot)), function(problem) {
     stop_argument(sprintf("R's terms() cannot read the formula: %s; arithmetic with numbers stands in I(), %s",
                           conditionMessage(problem), "such as I(2 * a)"), "formula")
   })
@@ -163,10 +194,10 @@ terms_parts <- function(formula, data) {
 
 # Values of the expressions. Matrices (poly(), ns(), scale()) become one column each. features: the expressions as they
 # must be evaluated for new data, where poly() and its kin remember their basis; code: which of them R must evaluate.
-evaluate_features <- function(expressions, data, from) {
+# labels: the expressions as the user wrote them.
+evaluate_features <- function(expressions, labels, data, from) {
   columns <- list()
   terms <- lapply(expressions, learn_term, data, from)
-  labels <- vapply(expressions, expression_text, "")
   for (i in seq_along(terms)) {
     check_term_rows(terms[[i]]$value, labels[i], nrow(data))
     columns <- c(columns, spread_matrix(terms[[i]]$value, labels[i]))
@@ -283,15 +314,15 @@ deparse_parts <- function(parts) {
   vapply(parts, text, "", USE.NAMES = FALSE)
 }
 
-# What a formula uses must be there when the model predicts: variables are columns (or base R's constants), functions
-# are found from the global environment.
+# What a formula uses must be there when the model predicts: variables are columns (or base R's constants, or were made
+# constants by with_constants()), functions are found from the global environment.
 check_names_of <- function(expressions, data, from) {
   absent <- setdiff(setdiff(variables_of(expressions), names(data)), base_constants)
   if (length(absent)) {
     near <- suggest(absent[1L], names(data))
-    stop_data(sprintf("the formula uses %s, which %s of the data; a model keeps no other variables%s%s",
+    stop_data(sprintf("the formula uses %s, which %s of the data, and not found where the formula was written%s%s",
                       enumerate(absent), if (length(absent) == 1L) "is no column" else "are no columns",
-                      if (nzchar(near)) "" else ": write the value itself, or make it a column", near), absent[1L])
+                      if (nzchar(near)) "" else "; write the value itself, or make it a column", near), absent[1L])
   }
   for (f in functions_of(expressions)) {
     if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
@@ -401,7 +432,7 @@ rows_to_keep <- function(parts, subset, na.action) {
   if (!is.function(na.action)) {
     stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
   }
-  beside <- Filter(Negate(is.null), unname(parts[c("weights", "time", "group")]))
+  beside <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group")]))
   frame <- list_frame(c(as.list(parts$x), list(parts$y), beside), n)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep

@@ -15,6 +15,11 @@ job_arguments <- function(written, ..., its, env) {
       at <- i
       function() ...elt(at)
     })
+    its_column <- names[i] == "exposure" && is.name(written[[i]]) && as.character(written[[i]]) %in% names(data)
+    if (formula && its_column) { # so that the model knows its name
+      values[i] <- as.character(written[[i]])
+      next
+    }
     values[i] <- list(if (formula) in_data(written[[i]], value, env)(data) else value())
   }
   stats::setNames(values, names)

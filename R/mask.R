@@ -25,9 +25,9 @@ check_mask <- function(mask, n_rows) {
 # What else holds rows out, or would have the name of the masked-out rows. valid: see read_valid().
 check_mask_beside <- function(mask, valid) {
   if (is.null(mask)) return(invisible())
-  if (!is.null(valid$share)) {
-    stop_argument(paste("`mask` and `valid` as a share both hold rows out; leave out `valid`: the masked-out rows are",
-                        "evaluated as a validation set is"), "valid")
+  if (!is.null(valid$share) || !is.null(valid$held)) {
+    stop_argument(paste("`mask` and `valid` as", if (is.null(valid$held)) "a share" else "rows", "both hold rows out;",
+                        "leave out `valid`: the masked-out rows are evaluated as a validation set is"), "valid")
   }
   if (masked_out_name %in% names(valid$sets)) {
     stop_argument(sprintf("a validation set cannot be called \"%s\" beside `mask`: it is the name of the other rows",

@@ -220,7 +220,8 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
     cat("formula   ", if (nchar(text) > 100L) paste0(substr(text, 1L, 97L), "...") else text, "\n", sep = "")
   }
   cat("features  ", describe_features(x), "\n", sep = "")
-  offset <- if (x$has_offset) ", with an offset"
+  offset <- if (nzchar(given_or(x$exposure, ""))) sprintf(", exposure `%s`", x$exposure) else
+    if (!is.null(x$exposure)) ", with an exposure" else if (x$has_offset) ", with an offset"
   cat("rows      ", format(x$n_obs, big.mark = ",", scientific = FALSE), offset, "\n", sep = "")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
   log <- describe_log(x, digits)

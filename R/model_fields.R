@@ -6,6 +6,7 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
+                  "exposure",
                   "n_obs", "version", "masked_out")
 
 # What a response may have been: see encode_y().
@@ -52,6 +53,8 @@ model_fault <- function(m) {
   if (!is_flag(m$has_offset)) return(wrong("has_offset", "TRUE or FALSE"))
   if (!is.null(m$formula) && !is_text(m$formula)) return(wrong("formula", "NULL or the text of a formula"))
   if (!is_design(m$terms)) return(wrong("terms", "NULL or a list of `features` and `offset`, texts of expressions"))
+  exposed <- is.null(m$exposure) || (is_text(m$exposure) && m$has_offset && has_log_link(m$objective))
+  if (!exposed) return(wrong("exposure", "NULL, or the name of a column in a model with an offset and a log link"))
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))
   if (!is.null(m$masked_out) && !(is.numeric(m$masked_out) && !is.object(m$masked_out))) {

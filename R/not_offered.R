@@ -235,7 +235,6 @@ not_offered <- local({
   no("ignored_features ignore_column ignore_feature blacklist feature_names feature_types colnames", columns)
   no("weights_column weight_column", "give the weights themselves; with a formula, `weights = column`")
   no("offset_column", "give the offset itself; with a formula, `offset = column`")
-  no("exposure", "give its logarithm as `offset`: offset = log(exposure)")
   no("data train train_data train_data_file data_filename learn_pool",
      "the data are the first argument: gbt_train(x, y), or the second after a formula")
   no("reference", "validation data in the cuts of others are made by gbt_data(reference = )")

@@ -172,8 +172,7 @@ model_info_insight <- function(x, ...) {
 }
 
 link_name <- function(objective) {
-  if (objective %in% c("logistic", "cross_entropy", "softmax")) return("logit")
-  if (objective %in% c("poisson", "negative_binomial", "gamma", "tweedie")) "log" else "identity"
+  switch(objective_info(objective)$response, PROBABILITY = , CLASSES = "logit", MEAN = "log", "identity")
 }
 
 #' @exportS3Method insight::get_data

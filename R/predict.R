@@ -42,6 +42,10 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A
 #'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
 #'   formula are evaluated in `newdata` and added.
+#' @param exposure With a log link: how long the rows are observed, see [gbt_train()]. Numbers above 0, one number for
+#'   all rows (1 gives rates), or the name of a column of `newdata`. Left out it is the column that the model was
+#'   trained with, where `newdata` has it; without it a model that was trained with exposures warns (class
+#'   `gbt_warning_offset`).
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
 #'   model knows all levels that occurred in training; where it splits by the factor itself it tells the 65,534 most
@@ -95,7 +99,7 @@ predict.gbt <- function(object, newdata,
                         type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction"), trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
-                        by = c("column", "feature"), ...) {
+                        by = c("column", "feature"), exposure = NULL, ...) {
   refuse_foreign(names(list(...)))
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
@@ -114,8 +118,14 @@ predict.gbt <- function(object, newdata,
                   "newdata")
   }
   if (!is.null(output) || chunked_rows(newdata)) {
+    if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets
+      check_log_link(object$objective)
+      offset <- add_offsets(offset, log_exposure(exposure, length(exposure)))
+      exposure <- 1
+    }
     one <- function(x, its) {
-      args <- list(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device)
+      args <- list(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device,
+                   exposure = exposure)
       out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)))
       if (shap && is_text(output)) flat_contributions(out) else out
     }
@@ -124,11 +134,11 @@ predict.gbt <- function(object, newdata,
   check_newdata(newdata, object)
   seen <- apply_design(object$terms, newdata)
   frame <- frame_for_model(seen$x, object, sparse_zero)
-  offset <- check_offset(add_offsets(offset, seen$offset), frame$n_rows, object$n_outputs)
-  if (is.null(offset) && object$has_offset && type != "leaf") {
-    warn_gbt("offset", paste("the model was trained with an offset, but none is given: predictions are those for an",
-                             "offset of 0; give `offset =`"))
-  }
+  exposed <- exposure_offset(object, newdata, exposure, frame$n_rows)
+  known <- !is.null(offset) || !is.null(if (is.null(object$exposure)) seen$offset else exposed)
+  offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
+  offset <- check_offset(offset, frame$n_rows, object$n_outputs)
+  if (!known && object$has_offset && type != "leaf") warn_no_offset(object)
   if (shap) {
     if (!no_request(device)) check_device(device) # these are made on the CPU whatever the device
     return(predict_contributions(object, frame, background_frame(background, object, sparse_zero), type, by, rounds,

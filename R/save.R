@@ -12,10 +12,11 @@
 # name:null  NULL.
 
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
-                 "has_offset", "formula", "terms", "n_obs")
+                 "has_offset", "formula", "terms", "exposure", "n_obs")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% c(meta_fields, "user")))
+  if (is.null(fields[["exposure"]])) fields$exposure <- NULL # bytes of models without one are those of before
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
   fields <- fields[intersect(c(meta_fields, "user"), names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
@@ -109,6 +110,7 @@ gbt_model_from_state <- function(state) {
     has_offset = field("has_offset"),
     formula = field("formula", optional = TRUE),
     terms = field("terms", optional = TRUE),
+    exposure = field("exposure", optional = TRUE),
     n_obs = field("n_obs", optional = TRUE),
     version = 1L
   )

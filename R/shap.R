@@ -163,7 +163,7 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
                              trees = trees, unseen = unseen, threads = threads, background = background))
   }
   # The base of a row has its offset in it; that of an argument is left out of `none`, that of a formula here.
-  own <- apply_design(model$terms, newdata)$offset[1L]
+  own <- offset_in(model, newdata)[1L]
   base <- if (several) none[1L, length(columns) + 1L, ] else unname(none[1L, length(columns) + 1L])
   if (!is.null(own)) base <- base - own
   structure(list(

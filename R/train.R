@@ -13,7 +13,8 @@
 #' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
 #' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
 #' other rows, such as `rank(a)`, give a warning (class `gbt_warning_formula`), and those that call functions of your
-#' own make a model whose file needs `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an error: leave
+#' own make a model whose file needs `gbt_load(file, trust = TRUE)`. Variables that are no columns may be constants,
+#' such as k in `poly(a, k)`: up to 100 numbers, texts, logical values or dates, kept in the model by their values. Rows whose response is missing are an error: leave
 #' them out (`subset = !is.na(y)`).
 #'
 #' @section Categorical columns:
@@ -158,9 +159,12 @@
 #'
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are classes;
-#' with `group` a share of the groups; with `time` the rows of the last times), or `list(x = , y = )` with `weight =`
-#' and `offset =` where needed, or a [gbt_data()] made with `reference`, or a named list of several of these; with a
-#' formula also a data frame with the same columns. The metrics in `eval_metric` are evaluated on each set after every
+#' with `group` a share of the groups; with `time` the rows of the last times), or the rows themselves (two or more
+#' numbers of rows, or `TRUE` for each row to hold out), or `list(x = , y = )` with `weight =`, `offset =` and
+#' `exposure =` where needed, or a [gbt_data()] made with `reference`, or a named list of several of these. With a
+#' formula rows are those of `data`, and may be told by its columns, as in `valid = year == 2020`, where no variable is
+#' called so; and `valid` may also be a data frame with the same columns, in which weights, offset and exposure are
+#' evaluated as they are written. The metrics in `eval_metric` are evaluated on each set after every
 #' round and logged in `model$evaluation_log`, under `<set>_<metric>`.
 #'
 #' With a `mask` the rows where it is `FALSE` are masked out: no tree is grown on them, and they are scored in every
@@ -253,6 +257,11 @@
 #'   a warning (class `gbt_warning_weights`) says so.
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
+#' @param exposure How long, or of how much, each row was observed: numbers above 0, whose logarithm is added to
+#'   `offset`. For counts and amounts with a log link (`"poisson"`, `"negative_binomial"`, `"tweedie"`, `"gamma"`):
+#'   what is expected is then a rate times the exposure. With a formula evaluated in `data`; or the name of a column,
+#'   which is then no feature (unless a formula names it; `.` does not stand for it). Where it is a column the model
+#'   keeps its name, and `predict()` finds it in new data.
 #' @param mask Which rows to train on: `TRUE` or `FALSE` for every row, at least one of them `TRUE`; `NULL` for all. The
 #'   others are scored on the way, see below. With a formula evaluated in `data`, where it has a value for every row of
 #'   `data`: `subset` and `na.action` drop rows together with their values.
@@ -379,6 +388,7 @@
 #'     one that is `TRUE` for all rows, after Ctrl-C, and in models that were read from files or cut to some of their
 #'     rounds}
 #'   \item{call}{the call, for `update()`; `NULL` where it had the data themselves in it, and in models from files}
+#'   \item{exposure}{the name of the column with exposures, `""` where they were given as values, `NULL` without}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
 #'     text and what it evaluates; scores per row; training rows; for internal use}
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
@@ -402,10 +412,10 @@
 #' set.seed(1)
 #' d <- data.frame(age = runif(3000, 18, 80), years = runif(3000, 0.1, 1))
 #' d$claims <- rpois(3000, d$years * exp(-0.02 * d$age))
-#' m <- gbt_train(claims ~ age + offset(log(years)), d, objective = "poisson", nrounds = 50,
+#' m <- gbt_train(claims ~ age, d, exposure = years, objective = "poisson", nrounds = 50,
 #'                max_depth = 2, threads = 1)
-#' new <- data.frame(age = c(20, 45, 70), years = 1)
-#' cbind(new, predicted = predict(m, new), true = exp(-0.02 * new$age))
+#' new <- data.frame(age = c(20, 45, 70))
+#' cbind(new, predicted = predict(m, new, exposure = 1), true = exp(-0.02 * new$age))
 #'
 #' # cross-validation: the data are binned once, every fold is a mask
 #' d <- gbt_data(mtcars[-1], label = mtcars$mpg, threads = 1)

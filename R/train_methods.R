@@ -2,8 +2,8 @@
 
 #' @rdname gbt_train
 #' @export
-gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, mask = NULL, time = NULL,
-                              group = NULL, subset = NULL, na.action = stats::na.pass) {
+gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
+                              time = NULL, group = NULL, subset = NULL, na.action = stats::na.pass) {
   written <- as.list(substitute(list(...)))[-1L]
   names(written) <- if (is.null(names(written))) character(length(written)) else printable(names(written))
   part <- canonical_name(names(written))
@@ -13,15 +13,19 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     refuse_name(name) # before its value is evaluated, which may be the name of a column
   }
   in_rows <- part %in% row_arguments # by another name, such as `weight`; evaluated in the data as well
-  given <- stats::setNames(lapply(which(!in_rows), function(i) ...elt(i)), names(written)[!in_rows])
+  env <- parent.frame()
+  given <- lapply(which(!in_rows), function(i) {
+    if (part[i] %in% "valid") valid_in_data(written[[i]], function() ...elt(i), env, data) else ...elt(i)
+  })
+  names(given) <- names(written)[!in_rows]
   if (missing(x)) { # dispatched on `formula =`
     x <- given[["formula"]]
     given[["formula"]] <- NULL
   }
   if (!inherits(x, "formula")) stop_argument("`x` must be a formula: gbt_train(y ~ ., data)", "x")
-  env <- parent.frame()
   here <- list(weights = in_data(substitute(weights), function() weights, env),
                offset = in_data(substitute(offset), function() offset, env),
+               exposure = in_data(substitute(exposure), function() exposure, env),
                mask = in_data(substitute(mask), function() mask, env),
                time = in_data(substitute(time), function() time, env),
                group = in_data(substitute(group), function() group, env),
@@ -37,17 +41,19 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     here[[part[i]]] <- in_data(written[[i]], as_given(i), env)
   }
   read <- read_formula(x, data, here, na.action, env)
-  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, mask = read$mask,
-                 time = read$time, group = read$group, design = read$design, formula = read$formula, parsed = x,
-                 in_data_weights = !is.null(read$weights))
+  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
+                 exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, design = read$design,
+                 formula = read$formula, parsed = x, columns = read$columns, in_rows = read$in_rows)
+  at <- which(canonical_name(names(given)) %in% "valid")
+  for (i in at) given[i] <- list(valid_of_kept(given[[i]], read$n_rows, read$keep))
   fit_source(source, given)
 }
 
 #' @rdname gbt_train
 #' @export
-gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask = NULL, time = NULL, group = NULL,
-                                 objective = NULL, nrounds = 100, eta = 0.1, max_depth = 6, max_leaves = 0,
-                                 grow_policy = c("depthwise", "lossguide", "symmetric"),
+gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
+                                 time = NULL, group = NULL, objective = NULL, nrounds = 100, eta = 0.1, max_depth = 6,
+                                 max_leaves = 0, grow_policy = c("depthwise", "lossguide", "symmetric"),
                                  lambda = 1, alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1,
                                  max_delta_step = 0, subsample = 1,
                                  sampling_method = c("uniform", "goss", "mvs", "bayesian"), top_rate = 0.2,
@@ -79,7 +85,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask 
     stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
                           paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
   }
-  fit_source(list(x = x, y = y, in_data_weights = FALSE), given)
+  fit_source(list(x = x, y = y), given)
 }
 
 #' @export
@@ -105,7 +111,7 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
   if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
   given[["label"]] <- NULL
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
-  source <- list(data = x, y = y, in_data_weights = FALSE)
+  source <- list(data = x, y = y)
   said <- canonical_name(names(given))
   for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
     source[[part]] <- x[[if (part == "weights") "weight" else part]]

@@ -1,17 +1,22 @@
-# Validation data: a share of the rows, list(x = , y = ), gbt_data, or several of them by name. With a formula also data
-# frames, in which the formula is evaluated.
+# Validation data: a share of the rows, some of the rows, list(x = , y = ), gbt_data, or several of them by name. With a
+# formula also data frames, in which the formula is evaluated.
 
-# `valid` in any form -> list(share = number or NULL, sets = named list of gbt_data or list(x, y, weight, offset)).
+# `valid` in any form -> list(share = number or NULL, held = logical values of the rows or NULL, sets = named list of
+# gbt_data or list(x, y, weight, offset)).
 read_valid <- function(valid, source) {
-  if (is.null(valid)) return(list(share = NULL, sets = list()))
-  if (is.numeric(valid) && length(valid) == 1L && !is.object(valid)) {
-    if (is.na(valid) || valid <= 0 || valid >= 1) {
-      stop_argument(sprintf("`valid` as a share of the rows must lie between 0 and 1, not %s", quote_value(valid)),
-                    "valid")
-    }
+  if (is.null(valid)) return(list(sets = list()))
+  if (is_share(valid) || is_rows(valid)) {
     if (is.null(source$x)) {
-      stop_unsupported(paste("`valid` as a share needs a data frame or a matrix, not gbt_data; give",
-                             "gbt_data(reference = ) of other rows, or hold rows out by `mask`"), "valid")
+      stop_unsupported(sprintf(paste("`valid` as %s needs a data frame or a matrix, not gbt_data; give",
+                                     "gbt_data(reference = ) of other rows, or hold rows out by `mask`"),
+                               if (is_share(valid)) "a share" else "rows"), "valid")
+    }
+    if (is_rows(valid)) return(list(held = held_rows(valid, n_rows_of(source$x)), sets = list()))
+    if (is.na(valid) || valid <= 0 || valid >= 1) {
+      is_row <- !is.na(valid) && valid >= 1 && valid == floor(valid)
+      stop_argument(sprintf("`valid` as a share of the rows must lie between 0 and 1, not %s%s", quote_value(valid),
+                            if (is_row) "; one row alone is held out by logical values, as seq_len(n) == 7" else ""),
+                    "valid")
     }
     return(list(share = as.double(valid), sets = list()))
   }
@@ -19,12 +24,61 @@ read_valid <- function(valid, source) {
     (is.list(valid) && !is.null(names(valid)) && any(canonical_part(names(valid)) %in% c("x", "y")))
   sets <- if (one) list(valid = valid) else valid
   if (!is.list(sets) || is.object(sets) || length(sets) == 0L) {
-    stop_argument(sprintf("`valid` must be a share of the rows, list(x = , y = ), gbt_data, or a list of such, not %s",
-                          describe(valid)), "valid")
+    stop_argument(sprintf(paste("`valid` must be a share of the rows, numbers of rows or logical values,",
+                                "list(x = , y = ), gbt_data, or a list of such, not %s"), describe(valid)), "valid")
   }
   names(sets) <- valid_names(sets)
   for (name in names(sets)) sets[[name]] <- read_valid_set(sets[[name]], name, source)
-  list(share = NULL, sets = sets)
+  list(sets = sets)
+}
+
+is_share <- function(valid) is.numeric(valid) && length(valid) == 1L && !is.object(valid)
+
+# Rows of the training data: logical values, or numbers.
+is_rows <- function(valid) {
+  (is.logical(valid) || is.numeric(valid)) && !is.object(valid) && length(dim(valid)) < 2L && !is_share(valid)
+}
+
+# These rows as logical values, TRUE for those that are held out.
+held_rows <- function(valid, n) {
+  if (is.logical(valid)) {
+    if (length(valid) != n) {
+      stop_argument(sprintf("`valid` has %s for %s", counted(length(valid), "logical value"), counted(n, "row")),
+                    "valid")
+    }
+    if (anyNA(valid)) {
+      stop_argument(sprintf("`valid` has %s; say TRUE or FALSE for every row",
+                            counted_rows(which(is.na(valid)), "missing value")), "valid")
+    }
+    held <- as.vector(valid)
+  } else {
+    wrong <- which(is.na(valid) | valid < 1 | valid > n | valid != floor(valid) | duplicated(valid))
+    if (length(wrong)) {
+      stop_argument(sprintf("`valid` must be different numbers of rows from 1 to %.0f, and number %.0f of them is %s%s",
+                            n, wrong[1L], format(valid[wrong[1L]]),
+                            if (anyDuplicated(valid) == wrong[1L]) " once more" else ""), "valid")
+    }
+    held <- replace(logical(n), valid, TRUE)
+  }
+  if (!any(held)) stop_argument("`valid` holds no row out; leave it out, or name some rows", "valid")
+  if (all(held)) stop_argument("`valid` holds all rows out, so that none are left to train on", "valid")
+  held
+}
+
+# With a formula: `valid` as written, or where that cannot be evaluated by the columns of the data, as in
+# valid = year == 2020.
+valid_in_data <- function(written, value, env, data) {
+  try_else(value(), function(problem) {
+    lost <- Filter(function(v) !exists(v, envir = env), intersect(all.vars(written), names(data)))
+    if (!is.data.frame(data) || length(lost) == 0L) stop(problem)
+    evaluate_part(written, data, env)
+  })
+}
+
+# Rows that were named among all rows of the data, among those that `subset` and `na.action` leave. keep: NULL for all.
+valid_of_kept <- function(valid, n, keep) {
+  if (is.null(valid) || !is_rows(valid) || is.null(keep)) return(valid)
+  held_rows(valid, n)[keep]
 }
 
 valid_names <- function(sets) {
@@ -47,7 +101,8 @@ valid_names <- function(sets) {
 # What others call the parts.
 canonical_part <- function(names) {
   known <- c(x = "x", data = "x", y = "y", label = "y", weight = "weight", weights = "weight", sample_weight = "weight",
-             offset = "offset", base_margin = "offset", init_score = "offset", baseline = "offset")
+             offset = "offset", base_margin = "offset", init_score = "offset", baseline = "offset",
+             exposure = "exposure")
   out <- unname(known[names])
   out[is.na(out)] <- names[is.na(out)]
   out
@@ -68,14 +123,15 @@ read_valid_set <- function(set, name, source) {
     return(formula_valid_set(set, name, source))
   }
   parts <- if (is.list(set) && !is.object(set)) canonical_part(names(set)) else NULL
-  wrong <- setdiff(parts, c("x", "y", "weight", "offset"))
+  wrong <- setdiff(parts, c("x", "y", "weight", "offset", "exposure"))
   if (length(parts) != length(set) || length(parts) == 0L || length(wrong) || anyDuplicated(parts) ||
         !all(c("x", "y") %in% parts)) {
     extra <- if (length(wrong)) sprintf("; it has an element `%s`", wrong[1L]) else ""
-    stop_argument(sprintf("validation set \"%s\" must be list(x = , y = ), with weight = and offset = where needed%s",
-                          name, extra), "valid")
+    stop_argument(sprintf(paste("validation set \"%s\" must be list(x = , y = ), with weight =, offset = and",
+                                "exposure = where needed%s"), name, extra), "valid")
   }
   names(set) <- parts
+  set <- exposed_set(set, name, source)
   if (!is.null(source$design)) {
     seen <- apply_design(source$design, set$x)
     set$x <- seen$x
@@ -86,16 +142,48 @@ read_valid_set <- function(set, name, source) {
 
 # A data frame with all variables of the formula.
 formula_valid_set <- function(data, name, source) {
-  seen <- apply_design(source$design, data)
   formula <- source$parsed
+  absent <- setdiff(intersect(all.vars(formula[[2L]]), source$columns), names(data))
+  if (length(absent)) {
+    stop_data(sprintf("validation set \"%s\" lacks the response, %s; add the column, or give list(x = , y = )", name,
+                      enumerate(absent)), absent[1L])
+  }
+  seen <- apply_design(source$design, data)
   y <- tryCatch(evaluate_part(formula[[2L]], data, environment(formula)), gbt_error_data = function(e) {
     stop_data(sprintf("the response of validation set \"%s\": %s", name, conditionMessage(e)), e$subject)
   })
-  if (source$in_data_weights) {
-    stop_argument(sprintf(paste("validation set \"%s\" has no weights, the training data have; give",
-                                "list(x = , y = , weight = )"), name), "valid")
+  for (part in names(source$in_rows)[vapply(source$in_rows, is.null, NA)]) {
+    stop_argument(sprintf(paste("validation set \"%s\" has no `%s`, the training data have, as values; give",
+                                "list(x = , y = , %s = ), or make it a column of both data frames"), name, part,
+                          if (part == "weights") "weight" else part), "valid")
   }
-  list(x = seen$x, y = y, offset = seen$offset)
+  beside <- Map(function(evaluate, part) {
+    tryCatch(evaluate(data), gbt_error_data = function(e) {
+      stop_data(sprintf("validation set \"%s\" %s", name, conditionMessage(e)), e$subject)
+    })
+  }, source$in_rows, names(source$in_rows))
+  set <- list(x = seen$x, y = y, weight = beside$weights, offset = add_offsets(seen$offset, beside$offset),
+              exposure = beside$exposure)
+  exposed_set(set, name, source)
+}
+
+# The set with its exposure in the offset: that which is given, or the column that the training data have it in.
+exposed_set <- function(set, name, source) {
+  if (is.null(source$exposed)) {
+    if (is.null(set$exposure)) return(set)
+    stop_argument(sprintf("validation set \"%s\" has an exposure, the training data have none", name), "valid")
+  }
+  exposure <- set$exposure
+  if (is.null(exposure)) exposure <- if (nzchar(source$exposed)) column_of(set$x, source$exposed)
+  if (is.null(exposure)) {
+    column <- if (nzchar(source$exposed)) sprintf(", no column `%s`", source$exposed) else ""
+    stop_data(sprintf("validation set \"%s\" has no exposure%s; give list(x = , y = , exposure = )", name, column),
+              "exposure")
+  }
+  what <- sprintf("the exposure of validation set \"%s\"", name)
+  set$offset <- add_offsets(set$offset, log_exposure(exposure, n_rows_of(set$x), what))
+  set$exposure <- NULL
+  set
 }
 
 # The sets as the trainer needs them: list of list(name, data = gbt_data, label, weight, score = start or NULL).

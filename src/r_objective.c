@@ -35,17 +35,17 @@ static SEXP params_of(const gbt_objective_info *info) {
 
 /* By their numbers: name, aliases (with | between), text, the rules' names, and a list of parameters for each. */
 SEXP r_gbt_objectives(void) {
-  static const char *parts[] = {"name",    "aliases", "text",   "gradient", "outputs", "labels",
-                                "hessian", "size",    "leaves", "params",   ""};
-  enum { TEXTS = 9 };
+  static const char *parts[] = {"name",     "aliases", "text", "gradient", "outputs", "labels",
+                                "response", "hessian", "size", "leaves",   "params",  ""};
+  enum { TEXTS = 10 };
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   for (int k = 0; k < TEXTS; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(STRSXP, GBT_N_OBJECTIVES));
   SET_VECTOR_ELT(out, TEXTS, Rf_allocVector(VECSXP, GBT_N_OBJECTIVES));
   for (int i = 0; i < GBT_N_OBJECTIVES; i++) {
     const gbt_objective_info *info = gbt_objective_info_of(i);
-    const char *texts[TEXTS] = {info->name,          info->aliases,      info->text,
-                                info->rule.gradient, info->rule.outputs, info->rule.labels,
-                                info->rule.hessian,  info->rule.size,    info->rule.leaves};
+    const char *texts[TEXTS] = {info->name,           info->aliases,      info->text,        info->rule.gradient,
+                                info->rule.outputs,   info->rule.labels,  info->rule.response, info->rule.hessian,
+                                info->rule.size,      info->rule.leaves};
     for (int k = 0; k < TEXTS; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
     SET_VECTOR_ELT(VECTOR_ELT(out, TEXTS), i, params_of(info));
   }

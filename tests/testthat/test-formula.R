@@ -71,7 +71,7 @@ test_that("variables that a model could not find again are errors", {
   k <- 2
   own <- function(x) x + 1
   expect_snapshot(error = TRUE, {
-    train(mpg ~ I(wt^k), mtcars)
+    train(mpg ~ I(wt^nowhere), mtcars)
     train(mpg ~ own(wt), mtcars)
     train(mpg ~ wtt, mtcars)
     train(mpg ~ log(wtt), mtcars)
@@ -146,6 +146,66 @@ test_that("so they are by their other names", {
                class = "gbt_error_argument")
   plain <- train(mpg ~ wt, mtcars)$state
   expect_same_bytes(train(mpg ~ wt, mtcars, weight = NULL)$state, plain)
+})
+
+test_that("constants of where the formula was written are kept by value", {
+  made <- function(k, cut, these, day, p) {
+    d <- transform(mtcars, when = as.Date("2024-01-01") + seq_len(32), kind = rep(letters[1:4], 8))
+    list(
+      by_name = train(log(mpg + p) ~ poly(wt, k) + I(hp > cut) + I(kind %in% these) + I(when < day) + I(qsec^p) +
+                        offset(am * p), d),
+      by_value = train(log(mpg + 1.25) ~ poly(wt, 2L) + I(hp > 120.1) + I(kind %in% c("a", "d")) +
+                         I(when < as.Date("2024-01-12")) + I(qsec^1.25) + offset(am * 1.25), d),
+      data = d
+    )
+  }
+  m <- made(2L, 120.1, c("a", "d"), as.Date("2024-01-12"), 1.25)
+  expect_identical(m$by_name$feature_names[1:3], c("poly(wt, k)1", "poly(wt, k)2", "I(hp > cut)"))
+  expect_identical(unname(m$by_name$terms$features), unname(m$by_value$terms$features))
+  expect_identical(m$by_name$terms[-1], m$by_value$terms[-1])
+  expect_identical(m$by_name$formula == m$by_value$formula, FALSE)
+  expect_match(m$by_name$formula, "log(mpg + 1.25) ~ poly(wt, k)", fixed = TRUE)
+  p <- predict(m$by_name, m$data)
+  expect_identical(p, predict(m$by_value, m$data))
+  file <- withr::local_tempfile()
+  gbt_save(m$by_name, file)
+  expect_identical(predict(gbt_load(file), m$data), p) # no trust is needed: nothing is evaluated by R
+  expect_equal(gbt_evaluate(m$by_name, m$data, metrics = "rmse", threads = 1)$rmse,
+               gbt_evaluate(m$by_value, m$data, metrics = "rmse", threads = 1)$rmse)
+  both <- withr::local_tempfile()
+  saveRDS(list(file, m$data, both, .libPaths()), both)
+  script <- sprintf(paste("l <- readRDS(%s); .libPaths(l[[4L]]);",
+                          "saveRDS(predict(gbt::gbt_load(l[[1L]]), l[[2L]]), l[[3L]])"), sQuote(both, FALSE))
+  system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(script))) # a session that knows none of the variables
+  expect_identical(readRDS(both), p)
+  # a column comes before a variable, a field of times is none, and vectors of several kinds come back
+  hp <- 3
+  expect_identical(as.data.frame(train(mpg ~ log(hp), mtcars)), as.data.frame(train(mpg ~ log(hp), mtcars + 0)))
+  hour <- 5
+  times <- data.frame(y = 1:48, t = as.POSIXct("2024-01-01", tz = "UTC") + 3600 * (1:48))
+  expect_match(train(y ~ as.POSIXlt(t)$hour + I(as.POSIXlt(t)$hour > hour), times)$terms$features[[2L]],
+               "$hour > 5", fixed = TRUE)
+  for (set in list(c(4, 6), 4L, c(4, NA, Inf, -Inf), TRUE, 1e-300, c(0.1 + 0.2, 1 / 3), -5)) {
+    m <- train(mpg ~ wt + I(cyl %in% set), mtcars)
+    expect_identical(eval(str2lang(m$terms$features[[2L]]), mtcars), I(mtcars$cyl %in% set))
+  }
+  rm(hp)
+})
+
+test_that("what is no constant is an error that says so", {
+  many <- 1:101
+  rows <- mtcars$wt
+  table <- matrix(1:4, 2)
+  kinds <- factor(c("a", "b"))
+  none <- numeric(0)
+  expect_snapshot(error = TRUE, {
+    train(mpg ~ I(wt %in% many), mtcars)
+    train(mpg ~ I(hp * rows), mtcars)
+    train(mpg ~ I(wt %in% table), mtcars)
+    train(mpg ~ I(wt %in% kinds), mtcars)
+    train(mpg ~ I(wt %in% none), mtcars)
+    train(mpg ~ wt + offset(hp * rows), mtcars)
+  })
 })
 
 test_that("rows with missing predictors stay, unless asked otherwise", {

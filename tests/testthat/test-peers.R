@@ -260,7 +260,8 @@ peers <- list(
     ! FALSE = keep_data refit
     ! 1 = col_sample_rate train_fraction
     ! 0 = cv_folds nfolds
-    ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
+    exposure = exposure
+    ! = fobj fold_column lr max_features maxnodes min_node_size min_samples_split
       min_split_improvement nodesize offset_column prediction_type response_name size
       stopping_tolerance subset theta validation_fraction weights_column
     ! 'AUTO' 'Enum' = categorical_encoding

@@ -278,7 +278,50 @@ test_that("a gbt_data keeps nothing of a training that it was used for", {
   }
 })
 
+test_that("rows may be named that are held out", {
+  held <- c(3, 40, 17, 1999, 2000)
+  logical <- seq_len(2000) %in% held
+  a <- train(late ~ ., d[-held, ], valid = d[sort(held), ])
+  for (rows in list(held, as.integer(held), logical)) {
+    for (b in list(train(late ~ ., d, valid = rows), train(d[-1], d$late, valid = rows))) {
+      expect_identical(b$evaluation_log, a$evaluation_log)
+      expect_identical(as.data.frame(b), as.data.frame(a))
+    }
+  }
+  # rows of the data, whatever `subset` leaves of them; columns where nothing else is called so
+  kept <- rep(c(TRUE, TRUE, FALSE), length.out = 2000)
+  later <- d$distance > 1000
+  a <- train(late ~ ., d[kept & !later, ], valid = d[kept & later, ])
+  for (rows in list(later, which(later))) {
+    expect_identical(train(late ~ ., d, valid = rows, subset = kept)$evaluation_log, a$evaluation_log)
+  }
+  expect_identical(train(late ~ ., d, valid = distance > 1000, subset = kept)$evaluation_log, a$evaluation_log)
+  distance <- rep(0, 2000) # a variable comes first
+  expect_error(train(late ~ ., d, valid = distance > 1000), "holds no row out", class = "gbt_error_argument")
+  # one draw of rows by seed and these rows are the same model
+  by_share <- train(late ~ ., d, valid = 0.2, seed = 3)
+  share <- gbt:::held_out_rows(2000, 0.2, 3, as.numeric(d$late == "yes"))
+  expect_identical(train(late ~ ., d, valid = share$held, seed = 3)$evaluation_log, by_share$evaluation_log)
+})
+
+test_that("with a formula weights and offsets of validation data are those of their own columns", {
+  t0 <- mtcars[1:22, ]
+  t1 <- mtcars[23:32, ]
+  fit <- function(...) gbt_train(..., nrounds = 4, max_depth = 2, objective = "poisson", threads = 1)
+  a <- fit(carb ~ hp + wt, t0, weights = gear, offset = log(qsec), valid = t1)
+  b <- fit(t0[c("hp", "wt")], t0$carb, weights = t0$gear, offset = log(t0$qsec),
+           valid = list(x = t1, y = t1$carb, weight = t1$gear, offset = log(t1$qsec)))
+  expect_identical(a$evaluation_log, b$evaluation_log)
+  a <- fit(carb ~ hp + wt + offset(am), t0, base_margin = log(qsec), valid = list(one = t1, two = t0))
+  b <- fit(t0[c("hp", "wt")], t0$carb, offset = t0$am + log(t0$qsec), valid = list(
+    one = list(x = t1, y = t1$carb, offset = t1$am + log(t1$qsec)),
+    two = list(x = t0, y = t0$carb, offset = t0$am + log(t0$qsec))
+  ))
+  expect_identical(a$evaluation_log, b$evaluation_log)
+})
+
 test_that("validation data that do not fit are errors that help", {
+  w <- mtcars$wt
   x <- as.matrix(mtcars[-1])
   y <- mtcars$mpg
   bad <- function(valid, ...) gbt_train(x, y, valid = valid, nrounds = 1, threads = 1, ...)
@@ -307,7 +350,21 @@ test_that("validation data that do not fit are errors that help", {
     gbt_train(gbt_data(x, label = y, threads = 1), valid = 0.2)
     gbt_train(x[1, , drop = FALSE], y[1], valid = 0.2)
     gbt_train(late ~ ., d, valid = transform(v, late = factor(ifelse(late == "yes", "oh", "no"))), threads = 1)
-    gbt_train(mpg ~ ., mtcars, weights = wt, valid = mtcars, threads = 1)
+    gbt_train(mpg ~ ., mtcars, weights = w, valid = mtcars, threads = 1)
+    gbt_train(mpg ~ ., mtcars, weights = wt, valid = mtcars[-6], threads = 1)
+    gbt_train(mpg ~ hp, mtcars, offset = log(wt), valid = mtcars[c(1, 4)], threads = 1)
+    gbt_train(log(mpg) ~ hp, mtcars, valid = mtcars[-1], threads = 1)
+    bad(c(1, 33))
+    bad(c(2, 2))
+    bad(c(1, 2.5))
+    bad(7)
+    bad(integer(0))
+    bad(rep(TRUE, 32))
+    bad(rep(FALSE, 32))
+    bad(rep(c(TRUE, NA), 16))
+    bad(c(TRUE, FALSE))
+    bad(1:5, mask = rep(c(TRUE, FALSE), 16))
+    gbt_train(gbt_data(x, label = y, threads = 1), valid = 1:5)
   })
 })
 

@@ -24,7 +24,7 @@ static const gbt_objective_info infos[GBT_N_OBJECTIVES] = {
                     .hessian = GBT_HESSIAN_##hessian_,                                                               \
                     .size = GBT_SIZE_##size_,                                                                        \
                     .leaves = GBT_LEAVES_##leaves_,                                                                  \
-                    .rule = {#gradient_, #outputs_, #labels_, #hessian_, #size_, #leaves_},                          \
+                    .rule = {#gradient_, #outputs_, #labels_, #response_, #hessian_, #size_, #leaves_},              \
                     .param = {__VA_ARGS__}},
 #include "objectives.def"
 };

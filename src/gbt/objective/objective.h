@@ -77,7 +77,7 @@ typedef struct gbt_objective_info {
   gbt_size_rule size;
   gbt_leaf_rule leaves;
   struct {
-    const char *gradient, *outputs, *labels, *hessian, *size, *leaves;
+    const char *gradient, *outputs, *labels, *response, *hessian, *size, *leaves;
   } rule; /* names of rules, as in objectives.def: for hosts */
   gbt_objective_param param[GBT_OBJECTIVE_PARAMS];
 } gbt_objective_info;

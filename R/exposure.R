@@ -1,0 +1,127 @@
+# Exposures: how long, or of how much, a row was observed. With a log link their logarithm is an offset, and that is all
+# that training sees of them. A model remembers the column's name, so that predict() finds the exposures of new rows.
+#
+# In a source (see R/fit.R) `exposure` is what was given, values or the name of a column, until with_exposure() has made
+# an offset of it; `exposed` is then the column's name, or "" where values were given.
+
+has_log_link <- function(objective) objective_info(objective)$response == "MEAN"
+
+# One name of a column rather than values.
+is_column_name <- function(value) is.character(value) && !is.object(value) && length(value) == 1L && !is.na(value)
+
+# Positive numbers, one for each row, as their logarithms. what: how a message calls them.
+log_exposure <- function(exposure, n_rows, what = "`exposure`", subject = "exposure") {
+  if (!is.numeric(exposure) || is.factor(exposure) || inherits(exposure, c("Date", "POSIXt"))) {
+    stop_data(sprintf("%s must be numbers above 0, not %s", what, describe(exposure)), subject)
+  }
+  if (NCOL(exposure) != 1L || NROW(exposure) != n_rows) {
+    stop_data(sprintf("%s has %s for %s", what, counted(length(exposure), "value"), counted(n_rows, "row")), subject)
+  }
+  if (is.object(exposure)) exposure <- as_numbers(exposure, subject)
+  wrong <- which(is.na(exposure) | exposure <= 0 | is.infinite(exposure))
+  if (length(wrong)) {
+    stop_data(sprintf("%s must be above 0 and finite, and is %s in row %.0f%s; leave such rows out", what,
+                      format(exposure[wrong[1L]]), wrong[1L],
+                      if (length(wrong) > 1L) sprintf(" (and in %.0f more)", length(wrong) - 1) else ""), subject)
+  }
+  log(as.double(exposure))
+}
+
+# A column of a table by its name; NULL where it has none of this name.
+column_of <- function(x, name) {
+  if (is.data.frame(x)) {
+    at <- match(name, names(x))
+    return(if (!is.na(at)) .subset2(x, at))
+  }
+  at <- match(name, colnames(x))
+  if (is.na(at)) return(NULL)
+  if (isS4(x)) as.double(x[, at]) else matrix_column(x, at)
+}
+
+# The table without that column.
+without_column <- function(x, name) {
+  if (is.data.frame(x)) pick_columns(x, setdiff(names(x), name)) else x[, colnames(x) != name, drop = FALSE]
+}
+
+# The source with its exposures in the offset. The named column is no feature.
+with_exposure <- function(source) {
+  exposure <- source[["exposure"]]
+  if (is.null(exposure)) return(source)
+  source$exposed <- given_or(source$exposed, "")
+  if (is_column_name(exposure)) {
+    if (is.null(source$x)) {
+      stop_argument("`exposure` must be numbers, one for each row, with gbt_data: its columns cannot be read", "exposure")
+    }
+    source$exposed <- as_utf8(exposure, "`exposure`")
+    exposure <- column_of(source$x, source$exposed)
+    if (is.null(exposure)) stop_no_exposure(source$exposed, names_of_table(source$x), "the data do not have")
+    source$x <- without_column(source$x, source$exposed)
+  }
+  n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+  source$offset <- add_offsets(source$offset, log_exposure(exposure, n))
+  source$exposure <- NULL
+  source
+}
+
+stop_no_exposure <- function(name, names, lacking) {
+  stop_data(sprintf("`exposure` names the column `%s`, which %s%s", name, lacking, suggest(name, names)), name)
+}
+
+# The objective is known when the response is.
+check_exposed <- function(source, objective) {
+  if (!is.null(source$exposed)) check_log_link(objective)
+}
+
+check_log_link <- function(objective) {
+  if (has_log_link(objective)) return(invisible())
+  links <- vapply(offered_objectives(), has_log_link, NA)
+  stop_argument(sprintf(paste("`exposure` multiplies what is expected, which needs an objective with a log link (%s);",
+                              "this one is \"%s\""),
+                        enumerate(offered_objectives()[links], quote = "\""), objective), "exposure")
+}
+
+# In a formula's data: list(name, value) of what was written, or NULL. A name, with or without quotation marks, that is
+# a column is remembered.
+read_exposure <- function(written, evaluate, data) {
+  value <- if (!is.null(evaluate)) evaluate(data)
+  if (is.null(value)) return(NULL)
+  if (is_column_name(value)) {
+    if (!value %in% names(data)) stop_no_exposure(value, names(data), "the data do not have")
+    return(list(name = value, value = column_of(data, value)))
+  }
+  name <- if (is.name(written)) as.character(written) else ""
+  list(name = if (name %in% names(data)) name else "", value = value)
+}
+
+# At prediction -------------------------------------------------------------------------------------------------------
+
+# Logarithms of the exposures of new rows: given as values, one for all, or a column's name; else of the column that the
+# model remembers. NULL where there are none.
+exposure_offset <- function(model, newdata, given, n_rows) {
+  if (!is.null(given)) check_log_link(model$objective)
+  name <- if (is_column_name(given)) given else if (is.null(given) && nzchar(given_or(model$exposure, ""))) model$exposure
+  if (is.null(name)) {
+    if (is.null(given)) return(NULL)
+    if (length(given) == 1L) given <- rep(given, n_rows)
+    return(log_exposure(given, n_rows))
+  }
+  value <- column_of(newdata, name)
+  if (is.null(value) && !is.null(given)) stop_no_exposure(name, names_of_table(newdata), "`newdata` does not have")
+  if (!is.null(value)) log_exposure(value, n_rows, sprintf("the exposure `%s`", name), name)
+}
+
+# What comes with the rows themselves: offset() terms of the formula, and the exposure.
+offset_in <- function(model, newdata) {
+  add_offsets(apply_design(model$terms, newdata)$offset, exposure_offset(model, newdata, NULL, NROW(newdata)))
+}
+
+warn_no_offset <- function(model) {
+  if (is.null(model$exposure)) {
+    warn_gbt("offset", paste("the model was trained with an offset, but none is given: predictions are those for an",
+                             "offset of 0; give `offset =`"))
+  } else {
+    column <- if (nzchar(model$exposure)) sprintf(" (the column `%s`)", model$exposure) else ""
+    warn_gbt("offset", sprintf(paste("the model was trained with an exposure%s, but there is none here: predictions are",
+                                     "those for an exposure of 1; give `exposure =`"), column))
+  }
+}

@@ -1,0 +1,125 @@
+# Exposures: offsets that are given as what they are the logarithm of.
+
+made <- function(n = 400) {
+  set.seed(5)
+  d <- data.frame(age = runif(n, 18, 80), power = rnorm(n), years = runif(n, 0.1, 1), z = rnorm(n) / 10)
+  d$claims <- rpois(n, d$years * exp(-0.02 * d$age))
+  d
+}
+
+fit <- function(..., objective = "poisson") {
+  gbt_train(..., objective = objective, nrounds = 5, max_depth = 3, threads = 1)
+}
+
+test_that("every way to give exposures is that of the offset", {
+  d <- made()
+  x <- d[c("age", "power")]
+  a <- fit(claims ~ age + power + offset(log(years)), d)
+  ways <- list(
+    fit(claims ~ age + power, d, exposure = years), fit(claims ~ age + power, d, exposure = "years"),
+    fit(claims ~ . - z, d, exposure = years), fit(claims ~ log(age) + power, d, exposure = years),
+    fit(d[c("age", "power", "years")], d$claims, exposure = "years"),
+    fit(as.matrix(d[c("age", "years", "power")]), d$claims, exposure = "years"),
+    fit(Matrix::Matrix(as.matrix(d[c("age", "years", "power")]), sparse = TRUE), d$claims, exposure = "years"),
+    fit(x, d$claims, exposure = d$years), fit(gbt_data(x, threads = 1), d$claims, exposure = d$years),
+    fit(x, d$claims, params = list(exposure = d$years)), fit(claims ~ age + power, d, exposure = years + 0)
+  )
+  for (i in seq_along(ways)) {
+    m <- ways[[i]]
+    if (i != 4L) expect_identical(as.data.frame(m), as.data.frame(a), label = paste("way", i))
+    named <- i < 8L
+    expect_identical(m$exposure, if (named) "years" else "")
+    if (named) expect_equal(predict(m, d), predict(a, d))
+    expect_identical(unname(predict(m, x, exposure = d$years)), unname(predict(a, d)))
+    expect_identical(predict(m, x, exposure = 1), predict(a, transform(d, years = 1)))
+    expect_identical(predict(m, d, exposure = "years"), predict(a, d))
+    expect_warning(predict(m, x), if (named) "the column `years`" else "give `exposure =`",
+                   class = "gbt_warning_offset")
+  }
+  expect_identical(variable.names(ways[[3L]]), c("age", "power"))
+  expect_identical(variable.names(fit(claims ~ age + years, d, exposure = years)), c("age", "years"))
+  for (objective in c("negative_binomial", "tweedie")) {
+    expect_same_bytes(unserialize(serialize(fit(claims ~ age, d, exposure = years, objective = objective), NULL))$state,
+                      fit(claims ~ age, d, exposure = "years", objective = objective)$state)
+  }
+  both <- fit(claims ~ age + offset(z), d, exposure = years)
+  expect_identical(predict(both, d), predict(fit(claims ~ age + offset(z + log(years)), d), d))
+  expect_silent(predict(both, d))
+  expect_warning(predict(both, d[c("age", "z")]), "exposure", class = "gbt_warning_offset")
+})
+
+test_that("exposures go through validation, cross-validation, evaluation, chunks, files and contributions", {
+  d <- made()
+  t0 <- d[1:300, ]
+  t1 <- d[301:400, ]
+  by_offset <- claims ~ age + power + offset(log(years))
+  a <- fit(by_offset, t0, valid = t1)
+  x <- c("age", "power")
+  for (b in list(
+    fit(claims ~ age + power, t0, exposure = years, valid = t1),
+    fit(claims ~ age + power, t0, exposure = years, valid = list(x = t1, y = t1$claims)),
+    fit(claims ~ age + power, t0, exposure = 2 * years / 2, valid = t1),
+    fit(t0[x], t0$claims, exposure = t0$years, valid = list(x = t1[x], y = t1$claims, exposure = t1$years)),
+    fit(t0[c(x, "years")], t0$claims, exposure = "years", valid = list(x = t1, y = t1$claims)),
+    fit(claims ~ age + power, d, exposure = years, valid = 301:400),
+    fit(d[c(x, "years")], d$claims, exposure = "years", valid = 301:400)
+  )) {
+    expect_identical(unname(as.list(b$evaluation_log)), unname(as.list(a$evaluation_log)))
+  }
+  expect_identical(fit(claims ~ age, d, exposure = years, subset = age > 40)$n_obs, sum(d$age > 40))
+  cv <- function(...) gbt_cv(..., objective = "poisson", nrounds = 4, folds = 3, seed = 2, threads = 1)
+  folds <- gbt_cv(claims ~ age + power, d, exposure = years, objective = "poisson", nrounds = 4, folds = 3, seed = 2,
+                  threads = 1)
+  expect_identical(folds$predictions, cv(by_offset, d)$predictions)
+  expect_identical(cv(d[c(x, "years")], d$claims, exposure = "years")$predictions, folds$predictions)
+  expect_identical(gbt_refit(folds)$exposure, "years")
+  m <- fit(claims ~ age + power, t0, exposure = years)
+  values <- fit(t0[x], t0$claims, exposure = t0$years)
+  o <- fit(by_offset, t0)
+  rated <- as.data.frame(gbt_evaluate(o, t1, threads = 1))
+  expect_equal(as.data.frame(gbt_evaluate(m, t1, threads = 1)), rated)
+  expect_equal(as.data.frame(gbt_evaluate(values, t1[x], t1$claims, exposure = t1$years, threads = 1)), rated)
+  expect_equal(as.data.frame(gbt_evaluate(values, t1, t1$claims, exposure = years, threads = 1)), rated)
+  parts <- function(i) if (i <= 2) t1[1:50 + 50 * (i - 1), ]
+  expect_equal(unname(predict(m, parts)), unname(predict(o, t1)))
+  expect_equal(unname(predict(values, parts, exposure = t1$years)), unname(predict(o, t1)))
+  expect_equal(gbt_shap(m, t1[1:9, ])$base, gbt_shap(o, t1[1:9, ])$base)
+  expect_equal(gbt_shap(m, t1[1:9, ])$values, gbt_shap(o, t1[1:9, ])$values)
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  expect_identical(gbt_load(file)$exposure, "years")
+  expect_identical(predict(gbt_load(file)[1:2], t1), predict(m, t1, trees = 2))
+  expect_match(capture.output(print(m)), "rows +300, exposure `years`", all = FALSE)
+  for (wrong in list(1, c("a", "b"), NA_character_)) {
+    broken <- m
+    broken$exposure <- wrong
+    expect_error(predict(broken, t1), "`exposure`", class = "gbt_error")
+  }
+  other <- gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1)
+  other$exposure <- "hp"
+  expect_error(predict(other, mtcars), "`exposure`", class = "gbt_error")
+})
+
+test_that("what cannot be is an error that says why", {
+  d <- made(40)
+  m <- fit(claims ~ age, d, exposure = years)
+  v <- fit(d["age"], d$claims, exposure = d$years)
+  expect_snapshot(error = TRUE, {
+    fit(claims ~ age, d, exposure = -years)
+    fit(claims ~ age, d, exposure = replace(years, 3, NA))
+    fit(claims ~ age, d, exposure = 1:3)
+    fit(claims ~ age, d, exposure = "yaers")
+    fit(d["age"], d$claims, exposure = "years")
+    fit(d["age"], d$claims, exposure = factor(d$years))
+    fit(gbt_data(d["age"], threads = 1), d$claims, exposure = "years")
+    fit(z ~ age, d, exposure = years, objective = "squared_error")
+    gbt_cv(z ~ age, d, exposure = years, folds = 2, threads = 1)
+    fit(claims ~ age, d, exposure = years, valid = d[c(1, 5)])
+    fit(d["age"], d$claims, exposure = d$years, valid = list(x = d, y = d$claims))
+    fit(claims ~ age, d, valid = list(x = d, y = d$claims, exposure = d$years))
+    predict(m, d, exposure = 0)
+    predict(m, d, exposure = "months")
+    predict(m, transform(d, years = -1))
+    predict(gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1), mtcars, exposure = 1)
+  })
+})
