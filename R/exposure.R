@@ -99,7 +99,8 @@ read_exposure <- function(written, evaluate, data) {
 # model remembers. NULL where there are none.
 exposure_offset <- function(model, newdata, given, n_rows) {
   if (!is.null(given)) check_log_link(model$objective)
-  name <- if (is_column_name(given)) given else if (is.null(given) && nzchar(given_or(model$exposure, ""))) model$exposure
+  kept <- if (is.null(given) && nzchar(given_or(model$exposure, ""))) model$exposure
+  name <- if (is_column_name(given)) given else kept
   if (is.null(name)) {
     if (is.null(given)) return(NULL)
     if (length(given) == 1L) given <- rep(given, n_rows)

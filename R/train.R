@@ -14,8 +14,8 @@
 #' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
 #' other rows, such as `rank(a)`, give a warning (class `gbt_warning_formula`), and those that call functions of your
 #' own make a model whose file needs `gbt_load(file, trust = TRUE)`. Variables that are no columns may be constants,
-#' such as k in `poly(a, k)`: up to 100 numbers, texts, logical values or dates, kept in the model by their values. Rows whose response is missing are an error: leave
-#' them out (`subset = !is.na(y)`).
+#' such as k in `poly(a, k)`: up to 100 numbers, texts, logical values or dates, kept in the model by their values. Rows
+#' whose response is missing are an error: leave them out (`subset = !is.na(y)`).
 #'
 #' @section Categorical columns:
 #' Factors without order and texts are categorical columns. `cat_method` says how they enter the trees:
