@@ -7,8 +7,8 @@
 # validation part. With `alone=true` gbt gets training and validation rows as one and nothing about rounds, as a user
 # does who says no more than the data.
 #
-#   run SPLIT NAME KEY VALUE ...     --scores has SPLIT-NAME.f64: raw scores of the test rows, then of the validation rows
-#   fail SPLIT NAME MESSAGE
+#   run SPLIT NAME KEY VALUE ...     the folder of --scores has SPLIT-NAME.f64: raw scores of the test rows, then of the
+#   fail SPLIT NAME MESSAGE          validation rows
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 source(file.path(here, "common.R"))
 source(file.path(here, "data.R"))

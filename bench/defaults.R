@@ -32,7 +32,7 @@ root <- bench_root()
 csv <- file.path(arg_of("out", file.path(root, "bench", "results")), "defaults.csv")
 fields <- c("set", "task", "split", "engine", "config", "params", "version", "commit", "date", "train", "valid", "test",
             "columns", "rounds", "trained", "loss", "valid_loss", "null_loss", "convert_s", "train_s", "predict_s",
-            "cpu_s", "threads", "wait", "load", "error")
+            "cpu_s", "limit", "patience", "threads", "wait", "load", "error")
 peers <- c("catboost", "lightgbm", "xgboost")
 settings <- c(rounds = arg_of("rounds", "2000"), patience = arg_of("patience", "50"), threads = arg_of("threads", "2"))
 
@@ -69,7 +69,6 @@ sets_asked_for <- function() {
     fits(kinds, registry$task) & fits(kinds, made)
   registry$name[keep]
 }
-size_of <- function(n) if (n < 2000) "small" else if (n < 20000) "middle" else "large"
 
 # ---- losses ----
 
@@ -122,7 +121,15 @@ forget <- function(runs, configs, sets) {
   runs
 }
 
-check_names <- function(runs, configs) {
+# What was run before must be comparable with what is to come.
+check_runs <- function(runs, configs) {
+  fields <- c(rounds = "limit", patience = "patience")
+  for (option in names(fields)) {
+    before <- setdiff(runs[[fields[[option]]]], as.integer(settings[[option]]))
+    if (length(before)) {
+      stop(csv, " has runs with --", option, " ", before[1], ": go on with that, or take another --out", call. = FALSE)
+    }
+  }
   for (engine in names(configs)) {
     for (name in names(configs[[engine]])) {
       before <- unique(runs$params[runs$engine == engine & runs$config == name])
@@ -153,7 +160,8 @@ row_of <- function(name, set, engine, job, part, facts, error) {
   row[c("split", "config", "params")] <- job[c("split", "config", "params")]
   row$commit <- if (engine == "gbt") commit_of(root) else ""
   row[c("train", "valid", "test", "columns", "load")] <- list(n[1], n[2], n[3], ncol(set$x), as.numeric(load_now()))
-  row[c("threads", "wait")] <- list(as.integer(settings[["threads"]]), Sys.getenv("OMP_WAIT_POLICY", "default"))
+  row[c("limit", "patience", "threads")] <- as.list(as.integer(settings))
+  row$wait <- Sys.getenv("OMP_WAIT_POLICY", "default")
   row[names(facts)] <- facts
   row$error <- error
   as.data.frame(row[fields])
@@ -239,7 +247,7 @@ main <- function() {
   runs <- read_runs()
   if (is.null(runs)) writeLines(paste0("\"", fields, "\"", collapse = ","), csv)
   runs <- if (is.null(runs)) read_runs() else forget(runs, strsplit(arg_of("again", ""), ",")[[1]], names)
-  check_names(runs, configs)
+  check_runs(runs, configs)
   if ("gbt" %in% engines && !nzchar(system.file(package = "gbt"))) {
     stop("gbt is not installed: R CMD INSTALL . first", call. = FALSE)
   }

@@ -58,6 +58,10 @@ class Data:
                  None if margin is None else margin[part == k]) for k in (TRAIN, VALID, TEST)]
 
 
+def rounds_of(log):
+    return len(next(iter(log.values())))
+
+
 # Each function trains and gives (facts, predict): predict(part) are raw scores, margin included.
 
 
@@ -85,7 +89,7 @@ def run_catboost(data, parts, given, args, seed):
         score = model.predict(part[0], prediction_type="RawFormulaVal", thread_count=args.threads)
         return score if part[2] is None else score + part[2]
 
-    return {"version": catboost.__version__, "rounds": model.tree_count_, "trained": len(next(iter(log.values()))),
+    return {"version": catboost.__version__, "rounds": model.tree_count_, "trained": rounds_of(log),
             "convert_s": built - begin, "train_s": done - built}, predict
 
 
@@ -116,7 +120,7 @@ def run_lightgbm(data, parts, given, args, seed):
         score = model.predict(part[0], raw_score=True, num_threads=args.threads)
         return score if part[2] is None else score + part[2]
 
-    return {"version": lgb.__version__, "rounds": model.best_iteration, "trained": len(next(iter(log["valid_0"].values()))),
+    return {"version": lgb.__version__, "rounds": model.best_iteration, "trained": rounds_of(log["valid_0"]),
             "convert_s": built - begin, "train_s": done - built}, predict
 
 

@@ -1,0 +1,193 @@
+# Makes bench/results/defaults.md of defaults.csv: standings of the engines, paired tests, a table of the sets.
+#
+#   Rscript bench/defaults-report.R [--out FOLDER] [--base gbt/own] [--note TEXT]
+#
+# --base: the configuration of gbt that the others are tested against. --note: a line at the top of the page.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
+source(file.path(here, "common.R"))
+source(file.path(here, "data.R"))
+source(file.path(here, "defaults-table.R"))
+source(file.path(here, "defaults-sets.R"))
+source(file.path(here, "defaults-tests.R"))
+root <- bench_root()
+folder <- arg_of("out", file.path(root, "bench", "results"))
+base <- arg_of("base", "gbt/own")
+half_of <- halves_of(registry)
+halves <- c("all", "choosing", "confirming")
+
+every_run <- utils::read.csv(file.path(folder, "defaults.csv"), colClasses = c(
+  version = "character", commit = "character", params = "character", wait = "character", error = "character"))
+every_run$who <- paste(every_run$engine, every_run$config, sep = "/")
+every_run <- every_run[every_run$set %in% registry$name, ]
+failed <- every_run[is.na(every_run$loss), ]
+runs <- every_run[!is.na(every_run$loss), ]
+runs$seconds <- runs$convert_s + runs$train_s + runs$predict_s
+gbt_all <- unique(runs$who[runs$engine == "gbt"])
+if (!base %in% gbt_all) stop("no runs of ", base, call. = FALSE)
+gbt_all <- c(base, setdiff(gbt_all, base))
+peers_own <- intersect(c("catboost/own", "lightgbm/own", "xgboost/own"), runs$who)
+peers_all <- c(peers_own, setdiff(sort(unique(runs$who[runs$engine != "gbt"])), peers_own))
+
+first_rows <- runs[!duplicated(runs$set), ]
+size <- stats::setNames(vapply(first_rows$train + first_rows$valid + first_rows$test, size_of, ""), first_rows$set)
+
+percent <- function(x) fixed(100 * x, 2)
+in_half <- function(sets, half) if (half == "all") sets else sets[half_of[sets] == half]
+of_every_half <- function(sets, line) {
+  found <- lapply(halves, function(half) {
+    at <- in_half(sets, half)
+    if (length(at)) line(half, at)
+  })
+  do.call(rbind, found)
+}
+
+# ---- standings ----
+
+# Lines for `show` among all of `who`, for each half of `sets`.
+standing <- function(who, show = who, sets = registry$name) {
+  figures <- figures_of(runs, who)
+  ranks <- ranks_of(figures$loss)
+  of_every_half(intersect(rownames(figures$loss), sets), function(half, at) {
+    do.call(rbind, lapply(show, function(w) {
+      behind <- figures$behind[at, w]
+      data.frame(half = half, sets = length(at), engine = w, `mean gap %` = percent(mean(figures$gap[at, w])),
+                 `median gap %` = percent(stats::median(figures$gap[at, w])),
+                 `gap in % of knowing nothing` = percent(mean(figures$share[at, w])),
+                 `mean rank` = fixed(mean(ranks[at, w]), 2), wins = sum(ranks[at, w] == 1),
+                 `more than 2 % behind` = sum(behind > 0.02),
+                 `farthest behind` = paste0(at[which.max(behind)], " (", percent(max(behind)), ")"),
+                 seconds = fixed(sum(figures$seconds[at, w]), 1), `processor s` = fixed(sum(figures$cpu[at, w]), 1),
+                 check.names = FALSE)
+    }))
+  })
+}
+
+# The others of gbt's configurations, each in the place of the base among the peers' own defaults.
+in_place <- function() {
+  lines <- do.call(rbind, lapply(gbt_all, function(w) standing(c(w, peers_own), w)))
+  lines[order(match(lines$half, halves)), ]
+}
+
+# Mean gaps by kind of set, among the peers' own defaults.
+kind_table <- function() {
+  by_task <- split(registry$name, factor(registry$task, unique(registry$task)))
+  by_origin <- split(registry$name, ifelse(startsWith(registry$from, "made:"), "made", "real"))
+  by_size <- split(names(size), factor(size, c("small", "middle", "large")))
+  kinds <- c(by_task, by_origin, by_size)
+  lines <- lapply(c(gbt_all, peers_own), function(w) {
+    who <- if (w %in% peers_own) c(base, peers_own) else c(w, peers_own)
+    gap <- figures_of(runs, who)$gap[, w]
+    cells <- vapply(kinds, function(names) {
+      at <- intersect(names(gap), names)
+      if (length(at)) paste0(percent(mean(gap[at])), " (", length(at), ")") else ""
+    }, "")
+    data.frame(engine = w, t(cells), check.names = FALSE)
+  })
+  do.call(rbind, lines)
+}
+
+# ---- paired tests ----
+
+paired <- function(pairs) {
+  of_every_half(unique(runs$set), function(half, at) {
+    d <- lapply(pairs, function(pair) {
+      change <- changes(runs, pair[1], pair[2])
+      change[names(change) %in% at]
+    })
+    tests <- flip_tests(d)
+    do.call(rbind, lapply(seq_along(pairs), function(k) {
+      v <- d[[k]]
+      if (!length(v)) return(NULL)
+      data.frame(half = half, engine = pairs[[k]][1], against = pairs[[k]][2], sets = length(v),
+                 `mean change %` = percent(mean(v)), `standard error` = percent(stats::sd(v) / sqrt(length(v))),
+                 `median change %` = percent(stats::median(v)), improved = sum(v < 0), worse = sum(v > 0),
+                 p = fixed(tests$p[k], 4), `p, the best of all` = fixed(tests$p_family[k], 4), check.names = FALSE)
+    }))
+  })
+}
+
+# ---- sets, runs ----
+
+set_table <- function() {
+  who <- c(base, peers_own)
+  figures <- figures_of(runs, who)
+  at <- intersect(registry$name, rownames(figures$loss))
+  first <- runs[match(at, runs$set), ]
+  loss <- figures$loss[at, , drop = FALSE]
+  cells <- matrix(formatC(loss, digits = 5, format = "g", flag = "#"), nrow(loss), dimnames = list(NULL, who))
+  best <- ranks_of(loss) == 1
+  cells[best] <- paste0("**", cells[best], "**")
+  data.frame(set = at, task = first$task, half = half_of[at],
+             `train / valid / test` = paste(first$train, first$valid, first$test, sep = " / "),
+             columns = first$columns, splits = as.vector(table(attr(wide(runs, who, "loss"), "set"))[at]), cells,
+             `gbt's gap %` = percent(figures$gap[at, base]), check.names = FALSE)
+}
+
+engine_table <- function() {
+  do.call(rbind, lapply(c(gbt_all, peers_all), function(w) {
+    r <- runs[runs$who == w, ]
+    one_of <- function(field) paste(unique(r[[field]]), collapse = ", ")
+    data.frame(engine = w, parameters = if (nzchar(r$params[1])) paste0("`", r$params[1], "`") else "",
+               version = one_of("version"), commit = one_of("commit"), runs = nrow(r),
+               failed = sum(failed$who == w), `mean rounds` = fixed(mean(r$rounds), 0),
+               `stopped by the limit of rounds` = sum(r$trained >= r$limit),
+               `median load` = fixed(stats::median(r$load), 1), threads = one_of("threads"), wait = one_of("wait"),
+               check.names = FALSE)
+  }))
+}
+
+failure_lines <- function() {
+  if (!nrow(failed)) return("No run failed.")
+  md_table(failed[c("set", "split", "who", "error")])
+}
+
+one_value <- function(field) paste(unique(runs[[field]]), collapse = " or ")
+missing_sets <- setdiff(registry$name, runs$set)
+note <- c(
+  arg_of("note", NULL),
+  if (length(missing_sets)) {
+    paste0("**Not whole:** ", length(missing_sets), " of ", nrow(registry), " sets have no runs; the end of the page ",
+           "names them.")
+  }
+)
+against_base <- lapply(setdiff(gbt_all, base), c, base)
+against_peers <- unlist(lapply(gbt_all, function(w) lapply(peers_own, function(p) c(w, p))), recursive = FALSE)
+
+write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGBoost without tuning", c(
+  if (length(note)) c(note, ""),
+  "Held-out loss (root mean squared error, Poisson deviance, log loss, loss of a quantile) on the sets of",
+  "`bench/defaults-table.R`. Every split has a test part of a fifth of the rows and a validation part of a fifth of",
+  "the others; all engines get the same rows, and training stops when",
+  paste(one_value("patience"), "rounds have not bettered the loss of the validation part, after", one_value("limit"),
+        "rounds at most."),
+  "All else is left to each engine (`own`), or to it and the parameters below.", "",
+  "- *Gap*: by how much a loss exceeds the best of the engines in the same table, in the same split, divided by that",
+  "  best loss (or by a hundredth of the loss of knowing nothing, if that is more). Mean over splits, then over sets.",
+  "- *Mean rank*, *wins*, *behind*: of the mean loss of a set over its splits. *Behind* is the gap of these means.",
+  "- *Seconds*: conversion, training and prediction of the test part, mean over splits, summed over sets. Processor",
+  "  seconds are those of conversion and training, all threads; they mean more where the machine had other work.",
+  "- *Halves*: rules are chosen on one half of the data and confirmed on the other (`halves_of()` in",
+  "  `bench/defaults-sets.R`).", "",
+  "## Own defaults", "", md_table(standing(c(base, peers_own))), "",
+  "Sets of 2,000 rows and more alone; on smaller ones luck weighs most:", "",
+  md_table(standing(c(base, peers_own), sets = names(size)[size != "small"])), "",
+  "## With the peers at a learning rate of 0.05 beside", "", md_table(standing(c(base, peers_all))), "",
+  if (length(gbt_all) > 1L) {
+    c("## Configurations of gbt", "",
+      "Each among the peers' own defaults, in the place of gbt's.", "", md_table(in_place()), "")
+  },
+  "## By kind", "",
+  "Mean gap in % among the peers' own defaults (number of sets). Small sets have less than 2,000 rows, large ones",
+  "20,000 or more.", "", md_table(kind_table()), "",
+  "## Paired tests", "",
+  "Change of the loss by set, mean over splits: the difference of two configurations in the same split, divided by",
+  "the mean of both; negative is better. *p*: share of the ways to flip the signs of sets that give a mean as far from",
+  "0. *p, the best of all*: the same for the farthest of all configurations of the table; it is the one that counts",
+  "where the best of them was picked.", "",
+  if (length(against_base)) c(paste0("Against ", base, ":"), "", md_table(paired(against_base)), ""),
+  "Against the peers' own defaults:", "", md_table(paired(against_peers)), "",
+  "## Sets", "", "Mean loss over splits, own defaults; the best is bold. Rows are those of the first split.", "",
+  md_table(set_table()), "",
+  "## Runs", "", md_table(engine_table()), "", "Failed:", "", failure_lines(),
+  if (length(missing_sets)) c("", paste0("Sets without runs: ", paste(missing_sets, collapse = ", "), "."))
+), folder = folder)
