@@ -8,6 +8,7 @@ source(file.path(here, "common.R"))
 source(file.path(here, "data.R"))
 source(file.path(here, "defaults-table.R"))
 source(file.path(here, "defaults-sets.R"))
+source(file.path(here, "defaults-space.R"))
 source(file.path(here, "defaults-tests.R"))
 root <- bench_root()
 folder <- arg_of("out", file.path(root, "bench", "results"))
@@ -20,13 +21,15 @@ every_run <- utils::read.csv(file.path(folder, "defaults.csv"), colClasses = c(
 every_run$who <- paste(every_run$engine, every_run$config, sep = "/")
 every_run <- every_run[every_run$set %in% registry$name, ]
 failed <- every_run[is.na(every_run$loss), ]
-runs <- every_run[!is.na(every_run$loss), ]
+runs <- pick_tuned(every_run[!is.na(every_run$loss), ])
+runs$who <- paste(runs$engine, runs$config, sep = "/")
 runs$seconds <- runs$convert_s + runs$train_s + runs$predict_s
-gbt_all <- unique(runs$who[runs$engine == "gbt"])
+tuned_all <- unique(runs$who[runs$config == "tuned"])
+gbt_all <- setdiff(unique(runs$who[runs$engine == "gbt"]), tuned_all)
 if (!base %in% gbt_all) stop("no runs of ", base, call. = FALSE)
 gbt_all <- c(base, setdiff(gbt_all, base))
 peers_own <- intersect(c("catboost/own", "lightgbm/own", "xgboost/own"), runs$who)
-peers_all <- c(peers_own, setdiff(sort(unique(runs$who[runs$engine != "gbt"])), peers_own))
+peers_all <- c(peers_own, setdiff(sort(unique(runs$who[runs$engine != "gbt"])), c(peers_own, tuned_all)))
 
 first_rows <- runs[!duplicated(runs$set), ]
 size <- stats::setNames(vapply(first_rows$train + first_rows$valid + first_rows$test, size_of, ""), first_rows$set)
@@ -51,6 +54,7 @@ standing <- function(who, show = who, sets = registry$name) {
     do.call(rbind, lapply(show, function(w) {
       behind <- figures$behind[at, w]
       data.frame(half = half, sets = length(at), engine = w, `mean gap %` = percent(mean(figures$gap[at, w])),
+                 `mean gap of means %` = percent(mean(behind)),
                  `median gap %` = percent(stats::median(figures$gap[at, w])),
                  `gap in % of knowing nothing` = percent(mean(figures$share[at, w])),
                  `mean rank` = fixed(mean(ranks[at, w]), 2), wins = sum(ranks[at, w] == 1),
@@ -124,7 +128,7 @@ set_table <- function() {
 }
 
 engine_table <- function() {
-  do.call(rbind, lapply(c(gbt_all, peers_all), function(w) {
+  do.call(rbind, lapply(c(gbt_all, peers_all, tuned_all), function(w) {
     r <- runs[runs$who == w, ]
     one_of <- function(field) paste(unique(r[[field]]), collapse = ", ")
     data.frame(engine = w, parameters = if (nzchar(r$params[1])) paste0("`", r$params[1], "`") else "",
@@ -141,6 +145,7 @@ failure_lines <- function() {
   md_table(failed[c("set", "split", "who", "error")])
 }
 
+table_or_none <- function(table) if (is.null(table)) "No set has runs of all of them." else md_table(table)
 one_value <- function(field) paste(unique(runs[[field]]), collapse = " or ")
 missing_sets <- setdiff(registry$name, runs$set)
 note <- c(
@@ -163,31 +168,38 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   "All else is left to each engine (`own`), or to it and the parameters below.", "",
   "- *Gap*: by how much a loss exceeds the best of the engines in the same table, in the same split, divided by that",
   "  best loss (or by a hundredth of the loss of knowing nothing, if that is more). Mean over splits, then over sets.",
-  "- *Mean rank*, *wins*, *behind*: of the mean loss of a set over its splits. *Behind* is the gap of these means.",
+  "- *Mean gap of means*, *mean rank*, *wins*, *behind*: of the mean loss of a set over its splits, where the luck of",
+  "  a split weighs less. *Behind* is the gap of these means.",
   "- *Seconds*: conversion, training and prediction of the test part, mean over splits, summed over sets. Processor",
   "  seconds are those of conversion and training, all threads; they mean more where the machine had other work.",
   "- *Halves*: rules are chosen on one half of the data and confirmed on the other (`halves_of()` in",
   "  `bench/defaults-sets.R`).", "",
-  "## Own defaults", "", md_table(standing(c(base, peers_own))), "",
+  "## Own defaults", "", table_or_none(standing(c(base, peers_own))), "",
   "Sets of 2,000 rows and more alone; on smaller ones luck weighs most:", "",
-  md_table(standing(c(base, peers_own), sets = names(size)[size != "small"])), "",
-  "## With the peers at a learning rate of 0.05 beside", "", md_table(standing(c(base, peers_all))), "",
+  table_or_none(standing(c(base, peers_own), sets = names(size)[size != "small"])), "",
+  "## With the peers at a learning rate of 0.05 beside", "", table_or_none(standing(c(base, peers_all))), "",
   if (length(gbt_all) > 1L) {
     c("## Configurations of gbt", "",
-      "Each among the peers' own defaults, in the place of gbt's.", "", md_table(in_place()), "")
+      "Each among the peers' own defaults, in the place of gbt's.", "", table_or_none(in_place()), "")
+  },
+  if (length(tuned_all)) {
+    c("## Beside tuned ones", "",
+      "`tuned`: for each set and split the one with the least validation loss of as many random parameter sets as the",
+      "table of runs says (`bench/defaults-space.R`), and the seconds of all of them.", "",
+      table_or_none(standing(c(base, tuned_all))), "")
   },
   "## By kind", "",
   "Mean gap in % among the peers' own defaults (number of sets). Small sets have less than 2,000 rows, large ones",
-  "20,000 or more.", "", md_table(kind_table()), "",
+  "20,000 or more.", "", table_or_none(kind_table()), "",
   "## Paired tests", "",
   "Change of the loss by set, mean over splits: the difference of two configurations in the same split, divided by",
   "the mean of both; negative is better. *p*: share of the ways to flip the signs of sets that give a mean as far from",
   "0. *p, the best of all*: the same for the farthest of all configurations of the table; it is the one that counts",
   "where the best of them was picked.", "",
-  if (length(against_base)) c(paste0("Against ", base, ":"), "", md_table(paired(against_base)), ""),
-  "Against the peers' own defaults:", "", md_table(paired(against_peers)), "",
+  if (length(against_base)) c(paste0("Against ", base, ":"), "", table_or_none(paired(against_base)), ""),
+  "Against the peers' own defaults:", "", table_or_none(paired(against_peers)), "",
   "## Sets", "", "Mean loss over splits, own defaults; the best is bold. Rows are those of the first split.", "",
-  md_table(set_table()), "",
-  "## Runs", "", md_table(engine_table()), "", "Failed:", "", failure_lines(),
+  table_or_none(set_table()), "",
+  "## Runs", "", table_or_none(engine_table()), "", "Failed:", "", failure_lines(),
   if (length(missing_sets)) c("", paste0("Sets without runs: ", paste(missing_sets, collapse = ", "), "."))
 ), folder = folder)

@@ -3,7 +3,8 @@
 #
 #   Rscript bench/defaults.R [--sets adult,pima] [--kinds made,binary] [--sizes small,middle] [--half choosing]
 #       [--engines gbt,catboost] [--splits 3] [--rounds 2000] [--patience 50] [--threads 2] [--out FOLDER]
-#       [--gbt slow:eta=0.05,lambda=10] ... [--xgboost NAME:PARAMETERS] ... [--again gbt/own,gbt/slow] [--list]
+#       [--gbt slow:eta=0.05,lambda=10] ... [--xgboost NAME:PARAMETERS] ... [--tuned 25] [--again gbt/own,gbt/slow]
+#       [--list]
 #
 # Every engine runs with its own defaults (`own`), the peers also with a learning rate of 0.05 (`eta05`), and each with
 # the parameter sets that are given under a name (see defaults-gbt.R for how they are written). All get the same rows,
@@ -17,6 +18,7 @@
 # On a machine that has other work the threads of LightGBM and XGBoost wait for each other in turns of the processor:
 # OMP_WAIT_POLICY=passive in the environment makes them up to 30 times as fast there. The column `wait` has it.
 #
+# --tuned: so many random parameter sets of one space for each engine (defaults-space.R); the page picks by validation.
 # --sizes: below 2,000 rows, below 20,000, and others. --kinds: regression, poisson, binary, multiclass, quantile (the
 # tasks) and made, real. --splits: at most so many of each set's own number (10, 5 or 3 by its size). --list prints the
 # sets that are asked for.
@@ -28,6 +30,7 @@ source(file.path(here, "categorical-sets.R")) # for read_agaricus(); defaults-se
 source(file.path(here, "defaults-table.R"))
 source(file.path(here, "defaults-made.R"))
 source(file.path(here, "defaults-sets.R"))
+source(file.path(here, "defaults-space.R"))
 root <- bench_root()
 csv <- file.path(arg_of("out", file.path(root, "bench", "results")), "defaults.csv")
 fields <- c("set", "task", "split", "engine", "config", "params", "version", "commit", "date", "train", "valid", "test",
@@ -53,7 +56,8 @@ configs_of <- function(engine) {
   names <- sub(":.*", "", given)
   bad <- !grepl("^[A-Za-z0-9_.-]+:[^: ]*=[^: ]*$", given)
   if (any(bad)) stop(flag, " takes NAME:PARAMETER=VALUE,..., not ", given[bad][1], call. = FALSE)
-  all <- c(own = "", if (engine != "gbt") c(eta05 = "eta=0.05"), stats::setNames(sub("^[^:]*:", "", given), names))
+  all <- c(own = "", if (engine != "gbt") c(eta05 = "eta=0.05"), stats::setNames(sub("^[^:]*:", "", given), names),
+           tuned_configs(engine, as.integer(arg_of("tuned", "0"))))
   if (anyDuplicated(names(all))) {
     stop(flag, ": there are two of ", names(all)[anyDuplicated(names(all))], call. = FALSE)
   }

@@ -129,7 +129,7 @@ def run_xgboost(data, parts, given, args, seed):
 
     objective = {"binary": "binary:logistic", "regression": "reg:squarederror", "poisson": "count:poisson",
                  "multiclass": "multi:softprob", "quantile": "reg:quantileerror"}[data.task]
-    params = {"objective": objective, "nthread": args.threads, "seed": seed, "verbosity": 0, **given}
+    params = {"objective": objective, "nthread": args.threads, "seed": seed, "verbosity": 1, **given}
     if data.task == "multiclass":
         params["num_class"] = data.n_classes
     if data.task == "quantile":
