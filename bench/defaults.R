@@ -32,6 +32,7 @@ source(file.path(here, "defaults-made.R"))
 source(file.path(here, "defaults-sets.R"))
 source(file.path(here, "defaults-space.R"))
 root <- bench_root()
+commit <- commit_of(root)
 csv <- file.path(arg_of("out", file.path(root, "bench", "results")), "defaults.csv")
 fields <- c("set", "task", "split", "engine", "config", "params", "version", "commit", "date", "train", "valid", "test",
             "columns", "rounds", "trained", "loss", "valid_loss", "null_loss", "convert_s", "train_s", "predict_s",
@@ -162,7 +163,7 @@ row_of <- function(name, set, engine, job, part, facts, error) {
   n <- tabulate(part + 1L, 3L)
   row[c("set", "task", "engine", "date", "version")] <- list(name, set$task, engine, format(Sys.Date()), "")
   row[c("split", "config", "params")] <- job[c("split", "config", "params")]
-  row$commit <- if (engine == "gbt") commit_of(root) else ""
+  row$commit <- if (engine == "gbt") commit else ""
   row[c("train", "valid", "test", "columns", "load")] <- list(n[1], n[2], n[3], ncol(set$x), as.numeric(load_now()))
   row[c("limit", "patience", "threads")] <- as.list(as.integer(settings))
   row$wait <- Sys.getenv("OMP_WAIT_POLICY", "default")
