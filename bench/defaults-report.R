@@ -17,7 +17,9 @@ half_of <- halves_of(registry)
 halves <- c("all", "choosing", "confirming")
 
 every_run <- utils::read.csv(file.path(folder, "defaults.csv"), colClasses = c(
-  version = "character", commit = "character", params = "character", wait = "character", error = "character"))
+  version = "character", commit = "character", params = "character", data = "character", wait = "character",
+  error = "character"
+))
 every_run$who <- paste(every_run$engine, every_run$config, sep = "/")
 every_run <- every_run[every_run$set %in% registry$name, ]
 failed <- every_run[is.na(every_run$loss), ]

@@ -217,6 +217,12 @@ ensure_defaults <- function(name, root) {
   folder
 }
 
+# What the runs of a set were made of: another package's version, another row of the table give another text.
+data_hash <- function(folder) {
+  files <- sort(list.files(folder, "[.](f64|part)$", full.names = TRUE))
+  sprintf("%08x", as.integer(text_hash(paste(tools::md5sum(files), collapse = " "))))
+}
+
 # ---- halves ----
 
 # A hash of a text, below 2^31 and the same everywhere.

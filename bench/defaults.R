@@ -13,7 +13,9 @@
 # A line of the CSV is written when its run ends, and a run that has a line is not done again: started anew the
 # benchmark goes on where it was, so further parameter sets and splits cost no more than themselves. --again forgets the
 # lines of these configurations (in the sets asked for) first; a run that failed has a line that says why, and `--again
-# failed` forgets those. Names stay with their parameters: to change them, take another name or --again.
+# failed` forgets those. Names stay with their parameters: to change them, take another name or --again. Lines that
+# were made of other data than those at hand (another version of a package, a changed row of the table) are forgotten as
+# well, with a word.
 #
 # On a machine that has other work the threads of LightGBM and XGBoost wait for each other in turns of the processor:
 # OMP_WAIT_POLICY=passive in the environment makes them up to 30 times as fast there. The column `wait` has it.
@@ -35,8 +37,8 @@ root <- bench_root()
 commit <- commit_of(root)
 csv <- file.path(arg_of("out", file.path(root, "bench", "results")), "defaults.csv")
 fields <- c("set", "task", "split", "engine", "config", "params", "version", "commit", "date", "train", "valid", "test",
-            "columns", "rounds", "trained", "loss", "valid_loss", "null_loss", "convert_s", "train_s", "predict_s",
-            "cpu_s", "limit", "patience", "threads", "wait", "load", "error")
+            "columns", "data", "rounds", "trained", "loss", "valid_loss", "null_loss", "convert_s", "train_s",
+            "predict_s", "cpu_s", "limit", "patience", "threads", "wait", "load", "error")
 peers <- c("catboost", "lightgbm", "xgboost")
 settings <- c(rounds = arg_of("rounds", "2000"), patience = arg_of("patience", "50"), threads = arg_of("threads", "2"))
 
@@ -110,7 +112,7 @@ losses_of <- function(set, file, part) {
 
 read_runs <- function() {
   if (!file.exists(csv)) return(NULL)
-  text <- c("set", "task", "engine", "config", "params", "version", "commit", "date", "wait", "error")
+  text <- c("set", "task", "engine", "config", "params", "version", "commit", "date", "wait", "data", "error")
   utils::read.csv(csv, colClasses = stats::setNames(rep("character", length(text)), text))
 }
 write_runs <- function(runs, append) {
@@ -166,6 +168,7 @@ row_of <- function(name, set, engine, job, part, facts, error) {
   row$commit <- if (engine == "gbt") commit else ""
   row[c("train", "valid", "test", "columns", "load")] <- list(n[1], n[2], n[3], ncol(set$x), as.numeric(load_now()))
   row[c("limit", "patience", "threads")] <- as.list(as.integer(settings))
+  row$data <- set$hash
   row$wait <- Sys.getenv("OMP_WAIT_POLICY", "default")
   row[names(facts)] <- facts
   row$error <- error
@@ -230,6 +233,17 @@ run_jobs <- function(name, set, engine, jobs, folder) {
   }
 }
 
+# Runs that were made of other data than those at hand are of no use any more.
+forget_stale <- function(runs, name, hash) {
+  stale <- runs$set == name & runs$data != hash
+  if (any(stale)) {
+    message(name, ": ", sum(stale), " runs were made of other data and are done anew")
+    runs <- runs[!stale, ]
+    write_runs(runs, append = FALSE)
+  }
+  runs
+}
+
 jobs_of <- function(name, set, engine, configs, runs) {
   splits <- seq_len(min(set$n_splits, as.integer(arg_of("splits", "10"))))
   jobs <- expand.grid(config = names(configs), split = splits, stringsAsFactors = FALSE)
@@ -264,7 +278,9 @@ main <- function() {
     folder <- ensure_defaults(name, root)
     if (is.null(folder)) next
     set <- readRDS(file.path(folder, "set.rds"))
+    set$hash <- data_hash(folder)
     if (!size_of(length(set$y)) %in% sizes) next
+    runs <- forget_stale(read_runs(), name, set$hash)
     for (engine in engines) {
       run_jobs(name, set, engine, jobs_of(name, set, engine, configs[[engine]], runs), folder)
     }
