@@ -44,6 +44,14 @@ settings <- c(rounds = arg_of("rounds", "2000"), patience = arg_of("patience", "
 
 # ---- what is asked for ----
 
+check_options <- function() {
+  known <- c("sets", "kinds", "sizes", "half", "engines", "splits", "rounds", "patience", "threads", "out", "gbt",
+             peers, "tuned", "again", "list", "base", "note") # base and note are for the page
+  given <- sub("^--([^=]*).*", "\\1", grep("^--", commandArgs(trailingOnly = TRUE), value = TRUE))
+  unknown <- setdiff(given, known)
+  if (length(unknown)) stop("no option --", unknown[1], ": there are ", paste(known, collapse = ", "), call. = FALSE)
+}
+
 among <- function(name, known, default = known) {
   wanted <- strsplit(arg_of(name, paste(default, collapse = ",")), ",")[[1]]
   unknown <- setdiff(wanted, known)
@@ -113,7 +121,11 @@ losses_of <- function(set, file, part) {
 read_runs <- function() {
   if (!file.exists(csv)) return(NULL)
   text <- c("set", "task", "engine", "config", "params", "version", "commit", "date", "wait", "data", "error")
-  utils::read.csv(csv, colClasses = stats::setNames(rep("character", length(text)), text))
+  runs <- suppressWarnings(utils::read.csv(csv, colClasses = stats::setNames(rep("character", length(text)), text)))
+  if (!identical(names(runs), fields)) {
+    stop(csv, " has other columns than this script: take another --out", call. = FALSE)
+  }
+  runs
 }
 write_runs <- function(runs, append) {
   runs[] <- lapply(runs, function(v) if (is.numeric(v)) signif(v, 8) else v)
@@ -253,6 +265,7 @@ jobs_of <- function(name, set, engine, configs, runs) {
 }
 
 main <- function() {
+  check_options()
   engines <- among("engines", c("gbt", peers))
   configs <- sapply(engines, configs_of, simplify = FALSE)
   names <- sets_asked_for()
