@@ -13,8 +13,12 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   training data in their order. A model that was trained by a formula evaluates it in `newdata`. Or a source of rows
 #'   that need not fit into memory, as [gbt_data()] takes it: [gbt_files()], [gbt_query()], [gbt_batches()], a result of
 #'   `DBI::dbSendQuery()`, a data set, query or reader of package arrow, or a function whose value for `i` is chunk
-#'   number `i`, `NULL` behind the last one. Columns of other roles are left aside, but an offset is added. Rows are read
-#'   once and not kept; a model of a formula with functions needs them in a temporary folder, as [gbt_data()] does.
+#'   number `i`, `NULL` behind the last one. Columns of other roles are left aside, but an offset is added. Rows are
+#'   read once and not kept; a model of a formula with functions needs them in a temporary folder, as [gbt_data()] does.
+#'   Or a [gbt_data()] or [gbt_open()] object whose cuts are those of the model's training data (the object that the
+#'   model was trained on, or one with it as `reference`): its rows are predicted by their bins, on the CPU, in one pass
+#'   over its pages, with its `offset` unless one or an `exposure` is given here; the answers are those of the rows
+#'   themselves.
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
@@ -117,6 +121,9 @@ predict.gbt <- function(object, newdata,
     stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
                   "newdata")
   }
+  if (inherits(newdata, "gbt_data")) {
+    return(predict_bins(object, newdata, type, rounds, offset, exposure, unseen, threads, device, output))
+  }
   if (!is.null(output) || chunked_rows(newdata)) {
     if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets
       check_log_link(object$objective)
@@ -153,6 +160,41 @@ predict.gbt <- function(object, newdata,
           where)
   })
   shape_prediction(out, object, type, row_labels(newdata))
+}
+
+# The rows of a gbt_data by its bins, which say as much as values do where the model's splits are its cuts.
+predict_bins <- function(object, data, type, rounds, offset, exposure, unseen, threads, device, output) {
+  check_data(data, "newdata")
+  if (type %in% c("contrib", "interaction")) {
+    stop_unsupported(sprintf(paste("type = \"%s\" needs the rows themselves, and `newdata` is a gbt_data object, which",
+                                   "holds bins; give the data frame, matrix or source that it was made of"), type),
+                     "type")
+  }
+  if (!no_request(device)) check_device(device) # the CPU does it
+  n <- data$n_rows
+  if (is_column_name(exposure)) {
+    stop_data("`exposure` names a column, and a gbt_data object has bins and no values: give its values", "exposure")
+  }
+  exposed <- exposure_offset(object, NULL, exposure, n)
+  offset <- if (is.null(offset) && is.null(exposed)) data$offset else add_offsets(offset, exposed)
+  offset <- check_offset(offset, n, object$n_outputs)
+  if (length(object$terms$offset) && is.null(offset)) {
+    stop_data("the model's formula has an offset, which bins do not have: give its values as `offset`", "offset")
+  }
+  if (is.null(offset) && object$has_offset && type != "leaf") warn_no_offset(object)
+  kind <- enums$answer[[if (type == "prob") "response" else type]]
+  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), kind, 0L, rounds, offset,
+               enums$unseen[[unseen]], resolve_threads(threads))
+  out <- shape_prediction(out, object, type, NULL)
+  if (is.null(output)) return(out)
+  sink <- sink_of(output)
+  on.exit(sink$drop())
+  size <- 65536
+  for (before in if (n > 0) seq(0, n - 1, size) else 0) {
+    rows <- before + seq_len(min(size, n - before))
+    sink$put(if (is.matrix(out)) out[rows, , drop = FALSE] else out[rows], before)
+  }
+  sink$end()
 }
 
 # Small calls run in one thread (STEPS_WORTH_THREADS of r_predict.c), and asking what the machine allows would cost more

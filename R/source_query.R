@@ -18,8 +18,8 @@
 #' @param params Values of the query's parameters, see [DBI::dbBind()].
 #' @param chunk_rows Rows that are fetched at a time.
 #' @param n_rows How many rows there are, for `progress`, which then tells the share of them and the time left: a
-#'   number, or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where that costs
-#'   little: for a table, and for DuckDB.
+#'   number, or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where
+#'   that costs little: for a table, and for DuckDB.
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()]

@@ -11,7 +11,7 @@ start_of <- function(init, rows, data, host) {
 scores_at <- function(init, rows, at, all, offset, sparse_zero, threads, name = "train") {
   x <- rows$source$x
   if (!is.null(x)) return(start_scores(init, if (all) x else subset_rows(x, at), offset, sparse_zero, threads))
-  score <- prepared_scores(init, rows$source$data, rows$source$offset)
+  score <- prepared_scores(init, rows$source$data, rows$source$offset, threads)
   if (all) score else as.double(matrix(score, ncol = init$n_outputs)[at, , drop = FALSE])
 }
 
@@ -46,21 +46,24 @@ start_of_chunks <- function(x, init, offset, sparse_zero, threads) {
   start_kept(init, as.double(predict_by_chunks(x, offset, NULL, init, one)))
 }
 
-# offset: what training takes, which must be what the data had when they were made.
-prepared_scores <- function(init, data, offset, name = NULL) {
+# Scores of rows that are binned: those that were kept when the data were made for this model, with the offset that
+# training takes; else by their bins, which say as much where the model's splits are cuts of theirs.
+prepared_scores <- function(init, data, offset, threads, name = NULL) {
   what <- if (is.null(name)) "the training data" else sprintf("validation set \"%s\"", name)
   where <- if (is.null(name)) "init_model" else "valid"
   start <- data$start
-  if (is.null(start)) {
-    stop_unsupported(sprintf(paste("`init_model`: %s is a gbt_data that was not made for it; make it by",
-                                   "gbt_data(x, ..., init_model = )"), what), where)
+  made_for <- if (is.null(start)) "it" else if (!identical(start$model, model_mark(init))) "this model" else
+    if (!identical(as.vector(offset), as.vector(data$offset))) "this offset"
+  if (is.null(made_for)) {
+    if (length(start$score) != data$n_rows * init$n_outputs) stop_changed_data("start", where)
+    return(start$score)
   }
-  if (!identical(start$model, model_mark(init))) {
-    stop_argument(sprintf("`init_model` is another model than the one that %s was made for", what), where)
-  }
-  if (length(start$score) != data$n_rows * init$n_outputs) stop_changed_data("start", where)
-  if (!identical(as.vector(offset), as.vector(data$offset))) {
-    stop_argument(sprintf("`offset` of %s differs from the one that it was made with for `init_model`", what), "offset")
-  }
-  start$score
+  tryCatch(
+    as.double(.Call(C_gbt_predict_bins, init$state, init$cache, data_ptr(data), enums$answer[["link"]], 0L,
+                    init$nrounds, if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads)),
+    gbt_error_data = function(e) {
+      stop_unsupported(sprintf(paste("`init_model`: %s is a gbt_data that was not made for %s, and its bins do not do:",
+                                     "%s. Make it by gbt_data(x, ..., init_model = )"), what, made_for,
+                               conditionMessage(e)), where)
+    })
 }

@@ -222,7 +222,7 @@ build_valid <- function(sets, train, response, init, host) {
     check_same_offset(train, data, name)
     data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset)
     score <- if (!is.null(init)) {
-      if (is.null(raw)) prepared_scores(init, data, data$offset, name)
+      if (is.null(raw)) prepared_scores(init, data, data$offset, host$threads, name)
       else start_scores(init, raw, data$offset, train$sparse_zero, host$threads)
     }
     list(name = name, data = data, label = label, weight = data$weight, score = score)

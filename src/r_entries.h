@@ -44,6 +44,8 @@ SEXP r_gbt_objectives(void);
 SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                    SEXP unseen, SEXP threads, SEXP device);
+SEXP r_gbt_predict_bins(SEXP state, SEXP cache, SEXP dataset, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
+                        SEXP unseen, SEXP threads);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
@@ -108,6 +110,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(objectives, 0) \
   X(params_table, 0) \
   X(predict, 10) \
+  X(predict_bins, 9) \
   X(read_file, 1) \
   X(records, 2) \
   X(resample, 3) \

@@ -98,6 +98,39 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
   return out;
 }
 
+/* The same for the rows of a data set, by its bins, on the CPU. */
+SEXP r_gbt_predict_bins(SEXP state, SEXP cache, SEXP dataset, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
+                        SEXP unseen, SEXP threads) {
+  /* 1 */
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_model *model = r_model_get(handle);
+  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  const int64_t n_rows = gbt_dataset_about(ds).n_rows;
+  gbt_tree_range trees = r_tree_range(gbt_model_forest(model), round_beg, round_end);
+  int32_t k = gbt_model_objective(model)->n_outputs;
+  gbt_answer what = (gbt_answer)r_arg_int(kind, "kind");
+  const double *off = r_arg_reals(offset, (R_xlen_t)(n_rows * k), "offset");
+  gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
+  r_threads t = r_arg_threads(threads);
+  if (n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
+  void *values;
+  SEXP out = PROTECT(result_of(what, n_rows, k, (int)(trees.end - trees.beg), &values));
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_model_answer_bins(&ctx, model, r_model_predictor(handle), ds, novel, what, trees, off, values, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  r_check(status, &err);
+  UNPROTECT(2);
+  return out;
+}
+
 /* Rows of the frame with a level that the model does not know, by column of the model. */
 SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads) {
   /* 1 */

@@ -7,7 +7,8 @@
 #   base <- math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost   (an arrow points to the user)
 #   disk keeps what data makes; nobody else in the engine knows it
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
-#   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h
+#   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h;
+#   to predict rows that are binned, data/values.h
 #   explain needs base, math, tree and, to read the rows, data/table.h, data/binding.h and data/job.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
@@ -58,6 +59,7 @@ excepted() {
     # prediction reads the host's columns
     "model/predict"*" data/table.h") return 0 ;;
     "explain/explain.h data/table.h" | "explain/"*" data/binding.h" | "explain/explain_impl.h data/job.h") return 0 ;;
+    "model/answer_bins.c data/values.h") return 0 ;; # prediction of rows that are binned
     "model/predict_job.h data/binding.h" | "model/answer.c data/binding.h") return 0 ;;
   esac
   return 1

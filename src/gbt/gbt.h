@@ -7,7 +7,8 @@
  *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
  *   gbt_trainers_run               several of them at a time                               boost/side_by_side.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
- *   gbt_model_answer               model + bound table -> scores, responses, classes       model/answer.h
+ *   gbt_model_answer, _bins        model + bound table or data set -> scores, responses,   model/answer.h
+ *                                  classes
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
  *   gbt_explain                    contributions of features to scores                     explain/explain.h
  *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h

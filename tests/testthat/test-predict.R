@@ -168,7 +168,7 @@ test_that("messages for wrong new data", {
     predict(m, x[, 1:3])
     predict(m, unname(x[, 1:3]))
     predict(m, array(0, c(2, 2, 2)))
-    predict(m, gbt_data(x))
+    predict(m, gbt_data(x), type = "contrib")
     predict(m, transform(mtcars, hp = "a"))
     predict(m, cbind(mtcars, mtcars))
     predict(m, mtcars, type = "prob")

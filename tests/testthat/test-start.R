@@ -68,10 +68,13 @@ test_that("other data, models and offsets are refused", {
   other <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 3, threads = 1)
   plain <- gbt_data(mtcars[-1], mtcars$mpg, threads = 1)
   d <- gbt_data(mtcars[-1], mtcars$mpg, init_model = first, threads = 1)
-  expect_error(go_on(plain, init_model = first), "was not made for it", class = "gbt_error_unsupported")
-  expect_error(go_on(d, init_model = other), "another model", class = "gbt_error_argument")
-  v <- gbt_data(mtcars[-1], mtcars$mpg, reference = d, threads = 1)
-  expect_error(go_on(d, init_model = first, valid = list(v = v)), class = "gbt_error_unsupported",
+  few <- gbt_data(mtcars[1:9, -1], mtcars$mpg[1:9], threads = 1)
+  expect_error(go_on(few, init_model = first), "was not made for it, and its bins do not do.*no cut",
+               class = "gbt_error_unsupported")
+  made <- gbt_data(mtcars[1:9, -1], mtcars$mpg[1:9], init_model = first, threads = 1)
+  expect_error(go_on(made, init_model = other), "was not made for this model", class = "gbt_error_unsupported")
+  v <- gbt_data(mtcars[-1], mtcars$mpg, reference = made, threads = 1)
+  expect_error(go_on(made, init_model = first, valid = list(v = v)), class = "gbt_error_unsupported",
                "validation set \"v\" is a gbt_data that was not made")
   expect_error(gbt_data(mtcars[-1], init_model = 1), "init_model", class = "gbt_error")
   for (bad in list(7, list(model = raw(64)), list(model = d$start$model, score = 1:32 + 0.5 + NA),
@@ -86,4 +89,27 @@ test_that("other data, models and offsets are refused", {
   gbt_data(mtcars[-1], mtcars$mpg, init_model = first, path = folder, threads = 1)
   moved <- gbt_open(folder, offset = rep(1, 32), threads = 1)
   expect_error(go_on(moved, init_model = first), class = "gbt_error")
+})
+
+test_that("bins of the same cuts go on from a model without being made for it", {
+  first <- gbt_train(iris[-1], iris$Sepal.Length, nrounds = 5, threads = 1)
+  want <- go_on(iris[-1], iris$Sepal.Length, init_model = first)
+  plain <- gbt_data(iris[-1], iris$Sepal.Length, threads = 1)
+  same_state(go_on(plain, init_model = first), want)
+  folder <- withr::local_tempdir()
+  gbt_data(iris[-1], iris$Sepal.Length, path = folder, page_rows = 40, threads = 1)
+  opened <- gbt_open(folder, memory = 0, threads = 1)
+  same_state(go_on(opened, init_model = first), want)
+  later <- iris[seq(1, 150, 3), ]
+  v <- gbt_data(later[-1], later$Sepal.Length, reference = plain, threads = 1)
+  rows <- list(x = later[-1], y = later$Sepal.Length)
+  same_state(go_on(plain, init_model = first, valid = list(v = v)),
+             go_on(iris[-1], iris$Sepal.Length, init_model = first, valid = list(v = rows)))
+  mask <- seq_len(150) %% 4 != 0
+  same_state(go_on(plain, init_model = first, mask = mask),
+             go_on(iris[-1], iris$Sepal.Length, init_model = first, mask = mask))
+  off <- seq_len(150) / 100
+  moved <- gbt_train(iris[-1], iris$Sepal.Length, offset = off, nrounds = 5, threads = 1)
+  same_state(go_on(gbt_data(iris[-1], iris$Sepal.Length, offset = off, threads = 1), init_model = moved),
+             go_on(iris[-1], iris$Sepal.Length, offset = off, init_model = moved))
 })

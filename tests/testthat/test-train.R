@@ -98,7 +98,7 @@ test_that("a model that does not fit is no start", {
     go(r = factor(y > 20))
     go(offset = y)
     go(num_parallel_tree = 2)
-    go(gbt_data(X, threads = 1))
+    go(gbt_data(X[1:9, ], threads = 1), y[1:9])
     go(data.frame(a = 1:3), 1:3, gbt_train(f, 1:3, nrounds = 1, threads = 1))
     go(data.frame(a = ordered(c("v", "u", "v"), c("v", "u"))), 1:3, gbt_train(
       data.frame(a = ordered(c("v", "u", "v"))), 1:3, nrounds = 1, threads = 1))
