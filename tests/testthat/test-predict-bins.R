@@ -63,6 +63,16 @@ test_that("offsets are those of the data, and predictions may go elsewhere", {
   expect_identical(utils::read.csv(file)$prediction, want)
 })
 
+test_that("an exposure is given by its values", {
+  count <- seq_len(n) %% 5
+  years <- 1 + seq_len(n) %% 3
+  data <- gbt_data(d, count, offset = log(years), threads = 1)
+  m <- train(data, objective = "poisson")
+  expect_identical(predict(m, data, exposure = years), predict(m, d, exposure = years))
+  expect_identical(predict(m, data, exposure = 2), predict(m, d, exposure = 2))
+  expect_error(predict(m, data, exposure = "years"), "names a column", class = "gbt_error_data")
+})
+
 test_that("what bins do not tell is refused", {
   m <- train(d, y)
   wrong <- function(data, text, ..., class = "gbt_error_data") expect_error(predict(m, data, ...), text, class = class)
