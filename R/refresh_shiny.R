@@ -39,7 +39,7 @@
 #' @return `gbt_refresh_ui()`: HTML. `gbt_refresh_server()`: a list of two reactives: `model`, the live model (`NULL`
 #'   while there is none), and `state`, `"idle"`, `"running"`, `"promoted"`, `"held_back"`, `"cancelled"`, `"failed"` or
 #'   `"restored"`.
-#' @seealso [gbt_job()]
+#' @seealso [gbt_job()], [gbt_monitor()]
 #' @examples
 #' if (requireNamespace("shiny", quietly = TRUE)) {
 #'   file <- tempfile(fileext = ".gbt")

@@ -1,0 +1,281 @@
+# Drift of new rows against those that a model was trained on: gbt_monitor().
+#
+# A reference is a plain list, so that a model's file keeps it as field `monitor`:
+#   rows, rounds        rows that were counted, and rounds of the scores
+#   columns, scores     lists by name of what is known of each: list(kind = "number" or "level", at = borders of bins
+#                       or texts of levels, others = texts of rarer levels, label = names of the bins, count = rows in
+#                       them; the last one is of missing values)
+
+#' Drift of columns and scores
+#'
+#' Compares new rows with those that a model was trained on: how the values of each column, and the model's scores, are
+#' spread, by the population stability index (PSI), and what is missing or was never seen.
+#'
+#' A model keeps no training data. `gbt_monitor_reference()` counts them once and gives the model back with these
+#' counts, a few numbers for each column, as field `monitor`: [gbt_save()] and [saveRDS()] keep it. Or give the data
+#' as `reference`.
+#'
+#' @section What is computed:
+#' Numbers and times fall into `bins` of equal numbers of reference rows, levels into bins of their own (the `levels`
+#' most frequent, and one for the rest), missing values and levels that the reference has not into one each. With the
+#' shares e of the reference and a of the new rows PSI is the sum of (a - e) log(a / e) over bins, the symmetric
+#' divergence of Jeffreys (1946) as credit scoring uses it (Siddiqi, 2006). A bin that is empty on one side counts as
+#' half a row there.
+#'
+#' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. Few rows
+#' have a large PSI by chance alone: without drift it is, with k bins, n and m rows, about (1 / n + 1 / m) times a
+#' chi-squared value of k - 1 degrees (Yurdakul and Naranjo, 2020). Column `noise` is the 95 % quantile of that, and
+#' what is below counts as `"none"`.
+#'
+#' Drift of a column that the model hardly uses matters little (`gain` says its share), and drift of the scores sums up
+#' what the model sees of it. None of it says that predictions became worse: for that observed responses are needed,
+#' see [gbt_evaluate()].
+#'
+#' @param model A model from [gbt_train()].
+#' @param newdata New rows, as [predict()][predict.gbt] takes them.
+#' @param reference The data that the model was trained on (or others to compare with), or `NULL` where
+#'   `gbt_monitor_reference()` has counted them.
+#' @param data The training data.
+#' @param bins Most bins of a column of numbers.
+#' @param levels Most levels with a bin of their own.
+#' @param offset,newoffset For models with an offset: that of the reference and that of `newdata`.
+#' @param threads Number of threads, see [gbt_threads()].
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return `gbt_monitor()`: a data frame of class `gbt_monitor`, scores before columns, those of the largest PSI
+#'   first: `name`; `kind`, `"score"` or `"column"`; `psi`; `noise`; `drift`, a factor; `missing` and
+#'   `missing_reference`, shares of rows; `unseen`, the share of rows with a level that the reference has not; `gain`,
+#'   the share of the model's gain (`NA` for scores and for columns inside of terms of a formula). `print()` shows it,
+#'   `plot()` draws it, and `attr(, "bins")` is a list by name of the bins.
+#'
+#'   `gbt_monitor_reference()`: the model, with field `monitor`.
+#' @references Siddiqi, N. (2006) *Credit Risk Scorecards*, Wiley. Yurdakul, B. and Naranjo, J. (2020) Statistical
+#'   properties of the population stability index, *Journal of Risk Model Validation* 14(4).
+#' @seealso [plot.gbt_monitor()], [gbt_evaluate()], [gbt_refresh_server()]
+#' @examples
+#' train <- flights$date < as.Date("2013-07-01")
+#' columns <- c("late", "carrier", "origin", "sched_dep_time", "distance")
+#' m <- gbt_train(late ~ ., flights[train, columns], nrounds = 10, threads = 1)
+#' m <- gbt_monitor_reference(m, flights[train, columns], threads = 1)
+#' drift <- gbt_monitor(m, flights[!train, columns], threads = 1)
+#' drift
+#' plot(drift)
+#' plot(drift, "carrier")
+#' @export
+gbt_monitor <- function(model, newdata, reference = NULL, ..., bins = 10, levels = 20, offset = NULL, newoffset = NULL,
+                        threads = NULL) {
+  check_no_dots(list(...), names(formals(gbt_monitor)))
+  if (missing(model)) stop_argument("`model` is missing: gbt_monitor(model, newdata)", "model")
+  check_model(model, "model")
+  if (is.null(reference)) {
+    if (!missing(bins) || !missing(levels) || !is.null(offset)) {
+      stop_argument("`bins`, `levels` and `offset` are of a `reference`; the model has one already", "reference")
+    }
+    reference <- stored_reference(model)
+  } else {
+    reference <- monitor_reference(model, reference, bins, levels, offset, threads, "reference")
+  }
+  new <- monitored_values(model, if (!missing(newdata)) newdata, reference$rounds, newoffset, threads, "newdata",
+                          names(reference$columns))
+  compare_monitored(model, reference, new)
+}
+
+#' @rdname gbt_monitor
+#' @export
+gbt_monitor_reference <- function(model, data, ..., bins = 10, levels = 20, offset = NULL, threads = NULL) {
+  check_no_dots(list(...), names(formals(gbt_monitor_reference)))
+  if (missing(model)) stop_argument("`model` is missing: gbt_monitor_reference(model, data)", "model")
+  check_model(model, "model")
+  model$monitor <- monitor_reference(model, if (!missing(data)) data, bins, levels, offset, threads, "data")
+  model
+}
+
+# Counting ------------------------------------------------------------------------------------------------------------
+
+# list(n, columns, scores): vectors by name, of the rows and of their scores. columns: those to take, NULL for all that
+# the model was made of.
+monitored_values <- function(model, data, rounds, offset, threads, parameter, columns = NULL) {
+  x <- explained_data(model, data, parameter)
+  n <- n_rows_of(x)
+  if (n == 0) stop_data("the data have no rows to look at", parameter)
+  if (is.null(columns)) columns <- columns_of_model(model, x)
+  absent <- setdiff(columns, names_of_data(x))
+  if (length(absent)) {
+    stop_data(sprintf("the data have no column `%s`, which the reference has", absent[1L]), absent[1L])
+  }
+  score <- predict.gbt(model, data, type = "link", trees = rounds, offset = offset, threads = threads)
+  label <- if (is.matrix(score)) sprintf("score (%s)", given_or(colnames(score), seq_len(ncol(score)))) else "score"
+  score <- matrix(score, n)
+  scores <- stats::setNames(lapply(seq_len(ncol(score)), function(k) score[, k]), label)
+  list(n = n, columns = lapply(stats::setNames(nm = columns), function(name) column_of(x, name)), scores = scores)
+}
+
+monitor_reference <- function(model, data, bins, levels, offset, threads, parameter) {
+  bins <- check_whole(bins, "bins", 2, 1000)
+  levels <- check_whole(levels, "levels", 1, 1000)
+  rounds <- rounds_used(model)
+  values <- monitored_values(model, data, rounds, offset, threads, parameter)
+  count <- function(v) count_reference(v, bins, levels)
+  list(rows = as.double(values$n), rounds = as.double(rounds), columns = lapply(values$columns, count),
+       scores = lapply(values$scores, count))
+}
+
+# See the top of the file.
+count_reference <- function(v, bins, levels) {
+  if (is_level(v)) {
+    text <- level_texts(v)
+    n <- table(text, dnn = NULL)
+    ranked <- names(n)[order(-as.vector(n), names(n), method = "radix")]
+    out <- list(kind = "level", at = utils::head(ranked, levels), others = utils::tail(ranked, -levels))
+    out$label <- c(plain_text(out$at), if (length(out$others)) "(other levels)", "(missing)")
+  } else {
+    number <- order_numbers(v)
+    sorted <- sort(number)
+    k <- length(sorted)
+    at <- unique(sorted[ceiling(seq_len(bins - 1) / bins * k)])
+    out <- list(kind = "number", at = at[at < sorted[k]], others = character(0))
+    out$label <- c(border_labels(out$at, v, k > 0L), "(missing)")
+  }
+  out$count <- as.double(count_bins(v, out)[seq_along(out$label)])
+  out
+}
+
+# Of a logical value "TRUE" and "FALSE"; NA where it is missing.
+level_texts <- function(v) {
+  text <- as.character(v)
+  if (is.character(v) || is.factor(v)) text <- enc2utf8(text)
+  text
+}
+
+border_labels <- function(at, v, any) {
+  if (!any) return(character(0))
+  if (length(at) == 0L) return("(all)")
+  text <- if (is.object(v) && !inherits(v, "integer64") && !inherits(v, "difftime")) {
+    like <- if (inherits(v, "POSIXlt")) as.POSIXct(v) else v
+    attributes(at) <- attributes(like)[intersect(names(attributes(like)), c("class", "tzone"))]
+    format(at)
+  } else {
+    number_label(at, 6L)
+  }
+  c(paste("<=", text), paste(">", text[length(text)]))
+}
+
+# Rows in each bin of what is known of a column; the last two are of missing values and of levels that it has not.
+count_bins <- function(v, known) {
+  k <- length(known$label)
+  if (known$kind == "number") {
+    number <- order_numbers(v)
+    if (k == 1L) return(c(sum(is.na(number)), sum(!is.na(number)))) # all were missing
+    bin <- findInterval(number, known$at, left.open = TRUE) + 1L
+    bin[is.na(number)] <- k
+    return(c(tabulate(bin, k), 0L))
+  }
+  text <- level_texts(v)
+  bin <- match(text, known$at)
+  bin[is.na(bin) & text %in% known$others] <- length(known$at) + 1L
+  bin[is.na(bin)] <- k + 1L
+  bin[is.na(text)] <- k
+  tabulate(bin, k + 1L)
+}
+
+# Comparing -----------------------------------------------------------------------------------------------------------
+
+compare_monitored <- function(model, reference, new) {
+  known <- c(reference$scores, reference$columns)
+  values <- c(new$scores, new$columns)
+  if (!identical(names(known), names(values))) {
+    stop_data("the reference is of another model: its scores have other names", "reference")
+  }
+  bins <- Map(function(known, v, name) {
+    if (is_level(v) != (known$kind == "level")) {
+      stop_data(sprintf("column `%s` has %s in the reference and %s now", name,
+                        if (known$kind == "level") "levels" else "numbers", if (is_level(v)) "levels" else "numbers"),
+                name)
+    }
+    both <- list(label = c(known$label, "(not in the reference)"), reference = c(known$count, 0),
+                 new = as.double(count_bins(v, known)))
+    list_frame(both, length(both$label))
+  }, known, values, names(known))
+  of <- function(f) unname(vapply(bins, f, 0))
+  k <- length(known)
+  gain <- gbt_importance(model, trees = reference$rounds)
+  psi <- of(function(b) stability_index(b$reference, b$new))
+  noise <- of(function(b) stability_noise(b$reference, b$new))
+  out <- list(name = names(known), kind = rep(c("score", "column"), c(length(new$scores), length(new$columns))),
+              psi = psi, noise = noise, drift = drift_of(psi, noise),
+              missing = of(function(b) b$new[nrow(b) - 1L] / sum(b$new)),
+              missing_reference = of(function(b) b$reference[nrow(b) - 1L] / sum(b$reference)),
+              unseen = of(function(b) b$new[nrow(b)] / sum(b$new)), gain = gain$gain[match(names(known), gain$feature)])
+  out$gain[out$kind == "score"] <- NA
+  ranked <- order(out$kind != "score", -psi, seq_len(k))
+  structure(list_frame(lapply(out, `[`, ranked), k), class = c("gbt_monitor", "data.frame"), bins = bins[ranked],
+            rows = c(reference = reference$rows, new = as.double(new$n)))
+}
+
+# e, a: rows in each bin.
+stability_index <- function(e, a) {
+  use <- e > 0 | a > 0
+  share <- function(n) {
+    n <- ifelse(n[use] == 0, 0.5, n[use])
+    n / sum(n)
+  }
+  sum((share(a) - share(e)) * log(share(a) / share(e)))
+}
+
+# What the index is at most, 19 times of 20, where nothing has changed.
+stability_noise <- function(e, a) {
+  k <- sum(e > 0 | a > 0)
+  if (k < 2L) 0 else stats::qchisq(0.95, k - 1) * (1 / sum(e) + 1 / sum(a))
+}
+
+drift_limits <- c(some = 0.1, large = 0.25)
+
+drift_of <- function(psi, noise) {
+  step <- 1L + findInterval(psi, drift_limits)
+  factor(c("none", names(drift_limits))[ifelse(psi <= noise, 1L, step)], c("none", names(drift_limits)))
+}
+
+# What gbt_monitor_reference() left in the model, whose file may be anybody's.
+stored_reference <- function(model) {
+  r <- unclass(model)$monitor
+  if (is.null(r)) {
+    stop_argument(paste("`reference` is missing: give the training data, or let gbt_monitor_reference(model, data)",
+                        "count them once"), "reference")
+  }
+  numbers <- function(v, n = length(v)) is.numeric(v) && length(v) == n && !anyNA(v)
+  entry <- function(one) {
+    is.list(one) && is_text(one$kind) && one$kind %in% c("number", "level") && is.character(one$label) &&
+      numbers(one$count, length(one$label)) && all(one$count >= 0) && length(one$label) > 0L &&
+      is.character(one$others) && !anyNA(one$others) &&
+      if (one$kind == "level") is.character(one$at) && !anyNA(one$at) else numbers(one$at) && !is.unsorted(one$at)
+  }
+  part <- function(p) is.list(p) && length(p) == length(names(p)) && all(vapply(p, entry, NA))
+  ok <- is.list(r) && numbers(r$rows, 1L) && numbers(r$rounds, 1L) && part(r$columns) && part(r$scores) &&
+    length(r$scores) > 0L && r$rounds >= 0 && r$rounds <= model$nrounds && r$rows > 0
+  if (!ok) stop_argument("field `monitor` of the model is no reference of gbt_monitor_reference()", "reference")
+  r
+}
+
+#' @export
+as.data.frame.gbt_monitor <- function(x, row.names = NULL, optional = FALSE, ...) {
+  list_frame(as.list(unclass(x))[names(x)], .row_names_info(x, 2L))
+}
+
+#' @export
+print.gbt_monitor <- function(x, digits = max(3L, getOption("digits") - 4L), top = 20L, ...) {
+  digits <- check_digits(digits, 4L)
+  top <- check_whole(top, "top", 0)
+  rows <- attr(x, "rows")
+  if (is.null(rows) || is.null(x$drift) || is.null(x$kind)) return(NextMethod())
+  cat(sprintf("<gbt_monitor> %s against %s of the reference\n", counted(rows[["new"]], "new row"),
+              counted(rows[["reference"]], "row")))
+  drifting <- x$name[x$drift != "none" & x$kind == "column"]
+  cat(sprintf("drift of the scores: %s; %s of %d drift%s\n",
+              paste(unique(as.character(x$drift[x$kind == "score"])), collapse = ", "),
+              counted(length(drifting), "column"), sum(x$kind == "column"),
+              if (length(drifting)) paste0(": ", enumerate(printable(drifting), 6L)) else ""))
+  shown <- utils::head(as.data.frame(x), top)
+  for (name in names(shown)[vapply(shown, is.double, NA)]) shown[[name]] <- signif(shown[[name]], digits)
+  if (nrow(shown)) print.data.frame(shown[setdiff(names(shown), "kind")], row.names = FALSE)
+  if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - top))
+  invisible(x)
+}
