@@ -16,6 +16,15 @@
 #' @export
 plot.gbt_evaluation <- function(x, metric = NULL, top = 40L, ...) {
   given <- plot_dots(list(...), c("xlim", "col"))
+  shown <- evaluation_shown(x, metric, top)
+  given$sub <- given_or(given[["sub"]], shown$text)
+  draw_importance(shown$label, shown$estimate, shown$lower, shown$upper, given_or(given[["main"]], "Evaluation"), given,
+                  shown$metric, mark = "point", noun = "further group")
+  invisible(x)
+}
+
+# list(label, estimate, lower, upper, metric, text = subtitle or NULL).
+evaluation_shown <- function(x, metric, top) {
   table <- as.data.frame(unclass(x), stringsAsFactors = FALSE, optional = TRUE)
   if (nrow(table) == 0L) stop_argument("`x` has no rows to draw", "x")
   names <- unique(table$metric)
@@ -31,12 +40,9 @@ plot.gbt_evaluation <- function(x, metric = NULL, top = 40L, ...) {
   } else {
     rep("all rows", nrow(table))
   }
-  more <- max(0, nrow(table) - top)
-  note <- if (more) sprintf("the first %.0f of %s", top, counted(nrow(table), "group"))
-  sub <- paste(c(if (length(groups)) paste("by", paste(plain_text(groups), collapse = ", ")), note), collapse = "; ")
-  if (is.null(given[["sub"]]) && nzchar(sub)) given[["sub"]] <- sub
+  note <- if (nrow(table) > top) sprintf("the first %.0f of %s", top, counted(nrow(table), "group"))
+  text <- paste(c(if (length(groups)) paste("by", paste(plain_text(groups), collapse = ", ")), note), collapse = "; ")
   shown <- seq_len(min(top, nrow(table)))
-  draw_importance(label[shown], table$estimate[shown], table$lower[shown], table$upper[shown],
-                  given_or(given[["main"]], "Evaluation"), given, metric, mark = "point", noun = "further group")
-  invisible(x)
+  c(list(label = label[shown]), lapply(as.list(table)[c("estimate", "lower", "upper")], `[`, shown),
+    list(metric = metric, text = if (nzchar(text)) text))
 }

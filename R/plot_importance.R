@@ -71,27 +71,34 @@ plot.gbt_importance_permutation <- function(x, top = 20L, ...) {
   given <- bar_dots(list(...))
   shown <- permutation_shown(x, top)
   main <- if ("main" %in% names(given)) given[["main"]] else "Permutation importance"
-  metric <- attr(x, "metric")
-  xlab <- paste0("loss", if (is_text(metric)) paste(" of", metric), " when the column is permuted")
-  draw_importance(shown$column, shown$importance, shown$lower, shown$upper, main, given, xlab,
+  draw_importance(shown$column, shown$importance, shown$lower, shown$upper, main, given, permutation_words(x),
                   mark = "point")
   invisible(x)
+}
+
+permutation_words <- function(x) {
+  metric <- attr(x, "metric")
+  paste0("loss", if (is_text(metric)) paste(" of", metric), " when the column is permuted")
 }
 
 #' @rdname plot.gbt_importance
 #' @export
 plot.gbt_importance_shap <- function(x, top = 20L, ...) {
   given <- bar_dots(list(...))
+  shown <- shap_importance_shown(x, top)
+  main <- if ("main" %in% names(given)) given[["main"]] else "Importance by contributions"
+  draw_importance(shown$column, shown$importance, NULL, NULL, main, given, "mean absolute contribution")
+  invisible(x)
+}
+
+shap_importance_shown <- function(x, top) {
   top <- check_whole(top, "top", 1)
   table <- as.data.frame(x)
   if (nrow(table) == 0L || anyNA(match(c("column", "importance"), names(table)))) {
     stop_argument("`x` has no rows of gbt_importance() to draw", "x")
   }
   if (any(!is.finite(table$importance))) stop_argument("contributions that are not finite cannot be drawn", "x")
-  shown <- utils::head(table[order(-table$importance, seq_len(nrow(table))), , drop = FALSE], top)
-  main <- if ("main" %in% names(given)) given[["main"]] else "Importance by contributions"
-  draw_importance(shown$column, shown$importance, NULL, NULL, main, given, "mean absolute contribution")
-  invisible(x)
+  utils::head(table[order(-table$importance, seq_len(nrow(table))), , drop = FALSE], top)
 }
 
 permutation_shown <- function(x, top) {

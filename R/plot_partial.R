@@ -219,10 +219,7 @@ draw_partial_levels <- function(page, x, shown, given) {
 # Images --------------------------------------------------------------------------------------------------------------
 
 draw_partial_image <- function(page, x, shown, given) {
-  axes <- lapply(x$columns, function(name) image_axis(shown$effects[[1L]][[name]]))
-  if (min(lengths(lapply(axes, `[[`, "beg"))) == 0L) {
-    stop_argument("there is nothing to draw: all values of the grid are missing", "x")
-  }
+  axes <- image_axes(x, shown)
   scales <- Map(function(axis, name, given_name) {
     scale <- make_scale(axis$values, given_or(given[[given_name]], name))
     scale$lim <- range(axis$beg, axis$end)
@@ -262,6 +259,14 @@ draw_partial_image <- function(page, x, shown, given) {
   restore_panel(page, box, scales[[1L]], scales[[2L]], NULL)
 }
 
+image_axes <- function(x, shown) {
+  axes <- lapply(x$columns, function(name) image_axis(shown$effects[[1L]][[name]]))
+  if (min(lengths(lapply(axes, `[[`, "beg"))) == 0L) {
+    stop_argument("there is nothing to draw: all values of the grid are missing", "x")
+  }
+  axes
+}
+
 # Rectangles of the points that have a place: a row each.
 image_cells <- function(axes, estimate, range) {
   estimate[!is.finite(estimate)] <- NA
@@ -269,6 +274,7 @@ image_cells <- function(axes, estimate, range) {
   a <- axes[[1L]]$place[at]
   b <- axes[[2L]]$place[at]
   data.frame(left = axes[[1L]]$beg[a], right = axes[[1L]]$end[a], bottom = axes[[2L]]$beg[b], top = axes[[2L]]$end[b],
+             estimate = estimate[at],
              col = colours_of(estimate[at], scale_colours(), range[1L], range[2L]))
 }
 

@@ -5,16 +5,19 @@
 #' Without `row` a summary: a line of dots for each column, one dot for each row of the data at its contribution, spread
 #' where dots are dense, and coloured by the column's value (by its rank among the rows). Columns come by their mean
 #' absolute contribution. With `row` a waterfall: how the contributions of that row lead from the base, at the bottom,
-#' to its score, at the top. Several outputs get a panel each.
+#' to its score, at the top. With `against` the contributions of one column against its values (a dependence plot), for
+#' levels a line of dots each. Several outputs get a panel each.
 #'
 #' Levels of factors and texts have no order, and their dots are grey, as are those of missing values.
 #'
 #' @param x The result of [gbt_shap()].
 #' @param row The row to draw: its number in `newdata` of [gbt_shap()], or its name.
+#' @param against The name of a column.
+#' @param by With `against`: the name of another column, by whose values dots are coloured.
 #' @param top Most columns; the waterfall adds up the others.
 #' @param output Names of the outputs (classes) to draw; all when left out.
-#' @param ... `main`, `sub`, `xlab`, `xlim`; `col`: two colours, for low and high values, or for contributions below
-#'   and above 0.
+#' @param ... `main`, `sub`, `xlab`, `xlim`, with `against` also `ylab` and `ylim`; `col`: two colours, for low and high
+#'   values, or for contributions below and above 0.
 #' @return `x`, invisibly.
 #' @seealso [gbt_shap()]; [plot.gbt()] about all plots
 #' @examples
@@ -22,15 +25,19 @@
 #' s <- gbt_shap(m, mtcars, threads = 1)
 #' plot(s)
 #' plot(s, row = 3)
+#' plot(s, against = "wt", by = "hp")
 #' @export
-plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, ...) {
-  given <- plot_dots(list(...), c("xlim", "col"))
+plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
+  given <- plot_dots(list(...), c("xlim", "ylim", "col"))
   top <- check_whole(top, "top", 1)
   if (!is.null(given[["col"]]) && length(check_colours(given[["col"]])) != 2L) {
     stop_argument("`col` must be two colours", "col")
   }
   shown <- shap_shown(x, output)
-  if (is.null(row)) {
+  check_shap_choice(row, against, by, shown$columns)
+  if (!is.null(against)) {
+    draw_shap_against(x, shown, against, by, given)
+  } else if (is.null(row)) {
     draw_shap_summary(x, shown, top, given)
   } else {
     draw_shap_row(x, shown, shap_row(x, row), top, given)
@@ -47,6 +54,14 @@ shap_shown <- function(x, output) {
   values <- lapply(which, function(k) matrix(if (length(d) == 3L) x$values[, , k] else x$values, d[1L]))
   list(values = values, base = as.double(x$base)[which], outputs = outputs[which],
        columns = given_or(dimnames(x$values)[[2L]], names(x$data)))
+}
+
+check_shap_choice <- function(row, against, by, columns) {
+  if (!is.null(row) && !is.null(against)) stop_argument("give `row` or `against`, not both", "against")
+  if (is.null(against) && !is.null(by)) stop_argument("`by` colours the dots of one column: give `against`", "by")
+  for (one in list(against, by)) {
+    if (!is.null(one)) match_choice(one, columns, if (identical(one, against)) "against" else "by")
+  }
 }
 
 # The place of a row among those of x.
@@ -73,7 +88,7 @@ most_dots <- 2000L # rows in a summary
 
 draw_shap_summary <- function(x, shown, top, given) {
   n <- nrow(shown$values[[1L]])
-  rows <- if (n > most_dots) unique(floor(seq(1, n, length.out = most_dots))) else seq_len(n)
+  rows <- dotted_rows(n)
   shares <- lapply(x$data, value_shares)
   ramp <- if (is.null(given[["col"]])) shap_colours() else grDevices::colorRampPalette(given[["col"]])(64L)
   text <- if (n > most_dots) sprintf("%.0f of %s", length(rows), counted(n, "row")) else counted(n, "row")
@@ -84,8 +99,7 @@ draw_shap_summary <- function(x, shown, top, given) {
     outer <- inner(page)
     one <- function(i, box) {
       values <- shown$values[[i]]
-      size <- colMeans(abs(values))
-      order <- utils::head(order(-size, seq_along(size)), top)
+      order <- columns_by_size(values, top)
       box <- panel_heading(page, box, shown$outputs[i])
       bars <- list(label = shown$columns[order], value = rep(NA_real_, length(order)), col = ink$band)
       drawn <- draw_bars(page, box, bars, given_or(given[["xlab"]], "contribution to the score"), lim, "point",
@@ -106,6 +120,13 @@ draw_shap_summary <- function(x, shown, top, given) {
     outer[4L] <- key[3L] - 0.5 * line_height(page, 0.8)
     if (length(shown$values) == 1L) one(1L, outer) else draw_output_panels(page, outer, shown$outputs, one, c(1.8, 1.4))
   })
+}
+
+dotted_rows <- function(n) if (n > most_dots) unique(floor(seq(1, n, length.out = most_dots))) else seq_len(n)
+
+columns_by_size <- function(values, top) {
+  size <- colMeans(abs(values))
+  utils::head(order(-size, seq_along(size)), top)
 }
 
 # Lightest ends are left out: dots lie on white.
@@ -140,14 +161,11 @@ dense_offsets <- function(share) {
 # Waterfall -----------------------------------------------------------------------------------------------------------
 
 draw_shap_row <- function(x, shown, place, top, given) {
-  name <- given_or(dimnames(x$values)[[1L]][place], format(given_or(x$rows, seq_len(place))[place]))
-  given$main <- given_or(given[["main"]], paste("Contributions in row", plain_text(name)))
-  value <- vapply(x$data, function(v) one_value(subset_rows(v, place)), "")
-  label <- paste(plain_text(shown$columns), "=", value)
+  given$main <- given_or(given[["main"]], paste("Contributions in row", shap_row_name(x, place)))
+  label <- shap_row_labels(x, shown, place)
   col <- given_or(given[["col"]], c(ink$band, ink$mark))
   one_output <- length(shown$values) == 1L
-  score <- shown$base + vapply(shown$values, function(v) sum(v[place, ]), 0)
-  ends <- sprintf("base %s, score %s", number_label(shown$base, 4L), number_label(score, 4L))
+  ends <- shap_row_ends(shown, place)
   draw_page(title = given$main, subtitle = given_or(given[["sub"]], if (one_output) ends), body = function(page) {
     outer <- inner(page)
     one <- function(i, box) {
@@ -176,6 +194,22 @@ draw_shap_row <- function(x, shown, place, top, given) {
     outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
     one(1L, outer)
   })
+}
+
+shap_row_name <- function(x, place) {
+  plain_text(given_or(dimnames(x$values)[[1L]][place], format(given_or(x$rows, seq_len(place))[place])))
+}
+
+# "wt = 2.6"
+shap_row_labels <- function(x, shown, place) {
+  value <- vapply(x$data, function(v) one_value(subset_rows(v, place)), "")
+  paste(plain_text(shown$columns), "=", value)
+}
+
+# "base 20.1, score 23.4", one for each output
+shap_row_ends <- function(shown, place) {
+  score <- shown$base + vapply(shown$values, function(v) sum(v[place, ]), 0)
+  sprintf("base %s, score %s", number_label(shown$base, 4L), number_label(score, 4L))
 }
 
 # A data frame of steps, the largest first: label, value, from, to. The last begins at the base, the first ends at the
