@@ -123,7 +123,8 @@ gg_shap_summary <- function(x, shown, top) {
   gg_page(list_frame(dots, length(dots$value)), "Contributions of columns", text, "contribution to the score") +
     ggplot2::geom_vline(xintercept = 0, colour = ink$axis) +
     ggplot2::geom_point(gg_aes(x = "value", y = "place", colour = "share"), size = 1.1) +
-    gg_ramp("value of the column") + gg_rows(make_distinct(plain_text(shown$columns[order]))) + if (several) gg_panels("output")
+    gg_ramp("value of the column") + gg_rows(make_distinct(plain_text(shown$columns[order]))) +
+    if (several) gg_panels("output")
 }
 
 gg_shap_row <- function(x, shown, place, top) {

@@ -5,7 +5,7 @@ plain_psi <- function(ref, new, bins) {
   if (is.numeric(ref)) {
     s <- sort(ref)
     at <- unique(s[ceiling(seq_len(bins - 1) / bins * length(s))])
-    at <- c(-Inf, at[at < max(s)], Inf)
+    at <- c(-Inf, at[at < max(s, -Inf)], Inf)
     ref <- cut(ref, at)
     new <- cut(new, at)
   } else {
