@@ -57,7 +57,7 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
   bins <- check_whole(bins, "bins", 1, 1e6)
   observed <- curve_observed(observed, type)
   if (length(observed) == 0L) stop_data("`observed` has no rows", "observed")
-  weight <- given_or(check_partial_weights(weights, length(observed)), rep(1, length(observed)))
+  weight <- given_or(check_rating_weights(weights, length(observed)), rep(1, length(observed)))
   if (!is.list(predicted)) {
     out <- one_curve(observed, predicted, type, weight, bins, "predicted")
     return(structure(list_frame(out, length(out[[1L]])), class = c("gbt_curve", "data.frame"), area = curve_area(out)))

@@ -40,7 +40,8 @@
 #'     `early_stopping_rounds` they are those of `best_round`, else those of the last round}
 #'   \item{folds}{list of the rows that each fold holds out}
 #'   \item{models}{with `keep_models` the folds' models}
-#'   \item{nrounds, params, call}{rounds that were trained; parameters; the call}
+#'   \item{nrounds, params, call, rows}{rounds that were trained; parameters; the call; a fingerprint of the response, by
+#'     which `gbt_refit()` and [gbt_conformal()] know the rows again}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
 #' number of rounds on all rows.
 #' @seealso [gbt_train()], [gbt_refit()]
@@ -51,12 +52,13 @@
 #' plot(cv)
 #' table(max.col(cv$predictions), iris$Species)
 #' model <- gbt_refit(cv)
+#' @aliases print.gbt_cv as.data.frame.gbt_cv
 #' @export
 gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
   folds <- folds_given(if (!missing(folds)) list(folds), ..., usual = folds)
   call <- sys.call()
   plan <- structure(class = "gbt_cv_plan", c(fold_plan(folds, repeats, stratify, "gbt_cv"), list(
-    keep_models = check_flag(keep_models, "keep_models"), call = small_call(call)
+    keep_models = check_flag(keep_models, "keep_models"), call = small_call(call, parent.frame())
   )))
   call <- call[!names_of_call(call) %in% cv_arguments]
   call$cross <- plan
@@ -83,11 +85,14 @@ fold_plan <- function(folds, repeats, stratify, who) {
 # Arguments that are none of gbt_train().
 cv_arguments <- c("cross", "folds", "repeats", "stratify", "keep_models", fold_aliases)
 
+without_argument <- function(call, name) call[!names_of_call(call) %in% name]
+
 names_of_call <- function(call) if (is.null(names(call))) character(length(call)) else names(call)
 
 # A call as it can be kept, without environments and sources of functions: NULL where do.call() put the data themselves
-# into it.
-small_call <- function(call) {
+# into it. env: where it was written, whose `...` stand for what was given as such.
+small_call <- function(call, env = NULL) {
+  call <- without_dots(call, env)
   plain <- function(part) {
     is.null(part) || is.name(part) || (is.call(part) && !inherits(part, "formula")) ||
       (is.atomic(part) && !is.object(part) && length(part) <= 100L) ||
@@ -101,6 +106,15 @@ small_call <- function(call) {
   text <- try_else(deparse(call, 500L, control = c("keepNA", "keepInteger", "niceNames")), function(e) NULL)
   if (is.null(text) || sum(nchar(text)) > 5000L) return(NULL)
   try_else(str2lang(paste(text, collapse = "\n")), function(e) NULL)
+}
+
+# A call with what `...` stands for in a function that passes it on.
+without_dots <- function(call, env) {
+  is_dots <- vapply(as.list(call), identical, NA, quote(...))
+  if (!any(is_dots) || is.null(env)) return(call)
+  given <- try_else(as.list(eval(quote(substitute(list(...))), env))[-1L], function(problem) list())
+  at <- which(is_dots)[1L]
+  as.call(c(as.list(call)[seq_len(at - 1L)], given, as.list(call)[-seq_len(at)]))
 }
 
 # source, given: see fit_source(); plan: of gbt_cv().
@@ -138,6 +152,7 @@ cross_folds <- function(rows, plan, seed) {
 # The result of gbt_cv().
 rated_folds <- function(rows, request, folds, seed, plan) {
   fits <- fold_fits(rows$source, request, folds, rows$response, seed)
+  plan$rows <- label_print(rows$response$label)
   fold_results(fits, run_folds(fits), folds, plan, rows$n)
 }
 
@@ -298,7 +313,7 @@ fold_results <- function(fits, runs, folds, plan, n) {
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
     models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
     early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
-    params = models[[1L]]$params, n_obs = n, call = plan$call
+    params = models[[1L]]$params, n_obs = n, rows = plan$rows, call = plan$call
   ))
 }
 

@@ -79,7 +79,8 @@ is_gone <- function(x) identical(x$ptr, nil_pointer)
 check_weight <- function(weight, n_rows, what = "weight") {
   if (is.null(weight)) return(NULL)
   if (!is.numeric(weight) && !is.logical(weight)) {
-    stop_data(sprintf("`%s` must be numbers, not %s", what, describe(weight)), what)
+    hint <- if (is_column_name(weight)) "; give the numbers themselves, such as those of a column" else ""
+    stop_data(sprintf("`%s` must be numbers, not %s%s", what, describe(weight), hint), what)
   }
   if (length(weight) != n_rows) {
     stop_data(sprintf("`%s` has %s for %s", what, counted(length(weight), "value"), counted(n_rows, "row")), what)
@@ -89,6 +90,19 @@ check_weight <- function(weight, n_rows, what = "weight") {
     stop_data(sprintf("`%s` has %s; leave such rows out, or give them a weight of 0", what,
                       counted_rows(which(is.na(weight)), "missing value")), what)
   }
+  weight
+}
+
+# Weights of rows that a model is judged on: NULL, or finite numbers of 0 or more, some above.
+check_rating_weights <- function(weights, n) {
+  weight <- check_weight(weights, n, "weights")
+  if (is.null(weight)) return(NULL)
+  wrong <- which(weight < 0 | weight == Inf)
+  if (length(wrong)) {
+    stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong[1L], format(weight[wrong[1L]])),
+              "weights")
+  }
+  if (!any(weight > 0)) stop_data("`weights` are 0 in all rows", "weights")
   weight
 }
 

@@ -26,6 +26,11 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
   if (isS4(x) && methods::is(x, "Matrix")) return(encode_sparse(x, sparse_zero))
   hint <- if (is.null(x)) {
     "was it looked up by a wrong name?"
+  } else if (is_text(x) && (file.exists(x) || grepl("\\.[A-Za-z]{1,7}(\\.(gz|bz2|xz|zst))?$", x))) {
+    stop_data(sprintf(paste("data must be a table, not the name of a file: read it first, as by read.csv(\"%s\"), or let",
+                            "gbt_data(gbt_files(\"%s\", label = )) read it"), x, x))
+  } else if (inherits(x, "connection")) {
+    "read the table from it first, as by read.csv(x)"
   } else if (is.list(x)) {
     "turn it into a data frame first: as.data.frame(x)"
   } else if (is.atomic(x) && is.null(dim(x))) {

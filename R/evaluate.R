@@ -59,7 +59,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   exposure <- in_data(substitute(exposure), function() exposure, env)(here)
   group <- column_or_values(in_data(substitute(group), function() group, env)(here), here)
   by <- read_by(in_data(substitute(by), function() by, env)(here), x)
-  level <- if (!is.null(intervals)) check_level(intervals)
+  level <- if (!is.null(intervals)) check_share(intervals, "intervals")
   if (is.null(level) && (!is.null(group) || !missing(replicates))) {
     given <- if (is.null(group)) "replicates" else "group"
     stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
@@ -96,14 +96,6 @@ check_evaluated <- function(x) {
     stop_unsupported(paste("gbt_evaluate() takes rows in memory; write predictions by predict(output = ) and evaluate",
                            "parts of them"), "x")
   }
-}
-
-check_level <- function(intervals) {
-  if (!is_number(intervals, 0, 1) || intervals <= 0 || intervals >= 1) {
-    stop_argument(sprintf("`intervals` must be the level of intervals, between 0 and 1, such as 0.95, not %s",
-                          quote_value(intervals)), "intervals")
-  }
-  intervals
 }
 
 # A text is the name of a column.
@@ -206,40 +198,13 @@ group_codes <- function(v) {
 # What metrics are of: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
 # response's scale, where a metric of the user's wants it).
 evaluated_rows <- function(model, x, y, response, weights, offset, exposure, trees, threads) {
-  if (is.null(y)) y <- response_in(model, x)
+  y <- given_response(model, x, y)
   score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads, exposure = exposure)
   n <- NROW(score)
   if (n == 0) stop_data("the data have no rows", "x")
   label <- encode_valid_y(y, response, n, "the response")
-  weight <- check_weight(weights, n, "weights")
-  if (!is.null(weight) && any(weight < 0 | weight == Inf)) {
-    wrong <- which(weight < 0 | weight == Inf)[1L]
-    stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong, format(weight[wrong])), "weights")
-  }
-  if (!is.null(weight) && all(weight == 0)) stop_data("`weights` are 0 in all rows", "weights")
+  weight <- check_rating_weights(weights, n)
   list(label = label, weight = weight, score = matrix(as.double(score), n), pred = NULL)
-}
-
-# The left side of the model's formula, evaluated in the data.
-response_in <- function(model, data) {
-  if (is.null(model$formula)) {
-    stop_argument(paste("`y` is missing: the model was not trained by a formula, so give the response:",
-                        "gbt_evaluate(model, x, y)"), "y")
-  }
-  data <- if (is.data.frame(data)) data else formula_data(data, quote(y ~ .), globalenv())
-  lhs <- parse_formula(model$formula)[[2L]]
-  absent <- setdiff(variables_of(list(lhs)), c(names(data), base_constants))
-  if (length(absent)) {
-    stop_data(sprintf("the data have no `%s`, the response of the model; add it, or give `y`%s", absent[1L],
-                      suggest(absent[1L], names(data))), absent[1L])
-  }
-  value <- if (is.call(lhs)) try_foreign(own_response(lhs, data), function(why) NULL)
-  if (is.null(value)) evaluate_part(lhs, data, globalenv()) else value
-}
-
-own_response <- function(lhs, data) {
-  check_term(lhs)
-  own_term_value(lhs, data, strict = FALSE)
 }
 
 rows_taken <- function(rows, at) {

@@ -154,7 +154,8 @@ sampled_rows <- function(n, rows, seed) {
 
 check_share <- function(level, parameter = "level") {
   if (!is_number(level, 0, 1) || level <= 0 || level >= 1) {
-    stop_argument(sprintf("`%s` must be one number between 0 and 1, such as 0.9", parameter), parameter)
+    stop_argument(sprintf("`%s` must be one number between 0 and 1, such as 0.9, not %s", parameter,
+                          quote_value(level)), parameter)
   }
   level
 }

@@ -17,7 +17,10 @@ fit_source <- function(source, given) {
   if (inherits(plan, "gbt_tune_plan")) { # see gbt_tune()
     return(tune(source, given[!names(given) %in% c(cv_arguments, tune_arguments)], plan))
   }
+  again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
+  if (again) given <- given[names(given) != "cross"]
   fit <- prepare(source, given)
+  if (again) warn_other_rows(plan, fit$label)
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
@@ -28,13 +31,15 @@ fit_source <- function(source, given) {
   }
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
-  model$call <- small_call(training_call())
+  at <- training_frame()
+  model$call <- if (at > 0L) small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at]))
   model
 }
 
-# The user's call of gbt_train().
-training_call <- function() {
-  for (i in rev(seq_len(sys.nframe()))) if (identical(sys.function(i), gbt_train)) return(sys.call(i))
+# The frame of the user's call of gbt_train(); 0 without one.
+training_frame <- function() {
+  for (i in rev(seq_len(sys.nframe()))) if (identical(sys.function(i), gbt_train)) return(i)
+  0L
 }
 
 prepare <- function(source, given) {
@@ -472,6 +477,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label)
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
+  if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model
 }

@@ -21,7 +21,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   if (folded && min(lengths(model$folds)) < 2L) {
     stop_data("a fold holds one row out, in which nothing can be permuted; use fewer folds", "data")
   }
-  rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_partial_weights(weights, n),
+  rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_rating_weights(weights, n),
                offset = if (!is.null(offset)) matrix(check_offset(offset, n, first$n_outputs), n))
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, x)

@@ -7,21 +7,28 @@ response_kind <- function(model) {
        n_outputs = model$n_outputs)
 }
 
-# The response in new data, as it was given or as the formula of the model names it.
-given_response <- function(model, data, y, parameter = "y") {
+# The response in new data, as it was given or as the formula of the model names it: by gbt's own evaluation of terms
+# where the formula is in their language.
+given_response <- function(model, data, y = NULL, parameter = "y") {
   if (!is.null(y)) return(y)
   if (is.null(model$formula)) {
-    stop_argument(sprintf("`%s` is missing; the model was not trained by a formula, so give the response of the rows",
+    stop_argument(sprintf("`%s` is missing: the model was not trained by a formula, so give the response of the rows",
                           parameter), parameter)
   }
+  data <- if (is.data.frame(data)) data else formula_data(data, quote(y ~ .), globalenv())
   lhs <- parse_formula(model$formula)[[2L]]
-  if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())
   absent <- setdiff(variables_of(list(lhs)), c(names(data), base_constants))
   if (length(absent)) {
-    stop_data(sprintf("the data have no column %s, which the response `%s` is made of; give `%s`", enumerate(absent),
-                      expression_text(lhs), parameter), absent[1L])
+    stop_data(sprintf("the data have no `%s`, the response of the model; add it, or give `%s`%s", absent[1L], parameter,
+                      suggest(absent[1L], names(data))), absent[1L])
   }
-  evaluate_part(lhs, data, globalenv())
+  value <- if (is.call(lhs)) try_foreign(own_response(lhs, data), function(why) NULL)
+  if (is.null(value)) evaluate_part(lhs, data, globalenv()) else value
+}
+
+own_response <- function(lhs, data) {
+  check_term(lhs)
+  own_term_value(lhs, data, strict = FALSE)
 }
 
 # The response of new rows as numbers; classes from 0. y: NULL takes the formula's.

@@ -39,6 +39,7 @@
 #' summary(m)
 #' nodes <- as.data.frame(m)
 #' head(nodes[c("tree", "round", "class", "node", "feature", "split", "gain")])
+#' @aliases print.gbt format.gbt str.gbt
 #' @name gbt_methods
 NULL
 
@@ -173,6 +174,11 @@ describe_rounds <- function(x) {
   trees <- trees_of_round(.Call(C_gbt_model_info, x$state, x$cache))
   text <- format(x$nrounds, big.mark = ",")
   if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
+  ended <- if (!is.null(x$stopped)) {
+    switch(x$stopped, time = ", stopped by `max_seconds`", callback = ", stopped by a callback",
+           interrupt = ", interrupted", error = ", stopped by an error")
+  }
+  text <- paste0(text, ended)
   if (!is.null(x$best_round)) {
     patience <- x$params[["early_stopping_rounds"]] # so many without a better one are the end
     if (is_number(patience, 1) && x$nrounds - x$best_round >= patience) text <- paste0(text, ", stopped early")

@@ -6,8 +6,10 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "exposure",
-                  "n_obs", "version", "masked_out")
+                  "exposure", "stopped", "n_obs", "version", "masked_out")
+
+# What else than the number of rounds and early stopping may have ended a training.
+stop_reasons <- c("time", "callback", "interrupt", "error")
 
 # What a response may have been: see encode_y().
 response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
@@ -55,6 +57,9 @@ model_fault <- function(m) {
   if (!is_design(m$terms)) return(wrong("terms", "NULL or a list of `features` and `offset`, texts of expressions"))
   exposed <- is.null(m$exposure) || (is_text(m$exposure) && m$has_offset && has_log_link(m$objective))
   if (!exposed) return(wrong("exposure", "NULL, or the name of a column in a model with an offset and a log link"))
+  if (!is.null(m$stopped) && !(is_text(m$stopped) && m$stopped %in% stop_reasons)) {
+    return(wrong("stopped", sprintf("NULL or one of %s", enumerate(stop_reasons, quote = "\""))))
+  }
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))
   if (!is.null(m$masked_out) && !(is.numeric(m$masked_out) && !is.object(m$masked_out))) {

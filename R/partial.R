@@ -69,7 +69,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   spread <- lapply(stats::setNames(nm = columns), function(name) spread_of(column_of(x, name)))
   points <- partial_grid(x, columns, values, check_whole(size, "size", 2, 1e5),
                          match_choice(grid, c("quantile", "even"), "grid"))
-  weight <- check_partial_weights(weights, n)
+  weight <- check_rating_weights(weights, n)
   offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
@@ -99,18 +99,6 @@ check_partial_columns <- function(columns, model, x) {
   taken <- intersect(columns, c("output", "estimate", "row"))
   if (length(taken)) stop_unsupported(sprintf("a column cannot be called `%s` here; rename it", taken[1L]), "columns")
   columns
-}
-
-check_partial_weights <- function(weights, n) {
-  weight <- check_weight(weights, n, "weights")
-  if (is.null(weight)) return(NULL)
-  wrong <- which(weight < 0 | weight == Inf)
-  if (length(wrong)) {
-    stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong[1L], format(weight[wrong[1L]])),
-              "weights")
-  }
-  if (!any(weight > 0)) stop_data("`weights` are 0 in all rows", "weights")
-  weight
 }
 
 # Grids ---------------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ response_of_formula <- function(model, data) {
   if (is.null(model$formula)) return(NULL)
   name <- parse_formula(model$formula)[[2L]]
   if (is.name(name)) return(.subset2(data, as.character(name)))
-  try_else(response_in(model, data), function(e) NULL) # by gbt's own evaluation of terms
+  try_else(given_response(model, data), function(e) NULL) # by gbt's own evaluation of terms
 }
 
 # ---- vip, DALEX, pdp, fastshap ----

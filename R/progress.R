@@ -20,7 +20,8 @@ progress_bar <- function(show, nrounds) {
   if (is_reporting()) return(package_state$reporter$bar(nrounds))
   if (!show || isTRUE(getOption("knitr.in.progress"))) return(silent_bar())
   if (progressr_listens()) {
-    report <- getExportedValue("progressr", "progressor")(steps = nrounds, on_exit = FALSE, envir = environment())
+    report <- getExportedValue("progressr", "progressor")(steps = nrounds, on_exit = FALSE, envir = environment(),
+                                                          enable = in_future() || getOption("progressr.enable", TRUE))
     at <- 0
     return(list(
       set = function(round, log = NULL) {
@@ -41,13 +42,24 @@ progress_bar <- function(show, nrounds) {
 # Is this the process of a job? See R/job_child.R.
 is_reporting <- function() !is.null(package_state$reporter)
 
-# progressr's bars are shown inside with_progress() or with global handlers; elsewhere nobody would see them.
+# progressr's bars are shown inside with_progress() or with global handlers; elsewhere nobody would see them. What a
+# future tells reaches those of the process that waits for it, so inside of one they may be anywhere.
 progressr_listens <- function() {
+  if (in_future() && requireNamespace("progressr", quietly = TRUE)) return(TRUE)
   if (!"progressr" %in% loadedNamespaces()) return(FALSE)
   its <- function(name) getExportedValue("progressr", name)
   if (isTRUE(try_else(its("handlers")(global = NA), function(problem) FALSE))) return(TRUE)
   wrappers <- list(its("with_progress"), its("without_progress"))
   any(vapply(seq_len(sys.nframe()), function(i) any(vapply(wrappers, identical, NA, sys.function(i))), NA))
+}
+
+# Is this evaluated by a future, of package future? It keeps its time of start beside the user's code.
+in_future <- function() {
+  if (!"future" %in% loadedNamespaces()) return(FALSE)
+  any(vapply(seq_len(sys.nframe()), function(i) {
+    exists("...future.startTime", envir = sys.frame(i), inherits = FALSE) ||
+      exists("...future.result", envir = sys.frame(i), inherits = FALSE)
+  }, NA))
 }
 
 # How many rounds to run before R looks at the log again. Lines and bars need that now and then, callbacks, own metrics

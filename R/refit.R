@@ -9,7 +9,9 @@
 #'
 #' @param object The result of [gbt_cv()] or [gbt_tune()], or a model.
 #' @param ... Arguments to change or to add: `gbt_refit(cv, eta = 0.05)`. Where the call was made by [do.call()] with
-#'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`.
+#'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`. So do where it was made inside of a
+#'   function whose variables are gone. Data that are others than those of the cross-validation or search (by number
+#'   of rows and response) give a warning (class `gbt_warning_data`).
 #' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
 #'   standard error of it.
 #' @param nrounds The number of rounds, instead of the chosen one.
@@ -40,14 +42,45 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   again$nrounds <- chosen
   seed <- object$params$seed
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
-  model <- run_call(again, parent.frame())
-  rows <- object[["n_obs"]]
   data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset"))
-  if (!inherits(object, "gbt") && !data_given && is.numeric(rows) && nobs(model) != rows) {
-    warn_gbt("data", sprintf(paste("the data of the call have %s now and had %.0f when `object` was made; give `data`",
-                                   "or `x` and `y` to say which are meant"), counted(nobs(model), "row"), rows))
+  if (!data_given && is.numeric(object[["rows"]])) {
+    again$cross <- structure(class = "gbt_refit_plan", list(rows = object[["rows"]])) # see fit_source()
   }
-  model
+  check_call_found(again, parent.frame(), object, "gbt_refit")
+  run_call(again, parent.frame())
+}
+
+# plan: with the fingerprint of the rows that the call had.
+warn_other_rows <- function(plan, label) {
+  differs <- print_differs(plan$rows, label_print(label))
+  if (is.null(differs)) return(invisible())
+  warn_gbt("data", sprintf(paste("the data of the call are not those that `object` was made of: they %s; give `data`",
+                                 "or `x` and `y` to say which are meant"), differs))
+}
+
+# The data of a kept call must be found where it is evaluated again, which they are not when it was made inside of a
+# function that has ended.
+check_call_found <- function(call, env, object, who) {
+  names <- names_of_call(call)
+  bare <- which(names == "")[-1L]
+  at <- c(which(names %in% c("x", "y", "data", "formula")), utils::head(bare, 2L))
+  used <- unlist(lapply(as.list(call)[at], function(e) if (!is_formula_call(e)) variables_of(list(e))))
+  lost <- Filter(function(v) {
+    value <- get0(v, envir = env, ifnotfound = sum) # a function is no data
+    is.function(value)
+  }, unique(used))
+  if (length(lost) == 0L) return(invisible())
+  formula <- any(vapply(as.list(call)[at], is_formula_call, NA))
+  stop_argument(sprintf(paste("the call of this %s used `%s`, which is not found from here; it was made inside of a",
+                              "function, perhaps. Give the data: %s(object, %s)"),
+                        kind_of_object(object), lost[1L], who, if (formula) "data = " else "x = , y = "), lost[1L])
+}
+
+is_formula_call <- function(e) inherits(e, "formula") || (is.call(e) && identical(e[[1L]], quote(`~`)))
+
+kind_of_object <- function(object) {
+  of <- c(gbt_cv = "cross-validation", gbt_tune = "search", gbt = "model")
+  of[[intersect(names(of), class(object))[1L]]]
 }
 
 # A call with the numbers and texts that its parameters had, where it has variables or expressions for them: these may
@@ -104,7 +137,9 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     }
     again[[formula_place(again)]] <- stats::update.formula(written_out(object, parent.frame()), formula.)
   }
-  if (evaluate) run_call(again, parent.frame()) else again
+  if (!evaluate) return(again)
+  check_call_found(again, parent.frame(), object, "update")
+  run_call(again, parent.frame())
 }
 
 # The formula of a model with all features instead of a dot: update.formula() knows no data.
@@ -137,10 +172,9 @@ call_again <- function(object, changes, left_out, who) {
   call <- object$call
   data_given <- any(names(changes) %in% c("x", "data", "formula"))
   if (is.null(call) && !data_given) {
-    of <- c(gbt_cv = "cross-validation", gbt_tune = "search", gbt = "model")
-    what <- of[[intersect(names(of), class(object))[1L]]]
     stop_argument(sprintf(paste("the call of this %s was not kept: it had the data in it, or came from a file;",
-                                "give the data, %s(object, x = , y = ), and its parameters"), what, who), "object")
+                                "give the data, %s(object, x = , y = ), and its parameters"),
+                          kind_of_object(object), who), "object")
   }
   if (is.null(call)) call <- quote(gbt_train())
   names <- names_of_call(call)
@@ -156,7 +190,7 @@ call_again <- function(object, changes, left_out, who) {
     same <- names_of_call(call) == name | (!is.na(changed[i]) & canonical_name(names_of_call(call)) %in% changed[i])
     same[1L] <- FALSE
     if (any(same)) call <- call[!same]
-    if (name == "x" || name == "data") call <- without_place(call, name)
+    if (name %in% c("x", "y", "data")) call <- without_place(call, name)
     call[[name]] <- changes[[i]]
   }
   call[[1L]] <- quote(gbt_train)
@@ -166,6 +200,6 @@ call_again <- function(object, changes, left_out, who) {
 # Data that are given anew replace what stands without a name at their place.
 without_place <- function(call, name) {
   bare <- which(names_of_call(call)[-1L] == "") + 1L
-  at <- if (name == "x") 1L else 2L
+  at <- if (name == "x" || any(c("x", "formula") %in% names_of_call(call))) 1L else 2L
   if (length(bare) >= at) call[-bare[at]] else call
 }

@@ -92,7 +92,7 @@ judged_rows <- function(challenger, data, spec) {
               "holdout")
   }
   n <- nrow(data)
-  weight <- if (!is.null(given$weights)) check_partial_weights(value(given$weights, "`weights`"), n)
+  weight <- if (!is.null(given$weights)) check_rating_weights(value(given$weights, "`weights`"), n)
   offset <- if (!is.null(given$offset)) check_offset(value(given$offset, "`offset`"), n, challenger$n_outputs)
   list(data = data, y = y, weight = weight, offset = offset, eval_metric = given$eval_metric)
 }

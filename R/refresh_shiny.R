@@ -54,16 +54,10 @@
 #' @name gbt_refresh
 NULL
 
-need_shiny <- function() {
-  if (!requireNamespace("shiny", quietly = TRUE)) {
-    stop_unsupported("this needs the package shiny: install.packages(\"shiny\")")
-  }
-}
-
 #' @rdname gbt_refresh
 #' @export
 gbt_refresh_ui <- function(id, title = "Model") {
-  need_shiny()
+  need_package("shiny", "gbt_refresh_ui()")
   ns <- shiny::NS(id)
   tags <- shiny::tags
   tags$section(
@@ -83,7 +77,7 @@ gbt_refresh_ui <- function(id, title = "Model") {
 #' @rdname gbt_refresh
 #' @export
 gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, margin = 0.02, history = 5) {
-  need_shiny()
+  need_package("shiny", "gbt_refresh_server()")
   if (!inherits(formula, "formula")) stop_argument("`formula` must be a formula, such as y ~ .", "formula")
   check_path(path, "path")
   if (!is_number(margin, 0)) stop_argument("`margin` must be a number of 0 or more", "margin")

@@ -21,6 +21,7 @@ run_rounds <- function(trainer, fit) {
                     "error"
                   })
   if (why == "interrupt") error <- take_kept_error() # it was no Ctrl-C, but a time limit
+  state$why <- why
   if (fit$host$verbose) say_end(why, fit, state)
   list(why = why, state = state, error = error)
 }

@@ -390,6 +390,8 @@
 #'     rounds}
 #'   \item{call}{the call, for `update()`; `NULL` where it had the data themselves in it, and in models from files}
 #'   \item{exposure}{the name of the column with exposures, `""` where they were given as values, `NULL` without}
+#'   \item{stopped}{what ended the training before its time: `"time"`, `"callback"`, `"interrupt"` or `"error"`; `NULL`
+#'     where all rounds were grown, or early stopping came, and in models that were read from files}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
 #'     text and what it evaluates; scores per row; training rows; for internal use}
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
@@ -445,6 +447,8 @@ gbt_train <- function(x, ...) {
   if (missing(x)) { # data = , formula = : the formula decides, wherever it stands
     at <- match("formula", ...names())
     if (!is.na(at)) UseMethod("gbt_train", ...elt(at))
+  } else if (is_lost(substitute(x), parent.frame())) {
+    stop_lost_x(as.character(substitute(x)), if (...length()) ...elt(1L))
   }
   UseMethod("gbt_train")
 }

@@ -51,8 +51,8 @@
 #'   \item{metric, larger_is_better}{what was optimised}
 #'   \item{best, best_config}{parameters of the best configuration, a list, and its number; `NULL` when all failed}
 #'   \item{errors}{messages of failures, named by number of configuration}
-#'   \item{folds, params, stopped, method, objective, n_obs, call}{list of the rows that each fold holds out; the seed;
-#'     `"done"`, `"time"` or `"interrupt"`; the rest as in [gbt_cv()]}
+#'   \item{folds, params, stopped, method, objective, n_obs, rows, call}{list of the rows that each fold holds out; the
+#'     seed; `"done"`, `"time"` or `"interrupt"`; the rest as in [gbt_cv()]}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the results).
 #' @seealso [gbt_cv()], [gbt_refit()], [gbt_params()]
 #' @examples
@@ -62,6 +62,7 @@
 #' tuned
 #' plot(tuned)
 #' model <- gbt_refit(tuned)
+#' @aliases print.gbt_tune as.data.frame.gbt_tune
 #' @export
 gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, method = c("random", "halving"), folds = 5,
                      repeats = 1, stratify = NULL, log_scale = NULL, reduction = 3, min_rounds = 10) {
@@ -81,7 +82,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
   plan <- structure(class = "gbt_tune_plan", c(fold_plan(folds, repeats, stratify, "gbt_tune"), list(
     space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
     reduction = check_whole(reduction, "reduction", 2, 100),
-    min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = small_call(call)
+    min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = small_call(call, parent.frame())
   )))
   call <- call[!names_of_call(call) %in% c(cv_arguments, tune_arguments)]
   call$cross <- plan
@@ -254,7 +255,8 @@ search_result <- function(search, state, stopped) {
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
     folds = lapply(search$folds, function(fold) which(fold$held)),
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"]),
-    objective = search$rows$response$objective, n_obs = search$rows$n, call = search$plan$call
+    objective = search$rows$response$objective, n_obs = search$rows$n,
+    rows = label_print(search$rows$response$label), call = search$plan$call
   ))
 }
 

@@ -122,7 +122,7 @@ check_tuned_value <- function(value, info, typed) {
   (if (info$kind == "enum") check_enum else check_number)(value, info, typed)
 }
 
-# How many configurations there are.
+# How many configurations there are, those counted twice that the usual space has of other growth than best-first.
 space_size <- function(space) {
   prod(vapply(space, function(part) {
     if (!is.null(part$values)) length(part$values) else if (part$whole) part$high - part$low + 1 else Inf
@@ -137,21 +137,28 @@ draw_configs <- function(space, n, seed) {
     all <- expand.grid(lapply(space, function(part) {
       if (!is.null(part$values)) part$values else seq(part$low, part$high)
     }), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
+    all <- without_idle(space, all)
+    all <- all[!duplicated(all), , drop = FALSE]
     order <- order(.Call(C_gbt_row_draws, nrow(all), seed_of_part(seed, 0)))
     return(list_frame(lapply(all, `[`, order), nrow(all)))
   }
   tried <- n
   repeat {
-    drawn <- lapply(space, draw_part, tried, seed)
-    if (isTRUE(attr(space, "usual")) && length(drawn$grow_policy) && length(drawn$max_leaves)) {
-      drawn$max_leaves[drawn$grow_policy != "lossguide"] <- 0 # where max_depth alone is the limit
-    }
+    drawn <- without_idle(space, lapply(space, draw_part, tried, seed))
     fresh <- which(!duplicated(list_frame(drawn, tried)))
     if (length(fresh) >= n || tried >= 10 * n) break
     tried <- min(2 * tried, 10 * n)
   }
   n <- min(n, length(fresh))
   list_frame(lapply(drawn, `[`, fresh[seq_len(n)]), n)
+}
+
+# In the usual space leaves are a limit of best-first growth alone: elsewhere max_depth is.
+without_idle <- function(space, drawn) {
+  if (isTRUE(attr(space, "usual")) && length(drawn$grow_policy) && length(drawn$max_leaves)) {
+    drawn$max_leaves[drawn$grow_policy != "lossguide"] <- 0
+  }
+  drawn
 }
 
 seed_of_part <- function(seed, k) (seed + (k + 1) * 1000033) %% 9007199254740881

@@ -210,3 +210,10 @@ test_that("a narrow range has fewer configurations than were asked for, and the 
   expect_lte(nrow(tuned$results), 6)
   expect_false(anyDuplicated(tuned$results$eta) > 0)
 })
+
+test_that("a usual space without ranges has every configuration once", {
+  fixed <- list(eta = 0.1, lambda = 1, min_child_weight = 1, subsample = 1, colsample_bytree = 1, max_depth = 4)
+  all <- gbt:::draw_configs(gbt:::read_space(NULL, NULL, fixed), 1000, 1)
+  expect_identical(as.vector(table(all$grow_policy)[c("depthwise", "lossguide", "symmetric")]), c(1L, 249L, 1L))
+  expect_false(any(duplicated(all)))
+})

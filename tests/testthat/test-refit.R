@@ -1,0 +1,97 @@
+# Training once more by a kept call: where the data are gone, others, or in another order.
+
+rated <- function(d, ...) {
+  gbt_cv(mpg ~ ., d, nrounds = 6, folds = 4, min_child_weight = 3, seed = 1, threads = 1, ...)
+}
+
+test_that("a call that was made inside of a function asks for the data, and knows what `...` stood for", {
+  here <- local({
+    table <- mtcars
+    list(
+      cv = rated(table, max_depth = 2),
+      model = (function(inner) gbt_train(mpg ~ wt, inner, nrounds = 2, threads = 1))(mtcars),
+      tune = (function(its_x, its_y) {
+        gbt_tune(its_x, its_y, space = list(max_depth = c(2, 4)), configs = 2, nrounds = 5, folds = 3, seed = 1,
+                 threads = 1)
+      })(mtcars[-1], mtcars$mpg)
+    )
+  })
+  expect_identical(here$cv$call$max_depth, 2)
+  expect_snapshot(error = TRUE, {
+    gbt_refit(here$cv)
+    update(here$model, nrounds = 3)
+    gbt_refit(here$tune)
+  })
+  model <- gbt_refit(here$cv, data = mtcars)
+  expect_identical(model$params$max_depth, 2)
+  expect_same_bytes(model$state, gbt_refit(rated(mtcars, max_depth = 2), data = mtcars)$state)
+  expect_identical(nobs(update(here$model, data = mtcars[1:20, ])), 20L)
+  tuned <- gbt_refit(here$tune, x = mtcars[-1], y = mtcars$mpg)
+  expect_identical(tuned$params$max_depth, as.double(here$tune$best$max_depth))
+  inside <- (function(d) gbt_refit(gbt_cv(mpg ~ ., d, nrounds = 3, folds = 3, seed = 1, threads = 1)))(mtcars)
+  expect_identical(inside$nrounds, 3L)
+  expect_null(inside$call$cross)
+  expect_identical(nobs(update(gbt_refit(rated(mtcars), data = mtcars), data = mtcars[1:9, ])), 9L)
+})
+
+test_that("data that were replaced are noticed", {
+  cars <- mtcars
+  cv <- gbt_cv(mpg ~ ., cars, nrounds = 3, folds = 3, seed = 1, threads = 1, keep_models = TRUE)
+  tuned <- gbt_tune(cars[-1], cars$mpg, space = list(max_depth = c(2, 4)), configs = 2, nrounds = 5, folds = 3,
+                    seed = 1, threads = 1)
+  expect_silent(gbt_refit(cv))
+  expect_silent(gbt_refit(tuned))
+  expect_error(gbt_conformal(cv, cars[32:1, ]), "same responses in another order", class = "gbt_error_data")
+  expect_error(gbt_conformal(cv, transform(cars, mpg = mpg + 1)), "other responses", class = "gbt_error_data")
+  expect_s3_class(gbt_conformal(cv, cars), "gbt_conformal")
+  original <- cars
+  cars <- original[32:1, ]
+  expect_warning(gbt_refit(cv), "same responses in another order", class = "gbt_warning_data")
+  cars <- transform(original, mpg = mpg * 2)
+  expect_warning(gbt_refit(cv), "they have other responses", class = "gbt_warning_data")
+  expect_warning(gbt_refit(tuned), "they have other responses", class = "gbt_warning_data")
+  cars <- original[1:20, ]
+  expect_warning(gbt_refit(cv), "20 rows now and had 32", class = "gbt_warning_data")
+  expect_silent(gbt_refit(cv, data = original))
+  for (n in c(1, 2, 3, 1000)) {
+    y <- seq_len(n) / 7
+    expect_true(gbt:::same_print(gbt:::label_print(y), gbt:::label_print(y + 0)))
+    expect_null(gbt:::print_differs(gbt:::label_print(y), gbt:::label_print(y)))
+    if (n > 1) expect_match(gbt:::print_differs(gbt:::label_print(y), gbt:::label_print(rev(y))), "another order")
+    expect_match(gbt:::print_differs(gbt:::label_print(y), gbt:::label_print(y + 1e-6)), "other responses")
+  }
+})
+
+test_that("a model says what ended its training", {
+  shown <- function(m) grep("^rounds", capture.output(print(m)), value = TRUE)
+  fit <- function(..., nrounds = 10) gbt_train(mpg ~ wt, mtcars, nrounds = nrounds, threads = 1, ...)
+  expect_identical(shown(fit()), "rounds    10")
+  expect_null(fit()$stopped)
+  by_callback <- fit(callbacks = function(now) now$round == 4)
+  expect_identical(by_callback$stopped, "callback")
+  expect_identical(shown(by_callback), "rounds    4, stopped by a callback")
+  expect_match(shown(fit(nrounds = 1e7, max_seconds = 0.01)), ", stopped by `max_seconds`$")
+  broken <- tryCatch(fit(callbacks = function(now) if (now$round == 3) stop("no")), gbt_error_callback = identity)
+  expect_identical(broken$model$stopped, "error")
+  expect_same_bytes(by_callback$state, fit(nrounds = 4)$state) # it is no part of the bytes
+  expect_null(by_callback[1:2]$stopped)
+  by_callback$stopped <- "tired"
+  expect_error(predict(by_callback, mtcars), "`stopped`", class = "gbt_error")
+})
+
+test_that("names and files in place of data get a hint", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeLines("a", file)
+  expect_error(gbt_train(file, 1), "not the name of a file: read it first", class = "gbt_error_data")
+  connection <- file(file)
+  withr::defer(close(connection))
+  expect_error(gbt_data(connection), "read the table from it first", class = "gbt_error_data")
+  expect_snapshot(error = TRUE, {
+    gbt_train(mpg, mtcars)
+    gbt_train(mgp, mtcars)
+    gbt_train("cars.csv", 1)
+    gbt_train(mpg ~ hp, mtcars, weights = "wt")
+    gbt_train(mtcars["hp"], mtcars$mpg, weights = "wt")
+  })
+  expect_s3_class((function(...) gbt_train(..1, ..2, nrounds = 1, threads = 1))(mpg ~ hp, mtcars), "gbt")
+})
