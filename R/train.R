@@ -447,8 +447,8 @@ gbt_train <- function(x, ...) {
   if (missing(x)) { # data = , formula = : the formula decides, wherever it stands
     at <- match("formula", ...names())
     if (!is.na(at)) UseMethod("gbt_train", ...elt(at))
-  } else if (is_lost(substitute(x), parent.frame())) {
-    stop_lost_x(as.character(substitute(x)), if (...length()) ...elt(1L))
+  } else if (is.name(name <- substitute(x))) {
+    try_else(x, function(problem) stop_lost_x(problem, as.character(name), if (...length()) ...elt(1L)))
   }
   UseMethod("gbt_train")
 }

@@ -135,11 +135,10 @@ stop_no_x <- function() {
   stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
 }
 
-# A name that nothing has there. (..1 is the first of `...`.)
-is_lost <- function(e, env) is.name(e) && !exists(as.character(e), envir = env) && !startsWith(as.character(e), "..")
-
-# gbt_train(mpg, cars): a name that nothing is called, but maybe a column of what comes behind.
-stop_lost_x <- function(name, data) {
+# gbt_train(mpg, cars): a name that nothing is called, but maybe a column of what comes behind. problem: R's.
+stop_lost_x <- function(problem, name, data) {
+  plain <- identical(class(problem)[1L], "simpleError")
+  if (!plain || !grepl(name, conditionMessage(problem), fixed = TRUE)) stop(problem)
   hint <- if (is.data.frame(data) && name %in% names(data)) {
     sprintf("; it is a column of the data, so give a formula, gbt_train(%s ~ ., data), or gbt_train(x, y)", name)
   } else ""
