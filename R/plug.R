@@ -49,7 +49,8 @@ as_tibble_here <- function(x) {
 #' arguments are understood: `trees`, `tree_depth`, `learn_rate`, `mtry` (a number of columns for each split; with
 #' `counts = FALSE` a share), `min_n` (least rows of a leaf), `loss_reduction`, `sample_size` (a share, or above 1 a
 #' number of rows), `stop_iter` (with the share `validation` of the rows held out, 0.1 when left out). Further arguments
-#' of [gbt_train()] go to `set_engine()`; `threads` is 1 when left out. Factors stay whole; sparse matrices are trained
+#' of [gbt_train()] go to `set_engine()`; `threads` is 1 when left out. Tuning draws `learn_rate` from 0.001 to 0.32 and
+#' `sample_size` from a half on, as for other engines. Factors stay whole; sparse matrices are trained
 #' on; weights of cases count; `multi_predict(trees = )` and tuning of `trees` take one training. Types of predictions:
 #' numeric, class, prob, raw.
 #' ```r
@@ -62,8 +63,11 @@ as_tibble_here <- function(x) {
 #'
 #' @section mlr3:
 #' Learners `regr.gbt` and `classif.gbt`, with gbt's parameters as a set of paradox, weights, importance, selected
-#' features and hot starts: `lrn("classif.gbt", nrounds = 100, predict_type = "prob")$train(tsk("iris"))`. Rows of
-#' role `"test"` are validation data with `early_stopping_set = "test"`. `threads` is 1 unless it is set.
+#' features and hot starts: `lrn("classif.gbt", nrounds = 100, predict_type = "prob")$train(tsk("iris"))`. The field
+#' `validate` (mlr3 0.20.0 and newer) says what is validation data; `internal_valid_scores` are those of the round that
+#' predictions use. With `early_stopping_rounds` the rounds can be tuned from within: `nrounds = to_tune(upper = 500,
+#' internal = TRUE)`, and `internal_tuned_values` has them. Older versions of mlr3 have rows of role `"test"`:
+#' `early_stopping_set = "test"`. `threads` is 1 unless it is set.
 #'
 #' @section caret:
 #' `train(x, y, method = gbt_caret())`, see [gbt_caret()].
@@ -73,7 +77,9 @@ as_tibble_here <- function(x) {
 #' give `options(marginaleffects_model_classes = "gbt")` once, and the data with each call:
 #' `predictions(model, newdata = data)`; there are no standard errors, and slopes of trees are 0 nearly everywhere, so
 #' `comparisons()` over a step says more. insight: `find_formula()`, `find_predictors()`, `find_response()`,
-#' `model_info()`, `n_obs()`.
+#' `model_info()`, `n_obs()`. [gbt_shap()] has exact contributions by itself; `shapviz::shapviz()` takes what it gives,
+#' or the model and rows, `shapviz(model, X_pred = data)`; `fastshap::explain(model, newdata = data, exact = TRUE)` has
+#' the same, of models of one output; `treeshap::unify(model, data)` takes trees that split numbers.
 #'
 #' @section Serving:
 #' `vetiver::vetiver_model(model, "name")` and `vetiver_api()`: answers have `.pred`, or `.pred_` and the class for more

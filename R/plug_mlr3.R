@@ -15,7 +15,8 @@ mlr3_maker <- function(task) {
 }
 
 # The R6 class of one kind of tasks.
-utils::globalVariables(c("LearnerBase", "classes", "self", "super")) # found by R6, in `env` and in the object
+# found by R6, in `env` and in the object
+utils::globalVariables(c("LearnerBase", "classes", "private", "self", "super"))
 
 mlr3_class <- function(task) {
   class <- if (task == "regr") "LearnerRegrGbt" else "LearnerClassifGbt"
@@ -24,6 +25,7 @@ mlr3_class <- function(task) {
   env$LearnerBase <- of_package("mlr3", if (task == "regr") "LearnerRegr" else "LearnerClassif")
   env$classes <- task == "classif"
   env$predict_types <- if (env$classes) c("response", "prob") else "response"
+  validates <- "validation" %in% mlr3_properties(env$classes) # mlr3 0.20.0 and newer
   out <- of_package("R6", "R6Class")(
     class, inherit = LearnerBase, parent_env = env,
     public = list(
@@ -38,7 +40,20 @@ mlr3_class <- function(task) {
       importance = function() mlr3_importance(self),
       selected_features = function() names(which(mlr3_importance(self) > 0))
     ),
+    active = if (validates) list(
+      validate = function(rhs) {
+        if (!missing(rhs)) private$.validate <- of_package("mlr3", "assert_validate")(rhs)
+        private$.validate
+      },
+      internal_valid_scores = function() self$state$internal_valid_scores,
+      best_valid_scores = function() self$state$best_valid_scores,
+      internal_tuned_values = function() self$state$internal_tuned_values
+    ),
     private = list(
+      .validate = NULL,
+      .extract_internal_valid_scores = function() mlr3_valid_scores(self$model),
+      .extract_best_valid_scores = function() mlr3_valid_scores(self$model),
+      .extract_internal_tuned_values = function() mlr3_tuned_values(self),
       .train = function(task) mlr3_train(self, task, NULL),
       .predict = function(task) mlr3_predict(self, task, classes),
       .hotstart = function(task) mlr3_train(self, task, self$model)
@@ -50,8 +65,8 @@ mlr3_class <- function(task) {
 
 # Properties that this version of mlr3 knows.
 mlr3_properties <- function(classes) {
-  want <- c("weights", "missings", "importance", "selected_features", "hotstart_forward", "offset",
-            if (classes) c("twoclass", "multiclass"))
+  want <- c("weights", "missings", "importance", "selected_features", "hotstart_forward", "offset", "validation",
+            "internal_tuning", if (classes) c("twoclass", "multiclass"))
   reflections <- of_package("mlr3", "mlr_reflections")
   intersect(want, reflections$learner_properties[[if (classes) "classif" else "regr"]])
 }
@@ -66,7 +81,7 @@ mlr3_params <- function() {
   any_value <- c("objective", "eval_metric", "monotone", "interactions", "feature_weights", "class_weights",
                  "cat_method", "cat_features", "level_counts", "valid", "callbacks", "seed", objective_params())
   for (name in setdiff(any_value, names(domains))) domains[[name]] <- of("p_uty")(tags = "train")
-  domains$nrounds <- of("p_int")(1L, default = 100L, tags = c("train", "hotstart"))
+  domains$nrounds <- mlr3_rounds(of("p_int"))
   domains$seed <- of("p_uty")(tags = "train")
   domains$mtry <- of("p_int")(1L, tags = "train")
   domains$threads <- of("p_int")(1L, default = 1L, tags = c("train", "predict", "threads"))
@@ -78,6 +93,20 @@ mlr3_params <- function() {
   set <- do.call(of("ps"), domains)
   set$values <- list(threads = 1L)
   set
+}
+
+# Rounds may be tuned from within: early stopping finds their number for each training, whose mean is taken over folds.
+mlr3_rounds <- function(p_int) {
+  tags <- c("train", "hotstart")
+  if (!"in_tune_fn" %in% names(formals(p_int))) return(p_int(1L, default = 100L, tags = tags)) # paradox before 1.0.0
+  p_int(1L, default = 100L, tags = c(tags, "internal_tuning"),
+        aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
+        in_tune_fn = function(domain, param_vals) {
+          if (is.null(param_vals$early_stopping_rounds)) {
+            stop_argument("tuning `nrounds` from within needs `early_stopping_rounds`", "early_stopping_rounds")
+          }
+          domain$upper
+        }, disable_in_tune = list(early_stopping_rounds = NULL))
 }
 
 # One row of the table of parameters.
@@ -98,10 +127,16 @@ mlr3_train <- function(self, task, init) {
   args <- self$param_set$get_values(tags = "train")
   x <- as.data.frame(task$data(cols = task$feature_names))
   y <- task$data(cols = task$target_names)[[1L]]
-  args$weights <- mlr3_weights(task)
+  args$weights <- mlr3_weights(self, task)
   args$offset <- mlr3_offset(task)
   if (identical(args$early_stopping_set, "test")) args$valid <- mlr3_test_rows(task)
   args$early_stopping_set <- NULL
+  if (!is.null(task$internal_valid_task)) {
+    if (!is.null(args$valid)) {
+      stop_argument("validation data are given twice: by `validate` and by a parameter", "valid")
+    }
+    args$valid <- mlr3_valid_rows(self, task$internal_valid_task)
+  }
   if (!is.null(init)) {
     if (!is.null(args$early_stopping_rounds)) {
       stop_unsupported("going on from a model (hotstart) is not for trainings with `early_stopping_rounds`")
@@ -115,8 +150,30 @@ mlr3_train <- function(self, task, init) {
   model
 }
 
-# Newer versions tell weights for learners from those for measures.
-mlr3_weights <- function(task) {
+# What the field `validate` sets apart.
+mlr3_valid_rows <- function(self, task) {
+  out <- list(x = as.data.frame(task$data(cols = task$feature_names)), y = task$data(cols = task$target_names)[[1L]])
+  out$weight <- mlr3_weights(self, task)
+  out$offset <- mlr3_offset(task)
+  out
+}
+
+# Metrics of the validation rows at the round that predictions use.
+mlr3_valid_scores <- function(model) {
+  log <- unclass(model$evaluation_log)
+  names <- names(log)[startsWith(as.character(names(log)), "valid_")]
+  at <- match(rounds_used(model), log$round)
+  stats::setNames(lapply(log[names], function(v) v[at]), sub("^valid_", "", names))
+}
+
+mlr3_tuned_values <- function(self) {
+  stops <- !is.null(self$state$param_vals$early_stopping_rounds)
+  if (stops) list(nrounds = rounds_used(self$model)) else stats::setNames(list(), character(0))
+}
+
+# Newer versions tell weights for learners from those for measures, and let a learner leave them out.
+mlr3_weights <- function(self, task) {
+  if (identical(self$use_weights, "ignore")) return(NULL)
   if ("weights_learner" %in% task$properties) return(as.double(task$weights_learner$weight))
   if ("weights" %in% task$properties) as.double(task$weights$weight)
 }
@@ -132,7 +189,8 @@ mlr3_offset <- function(task) {
 mlr3_test_rows <- function(task) {
   rows <- task$row_roles$test
   if (!length(rows)) {
-    stop_argument("`early_stopping_set = \"test\"`, but the task has no rows of role \"test\"", "early_stopping_set")
+    stop_argument(paste("`early_stopping_set = \"test\"`, but the task has no rows of role \"test\"; newer versions of",
+                        "mlr3 have the field `validate` of learners instead"), "early_stopping_set")
   }
   list(x = as.data.frame(task$data(rows = rows, cols = task$feature_names)),
        y = task$data(rows = rows, cols = task$target_names)[[1L]])

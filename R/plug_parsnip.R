@@ -64,11 +64,15 @@ share_by_engine <- function(value, n, name, noun, counted) {
   value
 }
 
-# boost_tree()'s arguments, what gbt_engine_fit() calls them, and the functions of dials that say their ranges.
+# boost_tree()'s arguments, what gbt_engine_fit() calls them, and the functions of dials that say their ranges, with a
+# range where that of dials is not one of boosting: it lets the learning rate be 1e-10 (exponents of 10 here), and the
+# share of rows a tenth.
 parsnip_arguments <- list(
-  trees = c("nrounds", "trees"), tree_depth = c("max_depth", "tree_depth"), learn_rate = c("eta", "learn_rate"),
-  mtry = c("mtry", "mtry"), min_n = c("min_data_in_leaf", "min_n"), loss_reduction = c("gamma", "loss_reduction"),
-  sample_size = c("sample_size", "sample_prop"), stop_iter = c("stop_iter", "stop_iter")
+  trees = list("nrounds", fun = "trees"), tree_depth = list("max_depth", fun = "tree_depth"),
+  learn_rate = list("eta", fun = "learn_rate", range = c(-3, -0.5)), mtry = list("mtry", fun = "mtry"),
+  min_n = list("min_data_in_leaf", fun = "min_n"), loss_reduction = list("gamma", fun = "loss_reduction"),
+  sample_size = list("sample_size", fun = "sample_prop", range = c(0.5, 1)),
+  stop_iter = list("stop_iter", fun = "stop_iter")
 )
 
 register_parsnip <- function() {
@@ -88,7 +92,7 @@ register_parsnip <- function() {
   }
   for (argument in names(parsnip_arguments)) {
     to <- parsnip_arguments[[argument]]
-    set("set_model_arg", parsnip = argument, original = to[1L], func = list(pkg = "dials", fun = to[2L]),
+    set("set_model_arg", parsnip = argument, original = to[[1L]], func = c(list(pkg = "dials"), to[-1L]),
         has_submodel = argument == "trees")
   }
   by_predict <- function(type, post = NULL) {

@@ -115,8 +115,9 @@ judge_by_loss <- function(model, rows) {
          mean <- weighted_mean(d, weight)
          w <- if (is.null(weight)) rep(1, length(d)) else weight
          n <- sum(w > 0)
+         if (n < 2L) return(list(mean = mean, half = Inf))
          error <- sqrt(sum((w * (d - mean))^2) * n / (n - 1)) / sum(w) # that of a mean where weights are equal
-         list(mean = mean, half = if (n < 2L) Inf else stats::qt(0.975, n - 1) * error)
+         list(mean = mean, half = stats::qt(0.975, n - 1) * error)
        })
 }
 

@@ -41,6 +41,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
                progress = fit$host$progress || is_reporting(),
                checkpoint = if (!is.null(fit$host$checkpoint)) fit$host$checkpoint_seconds)
   pace <- NA_real_
+  loss <- if (state$rounds == 0) training_loss(trainer, fit) else NA_real_
   while (state$rounds < fit$host$nrounds) {
     if (given) set_own_gradients(trainer, fit, state$rounds == 0)
     n <- chunk_size(plan, state$rounds, pace)
@@ -59,9 +60,43 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     why <- if (run$why != "done") run$why else if (stop_own) "early" else if (stop_callback) "callback" else
       if (over) "time" else if (state$rounds >= fit$host$nrounds) "done"
     keep_checkpoint(trainer, fit, state, why)
-    if (!is.null(why)) return(why)
+    if (!is.null(why)) {
+      warn_diverged(trainer, fit, state, loss)
+      return(why)
+    }
   }
   "done"
+}
+
+# The loss of the training rows by the objective's own metric; NA of objectives whose steps cannot be too long: their
+# hessians are what they are everywhere.
+training_loss <- function(trainer, fit) {
+  info <- objective_info(fit$response$objective)
+  if (info$gradient == "GIVEN" || info$hessian == "UNIT") return(NA_real_)
+  .Call(C_gbt_trainer_loss, trainer, fit$host$threads)
+}
+
+# A step of Newton's is too long where the hessian grows along it. With a log link a leaf of few rows far above their
+# predicted means gets a value that no later round makes good. before: the loss before the first round. Rounds behind
+# the best one are not the model.
+warn_diverged <- function(trainer, fit, state, before) {
+  if (state$rounds == 0 || fit$evaluation$stopping && state$best > 0 && state$best < state$rounds) return(invisible())
+  loss <- training_loss(trainer, fit)
+  worse <- if (is.na(before)) isTRUE(loss == Inf) else is.nan(loss) || isTRUE(loss > 10 * before)
+  if (!worse || isTRUE(before == 0)) return(invisible())
+  info <- objective_info(fit$response$objective)
+  text <- function(x) format(x, digits = 4L)
+  warn_gbt("diverged", sprintf(paste("training has diverged: the loss (\"%s\") of the training rows is %s after %s%s;",
+                                     "the steps of some leaves were too long; set `max_delta_step`, such as 0.7, lower",
+                                     "`eta`, or raise `min_child_weight`%s"),
+                               objective_metric(info$name), text(loss), counted(state$rounds, "round"),
+                               if (is.na(before)) "" else sprintf(", and was %s before", text(before)),
+                               if (info$name == "poisson") "; amounts suit \"tweedie\" and \"gamma\"" else ""))
+}
+
+# The name of an objective's own metric.
+objective_metric <- function(objective) {
+  metrics_table()$name[.Call(C_gbt_default_metric, objective_code(objective)) + 1L]
 }
 
 # Log line, bar and callbacks after a chunk. TRUE when one of them wants to stop.

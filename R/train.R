@@ -112,7 +112,8 @@
 #' row has are dropped with a message. The other objectives, with their parameters, which are arguments of `gbt_train()`
 #' too (see [gbt_objectives()] for ranges):
 #' * `"poisson"`: counts, with a log link. Where some labels are hundreds of times their mean, limit the steps by
-#'   `max_delta_step = 0.7` (XGBoost's default for counts); without it predictions can become huge.
+#'   `max_delta_step = 0.7` (XGBoost's default for counts); without it predictions can become huge. A training whose
+#'   loss on its own rows ends at more than ten times that of the constant warns (class `gbt_warning_diverged`).
 #' * `"negative_binomial"`: counts whose variance is larger than their mean: m + a m^2 for a mean m, where a is
 #'   `dispersion`, which you choose. (R's `theta` and `size` are 1 / a.)
 #' * `"gamma"`: amounts above 0 whose spread grows with their mean, with a log link.

@@ -59,6 +59,7 @@ SEXP r_gbt_text_twin(SEXP x);
 SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
+SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads);
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
 SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads);
@@ -124,6 +125,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_cat_methods, 1) \
   X(trainer_free, 1) \
   X(trainer_info, 1) \
+  X(trainer_loss, 2) \
   X(trainer_model, 2) \
   X(trainer_new, 2) \
   X(trainer_resume, 3) \

@@ -328,6 +328,31 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP bes
   return out;
 }
 
+/* The objective's metric of the training rows; NA where it cannot be had, such as for lack of a device's memory: it is
+ * asked for to warn, and the training does without. */
+SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads) {
+  /* 1 */
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  r_threads t = r_arg_threads(threads);
+  double loss = NA_REAL;
+  gbt_error err = {0};
+  gbt_ctx ctx;
+  r_use use;
+
+  /* 2 */
+  r_use_begin(&use, trainer_xptr);
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainer_loss(&ctx, trainer, &loss, &err);
+    gbt_ctx_close(&ctx);
+  }
+  r_use_end(&use);
+
+  /* 3 */
+  if (status == GBT_CANCELLED) r_check(status, &err);
+  return Rf_ScalarReal(status == GBT_OK ? loss : NA_REAL);
+}
+
 /* The largest sum of hessians at a root of the training's first round, when none of its trees was split; else NA. */
 SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);

@@ -246,6 +246,42 @@ static void failing_rounds_are_those_of_the_cpu(void) {
   end();
 }
 
+/* The loss of the training rows before, between and after rounds is that of the CPU, for every objective. */
+static void losses_are_those_of_the_cpu(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW};
+  gbt_ctx ctx;
+  begin("2");
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  for (int32_t o = 0; o < GBT_N_OBJECTIVES; o++) {
+    const gbt_objective_kind kind = (gbt_objective_kind)o;
+    if (kind == GBT_OBJ_CUSTOM) continue;
+    const int32_t n_outputs = kind == GBT_OBJ_SOFTMAX ? 3 : 1;
+    made *m = made_new(51, 300, 2, kinds);
+    made_response(m, kind, n_outputs, 52);
+    train_job job = plain_job(m, kind, 2);
+    job.spec.objective.n_outputs = n_outputs;
+    double loss[2][3];
+    for (int device = 0; device <= 1; device++) {
+      gbt_trainer_spec spec;
+      gbt_trainer *tr = NULL;
+      gbt_stop_reason why;
+      const int opened = job_open(&ctx, &job, 0, &spec);
+      if (device) spec.device = gbt_cuda_api();
+      if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)))
+        for (int at = 0; at < 3; at++) {
+          if (at > 0) CHECK_OK(gbt_trainer_run(&ctx, tr, 1, &why, test_err));
+          CHECK_OK(gbt_trainer_loss(&ctx, tr, &loss[device][at], test_err));
+        }
+      gbt_trainer_free(tr);
+      job_close(&spec);
+    }
+    if (!CHECK_EQ_BYTES(loss[1], loss[0], sizeof loss[0])) test_note("objective %d", (int)o);
+    made_free(m);
+  }
+  gbt_ctx_close(&ctx);
+  end();
+}
+
 #if defined(GBT_TEST_SIMT)
 /* A call of the training fails; how many have. *same: the bytes of the CPU, or an error that the caller is told. */
 static int64_t fail_call(const train_job *job, const trained *cpu, int64_t n, int and_later, int *same) {
@@ -347,6 +383,7 @@ void suite_cuda_small(void) {
   RUN(batches_of_outputs);
   RUN(bounds_of_small_data);
   RUN(failing_rounds_are_those_of_the_cpu);
+  RUN(losses_are_those_of_the_cpu);
 #if defined(GBT_TEST_SIMT)
   RUN(calls_that_fail);
   RUN(memory_of_metrics_is_told);

@@ -67,6 +67,13 @@ static void runs_add_up(void) {
     if (job_open(&first, &job, 0, &spec) && CHECK_OK(gbt_trainer_new(&first, &spec, &tr, test_err))) {
       CHECK_OK(gbt_trainer_run(&first, tr, 0, &why, test_err));
       CHECK(gbt_trainer_rounds(tr) == 0 && why == GBT_RUN_DONE);
+      double loss = -1.0, want = -2.0;
+      const double *scores = NULL;
+      CHECK_OK(gbt_trainer_scores(&first, tr, 0, &scores, test_err)); /* those that the training begins with */
+      CHECK_OK(gbt_metric_eval(&first, &job.spec.metric[0], &job.spec.objective, &spec.train->rows, scores, &want,
+                               test_err));
+      CHECK_OK(gbt_trainer_loss(&first, tr, &loss, test_err));
+      CHECK(loss == want && loss > whole->log[0]);
       CHECK_OK(gbt_trainer_run(&first, tr, 1, &why, test_err));
       CHECK_OK(gbt_trainer_run(&later, tr, 3, &why, test_err));
       CHECK_OK(gbt_trainer_run(&later, tr, 2, &why, test_err));
@@ -75,6 +82,8 @@ static void runs_add_up(void) {
       int32_t width = 0;
       const double *log = gbt_trainer_log(tr, &width);
       if (CHECK_EQ_I64(width, 1)) CHECK_EQ_BYTES(log, whole->log, 6 * sizeof *log);
+      CHECK_OK(gbt_trainer_loss(&later, tr, &loss, test_err)); /* the objective's metric is the one that was logged */
+      CHECK_EQ_BYTES(&loss, log + 5, sizeof loss);
     }
     gbt_trainer_free(tr);
     job_close(&spec);

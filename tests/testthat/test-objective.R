@@ -318,3 +318,28 @@ test_that("objectives are those of the formulas, by functions of one's own", {
                  label = name)
   }
 })
+
+test_that("a training that diverges says so", {
+  x <- data.frame(a = rep(0:1, c(19980, 20)), b = seq_len(20000))
+  y <- rep(c(1, 0), 10000)
+  y[20000] <- 2e5 # one amount that is far above its prediction
+  fit <- function(...) gbt_train(x, y, objective = "poisson", ..., threads = 1)
+  expect_snapshot(m <- fit(nrounds = 2, min_data_in_leaf = 20))
+  expect_silent(fit(nrounds = 2, min_data_in_leaf = 20, max_delta_step = 0.7))
+  log <- fit(nrounds = 2, min_data_in_leaf = 20, max_delta_step = 0.7, eval_train = TRUE)$evaluation_log
+  expect_true(all(diff(log$train_poisson_deviance) < 0))
+  # rounds behind the best one are not the model
+  set.seed(1)
+  d <- data.frame(a = rnorm(300))
+  d$y <- rpois(300, exp(d$a))
+  expect_silent(gbt_train(y ~ a, d, objective = "poisson", nrounds = 20, valid = 0.3, early_stopping_rounds = 2,
+                          seed = 1, threads = 1))
+  # no word where training is sound, for every objective
+  for (objective in gbt_objectives()$name) {
+    label <- if (objective == "softmax") factor(1 + d$y %% 3) else if (objective %in% c("logistic", "cross_entropy")) {
+      d$y / max(d$y)
+    } else d$y + 1
+    for (eta in c(0.05, 1)) expect_silent(gbt_train(d["a"], label, objective = objective, nrounds = 15, eta = eta,
+                                                    threads = 1))
+  }
+})

@@ -1,5 +1,13 @@
 # Methods for other packages, called as those packages call them. docs/integrations.md says what was tried with them.
 
+# the log says which packages were there
+for (package in c("bit64", "callr", "data.table", "DBI", "generics", "knitr", "Matrix", "parsnip", "mlr3", "caret",
+                  "shapviz", "treeshap", "fastshap", "R6", "recipes", "rmarkdown", "shiny", "tibble")) {
+  version <- if (nzchar(system.file(package = package))) as.character(utils::packageVersion(package)) else "not there"
+  cat(sprintf("\npackage %s: %s", package, version))
+}
+cat("\n")
+
 m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)
 k <- gbt_train(Species ~ ., iris, nrounds = 5, threads = 1)
 p <- gbt_train(cyl ~ wt + log(hp), mtcars, objective = "poisson", nrounds = 10, threads = 1)
@@ -175,4 +183,153 @@ test_that("methods that compare responses refuse other forms of predictions and 
   expect_equal(residuals(m, mtcars), log(mtcars$mpg) - predict(m, mtcars))
   expect_error(residuals(m, mtcars, type = "leaf"), "no meaning", class = "gbt_error_argument")
   expect_error(deviance(m, mtcars, output = "x"), "no meaning", class = "gbt_error_argument")
+})
+
+test_that("contributions become objects of shapviz", {
+  with_stand_ins(list(shapviz = stand_in_shapviz), {
+    made <- method("shapviz.gbt")(m, mtcars[1:9, ], interactions = TRUE, threads = 1)
+    s <- gbt_shap(m, mtcars[1:9, ], threads = 1)
+    expect_identical(made$S, s$values)
+    expect_identical(made$X, mtcars[1:9, -1])
+    expect_identical(made$baseline, s$base)
+    expect_equal(apply(made$S_inter, 1:2, sum), made$S, ignore_attr = TRUE)
+    classes <- method("shapviz.gbt_shap")(gbt_shap(k, iris, rows = 20, interaction = TRUE, threads = 1))
+    expect_named(classes, levels(iris$Species))
+    s <- gbt_shap(k, iris, rows = 20, threads = 1)
+    for (j in 1:3) {
+      expect_identical(classes[[j]]$S, s$values[, , j])
+      expect_identical(classes[[j]]$baseline, s$base[[j]])
+      expect_equal(apply(classes[[j]]$S_inter, 1:2, sum), s$values[, , j], ignore_attr = TRUE)
+    }
+    expect_identical(method("shapviz.gbt_shap")(s, which_class = 2)$S, s$values[, , 2])
+    terms <- method("shapviz.gbt")(p, mtcars, threads = 1) # columns of the formula
+    expect_named(terms$X, c("wt", "log(hp)"))
+    expect_error(method("shapviz.gbt_shap")(s, which_class = 4), class = "gbt_error_argument")
+  })
+})
+
+test_that("fastshap's explain() gives exact contributions", {
+  explain <- method("explain.gbt")
+  s <- gbt_shap(m, mtcars[1:5, ], threads = 1)
+  got <- explain(m, X = mtcars, newdata = mtcars[1:5, ], exact = TRUE)
+  expect_s3_class(got, "explain")
+  expect_identical(unclass(got), structure(s$values, baseline = rep(s$base, 5)))
+  whole <- explain(m, feature_names = c("hp", "wt"), X = mtcars[1:5, ], exact = TRUE, shap_only = FALSE)
+  expect_identical(whole$shapley_values, s$values[, c("hp", "wt")])
+  expect_identical(whole$feature_values, mtcars[1:5, c("hp", "wt")])
+  expect_error(explain(k, X = iris, exact = TRUE), "one output", class = "gbt_error_unsupported")
+  expect_error(explain(m, exact = TRUE), "rows to explain", class = "gbt_error_argument")
+  expect_error(explain(m, X = mtcars, feature_names = "hpp", exact = TRUE), "did you mean",
+               class = "gbt_error_argument")
+  # else by simulation: the method of the class behind, with all arguments
+  generic <- function(object, ...) UseMethod("explain")
+  assign("explain.default", function(object, X = NULL, nsim = 1, ...) list(nsim, X), environment(generic))
+  assign("explain.gbt", explain, environment(generic))
+  expect_identical(generic(m, X = mtcars, nsim = 7), list(7, mtcars))
+})
+
+test_that("treeshap gets trees that predict raw scores", {
+  unify <- method("unify.gbt")
+  x <- airquality[-1]
+  y <- ifelse(is.na(airquality$Ozone), 10, airquality$Ozone)
+  for (parallel in c(1, 3)) {
+    f <- gbt_train(x, y, nrounds = 4, num_parallel_tree = parallel, subsample = 0.8, valid = 0.3,
+                   early_stopping_rounds = 1, seed = 1, threads = 1)
+    u <- unify(f, x)
+    expect_equal(predict_unified(u, x), unname(predict(f, x, "link")), tolerance = 1e-13)
+    expect_identical(sum(u$model$Node == 0), as.integer(parallel * gbt:::rounds_used(f)))
+    at <- which(!is.na(u$model$Feature))
+    expect_equal(u$model$Cover[at], u$model$Cover[u$model$Yes[at]] + u$model$Cover[u$model$No[at]], tolerance = 1e-12)
+    classes <- gbt_train(iris[-5], iris$Species, nrounds = 3, num_parallel_tree = parallel, threads = 1)
+    all <- unify(classes, iris)
+    expect_s3_class(all, "model_unified_multioutput")
+    for (j in 1:3) {
+      expect_equal(predict_unified(all[[j]], iris[-5]), unname(predict(classes, iris, "link")[, j]), tolerance = 1e-13)
+    }
+  }
+  expect_equal(predict_unified(unify(p, mtcars), data.frame(wt = mtcars$wt, `log(hp)` = log(mtcars$hp),
+                                                            check.names = FALSE)),
+               unname(predict(p, mtcars, "link")), tolerance = 1e-13)
+  factors <- gbt_train(Sepal.Length ~ ., iris, nrounds = 5, threads = 1)
+  expect_snapshot(error = TRUE, {
+    unify(factors, iris)
+    unify(m, mtcars[1:3])
+  })
+})
+
+test_that("parsnip's registry has an engine that trains and predicts", {
+  skip_if_not_installed("tibble")
+  parsnip <- stand_in_parsnip()
+  with_stand_ins(list(parsnip = parsnip$of), {
+    method("register_parsnip")()
+    method("register_parsnip")() # once more: gbt was loaded again
+  })
+  expect_identical(parsnip$engines$mode[parsnip$engines$engine == "gbt"], c("regression", "classification"))
+  expect_setequal(names(parsnip$args), c("trees", "tree_depth", "learn_rate", "mtry", "min_n", "loss_reduction",
+                                         "sample_size", "stop_iter"))
+  expect_identical(parsnip$args$learn_rate$func, list(pkg = "dials", fun = "learn_rate", range = c(-3, -0.5)))
+  expect_true(parsnip$args$trees$has_submodel)
+  fit <- parsnip$train("regression", mtcars[-1], mtcars$mpg, trees = 7, tree_depth = 2, learn_rate = 0.2, mtry = 5,
+                       min_n = 3, loss_reduction = 0.1)
+  want <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 7, max_depth = 2, eta = 0.2, colsample_bynode = 0.5,
+                    min_data_in_leaf = 3, gamma = 0.1, seed = fit$fit$params$seed, threads = 1)
+  expect_same_bytes(fit$fit$state, want$state)
+  expect_identical(parsnip$predict(fit, mtcars, "numeric"), as.vector(predict(want, mtcars)))
+  y <- factor(iris$Species, c(levels(iris$Species), "none"))
+  fit <- parsnip$train("classification", iris[-5], y, trees = 3)
+  expect_identical(parsnip$predict(fit, iris, "class"), predict(fit$fit, iris, type = "class"))
+  prob <- parsnip$predict(fit, iris, "prob")
+  expect_named(prob, levels(y))
+  expect_identical(prob$setosa, unname(predict(fit$fit, iris, type = "prob")[, "setosa"]))
+  expect_identical(parsnip$predict(fit, iris, "raw"), predict(fit$fit, iris, type = "link"))
+})
+
+test_that("mlr3's learners validate and tune their rounds from within", {
+  skip_if_not_installed("R6")
+  package_state <- method("package_state")
+  drop <- function() for (name in c("LearnerRegrGbt", "LearnerClassifGbt")) package_state[[name]] <- NULL
+  withr::defer(drop())
+  drop()
+  stand <- stand_in_mlr3()
+  d <- transform(airquality[-(5:6)], Ozone = ifelse(is.na(Ozone), 10, Ozone), w = rep(1:3, 51))
+  with_stand_ins(stand, {
+    method("register_mlr3")()
+    expect_setequal(names(stand$mlr3$mlr_learners$all), c("regr.gbt", "classif.gbt"))
+    learner <- stand$mlr3$mlr_learners$all$regr.gbt()
+    expect_true(all(c("validation", "internal_tuning", "weights") %in% learner$properties))
+    learner$param_set$values <- list(nrounds = 60, early_stopping_rounds = 3, eta = 0.5, threads = 1, seed = 2)
+    task <- stand_in_task(d, "Ozone", "w")
+    learner$validate <- 0.3
+    learner$train(task)
+    want <- gbt_train(d[-(1:46), c("Solar.R", "Wind", "Temp")], d$Ozone[-(1:46)], weights = d$w[-(1:46)], nrounds = 60,
+                      eta = 0.5, early_stopping_rounds = 3, seed = 2, threads = 1,
+                      valid = list(x = d[1:46, c("Solar.R", "Wind", "Temp")], y = d$Ozone[1:46], weight = d$w[1:46]))
+    expect_same_bytes(learner$model$state, want$state)
+    expect_identical(learner$internal_valid_scores, list(rmse = want$best_score))
+    expect_identical(learner$internal_tuned_values, list(nrounds = want$best_round))
+    expect_identical(learner$predict(task)$response, unname(predict(want, d)))
+    learner$use_weights <- "ignore"
+    learner$param_set$values$early_stopping_rounds <- NULL
+    learner$validate <- NULL
+    learner$param_set$values$nrounds <- 4
+    learner$train(stand_in_task(d, "Ozone", "w"))
+    expect_same_bytes(learner$model$state, gbt_train(d[c("Solar.R", "Wind", "Temp")], d$Ozone, nrounds = 4, eta = 0.5,
+                                                     seed = 2, threads = 1)$state)
+    expect_null(learner$internal_valid_scores)
+    expect_length(learner$internal_tuned_values, 0)
+    learner$param_set$values$valid <- 0.1
+    learner$validate <- 0.5
+    expect_error(learner$train(stand_in_task(d, "Ozone")), "given twice", class = "gbt_error_argument")
+    rounds <- learner$param_set$params$nrounds
+    expect_identical(rounds$aggr(list(3L, 4L)), 4L)
+    expect_error(rounds$in_tune_fn(list(upper = 50), list()), "early_stopping_rounds", class = "gbt_error_argument")
+    expect_identical(rounds$in_tune_fn(list(upper = 50), list(early_stopping_rounds = 5)), 50)
+    classes <- stand$mlr3$mlr_learners$all$classif.gbt()
+    classes$predict_type <- "prob"
+    classes$param_set$values <- list(nrounds = 3, threads = 1, trees = 2)
+    classes$train(stand_in_task(iris, "Species"))
+    expect_identical(classes$predict(stand_in_task(iris, "Species"))$prob,
+                     predict(classes$model, as.matrix(iris[-5]), type = "prob", trees = 2))
+    expect_identical(names(classes$importance()), gbt_importance(classes$model)$feature)
+  })
 })

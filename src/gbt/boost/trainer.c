@@ -272,6 +272,11 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, cons
   return gbt_metric_eval(ctx, metric, &tr->objective, &tr->data[which]->rows, scores, out, err);
 }
 
+gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *tr, double *out, gbt_error *err) {
+  const gbt_metric metric = gbt_metric_for(gbt_metric_of_objective(tr->objective.kind), &tr->objective);
+  return eval_metric(ctx, tr, 0, &metric, out, err);
+}
+
 static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   size_t at = (size_t)tr->n_rounds * (size_t)tr->width;

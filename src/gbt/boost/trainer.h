@@ -102,6 +102,9 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t 
  * is watched or no round was the best yet, the scores as they are. */
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                                    gbt_error *err) GBT_MUST_CHECK;
+/* The metric of the objective (objectives.def) of the training rows, by the scores as they are. Between rounds. Ranks:
+ * of the rows of all; collective. */
+gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *trainer, double *out, gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
 /* Columns and features of the trees: those of the training data, behind them what was derived for this training, and
  * behind that what was derived for the model that it goes on from. Borrowed until free. */
