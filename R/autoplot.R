@@ -91,7 +91,9 @@ gg_bars <- function(shown, title, subtitle, x, interval = FALSE) {
   bars <- list_frame(shown[lengths(shown) == n], n)
   p <- gg_page(bars, title, subtitle, x) + gg_rows(shown$label)
   if (!interval) {
-    return(p + ggplot2::geom_col(gg_aes(x = "value", y = "place"), fill = ink$band, width = 0.72, orientation = "y"))
+    p <- p + ggplot2::geom_col(gg_aes(x = "value", y = "place"), fill = ink$band, width = 0.72, orientation = "y")
+    if (is.null(bars$lower)) return(p)
+    return(p + ggplot2::geom_linerange(gg_aes(xmin = "lower", xmax = "upper", y = "place"), na.rm = TRUE))
   }
   p <- p + ggplot2::geom_vline(xintercept = 0, colour = ink$axis)
   if (any(is.finite(bars$lower))) {
@@ -179,7 +181,8 @@ autoplot.gbt_tune <- function(object, ...) {
 autoplot.gbt_importance <- function(object, top = 20L, type = NULL, ...) {
   check_no_dots(list(...), names(formals(autoplot.gbt_importance)))
   shown <- importance_shown(object, top, type)
-  gg_bars(list(label = shown$feature, value = shown$value), "Importance", NULL, paste("share of", shown$type))
+  gg_bars(list(label = shown$feature, value = shown$value, lower = shown$lower, upper = shown$upper), "Importance",
+          NULL, paste("share of", shown$type))
 }
 
 #' @rdname gbt_autoplot

@@ -81,10 +81,6 @@ with_permuted <- function(x, columns, at) {
   x
 }
 
-column_of <- function(x, name) {
-  if (isS4(x)) as.vector(x[, match(name, colnames(x))]) else .subset2(x, match(name, names(x)))
-}
-
 # What the columns of the model are made of: list by feature_names of names of the user's columns.
 sources_of_columns <- function(model, data) {
   names <- model$feature_names

@@ -29,7 +29,12 @@
 #' column to the raw score; of a model of several classes, over the classes as well. Further arguments, by name:
 #' `background`, `rows` (so many drawn rows are enough), `offset`, `unseen` and `threads`, as for [gbt_shap()].
 #'
-#' @param model A model from [gbt_train()]; for `"permutation"` also the result of [gbt_cv()].
+#' @section Intervals over folds: Of a [gbt_cv()] with `keep_models = TRUE` types `"gain"`, `"cover"` and
+#' `"frequency"` are means over the models of the folds, with `lower` and `upper`, Student's interval of the share by
+#' which is sorted (`level = 0.95`), widened since training rows of folds overlap (Nadeau and Bengio, 2003). They say
+#' how far the share depends on the rows that a model happened to be trained on.
+#'
+#' @param model A model from [gbt_train()], or the result of [gbt_cv()] (not for `"shap"`).
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. Or
 #'   `"permutation"` or `"shap"`, see below.
@@ -40,7 +45,7 @@
 #'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`; with `.1` behind it where a column has that
 #'   name.
 #' @param data For `"permutation"` and `"shap"`: rows to look at, as [predict()][predict.gbt] takes them.
-#' @param ... For `"permutation"` and `"shap"`: further arguments, see below.
+#' @param ... For `"permutation"` and `"shap"`: further arguments, see below; of a [gbt_cv()] `level`.
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
 #'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()`
 #'   shows those that are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
@@ -62,8 +67,10 @@
 gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permutation", "shap"), trees = NULL,
                            by = c("column", "feature"), data = NULL, ...) {
   type <- match_choice(type, c("gain", "cover", "frequency", "permutation", "shap"), "type")
-  if (missing(model) || !inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
-  misplaced <- setdiff(intersect(...names(), c(permutation_arguments, shap_arguments)), names(formals(gbt_importance)))
+  folded <- !missing(model) && inherits(model, "gbt_cv") && type != "shap"
+  if (!folded) check_model(model, "model")
+  known <- c(names(formals(gbt_importance)), if (folded) "level")
+  misplaced <- setdiff(intersect(...names(), c(permutation_arguments, shap_arguments)), known)
   if (length(misplaced) > 0L && !type %in% c("permutation", "shap")) {
     stop_argument(sprintf("`%s` has no meaning with type = \"%s\": see type = \"permutation\" and \"shap\"",
                           misplaced[1L], type), misplaced[1L])
@@ -78,22 +85,61 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
     return(shap_importance(model, data, trees, ...))
   }
-  check_no_dots(list(...), c(names(formals(gbt_importance)), permutation_arguments))
+  check_no_dots(list(...)[!...names() %in% known], c(known, permutation_arguments))
   if (!is.null(data)) {
     stop_argument("`data` is for types \"permutation\" and \"shap\"; splits are counted without", "data")
   }
   by <- match_choice(by, c("column", "feature"), "by")
-  rounds <- check_rounds(trees, model)
+  if (inherits(model, "gbt_cv")) return(folds_importance(model, type, trees, by, ...))
+  importance_table(importance_sums(model, check_rounds(trees, model), by), type)
+}
+
+# list by feature of shares: feature, gain, cover, frequency.
+importance_sums <- function(model, rounds, by) {
   sums <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   label <- if (by == "feature") feature_labels(model, info) else info$names
   sums <- lapply(sums, function(v) if (by == "feature") sum_by(v, label) else sum_by_column(v, info$columns, label))
   share <- function(v) if (sum(v) > 0) v / sum(v) else v
-  out <- list(feature = unique(label), gain = share(sums$gain), cover = share(sums$cover),
-              frequency = share(sums$splits))
+  list(feature = unique(label), gain = share(sums$gain), cover = share(sums$cover), frequency = share(sums$splits))
+}
+
+importance_table <- function(out, type, ...) {
   ranked <- order(-out[[type]], -out$gain, seq_along(out$feature))
   out <- list_frame(lapply(out, function(v) v[ranked]), length(ranked))
-  structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(ranked))
+  structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(ranked), ...)
+}
+
+# Means over the models of a cross-validation, with intervals as of permutation importance. Statistics that a fold does
+# not have are 0 there.
+folds_importance <- function(cv, type, trees, by, level = 0.95) {
+  if (is.null(cv$models)) {
+    stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", "model")
+  }
+  level <- check_share(level)
+  each <- lapply(cv$models, function(m) importance_sums(m, check_rounds(trees, m), by))
+  feature <- unique(unlist(lapply(each, `[[`, "feature")))
+  of <- function(name) {
+    vapply(each, function(one) {
+      v <- one[[name]][match(feature, one$feature)]
+      ifelse(is.na(v), 0, v)
+    }, numeric(length(feature)))
+  }
+  out <- lapply(stats::setNames(nm = c("gain", "cover", "frequency")), function(name) {
+    rowMeans(matrix(of(name), length(feature)))
+  })
+  held <- lengths(cv$folds)
+  half <- interval_of_means(matrix(of(type), length(feature)), level, mean(held / (cv$n_obs - held)))
+  out <- c(list(feature = feature), out, list(lower = out[[type]] - half, upper = out[[type]] + half))
+  importance_table(out, type, folds = length(each), level = level)
+}
+
+# Half of Student's intervals of the means of rows. share: rows held out by rows trained on, where columns are folds,
+# whose training rows overlap (Nadeau and Bengio, 2003).
+interval_of_means <- function(values, level, share = 0) {
+  k <- ncol(values)
+  if (k < 2L) return(rep(NA_real_, nrow(values)))
+  stats::qt((1 + level) / 2, k - 1) * apply(values, 1L, stats::sd) * sqrt(1 / k + share)
 }
 
 # What comes behind `data`, by name.
@@ -128,9 +174,11 @@ is_importance <- function(x) {
   out <- NextMethod()
   if (!is.data.frame(out)) return(out)
   if (!is_importance(out)) return(as.data.frame.gbt_importance(out))
-  for (name in c("type", "n_features")) attr(out, name) <- attr(x, name)
+  for (name in importance_attributes) attr(out, name) <- attr(x, name)
   out
 }
+
+importance_attributes <- c("type", "n_features", "folds", "level")
 
 #' @export
 print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
@@ -145,9 +193,13 @@ print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), 
   by <- attr(x, "type")
   by <- if (!is.null(by) && isFALSE(is.unsorted(-x[[by]]))) paste(" by", by) else ""
   cat(sprintf("importance%s, %d of %d features%s\n", by, nrow(shown), n_features, if (whole) " used" else ""))
+  if (!is.null(attr(x, "folds"))) {
+    cat(sprintf("means over %s, intervals of %s %%\n", counted(attr(x, "folds"), "fold"),
+                format(100 * attr(x, "level"))))
+  }
   shown <- utils::head(shown, top)
   if (nrow(shown)) {
-    for (name in c("gain", "cover", "frequency")) shown[[name]] <- format(round(shown[[name]], digits), nsmall = 0)
+    for (name in setdiff(names(shown), "feature")) shown[[name]] <- format(round(shown[[name]], digits), nsmall = 0)
     print.data.frame(shown, row.names = FALSE)
   }
   if (more) cat(sprintf("and %d more\n", more))
@@ -156,8 +208,7 @@ print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), 
 
 #' @export
 as.data.frame.gbt_importance <- function(x, ...) {
-  attr(x, "type") <- NULL
-  attr(x, "n_features") <- NULL
+  for (name in importance_attributes) attr(x, name) <- NULL
   class(x) <- "data.frame"
   x
 }

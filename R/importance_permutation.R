@@ -104,10 +104,8 @@ permuted_losses <- function(model, rows, plan, rounds) {
 permutation_table <- function(each, plan, share, n) {
   values <- if (is.null(share)) each[[1L]] else matrix(vapply(each, rowMeans, numeric(length(plan$groups))),
                                                        ncol = length(each))
-  k <- ncol(values)
   estimate <- rowMeans(values)
-  spread <- apply(values, 1L, stats::sd) * sqrt(1 / k + if (is.null(share)) 0 else share)
-  half <- if (k > 1L) stats::qt((1 + plan$level) / 2, k - 1) * spread else rep(NA_real_, length(estimate))
+  half <- interval_of_means(values, plan$level, given_or(share, 0))
   ranked <- order(-estimate, seq_along(estimate))
   out <- list_frame(list(column = names(plan$groups)[ranked], importance = estimate[ranked],
                          lower = (estimate - half)[ranked], upper = (estimate + half)[ranked]), length(ranked))

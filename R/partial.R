@@ -11,6 +11,15 @@
 #' predictions are averaged. Values that do not occur together with others in the data (a heavy car of little power) are
 #' predicted like all others, so the effect of one of several closely related columns is to be read with care.
 #'
+#' @section Without rows:
+#' `method = "recursion"` goes through no rows: a grid point takes its way at splits of the columns, and at other splits
+#' both ways, in shares of the cover that training rows had there (Friedman, 2001, section 8.2). That is as fast as
+#' predicting the grid, needs no data (without `data` the grid is made of the values that the trees tell apart), and
+#' averages raw scores. The result differs from the average over rows where columns depend on each other: a split by
+#' another column below one of the columns is weighed by the rows that came there in training. `weights` of the
+#' training rows are in the covers. Models of formulas that compute their features, and columns of which statistics
+#' were made, need rows.
+#'
 #' @param model A model from [gbt_train()].
 #' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.
 #' @param columns Names of one or two columns of the data.
@@ -27,6 +36,7 @@
 #' @param rows Rows to average over at most; `NULL` for all.
 #' @param offset,trees,unseen,threads As in [predict()][predict.gbt].
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
+#' @param method `"average"` over rows, or `"recursion"` through the trees, see below.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_partial`, a list with
 #'   \item{columns}{names of the columns}
@@ -47,13 +57,31 @@
 #' flowers <- gbt_train(Species ~ ., iris, nrounds = 20, threads = 1)
 #' curves <- gbt_partial(flowers, iris, "Petal.Length", ice = TRUE, centred = TRUE, threads = 1)
 #' head(curves$ice, 3)
+#'
+#' gbt_partial(m, columns = "wt", method = "recursion")
 #' @export
 gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, grid = c("quantile", "even"),
                         type = c("response", "link", "prob"), ice = FALSE, centred = FALSE, weights = NULL,
                         rows = 1000, offset = NULL, trees = NULL, unseen = c("prior", "missing", "error"),
-                        seed = NULL, threads = NULL) {
+                        seed = NULL, threads = NULL, method = c("average", "recursion")) {
   check_no_dots(list(...), names(formals(gbt_partial)))
   check_model(model, "model")
+  if (match_choice(method, c("average", "recursion"), "method") == "recursion") {
+    of_rows <- c(ice = !missing(ice), weights = !is.null(weights), rows = !missing(rows), offset = !is.null(offset),
+                 unseen = !missing(unseen), seed = !is.null(seed), threads = !is.null(threads))
+    if (any(of_rows)) {
+      name <- names(of_rows)[of_rows][1L]
+      stop_argument(sprintf("`%s` is for rows that are averaged; `method = \"recursion\"` goes through none", name),
+                    name)
+    }
+    if (!missing(type) && match_choice(type, c("response", "link", "prob"), "type") != "link") {
+      stop_unsupported("`method = \"recursion\"` averages raw scores: `type = \"link\"`", "type")
+    }
+    return(partial_by_cover(model, if (!missing(data) && !is.null(data)) explained_data(model, data),
+                            if (!missing(columns)) columns, values, check_whole(size, "size", 2, 1e5),
+                            match_choice(grid, c("quantile", "even"), "grid"), check_rounds(trees, model),
+                            check_flag(centred, "centred")))
+  }
   x <- explained_data(model, if (!missing(data)) data)
   columns <- check_partial_columns(if (!missing(columns)) columns, model, x)
   type <- check_predict_type(match_choice(type, c("response", "link", "prob"), "type"), model)
@@ -274,7 +302,9 @@ ice_frame <- function(points, found, numbers) {
 print.gbt_partial <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
   digits <- check_digits(digits, 3L)
   top <- check_whole(top, "top", 0)
-  rows <- if (x$rows < x$n_obs) {
+  rows <- if (is.null(x$rows)) {
+    "training rows by cover"
+  } else if (x$rows < x$n_obs) {
     sprintf("%.0f of %s, drawn by seed %.0f", as.double(x$rows), counted(x$n_obs, "row"), x$seed)
   } else {
     counted(x$n_obs, "row")

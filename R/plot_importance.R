@@ -2,8 +2,8 @@
 
 #' Draw importance
 #'
-#' Bars of the most important columns of a [gbt_importance()] table, also of mean absolute contributions; of permutation
-#' importance points, with intervals.
+#' Bars of the most important columns of a [gbt_importance()] table, also of mean absolute contributions, with lines for
+#' intervals over folds; of permutation importance points, with intervals.
 #' As many are shown as have room at letters of 6 points; the foot of the plot says how many are left out.
 #'
 #' @param x The result of [gbt_importance()], of any type.
@@ -21,7 +21,7 @@ plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
   given <- bar_dots(list(...))
   shown <- importance_shown(x, top, type)
   main <- if ("main" %in% names(given)) given[["main"]] else "Importance"
-  draw_importance(shown$feature, shown$value, NULL, NULL, main, given, paste("share of", shown$type))
+  draw_importance(shown$feature, shown$value, shown$lower, shown$upper, main, given, paste("share of", shown$type))
   invisible(x)
 }
 
@@ -34,7 +34,9 @@ importance_shown <- function(x, top, type) {
   shown <- as.data.frame(x)
   ranked <- order(-shown[[type]], seq_len(nrow(shown)))
   kept <- utils::head(ranked, top)
-  list(feature = shown$feature[kept], value = shown[[type]][kept], type = type, more = length(ranked) - length(kept))
+  own <- identical(type, attr(x, "type")) # intervals are of the share that the table is sorted by
+  list(feature = shown$feature[kept], value = shown[[type]][kept], type = type, more = length(ranked) - length(kept),
+       lower = if (own) shown$lower[kept], upper = if (own) shown$upper[kept])
 }
 
 bar_dots <- function(dots) {

@@ -57,7 +57,9 @@ partial_shown <- function(x, output) {
   }
   estimate <- c(link = "mean score (link)", response = "mean prediction", prob = "mean probability")[[x$type]]
   if (x$centred) estimate <- sub("mean ", "change of the mean ", estimate, fixed = TRUE)
-  text <- if (x$rows < x$n_obs) {
+  text <- if (is.null(x$rows)) {
+    "mean over training rows, by cover"
+  } else if (x$rows < x$n_obs) {
     sprintf("mean over %s of %s", format(x$rows), counted(x$n_obs, "row"))
   } else {
     paste("mean over", counted(x$n_obs, "row"))
