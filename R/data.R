@@ -202,6 +202,12 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of
 #' `x` and of `label`, `weight`, `offset`, `time` and `group` of its rows; these are kept in memory as a whole. With
 #' `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
+#' @section How many rows:
+#' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
+#' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. The engine can share more rows out among several
+#' processes ("ranks", up to 2^47 rows together; rows of bins are counted up to 2^32 - 1, which `min_data_in_leaf` above
+#' 1 and factors split by sets of levels need), but R has no way to start them yet: see `ARCHITECTURE.md`, section 6, in
+#' the sources.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()]
 #' @examples

@@ -368,7 +368,7 @@ static void fixed_point_equals_formulas(void) {
       want.square += want16[i].g * want16[i].g;
       want.h += want16[i].h;
     }
-    const uint32_t beg = (uint32_t)(first & 0x3fffffffu);
+    const uint64_t beg = c % 3 == 0 ? 0 : first;
     gbt_sum rest = {0, 0}; /* over some of the rows, the first one being row beg */
     uint32_t n_some = 0;
     for (int32_t i = 0; i < n; i++) {

@@ -235,7 +235,7 @@ static void rows_that_no_number_holds(void) {
   const gbt_table none = {.n_rows = (int64_t)1 << 30};
   const gbt_table *const empty[] = {&none, &none, &none, &none};
   CHECK_FAILS(make_listed(empty, 4, 99, -1, &ds, test_err), GBT_E_DATA,
-              "4294967296 rows; up to 4294967294 can be used");
+              "4294967296 rows; up to 4294967294 can be used in a process");
 }
 
 static void specs_that_are_refused(void) {

@@ -53,7 +53,7 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
     out->node[i] = export_node(out, tree, cuts, i, &n_words);
     out->gain[i] = from->left ? from->split.gain : 0.0;
     out->cover[i] = (double)tree->fine[i].h * tree->unit_h;
-    out->count[i] = from->n_rows;
+    out->count[i] = from->rows_high > 0 ? UINT32_MAX : from->n_rows;
     GBT_ASSERT(tree->fine[i].h >= 0 && (from->parent < 0 || (size_t)from->parent < i));
   }
   gbt_tree_parts parts = {(uint32_t)n, n_words, out->node, out->gain, out->cover, out->count, out->sets, NULL};

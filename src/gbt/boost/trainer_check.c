@@ -9,6 +9,9 @@
 #include "sampling.h"
 #include "supporting.h"
 
+/* Of all ranks together: what the scales of gradients are made for (math/fixed.h). */
+#define MOST_ROWS (((int64_t)1 << 47) - 1)
+
 static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name,
                             gbt_error *err) {
   if (ds->cuts != spec->train->cuts)
@@ -24,8 +27,14 @@ static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gb
 
 static gbt_status check_data(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   char name[32] = "train";
-  if (spec->train->all_rows > INT32_MAX)
-    return gbt_fail(err, GBT_E_UNSUPPORTED, "training data with more than 2,147,483,647 rows are not supported");
+  if (spec->train->rows.n > INT32_MAX)
+    return gbt_fail(err, GBT_E_UNSUPPORTED,
+                    "a process trains on 2,147,483,647 rows at most, and these data have %lld; train on a part of them "
+                    "(`mask`). Hosts in C may share rows out among ranks, which together may have more",
+                    (long long)spec->train->rows.n);
+  if (spec->train->all_rows > MOST_ROWS)
+    return gbt_fail(err, GBT_E_UNSUPPORTED, "the ranks have %lld rows together; up to %lld can be used",
+                    (long long)spec->train->all_rows, (long long)MOST_ROWS);
   if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
   GBT_TRY(check_set(ctx, spec, spec->train, name, err));
   for (int32_t i = 0; i < spec->n_valid; i++) {

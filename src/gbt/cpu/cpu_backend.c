@@ -46,7 +46,7 @@ gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
-  uint32_t n_in;
+  int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   GBT_TRY(cpu_gather_rows(ctx, be, err));
   cpu_split_begin(be);
@@ -132,7 +132,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);
-  cpu_hist_pool_open(be);
+  GBT_TRY_GOTO(cpu_hist_pool_open(be, err), done);
   GBT_TRY_GOTO(cpu_hist_open(be, err), done);
   GBT_TRY_GOTO(cpu_columns_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_sparse_open(ctx, be, err), done);

@@ -204,7 +204,8 @@ static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   GBT_TRY(be->sample.row ? draw_factors(ctx, pass, err) : find_maxima(ctx, pass, err));
   for (size_t k = 0; k < (size_t)be->n_outputs; k++)
-    be->grad.scale[k] = gbt_scale_from(be->grad.pass_max[2 * k], be->grad.pass_max[2 * k + 1]);
+    be->grad.scale[k] = gbt_scale_less(be->grad.pass_max[2 * k], be->grad.pass_max[2 * k + 1],
+                                       gbt_scale_spare(be->all_rows));
   return GBT_OK;
 }
 

@@ -71,9 +71,10 @@ static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_erro
 static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
   cpu_hist_plan *plan = &be->hist;
   const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
-  const int left_small = be->stream.on ? l->sum.h <= r->sum.h : l->n_rows <= r->n_rows; /* the same on all ranks */
+  const int left_small = be->stream.on ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* on all ranks */
   int32_t small = left_small ? left : left + 1, large = small == left ? left + 1 : left;
-  GBT_ASSERT(l->parent >= 0 && l->parent == r->parent && l->n_rows + r->n_rows == node[l->parent].n_rows);
+  GBT_ASSERT(l->parent >= 0 && l->parent == r->parent &&
+             gbt_grow_rows(l) + gbt_grow_rows(r) == gbt_grow_rows(&node[l->parent]));
   if (node[l->parent].hist < 0 || !node[large].splittable) {
     cpu_hist_release(be, l->parent);
     GBT_TRY(plan_fresh(ctx, be, left, err));
@@ -81,7 +82,7 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   }
   /* first of all: a parent that was chosen ahead is open, its histogram might be taken now */
   cpu_hist_inherit(be, l->parent, large);
-  if (node[small].n_rows == 0) return GBT_OK; /* symmetric growth alone makes empty children */
+  if (gbt_grow_rows(&node[small]) == 0) return GBT_OK; /* symmetric growth alone makes empty children */
   GBT_TRY(cpu_hist_take(ctx, be, small, err));
   GBT_TRY(plan_build(be, small, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &plan->subtract, &plan->cap_subtract, plan->n_subtract + 1, sizeof *plan->subtract,

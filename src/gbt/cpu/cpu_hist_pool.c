@@ -4,8 +4,13 @@
 
 #define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their layer alone */
 
-void cpu_hist_pool_open(cpu_backend *be) {
+gbt_status cpu_hist_pool_open(cpu_backend *be, gbt_error *err) {
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
+  if (!be->pool.any_counts || be->all_rows <= (int64_t)UINT32_MAX) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "min_data_in_leaf",
+                     "rows of bins are counted up to 4,294,967,295, and the ranks have %lld together: set "
+                     "`min_data_in_leaf` to 1, and give factors few levels (`max_cat_onehot`) or as numbers",
+                     (long long)be->all_rows);
 }
 
 static void free_hists(cpu_backend *be) {

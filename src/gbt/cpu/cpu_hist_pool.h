@@ -31,7 +31,7 @@ typedef struct cpu_hist_pool {
 } cpu_hist_pool;
 
 /* After cpu_split_open: whether rows are counted. */
-void cpu_hist_pool_open(struct cpu_backend *be);
+gbt_status cpu_hist_pool_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_hist_pool_close(struct cpu_backend *be);
 
 /* Decides packing for the tree that begins, whose nodes have no histograms yet; drops histograms that are too small. */

@@ -47,7 +47,7 @@ typedef struct cpu_kernels {
   void (*fix_wide)(int32_t n, double up_g, double up_h, const double *g, const double *h, gbt_gh32 *gh32);
 
   /* The sum over n <= 16,384 rows of what their 16 bits leave out. rows_before: of other ranks, as for fix. */
-  gbt_sum (*rest)(uint32_t n, uint32_t rows_before, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
+  gbt_sum (*rest)(uint32_t n, uint64_t rows_before, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
 
   /* From 16 bits and what they leave out back to 32, of n <= CPU_BLOCK rows from first_row on. */
   void (*unfix)(int32_t n, uint64_t first_row, gbt_key32 key, const gbt_gh16 *gh16, const uint32_t *low,

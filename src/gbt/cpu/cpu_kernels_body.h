@@ -126,11 +126,17 @@ TARGET static void KERNEL(fix_wide)(int32_t n, double up_g, double up_h, const d
   for (int32_t i = 0; i < n; i++) gh32[i] = gbt_fix32(g[i], h[i], up_g, up_h);
 }
 
-TARGET static gbt_sum KERNEL(rest)(uint32_t n, uint32_t rows_before, const uint32_t *rows, gbt_key32 key,
+TARGET static gbt_sum KERNEL(rest)(uint32_t n, uint64_t rows_before, const uint32_t *rows, gbt_key32 key,
                                    const uint32_t *low) {
+  const int narrow = rows_before == 0; /* of 32 bits */
   int32_t g = 0, h = 0; /* 2^14 rows of less than 2^16 */
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < n && !narrow; i++) {
     uint32_t row = rows[i], part = low[row], bits = gbt_hash32(key, rows_before + row);
+    g += gbt_fix_rest_g(part, bits);
+    h += gbt_fix_rest_h(part, bits);
+  }
+  for (uint32_t i = 0; i < n && narrow; i++) {
+    uint32_t row = rows[i], part = low[row], bits = gbt_hash32(key, row);
     g += gbt_fix_rest_g(part, bits);
     h += gbt_fix_rest_h(part, bits);
   }

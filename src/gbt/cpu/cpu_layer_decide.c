@@ -193,7 +193,7 @@ static void settle_nodes(cpu_backend *be, const gbt_split *layer) {
       cpu_search_node(be, node, &in);
       in.sign = be->fr.policy.monotone ? be->fr.policy.monotone[s->feat] : 0;
       double gain = cpu_gain(&in, (double)s->left.g * in.unit.g, (double)s->left.h * in.unit.h, reg);
-      int enough = in.min_rows <= 1 || (left >= in.min_rows && (int64_t)node->n_rows - left >= in.min_rows);
+      int enough = in.min_rows <= 1 || (left >= in.min_rows && gbt_grow_rows(node) - left >= in.min_rows);
       if (enough && gain > floor_of(&in)) s->gain = gain;
       h += node->sum.h;
       left_h += s->left.h;

@@ -35,7 +35,7 @@ typedef struct node_codes {
 } node_codes;
 
 static inline node_codes codes_of(const cpu_search *in) {
-  node_codes n = {in, in->node->sum, in->node->n_rows};
+  node_codes n = {in, in->node->sum, gbt_grow_rows(in->node)};
   for (int32_t s = 0; in->zero_bin >= 0 && s < (int32_t)in->n_slots; s++) {
     gbt_sum less = cpu_search_sum(in, (uint32_t)s);
     n.zero.g -= less.g;
@@ -57,7 +57,9 @@ static inline int64_t rows_at(const node_codes *n, int32_t c) {
 }
 
 /* What counts of a gain: nothing when it may be rounding. */
-static inline double floor_of(const cpu_search *in) { return gbt_noise_floor(in->unit, in->node->n_rows, in->rated.H); }
+static inline double floor_of(const cpu_search *in) {
+  return gbt_noise_floor(in->unit, gbt_grow_rows(in->node), in->rated.H);
+}
 
 /* Features of a task: about LAYER_SLOTS slots; and tasks. */
 static inline int32_t feats_of_task(const cpu_backend *be) {

@@ -23,7 +23,7 @@ static void fine_task(void *arg, int64_t task, int thread) {
   gbt_sum s = {0, 0};
   (void)thread;
   if (!wide)
-    s = be->kernels->rest(chunk->end - chunk->beg, (uint32_t)be->rows_before, be->rows.order + chunk->beg,
+    s = be->kernels->rest(chunk->end - chunk->beg, (uint64_t)be->rows_before, be->rows.order + chunk->beg,
                           cpu_rounding_key(be, be->task.output), cpu_low(be));
   if (gbt_policy_one_split(be->fr.policy.kind)) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);

@@ -282,7 +282,7 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(be->stream.on ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
   GBT_TRY(sum_left(ctx, be, err));
   for (size_t i = 0; i < n; i++) {
-    GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], (uint32_t)be->part.left[i], err));
+    GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], be->part.left[i], err));
     gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
   }
   gbt_frontier_judge(&be->fr);

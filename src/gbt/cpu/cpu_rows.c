@@ -167,7 +167,7 @@ static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
 }
 
-gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, uint32_t *n_in, gbt_sum *sum, gbt_error *err) {
+gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum *sum, gbt_error *err) {
   uint32_t n = (uint32_t)be->n_rows;
   be->rows.n_chunk = 0;
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
@@ -183,7 +183,7 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, uint32_t *n_in, gbt_sum
     all[2] += be->rows.chunk[c].fine.h;
   }
   GBT_TRY(gbt_comm_sum_i64(ctx, all, 3, err));
-  *n_in = (uint32_t)all[0];
+  *n_in = all[0];
   *sum = (gbt_sum){all[1], all[2]};
   GBT_ASSERT(gbt_ascend_u32(be->rows.order, be->rows.n_in));
   GBT_ASSERT(gbt_ascend_u32(be->rows.order + be->rows.n_in, (size_t)be->n_rows - be->rows.n_in));

@@ -16,7 +16,7 @@ void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_searc
   in->reg = be->fr.policy.reg;
   in->rated = gbt_rated_of(node, in->unit, in->reg, be->params->min_child_weight, be->split.constrained);
   in->min_rows = be->params->min_data_in_leaf;
-  in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, node->n_rows, in->rated.H));
+  in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, gbt_grow_rows(node), in->rated.H));
   in->params = be->params;
   in->noise = be->grad.noise[be->task.output];
   GBT_ASSERT(node->splittable && node->sum.h >= 0 && in->noise >= 0.0);

@@ -114,6 +114,10 @@ static gbt_status find_most(gbt_ctx *ctx, column_pass *pass, gbt_error *err) {
   const gbt_layout *layout = pass->be->layout;
   cpu_sparse *col = &pass->be->sparse;
   GBT_TRY(gbt_parallel(ctx, layout->n_sparse, most_task, pass, err));
+  /* Of more rows than that none needs to know how many; sums of ranks stay within 32 bits. */
+  const uint32_t enough = UINT32_MAX / (uint32_t)gbt_comm_size(ctx);
+  for (uint32_t s = 0; s < layout->n_slots - layout->sparse_slot; s++)
+    if (pass->feat[s] > enough) pass->feat[s] = enough;
   const gbt_comm_part counts = {pass->feat, layout->n_slots - layout->sparse_slot, GBT_COMM_U32};
   GBT_TRY(gbt_comm_sum_parts(ctx, &counts, 1, err));
   for (uint32_t s = 0; s < layout->n_slots - layout->sparse_slot; s++)

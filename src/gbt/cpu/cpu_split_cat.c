@@ -24,7 +24,7 @@ static int missing_sums(const cpu_search *in, gbt_sum *miss) {
 
 static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t rows_left, int64_t least, double noise,
                       gbt_split *best) {
-  if (in->count && (rows_left < least || (int64_t)in->node->n_rows - rows_left < least)) return;
+  if (in->count && (rows_left < least || gbt_grow_rows(in->node) - rows_left < least)) return;
   s.feat = in->feat;
   s.gain = cpu_gain(in, (double)s.left.g * in->unit.g, (double)s.left.h * in->unit.h, reg) - noise;
   GBT_ASSERT(s.left.h >= 0 && s.left.h <= in->node->sum.h);
@@ -108,7 +108,7 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
   int64_t miss_rows = missing ? in->count[in->n_bins] : 0;
   int32_t n = cpu_order_levels(in, scratch, (int32_t)in->params->max_cat_threshold);
   int32_t most = gbt_set_most(in->params, n);
-  int64_t least = gbt_set_least(in->params, in->node->n_rows);
+  int64_t least = gbt_set_least(in->params, gbt_grow_rows(in->node));
   gbt_reg reg = gbt_set_reg(in->reg, in->params);
   for (int top = 0; top < 2; top++) {
     gbt_sum left = {0, 0};

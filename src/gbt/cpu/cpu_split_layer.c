@@ -84,7 +84,7 @@ static void node_gains(const cpu_backend *be, const cpu_search *in, gbt_reg reg,
     be->kernels->gains(n, scratch->g, scratch->h, &in->rated, reg, scratch->gain);
   if (in->min_rows <= 1) return;
   for (int32_t i = 0; i < n; i++) {
-    int64_t left = scratch->rows[i] + more_left, right = (int64_t)in->node->n_rows - left;
+    int64_t left = scratch->rows[i] + more_left, right = gbt_grow_rows(in->node) - left;
     if (left < in->min_rows || right < in->min_rows) scratch->gain[i] = -1.0;
   }
 }
@@ -138,7 +138,7 @@ static void mark_sets(cpu_backend *be, const cpu_search *in) {
   cpu_layer *layer = &be->layer;
   uint8_t *tried = layer->tried + layer->beg[in->feat];
   int32_t most = set_most(be, in->feat);
-  int64_t all = in->node->n_rows, least = gbt_set_least(in->params, all);
+  int64_t all = gbt_grow_rows(in->node), least = gbt_set_least(in->params, all);
   int64_t missing = in->has_missing ? in->count[in->n_bins] : 0;
   for (int top = 0; top < 2; top++) {
     int64_t rows = 0, since = 0;

@@ -74,7 +74,7 @@ static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64
   }
   if (in->zero_bin < 0) return b;
   gbt_sum zero = {in->node->sum.g - b.total.g - miss->g, in->node->sum.h - b.total.h - miss->h};
-  int64_t zero_rows = in->count ? (int64_t)in->node->n_rows - b.rows - *miss_rows : 0;
+  int64_t zero_rows = in->count ? gbt_grow_rows(in->node) - b.rows - *miss_rows : 0;
   if (zero_listed) {
     s->level[zero_at] = (uint32_t)in->zero_bin;
     s->sum[zero_at] = zero;
@@ -130,7 +130,7 @@ static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *
     be->kernels->gains(n, scratch->g, scratch->h, &in->rated, in->reg, scratch->gain);
   if (!in->count) return;
   for (int32_t i = 0; i < n; i++) {
-    int64_t left = scratch->rows[i] + more_left, right = (int64_t)in->node->n_rows - left;
+    int64_t left = scratch->rows[i] + more_left, right = gbt_grow_rows(in->node) - left;
     if (left < in->min_rows || right < in->min_rows) scratch->gain[i] = -1.0;
   }
 }
@@ -235,7 +235,7 @@ int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t 
     int64_t rows = in->count ? in->count[one->slot] : 0;
     if (one->kind & SINGLE_REST) {
       left = (gbt_sum){in->node->sum.g - left.g, in->node->sum.h - left.h};
-      rows = (int64_t)in->node->n_rows - rows;
+      rows = gbt_grow_rows(in->node) - rows;
     }
     scratch->level[m] = (uint32_t)feats[k];
     scratch->sum[m] = left;

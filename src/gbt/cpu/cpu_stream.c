@@ -92,7 +92,7 @@ static int children_may_split(const cpu_backend *be, const gbt_grow_node *node) 
   const int64_t added = gbt_policy_one_leaf(policy->kind) ? 1 : (int64_t)be->fr.n_chosen;
   gbt_grow_node child = gbt_grow_empty(0, node->depth + 1);
   const int64_t left_h = node->split.left.h, right_h = node->sum.h - left_h;
-  child.n_rows = node->n_rows;
+  gbt_grow_put_rows(&child, gbt_grow_rows(node));
   child.sum.h = left_h > right_h ? left_h : right_h;
   return gbt_grow_could_split(policy, &child, be->fr.n_leaves + added);
 }

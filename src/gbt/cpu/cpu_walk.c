@@ -260,7 +260,7 @@ gbt_status cpu_walk_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     gbt_grow_node *node = &fr->node[i];
     be->leaf.fine[i] = (gbt_sum){s->g, s->h};
     if (wants_coarse(be) && i > 0) node->sum = (gbt_sum){s->coarse_g, s->coarse_h};
-    node->n_rows = (uint32_t)s->n;
+    gbt_grow_put_rows(node, s->n);
     if (node->left > 0) node->bulk_left = be->walk.sum[node->left].n >= be->walk.sum[node->left + 1].n;
   }
   return GBT_OK;

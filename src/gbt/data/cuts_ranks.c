@@ -240,7 +240,7 @@ gbt_status gbti_runs_cut(const gbt_mem *mem, const gbti_runs *runs, int32_t max_
 
 /* Levels of this rank, or of all ranks. */
 typedef struct texts {
-  uint32_t *number; /* count and first row of each level */
+  uint64_t *number; /* count and first row of each level, among the rows of all ranks */
   char *text;       /* one behind the other, each with its 0 */
   int64_t n, bytes;
 } texts;
@@ -254,12 +254,12 @@ static gbt_status list_texts(const gbt_mem *mem, const gbt_column *col, const gb
   }
   GBT_TRY(gbt_mem_array(mem, (size_t)out->n, 2 * sizeof *out->number, &out->number, err));
   GBT_TRY(gbt_mem_array(mem, (size_t)out->bytes, 1, &out->text, err));
-  uint32_t *number = out->number;
+  uint64_t *number = out->number;
   char *text = out->text;
   for (int32_t i = 0; i < col->n_levels; i++) {
     if (t->count[i + 1] == 0) continue;
     *number++ = t->count[i + 1];
-    *number++ = t->first[i + 1] + (uint32_t)rows_before;
+    *number++ = t->first[i + 1] + (uint64_t)rows_before;
     size_t length = strlen(col->levels[i]) + 1;
     memcpy(text, col->levels[i], length);
     text += length;
@@ -297,7 +297,7 @@ done:
 }
 
 /* One behind the other: pointers to the texts, counts, first rows. Levels with one text become the first of them. */
-static gbt_status merge_texts(gbt_ctx *ctx, const texts *all, const char **text, uint32_t *count, uint32_t *first,
+static gbt_status merge_texts(gbt_ctx *ctx, const texts *all, const char **text, uint64_t *count, uint64_t *first,
                               gbt_error *err) {
   int32_t n = (int32_t)all->n, *twin;
   const char *at = all->text;
@@ -316,19 +316,44 @@ static gbt_status merge_texts(gbt_ctx *ctx, const texts *all, const char **text,
   return status;
 }
 
+/* As gbti_order_levels, of numbers that 32 bits need not hold: by first rows, then stably by counts. */
+static gbt_status order_texts(const gbt_mem *mem, int32_t n, const uint64_t *count, const uint64_t *first,
+                              uint32_t *order, int32_t *n_found, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  uint64_t *key = NULL, *tmp = NULL;
+  uint32_t *order_tmp = NULL;
+  size_t found = 0;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *key, &key, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *tmp, &tmp, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *order_tmp, &order_tmp, err), done);
+  for (int32_t i = 0; i < n; i++)
+    if (count[i] > 0) order[found++] = (uint32_t)i;
+  for (size_t i = 0; i < found; i++) key[i] = first[order[i]];
+  gbt_sort_u64(key, order, found, tmp, order_tmp);
+  for (size_t i = 0; i < found; i++) key[i] = UINT64_MAX - count[order[i]];
+  gbt_sort_u64(key, order, found, tmp, order_tmp);
+done:
+  gbt_mem_free(mem, key);
+  gbt_mem_free(mem, tmp);
+  gbt_mem_free(mem, order_tmp);
+  *n_found = (int32_t)found;
+  return status;
+}
+
 static gbt_status take_texts(gbt_ctx *ctx, texts *all, int64_t n_given, int64_t n_rows, gbti_levels *out,
                              gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   size_t n = (size_t)all->n;
   gbt_status status = GBT_OK;
   const char **text = NULL;
-  uint32_t *count = NULL, *first = NULL, *order = NULL;
+  uint64_t *count = NULL, *first = NULL;
+  uint32_t *order = NULL;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *text, &text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *count, &count, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *first, &first, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
   GBT_TRY_GOTO(merge_texts(ctx, all, text, count, first, err), done);
-  GBT_TRY_GOTO(gbti_order_levels(mem, (int32_t)n, count, first, order, &out->n, err), done);
+  GBT_TRY_GOTO(order_texts(mem, (int32_t)n, count, first, order, &out->n, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->text, &out->text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->count, &out->count, err), done);
   for (int32_t i = 0; i < out->n; i++) {

@@ -6,8 +6,9 @@
 #include "binding.h"
 
 static gbt_status too_many_rows(int64_t n, gbt_error *err) {
-  return gbt_fail(err, GBT_E_DATA, "the data have %lld rows; up to %lld can be used", (long long)n,
-                  (long long)UINT32_MAX - 1);
+  return gbt_fail(err, GBT_E_DATA,
+                  "the data have %lld rows; up to %lld can be used in a process, and more by ranks that share them",
+                  (long long)n, (long long)UINT32_MAX - 1);
 }
 
 /* ---- passes ---- */
@@ -146,7 +147,6 @@ gbt_status gbti_feed_open(gbt_ctx *ctx, const gbt_table *table, const gbt_source
   if (!feed->in_memory && feed->table.n_rows < 0) GBT_TRY(gbti_feed_survey(feed, err)); /* alone */
   GBT_TRY(gbt_comm_share(ctx, feed->table.n_rows, &feed->share, err));
   if (!gbt_comm_alone(ctx)) feed->table.rows_before = feed->share.beg;
-  if (feed->share.all > (int64_t)UINT32_MAX - 1) return too_many_rows(feed->share.all, err);
   if (feed->in_memory) return gbt_table_check(ctx, &feed->table, err);
   return feed->found != NULL ? GBT_OK : gbti_feed_survey(feed, err);
 }

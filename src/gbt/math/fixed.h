@@ -49,15 +49,26 @@ GBT_FN int gbt_scale_exp(double max, int bits) {
   return e;
 }
 
-GBT_FN gbt_scale gbt_scale_from(double max_g, double max_h) {
+/* Scales for gradients that leave `spare` bits of 32 unused. */
+GBT_FN gbt_scale gbt_scale_less(double max_g, double max_h, int spare) {
   gbt_scale s;
-  s.exp_g = gbt_scale_exp(max_g, 31);
-  s.exp_h = gbt_scale_exp(max_h, 32);
+  s.exp_g = gbt_scale_exp(max_g, 31 - spare);
+  s.exp_h = gbt_scale_exp(max_h, 32 - spare);
   s.up_g = gbt_pow2(s.exp_g);
   s.up_h = gbt_pow2(s.exp_h);
   s.down_g = gbt_pow2(-s.exp_g);
   s.down_h = gbt_pow2(-s.exp_h);
   return s;
+}
+
+GBT_FN gbt_scale gbt_scale_from(double max_g, double max_h) { return gbt_scale_less(max_g, max_h, 0); }
+
+/* Bits that must be spare so that sums over n_rows stay within 64: none up to 2^31 rows, one more whenever these
+ * double. At most 16: n_rows < 2^47. */
+GBT_FN int gbt_scale_spare(int64_t n_rows) {
+  int spare = 0;
+  while (spare < 16 && n_rows > (int64_t)1 << (31 + spare)) spare++;
+  return spare;
 }
 
 /* Maxima of gradients that can be scaled: neither NaN nor so large that sums could overflow. */

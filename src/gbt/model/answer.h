@@ -19,9 +19,9 @@ gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, gbt_predictor 
                             gbt_answer what, gbt_tree_range trees, const double *offset, void *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* The same for the rows of a data set, by its bins, in one pass over its pages: the very answers of the rows that it was
- * made of. unseen: what a level is that the model does not know. out: as above, of all rows. GBT_E_DATA names a column
- * whose bins do not say on which side of a split values are: cuts are others than those of the model's training. */
+/* The same for the rows of a data set, by its bins, in one pass over its pages: the very answers of the rows that it
+ * was made of. unseen: what a level is that the model does not know. out: as above, of all rows. GBT_E_DATA names a
+ * column whose bins do not say on which side of a split values are: its cuts are not those of the model's training. */
 typedef struct gbt_dataset gbt_dataset;
 gbt_status gbt_model_answer_bins(gbt_ctx *ctx, const gbt_model *model, gbt_predictor *keep, const gbt_dataset *ds,
                                  gbt_unseen unseen, gbt_answer what, gbt_tree_range trees, const double *offset,

@@ -43,12 +43,14 @@ static gbt_status reserve(gbt_frontier *fr, gbt_error *err) {
 
 static uint32_t *path_of(gbt_frontier *fr, size_t node) { return fr->path + node * (size_t)fr->path_words; }
 
-gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
+gbt_status gbt_frontier_root(gbt_frontier *fr, int64_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
   fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_set_words = fr->ahead.n_next = fr->ahead.drop_at = 0;
   GBT_TRY(reserve(fr, err));
   fr->policy.unit = unit;
   fr->n_leaves = fr->n_numbers = 1;
-  fr->node[0] = gbt_grow_root(&fr->policy, n_rows, sum);
+  fr->node[0] = gbt_grow_root(&fr->policy, (uint32_t)n_rows, sum);
+  gbt_grow_put_rows(&fr->node[0], n_rows);
+  fr->node[0].splittable = (int8_t)gbt_grow_could_split(&fr->policy, &fr->node[0], 1);
   fr->n_nodes = 1;
   if (fr->path_words > 0) memset(fr->path, 0, (size_t)fr->path_words * sizeof *fr->path);
   fr->fresh[fr->n_fresh++] = 0;
@@ -87,14 +89,15 @@ gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
   return growth->settle ? growth->settle(fr, err) : GBT_OK;
 }
 
-gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt_error *err) {
+gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, int64_t n_left, gbt_error *err) {
   GBT_TRY(reserve(fr, err));
   gbt_grow_node *parent = &fr->node[id];
   int32_t first = (int32_t)fr->n_nodes;
   gbt_grow_node left, right;
   GBT_ASSERT(id >= 0 && id < first && (first & 1) == 1); /* the root, then pairs */
   GBT_ASSERT(parent->left == 0 && parent->ahead == 0);
-  gbt_grow_children(&fr->policy, parent, id, n_left, &left, &right);
+  gbt_grow_children(&fr->policy, parent, id, (uint32_t)n_left, &left, &right);
+  gbt_grow_count(parent, n_left, &left, &right);
   parent->ahead = first;
   fr->node[first] = left;
   fr->node[first + 1] = right;

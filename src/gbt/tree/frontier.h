@@ -61,7 +61,7 @@ void gbt_frontier_free(gbt_frontier *fr);
 void gbt_frontier_look_far(gbt_frontier *fr);
 
 /* Starts a tree: the root with its rows and sums, fresh. Ranks: those of all; own_rows is the caller's to set. */
-gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit,
+gbt_status gbt_frontier_root(gbt_frontier *fr, int64_t n_rows, gbt_sum sum, gbt_units unit,
                              gbt_error *err) GBT_MUST_CHECK;
 
 /* After the search: fresh nodes with a split become open; the fresh list is emptied. Where no missing value was seen,
@@ -92,7 +92,7 @@ gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbt_frontier_renumber(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
 /* Makes the children of a chosen node; n_left of its rows go left. The node's split and set must be final. */
-gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t node, uint32_t n_left, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t node, int64_t n_left, gbt_error *err) GBT_MUST_CHECK;
 
 /* Ranks: how many of this rank's rows went left, once the node has been split by the rows of all. */
 void gbt_frontier_share(gbt_frontier *fr, int32_t node, uint32_t own_left);

@@ -14,7 +14,7 @@ typedef struct gbt_grow_node {
   int32_t left;       /* 0 while it is a leaf */
   int32_t depth;      /* root 0 */
   uint32_t order_beg; /* its part of the backend's row order begins there; rows ascending */
-  uint32_t n_rows;    /* of all ranks: what decisions look at */
+  uint32_t n_rows;    /* of all ranks: what decisions look at; its lower 32 bits, see gbt_grow_rows */
   uint32_t own_rows;  /* of them those of this rank, which stand in its row order */
   gbt_sum sum;        /* in histogram units */
   gbt_bounds bounds;  /* of its weight */
@@ -30,7 +30,17 @@ typedef struct gbt_grow_node {
   double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
   int32_t hist;                /* the number of its histogram, -1: it has none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
+  uint32_t rows_high;          /* of n_rows, what is above its 32 bits; 0 on devices, which know one rank */
 } gbt_grow_node;
+
+/* Rows of the node, of all ranks. */
+GBT_FN int64_t gbt_grow_rows(const gbt_grow_node *node) {
+#if defined(__CUDACC__)
+  return (int64_t)node->n_rows;
+#else
+  return (int64_t)node->rows_high << 32 | (int64_t)node->n_rows;
+#endif
+}
 
 /* What a growth policy knows of all nodes of a tree. */
 typedef struct gbt_grow_policy {
@@ -69,7 +79,7 @@ GBT_FN int gbt_grow_has_room(const gbt_grow_policy *p, const gbt_grow_node *node
 GBT_FN int gbt_grow_could_split(const gbt_grow_policy *p, const gbt_grow_node *node, int64_t n_leaves) {
   if (p->max_depth > 0 && node->depth >= p->max_depth) return 0;
   if (!gbt_grow_has_room(p, node, n_leaves)) return 0;
-  if ((int64_t)node->n_rows < 2 * p->min_rows) return 0;
+  if (gbt_grow_rows(node) < 2 * p->min_rows) return 0;
   return (double)node->sum.h * p->unit.h >= 2.0 * p->min_child_weight;
 }
 
@@ -154,7 +164,7 @@ GBT_FN double gbt_grow_child_weight(const gbt_grow_policy *p, const gbt_grow_nod
  * Rows of a single process: see gbt_grow_share. */
 GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, int32_t id, uint32_t n_left,
                               gbt_grow_node *left, gbt_grow_node *right) {
-  GBT_ASSERT(parent->split.kind != GBT_SPLIT_NONE && n_left <= parent->n_rows);
+  GBT_ASSERT(parent->split.kind != GBT_SPLIT_NONE && (n_left <= parent->n_rows || parent->rows_high > 0));
   *left = *right = gbt_grow_empty(id, parent->depth + 1);
   left->order_beg = parent->order_beg;
   left->n_rows = left->own_rows = n_left;
@@ -168,6 +178,21 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
   left->weight = gbt_grow_child_weight(p, parent, left);
   right->weight = gbt_grow_child_weight(p, parent, right);
   parent->bulk_left = n_left >= right->n_rows;
+}
+
+/* Sets what gbt_grow_rows gives. */
+GBT_FN void gbt_grow_put_rows(gbt_grow_node *node, int64_t n_rows) {
+  node->n_rows = (uint32_t)n_rows;
+  node->rows_high = (uint32_t)((uint64_t)n_rows >> 32);
+}
+
+/* The children's rows where those of all ranks may be more than 32 bits hold, n_left having gone left. */
+GBT_FN void gbt_grow_count(gbt_grow_node *parent, int64_t n_left, gbt_grow_node *left, gbt_grow_node *right) {
+  const int64_t n_right = gbt_grow_rows(parent) - n_left;
+  GBT_ASSERT(n_left >= 0 && n_right >= 0);
+  gbt_grow_put_rows(left, n_left);
+  gbt_grow_put_rows(right, n_right);
+  parent->bulk_left = n_left >= n_right;
 }
 
 /* The children's rows where there are several ranks, own_left of this rank's having gone left. */

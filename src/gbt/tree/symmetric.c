@@ -25,8 +25,8 @@ void gbt_frontier_bulk(gbt_frontier *fr) {
     GBT_ASSERT(beg + n <= fr->n_nodes);
     for (size_t i = beg; i < beg + n; i++) {
       GBT_ASSERT((size_t)fr->node[i].left == 2 * i + 1); /* trees are full */
-      all += fr->node[i].n_rows;
-      left += fr->node[fr->node[i].left].n_rows;
+      all += (uint64_t)gbt_grow_rows(&fr->node[i]);
+      left += (uint64_t)gbt_grow_rows(&fr->node[fr->node[i].left]);
     }
     for (size_t i = beg; i < beg + n; i++) fr->node[i].bulk_left = left >= all - left;
   }

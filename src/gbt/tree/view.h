@@ -40,7 +40,7 @@ typedef struct gbt_node_info {
   uint32_t n_words;         /* of the set; levels beyond go right */
   const double *value;      /* leaf: n_leaf_outputs numbers that it adds to the score; split: NULL. Borrowed */
   double gain, cover;       /* gain of the split (0 for a leaf); sum of hessians */
-  uint32_t count;           /* training rows that came by, sampled ones */
+  uint32_t count;           /* training rows that came by, sampled ones; 2^32 - 1 for all larger numbers, of ranks */
 } gbt_node_info;
 
 uint32_t gbt_tree_n_nodes(const gbt_forest_view *forest, uint64_t tree); /* tree < n_trees */
