@@ -13,6 +13,8 @@
 #' a temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
 #' behind. Statements that DuckDB cannot describe (`CALL`, `SHOW`) are fetched as a whole.
 #'
+#' Tried with RSQLite and with duckdb 1.5.5.
+#'
 #' @param connection A connection of package DBI.
 #' @param statement The query, one text; or a table, as [DBI::Id()].
 #' @param params Values of the query's parameters, see [DBI::dbBind()].
