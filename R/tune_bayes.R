@@ -14,8 +14,8 @@ check_bayesian <- function(package = "kernlab") {
 # Configurations that are drawn at random before the first proposal.
 bayes_start <- function(space, n) min(n, max(5, min(ceiling(n / 3), 2 * length(space) + 1)))
 
-# The configurations as points: ranges from 0 to 1, on their scale, numbers to choose from likewise, and an indicator for
-# each text.
+# The configurations as points: ranges from 0 to 1, on their scale, numbers to choose from likewise, and an indicator
+# for each text.
 config_points <- function(space, configs) {
   n <- length(configs[[1L]])
   columns <- lapply(space, function(part) {

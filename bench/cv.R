@@ -2,8 +2,8 @@
 #
 # Ten folds on one binned copy (gbt_cv) beside one training of the same rounds and a loop of ten trainings that bin
 # their rows each time, from the same data frames. Medians of three runs in turns; printed as a table. The last column
-# is the processor time of gbt_cv() beside that of the one training, of the least of the three: what the folds have to do,
-# whatever else the machine does.
+# is the processor time of gbt_cv() beside that of the one training, of the least of the three: what the folds have to
+# do, whatever else the machine does.
 library(gbt)
 rounds <- as.integer(c(commandArgs(TRUE), "100")[1L])
 made <- function(n, p) {
