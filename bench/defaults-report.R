@@ -192,7 +192,7 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   },
   "## By kind", "",
   "Mean gap in % among the peers' own defaults (number of sets). Small sets have less than 2,000 rows, large ones",
-  "20,000 or more.", "", table_or_none(kind_table()), "",
+  "more than 20,000.", "", table_or_none(kind_table()), "",
   "## Paired tests", "",
   "Change of the loss by set, mean over splits: the difference of two configurations in the same split, divided by",
   "the mean of both; negative is better. *p*: share of the ways to flip the signs of sets that give a mean as far from",
