@@ -1,5 +1,5 @@
-# Memory and time of reading a query of DuckDB: by gbt_query(), which goes by a temporary table, and by the package's own
-# result, which is one data frame. Needs the package duckdb, and Linux for the peaks.
+# Memory and time of reading a query of DuckDB: by gbt_query(), which goes by a temporary table, and by the package's
+# own result, which is one data frame. Needs the package duckdb, and Linux for the peaks.
 #
 #   Rscript bench/duckdb.R [ROWS = 6000000] [MEMORY = 300MB]      MEMORY: what the database may take
 args <- commandArgs(TRUE)
@@ -8,8 +8,8 @@ one <- function(how, rows, memory) {
   con <- DBI::dbConnect(duckdb::duckdb(tempfile(fileext = ".db"), shared_home = FALSE))
   DBI::dbExecute(con, sprintf("SET memory_limit = '%s'", memory))
   DBI::dbExecute(con, "SET threads = 1")
-  query <- sprintf(paste("SELECT i::DOUBLE a, sin(i) b, cos(i) c, i %% 7 d, (i * 31 %% 101)::DOUBLE e, (i %% 2)::DOUBLE y",
-                         "FROM range(%.0f) t(i)"), rows)
+  query <- sprintf(paste("SELECT i::DOUBLE a, sin(i) b, cos(i) c, i %% 7 d, (i * 31 %% 101)::DOUBLE e,",
+                         "(i %% 2)::DOUBLE y FROM range(%.0f) t(i)"), rows)
   peak <- function() as.numeric(gsub("\\D", "", grep("VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
   before <- peak()
   began <- proc.time()[["elapsed"]]
