@@ -114,9 +114,10 @@ draw_shap_summary <- function(x, shown, top, given) {
     }
     below <- put_titles(page, outer[1L], outer[4L], outer[2L])
     page$title <- page$subtitle <- NULL # written
-    key <- c(outer[1L], min(outer[2L], outer[1L] + 2.4), below - colour_key_height(page), below)
-    put_colour_key(page, key, ramp, 0, 1, paste0("value of the column", if (plain) " (grey: no order)"),
-                   c("low", "high"))
+    what <- paste0("value of the column", if (plain) " (grey: no order)")
+    wide <- max(2.4, text_width(what, letter_size(page, 0.75)) + 0.05) # so that the title is not shortened
+    key <- c(outer[1L], min(outer[2L], outer[1L] + wide), below - colour_key_height(page), below)
+    put_colour_key(page, key, ramp, 0, 1, what, c("low", "high"))
     outer[4L] <- key[3L] - 0.5 * line_height(page, 0.8)
     if (length(shown$values) == 1L) one(1L, outer) else draw_output_panels(page, outer, shown$outputs, one, c(1.8, 1.4))
   })

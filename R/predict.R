@@ -72,10 +72,11 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts. With an `output`: the number of rows, invisibly.
 #' @section Devices:
-#' Types `"contrib"` and `"interaction"` are computed on the CPU, whatever `device` says. Other
-#' predictions are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]). `"auto"`, the
-#' default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns and
-#' T trees,
+#' Predictions of all types are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]).
+#' Contributions and interactions go there where it is asked for by name: rows go through the trees there, while the
+#' trees are made ready by the CPU, and so is the background. For them `"auto"` is the CPU. For other types `"auto"`,
+#' the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns
+#' and T trees,
 #' * on the CPU: N T * 1 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it, unless this session has done so, N C * 1.6 ns to move the numbers, and N T * 0.015
 #'   ns: estimates that have not been confirmed on hardware.
@@ -147,9 +148,8 @@ predict.gbt <- function(object, newdata,
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
   if (!known && object$has_offset && type != "leaf") warn_no_offset(object)
   if (shap) {
-    if (!no_request(device)) check_device(device) # these are made on the CPU whatever the device
     return(predict_contributions(object, frame, background_frame(background, object, sparse_zero), type, by, rounds,
-                                 offset, unseen, resolve_threads(threads), row_labels(newdata)))
+                                 offset, unseen, resolve_threads(threads), row_labels(newdata), device))
   }
   kind <- enums$answer[[if (type == "prob") "response" else type]]
   trees <- as.double(rounds) * object$n_outputs * object$params$num_parallel_tree

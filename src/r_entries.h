@@ -20,7 +20,7 @@ SEXP r_gbt_default_metric(SEXP objective);
 SEXP r_gbt_drop_blank(SEXP bytes, SEXP sep);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP player, SEXP n_players, SEXP interactions,
-                   SEXP round_end, SEXP offset, SEXP unseen, SEXP threads);
+                   SEXP round_end, SEXP offset, SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
@@ -89,7 +89,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(default_metric, 1) \
   X(drop_blank, 2) \
   X(enums, 0) \
-  X(explain, 11) \
+  X(explain, 12) \
   X(hold_out, 4) \
   X(mark_doubled, 3) \
   X(metric_check, 4) \

@@ -1,19 +1,27 @@
 /* Contributions of players to scores. */
 #include "r_gbt.h"
 
+/* Where it is done: NULL is the CPU. */
+typedef struct r_where {
+  const gbt_device_api *api;
+  int32_t number;
+} r_where;
+
 /* Zone 2 whole: binds the tables to the model and fills out. */
-static gbt_status explain(r_threads threads, const gbt_model *model, const gbt_table *table, const gbt_table *back,
-                          gbt_explain_spec spec, const double *offset, gbt_unseen unseen, double *out,
-                          gbt_error *err) {
+static gbt_status explain(r_threads threads, r_where at, const gbt_model *model, const gbt_table *table,
+                          const gbt_table *back, gbt_explain_spec spec, const double *offset, gbt_unseen unseen,
+                          double *out, gbt_error *err) {
   gbt_ctx ctx;
   gbt_binding *binding = NULL, *background = NULL;
   gbt_status status;
   GBT_TRY(r_ctx_open(&ctx, threads, err));
   GBT_TRY_GOTO(gbt_binding_new(&ctx, table, gbt_model_schema(model), unseen, &binding, err), done);
-  if (back != NULL)
-    GBT_TRY_GOTO(gbt_binding_new(&ctx, back, gbt_model_schema(model), unseen, &background, err), done);
+  if (back != NULL) GBT_TRY_GOTO(gbt_binding_new(&ctx, back, gbt_model_schema(model), unseen, &background, err), done);
   spec.background = background;
-  status = gbt_explain(&ctx, gbt_model_forest(model), binding, &spec, offset, out, err);
+  if (at.api != NULL && gbt_device_offers(at.api, GBT_WORK_CONTRIBUTIONS))
+    status = gbt_device_explain(&ctx, at.api, at.number, gbt_model_forest(model), binding, &spec, offset, out, err);
+  else
+    status = gbt_explain(&ctx, gbt_model_forest(model), binding, &spec, offset, out, err);
 done:
   gbt_binding_free(binding);
   gbt_binding_free(background);
@@ -21,13 +29,15 @@ done:
   return status;
 }
 
-/* player: by feature, from 1. background: a frame, or NULL. An array: rows, players and the base (twice for
- * interactions), outputs. */
+/* player: by feature, from 1. background: a frame, or NULL. device: NULL, or as for r_cuda_api. An array: rows, players
+ * and the base (twice for interactions), outputs. */
 SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP player, SEXP n_players, SEXP interactions,
-                   SEXP round_end, SEXP offset, SEXP unseen, SEXP threads) {
+                   SEXP round_end, SEXP offset, SEXP unseen, SEXP threads, SEXP device) {
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
+  r_where at = {NULL, 0};
+  if (device != R_NilValue) at.api = r_cuda_api(device, &at.number);
   const gbt_forest_info about = gbt_forest_about(gbt_model_forest(model));
   gbt_table table, back;
   r_table(frame, &table);
@@ -52,7 +62,7 @@ SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP pla
 
   /* 2 */
   gbt_status status =
-      explain(t, model, &table, background != R_NilValue ? &back : NULL, spec, off, novel, REAL(out), &err);
+      explain(t, at, model, &table, background != R_NilValue ? &back : NULL, spec, off, novel, REAL(out), &err);
 
   /* 3 */
   r_check(status, &err);

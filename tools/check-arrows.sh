@@ -13,7 +13,7 @@
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
-#   in src/cuda: base <- data <- grow, encode; base <- predict; door uses all of them
+#   in src/cuda: base <- data <- grow, encode; base <- predict, explain; door uses all of them
 set -eu
 
 # uses FOLDER: the folders, or single headers, that its files may include. `root` stands for params.h and params.def.
@@ -47,7 +47,8 @@ wing_uses() {
       echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/objective gbt/metric gbt/data gbt/tree gbt/backend"
       ;;
     predict) echo "cuda/base cuda/predict gbt/base gbt/math gbt/tree gbt/model" ;;
-    door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/encode cuda/door gbt/backend" ;;
+    explain) echo "cuda/base cuda/explain gbt/base gbt/math gbt/tree gbt/explain" ;;
+    door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/explain cuda/encode cuda/door gbt/backend" ;;
     *) echo "" ;;
   esac
 }
@@ -58,7 +59,7 @@ excepted() {
     "gbt.h "*) return 0 ;;                            # the public header
     # prediction reads the host's columns
     "model/predict"*" data/table.h") return 0 ;;
-    "explain/explain.h data/table.h" | "explain/"*" data/binding.h" | "explain/explain_impl.h data/job.h") return 0 ;;
+    "explain/explain.h data/table.h" | "explain/"*" data/binding.h" | "explain/"*" data/job.h") return 0 ;;
     "model/answer_bins.c data/values.h") return 0 ;; # prediction of rows that are binned
     "model/predict_job.h data/binding.h" | "model/answer.c data/binding.h") return 0 ;;
   esac

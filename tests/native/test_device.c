@@ -142,13 +142,23 @@ static gbt_status lib_leaves(gbt_ctx *ctx, int32_t device, const gbt_forest_view
   return gbt_fail(err, GBT_E_DEVICE, "the device is lost");
 }
 
+static gbt_status lib_explain(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
+                              const struct gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
+  (void)ctx, (void)forest, (void)binding, (void)spec, (void)err;
+  asked.device = device;
+  asked.offset = offset;
+  asked.out = out;
+  return GBT_OK;
+}
+
 static const gbt_device_api whole = {.build = GBT_BUILD_ID,
                                      .name = "test",
                                      .info = lib_info,
                                      .open = lib_open,
                                      .data = lib_data,
                                      .scores = lib_scores,
-                                     .leaves = lib_leaves};
+                                     .leaves = lib_leaves,
+                                     .explain = lib_explain};
 
 /* ---- tests ---- */
 
@@ -160,13 +170,15 @@ static void a_library_of_another_build_does_not_fit(void) {
 }
 
 static void a_library_offers_what_it_has(void) {
-  for (int have = 0; have < 16; have++) {
+  for (int have = 0; have < 32; have++) {
     const gbt_device_api api = {.open = have & 1 ? lib_open : NULL,
                                 .data = have & 2 ? lib_data : NULL,
                                 .scores = have & 4 ? lib_scores : NULL,
-                                .leaves = have & 8 ? lib_leaves : NULL};
-    const gbt_device_work works[] = {GBT_WORK_TRAIN, GBT_WORK_DATA, GBT_WORK_SCORES, GBT_WORK_LEAVES};
-    for (int w = 0; w < 4; w++) CHECK_EQ_I64(gbt_device_offers(&api, works[w]), have >> w & 1);
+                                .leaves = have & 8 ? lib_leaves : NULL,
+                                .explain = have & 16 ? lib_explain : NULL};
+    const gbt_device_work works[] = {GBT_WORK_TRAIN, GBT_WORK_DATA, GBT_WORK_SCORES, GBT_WORK_LEAVES,
+                                     GBT_WORK_CONTRIBUTIONS};
+    for (int w = 0; w < 5; w++) CHECK_EQ_I64(gbt_device_offers(&api, works[w]), have >> w & 1);
   }
 }
 
@@ -183,6 +195,8 @@ static void questions_reach_the_library(void) {
   CHECK_FAILS(gbt_device_leaves(&ctx, &whole, 0, NULL, NULL, (gbt_tree_range){5, 5}, &leaves, test_err), GBT_E_DEVICE,
               "lost");
   CHECK(asked.device == 0 && asked.first == 5 && asked.n == 0 && asked.out == &leaves);
+  CHECK_OK(gbt_device_explain(&ctx, &whole, 4, NULL, NULL, NULL, &offset, &scores, test_err));
+  CHECK(asked.device == 4 && asked.offset == &offset && asked.out == &scores);
   gbt_ctx_close(&ctx);
 }
 

@@ -1,104 +1,13 @@
 /* Contributions against a twin that tries all sets of known players, with what a tree is worth by recursion. */
-#include "../../src/gbt/data/binding.h"
-#include "../../src/gbt/explain/explain.h"
 #include "../../src/gbt/model/predict_job.h"
+#include "explain_scene.h"
 #include "fault.h"
-#include "forests.h"
 #include "sweep.h"
-
-enum { MOST_PLAYERS = 6 };
-
-/* ---- a forest and a table ---- */
-
-typedef struct scene {
-  gbt_schema *schema;
-  gbt_forest *forest;
-  gbt_forest_view view; /* with covers of its own, some of them 0, and nodes of its own */
-  double *cover, *x;    /* x: n_rows x n_features */
-  gbt_node *nodes;
-  made_table *table;
-  gbt_binding *binding;
-  int32_t *player;
-  int32_t n_players, n_features;
-} scene;
-
-/* Complete trees get one split a layer. Where most training rows went may differ, which is nothing to numbers. */
-static void make_symmetric(scene *s, test_rng *rng) {
-  for (uint64_t t = 0; t < s->view.n_trees; t++) {
-    gbt_node *nodes = s->nodes + s->view.trees[t].node_beg;
-    for (uint32_t first = 0; nodes[first].left > 0; first = 2 * first + 1)
-      for (uint32_t i = first; i < 2 * first + 1; i++) {
-        CHECK(nodes[i].left == 2 * i + 1);
-        nodes[i].feat = nodes[first].feat;
-        nodes[i].arg = nodes[first].arg;
-        if (!(nodes[i].feat & GBT_NODE_CATEGORICAL) && test_below(rng, 2)) nodes[i].feat ^= GBT_NODE_BULK_LEFT;
-      }
-  }
-}
-
-static void scene_open_of(scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows,
-                          int32_t n_features, int32_t most_players) {
-  gbt_ctx ctx = test_ctx(NULL, 1);
-  s->n_features = n_features;
-  s->schema = make_schema(rng, n_features, 40);
-  s->forest = (vectors ? make_vector_forest : make_forest)(rng, s->schema, spec);
-  s->view = gbt_forest_look(s->forest);
-  s->cover = test_alloc((size_t)s->view.n_nodes * sizeof *s->cover);
-  for (uint64_t i = 0; i < s->view.n_nodes; i++)
-    s->cover[i] = test_below(rng, 6) == 0 ? 0.0 : test_below(rng, 20) == 0 ? -1.0 : s->view.cover[i];
-  s->view.cover = s->cover;
-  s->nodes = test_alloc((size_t)s->view.n_nodes * sizeof *s->nodes);
-  memcpy(s->nodes, s->view.nodes, (size_t)s->view.n_nodes * sizeof *s->nodes);
-  s->view.nodes = s->nodes;
-  s->table = make_table(rng, s->schema, n_rows);
-  CHECK_OK(gbt_binding_new(&ctx, &s->table->table, s->schema, GBT_UNSEEN_PRIOR, &s->binding, test_err));
-  s->n_players = 1 + (int32_t)test_below(rng, (uint64_t)most_players);
-  s->player = test_alloc((size_t)n_features * sizeof *s->player);
-  int32_t *feats = test_alloc((size_t)n_features * sizeof *feats);
-  int64_t *cursor = test_alloc((size_t)n_features * sizeof *cursor);
-  for (int32_t f = 0; f < n_features; f++) {
-    s->player[f] = (int32_t)test_below(rng, s->n_players);
-    feats[f] = f;
-  }
-  s->x = test_alloc((size_t)n_rows * (size_t)n_features * sizeof *s->x);
-  for (int64_t r = 0; r < n_rows; r++) {
-    memset(cursor, 0, (size_t)n_features * sizeof *cursor);
-    gbt_binding_read(s->binding, r, 1, feats, n_features, cursor, s->x + n_features * r, n_features);
-  }
-  free(feats);
-  free(cursor);
-  gbt_ctx_close(&ctx);
-}
-
-static void scene_open(scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows) {
-  scene_open_of(s, rng, spec, vectors, n_rows, 8, MOST_PLAYERS);
-}
-
-static void scene_close(scene *s) {
-  gbt_binding_free(s->binding);
-  free_table(s->table);
-  gbt_forest_free(s->forest);
-  gbt_schema_unref(s->schema);
-  free(s->cover);
-  free(s->nodes);
-  free(s->x);
-  free(s->player);
-}
-
-static size_t n_cells(const scene *s, int pairs) {
-  size_t p = (size_t)s->n_players + 1;
-  return (pairs ? p * p : p) * (size_t)s->view.n_outputs;
-}
-
-static gbt_explain_spec all_of(const scene *s, const gbt_binding *background, int pairs) {
-  gbt_explain_spec spec = {{0, s->view.n_trees}, s->player, s->n_players, background, pairs};
-  return spec;
-}
 
 /* ---- the twin ---- */
 
 /* What tree t is worth for output k when the players of `known` are those of row x; others: by cover, or row b's. */
-static double worth(const scene *s, uint64_t t, int32_t k, uint32_t at, uint32_t known, const double *x,
+static double worth(const explain_scene *s, uint64_t t, int32_t k, uint32_t at, uint32_t known, const double *x,
                     const double *b) {
   static const uint32_t none[1];
   const gbt_forest_view *v = &s->view;
@@ -124,7 +33,7 @@ static double worth(const scene *s, uint64_t t, int32_t k, uint32_t at, uint32_t
   return share * worth(s, t, k, node->left, known, x, b) + (1.0 - share) * worth(s, t, k, node->left + 1, known, x, b);
 }
 
-static double forest_worth(const scene *s, int32_t k, uint32_t known, const double *x, int64_t n_back) {
+static double forest_worth(const explain_scene *s, int32_t k, uint32_t known, const double *x, int64_t n_back) {
   double sum = s->view.base[k];
   for (uint64_t t = 0; t < s->view.n_trees; t++) {
     double of = 0.0;
@@ -137,7 +46,7 @@ static double forest_worth(const scene *s, int32_t k, uint32_t known, const doub
 static double factorial(int n) { return n < 2 ? 1.0 : n * factorial(n - 1); }
 
 /* One row and output. out: (P + 1) x (P + 1): contributions on the diagonal, halves of interactions beside it. */
-static void twin_row(const scene *s, int32_t k, int64_t row, int64_t n_back, double *out) {
+static void twin_row(const explain_scene *s, int32_t k, int64_t row, int64_t n_back, double *out) {
   const int n = s->n_players;
   double value[1 << MOST_PLAYERS];
   for (uint32_t known = 0; known < 1u << n; known++)
@@ -160,7 +69,7 @@ static void twin_row(const scene *s, int32_t k, int64_t row, int64_t n_back, dou
 }
 
 /* The size of the numbers that are added up. */
-static double magnitude(const scene *s) {
+static double magnitude(const explain_scene *s) {
   double sum = 1.0;
   for (uint64_t t = 0; t < s->view.n_trees; t++) {
     double most = 0.0;
@@ -179,12 +88,12 @@ static double magnitude(const scene *s) {
   return sum;
 }
 
-static void against_twin(const scene *s, int by_background, int pairs) {
+static void against_twin(const explain_scene *s, int by_background, int pairs) {
   const int64_t n_rows = s->table->table.n_rows;
   const int n = s->n_players, width = n + 1;
   const double most = 1e-10 * magnitude(s);
-  const gbt_explain_spec spec = all_of(s, by_background ? s->binding : NULL, pairs);
-  const size_t cells = n_cells(s, pairs);
+  const gbt_explain_spec spec = explain_scene_spec(s, by_background ? s->binding : NULL, pairs);
+  const size_t cells = explain_scene_cells(s, pairs);
   double *got = test_alloc((size_t)n_rows * cells * sizeof *got), want[(MOST_PLAYERS + 1) * (MOST_PLAYERS + 1)];
   gbt_ctx ctx = test_ctx(NULL, 1);
   CHECK_OK(gbt_explain(&ctx, &s->view, s->binding, &spec, NULL, got, test_err));
@@ -214,10 +123,10 @@ static void as_all_sets_of_players(void) {
   for (int i = 0; i < 45; i++) {
     const int vectors = i % 5 == 4;
     const forest_spec spec = {vectors ? 2 : 1 + i % 3, 1 + i % 2, 2, 1 + i, (tree_shape)(i % 3), 0};
-    scene s;
-    scene_open(&s, &rng, &spec, vectors, 3);
+    explain_scene s;
+    explain_scene_open(&s, &rng, &spec, vectors, 3);
     for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2);
-    scene_close(&s);
+    explain_scene_close(&s);
   }
 }
 
@@ -227,11 +136,11 @@ static void as_all_sets_where_layers_have_one_split(void) {
   for (int depth = 1; depth <= 5; depth++)
     for (int vectors = 0; vectors < 2; vectors++) {
       const forest_spec spec = {2, 1, 2, (1 << depth) - 1, SHAPE_COMPLETE, 1};
-      scene s;
-      scene_open(&s, &rng, &spec, vectors, depth % 2 == 1 ? 20 : 34);
-      make_symmetric(&s, &rng);
+      explain_scene s;
+      explain_scene_open(&s, &rng, &spec, vectors, depth % 2 == 1 ? 20 : 34);
+      explain_scene_symmetric(&s, &rng);
       for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2);
-      scene_close(&s);
+      explain_scene_close(&s);
     }
 }
 
@@ -245,7 +154,7 @@ static double beta_of(int a, int b) {
 }
 
 typedef struct leaf_twin {
-  const scene *s;
+  const explain_scene *s;
   const gbt_node *nodes;
   const uint32_t *words;
   const double *x, *b;
@@ -297,12 +206,12 @@ static void twin_walk(const leaf_twin *w, uint32_t at, int32_t k) {
 }
 
 /* One output alone. */
-static void against_leaves(const scene *s, int pairs) {
+static void against_leaves(const explain_scene *s, int pairs) {
   static const uint32_t none[1];
   const int64_t n_rows = s->table->table.n_rows;
   const int width = s->n_players + 1;
-  const gbt_explain_spec spec = all_of(s, s->binding, pairs);
-  double *got = test_alloc((size_t)n_rows * n_cells(s, pairs) * sizeof *got);
+  const gbt_explain_spec spec = explain_scene_spec(s, s->binding, pairs);
+  double *got = test_alloc((size_t)n_rows * explain_scene_cells(s, pairs) * sizeof *got);
   double *want = test_alloc((size_t)(width * width) * sizeof *want);
   uint8_t *fails = test_alloc(2 * (size_t)width);
   gbt_ctx ctx = test_ctx(NULL, 1);
@@ -344,12 +253,12 @@ static void of_depth(int64_t depth) {
   test_rng rng = {(uint64_t)depth + 5};
   const forest_spec spec = {1, 1, 1, (int32_t)depth, SHAPE_CHAIN, 1};
   for (int pairs = 0; pairs < 2; pairs++) {
-    scene s;
-    scene_open_of(&s, &rng, &spec, 0, depth % 3 == 0 || pairs ? 3 : 70, (int32_t)depth + 40, 1);
+    explain_scene s;
+    explain_scene_open_of(&s, &rng, &spec, 0, depth % 3 == 0 || pairs ? 3 : 70, (int32_t)depth + 40, 1);
     s.n_players = s.n_features;
     for (int32_t f = 0; f < s.n_features; f++) s.player[f] = (f * 7) % s.n_features;
     against_leaves(&s, pairs);
-    scene_close(&s);
+    explain_scene_close(&s);
   }
 }
 
@@ -365,13 +274,13 @@ static void of_rows(int64_t n_rows) {
   test_rng rng = {(uint64_t)n_rows};
   const int whole = n_rows % 4 == 0;
   const forest_spec spec = {2, 1, 2, whole ? 15 : 12, whole ? SHAPE_COMPLETE : (tree_shape)(n_rows % 3), 1};
-  scene s;
-  scene_open(&s, &rng, &spec, n_rows % 2 == 1, n_rows);
-  if (whole) make_symmetric(&s, &rng);
+  explain_scene s;
+  explain_scene_open(&s, &rng, &spec, n_rows % 2 == 1, n_rows);
+  if (whole) explain_scene_symmetric(&s, &rng);
   for (int way = 0; way < 4; way++) {
     const int pairs = way / 2;
-    const gbt_explain_spec job = all_of(&s, way % 2 && n_rows > 0 ? s.binding : NULL, pairs);
-    const size_t cells = n_cells(&s, pairs), n = cells * (size_t)n_rows, per = cells / 2;
+    const gbt_explain_spec job = explain_scene_spec(&s, way % 2 && n_rows > 0 ? s.binding : NULL, pairs);
+    const size_t cells = explain_scene_cells(&s, pairs), n = cells * (size_t)n_rows, per = cells / 2;
     double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
     double *score = test_alloc((size_t)n_rows * 2 * sizeof *score);
     gbt_ctx ctx = test_ctx(NULL, 1), two = test_ctx(NULL, 2);
@@ -394,7 +303,7 @@ static void of_rows(int64_t n_rows) {
     free(other);
     free(score);
   }
-  scene_close(&s);
+  explain_scene_close(&s);
 }
 
 static void any_number_of_rows(void) {
@@ -405,7 +314,7 @@ static void any_number_of_rows(void) {
 /* ---- failing ---- */
 
 typedef struct failing {
-  const scene *s;
+  const explain_scene *s;
   gbt_explain_spec spec;
   double *out;
 } failing;
@@ -422,31 +331,32 @@ static gbt_status explain_once(const gbt_mem *mem, void *arg, gbt_error *err) {
 static void allocations_fail(void) {
   test_rng rng = {73};
   const forest_spec spec = {2, 1, 2, 9, SHAPE_BUSHY, 1};
-  scene s;
-  scene_open(&s, &rng, &spec, 0, 70);
+  explain_scene s;
+  explain_scene_open(&s, &rng, &spec, 0, 70);
   for (int way = 0; way < 4; way++) {
-    failing w = {&s, all_of(&s, way % 2 ? s.binding : NULL, way / 2), test_alloc(70 * n_cells(&s, 1) * sizeof(double))};
+    failing w = {&s, explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2),
+                 test_alloc(70 * explain_scene_cells(&s, 1) * sizeof(double))};
     CHECK(fault_sweep(explain_once, &w) > 40);
     free(w.out);
   }
-  scene_close(&s);
+  explain_scene_close(&s);
 }
 
 static void refuses(void) {
   test_rng rng = {74};
   const forest_spec spec = {1, 1, 2, 5, SHAPE_BUSHY, 1};
-  scene s;
+  explain_scene s;
   double out[8] = {0};
-  scene_open(&s, &rng, &spec, 0, 1);
+  explain_scene_open(&s, &rng, &spec, 0, 1);
   gbt_ctx ctx = test_ctx(NULL, 1);
-  gbt_explain_spec job = all_of(&s, NULL, 0);
+  gbt_explain_spec job = explain_scene_spec(&s, NULL, 0);
   job.trees.end = s.view.n_trees + 1;
   CHECK_FAILS(gbt_explain(&ctx, &s.view, s.binding, &job, NULL, out, test_err), GBT_E_ARG, "no such trees");
-  job = all_of(&s, NULL, 0);
+  job = explain_scene_spec(&s, NULL, 0);
   s.player[7] = s.n_players;
   CHECK_FAILS(gbt_explain(&ctx, &s.view, s.binding, &job, NULL, out, test_err), GBT_E_ARG, "feature 8 has no player");
   gbt_ctx_close(&ctx);
-  scene_close(&s);
+  explain_scene_close(&s);
 }
 
 void suite_explain(void) {

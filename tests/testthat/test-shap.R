@@ -169,3 +169,20 @@ test_that("a column may be called (base), and contributions are a data frame", {
                                                 contribution = as.vector(s$values)))
   expect_identical(sort(gbt_importance(m, "shap", data = d[-1])$column), c("(base)", "(base)_"))
 })
+
+test_that("contributions on a device are those of the cpu", {
+  skip_if_not_emulated()
+  d <- shap_data()
+  for (policy in c("depthwise", "symmetric")) {
+    m <- gbt_train(y ~ ., d, nrounds = 4, max_depth = 4, grow_policy = policy, threads = 1, device = "cpu")
+    for (type in c("contrib", "interaction")) {
+      for (back in list(NULL, d[31:60, ])) {
+        ask <- function(device) predict(m, d, type = type, background = back, threads = 2, device = device)
+        expect_identical(ask("cuda"), ask("cpu"))
+      }
+    }
+  }
+  expect_identical(gbt_shap(m, d, threads = 1, device = "cuda"), gbt_shap(m, d, threads = 1, device = "cpu"))
+  withr::local_envvar(SIMT_DEVICES = "0")
+  expect_error(predict(m, d, type = "contrib", device = "cuda"), class = "gbt_error_device")
+})

@@ -10,6 +10,7 @@
 
 #include "../data/data.cuh"
 #include "../encode/statistics.cuh"
+#include "../explain/explain.h"
 #include "../predict/predict.h"
 
 /* Compute capabilities that there is code for, times 100, ascending, as the compiler says. */
@@ -144,6 +145,7 @@ static gbt_device_api make_api() {
   api.statistics = cu_statistics_looked_at;
   api.scores = cu_predict_scores;
   api.leaves = cu_predict_leaves;
+  api.explain = cu_explain;
   return api;
 }
 

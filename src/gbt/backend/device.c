@@ -19,6 +19,8 @@ const char *gbt_device_work_name(int work) {
     return "scores";
   case GBT_WORK_LEAVES:
     return "leaves";
+  case GBT_WORK_CONTRIBUTIONS:
+    return "contributions";
   }
   return NULL;
 }
@@ -33,6 +35,8 @@ int gbt_device_offers(const gbt_device_api *api, gbt_device_work work) {
     return api->scores != NULL;
   case GBT_WORK_LEAVES:
     return api->leaves != NULL;
+  case GBT_WORK_CONTRIBUTIONS:
+    return api->explain != NULL;
   }
   return 0;
 }
@@ -63,4 +67,11 @@ gbt_status gbt_device_leaves(gbt_ctx *ctx, const gbt_device_api *api, int32_t nu
                              const gbt_binding *binding, gbt_tree_range trees, int32_t *out, gbt_error *err) {
   GBT_ASSERT(api->leaves != NULL && trees.beg <= trees.end);
   return api->leaves(ctx, number, forest, binding, trees.beg, trees.end - trees.beg, out, err);
+}
+
+gbt_status gbt_device_explain(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
+                              const gbt_binding *binding, const struct gbt_explain_spec *spec, const double *offset,
+                              double *out, gbt_error *err) {
+  GBT_ASSERT(api->explain != NULL);
+  return api->explain(ctx, number, forest, binding, spec, offset, out, err);
 }

@@ -35,10 +35,12 @@ typedef enum gbt_device_work {
   GBT_WORK_TRAIN = 0, /* see gbt_trainer_spec.device */
   GBT_WORK_DATA,      /* cuts and binning */
   GBT_WORK_SCORES,
-  GBT_WORK_LEAVES
+  GBT_WORK_LEAVES,
+  GBT_WORK_CONTRIBUTIONS
 } gbt_device_work;
 
-const char *gbt_device_work_name(int work); /* "train", "data", "scores", "leaves"; see gbt_status_name */
+/* "train", "data", "scores", "leaves", "contributions"; see gbt_status_name */
+const char *gbt_device_work_name(int work);
 int gbt_device_offers(const gbt_device_api *api, gbt_device_work work);
 
 /* Help with cuts and bins, for one call of gbt_dataset_make (gbt_dataset_spec.help); *out is NULL where the library
@@ -60,5 +62,11 @@ gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t nu
 gbt_status gbt_device_leaves(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
                              const gbt_binding *binding, gbt_tree_range trees, int32_t *out,
                              gbt_error *err) GBT_MUST_CHECK;
+
+/* As gbt_explain (explain/explain.h): the same bits. Only where that work is offered. */
+struct gbt_explain_spec;
+gbt_status gbt_device_explain(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
+                              const gbt_binding *binding, const struct gbt_explain_spec *spec, const double *offset,
+                              double *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

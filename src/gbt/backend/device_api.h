@@ -39,6 +39,10 @@ struct gbt_device_api {
                        uint64_t first, uint64_t n, const double *offset, double *out, gbt_error *err);
   gbt_status (*leaves)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
                        uint64_t first, uint64_t n, int32_t *out, gbt_error *err);
+
+  /* As gbt_explain: the same bits. NULL: not offered. */
+  gbt_status (*explain)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
+                        const struct gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err);
 };
 
 #endif

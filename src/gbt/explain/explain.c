@@ -3,7 +3,7 @@
  * show. */
 #include "explain.h"
 
-#include "../data/binding.h"
+#include "../data/job.h"
 #include "explain_impl.h"
 
 size_t gbti_n_items(const gbti_explain_run *run, const gbti_game *game) {
@@ -90,7 +90,7 @@ static void read_task(void *arg, int64_t task, int thread) {
     const int32_t n = run->n_back - row < GBTI_ROWS ? (int32_t)(run->n_back - row) : GBTI_ROWS;
     gbt_binding_read(run->spec->background, row, n, &run->feat[task], 1, &cursor, x, 1);
     for (int32_t r = n; r < GBTI_ROWS; r++) x[r] = 0.0;
-    if (b % 256 == 0 && gbti_job_stopped(&run->job, thread)) return;
+    if (b % 256 == 0 && gbti_job_stopped(run->job, thread)) return;
   }
 }
 
@@ -103,7 +103,7 @@ static gbt_status read_background(gbti_explain_run *run, gbt_error *err) {
   GBT_TRY(gbt_mem_array(mem, (size_t)run->n_feats * sizeof *run->back, rows, &run->back, err));
   GBT_TRY(gbt_mem_array(mem, GBTI_BETA * GBTI_BETA, sizeof *run->beta, &run->beta, err));
   gbti_beta_fill(run->beta);
-  return gbti_job_run(&run->job, run->n_feats, read_task, run, err);
+  return gbti_job_run(run->job, run->n_feats, read_task, run, err);
 }
 
 /* ---- the call ---- */
@@ -151,34 +151,44 @@ static gbt_status explain(gbti_explain_run *run, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&run->ctx->mem, (size_t)run->ctx->n_threads, sizeof *run->work, &run->work, err));
   for (int t = 0; t < run->ctx->n_threads; t++) run->work[t].mem = run->ctx->mem;
   for (int t = 0; t < run->ctx->n_threads; t++) GBT_TRY(gbti_work_open(run, &run->work[t], err));
-  GBT_TRY(gbti_job_run(&run->job, n_blocks, start_task, run, err));
+  GBT_TRY(gbti_job_run(run->job, n_blocks, start_task, run, err));
   GBT_TRY(read_background(run, err));
   for (uint64_t t = spec->trees.beg; t < spec->trees.end;) {
     GBT_TRY(gbti_prepare(run, &t, err));
-    GBT_TRY(gbti_job_run(&run->job, n_blocks, means_task, run, err));
-    GBT_TRY(gbti_explain_rows(run, err));
+    GBT_TRY(gbti_job_run(run->job, n_blocks, means_task, run, err));
+    GBT_TRY(run->rows(run, err));
     gbti_drop_entries(run);
   }
-  return spec->interactions ? gbti_job_run(&run->job, n_blocks, finish_task, run, err) : GBT_OK;
+  return spec->interactions ? gbti_job_run(run->job, n_blocks, finish_task, run, err) : GBT_OK;
 }
 
-gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
-                       const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
-  gbti_explain_run run = {.ctx = ctx,
-                          .forest = forest,
-                          .binding = binding,
-                          .spec = spec,
-                          .offset = offset,
-                          .out = out,
-                          .n_rows = binding->table->n_rows,
-                          .kernel = gbti_kernel_for(ctx->simd)};
+gbt_status gbti_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                        const gbt_explain_spec *spec, const double *offset, double *out, const gbti_explain_run *by,
+                        gbt_error *err) {
+  gbti_job job;
+  gbti_explain_run run = *by;
   GBT_TRY(check(forest, binding, spec, err));
+  run.ctx = ctx;
+  run.forest = forest;
+  run.binding = binding;
+  run.spec = spec;
+  run.offset = offset;
+  run.out = out;
+  run.n_rows = binding->table->n_rows;
+  run.kernel = gbti_kernel_for(ctx->simd);
+  run.job = &job;
   if (run.n_rows == 0) return GBT_OK;
-  gbti_job_start(&run.job, ctx);
+  gbti_job_start(&job, ctx);
   gbt_status status = explain(&run, err);
   gbti_drop_entries(&run);
   for (int t = 0; t < ctx->n_threads && run.work != NULL; t++) gbti_work_close(&run.work[t]);
   void *blocks[] = {run.work, run.entry, run.feat, run.slot, run.back, run.beta};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&ctx->mem, blocks[i]);
   return status;
+}
+
+gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                       const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
+  const gbti_explain_run by = {.rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES};
+  return gbti_explain(ctx, forest, binding, spec, offset, out, &by, err);
 }

@@ -8,13 +8,15 @@
 #ifndef GBT_EXPLAIN_EXPLAIN_IMPL_H
 #define GBT_EXPLAIN_EXPLAIN_IMPL_H
 
-#include "../data/job.h"
+#include "../data/binding.h"
 #include "explain.h"
 #include "others.h"
 
+struct gbti_job;
+
 enum {
   GBTI_ROWS = 64,             /* of a block: bits of a word */
-  GBTI_BATCH_BYTES = 1 << 24, /* of trees that are kept ready at a time, about */
+  GBTI_BATCH_BYTES = 1 << 24, /* see batch_bytes */
   GBTI_TABLE_ASKS = 12,       /* most questions of a tree with a table */
   GBTI_TABLE_BYTES = 1 << 22, /* of a table */
   GBTI_MOST_SUMS = 1 << 20,   /* bytes of a block's numbers that are kept beside the result */
@@ -63,7 +65,11 @@ typedef struct gbti_explain_run {
   gbti_entry *entry;
   size_t n_entries, cap_entries;
   gbti_explain_work *work; /* by thread */
-  gbti_job job;
+  size_t batch_bytes;      /* of trees that are kept ready at a time, about */
+  struct gbti_job *job;
+  /* What all entries give to all rows, added to the result: gbti_explain_rows, or a device's. */
+  gbt_status (*rows)(struct gbti_explain_run *run, gbt_error *err);
+  void *device;
 } gbti_explain_run;
 
 /* Of players and pairs of a game. */
@@ -89,7 +95,12 @@ gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *work, c
 int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain_work *work, const uint64_t *went,
               size_t n_words, int64_t n_rows, double *acc, size_t stride);
 
-/* rows.c: adds what all entries give to all rows. */
+/* rows.c: by the threads of the call. */
 gbt_status gbti_explain_rows(gbti_explain_run *run, gbt_error *err) GBT_MUST_CHECK;
+
+/* explain.c: gbt_explain, where `rows`, `device` and batch_bytes of `by` say who does it. */
+gbt_status gbti_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                        const gbt_explain_spec *spec, const double *offset, double *out, const gbti_explain_run *by,
+                        gbt_error *err) GBT_MUST_CHECK;
 
 #endif

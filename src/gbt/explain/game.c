@@ -44,6 +44,7 @@ static void enter(walk *w, uint32_t node, uint32_t depth, uint8_t side) {
                         .side = side,
                         .leaf = {w->nodes[left].left == 0, w->nodes[left + 1].left == 0}};
   if (split->above >= 0) split->above_side = w->side[split->above];
+  split->slot = split->above >= 0 ? plan->split[split->above].slot : w->distinct;
   w->distinct += split->above < 0;
   if (w->distinct > w->most) w->most = w->distinct;
   if (depth + 1 > plan->n_depths) plan->n_depths = depth + 1;

@@ -28,6 +28,7 @@ typedef struct gbti_split {
   int32_t player;     /* its number in the plan */
   int32_t above;      /* the nearest split above by the same player, or -1 */
   uint32_t ask;       /* its question */
+  int32_t slot;       /* of its player: how many others the way has before it */
   uint8_t above_side; /* into which of its children the way leads: 0 left, 1 right */
   uint8_t side;       /* which child of its parent it is */
   uint8_t leaf[2];    /* which of its children are leaves */

@@ -1,6 +1,7 @@
 /* Trees made ready, some at a time on all threads: see explain_impl.h. */
 #include <string.h>
 
+#include "../data/job.h"
 #include "explain_impl.h"
 
 /* ---- a thread's numbers ---- */
@@ -40,7 +41,6 @@ void gbti_work_close(gbti_explain_work *w) {
                     w->scratch.number,
                     w->others.ways.fail,
                     w->others.ways.kept,
-                    w->others.ways.slot,
                     w->others.ways.player,
                     w->others.mask,
                     w->others.sorted,
@@ -142,9 +142,8 @@ static gbt_status fit(const gbti_explain_run *run, gbti_explain_work *w, const g
   if (players > w->cap_players) {
     w->cap_players = 0;
     ROOM(w->lanes.live, players);
-    ROOM(w->others.ways.slot, players);
     ROOM(w->others.ways.player, players);
-    for (size_t p = 0; p < players; p++) w->lanes.live[p] = w->others.ways.slot[p] = -1;
+    for (size_t p = 0; p < players; p++) w->lanes.live[p] = -1;
     w->cap_players = players;
   }
   if (game->n_depths > w->cap_depths) {
@@ -240,10 +239,10 @@ typedef struct wave {
 static void prepare_task(void *arg, int64_t task, int thread) {
   const wave *v = arg;
   gbt_error err;
-  if (gbti_job_stopped(&v->run->job, thread)) return;
+  if (gbti_job_stopped(v->run->job, thread)) return;
   gbti_entry *entry = &v->run->entry[v->beg + (size_t)task];
   if (prepare(v->run, entry, v->tree + (uint64_t)task, &v->run->work[thread], &err) != GBT_OK)
-    gbti_job_fail(&v->run->job, &err);
+    gbti_job_fail(v->run->job, &err);
 }
 
 static size_t bytes_of(const gbti_explain_run *run, const gbti_entry *entry) {
@@ -257,14 +256,14 @@ static size_t bytes_of(const gbti_explain_run *run, const gbti_entry *entry) {
 
 gbt_status gbti_prepare(gbti_explain_run *run, uint64_t *tree, gbt_error *err) {
   size_t n_bytes = 0;
-  while (*tree < run->spec->trees.end && n_bytes < GBTI_BATCH_BYTES) {
+  while (*tree < run->spec->trees.end && n_bytes < run->batch_bytes) {
     const uint64_t left = run->spec->trees.end - *tree, most = 4 * (uint64_t)run->ctx->n_threads;
     const size_t n = (size_t)(left < most ? left : most), beg = run->n_entries;
     GBT_TRY(gbt_mem_grow(&run->ctx->mem, &run->entry, &run->cap_entries, beg + n, sizeof *run->entry, err));
     memset(run->entry + beg, 0, n * sizeof *run->entry);
     run->n_entries += n;
     wave v = {run, beg, *tree};
-    GBT_TRY(gbti_job_run(&run->job, (int64_t)n, prepare_task, &v, err));
+    GBT_TRY(gbti_job_run(run->job, (int64_t)n, prepare_task, &v, err));
     for (size_t j = beg; j < beg + n; j++) n_bytes += bytes_of(run, &run->entry[j]);
     *tree += n;
   }

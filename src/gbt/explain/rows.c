@@ -3,7 +3,7 @@
  * so that ways do not show. */
 #include <string.h>
 
-#include "../data/binding.h"
+#include "../data/job.h"
 #include "explain_impl.h"
 
 enum {
@@ -178,7 +178,7 @@ static void block_task(void *arg, int64_t task, int thread) {
     const gbti_entry *entry = &run->entry[j];
     if (entry->game->n_splits == 0) continue;
     if (gbti_work_fit(run, w, entry->game, &err) != GBT_OK) {
-      gbti_job_fail(&((gbti_explain_run *)arg)->job, &err);
+      gbti_job_fail(run->job, &err);
       return;
     }
     if (entry->table != NULL && w->sum != NULL) {
@@ -211,7 +211,7 @@ static void hold_task(void *arg, int64_t task, int thread) {
   if (entry->game->n_splits == 0) return;
   read_block(h->run, block * GBTI_ROWS, n, w);
   if (gbti_work_fit(h->run, w, entry->game, &err) != GBT_OK) {
-    gbti_job_fail(&h->run->job, &err);
+    gbti_job_fail(h->run->job, &err);
     return;
   }
   (void)give(h->run, entry, w, n, h->held + (size_t)block * h->size + h->at[j]);
@@ -230,7 +230,7 @@ static void add_task(void *arg, int64_t block, int thread) {
 }
 
 static gbt_status hold_some(holding *h, int64_t n_blocks, gbt_error *err) {
-  gbti_job *job = &h->run->job;
+  gbti_job *job = h->run->job;
   const gbt_mem *mem = &h->run->ctx->mem;
   GBT_TRY(gbt_mem_array(mem, (size_t)n_blocks * h->size, sizeof *h->held, &h->held, err));
   gbt_status status = gbti_job_run(job, n_blocks * (int64_t)(h->end - h->beg), hold_task, h, err);
@@ -262,5 +262,5 @@ gbt_status gbti_explain_rows(gbti_explain_run *run, gbt_error *err) {
   for (int t = 0; t < run->ctx->n_threads; t++) memset(run->work[t].cursor, 0, (size_t)run->n_feats * sizeof(int64_t));
   if (run->ctx->n_threads > 1 && n_blocks < (int64_t)FEW_BLOCKS * run->ctx->n_threads && run->n_entries > 1)
     return hold_all(run, n_blocks, err);
-  return gbti_job_run(&run->job, n_blocks, block_task, run, err);
+  return gbti_job_run(run->job, n_blocks, block_task, run, err);
 }

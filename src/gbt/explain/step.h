@@ -1,4 +1,5 @@
-/* What a tree gives to its players, for GBTI_LANES rows side by side.
+/* What a tree gives to its players, for GBTI_LANES rows side by side. In kernels, which define GBTI_BY_LANE, a thread
+ * is a lane, and the rows of a warp lie side by side.
  *
  * A leaf with the value w is worth w times a product over the players i on the way to it: o_i where i is known (1 when
  * the row passes all splits by i on that way, else 0), z_i where it is not (the share of others that do). The Shapley
@@ -31,7 +32,17 @@
 #include "../base/bits.h"
 #include "game.h"
 
-enum { GBTI_LANES = 16 };
+#if defined(GBTI_BY_LANE)
+enum { GBTI_LANES = 32, GBTI_OWN_LANES = 1 };
+#define GBTI_EACH_LANE for (int k = v->lane; k <= v->lane; k++)
+#define GBTI_OWN(k) 0
+#define GBTI_FIRST_LANE(v) (v)->lane
+#else
+enum { GBTI_LANES = 16, GBTI_OWN_LANES = 16 };
+#define GBTI_EACH_LANE for (int k = 0; k < GBTI_LANES; k++)
+#define GBTI_OWN(k) (k)
+#define GBTI_FIRST_LANE(v) 0
+#endif
 
 /* The value of a leaf for output k of those that it has values for. */
 GBT_FN double gbti_leaf_value(const gbt_forest_view *forest, const gbt_node *leaf, int32_t k) {
@@ -46,6 +57,7 @@ typedef struct gbti_lanes {
   double *sum;   /* by depth, side, point: sums of leaves */
   double *psi;   /* of the way's player at that depth, towards the child that the way leads to; interactions only */
   double *terms; /* by point */
+  /* For all lanes in common, but in a kernel: */
   int32_t *live; /* by player of the plan: the depth of its lowest split on the way, or -1; interactions only */
   int32_t *kept; /* by depth: what `live` was above */
 } gbti_lanes;
@@ -55,9 +67,11 @@ typedef struct gbti_visit {
   const gbti_game *plan;
   const gbti_mix *mix;
   const double *value;        /* of the output, by split and side */
-  const uint64_t *went, *met; /* by split: a bit for each of 64 rows */
+  const uint64_t *went, *met; /* by split: a bit for each of 64 rows; not in a kernel */
+  const uint8_t *bits;        /* in a kernel: by split and lane, went + 2 met */
   const double *gone;         /* psi of rows that have left the way, by point */
   int shift;                  /* the first row of the word */
+  int lane;                   /* in a kernel */
   size_t stride;              /* rows of acc */
 } gbti_visit;
 
@@ -72,28 +86,44 @@ GBT_FN size_t gbti_pair(size_t n_players, int32_t a, int32_t b) {
   return n_players + high * (high - 1) / 2 + low;
 }
 
-#define GBTI_EACH_LANE for (int k = 0; k < GBTI_LANES; k++)
+/* Where a lane has what all have in common on a CPU. */
+GBT_FN int32_t *gbti_of_lane(const gbti_visit *v, int32_t *common, size_t i) {
+#if defined(GBTI_BY_LANE)
+  return common + i * GBTI_LANES + (size_t)v->lane;
+#else
+  (void)v;
+  return common + i;
+#endif
+}
 
 typedef struct gbti_lane_masks {
-  uint64_t met[GBTI_LANES], left[GBTI_LANES], right[GBTI_LANES]; /* all ones or 0; left and right: of those met */
+  /* all ones or 0; left and right: of those met */
+  uint64_t met[GBTI_OWN_LANES], left[GBTI_OWN_LANES], right[GBTI_OWN_LANES];
 } gbti_lane_masks;
 
 GBT_FN void gbti_masks_of(const gbti_visit *v, uint32_t i, gbti_lane_masks *m) {
+#if defined(GBTI_BY_LANE)
+  const uint64_t bits = v->bits[(size_t)i * GBTI_LANES + (size_t)v->lane];
+  m->met[0] = 0u - (bits >> 1);
+  m->left[0] = (0u - (bits & 1u)) & m->met[0];
+  m->right[0] = m->met[0] & ~m->left[0];
+#else
   uint64_t went = v->went[i] >> v->shift, met = v->met[i] >> v->shift;
   GBTI_EACH_LANE {
     m->met[k] = 0u - (met >> k & 1u);
     m->left[k] = (0u - (went >> k & 1u)) & m->met[k];
     m->right[k] = m->met[k] & ~m->left[k];
   }
+#endif
 }
 
-/* r at a split, for one point. */
+/* r at a split, for one point; in a kernel, of the own lane alone. */
 GBT_FN void gbti_ratio(const gbti_visit *v, const gbti_mix *mix, int repeated, const gbti_lane_masks *m, int32_t q,
                        double *r) {
   const double *factor = v->plan->factor + mix->factor;
   double a = factor[q], off = mix->share * factor[v->plan->n_points + q], share = mix->share;
-  GBTI_EACH_LANE r[k] = off + gbti_masked(a, m->left[k]);
-  if (repeated) GBTI_EACH_LANE r[k] = gbti_choose(r[k], share, m->met[k]);
+  GBTI_EACH_LANE r[GBTI_OWN(k)] = off + gbti_masked(a, m->left[GBTI_OWN(k)]);
+  if (repeated) GBTI_EACH_LANE r[GBTI_OWN(k)] = gbti_choose(r[GBTI_OWN(k)], share, m->met[GBTI_OWN(k)]);
 }
 
 /* psi at the split's depth, towards one of its children. */
@@ -104,7 +134,7 @@ GBT_FN void gbti_set_psi(const gbti_visit *v, const gbti_lanes *w, uint32_t i, i
   const uint64_t *stays = side == 0 ? m->left : m->right;
   for (int32_t q = 0; q < n; q++) {
     double in = psi[q], out = v->gone[q];
-    GBTI_EACH_LANE to[q * GBTI_LANES + k] = gbti_choose(in, out, stays[k]);
+    GBTI_EACH_LANE to[q * GBTI_LANES + k] = gbti_choose(in, out, stays[GBTI_OWN(k)]);
   }
 }
 
@@ -114,21 +144,23 @@ GBT_FN void gbti_add_terms(const gbti_visit *v, const gbti_lanes *w, uint32_t i,
                            int pairs, double *acc) {
   const gbti_mix *mix = &v->mix[i];
   const int32_t own = v->plan->split[i].player;
-  double by[GBTI_LANES], s[GBTI_LANES];
+  double by[GBTI_OWN_LANES], s[GBTI_OWN_LANES];
   double left = mix->left, right = mix->right;
   GBTI_EACH_LANE {
-    by[k] = gbti_masked(left, m->left[k]) + gbti_masked(right, m->right[k]);
-    s[k] = 0.0;
+    by[GBTI_OWN(k)] = gbti_masked(left, m->left[GBTI_OWN(k)]) + gbti_masked(right, m->right[GBTI_OWN(k)]);
+    s[GBTI_OWN(k)] = 0.0;
   }
-  for (int32_t q = 0; q < n; q++) GBTI_EACH_LANE s[k] += w->terms[q * GBTI_LANES + k];
-  GBTI_EACH_LANE acc[(size_t)own * v->stride + (size_t)k] += by[k] * s[k];
+  for (int32_t q = 0; q < n; q++) GBTI_EACH_LANE s[GBTI_OWN(k)] += w->terms[q * GBTI_LANES + k];
+  GBTI_EACH_LANE acc[(size_t)own * v->stride + (size_t)k] += by[GBTI_OWN(k)] * s[GBTI_OWN(k)];
   for (int32_t j = 0; pairs && j < v->plan->n_players; j++) {
-    if (j == own || w->live[j] < 0) continue;
-    const double *psi = w->psi + (size_t)w->live[j] * (size_t)n * GBTI_LANES;
+    const int32_t live = *gbti_of_lane(v, w->live, (size_t)j);
+    if (j == own || live < 0) continue;
+    const double *psi = w->psi + (size_t)live * (size_t)n * GBTI_LANES;
     double *to = acc + gbti_pair((size_t)v->plan->n_players, j, own) * v->stride;
-    GBTI_EACH_LANE s[k] = 0.0;
-    for (int32_t q = 0; q < n; q++) GBTI_EACH_LANE s[k] += w->terms[q * GBTI_LANES + k] * psi[q * GBTI_LANES + k];
-    GBTI_EACH_LANE to[k] += by[k] * s[k];
+    GBTI_EACH_LANE s[GBTI_OWN(k)] = 0.0;
+    for (int32_t q = 0; q < n; q++)
+      GBTI_EACH_LANE s[GBTI_OWN(k)] += w->terms[q * GBTI_LANES + k] * psi[q * GBTI_LANES + k];
+    GBTI_EACH_LANE to[k] += by[GBTI_OWN(k)] * s[GBTI_OWN(k)];
   }
 }
 
@@ -155,7 +187,7 @@ GBT_FN void gbti_visit_tree(const gbti_visit *v, const gbti_lanes *w, int32_t n,
     case GBTI_ENTER:
       for (int32_t q = 0; q < n; q++) {
         double *rq = r + q * GBTI_LANES, *pq = p + q * GBTI_LANES;
-        gbti_ratio(v, mix, split->above >= 0, &m, q, rq);
+        gbti_ratio(v, mix, split->above >= 0, &m, q, rq + GBTI_FIRST_LANE(v));
         double *a = below + q * GBTI_LANES, *b = below + layer + q * GBTI_LANES;
         if (split->leaf[0])
           GBTI_EACH_LANE a[k] = value[0];
@@ -165,32 +197,38 @@ GBT_FN void gbti_visit_tree(const gbti_visit *v, const gbti_lanes *w, int32_t n,
       }
       if (!pairs) break;
       gbti_set_psi(v, w, i, 0, &m, n);
-      w->kept[d] = w->live[split->player];
-      w->live[split->player] = (int32_t)d;
+      *gbti_of_lane(v, w->kept, d) = *gbti_of_lane(v, w->live, (size_t)split->player);
+      *gbti_of_lane(v, w->live, (size_t)split->player) = (int32_t)d;
       break;
     case GBTI_TURN:
-      for (size_t q = 0; q < layer; q++) p[layer + q] = p[q] - (split->leaf[0] ? p[q] * r[q] : p[layer + q]);
+      for (int32_t q = 0; q < n; q++) {
+        double *pq = p + q * GBTI_LANES, *rq = r + q * GBTI_LANES;
+        GBTI_EACH_LANE pq[layer + (size_t)k] = pq[k] - (split->leaf[0] ? pq[k] * rq[k] : pq[layer + (size_t)k]);
+      }
       if (pairs) gbti_set_psi(v, w, i, 1, &m, n);
       break;
     case GBTI_LEAVE:
       for (int32_t q = 0; q < n; q++) {
-        double f = squares[q];
-        for (size_t k = (size_t)q * GBTI_LANES; k < ((size_t)q + 1) * GBTI_LANES; k++) {
-          double differ = below[k] - below[layer + k];
-          sum[k] = below[layer + k] + differ * r[k];
-          w->terms[k] = p[k] * f * differ;
+        const size_t first = (size_t)q * GBTI_LANES;
+        const double f = squares[q], *a = below + first, *b = below + layer + first;
+        const double *pq = p + first, *rq = r + first;
+        double *to = sum + first, *terms = w->terms + first;
+        GBTI_EACH_LANE {
+          double differ = a[k] - b[k];
+          to[k] = b[k] + differ * rq[k];
+          terms[k] = pq[k] * f * differ;
         }
       }
-      if (pairs) w->live[split->player] = w->kept[d];
+      if (pairs) *gbti_of_lane(v, w->live, (size_t)split->player) = *gbti_of_lane(v, w->kept, d);
       gbti_add_terms(v, w, i, &m, n, pairs, acc);
       break;
     default: {
       double differ = value[0] - value[1], low = value[1];
       for (int32_t q = 0; q < n; q++) {
-        double ratio[GBTI_LANES], f = squares[q];
+        double ratio[GBTI_OWN_LANES], f = squares[q];
         gbti_ratio(v, mix, split->above >= 0, &m, q, ratio);
         GBTI_EACH_LANE {
-          sum[q * GBTI_LANES + k] = low + differ * ratio[k];
+          sum[q * GBTI_LANES + k] = low + differ * ratio[GBTI_OWN(k)];
           w->terms[q * GBTI_LANES + k] = p[q * GBTI_LANES + k] * f * differ;
         }
       }

@@ -5,7 +5,7 @@ static void take_side(gbti_ways *w, uint32_t i, int side) {
   const gbti_split *split = &w->plan->split[i];
   const uint64_t *went = w->went + (size_t)split->ask * w->n_words;
   const uint64_t *kept = w->kept + (size_t)split->depth * w->n_words;
-  uint64_t *fail = w->fail + (size_t)w->slot[split->player] * w->n_words;
+  uint64_t *fail = w->fail + (size_t)split->slot * w->n_words;
   const uint64_t flip = side == 0 ? ~(uint64_t)0 : 0;
   for (size_t k = 0; k < w->n_words; k++) fail[k] = kept[k] | (went[k] ^ flip);
 }
@@ -13,11 +13,8 @@ static void take_side(gbti_ways *w, uint32_t i, int side) {
 static void enter(gbti_ways *w, uint32_t i) {
   const gbti_split *split = &w->plan->split[i];
   uint64_t *kept = w->kept + (size_t)split->depth * w->n_words;
-  if (split->above < 0) {
-    w->player[w->n_slots] = split->player;
-    w->slot[split->player] = w->n_slots++;
-  }
-  const uint64_t *fail = w->fail + (size_t)w->slot[split->player] * w->n_words;
+  if (split->above < 0) w->player[w->n_slots++] = split->player;
+  const uint64_t *fail = w->fail + (size_t)split->slot * w->n_words;
   for (size_t k = 0; k < w->n_words; k++) kept[k] = split->above < 0 ? 0 : fail[k];
   take_side(w, i, 0);
 }
@@ -25,11 +22,9 @@ static void enter(gbti_ways *w, uint32_t i) {
 static void leave(gbti_ways *w, uint32_t i) {
   const gbti_split *split = &w->plan->split[i];
   const uint64_t *kept = w->kept + (size_t)split->depth * w->n_words;
-  uint64_t *fail = w->fail + (size_t)w->slot[split->player] * w->n_words;
+  uint64_t *fail = w->fail + (size_t)split->slot * w->n_words;
   for (size_t k = 0; k < w->n_words; k++) fail[k] = kept[k];
-  if (split->above >= 0) return;
-  w->slot[split->player] = -1;
-  w->n_slots--;
+  if (split->above < 0) w->n_slots--;
 }
 
 int gbti_ways_walk(gbti_ways *w, gbti_leaf_fn fn, void *arg) {

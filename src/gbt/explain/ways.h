@@ -4,15 +4,14 @@
 
 #include "game.h"
 
-/* Players on a way stand in slots, in the order in which they come. Arrays are the caller's, for n_words words of rows;
- * slot: all -1, and so again after a walk to the end. */
+/* Players on a way stand in slots, in the order in which they come. Arrays are the caller's, for n_words words of
+ * rows. */
 typedef struct gbti_ways {
   const gbti_game *plan;
   const uint64_t *went; /* by question, n_words each: who goes left */
   size_t n_words;
   uint64_t *fail;  /* by slot, n_words each: who does not pass all of the player's splits */
   uint64_t *kept;  /* by depth, n_words each: what `fail` was above */
-  int32_t *slot;   /* by player of the plan, or -1 */
   int32_t *player; /* by slot */
   int32_t n_slots;
 } gbti_ways;
