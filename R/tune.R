@@ -2,7 +2,7 @@
 
 #' Tune parameters
 #'
-#' Searches a space of parameters: configurations are drawn at random, each is rated by cross-validation with early
+#' Searches a space of parameters: configurations are drawn at random, or where they promise most; each is rated by cross-validation with early
 #' stopping, see [gbt_cv()], on one binned copy of the data and the same folds. [gbt_refit()] then trains the best one
 #' on all rows.
 #'
@@ -27,6 +27,21 @@
 #' stage has `nrounds` rounds, the first at least `min_rounds`. A configuration whose early stopping ended it is not
 #' trained again.
 #'
+#' @section Bayesian search:
+#' `method = "bayesian"` draws the first configurations at random, the same as random search does (a third of `configs`, at least 5 and
+#' at most two for each parameter and one), and then tries, one after the other, that of 1,000 drawn candidates whose
+#' expected improvement is largest by a Gaussian process over the estimates so far (Jones, Schonlau and Welch, 1998).
+#' The process is that of the package kernlab, which must be installed. Proposals follow from the seed, but for the last
+#' digits of linear algebra, which may differ between machines.
+#'
+#' @section Several processes:
+#' Where the user of package future has set a plan with several workers, such as
+#' `future::plan(future::multisession, workers = 4)`, configurations are rated side by side by these, as many at a time.
+#' The result is that of one process, to the last digit, but for its times. Workers of other processes
+#' (`multisession`, `cluster`) are sent the data and bin them once; a [gbt_data()] of this process is of use for
+#' `multicore` alone. Left out, `threads` is the number of threads divided by the workers. Configurations that Bayesian search
+#' proposes come one after the other. Without a plan, and in [gbt_cv()], all work is spread over threads.
+#'
 #' @section Failures and interruption:
 #' A configuration that fails is kept with an estimate of `NA`, and a warning (class `gbt_warning_tune`) has its
 #' message. After Ctrl-C the configurations that are finished are in field `tune` of the condition, and
@@ -40,7 +55,7 @@
 #'   10,000. With halving always 30, unless given.
 #' @param seconds When this time is over no further configuration begins, and the one that is being trained ends with
 #'   its round; `NULL` for no limit. At least one is rated. Only this makes the result depend on the machine.
-#' @param method `"random"`, or `"halving"`, see below.
+#' @param method `"random"`, `"halving"` or `"bayesian"`, see below.
 #' @param folds,repeats,stratify See [gbt_cv()]. Folds are drawn once.
 #' @param log_scale Names of parameters whose ranges are drawn on a logarithmic scale, instead of the usual ones.
 #' @param reduction,min_rounds See successive halving.
@@ -64,10 +79,11 @@
 #' model <- gbt_refit(tuned)
 #' @aliases print.gbt_tune as.data.frame.gbt_tune
 #' @export
-gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, method = c("random", "halving"), folds = 5,
-                     repeats = 1, stratify = NULL, log_scale = NULL, reduction = 3, min_rounds = 10) {
-  method <- match_choice(method, c("random", "halving"), "method")
-  if (method == "random" && !(missing(reduction) && missing(min_rounds))) {
+gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, method = c("random", "halving", "bayesian"),
+                     folds = 5, repeats = 1, stratify = NULL, log_scale = NULL, reduction = 3, min_rounds = 10) {
+  method <- match_choice(method, c("random", "halving", "bayesian"), "method")
+  if (method == "bayesian") check_bayesian()
+  if (method != "halving" && !(missing(reduction) && missing(min_rounds))) {
     given <- if (missing(reduction)) "min_rounds" else "reduction"
     stop_argument(sprintf("`%s` needs `method = \"halving\"`", given), given)
   }
@@ -108,11 +124,15 @@ tune <- function(source, given, plan) {
   seed <- if (is.null(args[["seed"]])) as.double(sample.int(.Machine$integer.max, 1L)) else args[["seed"]]
   folds <- cross_folds(rows, plan, seed)
   configs <- draw_configs(space, plan$configs, seed)
+  raw <- rows
   rows$source <- binned_once(rows$source, request, rows$response)
-  args <- args[!names(args) %in% c(binning_arguments, row_arguments)]
+  args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
   args$verbose <- 0
+  side <- future_plan(raw, rows, args, folds, seed)
+  if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
   search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
+                 space = space, side = side,
                  metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed,
                  verbose = request$host$verbose,
                  until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
@@ -144,7 +164,7 @@ tune_request <- function(given) {
 
 # Stages of successive halving, a list: rounds, and how many configurations go into each.
 search_stages <- function(n, nrounds, plan) {
-  if (plan$method == "random") return(list(rounds = nrounds, configs = n))
+  if (plan$method != "halving") return(list(rounds = nrounds, configs = n))
   more <- 0
   while (n > plan$reduction^(more + 1) - 1 && nrounds >= plan$min_rounds * plan$reduction^(more + 1)) more <- more + 1
   shrunk <- plan$reduction^seq(0, more)
@@ -158,6 +178,7 @@ run_search <- function(search) {
   state$done <- list_frame(list(rounds = rep(NA_integer_, n), estimate = rep(NA_real_, n),
                                 std_error = rep(NA_real_, n), seconds = rep(0, n), stage = rep(0L, n),
                                 ended = rep(FALSE, n)), n)
+  state$configs <- search$configs
   state$errors <- character(0)
   state$stopped <- "done"
   outcome <- tryCatch(try_else(run_stages(search, state, n), function(e) {
@@ -176,17 +197,39 @@ run_stages <- function(search, state, n) {
   for (stage in seq_along(stages$rounds)) {
     at <- ranked(state$done, search$maximise)
     at <- if (stage == 1L) seq_len(n) else utils::head(at[state$done$stage[at] == stage - 1L], stages$configs[stage])
-    for (config in at) {
+    for (batch in batches(search, at)) {
       if (any(state$done$stage > 0L) && proc.time()[["elapsed"]] >= search$until) {
         state$stopped <- "time"
         return(NULL)
       }
-      if (!state$done$ended[config]) try_config(search, state, config, stages$rounds[stage])
-      state$done$stage[config] <- stage
-      if (search$verbose) say(config_line(search, state$done, config, length(stages$rounds)))
+      if (!choose_config(search, state, batch)) return(NULL)
+      try_configs(search, state, batch[!state$done$ended[batch]], stages$rounds[stage])
+      state$done$stage[batch] <- stage
+      if (search$verbose) for (config in batch) say(config_line(search, state, config, length(stages$rounds)))
     }
   }
   NULL
+}
+
+# Which configurations are rated at a time: one, or as many as there are workers. What is proposed knows what was rated
+# before it, so these come one by one wherever they are rated.
+batches <- function(search, at) {
+  width <- if (is.null(search$side)) 1L else search$side$n
+  alone <- search$plan$method == "bayesian" & at > bayes_start(search$space, length(at))
+  unname(split(at, ifelse(alone, length(at) + seq_along(at), (seq_along(at) - 1L) %/% width)))
+}
+
+# Bayesian search: the configuration that comes next. FALSE when there is none that was not tried.
+choose_config <- function(search, state, batch) {
+  config <- batch[1L]
+  drawn <- bayes_start(search$space, .row_names_info(search$configs, 2L))
+  if (search$plan$method != "bayesian" || config <= drawn || space_size(search$space) <= search$plan$configs) return(TRUE)
+  before <- seq_len(config - 1L)
+  chosen <- propose_config(search$space, list_frame(lapply(state$configs, `[`, before), length(before)),
+                           state$done$estimate[before], search$maximise, search$seed)
+  if (is.null(chosen)) return(FALSE)
+  for (name in names(chosen)) state$configs[[name]][config] <- chosen[[name]]
+  TRUE
 }
 
 # Numbers of the configurations that have an estimate, the best first; of equals those of the earlier number.
@@ -195,32 +238,38 @@ ranked <- function(done, maximise) {
   order[!is.na(done$estimate[order])]
 }
 
-# Rates a configuration. What fails fails again with more rounds.
-try_config <- function(search, state, config, rounds) {
-  t0 <- proc.time()[["elapsed"]]
-  why <- try_else({
-    cv <- rate_config(search, config, rounds)
-    if (is.null(cv$best_round)) "the metric has no finite value" else cv
-  }, conditionMessage)
-  state$done$seconds[config] <- state$done$seconds[config] + proc.time()[["elapsed"]] - t0
-  if (is.character(why)) {
-    state$errors[as.character(config)] <- why
-    state$done[config, c("rounds", "estimate", "std_error")] <- NA
-    state$done$ended[config] <- TRUE
-    warn_gbt("tune", sprintf("configuration %d failed: %s", config, why), config = config)
-    return(invisible())
+# Rates some configurations. What fails fails again with more rounds.
+try_configs <- function(search, state, at, rounds) {
+  all <- lapply(at, config_arguments, search = search, state = state, rounds = rounds)
+  found <- if (is.null(search$side) || length(at) < 2L) {
+    here <- function(args) rate(search$rows, search$folds, search$seed, args[!names(args) %in% binning_arguments])
+    lapply(all, here)
+  } else {
+    rate_side_by_side(search$side, all)
   }
-  log <- why$evaluation_log
-  state$done$rounds[config] <- why$best_round
-  state$done$estimate[config] <- why$best_score
-  state$done$std_error[config] <- log[[length(log)]][why$best_round]
-  state$done$ended[config] <- why$stopped == "early"
+  Map(function(config, one) {
+    done <- state$done
+    done$seconds[config] <- done$seconds[config] + one$seconds
+    if (!is.null(one$error)) {
+      state$errors[as.character(config)] <- one$error
+      done[config, c("rounds", "estimate", "std_error")] <- NA
+      done$ended[config] <- TRUE
+      state$done <- done
+      warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
+      return(NULL)
+    }
+    done$rounds[config] <- one$rounds
+    done$estimate[config] <- one$estimate
+    done$std_error[config] <- one$std_error
+    done$ended[config] <- one$ended
+    state$done <- done
+  }, at, found)
 }
 
-# The result of gbt_cv() for a configuration.
-rate_config <- function(search, config, rounds) {
+# What gbt_train() would be given for a configuration, by name.
+config_arguments <- function(config, search, state, rounds) {
   args <- search$args
-  args[names(search$configs)] <- lapply(search$configs, `[`, config)
+  args[names(state$configs)] <- lapply(state$configs, `[`, config)
   args$nrounds <- rounds
   if (length(args[["eta"]]) > 1L) args$eta <- args$eta[seq_len(rounds)]
   if (is.finite(search$until)) {
@@ -228,17 +277,32 @@ rate_config <- function(search, config, rounds) {
     own <- search$request$host$max_seconds
     args$max_seconds <- if (own > 0) min(own, left) else left
   }
-  request <- read_request(args)
-  rated_folds(search$rows, request, search$folds, search$seed, list(keep_models = FALSE))
+  args
 }
 
-config_line <- function(search, done, config, n_stages) {
-  values <- vapply(search$configs, function(v) format(v[config], digits = 4L), "")
+# A configuration by cross-validation, as gbt_cv() does it: list(seconds, and error, a message, or rounds, estimate,
+# std_error and ended, whether early stopping ended it). rows: see cross_rows(), binned.
+rate <- function(rows, folds, seed, args) {
+  t0 <- proc.time()[["elapsed"]]
+  out <- try_else({
+    cv <- rated_folds(rows, read_request(args), folds, seed, list(keep_models = FALSE))
+    log <- cv$evaluation_log
+    if (is.null(cv$best_round)) list(error = "the metric has no finite value") else {
+      list(rounds = cv$best_round, estimate = cv$best_score, std_error = log[[length(log)]][cv$best_round],
+           ended = cv$stopped == "early")
+    }
+  }, function(problem) list(error = conditionMessage(problem)))
+  c(out, seconds = proc.time()[["elapsed"]] - t0)
+}
+
+config_line <- function(search, state, config, n_stages) {
+  done <- state$done
+  values <- vapply(state$configs, function(v) format(v[config], digits = 4L), "")
   what <- if (is.na(done$estimate[config])) "failed" else {
     sprintf("%s %s (round %d)", search$metric, formatC(done$estimate[config], digits = 6L, format = "g", flag = "#"),
             done$rounds[config])
   }
-  n <- .row_names_info(search$configs, 2L)
+  n <- .row_names_info(state$configs, 2L)
   stage <- if (n_stages > 1L) sprintf(" stage %d/%d", done$stage[config], n_stages) else ""
   sprintf("[%*d/%d]%s %s  %s", nchar(n), config, n, stage, what,
           paste(names(values), trimws(values), sep = " ", collapse = ", "))
@@ -248,10 +312,10 @@ search_result <- function(search, state, stopped) {
   done <- state$done
   seen <- which(done$stage > 0L)
   best <- ranked(done, search$maximise)[1L]
-  columns <- c(list(config = seq_along(done$stage)), as.list(search$configs), as.list(done)[names(done) != "ended"])
+  columns <- c(list(config = seq_along(done$stage)), as.list(state$configs), as.list(done)[names(done) != "ended"])
   structure(class = "gbt_tune", list(
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,
-    larger_is_better = search$maximise, best = if (!is.na(best)) lapply(search$configs, `[`, best),
+    larger_is_better = search$maximise, best = if (!is.na(best)) lapply(state$configs, `[`, best),
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
     folds = lapply(search$folds, function(fold) which(fold$held)),
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"]),
@@ -287,7 +351,7 @@ print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L),
     }
   }
   more <- nrow(results) - nrow(shown)
-  if (x$method == "random") shown$stage <- NULL
+  if (x$method != "halving") shown$stage <- NULL
   if (nrow(shown)) print(shown, row.names = FALSE)
   if (more > 0L) cat(sprintf("and %d more\n", more))
   invisible(x)

@@ -36,6 +36,7 @@ peers_all <- c(peers_own, setdiff(sort(unique(runs$who[runs$engine != "gbt"])), 
 first_rows <- runs[!duplicated(runs$set), ]
 size <- stats::setNames(vapply(first_rows$train + first_rows$valid + first_rows$test, size_of, ""), first_rows$set)
 
+p_text <- function(p) if (p < 0.0001) "< 0.0001" else fixed(p, 4)
 percent <- function(x) fixed(100 * x, 2)
 in_half <- function(sets, half) if (half == "all") sets else sets[half_of[sets] == half]
 of_every_half <- function(sets, line) {
@@ -107,7 +108,7 @@ paired <- function(pairs) {
       data.frame(half = half, engine = pairs[[k]][1], against = pairs[[k]][2], sets = length(v),
                  `mean change %` = percent(mean(v)), `standard error` = percent(stats::sd(v) / sqrt(length(v))),
                  `median change %` = percent(stats::median(v)), improved = sum(v < 0), worse = sum(v > 0),
-                 p = fixed(tests$p[k], 4), `p, the best of all` = fixed(tests$p_family[k], 4), check.names = FALSE)
+                 p = p_text(tests$p[k]), `p, the best of all` = p_text(tests$p_family[k]), check.names = FALSE)
     }))
   })
 }
@@ -149,12 +150,17 @@ failure_lines <- function() {
 
 table_or_none <- function(table) if (is.null(table)) "No set has runs of all of them." else md_table(table)
 one_value <- function(field) paste(unique(runs[[field]]), collapse = " or ")
-missing_sets <- setdiff(registry$name, runs$set)
+# How much of the benchmark the page has: splits with the own defaults of all engines.
+complete <- rownames(wide(runs, c(base, peers_own), "loss"))
+missing_sets <- setdiff(registry$name, sub(" .*", "", complete))
+wanted <- sum(mapply(n_splits_of, first_rows$train + first_rows$valid + first_rows$test,
+                     sub(":.*", "", registry[first_rows$set, "split"])))
 note <- c(
   arg_of("note", NULL),
-  if (length(missing_sets)) {
-    paste0("**Not whole:** ", length(missing_sets), " of ", nrow(registry), " sets have no runs; the end of the page ",
-           "names them.")
+  if (length(peers_own) < 3L || length(missing_sets) || length(complete) < wanted) {
+    c("**Not whole:** runs of all engines with their own defaults are there for",
+      sprintf("%d of %d sets (the end of the page names the others) and %d of the %d splits of sets that were begun.",
+              nrow(registry) - length(missing_sets), nrow(registry), length(complete), wanted))
   }
 )
 against_base <- lapply(setdiff(gbt_all, base), c, base)
@@ -192,7 +198,7 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   },
   "## By kind", "",
   "Mean gap in % among the peers' own defaults (number of sets). Small sets have less than 2,000 rows, large ones",
-  "20,000 or more.", "", table_or_none(kind_table()), "",
+  "more than 20,000.", "", table_or_none(kind_table()), "",
   "## Paired tests", "",
   "Change of the loss by set, mean over splits: the difference of two configurations in the same split, divided by",
   "the mean of both; negative is better. *p*: share of the ways to flip the signs of sets that give a mean as far from",
@@ -203,5 +209,7 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   "## Sets", "", "Mean loss over splits, own defaults; the best is bold. Rows are those of the first split.", "",
   table_or_none(set_table()), "",
   "## Runs", "", table_or_none(engine_table()), "", "Failed:", "", failure_lines(),
-  if (length(missing_sets)) c("", paste0("Sets without runs: ", paste(missing_sets, collapse = ", "), "."))
+  if (length(missing_sets)) {
+    c("", paste0("Sets that lack runs of an engine: ", paste(missing_sets, collapse = ", "), "."))
+  }
 ), folder = folder)

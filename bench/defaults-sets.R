@@ -134,7 +134,7 @@ as_set <- function(row, data) {
        rule = rule, by = if (is.factor(by)) as.character(by)[keep] else by[keep])
 }
 
-size_of <- function(n) if (n < 2000) "small" else if (n < 20000) "middle" else "large"
+size_of <- function(n) if (n < 2000) "small" else if (n <= 20000) "middle" else "large"
 
 # ---- splits ----
 

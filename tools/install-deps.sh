@@ -13,8 +13,9 @@ run="r-base-core r-cran-matrix gcc libc6-dev make libzstd-dev liblz4-dev"
 # last three R CMD check --as-cran warns; gcovr adds up the coverage; python3 runs the reader of models in tests/format,
 # chromium the Shiny app
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
-r-cran-bit64 r-cran-callr r-cran-generics r-cran-dbi r-cran-rsqlite r-cran-shiny r-cran-ggplot2 zstd
-g++ clang libclang-rt-14-dev gcovr python3 chromium devscripts qpdf tidy"
+r-cran-bit64 r-cran-callr r-cran-generics r-cran-dbi r-cran-rsqlite r-cran-shiny r-cran-ggplot2
+r-cran-kernlab r-cran-future r-cran-progressr zstd g++ clang libclang-rt-14-dev gcovr python3 chromium devscripts
+qpdf tidy"
 long="$test valgrind"
 
 case "${1:-}" in

@@ -68,8 +68,8 @@ test_that("an exposure is given by its values", {
   years <- 1 + seq_len(n) %% 3
   data <- gbt_data(d, count, offset = log(years), threads = 1)
   m <- train(data, objective = "poisson")
-  expect_identical(predict(m, data, exposure = years), predict(m, d, exposure = years))
-  expect_identical(predict(m, data, exposure = 2), predict(m, d, exposure = 2))
+  expect_identical(predict(m, data, exposure = years), predict(m, d, offset = log(years)))
+  expect_identical(predict(m, data, exposure = 2), predict(m, d, offset = rep(log(2), n)))
   expect_error(predict(m, data, exposure = "years"), "names a column", class = "gbt_error_data")
 })
 

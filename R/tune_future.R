@@ -1,0 +1,53 @@
+# Configurations of gbt_tune() side by side, by package future, where its user has set a plan with several workers. What
+# a configuration's estimate is does not hang on where it is computed.
+
+# list(n = workers, shared = do they see this process's memory?): NULL where there is one worker, or no package.
+future_workers <- function() {
+  if (!"future" %in% loadedNamespaces()) return(NULL)
+  its <- function(name) getExportedValue("future", name)
+  n <- its("nbrOfWorkers")()
+  if (n < 2) return(NULL)
+  list(n = min(n, 256), shared = inherits(its("plan")("next"), "multicore"))
+}
+
+# What a worker needs of a search: NULL where there are none. raw: the rows as they were before they were binned.
+future_plan <- function(raw, binned, args, folds, seed) {
+  workers <- future_workers()
+  if (is.null(workers)) return(NULL)
+  if (!workers$shared && is.null(raw$source$x)) {
+    say(paste("configurations are rated one after the other: workers of other processes cannot use a gbt_data of this",
+              "one; give the data themselves, or plan(multicore)"))
+    return(NULL)
+  }
+  threads <- if (is.null(args[["threads"]])) max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
+  list(n = workers$n, threads = threads,
+       work = list(rows = if (workers$shared) binned else raw, binned = workers$shared, folds = folds, seed = seed,
+                   id = basename(tempfile("search"))))
+}
+
+# Ratings (see rate()) of several configurations. all: their arguments, a list for each.
+rate_side_by_side <- function(plan, all) {
+  future <- getExportedValue("future", "future")
+  began <- lapply(all, function(args) {
+    if (!is.null(plan$threads)) args$threads <- plan$threads
+    future(quote(rate_there(work, args)), substitute = FALSE, seed = NULL, packages = "gbt",
+           globals = list(rate_there = rate_there, work = plan$work, args = args))
+  })
+  value <- getExportedValue("future", "value")
+  lapply(began, function(one) value(one))
+}
+
+# In a worker, which bins the data for the first of the configurations that it rates.
+rate_there <- function(work, args) {
+  rows <- work$rows
+  if (!work$binned) {
+    kept <- package_state$search
+    if (!identical(kept$id, work$id)) {
+      request <- read_request(args)
+      rows$source <- binned_once(rows$source, request, rows$response)
+      kept <- package_state$search <- list(id = work$id, rows = rows)
+    }
+    rows <- kept$rows
+  }
+  rate(rows, work$folds, work$seed, args[!names(args) %in% binning_arguments])
+}
