@@ -1,0 +1,33 @@
+# The site's index has every topic; _pkgdown.yml is not in the built package, so this runs in the sources alone.
+
+root <- test_path("..", "..")
+index <- file.path(root, "_pkgdown.yml")
+
+# Entries of the lists behind `contents:` in a part of the file, which begins with its name.
+contents_of <- function(lines, part) {
+  beg <- which(lines == paste0(part, ":"))
+  end <- c(which(grepl("^[a-z]+:", lines) & seq_along(lines) > beg), length(lines) + 1)[1] - 1
+  own <- grep("contents: [[]", lines[beg:end], value = TRUE)
+  trimws(unlist(strsplit(sub("^.*contents: [[](.*)[]] *$", "\\1", own), ",")))
+}
+
+test_that("every help page and every article stands in the index of the site, once", {
+  skip_if_not(file.exists(index) && dir.exists(file.path(root, "man")), "not in the sources")
+  lines <- readLines(index)
+  entries <- contents_of(lines, "reference")
+  pages <- list.files(file.path(root, "man"), "[.]Rd$", full.names = TRUE)
+  rd <- lapply(pages, readLines)
+  aliases <- lapply(rd, function(x) sub("^.alias[{](.*)[}]$", "\\1", grep("^.alias[{]", x, value = TRUE)))
+  plots <- vapply(aliases, function(a) any(startsWith(a, "plot.gbt")), NA)
+  named <- vapply(aliases, function(a) sum(a %in% entries), 0)
+  expect_identical(basename(pages)[named == 0 & !plots], character(0))
+  expect_identical(basename(pages)[named > 1], character(0))
+  expect_true("starts_with(\"plot.gbt\")" %in% entries)
+  expect_identical(setdiff(entries, c(unlist(aliases), "starts_with(\"plot.gbt\")")), character(0))
+  expect_identical(anyDuplicated(entries), 0L)
+  names <- readLines(file.path(root, "NAMESPACE"))
+  exported <- sub("^export[(](.*)[)]$", "\\1", grep("^export[(]", names, value = TRUE))
+  expect_identical(setdiff(exported, unlist(aliases)), character(0))
+  articles <- sub("[.]Rmd$", "", list.files(file.path(root, "vignettes"), "[.]Rmd$"))
+  expect_setequal(contents_of(lines, "articles"), setdiff(articles, "gbt")) # which is "Get started"
+})
