@@ -36,6 +36,7 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   changes <- match.call(expand.dots = FALSE)$...
   if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
   again <- call_again(object, changes, left_out, "gbt_refit")
+  if (is.null(nrounds)) chosen <- chosen - rounds_of_init(again, parent.frame())
   for (name in setdiff(names(object[["best"]]), canonical_name(names(changes)))) again[[name]] <- object$best[[name]]
   again <- with_kept_values(again, object$params, canonical_name(names(changes)))
   again <- with_kept_schedule(again, object$params[["eta"]], chosen, canonical_name(names(changes)))
@@ -93,6 +94,14 @@ with_kept_values <- function(call, params, changed) {
     if (is.atomic(value) && length(value) == 1L && is.null(names(value)) && !is.na(value)) call[[i]] <- value
   }
   call
+}
+
+# Rounds of the model that a call goes on from, which are none to be trained.
+rounds_of_init <- function(call, env) {
+  at <- which(canonical_name(names_of_call(call)) %in% "init_model")
+  if (length(at) == 0L) return(0L)
+  init <- try_else(eval(call[[at[1L]]], env), function(problem) NULL) # gbt_train() will tell
+  if (is_model(init)) rounds_used(init) else 0L
 }
 
 # The call with the first of the learning rates that there were, where they differed by round.

@@ -28,19 +28,19 @@
 #' trained again.
 #'
 #' @section Bayesian search:
-#' `method = "bayesian"` draws the first configurations at random, the same as random search does (a third of `configs`, at least 5 and
-#' at most two for each parameter and one), and then tries, one after the other, that of 1,000 drawn candidates whose
-#' expected improvement is largest by a Gaussian process over the estimates so far (Jones, Schonlau and Welch, 1998).
-#' The process is that of the package kernlab, which must be installed. Proposals follow from the seed, but for the last
-#' digits of linear algebra, which may differ between machines.
+#' `method = "bayesian"` draws the first configurations at random, the same as random search does (a third of
+#' `configs`, at least 5 and at most two for each parameter and one), and then tries, one after the other, that of 1,000
+#' drawn candidates whose expected improvement is largest by a Gaussian process over the estimates so far (Jones,
+#' Schonlau and Welch, 1998). The process is that of the package kernlab, which must be installed. Proposals follow from
+#' the seed, but for the last digits of linear algebra, which may differ between machines.
 #'
 #' @section Several processes:
 #' Where the user of package future has set a plan with several workers, such as
 #' `future::plan(future::multisession, workers = 4)`, configurations are rated side by side by these, as many at a time.
 #' The result is that of one process, to the last digit, but for its times. Workers of other processes
 #' (`multisession`, `cluster`) are sent the data and bin them once; a [gbt_data()] of this process is of use for
-#' `multicore` alone. Left out, `threads` is the number of threads divided by the workers. Configurations that Bayesian search
-#' proposes come one after the other. Without a plan, and in [gbt_cv()], all work is spread over threads.
+#' `multicore` alone. Left out, `threads` is the number of threads divided by the workers. Configurations that Bayesian
+#' search proposes come one after the other. Without a plan, and in [gbt_cv()], all work is spread over threads.
 #'
 #' @section Failures and interruption:
 #' A configuration that fails is kept with an estimate of `NA`, and a warning (class `gbt_warning_tune`) has its
@@ -223,7 +223,8 @@ batches <- function(search, at) {
 choose_config <- function(search, state, batch) {
   config <- batch[1L]
   drawn <- bayes_start(search$space, .row_names_info(search$configs, 2L))
-  if (search$plan$method != "bayesian" || config <= drawn || space_size(search$space) <= search$plan$configs) return(TRUE)
+  all <- space_size(search$space) <= search$plan$configs # of a finite space, in the order that was drawn
+  if (search$plan$method != "bayesian" || config <= drawn || all) return(TRUE)
   before <- seq_len(config - 1L)
   chosen <- propose_config(search$space, list_frame(lapply(state$configs, `[`, before), length(before)),
                            state$done$estimate[before], search$maximise, search$seed)

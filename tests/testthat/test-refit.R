@@ -34,6 +34,15 @@ test_that("a call that was made inside of a function asks for the data, and know
   expect_identical(nobs(update(gbt_refit(rated(mtcars), data = mtcars), data = mtcars[1:9, ])), 9L)
 })
 
+test_that("a model that went on from another one gets as many rounds as it had beside those of that one", {
+  first <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 4, threads = 1)
+  second <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 6, init_model = first, eta = 0.05, threads = 1)
+  expect_same_bytes(gbt_refit(second)$state, second$state)
+  stopped <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 200, init_model = first, valid = 0.3, seed = 1, eta = 0.5,
+                       early_stopping_rounds = 3, threads = 1)
+  expect_identical(gbt_refit(stopped)$nrounds, stopped$best_round)
+})
+
 test_that("data that were replaced are noticed", {
   cars <- mtcars
   cv <- gbt_cv(mpg ~ ., cars, nrounds = 3, folds = 3, seed = 1, threads = 1, keep_models = TRUE)

@@ -36,6 +36,15 @@ test_that("the rates of rounds, one by one, are those that training in pieces wi
   expect_identical(m$params$eta, whole$params$eta)
 })
 
+test_that("every number of rounds has the first of the rates", {
+  whole <- fit(nrounds = 65)
+  for (n in c(1:3, 7:9, 15:17, 31:33, 63:65)) {
+    m <- fit(nrounds = n)
+    expect_same_bytes(m$state, whole[seq_len(n)]$state)
+    expect_identical(m$params$eta, rates(seq_len(n)))
+  }
+})
+
 test_that("going on from a model counts on, and looks back with the rates of that model", {
   for (way in list(list(), list(sampling_method = "mvs", subsample = 0.4), list(num_parallel_tree = 2))) {
     fit_this <- function(...) do.call(fit, c(list(...), way))
