@@ -50,7 +50,8 @@ with_exposure <- function(source) {
   source$exposed <- given_or(source$exposed, "")
   if (is_column_name(exposure)) {
     if (is.null(source$x)) {
-      stop_argument("`exposure` must be numbers, one for each row, with gbt_data: its columns cannot be read", "exposure")
+      stop_argument("`exposure` must be numbers, one for each row, with gbt_data: its columns cannot be read",
+                    "exposure")
     }
     source$exposed <- as_utf8(exposure, "`exposure`")
     exposure <- column_of(source$x, source$exposed)

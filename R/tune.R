@@ -2,9 +2,9 @@
 
 #' Tune parameters
 #'
-#' Searches a space of parameters: configurations are drawn at random, or where they promise most; each is rated by cross-validation with early
-#' stopping, see [gbt_cv()], on one binned copy of the data and the same folds. [gbt_refit()] then trains the best one
-#' on all rows.
+#' Searches a space of parameters: configurations are drawn at random, or where they promise most; each is rated by
+#' cross-validation with early stopping, see [gbt_cv()], on one binned copy of the data and the same folds.
+#' [gbt_refit()] then trains the best one on all rows.
 #'
 #' @section The space:
 #' `space` is a list by names of parameters, in any of their spellings. Two numbers are a range, `eta = c(0.02, 0.3)`;
