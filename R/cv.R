@@ -40,8 +40,8 @@
 #'     `early_stopping_rounds` they are those of `best_round`, else those of the last round}
 #'   \item{folds}{list of the rows that each fold holds out}
 #'   \item{models}{with `keep_models` the folds' models}
-#'   \item{nrounds, params, call, rows}{rounds that were trained; parameters; the call; a fingerprint of the response, by
-#'     which `gbt_refit()` and [gbt_conformal()] know the rows again}
+#'   \item{nrounds, params, call, rows}{rounds that were trained; parameters; the call; a fingerprint of the response,
+#'     by which `gbt_refit()` and [gbt_conformal()] know the rows again}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
 #' number of rounds on all rows.
 #' @seealso [gbt_train()], [gbt_refit()]

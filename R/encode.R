@@ -27,8 +27,8 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
   hint <- if (is.null(x)) {
     "was it looked up by a wrong name?"
   } else if (is_text(x) && (file.exists(x) || grepl("\\.[A-Za-z]{1,7}(\\.(gz|bz2|xz|zst))?$", x))) {
-    stop_data(sprintf(paste("data must be a table, not the name of a file: read it first, as by read.csv(\"%s\"), or let",
-                            "gbt_data(gbt_files(\"%s\", label = )) read it"), x, x))
+    stop_data(sprintf(paste("data must be a table, not the name of a file: read it first, as by read.csv(\"%s\"), or",
+                            "let gbt_data(gbt_files(\"%s\", label = )) read it"), x, x))
   } else if (inherits(x, "connection")) {
     "read the table from it first, as by read.csv(x)"
   } else if (is.list(x)) {
