@@ -21,8 +21,8 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param metrics Names of metrics (see [gbt_train()]), [gbt_metric()] objects, or a list of both. `"all"` takes all
 #'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
-#' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be named.
-#'   `NULL`: rows weigh 1 each.
+#' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be
+#'   named. `NULL`: rows weigh 1 each.
 #' @param by Names of columns of the data, or a value for each row (a vector, a list or data frame of several, a
 #'   matrix): metrics are computed for each group of rows. Numbers and times that differ are different groups, also
 #'   where they are printed alike.
