@@ -50,7 +50,7 @@ explain.gbt <- function(object, feature_names = NULL, X = NULL, nsim = 1, pred_w
     }
     values <- values[, feature_names, drop = FALSE]
   }
-  base <- rep(contributions$base, nrow(values))
+  base <- contributions$base
   if (isFALSE(shap_only)) {
     return(structure(class = "explain", list(shapley_values = values, baseline = base,
                                              feature_values = contributions$data[colnames(values)])))

@@ -213,10 +213,11 @@ test_that("fastshap's explain() gives exact contributions", {
   s <- gbt_shap(m, mtcars[1:5, ], threads = 1)
   got <- explain(m, X = mtcars, newdata = mtcars[1:5, ], exact = TRUE)
   expect_s3_class(got, "explain")
-  expect_identical(unclass(got), structure(s$values, baseline = rep(s$base, 5)))
+  expect_identical(unclass(got), structure(s$values, baseline = s$base))
   whole <- explain(m, feature_names = c("hp", "wt"), X = mtcars[1:5, ], exact = TRUE, shap_only = FALSE)
   expect_identical(whole$shapley_values, s$values[, c("hp", "wt")])
   expect_identical(whole$feature_values, mtcars[1:5, c("hp", "wt")])
+  expect_identical(whole$baseline, s$base)
   expect_error(explain(k, X = iris, exact = TRUE), "one output", class = "gbt_error_unsupported")
   expect_error(explain(m, exact = TRUE), "rows to explain", class = "gbt_error_argument")
   expect_error(explain(m, X = mtcars, feature_names = "hpp", exact = TRUE), "did you mean",
