@@ -192,6 +192,39 @@ static void calls_to_cuda_fail(void) {
 }
 #endif
 
+typedef struct patience {
+  int n_polls, last;
+} patience;
+
+static int stop_later(void *user) {
+  patience *p = user;
+  return ++p->n_polls > p->last;
+}
+
+static void stops_when_asked(void) {
+  test_rng rng = {36};
+  const forest_spec spec = {2, 1, 6, 30, SHAPE_BUSHY, 1};
+  explain_scene s;
+  explain_scene_open(&s, &rng, &spec, 0, 100);
+  double *out = test_alloc(100 * explain_scene_cells(&s, 1) * sizeof *out);
+  const cu_explain_limits limits = {.chunk_rows = 32};
+  for (int way = 0; way < 4; way++) {
+    const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2);
+    patience p = {0, way};
+    gbt_ctx ctx;
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, stop_later, &p, test_err));
+    ctx.next_poll_ns = 0;
+    gbt_status status = GBT_OK;
+    while (status == GBT_OK)
+      status = cu_explain_within(&ctx, 0, &s.view, s.binding, &job, NULL, out, &limits, test_err);
+    CHECK_EQ_I64(status, GBT_CANCELLED);
+    CHECK_EQ_I64(p.n_polls, way + 1);
+    gbt_ctx_close(&ctx);
+  }
+  free(out);
+  explain_scene_close(&s);
+}
+
 static void the_door_leads_there(void) {
   test_rng rng = {34};
   const forest_spec spec = {1, 1, 3, 9, SHAPE_BUSHY, 1};
@@ -223,5 +256,6 @@ void suite_cuda_explain(void) {
 #if defined(GBT_TEST_SIMT)
   RUN(calls_to_cuda_fail);
 #endif
+  RUN(stops_when_asked);
   RUN(the_door_leads_there);
 }
