@@ -65,6 +65,9 @@ trap 'rm -rf "$copy"' EXIT
 (cd "$here" && git ls-files -z DESCRIPTION NAMESPACE LICENSE NEWS.md README.md _pkgdown.yml R man vignettes inst |
   xargs -0 tar cf - --) | tar xf - -C "$copy"
 cd "$copy"
+# what README.md leads to: articles, news, and files of the repository, which have no page and are named instead
+perl -0pi -e 's{\]\(vignettes/(\w+)[.]Rmd\)}{](articles/$1.html)}g; s{\]\(NEWS[.]md\)}{](news/index.html)}g;' \
+  -e 's{\[([^]]*)\]\(((?!https?:|articles/|news/)[^)]*)\)}{$1 eq $2 ? "`$2`" : "$1 (`$2`)"}ge' README.md
 Rscript -e 'pkgdown::check_pkgdown()'
 Rscript - "$out" <<'END'
 options(pkgdown.internet = FALSE)
