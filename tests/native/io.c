@@ -3,10 +3,14 @@
 #include "io.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
 _Atomic int64_t io_calls;
+
+int64_t io_count(void) { return atomic_load(&io_calls); }
+
 static _Atomic int fault_kind;
 static _Atomic int64_t fault_at;
 

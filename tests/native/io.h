@@ -2,7 +2,6 @@
 #ifndef GBT_TEST_IO_H
 #define GBT_TEST_IO_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 typedef enum io_kind {
@@ -19,6 +18,10 @@ typedef enum io_kind {
 
 /* What becomes of call number `at` (1-based) from now on; counts calls from 0 again. */
 void io_fault(io_kind kind, int64_t at);
+int64_t io_count(void);
+
+#ifndef __cplusplus
 extern _Atomic int64_t io_calls;
+#endif
 
 #endif

@@ -74,10 +74,14 @@ typedef gbt_status (*gbt_pages_fn)(void *arg, gbt_ctx *ctx, const gbt_page_span 
 gbt_status gbt_pages_pass(gbt_ctx *ctx, gbt_page_store *store, gbt_pages_fn fn, void *arg,
                           gbt_error *err) GBT_MUST_CHECK;
 
-/* The same for short runs of at most `run` pages, each of which one thread reads and works on alone, so that what it
- * has just read is still in its cache. Tasks are numbered in the order of pages, 0 to gbt_pages_n_runs - 1, and come in
- * any order, on all threads (gbt_parallel); they may be skipped once another one's pages could not be read: the pass
- * fails then. run: 1 to gbt_pages_most_run. */
+/* The same for the first n_pages pages alone. */
+gbt_status gbt_pages_pass_first(gbt_ctx *ctx, gbt_page_store *store, int32_t n_pages, gbt_pages_fn fn, void *arg,
+                                gbt_error *err) GBT_MUST_CHECK;
+
+/* The same as a pass for short runs of at most `run` pages, each of which one thread reads and works on alone, so that
+ * what it has just read is still in its cache. Tasks are numbered in the order of pages, 0 to gbt_pages_n_runs - 1, and
+ * come in any order, on all threads (gbt_parallel); they may be skipped once another one's pages could not be read: the
+ * pass fails then. run: 1 to gbt_pages_most_run. */
 typedef void (*gbt_pages_task)(void *arg, const gbt_page_span *span, int64_t task, int thread);
 int64_t gbt_pages_n_runs(const gbt_page_store *store, int32_t run);
 gbt_status gbt_pages_each(gbt_ctx *ctx, gbt_page_store *store, int32_t run, gbt_pages_task fn, void *arg,

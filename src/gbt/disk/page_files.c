@@ -17,6 +17,7 @@
  * host may begin another pass. */
 #include "page_files.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/checksum.h"
@@ -153,14 +154,22 @@ static gbt_status read_checked(file_store *store, int32_t number, frame *f, gbt_
   return GBT_OK;
 }
 
+/* What could not be read, and says so. */
+static gbt_status name_page(gbt_status status, int32_t number, gbt_error *err) {
+  const size_t n = err != NULL ? strlen(err->msg) : 0;
+  if (status == GBT_E_IO && err != NULL) snprintf(err->msg + n, sizeof err->msg - n, " (page %d)", (int)number + 1);
+  return status;
+}
+
 /* scratch: room for a page; used for one that is packed. */
 static gbt_status read_page(file_store *store, int32_t number, frame *f, uint8_t *scratch, gbt_error *err) {
   const gbti_page_info *info = &store->base.info;
   const gbti_page_record *record = &store->files.record[number];
   const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
   int same;
-  GBT_TRY(read_known(store, number, f, &same, err));
-  if (!same) GBT_TRY(read_checked(store, number, f, err));
+  gbt_status status = read_known(store, number, f, &same, err);
+  if (status == GBT_OK && !same) status = read_checked(store, number, f, err);
+  if (status != GBT_OK) return name_page(status, number, err);
   f->page.row_beg = (int64_t)number * info->page_rows;
   f->page.n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
   if (record->codec != GBT_CODEC_NONE) {
