@@ -364,13 +364,14 @@
 #' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
 #' @param hist_memory For experts: megabytes that histograms may take; those beyond are built again instead of kept. 0
 #'   for 1024, on a GPU for a quarter of its memory where that is more. Does not change the model.
-#' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. Where codes of the data have
-#'   no room within it, or on the GPU, they stay in page-locked memory of the host, first those of validation data,
-#'   then all, and the GPU reads them from there, which takes more time. Of data in files ([gbt_open()]) whose pages
-#'   are larger than their `memory` they may take as much again as `memory`, and no more. What rows, trees and
-#'   histograms need must have room: if not, that is an error, or, with `device = "auto"`, training on the CPU. Not
-#'   counted is what finding cuts and binning take before: some 30 bytes a row of one column. Does not change the
-#'   model.
+#' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. Codes of rows that have no
+#'   room within it, or on the GPU, first of validation data, stay in page-locked memory of the host, and the GPU reads
+#'   them from there, which takes more time. Of data in files ([gbt_open()]) whose pages are larger than their `memory`
+#'   they may take as much again as `memory`; the others are read from the files in every pass, one for a step of
+#'   growth, or, where rows are drawn (`subsample` and the like) and those have room on the GPU, two for a tree. What
+#'   rows, trees and histograms need must have room: if not, that is an error, or, with `device = "auto"`, training on
+#'   the CPU. Not counted is what finding cuts and binning take before: some 30 bytes a row of one column. Does not
+#'   change the model.
 #' @param page_rows For experts: rows per page of binned data; by default gbt chooses. Does not change the model.
 #' @param checkpoint A folder for checkpoints, see below; it is made where there is none.
 #' @param checkpoint_seconds Seconds between two checkpoints; 0 for one after every round.

@@ -9,13 +9,26 @@ static gbt_status open_for_steps(gbt_ctx *ctx, int32_t device, const gbt_backend
   return GBT_OK;
 }
 
-static gbt_device_api made() {
+static cu_places apart;
+
+static gbt_status open_apart(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                             gbt_error *err) {
+  return cu_open_with(ctx, device, spec, apart, out, err);
+}
+
+static gbt_device_api made(decltype(gbt_device_api::open) open) {
   gbt_device_api api = *gbt_cuda_api();
-  api.open = open_for_steps;
+  api.open = open;
   return api;
 }
 
 const gbt_device_api *cuda_steps_api(void) {
-  static const gbt_device_api api = made();
+  static const gbt_device_api api = made(open_for_steps);
+  return &api;
+}
+
+const gbt_device_api *cuda_apart_api(int percent_device, int percent_host) {
+  static const gbt_device_api api = made(open_apart);
+  apart = {CU_DRAWN_CODES, percent_device, percent_host, 100};
   return &api;
 }

@@ -3,6 +3,7 @@
 #include "../../src/cuda/grow/backend.cuh"
 
 extern "C" {
+#include "io.h"
 #include "random_job.h"
 #include "stores.h"
 }
@@ -11,19 +12,42 @@ extern "C" {
 
 extern "C" void suite_cuda_codes(void);
 
-/* Where the codes are to stand when a test says so; where they stood in the training that was opened last. */
-static cu_resides asked, taken;
+/* Where the codes are to stand when a test says so; where they stood in the training that was opened last, and how many
+ * of its data sets had rows on the device, on the host, and in neither; how many batches grew of gathered rows. */
+static cu_places asked;
+static cu_resides taken;
 static uint64_t on_host;
+static int n_device, n_host, n_streamed;
+static const cu_backend *last;
+
+/* Extents are the rows that are not streamed, each once, and where they say. */
+static void good_places(const cu_dataset *data) {
+  const int64_t n = data->from->rows.n;
+  int64_t from = n;
+  for (int32_t e = 0; e < data->n_extents; e++) {
+    const cu_extent *x = &data->extent[e];
+    CHECK(x->end == from && (x->beg < x->end || n == 0) && x->tile != NULL);
+    CHECK(x->words == data->words.at || x->words == data->host_words);
+    from = x->beg;
+    n_device += x->words == data->words.at && n > 0;
+    n_host += x->words == data->host_words;
+  }
+  CHECK(from == data->stream_end && (data->ring != NULL) == (data->stream_end > 0));
+  CHECK((data->host_words != NULL) == (data->host_bytes > 0));
+  CHECK(cu_has_all(data->view) == cu_is_whole(data));
+  n_streamed += data->stream_end > 0;
+}
 
 static void look_at(const gbt_backend *opened) {
   const cu_backend *be = (const cu_backend *)opened;
-  taken = be->bounds.codes;
+  taken = be->bounds.places.codes;
   on_host = opened->host_bytes;
-  for (int32_t s = 0; s <= be->n_valid; s++) {
-    const int away = taken == CU_NO_CODES || (s > 0 && taken == CU_TRAIN_CODES);
-    CHECK((be->data[s].host_words != NULL) == away && (be->data[s].words.at != NULL) == !away);
-    CHECK(be->data[s].view.words == (away ? be->data[s].host_words : be->data[s].words.at));
-  }
+  last = be;
+  n_device = n_host = n_streamed = 0;
+  for (int32_t s = 0; s <= be->n_valid; s++) good_places(&be->data[s]);
+  if (taken == CU_ALL_CODES) CHECK(n_host == 0 && n_streamed == 0);
+  if (taken == CU_TRAIN_CODES) CHECK(cu_is_whole(&be->data[0]) && be->data[0].host_words == NULL);
+  CHECK((on_host > 0) == (n_host > 0));
 }
 
 static gbt_status open_asked(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
@@ -40,26 +64,46 @@ static gbt_status open_any(gbt_ctx *ctx, int32_t device, const gbt_backend_spec 
   return GBT_OK;
 }
 
-/* Random trainings of all kinds: growth, sampling, masks, sparse columns, bundles, sets, validation sets. */
-static void places_do_not_show(void) {
-  int n_away = 0;
-  for (uint64_t seed = 1; seed <= 24; seed++) {
+/* Shares of the codes on the device, on the host, of the rows that may be gathered; the rest is streamed. */
+static const cu_places everywhere[] = {
+    {CU_ALL_CODES, 100, 100, 100}, {CU_TRAIN_CODES, 0, 100, 100}, {CU_TRAIN_CODES, 40, 30, 100},
+    {CU_SOME_CODES, 100, 0, 100},  {CU_SOME_CODES, 0, 100, 100},  {CU_SOME_CODES, 1, 100, 100},
+    {CU_SOME_CODES, 50, 100, 100}, {CU_SOME_CODES, 0, 0, 100},    {CU_SOME_CODES, 1, 0, 100},
+    {CU_SOME_CODES, 50, 0, 100},   {CU_SOME_CODES, 30, 30, 100},  {CU_SOME_CODES, 0, 60, 100},
+    {CU_DRAWN_CODES, 0, 100, 100}, {CU_DRAWN_CODES, 0, 0, 100},   {CU_DRAWN_CODES, 40, 40, 100},
+    {CU_DRAWN_CODES, 30, 30, 0},   {CU_DRAWN_CODES, 60, 0, 20}};
+enum { N_PLACES = sizeof everywhere / sizeof *everywhere };
+
+/* Random trainings of all kinds: growth, sampling, masks, sparse columns, bundles, sets, validation sets. Every one
+ * with codes in `each` of the places, so that all of them have their turn. */
+static void places_of_random_jobs(uint64_t first, uint64_t each, store_kind store) {
+  const store_kind before = stores_use(store);
+  int seen[3] = {0};
+  for (uint64_t seed = first; seed < first + 12; seed++) {
     random_job r = random_job_make(seed, 150);
     trained *cpu = train(&r.job, &r.how);
-    for (int codes = CU_ALL_CODES; codes < CU_N_CODES; codes++) {
-      asked = (cu_resides)codes;
-      on_host = 0;
+    for (uint64_t k = 0; k < each; k++) {
+      asked = everywhere[(seed * each + k) % N_PLACES];
       trained *cuda = train_through(open_asked, &r.job, &r.how);
-      if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) random_job_tell(&r, seed);
-      CHECK((on_host > 0) == (codes == CU_NO_CODES || (codes == CU_TRAIN_CODES && r.job.spec.n_valid > 0)));
-      n_away += on_host > 0;
+      if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) {
+        random_job_tell(&r, seed);
+        test_note("places %d: %d, %d, %d", (int)asked.codes, asked.percent_device, asked.percent_host,
+                  asked.percent_gathered);
+      }
+      seen[0] += n_device > 0;
+      seen[1] += n_host > 0;
+      seen[2] += n_streamed > 0;
       trained_free(cuda);
     }
     trained_free(cpu);
     random_job_free(&r);
   }
-  CHECK(n_away > 24);
+  CHECK(seen[0] > 8 && seen[1] > 8 && seen[2] > 8);
+  stores_use(before);
 }
+
+static void places_do_not_show_in_memory(void) { places_of_random_jobs(1, 3, STORE_MEMORY); }
+static void places_do_not_show_in_poison(void) { places_of_random_jobs(13, 3, STORE_POISON); }
 
 enum { COLS = 60, ROWS = 24000 };
 
@@ -90,7 +134,7 @@ static void limits_are_kept(void) {
     job.spec.params.max_leaves = growth[g] == GBT_LOSSGUIDE ? 7 : 0;
     job.spec.params.device_memory = 0;
     trained *cpu = train(&job, &how);
-    for (int64_t mb = 13; mb > 0; mb -= mb > 8 ? 2 : 1) {
+    for (int64_t mb = 13; mb > 0; mb -= mb > 9 ? 2 : 1) {
       job.spec.params.device_memory = mb;
       gbt_ctx ctx;
       gbt_trainer_spec spec;
@@ -118,7 +162,7 @@ static void limits_are_kept(void) {
       job_close(&spec);
       gbt_ctx_close(&ctx);
     }
-    if (!CHECK(seen[CU_ALL_CODES] > 0 && seen[CU_TRAIN_CODES] > 0 && seen[CU_NO_CODES] > 0 && n_short > 0))
+    if (!CHECK(seen[CU_ALL_CODES] > 0 && seen[CU_TRAIN_CODES] > 0 && seen[CU_SOME_CODES] > 0 && n_short > 0))
       test_note("growth %d: %d, %d, %d times; %d times none", g, seen[0], seen[1], seen[2], n_short);
     trained_free(cpu);
   }
@@ -126,24 +170,35 @@ static void limits_are_kept(void) {
   made_free(valid);
 }
 
-/* Trains through open_asked with the codes there, from pages in files; how the opening of the trainer ended. */
-static gbt_status train_from_files(train_job *job, cu_resides codes, const trained *cpu, gbt_error *err) {
+/* What becomes of a read while train_there opens its trainer and trains; how many there were. */
+static io_kind fault = IO_FINE;
+static int64_t fault_at, n_reads, n_gathered;
+
+/* Trains through open_asked with the codes there; how it ended. */
+static gbt_status train_there(train_job *job, cu_places places, const trained *cpu, int *opened, gbt_error *err) {
   gbt_ctx ctx;
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
   gbt_status status = GBT_E_INTERNAL;
-  asked = codes;
+  asked = places;
+  *opened = 0;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err))) return status;
   if (job_open(&ctx, job, 0, &spec)) {
     const gbt_device_api door = cuda_door(open_asked);
     spec.device = &door;
+    io_fault(fault, fault_at);
     status = gbt_trainer_new(&ctx, &spec, &tr, err);
-    if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err))) {
+    *opened = status == GBT_OK;
+    if (*opened) status = gbt_trainer_run(&ctx, tr, job->rounds, &why, err);
+    n_reads = io_count();
+    io_fault(IO_FINE, 0);
+    if (status == GBT_OK) {
       trained *cuda = trained_of(&ctx, job, &spec, tr);
       CHECK(cpu != NULL && same_trained(cpu, cuda));
       trained_free(cuda);
     }
+    n_gathered = *opened ? last->gather.n_batches : 0;
     gbt_trainer_free(tr);
   }
   job_close(&spec);
@@ -152,11 +207,13 @@ static gbt_status train_from_files(train_job *job, cu_resides codes, const train
 }
 
 /* Files keep 0 or 24 bytes a row in memory, by the number of rows: codes of pages that stream go to the host's memory
- * as far as that, and no farther; those of pages that all stay do; on the device all do. */
+ * as far as that, and no farther; those of pages that all stay do. */
 static void budgets_of_files_are_kept(void) {
   static const struct {
-    int n_rows, n_cols, fits;
-  } cases[] = {{4000, 16, 0}, {4003, 16, 1}, {4003, 60, 0}};
+    int n_rows, n_cols;
+    uint64_t budget; /* of the host; of pages that stay, any */
+    int fits;
+  } cases[] = {{4000, 16, 0, 0}, {4003, 16, UINT64_MAX, 1}, {4003, 60, 4003 * 24, 0}};
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   made_kind kinds[COLS];
   for (int c = 0; c < COLS; c++) kinds[c] = MADE_BELL;
@@ -165,18 +222,120 @@ static void budgets_of_files_are_kept(void) {
     made_response(data, GBT_OBJ_LOGISTIC, 1, 7);
     train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 2);
     gbt_error err;
+    int opened;
     trained *cpu = train(&job, &how);
     const store_kind before = stores_use(STORE_FILE);
-    CHECK(train_from_files(&job, CU_ALL_CODES, cpu, &err) == GBT_OK);
-    const gbt_status status = train_from_files(&job, CU_NO_CODES, cpu, &err);
+    for (size_t k = 4; k < N_PLACES; k += 3 + (size_t)i) { /* first all codes on the host */
+      CHECK(train_there(&job, everywhere[k], cpu, &opened, &err) == GBT_OK);
+      const int all = everywhere[k].codes == CU_SOME_CODES && everywhere[k].percent_device == 0 &&
+                      everywhere[k].percent_host == 100;
+      CHECK(on_host <= cases[i].budget);
+      if (all) CHECK((n_streamed == 0) == cases[i].fits && (on_host > 0) == (cases[i].budget > 0));
+    }
     stores_use(before);
-    if (cases[i].fits)
-      CHECK(status == GBT_OK);
-    else
-      CHECK(status == GBT_E_MEM && strstr(err.msg, "raise `memory` of gbt_open()") != NULL);
     trained_free(cpu);
     made_free(data);
   }
+}
+
+/* All ways of drawing rows: they are gathered where there is room for them and they would stand elsewhere. */
+static void drawn_rows_are_gathered(void) {
+  static const struct {
+    cu_places places;
+    int gathers;
+  } cases[] = {{{CU_DRAWN_CODES, 0, 100, 100}, 1}, {{CU_DRAWN_CODES, 0, 0, 100}, 1}, {{CU_DRAWN_CODES, 50, 25, 100}, 1},
+               {{CU_DRAWN_CODES, 100, 0, 100}, 0}, {{CU_DRAWN_CODES, 20, 20, 30}, 0}, {{CU_SOME_CODES, 0, 0, 100}, 0}};
+  static const gbt_policy_kind growth[] = {GBT_DEPTHWISE, GBT_LOSSGUIDE, GBT_SYMMETRIC};
+  static const gbt_sampling sampling[] = {GBT_SAMPLE_UNIFORM, GBT_SAMPLE_GOSS, GBT_SAMPLE_MVS};
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  const made_kind kinds[] = {MADE_BELL, MADE_ZEROS, MADE_FEW, MADE_LEVELS, MADE_BELL};
+  made *data = made_new(9, 3000, 5, kinds);
+  made_response(data, GBT_OBJ_SOFTMAX, 3, 9);
+  train_job job = job_make(data, GBT_OBJ_SOFTMAX, 3, 3);
+  for (int g = 0; g < 9; g++) {
+    gbt_params *p = &job.spec.params;
+    gbt_error err;
+    int opened;
+    p->grow_policy = growth[g % 3];
+    p->max_leaves = growth[g % 3] == GBT_LOSSGUIDE ? 9 : 0;
+    p->max_depth = 4;
+    p->sampling_method = sampling[g / 3];
+    p->subsample = sampling[g / 3] == GBT_SAMPLE_GOSS ? 1.0 : 0.2;
+    p->top_rate = 0.1;
+    p->other_rate = 0.1;
+    trained *cpu = train(&job, &how);
+    const store_kind before = stores_use(g % 2 ? STORE_FILE_2Z : STORE_MEMORY);
+    for (size_t k = (size_t)g % 2; k < sizeof cases / sizeof *cases; k += 2) {
+      CHECK(train_there(&job, cases[k].places, cpu, &opened, &err) == GBT_OK);
+      CHECK((n_gathered > 0) == cases[k].gathers);
+    }
+    stores_use(before);
+    trained_free(cpu);
+  }
+  made_free(data);
+}
+
+/* Numbers of rows around what extents, bits of sides, pieces and blocks are counted by. */
+static void sizes_do_not_show(void) {
+  static const int sizes[] = {2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1025, 2049};
+  static const cu_places places[] = {
+      {CU_DRAWN_CODES, 30, 30, 100}, {CU_SOME_CODES, 30, 30, 100}, {CU_SOME_CODES, 0, 0, 100}};
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLED};
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    made *data = made_new(40 + i, sizes[i], 3, kinds);
+    made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 40 + i);
+    train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    job.spec.params.max_depth = 3;
+    for (size_t k = 0; k < 3; k++) {
+      gbt_error err;
+      int opened;
+      job.spec.params.subsample = k == 0 ? 0.5 : 1.0;
+      trained *cpu = train(&job, &how);
+      const store_kind before = stores_use(i % 2 ? STORE_POISON_3 : STORE_MEMORY);
+      CHECK(train_there(&job, places[k], cpu, &opened, &err) == GBT_OK);
+      stores_use(before);
+      trained_free(cpu);
+    }
+    made_free(data);
+  }
+}
+
+/* Reads that fail in the midst of a pass end the training with words that name the file and the page; short and late
+ * ones do not show. */
+static void failing_reads_are_told(void) {
+  static const io_kind fine[] = {IO_SHORT, IO_AGAIN, IO_LATE};
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  made_kind kinds[COLS];
+  for (int c = 0; c < COLS; c++) kinds[c] = MADE_BELL;
+  made *data = made_new(7, 4000, 12, kinds);
+  made_response(data, GBT_OBJ_LOGISTIC, 1, 7);
+  train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 3);
+  const cu_places nowhere = {CU_SOME_CODES, 0, 0, 100};
+  const store_kind before = stores_use(STORE_FILE_2);
+  gbt_error err;
+  int opened, n_later = 0;
+  trained *cpu = train(&job, &how);
+  CHECK(train_there(&job, nowhere, cpu, &opened, &err) == GBT_OK);
+  const int64_t all = n_reads;
+  CHECK(all > 100);
+  for (int64_t n = 1; n <= all; n += 1 + all / 16) {
+    fault = n % 2 ? IO_ERROR : IO_ENDS;
+    fault_at = n;
+    CHECK(train_there(&job, nowhere, cpu, &opened, &err) == GBT_E_IO);
+    CHECK(strstr(err.msg, "(page ") != NULL && err.subject[0] == '/');
+    n_later += opened;
+  }
+  CHECK(n_later > 8);
+  for (int k = 0; k < 3; k++) {
+    fault = fine[k];
+    fault_at = all / 2;
+    CHECK(train_there(&job, nowhere, cpu, &opened, &err) == GBT_OK);
+  }
+  fault = IO_FINE;
+  stores_use(before);
+  trained_free(cpu);
+  made_free(data);
 }
 
 #if defined(GBT_TEST_SIMT)
@@ -185,7 +344,7 @@ static void failures_leave_nothing(void) {
   random_job r = random_job_make(11, 60);
   const int64_t live = simt_live();
   int n_failed = 0, done = 0;
-  asked = CU_NO_CODES;
+  asked = everywhere[10];
   for (int64_t n = 1; n < 4000 && !done; n += 1 + n / 8) {
     gbt_ctx ctx;
     gbt_trainer_spec spec;
@@ -215,9 +374,13 @@ static void failures_leave_nothing(void) {
 #endif
 
 void suite_cuda_codes(void) {
-  RUN(places_do_not_show);
+  RUN(places_do_not_show_in_memory);
+  RUN(places_do_not_show_in_poison);
   RUN(limits_are_kept);
   RUN(budgets_of_files_are_kept);
+  RUN(drawn_rows_are_gathered);
+  RUN(sizes_do_not_show);
+  RUN(failing_reads_are_told);
 #if defined(GBT_TEST_SIMT)
   RUN(failures_leave_nothing);
 #endif

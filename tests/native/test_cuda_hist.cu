@@ -83,7 +83,7 @@ static void same_hists(world *w, uint32_t hist_rows) {
   for (int again = 0; again < 2; again++) {
     CHECK(cudaMemset(v->sum, 0, n_hists * n_slots * sizeof *v->sum) == cudaSuccess);
     if (v->count) CHECK(cudaMemset(v->count, 0, n_hists * n_slots * sizeof *v->count) == cudaSuccess);
-    CHECK_OK(cu_build_hist(be, test_err));
+    CHECK_OK(cu_build_hist(&w->ctx, be, test_err));
   }
   gbt_sum *got = down(w, v->sum, n_hists * n_slots);
   uint32_t *got_count = v->any_counts ? down(w, v->count, n_hists * n_slots) : NULL;

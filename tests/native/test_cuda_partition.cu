@@ -197,7 +197,7 @@ static void same_partition(world *w, uint32_t split_rows) {
   CHECK(cudaMemset(v->look_state, 0, 2 * (size_t)v->split_states * sizeof *v->look_state) == cudaSuccess);
   CHECK(cudaMemset(v->sum, 0x5a, sums * sizeof *v->sum) == cudaSuccess);
   CHECK(cudaMemset(v->count, 0x5a, sums * sizeof *v->count) == cudaSuccess);
-  CHECK_OK(cu_partition(be, test_err));
+  CHECK_OK(cu_partition(&w->ctx, be, test_err));
   good_slots(w);
   gbt_grow_node *node = down(w, v->node, MAX_NODES);
   uint32_t *row[2];

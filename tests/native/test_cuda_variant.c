@@ -61,6 +61,20 @@ static void trees_are_those_of_the_cpu(void) {
   CHECK(n_derived > 100);
 }
 
+/* Codes that stand in several places, or are streamed: those of a variant come from its own pages. */
+static void codes_in_several_places(void) {
+  for (int s = 0; s < 2; s++) {
+    const store_kind before = stores_use(s ? STORE_POISON : STORE_MEMORY);
+    int64_t n_derived = 0;
+    for (uint64_t seed = 300; seed < 308 && test_n_bad() < 3; seed++) {
+      const int percent = (int)(seed % 3) * 30;
+      n_derived += grown(seed, 400, cuda_apart_api(percent, 60 - percent));
+    }
+    CHECK(n_derived > 30);
+    stores_use(before);
+  }
+}
+
 /* More rows than a block of any kernel takes; copies of columns. */
 static void larger_ones(void) {
   for (uint64_t seed = 900; seed < 902; seed++) grown(seed, 6000, seed % 2 ? cuda_steps_api() : gbt_cuda_api());
@@ -93,7 +107,7 @@ static int64_t fitted(uint64_t seed, const gbt_device_api *api, int small) {
 static void trees_that_are_fitted_once_more(void) {
   int64_t n_splits = 0;
   for (uint64_t seed = 2000; seed < 2000 + JOBS && test_n_bad() < 3; seed++)
-    n_splits += fitted(seed, gbt_cuda_api(), 0);
+    n_splits += fitted(seed, seed % 4 == 3 ? cuda_apart_api(30, 30) : gbt_cuda_api(), 0);
   test_note("%" PRId64 " splits", n_splits);
   CHECK(n_splits > 150);
 }
@@ -216,6 +230,7 @@ static void stores_that_forget(void) {
 
 void suite_cuda_variant(void) {
   RUN(trees_are_those_of_the_cpu);
+  RUN(codes_in_several_places);
   RUN(larger_ones);
   RUN(trees_that_are_fitted_once_more);
   RUN(statistics_of_categories);

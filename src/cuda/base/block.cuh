@@ -166,6 +166,18 @@ template <class T, class I> __device__ static __forceinline__ I cu_lower_bound(c
   return lo;
 }
 
+/* The same of a descending x: the first place that is below `value`. */
+template <class T, class I> __device__ static __forceinline__ I cu_first_below(const T *x, I lo, I hi, T value) {
+  while (lo < hi) {
+    const I mid = lo + (hi - lo) / 2;
+    if (x[mid] >= value)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
 /* Which of n runs, first[0] <= ... <= first[n], block b belongs to: the last i with first[i] <= b. */
 __device__ static __forceinline__ int32_t cu_run_of(const uint32_t *first, int32_t n, uint32_t b) {
   int32_t lo = 0, hi = n;

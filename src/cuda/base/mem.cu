@@ -152,6 +152,17 @@ void cu_free(cu_memory *memory, void *block, size_t bytes) {
   cu_uncount(memory, bytes);
 }
 
+size_t cu_free_bytes(const cu_memory *memory) {
+  size_t free_bytes = 0, total = 0;
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  if (memory->limit == 0) return free_bytes;
+  const size_t left = memory->limit > memory->bytes ? memory->limit - memory->bytes : 0;
+  return left < free_bytes ? left : free_bytes;
+}
+
 int cu_count(cu_memory *memory, size_t bytes) {
   if (!has_room(memory, bytes)) return 0;
   memory->bytes += bytes;

@@ -35,6 +35,9 @@ struct cu_memory {
 gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
 void cu_free(cu_memory *memory, void *block, size_t bytes); /* NULL allowed */
 
+/* Bytes that may be had, by the device and by the limit; 0 when it does not say. */
+size_t cu_free_bytes(const cu_memory *memory);
+
 /* Counts bytes that CUDA takes for itself; 0: the limit has no room for them, nothing is counted. */
 int cu_count(cu_memory *memory, size_t bytes) GBT_MUST_CHECK;
 void cu_uncount(cu_memory *memory, size_t bytes);

@@ -6,7 +6,8 @@
  * A sector of a tile holds one row's codes, one of the copy those of 32 rows: as long as a node has a good share of all
  * rows, the partition reads up to 32 times less. Columns of narrow tiles (a row is less than half of a sector) are not
  * worth it, neither are wide tables, whose histograms outweigh the partition. It is made last, when there is memory to
- * spare: models do not depend on it. Of variants (data/extend.h) columns of derived features are copied for each. */
+ * spare, of codes that stand in one place: models do not depend on it. Of variants (data/extend.h) columns of derived
+ * features are copied for each. */
 #include "dataset.cuh"
 
 enum {
@@ -55,17 +56,6 @@ __global__ static void __launch_bounds__(CU_BLOCK)
     }
 }
 
-/* Whether so many bytes may be had without pressing others. */
-static int has_room(const cu_memory *memory, uint64_t bytes) {
-  size_t free_bytes = 0, total = 0;
-  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  if (memory->limit > 0 && memory->limit - memory->bytes < free_bytes) free_bytes = memory->limit - memory->bytes;
-  return bytes <= free_bytes / COPY_SHARE;
-}
-
 static gbt_status make_copy(cu_device *device, cu_dataset *data, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
   cu_rows_view *v = &data->view;
   const unsigned grid = cu_grid(device, ((uint64_t)v->n_rows + CU_BLOCK - 1) / CU_BLOCK, 8);
@@ -91,12 +81,13 @@ gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_dataset *da
   cu_column *column = NULL;
   uint64_t *beg = NULL, bytes = 0;
   gbt_status status = GBT_OK;
-  if (v->n_rows < COPY_ROWS_MIN || n == 0) return GBT_OK;
+  if (v->n_rows < COPY_ROWS_MIN || n == 0 || !cu_is_whole(data)) return GBT_OK;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *column, &column, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n * (size_t)data->from->n_variants, sizeof *beg, &beg, err), done);
   GBT_TRY_GOTO(cu_get(device, column, v->column, n * sizeof *column, err), done);
   bytes = plan_copy(data, column, beg);
-  if (bytes > 0 && has_room(&device->memory, bytes)) status = make_copy(device, data, beg, bytes, err);
+  if (bytes > 0 && bytes <= cu_free_bytes(&device->memory) / COPY_SHARE)
+    status = make_copy(device, data, beg, bytes, err);
 done:
   gbt_mem_free(mem, column);
   gbt_mem_free(mem, beg);

@@ -1,16 +1,8 @@
-/* A data set's pages as tiles on the device, its labels and weights.
+/* A data set on the device: where its codes stand, its labels and weights.
  *
- *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
- *   tiles:  columns side by side, packed                                (cu_tile in dataset.cuh; which ones: tiles.cu)
- *
- * Pages go up as they are (base/stage.cuh), but for strips that are there already (resident.cuh; of a mask the numbers
- * of its rows go up), and a kernel packs them: a byte a code is what the host has in memory anyway, copying it is
- * cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables with nearly all of
- * their columns below 5 bits would send less if the host packed. */
-#include "tiles.cuh"
-
-#include "../base/stage.cuh"
-#include "resident.cuh"
+ * Which rows' tiles stand where is said by cu_code_room; upload.cu makes them of the pages. What is not in tiles, and
+ * all that belongs to rows, stands on the device whatever its memory. */
+#include "upload.cuh"
 
 #include <string.h>
 
@@ -20,197 +12,150 @@ struct cu_dataset_up {
   cu_device *device;
   const cu_dataset_spec *spec;
   cu_dataset *data;
-  const cu_plan *plan;
+  cu_plan *plan;
+  cu_upload pages; /* its stage brings everything */
   int32_t variant; /* that is going up; of the first one all tiles are, of others those of derived features */
-  int32_t first_strip, first_tile; /* of these */
-  uint64_t before;                 /* bytes of a row in the strips before them */
-  cu_resident *resident; /* strips that need not go up; NULL: none */
-  int picks;                   /* rows of a mask are picked from these strips on the device */
-  size_t row_bytes;            /* that a row takes in a half: its codes, and its number where it is picked */
-  cu_stage stage;
-  cu_array<unsigned char> raw; /* numbers of rows that are picked, then rows as they are in the pages */
-  cu_array<cu_source> source;  /* of the plan */
 };
 
 /* An array on the device with this content. */
 template <class T>
 static gbt_status send_new(cu_dataset_up *up, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
   GBT_TRY(cu_new(&up->device->memory, to, n, err));
-  return cu_stage_send(&up->stage, to->at, from, n * sizeof(T), err);
+  return cu_stage_send(&up->pages.stage, to->at, from, n * sizeof(T), err);
 }
 
-/* ---- tiles ---- */
-
-/* Rows [beg, beg + n) of some tiles from their raw rows, which lack the first `before` bytes of the strips: a thread
- * makes a word. */
-__global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_tiles, const cu_source *source,
-                              uint64_t before, const unsigned char *raw, int64_t beg, uint32_t n) {
-  for (int32_t k = (int32_t)blockIdx.y; k < n_tiles; k += (int32_t)gridDim.y) {
-    const cu_tile t = tile[k];
-    const uint32_t per_row = (uint32_t)t.words, bits = (uint32_t)t.bits;
-    const uint64_t all = (uint64_t)n * per_row, step = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
-      uint32_t w = (uint32_t)i & (per_row - 1u), first = w * 32u / bits, word = 0;
-      uint64_t r = i / per_row;
-      for (uint32_t c = first; c < (uint32_t)t.n_cols && c * bits < w * 32u + 32u; c++) {
-        const cu_source from = source[(uint32_t)t.first_col + c];
-        const unsigned char *at = raw + (from.before - before) * n + r * from.stride + from.at;
-        uint32_t code = from.wide ? *(const uint16_t *)(const void *)at : *at;
-        word |= code << (c * bits - w * 32u);
-      }
-      words[t.at + ((uint64_t)beg + r) * per_row + w] = word;
-    }
-  }
-}
-
-/* Some rows of a strip: a thread takes a byte, so that a row's come from memory together. */
-__global__ static void k_pick(const unsigned char *strip, uint32_t stride, const uint32_t *pick, uint32_t n,
-                              unsigned char *to) {
-  const uint32_t all = n * stride, step = gridDim.x * blockDim.x;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
-    to[i] = strip[(uint64_t)pick[i / stride] * stride + i % stride];
-}
-
-/* Where tiles are written. */
-static uint32_t *tile_words(const cu_dataset *data) { return data->host_words ? data->host_words : data->words.at; }
-
-/* n rows from row beg on of a strip that is there, behind the numbers of those rows. */
-static gbt_status bring_rows(cu_dataset_up *up, const unsigned char *strip, size_t stride, int64_t beg, uint32_t n,
-                             unsigned char *to, gbt_error *err) {
-  cudaStream_t s = up->stage.stream;
-  if (up->picks) {
-    GBT_ASSERT(n * (uint64_t)stride <= UINT32_MAX / 2); /* of a half */
-    const uint64_t blocks = (n * (uint64_t)stride + CU_BLOCK - 1) / CU_BLOCK;
-    CU_LAUNCH(k_pick, cu_grid(up->device, blocks, 16), CU_BLOCK, 0, s, strip, (uint32_t)stride,
-              (const uint32_t *)(const void *)up->raw.at, n, to);
-    CU_LAUNCHED();
-  } else {
-    CU_TRY(cudaMemcpyAsync(to, strip + (size_t)beg * stride, n * stride, cudaMemcpyDeviceToDevice, s));
-  }
-  return GBT_OK;
-}
-
-/* Rows [beg, beg + n) of the data set, all in one page. */
-static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg, uint32_t n, gbt_error *err) {
-  cu_dataset *data = up->data;
-  const gbt_layout *layout = gbt_pages_layout(data->from->pages);
-  const uint32_t *table_row = data->from->rows.table_row;
-  const int32_t n_tiles = up->plan->n_tiles - up->first_tile;
-  const size_t numbers = up->picks ? n * sizeof *table_row : 0;
-  unsigned char *half;
-  size_t at = numbers;
-  GBT_TRY(cu_stage_next(&up->stage, &half, err));
-  if (up->picks) memcpy(half, table_row + beg, numbers);
-  GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, numbers, err));
-  for (int32_t s = up->first_strip; s < layout->n_strips; s++) {
-    const size_t stride = gbti_row_bytes(&layout->group[layout->strip_beg[s]]), first = (size_t)(beg - page->row_beg);
-    const char *strip = (const char *)page->strip[s];
-    const unsigned char *there = cu_resident_strip(up->resident, data->from->pages, s);
-    if (there)
-      GBT_TRY(bring_rows(up, there, stride, beg, n, up->raw.at + at, err));
-    else if (table_row)
-      GBT_TRY(cu_gather(up->stage.ctx, half + at, strip, (uint32_t)page->row_beg, table_row + beg, n, stride, err));
-    else
-      GBT_TRY(cu_copy(up->stage.ctx, half + at, strip + first * stride, n * stride, err));
-    if (!there)
-      CU_TRY(cudaMemcpyAsync(up->raw.at + at, half + at, n * stride, cudaMemcpyHostToDevice, up->stage.stream));
-    at += n * stride;
-  }
-  GBT_TRY(cu_stage_done(&up->stage, err));
-  dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
-            (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
-  const cu_tile *tile = data->tile.at + (size_t)up->variant * (size_t)up->plan->n_tiles + (size_t)up->first_tile;
-  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, tile_words(data), tile, n_tiles, up->source.at, up->before,
-            up->raw.at + numbers, beg, n);
-  CU_LAUNCHED();
-  return GBT_OK;
-}
+/* ---- codes ---- */
 
 /* See gbt_pages_fn. What is sent is in a half of the stage before the pages are released. */
 static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
   cu_dataset_up *up = (cu_dataset_up *)arg;
   const gbt_rows *rows = &up->data->from->rows;
-  const int64_t most = (int64_t)(up->stage.bytes / up->row_bytes);
+  const int64_t most = cu_upload_rows(&up->pages), first = gbt_row_from(rows, span->row_beg);
+  const int64_t last = gbt_row_from(rows, span->row_end);
   (void)ctx;
-  for (int32_t k = 0; k < span->n_pages; k++) {
-    const gbt_page *page = &span->page[k];
-    const int64_t end = gbt_row_from(rows, page->row_beg + page->n_rows);
-    for (int64_t r = gbt_row_from(rows, page->row_beg), n; r < end; r += n) {
+  for (int32_t e = 0; e < up->data->n_extents; e++) {
+    const cu_extent *to = &up->data->extent[e];
+    const cu_tile *tile = to->tile + (size_t)up->variant * (size_t)up->plan->n_tiles;
+    const int64_t beg = first > to->beg ? first : to->beg, end = last < to->end ? last : to->end;
+    for (int64_t r = beg, n; r < end; r += n) {
       n = end - r < most ? end - r : most;
-      GBT_TRY(send_rows(up, page, r, (uint32_t)n, err));
+      GBT_TRY(cu_upload_send(&up->pages, span, r, (uint32_t)n, to->words, tile, err));
     }
   }
   return GBT_OK;
 }
 
-/* Leaves out what all variants share, which has gone up with the first. */
-static void leave_out_base(cu_dataset_up *up) {
-  const gbt_layout *layout = gbt_pages_layout(up->data->from->pages);
-  for (; layout->strip_beg[up->first_strip] < layout->derived; up->first_strip++)
-    up->before += gbti_row_bytes(&layout->group[layout->strip_beg[up->first_strip]]);
-  up->first_tile = up->plan->base_tiles;
-  up->picks = 0;
-}
-
 static gbt_status send_pages(cu_dataset_up *up, gbt_error *err) {
   const gbt_dataset *ds = up->data->from;
-  GBT_TRY(cu_new(&up->device->memory, &up->raw, up->stage.bytes, err));
-  for (up->variant = 0; up->variant < ds->n_variants && up->first_tile < up->plan->n_tiles; up->variant++) {
-    GBT_TRY(gbt_pages_pass(up->stage.ctx, ds->variant[up->variant], send_span, up, err));
-    if (up->variant == 0) leave_out_base(up);
+  cu_upload *pages = &up->pages;
+  for (up->variant = 0; up->variant < ds->n_variants && pages->first_tile < up->plan->n_tiles; up->variant++) {
+    GBT_TRY(gbt_pages_pass(pages->stage.ctx, ds->variant[up->variant], send_span, up, err));
+    if (up->variant == 0) cu_upload_leave_base(pages, up->plan);
   }
   return GBT_OK;
 }
 
-/* The tiles of all variants. */
-static gbt_status send_tile_list(cu_dataset_up *up, gbt_error *err) {
-  const cu_plan *p = up->plan;
-  const size_t n = (size_t)p->n_tiles, n_variants = (size_t)up->data->from->n_variants;
-  cu_tile *tile;
-  GBT_TRY(gbt_mem_array(up->mem, n * n_variants, sizeof *tile, &tile, err));
-  for (size_t v = 0; v < n_variants; v++) {
-    cu_tile *its = tile + v * n;
+/* The tiles of all variants of rows [beg, end), as the plan places so many rows. */
+static void list_tiles(const cu_plan *p, int64_t beg, int32_t n_variants, cu_tile *tile) {
+  const size_t n = (size_t)p->n_tiles;
+  for (int32_t v = 0; v < n_variants; v++) {
+    cu_tile *its = tile + (size_t)v * n;
     memcpy(its, p->tile, n * sizeof *its);
-    for (size_t k = (size_t)p->base_tiles; k < n; k++) its[k].at += v * p->variant_words;
+    for (size_t k = (size_t)p->base_tiles; k < n; k++) its[k].at += (int64_t)((uint64_t)v * p->variant_words);
+    for (size_t k = 0; k < n; k++) its[k].at -= beg * its[k].words;
   }
-  const gbt_status status = send_new(up, &up->data->tile, tile, n * n_variants, err);
+}
+
+static gbt_status send_tile_lists(cu_dataset_up *up, gbt_error *err) {
+  cu_dataset *data = up->data;
+  const int32_t n_variants = data->from->n_variants;
+  const size_t n = (size_t)up->plan->n_tiles * (size_t)n_variants;
+  cu_tile *tile;
+  GBT_TRY(gbt_mem_array(up->mem, n * (size_t)data->n_extents, sizeof *tile, &tile, err));
+  for (int32_t e = 0; e < data->n_extents; e++) {
+    cu_plan_rows(up->plan, data->extent[e].end - data->extent[e].beg, n_variants);
+    list_tiles(up->plan, data->extent[e].beg, n_variants, tile + (size_t)e * n);
+  }
+  const gbt_status status = send_new(up, &data->tile, tile, n * (size_t)data->n_extents, err);
+  for (int32_t e = 0; e < data->n_extents; e++) data->extent[e].tile = data->tile.at + (size_t)e * n;
   gbt_mem_free(up->mem, tile);
   return status;
 }
 
-/* Tiles on the host do not stream: those of pages that do, as they are in files and their budget is smaller than they
- * are, may take as much memory again as that budget, and no more. Nothing is allocated before. */
-static gbt_status check_budget(const gbt_page_store *pages, uint64_t bytes, gbt_error *err) {
-  const uint64_t budget = gbt_pages_memory(pages);
-  if (gbt_pages_bytes(pages) <= budget || bytes <= budget) return GBT_OK;
-  return gbt_fail_device(err, GBT_E_MEM,
-                         "the data's codes have no room on the device, and their %.1f MB of the host's memory exceed "
-                         "the %.1f MB that `memory` allows for pages in files; raise `memory` of gbt_open() or "
-                         "gbt_data(), or `device_memory`",
-                         (double)bytes / 1048576.0, (double)budget / 1048576.0);
+static void add_extent(cu_dataset *data, int64_t beg, int64_t end, uint32_t *words) {
+  const cu_extent extent = {beg, end, words, NULL};
+  if (beg < end || data->from->rows.n == 0) data->extent[data->n_extents++] = extent;
 }
 
-/* Room for the tiles of all variants. Page-locked memory has the same address on the device (unified addressing, which
- * all 64-bit systems have), so kernels make and read tiles there as they would on the device. */
-static gbt_status make_room(cu_dataset_up *up, uint64_t n_words, gbt_error *err) {
+/* Words that the tiles of so many rows take. One more: kernels read two neighbouring ones. */
+static uint64_t words_of(cu_dataset_up *up, int64_t n_rows) {
+  cu_plan_rows(up->plan, n_rows, up->data->from->n_variants);
+  return up->plan->n_words + 1;
+}
+
+/* Device memory for the last rows; *beg: the first of them. What is free is not known to the byte, so fewer rows are
+ * tried where not all have to be there. */
+static gbt_status place_on_device(cu_dataset_up *up, uint64_t room, int64_t *beg, gbt_error *err) {
   cu_dataset *data = up->data;
-  if (!up->spec->on_host) return cu_new(&up->device->memory, &data->words, n_words, err);
-  GBT_TRY(check_budget(data->from->pages, n_words * sizeof *data->host_words, err));
-  data->host_bytes = (size_t)n_words * sizeof *data->host_words;
-  return cu_host_alloc(data->host_bytes, &data->host_words, err);
+  const int64_t n = data->from->rows.n;
+  int64_t fit = room == CU_ALL_ROWS ? n : cu_plan_fit(up->plan, n, data->from->n_variants, room);
+  gbt_status status = GBT_OK;
+  for (; fit > 0 || n == 0; fit /= 2) {
+    status = cu_new(&up->device->memory, &data->words, words_of(up, fit), err);
+    if (status != GBT_E_MEM || room == CU_ALL_ROWS || n == 0) break;
+    status = GBT_OK;
+  }
+  *beg = n - fit;
+  if (status == GBT_OK) add_extent(data, *beg, n, data->words.at);
+  return status;
 }
 
-static gbt_status send_tiles(cu_dataset_up *up, gbt_error *err) {
-  const cu_plan *p = up->plan;
-  GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
-  GBT_TRY(make_room(up, p->n_words + 1, err));
-  GBT_TRY(send_new(up, &up->data->column, p->column, (size_t)p->n_columns, err));
-  GBT_TRY(send_tile_list(up, err));
-  if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
-  CU_TRY(cudaStreamSynchronize(up->stage.stream));
-  cu_drop(&up->device->memory, &up->raw); /* what follows has their room */
-  cu_drop(&up->device->memory, &up->source);
+/* The same of the host, for the rows before `end`. Where the system has no page-locked memory left, they are streamed.
+ */
+static void place_on_host(cu_dataset_up *up, uint64_t room, int64_t end, int64_t *beg) {
+  cu_dataset *data = up->data;
+  gbt_error no_room;
+  const int64_t fit = cu_plan_fit(up->plan, end, data->from->n_variants, room);
+  *beg = end;
+  if (fit == 0) return;
+  const size_t bytes = words_of(up, fit) * sizeof *data->host_words;
+  if (cu_host_alloc(bytes, &data->host_words, &no_room) != GBT_OK) return;
+  data->host_bytes = bytes;
+  *beg = end - fit;
+  add_extent(data, *beg, end, data->host_words);
+}
+
+static gbt_status make_codes(cu_dataset_up *up, cu_code_room room, gbt_error *err) {
+  cu_dataset *data = up->data;
+  cu_rows_view *v = &data->view;
+  int64_t beg = 0;
+  GBT_TRY(place_on_device(up, room.device, &beg, err));
+  if (beg > 0) place_on_host(up, room.host, beg, &data->stream_end);
+  GBT_TRY(send_tile_lists(up, err));
+  if (up->plan->n_tiles > 0) GBT_TRY(send_pages(up, err));
+  CU_TRY(cudaStreamSynchronize(up->pages.stage.stream));
+  cu_drop(&up->device->memory, &up->pages.raw); /* what follows has their room */
+  cu_drop(&up->device->memory, &up->pages.source);
+  v->beg = v->end = 0;
+  if (!cu_is_whole(data)) return GBT_OK;
+  v->end = v->n_rows;
+  v->words = data->extent[0].words;
+  v->tile = data->extent[0].tile;
   return GBT_OK;
+}
+
+uint64_t cu_code_bytes(const cu_dataset *data) {
+  const uint64_t n = (uint64_t)data->from->rows.n, n_variants = (uint64_t)(uint32_t)data->from->n_variants;
+  uint64_t words = 0;
+  for (int32_t k = 0; k < data->view.n_tiles; k++) {
+    const cu_tile *t = &data->host_tile[k];
+    words += n * (uint32_t)t->words * (t->first_col < data->base_columns ? 1u : n_variants);
+  }
+  return words * sizeof(uint32_t);
+}
+
+uint64_t cu_host_room(const gbt_dataset *ds) {
+  return gbt_pages_bytes(ds->pages) <= gbt_pages_memory(ds->pages) ? UINT64_MAX : gbt_pages_memory(ds->pages);
 }
 
 /* ---- what is not in tiles ---- */
@@ -236,8 +181,8 @@ static gbt_status send_picked(cu_sparse_up *lists, const gbt_page *page, int64_t
     const uint32_t *list = list_of(&up->data->from->rows, page, r);
     for (uint32_t e = list[0]; e < list[1]; e++) *to++ = page->sparse_slots[e];
   }
-  gbt_status status =
-      cu_stage_send(&up->stage, up->data->sparse_slot.at + lists->before, picked, (size_t)n * sizeof *picked, err);
+  uint32_t *sparse_slot = up->data->sparse_slot.at + lists->before;
+  gbt_status status = cu_stage_send(&up->pages.stage, sparse_slot, picked, (size_t)n * sizeof *picked, err);
   gbt_mem_free(up->mem, picked);
   return status;
 }
@@ -246,25 +191,25 @@ static gbt_status send_lists(cu_sparse_up *lists, const gbt_page *page, gbt_erro
   cu_dataset_up *up = lists->up;
   cu_dataset *data = up->data;
   const gbt_rows *rows = &data->from->rows;
-  const int64_t most = (int64_t)(up->stage.bytes / sizeof(uint64_t));
+  const int64_t most = (int64_t)(up->pages.stage.bytes / sizeof(uint64_t));
   const int64_t beg = gbt_row_from(rows, page->row_beg), end = gbt_row_from(rows, page->row_beg + page->n_rows);
   uint64_t entries = 0;
   unsigned char *half;
   for (int64_t r = beg, n; r < end; r += n) {
     n = end - r < most ? end - r : most;
-    GBT_TRY(cu_stage_next(&up->stage, &half, err));
+    GBT_TRY(cu_stage_next(&up->pages.stage, &half, err));
     for (int64_t i = 0; i < n; i++) {
       const uint32_t *list = list_of(rows, page, r + i);
       ((uint64_t *)(void *)half)[i] = lists->before + entries;
       entries += list[1] - list[0];
     }
-    GBT_TRY(cu_stage_copy(&up->stage, data->sparse_beg.at + r, (size_t)n * sizeof(uint64_t), err));
-    GBT_TRY(cu_stage_done(&up->stage, err));
+    GBT_TRY(cu_stage_copy(&up->pages.stage, data->sparse_beg.at + r, (size_t)n * sizeof(uint64_t), err));
+    GBT_TRY(cu_stage_done(&up->pages.stage, err));
   }
   if (rows->table_row)
     GBT_TRY(send_picked(lists, page, beg, end, entries, err));
   else
-    GBT_TRY(cu_stage_send(&up->stage, data->sparse_slot.at + lists->before, page->sparse_slots,
+    GBT_TRY(cu_stage_send(&up->pages.stage, data->sparse_slot.at + lists->before, page->sparse_slots,
                           (size_t)entries * sizeof(uint32_t), err));
   lists->before += entries;
   return GBT_OK;
@@ -299,12 +244,12 @@ static gbt_status send_sparse(cu_dataset_up *up, gbt_error *err) {
   if (gbt_pages_layout(pages)->n_sparse == 0) return GBT_OK;
   if (data->from->rows.table_row) {
     all.before = 0;
-    GBT_TRY(gbt_pages_pass(up->stage.ctx, pages, count_entries, &all, err));
+    GBT_TRY(gbt_pages_pass(up->pages.stage.ctx, pages, count_entries, &all, err));
   }
   GBT_TRY(cu_new(&up->device->memory, &data->sparse_beg, n_rows + 1, err));
   GBT_TRY(cu_new(&up->device->memory, &data->sparse_slot, (size_t)all.before, err));
-  GBT_TRY(gbt_pages_pass(up->stage.ctx, pages, send_lists_of_span, &lists, err));
-  return cu_stage_send(&up->stage, data->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
+  GBT_TRY(gbt_pages_pass(up->pages.stage.ctx, pages, send_lists_of_span, &lists, err));
+  return cu_stage_send(&up->pages.stage, data->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
 }
 
 /* Cells of unseen levels by feature, as gbt_pages_unseen has them: those of the data set's rows. row: room for all of
@@ -372,29 +317,28 @@ static gbt_status send_features(cu_dataset_up *up, gbt_error *err) {
   return status;
 }
 
-static gbt_status send_all(cu_dataset_up *up, gbt_error *err) {
+/* All but the codes. */
+static gbt_status make_rest(cu_dataset_up *up, gbt_error *err) {
   cu_dataset *data = up->data;
   const gbt_dataset *ds = data->from;
   size_t n = (size_t)ds->rows.n, n_tiles = (size_t)up->plan->n_tiles;
-  GBT_TRY(send_tiles(up, err));
+  GBT_TRY(send_new(up, &data->column, up->plan->column, (size_t)up->plan->n_columns, err));
   GBT_TRY(send_sparse(up, err));
   GBT_TRY(send_unseen(up, err));
   GBT_TRY(send_features(up, err));
   const double *label = ds->rows.field[GBT_LABEL], *weight = ds->rows.field[GBT_WEIGHT];
-  if (label) GBT_TRY(cu_numbers_send(&up->device->memory, &up->stage, label, n, &data->label, err));
-  if (weight) GBT_TRY(cu_numbers_send(&up->device->memory, &up->stage, weight, n, &data->weight, err));
+  if (label) GBT_TRY(cu_numbers_send(&up->device->memory, &up->pages.stage, label, n, &data->label, err));
+  if (weight) GBT_TRY(cu_numbers_send(&up->device->memory, &up->pages.stage, weight, n, &data->weight, err));
   GBT_TRY(cu_new(&up->device->memory, &data->score, n * (size_t)up->spec->n_outputs, err));
   GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *data->host_tile, &data->host_tile, err));
+  cu_plan_rows(up->plan, ds->rows.n, ds->n_variants);
   memcpy(data->host_tile, up->plan->tile, n_tiles * sizeof *data->host_tile);
-  CU_TRY(cudaStreamSynchronize(up->stage.stream));
+  CU_TRY(cudaStreamSynchronize(up->pages.stage.stream));
   return GBT_OK;
 }
 
-static void look_at(cu_dataset *data, const cu_plan *p) {
+static void look_at_rest(cu_dataset *data, const cu_plan *p) {
   cu_rows_view *v = &data->view;
-  v->n_rows = data->from->rows.n;
-  v->words = tile_words(data);
-  v->tile = data->tile.at;
   v->column = data->column.at;
   v->feat = data->feat.at;
   v->n_tiles = p->n_tiles;
@@ -415,8 +359,10 @@ static size_t half_bytes(const gbt_dataset *ds, size_t row_bytes) {
   return row_bytes > most ? row_bytes : most;
 }
 
-gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
-                           cu_dataset *data, gbt_error *err) {
+/* The codes (room: where; NULL: not now), the rest, or both. */
+static gbt_status make_parts(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, const cu_code_room *room,
+                             int rest, cu_dataset *data, gbt_error *err) {
+  const gbt_dataset *ds = data->from;
   cu_plan plan = cu_plan();
   cu_dataset_up up = cu_dataset_up();
   up.mem = &ctx->mem;
@@ -424,30 +370,47 @@ gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
   up.spec = spec;
   up.data = data;
   up.plan = &plan;
-  up.resident = cu_resident_of(ds->pages, device->number);
-  up.picks = up.resident != NULL && ds->rows.table_row != NULL;
-  if (up.resident != NULL) up.resident->users++;
+  data->view.n_rows = ds->rows.n;
+  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, ds->n_variants, &plan, err);
+  const size_t row_bytes = (size_t)plan.row_bytes + sizeof(uint32_t); /* its number, too, if it is picked */
+  const int scarce = room && room->device != CU_ALL_ROWS;
+  const size_t most = scarce ? cu_small_half(ds->rows.n, row_bytes) : half_bytes(ds, row_bytes);
+  if (status == GBT_OK && room) status = cu_upload_open(ctx, device, ds, &plan, most, 1, &up.pages, err);
+  if (status == GBT_OK && !room) status = cu_stage_open(ctx, most, &up.pages.stage, err);
+  if (status == GBT_OK && room) status = make_codes(&up, *room, err);
+  if (status == GBT_OK && rest) status = make_rest(&up, err);
+  cu_upload_close(&up.pages); /* waits */
+  data->base_columns = plan.base_columns;
+  if (status == GBT_OK && rest) look_at_rest(data, &plan);
+  cu_plan_free(up.mem, &plan);
+  if (status == GBT_OK && data->stream_end > 0) status = cu_ring_open(ctx, device, spec, data, err);
+  if (status != GBT_OK) cu_dataset_free(up.mem, device, data);
+  return status;
+}
+
+gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
+                           cu_dataset *data, gbt_error *err) {
+  const cu_code_room room = {CU_ALL_ROWS, 0};
   *data = cu_dataset();
   data->from = gbt_dataset_ref(ds);
-  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, ds->n_variants, &plan, err);
-  up.row_bytes = (size_t)plan.row_bytes + (up.picks ? sizeof *ds->rows.table_row : 0);
-  if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, up.row_bytes), &up.stage, err);
-  if (status == GBT_OK) status = send_all(&up, err);
-  cu_stage_close(&up.stage); /* waits */
-  if (up.resident != NULL) up.resident->users--;
-  data->base_columns = plan.base_columns;
-  cu_drop(&device->memory, &up.raw);
-  cu_drop(&device->memory, &up.source);
-  if (status == GBT_OK)
-    look_at(data, &plan);
-  else
-    cu_dataset_free(up.mem, device, data);
-  cu_plan_free(up.mem, &plan);
-  return status;
+  return make_parts(ctx, device, spec, &room, 1, data, err);
+}
+
+gbt_status cu_dataset_begin(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
+                            cu_dataset *data, gbt_error *err) {
+  *data = cu_dataset();
+  data->from = gbt_dataset_ref(ds);
+  return make_parts(ctx, device, spec, NULL, 1, data, err);
+}
+
+gbt_status cu_dataset_fill(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, cu_code_room room,
+                           cu_dataset *data, gbt_error *err) {
+  return make_parts(ctx, device, spec, &room, 0, data, err);
 }
 
 void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data) {
   cu_memory *memory = &device->memory;
+  cu_ring_close(mem, device, data);
   cu_drop(memory, &data->words);
   cu_drop(memory, &data->sparse_slot);
   cu_drop(memory, &data->unseen_row);

@@ -1,9 +1,20 @@
 /* A data set on the device: its pages as tiles of codes, what is not in tiles, labels, weights and scores.
  *
- *   dataset.cu  pages to tiles
+ *   dataset.cu  what of a data set stands where
+ *   upload.cu   pages to tiles: upload.cuh
+ *   extents.cu  passes over tiles that do not all stand in one place
  *   tiles.cu    which columns stand together: tiles.cuh
  *   numbers.cu  labels and weights: numbers.cuh
- *   columns.cu  dense codes once more, column by column */
+ *   columns.cu  dense codes once more, column by column
+ *
+ * Tiles are cut by rows where they have no room as a whole. Rows side by side whose tiles stand in one place are an
+ * extent; those of the first rows stand nowhere, perhaps, and are made of the pages in every pass:
+ *
+ *   row 0 ..    streamed, page by page | page-locked memory of the host | device memory    .. n_rows
+ *
+ * Page-locked memory has the same address on the device (unified addressing, which all 64-bit systems have), so kernels
+ * read tiles there as they do on the device, over the bus. Rows that are streamed come first, as a store in files keeps
+ * its first pages in memory. */
 #pragma once
 
 #include "../base/block.cuh"
@@ -18,13 +29,13 @@ extern "C" {
 
 /* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
  * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first, all in one
- * word as `bits` is 1, 2, 4, 8 or 16. Rows begin at `at` in the data's words, a multiple of 8, so that a row never
- * straddles two sectors of memory.
+ * word as `bits` is 1, 2, 4, 8 or 16. Row r stands `at` + r * words behind the words of its extent: no row straddles
+ * two sectors of memory, and `at` is below 0 where the extent begins with a later row than 0.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
  * memory has `pitch` cells of a kind for a code: with 32 of them every lane has a bank of its own. */
 struct cu_tile {
-  uint64_t at;
+  int64_t at;
   int32_t first_col, n_cols, lanes, bits, words;
   uint32_t n_codes; /* of its widest column */
   int32_t pitch;    /* 32, or lanes; 0: too large for shared memory, sums go to global memory at once */
@@ -47,9 +58,10 @@ struct cu_feature {
   int8_t kind, has_missing, counts; /* has_missing: the missing code may hold something; counts: slots are counted */
 };
 
-/* What kernels see of a data set; pointers on the device. */
+/* What kernels see of a data set; pointers on the device. Codes are those of an extent. */
 struct cu_rows_view {
   int64_t n_rows;
+  int64_t beg, end; /* of the extent, which codes are there of; others may not be read */
   const uint32_t *words;
   const cu_tile *tile; /* n_tiles of each variant (data/extend.h): see cu_tiles_of */
   const cu_column *column;
@@ -112,16 +124,32 @@ __device__ static __forceinline__ int32_t cu_code(const cu_rows_view &data, int3
   return gbt_slot_code(f.zero_bin, data.sparse_slot[lo] - f.first);
 }
 
+/* Whether codes of all rows are there. */
+GBT_FN int cu_has_all(const cu_rows_view &data) { return data.end - data.beg == data.n_rows; }
+
 /* ---- the host's side ---- */
+
+struct cu_ring; /* extents.cu */
+
+/* Rows [beg, end), whose tiles are n_tiles of each variant from `tile` on, on the device. */
+struct cu_extent {
+  int64_t beg, end;
+  uint32_t *words; /* borrowed: of `words` or of `host_words` */
+  const cu_tile *tile;
+};
 
 struct cu_dataset {
   const gbt_dataset *from; /* shared */
-  cu_rows_view view;
+  cu_rows_view view;       /* codes are there when one extent has all rows: cu_is_whole */
+  cu_extent extent[2];
+  int32_t n_extents;
+  int64_t stream_end;      /* rows before it are in no extent */
   cu_array<uint32_t> words, sparse_slot, unseen_row;
-  uint32_t *host_words; /* page-locked: tiles that are not on the device, in place of `words`; or NULL */
+  uint32_t *host_words; /* page-locked; or NULL */
   size_t host_bytes;    /* of host_words */
+  cu_ring *ring;        /* what rows are streamed by; NULL: none are */
   cu_array<uint64_t> sparse_beg, unseen_beg;
-  cu_array<cu_tile> tile;
+  cu_array<cu_tile> tile; /* of the extents, one behind the other */
   cu_array<cu_column> column;
   cu_array<cu_feature> feat;
   cu_numbers label, weight;       /* empty: none */
@@ -129,9 +157,12 @@ struct cu_dataset {
   cu_array<uint8_t> copy;         /* by cu_columns_make; empty: none */
   cu_array<uint64_t> copy_beg;
   double *host_score; /* n_rows x n_outputs, page-locked, made when first asked for */
-  cu_tile *host_tile; /* n_tiles, of the first variant */
+  cu_tile *host_tile; /* n_tiles, of the first variant; `at`: as if one extent had all rows */
   int32_t base_columns; /* those that all variants share come first */
 };
+
+/* Codes of all rows stand in one place. */
+static inline int cu_is_whole(const cu_dataset *data) { return data->stream_end == 0 && data->n_extents <= 1; }
 
 /* What a data set is made for. Borrows all. */
 struct cu_dataset_spec {
@@ -140,18 +171,51 @@ struct cu_dataset_spec {
   int64_t max_cat_onehot; /* as gbt_params */
   int32_t tile_cols;      /* most columns of a tile, 0: 32 */
   size_t shared_limit;    /* bytes that a tile's histogram may take */
-  int on_host;            /* tiles stand in page-locked memory of the host, where kernels read them over the bus */
 };
+
+/* Bytes that codes may take. What has no room in either place is streamed. */
+struct cu_code_room {
+  uint64_t device; /* CU_ALL_ROWS: all rows are to be there */
+  uint64_t host;
+};
+#define CU_ALL_ROWS UINT64_MAX
 
 /* Bytes of shared memory that each of two blocks beside each other may have, where one alone may have `limit`: from 8.0
  * on, the device keeps 1 KB of a multiprocessor's for every block, and `limit` is all but that of one. Before, nothing
  * is kept, and this gives away 512 bytes. */
 static inline size_t cu_shared_of_two(size_t limit) { return limit > 1024 ? (limit - 1024) / 2 : 0; }
 
-/* Tiles of a data set's pages, its labels and weights. On failure all is as cu_dataset_free leaves it. */
+/* Tiles of a data set's pages on the device, its labels and weights. On failure all is as cu_dataset_free leaves it. */
 gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
                            cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;
 void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data); /* all 0: nothing */
+
+/* The same in two steps, the codes last, wherever they have room. */
+gbt_status cu_dataset_begin(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
+                            cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_dataset_fill(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, cu_code_room room,
+                           cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;
+
+/* Bytes of all codes, about; once it has begun. */
+uint64_t cu_code_bytes(const cu_dataset *data);
+
+/* Bytes of the host that its codes may take besides its pages: of pages in files, as much again as their budget. */
+uint64_t cu_host_room(const gbt_dataset *ds);
+
+/* fn for every extent of the data, in any order, as a variant has them: `view` is the data with its codes. What fn
+ * issues in the device's stream reads them there; it does not wait. Rows without an extent come in slots of a ring,
+ * which are filled from the pages while the device is at work. Fails as fn does and as the pages' store does. */
+typedef gbt_status (*cu_extent_fn)(void *arg, const cu_rows_view *view, gbt_error *err);
+gbt_status cu_extents_pass(gbt_ctx *ctx, cu_device *device, cu_dataset *data, int32_t variant, cu_extent_fn fn,
+                           void *arg, gbt_error *err) GBT_MUST_CHECK;
+
+/* Device memory that streaming takes, about, if rows of the data set are streamed. */
+uint64_t cu_ring_room(const gbt_dataset *ds);
+
+/* The ring of a data set some of whose rows are streamed; closing waits for what is in its stream. */
+gbt_status cu_ring_open(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, cu_dataset *data,
+                        gbt_error *err) GBT_MUST_CHECK;
+void cu_ring_close(const gbt_mem *mem, cu_device *device, cu_dataset *data);
 
 /* The data's codes by column, where they pay and memory allows: the last that is allocated. Waits. */
 gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;

@@ -152,9 +152,7 @@ static void deal(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixin
 }
 
 /* The first way of mixing that makes the fewest tiles. */
-static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows, int32_t n_variants,
-                       cu_plan *p) {
-  uint64_t base_words = 0;
+static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, cu_plan *p) {
   cu_mixing best = APART;
   int32_t fewest = 0;
   for (int mixing = 0; mixing < N_MIXINGS; mixing++) {
@@ -164,14 +162,29 @@ static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, in
     fewest = p->n_tiles;
   }
   deal(spec, layout, best, p);
+}
+
+void cu_plan_rows(cu_plan *p, int64_t n_rows, int32_t n_variants) {
+  uint64_t base_words = 0;
+  p->n_words = 0;
   for (int32_t k = 0; k < p->n_tiles; k++) {
     GBT_ASSERT(p->n_words % 8 == 0); /* a row never straddles two sectors of memory */
-    p->tile[k].at = p->n_words;
+    p->tile[k].at = (int64_t)p->n_words;
     p->n_words += ((uint64_t)n_rows * (uint32_t)p->tile[k].words + CU_TILE_WORDS - 1) / CU_TILE_WORDS * CU_TILE_WORDS;
     if (k < p->base_tiles) base_words = p->n_words;
   }
   p->variant_words = p->n_words - base_words;
   p->n_words = base_words + (uint64_t)(uint32_t)n_variants * p->variant_words;
+}
+
+int64_t cu_plan_fit(cu_plan *p, int64_t n_rows, int32_t n_variants, uint64_t bytes) {
+  const uint64_t words = bytes / sizeof(uint32_t);
+  cu_plan_rows(p, n_rows, n_variants);
+  if (p->n_words <= words) return n_rows;
+  cu_plan_rows(p, CU_TILE_WORDS, n_variants);
+  const uint64_t fit = words / p->n_words * CU_TILE_WORDS;
+  GBT_ASSERT(fit <= (uint64_t)n_rows);
+  return (int64_t)fit;
 }
 
 static void find_sources(const gbt_layout *layout, cu_plan *p) {
@@ -204,7 +217,8 @@ int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units) {
 gbt_status cu_plan_make(const gbt_mem *mem, const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows,
                         int32_t n_variants, cu_plan *p, gbt_error *err) {
   GBT_TRY(plan_alloc(mem, layout, p, err));
-  deal_tiles(spec, layout, n_rows, n_variants, p);
+  deal_tiles(spec, layout, p);
+  cu_plan_rows(p, n_rows, n_variants);
   find_sources(layout, p);
   return GBT_OK;
 }

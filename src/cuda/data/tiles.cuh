@@ -35,5 +35,11 @@ gbt_status cu_plan_make(const gbt_mem *mem, const cu_dataset_spec *spec, const g
                         int32_t n_variants, cu_plan *plan, gbt_error *err) GBT_MUST_CHECK;
 void cu_plan_free(const gbt_mem *mem, cu_plan *plan);
 
+/* The places of the plan's tiles for so many rows and variants, and n_words and variant_words. */
+void cu_plan_rows(cu_plan *plan, int64_t n_rows, int32_t n_variants);
+
+/* How many of n_rows rows have room in so many bytes; places are not those of any number of rows afterwards. */
+int64_t cu_plan_fit(cu_plan *plan, int64_t n_rows, int32_t n_variants, uint64_t bytes);
+
 /* How many columns a tile of such data should have at most, so that the device is busy. */
 int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units);

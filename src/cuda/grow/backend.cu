@@ -3,6 +3,7 @@
 #include "backend.cuh"
 
 #include "../data/resident.cuh"
+#include "gather.cuh"
 #include "sample.cuh"
 
 /* ---- closing ---- */
@@ -21,6 +22,7 @@ static void destroy(gbt_backend *self) {
   cu_down_close(be);
   cu_gradients_close(be);
   cu_sample_close(be);
+  cu_gather_close(be);
   cu_renew_close(be);
   cu_drop(&be->device.memory, &be->state);
   cu_features_close(be);
@@ -39,16 +41,49 @@ static void destroy(gbt_backend *self) {
 
 /* ---- opening ---- */
 
+/* What the codes of a data set may take of what is left. An eighth is left to what is made while trees grow; half where
+ * there are variants (data/extend.h), as then a second backend of the device fits the trees once more. */
+static cu_code_room room_of(const cu_backend *be, int32_t s) {
+  enum { SHARES = 8 };
+  const cu_places *places = &be->bounds.places;
+  const cu_dataset *data = &be->data[s];
+  const uint64_t bytes = cu_code_bytes(data), ring = cu_ring_room(data->from);
+  const uint64_t unused = cu_free_bytes(&be->device.memory), left = data->from->n_variants > 1 ? unused / 2 : unused;
+  cu_code_room room = {left > ring ? (left - ring) / SHARES * (SHARES - 1) : 0, cu_host_room(data->from)};
+  const uint64_t on_device = bytes * (uint64_t)places->percent_device / 100;
+  const uint64_t on_host = bytes * (uint64_t)places->percent_host / 100;
+  if (places->percent_device < 100 && on_device < room.device) room.device = on_device;
+  if (places->percent_host < 100 && on_host < room.host) room.host = on_host;
+  if (s == 0 && places->codes == CU_TRAIN_CODES) room.device = CU_ALL_ROWS;
+  return room;
+}
+
+/* Codes come last, as what has no room for them beside all the rest stands elsewhere. */
+static gbt_status open_apart(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  const cu_dataset_spec data_spec = cu_dataset_spec_of(be);
+  for (int32_t s = 0; s <= spec->n_valid; s++)
+    GBT_TRY(cu_dataset_begin(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
+  for (int32_t s = 0; s <= spec->n_valid; s++) {
+    GBT_TRY(cu_dataset_fill(ctx, &be->device, &data_spec, room_of(be, s), &be->data[s], err));
+    be->base.host_bytes += be->data[s].host_bytes;
+    be->bounds.by_hand |= be->data[s].stream_end > 0;
+  }
+  if (be->bounds.places.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_open(be, err));
+  be->bounds.by_hand |= be->gather.offered;
+  return GBT_OK;
+}
+
 static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err));
   be->n_valid = spec->n_valid;
-  cu_dataset_spec data_spec = cu_dataset_spec_of(be);
-  for (int32_t s = 0; s <= spec->n_valid; s++) {
-    data_spec.on_host = be->bounds.codes == CU_NO_CODES || (s > 0 && be->bounds.codes == CU_TRAIN_CODES);
-    GBT_TRY(cu_dataset_make(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
-    be->base.host_bytes += be->data[s].host_bytes;
+  const cu_dataset_spec data_spec = cu_dataset_spec_of(be);
+  if (be->bounds.places.codes == CU_ALL_CODES) {
+    for (int32_t s = 0; s <= spec->n_valid; s++)
+      GBT_TRY(cu_dataset_make(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
+  } else {
+    GBT_TRY(open_apart(ctx, be, spec, err));
   }
-  be->view.train = be->data[0].view;
+  cu_look_at_extents(be);
   be->view.score = be->data[0].score.at;
   be->view.label = be->data[0].label;
   be->view.weight = be->data[0].weight;
@@ -80,7 +115,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_hist_open(be, err));
   GBT_TRY(cu_columns_make(&be->mem, &be->device, &be->data[0], err)); /* the last, of what memory is left */
   be->view.train = be->data[0].view;
-  GBT_TRY(cu_small_open(be, err));
+  if (cu_is_whole(&be->data[0]) && !be->bounds.by_hand) GBT_TRY(cu_small_open(be, err));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
@@ -107,6 +142,22 @@ gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *er
 
 static gbt_status faults(const cu_backend *be, gbt_error *err) {
   for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(cu_faults_of(be, cu_down_of(be, y), err));
+  return GBT_OK;
+}
+
+gbt_status cu_look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  CU_TRY(cu_state_fetch(be, (void *)cu_down_of(be, 0), be->down.bytes, be->view.tree, sizeof *be->down.tree));
+  return wait_for(ctx, be, err);
+}
+
+gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) {
+  *is_any = be->data[0].stream_end == 0;
+  if (*is_any) return GBT_OK;
+  GBT_TRY(cu_look(ctx, be, err));
+  for (int32_t y = 0; y < be->view.n_trees; y++) {
+    const cu_tree *tree = cu_down_of(be, y);
+    *is_any |= (wanted == CU_BUILDS ? tree->n_hist_blocks : tree->n_split_blocks) > 0;
+  }
   return GBT_OK;
 }
 
@@ -174,7 +225,7 @@ static int is_over(const cu_backend *be) {
 static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  return is_over(be) ? GBT_OK : cu_build_hist(be, err);
+  return is_over(be) ? GBT_OK : cu_build_hist(ctx, be, err);
 }
 
 static gbt_status search(cu_backend *be, gbt_error *err) {
@@ -197,8 +248,7 @@ static gbt_status issue_choice(cu_backend *be, gbt_error *err) {
 
 /* How many nodes the trees have chosen in the last step. */
 static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err) {
-  CU_TRY(cu_state_fetch(be, (void *)cu_down_of(be, 0), be->down.bytes, be->view.tree, sizeof *be->down.tree));
-  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(cu_look(ctx, be, err));
   GBT_TRY(faults(be, err));
   *n = 0;
   for (int32_t y = 0; y < be->view.n_trees; y++) *n += cu_down_of(be, y)->n_chosen;
@@ -220,16 +270,16 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(gbt_ctx_poll(ctx, err));
   GBT_ASSERT(!be->graph.replays || be->bounds.looks > 0); /* else there is one part, and nothing was chosen */
   if (be->graph.replays) cu_replay_part(be, CU_MORE);
-  return be->graph.replays ? GBT_OK : cu_partition(be, err);
+  return be->graph.replays ? GBT_OK : cu_partition(ctx, be, err);
 }
 
 static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  return cu_takes_small(be) ? cu_small_end(be, err) : cu_leaves(ctx, be, err);
+  return cu_takes_small(be) ? cu_small_end(ctx, be, err) : cu_leaves(ctx, be, err);
 }
 
 /* A step up to its choice. */
-static gbt_status issue_step(cu_backend *be, gbt_error *err) {
-  GBT_TRY(cu_build_hist(be, err));
+static gbt_status issue_step(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  GBT_TRY(cu_build_hist(ctx, be, err));
   GBT_TRY(search(be, err));
   return issue_choice(be, err);
 }
@@ -237,8 +287,8 @@ static gbt_status issue_step(cu_backend *be, gbt_error *err) {
 static gbt_status issue_whole(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   GBT_TRY(issue_roots(ctx, be, err));
   while (be->depth < be->bounds.max_steps) {
-    GBT_TRY(issue_step(be, err));
-    GBT_TRY(cu_partition(be, err));
+    GBT_TRY(issue_step(ctx, be, err));
+    GBT_TRY(cu_partition(ctx, be, err));
   }
   return issue_end(ctx, be, err);
 }
@@ -248,8 +298,8 @@ gbt_status cu_issue_part(gbt_ctx *ctx, cu_backend *be, cu_part part, gbt_error *
   if (be->bounds.looks == 0) return issue_whole(ctx, be, err);
   if (part == CU_BEGIN) GBT_TRY(issue_roots(ctx, be, err));
   for (int32_t step = 0; step < be->bounds.looks; step++) {
-    if (part == CU_MORE || step > 0) GBT_TRY(cu_partition(be, err));
-    GBT_TRY(issue_step(be, err));
+    if (part == CU_MORE || step > 0) GBT_TRY(cu_partition(ctx, be, err));
+    GBT_TRY(issue_step(ctx, be, err));
   }
   return GBT_OK;
 }
@@ -333,7 +383,7 @@ static gbt_backend_ops make_ops() {
 static const gbt_backend_ops cu_ops = make_ops();
 
 static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
-                             cu_resides codes, cu_backend **out, gbt_error *err) {
+                             cu_places places, cu_backend **out, gbt_error *err) {
   cu_backend *be = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cu_ops;
@@ -344,7 +394,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;
-  be->bounds.codes = codes;
+  be->bounds.places = places;
   be->graph.most_nodes = CU_MOST_NODES;
   be->cuts = spec->data[0]->cuts;
   be->layout = gbt_pages_layout(spec->data[0]->pages);
@@ -373,13 +423,13 @@ static int give_up_residents(const gbt_backend_spec *spec, int32_t device) {
 
 /* When memory does not allow as many trees at once as were planned: without codes that were left there, then with fewer
  * trees. */
-gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes, gbt_backend **out,
-                        gbt_error *err) {
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_places places,
+                        gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_E_MEM;
   *out = NULL;
   for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0;) {
     cu_backend *be = NULL;
-    status = open_batch(ctx, device, spec, most, codes, &be, err);
+    status = open_batch(ctx, device, spec, most, places, &be, err);
     if (status == GBT_OK) {
       *out = &be->base;
       return GBT_OK;
@@ -391,13 +441,16 @@ gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *sp
   return status;
 }
 
-/* Codes that have no room on the device stand on the host. When that does not help either, the error says what a
- * training without any codes on the device lacks. */
+/* Codes that have no room on the device stand elsewhere. When that does not help either, the error says what a training
+ * without any codes on the device lacks. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_E_MEM;
   *out = NULL;
-  for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++)
-    if (codes != CU_TRAIN_CODES || spec->n_valid > 0)
-      status = cu_open_with(ctx, device, spec, (cu_resides)codes, out, err);
+  for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++) {
+    const cu_places places = {(cu_resides)codes, 100, 100, 100};
+    if (codes == CU_TRAIN_CODES && spec->n_valid == 0) continue;
+    if (codes == CU_DRAWN_CODES && !cu_draws_rows(spec)) continue;
+    status = cu_open_with(ctx, device, spec, places, out, err);
+  }
   return status;
 }

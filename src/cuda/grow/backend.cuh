@@ -7,6 +7,7 @@
  *   backend.cu      open, close, table of ops, the way of a batch of trees
  *   graph.cu        the steps of a batch, recorded and replayed
  *   rows.cu         the rows of a tree, sampled and in order
+ *   gather.cu       codes of drawn rows side by side, where codes do not all stand on the device
  *   gradient.cu     scores -> fixed-point gradients
  *   hist.cu         histograms of fresh nodes; byte_lanes.cuh: who takes which byte; clear.cuh: clears those built next
  *   features.cu     which features they may use
@@ -34,6 +35,7 @@
 #include "view.cuh"
 
 #include "../base/stage.cuh"
+#include "../data/tiles.cuh"
 
 extern "C" {
 #include "../../gbt/backend/device_api.h"
@@ -46,8 +48,22 @@ extern "C" {
 /* Each of these belongs to a file, which opens and closes it. Closing takes what opening has left, also after a
  * failure; the device has nothing under way then. */
 
-/* Whose codes stand on the device. Others stand in page-locked memory of the host, and kernels read them from there. */
-enum cu_resides { CU_ALL_CODES = 0, CU_TRAIN_CODES /* not those of validation sets */, CU_NO_CODES, CU_N_CODES };
+/* Whose codes are sure to stand on the device. Others do as far as there is room when all else is there; what is left
+ * stands in page-locked memory of the host, where kernels read it, or is streamed (data/dataset.cuh). */
+enum cu_resides {
+  CU_ALL_CODES = 0,
+  CU_TRAIN_CODES, /* not those of validation sets */
+  CU_DRAWN_CODES, /* of rows that are drawn for the trees that grow: gather.cu */
+  CU_SOME_CODES,
+  CU_N_CODES
+};
+
+/* And, for tests, what other codes may take at most where there is more room: percent of a data set's codes, there and
+ * on the host; percent of the rows that have room to be gathered. */
+struct cu_places {
+  cu_resides codes;
+  int percent_device, percent_host, percent_gathered;
+};
 
 /* How large everything must be, and how many steps go by: sizes.cu. */
 struct cu_bounds {
@@ -57,7 +73,8 @@ struct cu_bounds {
   int keeps;           /* histograms of all nodes have room: siblings by subtraction */
   int64_t max_steps;   /* of a tree, when the host does not look */
   int64_t batch_limit; /* trees of a batch at most, for want of memory */
-  cu_resides codes;      /* for want of memory, too */
+  cu_places places;      /* for want of memory, too */
+  int by_hand;           /* the host takes part in steps, which cannot be recorded */
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
 };
 
@@ -91,10 +108,19 @@ struct cu_grad {
 
 /* Rows that are not drawn with the same chance: sample.cu. */
 struct cu_sample {
+  double share; /* of the rows, that a tree is expected to draw at most */
   cu_array<gbt_sampled> row;
   cu_array<cu_sampler> sampler;
   cu_array<double> square; /* sums of squares so far, of a custom objective with several outputs */
   cu_array<uint64_t> class_limit;
+};
+
+/* Drawn rows side by side: gather.cu. */
+struct cu_gathered {
+  cu_plan plan;           /* of their tiles */
+  cu_array<cu_tile> tile; /* n_tiles of each variant, all alike: of the place in a tree's `codes` */
+  int offered;            /* there is room for them, and they would stand elsewhere */
+  int64_t n_batches;      /* that grew of them */
 };
 
 /* Residuals of the round: renew.cu. */
@@ -196,6 +222,7 @@ struct cu_backend {
   cu_draw draw;
   cu_grad grad;
   cu_sample sample;
+  cu_gathered gather;
   cu_renewal renew;
   cu_down down;
   cu_graph graph;
@@ -215,7 +242,7 @@ struct cu_backend {
 /* What its data sets are made for. */
 static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
   const cu_dataset_spec spec = {be->bounds.counts, be->n_outputs, be->params->max_cat_onehot, be->bounds.tile_cols,
-                                be->device.shared_limit, 0};
+                                be->device.shared_limit};
   return spec;
 }
 
@@ -261,8 +288,8 @@ void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees);
 gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) GBT_MUST_CHECK;
 
 /* Opens the backend on a device; see backend.h. With codes in these places: cu_open tries one after the other. */
-gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes, gbt_backend **out,
-                        gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_places places,
+                        gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 
@@ -297,6 +324,28 @@ gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *
 /* Where rows are sampled. The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* A pass over the codes of the training set, of the batch's variant; fn gets the backend. See cu_extents_pass. */
+static inline gbt_status cu_train_pass(gbt_ctx *ctx, cu_backend *be, cu_extent_fn fn, gbt_error *err) {
+  return cu_extents_pass(ctx, &be->device, &be->data[0], be->task[0].variant, fn, be, err);
+}
+
+/* Codes are read as the training set's extents have them, not those of gathered rows. */
+static inline void cu_look_at_extents(cu_backend *be) {
+  const cu_dataset *train = &be->data[0];
+  be->view.train = train->view;
+  be->view.gathered = 0;
+  be->view.by_sides = !cu_is_whole(train);
+  be->view.listing = train->stream_end > 0 && be->bounds.keeps;
+}
+
+/* The states of the batch's trees to where cu_down_of has them. Waits. */
+gbt_status cu_look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Before such a pass: whether any tree has something to be built, or split, so that it is worth it. Waits where rows
+ * are streamed; elsewhere it says yes. */
+enum cu_wanted { CU_BUILDS, CU_SPLITS };
+gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) GBT_MUST_CHECK;
+
 /* The root node, and the plan of its histogram. */
 gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
@@ -312,7 +361,10 @@ gbt_status cu_features_tell(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* All builds of the plan. Their histograms are cleared: the root's by cu_root, others' by cu_partition. */
-gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_build_hist(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* By cu_partition, where it lists rows: builds of an extent's rows. */
+gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error *err) GBT_MUST_CHECK;
 
 /* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some
  * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
@@ -328,7 +380,7 @@ gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Moves rows, clears what may be built next, makes children. The last step whose number is known has nothing to be
  * built next, but plans the leaves. */
-gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Whether the step that has been issued last is the last one, and k_partition knows it. */
 static inline int cu_ends_blind(const cu_backend *be) {
@@ -338,7 +390,7 @@ static inline int cu_ends_blind(const cu_backend *be) {
 /* Fine sums, values, scores of all data sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
-gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
 
 /* Objectives whose leaves are quantiles; others have nothing of it. A round begins: its residuals. By cu_leaves: what
  * the values of leaves and kept nodes are made of. They issue work. */
@@ -364,7 +416,7 @@ gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_small_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_small_close(cu_backend *be);
 gbt_status cu_small_grow(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_small_end(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_small_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Gradients of the round and of all its trees by one kernel: small_gradient.cu. 0: it is not for this training, or was
  * refused. */
 int cu_small_gradients(cu_backend *be, uint64_t round);

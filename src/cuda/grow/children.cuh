@@ -29,10 +29,25 @@ __device__ static __forceinline__ cu_pair_plan cu_plan_pair(const cu_view &v, in
   return plan;
 }
 
-/* Puts the plan of a pair at places b and s; hists: number of the first histogram that is free. */
+/* The same of a pair one of whose histograms is there already. */
+__device__ static __forceinline__ cu_pair_plan cu_plan_listed(const cu_view &v, int32_t first,
+                                                              const cu_listed &listed) {
+  gbt_grow_node *l = &v.node[first], *r = l + 1, *parent = &v.node[l->parent];
+  gbt_grow_node *built = listed.right ? r : l, *other = listed.right ? l : r;
+  const uint32_t its = listed.right ? 1u : 2u; /* the other one's bit */
+  const uint32_t splittable = (l->splittable ? 1u : 0u) | (r->splittable ? 2u : 0u);
+  cu_pair_plan plan = {0, splittable, splittable & its};
+  if (built->splittable) built->hist = listed.hist;
+  if (!other->splittable) return plan;
+  other->hist = parent->hist;
+  parent->hist = -1;
+  return plan;
+}
+
+/* Puts the plan of a pair at places b and s; hists: number of the first histogram that is free; less: of the sibling
+ * that is taken off. */
 __device__ static __forceinline__ void cu_put_plan(const cu_view &v, const cu_pair_plan &plan, int32_t first,
-                                                   int32_t hists, uint32_t b, uint32_t s) {
-  const int32_t less = hists + (int32_t)b; /* of the sibling that is taken off: the only one built then */
+                                                   int32_t hists, int32_t less, uint32_t b, uint32_t s) {
   for (int32_t k = 0; k < 2; k++) {
     const int32_t id = first + k;
     if (plan.searched >> k & 1u) {
@@ -54,11 +69,17 @@ __device__ static __forceinline__ void cu_plan_builds(const cu_view &v, int keep
   uint32_t n_build = 0, n_search = 0;
   for (int32_t beg = 0; beg < t->n_chosen; beg += (int32_t)blockDim.x) {
     const int32_t c = beg + (int32_t)threadIdx.x, first = t->fresh_beg + 2 * c;
+    const int listed = v.listing && c < t->n_chosen && v.listed[c].hist >= 0;
     cu_pair_plan plan = {0, 0, 0};
-    if (c < t->n_chosen) plan = cu_plan_pair(v, first, keeps);
+    if (listed)
+      plan = cu_plan_listed(v, first, v.listed[c]);
+    else if (c < t->n_chosen)
+      plan = cu_plan_pair(v, first, keeps);
     uint32_t total; /* both numbers in one: a block has 2,048 children at most */
     const uint32_t before = cu_block_scan((uint32_t)__popc(plan.built) << 16 | (uint32_t)__popc(plan.searched), &total);
-    cu_put_plan(v, plan, first, n_hists, n_build + (before >> 16), n_search + (before & 0xffffu));
+    const uint32_t b = n_build + (before >> 16);
+    cu_put_plan(v, plan, first, n_hists, listed ? v.listed[c].hist : n_hists + (int32_t)b, b,
+                n_search + (before & 0xffffu));
     n_build += total >> 16;
     n_search += total & 0xffffu;
   }

@@ -30,7 +30,11 @@
 #include "byte_lanes.cuh"
 
 enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024 };
-enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them cells do not pay */ };
+enum : uint32_t {
+  CELL_ROWS = 65535,
+  FEW = 4,       /* codes a row: with more of them cells do not pay */
+  LANE_ROWS = 64 /* that the loops of a warp take at once at most, a power of two */
+};
 
 /* Rows of a build. */
 struct cu_share {
@@ -53,7 +57,28 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   s.hist = b.hist;
   s.row = whole ? nullptr : order.row + node->order_beg + first;
   s.gh = order.gh + node->order_beg + first;
-  if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.grads);
+  if (v.tree->wide) s.gh = v.gathered ? v.drawn_gh : cu_gh32(v, v.tree->task.grads);
+  return s;
+}
+
+/* Those of its rows that the extent has: a run of them, as they ascend, or descend. */
+__device__ static __forceinline__ cu_share within_extent(const cu_view &v, cu_share s, int32_t id) {
+  const int64_t first = s.first, beg = v.train.beg - first, end = v.train.end - first;
+  uint32_t low = 0, high = s.n;
+  if (!s.row) {
+    low = (uint32_t)(beg < 0 ? 0 : beg > s.n ? s.n : beg);
+    high = (uint32_t)(end < 0 ? 0 : end > s.n ? s.n : end);
+  } else if (cu_descends(id)) {
+    low = cu_first_below(s.row, 0u, s.n, (uint32_t)v.train.end);
+    high = cu_first_below(s.row, low, s.n, (uint32_t)v.train.beg);
+  } else {
+    low = cu_lower_bound(s.row, 0u, s.n, (uint32_t)v.train.beg);
+    high = cu_lower_bound(s.row, low, s.n, (uint32_t)v.train.end);
+  }
+  if (s.row) s.row += low;
+  if (!v.tree->wide) s.gh = (const gbt_gh16 *)s.gh + low;
+  s.first += low;
+  s.n = high - low;
   return s;
 }
 
@@ -156,6 +181,7 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
   typedef cu_byte_lanes<W> lanes;
   const int part = WIDE ? to.part : (int)CU_NARROW;
   enum : uint32_t { ROUNDS = 2, V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
+  static_assert(LANE_ROWS % (ROUNDS * lanes::ROWS) == 0, "no row behind the end where it cannot be read");
   const uint32_t lane = cu_lane(), turn = lanes::turn_of(lane), step = cu_n_warps() * (ROUNDS * lanes::ROWS);
   const uint32_t select = 0x3210u ^ (turn & 3u) * 0x1111u, position = lanes::template position_of<PITCH>(lane);
   const uint32_t *at = words + t.at + lanes::word_of(lane);
@@ -228,15 +254,15 @@ __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share 
   }
 }
 
-/* The same, straight to the histogram. */
-__device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_share &s, const cu_tile &t,
-                                                   const cu_sink &to) {
+/* The same of rows `first` and those behind, straight to the histogram. */
+__device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_share &s, uint32_t first,
+                                                   const cu_tile &t, const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u);
   const int64_t weight = to.part == CU_HIGH ? 65536 : 1;
   if (column >= (uint32_t)t.n_cols) return;
-  for (uint32_t i = threadIdx.x / lanes; i < s.n; i += blockDim.x / lanes) {
+  for (uint32_t i = first + threadIdx.x / lanes; i < s.n; i += blockDim.x / lanes) {
     const uint32_t row = row_of(s, i), both = both_of(s, i, row, to.part);
-    const uint64_t at = place_of(v, s, to.slot + cu_tile_code(v.train.words, t, (int32_t)column, row));
+    const uint64_t at = place_of(v, s, to.slot + cu_tile_code(cu_train_words(v), t, (int32_t)column, row));
     cu_add64(&v.sum[at].g, (int64_t)(int32_t)cu_part_g(both, to.part) * weight);
     cu_add64(&v.sum[at].h, (int64_t)(both >> 16) * weight);
     if (to.counts) atomicAdd(&v.count[at], 1u);
@@ -367,20 +393,24 @@ __global__ static void __launch_bounds__(THREADS, BLOCKS)
     uint64_t n = v.hist_block[build + 1] - block;
     if (n > end - i) n = end - i;
     if (n > most) n = most;
-    const cu_share s = share_of(v, build, block - build_beg, block - build_beg + (uint32_t)n);
-    const int at_once = t.pitch == 0 || (uint64_t)s.n * FEW <= t.n_codes;
+    cu_share s = share_of(v, build, block - build_beg, block - build_beg + (uint32_t)n);
+    i += n;
+    if (!cu_has_all(v.train) && !v.listing) s = within_extent(v, s, v.build[build].node);
+    /* row 0, which loops read behind the end, is not there then: they get rows that they take all at once */
+    const uint32_t n_all = s.n, n_full = cu_has_all(v.train) ? s.n : s.n & ~(LANE_ROWS - 1u);
+    if (n_all == 0) continue;
+    const int at_once = t.pitch == 0 || n_full == 0 || (uint64_t)s.n * FEW <= t.n_codes;
     for (int part = wide ? CU_LOW : CU_NARROW; part <= (wide ? CU_HIGH : CU_NARROW); part++) {
       const cu_sink to = sink_of(v, t, part);
-      if (at_once) {
-        add_at_once(v, s, t, to);
-        continue;
-      }
-      add_tile(cells, s, v.train.words, t, to);
+      s.n = n_all;
+      if (at_once || n_full < n_all) add_at_once(v, s, at_once ? 0u : n_full, t, to);
+      if (at_once) continue;
+      s.n = n_full;
+      add_tile(cells, s, cu_train_words(v), t, to);
       __syncthreads();
       flush(cells, v, s, t, to);
       __syncthreads();
     }
-    i += n;
   }
 }
 
@@ -394,12 +424,12 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
   int32_t g = 0;
   uint32_t h = 0;
   if (beg + lane < s.n) {
-    const uint32_t row = row_of(s, beg + lane);
+    const uint32_t place = row_of(s, beg + lane), *at = cu_rows_at(v), row = at ? at[place] : place;
     list = v.train.sparse_beg[row];
     n = (uint32_t)(v.train.sparse_beg[row + 1] - list);
     if (wide) {
-      g = ((const gbt_gh32 *)s.gh)[row].g;
-      h = ((const gbt_gh32 *)s.gh)[row].h;
+      g = ((const gbt_gh32 *)s.gh)[place].g;
+      h = ((const gbt_gh32 *)s.gh)[place].h;
     } else {
       const uint32_t both = cu_gh_bits((const gbt_gh16 *)s.gh + beg + lane);
       g = (int16_t)both;
@@ -463,8 +493,8 @@ gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Neighbouring tiles that want about as much shared memory in one launch. */
-static void launch_tiles(cu_backend *be) {
+/* Neighbouring tiles that want about as much shared memory in one launch. view: with the codes that are to be read. */
+static void launch_tiles(cu_backend *be, const cu_view &view) {
   const cu_tile *tile = be->data[0].host_tile;
   const int32_t n_tiles = be->data[0].view.n_tiles;
   for (int32_t first = 0, end = 0; first < n_tiles; first = end) {
@@ -476,10 +506,10 @@ static void launch_tiles(cu_backend *be) {
     const uint32_t cells = (uint32_t)(most / sizeof(uint32_t));
     if (small)
       CU_LAUNCH((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cu_grid(&be->device, items, SMALL_BLOCKS), SMALL_THREADS, most,
-                be->device.stream, be->view, first, end - first, cells);
+                be->device.stream, view, first, end - first, cells);
     else
       CU_LAUNCH((k_hist<LARGE_THREADS, 1>), cu_grid(&be->device, items, 1), LARGE_THREADS, most, be->device.stream,
-                be->view, first, end - first, cells);
+                view, first, end - first, cells);
   }
 }
 
@@ -489,12 +519,42 @@ static int counts_sparse(const cu_backend *be) {
   return 0;
 }
 
-gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
-  const cu_view *v = &be->view;
-  launch_tiles(be);
-  if (v->train.sparse_beg)
-    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->bounds.max_hist_blocks, 8), CU_BLOCK, 0, be->device.stream, *v,
+static void launch_lists(cu_backend *be, const cu_view &view) {
+  if (view.train.sparse_beg)
+    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->bounds.max_hist_blocks, 8), CU_BLOCK, 0, be->device.stream, view,
               counts_sparse(be));
+}
+
+/* See cu_extent_fn. Of the root's rows, or where nothing is listed: those of the builds that the extent has. */
+static gbt_status add_extent(void *arg, const cu_rows_view *extent, gbt_error *err) {
+  cu_backend *be = (cu_backend *)arg;
+  cu_view view = be->view;
+  view.train = *extent;
+  view.listing = 0;
+  launch_tiles(be, view);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error *err) {
+  cu_view view = be->view;
+  view.train = *extent;
+  launch_tiles(be, view);
+  launch_lists(be, view);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_build_hist(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  int n = 1;
+  if (!cu_has_all(v->train)) GBT_TRY(cu_is_any(ctx, be, CU_BUILDS, &n, err));
+  if (n == 0) return GBT_OK;
+  if (cu_has_all(v->train))
+    launch_tiles(be, *v);
+  else
+    GBT_TRY(cu_train_pass(ctx, be, add_extent, err));
+  launch_lists(be, *v);
   CU_LAUNCHED();
   return GBT_OK;
 }

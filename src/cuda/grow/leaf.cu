@@ -16,6 +16,7 @@
 
 #include "../base/last.cuh"
 #include "ahead.cuh"
+#include "gather.cuh"
 #include "leaf_plan.cuh"
 #include "values.cuh"
 
@@ -125,7 +126,7 @@ __global__ static void k_scores(cu_view all, int32_t turn) {
 /* Launches are checked one by one, as in rows.cu. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
-  (void)ctx;
+  GBT_TRY(cu_gather_end(be, err));
   if (!cu_ends_blind(be)) {
     CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
@@ -141,7 +142,7 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->bounds.max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view,
               turn);
     CU_LAUNCHED();
-    GBT_TRY(cu_route(be, turn, err));
+    GBT_TRY(cu_route(ctx, be, turn, err));
   }
   return GBT_OK;
 }

@@ -11,6 +11,16 @@
  * (cu_descends), and pieces are counted from the lowest row on. Gradients go with the rows, unless histograms read them
  * by row (`wide`) or no child can be split.
  *
+ * Where codes do not all stand in one place (data/dataset.cuh), it is written down first which rows go left, extent by
+ * extent: k_sides sets a bit of `sides` for each, at the row's place among its node's as they ascend, behind order_beg.
+ * k_partition then reads these bits and no codes. Where extents are streamed (cu_view.listing) a step is one pass:
+ * which child's histogram is built is decided before its rows are counted, it is the one with less hessian, and while
+ * an extent is there k_sides writes that child's rows of it where k_partition will put the children:
+ *
+ *   k_plan_lists | k_clear_sides | extent: k_sides, k_list_blocks, k_hist | the next one .. | k_partition
+ *
+ * Sums are whole numbers, so neither the choice of the child nor the order of its rows shows.
+ *
  * k_partition also clears the histograms that may be built next, and its last block makes the children (children.cuh).
  * States of look-back are of two steps by turns: each clears those of the step before (cu_tree.turn, which goes on with
  * the children). */
@@ -87,7 +97,7 @@ __device__ static __forceinline__ void codes_of(const cu_view &v, const cu_reade
                                                 uint32_t *code) {
   if (!read.copy) {
     CU_UNROLL
-    for (int k = 0; k < AHEAD; k++) code[k] = cu_tile_code(v.train.words, read.tile, read.lane, row[k]);
+    for (int k = 0; k < AHEAD; k++) code[k] = cu_tile_code(cu_train_words(v), read.tile, read.lane, row[k]);
   } else if (read.wide) {
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) code[k] = ((const uint16_t *)(const void *)read.copy)[row[k]];
@@ -102,8 +112,10 @@ __device__ static __forceinline__ void sides_of(const cu_view &v, const gbt_grow
                                                 const uint32_t *row, int *left) {
   uint32_t code[AHEAD];
   if (read.feat.column < 0) {
+    const uint32_t *at = cu_rows_at(v);
     CU_UNROLL
-    for (int k = 0; k < AHEAD; k++) left[k] = cu_goes_left(v, &node, cu_code(v.train, node.split.feat, row[k]));
+    for (int k = 0; k < AHEAD; k++)
+      left[k] = cu_goes_left(v, &node, cu_code(v.train, node.split.feat, at ? at[row[k]] : row[k]));
     return;
   }
   codes_of(v, read, row, code);
@@ -111,13 +123,22 @@ __device__ static __forceinline__ void sides_of(const cu_view &v, const gbt_grow
   for (int k = 0; k < AHEAD; k++) left[k] = cu_goes_left(v, &node, cu_code_of(read.feat, code[k]));
 }
 
+/* The same by the bits of k_sides, of AHEAD words of a piece of n rows. place: of the bit of its first row. */
+__device__ static __forceinline__ void sides_at(const cu_view &v, uint32_t place, uint32_t n, uint32_t w, int *left) {
+  CU_UNROLL
+  for (int k = 0; k < AHEAD; k++) {
+    const uint32_t at = (w + (uint32_t)k) * 32u + cu_lane(), bit = place + (at < n ? at : n - 1u);
+    left[k] = (int)(v.sides[bit >> 5] >> (bit & 31u) & 1u);
+  }
+}
+
 /* The rows of the piece to `row` and a bit for each that goes left to `mask`, both in shared memory. from: the lowest
- * row, others at from[i * step]; NULL: they are first, first + 1 .. Returns how many go left, of a warp's rows, in lane
- * 0. */
+ * row, others at from[i * step]; NULL: they are first, first + 1 .. first: the piece's first row among the node's.
+ * Returns how many go left, of a warp's rows, in lane 0. */
 __device__ static __forceinline__ uint32_t mark_rows(const cu_view &v, const gbt_grow_node &node, uint32_t n,
                                                      const uint32_t *from, uint32_t first, int32_t step, uint32_t *row,
                                                      uint32_t *mask) {
-  const cu_reader read = reader_of(v, node.split.feat);
+  const cu_reader read = v.by_sides ? cu_reader() : reader_of(v, node.split.feat);
   const uint32_t n_words = (n + 31u) / 32u, lane = cu_lane();
   uint32_t n_left = 0;
   for (uint32_t w = cu_warp() * AHEAD; w < n_words; w += cu_n_warps() * AHEAD) {
@@ -128,7 +149,10 @@ __device__ static __forceinline__ uint32_t mark_rows(const cu_view &v, const gbt
       const uint32_t at = (w + (uint32_t)k) * 32u + lane, i = at < n ? at : n - 1u;
       its[k] = from ? from[(int64_t)i * step] : first + i;
     }
-    sides_of(v, node, read, its, left);
+    if (v.by_sides)
+      sides_at(v, node.order_beg + first, n, w, left);
+    else
+      sides_of(v, node, read, its, left);
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) {
       const uint32_t at = (w + (uint32_t)k) * 32u + lane;
@@ -277,7 +301,173 @@ template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k
   if (cu_is_last(&v.tree->came)) plan_next<LAST_STEP>(v, keeps);
 }
 
-gbt_status cu_partition(cu_backend *be, gbt_error *err) {
+/* ---- extent by extent ---- */
+
+__global__ static void k_clear_sides(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const uint64_t n = v.order_rows / 32u + 2u, step = (uint64_t)gridDim.x * blockDim.x;
+  if (v.tree->n_split_blocks == 0) return;
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) v.sides[i] = 0;
+  if (v.listing) cu_clear_hists(v, v.tree->n_hists - v.tree->n_build, v.tree->n_build);
+}
+
+/* Which children's histograms are built. Until there are children, those of the nodes behind the tree's last one stand
+ * for them. All threads. */
+__device__ static __forceinline__ void plan_lists(const cu_view &v) {
+  cu_tree *t = v.tree;
+  const int32_t n = t->n_chosen, first = t->n_nodes, hists = t->n_hists;
+  const int has_room = first + 2 * n <= v.max_nodes; /* else there will be no children */
+  uint32_t n_build = 0;
+  for (int32_t beg = 0; beg < n; beg += (int32_t)blockDim.x) {
+    const int32_t c = beg + (int32_t)threadIdx.x;
+    const gbt_grow_node *node = c < n ? &v.node[v.chosen[c]] : nullptr;
+    const uint32_t builds = node && has_room && node->n_rows > 0 && node->hist >= 0 && cu_goes_on(v, node, n);
+    uint32_t total;
+    const uint32_t b = n_build + cu_block_scan(builds, &total);
+    if (node) {
+      const int32_t hist = builds ? hists + (int32_t)b : -1;
+      const cu_listed listed = {hist, node->sum.h - node->split.left.h < node->split.left.h, 0u};
+      v.listed[c] = listed;
+    }
+    if (builds) {
+      gbt_grow_node child = gbt_grow_empty(0, node->depth + 1);
+      child.order_beg = node->order_beg;
+      v.node[first + c] = child;
+      v.build[b].node = first + c;
+      v.build[b].hist = hists + (int32_t)b;
+    }
+    n_build += total;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  GBT_ASSERT(hists + (int32_t)n_build <= v.max_hists);
+  t->n_build = (int32_t)n_build;
+  t->n_hists = hists + (int32_t)n_build;
+  t->n_hist_blocks = 0;
+  t->n_clear = 0; /* these are cleared before they are built */
+}
+
+__global__ static void __launch_bounds__(CU_CONTROL) k_plan_lists(cu_view all) {
+  const cu_view v = cu_mine(all);
+  if (v.tree->n_split_blocks > 0) plan_lists(v);
+}
+
+/* Blocks of the rows that the extent has. */
+__global__ static void __launch_bounds__(CU_CONTROL) k_list_blocks(cu_view all) {
+  const cu_view v = cu_mine(all);
+  cu_tree *t = v.tree;
+  if (t->n_split_blocks == 0) return;
+  for (int32_t b = (int32_t)threadIdx.x; b < t->n_build; b += (int32_t)blockDim.x) {
+    cu_listed *listed = &v.listed[v.build[b].node - t->n_nodes];
+    v.node[v.build[b].node].n_rows = listed->n;
+    listed->n = 0;
+  }
+  __syncthreads();
+  const uint32_t blocks = cu_block_prefix(t->n_build, v.hist_block,
+                                          [&](int64_t b) { return cu_hist_blocks(v, v.node[v.build[b].node].n_rows); });
+  if (threadIdx.x == 0) t->n_hist_blocks = blocks;
+}
+
+/* A warp's rows that go to the child that is built, behind those that are listed: row and gradients of a lane's own.
+ * to: the front of the node's run. */
+__device__ static __forceinline__ void list_rows(cu_listed *listed, const cu_order &to, int goes, uint32_t row,
+                                                 const gbt_gh16 *gh) {
+  const uint32_t bits = __ballot_sync(CU_ALL, goes);
+  uint32_t at = 0;
+  if (bits == 0) return;
+  if (cu_lane() == 0) at = atomicAdd(&listed->n, (uint32_t)__popc(bits));
+  at = cu_from(at, 0) + (uint32_t)__popc(bits & cu_lanes_before());
+  if (!goes) return;
+  to.row[at] = row;
+  if (gh) cu_gh_put(&to.gh[at], cu_gh_bits(gh));
+}
+
+/* A bit for each row of a piece that the extent has and that goes left. Other rows of the piece are left out: of their
+ * codes, those of the extent's first row are read. from, first, step: as in mark_rows; gh: as `from`; NULL: gradients
+ * are found by rows. listed: the child that is built, or NULL. */
+__device__ static __forceinline__ void note_sides(const cu_view &v, const gbt_grow_node &node, uint32_t n,
+                                                  const uint32_t *from, uint32_t first, int32_t step,
+                                                  const gbt_gh16 *gh, cu_listed *listed) {
+  const cu_reader read = reader_of(v, node.split.feat);
+  cu_order to = cu_order_of(v, node.depth + 1);
+  const int right = listed ? listed->right : 0;
+  to.row += node.order_beg;
+  to.gh += node.order_beg;
+  const uint32_t n_words = (n + 31u) / 32u, lane = cu_lane();
+  for (uint32_t w = cu_warp() * AHEAD; w < n_words; w += cu_n_warps() * AHEAD) {
+    uint32_t its[AHEAD], index[AHEAD];
+    int left[AHEAD], within[AHEAD];
+    CU_UNROLL
+    for (int k = 0; k < AHEAD; k++) {
+      const uint32_t at = (w + (uint32_t)k) * 32u + lane, i = at < n ? at : n - 1u;
+      its[k] = from ? from[(int64_t)i * step] : first + i;
+      index[k] = i;
+      within[k] = at < n && (int64_t)its[k] >= v.train.beg && (int64_t)its[k] < v.train.end;
+      if (!within[k]) its[k] = (uint32_t)v.train.beg;
+    }
+    sides_of(v, node, read, its, left);
+    CU_UNROLL
+    for (int k = 0; k < AHEAD; k++) {
+      const uint32_t bits = __ballot_sync(CU_ALL, left[k] && within[k]);
+      if (listed)
+        list_rows(listed, to, within[k] && (left[k] != 0) != right, its[k],
+                  gh ? gh + (int64_t)index[k] * step : nullptr);
+      const uint32_t place = node.order_beg + first + (w + (uint32_t)k) * 32u, shift = place & 31u;
+      if (lane != 0 || bits == 0) continue;
+      atomicOr(&v.sides[place >> 5], bits << shift);
+      if (shift > 0 && bits >> (32u - shift) != 0) atomicOr(&v.sides[(place >> 5) + 1u], bits >> (32u - shift));
+    }
+  }
+}
+
+__global__ static void __launch_bounds__(CU_BLOCK) k_sides(cu_view all) {
+  const cu_view v = cu_mine(all);
+  for (uint32_t b = blockIdx.x; b < v.tree->n_split_blocks; b += gridDim.x) {
+    const cu_work work = work_of(v, b);
+    if (work.piece.n == 0) continue;
+    const gbt_grow_node node = v.node[work.id];
+    const int whole = v.tree->whole && node.depth == 0;
+    const uint32_t beg = work.piece.beg, n = work.piece.n;
+    const int32_t step = cu_descends(work.id) ? -1 : 1;
+    const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.n_rows - 1u - beg : beg);
+    const cu_order order = cu_order_of(v, node.depth);
+    const uint32_t *from = whole ? NULL : order.row + at;
+    cu_listed *listed = v.listing && v.listed[work.chosen].hist >= 0 ? &v.listed[work.chosen] : NULL;
+    const int64_t lowest = from ? from[0] : beg, highest = from ? from[(int64_t)(n - 1u) * step] : beg + n - 1u;
+    if (highest >= v.train.beg && lowest < v.train.end)
+      note_sides(v, node, n, from, beg, step, v.tree->wide ? NULL : order.gh + at, listed);
+  }
+}
+
+/* See cu_extent_fn. */
+static gbt_status note_extent(void *arg, const cu_rows_view *extent, gbt_error *err) {
+  cu_backend *be = (cu_backend *)arg;
+  cu_view view = be->view;
+  view.train = *extent;
+  CU_LAUNCH(k_sides, cu_grids(be, be->bounds.max_split_blocks, 8), CU_BLOCK, 0, be->device.stream, view);
+  CU_LAUNCHED();
+  if (!view.listing) return GBT_OK;
+  CU_LAUNCH(k_list_blocks, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, view);
+  CU_LAUNCHED();
+  return cu_build_listed(be, extent, err);
+}
+
+static gbt_status note_all(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  int n;
+  GBT_TRY(cu_is_any(ctx, be, CU_SPLITS, &n, err));
+  if (n == 0) return GBT_OK;
+  if (be->view.listing) {
+    CU_LAUNCH(k_plan_lists, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
+    CU_LAUNCHED();
+  }
+  CU_LAUNCH(k_clear_sides, cu_grids(be, be->view.order_rows / 32u / CU_BLOCK + 1u, 4), CU_BLOCK, 0, be->device.stream,
+            be->view);
+  CU_LAUNCHED();
+  return cu_train_pass(ctx, be, note_extent, err);
+}
+
+gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  if (be->view.by_sides) GBT_TRY(note_all(ctx, be, err));
   const uint64_t pieces = be->bounds.max_split_blocks, clear = cu_clear_blocks(&be->view);
   const int keeps = be->bounds.keeps;
   if (cu_ends_blind(be))

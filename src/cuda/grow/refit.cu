@@ -13,6 +13,7 @@
  * Growth knows a node's sums when it splits it, here they are known at the end alone. Kernels of growth see a view in
  * which no child may be split and nothing is split ahead: so no gradients go with rows, and those by row stay. */
 #include "frontier.cuh"
+#include "gather.cuh"
 #include "leaf.cuh"
 #include "leaf_plan.cuh"
 
@@ -220,8 +221,9 @@ static gbt_status split_all(gbt_ctx *ctx, cu_backend *be, uint32_t n_steps, gbt_
     GBT_TRY(gbt_ctx_poll(ctx, err));
     CU_LAUNCH(k_given, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view, view);
     CU_LAUNCHED();
-    GBT_TRY(cu_partition(be, err));
+    GBT_TRY(cu_partition(ctx, be, err));
   }
+  GBT_TRY(cu_gather_end(be, err));
   CU_LAUNCH(k_no_sums, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   CU_LAUNCH(k_leaf_sums, cu_grids(be, be->bounds.max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view);

@@ -15,7 +15,7 @@ enum { ROUTE_ASK = 0, ROUTE_LEAF, ROUTE_NUMERIC, ROUTE_SET };
 
 struct route_step {
   union {
-    uint64_t at;  /* the first word, in row 0, of the code of the node's column */
+    int64_t at;   /* the first word, in row 0, of the code of the node's column */
     double value; /* of a leaf */
   };
   int32_t left;
@@ -100,17 +100,17 @@ __device__ static __forceinline__ double value_of(const cu_view &v, const route_
   }
 }
 
-/* Rows [beg, n) of `rows`; all rows of the data when it is NULL. A block that has none returns at once. */
+/* Rows [beg, end) of `rows`; when it is NULL, those rows. A block that has none returns at once. */
 __device__ static __forceinline__ void route(const cu_view &v, const route_pass &pass, const uint32_t *rows,
-                                             uint64_t beg) {
+                                             uint64_t beg, uint64_t end) {
   CU_SHARED(route_step, step, ROUTE_STEPS);
   const uint64_t n = (uint64_t)pass.data.n_rows, stride = (uint64_t)gridDim.x * blockDim.x;
   const int32_t n_nodes = v.tree->n_nodes, n_steps = n_nodes < ROUTE_STEPS ? n_nodes : (int32_t)ROUTE_STEPS;
   double *score = pass.score + (uint64_t)(uint32_t)v.tree->task.output * n;
-  if (beg + (uint64_t)blockIdx.x * blockDim.x >= n) return;
+  if (beg + (uint64_t)blockIdx.x * blockDim.x >= end) return;
   for (int32_t i = (int32_t)threadIdx.x; i < n_steps; i += (int32_t)blockDim.x) step[i] = step_of(v, pass.data, i);
   __syncthreads();
-  for (uint64_t i = beg + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+  for (uint64_t i = beg + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < end; i += stride) {
     uint32_t row = rows ? rows[i] : (uint32_t)i;
     score[row] += value_of(v, pass, step, row);
   }
@@ -120,11 +120,16 @@ __device__ static __forceinline__ void route(const cu_view &v, const route_pass 
 __global__ static void k_route_train(cu_view all, route_pass pass, int32_t turn) {
   const cu_view v = cu_of_turn(all, turn);
   pass.data = cu_variant_of(pass.data, v.tree->task.variant);
-  route(v, pass, v.row, v.tree->n_in);
+  uint64_t beg = v.tree->n_in, end = (uint64_t)pass.data.n_rows;
+  if (!cu_has_all(pass.data)) {
+    beg = cu_lower_bound(v.row, beg, end, (uint32_t)pass.data.beg);
+    end = cu_lower_bound(v.row, beg, end, (uint32_t)pass.data.end);
+  }
+  route(v, pass, v.row, beg, end);
 }
 
 __global__ static void k_route_data(cu_view all, route_pass pass, int32_t turn) {
-  route(cu_of_turn(all, turn), pass, nullptr, 0);
+  route(cu_of_turn(all, turn), pass, nullptr, (uint64_t)pass.data.beg, (uint64_t)pass.data.end);
 }
 
 /* Blocks that stay for many rows each, since they all make the steps first. */
@@ -132,17 +137,32 @@ static dim3 route_grid(const cu_backend *be, int64_t n) {
   return cu_grids_of_turn(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 6);
 }
 
-gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {
+/* What a pass of a data set is for. */
+struct route_job {
+  cu_backend *be;
+  int32_t s, turn;
+};
+
+/* See cu_extent_fn. */
+static gbt_status route_extent(void *arg, const cu_rows_view *extent, gbt_error *err) {
+  const route_job *job = (const route_job *)arg;
+  const cu_backend *be = job->be;
+  const int64_t n = extent->end - extent->beg;
+  const route_pass pass = {*extent, be->data[job->s].score.at, job->s > 0 && extent->unseen_beg != nullptr};
+  if (job->s == 0)
+    CU_LAUNCH(k_route_train, route_grid(be, n), CU_BLOCK, 0, be->device.stream, be->view, pass, job->turn);
+  else
+    CU_LAUNCH(k_route_data, route_grid(be, n), CU_BLOCK, 0, be->device.stream, be->view, pass, job->turn);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* Trees of an output one after the other, as a row's score is a sum in their order. */
+gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) {
   const int rest = be->view.samples && !cu_takes_small(be); /* small.cu takes along all rows */
   for (int32_t s = rest ? 0 : 1; s <= be->n_valid; s++) {
-    const cu_dataset *data = &be->data[s];
-    const dim3 grid = route_grid(be, data->view.n_rows);
-    const route_pass pass = {data->view, data->score.at, s > 0 && data->view.unseen_beg != nullptr};
-    if (s == 0)
-      CU_LAUNCH(k_route_train, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
-    else
-      CU_LAUNCH(k_route_data, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
+    route_job job = {be, s, turn};
+    GBT_TRY(cu_extents_pass(ctx, &be->device, &be->data[s], s == 0 ? be->task[0].variant : 0, route_extent, &job, err));
   }
-  CU_LAUNCHED();
   return GBT_OK;
 }

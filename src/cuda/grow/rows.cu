@@ -10,10 +10,13 @@
  *   k_count    one block: block_in becomes the drawn rows before the block; n_in
  *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
  *
+ * Where drawn rows are gathered (gather.cu) their places stand in the order, and their rows in `drawn`.
+ *
  * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
  * before: see cu_gradients_of_trees. */
 #include "../base/block.cuh"
 #include "backend.cuh"
+#include "gather.cuh"
 
 enum { ROWS_WARPS = CU_BLOCK / 32 };
 
@@ -94,7 +97,9 @@ __global__ static void k_place(cu_view all) {
       if ((uint64_t)b * v.split_rows + w * 32 + cu_lane() >= n) continue;
       if ((drawn >> cu_lane()) & 1u) {
         uint32_t both = cu_gh_bits(gh16 + row);
-        v.row[before] = row;
+        v.row[before] = v.gathered ? before : row;
+        if (v.gathered) v.drawn[before] = row;
+        if (v.gathered && v.tree->wide) v.drawn_gh[before] = cu_gh32(v, grads)[row];
         cu_gh_put(v.gh + before, both);
         sum = cu_plus(sum, row_sum(v, grads, row, both));
       } else {
@@ -108,14 +113,14 @@ __global__ static void k_place(cu_view all) {
 /* Launches are checked one by one: each trusts what the one before has written. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t n = (uint64_t)be->n_rows;
-  (void)ctx;
   if (!be->view.samples) return GBT_OK;
   const dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
   CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
+  GBT_TRY(cu_gather_begin(ctx, be, err));
   CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
-  return GBT_OK;
+  return cu_gather_codes(ctx, be, err);
 }

@@ -88,8 +88,18 @@ int cu_sample_by_size(const cu_backend *be) {
   return be->params->sampling_method == GBT_SAMPLE_MVS || be->params->sampling_method == GBT_SAMPLE_GOSS;
 }
 
+int cu_draws_rows(const gbt_backend_spec *spec) {
+  const int64_t how = spec->params->sampling_method;
+  return spec->params->subsample < 1.0 || spec->class_rate != NULL || how == GBT_SAMPLE_MVS || how == GBT_SAMPLE_GOSS;
+}
+
 void cu_sample_plan(cu_backend *be, const gbt_backend_spec *spec) {
-  be->view.samples = be->params->subsample < 1.0 || spec->class_rate != NULL || cu_sample_by_size(be);
+  const gbt_params *p = be->params;
+  double share = p->sampling_method == GBT_SAMPLE_GOSS ? p->top_rate + p->other_rate : p->subsample;
+  for (int32_t k = 0; k < spec->n_class_rates && spec->class_rate != NULL; k++)
+    if (k == 0 || spec->class_rate[k] > share) share = spec->class_rate[k];
+  be->view.samples = cu_draws_rows(spec);
+  be->sample.share = share;
 }
 
 gbt_status cu_sample_open(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {

@@ -4,7 +4,10 @@
 
 #include "backend.cuh"
 
-/* Before sizes are planned: whether trees have rows of their own. */
+/* Whether trees have rows of their own. */
+int cu_draws_rows(const gbt_backend_spec *spec);
+
+/* Before sizes are planned: the same, and which share of all rows a tree is expected to draw at most. */
 void cu_sample_plan(cu_backend *be, const gbt_backend_spec *spec);
 
 gbt_status cu_sample_open(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;

@@ -594,7 +594,7 @@ gbt_status cu_small_grow(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status cu_small_end(cu_backend *be, gbt_error *err) {
-  for (int32_t turn = 0; turn < be->view.n_turns; turn++) GBT_TRY(cu_route(be, turn, err));
+gbt_status cu_small_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  for (int32_t turn = 0; turn < be->view.n_turns; turn++) GBT_TRY(cu_route(ctx, be, turn, err));
   return GBT_OK;
 }

@@ -41,6 +41,14 @@ struct cu_build {
   int32_t node, hist;
 };
 
+/* Of a chosen node whose rows are split extent by extent: the child whose histogram is built meanwhile. Its rows of the
+ * extent, n of them, stand in any order at the front of the node's run in the order of the next depth. */
+struct cu_listed {
+  int32_t hist; /* -1: none is built */
+  int32_t right;
+  uint32_t n;
+};
+
 /* A leaf with a split, which best-first growth may choose. */
 struct alignas(16) cu_open_leaf {
   double gain;
@@ -143,6 +151,11 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_CLEARED, unsigned long long, look_state, 2 * (size_t)v->split_states) /* of both turns: look_back.cuh */       \
   X(CU_SCRATCH, uint32_t, left_rows, v->max_step) /* rows of a chosen node that go left; of none: not set */          \
   X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks * (v->split_rows / 32u) : 0) /* 1: row is drawn */ \
+  X(CU_SCRATCH, uint32_t, sides, v->by_sides ? v->order_rows / 32u + 2u : 0) /* see partition.cu */                    \
+  X(CU_SCRATCH, cu_listed, listed, v->by_sides ? v->max_step : 0) /* of the chosen nodes */                           \
+  X(CU_SCRATCH, uint32_t, drawn, v->gather_rows) /* gather.cu: the row at a place */                                  \
+  X(CU_SCRATCH, gbt_gh32, drawn_gh, v->gather_rows) /* of 32 bits, where histograms take these */                     \
+  X(CU_SCRATCH, uint32_t, codes, v->gather_words) /* tiles of these places */                                         \
   X(CU_SCRATCH, uint32_t, block_in, v->samples ? (size_t)v->row_blocks + 1u : 0) /* drawn rows of a block */          \
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
@@ -196,6 +209,15 @@ struct cu_renewal_view {
   const uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
 };
 
+/* How codes of the training set are read that do not all stand in one place, on the device. */
+struct cu_place_view {
+  int32_t by_sides;      /* partition.cu: extent by extent it was written down which rows go left */
+  int32_t listing;       /* and while an extent is there, the children's histograms are built: partition.cu */
+  int32_t gathered;      /* the tree has its drawn rows' codes, and their places instead of their rows: gather.cu */
+  uint64_t gather_rows;  /* that have room */
+  uint64_t gather_words; /* and their tiles */
+};
+
 /* How large things are: sizes.cu. */
 struct cu_size_view {
   int32_t n_features, any_counts;
@@ -224,7 +246,13 @@ struct cu_set_feats_view {
 
 /* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
  * cu_mine. */
-struct cu_view : cu_tree_state, cu_grad_view, cu_sample_view, cu_renewal_view, cu_size_view, cu_set_feats_view {
+struct cu_view : cu_tree_state,
+                 cu_grad_view,
+                 cu_sample_view,
+                 cu_renewal_view,
+                 cu_place_view,
+                 cu_size_view,
+                 cu_set_feats_view {
   cu_rows_view train;
   int32_t n_trees; /* of the batch */
   int32_t n_turns; /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
@@ -321,6 +349,16 @@ GBT_FN cu_view cu_view_of(const cu_view &all, uint32_t y) {
   return v;
 }
 __device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
+
+/* Where the words of these tiles are. */
+__device__ static __forceinline__ const uint32_t *cu_train_words(const cu_view &v) {
+  return v.gathered ? v.codes : v.train.words;
+}
+
+/* Numbers of rows as the orders have them to rows of the data; NULL: they are. */
+__device__ static __forceinline__ const uint32_t *cu_rows_at(const cu_view &v) {
+  return v.gathered ? v.drawn : nullptr;
+}
 
 /* Tiles of the variant of the training set (data/extend.h) that the tree is grown on, and where columns of its copy
  * begin. A step is the same launches for every variant, so it is the tree that knows. */
