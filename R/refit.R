@@ -179,6 +179,10 @@ run_call <- function(call, env) {
 # `left_out`, in any spelling.
 call_again <- function(object, changes, left_out, who) {
   call <- object$call
+  if (!is.null(call) && (!is.call(call) || inherits(call, "formula"))) {
+    stop_argument(sprintf("the field `call` of this %s was changed: it must be NULL or a call, not %s",
+                          kind_of_object(object), describe(call)), "object")
+  }
   data_given <- any(names(changes) %in% c("x", "data", "formula"))
   if (is.null(call) && !data_given) {
     stop_argument(sprintf(paste("the call of this %s was not kept: it had the data in it, or came from a file;",

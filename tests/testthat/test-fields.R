@@ -28,6 +28,7 @@ uses <- function(data, x, y) {
     save = function(m) gbt_load(gbt_save(m, file) |> (\(m) file)(), trust = TRUE),
     format = format, text = toString, list = as.list, cell = function(m) print(list_frame(list(list(m)), 1L)),
     on = function(m) gbt_train(x, y, init_model = m, nrounds = 1, threads = 1),
+    again = function(m) update(m, x = x, y = y, nrounds = 1, evaluate = FALSE),
     description = getFromNamespace("vetiver_create_description.gbt", "gbt"),
     columns = getFromNamespace("vetiver_ptype.gbt", "gbt"), info = getFromNamespace("model_info.gbt", "gbt")
   )
