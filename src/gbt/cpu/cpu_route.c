@@ -3,10 +3,13 @@
  * bin(x) <= b is the same as x <= cut[b], so this agrees to the bit with predicting from the values. Levels that the
  * cuts do not know stand in a page as missing; in validation sets they go the way of most all the same.
  *
+ *   tables         blocks of rows are turned to columns, and 64 rows go down at once (cpu_walk_tables.c): where the
+ *                  machine can, the tree is low and asks few groups, and most rows between the first and the last go
  *   side by side   LANES rows, each a chain of loads: node, code, table by code, next node
  *   one by one     where a split is of a sparse feature, or levels are unseen */
 #include <string.h>
 
+#include "../base/look_up.h"
 #include "cpu.h"
 
 #define ROUTE_ROWS 4096u
@@ -14,7 +17,10 @@
 enum {
   LANES = 16,
   SHALLOW = 12, /* trees up to this depth are walked to their depth, others until all rows have arrived */
-  STRIDE = 4    /* steps between two looks whether they have */
+  STRIDE = 4,   /* steps between two looks whether they have */
+  TURNED = 256, /* rows that are turned at once: their columns stay in the first-level cache */
+  MOST_GROUPS = GBT_STRIP_MAX, /* that are turned for a tree */
+  SPARSE = 4    /* a quarter of the rows at least, or those that go are led one by one */
 };
 
 /* A node as rows come to it: on to `last`, or to the child before where the code goes left. A leaf is its own child:
@@ -43,6 +49,8 @@ typedef struct route_pass {
   uint8_t *lut;     /* owned, as node */
   uint32_t depth;
   int any_wide;
+  cpu_walk_tables tables; /* owned; not ready: rows go in other ways */
+  int32_t group[MOST_GROUPS], n_groups; /* that the tables ask */
 } route_pass;
 
 /* Those of a span: rows[beg .. end), or, without `rows`, rows [beg, end). */
@@ -174,6 +182,90 @@ static void walk_wide(const route_pass *pass, const gbt_page *page, uint32_t beg
   walk_rows(pass, page, beg, end, 1);
 }
 
+/* ---- tables ---- */
+
+/* The groups of the tree's splits; 0 when they are more than are turned. */
+static int find_groups(route_pass *pass) {
+  const gbt_frontier *fr = &pass->be->fr;
+  pass->n_groups = 0;
+  for (size_t i = 0; i < fr->n_nodes; i++) {
+    int32_t k = 0;
+    if (fr->node[i].left == 0) continue;
+    while (k < pass->n_groups && pass->group[k] != pass->node[i].group) k++;
+    if (k == MOST_GROUPS) return 0;
+    pass->group[k] = pass->node[i].group;
+    if (k == pass->n_groups) pass->n_groups++;
+  }
+  return 1;
+}
+
+/* Of the nodes that are there. */
+static gbt_status make_tables(const gbt_ctx *ctx, cpu_backend *be, route_pass *pass, int any_missing, gbt_error *err) {
+  const size_t n = be->fr.n_nodes;
+  cpu_walk_node *node;
+  if (!gbt_ctx_looks_up(ctx) || pass->depth > CPU_TABLE_DEPTH || pass->any_wide || !find_groups(pass)) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *node, &node, err));
+  for (size_t i = 0; i < n; i++)
+    node[i] = (cpu_walk_node){.left = pass->node[i].left, .last = pass->node[i].last, .mask = pass->node[i].mask};
+  const cpu_table_tree tree = {node, pass->layout, pass->depth, any_missing};
+  const gbt_status status = cpu_walk_tables_make(ctx, be, &tree, &pass->tables, err);
+  gbt_mem_free(&be->mem, node);
+  return status;
+}
+
+/* A block of rows of a page. */
+typedef struct turned_rows {
+  uint8_t column[MOST_GROUPS * GBT_GROUP_MAX][TURNED];
+  const uint8_t *codes[1 << CPU_TABLE_DEPTH]; /* as the tables ask for them */
+  uint32_t leaf[TURNED];
+} turned_rows;
+
+static void start_turning(const route_pass *pass, turned_rows *block) {
+  const cpu_walk_tables *t = &pass->tables;
+  GBT_ASSERT(t->n_asks + t->n_sets <= sizeof block->codes / sizeof *block->codes);
+  for (size_t k = 0; k < t->n_asks + t->n_sets; k++) {
+    const int32_t column = cpu_walk_tables_column(t, k);
+    int32_t g = 0;
+    while (pass->group[g] != column / GBT_GROUP_MAX) g++;
+    GBT_ASSERT(g < pass->n_groups);
+    block->codes[k] = block->column[g * GBT_GROUP_MAX + column % GBT_GROUP_MAX];
+  }
+}
+
+/* Places [beg, end), all of the page, as far as blocks of it go; returns how far. */
+static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32_t beg, uint32_t end) {
+  turned_rows block;
+  uint32_t i = beg;
+  start_turning(pass, &block);
+  while (i < end) {
+    const uint32_t first = table_row_of(pass, row_at(pass, i)), at = first - (uint32_t)page->row_beg;
+    const uint32_t left = (uint32_t)page->n_rows - at, n = left < TURNED ? left / CPU_TABLE_ROWS * CPU_TABLE_ROWS : TURNED;
+    if (n == 0) break;
+    for (int32_t g = 0; g < pass->n_groups; g++) {
+      const gbt_group *group = &pass->layout->group[pass->group[g]];
+      cpu_walk_tables_turn((const uint8_t *)page->group[pass->group[g]] + (size_t)at * (size_t)group->stride,
+                           (size_t)group->stride, (size_t)group->n_feats, n, block.column[g * GBT_GROUP_MAX], TURNED);
+    }
+    cpu_walk_tables_run(&pass->tables, block.codes, 0, n, block.leaf);
+    for (; i < end; i++) {
+      const uint32_t row = row_at(pass, i), k = table_row_of(pass, row) - first;
+      if (k >= n) break;
+      pass->score[row] += pass->value[block.leaf[k]];
+    }
+  }
+  return i;
+}
+
+/* Places [beg, end), all of the page; beg < end. */
+static void walk_page(const route_pass *pass, const gbt_page *page, uint32_t beg, uint32_t end) {
+  if (pass->tables.ready) {
+    const uint32_t first = table_row_of(pass, row_at(pass, beg)), last = table_row_of(pass, row_at(pass, end - 1));
+    if (end - beg >= (last - first) / SPARSE + 1) beg = walk_turned(pass, page, beg, end);
+  }
+  if (pass->any_wide) walk_wide(pass, page, beg, end);
+  else walk_bytes(pass, page, beg, end);
+}
+
 /* ---- spans ---- */
 
 /* Of places [beg, end), where those below row_end end. */
@@ -187,8 +279,7 @@ static void route_places(const route_pass *pass, const gbt_page_span *pages, uin
   while (i < end) {
     const gbt_page *page = gbt_span_page(pages, table_row_of(pass, row_at(pass, i)));
     const uint32_t page_end = places_below(pass, i, end, gbt_row_from(pass->data, page->row_beg + page->n_rows));
-    if (pass->node != NULL && pass->any_wide) walk_wide(pass, page, i, page_end);
-    else if (pass->node != NULL) walk_bytes(pass, page, i, page_end);
+    if (pass->node != NULL) walk_page(pass, page, i, page_end);
     else
       for (uint32_t k = i; k < page_end; k++) {
         const uint32_t row = row_at(pass, k);
@@ -251,9 +342,13 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
                      .any_unseen = any_unseen};
   gbt_status status = GBT_OK;
   if (n == 0) return GBT_OK;
-  if (!any_unseen && is_dense(&pass)) status = make_nodes(&pass, err);
+  if (!any_unseen && is_dense(&pass)) {
+    status = make_nodes(&pass, err);
+    if (status == GBT_OK) status = make_tables(ctx, be, &pass, which > 0, err);
+  }
   if (status == GBT_OK && gbt_pages_stay(pages)) status = gbt_pages_pass(ctx, pages, route_pages, &pass, err);
   else if (status == GBT_OK) status = gbt_pages_each(ctx, pages, 1, route_run, &pass, err);
+  cpu_walk_tables_free(&be->mem, &pass.tables);
   gbt_mem_free(&be->mem, pass.lut);
   gbt_mem_free(&be->mem, pass.node);
   return status;

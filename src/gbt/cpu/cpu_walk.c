@@ -19,7 +19,8 @@ enum {
 };
 
 void cpu_walk_close(cpu_backend *be) {
-  cpu_walk_tables_close(be);
+  cpu_walk_tables_free(&be->mem, &be->walk.tables);
+  gbt_mem_free(&be->mem, be->walk.codes);
   gbt_mem_free(&be->mem, be->walk.node);
   gbt_mem_free(&be->mem, be->walk.lut);
   gbt_mem_free(&be->mem, be->walk.sum);
@@ -69,6 +70,19 @@ static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
     walk->any_wide |= wide;
   }
   GBT_ASSERT(at == bytes);
+  return GBT_OK;
+}
+
+/* Nodes, and tables where there are any. */
+static gbt_status make_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  cpu_walk *walk = &be->walk;
+  void *const *column = be->columns.of + (size_t)be->task.variant * be->columns.n;
+  GBT_TRY(make_nodes(be, err));
+  const cpu_table_tree tree = {.node = walk->node, .layout = be->layout, .depth = walk->depth};
+  GBT_TRY(cpu_walk_tables_make(ctx, be, &tree, &walk->tables, err));
+  const size_t n = walk->tables.n_asks + walk->tables.n_sets;
+  GBT_TRY(gbt_mem_grow(&be->mem, &walk->codes, &walk->cap_codes, n, sizeof *walk->codes, err));
+  for (size_t k = 0; k < n; k++) walk->codes[k] = column[cpu_walk_tables_column(&walk->tables, k)];
   return GBT_OK;
 }
 
@@ -129,7 +143,7 @@ static void lead_rows(const cpu_backend *be, size_t beg, size_t end) {
   uint32_t *leaf = be->rows.spare;
   if (walk->tables.ready) {
     const size_t whole = (end - beg) / CPU_TABLE_ROWS * CPU_TABLE_ROWS;
-    cpu_walk_tables_run(be, beg, beg + whole, leaf);
+    cpu_walk_tables_run(&walk->tables, walk->codes, beg, beg + whole, leaf + beg);
     beg += whole;
   }
   if (walk->any_wide)
@@ -159,8 +173,7 @@ static void score_task(void *arg, int64_t task, int thread) {
 
 gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
-  GBT_TRY(make_nodes(be, err));
-  GBT_TRY(cpu_walk_tables_make(ctx, be, err));
+  GBT_TRY(make_tree(ctx, be, err));
   return cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, score_task, be, err);
 }
 
@@ -248,8 +261,7 @@ gbt_status cpu_walk_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   gbt_frontier *fr = &be->fr;
   const size_t n = fr->n_nodes, n_threads = (size_t)ctx->n_threads;
   const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
-  GBT_TRY(make_nodes(be, err));
-  GBT_TRY(cpu_walk_tables_make(ctx, be, err));
+  GBT_TRY(make_tree(ctx, be, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->walk.sum, &be->walk.cap_sum, n_threads * n, sizeof *be->walk.sum, err));
   memset(be->walk.sum, 0, n_threads * n * sizeof *be->walk.sum);
   GBT_TRY(cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, walk_task, be, err));

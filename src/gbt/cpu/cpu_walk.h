@@ -7,16 +7,6 @@
 
 struct cpu_backend;
 
-/* A node as rows walk through it: to `last`, or to the child before where the code goes left. A leaf is its own child:
- * mask is 0 there, and code 0 does not go left. */
-typedef struct cpu_walk_node {
-  const uint8_t *codes; /* by train row: bytes, or, where wide, uint16_t */
-  const uint8_t *left;  /* by code: 1 where it goes left */
-  uint32_t last;
-  uint16_t mask;
-  uint16_t wide; /* 0 or 1 */
-} cpu_walk_node;
-
 /* What the rows of a leaf sum up to. */
 typedef struct cpu_walk_sum {
   int64_t g, h;               /* of 32-bit gradients */
@@ -32,6 +22,8 @@ typedef struct cpu_walk {
   uint32_t depth; /* of the tree */
   int any_wide;
   cpu_walk_tables tables;
+  const uint8_t **codes; /* for the tables */
+  size_t cap_codes;
 } cpu_walk;
 
 /* There is no opening: what is needed grows with the trees. */
