@@ -73,8 +73,9 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 #' @param label,weight,offset,time,group Numbers of the rows that take the place of those that the folder has: see
 #'   [gbt_data()]. `NULL` keeps these.
 #' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
-#'   pages always fit. Rows that a tree draws (`subsample` and the like) are gathered and may take as much once more.
-#'   Labels, scores, gradients and the like, some 60 bytes a row, come on top of it.
+#'   pages always fit. Rows that a tree draws (`subsample` and the like) are gathered and may take as much once more, or
+#'   8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a row,
+#'   come on top of it.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`.

@@ -1,5 +1,6 @@
 /* Stores of pages and passes over them: every row once and in order, whatever a pass ends with; forests that are the
  * same on a store that keeps one page pinned and overwrites it when it is released (stores.h). */
+#include "../../src/gbt/math/sampling.h"
 #include "datasets.h"
 #include "fault.h"
 #include "pages.h"
@@ -315,6 +316,41 @@ static void larger_forests_are_those_of_memory(void) {
   CHECK(n > 1000);
 }
 
+/* Drawn rows of files that are read in every pass (a number of rows that 4 divides has no page in memory): so few that
+ * there is room for their codes by row and by column, for those by row alone, for none. */
+static void drawn_rows_are_gathered_as_room_allows(void) {
+  enum { COLS = 12, ROWS = 40000 };
+  static const double share[] = {0.15, 0.5, 0.9};
+  static const int32_t policy[] = {GBT_DEPTHWISE, GBT_LOSSGUIDE, GBT_SYMMETRIC};
+  static const int32_t method[] = {GBT_SAMPLE_UNIFORM, GBT_SAMPLE_GOSS, GBT_SAMPLE_MVS};
+  static const made_kind kind[4] = {MADE_BELL, MADE_FEW, MADE_HOLES, MADE_LEVELS};
+  made_kind kinds[COLS];
+  int64_t n = 0;
+  for (int k = 0; k < COLS; k++) kinds[k] = kind[k % 4];
+  made *m = made_new(70, ROWS, COLS, kinds), *v = made_new(71, 3000, COLS, kinds);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 7);
+  made_response(v, GBT_OBJ_LOGISTIC, 1, 8);
+  for (int i = 0; i < 9; i++) {
+    train_how how = {1 + i % 3, i % 2 ? 3000 : 7001, GBT_SIMD_AUTO, NULL};
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 2);
+    job.valid[0] = v;
+    job.spec.n_valid = 1;
+    job.max_bin = i == 4 ? 1000 : 255;
+    job.spec.params.grow_policy = policy[i % 3];
+    job.spec.params.max_depth = i == 5 ? 10 : 6;
+    job.spec.params.grad_bits = i == 2 ? GBT_GRAD_32 : GBT_GRAD_16;
+    job.spec.params.sampling_method = method[(i + i / 3) % 3];
+    job.spec.params.subsample = share[i / 3];
+    job.spec.params.top_rate = 0.6 * share[i / 3];
+    job.spec.params.other_rate = 0.4 * share[i / 3];
+    if (job.spec.params.sampling_method == GBT_SAMPLE_GOSS) job.spec.params.subsample = 1.0;
+    compare_stores(&job, &how, STORE_FILE, &n);
+  }
+  made_free(m);
+  made_free(v);
+  CHECK(n > 500);
+}
+
 void suite_store(void) {
   RUN(passes_meet_every_row_once);
   RUN(runs_meet_every_row_once);
@@ -322,4 +358,5 @@ void suite_store(void) {
   RUN(pages_that_cannot_be_had_are_an_error);
   RUN(random_forests_are_those_of_memory);
   RUN(larger_forests_are_those_of_memory);
+  RUN(drawn_rows_are_gathered_as_room_allows);
 }

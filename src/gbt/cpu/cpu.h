@@ -53,7 +53,7 @@ typedef struct cpu_backend {
   int32_t n_outputs, n_features, n_valid;
   int64_t n_rows;                /* of this rank */
   int64_t rows_before, all_rows; /* rows of the ranks before; of all ranks */
-  const uint32_t *page_row;      /* where pages have a train row, NULL: as it is; gbt_rows.table_row, or gathered */
+  const uint32_t *page_row;      /* where pages have a train row: gbt_rows.table_row; NULL: as it is */
   gbt_dataset **data;            /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;
@@ -87,9 +87,8 @@ static inline uint32_t cpu_page_row(const cpu_backend *be, uint32_t row) {
   return be->page_row ? be->page_row[row] : row;
 }
 
-/* The first train row from a row of the pages on; gathered: the first drawn one. */
+/* The first train row from a row of the pages on. */
 static inline int64_t cpu_row_from(const cpu_backend *be, int64_t page_row) {
-  if (be->gather.on) return page_row < be->gather.span.row_end ? be->gather.drawn[page_row] : be->n_rows;
   return be->page_row ? gbt_row_from(&be->data[0]->rows, page_row) : page_row;
 }
 
@@ -98,13 +97,24 @@ static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
   return gbt_objective_is_given(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
-/* Those of the task's output, when it is wide; else these two. */
+/* Those of the task's output, when it is wide; else what follows. While a tree grows on gathered rows, `order` has their
+ * numbers, and these are the gradients of such rows. */
 static inline const gbt_gh32 *cpu_gh32(const cpu_backend *be) {
-  return be->grad.gh + cpu_gradients_at(be, be->task.output);
+  return be->gather.on ? be->gather.gh : be->grad.gh + cpu_gradients_at(be, be->task.output);
 }
 static inline const gbt_gh16 *cpu_gh16(const cpu_backend *be) { return (const gbt_gh16 *)(const void *)cpu_gh32(be); }
 static inline const uint32_t *cpu_low(const cpu_backend *be) {
+  GBT_ASSERT(!be->gather.on);
   return (const uint32_t *)(const void *)(cpu_gh16(be) + be->n_rows);
+}
+
+/* Whether the steps of the tree are passes over pages that are not all in memory; the same on all ranks. */
+static inline int cpu_streams(const cpu_backend *be) { return be->stream.on && !be->gather.on; }
+
+/* Columns that the partition reads, [group * GBT_GROUP_MAX + pos]; NULL: it reads pages. */
+static inline void *const *cpu_split_columns(const cpu_backend *be) {
+  if (be->gather.on) return be->gather.column;
+  return be->columns.of != NULL ? be->columns.of + (size_t)be->task.variant * be->columns.n : NULL;
 }
 
 /* Whether the codes of a feature are kept as a column. */

@@ -2,6 +2,7 @@
 #include "cpu.h"
 
 #include "../base/clock.h"
+#include "../base/look_up.h"
 
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
 #define CPU_LAST_STEP 16       /* nodes split at once above the last layer with histograms */
@@ -42,13 +43,14 @@ gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
   cpu_hist_release_all(be);
   be->stream.n_built = be->stream.n_items = 0;
-  cpu_gather_end(be); /* of a tree that failed */
+  cpu_gather_drop(be); /* of a tree that failed */
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   GBT_TRY(cpu_gather_rows(ctx, be, err));
+  gbt_frontier_look(&be->fr, cpu_streams(be));
   cpu_split_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
@@ -60,7 +62,7 @@ gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
-  if (be->stream.on) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
+  if (cpu_streams(be)) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
@@ -119,6 +121,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->n_outputs = spec->objective.n_outputs;
   be->rules = spec->rules;
   be->kernels = gbt_cpu_kernels(ctx->simd);
+  be->columns.turns = gbt_ctx_looks_up(ctx);
   be->n_valid = spec->n_valid;
   GBT_TRY_GOTO(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err), done);
   for (int32_t s = 0; s <= spec->n_valid; s++) be->data[s] = gbt_dataset_ref(spec->data[s]);

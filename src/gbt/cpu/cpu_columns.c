@@ -54,6 +54,18 @@ static void copy_column(const gbt_group *group, const void *codes, column_rows r
   }
 }
 
+void cpu_columns_put(const cpu_backend *be, const gbt_group *group, const void *codes, size_t n, void *const *to,
+                     size_t at) {
+  const size_t bytes = code_bytes(group), row = (size_t)group->stride * bytes;
+  const size_t turned = be->columns.turns && !group->wide ? n / CPU_TABLE_ROWS * CPU_TABLE_ROWS : 0;
+  uint8_t *column[GBT_GROUP_MAX];
+  for (int32_t k = 0; k < group->n_feats; k++) column[k] = (uint8_t *)to[k] + at * bytes;
+  if (turned > 0) cpu_walk_tables_turn(codes, row, (size_t)group->n_feats, turned, column);
+  const column_rows rest = {NULL, 0, n - turned};
+  for (int32_t k = 0; k < group->n_feats; k++)
+    copy_column(group, (const uint8_t *)codes + turned * row, rest, k, column[k] + turned * bytes);
+}
+
 /* The columns of one variant that others do not have. */
 typedef struct column_pass {
   const cpu_backend *be;
@@ -84,6 +96,10 @@ static void column_task(void *arg, int64_t task, int thread) {
     const column_rows rows = {be->page_row ? be->page_row + beg : NULL, (uint32_t)first,
                               (size_t)cpu_row_from(be, first + (int64_t)n) - beg};
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
+    if (rows.pick == NULL) {
+      cpu_columns_put(be, group, from, rows.n, job->pass->of + g * GBT_GROUP_MAX, beg);
+      continue;
+    }
     for (int32_t k = 0; k < group->n_feats; k++)
       copy_column(group, from, rows, k, (char *)job->pass->of[g * GBT_GROUP_MAX + k] + beg * bytes);
   }
@@ -94,6 +110,13 @@ static size_t row_bytes(const gbt_layout *layout, int32_t beg, int32_t end) {
   size_t bytes = 0;
   for (int32_t g = beg; g < end; g++) bytes += code_bytes(&layout->group[g]) * (size_t)layout->group[g].n_feats;
   return bytes;
+}
+
+size_t cpu_columns_bytes(const gbt_layout *layout) { return row_bytes(layout, 0, layout->n_groups); }
+
+int cpu_columns_pay(const gbt_layout *layout) {
+  const size_t bytes = cpu_columns_bytes(layout);
+  return bytes > 0 && bytes <= COLUMN_BYTES_MAX;
 }
 
 /* See gbt_pages_fn. */
@@ -125,10 +148,10 @@ static gbt_status copy_variant(gbt_ctx *ctx, cpu_backend *be, int32_t variant, g
 
 gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
-  const size_t bytes = row_bytes(layout, 0, layout->n_groups), n_variants = (size_t)be->data[0]->n_variants;
+  const size_t n_variants = (size_t)be->data[0]->n_variants;
   int64_t n_away = !gbt_pages_stay(be->data[0]->pages); /* ranks whose pages are larger than their memory */
   GBT_TRY(gbt_comm_sum_i64(ctx, &n_away, 1, err));
-  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || be->all_rows < COLUMN_ROWS_MIN || n_away > 0) return GBT_OK;
+  if (!cpu_columns_pay(layout) || be->all_rows < COLUMN_ROWS_MIN || n_away > 0) return GBT_OK;
   be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
   GBT_TRY(gbt_mem_zeros(&be->mem, n_variants * be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
   for (int32_t v = 0; v < be->data[0]->n_variants; v++) GBT_TRY(copy_variant(ctx, be, v, err));

@@ -2,25 +2,42 @@
  * steps of its growth go without the files (Ou, "Out-of-core GPU gradient boosting", 2020, section 3.4, which does so
  * for gradient-based sampling).
  *
- *   pages    row 0 1 2 3 | 4 5 6 7 | 8 9 ..       drawn: 1 2 5 8
- *   gathered        1 2      5         8          one page, or several of GATHER_ROWS
- *   place           0 1      2         3          by row; growth finds the codes of row 5 at 2
+ *   pages      row 0 1 2 3 | 4 5 6 7 | 8 9 ..       drawn: 1 2 5 8
+ *   gathered         0 1         2     3            codes, columns and gradients, one page or several of GATHER_ROWS
+ *   order      0 1 2 3 | 0 3 4 6 ..                 of gathered rows, and the rest as ever
  *
- * Rows keep their numbers: gradients, scores and the hash of a row know nothing of it. */
+ * While the tree grows its rows are those of a small table in memory, in everything that growth looks at; then `order`
+ * gets the numbers of train rows back. The hash that rounds gradients and draws rows goes by those alone. */
 #include "cpu.h"
 
 #include <string.h>
 
+#include "../base/comm.h"
 #include "../data/page_store_impl.h"
 
-enum { GATHER_ROWS = 65536 };
+enum {
+  GATHER_ROWS = 65536,
+  ROW_BYTES = 8 /* for every train row, drawn or not, gathered codes may take in any case */
+};
+
+static size_t n_columns(const gbt_layout *layout) { return (size_t)layout->n_groups * GBT_GROUP_MAX; }
+
+static void free_codes(cpu_backend *be) {
+  cpu_gather *g = &be->gather;
+  for (int32_t s = 0; g->strip != NULL && s < be->layout->n_strips; s++) gbt_mem_free(&be->mem, g->strip[s]);
+  for (size_t c = 0; g->column != NULL && c < n_columns(be->layout); c++) gbt_mem_free(&be->mem, g->column[c]);
+  gbt_mem_free(&be->mem, g->strip);
+  gbt_mem_free(&be->mem, g->column);
+  g->strip = NULL;
+  g->column = NULL;
+  g->cap_rows = 0;
+}
 
 void cpu_gather_close(cpu_backend *be) {
   cpu_gather *g = &be->gather;
-  for (int32_t s = 0; g->strip != NULL && s < be->layout->n_strips; s++) gbt_mem_free(&be->mem, g->strip[s]);
-  gbt_mem_free(&be->mem, g->strip);
-  gbt_mem_free(&be->mem, g->place);
+  free_codes(be);
   gbt_mem_free(&be->mem, g->drawn);
+  gbt_mem_free(&be->mem, g->gh);
   gbt_mem_free(&be->mem, g->page);
   gbt_mem_free(&be->mem, g->group);
 }
@@ -35,22 +52,29 @@ static size_t row_bytes(const gbt_layout *layout) {
   return bytes;
 }
 
+static gbt_status make_columns(cpu_backend *be, size_t room, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  cpu_gather *g = &be->gather;
+  GBT_TRY(gbt_mem_zeros(&be->mem, n_columns(layout), sizeof *g->column, &g->column, err));
+  for (int32_t k = 0; k < layout->n_groups; k++)
+    for (int32_t c = 0; c < layout->group[k].n_feats; c++)
+      GBT_TRY(gbt_mem_array(&be->mem, room, layout->group[k].wide ? 2 : 1, &g->column[k * GBT_GROUP_MAX + c], err));
+  return GBT_OK;
+}
+
 /* Room for n rows; a later tree may have drawn some more. */
-static gbt_status make_room(cpu_backend *be, size_t n, gbt_error *err) {
+static gbt_status make_room(cpu_backend *be, size_t n, int columns, gbt_error *err) {
   cpu_gather *g = &be->gather;
   const int32_t n_strips = be->layout->n_strips;
-  GBT_TRY(gbt_mem_grow(&be->mem, &g->drawn, &g->cap_drawn, n, sizeof *g->drawn, err));
-  if (g->strip == NULL) GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)n_strips, sizeof *g->strip, &g->strip, err));
-  if (g->place == NULL) GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_rows, sizeof *g->place, &g->place, err));
-  if (n <= g->cap_rows) return GBT_OK;
-  g->cap_rows = 0;
-  for (int32_t s = 0; s < n_strips; s++) {
-    gbt_mem_free(&be->mem, g->strip[s]);
-    g->strip[s] = NULL;
-  }
   const size_t some = n / 64, room = n + some < (size_t)be->n_rows ? n + some : (size_t)be->n_rows;
+  GBT_TRY(gbt_mem_grow(&be->mem, &g->drawn, &g->cap_drawn, n, sizeof *g->drawn, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &g->gh, &g->cap_gh, n, sizeof *g->gh, err));
+  if (n <= g->cap_rows && columns == (g->column != NULL)) return GBT_OK;
+  free_codes(be);
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)n_strips, sizeof *g->strip, &g->strip, err));
   for (int32_t s = 0; s < n_strips; s++)
     GBT_TRY(gbt_mem_array(&be->mem, room, strip_bytes(be->layout, s), &g->strip[s], err));
+  if (columns) GBT_TRY(make_columns(be, room, err));
   g->cap_rows = room;
   return GBT_OK;
 }
@@ -106,24 +130,24 @@ static void copy_strip(const uint8_t *from, const uint32_t *row, uint32_t n, uin
   }
 }
 
-/* Rows order[beg .. end), all of the page, COPY_ROWS at a time: their numbers stay in the first-level cache. */
+/* Rows order[beg .. end), all of the page, COPY_ROWS at a time: they are in the cache when columns are made of them. */
 enum { COPY_ROWS = 1024 };
 
-static void gather_page(cpu_backend *be, const gbt_page *page, uint32_t beg, uint32_t end) {
+static void gather_page(const cpu_backend *be, const gbt_page *page, uint32_t beg, uint32_t end) {
   const gbt_layout *layout = be->layout;
   const cpu_gather *g = &be->gather;
   uint32_t at[COPY_ROWS];
   for (uint32_t i = beg, n; i < end; i += n) {
     n = end - i < COPY_ROWS ? end - i : COPY_ROWS;
-    for (uint32_t k = 0; k < n; k++) {
-      const uint32_t row = be->rows.order[i + k];
-      at[k] = cpu_page_row(be, row);
-      g->drawn[i + k] = row;
-      g->place[row] = i + k;
-    }
+    for (uint32_t k = 0; k < n; k++) at[k] = cpu_page_row(be, be->rows.order[i + k]);
     for (int32_t s = 0; s < layout->n_strips; s++) {
       const size_t bytes = strip_bytes(layout, s);
-      copy_strip(page->strip[s], at, n, (uint32_t)page->row_beg, g->strip[s] + (size_t)i * bytes, bytes);
+      uint8_t *to = g->strip[s] + (size_t)i * bytes;
+      copy_strip(page->strip[s], at, n, (uint32_t)page->row_beg, to, bytes);
+      for (int32_t k = layout->strip_beg[s]; g->column != NULL && k < layout->strip_beg[s + 1]; k++) {
+        const gbt_group *group = &layout->group[k];
+        cpu_columns_put(be, group, to + group->lead * (group->wide ? 2 : 1), n, g->column + k * GBT_GROUP_MAX, i);
+      }
     }
   }
 }
@@ -144,21 +168,70 @@ static void gather_task(void *arg, const gbt_page_span *pages, int64_t task, int
   }
 }
 
+/* ---- numbers ---- */
+
+static uint32_t task_end(const cpu_backend *be, uint32_t beg) {
+  return be->rows.n_in - beg < CPU_TASK_ROWS ? be->rows.n_in : beg + CPU_TASK_ROWS;
+}
+
+/* Gradients come along, and rows get their numbers among the drawn ones. */
+static void number_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = task_end(be, beg);
+  const int wide = be->grad.wide[be->task.output];
+  const gbt_gh32 *gh32 = cpu_gh32(be);
+  const gbt_gh16 *gh16 = cpu_gh16(be);
+  gbt_gh16 *to16 = (gbt_gh16 *)(void *)be->gather.gh;
+  uint32_t *order = be->rows.order, *drawn = be->gather.drawn;
+  (void)thread;
+  for (uint32_t i = beg; i < end; i++) {
+    const uint32_t row = order[i];
+    if (wide) be->gather.gh[i] = gh32[row];
+    else to16[i] = gh16[row];
+    drawn[i] = row;
+    order[i] = i;
+  }
+}
+
+static void restore_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = task_end(be, beg);
+  (void)thread;
+  for (uint32_t i = beg; i < end; i++) be->rows.order[i] = be->gather.drawn[be->rows.order[i]];
+}
+
+static gbt_status on_drawn_rows(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_error *err) {
+  const int64_t n = be->rows.n_in;
+  return cpu_parallel(ctx, (n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, 2.0 * (double)n, fn, be, err);
+}
+
 gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_gather *g = &be->gather;
   gbt_page_store *pages = be->data[0]->variant[be->task.variant];
-  const size_t n = be->rows.n_in, bytes = row_bytes(be->layout);
+  const size_t n = be->rows.n_in, bytes = row_bytes(be->layout), more = cpu_columns_bytes(be->layout);
+  const uint64_t memory = gbt_pages_memory(pages), always = ROW_BYTES * (uint64_t)be->n_rows;
+  const uint64_t room = memory > always ? memory : always;
   GBT_ASSERT(!g->on);
-  if (!be->stream.on || n == 0 || (int64_t)n == be->n_rows || n > gbt_pages_memory(pages) / bytes) return GBT_OK;
-  GBT_TRY(make_room(be, n, err));
-  GBT_TRY(gbt_pages_each(ctx, pages, 1, gather_task, be, err));
+  if (!be->stream.on || !cpu_rows_are_drawn(be)) return GBT_OK;
+  int64_t lack = n > room / bytes;
+  GBT_TRY(gbt_comm_sum_i64(ctx, &lack, 1, err)); /* ranks grow in the same way */
+  if (lack > 0) return GBT_OK;
+  GBT_TRY(make_room(be, n, cpu_columns_pay(be->layout) && n <= room / (bytes + more), err));
+  if (n > 0) GBT_TRY(gbt_pages_each(ctx, pages, 1, gather_task, be, err));
   GBT_TRY(make_pages(be, n, err));
+  GBT_TRY(on_drawn_rows(ctx, be, number_task, err));
   g->on = 1;
-  be->page_row = g->place;
+  be->page_row = NULL;
   return GBT_OK;
 }
 
-void cpu_gather_end(cpu_backend *be) {
+void cpu_gather_drop(cpu_backend *be) {
   be->gather.on = 0;
   be->page_row = be->data[0]->rows.table_row;
+}
+
+gbt_status cpu_gather_end(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  if (!be->gather.on) return GBT_OK;
+  cpu_gather_drop(be);
+  return on_drawn_rows(ctx, be, restore_task, err);
 }

@@ -4,28 +4,33 @@
 
 #include "../base/ctx.h"
 #include "../data/page_store.h"
+#include "../math/fixed.h"
 
 struct cpu_backend;
 
 typedef struct cpu_gather {
   int on;           /* the tree grows on gathered rows */
-  uint8_t **strip;  /* n_strips: codes of the drawn rows, one behind the other; NULL: never gathered */
-  size_t cap_rows;  /* of the strips */
-  uint32_t *place;  /* n_rows: of a drawn row, its number among them */
-  uint32_t *drawn;  /* cap_rows: the other way round */
+  uint8_t **strip;  /* n_strips: codes of the drawn rows, one behind the other; NULL: none are there */
+  void **column;    /* as cpu_columns.of, for them; NULL: there is no room, or they do not pay */
+  size_t cap_rows;  /* of both */
+  uint32_t *drawn;  /* by gathered row: which train row it is */
+  gbt_gh32 *gh;     /* by gathered row: its gradients as histograms take them, gbt_gh16 or gbt_gh32 */
   gbt_page *page;
   void **group;     /* of all pages: their strips and groups */
-  size_t cap_page, cap_group, cap_drawn;
+  size_t cap_page, cap_group, cap_drawn, cap_gh;
   gbt_page_span span; /* all pages */
 } cpu_gather;
 
 void cpu_gather_close(struct cpu_backend *be);
 
-/* Once the tree's rows are in order: gathers them where pages stream, some rows are not drawn, and the others take no
- * more memory than pages may. */
+/* Once the tree's rows are in order: gathers them where pages stream, rows are drawn, and those of every rank take no
+ * more memory than its pages may, or than 8 bytes for each of its train rows. */
 gbt_status cpu_gather_rows(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* The tree is grown: pages have all rows again. */
-void cpu_gather_end(struct cpu_backend *be);
+/* The tree is grown: pages have all rows again, and `order` has train rows. */
+gbt_status cpu_gather_end(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The same without an order: of a tree that failed. */
+void cpu_gather_drop(struct cpu_backend *be);
 
 #endif

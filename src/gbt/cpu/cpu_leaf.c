@@ -154,7 +154,7 @@ done:
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  cpu_gather_end(be);
+  GBT_TRY(cpu_gather_end(ctx, be, err));
   if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
   GBT_TRY(cpu_renew_leaves(ctx, be, err));
   GBT_TRY(fine_sums(ctx, be, err));

@@ -130,8 +130,7 @@ uint32_t cpu_split_to_sides(const cpu_span *span, size_t chosen, uint32_t beg, u
 
 static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
                              two_ends ends) {
-  void *const *of = be->columns.of + (size_t)be->task.variant * be->columns.n;
-  const void *column = of[place->group * GBT_GROUP_MAX + place->pos];
+  const void *column = cpu_split_columns(be)[place->group * GBT_GROUP_MAX + place->pos];
   const uint8_t *c8 = column;
   const uint16_t *c16 = column;
   const uint32_t *rows = be->rows.order + chunk->beg;
@@ -170,7 +169,7 @@ static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *t
 
 /* Whether the codes of a feature are read from pages. */
 static int reads_pages(const cpu_backend *be, int32_t feat) {
-  return be->layout->place[feat].group >= 0 && be->columns.of == NULL;
+  return be->layout->place[feat].group >= 0 && cpu_split_columns(be) == NULL;
 }
 
 /* A chunk, or its rows of the span; it goes on where the span before ended. */
@@ -279,14 +278,14 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
   int64_t *own = be->part.left + n;
   GBT_TRY(make_luts(be, err));
-  GBT_TRY(be->stream.on ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
+  GBT_TRY(cpu_streams(be) ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
   GBT_TRY(sum_left(ctx, be, err));
   for (size_t i = 0; i < n; i++) {
     GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], be->part.left[i], err));
     gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
   }
   gbt_frontier_judge(&be->fr);
-  GBT_TRY(be->stream.on ? cpu_stream_settle(ctx, be, err) : copy_chunks(ctx, be, err));
+  GBT_TRY(cpu_streams(be) ? cpu_stream_settle(ctx, be, err) : copy_chunks(ctx, be, err));
   GBT_ASSERT(fresh_rows_ascend(be));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

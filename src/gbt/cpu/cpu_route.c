@@ -215,7 +215,8 @@ static gbt_status make_tables(const gbt_ctx *ctx, cpu_backend *be, route_pass *p
 
 /* A block of rows of a page. */
 typedef struct turned_rows {
-  uint8_t column[MOST_GROUPS * GBT_GROUP_MAX][TURNED];
+  uint8_t cell[MOST_GROUPS * GBT_GROUP_MAX][TURNED];
+  uint8_t *column[MOST_GROUPS * GBT_GROUP_MAX];
   const uint8_t *codes[1 << CPU_TABLE_DEPTH]; /* as the tables ask for them */
   uint32_t leaf[TURNED];
 } turned_rows;
@@ -223,6 +224,7 @@ typedef struct turned_rows {
 static void start_turning(const route_pass *pass, turned_rows *block) {
   const cpu_walk_tables *t = &pass->tables;
   GBT_ASSERT(t->n_asks + t->n_sets <= sizeof block->codes / sizeof *block->codes);
+  for (int32_t k = 0; k < pass->n_groups * GBT_GROUP_MAX; k++) block->column[k] = block->cell[k];
   for (size_t k = 0; k < t->n_asks + t->n_sets; k++) {
     const int32_t column = cpu_walk_tables_column(t, k);
     int32_t g = 0;
@@ -244,7 +246,7 @@ static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32
     for (int32_t g = 0; g < pass->n_groups; g++) {
       const gbt_group *group = &pass->layout->group[pass->group[g]];
       cpu_walk_tables_turn((const uint8_t *)page->group[pass->group[g]] + (size_t)at * (size_t)group->stride,
-                           (size_t)group->stride, (size_t)group->n_feats, n, block.column[g * GBT_GROUP_MAX], TURNED);
+                           (size_t)group->stride, (size_t)group->n_feats, n, block.column + g * GBT_GROUP_MAX);
     }
     cpu_walk_tables_run(&pass->tables, block.codes, 0, n, block.leaf);
     for (; i < end; i++) {

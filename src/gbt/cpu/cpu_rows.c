@@ -63,8 +63,9 @@ cpu_span cpu_span_of(cpu_backend *be, const gbt_page_span *pages) {
 }
 
 gbt_status cpu_train_pass(gbt_ctx *ctx, cpu_backend *be, gbt_pages_fn fn, void *arg, gbt_error *err) {
+  if (be->n_rows == 0) return GBT_OK;
   if (be->gather.on) return fn(arg, ctx, &be->gather.span, err);
-  return be->n_rows > 0 ? gbt_pages_pass(ctx, be->data[0]->variant[be->task.variant], fn, arg, err) : GBT_OK;
+  return gbt_pages_pass(ctx, be->data[0]->variant[be->task.variant], fn, arg, err);
 }
 
 void cpu_span_rows(const cpu_span *span, uint32_t *beg, uint32_t *end) {
@@ -123,8 +124,7 @@ static inline uint32_t is_drawn(const row_draw *draw, uint32_t row) {
   return gbt_hash32(draw->key, draw->rows_before + row) < limit;
 }
 
-/* Whether the tree may have fewer rows than there are. */
-static int draws_rows(const cpu_backend *be) {
+int cpu_rows_are_drawn(const cpu_backend *be) {
   return be->params->subsample < 1.0 || be->sample.class_limit != NULL || cpu_sample_by_size(be);
 }
 
@@ -171,7 +171,7 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum 
   uint32_t n = (uint32_t)be->n_rows;
   be->rows.n_chunk = 0;
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
-  if (draws_rows(be)) {
+  if (cpu_rows_are_drawn(be)) {
     GBT_TRY(draw_rows(ctx, be, err));
   } else {
     be->rows.n_in = n;

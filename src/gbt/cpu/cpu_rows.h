@@ -1,7 +1,8 @@
 /* The order of rows, and the pieces that tasks take of it; see cpu_rows.c.
  *
  * `order` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the rest,
- * ascending. */
+ * ascending. While a tree grows on gathered rows (cpu_gather.h), the sampled ones have the numbers that they have there.
+ */
 #ifndef GBT_CPU_CPU_ROWS_H
 #define GBT_CPU_CPU_ROWS_H
 
@@ -31,6 +32,9 @@ typedef struct cpu_rows {
 /* Room for the order of be->n_rows rows. */
 gbt_status cpu_rows_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_rows_close(struct cpu_backend *be);
+
+/* Whether a tree may have fewer rows than there are; the same on all ranks. */
+int cpu_rows_are_drawn(const struct cpu_backend *be);
 
 /* Draws the tree's rows and puts them in order. Of those of all ranks: *n_in, how many they are, and *sum, of their
  * gradients in units of the histograms. */

@@ -28,7 +28,6 @@ gbt_status cpu_stream_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int64_t n_away = !gbt_pages_stay(be->data[0]->pages);
   GBT_TRY(gbt_comm_sum_i64(ctx, &n_away, 1, err));
   be->stream.on = n_away > 0 && be->layout->n_sparse == 0 && be->layout->n_groups > 0;
-  if (be->stream.on) gbt_frontier_look_far(&be->fr);
   return GBT_OK;
 }
 
@@ -44,43 +43,21 @@ static gbt_page_store *pages_of(const cpu_backend *be) { return be->data[0]->var
 /* Pages of a run, where a task has work for so many nodes. */
 static int32_t run_for(const gbt_ctx *ctx, const cpu_backend *be, size_t n_nodes) {
   const gbt_page_store *pages = pages_of(be);
-  const gbt_page_span *span = be->gather.on ? &be->gather.span : NULL;
-  const int64_t page_rows = span ? span->page_rows : gbt_pages_page_rows(pages);
-  const int64_t share = (span ? span->n_pages : gbt_pages_n_pages(pages)) / RUNS_A_THREAD;
+  const int64_t share = gbt_pages_n_pages(pages) / RUNS_A_THREAD;
   int64_t rows = (int64_t)n_nodes * NODE_ROWS, run, most = share / ctx->n_threads;
-  if (!span && most > gbt_pages_most_run(pages, ctx->n_threads)) most = gbt_pages_most_run(pages, ctx->n_threads);
+  if (most > gbt_pages_most_run(pages, ctx->n_threads)) most = gbt_pages_most_run(pages, ctx->n_threads);
   if (rows < RUN_ROWS) rows = RUN_ROWS;
-  run = rows / page_rows;
+  run = rows / gbt_pages_page_rows(pages);
   if (run > most) run = most;
   return run > 1 ? (int32_t)run : 1;
 }
 
-typedef struct gathered_runs {
-  const gbt_page_span *span;
-  int32_t run;
-  gbt_pages_task fn;
-  void *arg;
-} gathered_runs;
-
-static void gathered_task(void *arg, int64_t task, int thread) {
-  const gathered_runs *job = arg;
-  const gbt_page_span *all = job->span;
-  const int32_t first = (int32_t)task * job->run, left = all->n_pages - first, n = left < job->run ? left : job->run;
-  const gbt_page *page = all->page + first, *last = page + n - 1;
-  const gbt_page_span span = {page, n, all->page_rows, page->row_beg, last->row_beg + last->n_rows};
-  job->fn(job->arg, &span, task, thread);
-}
-
 static size_t n_runs_of(const cpu_backend *be, int32_t run) {
-  if (be->n_rows == 0) return 0;
-  if (be->gather.on) return ((size_t)be->gather.span.n_pages + (size_t)run - 1) / (size_t)run;
-  return (size_t)gbt_pages_n_runs(pages_of(be), run);
+  return be->n_rows > 0 ? (size_t)gbt_pages_n_runs(pages_of(be), run) : 0;
 }
 
 /* gbt_pages_each over the pages that the tree grows on. */
 static gbt_status each_run(gbt_ctx *ctx, cpu_backend *be, int32_t run, gbt_pages_task fn, void *arg, gbt_error *err) {
-  gathered_runs job = {&be->gather.span, run, fn, arg};
-  if (be->gather.on) return gbt_parallel(ctx, (int64_t)n_runs_of(be, run), gathered_task, &job, err);
   return be->n_rows > 0 ? gbt_pages_each(ctx, pages_of(be), run, fn, arg, err) : GBT_OK;
 }
 

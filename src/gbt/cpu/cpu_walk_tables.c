@@ -228,14 +228,13 @@ TARGET_FN __m128i row_codes(const uint8_t *codes, __mmask16 its) { return _mm_ma
 
 /* Register r has rows r, r + 16, r + 32 and r + 48 of 64. Putting the first half between the second one, four times,
  * turns every 16 by 16 codes: register c then has code c of all rows. */
-TARGET void cpu_walk_tables_turn(const uint8_t *codes, size_t stride, size_t width, size_t n, uint8_t *to,
-                                 size_t room) {
+TARGET void cpu_walk_tables_turn(const uint8_t *rows, size_t stride, size_t width, size_t n, uint8_t *const *to) {
   const __mmask16 its = (__mmask16)((1u << width) - 1u);
   GBT_ASSERT(width >= 1 && width <= 16 && n % ROWS == 0);
   for (size_t row = 0; row < n; row += ROWS) {
     __m512i x[16], y[16];
     for (size_t r = 0; r < 16; r++) {
-      const uint8_t *at = codes + (row + r) * stride;
+      const uint8_t *at = rows + (row + r) * stride;
       x[r] = _mm512_castsi128_si512(row_codes(at, its));
       x[r] = _mm512_inserti32x4(x[r], row_codes(at + 16 * stride, its), 1);
       x[r] = _mm512_inserti32x4(x[r], row_codes(at + 32 * stride, its), 2);
@@ -248,7 +247,8 @@ TARGET void cpu_walk_tables_turn(const uint8_t *codes, size_t stride, size_t wid
       }
       for (int i = 0; i < 16; i++) x[i] = y[i];
     }
-    for (size_t c = 0; c < 16; c++) _mm512_storeu_si512(to + c * room + row, x[c]);
+    for (size_t c = 0; c < 16; c++) /* a constant: x stays in registers */
+      if (c < width) _mm512_storeu_si512(to[c] + row, x[c]);
   }
 }
 
@@ -259,8 +259,8 @@ void cpu_walk_tables_run(const cpu_walk_tables *t, const uint8_t *const *codes, 
   (void)t, (void)codes, (void)beg, (void)end, (void)leaf;
 }
 
-void cpu_walk_tables_turn(const uint8_t *codes, size_t stride, size_t width, size_t n, uint8_t *to, size_t room) {
-  (void)codes, (void)stride, (void)width, (void)n, (void)to, (void)room;
+void cpu_walk_tables_turn(const uint8_t *rows, size_t stride, size_t width, size_t n, uint8_t *const *to) {
+  (void)rows, (void)stride, (void)width, (void)n, (void)to;
 }
 
 #endif

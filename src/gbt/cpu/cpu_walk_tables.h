@@ -80,8 +80,8 @@ static inline int32_t cpu_walk_tables_column(const cpu_walk_tables *tables, size
 void cpu_walk_tables_run(const cpu_walk_tables *tables, const uint8_t *const *codes, size_t beg, size_t end,
                          uint32_t *leaf);
 
-/* n rows of a group of bytes, `stride` apart, column by column: code k of row r to to[k * room + r]; of GBT_GROUP_MAX
- * columns, those from `width` on are 0. n is a multiple of CPU_TABLE_ROWS. Only where tables are ready. */
-void cpu_walk_tables_turn(const uint8_t *codes, size_t stride, size_t width, size_t n, uint8_t *to, size_t room);
+/* n rows of `width` bytes, at most GBT_GROUP_MAX, which begin `stride` apart, column by column: byte k of row r to
+ * to[k][r]. n is a multiple of CPU_TABLE_ROWS. Only where gbt_ctx_looks_up. */
+void cpu_walk_tables_turn(const uint8_t *rows, size_t stride, size_t width, size_t n, uint8_t *const *to);
 
 #endif

@@ -14,9 +14,9 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
   fr->ahead.part = PART;
 }
 
-void gbt_frontier_look_far(gbt_frontier *fr) {
-  if (fr->ahead.most > 1) fr->ahead.most = LOOK_FAR;
-  fr->ahead.part = 1;
+void gbt_frontier_look(gbt_frontier *fr, int far) {
+  if (fr->ahead.most > 1) fr->ahead.most = far ? LOOK_FAR : LOOKAHEAD;
+  fr->ahead.part = far ? 1 : PART;
 }
 
 void gbt_frontier_free(gbt_frontier *fr) {

@@ -57,8 +57,9 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
                        int32_t path_words);
 void gbt_frontier_free(gbt_frontier *fr);
 
-/* Best-first: steps are costly whatever is in them, so they look further ahead, at the price of more splits in vain. */
-void gbt_frontier_look_far(gbt_frontier *fr);
+/* Best-first, between two trees: where steps are costly whatever is in them, they look far ahead, at the price of more
+ * splits in vain. */
+void gbt_frontier_look(gbt_frontier *fr, int far);
 
 /* Starts a tree: the root with its rows and sums, fresh. Ranks: those of all; own_rows is the caller's to set. */
 gbt_status gbt_frontier_root(gbt_frontier *fr, int64_t n_rows, gbt_sum sum, gbt_units unit,
