@@ -3,6 +3,8 @@
 #
 #   Rscript bench/pages.R [OUT.md] [ROWS] [REPEATS]
 #
+# Processor seconds are those of all threads, system calls among them: they vary less than seconds where others use the
+# machine. The page says how busy it was (the load that Linux tells, before and after).
 library(gbt)
 args <- commandArgs(TRUE)
 out <- if (length(args) > 0L) args[1L] else "bench/results/pages.md"
@@ -34,8 +36,8 @@ budgets <- c("1 %" = 0.01, "40 %" = 0.4, "all" = 1.1)
 train <- function(data, way) {
   args <- c(list(data, nrounds = n_rounds, objective = "binary:logistic", threads = threads, seed = 1, verbose = FALSE),
             way)
-  seconds <- system.time(model <- do.call(gbt_train, args))[["elapsed"]]
-  list(seconds = seconds, state = model$state)
+  used <- system.time(model <- do.call(gbt_train, args))
+  list(seconds = used[["elapsed"]], processor = used[["user.self"]] + used[["sys.self"]], state = model$state)
 }
 
 lines <- c("# Training from pages", "",
@@ -43,25 +45,34 @@ lines <- c("# Training from pages", "",
                    Sys.Date(), gbt_info()$version, commit, format(n, big.mark = ","), n_rounds, threads),
            sprintf("%.0f MB of pages in the system's cache; medians of %d runs in turns, ratios to memory taken run",
                    bytes / 2^20, repeats),
-           "by run. A budget is `memory` of `gbt_open()`. Models: all the same to the byte.", "",
-           paste("| trees | in memory s |", paste(names(budgets), "kept s | ratio |", collapse = " ")),
-           paste0("|---|---|", strrep("---|---|", length(budgets))))
+           "by run; the second ratio is that of processor seconds. A budget is `memory` of `gbt_open()`. Models: all the",
+           "same to the byte.", "",
+           paste("| trees | in memory s |", paste(names(budgets), "kept s | ratio | processor |", collapse = " ")),
+           paste0("|---|---|", strrep("---|---|---|", length(budgets))))
+load_now <- function() {
+  if (file.exists("/proc/loadavg")) sub(" .*", "", readLines("/proc/loadavg")) else NA
+}
+load_before <- load_now()
 for (name in names(ways)) {
-  seconds <- NULL
+  seconds <- processor <- NULL
   for (i in seq_len(repeats)) {
     whole <- train(memory, ways[[name]])
     paged <- vapply(budgets, function(share) {
       one <- train(gbt_open(path, memory = share * bytes, threads = threads), ways[[name]])
       stopifnot(identical(one$state, whole$state))
-      one$seconds
-    }, 0)
-    seconds <- rbind(seconds, c(whole$seconds, paged))
+      c(one$seconds, one$processor)
+    }, c(0, 0))
+    seconds <- rbind(seconds, c(whole$seconds, paged[1L, ]))
+    processor <- rbind(processor, c(whole$processor, paged[2L, ]))
   }
   of <- apply(seconds, 2L, stats::median)
   ratio <- apply(seconds[, -1L, drop = FALSE] / seconds[, 1L], 2L, stats::median)
-  its <- paste(sprintf("%.2f | %.2f", of[-1L], ratio), collapse = " | ")
+  used <- apply(processor[, -1L, drop = FALSE] / processor[, 1L], 2L, stats::median)
+  its <- paste(sprintf("%.2f | %.2f | %.2f", of[-1L], ratio, used), collapse = " | ")
   lines <- c(lines, sprintf("| %s | %.2f | %s |", name, of[1L], its))
   cat(lines[length(lines)], "\n")
 }
 unlink(path, recursive = TRUE)
+lines <- c(lines, "", sprintf("Load of the machine (%d processors): %s before, %s after.", parallel::detectCores(),
+                              load_before, load_now()))
 writeLines(lines, out)

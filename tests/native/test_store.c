@@ -351,6 +351,32 @@ static void drawn_rows_are_gathered_as_room_allows(void) {
   CHECK(n > 500);
 }
 
+/* Validation rows without values that all training rows have, down trees by tables and one by one. */
+static void missing_values_that_training_lacks(void) {
+  enum { COLS = 6 };
+  made_kind whole[COLS], holed[COLS];
+  for (int k = 0; k < COLS; k++) {
+    whole[k] = k % 2 ? MADE_FEW : MADE_BELL;
+    holed[k] = MADE_HOLES;
+  }
+  made *m = made_new(80, 5000, COLS, whole), *v = made_new(81, 3000, COLS, holed);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 7);
+  made_response(v, GBT_OBJ_LOGISTIC, 1, 8);
+  for (int depth = 1; depth <= 9; depth += 4) {
+    train_how looked_up = {2, 700, GBT_SIMD_AUTO, NULL}, plain = {2, 700, GBT_SIMD_SCALAR, NULL};
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 3);
+    job.valid[0] = v;
+    job.spec.n_valid = 1;
+    job.spec.params.max_depth = depth;
+    trained *a = train(&job, &looked_up), *b = train(&job, &plain);
+    CHECK(same_trained(a, b));
+    trained_free(a);
+    trained_free(b);
+  }
+  made_free(m);
+  made_free(v);
+}
+
 void suite_store(void) {
   RUN(passes_meet_every_row_once);
   RUN(runs_meet_every_row_once);
@@ -359,4 +385,5 @@ void suite_store(void) {
   RUN(random_forests_are_those_of_memory);
   RUN(larger_forests_are_those_of_memory);
   RUN(drawn_rows_are_gathered_as_room_allows);
+  RUN(missing_values_that_training_lacks);
 }

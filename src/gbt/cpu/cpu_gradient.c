@@ -2,7 +2,8 @@
  * computes g and h anew: that is cheaper than keeping 16 bytes a row.
  *
  *   start of the round   maxima of all outputs; softmax keeps two numbers a row
- *                        rows with factors (cpu_sample.c): then their sizes, and maxima once more, factors in
+ *                        rows with factors (cpu_sample.c): then their sizes, and maxima once more, factors in; the
+ *                        first pass keeps squares of sizes where the output's gradients will stand
  *   first tree of k      every row's g and h of output k to fixed point. Only trees of k change the scores of k, so
  *                        these are still the gradients of the round's start, and one array serves all outputs in turn
  *
@@ -45,6 +46,8 @@ typedef struct grad_pass {
   int wide;                      /* to 32 bits */
   int factors;                   /* gradients are multiplied by those of rows */
   int draws;                     /* which this pass draws first */
+  int squares;                   /* the pass keeps those of sizes, by `unscaled`, where gradients will stand */
+  gbt_size_scale unscaled;
 } grad_pass;
 
 static uint64_t task_end(const cpu_backend *be, int64_t task, uint64_t rows) {
@@ -82,6 +85,24 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
   if (pass->factors) be->kernels->multiply(n, be->sample.row + row, g, h);
 }
 
+_Static_assert(sizeof(double) == sizeof(gbt_gh32), "squares of sizes stand where gradients will");
+
+/* Sizes of squares that find_maxima has kept. */
+static void kept_size_task(void *arg, int64_t task, int thread) {
+  const grad_pass *pass = arg;
+  cpu_backend *be = pass->be;
+  const double unit = gbt_size_unit(&be->sample.scale);
+  double square[CPU_BLOCK];
+  uint64_t rows = max_rows(be), end = task_end(be, task, rows);
+  int32_t n;
+  for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
+    n = block_rows(row, end);
+    memcpy(square, be->grad.gh + row, (size_t)n * sizeof *square);
+    for (int32_t i = 0; i < n; i++) square[i] *= unit;
+    cpu_sample_sizes(be, thread, row, n, square);
+  }
+}
+
 static void size_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
   cpu_backend *be = pass->be;
@@ -106,7 +127,7 @@ static void max_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
   cpu_backend *be = pass->be;
   double *g = be->scratch.of[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
-  double *max = be->grad.pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
+  double *max = be->grad.pass_max + 2 * (size_t)task * (size_t)be->n_outputs, square[CPU_BLOCK];
   uint64_t rows = max_rows(be), end = task_end(be, task, rows);
   int32_t n;
   for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
@@ -115,10 +136,13 @@ static void max_task(void *arg, int64_t task, int thread) {
     if (pass->by_classes)
       be->kernels->softmax(n, be->n_outputs, be->score[0] + row, (size_t)be->n_rows, p, be->grad.softmax_top + row,
                            be->grad.softmax_sum + row);
+    if (pass->squares) memset(square, 0, sizeof square);
     for (int32_t k = 0; k < be->n_outputs; k++) {
       block_gradients(pass, k, row, n, p + (size_t)k * CPU_BLOCK, g, h);
       be->kernels->maxima(n, g, h, &max[2 * k], &max[2 * k + 1]);
+      if (pass->squares) be->kernels->squares(n, &pass->unscaled, g, h, square);
     }
+    if (pass->squares) memcpy(be->grad.gh + row, square, (size_t)n * sizeof *square);
   }
 }
 
@@ -189,9 +213,14 @@ static gbt_status draw_factors(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   GBT_TRY(cpu_sample_clear(ctx, be, err));
   if (cpu_sample_by_size(be)) {
+    const double reg = be->params->sampling_method == GBT_SAMPLE_MVS ? be->base.size_reg : 0.0;
+    pass->squares = reg >= 0.0; /* else it follows from the maxima */
+    if (pass->squares) pass->unscaled = gbt_size_unscaled(reg);
     GBT_TRY(find_maxima(ctx, pass, err));
     cpu_sample_scale(be, be->grad.pass_max);
-    GBT_TRY(cpu_parallel(ctx, n_max_tasks(be), 8.0 * (double)be->n_rows * (double)be->n_outputs, size_task, pass, err));
+    const gbt_task_fn sizes = pass->squares && gbt_size_unit(&be->sample.scale) > 0.0 ? kept_size_task : size_task;
+    pass->squares = 0;
+    GBT_TRY(cpu_parallel(ctx, n_max_tasks(be), 8.0 * (double)be->n_rows * (double)be->n_outputs, sizes, pass, err));
   }
   GBT_TRY(cpu_sample_decide(ctx, be, err));
   pass->factors = pass->draws = 1;

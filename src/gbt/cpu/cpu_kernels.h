@@ -35,10 +35,11 @@ typedef struct cpu_kernels {
   void (*squares)(int32_t n, const gbt_size_scale *scale, const double *g, const double *h, double *square);
   void (*sizes)(int32_t n, const gbt_size_scale *scale, const double *square, gbt_sampled *row);
 
-  /* Sizes to factors (gbt_sample_factor), n <= CPU_BLOCK rows from first_row on; returns how many are not 0. Then
-   * factors into gradients. */
+  /* Sizes to factors (gbt_sample_factor), n <= CPU_BLOCK rows from first_row on; returns how many are not 0. Whether
+   * hashes of rows are below a limit, 1 or 0. Factors into gradients. */
   int64_t (*factors)(int32_t n, const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie, uint64_t first_row,
                      gbt_sampled *row);
+  void (*draws)(int32_t n, gbt_key32 key, uint64_t first_row, uint64_t limit, uint8_t *drawn);
   void (*multiply)(int32_t n, const gbt_sampled *row, double *g, double *h);
 
   /* Fixed point: 16 bits and what they leave out (gbt_fix_low), adding to *sums; or 32 bits. */

@@ -88,11 +88,23 @@ TARGET static int64_t KERNEL(factors)(int32_t n, const gbt_sample_rule *rule, gb
       ratio[i] = gbt_mvs_choose(r.mu, r.mu_unit, hash, size[i], ratio[i]);
     }
     for (int32_t i = 0; i < n; i++) row[i].factor = ratio[i];
+  } else if (r.kind == GBT_SAMPLE_GOSS) {
+    for (int32_t i = 0; i < n; i++) size[i] = row[i].size;
+    for (int32_t i = 0; i < n; i++) size[i] = gbt_size_bucket(size[i]);
+    for (int32_t i = 0; i < n; i++) {
+      const uint64_t its = first_row + (uint64_t)i;
+      ratio[i] = gbt_goss_choose(&r, gbt_hash32(draw, its), gbt_hash32(tie, its), size[i]);
+    }
+    for (int32_t i = 0; i < n; i++) row[i].factor = ratio[i];
   } else
     for (int32_t i = 0; i < n; i++)
       row[i].factor = gbt_sample_factor(&r, draw, tie, first_row + (uint64_t)i, row[i].size);
   for (int32_t i = 0; i < n; i++) n_in += row[i].factor != 0.0f;
   return n_in;
+}
+
+TARGET static void KERNEL(draws)(int32_t n, gbt_key32 key, uint64_t first_row, uint64_t limit, uint8_t *drawn) {
+  for (int32_t i = 0; i < n; i++) drawn[i] = gbt_hash32(key, first_row + (uint64_t)i) < limit;
 }
 
 TARGET static void KERNEL(multiply)(int32_t n, const gbt_sampled *row, double *g, double *h) {
@@ -169,6 +181,7 @@ static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
                                           .squares = KERNEL(squares),
                                           .sizes = KERNEL(sizes),
                                           .factors = KERNEL(factors),
+                                          .draws = KERNEL(draws),
                                           .multiply = KERNEL(multiply),
                                           .fix = KERNEL(fix),
                                           .fix_wide = KERNEL(fix_wide),

@@ -118,10 +118,15 @@ static row_draw draw_of(const cpu_backend *be) {
                     .key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0)};
 }
 
-static inline uint32_t is_drawn(const row_draw *draw, uint32_t row) {
-  if (draw->factor != NULL) return draw->factor[row].factor != 0.0f;
-  const uint64_t limit = draw->class_limit != NULL ? draw->class_limit[(int32_t)draw->label[row]] : draw->limit;
-  return gbt_hash32(draw->key, draw->rows_before + row) < limit;
+/* Of rows [row, row + n), n <= CPU_BLOCK: 1 where it is drawn. */
+static void find_drawn(const cpu_backend *be, const row_draw *draw, uint32_t row, uint32_t n, uint8_t *drawn) {
+  if (draw->factor != NULL)
+    for (uint32_t i = 0; i < n; i++) drawn[i] = draw->factor[row + i].factor != 0.0f;
+  else if (draw->class_limit != NULL)
+    for (uint32_t i = 0; i < n; i++)
+      drawn[i] = gbt_hash32(draw->key, draw->rows_before + row + i) < draw->class_limit[(int32_t)draw->label[row + i]];
+  else
+    be->kernels->draws((int32_t)n, draw->key, draw->rows_before + row, draw->limit, drawn);
 }
 
 int cpu_rows_are_drawn(const cpu_backend *be) {
@@ -134,12 +139,16 @@ static void draw_task(void *arg, int64_t task, int thread) {
   const row_draw draw = draw_of(be);
   uint32_t *in = be->rows.spare + chunk->beg, *out = be->rows.spare + chunk->end;
   (void)thread;
-  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    const uint32_t drawn = is_drawn(&draw, i);
-    *in = i; /* one of the two is overwritten by the next row */
-    out[-1] = i;
-    in += drawn;
-    out -= 1u - drawn;
+  uint8_t drawn[CPU_BLOCK];
+  for (uint32_t row = chunk->beg, n; row < chunk->end; row += n) {
+    n = chunk->end - row < CPU_BLOCK ? chunk->end - row : CPU_BLOCK;
+    find_drawn(be, &draw, row, n, drawn);
+    for (uint32_t i = 0; i < n; i++) {
+      *in = row + i; /* one of the two is overwritten by the next row */
+      out[-1] = row + i;
+      in += drawn[i];
+      out -= 1u - drawn[i];
+    }
   }
   chunk->n_left = (uint32_t)(in - (be->rows.spare + chunk->beg));
 }

@@ -70,6 +70,19 @@ GBT_FN gbt_size_scale gbt_size_scale_from(double max_g, double max_h, double reg
   return s;
 }
 
+/* The same scale by other units, for squares that are made before the maxima are known: g and reg's root times h. Both
+ * differ by a power of two alone, so what is lost by rounding does not, as long as gbt_size_unit is not 0. */
+GBT_FN gbt_size_scale gbt_size_unscaled(double reg) {
+  const gbt_size_scale s = {1.0, gbt_sqrt(reg), 1.0};
+  return s;
+}
+
+/* What such squares are multiplied by to be those of the scale; 0: too large or small numbers, they are to be made
+ * anew. Numbers that have no room below 2^-1022 then lie so far below the largest one that their size is 1. */
+GBT_FN double gbt_size_unit(const gbt_size_scale *s) {
+  return s->up_g >= 1e-90 && s->up_g <= 1e90 ? s->up_g * s->up_g : 0.0;
+}
+
 /* What a row and output adds to the square of the size. */
 GBT_FN double gbt_size_square(const gbt_size_scale *s, double g, double h) {
   const double a = g * s->up_g, b = h * s->up_h;
@@ -151,12 +164,15 @@ GBT_FN float gbt_mvs_factor(double mu, double mu_unit, uint32_t hash, uint32_t s
   return gbt_mvs_choose(mu, mu_unit, hash, size, gbt_mvs_ratio(mu, size));
 }
 
-/* By goss. tie: another hash of the row. */
-GBT_FN float gbt_goss_factor(const gbt_sample_rule *rule, uint32_t hash, uint32_t tie, uint32_t size) {
-  const uint32_t bucket = gbt_size_bucket(size);
+/* By goss. tie: another hash of the row; bucket: of its size. Without branches. */
+GBT_FN float gbt_goss_choose(const gbt_sample_rule *rule, uint32_t hash, uint32_t tie, uint32_t bucket) {
   const int taken = (bucket > rule->border) | ((bucket == rule->border) & (tie < rule->border_limit));
   const float drawn = hash < rule->other_limit ? rule->other_factor : 0.0f;
   return taken ? 1.0f : drawn;
+}
+
+GBT_FN float gbt_goss_factor(const gbt_sample_rule *rule, uint32_t hash, uint32_t tie, uint32_t size) {
+  return gbt_goss_choose(rule, hash, tie, gbt_size_bucket(size));
 }
 
 GBT_FN float gbt_bayesian_factor(double power, uint32_t hash) {
