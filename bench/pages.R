@@ -45,8 +45,8 @@ lines <- c("# Training from pages", "",
                    Sys.Date(), gbt_info()$version, commit, format(n, big.mark = ","), n_rounds, threads),
            sprintf("%.0f MB of pages in the system's cache; medians of %d runs in turns, ratios to memory taken run",
                    bytes / 2^20, repeats),
-           "by run; the second ratio is that of processor seconds. A budget is `memory` of `gbt_open()`. Models: all the",
-           "same to the byte.", "",
+           "by run; the second ratio is that of processor seconds. A budget is `memory` of `gbt_open()`. Models: all",
+           "the same to the byte.", "",
            paste("| trees | in memory s |", paste(names(budgets), "kept s | ratio | processor |", collapse = " ")),
            paste0("|---|---|", strrep("---|---|---|", length(budgets))))
 load_now <- function() {

@@ -97,8 +97,8 @@ static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
   return gbt_objective_is_given(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
-/* Those of the task's output, when it is wide; else what follows. While a tree grows on gathered rows, `order` has their
- * numbers, and these are the gradients of such rows. */
+/* Those of the task's output, when it is wide; else what follows. While a tree grows on gathered rows, `order` has
+ * their numbers, and these are the gradients of such rows. */
 static inline const gbt_gh32 *cpu_gh32(const cpu_backend *be) {
   return be->gather.on ? be->gather.gh : be->grad.gh + cpu_gradients_at(be, be->task.output);
 }

@@ -241,7 +241,8 @@ static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32
   start_turning(pass, &block);
   while (i < end) {
     const uint32_t first = table_row_of(pass, row_at(pass, i)), at = first - (uint32_t)page->row_beg;
-    const uint32_t left = (uint32_t)page->n_rows - at, n = left < TURNED ? left / CPU_TABLE_ROWS * CPU_TABLE_ROWS : TURNED;
+    const uint32_t left = (uint32_t)page->n_rows - at;
+    const uint32_t n = left < TURNED ? left / CPU_TABLE_ROWS * CPU_TABLE_ROWS : TURNED;
     if (n == 0) break;
     for (int32_t g = 0; g < pass->n_groups; g++) {
       const gbt_group *group = &pass->layout->group[pass->group[g]];

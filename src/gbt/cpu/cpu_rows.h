@@ -1,8 +1,8 @@
 /* The order of rows, and the pieces that tasks take of it; see cpu_rows.c.
  *
  * `order` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the rest,
- * ascending. While a tree grows on gathered rows (cpu_gather.h), the sampled ones have the numbers that they have there.
- */
+ * ascending. While a tree grows on gathered rows (cpu_gather.h), the sampled ones have the numbers that they have
+ * there. */
 #ifndef GBT_CPU_CPU_ROWS_H
 #define GBT_CPU_CPU_ROWS_H
 
