@@ -1,6 +1,6 @@
 # Bayesian search: what to try next is where the expected improvement is largest by a Gaussian process over the
 # configurations that were rated (Jones, Schonlau and Welch, 1998). The process is that of package kernlab. Candidates
-# are drawn as those of random search are, so that whatever may be in a space may be proposed, and a draw hangs on the
+# are drawn as those of random search are, so that whatever may be in a space may be proposed, and a draw depends on the
 # seed and the number of the configuration.
 
 bayes_candidates <- 1000

@@ -1,5 +1,5 @@
 # Configurations of gbt_tune() side by side, by package future, where its user has set a plan with several workers. What
-# a configuration's estimate is does not hang on where it is computed.
+# a configuration's estimate is does not depend on where it is computed.
 
 # list(n = workers, shared = do they see this process's memory?): NULL where there is one worker, or no package.
 future_workers <- function() {

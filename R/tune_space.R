@@ -2,7 +2,7 @@
 #
 # space: a list by name of parameters, each a list: name, values (a vector of those to choose from), or low, high, whole
 #        (whole numbers only), log (drawn on a logarithmic scale)
-# A draw hangs on the seed, the parameter and the number of the configuration alone.
+# A draw depends on the seed, the parameter and the number of the configuration alone.
 
 # Parameters of which configurations may differ: what decides how trees are grown from data that are binned already.
 tunable_parameters <- function() {
