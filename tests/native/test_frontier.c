@@ -174,7 +174,7 @@ static void looking_ahead_does_not_show(void) {
     for (size_t batch = 1; batch < 40; batch += 1 + batch / 2) {
       gbt_frontier b = make_frontier(&params, NULL, 0);
       size_t dropped = 0;
-      if (seed % 2 == 1) gbt_frontier_look_far(&b);
+      if (seed % 2 == 1) gbt_frontier_look(&b, 1);
       grow(&b, 3000, batch, seed, &dropped);
       check_tree(&b, 3000);
       CHECK(batch > 1 || dropped == 0);
