@@ -140,6 +140,7 @@ static int columns_split(const cpu_backend *be, const gbt_tree_parts *tree) {
 
 static gbt_status walk(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
   const int64_t t0 = gbt_clock_ns();
+  GBT_TRY(cpu_gather_end(ctx, be, err)); /* all rows walk, by the resident columns */
   GBT_TRY(copy_nodes(be, tree, err));
   GBT_TRY(cpu_walk_tree(ctx, be, err));
   be->base.seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
