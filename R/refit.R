@@ -65,16 +65,22 @@ check_call_found <- function(call, env, object, who) {
   names <- names_of_call(call)
   bare <- which(names == "")[-1L]
   at <- c(which(names %in% c("x", "y", "data", "formula")), utils::head(bare, 2L))
-  used <- unlist(lapply(as.list(call)[at], function(e) if (!is_formula_call(e)) variables_of(list(e))))
-  lost <- Filter(function(v) {
-    value <- get0(v, envir = env, ifnotfound = sum) # a function is no data
-    is.function(value)
-  }, unique(used))
+  lost <- unlist(lapply(as.list(call)[at], function(e) if (!is_formula_call(e)) lost_variable(e, env)))
   if (length(lost) == 0L) return(invisible())
   formula <- any(vapply(as.list(call)[at], is_formula_call, NA))
   stop_argument(sprintf(paste("the call of this %s used `%s`, which is not found from here; it was made inside of a",
                               "function, perhaps. Give the data: %s(object, %s)"),
                         kind_of_object(object), lost[1L], who, if (formula) "data = " else "x = , y = "), lost[1L])
+}
+
+# The first variable of an expression that is not found, or is a function, which is no data. Where the expression has a
+# value all the same it is a column, as `year` in subset(d, year > 2000). NULL for none.
+lost_variable <- function(e, env) {
+  lost <- Filter(function(v) is.function(get0(v, envir = env, ifnotfound = sum)), variables_of(list(e)))
+  if (length(lost) == 0L) return(NULL)
+  if (is.name(e)) return(lost)
+  value <- try_else(suppressWarnings(eval(e, env)), function(problem) sum)
+  if (is.function(value)) lost[1L]
 }
 
 is_formula_call <- function(e) inherits(e, "formula") || (is.call(e) && identical(e[[1L]], quote(`~`)))
