@@ -124,6 +124,11 @@ check_partial_columns <- function(columns, model, x) {
   if (length(columns) > 2L) {
     stop_argument(sprintf("`columns` must be one or two columns, not %d", length(columns)), "columns")
   }
+  check_effect_names(columns)
+}
+
+# What the result has beside the columns of the grid.
+check_effect_names <- function(columns) {
   taken <- intersect(columns, c("output", "estimate", "row"))
   if (length(taken)) stop_unsupported(sprintf("a column cannot be called `%s` here; rename it", taken[1L]), "columns")
   columns

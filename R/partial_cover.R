@@ -48,6 +48,7 @@ check_cover_columns <- function(columns, info) {
     stop_argument(sprintf("`columns`: the model has no column `%s`%s", unknown, suggest(unknown, info$names)),
                   "columns")
   }
+  check_effect_names(columns)
   at
 }
 
@@ -55,6 +56,7 @@ check_cover_columns <- function(columns, info) {
 # that the column had.
 values_of_model <- function(nodes, info, j) {
   tag <- info$tag[j]
+  if (tag == "category") return(as.double(info$levels[[j]])) # numbers, see `cat_features`
   if (info$type[j] == "categorical") return(factor(info$levels[[j]], info$levels[[j]]))
   if (info$type[j] == "ordinal") return(factor(info$levels[[j]], info$levels[[j]], ordered = TRUE))
   if (tag == "logical") return(c(FALSE, TRUE))
@@ -93,6 +95,11 @@ point_numbers <- function(v, info, j) {
     return(order_numbers(v))
   }
   text <- as.character(v)
+  if (is.double(v) && !is.object(v)) { # as `cat_features` have them: 100000, which R writes as 1e+05
+    whole <- which(v == floor(v))
+    text[whole] <- sprintf("%.0f", v[whole] + 0)
+    text[is.na(v)] <- NA
+  }
   place <- match(text, info$levels[[j]]) - 1
   unknown <- text[is.na(place) & !is.na(text)]
   if (length(unknown)) {

@@ -73,6 +73,22 @@ test_that("of two columns the means make up the engine's contributions, and both
   expect_equal(first$effects, gbt_partial(k[1], columns = "Petal.Width", values = 1, method = "recursion")$effects)
 })
 
+test_that("categories that are numbers stay numbers, large ones as well", {
+  x <- data.frame(code = rep(c(-3, 0, 7, 100000), 25), z = seq_len(100) %% 7)
+  m <- gbt_train(x, (x$code == 100000) * 3 + x$z, cat_features = "code", nrounds = 3, threads = 1)
+  by_rows <- gbt_partial(m, x, "code", type = "link", threads = 1)$effects
+  for (p in list(gbt_partial(m, x, "code", method = "recursion"), gbt_partial(m, columns = "code",
+                                                                              method = "recursion"))) {
+    expect_identical(sort(p$effects$code), c(-3, 0, 7, 100000))
+    expect_equal(p$effects$estimate[match(by_rows$code, p$effects$code)], by_rows$estimate, tolerance = 0.1)
+    expect_identical(p$effects$code[which.max(p$effects$estimate)], 100000)
+  }
+  expect_error(gbt_partial(m, columns = "code", values = 6.9, method = "recursion"), "no level \"6.9\"",
+               class = "gbt_error_argument")
+  missing <- gbt_partial(m, columns = "code", values = c(NA, 7), method = "recursion")$effects
+  expect_identical(missing$code, c(NA, 7))
+})
+
 test_that("without data the grid is what the trees tell apart", {
   m <- gbt_train(y ~ ., mixed, nrounds = 4, max_depth = 3, threads = 1)
   p <- gbt_partial(m, columns = "day", size = 1000, method = "recursion")
@@ -94,6 +110,7 @@ test_that("what has no way without rows is refused in words", {
   m <- gbt_train(y ~ ., mixed, nrounds = 3, threads = 1)
   s <- gbt_train(y ~ ., mixed, nrounds = 3, cat_method = "target", threads = 1)
   f <- gbt_train(y ~ exp(as.integer(l)), mixed, nrounds = 1, threads = 1)
+  named <- gbt_train(list2DF(list(output = 1:40)), factor(rep(1:4, 10)), nrounds = 1, threads = 1)
   u <- gbt_train(data.frame(x = 1:40, z = 0), 1:40, nrounds = 2, threads = 1)
   expect_snapshot(error = TRUE, {
     gbt_partial(m, method = "recursion")
@@ -107,5 +124,6 @@ test_that("what has no way without rows is refused in words", {
     gbt_partial(f, columns = "l", method = "recursion")
     gbt_partial(u, columns = "z", method = "recursion")
     gbt_partial(m, mixed, "a", method = "recursive")
+    gbt_partial(named, columns = "output", method = "recursion")
   })
 })
