@@ -123,7 +123,7 @@ monitor_reference <- function(model, data, bins, levels, offset, threads, parame
 count_reference <- function(v, bins, levels) {
   if (is_level(v)) {
     text <- level_texts(v)
-    n <- table(text, dnn = NULL)
+    n <- table(text, dnn = NULL, exclude = NA) # else R leaves out the text "NaN" as well
     ranked <- names(n)[order(-as.vector(n), names(n), method = "radix")]
     out <- list(kind = "level", at = utils::head(ranked, levels), others = utils::tail(ranked, -levels))
     out$label <- c(plain_text(out$at), if (length(out$others)) "(other levels)", "(missing)")

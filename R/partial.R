@@ -225,7 +225,7 @@ as_grid <- function(values, own, name) {
 
 # Where the values of a column are: deciles, elements of the column, or rows by level.
 spread_of <- function(v) {
-  if (has_levels(v)) return(table(v))
+  if (has_levels(v)) return(table(v, exclude = NA)) # else R leaves out the text "NaN" as well
   if (is.logical(v)) return(table(factor(v, c(FALSE, TRUE))))
   if (inherits(v, "POSIXlt")) v <- as.POSIXct(v)
   at <- order(order_numbers(v), na.last = NA)

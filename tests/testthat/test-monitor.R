@@ -114,6 +114,9 @@ test_that("classes, terms, times, sparse rows, offsets and rare levels", {
   expect_identical(many$label, c("a", "b", "c", "d", "e", "(other levels)", "(missing)"))
   expect_identical(gbt:::count_bins(c("a", "z", "A", NA, "z", iconv("r\u00e9", "UTF-8", "latin1")), many),
                    c(1L, 0L, 0L, 0L, 0L, 3L, 1L, 1L))
+  nan <- gbt:::count_reference(factor(c("a", "NaN", "NaN", NA)), 10, 5) # a text like others
+  expect_identical(nan$label, c("NaN", "a", "(missing)"))
+  expect_identical(nan$count, c(2, 1, 1))
   none <- gbt:::count_reference(rep(NA_real_, 3), 10, 5)
   expect_identical(gbt:::count_bins(c(1, NA, 2), none), c(1L, 2L))
 })

@@ -165,6 +165,9 @@ test_that("an even grid leaves infinite values out, for all sizes", {
   }
   x$a <- rep(c(Inf, 2, -Inf), 30) # one finite value
   expect_identical(gbt_partial(m, x, "a", grid = "even", size = 2, threads = 1)$effects$a, 2)
+  for (texts in list(c("NaN", "b", NA), factor(c("NaN", "b", NA)))) { # a text like others
+    expect_identical(sort(names(gbt:::spread_of(texts)), method = "radix"), c("NaN", "b"))
+  }
   x$f[] <- NA
   expect_error(gbt_partial(m, x, "f", threads = 1), "`f` has no values but missing ones", class = "gbt_error_data")
   expect_error(gbt_partial(m, transform(x, f = NA_character_), "f", threads = 1), "no values but missing ones",
