@@ -85,7 +85,9 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
     return(shap_importance(model, data, trees, ...))
   }
-  check_no_dots(list(...)[!...names() %in% known], c(known, permutation_arguments))
+  unknown <- list(...)
+  if (folded) unknown[["level"]] <- NULL
+  check_no_dots(unknown, c(known, permutation_arguments))
   if (!is.null(data)) {
     stop_argument("`data` is for types \"permutation\" and \"shap\"; splits are counted without", "data")
   }

@@ -38,5 +38,6 @@ test_that("shares are means over the folds' models, with intervals, in tables an
     gbt_importance(cv, lvl = 0.9)
     gbt_importance(cv$models[[1]], level = 0.9)
     gbt_importance(cv, data = x)
+    gbt_importance(cv$models[[1]], "gain", NULL, "column", NULL, 0.9)
   })
 })
