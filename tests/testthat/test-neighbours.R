@@ -46,6 +46,7 @@ test_that("what has no neighbours is refused in words", {
     gbt_neighbours(m)
     gbt_neighbours(m, mtcars[0, ])
     gbt_neighbours(m, mtcars[1:3, ], k = 3)
+    gbt_neighbours(m, mtcars[1, ], k = 1)
     gbt_neighbours(m, mtcars[1:3, ], mtcars, k = 4)
     gbt_neighbours(m, mtcars, mtcars[-3])
     gbt_neighbours(m, mtcars, K = 3)
