@@ -3,10 +3,10 @@
 # Objectives of gbt's own have a loss for each row, and models are compared row by row. One of the user's has none: its
 # models are compared by a metric, and the interval of the difference is that of bootstrap draws.
 
-# Arguments of gbt_train() that comparing needs, by gbt's names: weights, offset and eval_metric, each NULL or as given.
+# Arguments of gbt_train() that comparing needs, by gbt's names, each NULL or as given.
 compared_args <- function(args) {
   names <- canonical_name(names(args))
-  lapply(stats::setNames(nm = c("weights", "offset", "eval_metric", "objective")), function(name) {
+  lapply(stats::setNames(nm = c("weights", "offset", "exposure", "eval_metric", "objective")), function(name) {
     at <- match(name, names)
     if (!is.na(at)) args[[at]]
   })
@@ -15,7 +15,7 @@ compared_args <- function(args) {
 # What can be seen before a job runs for nothing.
 check_spec <- function(spec) {
   given <- compared_args(spec$args)
-  for (name in c("weights", "offset")) {
+  for (name in c("weights", "offset", "exposure")) {
     value <- given[[name]]
     if (is.null(value) || is.language(value) || is_text(value)) next
     stop_argument(sprintf(paste("`%s` must be a column, as the held-out rows need theirs as well, not %s:",
@@ -70,13 +70,18 @@ not_comparable <- function(champion, challenger, rows, unreadable) {
   }
   same <- identical(champion$objective, challenger$objective) && identical(champion$n_outputs, challenger$n_outputs)
   if (!same) return("the model before is of another objective or other classes")
-  if (takes_offset(champion) && is.null(rows$offset)) "the model before has an offset, which there is none of now"
+  if (takes_offset(champion) && is.null(champion$exposure) && is.null(rows$offset)) {
+    return("the model before has an offset, which there is none of now")
+  }
+  its <- champion$exposure # the name of a column, or ""
+  lost <- !is.null(its) && is.null(rows$exposure) && is.null(column_of(rows$data, its))
+  if (lost) "the model before has an exposure, which there is none of now"
 }
 
-# Was it trained with the argument `offset`? (A formula's is in its terms.)
+# Was it trained with the argument `offset`, or an exposure? (A formula's offset is in its terms.)
 takes_offset <- function(model) model$has_offset && is.null(model$terms$offset)
 
-# What models are judged on: list(data, y, weight or NULL, offset or NULL, eval_metric).
+# What models are judged on: list(data, y, weight or NULL, offset or NULL, exposure or NULL, eval_metric).
 judged_rows <- function(challenger, data, spec) {
   of <- environment(spec$formula)
   value <- function(expression, what) {
@@ -94,11 +99,13 @@ judged_rows <- function(challenger, data, spec) {
   n <- nrow(data)
   weight <- if (!is.null(given$weights)) check_rating_weights(value(given$weights, "`weights`"), n)
   offset <- if (!is.null(given$offset)) check_offset(value(given$offset, "`offset`"), n, challenger$n_outputs)
-  list(data = data, y = y, weight = weight, offset = offset, eval_metric = given$eval_metric)
+  exposure <- if (!is.null(given$exposure)) value(given$exposure, "`exposure`")
+  list(data = data, y = y, weight = weight, offset = offset, exposure = exposure, eval_metric = given$eval_metric)
 }
 
 predict_held_out <- function(model, rows, type = "response") {
-  predict.gbt(model, rows$data, type, offset = if (takes_offset(model)) rows$offset)
+  predict.gbt(model, rows$data, type, offset = if (takes_offset(model)) rows$offset,
+              exposure = if (!is.null(model$exposure)) rows$exposure)
 }
 
 weighted_mean <- function(x, weight) if (is.null(weight)) mean(x) else sum(weight * x) / sum(weight)

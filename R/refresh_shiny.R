@@ -10,9 +10,9 @@
 #'
 #' @section Which model is live:
 #' The challenger is compared with the champion, the live model, on the held-out rows, row by row, by the loss of the
-#' objective (log loss for classes, squared error, a deviance, ...), with the rows' weights and offsets. An objective of
-#' your own has no such loss: models are compared by the last of `eval_metric`, which must be given, and the interval is
-#' that of 200 bootstrap draws. It is promoted when the upper end of the 95 %
+#' objective (log loss for classes, squared error, a deviance, ...), with the rows' weights, offsets and exposures. An
+#' objective of your own has no such loss: models are compared by the last of `eval_metric`, which must be given, and
+#' the interval is that of 200 bootstrap draws. It is promoted when the upper end of the 95 %
 #' interval of the mean difference is at most `margin` times the champion's loss. With few held-out rows the interval is
 #' wide, and then nothing is promoted that is not clearly as good. One that was held back can be taken all the same by a
 #' button. A replaced model is kept in a folder beside the file, `path` + `.history`, the newest `history` of them, and
@@ -30,8 +30,8 @@
 #' @param path File of the live model; there need not be one yet. The model is trusted: its formula may call any
 #'   function, see [gbt_load()].
 #' @param ... Further arguments of [gbt_train()], such as `nrounds`, `valid`, `early_stopping_rounds`. With
-#'   `eval_train = TRUE` or `valid` there is a log to draw. `weights` and `offset` are columns, or expressions of such,
-#'   since the held-out rows need theirs as well: `weights = quote(w)`, `offset = quote(log(time))`.
+#'   `eval_train = TRUE` or `valid` there is a log to draw. `weights`, `offset` and `exposure` are columns, or
+#'   expressions of such, since the held-out rows need theirs as well: `weights = quote(w)`, `exposure = quote(time)`.
 #' @param holdout Rows to compare models by, which are not trained on: a data frame, a function (a reactive) that
 #'   returns one, or a share: that of the last rows of `data`.
 #' @param margin How much worse a new model may be, as a share of the live one's loss.

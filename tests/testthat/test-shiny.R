@@ -108,6 +108,34 @@ test_that("weights and offsets count when models are compared", {
   expect_snapshot(error = TRUE, gbt_refresh_server("m", y ~ a, d, "x.gbt", objective = list(gradient = sum)))
 })
 
+test_that("exposures count when models are compared", {
+  set.seed(4)
+  d <- data.frame(a = runif(600), time = runif(600, 0.5, 3))
+  d$y <- rpois(600, d$time * exp(2 * d$a))
+  train <- d[1:300, ]
+  new <- d[301:600, ]
+  fit <- function(rounds, ...) gbt_train(y ~ a, train, objective = "poisson", nrounds = rounds, threads = 1, ...)
+  how <- function(...) spec(y ~ a, objective = "poisson", ...)
+  loss <- function(m, ...) mean(poisson()$dev.resids(new$y, unname(predict(m, new, ...)), 1))
+  for (by in list(quote(time), "time")) {
+    v <- gbt:::compare_models(fit(20, exposure = time), fit(1, exposure = time), new, how(exposure = by, margin = 0))
+    expect_equal(c(v$champion, v$challenger), c(loss(fit(20, exposure = time)), loss(fit(1, exposure = time))))
+    expect_false(v$promote)
+  }
+  values <- fit(20, exposure = time / 2)
+  v <- gbt:::compare_models(fit(20), values, new, how(exposure = quote(time / 2)))
+  expect_equal(c(v$champion, v$challenger), c(loss(fit(20)), loss(values, exposure = new$time / 2)))
+  expect_match(gbt:::compare_models(values, fit(1), new, how())$words, "has an exposure, which there is none of now")
+  expect_match(gbt:::compare_models(fit(2, exposure = time), fit(1), new["time" != names(new)], how())$words,
+               "has an exposure, which there is none of now")
+  expect_error(gbt:::check_spec(how(exposure = train$time)), "`exposure` must be a column",
+               class = "gbt_error_argument")
+  hub <- gbt:::refresh_hub(file.path(withr::local_tempdir(), "live.gbt"), how(exposure = "time"))
+  for (i in 1:2) refresh(hub, train, new)
+  expect_identical(hub$verdict$champion, hub$verdict$challenger)
+  expect_identical(hub$last$exposure, "time")
+})
+
 test_that("models of an objective of one's own are compared by the metric", {
   d <- mtcars[c("mpg", "wt", "hp")]
   own <- list(gradient = function(pred, label) sign(pred - label), hessian = function(pred, label) rep(1, length(pred)))
