@@ -123,12 +123,16 @@ predict.gbt <- function(object, newdata,
                   "newdata")
   }
   if (inherits(newdata, "gbt_data")) {
+    if (!is.null(sparse_zero)) {
+      stop_argument("`sparse_zero` is of sparse matrices; of gbt_data it was said when they were made", "sparse_zero")
+    }
     return(predict_bins(object, newdata, type, rounds, offset, exposure, unseen, threads, device, output))
   }
   if (!is.null(output) || chunked_rows(newdata)) {
     if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets
       check_log_link(object$objective)
-      offset <- add_offsets(offset, log_exposure(exposure, length(exposure)))
+      n <- if (chunked_rows(newdata)) length(exposure) else n_rows_of(newdata)
+      offset <- add_offsets(offset, log_exposure(exposure, n))
       exposure <- 1
     }
     one <- function(x, its) {

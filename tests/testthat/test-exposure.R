@@ -104,6 +104,8 @@ test_that("what cannot be is an error that says why", {
   d <- made(40)
   m <- fit(claims ~ age, d, exposure = years)
   v <- fit(d["age"], d$claims, exposure = d$years)
+  expect_error(predict(v, d["age"], exposure = 1:2, output = withr::local_tempfile(fileext = ".csv")),
+               "`exposure` has 2 values for 40 rows", class = "gbt_error_data")
   expect_snapshot(error = TRUE, {
     fit(claims ~ age, d, exposure = -years)
     fit(claims ~ age, d, exposure = replace(years, 3, NA))
