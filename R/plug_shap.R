@@ -35,6 +35,12 @@ explain.gbt <- function(object, feature_names = NULL, X = NULL, nsim = 1, pred_w
                         newdata = NULL, adjust = FALSE, baseline = NULL, shap_only = TRUE, parallel = FALSE,
                         exact = FALSE, ...) {
   if (!isTRUE(exact)) return(NextMethod())
+  simulated <- c(nsim = !missing(nsim), pred_wrapper = !is.null(pred_wrapper), adjust = !missing(adjust),
+                 baseline = !is.null(baseline))
+  if (any(simulated)) {
+    name <- names(which(simulated))[1L]
+    stop_argument(sprintf("`%s` is for simulated contributions; leave it out with `exact = TRUE`", name), name)
+  }
   rows <- if (is.null(newdata)) X else newdata
   if (is.null(rows)) stop_argument("give the rows to explain: `newdata`, or `X`", "newdata")
   contributions <- gbt_shap(object, rows, ...)

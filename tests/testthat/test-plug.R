@@ -219,6 +219,8 @@ test_that("fastshap's explain() gives exact contributions", {
   expect_identical(whole$feature_values, mtcars[1:5, c("hp", "wt")])
   expect_identical(whole$baseline, s$base)
   expect_error(explain(k, X = iris, exact = TRUE), "one output", class = "gbt_error_unsupported")
+  expect_error(explain(m, X = mtcars, nsim = 10, exact = TRUE), "`nsim` is for simulated",
+               class = "gbt_error_argument")
   expect_error(explain(m, exact = TRUE), "rows to explain", class = "gbt_error_argument")
   expect_error(explain(m, X = mtcars, feature_names = "hpp", exact = TRUE), "did you mean",
                class = "gbt_error_argument")
