@@ -46,7 +46,7 @@
 #'   \item{type, centred}{as given}
 #'   \item{spread}{list by column: deciles of the values in the data, or numbers of rows by level}
 #'   \item{rows, n_obs, seed}{rows that were averaged, rows of the data, and the seed they were drawn by (`NULL` where
-#'     all were taken)}
+#'     all were taken); with `method = "recursion"` `rows` is `NULL`, and `n_obs` the number of training rows}
 #'   `as.data.frame()` gives `effects`.
 #' @seealso [gbt_importance()], [predict()][predict.gbt]
 #' @examples
