@@ -173,6 +173,62 @@ static void damaged_files_are_refused(void) {
   pair_close(&p);
 }
 
+enum { MOST_PARTS = 64 };
+
+/* The file with another number at this byte of its first part, and checksums that say so. */
+static void put_count(const uint8_t *bytes, const char *path, size_t at, uint64_t count) {
+  const gbt_mem mem = gbt_mem_default();
+  gbt_parts_head head;
+  gbt_parts_reader r;
+  gbt_parts_writer w;
+  uint8_t *part[MOST_PARTS];
+  uint64_t n[MOST_PARTS];
+  memcpy(&head, bytes, sizeof head);
+  REQUIRE(head.n_parts <= MOST_PARTS);
+  REQUIRE_OK(gbt_parts_open(&mem, path, head.magic, head.version, &r, test_err));
+  for (uint64_t p = 0; p < head.n_parts; p++) {
+    REQUIRE_OK(gbt_parts_next(&r, &n[p], test_err));
+    part[p] = test_alloc((size_t)n[p] + 1);
+    REQUIRE_OK(gbt_parts_take(&r, part[p], n[p], test_err));
+  }
+  gbt_parts_close(&r);
+  memcpy(part[0] + at, &count, sizeof count);
+  REQUIRE_OK(gbt_parts_begin(&mem, path, head.magic, head.version, head.identity, &w, test_err));
+  for (uint64_t p = 0; p < head.n_parts; p++) {
+    CHECK_OK(gbt_parts_put(&w, part[p], n[p], test_err));
+    free(part[p]);
+  }
+  CHECK_OK(gbt_parts_end(&w, test_err));
+  gbt_parts_drop(&w);
+}
+
+/* Counts that the parts do not have are told before there is memory for them, whatever checksums say. */
+static void wrong_counts_are_refused(void) {
+  static const size_t at[] = {0, 40, 96, 104, 112, 120}; /* rounds and trees; of the forest trees .. vectors */
+  static const uint64_t count[] = {77, UINT64_C(1) << 33, UINT64_C(1) << 61, UINT64_C(1) << 63, UINT64_MAX};
+  pair p;
+  const char *path = part_path();
+  gbt_stop_reason why;
+  size_t n;
+  if (!pair_open(&p, 3)) return;
+  p.r.job.rounds = 2;
+  CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
+  CHECK_OK(part_save(&p.ctx, p.tr, path));
+  uint8_t *bytes = read_file(path, &n);
+  for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+    for (size_t k = 0; k < sizeof count / sizeof *count; k++) {
+      put_count(bytes, path, at[i], count[k]);
+      check_refused(&p, path, GBT_E_FORMAT, "is damaged; remove it");
+      write_file(path, bytes, n);
+    }
+  gbt_trainer *tr = fresh(&p);
+  CHECK_OK(part_resume(&p.ctx, tr, path));
+  gbt_trainer_free(tr);
+  unlink(path);
+  free(bytes);
+  pair_close(&p);
+}
+
 static void other_trainings_are_refused(void) {
   pair p;
   const char *path = part_path();
@@ -309,6 +365,7 @@ void suite_checkpoint(void) {
   RUN(parts_come_back);
   RUN(resumed_trainings_are_those_that_ran_through);
   RUN(damaged_files_are_refused);
+  RUN(wrong_counts_are_refused);
   RUN(other_trainings_are_refused);
   RUN(other_shrinkages_are_refused);
   RUN(files_that_cannot_be_written);

@@ -175,13 +175,22 @@ gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *tr, const char *pat
 
 /* ---- reading ---- */
 
-/* The next part, whatever its length, in memory of its own. */
+static gbt_status damaged(const gbt_parts_reader *r, gbt_error *err) {
+  return gbt_fail_on(err, GBT_E_FORMAT, r->file.path, "\"%s\" is damaged; remove it", r->file.path);
+}
+
+/* Whether the file could hold so many things: products of such counts with sizes do not overflow. */
+static int may_have(const gbt_parts_reader *r, uint64_t n) { return n <= r->head.n_bytes; }
+
+/* The next part, in memory of its own. What the part does not have is not allocated. */
 static gbt_status take_array(const gbt_mem *mem, gbt_parts_reader *r, size_t item, uint64_t n, void *out,
                              gbt_error *err) {
   void **array = out;
-  if (n > SIZE_MAX / item) return gbt_fail_mem(err, SIZE_MAX / 2);
+  uint64_t bytes;
+  GBT_TRY(gbt_parts_next(r, &bytes, err));
+  if (!may_have(r, n) || bytes != n * item) return damaged(r, err);
   GBT_TRY(gbt_mem_array(mem, (size_t)n, item, array, err));
-  return gbt_parts_take(r, *array, n * item, err);
+  return gbt_parts_take(r, *array, bytes, err);
 }
 
 typedef struct forest_copy {
@@ -261,15 +270,25 @@ static void take_over(gbt_trainer *tr, const run_state *s) {
   tr->stopper.maximise = (int)s->maximise;
 }
 
+/* The state, as far as it can be told before the other parts are read. */
+static gbt_status take_state(gbt_parts_reader *r, const gbt_trainer *tr, run_state *s, gbt_error *err) {
+  const gbt_forest_view own = gbt_forest_look(tr->forest);
+  uint64_t bytes;
+  GBT_TRY(gbt_parts_take(r, s, sizeof *s, err));
+  if (s->forest.n_features != own.n_features || s->forest.n_outputs != own.n_outputs || s->width != tr->width ||
+      s->forest.n_leaf_outputs != own.n_leaf_outputs || s->forest.n_parallel != own.n_parallel)
+    return damaged(r, err);
+  if (!may_have(r, (uint64_t)s->n_rounds) || !may_have(r, s->forest.n_vectors) || s->n_trees != s->forest.n_trees)
+    return damaged(r, err);
+  GBT_TRY(gbt_parts_next(r, &bytes, err));
+  return bytes == (uint64_t)(s->n_rounds * s->width) * sizeof *tr->log ? GBT_OK : damaged(r, err);
+}
+
 static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, forest_copy *forest, uint8_t **note,
                            size_t *n_note, gbt_error *err) {
-  const gbt_forest_view own = gbt_forest_look(tr->forest);
   run_state s;
   uint64_t n;
-  GBT_TRY(gbt_parts_take(r, &s, sizeof s, err));
-  if (s.forest.n_features != own.n_features || s.forest.n_outputs != own.n_outputs || s.width != tr->width ||
-      s.forest.n_leaf_outputs != own.n_leaf_outputs || s.forest.n_parallel != own.n_parallel)
-    return gbt_fail_on(err, GBT_E_FORMAT, r->file.path, "\"%s\" is damaged; remove it", r->file.path);
+  GBT_TRY(take_state(r, tr, &s, err));
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, (size_t)(s.n_rounds * s.width), sizeof *tr->log, err));
   GBT_TRY(gbt_parts_take(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
   GBT_TRY(take_eta(r, tr, s.n_rounds, err));
