@@ -190,6 +190,21 @@ static void other_cuts_are_refused(void) {
   stage_close(&g);
 }
 
+/* The answer has room for the rows of the mask alone. */
+static void masks_are_refused(void) {
+  stage g;
+  gbt_dataset *some = NULL;
+  int mask[300] = {0};
+  stage_open(&g);
+  mask[7] = mask[200] = 1;
+  g.out[0] = g.out[2] = -1.0;
+  REQUIRE_OK(gbt_dataset_mask(&g.ctx, g.spec.train, mask, 1, &some, test_err));
+  CHECK_FAILS(answer(&g.ctx, &g, some, test_err), GBT_E_UNSUPPORTED, "`mask`");
+  CHECK(g.out[0] == -1.0 && g.out[2] == -1.0);
+  gbt_dataset_unref(some);
+  stage_close(&g);
+}
+
 static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
   stage *g = arg;
   gbt_ctx ctx;
@@ -210,5 +225,6 @@ void suite_answer_bins(void) {
   RUN(any_models);
   RUN(levels_of_any_number);
   RUN(other_cuts_are_refused);
+  RUN(masks_are_refused);
   RUN(allocations_fail);
 }

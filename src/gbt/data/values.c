@@ -229,7 +229,9 @@ gbt_status gbt_dataset_values(gbt_ctx *ctx, const gbt_dataset *ds, const gbt_sch
                               void *arg, gbt_error *err) {
   values v = {.ds = ds, .layout = gbt_pages_layout(ds->pages), .fn = fn, .arg = arg};
   gbt_status status;
-  GBT_ASSERT(ds->table_row == NULL);
+  if (ds->table_row != NULL)
+    return gbt_fail(err, GBT_E_UNSUPPORTED,
+                    "the bins of some of the rows (`mask`) are not read by themselves; give all rows of the data set");
   v.table.no_code_zero = 1;
   GBT_TRY_GOTO(add_columns(&ctx->mem, &v, reader, err), done);
   GBT_TRY_GOTO(make_room(&ctx->mem, &v, err), done);

@@ -15,8 +15,8 @@
 typedef gbt_status (*gbt_values_fn)(void *arg, gbt_ctx *ctx, const gbt_table *table, int64_t row_beg, gbt_error *err);
 
 /* All rows in order, some thousands at a time, in one pass over the pages. The tables have those columns of ds that
- * `reader` has, too, by name; `reader` is borrowed. ds is not a mask. Fails as fn does and as the store does when it
- * cannot get at a page, and with GBT_CANCELLED. Ranks: the rows of this rank, not collective. */
+ * `reader` has, too, by name; `reader` is borrowed. GBT_E_UNSUPPORTED of a mask. Fails as fn does and as the store does
+ * when it cannot get at a page, and with GBT_CANCELLED. Ranks: the rows of this rank, not collective. */
 gbt_status gbt_dataset_values(gbt_ctx *ctx, const gbt_dataset *ds, const gbt_schema *reader, gbt_values_fn fn,
                               void *arg, gbt_error *err) GBT_MUST_CHECK;
 

@@ -21,7 +21,8 @@ gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, gbt_predictor 
 
 /* The same for the rows of a data set, by its bins, in one pass over its pages: the very answers of the rows that it
  * was made of. unseen: what a level is that the model does not know. out: as above, of all rows. GBT_E_DATA names a
- * column whose bins do not say on which side of a split values are: its cuts are not those of the model's training. */
+ * column whose bins do not say on which side of a split values are: its cuts are not those of the model's training.
+ * GBT_E_UNSUPPORTED of a mask (gbt_dataset_mask). */
 typedef struct gbt_dataset gbt_dataset;
 gbt_status gbt_model_answer_bins(gbt_ctx *ctx, const gbt_model *model, gbt_predictor *keep, const gbt_dataset *ds,
                                  gbt_unseen unseen, gbt_answer what, gbt_tree_range trees, const double *offset,
