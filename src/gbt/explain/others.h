@@ -33,7 +33,6 @@ typedef struct gbti_others {
 /* What walks need, for one thread. Sizes: see gbti_ways; rows are n_words * 64. */
 typedef struct gbti_others_work {
   gbti_ways ways;
-  uint16_t *at;            /* a row each */
   uint64_t *mask, *sorted; /* a row each: a word of the set that it fails; scratch */
   uint32_t *order, *spare; /* a row each */
   double *items, *scratch; /* items of a leaf; its slots */
