@@ -250,8 +250,13 @@ stored_reference <- function(model) {
   }
   part <- function(p) is.list(p) && length(p) == length(names(p)) && all(vapply(p, entry, NA))
   ok <- is.list(r) && numbers(r$rows, 1L) && numbers(r$rounds, 1L) && part(r$columns) && part(r$scores) &&
-    length(r$scores) > 0L && r$rounds >= 0 && r$rounds <= model$nrounds && r$rows > 0
+    length(r$scores) > 0L && r$rounds >= 0 && r$rows > 0
   if (!ok) stop_argument("field `monitor` of the model is no reference of gbt_monitor_reference()", "reference")
+  if (r$rounds > model$nrounds) {
+    stop_argument(sprintf(paste("the model's reference has scores of %s, and the model has %.0f now; let",
+                                "gbt_monitor_reference(model, data) count them anew"), counted(r$rounds, "round"),
+                          model$nrounds), "reference")
+  }
   r
 }
 

@@ -163,6 +163,7 @@ test_that("what cannot be compared is refused in words", {
     gbt_monitor(m, old, old[0, ], threads = 1)
     gbt_monitor(m, old, old, bins = 1)
     gbt_monitor_reference(m)
+    gbt_monitor(with[1:2], old, threads = 1)
   })
   for (break_it in list(function(r) NULL, function(r) 3, function(r) replace(r, "rows", list("a")),
                         function(r) replace(r, "rounds", 1e9), function(r) replace(r, "scores", list(list())),
