@@ -124,6 +124,7 @@ warn_no_offset <- function(model) {
   } else {
     column <- if (nzchar(model$exposure)) sprintf(" (the column `%s`)", model$exposure) else ""
     warn_gbt("offset", sprintf(paste("the model was trained with an exposure%s, but there is none here: predictions",
-                                     "are those for an exposure of 1; give `exposure =`"), column))
+                                     "are those for an exposure of 1; give `exposure =`, or its logarithm as",
+                                     "`offset =`"), column))
   }
 }

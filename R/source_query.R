@@ -42,7 +42,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
                   "connection")
   }
   if (missing(statement)) {
-    stop_argument("`statement` is missing: give the query, or the table as DBI::Id(\"name\")", "statement")
+    stop_argument("`statement` is missing: give the query, or the table as DBI::Id(table = \"name\")", "statement")
   }
   is_table <- isS4(statement) && methods::is(statement, "Id")
   if (!is_table) {
