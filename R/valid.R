@@ -66,10 +66,11 @@ held_rows <- function(valid, n) {
 }
 
 # With a formula: `valid` as written, or where that cannot be evaluated by the columns of the data, as in
-# valid = year == 2020.
+# valid = year == 2020. A function of a column's name, such as date() or time(), is no variable.
 valid_in_data <- function(written, value, env, data) {
   try_else(value(), function(problem) {
-    lost <- Filter(function(v) !exists(v, envir = env), intersect(all.vars(written), names(data)))
+    lost <- Filter(function(v) is.function(get0(v, envir = env, ifnotfound = sum)),
+                   intersect(all.vars(written), names(data)))
     if (!is.data.frame(data) || length(lost) == 0L) stop(problem)
     evaluate_part(written, data, env)
   })

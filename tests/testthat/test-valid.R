@@ -296,6 +296,8 @@ test_that("rows may be named that are held out", {
     expect_identical(train(late ~ ., d, valid = rows, subset = kept)$evaluation_log, a$evaluation_log)
   }
   expect_identical(train(late ~ ., d, valid = distance > 1000, subset = kept)$evaluation_log, a$evaluation_log)
+  named <- transform(d, rank = distance) # and rank() is a function
+  expect_identical(train(late ~ . - rank, named, valid = rank > 1000, subset = kept)$evaluation_log, a$evaluation_log)
   distance <- rep(0, 2000) # a variable comes first
   expect_error(train(late ~ ., d, valid = distance > 1000), "holds no row out", class = "gbt_error_argument")
   # one draw of rows by seed and these rows are the same model
