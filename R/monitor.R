@@ -16,11 +16,12 @@
 #' as `reference`.
 #'
 #' @section What is computed:
-#' Numbers and times fall into `bins` of equal numbers of reference rows, levels into bins of their own (the `levels`
-#' most frequent, and one for the rest), missing values and levels that the reference has not into one each. With the
-#' shares e of the reference and a of the new rows PSI is the sum of (a - e) log(a / e) over bins, the symmetric
-#' divergence of Jeffreys (1946) as credit scoring uses it (Siddiqi, 2006). A bin that is empty on one side counts as
-#' half a row there.
+#' Numbers and times fall into `bins` of equal numbers of reference rows, levels and numbers of `cat_features` into bins
+#' of their own (the `levels` most frequent, and one for the rest), missing values and levels that the reference has not
+#' into one each. Numbers beyond those of the reference fall into its first or last bin, so a column of one number has
+#' one bin and no drift but of missing values. With the shares e of the reference and a of the new rows PSI is the sum
+#' of (a - e) log(a / e) over bins, the symmetric divergence of Jeffreys (1946) as credit scoring uses it (Siddiqi,
+#' 2006). A bin that is empty on one side counts as half a row there.
 #'
 #' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. Few rows
 #' have a large PSI by chance alone: without drift it is, with k bins, n and m rows, about (1 / n + 1 / m) times a
@@ -106,7 +107,9 @@ monitored_values <- function(model, data, rounds, offset, threads, parameter, co
   label <- if (is.matrix(score)) sprintf("score (%s)", given_or(colnames(score), seq_len(ncol(score)))) else "score"
   score <- matrix(score, n)
   scores <- stats::setNames(lapply(seq_len(ncol(score)), function(k) score[, k]), label)
-  list(n = n, columns = lapply(stats::setNames(nm = columns), function(name) column_of(x, name)), scores = scores)
+  category <- model$feature_names[model$feature_types == "category"] # numbers that the model takes for levels
+  value <- function(name) if (name %in% category) category_texts(column_of(x, name)) else column_of(x, name)
+  list(n = n, columns = lapply(stats::setNames(nm = columns), value), scores = scores)
 }
 
 monitor_reference <- function(model, data, bins, levels, offset, threads, parameter) {

@@ -94,12 +94,7 @@ point_numbers <- function(v, info, j) {
     }
     return(order_numbers(v))
   }
-  text <- as.character(v)
-  if (is.double(v) && !is.object(v)) { # as `cat_features` have them: 100000, which R writes as 1e+05
-    whole <- which(v == floor(v))
-    text[whole] <- sprintf("%.0f", v[whole] + 0)
-    text[is.na(v)] <- NA
-  }
+  text <- category_texts(v)
   place <- match(text, info$levels[[j]]) - 1
   unknown <- text[is.na(place) & !is.na(text)]
   if (length(unknown)) {
@@ -107,6 +102,17 @@ point_numbers <- function(v, info, j) {
                           suggest(unknown[1L], info$levels[[j]], "\"")), "values")
   }
   place
+}
+
+# Categories as texts. Those that are numbers (`cat_features`) have all digits: 100000, which R writes as 1e+05.
+category_texts <- function(v) {
+  text <- as.character(v)
+  if (is.double(v) && !is.object(v)) {
+    whole <- which(v == floor(v))
+    text[whole] <- sprintf("%.0f", v[whole] + 0)
+    text[is.na(v)] <- NA
+  }
+  text
 }
 
 # Scores of the points, a column for each output: at splits of the columns a point takes its way, at others both, in

@@ -114,6 +114,11 @@ test_that("classes, terms, times, sparse rows, offsets and rare levels", {
   expect_identical(many$label, c("a", "b", "c", "d", "e", "(other levels)", "(missing)"))
   expect_identical(gbt:::count_bins(c("a", "z", "A", NA, "z", iconv("r\u00e9", "UTF-8", "latin1")), many),
                    c(1L, 0L, 0L, 0L, 0L, 3L, 1L, 1L))
+  codes <- data.frame(code = rep(c(5, 9, 100000), 20))
+  w <- gbt_train(codes, rep(1:3, 20), cat_features = "code", nrounds = 1, threads = 1)
+  d <- gbt_monitor(w, rbind(codes, data.frame(code = rep(7, 20))), codes, threads = 1)
+  expect_identical(d$unseen, c(0, 0.25))
+  expect_identical(attr(d, "bins")$code$label[1:3], c("100000", "5", "9"))
   nan <- gbt:::count_reference(factor(c("a", "NaN", "NaN", NA)), 10, 5) # a text like others
   expect_identical(nan$label, c("NaN", "a", "(missing)"))
   expect_identical(nan$count, c(2, 1, 1))
