@@ -3,17 +3,15 @@
 
 label_print <- function(label) {
   place <- (seq_along(label) * 0.6180339887498949) %% 1
-  c(length(label), sum(label), sum(label * place))
+  c(length(label), sum(label), sum(label * place), sum(abs(label)))
 }
 
-# Sums of doubles may differ in their last digits from machine to machine.
-same_print <- function(a, b) {
-  is.null(a) || is.null(b) || isTRUE(all(abs(a - b) <= 1e-9 * (abs(a) + abs(b)) + 1e-300))
-}
-
-# What is told of rows that are not those of before; NULL when they are. a: of before.
+# What is told of rows that are not those of before; NULL when they are. a: of before, or NULL. Sums of doubles may
+# differ in their last digits from machine to machine: those of the terms, as a centred response has a sum of 0.
 print_differs <- function(a, b) {
-  if (same_print(a, b)) return(NULL)
+  if (is.null(a)) return(NULL)
   if (a[1L] != b[1L]) return(sprintf("have %s now and had %.0f", counted(b[1L], "row"), a[1L]))
-  if (same_print(a[2L], b[2L])) "have the same responses in another order" else "have other responses"
+  same <- abs(a - b) <= 1e-9 * (a[4L] + b[4L])
+  if (isTRUE(all(same))) return(NULL)
+  if (isTRUE(same[2L] && same[4L])) "have the same responses in another order" else "have other responses"
 }
