@@ -66,6 +66,7 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
   n <- nrow(prob)
   if (n == 0) stop_data("the data have no rows", "data")
   label <- given_labels(model, data, y, n)
+  if (!is.null(cv)) check_rows_of_cv(cv, label)
   weight <- check_rating_weights(weights, n)
   if (is.null(weight)) weight <- rep(1, n)
   if (sum(weight) == Inf) stop_data("`weights` have an infinite sum; divide them by their mean", "weights")

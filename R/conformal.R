@@ -146,11 +146,7 @@ conformal_of_folds <- function(cv, data, y) {
   }
   n <- cv$n_obs
   label <- given_labels(cv$models[[1L]], data, y, n)
-  differs <- print_differs(cv$rows, label_print(label))
-  if (!is.null(differs)) {
-    stop_data(sprintf("these are not the rows of the cross-validation: they %s; give its data, in the same order",
-                      differs), "data")
-  }
+  check_rows_of_cv(cv, label)
   if (takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) {
     stop_unsupported("classes 0 and 1 need one model and rows for calibration: `method = \"threshold\"`", "object")
   }

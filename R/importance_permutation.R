@@ -23,6 +23,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   }
   rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_rating_weights(weights, n),
                offset = if (!is.null(offset)) matrix(check_offset(offset, n, first$n_outputs), n))
+  if (folded) check_rows_of_cv(model, rows$label)
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, x)
   each <- lapply(seq_along(models), function(k) {

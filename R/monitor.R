@@ -127,7 +127,8 @@ count_reference <- function(v, bins, levels) {
   if (is_level(v)) {
     text <- level_texts(v)
     n <- table(text, dnn = NULL, exclude = NA) # else R leaves out the text "NaN" as well
-    ranked <- names(n)[order(-as.vector(n), names(n), method = "radix")]
+    ranked <- as.character(names(n)) # NULL where all are missing
+    ranked <- ranked[order(-as.vector(n), ranked, method = "radix")]
     out <- list(kind = "level", at = utils::head(ranked, levels), others = utils::tail(ranked, -levels))
     out$label <- c(plain_text(out$at), if (length(out$others)) "(other levels)", "(missing)")
   } else {
@@ -189,10 +190,12 @@ compare_monitored <- function(model, reference, new) {
     stop_data("the reference is of another model: its scores have other names", "reference")
   }
   bins <- Map(function(known, v, name) {
-    if (is_level(v) != (known$kind == "level")) {
-      stop_data(sprintf("column `%s` has %s in the reference and %s now", name,
-                        if (known$kind == "level") "levels" else "numbers", if (is_level(v)) "levels" else "numbers"),
-                name)
+    missing <- is.na(v)
+    if (all(missing)) v <- rep(NA_real_, length(missing)) # of any class, as predict() takes it
+    kind <- if (all(missing)) known$kind else if (is_level(v)) "level" else "number"
+    if (length(known$label) == 1L) known$kind <- kind # all were missing
+    if (kind != known$kind) {
+      stop_data(sprintf("column `%s` has %ss in the reference and %ss now", name, known$kind, kind), name)
     }
     both <- list(label = c(known$label, "(not in the reference)"), reference = c(known$count, 0),
                  new = as.double(count_bins(v, known)))

@@ -160,3 +160,14 @@ test_that("numbers 0 and 1 are classes, shares are not", {
   x$y[3] <- 0.25
   expect_error(gbt_calibrate(m, x, threads = 1), "shares such as 0[.]25", class = "gbt_error_unsupported")
 })
+
+test_that("with `cv` other rows than those of the cross-validation are refused", {
+  x <- made(60, 5)
+  cv <- gbt_cv(y ~ ., x, folds = 2, nrounds = 2, seed = 1, threads = 1)
+  m <- gbt_refit(cv)
+  turned <- x[60:1, ]
+  expect_error(gbt_calibrate(m, turned, cv = cv), "same responses in another order", class = "gbt_error_data")
+  expect_error(gbt_calibrate(m, y = turned$y, cv = cv), "same responses in another order", class = "gbt_error_data")
+  turned$y <- rev(factor(ifelse(turned$y == "a", "b", "a")))
+  expect_error(gbt_calibrate(m, turned, cv = cv), "not the rows of the cross-validation", class = "gbt_error_data")
+})

@@ -159,3 +159,12 @@ test_that("names of columns are found in any encoding and locale", {
     }
   }
 })
+
+test_that("of a cross-validation its rows are wanted, in their order", {
+  x <- made()
+  cv <- gbt_cv(y ~ ., x, folds = 3, nrounds = 2, seed = 1, keep_models = TRUE, threads = 1)
+  expect_error(gbt_importance(cv, "permutation", data = x[rev(seq_len(nrow(x))), ]), "in another order",
+               class = "gbt_error_data")
+  x$y <- x$y + 1
+  expect_error(gbt_importance(cv, "permutation", data = x), "they have other responses", class = "gbt_error_data")
+})

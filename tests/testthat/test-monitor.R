@@ -179,3 +179,23 @@ test_that("what cannot be compared is refused in words", {
     expect_error(gbt_monitor(wrong, old, threads = 1), class = "gbt_error_argument")
   }
 })
+
+test_that("a column of nothing but NA is missing values of any class", {
+  x <- drifting(60, 0, 1)
+  m <- gbt_train(a ~ ., x, nrounds = 3, threads = 1)
+  columns <- setdiff(names(x), "a")
+  kept <- gbt_monitor_reference(m, x)
+  for (name in columns) {
+    typed <- replace(x, name, list(x[[name]][rep(NA_integer_, 60)]))
+    got <- gbt_monitor(m, typed, x)
+    for (empty in list(NA, NA_real_, NA_character_, factor(NA))) {
+      new <- replace(x, name, list(rep(empty, 60)))
+      expect_identical(gbt_monitor(m, new, x), got, label = name)
+      expect_identical(as.data.frame(gbt_monitor(kept, new)), as.data.frame(got), label = name)
+    }
+    expect_identical(got$missing[got$name == name], 1)
+  }
+  filled <- gbt_monitor(m, x, replace(x, "b", list(rep(NA, 60)))) # nothing is known of it but that it was missing
+  expect_identical(filled$unseen[filled$name == "b"], mean(!is.na(x$b)))
+  expect_error(gbt_monitor(m, replace(x, "b", list(rep(c("u", NA), 30))), x))
+})
