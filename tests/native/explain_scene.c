@@ -33,7 +33,7 @@ void explain_scene_open_of(explain_scene *s, test_rng *rng, const forest_spec *s
   s->view.nodes = s->nodes;
   s->table = make_table(rng, s->schema, n_rows);
   CHECK_OK(gbt_binding_new(&ctx, &s->table->table, s->schema, GBT_UNSEEN_PRIOR, &s->binding, test_err));
-  s->n_players = 1 + (int32_t)test_below(rng, (uint64_t)most_players);
+  s->n_players = 1 + (int32_t)test_below(rng, most_players);
   s->player = test_alloc((size_t)n_features * sizeof *s->player);
   int32_t *feats = test_alloc((size_t)n_features * sizeof *feats);
   int64_t *cursor = test_alloc((size_t)n_features * sizeof *cursor);

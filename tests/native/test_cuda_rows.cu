@@ -170,10 +170,11 @@ static int begin_on_device(cuda_pair *p, const gbt_tree_task *task) {
 
 /* Gradients of the task's output, the order of rows, and what the tree knows of them. */
 static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen) {
-  const cpu_backend *cpu = cpu_of(p);
+  cpu_backend *cpu = cpu_of(p);
   const cu_backend *cuda = cuda_of(p);
   const size_t n = (size_t)p->spec.train->rows.n;
   if (!CHECK_OK(p->cpu->ops->begin_trees(&p->ctx, p->cpu, task, 1, test_err))) return 0;
+  if (!CHECK_OK(cpu_gather_end(&p->ctx, cpu, test_err))) return 0; /* order and gradients by train rows */
   if (!begin_on_device(p, task)) return 0;
   const cu_tree tree = tree_of(cuda);
   const gbt_units unit = cpu_units(cpu);
