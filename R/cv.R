@@ -153,6 +153,7 @@ cross_folds <- function(rows, plan, seed) {
 rated_folds <- function(rows, request, folds, seed, plan) {
   fits <- fold_fits(rows$source, request, folds, rows$response, seed)
   plan$rows <- label_print(rows$response$label)
+  plan$constants <- rows$source$constants
   fold_results(fits, run_folds(fits), folds, plan, rows$n)
 }
 
@@ -313,7 +314,8 @@ fold_results <- function(fits, runs, folds, plan, n) {
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
     models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
     early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
-    params = models[[1L]]$params, n_obs = n, rows = plan$rows, call = plan$call
+    params = models[[1L]]$params, n_obs = n, rows = plan$rows, call = plan$call,
+    call_constants = plan$constants
   ))
 }
 

@@ -20,7 +20,7 @@ fit_source <- function(source, given) {
   again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
   if (again) given <- given[names(given) != "cross"]
   fit <- prepare(source, given)
-  if (again) warn_other_rows(plan, fit$label)
+  if (again && !is.null(plan$rows)) warn_other_rows(plan, fit$label)
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
@@ -33,6 +33,7 @@ fit_source <- function(source, given) {
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   at <- training_frame()
   model$call <- if (at > 0L) small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at]))
+  if (length(source$constants)) model$call_constants <- source$constants # no part of the bytes, as the call is none
   model
 }
 

@@ -62,6 +62,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   if (is.null(design$features) && is.null(design$offset)) design <- NULL
   out["exposed"] <- list(exposed$name)
   out$columns <- names(data)
+  out$constants <- constants_of(formula, data, from)
   out$n_rows <- .row_names_info(data, 2L)
   out["keep"] <- list(keep)
   out$design <- design

@@ -27,6 +27,25 @@ response_with_constants <- function(lhs, data, from) {
   put_constants(lhs, values)
 }
 
+# The constants of a formula by name, as values: a call that is evaluated again must mean the same, see gbt_refit().
+# Called when all have been checked.
+constants_of <- function(formula, data, from) {
+  names <- setdiff(variables_of(as.list(formula)[-1L]), c(names(data), base_constants, "."))
+  values <- mget(names, envir = from, inherits = TRUE, ifnotfound = list(NULL))
+  Filter(function(v) {
+    !(NROW(v) == .row_names_info(data, 2L) && NROW(v) > 1L) &&
+      !is.null(tryCatch(constant_expression(v, "", 0), gbt_error_data = function(e) NULL))
+  }, values)
+}
+
+# A formula in whose place these constants are found before anything else.
+formula_with_constants <- function(formula, values, env) {
+  if (length(values) == 0L) return(formula)
+  from <- environment(formula)
+  environment(formula) <- list2env(values, parent = if (is.null(from)) env else from)
+  formula
+}
+
 # A value as an expression that gives it. NULL where there is none of this name, which check_names_of() tells.
 constant_expression <- function(value, name, n_rows) {
   if (is.null(value) || is.function(value)) return(NULL)

@@ -181,7 +181,7 @@ valid_texts <- function(x) is.null(x) || (all(validEnc(x)) && all(Encoding(x) !=
 # update() would run what a file says.
 fields_to_save <- function(model) {
   user <- user_fields(model)
-  user <- user[!(names(user) %in% "call" & vapply(user, is.call, NA))]
+  user <- user[!(names(user) %in% "call" & vapply(user, is.call, NA)) & !names(user) %in% "call_constants"]
   given <- as.character(names(user))
   twice <- duplicated(given) | duplicated(given, fromLast = TRUE)
   good <- !is.na(given) & nzchar(given) & !twice & vapply(user, is_storable, NA) & vapply(given, valid_texts, NA)

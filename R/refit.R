@@ -12,6 +12,7 @@
 #'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`. So do where it was made inside of a
 #'   function whose variables are gone. Data that are others than those of the cross-validation or search (by number
 #'   of rows and response) give a warning (class `gbt_warning_data`).
+#'   Constants of the formula (`p` in `mpg ~ I(wt^p)`) keep their values, unless a new formula is given.
 #' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
 #'   standard error of it.
 #' @param nrounds The number of rounds, instead of the chosen one.
@@ -44,11 +45,18 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   seed <- object$params$seed
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
   data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset"))
-  if (!data_given && is.numeric(object[["rows"]])) {
-    again$cross <- structure(class = "gbt_refit_plan", list(rows = object[["rows"]])) # see fit_source()
-  }
+  again$cross <- refit_plan(object, if (!data_given) object[["rows"]], names(changes))
   check_call_found(again, parent.frame(), object, "gbt_refit")
   run_call(again, parent.frame())
+}
+
+# What a training by a kept call is told of what `object` was made of, see fit_source(): the fingerprint of the rows,
+# and the constants of a formula that was not changed. NULL for nothing.
+refit_plan <- function(object, rows, changed) {
+  constants <- unclass(object)[["call_constants"]]
+  if (any(changed %in% c("formula", "x")) || !is.list(constants) || is.null(names(constants))) constants <- NULL
+  plan <- list(rows = if (is.numeric(rows)) rows, constants = constants)
+  if (any(lengths(plan) > 0L)) structure(class = "gbt_refit_plan", plan)
 }
 
 # plan: with the fingerprint of the rows that the call had.
@@ -153,6 +161,8 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     again[[formula_place(again)]] <- stats::update.formula(written_out(object, parent.frame()), formula.)
   }
   if (!evaluate) return(again)
+  changed <- c(names(match.call(expand.dots = FALSE)$...), if (!missing(formula.)) "formula")
+  again$cross <- refit_plan(object, NULL, changed)
   check_call_found(again, parent.frame(), object, "update")
   run_call(again, parent.frame())
 }

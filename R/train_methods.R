@@ -40,10 +40,12 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     own[[part[i]]] <- written[[i]]
     here[[part[i]]] <- in_data(written[[i]], as_given(i), env)
   }
+  x <- formula_with_constants(x, given[["cross"]]$constants, env) # of gbt_refit() and update()
   read <- read_formula(x, data, here, na.action, env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
                  exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, design = read$design,
-                 formula = read$formula, parsed = x, columns = read$columns, in_rows = read$in_rows)
+                 formula = read$formula, parsed = x, columns = read$columns, in_rows = read$in_rows,
+                 constants = read$constants)
   at <- which(canonical_name(names(given)) %in% "valid")
   for (i in at) given[i] <- list(valid_of_kept(given[[i]], read$n_rows, read$keep))
   fit_source(source, given)

@@ -321,7 +321,8 @@ search_result <- function(search, state, stopped) {
     folds = lapply(search$folds, function(fold) which(fold$held)),
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"]),
     objective = search$rows$response$objective, n_obs = search$rows$n,
-    rows = label_print(search$rows$response$label), call = search$plan$call
+    rows = label_print(search$rows$response$label), call = search$plan$call,
+    call_constants = search$rows$source$constants
   ))
 }
 

@@ -120,3 +120,27 @@ test_that("names and files in place of data get a hint", {
   })
   expect_s3_class((function(...) gbt_train(..1, ..2, nrounds = 1, threads = 1))(mpg ~ hp, mtcars), "gbt")
 })
+
+test_that("constants of a formula keep the values that they had", {
+  made <- function(p) {
+    of_model <- gbt_train(log(mpg + p) ~ I(wt^p) + offset(am * p), mtcars, nrounds = 2, threads = 1)
+    of_cv <- gbt_cv(mpg ~ I(wt^p) + hp, mtcars, nrounds = 2, folds = 2, seed = 1, threads = 1)
+    of_tune <- gbt_tune(mpg ~ I(wt^p) + hp, mtcars, nrounds = 2, folds = 2, seed = 1, threads = 1,
+                        space = list(max_depth = c(2, 4)), configs = 2)
+    list(model = of_model, cv = of_cv, tune = of_tune)
+  }
+  kept <- made(2)
+  has_two <- function(model) expect_identical(model$terms$features[["I(wt^p)"]], "I(wt^2)")
+  for (p in list(NULL, 5)) { # neither a variable that is gone nor another value
+    if (is.null(p)) rm(p)
+    for (object in kept) has_two(gbt_refit(object))
+    expect_same_bytes(gbt_refit(kept$model)$state, kept$model$state)
+    expect_same_bytes(gbt_refit(gbt_refit(kept$model))$state, kept$model$state)
+    has_two(update(kept$model, eta = 0.2))
+    has_two(gbt_refit(kept$cv, data = mtcars[1:20, ]))
+  }
+  expect_identical(update(kept$model, . ~ . + hp)$terms$features[["I(wt^p)"]], "I(wt^5)")
+  file <- withr::local_tempfile()
+  expect_silent(gbt_save(kept$model, file)) # which keeps no call
+  expect_null(gbt_load(file)$call_constants)
+})
