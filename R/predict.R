@@ -147,7 +147,7 @@ predict.gbt <- function(object, newdata,
   seen <- apply_design(object$terms, newdata)
   frame <- frame_for_model(seen$x, object, sparse_zero)
   exposed <- exposure_offset(object, newdata, exposure, frame$n_rows)
-  known <- !is.null(offset) || !is.null(if (is.null(object$exposure)) seen$offset else exposed)
+  known <- !is.null(offset) || !is.null(exposed) || (is.null(object$exposure) && !is.null(seen$offset))
   offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
   if (!known && object$has_offset && type != "leaf") warn_no_offset(object)

@@ -44,7 +44,8 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   again$nrounds <- chosen
   seed <- object$params$seed
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
-  data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset"))
+  data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset")) ||
+    any(canonical_name(names(changes)) %in% c("valid", "mask")) # hold out some of the rows
   again$cross <- refit_plan(object, if (!data_given) object[["rows"]], names(changes))
   check_call_found(again, parent.frame(), object, "gbt_refit")
   run_call(again, parent.frame())

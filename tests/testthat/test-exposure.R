@@ -125,3 +125,12 @@ test_that("what cannot be is an error that says why", {
     predict(gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1), mtcars, exposure = 1)
   })
 })
+
+test_that("an exposure that is given for a model with an offset is used, and not missed", {
+  m <- gbt_train(mtcars[c("wt", "hp")], mtcars$carb, offset = log(mtcars$cyl), objective = "poisson", nrounds = 3,
+                 threads = 1)
+  expect_warning(predict(m, mtcars), class = "gbt_warning_offset")
+  expect_silent(p <- predict(m, mtcars, exposure = mtcars$cyl))
+  expect_identical(p, predict(m, mtcars, offset = log(mtcars$cyl)))
+  expect_silent(expect_identical(predict(m, mtcars, exposure = "cyl"), p))
+})

@@ -144,3 +144,10 @@ test_that("constants of a formula keep the values that they had", {
   expect_silent(gbt_save(kept$model, file)) # which keeps no call
   expect_null(gbt_load(file)$call_constants)
 })
+
+test_that("rows that are held out of a refit are no other data", {
+  cv <- gbt_cv(mpg ~ ., mtcars, nrounds = 2, folds = 2, seed = 1, threads = 1)
+  expect_silent(held <- gbt_refit(cv, valid = 0.2))
+  expect_lt(nobs(held), 32)
+  expect_silent(gbt_refit(cv, mask = am == 1))
+})
