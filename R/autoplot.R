@@ -11,8 +11,8 @@
 #' @param object What `plot()` of gbt draws: a model or the result of [gbt_importance()], [gbt_cv()], [gbt_tune()],
 #'   [gbt_evaluate()], [gbt_partial()], [gbt_shap()], [gbt_curve()], [gbt_calibrate()], [gbt_conformal()],
 #'   [gbt_interactions()], [gbt_monitor()] or [gbt_tree()].
-#' @param metric,from,tree,type,top,folds,output,row,against,by,measure,pairs,newdata,y,level,threads,name,show As in
-#'   `plot()` of the class: [plot.gbt()], [plot.gbt_importance()], [plot.gbt_cv()], [plot.gbt_evaluation()],
+#' @param metric,from,tree,node,type,top,folds,output,row,against,by,measure,pairs,newdata,y,level,threads,name,show As
+#'   in `plot()` of the class: [plot.gbt()], [plot.gbt_importance()], [plot.gbt_cv()], [plot.gbt_evaluation()],
 #'   [plot.gbt_partial()], [plot.gbt_shap()], [plot.gbt_interactions()], [plot.gbt_conformal()], [plot.gbt_monitor()],
 #'   [plot.gbt_tree()].
 #' @param depth How many layers of splits of a tree are drawn.
@@ -58,12 +58,22 @@ gg_series <- function(n) {
   list(ggplot2::scale_colour_manual(values = style$col), ggplot2::scale_linetype_manual(values = style$lty))
 }
 
-# Labels at 1, 2, ... from the top down.
-gg_rows <- function(label) {
+# Labels at 1, 2, ... from the top down. most: of more rows every k-th has its label.
+gg_rows <- function(label, most = Inf) {
   n <- length(label)
-  list(ggplot2::scale_y_continuous(breaks = rev(seq_len(n)), labels = label, limits = c(0.4, n + 0.6),
+  at <- seq(1L, n, by = max(1L, ceiling(n / most)))
+  left_out <- n - length(at)
+  list(ggplot2::scale_y_continuous(breaks = n + 1L - at, labels = label[at], limits = c(0.4, n + 0.6),
                                    expand = c(0, 0)),
-       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank()))
+       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank()),
+       if (left_out) ggplot2::labs(caption = paste(counted(left_out, "level"), "without a label for lack of room")))
+}
+
+most_levels <- 30L # of a column, with a label each
+
+# A key whose entries are points, lines or both. shape: NA for none; lty: 0 for none.
+gg_key_shapes <- function(shape, lty) {
+  ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(shape = shape, linetype = lty)))
 }
 
 # Facets with rows of their own: `key` is "label|number of the output".
@@ -74,15 +84,20 @@ gg_key_rows <- function() {
        ggplot2::theme(panel.grid.major.y = ggplot2::element_blank()))
 }
 
-gg_panels <- function(by, free = "fixed", ncol = NULL) ggplot2::facet_wrap(as.name(by), scales = free, ncol = ncol)
+gg_panels <- function(by, free = "fixed", ncol = NULL) {
+  list(ggplot2::facet_wrap(as.name(by), scales = free, ncol = ncol),
+       ggplot2::theme(panel.spacing = ggplot2::unit(1, "lines"),
+                      panel.border = ggplot2::element_rect(colour = ink$grid, fill = NA)))
+}
 
-# A vertical line with its name.
-gg_mark <- function(at, label, lty = 2, line = 1) {
+# A vertical line with its name, on the side where the axis has more room. along: values of the axis.
+gg_mark <- function(at, label, along, lty = 2, line = 1) {
   if (is.null(at)) return(NULL)
-  text <- gg_frame(at = at, label = paste0(" ", label, " ", format(at, big.mark = ",")))
+  text <- gg_frame(at = at, label = paste0(" ", label, " ", format(at, big.mark = ","), " "))
   list(ggplot2::geom_vline(xintercept = at, linetype = lty, colour = ink$soft),
-       ggplot2::geom_text(gg_aes(x = "at", label = "label"), data = text, y = Inf, hjust = 0, vjust = 0.2 + 1.3 * line,
-                          colour = ink$soft, size = 3))
+       ggplot2::geom_text(gg_aes(x = "at", label = "label"), data = text, y = Inf,
+                          hjust = as.numeric(at > mean(range(along))), vjust = 0.2 + 1.3 * line, colour = ink$soft,
+                          size = 3, inherit.aes = FALSE))
 }
 
 gg_bars <- function(shown, title, subtitle, x, interval = FALSE) {
@@ -107,17 +122,18 @@ gg_bars <- function(shown, title, subtitle, x, interval = FALSE) {
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL) {
+autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node = 0, depth = 4L) {
   check_model(object, "object")
   if (!is.null(tree)) {
     if (!is.null(metric) || !missing(from)) stop_argument("`metric` and `from` are of the log, not of a `tree`", "tree")
-    return(autoplot.gbt_tree(gbt_tree(object, tree), ...))
+    return(autoplot.gbt_tree(gbt_tree(object, tree, node), depth = depth, ...))
   }
+  check_no_tree_part(missing(node), missing(depth))
   check_no_dots(list(...), names(formals(autoplot.gbt)))
   panels <- log_panels(object, metric, check_whole(from, "from", 1))
   best <- if (!is.null(object$best_round) && object$best_round >= from) object$best_round
   title <- if (length(panels) == 1L) "Evaluation log" else "Evaluation logs"
-  gg_log(panels, title, "round") + gg_mark(best, "best round")
+  gg_log(panels, title, "round") + gg_mark(best, "best round", panels[[1L]]$round)
 }
 
 # A line for each set, a panel for each metric.
@@ -146,20 +162,25 @@ autoplot.gbt_cv <- function(object, metric = NULL, folds = TRUE, ..., from = 1) 
   shown <- cv_lines(object, metric, check_whole(from, "from", 1))
   n <- length(shown$round)
   sets <- c("mean of held-out rows", if (!is.null(shown$train)) "mean of training rows")
+  style <- series_style(length(sets))
+  keys <- c(sets, if (folds) "a fold")
   lines <- gg_frame(round = rep(shown$round, length(sets)), value = c(shown$mean, shown$train),
-                    set = factor(rep(sets, each = n), sets))
+                    set = factor(rep(sets, each = n), keys))
   band <- gg_frame(round = shown$round, low = shown$mean - shown$se, high = shown$mean + shown$se)
   each <- gg_frame(round = rep(shown$round, ncol(shown$each)), value = as.vector(shown$each),
-                   fold = rep(seq_len(ncol(shown$each)), each = n))
+                   fold = rep(seq_len(ncol(shown$each)), each = n),
+                   set = factor(rep("a fold", length(shown$each)), keys))
   marks <- Filter(function(m) !is.null(m[[1L]]) && m[[1L]] >= from,
                   list(list(object$best_round, "best: round", 2, 1), list(object$one_se_round,
                                                                            "one standard error: round", 3, 2)))
   gg_page(lines, "Cross-validation", shown$text, "round", shown$name) +
     ggplot2::geom_ribbon(gg_aes(x = "round", ymin = "low", ymax = "high"), data = band, fill = ink$band, alpha = 0.2) +
-    (if (folds) ggplot2::geom_line(gg_aes(x = "round", y = "value", group = "fold"), data = each, colour = "#9A9A9A",
-                                   linewidth = 0.3)) +
+    (if (folds) ggplot2::geom_line(gg_aes(x = "round", y = "value", group = "fold", colour = "set", linetype = "set"),
+                                   data = each, linewidth = 0.3)) +
     ggplot2::geom_line(gg_aes(x = "round", y = "value", colour = "set", linetype = "set"), linewidth = 0.9) +
-    gg_series(length(sets)) + lapply(marks, function(m) gg_mark(m[[1L]], m[[2L]], m[[3L]], m[[4L]]))
+    ggplot2::scale_colour_manual(values = c(style$col, if (folds) "#9A9A9A"), limits = keys) +
+    ggplot2::scale_linetype_manual(values = c(style$lty, if (folds) 1), limits = keys) +
+    lapply(marks, function(m) gg_mark(m[[1L]], m[[2L]], shown$round, m[[3L]], m[[4L]]))
 }
 
 #' @rdname gbt_autoplot
@@ -167,11 +188,14 @@ autoplot.gbt_cv <- function(object, metric = NULL, folds = TRUE, ..., from = 1) 
 autoplot.gbt_tune <- function(object, ...) {
   check_no_dots(list(...), character(0))
   p <- tune_panels(object)[[1L]]
-  each <- gg_frame(round = p$round, value = p$values[[2L]])
-  gg_page(gg_frame(round = p$round, value = p$values[[1L]]), "Configurations", NULL, "configuration", p$metric) +
-    ggplot2::geom_step(gg_aes(x = "round", y = "value"), colour = ink$band, linewidth = 0.9, na.rm = TRUE) +
-    ggplot2::geom_point(gg_aes(x = "round", y = "value"), data = each, colour = palette_colours[2L], na.rm = TRUE) +
-    gg_mark(object$best_config, "best")
+  parts <- lapply(1:2, function(i) {
+    gg_frame(round = p$round, value = p$values[[i]], set = factor(rep(p$sets[i], length(p$round)), p$sets))
+  })
+  gg_page(parts[[1L]], "Configurations", NULL, "configuration", p$metric) +
+    ggplot2::geom_step(gg_aes(x = "round", y = "value", colour = "set"), linewidth = 0.9, na.rm = TRUE) +
+    ggplot2::geom_point(gg_aes(x = "round", y = "value", colour = "set"), data = parts[[2L]], na.rm = TRUE) +
+    ggplot2::scale_colour_manual(values = palette_colours[1:2], limits = p$sets) + gg_key_shapes(c(NA, 19), c(1, 0)) +
+    gg_mark(object$best_config, "best", p$round)
 }
 
 # ---- importance, evaluation, interactions ----

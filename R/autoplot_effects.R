@@ -57,7 +57,7 @@ gg_partial_levels <- function(x, shown, title) {
   means <- gg_frame(value = unlist(lapply(shown$effects, `[[`, "estimate")), place = rep(place, length(outputs)),
                     output = rep(outputs, each = length(label)))
   rows <- lapply(given_or(shown$ice, list()), ice_curves, x$columns, seq_along(label))
-  p <- gg_page(means, title, shown$text, shown$estimate) + gg_rows(make_distinct(label))
+  p <- gg_page(means, title, shown$text, shown$estimate) + gg_rows(make_distinct(label), most_levels)
   if (length(rows)) {
     n <- vapply(rows, ncol, 1L)
     each <- gg_frame(value = unlist(lapply(rows, as.vector)), place = rep(place, sum(n)),
@@ -82,7 +82,7 @@ gg_partial_image <- function(x, shown, title) {
   gg_page(cells, title, shown$text, x$columns[1L], x$columns[2L]) +
     ggplot2::geom_rect(gg_aes(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "estimate")) +
     ggplot2::scale_fill_gradientn(colours = scale_colours(64L), name = shown$estimate) +
-    gg_axis(scales[[1L]]) + gg_axis(scales[[2L]], "y") +
+    gg_axis(scales[[1L]]) + gg_axis(scales[[2L]], "y") + ggplot2::theme(legend.position = "right") +
     if (length(shown$effects) > 1L) gg_panels("output")
 }
 
@@ -162,11 +162,15 @@ gg_shap_against <- function(x, shown, against, by) {
   place <- if (level) level_dots(a$at)$place else order_numbers(a$at)
   dots <- gg_frame(at = rep(place, length(a$value)), value = unlist(a$value), output = rep(outputs, each = n),
                    share = rep(given_or(a$share, rep(NA_real_, n)), length(a$value)))
+  groups <- a$groups
+  if (!is.null(groups)) dots$share <- factor(groups$label[rep(groups$group, length(a$value))], groups$label)
   words <- "contribution to the score"
   title <- paste("Contributions of", plain_text(against))
   point <- function(x, y) {
     if (is.null(by)) return(ggplot2::geom_point(gg_aes(x = x, y = y), colour = ink$band, alpha = 0.6, na.rm = TRUE))
-    list(ggplot2::geom_point(gg_aes(x = x, y = y, colour = "share"), na.rm = TRUE), gg_ramp(paste("value of", by)))
+    key <- if (is.null(groups)) gg_ramp(paste("value of", by)) else
+      ggplot2::scale_colour_manual(values = groups$col, name = paste("value of", by))
+    list(ggplot2::geom_point(gg_aes(x = x, y = y, colour = "share"), na.rm = TRUE), key)
   }
   p <- if (level) {
     lim <- shap_limits(unlist(a$value))
@@ -174,7 +178,7 @@ gg_shap_against <- function(x, shown, against, by) {
     group <- paste(dots$at, as.integer(dots$output))
     dots$at <- length(label) + 1L - dots$at + stats::ave((dots$value - lim[1L]) / diff(lim), group, FUN = dense_offsets)
     gg_page(dots, title, a$text, words) + ggplot2::geom_vline(xintercept = 0, colour = ink$axis) +
-      point("value", "at") + gg_rows(label)
+      point("value", "at") + gg_rows(label, most_levels)
   } else {
     gg_page(dots, title, a$text, against, words) +
       ggplot2::geom_hline(yintercept = 0, linetype = 2, colour = ink$soft) + point("at", "value") +
@@ -267,12 +271,14 @@ autoplot.gbt_monitor <- function(object, name = NULL, top = 40L, ...) {
   shown <- monitor_shown(object, top)
   n <- length(shown$name)
   rows <- gg_frame(psi = pmin(shown$psi, most_drift), noise = shown$noise, place = rev(seq_len(n)),
-                   drift = factor(drift_words[as.integer(shown$drift)], drift_words))
+                   drift = factor(drift_words[as.integer(shown$drift)], drift_words), chance = rep("by chance", n))
   beyond <- which(shown$psi > most_drift)
   text <- gg_frame(place = rows$place[beyond], label = paste0(number_label(shown$psi[beyond]), "  "))
   gg_page(rows, "Drift", shown$text, "population stability index") +
     ggplot2::geom_vline(xintercept = drift_limits, linetype = 2, colour = ink$soft) +
-    ggplot2::geom_segment(gg_aes(xend = "noise", y = "place", yend = "place"), x = 0, colour = ink$axis) +
+    ggplot2::geom_segment(gg_aes(xend = "noise", y = "place", yend = "place", linetype = "chance"), x = 0,
+                          colour = ink$axis) +
+    ggplot2::scale_linetype_manual(values = 1) +
     ggplot2::geom_point(gg_aes(x = "psi", y = "place", colour = "drift"), size = 2) +
     ggplot2::scale_colour_manual(values = drift_colours(), drop = FALSE) + gg_rows(shown$name) +
     if (length(beyond)) ggplot2::geom_text(gg_aes(y = "place", label = "label"), data = text, x = most_drift, hjust = 1,
@@ -308,14 +314,14 @@ autoplot.gbt_tree <- function(object, show = c("gain", "cover"), depth = 4L, ...
   to <- to[!is.na(to)]
   branches <- gg_frame(x = nodes$across[parent], y = -nodes$depth[parent], xend = nodes$across[to],
                        yend = -nodes$depth[to], label = branch_texts(nodes)[to],
-                       cover = pmin(1, nodes$cover[to] / max(nodes$cover[1L], 1e-300)))
+                       wide = branch_widths(nodes)[to] * 25.4 / 96)
   branches$turn <- branches$y - 0.5
   cut <- max(nodes$depth) < max(all$depth)
   p <- gg_page(boxes, tree_title(object), tree_words(object)) +
     ggplot2::labs(caption = if (cut) "lower layers are left out: depth = has more of them") + ggplot2::theme_void() +
     ggplot2::theme(plot.title = ggplot2::element_text(face = "bold"), plot.caption = ggplot2::element_text(hjust = 0))
   if (nrow(branches)) {
-    edge <- function(...) ggplot2::geom_segment(gg_aes(..., linewidth = "cover"), data = branches, colour = ink$axis)
+    edge <- function(...) ggplot2::geom_segment(gg_aes(..., linewidth = "wide"), data = branches, colour = ink$axis)
     p <- p + edge(x = "x", y = "y", xend = "x", yend = "turn") +
       edge(x = "x", y = "turn", xend = "xend", yend = "turn") +
       edge(x = "xend", y = "turn", xend = "xend", yend = "yend") +

@@ -61,6 +61,9 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
     prob <- predict.gbt(model, data, "prob", trees = rounds, offset = offset, threads = threads)
   } else {
     if (!is.null(offset)) stop_argument("`offset` has no place beside `cv`, whose predictions are made", "offset")
+    if (is.null(data) && is.null(y)) {
+      stop_argument("give `data` or `y`, of the rows of `cv`: what their classes are", "y")
+    }
     prob <- held_out_probabilities(cv, model)
   }
   n <- nrow(prob)
@@ -263,6 +266,9 @@ predict.gbt_calibrated <- function(object, newdata, type = c("response", "prob",
   if (!is.null(rownames(prob))) names(out) <- rownames(prob)
   out
 }
+
+#' @export
+summary.gbt_calibrated <- function(object, ...) as_printed(object, list(...))
 
 #' @export
 print.gbt_calibrated <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {

@@ -259,6 +259,9 @@ interval_of_folds <- function(object, pred, rank) {
 }
 
 #' @export
+summary.gbt_conformal <- function(object, ...) as_printed(object, list(...))
+
+#' @export
 print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   digits <- check_digits(digits, 3L)
   cat(sprintf("<gbt_conformal> method \"%s\", %s for calibration\n", x$method, counted(x$n, "row")))

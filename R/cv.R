@@ -370,6 +370,9 @@ held_out_predictions <- function(models, folds, n) {
 as.data.frame.gbt_cv <- function(x, ...) x$evaluation_log
 
 #' @export
+summary.gbt_cv <- function(object, ...) as_printed(object, list(...))
+
+#' @export
 print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   digits <- check_digits(digits, 2L)
   rounds <- sprintf("%s%s", counted(x$nrounds, "round"),

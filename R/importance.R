@@ -131,8 +131,9 @@ folds_importance <- function(cv, type, trees, by, level = 0.95) {
     rowMeans(matrix(of(name), length(feature)))
   })
   held <- lengths(cv$folds)
+  # Shares lie within 0 and 1, which Student's intervals do not know.
   half <- interval_of_means(matrix(of(type), length(feature)), level, mean(held / (cv$n_obs - held)))
-  out <- c(list(feature = feature), out, list(lower = out[[type]] - half, upper = out[[type]] + half))
+  out <- c(list(feature = feature), out, list(lower = pmax(out[[type]] - half, 0), upper = pmin(out[[type]] + half, 1)))
   importance_table(out, type, folds = length(each), level = level)
 }
 

@@ -111,7 +111,8 @@ permutation_table <- function(each, plan, share, n) {
   out <- list_frame(list(column = names(plan$groups)[ranked], importance = estimate[ranked],
                          lower = (estimate - half)[ranked], upper = (estimate + half)[ranked]), length(ranked))
   structure(out, class = c("gbt_importance_permutation", "data.frame"), metric = plan$metric$name,
-            base = mean(vapply(each, attr, 0, "base")), repeats = plan$repeats, level = plan$level, seed = plan$seed,
+            larger_is_better = plan$metric$maximise, base = mean(vapply(each, attr, 0, "base")),
+            repeats = plan$repeats, level = plan$level, seed = plan$seed,
             folds = if (!is.null(share)) length(each), n_obs = n)
 }
 

@@ -249,6 +249,12 @@ summary.gbt <- function(object, ...) {
   ))
 }
 
+# Of results whose print() says all that there is to say, summary() is the result itself.
+as_printed <- function(object, dots) {
+  check_no_dots(dots, "object")
+  object
+}
+
 # Depth of every tree: children lie behind their parents.
 tree_depths <- function(nodes) {
   n <- length(nodes$node)

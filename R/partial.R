@@ -15,10 +15,10 @@
 #' `method = "recursion"` goes through no rows: a grid point takes its way at splits of the columns, and at other splits
 #' both ways, in shares of the cover that training rows had there (Friedman, 2001, section 8.2). That is as fast as
 #' predicting the grid, needs no data (without `data` the grid is made of the values that the trees tell apart), and
-#' averages raw scores. The result differs from the average over rows where columns depend on each other: a split by
-#' another column below one of the columns is weighed by the rows that came there in training. `weights` of the
-#' training rows are in the covers. Models of formulas that compute their features, and columns of which statistics
-#' were made, need rows.
+#' averages raw scores (`type = "link"`). The result differs from the average over rows where columns depend on each
+#' other: a split by another column below one of the columns is weighed by the rows that came there in training.
+#' `weights` of the training rows are in the covers. Models of formulas that compute their features, and columns of
+#' which statistics were made, need rows.
 #'
 #' @param model A model from [gbt_train()].
 #' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.
@@ -28,7 +28,8 @@
 #' @param size The most values of a column of numbers or times that are taken from the data.
 #' @param grid `"quantile"`: values of the data that cut the rows into parts of equal size; `"even"`: evenly spaced
 #'   numbers or times from the least to the largest, infinite ones left out.
-#' @param type The scale that is averaged: `"response"`, `"link"` or `"prob"`, see [predict()][predict.gbt].
+#' @param type The scale that is averaged: `"response"`, `"link"` or `"prob"`, see [predict()][predict.gbt]. With
+#'   `method = "recursion"` it is always `"link"`, also when left out.
 #' @param ice Keep the curves of the rows? For one column.
 #' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
 #'   differs between rows can be seen?

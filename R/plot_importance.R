@@ -80,7 +80,9 @@ plot.gbt_importance_permutation <- function(x, top = 20L, ...) {
 
 permutation_words <- function(x) {
   metric <- attr(x, "metric")
-  paste0("loss", if (is_text(metric)) paste(" of", metric), " when the column is permuted")
+  larger <- attr(x, "larger_is_better")
+  change <- if (is.null(larger)) "loss" else if (larger) "decrease" else "increase"
+  paste0(change, if (is_text(metric)) paste(" of", metric), " when the column is permuted")
 }
 
 #' @rdname plot.gbt_importance

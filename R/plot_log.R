@@ -17,9 +17,10 @@
 #' @param x A model from [gbt_train()].
 #' @param metric Which metrics to draw, of those in the log; all when left out.
 #' @param from The first round to draw: early rounds often differ so much that nothing else can be seen.
-#' @param tree Number of a tree to draw in place of the log, see [gbt_tree()].
+#' @param tree,node,depth Number of a tree to draw in place of the log; the node from which on, and how many layers of
+#'   splits: see [gbt_tree()].
 #' @param ... `main`, `sub`, `xlab`, `ylab`; `xlim`, `ylim`; `log` (`"x"`, `"y"`, `"xy"`); `col`, `lty`, `lwd`, `pch`
-#'   and `type` (`"l"`, `"p"`, `"b"`), one for each data set. With `tree` what [plot.gbt_tree()] takes.
+#'   and `type` (`"l"`, `"p"`, `"b"`, `"s"`), one for each data set. With `tree` what [plot.gbt_tree()] takes.
 #' @return `x`, invisibly.
 #' @seealso [gbt_train()], [plot.gbt_importance()], [plot.gbt_cv()], [plot.gbt_tree()]
 #' @examples
@@ -28,13 +29,14 @@
 #' plot(m, from = 20, main = "Fuel consumption")
 #' plot(gbt_importance(m))
 #' @export
-plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL) {
+plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL, node = 0, depth = NULL) {
   check_model(x, "x")
   if (!is.null(tree)) {
     if (!is.null(metric) || !missing(from)) stop_argument("`metric` and `from` are of the log, not of a `tree`", "tree")
-    plot.gbt_tree(gbt_tree(x, tree), ...)
+    plot.gbt_tree(gbt_tree(x, tree, node, depth), ...)
     return(invisible(x))
   }
+  check_no_tree_part(missing(node), missing(depth))
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type"))
   panels <- log_panels(x, metric, check_whole(from, "from", 1))
   names <- panels[[1L]]$sets
@@ -43,6 +45,13 @@ plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL) {
   best <- if (!is.null(x$best_round) && x$best_round >= from) x$best_round
   draw_log(panels, names, style, given, list(round = best, label = "best round"))
   invisible(x)
+}
+
+# `node` and `depth` choose a part of a tree.
+check_no_tree_part <- function(no_node, no_depth) {
+  if (no_node && no_depth) return(invisible())
+  name <- if (no_node) "depth" else "node"
+  stop_argument(sprintf("`%s` chooses a part of a tree: give the number of the `tree` as well", name), name)
 }
 
 # list by metric of list(metric, round, sets, values = list by set). from: the first round.
@@ -80,8 +89,8 @@ line_style <- function(n, given) {
   style$lwd <- rep_len(given_or(given[["lwd"]], 2), n)
   style$pch <- rep_len(given_or(given[["pch"]], 19), n)
   style$type <- rep_len(given_or(given[["type"]], "l"), n)
-  bad <- setdiff(style$type, c("l", "p", "b", "o", "n"))
-  if (length(bad)) stop_argument("`type` must hold \"l\", \"p\", \"b\", \"o\" or \"n\"", "type")
+  bad <- setdiff(style$type, c("l", "p", "b", "o", "s", "n"))
+  if (length(bad)) stop_argument("`type` must hold \"l\", \"p\", \"b\", \"o\", \"s\" or \"n\"", "type")
   style
 }
 
@@ -101,7 +110,7 @@ draw_log <- function(panels, names, style, given, mark) {
     outer <- inner(page)
     direct <- one && length(names) <= 8L
     key <- list(label = names, col = style$col, lty = style$lty, lwd = style$lwd, pch = style$pch,
-                kind = c(l = "line", p = "point", b = "both", o = "both", n = "none")[style$type])
+                kind = c(l = "line", s = "line", p = "point", b = "both", o = "both", n = "none")[style$type])
     if (one) {
       p <- panels[[1L]]
       head <- title_height(page)
@@ -178,9 +187,10 @@ draw_log_lines <- function(page, panel, x, y, style, box, mark, ends, names) {
     v <- panel$values[[i]]
     v[!is.finite(v)] <- NA
     lone <- one_round || sum(!is.na(v)) == 1L
-    if (style$type[i] %in% c("l", "b", "o") && !lone) {
+    if (style$type[i] %in% c("l", "b", "o", "s") && !lone) {
       at <- within_limits(panel$round, v, x)
-      graphics::lines(at$x, at$y, col = style$col[i], lty = style$lty[i], lwd = style$lwd[i], xpd = FALSE)
+      graphics::lines(at$x, at$y, type = if (style$type[i] == "s") "s" else "l", col = style$col[i],
+                      lty = style$lty[i], lwd = style$lwd[i], xpd = FALSE)
     }
     if (style$type[i] %in% c("p", "b", "o") || (lone && style$type[i] != "n")) {
       graphics::points(panel$round, v, col = style$col[i], pch = style$pch[i], cex = 0.8, xpd = FALSE)

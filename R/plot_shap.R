@@ -8,7 +8,8 @@
 #' to its score, at the top. With `against` the contributions of one column against its values (a dependence plot), for
 #' levels a line of dots each. Several outputs get a panel each.
 #'
-#' Levels of factors and texts have no order, and their dots are grey, as are those of missing values.
+#' Levels of factors and texts have no order: in the summary their dots are grey, as are those of missing values. Where
+#' such a column is `by`, the first levels have colours of their own, and all further ones are grey.
 #'
 #' @param x The result of [gbt_shap()].
 #' @param row The row to draw: its number in `newdata` of [gbt_shap()], or its name.
@@ -17,7 +18,7 @@
 #' @param top Most columns; the waterfall adds up the others.
 #' @param output Names of the outputs (classes) to draw; all when left out.
 #' @param ... `main`, `sub`, `xlab`, `xlim`, with `against` also `ylab` and `ylim`; `col`: two colours, for low and high
-#'   values, or for contributions below and above 0.
+#'   values (those of levels lie between them), or for contributions below and above 0.
 #' @return `x`, invisibly.
 #' @seealso [gbt_shap()]; [plot.gbt()] about all plots
 #' @examples

@@ -1,21 +1,43 @@
 # Contributions of one column against its values.
 
 # list(at = values of the drawn rows, value = list by output of contributions, share = ranks of the colouring column or
-# NULL, plain = has it rows without a rank?, rows = how many there are).
+# NULL, plain = has it rows without a rank?, groups = by_groups() where it has levels without an order, else NULL,
+# rows = how many there are).
 shap_against <- function(x, shown, against, by) {
   n <- nrow(shown$values[[1L]])
   rows <- dotted_rows(n)
   j <- match(against, shown$columns)
-  share <- if (!is.null(by)) value_shares(.subset2(x$data, match(by, shown$columns)))[rows]
+  colours <- if (!is.null(by)) .subset2(x$data, match(by, shown$columns))
+  groups <- if (has_levels(colours) && !is.ordered(colours)) by_groups(subset_rows(colours, rows))
+  share <- if (!is.null(by) && is.null(groups)) value_shares(colours)[rows]
   list(at = axis_values(subset_rows(.subset2(x$data, j), rows)), value = lapply(shown$values, function(v) v[rows, j]),
-       share = share, plain = anyNA(share), rows = n,
+       share = share, plain = anyNA(share), groups = groups, rows = n,
        text = if (n > most_dots) sprintf("%.0f of %s", length(rows), counted(n, "row")) else counted(n, "row"))
+}
+
+# Dots by levels: list(group = number of each dot's, label, col). The first levels that occur have colours of their own,
+# all further ones the same grey.
+by_groups <- function(v) {
+  dots <- level_dots(v)
+  missing <- anyNA(v)
+  n <- length(dots$label) - missing
+  k <- min(n, length(palette_colours))
+  more <- n - k
+  group <- ifelse(dots$place > n, k + (more > 0L) + 1L, pmin(dots$place, k + 1L))
+  list(group = as.integer(group),
+       label = c(dots$label[seq_len(k)], if (more) counted(more, "other level"), if (missing) dots$label[n + 1L]),
+       col = c(palette_colours[seq_len(k)], if (more) "#BFBFBF", if (missing) ink$text))
 }
 
 draw_shap_against <- function(x, shown, against, by, given) {
   a <- shap_against(x, shown, against, by)
   ramp <- if (is.null(given[["col"]])) shap_colours() else grDevices::colorRampPalette(given[["col"]])(64L)
-  col <- if (is.null(a$share)) rep(transparent(ink$band, 0.6), length(a$at)) else colours_of(a$share, ramp, 0, 1)
+  groups <- a$groups
+  if (!is.null(groups) && !is.null(given[["col"]])) {
+    groups$col <- grDevices::colorRampPalette(given[["col"]])(length(groups$label))
+  }
+  col <- if (!is.null(groups)) groups$col[groups$group] else
+    if (is.null(a$share)) rep(transparent(ink$band, 0.6), length(a$at)) else colours_of(a$share, ramp, 0, 1)
   level <- is_level(a$at)
   note <- shap_against_note(a, against, level, shown$outputs)
   draw_page(title = given_or(given[["main"]], paste("Contributions of", plain_text(against))),
@@ -24,9 +46,16 @@ draw_shap_against <- function(x, shown, against, by, given) {
     outer[3L] <- put_note(page, note, outer[1L], outer[3L], outer[2L])
     outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
     page$title <- page$subtitle <- NULL # written
-    if (!is.null(a$share)) {
+    if (!is.null(groups)) {
+      key <- c(list(label = groups$label, kind = "point"), groups["col"])
+      size <- letter_size(page, 0.75)
+      set_inches(page)
+      title <- shorten(paste("value of", plain_text(by)), outer[2L] - outer[1L], size)
+      put_text(page, outer[1L], outer[4L], title, 0.75, c(0, 1), what = "colour key")
+      outer[4L] <- put_key(page, key, outer[1L], outer[4L] - 1.1 * line_height(page, 0.75), outer[2L])
+    } else if (!is.null(a$share)) {
       key <- c(outer[1L], min(outer[2L], outer[1L] + 2.4), outer[4L] - colour_key_height(page), outer[4L])
-      title <- paste0("value of ", by, if (a$plain) " (grey: no order)")
+      title <- paste0("value of ", by, if (a$plain) " (grey: missing)")
       put_colour_key(page, key, ramp, 0, 1, title, c("low", "high"))
       outer[4L] <- key[3L] - 0.5 * line_height(page, 0.8)
     }

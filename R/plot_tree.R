@@ -224,11 +224,9 @@ place_tree <- function(page, layout, box) {
 draw_branches <- function(page, layout, place) {
   child <- child_rows(layout$nodes)
   parent <- which(!is.na(child$left))
-  cover <- layout$nodes$cover
   for (side in child) {
     to <- side[parent]
-    share <- cover[to] / max(cover[1L], 1e-300)
-    lwd <- 0.8 + 3.2 * ifelse(is.finite(share), pmin(share, 1), 0)
+    lwd <- branch_widths(layout$nodes)[to]
     turn <- place$turn[parent]
     line <- function(x0, y0, x1, y1) graphics::segments(x0, y0, x1, y1, col = ink$axis, lwd = lwd, lend = 2)
     if (layout$down) {
@@ -241,6 +239,12 @@ draw_branches <- function(page, layout, place) {
       line(turn, place$entry_y[to], place$entry_x[to], place$entry_y[to])
     }
   }
+}
+
+# How wide the branch to each node is, in units of `lwd`, 1/96 inch: by its cover, and never too thin to be seen.
+branch_widths <- function(nodes) {
+  share <- nodes$cover / max(nodes$cover[1L], 1e-300)
+  0.8 + 3.2 * ifelse(is.finite(share), pmin(share, 1), 0)
 }
 
 # Blue and red by the value's size; of vectors and parts that are left out grey.

@@ -5,6 +5,10 @@
 #' Takes one tree of a model, or the part of it below a node. `plot()` draws it, `print()` writes it as an indented
 #' list.
 #'
+#' Cover and count of nodes are those of the rows that leaf values were fitted to. Where factors are encoded by ordered
+#' statistics (`cat_method`, see [gbt_train()]), trees are grown by the statistics of one order of the rows and their
+#' values fitted by those of another one, so a few nodes may have a cover of 0, and a gain nevertheless.
+#'
 #' @param model A model from [gbt_train()].
 #' @param tree Number of the tree, from 1, as in `as.data.frame(model)`.
 #' @param node Number of the node that is the root of the part; 0 is the tree's.

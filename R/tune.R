@@ -9,8 +9,9 @@
 #' @section The space:
 #' `space` is a list by names of parameters, in any of their spellings. Two numbers are a range, `eta = c(0.02, 0.3)`;
 #' anything else holds values to choose from: `max_depth = list(4, 6)`, `lambda = c(0, 1, 10)`,
-#' `grow_policy = c("depthwise", "symmetric")`. Parameters that are not in it are as given in `...`, or have their
-#' defaults. Where the space is finite and has no more than `configs` configurations, all of them are rated.
+#' `grow_policy = c("depthwise", "symmetric")`. Values are single ones: a schedule of `eta` is given in `...` and cannot
+#' be chosen from. Parameters that are not in it are as given in `...`, or have their defaults. Where the space is
+#' finite and has no more than `configs` configurations, all of them are rated.
 #'
 #' Left out, the space is `eta` 0.02 to 0.3, `grow_policy`, `max_depth` 3 to 10 and, with `"lossguide"`, `max_leaves` 8
 #' to 256, `lambda` and `min_child_weight` 0.1 to 30, `subsample` 0.5 to 1, `colsample_bytree` 0.4 to 1; without those
@@ -330,6 +331,9 @@ search_result <- function(search, state, stopped) {
 as.data.frame.gbt_tune <- function(x, ...) x$results
 
 #' @export
+summary.gbt_tune <- function(object, ...) as_printed(object, list(...))
+
+#' @export
 print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L), ...) {
   digits <- check_digits(digits, 2L)
   n <- check_whole(n, "n", 0)
@@ -376,7 +380,7 @@ plot.gbt_tune <- function(x, ...) {
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col"))
   panels <- tune_panels(x)
   sets <- panels[[1L]]$sets
-  given$type <- c("l", "p")
+  given$type <- c("s", "p")
   given$xlab <- given_or(given[["xlab"]], "configuration")
   given$main <- given_or(given[["main"]], "Configurations")
   draw_log(panels, sets, line_style(2L, given), given, list(round = x$best_config, label = "best"))

@@ -30,7 +30,10 @@ test_that("logs, cross-validations and searches", {
   expect_identical(layer_of(p, 2)$y, cv$fold_log$test_rmse)
   expect_lt(length(autoplot(cv, folds = FALSE)$layers), length(p$layers))
   tuned <- gbt_tune(mpg ~ ., mtcars, configs = 2, folds = 2, nrounds = 5, seed = 1, threads = 1)
-  expect_identical(layer_of(autoplot(tuned), 2)$y, tuned$results$estimate)
+  p <- autoplot(tuned)
+  expect_identical(layer_of(p, 2)$y, tuned$results$estimate)
+  expect_identical(unique(layer_of(p, 2)$colour), gbt:::palette_colours[2])
+  expect_identical(unique(layer_of(autoplot(cv), 2)$colour), "#9A9A9A")
 })
 
 test_that("importance, evaluations and interactions", {

@@ -127,6 +127,8 @@ test_that("what is wrong is named", {
   numbers <- gbt_train(a ~ b, x, nrounds = 2, threads = 1)
   cv <- gbt_cv(y ~ ., x, folds = 2, nrounds = 2, seed = 1, threads = 1)
   fit <- gbt_calibrate(m, x)
+  for (result in list(cv, fit)) expect_identical(capture.output(summary(result)), capture.output(print(result)))
+  expect_error(summary(cv, digit = 3), "digit", class = "gbt_error_argument")
   expect_snapshot(error = TRUE, {
     gbt_calibrate()
     gbt_calibrate(m)
@@ -144,6 +146,7 @@ test_that("what is wrong is named", {
     gbt_calibrate(m3, three, cv = cv)
     gbt_calibrate(m, x, cv = m)
     gbt_calibrate(m, x, cv = cv, offset = 1)
+    gbt_calibrate(m, cv = cv)
     predict(fit)
     predict(fit, x, type = "link")
     predict(fit, x, trees = 1)

@@ -12,7 +12,8 @@ test_that("shares are means over the folds' models, with intervals, in tables an
     })
     expect_equal(got[[type]], rowMeans(each))
     half <- qt(0.95, 3) * apply(each, 1, sd) * sqrt(1 / 4 + mean(lengths(cv$folds) / (120 - lengths(cv$folds))))
-    expect_equal(got$upper - got$lower, 2 * half)
+    expect_equal(got$lower, pmax(got[[type]] - half, 0))
+    expect_equal(got$upper, pmin(got[[type]] + half, 1))
     expect_equal(sum(got[[type]]), 1)
     expect_false(is.unsorted(-got[[type]]))
   }

@@ -1,5 +1,19 @@
 # Contributions of one column against its values. Helpers of drawings are in helper-drawing.R.
 
+test_that("the first levels have colours of their own, all others one, and missing values one", {
+  for (n in c(1L, 7:9, 30L)) for (missing in c(FALSE, TRUE)) {
+    level <- sprintf("l%02d", seq_len(n))
+    g <- gbt:::by_groups(factor(c(rev(level), if (missing) NA), c("none", level)))
+    own <- min(n, 8L)
+    label <- c(level[seq_len(own)], if (n == 9) "1 other level", if (n == 30) "22 other levels",
+               if (missing) "(missing)")
+    expect_identical(g$label, label)
+    expect_identical(anyDuplicated(g$col), 0L)
+    expect_identical(lengths(g[c("label", "col")], use.names = FALSE), rep(length(label), 2))
+    expect_identical(g$group, c(rev(pmin(seq_len(n), own + 1L)), if (missing) length(label)))
+  }
+})
+
 test_that("contributions stand against values, for numbers, times and levels", {
   d <- data.frame(g = factor(rep(c("low", "high", NA), 20), c("none", "low", "high")), x = c(NA, 2:60),
                   day = as.Date("2024-01-01") + 1:60, l = rep(c(TRUE, FALSE), 30))
@@ -17,7 +31,9 @@ test_that("contributions stand against values, for numbers, times and levels", {
   a <- gbt:::shap_against(s, shown, "x", "g")
   expect_identical(a$value[[1]], unname(s$values[, "x"]))
   expect_identical(a$at, as.double(d$x))
-  expect_true(a$plain && all(is.na(a$share)))
+  expect_null(a$share)
+  expect_identical(a$groups$label[a$groups$group], ifelse(is.na(d$g), "(missing)", as.character(d$g)))
+  expect_identical(a$groups$label, c("low", "high", "(missing)"))
   k <- gbt_shap(gbt_train(Species ~ ., iris, nrounds = 2, threads = 1), iris, rows = 20, threads = 1)
   in_sizes(plot(k, against = "Petal.Width"), function(record, size) {
     left_out <- as.numeric(sub(" .*", "", grep("output", labels_of(record, "note"), value = TRUE)))

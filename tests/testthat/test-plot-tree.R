@@ -116,6 +116,13 @@ test_that("sets of levels lose levels and say how many", {
   }
 })
 
+test_that("branches are as wide as their cover, and wide enough to be seen", {
+  nodes <- gbt_tree(sets, 1)$nodes
+  nodes$cover[1:4] <- c(10, 0, NaN, 20)
+  expect_equal(gbt:::branch_widths(nodes)[1:4], c(4, 0.8, 0.8, 4))
+  drawn(expect_invisible(plot(sets, tree = 1, node = 0, depth = 1)))
+})
+
 test_that("the list of a tree has every node once, and what is wrong is said", {
   out <- capture.output(print(gbt_tree(sets, 2), top = 1000))
   nodes <- as.data.frame(gbt_tree(sets, 2))
@@ -133,5 +140,6 @@ test_that("the list of a tree has every node once, and what is wrong is said", {
     plot(gbt_tree(sets), col = "red")
     plot(gbt_tree(sets), show = "gian")
     plot(gbt_tree(sets), size = 3)
+    plot(sets, depth = 2)
   })
 })
