@@ -16,6 +16,10 @@ check_checkpoint <- function(folder) {
 resume_checkpoint <- function(trainer, fit, state) {
   folder <- fit$host$checkpoint
   if (is.null(folder)) return(NULL)
+  if (file.exists(full_path(folder)) && !dir.exists(full_path(folder))) {
+    stop_argument(sprintf("`checkpoint` must be a folder, and \"%s\" is a file; give another name", folder),
+                  "checkpoint")
+  }
   make <- function(path) dir.exists(path) || dir.create(path, recursive = TRUE)
   if (!suppressWarnings(make(full_path(folder)))) {
     stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))

@@ -96,6 +96,11 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
     stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(printable(none[1L]), FALSE)),
               "path")
   }
+  # Of folders with some of the files of a data set the engine says which are lost.
+  if (!any(grepl("^(gbt-dataset$|pages-)", list.files(full_paths(path))))) {
+    stop(gbt_error("io", sprintf(paste("%s holds no data set of gbt: it has no file gbt-dataset; gbt_data() makes",
+                                       "one with `path`"), dQuote(printable(path[1L]), FALSE)), path[1L]))
+  }
   opened <- .Call(C_gbt_dataset_open, full_paths(path), memory_bytes(memory), resolve_threads(threads))
   note <- unserialize(opened[[2L]])
   info <- .Call(C_gbt_dataset_info, opened[[1L]])

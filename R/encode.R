@@ -31,6 +31,8 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
                             "let gbt_data(gbt_files(\"%s\", label = )) read it"), x, x))
   } else if (inherits(x, "connection")) {
     "read the table from it first, as by read.csv(x)"
+  } else if (inherits(x, "gbt_source")) {
+    "bin it first: gbt_data(x)"
   } else if (is.list(x)) {
     "turn it into a data frame first: as.data.frame(x)"
   } else if (is.atomic(x) && is.null(dim(x))) {

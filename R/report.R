@@ -61,10 +61,16 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   written <- gsub("`", "\\x60", encodeString(title, quote = "\""), fixed = TRUE) # a title is no code
   text[match("title: \"Model report\"", text)] <- paste("title:", written)
   writeLines(enc2utf8(text), draft, useBytes = TRUE)
-  made <- rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
-                            intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,
-                            params = list(model = model, data = data, y = y, by = by, effects = effects, rows = rows,
-                                          seed = seed))
+  call <- user_call()
+  made <- tryCatch({
+    rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
+                      intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,
+                      params = list(model = model, data = data, y = y, by = by, effects = effects, rows = rows,
+                                    seed = seed))
+  }, gbt_error = function(e) { # the user called none of the functions that the template calls
+    e["call"] <- list(call)
+    stop(e)
+  })
   if (!file.copy(made, file, overwrite = TRUE)) {
     stop_argument(sprintf("the report could not be written to `file`, \"%s\"", file), "file")
   }

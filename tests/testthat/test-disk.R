@@ -65,7 +65,7 @@ test_that("mistakes with folders are named", {
   gbt_data(x, y, path = path, threads = 1)
   expect_error(gbt_data(x, y, path = path, threads = 1), "holds a data set already", class = "gbt_error_io")
   expect_error(gbt_open(file.path(at, "none")), "there is no folder", class = "gbt_error_data")
-  expect_error(gbt_open(at), "gbt-dataset", class = "gbt_error_io")
+  expect_error(gbt_open(at), "holds no data set of gbt", class = "gbt_error_io")
   expect_error(gbt_open(strrep("long", 25000)), "there is no folder", class = "gbt_error_data")
   expect_error(gbt_open(), "`path` is missing", class = "gbt_error_argument")
   expect_error(gbt_open(path, memory = "much"), "a number of bytes, or a text such as", class = "gbt_error_argument")

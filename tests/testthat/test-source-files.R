@@ -143,6 +143,7 @@ test_that("what is wrong with a file is said with its name", {
   writeLines(c("a,b", "1,2"), one)
   writeLines(c("a,c", "1,2"), two)
   expect_error(gbt_data(gbt_files(c(one, two)), threads = 1), "two.csv\" has no column `b`", class = "gbt_error_data")
+  expect_error(gbt_train(gbt_files(one)), "gbt_data(x)", fixed = TRUE, class = "gbt_error_data")
   expect_error(gbt_files(file.path(folder, "none.csv")), "there is no file", class = "gbt_error_io")
   for (packed in list(list("gz", gzfile), list("bz2", bzfile), list("xz", xzfile))) {
     if (!nzchar(Sys.which(gbt:::unpackers[[packed[[1L]]]]))) next
