@@ -22,7 +22,7 @@
 #' @examples
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   library(ggplot2)
-#'   m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, valid = 0.3, eval_train = TRUE, seed = 1, threads = 1)
+#'   m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, valid = 0.3, eval_train = TRUE, threads = 1)
 #'   print(autoplot(m) + labs(title = "Fuel consumption"))
 #'   print(autoplot(gbt_importance(m), top = 5))
 #' }

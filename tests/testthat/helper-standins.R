@@ -127,7 +127,7 @@ stand_in_mlr3 <- function() {
                     set
                   })
   base <- function(task_type) {
-    R6::R6Class(paste0("Learner", task_type), public = list(
+    getExportedValue("R6", "R6Class")(paste0("Learner", task_type), public = list(
       id = NULL, state = NULL, param_set = NULL, properties = NULL, predict_types = NULL, predict_type = "response",
       use_weights = "use",
       initialize = function(id, packages, feature_types, predict_types, param_set, properties, man, label) {
