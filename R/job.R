@@ -104,7 +104,11 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
 end_job <- function(job) {
   if (job$owner != Sys.getpid()) return(invisible())
   if (job$state == "running" && !is.null(job$process)) job$process$kill()
-  unlink(job$folder, recursive = TRUE)
+  for (i in 1:50) { # a process that is dying may put a last file into the folder while it is removed
+    unlink(job$folder, recursive = TRUE)
+    if (!dir.exists(job$folder)) break
+    Sys.sleep(0.01)
+  }
 }
 
 check_job <- function(job) {
