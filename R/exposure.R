@@ -87,6 +87,7 @@ read_exposure <- function(written, evaluate, data) {
   value <- if (!is.null(evaluate)) evaluate(data)
   if (is.null(value)) return(NULL)
   if (is_column_name(value)) {
+    value <- as_utf8(value, "`exposure`")
     if (!value %in% names(data)) stop_no_exposure(value, names(data), "the data do not have")
     return(list(name = value, value = column_of(data, value)))
   }
@@ -101,7 +102,7 @@ read_exposure <- function(written, evaluate, data) {
 exposure_offset <- function(model, newdata, given, n_rows) {
   if (!is.null(given)) check_log_link(model$objective)
   kept <- if (is.null(given) && nzchar(given_or(model$exposure, ""))) model$exposure
-  name <- if (is_column_name(given)) given else kept
+  name <- if (is_column_name(given)) as_utf8(given, "`exposure`") else kept
   if (is.null(name)) {
     if (is.null(given)) return(NULL)
     if (length(given) == 1L) given <- rep(given, n_rows)

@@ -405,7 +405,7 @@ check_part_rows <- function(parts, n) {
     if (is.null(value) || rows == n) next
     if (is_column_name(value)) {
       stop_data(sprintf("`%s` is the text \"%s\"; a column of the data is written without quotation marks: %s = %s",
-                        part, value, part, value), part)
+                        part, printable(value), part, printable(value)), part)
     }
     stop_data(sprintf("%s has %s, but the data have %s", if (part == "y") "the response" else sprintf("`%s`", part),
                       counted(rows, "value"), counted(n, "row")), part)
