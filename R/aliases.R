@@ -108,8 +108,10 @@ param_text <- function(name, typed = name) {
 }
 
 # All that the user gave, in any spelling -> list(value = named list by our names, typed = chr by our names).
-# given: arguments; params: the list of argument `params`. NULL means not given.
-collect_args <- function(given, params = list()) {
+# given: arguments, `params` among them. NULL means not given.
+collect_args <- function(given) {
+  params <- if (is.null(given[["params"]])) list() else given[["params"]]
+  given[["params"]] <- NULL
   if (!is.list(params) || is.object(params)) {
     stop_argument("`params` must be a plain list of named parameters: params = list(eta = 0.1)", "params")
   }

@@ -104,15 +104,13 @@ columns_in_use <- function(model, data, rounds) {
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   used <- info$names[unique(unlist(info$columns[splits > 0]))]
   offsets <- variables_of(lapply(model$terms$offset, parse_design))
-  unique(c(unlist(sources_of_columns(model, data)[used], use.names = FALSE), intersect(offsets, names_of_data(data))))
+  unique(c(unlist(sources_of_columns(model, data)[used], use.names = FALSE), intersect(offsets, names_of_table(data))))
 }
-
-names_of_data <- function(data) if (isS4(data)) colnames(data) else names(data)
 
 # All columns of the user's that the model was made of.
 columns_of_model <- function(model, data) {
   offsets <- variables_of(lapply(model$terms$offset, parse_design))
-  unique(c(unlist(sources_of_columns(model, data), use.names = FALSE), intersect(offsets, names_of_data(data))))
+  unique(c(unlist(sources_of_columns(model, data), use.names = FALSE), intersect(offsets, names_of_table(data))))
 }
 
 # `columns` as the user gave them: names that the model was made of.

@@ -94,9 +94,7 @@ new_fit <- function(params, host, objective, callbacks, response, label, class_s
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
 # objective, callbacks, cat_method (see read_cat_method()).
 read_request <- function(given) {
-  params <- given[["params"]]
-  given[["params"]] <- NULL
-  args <- collect_args(given, if (is.null(params)) list() else params)
+  args <- collect_args(given)
   refuse_alpha_of_metric(args)
   args <- settle_method(args)
   checked <- engine_params(args)

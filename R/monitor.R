@@ -99,7 +99,7 @@ monitored_values <- function(model, data, rounds, offset, threads, parameter, co
   n <- n_rows_of(x)
   if (n == 0) stop_data("the data have no rows to look at", parameter)
   if (is.null(columns)) columns <- columns_of_model(model, x)
-  absent <- setdiff(columns, names_of_data(x))
+  absent <- setdiff(columns, names_of_table(x))
   if (length(absent)) {
     stop_data(sprintf("the data have no column `%s`, which the reference has", absent[1L]), absent[1L])
   }

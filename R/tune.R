@@ -142,9 +142,7 @@ tune <- function(source, given, plan) {
 
 # What all configurations share, as read_request(), whose checks of parameters together are those of a configuration.
 tune_request <- function(given) {
-  params <- given[["params"]]
-  given[["params"]] <- NULL
-  args <- collect_args(given, if (is.null(params)) list() else params)
+  args <- collect_args(given)
   if (is.null(args$value[["nrounds"]])) args$value$nrounds <- 500
   if (is.null(args$value[["early_stopping_rounds"]])) args$value$early_stopping_rounds <- 20
   table <- params_table()

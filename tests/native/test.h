@@ -87,6 +87,16 @@ void *test_alloc(size_t bytes);
 /* An open context that is never asked to stop, on malloc when mem is NULL. Gives up the run when that fails. */
 gbt_ctx test_ctx(const gbt_mem *mem, int n_threads);
 
+/* Whom a context asks whether to stop (user of gbt_ctx_open): it says so from the answer behind `last` on. */
+typedef struct test_patience {
+  int n_polls, last;
+} test_patience;
+
+GBT_FN int test_stop_later(void *user) {
+  test_patience *p = (test_patience *)user;
+  return ++p->n_polls > p->last;
+}
+
 /* A random permutation of 0 .. n-1, to be freed with free(). */
 int64_t *test_permutation(test_rng *rng, int64_t n);
 

@@ -192,15 +192,6 @@ static void calls_to_cuda_fail(void) {
 }
 #endif
 
-typedef struct patience {
-  int n_polls, last;
-} patience;
-
-static int stop_later(void *user) {
-  patience *p = user;
-  return ++p->n_polls > p->last;
-}
-
 static void stops_when_asked(void) {
   test_rng rng = {36};
   const forest_spec spec = {2, 1, 6, 30, SHAPE_BUSHY, 1};
@@ -210,9 +201,9 @@ static void stops_when_asked(void) {
   const cu_explain_limits limits = {.chunk_rows = 32};
   for (int way = 0; way < 4; way++) {
     const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2);
-    patience p = {0, way};
+    test_patience p = {0, way};
     gbt_ctx ctx;
-    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, stop_later, &p, test_err));
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, test_stop_later, &p, test_err));
     ctx.next_poll_ns = 0;
     gbt_status status = GBT_OK;
     while (status == GBT_OK)

@@ -527,15 +527,6 @@ static void calls_to_cuda_fail(void) {
 }
 #endif
 
-typedef struct patience {
-  int n_polls, last;
-} patience;
-
-static int stop_later(void *user) {
-  patience *p = user;
-  return ++p->n_polls > p->last;
-}
-
 static void stops_when_asked(void) {
   test_rng rng = {10};
   const forest_spec spec = {1, 1, 10, 30, SHAPE_BUSHY, 1};
@@ -544,9 +535,9 @@ static void stops_when_asked(void) {
   cu_predict_limits limits = {0};
   limits.chunk_rows = 32;
   for (int last = 0; last < 3; last++) {
-    patience p = {0, last};
+    test_patience p = {0, last};
     gbt_ctx_close(&s.ctx);
-    REQUIRE_OK(gbt_ctx_open(&s.ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, stop_later, &p, test_err));
+    REQUIRE_OK(gbt_ctx_open(&s.ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, test_stop_later, &p, test_err));
     s.ctx.next_poll_ns = 0;
     gbt_status status = GBT_OK;
     while (status == GBT_OK) status = scores_on_device(&s, all_trees(&s), &limits, NULL, out, test_err);

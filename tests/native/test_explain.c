@@ -342,15 +342,6 @@ static void allocations_fail(void) {
   explain_scene_close(&s);
 }
 
-typedef struct patience {
-  int n_polls, last;
-} patience;
-
-static int stop_later(void *user) {
-  patience *p = user;
-  return ++p->n_polls > p->last;
-}
-
 static void stops_when_asked(void) {
   test_rng rng = {76};
   const forest_spec spec = {2, 1, 6, 30, SHAPE_BUSHY, 1};
@@ -359,9 +350,9 @@ static void stops_when_asked(void) {
   double *out = test_alloc(300 * explain_scene_cells(&s, 1) * sizeof *out);
   for (int way = 0; way < 4; way++) {
     const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2);
-    patience p = {0, way};
+    test_patience p = {0, way};
     gbt_ctx ctx;
-    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, stop_later, &p, test_err));
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, test_stop_later, &p, test_err));
     ctx.next_poll_ns = 0;
     gbt_status status = GBT_OK;
     while (status == GBT_OK) status = gbt_explain(&ctx, &s.view, s.binding, &job, NULL, out, test_err);

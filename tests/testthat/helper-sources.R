@@ -4,6 +4,20 @@
 has_package <- function(name) requireNamespace(name, quietly = TRUE)
 its <- function(package, name) getExportedValue(package, name)
 
+# Rows with what readers get wrong: quotes, commas and ends of lines in texts, missing values, days, and a column that
+# becomes fractional at its end.
+source_columns <- function(n) {
+  withr::local_seed(7)
+  d <- data.frame(
+    i = as.integer(seq_len(n) %% 17), v = round(rnorm(n), 6),
+    w = replace(round(runif(n), 5), seq_len(n) %% 11 == 0, NA),
+    t = c("a", "b,c", "say \"x\"", "two\nlines", "\u00e4")[seq_len(n) %% 5 + 1], l = seq_len(n) %% 3 == 0,
+    day = as.Date("2020-01-01") + seq_len(n) %% 50
+  )
+  d$late <- c(rep(1, n - 3), 2.5, 3.5, 4.5) # whole numbers at first
+  d
+}
+
 # ---- Arrow ----
 
 # A reader of batches of so many rows each, whose factors have only the levels that they need. more: functions of a

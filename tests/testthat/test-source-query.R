@@ -1,13 +1,7 @@
 # Rows of queries and batches: the models are those of one data frame, however they come.
 
 n <- 900
-set.seed(7)
-d <- data.frame(
-  i = as.integer(seq_len(n) %% 17), v = round(rnorm(n), 6), w = replace(round(runif(n), 5), seq_len(n) %% 11 == 0, NA),
-  t = c("a", "b,c", "say \"x\"", "two\nlines", "\u00e4")[seq_len(n) %% 5 + 1], l = seq_len(n) %% 3 == 0,
-  day = as.Date("2020-01-01") + seq_len(n) %% 50
-)
-d$late <- c(rep(1, n - 3), 2.5, 3.5, 4.5) # whole numbers at first
+d <- source_columns(n)
 y <- round(d$v + seq_len(n) %% 5 / 2, 6)
 trees <- function(...) as.data.frame(gbt_train(..., nrounds = 3, seed = 1, threads = 1))
 all_of <- function() cbind(d, y = y)
