@@ -26,8 +26,10 @@ writeLines(c(
   "neither by itself nor by a usual companion. `Rscript bench/tasks-run.R PACKAGE` runs a file, task by task, on data",
   "made of `gbt::flights`. On R 4.2.2 all tasks ran of gbt, of xgboost (the R code of 3.1.2 on the library of 3.2.0)",
   "and of lightgbm (4.6.0 on 4.7.0), with yardstick 1.1.0, pdp 0.8.2, shapviz 0.10.1, hstats 1.2.2 and callr 3.7.3,",
-  "but for the waterfall of shapviz in both, which needs the package gggenes that was not there. catboost's file",
-  "follows its documentation (1.2) and has not been run: its R package was not to be had.", "",
+  "but for the waterfall of shapviz in both, which needs the package gggenes that was not there. Of both packages",
+  "the glue alone was compiled, against the libraries of their Python wheels; xgboost's was patched for R 4.2 (a",
+  "plain list in place of its ALTLIST). catboost's file follows its documentation (1.2) and has not been run, for lack",
+  "of its R package.", "",
   paste("| | task |", paste(packages, collapse = " | "), "|"), "|---|---|---|---|---|---|",
   sprintf("| %d | %s | %s |", 1:20, tasks$gbt$titles, apply(cell, 1L, paste, collapse = " | ")),
   sprintf("| | all | %s |", paste(colSums(count), collapse = " | "))

@@ -49,7 +49,7 @@ typedef struct gbt_tree_task {
   int32_t output;  /* whose gradients */
   double shrinkage; /* leaf values are weight * shrinkage */
   int32_t variant;  /* of the training set's bins (data/extend.h), the same for all trees of a batch: what nodes are
-                       split  by, and rows that are not sampled go by */
+                       split by, and rows that are not sampled go by */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */

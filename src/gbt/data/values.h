@@ -1,7 +1,7 @@
 /* Values that stand for bins: what lies in one bin goes one way at every split by the cuts, so any value of the bin has
  * the answers of the rows that are in it.
  *
- *   number      bin b: its upper cut (Inf in the last one)     cut[b-1] < cut[b] <= cut[b]
+ *   number      bin b, of x with cut[b-1] < x <= cut[b]: its upper cut, Inf in the last one
  *   ordinal     the highest level of the bin
  *   category    the level itself; one that the cuts do not know is a level of its own, or missing, as ds was made
  *
