@@ -151,6 +151,7 @@ cross_folds <- function(rows, plan, seed) {
 
 # The result of gbt_cv().
 rated_folds <- function(rows, request, folds, seed, plan) {
+  request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request$host), rows$response$objective)
   fits <- fold_fits(rows$source, request, folds, rows$response, seed)
   plan$rows <- label_print(rows$response$label)
   plan$constants <- rows$source$constants
@@ -196,7 +197,7 @@ fold_fits <- function(source, request, folds, response, seed) {
   lapply(folds, function(fold) {
     source$mask <- fold$train
     source$held <- fold$held
-    prepare(source, args)
+    prepare(source, args, request$by_rule)
   })
 }
 
@@ -314,7 +315,7 @@ fold_results <- function(fits, runs, folds, plan, n) {
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
     models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
     early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
-    params = models[[1L]]$params, n_obs = n, rows = plan$rows, call = plan$call,
+    params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, rows = plan$rows, call = plan$call,
     call_constants = plan$constants
   ))
 }

@@ -2,6 +2,7 @@
 #
 #   read_request    arguments                            -> request: checked, as far as no data are needed
 #   read_rows       source, request                      -> rows: response, mask, rows held out, validation sets
+#   with_rules      request, facts of rows               -> request: with the parameters that the user left to the rules
 #   place_training  request, rows                        -> host: with the device that is chosen
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
 #   prepare         all of the above                     -> fit: what is known before the first round, see new_fit()
@@ -19,7 +20,7 @@ fit_source <- function(source, given) {
   }
   again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
   if (again) given <- given[names(given) != "cross"]
-  fit <- prepare(source, given)
+  fit <- prepare(source, given, if (again) plan$chosen)
   if (again && !is.null(plan$rows)) warn_other_rows(plan, fit$label)
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
@@ -43,9 +44,12 @@ training_frame <- function() {
   0L
 }
 
-prepare <- function(source, given) {
+# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide.
+prepare <- function(source, given, chosen = NULL) {
   request <- read_request(given)
   rows <- read_rows(with_row_arguments(source, request$args), request)
+  facts <- facts_of(rows$source, length(rows$label), rows$response, request$host)
+  request <- with_rules(request, facts, rows$response$objective, chosen)
   host <- place_training(request, rows)
   data <- training_data(rows, request$args$value, host)
   check_scale(rows$label, data$weight, data$offset, rows$response$objective)
@@ -64,7 +68,7 @@ prepare <- function(source, given) {
           valid = valid, constraints = constraints,
           cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
           evaluation = evaluation, formula = source$formula, design = source$design,
-          exposed = rows$source$exposed)
+          exposed = rows$source$exposed, by_rule = names(request$by_rule))
 }
 
 # What is known before the first round:
@@ -84,11 +88,13 @@ prepare <- function(source, given) {
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
 #   exposed      the column of exposures, see R/exposure.R; NULL for none
+#   by_rule      names of the parameters that rules have decided, see R/defaults.R
 new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
-                    cat_method, order, start, evaluation, formula, design, exposed) {
+                    cat_method, order, start, evaluation, formula, design, exposed, by_rule) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
        class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method,
-       order = order, start = start, evaluation = evaluation, formula = formula, design = design, exposed = exposed)
+       order = order, start = start, evaluation = evaluation, formula = formula, design = design, exposed = exposed,
+       by_rule = by_rule)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
@@ -476,6 +482,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label)
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
+  if (length(fit$by_rule)) model$by_rule <- fit$by_rule # no part of the bytes, which are those of named parameters
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model

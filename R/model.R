@@ -105,6 +105,7 @@ keep_rounds <- function(model, to, from = 0L) {
   fields["best_score"] <- list(if (!is.null(best)) model$best_score)
   fields["evaluation_log"] <- list(log)
   out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
+  out$by_rule <- model$by_rule
   user <- user_fields(model)
   out[names(user)] <- user
   out
@@ -232,6 +233,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
   log <- describe_log(x, digits)
   if (length(x$params[["eta"]]) > 1L) cat("eta       ", schedule_text(x$params$eta), "\n", sep = "")
+  if (length(x$by_rule)) cat(chosen_lines(x$params[x$by_rule]), sep = "\n")
   if (!is.null(log)) cat("log       ", log, "\n", sep = "")
   invisible(x)
 }

@@ -6,7 +6,7 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "exposure", "stopped", "n_obs", "version", "masked_out")
+                  "exposure", "stopped", "by_rule", "n_obs", "version", "masked_out")
 
 # What else than the number of rounds and early stopping may have ended a training.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -59,6 +59,9 @@ model_fault <- function(m) {
   if (!exposed) return(wrong("exposure", "NULL, or the name of a column in a model with an offset and a log link"))
   if (!is.null(m$stopped) && !(is_text(m$stopped) && m$stopped %in% stop_reasons)) {
     return(wrong("stopped", sprintf("NULL or one of %s", enumerate(stop_reasons, quote = "\""))))
+  }
+  if (!is.null(m$by_rule) && !(are_names(m$by_rule) && all(m$by_rule %in% names(m$params)))) {
+    return(wrong("by_rule", "NULL or names of `params`"))
   }
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))

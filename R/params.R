@@ -37,9 +37,10 @@ host_table <- local({
 #' spellings.
 #'
 #' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and
-#'   `aliases`, the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`. It has
+#'   `aliases`, the names that other packages use. Where a rule of [gbt_defaults()] decides, `default` says so, and what
+#'   holds where the rule does not. A dot may stand for an underscore: `max.depth` is `max_depth`. It has
 #'   the class `gbt_params`, which prints a paragraph for each.
-#' @seealso [gbt_train()], [gbt_objectives()]
+#' @seealso [gbt_train()], [gbt_defaults()], [gbt_objectives()]
 #' @examples
 #' p <- gbt_params()
 #' p[, c("name", "default", "range")]
@@ -53,6 +54,8 @@ gbt_params <- function() {
   enum <- table$kind == "enum"
   default[enum] <- mapply(function(choices, at) strsplit(choices, "|", fixed = TRUE)[[1L]][at + 1], table$choices[enum],
                           table$default[enum])
+  ruled <- table$name %in% ruled_parameters()
+  default[ruled] <- paste("by rule, else", default[ruled])
   range <- character(nrow(table))
   for (i in seq_along(range)) range[i] <- if (enum[i]) table$choices[i] else range_text(table[i, ])
   aliases <- vapply(alias_list[table$name], paste, "", collapse = ", ")

@@ -111,15 +111,19 @@ mlr3_rounds <- function(p_int) {
 
 # One row of the table of parameters.
 mlr3_domain <- function(info, of) {
+  default <- if (info$name %in% ruled_parameters()) list() # which a rule decides: there is none to be shown
   if (info$kind == "enum") {
     choices <- strsplit(info$choices, "|", fixed = TRUE)[[1L]]
-    return(of("p_fct")(choices, default = choices[info$default + 1], tags = "train"))
+    if (is.null(default)) default <- list(default = choices[info$default + 1])
+    return(do.call(of("p_fct"), c(list(choices, tags = "train"), default)))
   }
   if (info$kind == "int" && abs(info$low) <= .Machine$integer.max) {
     high <- if (info$high >= .Machine$integer.max) Inf else info$high
-    return(of("p_int")(info$low, high, default = as.integer(info$default), tags = "train"))
+    if (is.null(default)) default <- list(default = as.integer(info$default))
+    return(do.call(of("p_int"), c(list(info$low, high, tags = "train"), default)))
   }
-  of("p_dbl")(info$low, info$high, default = info$default, tags = "train")
+  if (is.null(default)) default <- list(default = info$default)
+  do.call(of("p_dbl"), c(list(info$low, info$high, tags = "train"), default))
 }
 
 # init: a model to go on from, or NULL.

@@ -4,8 +4,8 @@
 #'
 #' `gbt_refit()` trains the model that a cross-validation, a search for parameters or early stopping has chosen, on
 #' all rows: the call is evaluated again where `gbt_refit()` is called, with the chosen number of rounds (and
-#' parameters) and without folds, validation data and early stopping. `update()` evaluates the call of a model again,
-#' with other arguments.
+#' parameters; those that rules had chosen keep their values) and without folds, validation data and early
+#' stopping. `update()` evaluates the call of a model again, with other arguments.
 #'
 #' @param object The result of [gbt_cv()] or [gbt_tune()], or a model.
 #' @param ... Arguments to change or to add: `gbt_refit(cv, eta = 0.05)`. Where the call was made by [do.call()] with
@@ -46,17 +46,18 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
   data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset")) ||
     any(canonical_name(names(changes)) %in% c("valid", "mask")) # hold out some of the rows
-  again$cross <- refit_plan(object, if (!data_given) object[["rows"]], names(changes))
+  by_rule <- if (length(object$by_rule)) object$params[object$by_rule]
+  again$cross <- refit_plan(object, if (!data_given) object[["rows"]], names(changes), by_rule)
   check_call_found(again, parent.frame(), object, "gbt_refit")
   run_call(again, parent.frame())
 }
 
 # What a training by a kept call is told of what `object` was made of, see fit_source(): the fingerprint of the rows,
-# and the constants of a formula that was not changed. NULL for nothing.
-refit_plan <- function(object, rows, changed) {
+# the constants of a formula that was not changed, and parameters that rules chose. NULL for nothing.
+refit_plan <- function(object, rows, changed, chosen = NULL) {
   constants <- unclass(object)[["call_constants"]]
   if (any(changed %in% c("formula", "x")) || !is.list(constants) || is.null(names(constants))) constants <- NULL
-  plan <- list(rows = if (is.numeric(rows)) rows, constants = constants)
+  plan <- list(rows = if (is.numeric(rows)) rows, constants = constants, chosen = chosen)
   if (any(lengths(plan) > 0L)) structure(class = "gbt_refit_plan", plan)
 }
 

@@ -130,11 +130,14 @@ tune <- function(source, given, plan) {
   args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
   args$verbose <- 0
+  facts <- facts_of(rows$source, rows$n, rows$response, request$host) # the same for all stages and configurations
+  chosen <- rules_of(facts, rows$response$objective, named = c(names(args), names(space)))
+  args[names(chosen)] <- chosen
   side <- future_plan(raw, rows, args, folds, seed)
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
   search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
                  space = space, side = side,
-                 metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed,
+                 metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, chosen = chosen,
                  verbose = request$host$verbose,
                  until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
   run_search(search)
@@ -318,7 +321,8 @@ search_result <- function(search, state, stopped) {
     larger_is_better = search$maximise, best = if (!is.na(best)) lapply(state$configs, `[`, best),
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
     folds = lapply(search$folds, function(fold) which(fold$held)),
-    params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"]),
+    params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], search$chosen),
+    by_rule = names(search$chosen),
     objective = search$rows$response$objective, n_obs = search$rows$n,
     rows = label_print(search$rows$response$label), call = search$plan$call,
     call_constants = search$rows$source$constants

@@ -1,0 +1,108 @@
+# Rules for parameters that the user does not name: what holds for them follows from the data. The engine has one plain
+# default for each parameter (src/gbt/params.def), which holds where no rule says more. A parameter that the user names,
+# under any of its names, has the value that he gave, and switches off the rules that stand or fall with it.
+#
+# Rules were chosen on one half of the sets of bench/defaults.R and confirmed on the other; `evidence` is the section of
+# bench/results/defaults.md that shows why.
+
+# parameters   what the rule sets
+# value        function(facts, objective, preset) -> list by name of some of these; NULL where the rule does not hold.
+#              facts: see facts_of(); objective: its name; preset: "fast", "default" or "best"
+# unless       parameters any of which the user must not have named
+# text         the rule, in a sentence
+new_rule <- function(parameters, value, text, evidence, unless = parameters) {
+  list(parameters = parameters, value = value, text = text, evidence = evidence, unless = union(parameters, unless))
+}
+
+default_rules <- list()
+
+# What rules may look at, a list: rows (that are trained on), features, outputs (scores of a row), nrounds (at most),
+# stopping (is there early stopping?).
+facts_of <- function(source, n_rows, response, host) {
+  features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
+  list(rows = n_rows, features = as.double(features), outputs = response$n_outputs, nrounds = host$nrounds,
+       stopping = host$early_stopping_rounds > 0)
+}
+
+ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parameters")))
+
+# The rules that hold beside these parameters of the user's.
+rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), default_rules)
+
+# What the rules say, a list by name of parameters.
+rules_of <- function(facts, objective, preset = "default", named = character(0)) {
+  out <- list()
+  for (rule in rules_beside(named)) {
+    value <- rule$value(facts, objective, preset)
+    out[names(value)] <- value
+  }
+  out
+}
+
+# The values of an earlier training, `params`, for parameters that rules would decide now.
+rules_kept <- function(params, named) {
+  ruled <- unlist(lapply(rules_beside(named), `[[`, "parameters"))
+  out <- params[names(params) %in% ruled]
+  if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
+  out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
+}
+
+# The request with what the rules say among its parameters, and as `by_rule`. kept: values to be taken instead, of the
+# training that is done again or, with `init_model`, gone on from.
+with_rules <- function(request, facts, objective, kept = NULL) {
+  named <- names(request$args$value)
+  init <- request$args$value[["init_model"]]
+  if (is.null(kept) && !is.null(init)) kept <- check_model(init, "init_model")$params
+  request$by_rule <- if (is.null(kept)) rules_of(facts, objective, named = named) else rules_kept(kept, named)
+  request$params[names(request$by_rule)] <- request$by_rule
+  request
+}
+
+# "by rule   grow_policy symmetric, max_depth 6, eta 0.05" of a model that is printed, in lines.
+chosen_lines <- function(values) {
+  text <- vapply(values, function(v) if (is.character(v)) v else format_number(signif(v, 4L)), "")
+  lines <- strwrap(paste(names(values), text, sep = "#", collapse = ", "), getOption("width") - 10L)
+  paste0(c("by rule   ", rep("          ", length(lines) - 1L)), gsub("#", " ", lines))
+}
+
+#' Defaults that follow from the data
+#'
+#' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look at
+#' numbers of rows, at the objective, and at how rounds are decided; never at the response itself. A model says which
+#' parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
+#'
+#' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
+#' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they
+#' mean there. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_params()]
+#' lists. With `init_model` training goes on with the values of that model, and [gbt_refit()] keeps those that a
+#' cross-validation, a search or early stopping was run with.
+#'
+#' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
+#'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why). It has the class
+#'   `gbt_defaults`, which prints a paragraph for each.
+#' @seealso [gbt_train()], [gbt_params()]
+#' @examples
+#' gbt_defaults()
+#'
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
+#' m
+#' m$params[m$by_rule]
+#' @export
+gbt_defaults <- function() {
+  texts <- function(field) vapply(default_rules, function(rule) paste(rule[[field]], collapse = ", "), "")
+  out <- data.frame(parameters = texts("parameters"), rule = texts("text"), unless = texts("unless"),
+                    evidence = texts("evidence"), stringsAsFactors = FALSE)
+  class(out) <- c("gbt_defaults", "data.frame")
+  out
+}
+
+#' @export
+print.gbt_defaults <- function(x, ...) {
+  if (!all(c("parameters", "rule", "unless") %in% names(x))) return(NextMethod()) # some columns
+  for (i in seq_len(nrow(x))) {
+    cat(x$parameters[i], "\n", sep = "")
+    cat(strwrap(x$rule[i], indent = 4L, exdent = 4L), sep = "\n")
+    cat(strwrap(paste("unless named:", x$unless[i]), indent = 4L, exdent = 4L), sep = "\n")
+  }
+  invisible(x)
+}
