@@ -92,6 +92,21 @@ resolve_interactions <- function(interactions, features) {
   if (length(groups)) groups
 }
 
+# What a feature costs until the model uses it: one number for all, or by feature; NULL when nothing costs.
+resolve_first_use_penalty <- function(penalty, features) {
+  if (is.null(penalty)) return(NULL)
+  if (is.numeric(penalty) && length(penalty) == 1L && is.null(names(penalty))) {
+    penalty <- rep(penalty, length(features))
+  }
+  penalty <- per_feature(penalty, 0, features, "first_use_penalty")
+  wrong <- which(!(penalty >= 0 & penalty <= 1e200))
+  if (length(wrong)) {
+    stop_argument(sprintf("`first_use_penalty` must be from 0 to 1e200, not %s for `%s`", format(penalty[wrong[1L]]),
+                          features[wrong[1L]]), "first_use_penalty")
+  }
+  if (any(penalty > 0)) penalty
+}
+
 # Only their ratios matter. Beyond the bounds, draws that are ordered by -log(u) / weight would over- or underflow.
 resolve_feature_weights <- function(weights, features) {
   if (is.null(weights)) return(NULL)

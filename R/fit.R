@@ -81,7 +81,7 @@ prepare <- function(source, given, chosen = NULL) {
 #   class_shares shares of the classes that a tree sees, by name in the order of labels; NULL: `subsample` of all
 #   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
-#   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
+#   constraints  monotone, interactions, feature_weights, first_use_penalty: as the engine wants them, or NULL
 #   cat_method   methods that the engine is asked for, see cat_method_for()
 #   order        which of `time` and `group` are given and have had no effect yet
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
@@ -169,7 +169,8 @@ read_constraints <- function(args, data) {
   features <- data$feature_names
   list(monotone = resolve_monotone(args[["monotone"]], features),
        interactions = resolve_interactions(args[["interactions"]], features),
-       feature_weights = resolve_feature_weights(args[["feature_weights"]], features))
+       feature_weights = resolve_feature_weights(args[["feature_weights"]], features),
+       first_use_penalty = resolve_first_use_penalty(args[["first_use_penalty"]], features))
 }
 
 # What the engine is asked for: list(bits, see cat_method_bits(); asked = for which features the user asked for it).
@@ -457,7 +458,8 @@ make_trainer <- function(fit, where) {
     valid = lapply(fit$valid, function(s) s$data$view), metrics = codes[!is.na(codes)],
     metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
-    feature_weight = fit$constraints$feature_weights, class_rate = fit$class_shares, cat_method = fit$cat_method$bits,
+    feature_weight = fit$constraints$feature_weights, first_use_penalty = fit$constraints$first_use_penalty,
+    class_rate = fit$class_shares, cat_method = fit$cat_method$bits,
     init_state = fit$start$model$state, init_score = fit$start$score,
     eta = if (length(fit$params$eta) > 1L) fit$params$eta, init_eta = eta_before(fit$start),
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
@@ -501,6 +503,9 @@ kept_params <- function(fit, methods, rounds) {
   }
   if (!is.null(constraints$feature_weights)) {
     params$feature_weights <- stats::setNames(constraints$feature_weights, features)
+  }
+  if (!is.null(constraints$first_use_penalty)) {
+    params$first_use_penalty <- stats::setNames(constraints$first_use_penalty, features)
   }
   if (length(methods)) params$cat_method <- methods
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name

@@ -69,14 +69,13 @@ not_offered <- local({
   no("model_shrink_mode", "earlier trees are never shrunk")
 
   # splits and features
-  no("extra_trees extra_tree", "extremely randomised trees are not offered; use `colsample_bynode`", FALSE)
-  no("random_strength", "noise on split scores is not offered; use `subsample` and `colsample_bynode`", 0)
-  no("random_score_type", "noise on split scores is not offered; use `subsample` and `colsample_bynode`")
+  no("random_score_type", "the noise of `random_strength` is normal and fades with the rounds",
+     "NormalWithModelSizeDecrease")
   no("score_function", "splits are scored by gain, with Newton's leaf weights", "NewtonL2")
-  cost <- "features have no price; `feature_weights` is their chance to be drawn by `colsample_*`"
-  no(paste("feature_contri feature_contrib fc fp feature_penalty cegb_penalty_feature_lazy",
-           "cegb_penalty_feature_coupled first_feature_use_penalties per_object_feature_penalties"), cost)
-  no("cegb_tradeoff penalties_coefficient", cost, 1)
+  no("feature_contri feature_contrib fc fp feature_penalty cegb_penalty_feature_lazy per_object_feature_penalties",
+     paste("features cost once at most, until the model uses them: `first_use_penalty`; `feature_weights` is their",
+           "chance to be drawn by `colsample_*`"))
+  no("cegb_tradeoff penalties_coefficient", "multiply `first_use_penalty` by it", 1)
   no("cegb_penalty_split", "`gamma` is the least gain of a split", 0)
   no(paste("forcedsplits_filename fs forced_splits forced_splits_file forced_splits_filename fixed_binary_splits",
            "forcedbins_filename"), "splits and cuts cannot be prescribed")
@@ -105,7 +104,6 @@ not_offered <- local({
   no("store_all_simple_ctr", "a model keeps the statistics that its trees use", FALSE)
   no("ctr_history_unit", "without `group` every row is a step of its own; with it a group is", "Sample")
   no("final_ctr_computation_mode", "a model always keeps the statistics that it predicts with", "Default")
-  no("model_size_reg", "combinations of columns have no price; `max_cat_keys` bounds what a model keeps of them", 0)
   no("fold_len_multiplier",
      "statistics are those of all rows before; models of ordered boosting have twice the rows of the one before", 2)
   no("fold_permutation_block", "orders are drawn of single rows", 1)

@@ -58,6 +58,9 @@ gbt_params <- function() {
   default[ruled] <- paste("by rule, else", default[ruled])
   range <- character(nrow(table))
   for (i in seq_along(range)) range[i] <- if (enum[i]) table$choices[i] else range_text(table[i, ])
+  switch <- is_switch(table)
+  default[switch] <- as.character(table$default[switch] == 1)
+  range[switch] <- "TRUE or FALSE"
   aliases <- vapply(alias_list[table$name], paste, "", collapse = ", ")
   out <- data.frame(name = table$name, default = unname(default), range = range, meaning = table$text,
                     aliases = unname(aliases), stringsAsFactors = FALSE)
@@ -90,8 +93,13 @@ range_text <- function(info, whole = FALSE) {
   if (info$high >= 2147483647 && !whole) from else paste(from, "and", to)
 }
 
+# Numbers of the engine that are shown and given as TRUE and FALSE; 0 and 1 are taken as well.
+is_switch <- function(info) info$kind == "int" & info$low == 0 & info$high == 1
+
 # One number as a row of the table demands. typed: the name the user gave it.
 check_number <- function(value, info, typed = info$name) {
+  flag <- is_switch(info)
+  if (flag && is_flag(value)) return(as.double(value))
   kind <- if (info$kind == "int") "one whole number" else "one number"
   plain <- is.numeric(value) && !is.object(value) # the class of an integer64 compares in ways of its own
   endless <- plain && isTRUE(value == -1) && grepl("0: no limit|0: never", info$text)
@@ -100,6 +108,10 @@ check_number <- function(value, info, typed = info$name) {
   if (ok) {
     ok <- (if (info$open_low) value > info$low else value >= info$low) &&
       (if (info$open_high) value < info$high else value <= info$high) && (info$kind != "int" || value == floor(value))
+  }
+  if (!ok && flag) {
+    stop_argument(sprintf("%s must be TRUE or FALSE, not %s", param_text(info$name, typed), quote_value(value)),
+                  info$name)
   }
   if (!ok) {
     above <- plain && isTRUE(value > info$high)
@@ -218,6 +230,6 @@ resolve_seed <- function(args, params, holds_out) {
   if (!is.null(args$value[["seed"]])) return(params$seed)
   shares <- c("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
   random <- holds_out || any(unlist(params[shares]) < 1) || params$sampling_method != "uniform" ||
-    !is.null(args$value[["class_shares"]])
+    params$random_strength > 0 || params$extra_trees > 0 || !is.null(args$value[["class_shares"]])
   if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
 }

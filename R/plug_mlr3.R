@@ -78,8 +78,9 @@ mlr3_params <- function() {
   table <- table[!table$name %in% c("verbose_every", "checkpoint_seconds"), ]
   domains <- lapply(seq_len(nrow(table)), function(i) mlr3_domain(table_row(table, i), of))
   names(domains) <- table$name
-  any_value <- c("objective", "eval_metric", "monotone", "interactions", "feature_weights", "class_weights",
-                 "cat_method", "cat_features", "level_counts", "valid", "callbacks", "seed", objective_params())
+  any_value <- c("objective", "eval_metric", "monotone", "interactions", "feature_weights", "first_use_penalty",
+                 "class_weights", "cat_method", "cat_features", "level_counts", "valid", "callbacks", "seed",
+                 objective_params())
   for (name in setdiff(any_value, names(domains))) domains[[name]] <- of("p_uty")(tags = "train")
   domains$nrounds <- mlr3_rounds(of("p_int"))
   domains$seed <- of("p_uty")(tags = "train")

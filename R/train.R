@@ -84,6 +84,32 @@
 #' nodes its gain is 0. Sets of levels follow one order for the whole tree, by the gradients of all its rows.
 #' `colsample_bynode` has no meaning here and must be 1.
 #'
+#' @section Noise in the choice of splits:
+#' With `random_strength` above 0 each feature enters with the best split that it has in a node, as ever, but the one
+#' with the largest gain need not win: features are compared by \eqn{\sqrt{S} + s z}{sqrt(S) + s z}. S is the score of
+#' the node and what the split gains (in a symmetric tree: of all leaves so far), z a normal deviate drawn for the node
+#' (symmetric: the layer) and feature, and s `random_strength` times the standard deviation of the gradients per unit of
+#' hessian. At 1 that is about the error that the root of S has because the rows are a sample, so features that are
+#' nearly as good take turns, and trees differ. s fades: after t rounds of `eta` on n rows it is multiplied by
+#' \eqn{n / (n + e^{\eta t})}{n / (n + exp(eta t))}. Gains that are reported, and compared with `gamma`, are those
+#' without noise. CatBoost has the same, with a deviate for each border.
+#'
+#' With `extra_trees = TRUE` (Geurts, Ernst and Wehenkel, 2006) each feature enters with one split drawn by chance in
+#' place of its best one: a numeric feature with a cut between the smallest and largest of the node's values (symmetric
+#' growth: any of its cuts), a factor with one of its levels, or with a set from one end of the order of levels. Missing
+#' values still go where the gain is larger. Trees differ more and each gains less, so more rounds are needed.
+#'
+#' @section Penalties on features:
+#' `first_use_penalty` is taken off the gain of a feature until a tree of an earlier round uses its column, in any way:
+#' what is left decides which feature splits a node, and must exceed `gamma`. So features whose numbers cost something
+#' enter a model only where they say enough. Combinations of columns cost the sum over those not used yet. Gains are in
+#' the units of `gamma` and grow with the number of rows. With `init_model` what that model uses is used.
+#'
+#' `model_size_reg` is for statistics of categories (see `cat_method`), whose tables make a model large: until a round
+#' has used a statistic of a column or combination with k levels, the gain of such a statistic counts
+#' \eqn{(1 + k / K)^{-r}}{(1 + k / K)^-r} times, where K is the number of levels of the largest one and r is
+#' `model_size_reg`. Reported gains are those without penalties, and best-first growth takes leaves by them.
+#'
 #' @section Sampling rows:
 #' A tree may be grown on some of the rows, which is faster and often no worse. All rows are scored in any case. Rows
 #' are drawn by a hash of the seed, the tree or round, and the row's number.
@@ -298,6 +324,10 @@
 #'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
 #'   not where `cat_method` adds features.)
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
+#' @param random_strength Noise by which features compete for a split, see below; 0 for none, CatBoost's default is 1.
+#' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
+#' @param model_size_reg Penalty on statistics of many levels that the model does not use yet, see below; 0 for none,
+#'   CatBoost's default is 0.5.
 #' @param boosting `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
 #'   are grown by gradients at scores of models that have not seen the row's response, and the values of leaves are
 #'   those of all rows. For small data, up to about 50,000 rows: training takes two to three times as long. Rows are
@@ -340,6 +370,9 @@
 #'   `c(age = 1)`. Not for unordered factors.
 #' @param interactions Interaction constraints: a list of groups of features (names or positions). Two features are used
 #'   on one path from root to leaf only if a group has both; a feature in no group is used with no other.
+#' @param first_use_penalty What a feature costs until the model uses it, see below: one number of 0 or more, or numbers
+#'   named by features, the others costing nothing. Also called `first_feature_use_penalties` and
+#'   `cegb_penalty_feature_coupled`.
 #' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
 #'   have 1. Only ratios matter; features with 0 are never used.
 #' @param valid Validation data, see below.

@@ -74,6 +74,7 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
     out->n_interact = n_groups;
   }
   out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_columns, "feature_weight");
+  out->first_use_penalty = r_arg_reals(r_item(spec, "first_use_penalty"), n_columns, "first_use_penalty");
 }
 
 static void read_class_rates(SEXP spec, gbt_trainer_spec *out) {

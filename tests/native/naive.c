@@ -175,6 +175,7 @@ static double eta_of(const gbt_trainer_spec *spec, uint64_t round) {
 
 void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   nv->eta = eta_of(nv->spec, round);
+  nv->round = round;
   size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
   const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
@@ -555,13 +556,15 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
   CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, NULL, nv.p, spec->feature_weight != NULL ? weight : NULL, NULL, NULL,
                                  0, &nv.rules, test_err));
   free(weight);
+  nv.weight = test_alloc((size_t)nv.n_feats * sizeof *nv.weight);
+  nv.cost = test_alloc((size_t)nv.n_feats * sizeof *nv.cost);
   return nv;
 }
 
 void naive_close(naive *nv) {
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
   free(nv->residual), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide);
-  free(nv->tree_feats), free(nv->factor);
+  free(nv->tree_feats), free(nv->factor), free(nv->weight), free(nv->cost);
   gbt_feature_rules_free(nv->rules);
 }
 
@@ -583,6 +586,7 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
   for (int64_t i = 0; i < n_rounds; i++) {
     if (i == 0) nv.eta = spec->init_eta > 0.0 ? spec->init_eta : eta_of(spec, forest->n_trees / per_round);
     nv.size_reg = naive_size_reg(nv.p, nv.eta, forest, nv.n_outputs);
+    naive_handicaps(&nv, forest);
     naive_gradients(&nv, forest->n_trees / per_round, custom);
     for (int32_t k = 0; k < spec->objective.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);

@@ -38,6 +38,7 @@ typedef struct naive {
   float *factor;    /* of rows: 0 for those not drawn; NULL: rows are drawn with the same chance */
   double size_reg;  /* mvs */
   double eta;       /* of the round whose gradients were made last */
+  uint64_t round;   /* that round */
   double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
   gbt_feature_rules *rules;
   /* the tree being grown */
@@ -48,6 +49,8 @@ typedef struct naive {
   int32_t *tree_feats, n_tree_feats;
   naive_node *node;
   int32_t n_nodes, n_leaves;
+  double *weight, *cost; /* by feature, of gains: see boost/penalties.h */
+  double scored; /* symmetric: the root's score and what the layers so far gained */
 } naive;
 
 /* The monotone sign of a feature: that of the column it is, 0 for a statistic of one. */
@@ -62,6 +65,9 @@ void naive_close(naive *nv);
 /* The scores before the first tree: those of the outputs, and those of the rows of a data set. */
 void naive_base_scores(const gbt_trainer_spec *spec, double *base);
 void naive_start_scores(const naive *nv, int32_t which, const double *base);
+
+/* What features cost that the forest does not use. Before every round. */
+void naive_handicaps(naive *nv, const gbt_forest *forest);
 
 /* Gradients of all outputs at the scores of the training set. custom: NULL where the objective has them. */
 void naive_gradients(naive *nv, uint64_t round, naive_custom custom);

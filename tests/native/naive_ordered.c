@@ -130,6 +130,7 @@ void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_for
   make_models(&o);
   for (int64_t i = 0; i < n_rounds; i++) {
     const uint64_t round = forest->n_trees / per_round;
+    naive_handicaps(&o.grower, forest);
     make_gradients(&o, round);
     naive_gradients(&kept, round, NULL);
     for (int32_t k = 0; k < o.n_outputs; k++)

@@ -70,6 +70,13 @@ static int left_by(const view *v, const gbt_split *s, int32_t code) {
   return 0;
 }
 
+static double node_score(const naive *nv, const naive_node *node) {
+  double G = (double)node->sum.g * nv->unit.g, H = (double)node->sum.h * nv->unit.h;
+  if (nv->spec->monotone == NULL && nv->p->max_delta_step == 0.0)
+    return gbt_score(G, H, nv->reg.lambda, nv->reg.alpha);
+  return gbt_score_at(G, H, gbt_weight(G, H, nv->reg, node->bounds), nv->reg);
+}
+
 /* Gain of a split, or -1 when a child is too light or the wrong way round. */
 static double gain_of(const view *v, const gbt_split *s, gbt_reg reg) {
   const naive *nv = v->nv;
@@ -79,12 +86,12 @@ static double gain_of(const view *v, const gbt_split *s, gbt_reg reg) {
   if (hl <= 0.0 || hr <= 0.0 || hl < p->min_child_weight || hr < p->min_child_weight) return -1.0;
   if (nv->spec->monotone == NULL && p->max_delta_step == 0.0)
     return (gbt_score(gl, hl, reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha)) -
-           gbt_score(G, H, nv->reg.lambda, nv->reg.alpha);
+           node_score(nv, v->node);
   gbt_bounds b = v->node->bounds;
-  double wl = gbt_weight(gl, hl, reg, b), wr = gbt_weight(gr, hr, reg, b), w = gbt_weight(G, H, nv->reg, b);
+  double wl = gbt_weight(gl, hl, reg, b), wr = gbt_weight(gr, hr, reg, b);
   int sign = naive_sign(nv, v->feat);
   if (sign * wl > sign * wr) return -1.0;
-  return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - gbt_score_at(G, H, w, nv->reg);
+  return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - node_score(nv, v->node);
 }
 
 /* Larger gain, then lower feature, lower bin, bottom before top, missing right before left. */
@@ -96,6 +103,30 @@ static int better(const gbt_split *a, const gbt_split *b) {
   for (int i = 0; i < 4; i++)
     if (x[i] != y[i]) return x[i] < y[i];
   return 0;
+}
+
+/* Where a feature stands with its best split, in a node or layer that scored so much before; see tree/contest.h. of:
+ * what tells the node apart. */
+static double counts(const naive *nv, const gbt_split *s) { return s->gain * nv->weight[s->feat] - nv->cost[s->feat]; }
+
+static double standing(const naive *nv, const gbt_split *s, uint64_t of, double before) {
+  if (nv->p->random_strength == 0.0) return counts(nv, s);
+  double left = (double)nv->n * gbt_exp(-nv->eta * (double)nv->round), score = before + counts(nv, s);
+  double spread = nv->p->random_strength * (left / (1.0 + left)) * gbt_sqrt(nv->noise[nv->output]);
+  uint32_t hash = gbt_hash32(gbt_key((uint64_t)nv->p->seed, 9, nv->tree, of), (uint64_t)s->feat);
+  double chance = ((double)hash + 0.5) / 4294967296.0;
+  double deviate = chance < 0.5 ? -gbt_normal_above(chance) : gbt_normal_above(1.0 - chance);
+  return (score > 0.0 ? gbt_sqrt(score) : 0.0) + spread * deviate;
+}
+
+/* The better of two features' best splits. */
+static void compete(const naive *nv, const gbt_split *own, uint64_t of, double before, double least, gbt_split *best) {
+  if (own->kind == GBT_SPLIT_NONE || counts(nv, own) <= least) return;
+  if (best->kind != GBT_SPLIT_NONE) {
+    double x = standing(nv, own, of, before), y = standing(nv, best, of, before);
+    if (x < y || (x == y && own->feat > best->feat)) return;
+  }
+  *best = *own;
 }
 
 /* Tries a split with missing values right and, when there are some, left. left, rows: of the levels or bins on the
@@ -118,14 +149,40 @@ static void try_split(const view *v, gbt_split s, gbt_sum left, int64_t rows, gb
   }
 }
 
+static uint64_t identity(const naive_node *node) {
+  return gbt_mix64(gbt_mix64((uint64_t)node->sum.g + (uint64_t)node->depth) ^ (uint64_t)node->sum.h);
+}
+
+/* One of n numbers by chance, as tree/random_cut.h has it. of: what tells the node or layer apart. */
+static int32_t one_of(const naive *nv, uint64_t of, int32_t feat, int32_t n) {
+  uint64_t hash = gbt_hash32(gbt_key((uint64_t)nv->p->seed, 10, nv->tree, of), (uint64_t)feat);
+  return (int32_t)(hash * (uint64_t)n / 4294967296u);
+}
+
+/* Extra trees: the one bin that is tried, or -1 where there is none. */
+static int32_t random_bin(const view *v, gbt_split_kind kind) {
+  const naive *nv = v->nv;
+  int32_t low = v->n_bins, high = -1;
+  if (kind == GBT_SPLIT_ONEHOT) return one_of(nv, identity(v->node), v->feat, v->n_bins);
+  for (int32_t b = 0; b < v->n_bins; b++) {
+    if (v->sum[b].g == 0 && v->sum[b].h == 0 && (v->count[b] == 0 || nv->p->min_data_in_leaf == 1)) continue;
+    if (high < 0) low = b;
+    high = b;
+  }
+  int32_t n = high - low + v->missing;
+  return high >= 0 && n > 0 ? low + one_of(nv, identity(v->node), v->feat, n) : -1;
+}
+
 static void search_bins(const view *v, gbt_split_kind kind, gbt_split *best) {
   gbt_sum left = {0, 0}, none = {0, 0};
   int64_t rows = 0;
+  int32_t only = v->nv->p->extra_trees ? random_bin(v, kind) : 0;
   for (int32_t b = 0; b < v->n_bins; b++) {
     gbt_split s = {.kind = (int32_t)kind, .bin = b};
     if (kind == GBT_SPLIT_ONEHOT) left = none, rows = 0;
     add(&left, v->sum[b]);
     rows += v->count[b];
+    if (v->nv->p->extra_trees && b != only) continue;
     try_split(v, s, left, rows, v->nv->reg, v->nv->p->min_data_in_leaf, 0.0, best);
   }
 }
@@ -153,10 +210,14 @@ static void search_sets(view *v, gbt_split *best) {
   if (least < p->min_data_in_leaf) least = p->min_data_in_leaf;
   reg.lambda += p->cat_l2;
   order_levels(v);
+  int32_t most = (v->n_order + 1) / 2;
+  if (most > p->max_cat_threshold) most = (int32_t)p->max_cat_threshold;
+  int32_t drawn = p->extra_trees ? one_of(v->nv, identity(v->node), v->feat, 2 * most) : 0;
   for (int top = 0; top <= 1; top++) {
     gbt_sum left = {0, 0};
     int64_t rows = 0, since = 0;
-    for (int32_t size = 1; size <= (v->n_order + 1) / 2 && size <= p->max_cat_threshold; size++) {
+    int done = p->extra_trees && top != (drawn >= most);
+    for (int32_t size = 1; size <= most && !done; size++) {
       int32_t level = v->order[top ? v->n_order - size : size - 1];
       gbt_split s = {.kind = GBT_SPLIT_SET, .bin = size, .from_top = (int8_t)top};
       add(&left, v->sum[level]);
@@ -164,6 +225,8 @@ static void search_sets(view *v, gbt_split *best) {
       since += v->count[level];
       if (since < least) continue;
       since = 0;
+      if (p->extra_trees && size - 1 < drawn % most) continue;
+      done = p->extra_trees != 0;
       double fine = p->cat_noise * v->nv->noise[v->nv->output] * gbt_set_noise(size, v->n_order);
       try_split(v, s, left, rows, reg, least, fine, best);
     }
@@ -205,11 +268,14 @@ void naive_search(const naive *nv, int32_t id) {
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   for (int32_t i = n; i-- > 0;) { /* backwards: the order of search must not matter */
     view v = look(nv, node, feats[i]);
+    gbt_split own = {.kind = GBT_SPLIT_NONE};
     if (by_sets(nv, feats[i]))
-      search_sets(&v, &best);
+      search_sets(&v, &own);
     else
       search_bins(&v, nv->cuts->schema->feat[feats[i]].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC,
-                  &best);
+                  &own);
+    double floor = gbt_noise_floor(nv->unit, node->n_rows, (double)node->sum.h * nv->unit.h);
+    compete(nv, &own, identity(node), node_score(nv, node), fmax(floor, nv->p->gamma), &best);
     unlook(&v);
   }
   node->split = best;
@@ -304,27 +370,34 @@ static void try_layer(const layer_view *l, gbt_split s, double fine, gbt_split *
   if (s.gain > 0.0 && s.gain > l->nv->p->gamma && better(&s, best)) *best = s;
 }
 
-static void search_layer_bins(layer_view *l, gbt_split_kind kind, gbt_split *best) {
+static void search_layer_bins(layer_view *l, gbt_split_kind kind, uint64_t of, gbt_split *best) {
+  int32_t n = kind == GBT_SPLIT_ONEHOT ? l->all.n_bins : l->all.n_bins - 1 + l->missing;
+  int32_t only = l->nv->p->extra_trees ? one_of(l->nv, of, l->all.feat, n) : -1;
   clear_left(l);
   for (int32_t b = 0; b < l->all.n_bins; b++) {
     gbt_split s = {.kind = (int32_t)kind, .bin = b};
     if (kind == GBT_SPLIT_ONEHOT) clear_left(l);
     move_left(l, b);
+    if (only >= 0 && b != only) continue;
     for (; s.missing_left <= l->missing; s.missing_left++) try_layer(l, s, 0.0, best);
   }
 }
 
 /* Candidates are those of all rows of the tree. */
-static void search_layer_sets(layer_view *l, gbt_split *best) {
+static void search_layer_sets(layer_view *l, uint64_t of, gbt_split *best) {
   const gbt_params *p = l->nv->p;
   const view *all = &l->all;
   int64_t n = all->node->n_rows, least = p->min_data_per_group;
   if (least > n / 4) least = n / 4;
   if (least < p->min_data_in_leaf) least = p->min_data_in_leaf;
+  int32_t most = (all->n_order + 1) / 2;
+  if (most > p->max_cat_threshold) most = (int32_t)p->max_cat_threshold;
+  int32_t drawn = p->extra_trees ? one_of(l->nv, of, all->feat, 2 * most) : 0;
   for (int top = 0; top <= 1; top++) {
     int64_t rows = 0, since = 0;
+    int done = p->extra_trees && top != (drawn >= most);
     clear_left(l);
-    for (int32_t size = 1; size <= (all->n_order + 1) / 2 && size <= p->max_cat_threshold; size++) {
+    for (int32_t size = 1; size <= most && !done; size++) {
       int32_t level = all->order[top ? all->n_order - size : size - 1];
       gbt_split s = {.kind = GBT_SPLIT_SET, .bin = size, .from_top = (int8_t)top};
       move_left(l, level);
@@ -332,7 +405,12 @@ static void search_layer_sets(layer_view *l, gbt_split *best) {
       since += all->count[level];
       if (since < least) continue;
       since = 0;
+      if (p->extra_trees && size - 1 < drawn % most) continue;
       double fine = p->cat_noise * l->nv->noise[l->nv->output] * gbt_set_noise(size, all->n_order);
+      for (int64_t missing = 0; missing < 2 && p->extra_trees; missing++) { /* a candidate one way round at least */
+        int64_t on_left = rows + missing * all->count[all->n_bins];
+        done |= on_left >= least && n - on_left >= least;
+      }
       for (; s.missing_left <= l->missing; s.missing_left++) {
         int64_t on_left = rows + (s.missing_left ? all->count[all->n_bins] : 0);
         if (on_left >= least && n - on_left >= least) try_layer(l, s, fine, best);
@@ -377,16 +455,20 @@ int naive_search_layer(naive *nv, int32_t first) {
   uint64_t *scratch = test_alloc(room * sizeof *scratch);
   int32_t n = gbt_features_of_layer(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
   gbt_split best = {.kind = GBT_SPLIT_NONE};
+  if (first == 0) nv->scored = node_score(nv, node);
   for (int32_t k = n; k-- > 0;) { /* backwards: the order of search must not matter */
     if (!may_meet(nv, node, feats[k])) continue;
     layer_view l = look_at_layer(nv, first, feats[k]);
     int categorical = nv->cuts->schema->feat[feats[k]].type == GBT_CATEGORICAL;
+    gbt_split own = {.kind = GBT_SPLIT_NONE};
     if (by_sets(nv, feats[k]))
-      search_layer_sets(&l, &best);
+      search_layer_sets(&l, (uint64_t)node->depth, &own);
     else
-      search_layer_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, &best);
+      search_layer_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, (uint64_t)node->depth, &own);
+    compete(nv, &own, (uint64_t)node->depth, nv->scored, nv->p->gamma, &best);
     unlook_at_layer(&l);
   }
+  if (best.kind != GBT_SPLIT_NONE) nv->scored += best.gain;
   free(feats);
   free(scratch);
   if (best.kind != GBT_SPLIT_NONE) split_layer(nv, first, &best);

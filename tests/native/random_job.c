@@ -40,6 +40,18 @@ static void draw_sampling(test_rng *rng, gbt_params *p) {
   p->hist_memory = (int64_t)PICK(rng, 1, 1024);
 }
 
+/* How features compete, in some of the jobs. */
+static void draw_contest(test_rng *rng, random_job *r) {
+  gbt_params *p = &r->job.spec.params;
+  const int32_t n = r->data->table.n_cols;
+  if (test_below(rng, 4) == 0) p->random_strength = PICK(rng, 0.3, 1.0, 1.0, 20.0, 1e6);
+  if (test_below(rng, 5) == 0) p->extra_trees = 1;
+  if (test_below(rng, 6) > 0) return;
+  r->first_use = test_alloc((size_t)n * sizeof *r->first_use);
+  for (int32_t f = 0; f < n; f++) r->first_use[f] = PICK(rng, 0.0, 0.5, 3.0, 1e5) * test_unit(rng);
+  r->job.spec.first_use_penalty = r->first_use;
+}
+
 /* Rows by their gradients or their classes, in some of the jobs that allow it. */
 static void draw_rows(test_rng *rng, random_job *r) {
   gbt_trainer_spec *spec = &r->job.spec;
@@ -147,6 +159,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   draw_trees(&rng, &r.job.spec.params);
   draw_sampling(&rng, &r.job.spec.params);
   draw_rows(&(test_rng){gbt_mix64(seed ^ 0x726f7773)}, &r);
+  draw_contest(&(test_rng){gbt_mix64(seed ^ 0x636f6e74)}, &r);
   draw_constraints(&rng, &r);
   draw_eta(&(test_rng){gbt_mix64(seed ^ 0x65746121)}, &r);
   if (gbt_objective_info_of((int32_t)loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
@@ -173,6 +186,7 @@ void random_job_free(random_job *r) {
   free(r->interact_beg);
   free(r->interact_col);
   free(r->feature_weight);
+  free(r->first_use);
   free(r->class_rate);
   free(r->eta);
 }
@@ -189,9 +203,9 @@ void random_job_tell(const random_job *r, uint64_t seed) {
   }
   text[at] = 0;
   test_note("seed %" PRIu64 ": %" PRId64
-            " x %d, loss %d, %d outputs, max_bin %d, weights %d, monotone %d, groups %d, %d "
+            " x %d, loss %d, %d outputs, max_bin %d, weights %d, monotone %d, groups %d, penalties %d, %d "
             "threads, pages of %d;%s",
             seed, r->data->table.n_rows, (int)r->data->table.n_cols, (int)r->job.spec.objective.kind,
             (int)r->job.spec.objective.n_outputs, (int)r->job.max_bin, r->data->weight != NULL, r->monotone != NULL,
-            (int)r->job.spec.n_interact, r->how.threads, (int)r->how.page_rows, text);
+            (int)r->job.spec.n_interact, r->first_use != NULL, r->how.threads, (int)r->how.page_rows, text);
 }

@@ -10,7 +10,7 @@ typedef struct random_job {
   made *data, *valid[JOB_VALID];
   int8_t *monotone;
   int32_t *interact_beg, *interact_col;
-  double *feature_weight, *class_rate, *eta;
+  double *feature_weight, *first_use, *class_rate, *eta;
 } random_job;
 
 /* At most 256 + `rows` rows. */

@@ -109,6 +109,8 @@ static void draw_feature(split_case *c, int32_t f, test_rng *rng) {
 split_case *split_case_new(uint64_t seed, int32_t n_feats, int symmetric) {
   test_rng rng = {seed * 1000003u};
   gbt_params params = draw_params(&rng, symmetric);
+  params.extra_trees = seed % 5 == 2;
+  params.random_strength = symmetric && seed % 3 == 1 ? 2.0 : 0.0; /* of a layer the winner, of a node every feature */
   split_case *c = new_case(seed, n_feats, &params);
   for (int32_t f = 0; f < n_feats; f++) draw_feature(c, f, &rng);
   finish_case(c, &rng);
@@ -133,6 +135,7 @@ split_case *split_case_levels(uint64_t seed, int32_t n_levels, int symmetric) {
   params.gamma = params.cat_noise = 0.0;
   params.cat_smooth = 1.0;
   params.max_cat_threshold = seed % 2 ? 40000 : 64;
+  params.extra_trees = seed % 4 == 3;
   split_case *c = new_case(seed, 1, &params);
   c->cuts.schema->feat[0].type = GBT_CATEGORICAL;
   c->cuts.feat[0] = (gbt_feature_cuts){.n_bins = n_levels, .has_missing = 1, .zero_bin = -1};
@@ -146,6 +149,7 @@ split_case *split_case_numeric(uint64_t seed, int32_t n_bins) {
   test_rng rng = {seed * 1000003u};
   gbt_params params = draw_params(&rng, 0);
   if (seed % 4 > 0) params.alpha = params.max_delta_step = 0.0; /* a search may know bounds then */
+  params.extra_trees = seed % 7 == 3;
   split_case *c = new_case(seed, 1, &params);
   c->cuts.feat[0] = (gbt_feature_cuts){.n_bins = n_bins, .has_missing = seed % 3 > 0, .zero_bin = -1};
   c->layout.place[0] = (gbt_place){.n_slots = (uint32_t)n_bins + 1, .zero_bin = -1};
@@ -325,6 +329,7 @@ split_cpu *split_cpu_open(const split_case *c) {
   be->cuts = &c->cuts;
   be->layout = &c->layout;
   be->rules = &cpu->rules;
+  be->task.contest_noise = c->params.random_strength;
   be->kernels = gbt_cpu_kernels(cpu->ctx.simd);
   be->grad.scale = &cpu->scale;
   be->grad.noise = &cpu->noise;

@@ -111,6 +111,8 @@ static split_device *split_device_open(const split_case *c, int32_t run_feats, i
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_layer_open(be, &err));
   bad = bad || failed(cu_state_open(be, &err)) || cudaStreamSynchronize(be->device.stream) != cudaSuccess;
   bad = bad || fill_view(d, &err);
+  const double nothing = 0.0; /* as the CPU's, until a tree begins */
+  if (!bad && be->layer) bad = put(be->layer->view.scored, &nothing, 1);
   if (!bad && be->layer && c->seed % 2 && be->layer->view.at_once > 3)
     be->layer->view.at_once = 3; /* several launches */
   if (!bad) return d;
@@ -142,6 +144,7 @@ static int put_step(split_device *d, const split_step *s, uint32_t n_words) {
   cu_tree tree = {};
   tree.unit = d->of->unit;
   tree.noise = d->of->noise;
+  tree.task.contest_noise = d->of->params.random_strength;
   tree.wide = d->of->gradients == SPLIT_HUGE;
   tree.fresh_beg = s->fresh_beg;
   tree.n_nodes = s->fresh_beg + s->n_fresh;

@@ -7,8 +7,8 @@ enum { GRID = 260 };
 /* Which kinds of training the grid held. */
 typedef struct grid_seen {
   int64_t losses[GBT_N_OBJECTIVES], policies[3];
-  int64_t weights, constraints, interactions, sampled_rows, sampled_features, counted, wide, valid, sparse, bundles,
-      sets, splits;
+  int64_t contests, one_cut, weights, constraints, interactions, sampled_rows, sampled_features, counted, wide, valid;
+  int64_t sparse, bundles, sets, splits;
 } grid_seen;
 
 static void see(grid_seen *seen, const random_job *r, const trained *t) {
@@ -16,6 +16,8 @@ static void see(grid_seen *seen, const random_job *r, const trained *t) {
   const gbt_params *p = &spec->params;
   seen->losses[spec->objective.kind]++;
   seen->policies[p->grow_policy]++;
+  seen->contests += p->random_strength > 0.0;
+  seen->one_cut += p->extra_trees != 0;
   seen->weights += r->data->weight != NULL;
   seen->constraints += spec->monotone != NULL || p->max_delta_step > 0.0;
   seen->interactions += spec->n_interact > 0;
@@ -63,7 +65,7 @@ static void random_trainings_are_those_of_the_cpu(void) {
   for (int p = 0; p < 3; p++) CHECK(seen.policies[p] >= 40);
   CHECK(seen.splits > 2000 && seen.sets > 200 && seen.weights > 30 && seen.constraints > 30 && seen.interactions > 30);
   CHECK(seen.sampled_rows > 30 && seen.sampled_features > 30 && seen.counted > 30 && seen.wide > 30);
-  CHECK(seen.valid > 30 && seen.sparse > 5 && seen.bundles > 5);
+  CHECK(seen.contests > 30 && seen.one_cut > 30 && seen.valid > 30 && seen.sparse > 5 && seen.bundles > 5);
 }
 
 /* More rows than a block of any kernel takes. */

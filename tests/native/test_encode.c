@@ -419,7 +419,7 @@ static void trainings_of_ranks(void) {
     free(e.method);
   }
   test_note("%" PRId64 " splits by statistics", n_derived);
-  CHECK(n_derived > 30);
+  CHECK(n_derived > 10);
 }
 
 /* ---- the engine's choice ---- */

@@ -5,6 +5,7 @@
 #include "../../src/gbt/boost/constraints.h"
 #include "../../src/gbt/boost/grow.h"
 #include "../../src/gbt/objective/base_score.h"
+#include "../../src/gbt/tree/contest.h"
 #include "datasets.h"
 #include "mask_job.h"
 
@@ -311,6 +312,8 @@ static int fit_once_more(run *r, gbt_tree_task *task, int32_t n) {
 
 static int grow_round(run *r, int64_t round, int32_t variant) {
   const int64_t per_output = r->spec.params.num_parallel_tree, n = r->spec.objective.n_outputs * per_output;
+  const gbt_params *p = &r->spec.params;
+  const double noise = gbt_contest_noise(p, r->data[0]->all_rows, (uint64_t)round, p->eta);
   gbt_tree_task task[GBT_MOST_TREES];
   if (!make_gradients(r, r->be, (uint64_t)round)) return 0;
   if (r->fitted && !make_gradients(r, r->fitted, (uint64_t)round)) return 0;
@@ -321,7 +324,8 @@ static int grow_round(run *r, int64_t round, int32_t variant) {
                                 .round = (uint64_t)round,
                                 .output = (int32_t)((grown + i) / per_output),
                                 .shrinkage = r->spec.params.eta / (double)per_output,
-                                .variant = variant};
+                                .variant = variant,
+                                .contest_noise = noise};
     gbt_forest *forest = r->fitted ? r->draft : r->forest;
     if (!CHECK_OK(gbt_grow_trees(&r->ctx, r->be, task, k, forest, test_err))) return 0;
     if (r->fitted && !fit_once_more(r, task, k)) return 0;

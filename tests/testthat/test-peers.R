@@ -49,13 +49,15 @@ peers <- list(
     interactions = interaction_constraints
     class_weights = is_unbalance scale_pos_weight unbalance unbalanced_sets
     cat_features = cat_column cat_feature categorical_column categorical_feature categorical_features
+    first_use_penalty = cegb_penalty_feature_coupled
+    extra_trees = extra_tree extra_trees
     group = group
     init_model = init_model input_model model_in model_input
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = eval_freq metric_freq output_freq
     ! = group_id query query_id auc_mu_weights bagging_fraction_seed bagging_seed bin_construct_sample_cnt blacklist
-      cegb_penalty_feature_coupled cegb_penalty_feature_lazy colnames config config_file convert_model
+      cegb_penalty_feature_lazy colnames config config_file convert_model
       convert_model_file convert_model_language data data_filename data_random_seed data_seed drop_seed eval_at
       extra_seed fair_c fc feature_contri feature_contrib feature_fraction_seed feature_penalty folds
       forced_splits forced_splits_file forced_splits_filename forcedbins_filename forcedsplits_filename fp fs
@@ -71,7 +73,7 @@ peers <- list(
       saved_feature_importance_type showsd start_iteration_predict stochastic_rounding stratified
       subsample_for_bin time_out top_k topk train train_data train_data_file
       two_round two_round_loading use_two_round_loading weight_column workers
-    ! FALSE = bagging_by_query contrib extra_tree extra_trees is_predict_contrib is_predict_leaf_index
+    ! FALSE = bagging_by_query contrib is_predict_contrib is_predict_leaf_index
       is_predict_raw_score is_save_binary is_save_binary_file leaf_index linear_tree linear_trees
       pred_early_stop predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score
       predict_rawscore raw_score reg_sqrt save_binary uniform_drop use_quantized_grad
@@ -175,6 +177,9 @@ peers <- list(
     seed = random_seed random_state seed
     threads = thread_count
     device = task_type
+    random_strength = random_strength
+    model_size_reg = model_size_reg
+    first_use_penalty = first_feature_use_penalties
     boosting = boosting_type
     objective = loss_function objective
     num_class = classes_count
@@ -202,17 +207,17 @@ peers <- list(
     ! = group_id callback class_names column_description combinations_ctr
       ctr_description ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
       dev_efb_max_buckets dev_score_calc_obj_block_size device_config dictionaries diffusion_temperature
-      embedding_features feature_calcers first_feature_use_penalties
+      embedding_features feature_calcers
       fixed_binary_splits folds gpu_cat_features_storage
       gpu_ram_part graph group_weight has_header ignored_features input_borders inverted learn_pool
       metadata metric_update_interval model_shrink_mode name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
-      per_object_feature_penalties pinned_memory_size pool random_score_type return_models shuffle simple_ctr
+      per_object_feature_penalties pinned_memory_size pool return_models shuffle simple_ctr
       snapshot_file stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
     ? = devices logging_level silent use_best_model verbose_eval
-    ! 0 = eval_fraction fold_count model_shrink_rate model_size_reg nfold od_pval random_strength
+    ! 0 = eval_fraction fold_count model_shrink_rate nfold od_pval
       sparse_features_conflict_fraction
     ! 'Median' = feature_border_type
     ! 'SkipTest' = counter_calc_method
@@ -225,6 +230,7 @@ peers <- list(
     ! 'PerTree' = sampling_frequency
     ! 'Object' = sampling_unit
     ! 'NewtonL2' = score_function
+    ! 'NormalWithModelSizeDecrease' = random_score_type
   ",
   others = "
     nrounds = max_iter n_trees ntree ntrees num_trees trees

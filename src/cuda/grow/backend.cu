@@ -27,6 +27,7 @@ static void destroy(gbt_backend *self) {
   cu_drop(&be->device.memory, &be->state);
   cu_features_close(be);
   cu_drop(&be->device.memory, &be->monotone);
+  cu_drop(&be->device.memory, &be->handicaps);
   cu_host_free(&be->task);
   cu_layer_close(be);
   cu_small_close(be);
@@ -99,11 +100,19 @@ static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_erro
   return GBT_OK;
 }
 
+static gbt_status open_handicaps(cu_backend *be, gbt_error *err) {
+  if (be->handicap == NULL) return GBT_OK;
+  GBT_TRY(cu_new(&be->device.memory, &be->handicaps, (size_t)be->n_features, err));
+  be->view.handicap = be->handicaps.at;
+  return GBT_OK;
+}
+
 static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(cu_device_open(&be->device, err));
   cu_sample_plan(be, spec);
   GBT_TRY(cu_sizes_open(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
+  GBT_TRY(open_handicaps(be, err));
   GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
   GBT_TRY(cu_gradients_open(ctx, be, err));
@@ -201,6 +210,14 @@ void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
   GBT_ASSERT(be->view.n_turns * n_outputs == n_trees); /* each has as many */
 }
 
+/* The host's may change once the call returns: they are not page-locked, so the copy has been taken then. */
+static gbt_status send_handicaps(cu_backend *be, gbt_error *err) {
+  const size_t bytes = be->handicaps.n * sizeof *be->handicap;
+  if (be->handicap == NULL) return GBT_OK;
+  CU_TRY(cudaMemcpyAsync(be->handicaps.at, be->handicap, bytes, cudaMemcpyHostToDevice, be->device.stream));
+  return GBT_OK;
+}
+
 static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
                               gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
@@ -209,6 +226,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cu_take_tasks(be, task, n_trees); /* none is being copied: see cu_down_may_leave */
   be->depth = 0;
   cu_features_draw(be);
+  GBT_TRY(send_handicaps(be, err));
   cu_down_turn(be);
   cu_replay(ctx, be);
   if (!be->graph.replays) GBT_TRY(issue_roots(ctx, be, err));
@@ -391,6 +409,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->device.number = device;
   be->params = spec->params;
   be->rules = spec->rules;
+  be->handicap = spec->handicap;
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;

@@ -209,6 +209,7 @@ struct cu_backend {
   gbt_mem mem;
   const gbt_params *params;
   const gbt_feature_rules *rules;
+  const gbt_handicap *handicap; /* the host's, which go up when trees begin; NULL: none */
   gbt_objective objective;
   const gbt_cuts *cuts; /* of the train set */
   const gbt_layout *layout;
@@ -233,6 +234,7 @@ struct cu_backend {
   int takes_steps;                 /* though they are: a launch was refused, or a test asks for it */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
+  cu_array<gbt_handicap> handicaps;
   /* the batch that grows */
   cu_task *task;    /* page-locked */
   int32_t depth;    /* steps issued */
@@ -370,6 +372,11 @@ gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error
  * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
+
+/* Whether the search wants a split of every feature: they do not compete by gains alone, or have one cut each. */
+static inline int cu_searches_each(const cu_backend *be) {
+  return gbt_contests(be->params, be->handicap) || be->params->extra_trees != 0;
+}
 
 /* Which features are split by sets, and how much scratch ordering their levels takes: before other sizes. */
 gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

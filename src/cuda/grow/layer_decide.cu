@@ -6,6 +6,19 @@
  *   k_layer_settle   what depends on all nodes together */
 #include "layer.cuh"
 
+namespace {
+
+/* The candidate that a feature has where one is drawn by chance; -1: none. */
+__device__ int32_t only_of(const cu_view &v, const cu_layer_view &l, int32_t feat, const cu_feature &f, int missing) {
+  const gbt_key32 key = cu_cut_key(v, gbt_layer_identity(v.node[v.tree->fresh_beg].depth));
+  int32_t n = cu_n_candidates(v, l, feat, f);
+  if (f.kind == CU_NUMERIC) n = f.n_bins - 1 + missing;
+  const int32_t i = n > 0 ? gbt_random_place(key, feat, n) : -1;
+  return f.kind == CU_SET && i >= 0 ? gbt_first_tried(l.tried + l.beg[feat], n / 2, i) : i;
+}
+
+} // namespace
+
 /* The best candidate of every feature, a warp for each. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
@@ -15,6 +28,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
     const int32_t feat = v.feats[1 + t];
     const cu_feature f = v.train.feat[feat];
     const int missing = l.missing[feat] != 0;
+    const int drawn = v.params.extra_trees && cu_n_fresh(v) > 0 && cu_is_searched(v, f, feat);
+    const int32_t only = drawn ? only_of(v, l, feat, f, missing) : -1;
     gbt_split best = cu_no_split();
     for (int left = 0; left <= missing && cu_is_searched(v, f, feat); left++) {
       const double *gain = l.gain + 2u * l.beg[feat] + (left ? (uint32_t)f.n_bins + 1u : 0u);
@@ -24,6 +39,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
       if (f.kind == CU_NUMERIC && !(missing && !left)) n--; /* all left is a split where missing ones go right */
       for (int32_t c = (int32_t)cu_lane(); c < n; c += 32) {
         gbt_split s = cu_no_split();
+        if (v.params.extra_trees && c != only) continue;
         s.gain = gain[c];
         s.kind = f.kind == CU_NUMERIC ? GBT_SPLIT_NUMERIC : GBT_SPLIT_ONEHOT;
         s.feat = feat;
@@ -45,6 +61,13 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
 }
 
 namespace {
+
+/* All threads, before the layer has its split. */
+__device__ gbt_contest contest_of(const cu_view &v, const cu_layer_view &l) {
+  const int root = v.tree->fresh_beg == 0;
+  return cu_contest(v, gbt_layer_identity(v.node[v.tree->fresh_beg].depth),
+                    root ? cu_ask(v, &v.node[0]).rated.parent : *l.scored);
+}
 
 /* The levels that go left, as bits in v.sets; 0 where there is no room. One block. */
 __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick *pick) {
@@ -79,14 +102,23 @@ __global__ static void k_layer_pick(cu_view all, cu_layer_view layers) {
   const cu_layer_view l = cu_mine(layers, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   gbt_split best = cu_no_split();
-  for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x)
-    if (gbt_split_beats(&l.best[t], &best)) best = l.best[t];
+  const int contests = cu_contests(v) && cu_n_fresh(v) > 0;
+  const gbt_contest contest = contests ? contest_of(v, l) : gbt_contest_plain();
+  for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
+    gbt_split s = l.best[t];
+    if (contests && !gbt_contest_admits(&contest, &s, v.params.gamma)) continue;
+    if (contests) s.gain = gbt_standing(&contest, &s);
+    if (gbt_split_beats(&s, &best)) best = s;
+  }
   cu_warp_best(best, &part[cu_warp()]);
   __syncthreads();
   best = part[0];
   for (uint32_t w = 1; w < cu_n_warps(); w++)
     if (gbt_split_beats(&part[w], &best)) best = part[w];
   if (cu_n_fresh(v) <= 0 || v.tree->fault & CU_FAULT_ROOM) best.kind = GBT_SPLIT_NONE;
+  if (contests && best.kind != GBT_SPLIT_NONE)
+    best.gain = l.best[cu_lower_bound(v.feats + 1, 0, v.feats[0], best.feat)].gain;
+  if (threadIdx.x == 0 && contests) *l.scored = best.kind != GBT_SPLIT_NONE ? contest.before + best.gain : 0.0;
   if (threadIdx.x == 0) {
     cu_layer_pick none = {};
     none.split = best;

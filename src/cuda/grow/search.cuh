@@ -8,6 +8,10 @@
 
 #include "score_bound.cuh"
 
+extern "C" {
+#include "../../gbt/tree/random_cut.h"
+}
+
 /* ---- the node ---- */
 
 struct cu_asked {
@@ -35,6 +39,21 @@ __device__ static __forceinline__ cu_asked cu_ask(const cu_view &v, const gbt_gr
   q.n_rows = node->n_rows;
   q.min_rows = v.params.min_data_in_leaf;
   return q;
+}
+
+/* Whether features do not compete by gains alone. */
+__device__ static __forceinline__ int cu_contests(const cu_view &v) { return gbt_contests(&v.params, v.handicap); }
+
+/* How features compete for a node or layer. */
+__device__ static __forceinline__ gbt_contest cu_contest(const cu_view &v, uint64_t of, double before) {
+  if (!cu_contests(v)) return gbt_contest_plain();
+  return gbt_contest_of(&v.params, v.handicap, v.tree->task.contest_noise, v.tree->noise, v.tree->task.tree, of,
+                        before);
+}
+
+/* What cuts are drawn by in a node or layer: twin of cpu_cut_key. */
+__device__ static __forceinline__ gbt_key32 cu_cut_key(const cu_view &v, uint64_t of) {
+  return gbt_cut_key((uint64_t)v.params.seed, v.tree->task.tree, of);
 }
 
 __device__ static __forceinline__ int cu_sign(const cu_view &v, int32_t feat) {

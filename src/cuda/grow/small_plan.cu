@@ -66,6 +66,7 @@ static int is_small(const cu_backend *be) {
   if (gbt_policy_one_split(kind) || gbt_policy_one_leaf(kind) || v->renews) return 0;
   if (be->params->max_depth < 1 || be->params->max_depth > CU_SMALL_DEPTH || be->bounds.looks > 0 || !be->bounds.keeps)
     return 0;
+  if (cu_searches_each(be)) return 0;
   if (v->n_set_feats > 0 || be->layout->n_sparse > 0 || !gbt_features_uniform(be->rules)) return 0;
   if (be->base.most_trees > MOST_TREES || be->n_rows < 1 || be->data[0].view.n_columns < 1) return 0;
   for (int32_t t = 0; t < be->data[0].view.n_tiles; t++)

@@ -45,12 +45,36 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search
   }
 }
 
+/* Where features do not compete by gains alone, or have one cut each (tree/contest.h, tree/random_cut.h): a split of
+ * every feature enters. A task is a run of a searched node. */
+__global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
+    k_search_each(cu_view all, int32_t n_plain) {
+  CU_SHARED(cu_cell, cells, CU_ROOM * SEARCH_WARPS);
+  CU_SHARED(cu_todo, todo, SEARCH_WARPS);
+  CU_SHARED(gbt_split, own, SEARCH_WARPS);
+  const cu_view v = cu_mine(all);
+  const uint32_t n_search = (uint32_t)v.tree->n_search, n_warps = gridDim.x * cu_n_warps();
+  if (n_search == 0 || n_plain == 0) return;
+  const uint32_t n_tasks = n_search * (uint32_t)n_plain;
+  cu_todo *its = &todo[cu_warp()];
+  for (uint32_t task = blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += n_warps) {
+    const cu_todo asked = cu_todo_of(v, (int32_t)(task / (uint32_t)n_plain));
+    __syncwarp(); /* the task before has been read */
+    if (cu_lane() == 0) *its = asked;
+    __syncwarp();
+    cu_search_each(v, its, (int32_t)(task % (uint32_t)n_plain), cells + CU_ROOM * cu_warp(), &own[cu_warp()]);
+  }
+}
+
 gbt_status cu_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const int32_t n_plain = v->n_feat_runs - v->n_set_feats;
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)n_plain, warps = SEARCH_WARPS;
   const dim3 grid = cu_grids(be, (tasks + warps - 1) / warps, 4 * SEARCH_BLOCKS);
-  CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->device.stream, *v, n_plain);
+  if (cu_searches_each(be))
+    CU_LAUNCH(k_search_each, grid, SEARCH_THREADS, 0, be->device.stream, *v, n_plain);
+  else
+    CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->device.stream, *v, n_plain);
   CU_LAUNCHED();
   return v->n_set_feats > 0 ? cu_search_sets(be, err) : GBT_OK;
 }

@@ -235,6 +235,59 @@ __device__ static __forceinline__ void cu_add_up_runs(const cu_numeric &n, int32
   }
 }
 
+/* What is known of a feature before its cuts; *k: its codes, which may be set right. */
+__device__ static __forceinline__ cu_numeric cu_numeric_of(const cu_view &v, int32_t feat, const cu_feature &f,
+                                                           const cu_difference &less, cu_codes *k) {
+  cu_numeric n;
+  /* features of two bins that are looked at together on the CPU trust the cuts: no missing values there, none here */
+  int trusted = f.n_bins == 2 && f.zero_bin <= 1 && !f.has_missing && !v.constrained;
+  n.miss = cu_missing_of(*k, 1);
+  cu_missing_less(less, f, &n.miss);
+  if (trusted && n.miss.any) {
+    if (k->zero_bin >= 0) {
+      k->zero = cu_plus(k->zero, n.miss.sum);
+      k->zero_rows += n.miss.rows;
+    }
+    n.miss = cu_missing_of(*k, 0);
+  }
+  n.feat = feat;
+  n.sign = cu_sign(v, feat);
+  n.counted = k->count != nullptr;
+  n.n_left = f.n_bins - 1;
+  n.n_right = n.miss.any ? f.n_bins : n.n_left; /* all left: missing ones go right */
+  return n;
+}
+
+/* One cut drawn by chance (tree/random_cut.h); twin of search_one_cut() of cpu_split_num.c. A warp; the first lane has
+ * the split. */
+__device__ static __forceinline__ void cu_search_one_cut(const cu_view &v, const cu_todo *todo, gbt_key32 key,
+                                                         int32_t feat, const cu_feature &f, gbt_split *best) {
+  const gbt_grow_node *node = &v.node[todo->node];
+  cu_codes k = cu_codes_of(v, node, f);
+  const cu_numeric n = cu_numeric_of(v, feat, f, cu_difference_of(v, node, f, -1), &k);
+  int32_t first = -1, last = -1; /* codes that hold something; the first one counted from the end */
+  for (int32_t c = (int32_t)cu_lane(); c < f.n_bins; c += 32) {
+    const gbt_sum s = cu_sum_of(k, c);
+    if (s.g == 0 && s.h == 0 && cu_rows_of(k, c) == 0) continue;
+    if (f.n_bins - 1 - c > first) first = f.n_bins - 1 - c;
+    last = c;
+  }
+  first = cu_warp_max(first);
+  last = cu_warp_max(last);
+  if (last < 0) return;
+  const int32_t cut = gbt_random_cut(key, feat, f.n_bins - 1 - first, last, n.miss.any);
+  if (cut < 0) return;
+  gbt_sum left = {0, 0};
+  int64_t rows = 0;
+  for (int32_t c = (int32_t)cu_lane(); c <= cut; c += 32) {
+    left = cu_plus(left, cu_sum_of(k, c));
+    rows += cu_rows_of(k, c);
+  }
+  left = cu_warp_sum(left);
+  rows = cu_warp_sum(rows);
+  if (cu_lane() == 0) cu_rate_cut(todo->q, n, cut, left, rows, best);
+}
+
 /* Cuts of a numeric feature.
  *
  * The CPU lists the bins that hold something, and bin 0. Here every cut is looked at: one behind an empty bin has the
@@ -255,23 +308,7 @@ __device__ static __forceinline__ void cu_search_numeric(const cu_view &v, const
   const gbt_grow_node *node = &v.node[todo->node];
   const cu_difference less = cu_difference_of(v, node, f, minus);
   cu_codes k = cu_codes_of(v, node, f);
-  cu_numeric n;
-  /* features of two bins that are looked at together on the CPU trust the cuts: no missing values there, none here */
-  int trusted = f.n_bins == 2 && f.zero_bin <= 1 && !f.has_missing && !v.constrained;
-  n.miss = cu_missing_of(k, 1);
-  cu_missing_less(less, f, &n.miss);
-  if (trusted && n.miss.any) {
-    if (k.zero_bin >= 0) {
-      k.zero = cu_plus(k.zero, n.miss.sum);
-      k.zero_rows += n.miss.rows;
-    }
-    n.miss = cu_missing_of(k, 0);
-  }
-  n.feat = feat;
-  n.sign = cu_sign(v, feat);
-  n.counted = k.count != nullptr;
-  n.n_left = f.n_bins - 1;
-  n.n_right = n.miss.any ? f.n_bins : n.n_left; /* all left: missing ones go right */
+  const cu_numeric n = cu_numeric_of(v, feat, f, less, &k);
   const int turned = room && f.n_bins > CU_FEW_BINS;
   gbt_sum before = {0, 0};
   uint32_t rows_before = 0;
@@ -307,14 +344,15 @@ __device__ static __forceinline__ void cu_search_numeric(const cu_view &v, const
   }
 }
 
-/* Each level against the rest. */
+/* Each level against the rest; only >= 0: that one. */
 __device__ static __forceinline__ void cu_search_onehot(const cu_view &v, const cu_todo *todo, int32_t feat,
-                                                        const cu_feature &f, gbt_split *best) {
+                                                        const cu_feature &f, int32_t only, gbt_split *best) {
   const cu_asked &q = todo->q;
   const cu_codes k = cu_codes_of(v, &v.node[todo->node], f);
   const cu_missing miss = cu_missing_of(k, f.has_missing);
   const int sign = cu_sign(v, feat);
   for (int32_t c = (int32_t)cu_lane(); c < f.n_bins; c += 32) {
+    if (only >= 0 && c != only) continue;
     gbt_split s = cu_no_split();
     s.kind = GBT_SPLIT_ONEHOT;
     s.feat = feat;
@@ -334,6 +372,50 @@ __device__ static __forceinline__ void cu_search_onehot(const cu_view &v, const 
   }
 }
 
+/* Whether a feature is not looked at here for a searched node. */
+__device__ static __forceinline__ int cu_passes_over(const cu_view &v, const cu_todo *todo, int32_t feat,
+                                                     const cu_feature &f) {
+  return f.kind == CU_SET || f.n_bins + f.has_missing < 2 || !cu_may_use(v, todo->i, feat);
+}
+
+__device__ static __forceinline__ gbt_split *cu_found_of(const cu_view &v, const cu_todo *todo, int32_t run) {
+  return &v.found[(uint64_t)(uint32_t)todo->i * (uint32_t)v.n_feat_runs + (uint32_t)run];
+}
+
+/* The winner of a run's features to v.found, where they compete with the best split of each, or with a random one. A
+ * warp. own: its place in shared memory. */
+__device__ static __forceinline__ void cu_search_each(const cu_view &v, const cu_todo *todo, int32_t run,
+                                                          cu_cell *room, gbt_split *own) {
+  const int32_t n_feats = v.feats[0];
+  const gbt_grow_node *node = &v.node[todo->node];
+  const uint64_t of = gbt_node_identity(node);
+  const gbt_contest contest = cu_contest(v, of, todo->q.rated.parent);
+  const int one_cut = v.params.extra_trees != 0;
+  const gbt_key32 cuts = cu_cut_key(v, of);
+  gbt_split best = cu_no_split(); /* the first lane's */
+  for (int32_t t = run * v.run_feats; t < (run + 1) * v.run_feats && t < n_feats; t++) {
+    const int32_t feat = v.feats[1 + t];
+    const cu_feature f = v.train.feat[feat];
+    if (todo->minus >= 0) cu_take_off(v, f, node->hist, todo->minus);
+    if (cu_passes_over(v, todo, feat, f)) continue;
+    gbt_split mine = cu_no_split();
+    float bar = todo->bound.bar;
+    if (f.kind == CU_ONEHOT)
+      cu_search_onehot(v, todo, feat, f, one_cut ? gbt_random_place(cuts, feat, f.n_bins) : -1, &mine);
+    else if (one_cut)
+      cu_search_one_cut(v, todo, cuts, feat, f, &mine);
+    else
+      cu_search_numeric(v, todo, feat, f, -1, room, &bar, &mine);
+    cu_warp_best(mine, own);
+    __syncwarp();
+    if (cu_lane() == 0 && gbt_contest_admits(&contest, own, todo->q.min_gain) &&
+        gbt_contest_beats(&contest, own, &best))
+      best = *own;
+    __syncwarp();
+  }
+  if (cu_lane() == 0) *cu_found_of(v, todo, run) = best;
+}
+
 /* The best split of a searched node by a run of the tree's features, to v.found; a worse one or none where an earlier
  * run that was searched with the same *bar has a better one. *bar begins as that of todo->bound. A warp. FUSED:
  * siblings are taken off as cells are read, which wants registers. room: see cu_search_numeric. */
@@ -345,14 +427,14 @@ __device__ static __forceinline__ void cu_search_run(const cu_view &v, const cu_
   for (int32_t t = run * v.run_feats; t < (run + 1) * v.run_feats && t < n_feats; t++) {
     const int32_t feat = v.feats[1 + t];
     const cu_feature f = v.train.feat[feat];
-    const int none = f.kind == CU_SET || f.n_bins + f.has_missing < 2 || !cu_may_use(v, todo->i, feat);
+    const int none = cu_passes_over(v, todo, feat, f);
     const int fused = FUSED && !none && f.kind == CU_NUMERIC && f.zero_bin < 0;
     if (todo->minus >= 0 && !fused) cu_take_off(v, f, v.node[todo->node].hist, todo->minus);
     if (none) continue;
     if (f.kind == CU_NUMERIC)
       cu_search_numeric(v, todo, feat, f, fused ? todo->minus : -1, room, bar, &best);
     else
-      cu_search_onehot(v, todo, feat, f, &best);
+      cu_search_onehot(v, todo, feat, f, -1, &best);
   }
-  cu_warp_best(best, &v.found[(uint64_t)(uint32_t)todo->i * (uint32_t)v.n_feat_runs + (uint32_t)run]);
+  cu_warp_best(best, cu_found_of(v, todo, run));
 }

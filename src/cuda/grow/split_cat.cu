@@ -20,9 +20,17 @@ extern "C" {
 
 namespace {
 
+/* Of one end of the order the set (less one level) from which on one is tried; as many as there are: none is. */
+__device__ int32_t first_size(const cu_view &v, const gbt_grow_node *node, int32_t feat, int32_t most, int top) {
+  if (!v.params.extra_trees || most == 0) return 0;
+  const int32_t i = gbt_random_place(cu_cut_key(v, gbt_node_identity(node)), feat, 2 * most);
+  if (top != (i >= most)) return most;
+  return top ? i - most : i;
+}
+
 /* The sets of one end of the order, by one warp. */
-__device__ void search_end(const cu_view &v, const cu_asked &q, int32_t feat, const cu_feature &f, const cu_codes &k,
-                           const cu_level_order &r, int top, gbt_split *out) {
+__device__ void search_end(const cu_view &v, const cu_asked &q, const gbt_grow_node *node, int32_t feat,
+                           const cu_feature &f, const cu_codes &k, const cu_level_order &r, int top, gbt_split *out) {
   const cu_missing miss = cu_missing_of(k, f.has_missing);
   const int32_t n = (int32_t)r.n, most = gbt_set_most(&v.params, n);
   const int64_t least = gbt_set_least(&v.params, q.n_rows);
@@ -32,7 +40,9 @@ __device__ void search_end(const cu_view &v, const cu_asked &q, int32_t feat, co
   gbt_split best = cu_no_split();
   cu_run before = {{0, 0}, 0};
   int64_t last = 0;
-  for (int32_t beg = 0; beg < most; beg += 32) {
+  const int32_t from = first_size(v, node, feat, most, top);
+  unsigned met = 0; /* lanes whose set is the one that was drawn */
+  for (int32_t beg = 0; beg < most && met == 0; beg += 32) {
     const int32_t at = beg + (int32_t)cu_lane(), live = at < most;
     gbt_sum own = {0, 0};
     int64_t rows = 0;
@@ -42,7 +52,12 @@ __device__ void search_end(const cu_view &v, const cu_asked &q, int32_t feat, co
       rows = cu_rows_of(k, c);
     }
     cu_run run = cu_add_up(&before, own, rows, 1);
-    if (!cu_tried(run.rows, live, least, &last)) continue;
+    int tried = cu_tried(run.rows, live, least, &last);
+    if (v.params.extra_trees) {
+      met = __ballot_sync(CU_ALL, tried && at >= from);
+      tried = met != 0 && (int)cu_lane() == __ffs((int)met) - 1;
+    }
+    if (!tried) continue;
     const double cost = gbt_set_cost(&v.params, noise, at + 1, n);
     gbt_split s = cu_no_split();
     s.kind = GBT_SPLIT_SET;
@@ -94,7 +109,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, in
     const cu_asked q = cu_ask(v, node);
     const cu_codes k = cu_codes_of(v, node, f);
     const cu_level_order r = cu_order_levels(v, k, room, blockIdx.x);
-    if (cu_warp() < 2) search_end(v, q, feat, f, k, r, (int)cu_warp(), &end[cu_warp()]);
+    if (cu_warp() < 2) search_end(v, q, node, feat, f, k, r, (int)cu_warp(), &end[cu_warp()]);
     __syncthreads();
     const gbt_split best = end[gbt_split_beats(&end[1], &end[0])];
     if (threadIdx.x == 0) *found = best;

@@ -29,6 +29,7 @@ extern "C" {
 #include "../../gbt/objective/formulas.h"
 #include "../../gbt/objective/objective.h"
 #include "../../gbt/objective/renewal.h"
+#include "../../gbt/tree/contest.h"
 #include "../../gbt/tree/grow_node.h"
 }
 
@@ -259,6 +260,7 @@ struct cu_view : cu_tree_state,
   uint64_t stride; /* bytes from a tree's state to that of the next one */
   gbt_params params;
   gbt_grow_policy policy; /* unit: not here but in tree */
+  const gbt_handicap *handicap; /* n_features; NULL: none */
   int32_t constrained;
 };
 

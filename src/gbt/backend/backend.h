@@ -21,6 +21,7 @@
 #include "../metric/metric.h"
 #include "../objective/objective.h"
 #include "../params.h"
+#include "../tree/contest.h"
 #include "../tree/features.h"
 #include "../tree/forest.h"
 #include "phases.h"
@@ -38,6 +39,7 @@ typedef struct gbt_backend_spec {
   const double *const *init;      /* per data set: scores to start with (rows x outputs), or NULL for base + offset */
   const int8_t *monotone;         /* n_features, or NULL */
   const gbt_feature_rules *rules; /* which features a node may use */
+  const gbt_handicap *handicap;   /* n_features, or NULL; may change between rounds */
   const double *class_rate;       /* by class, 0 to 1: chance of its rows to be drawn; or NULL: subsample of all */
   int32_t n_class_rates;
 } gbt_backend_spec;
@@ -50,6 +52,7 @@ typedef struct gbt_tree_task {
   double shrinkage; /* leaf values are weight * shrinkage */
   int32_t variant;  /* of the training set's bins (data/extend.h), the same for all trees of a batch: what nodes are
                        split by, and rows that are not sampled go by */
+  double contest_noise; /* see gbt_contest_noise; 0: none */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */

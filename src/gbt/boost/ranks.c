@@ -29,6 +29,7 @@ static uint64_t mix_constraints(uint64_t h, const gbt_trainer_spec *spec) {
   const size_t n = (size_t)spec->train->cuts->schema->n_columns, n_groups = (size_t)spec->n_interact;
   h = mix_bytes(h, spec->monotone, n);
   h = mix_bytes(h, spec->feature_weight, n * sizeof *spec->feature_weight);
+  h = mix_bytes(h, spec->first_use_penalty, n * sizeof *spec->first_use_penalty);
   h = mix_bytes(h, spec->cat_method, n);
   h = mix_bytes(h, spec->class_rate, (size_t)spec->n_class_rates * sizeof *spec->class_rate);
   h = gbt_mix64(h ^ n_groups);

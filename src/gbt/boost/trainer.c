@@ -7,6 +7,7 @@
 #include "../base/find.h"
 #include "../base/schema_impl.h"
 #include "../objective/base_score.h"
+#include "../tree/contest.h"
 #include "../tree/relevel.h"
 #include "backends.h"
 #include "checkpoint.h"
@@ -52,6 +53,7 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                          .init = init,
                          .monotone = tr->constraints.monotone,
                          .rules = tr->rules,
+                         .handicap = tr->penalties.handicap,
                          .class_rate = spec->class_rate,
                          .n_class_rates = spec->n_class_rates};
   if (tr->data[0]->n_variants == 1 && tr->params.boosting == GBT_BOOSTING_PLAIN)
@@ -136,6 +138,7 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   GBT_TRY(keep_eta(tr, spec, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_array(&tr->mem, gbti_kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
+  GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
   GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
                                 &tr->params, c->weight, c->group_beg, c->group_feat, c->n_groups, &tr->rules, err));
   GBT_TRY(make_forest(ctx, tr, spec, err));
@@ -186,6 +189,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_feature_rules_free(tr->rules);
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
   gbt_constraints_free(&mem, &tr->constraints);
+  gbt_penalties_free(&mem, &tr->penalties);
   gbt_mem_free(&mem, tr->cat_method);
   gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->log);
@@ -248,6 +252,7 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
   const uint64_t round = rounds_of(tr), first = tr->n_trees;
   const double eta = gbti_eta_of(tr, tr->n_rounds);
+  const double noise = gbt_contest_noise(&tr->params, tr->data[0]->all_rows, round, eta);
   gbt_tree_task task[GBT_MOST_TREES];
   for (int64_t grown = 0; grown < per_round;) {
     const int32_t n = gbt_batch_trees(growing(tr)->most_trees, tr->objective.n_outputs, per_output, grown);
@@ -255,7 +260,8 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
       task[i] = (gbt_tree_task){.tree = first + (uint64_t)(grown + i),
                                 .round = round,
                                 .output = (int32_t)((grown + i) / per_output),
-                                .shrinkage = eta / (double)per_output};
+                                .shrinkage = eta / (double)per_output,
+                                .contest_noise = noise};
     GBT_TRY(grow_batch(ctx, tr, task, n, err));
     grown += n;
   }
@@ -318,9 +324,19 @@ static gbt_status make_gradients(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) 
   return tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err);
 }
 
+/* Which features the trees so far use, where that costs the others something. */
+static gbt_status update_penalties(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  if (tr->penalties.handicap == NULL) return GBT_OK;
+  GBT_TRY(settle(ctx, tr, err));
+  const gbt_forest_view trees = gbt_forest_look(tr->forest);
+  gbt_penalties_update(&tr->penalties, tr->data[0]->cuts->schema, tr->schema, &trees);
+  return GBT_OK;
+}
+
 static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_error later;
+  GBT_TRY(update_penalties(ctx, tr, err));
   if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);

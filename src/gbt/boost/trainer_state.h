@@ -3,6 +3,7 @@
 #define GBT_BOOST_TRAINER_STATE_H
 
 #include "constraints.h"
+#include "penalties.h"
 #include "stopper.h"
 #include "supporting.h"
 #include "trainer_impl.h"
@@ -21,6 +22,7 @@ struct gbt_trainer {
   int eval_train;
   gbt_feature_rules *rules;
   gbt_constraints constraints;
+  gbt_penalties penalties;
   gbt_backend *be;
   gbt_backend *grower; /* where leaf values come from other bins or scores than splits do: grows the trees, which `be`
                           fits once more; else NULL, and `be` grows them */

@@ -58,6 +58,7 @@ typedef struct cpu_backend {
   const gbt_cuts *cuts;
   const gbt_layout *layout;
   const gbt_feature_rules *rules;
+  const gbt_handicap *handicap; /* borrowed; NULL: none */
   const cpu_kernels *kernels;
   gbt_tree_task task;
   gbt_frontier fr;

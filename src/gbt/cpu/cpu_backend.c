@@ -120,6 +120,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->rules = spec->rules;
+  be->handicap = spec->handicap;
   be->kernels = gbt_cpu_kernels(ctx->simd);
   be->columns.turns = gbt_ctx_looks_up(ctx);
   be->n_valid = spec->n_valid;

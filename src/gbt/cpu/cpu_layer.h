@@ -4,6 +4,7 @@
 #define GBT_CPU_CPU_LAYER_H
 
 #include "../base/ctx.h"
+#include "../tree/contest.h"
 
 struct cpu_backend;
 
@@ -16,6 +17,9 @@ typedef struct cpu_layer { /* empty unless growth is symmetric */
   uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */
   int32_t *n_placed;       /* n_features: how many levels are in order */
   int8_t *missing;         /* n_features: the layer has missing values */
+  double scored;           /* by the tree so far: the root's score and what the layers above gained */
+  gbt_contest contest;     /* of the layer that is decided */
+  gbt_key32 cut_key;       /* of that layer: tree/random_cut.h */
   int64_t *left_rows;      /* by open node, when a split has been decided */
   int64_t *by_rows;        /* by open node: g, h and rows that go left, of nodes without a histogram */
   size_t cap_left_rows, cap_by_rows;

@@ -20,14 +20,25 @@ static void try_candidate(const cpu_backend *be, gbt_split s, double gain, gbt_s
 static void best_set(const cpu_backend *be, int32_t feat, const double *gain, int missing_left, gbt_split *best) {
   int32_t most = set_most(be, feat);
   const uint8_t *tried = be->layer.tried + be->layer.beg[feat];
+  int32_t only = -1;
+  if (be->params->extra_trees && most > 0)
+    only = gbt_first_tried(tried, most, gbt_random_place(be->layer.cut_key, feat, 2 * most));
+  if (be->params->extra_trees && only < 0) return;
   for (int32_t i = 0; i < 2 * most; i++) {
     int32_t k = i % most;
+    if (only >= 0 && i != only) continue;
     gbt_split s = {
         .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
     if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
     double noise = gbt_set_cost(be->params, be->grad.noise[be->task.output], k + 1, be->layer.n_placed[feat]);
     try_candidate(be, s, gain[i] - noise, best);
   }
+}
+
+/* The one candidate that a feature has where it is drawn by chance; -1: it has all. Not for sets. */
+static int32_t only_candidate(const cpu_backend *be, gbt_split_kind kind, int32_t feat, int missing) {
+  const int32_t n_bins = be->cuts->feat[feat].n_bins, n = kind == GBT_SPLIT_ONEHOT ? n_bins : n_bins - 1 + missing;
+  return be->params->extra_trees && n > 0 ? gbt_random_place(be->layer.cut_key, feat, n) : -1;
 }
 
 static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best) {
@@ -45,8 +56,9 @@ static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best
     int32_t n = kind == GBT_SPLIT_ONEHOT || (missing && !left) ? cuts->n_bins : cuts->n_bins - 1;
     gbt_split s = {.kind = (int32_t)kind, .feat = feat, .missing_left = (int8_t)left};
     double top = 0.0;
+    const int32_t only = only_candidate(be, kind, feat, missing);
     for (int32_t c = 0; c < n; c++)
-      if (gain[c] > top) top = gain[c], s.bin = c;
+      if (gain[c] > top && (only < 0 || c == only)) top = gain[c], s.bin = c;
     if (top > 0.0) try_candidate(be, s, top, best);
   }
 }
@@ -56,17 +68,27 @@ static void best_task(void *arg, int64_t task, int thread) {
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   int64_t beg = task * feats_of_task(be), end = beg + feats_of_task(be);
   (void)thread;
-  for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) best_of_feature(be, be->layer.feats[k], &best);
+  for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) {
+    gbt_split own = {.kind = GBT_SPLIT_NONE};
+    best_of_feature(be, be->layer.feats[k], &own);
+    if (gbt_contest_admits(&be->layer.contest, &own, be->params->gamma) &&
+        gbt_contest_beats(&be->layer.contest, &own, &best))
+      best = own;
+  }
   be->split.found[task] = best;
 }
 
 static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
   size_t n_tasks = (size_t)n_tasks_of(be);
+  be->layer.contest = be->split.contests ? cpu_contest(be, gbt_layer_identity(be->layer.depth), be->layer.scored)
+                                         : gbt_contest_plain();
+  be->layer.cut_key = cpu_cut_key(be, gbt_layer_identity(be->layer.depth));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->layout->n_slots, best_task, be, err));
   best->kind = GBT_SPLIT_NONE;
   for (size_t b = 0; b < n_tasks; b++)
-    if (gbt_split_beats(&be->split.found[b], best)) *best = be->split.found[b];
+    if (gbt_contest_beats(&be->layer.contest, &be->split.found[b], best)) *best = be->split.found[b];
+  if (best->kind != GBT_SPLIT_NONE) be->layer.scored += best->gain;
   return GBT_OK;
 }
 

@@ -9,6 +9,15 @@ static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
   return to;
 }
 
+gbt_contest cpu_contest(const cpu_backend *be, uint64_t of, double before) {
+  return gbt_contest_of(be->params, be->handicap, be->task.contest_noise, be->grad.noise[be->task.output],
+                        be->task.tree, of, before);
+}
+
+gbt_key32 cpu_cut_key(const cpu_backend *be, uint64_t of) {
+  return gbt_cut_key((uint64_t)be->params->seed, be->task.tree, of);
+}
+
 void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_search *in) {
   memset(in, 0, sizeof *in);
   in->node = node;
@@ -19,6 +28,9 @@ void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_searc
   in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, gbt_grow_rows(node), in->rated.H));
   in->params = be->params;
   in->noise = be->grad.noise[be->task.output];
+  in->contest = be->split.contests ? cpu_contest(be, gbt_node_identity(node), in->rated.parent) : gbt_contest_plain();
+  in->one_cut = be->params->extra_trees != 0;
+  if (in->one_cut) in->cut_key = cpu_cut_key(be, gbt_node_identity(node));
   GBT_ASSERT(node->splittable && node->sum.h >= 0 && in->noise >= 0.0);
 }
 

@@ -2,6 +2,8 @@
 #ifndef GBT_CPU_CPU_SEARCH_H
 #define GBT_CPU_CPU_SEARCH_H
 
+#include "../tree/contest.h"
+#include "../tree/random_cut.h"
 #include "../tree/search.h"
 #include "cpu_scratch.h"
 
@@ -25,7 +27,16 @@ typedef struct cpu_search {
   double noise; /* of the gradients, see gbt_noise */
   int64_t min_rows;
   const gbt_params *params;
+  gbt_contest contest; /* the node's */
+  int one_cut;         /* a feature has one cut drawn by chance: tree/random_cut.h */
+  gbt_key32 cut_key;
 } cpu_search;
+
+/* How features compete for a node or layer, where they do not by gains alone. See gbt_contest_of. */
+gbt_contest cpu_contest(const struct cpu_backend *be, uint64_t of, double before);
+
+/* What cuts are drawn by in a node or layer. */
+gbt_key32 cpu_cut_key(const struct cpu_backend *be, uint64_t of);
 
 /* Fills `in` for a node, and then for a feature of it; the sums of a categorical one may lie in the scratch. */
 void cpu_search_node(const struct cpu_backend *be, const gbt_grow_node *node, cpu_search *in);

@@ -14,6 +14,7 @@ gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
   cpu_splits *split = &be->split;
   size_t n = (size_t)be->n_features;
   split->constrained = be->fr.policy.monotone != NULL || be->fr.policy.reg.max_delta_step > 0.0;
+  split->contests = gbt_contests(be->params, be->handicap);
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->tree_feats, &split->tree_feats, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->drawn, &split->drawn, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->plan, &split->plan, err));
@@ -56,6 +57,17 @@ static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_sc
     cpu_search_numeric(be, in, scratch, best);
 }
 
+/* The best of all runs of features for a node. */
+static gbt_split best_of_runs(const cpu_backend *be, const gbt_grow_node *node, const gbt_split *found, int32_t n) {
+  gbt_split best = {.kind = GBT_SPLIT_NONE};
+  cpu_search in = {.contest = gbt_contest_plain()};
+  if (be->split.contests) cpu_search_node(be, node, &in);
+  for (int32_t b = 0; b < n; b++)
+    if (gbt_contest_beats(&in.contest, &found[b], &best)) best = found[b];
+  GBT_ASSERT(best.kind == GBT_SPLIT_NONE || (best.gain > 0.0 && best.feat < be->n_features));
+  return best;
+}
+
 static void split_task(void *arg, int64_t task, int thread) {
   const split_job *job = arg;
   cpu_backend *be = job->be;
@@ -67,7 +79,11 @@ static void split_task(void *arg, int64_t task, int thread) {
   cpu_search in;
   cpu_search_node(be, &be->fr.node[job->node[i]], &in);
   int32_t n_rest = end > beg ? cpu_search_singles(be, &in, feats + beg, (int32_t)(end - beg), scratch, &best) : 0;
-  for (int32_t k = 0; k < n_rest; k++) search_feature(be, scratch->rest[k], &in, scratch, &best);
+  for (int32_t k = 0; k < n_rest; k++) {
+    gbt_split own = {.kind = GBT_SPLIT_NONE};
+    search_feature(be, scratch->rest[k], &in, scratch, be->split.contests ? &own : &best);
+    if (gbt_contest_admits(&in.contest, &own, in.min_gain) && gbt_contest_beats(&in.contest, &own, &best)) best = own;
+  }
   be->split.found[task] = best;
 }
 
@@ -158,13 +174,8 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   double ns = 3.0 * (double)n * be->layout->n_slots;
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &job, err));
   for (size_t i = 0; i < n; i++) {
-    gbt_split best = {.kind = GBT_SPLIT_NONE};
-    for (int32_t b = 0; b < job.n_runs; b++) {
-      const gbt_split *s = &be->split.found[i * (size_t)job.n_runs + (size_t)b];
-      if (gbt_split_beats(s, &best)) best = *s;
-    }
-    GBT_ASSERT(best.kind == GBT_SPLIT_NONE || (best.gain > 0.0 && best.feat < be->n_features));
-    be->fr.node[job.node[i]].split = best;
+    gbt_grow_node *node = &be->fr.node[job.node[i]];
+    node->split = best_of_runs(be, node, be->split.found + i * (size_t)job.n_runs, job.n_runs);
   }
   GBT_TRY(keep_sets(ctx, &job, n, err));
   for (size_t i = 0; i < n; i++) cpu_hist_release_searched(be, job.node[i]);

@@ -24,6 +24,7 @@ typedef struct cpu_splits {
   gbt_feature_plan *plan; /* n_features */
   cpu_single *single;     /* n_features */
   int constrained;        /* weights are clipped: monotone constraints or max_delta_step */
+  int contests;           /* features do not compete by gains alone: tree/contest.h */
 } cpu_splits;
 
 /* How each feature is searched, and room for the features of trees and nodes. */

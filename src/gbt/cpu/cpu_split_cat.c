@@ -34,8 +34,10 @@ static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t ro
 void cpu_search_onehot(const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   gbt_sum miss;
   int missing = missing_sums(in, &miss);
+  const int32_t only = in->one_cut ? gbt_random_place(in->cut_key, in->feat, in->n_bins) : -1;
   (void)scratch;
   for (int32_t c = 0; c < in->n_bins; c++) {
+    if (only >= 0 && c != only) continue;
     gbt_split s = {.kind = GBT_SPLIT_ONEHOT, .bin = c, .has_missing = (int8_t)missing, .left = in->sum[c]};
     int64_t rows = in->count ? in->count[c] : 0;
     try_split(in, in->reg, s, rows, in->min_rows, 0.0, best);
@@ -110,10 +112,12 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
   int32_t most = gbt_set_most(in->params, n);
   int64_t least = gbt_set_least(in->params, gbt_grow_rows(in->node));
   gbt_reg reg = gbt_set_reg(in->reg, in->params);
+  const int32_t from = in->one_cut && most > 0 ? gbt_random_place(in->cut_key, in->feat, 2 * most) : -1;
   for (int top = 0; top < 2; top++) {
     gbt_sum left = {0, 0};
     int64_t rows = 0, since = 0;
-    for (int32_t k = 0; k < most; k++) {
+    if (from >= 0 && top != (from >= most)) continue;
+    for (int32_t k = 0, tried = 0; k < most && !tried; k++) {
       uint32_t c = scratch->level[top ? n - 1 - k : k];
       left.g += in->sum[c].g;
       left.h += in->sum[c].h;
@@ -121,6 +125,8 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
       since += in->count[c];
       if (since < least) continue;
       since = 0;
+      if (top * most + k < from) continue;
+      tried = from >= 0;
       double noise = gbt_set_cost(in->params, in->noise, k + 1, n);
       gbt_split s = {
           .kind = GBT_SPLIT_SET, .bin = k + 1, .from_top = (int8_t)top, .has_missing = (int8_t)missing, .left = left};

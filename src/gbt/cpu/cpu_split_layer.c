@@ -206,6 +206,10 @@ static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
     memset(layer->gain + 2 * layer->beg[f], 0, 2 * (layer->beg[f + 1] - layer->beg[f]) * sizeof *layer->gain);
     layer->missing[f] = 0;
   }
+  if (id == 0) {
+    const double weight = be->params->min_child_weight;
+    layer->scored = gbt_rated_of(first, cpu_units(be), be->fr.policy.reg, weight, be->split.constrained).parent;
+  }
   if (id > 0 || !first->splittable || !layer->order) return GBT_OK;
   return cpu_parallel(ctx, be->split.n_tree_feats, 50.0 * (double)layer->beg[be->n_features], order_task, be, err);
 }

@@ -163,6 +163,48 @@ static void take_best(const cpu_search *in, const cpu_scratch *scratch, int32_t 
   if (gbt_split_beats(&s, best)) *best = s;
 }
 
+/* ---- a cut drawn by chance ---- */
+
+/* Whether the i-th listed bin holds nothing: sums and rows are those so far. */
+static int holds_nothing(const cpu_search *in, const cpu_scratch *s, int32_t i) {
+  const gbt_sum before = i > 0 ? s->sum[i - 1] : (gbt_sum){0, 0};
+  if (s->sum[i].g != before.g || s->sum[i].h != before.h) return 0;
+  return !in->count || s->rows[i] == (i > 0 ? s->rows[i - 1] : 0);
+}
+
+/* Of n listed bins, with sums so far in scratch. */
+static void search_one_cut(const cpu_search *in, const cpu_scratch *scratch, int32_t n, int missing, gbt_sum miss,
+                           int64_t miss_rows, gbt_split *best) {
+  int32_t first = 0;
+  while (n > 0 && holds_nothing(in, scratch, n - 1)) n--;
+  while (first < n && holds_nothing(in, scratch, first)) first++;
+  if (n == 0) return;
+  const int32_t low = (int32_t)scratch->level[first], high = (int32_t)scratch->level[n - 1];
+  const int32_t cut = gbt_random_cut(in->cut_key, in->feat, low, high, missing);
+  if (cut < 0) return;
+  int32_t at = n - 1;
+  while ((int32_t)scratch->level[at] > cut) at--;
+  gbt_split s = {.kind = GBT_SPLIT_NUMERIC, .feat = in->feat, .bin = cut, .has_missing = (int8_t)missing};
+  double g = scratch->g[at], h = scratch->h[at];
+  int64_t rows = in->count ? scratch->rows[at] : 0;
+  s.left = scratch->sum[at];
+  for (int left = 0; left <= missing && !(left && cut == in->n_bins - 1); left++) {
+    if (left) {
+      g += (double)miss.g * in->unit.g;
+      h += (double)miss.h * in->unit.h;
+      s.left.g += miss.g;
+      s.left.h += miss.h;
+      rows += miss_rows;
+    }
+    s.missing_left = (int8_t)left;
+    s.gain = cpu_gain(in, g, h, in->reg);
+    if (in->count && (rows < in->min_rows || gbt_grow_rows(in->node) - rows < in->min_rows)) continue;
+    if (s.gain > in->min_gain && gbt_split_beats(&s, best)) *best = s;
+  }
+}
+
+/* ---- all cuts ---- */
+
 void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   gbt_sum miss;
   int64_t miss_rows = 0;
@@ -171,6 +213,10 @@ void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch
   int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
   if (b.n_filled == 0 && !missing) return; /* all rows are in the zero bin */
   if (!usual) add_up(in, b.n, scratch);
+  if (in->one_cut) {
+    search_one_cut(in, scratch, b.n, missing, miss, miss_rows, best);
+    return;
+  }
   /* missing right; only then may all numbers go left */
   int32_t n_left = b.n - (b.n > 0 && (int32_t)scratch->level[b.n - 1] == in->n_bins - 1);
   int32_t n_right = missing ? b.n : n_left;
@@ -215,6 +261,14 @@ static gbt_sum slot_sum(const cpu_backend *be, const cpu_hist *hist, int packed,
   return cpu_unpack(((const int64_t *)(const void *)(hist->sum + base))[slot - base]);
 }
 
+/* The cut of the feature at place i, where it is worth it and wins. */
+static void take_single(const cpu_search *in, const cpu_scratch *scratch, int32_t i, gbt_split *best) {
+  gbt_split s = {.gain = scratch->gain[i], .kind = GBT_SPLIT_NUMERIC, .feat = (int32_t)scratch->level[i]};
+  s.left = scratch->sum[i];
+  if (!(s.gain > in->min_gain) || !gbt_contest_admits(&in->contest, &s, in->min_gain)) return;
+  if (gbt_contest_beats(&in->contest, &s, best)) *best = s;
+}
+
 int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
                            gbt_split *best) {
   const cpu_hist *hist = &be->pool.hist[in->node->hist];
@@ -244,11 +298,11 @@ int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t 
     scratch->h[m++] = (double)left.h * in->unit.h;
   }
   all_gains(be, in, scratch, m, 0);
-  int32_t at = first_largest(in, scratch->gain, m);
-  if (at >= 0) {
-    gbt_split s = {.gain = scratch->gain[at], .kind = GBT_SPLIT_NUMERIC, .feat = (int32_t)scratch->level[at]};
-    s.left = scratch->sum[at];
-    if (gbt_split_beats(&s, best)) *best = s;
+  if (in->contest.on) {
+    for (int32_t i = 0; i < m; i++) take_single(in, scratch, i, best);
+  } else {
+    int32_t at = first_largest(in, scratch->gain, m);
+    if (at >= 0) take_single(in, scratch, at, best);
   }
   return n_rest;
 }

@@ -87,15 +87,12 @@ GBT_FN double gbt_rate_split(const gbt_rated *node, double gl, double hl, gbt_re
 /* What pure noise gains on average when n levels with equal hessians are ordered by their mean gradient and the k most
  * extreme ones are split off, in units of gbt_noise (math/fixed.h):
  *     n f(q),   f(q) = phi(z_q)^2 / (q (1 - q)),   q = k / n,
- * because the mean of the top share q of normal deviates is phi(z_q) / q. z_q by Abramowitz and Stegun, 26.2.23. The
- * larger of the two parts is as extreme as the smaller one, so q is taken below 1/2. */
+ * because the mean of the top share q of normal deviates is phi(z_q) / q. The larger of the two parts is as extreme as
+ * the smaller one, so q is taken below 1/2. */
 GBT_FN double gbt_set_noise(int32_t k, int32_t n) {
   if (k <= 0 || k >= n) return 0.0;
   double q = (double)(2 * (int64_t)k <= n ? k : n - k) / (double)n;
-  double t = gbt_sqrt(-2.0 * gbt_log(q));
-  double top = (0.010328 * t + 0.802853) * t + 2.515517;
-  double bottom = ((0.001308 * t + 0.189269) * t + 1.432788) * t + 1.0;
-  double z = t - top / bottom;
+  double z = gbt_normal_above(q);
   return (double)n * gbt_exp(-(z * z)) / (6.283185307179586 * q * (1.0 - q));
 }
 

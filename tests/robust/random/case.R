@@ -221,9 +221,10 @@ tried <- list(
   lambda = c(0, 0.5, 5), alpha = c(0, 0.5, 3), gamma = c(0, 0.1, 2), min_child_weight = c(0, 0, 1, 4),
   min_data_in_leaf = c(1, 2, 10), max_delta_step = c(0, 0.3), subsample = c(0.7, 0.1, 1e-6),
   colsample_bytree = c(0.6, 1e-6), colsample_bylevel = c(0.6, 1e-6), colsample_bynode = c(0.4, 1e-6),
-  num_parallel_tree = c(2, 3), max_cat_onehot = c(1, 10, 100), cat_smooth = c(0, 2), cat_l2 = c(0, 2),
-  cat_noise = c(0, 0.1), max_cat_threshold = c(1, 3), min_data_per_group = c(1, 5, 100), seed = c(1, 12345, 2147483648),
-  hist_memory = c(1, 1024)
+  num_parallel_tree = c(2, 3), random_strength = c(0, 1, 50), extra_trees = c(FALSE, TRUE),
+  model_size_reg = c(0.5, 30), max_cat_onehot = c(1, 10, 100), cat_smooth = c(0, 2),
+  cat_l2 = c(0, 2), cat_noise = c(0, 0.1), max_cat_threshold = c(1, 3), min_data_per_group = c(1, 5, 100),
+  seed = c(1, 12345, 2147483648), hist_memory = c(1, 1024)
 )
 end_takes_time <- c("num_parallel_tree", "max_leaves", "max_depth", "device_memory", "hist_memory")
 

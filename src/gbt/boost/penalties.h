@@ -1,0 +1,36 @@
+/* Penalties on features that the model does not use yet, and what they take off gains in the round to come
+ * (gbt_handicap in tree/contest.h).
+ *
+ *   first_use_penalty   by column, taken off the gain of a feature: the sum over its columns that no tree uses. A
+ *                       column is used when a tree splits by it or by what is made of it
+ *   model_size_reg      what a statistic of a projection with n keys gains counts (1 + n / N)^-model_size_reg times, N
+ *                       keys being in the largest projection, until a tree uses a statistic of the projection
+ *
+ * Trees are those of the rounds before, the initial model's among them. Within a round nothing changes, so it does not
+ * show in which order trees and nodes are grown, which of them side by side or ahead of the policy. */
+#ifndef GBT_BOOST_PENALTIES_H
+#define GBT_BOOST_PENALTIES_H
+
+#include "../tree/contest.h"
+#include "../tree/forest.h"
+#include "trainer_impl.h"
+
+typedef struct gbt_penalties {
+  gbt_handicap *handicap; /* n_features of the data; NULL: there are no penalties */
+  double *cost;           /* n_columns */
+  uint8_t *column_used;   /* n_columns */
+  uint8_t *table_used;    /* n_projections of the data */
+  double size_reg;
+  size_t n_trees; /* of the forest, that have been looked at */
+} gbt_penalties;
+
+/* Checks and copies those of the spec. GBT_E_ARG names the column. To be freed also after a failure. */
+gbt_status gbt_penalties_make(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_penalties *out,
+                              gbt_error *err) GBT_MUST_CHECK;
+void gbt_penalties_free(const gbt_mem *mem, gbt_penalties *penalties);
+
+/* Before a round: looks at the trees that are new. schema: of the forest's features, those of the data coming first. */
+void gbt_penalties_update(gbt_penalties *penalties, const gbt_schema *data, const gbt_schema *schema,
+                          const gbt_forest_view *trees);
+
+#endif
