@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "test.h"
 
+#include "../../src/gbt/tree/check.h"
 #include "../../src/gbt/tree/forest.h"
 
 enum { MAX_TREES = 40, MAX_NODES = 30, MAX_WORDS = 6 };
@@ -205,7 +206,34 @@ static void a_node_chooses_a_child(void) {
   CHECK(gbt_goes_left(&set, NAN, words) && !gbt_goes_left(&set, 64.0, words));
 }
 
+/* Three trees of a leaf each. */
+static void faults_of_all_trees(void) {
+  const double base[1] = {0.0}, numbers[3] = {0.0, INFINITY, 1.0}, nan[3] = {0.0, 1.0, NAN};
+  const gbt_mem mem = gbt_mem_default();
+  for (int i = 0; i <= 6; i++) {
+    gbt_tree trees[3] = {{0, 0, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 0}};
+    gbt_node nodes[3];
+    gbt_tree_flaw flaw;
+    const char *wrong;
+    memset(nodes, 0, sizeof nodes);
+    gbt_forest_view view = {.n_outputs = 1, .n_leaf_outputs = 1, .n_parallel = 1, .n_trees = 3, .n_nodes = 3};
+    view.base = base, view.trees = trees, view.nodes = nodes, view.gain = view.cover = numbers;
+    if (i == 1) view.gain = nan;
+    if (i == 2) view.cover = nan;
+    if (i == 3) nodes[2].feat = 1;
+    if (i == 4) trees[2].node_beg = 1;
+    if (i == 5) trees[1].set_beg = 1;
+    if (i == 6) view.n_nodes = 4;
+    CHECK_OK(gbt_trees_check(&mem, &view, NULL, &flaw, test_err));
+    CHECK((flaw.what == NULL) == (i == 0 || i > 3));
+    CHECK_EQ_U64(flaw.tree, i == 0 || i > 3 ? 3 : 2);
+    CHECK_OK(gbt_forest_check(&mem, &view, NULL, &wrong, test_err));
+    CHECK((wrong == NULL) == (i == 0));
+  }
+}
+
 void suite_forest(void) {
+  RUN(faults_of_all_trees);
   RUN(trees_are_kept_in_order);
   RUN(appending_continues_a_forest);
   RUN(wrong_shapes_are_refused);

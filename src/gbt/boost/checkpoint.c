@@ -6,6 +6,7 @@
 #include "../base/comm.h"
 #include "../base/parallel.h"
 #include "../base/parts.h"
+#include "../tree/check.h"
 #include "ranks.h"
 #include "trainer_state.h"
 
@@ -198,8 +199,10 @@ typedef struct forest_copy {
   void *part[N_FOREST_PARTS]; /* owned */
 } forest_copy;
 
-static gbt_status take_forest(const gbt_mem *mem, gbt_parts_reader *r, const run_state *s, forest_copy *out,
+/* Whatever wrote the file: what is taken over can be walked. */
+static gbt_status take_forest(const gbt_trainer *tr, gbt_parts_reader *r, const run_state *s, forest_copy *out,
                               gbt_error *err) {
+  const char *fault;
   const uint64_t n_nodes = s->forest.n_nodes;
   const uint64_t count[N_FOREST_PARTS] = {(uint64_t)s->forest.n_outputs, s->forest.n_trees, n_nodes, s->forest.n_words,
                                           n_nodes, n_nodes, n_nodes,
@@ -207,7 +210,7 @@ static gbt_status take_forest(const gbt_mem *mem, gbt_parts_reader *r, const run
   const size_t item[N_FOREST_PARTS] = {sizeof *out->view.base, sizeof *out->view.trees, sizeof *out->view.nodes,
                                        sizeof *out->view.sets, sizeof *out->view.gain, sizeof *out->view.cover,
                                        sizeof *out->view.count, sizeof *out->view.leaf_values};
-  for (int i = 0; i < N_FOREST_PARTS; i++) GBT_TRY(take_array(mem, r, item[i], count[i], &out->part[i], err));
+  for (int i = 0; i < N_FOREST_PARTS; i++) GBT_TRY(take_array(&tr->mem, r, item[i], count[i], &out->part[i], err));
   out->view = (gbt_forest_view){.n_features = (int32_t)s->forest.n_features,
                                 .n_outputs = (int32_t)s->forest.n_outputs,
                                 .n_leaf_outputs = (int32_t)s->forest.n_leaf_outputs,
@@ -224,7 +227,8 @@ static gbt_status take_forest(const gbt_mem *mem, gbt_parts_reader *r, const run
                                 .cover = out->part[5],
                                 .count = out->part[6],
                                 .leaf_values = out->part[7]};
-  return GBT_OK;
+  GBT_TRY(gbt_forest_check(&tr->mem, &out->view, tr->schema->feat, &fault, err));
+  return fault == NULL ? GBT_OK : damaged(r, err);
 }
 
 /* The shrinkages of the rounds that are done must be those that this training would have used. */
@@ -278,7 +282,10 @@ static gbt_status take_state(gbt_parts_reader *r, const gbt_trainer *tr, run_sta
   if (s->forest.n_features != own.n_features || s->forest.n_outputs != own.n_outputs || s->width != tr->width ||
       s->forest.n_leaf_outputs != own.n_leaf_outputs || s->forest.n_parallel != own.n_parallel)
     return damaged(r, err);
-  if (!may_have(r, (uint64_t)s->n_rounds) || !may_have(r, s->forest.n_vectors) || s->n_trees != s->forest.n_trees)
+  if (!may_have(r, (uint64_t)s->n_rounds) || !may_have(r, s->forest.n_vectors) || s->n_trees != s->forest.n_trees ||
+      s->n_trees != own.n_trees + (uint64_t)s->n_rounds * gbt_trees_per_round(&own))
+    return damaged(r, err);
+  if (s->best_round < 0 || s->best_round > s->n_rounds || s->kept_round < 0 || s->kept_round > s->n_rounds)
     return damaged(r, err);
   GBT_TRY(gbt_parts_next(r, &bytes, err));
   return bytes == (uint64_t)(s->n_rounds * s->width) * sizeof *tr->log ? GBT_OK : damaged(r, err);
@@ -292,7 +299,7 @@ static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, f
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, (size_t)(s.n_rounds * s.width), sizeof *tr->log, err));
   GBT_TRY(gbt_parts_take(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
   GBT_TRY(take_eta(r, tr, s.n_rounds, err));
-  GBT_TRY(take_forest(&tr->mem, r, &s, forest, err));
+  GBT_TRY(take_forest(tr, r, &s, forest, err));
   gbt_forest_cut(tr->forest, 0);
   GBT_TRY(gbt_forest_append(tr->forest, &forest->view, err));
   GBT_TRY(gbt_parts_next(r, &n, err));

@@ -7,11 +7,12 @@
 #ifndef GBT_MODEL_PART_H
 #define GBT_MODEL_PART_H
 
-#include "check.h"
 #include "format.h"
 #include "model_impl.h"
+#include "utf8.h"
 
 #include "../base/schema_impl.h"
+#include "../tree/check.h"
 
 typedef struct gbti_writer {
   gbt_mem mem;

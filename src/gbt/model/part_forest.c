@@ -4,19 +4,16 @@
 
 /* ---- writing ---- */
 
-/* Counts the nodes, words and leaves of the trees, and looks whether they are sound. */
-static gbt_status measure_trees(gbti_writer *w, uint64_t *seen) {
+/* Counts the nodes, words and leaves of the trees, which are sound. */
+static gbt_status measure_trees(gbti_writer *w) {
   const gbt_forest_view *forest = &w->parts->forest;
-  const gbt_schema *schema = w->parts->schema;
+  gbt_tree_flaw flaw;
+  GBT_TRY(gbt_trees_check(&w->mem, forest, w->parts->schema->feat, &flaw, w->err));
+  if (flaw.what != NULL)
+    return gbt_fail(w->err, GBT_E_INTERNAL, "the model cannot be written: tree %llu: %s",
+                    (unsigned long long)(flaw.tree + 1), flaw.what);
   for (uint64_t t = 0; t < forest->n_trees; t++) {
     const gbt_tree *tree = &forest->trees[t];
-    uint64_t beg = tree->node_beg;
-    const char *fault = gbti_tree_fault(tree, forest->nodes + beg, schema->feat, schema->n_features,
-                                        forest->n_leaf_outputs > 1 ? &forest->n_vectors : NULL, seen);
-    if (fault == NULL) fault = gbti_weights_fault(forest->gain + beg, forest->cover + beg, tree->n_nodes);
-    if (fault != NULL)
-      return gbt_fail(w->err, GBT_E_INTERNAL, "the model cannot be written: tree %llu: %s", (unsigned long long)(t + 1),
-                      fault);
     w->n[GBTI_SEC_NODES] += tree->n_nodes;
     w->n[GBTI_SEC_SETS] += tree->n_words;
     if (forest->n_leaf_outputs > 1)
@@ -25,25 +22,15 @@ static gbt_status measure_trees(gbti_writer *w, uint64_t *seen) {
   return GBT_OK;
 }
 
-static gbt_status new_seen(const gbt_mem *mem, const gbt_forest_view *forest, uint64_t **seen, gbt_error *err) {
-  uint32_t most = 0;
-  for (uint64_t t = 0; t < forest->n_trees; t++)
-    if (forest->trees[t].n_nodes > most) most = forest->trees[t].n_nodes;
-  return gbt_mem_array(mem, ((size_t)most + 63) / 64, sizeof **seen, seen, err);
-}
-
 gbt_status gbti_measure_forest(gbti_writer *w) {
   const gbt_forest_view *forest = &w->parts->forest;
   const gbt_schema *schema = w->parts->schema;
   if (forest->n_features != schema->n_features)
     return gbt_fail(w->err, GBT_E_INTERNAL, "a forest of %d features and a schema of %d", (int)forest->n_features,
                     (int)schema->n_features);
-  const char *fault = gbti_forest_fault(forest);
+  const char *fault = gbt_forest_fault(forest);
   if (fault != NULL) return gbt_fail(w->err, GBT_E_INTERNAL, "the model cannot be written: %s", fault);
-  uint64_t *seen;
-  GBT_TRY(new_seen(&w->mem, forest, &seen, w->err));
-  gbt_status status = measure_trees(w, seen);
-  gbt_mem_free(&w->mem, seen);
+  gbt_status status = measure_trees(w);
   w->n[GBTI_SEC_NUMBERS] = 1;
   w->n[GBTI_SEC_BASE] = (uint64_t)forest->n_outputs;
   w->n[GBTI_SEC_TREES] = forest->n_trees;
@@ -125,45 +112,11 @@ static gbt_status check_counts(const gbti_reader *r, const gbt_forest_view *fore
   return ok ? GBT_OK : gbti_damaged(r, "numbers and sizes of sections do not match");
 }
 
-/* Trees lie one behind the other and fill the sections of nodes and sets. */
-static gbt_status check_tree_places(const gbti_reader *r, const gbt_forest_view *forest) {
-  uint64_t node = 0, word = 0;
-  for (uint64_t t = 0; t < forest->n_trees; t++) {
-    const gbt_tree *tree = &forest->trees[t];
-    if (tree->node_beg != node || tree->set_beg != word) return gbti_damaged(r, "a tree is not where it must be");
-    node += tree->n_nodes;
-    word += tree->n_words;
-  }
-  return node == forest->n_nodes && word == forest->n_words
-             ? GBT_OK
-             : gbti_damaged(r, "the trees have more or fewer nodes than there are");
-}
-
-/* Leaves have the vectors one by one. */
-static gbt_status check_vectors(const gbti_reader *r, const gbt_forest_view *forest) {
-  uint64_t next = 0;
-  if (forest->n_leaf_outputs == 1) return GBT_OK;
-  for (uint64_t i = 0; i < forest->n_nodes; i++)
-    if (forest->nodes[i].left == 0 && forest->nodes[i].arg.vector != next++)
-      return gbti_damaged(r, "the values of a leaf are not where they must be");
-  return next == forest->n_vectors ? GBT_OK : gbti_damaged(r, "there are values of no leaf");
-}
-
 gbt_status gbti_read_forest(gbti_reader *r) {
   gbt_forest_view *forest = &r->model->parts.forest;
-  const gbt_schema *schema = r->model->parts.schema;
+  const char *fault;
   point_forest(r, forest);
   GBT_TRY(check_counts(r, forest));
-  const char *fault = gbti_forest_fault(forest);
-  if (fault == NULL) fault = gbti_weights_fault(forest->gain, forest->cover, forest->n_nodes);
-  if (fault != NULL) return gbti_damaged(r, fault);
-  GBT_TRY(check_tree_places(r, forest));
-  GBT_TRY(check_vectors(r, forest));
-  uint64_t *seen;
-  GBT_TRY(new_seen(&r->mem, forest, &seen, r->err));
-  for (uint64_t t = 0; t < forest->n_trees && fault == NULL; t++)
-    fault = gbti_tree_fault(&forest->trees[t], forest->nodes + forest->trees[t].node_beg, schema->feat,
-                            forest->n_features, forest->n_leaf_outputs > 1 ? &forest->n_vectors : NULL, seen);
-  gbt_mem_free(&r->mem, seen);
+  GBT_TRY(gbt_forest_check(&r->mem, forest, r->model->parts.schema->feat, &fault, r->err));
   return fault == NULL ? GBT_OK : gbti_damaged(r, fault);
 }

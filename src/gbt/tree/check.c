@@ -1,4 +1,4 @@
-/* What must hold of a model's parts: see check.h. */
+/* What must hold of trees that come from a file: see check.h. */
 #include "check.h"
 
 #include <string.h>
@@ -37,8 +37,8 @@ static const char *leaf_fault(const gbt_node *node, const uint64_t *n_vectors) {
   return is_finite(node->arg.value) ? NULL : "a leaf's value is not finite";
 }
 
-const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gbt_feature *feat, int32_t n_features,
-                            const uint64_t *n_vectors, uint64_t *seen) {
+const char *gbt_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gbt_feature *feat, int32_t n_features,
+                           const uint64_t *n_vectors, uint64_t *seen) {
   uint32_t n = tree->n_nodes, n_children = 0;
   sets_seen sets = {NULL, 0};
   if (n == 0) return "it has no nodes";
@@ -66,7 +66,7 @@ const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const g
   return n_children == n - 1 ? NULL : "a node has no parent";
 }
 
-const char *gbti_forest_fault(const gbt_forest_view *forest) {
+const char *gbt_forest_fault(const gbt_forest_view *forest) {
   if (forest->n_features < 0 || (uint32_t)forest->n_features > GBT_NODE_FEATURE)
     return "the number of features is out of range";
   if (forest->n_outputs < 1 || forest->n_parallel < 1)
@@ -81,42 +81,65 @@ const char *gbti_forest_fault(const gbt_forest_view *forest) {
   return NULL;
 }
 
-const char *gbti_weights_fault(const double *gain, const double *cover, uint64_t n) {
+static const char *weights_fault(const double *gain, const double *cover, uint64_t n) {
   uint64_t n_nan = 0;
   for (uint64_t i = 0; i < n; i++) n_nan += gain[i] != gain[i] || cover[i] != cover[i];
   return n_nan == 0 ? NULL : "a gain or a cover is NaN";
 }
 
-/* Length of the character at s (n bytes left), or 0. */
-static size_t utf8_length(const uint8_t *s, size_t n) {
-  uint8_t a = s[0];
-  if (a < 0x80) return 1;
-  if (a < 0xc2 || a > 0xf4) return 0;
-  size_t len = a < 0xe0 ? 2 : (a < 0xf0 ? 3 : 4);
-  if (n < len) return 0;
-  for (size_t i = 1; i < len; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if (a == 0xe0 && s[1] < 0xa0) return 0; /* overlong */
-  if (a == 0xed && s[1] > 0x9f) return 0; /* surrogates */
-  if (a == 0xf0 && s[1] < 0x90) return 0; /* overlong */
-  if (a == 0xf4 && s[1] > 0x8f) return 0; /* above 10FFFF */
-  return len;
+/* ---- all trees ---- */
+
+gbt_status gbt_trees_check(const gbt_mem *mem, const gbt_forest_view *forest, const gbt_feature *feat,
+                           gbt_tree_flaw *flaw, gbt_error *err) {
+  const uint64_t *n_vectors = forest->n_leaf_outputs > 1 ? &forest->n_vectors : NULL;
+  uint64_t *seen;
+  uint32_t most = 0;
+  flaw->what = NULL;
+  for (uint64_t t = 0; t < forest->n_trees; t++)
+    if (forest->trees[t].n_nodes > most) most = forest->trees[t].n_nodes;
+  GBT_TRY(gbt_mem_array(mem, ((size_t)most + 63) / 64, sizeof *seen, &seen, err));
+  for (flaw->tree = 0; flaw->tree < forest->n_trees; flaw->tree++) {
+    const gbt_tree *tree = &forest->trees[flaw->tree];
+    const uint64_t beg = tree->node_beg;
+    flaw->what = gbt_tree_fault(tree, forest->nodes + beg, feat, forest->n_features, n_vectors, seen);
+    if (flaw->what == NULL) flaw->what = weights_fault(forest->gain + beg, forest->cover + beg, tree->n_nodes);
+    if (flaw->what != NULL) break;
+  }
+  gbt_mem_free(mem, seen);
+  return GBT_OK;
 }
 
-int gbti_utf8_ok(const char *text, size_t n) {
-  const uint8_t *s = (const uint8_t *)text;
-  for (size_t i = 0; i < n;) {
-    uint64_t word;
-    if (n - i >= 8) {
-      memcpy(&word, s + i, 8);
-      if ((word & 0x8080808080808080u) == 0) {
-        i += 8;
-        continue;
-      }
-    }
-    size_t len = utf8_length(s + i, n - i);
-    if (len == 0) return 0;
-    i += len;
+/* Trees lie one behind the other and fill the arrays of nodes and sets. */
+static const char *places_fault(const gbt_forest_view *forest) {
+  uint64_t node = 0, word = 0;
+  for (uint64_t t = 0; t < forest->n_trees; t++) {
+    const gbt_tree *tree = &forest->trees[t];
+    if (tree->node_beg != node || tree->set_beg != word) return "a tree is not where it must be";
+    node += tree->n_nodes;
+    word += tree->n_words;
   }
-  return 1;
+  const int all = node == forest->n_nodes && word == forest->n_words;
+  return all ? NULL : "the trees have more or fewer nodes than there are";
+}
+
+/* Leaves have the vectors one by one. */
+static const char *vectors_fault(const gbt_forest_view *forest) {
+  uint64_t next = 0;
+  if (forest->n_leaf_outputs == 1) return NULL;
+  for (uint64_t i = 0; i < forest->n_nodes; i++)
+    if (forest->nodes[i].left == 0 && forest->nodes[i].arg.vector != next++)
+      return "the values of a leaf are not where they must be";
+  return next == forest->n_vectors ? NULL : "there are values of no leaf";
+}
+
+gbt_status gbt_forest_check(const gbt_mem *mem, const gbt_forest_view *forest, const gbt_feature *feat,
+                            const char **fault, gbt_error *err) {
+  gbt_tree_flaw flaw;
+  *fault = gbt_forest_fault(forest);
+  if (*fault == NULL) *fault = places_fault(forest);
+  if (*fault == NULL) *fault = vectors_fault(forest);
+  if (*fault != NULL) return GBT_OK;
+  GBT_TRY(gbt_trees_check(mem, forest, feat, &flaw, err));
+  *fault = flaw.what;
+  return GBT_OK;
 }
