@@ -1,7 +1,10 @@
 /* Sparse features of the train set: columns and histograms against gbt_page_code row by row, trainings whose histograms
  * are packed and not in turns. */
+#include "../../src/gbt/base/comm.h"
 #include "../../src/gbt/cpu/cpu.h"
+#include "datasets.h"
 #include "stores.h"
+#include "tables.h"
 #include "trained.h"
 
 enum { ROWS = 70000, COLS = 8 };
@@ -240,6 +243,74 @@ static void sparse_histograms_equal_loops(void) {
         }
 }
 
+/* ---- which histograms may be packed ---- */
+
+/* A communicator of ranks that have no rows, but for this one. */
+static gbt_status reduce_alone(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+                               gbt_error *err) {
+  (void)state, (void)ctx, (void)x, (void)n, (void)type, (void)op, (void)err;
+  return GBT_OK;
+}
+
+static gbt_status gather_alone(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all,
+                               gbt_error *err) {
+  (void)state, (void)err;
+  memcpy(all, mine, bytes[ctx->comm->rank]);
+  return GBT_OK;
+}
+
+static gbt_status broadcast_alone(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
+  (void)state, (void)ctx, (void)x, (void)bytes, (void)root, (void)err;
+  return GBT_OK;
+}
+
+enum { SPARSE_COLUMNS = 9 }; /* fewer are not worth lists */
+
+/* Whether the backend takes a slot that n_filled of the table's rows meet for one whose sums fit. */
+static int slot_fits(gbt_ctx *ctx, gbt_dataset *ds, int n_ranks) {
+  const gbt_comm comm = {0, n_ranks, NULL, reduce_alone, gather_alone, broadcast_alone};
+  cpu_backend be;
+  memset(&be, 0, sizeof be);
+  be.mem = ctx->mem;
+  be.data = &ds;
+  be.cuts = ds->cuts;
+  be.layout = gbt_pages_layout(ds->pages);
+  be.n_rows = ds->rows.n;
+  CHECK(be.layout->n_sparse == SPARSE_COLUMNS);
+  ctx->comm = &comm;
+  CHECK_OK(cpu_sparse_open(ctx, &be, test_err));
+  ctx->comm = NULL;
+  const int fits = be.sparse.most <= CPU_PACKED_ROWS;
+  cpu_sparse_close(&be);
+  return fits;
+}
+
+/* Also where a rank's part of 32 bits is less than the rows of its slot. */
+static void slots_of_many_rows_do_not_fit(void) {
+  static const int n_ranks[] = {1, 2, 3, 32768, 65534, 65535, 65536, 65537, 131072, 1 << 30};
+  enum { N = 8 * (CPU_PACKED_ROWS + 2) };
+  double *x = test_alloc(N * sizeof *x);
+  for (int64_t n_filled = CPU_PACKED_ROWS - 1; n_filled <= CPU_PACKED_ROWS + 1; n_filled++) {
+    gbt_ctx ctx = test_ctx(NULL, 2);
+    gbt_dataset *ds = NULL;
+    tables *t = tables_new(N);
+    for (int c = 0; c < SPARSE_COLUMNS; c++) { /* the first of them has the slot; all meet in the first rows */
+      for (int64_t r = 0; r < N; r++) x[r] = r < (c == 0 ? n_filled : 100);
+      tables_sparse(t, (char[3]){'x', (char)('0' + c), 0}, x, GBT_I32, 0);
+    }
+    if (CHECK_OK(dataset_from(&ctx, &t->table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err)))
+      for (size_t i = 0; i < sizeof n_ranks / sizeof *n_ranks; i++) {
+        const int fits = slot_fits(&ctx, ds, n_ranks[i]);
+        if (n_filled > CPU_PACKED_ROWS) CHECK(!fits);
+        if (n_filled <= CPU_PACKED_ROWS && n_ranks[i] < 65535) CHECK(fits);
+      }
+    gbt_dataset_unref(ds);
+    tables_free(t);
+    gbt_ctx_close(&ctx);
+  }
+  free(x);
+}
+
 /* ---- trainings ---- */
 
 static int64_t n_even, n_towering; /* trees, by their gradients */
@@ -314,5 +385,6 @@ void suite_sparse(void) {
   RUN(features_of_two_bins_equal_the_twin);
   RUN(columns_tell_the_way_that_pages_tell);
   RUN(sparse_histograms_equal_loops);
+  RUN(slots_of_many_rows_do_not_fit);
   RUN(packed_and_wide_trees_take_turns);
 }

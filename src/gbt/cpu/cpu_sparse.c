@@ -110,18 +110,24 @@ static void most_task(void *arg, int64_t task, int thread) {
   }
 }
 
+/* Sums of all ranks stay within 32 bits: a rank that has more rows than its part of them says so. */
 static gbt_status find_most(gbt_ctx *ctx, column_pass *pass, gbt_error *err) {
   const gbt_layout *layout = pass->be->layout;
   cpu_sparse *col = &pass->be->sparse;
+  const uint32_t n_slots = layout->n_slots - layout->sparse_slot;
   GBT_TRY(gbt_parallel(ctx, layout->n_sparse, most_task, pass, err));
-  /* Of more rows than that none needs to know how many; sums of ranks stay within 32 bits. */
   const uint32_t enough = UINT32_MAX / (uint32_t)gbt_comm_size(ctx);
-  for (uint32_t s = 0; s < layout->n_slots - layout->sparse_slot; s++)
-    if (pass->feat[s] > enough) pass->feat[s] = enough;
-  const gbt_comm_part counts = {pass->feat, layout->n_slots - layout->sparse_slot, GBT_COMM_U32};
-  GBT_TRY(gbt_comm_sum_parts(ctx, &counts, 1, err));
-  for (uint32_t s = 0; s < layout->n_slots - layout->sparse_slot; s++)
+  uint32_t has_more = 0;
+  for (uint32_t s = 0; s < n_slots; s++) {
+    if (pass->feat[s] <= enough) continue;
+    pass->feat[s] = enough;
+    has_more = 1;
+  }
+  const gbt_comm_part counts[2] = {{pass->feat, n_slots, GBT_COMM_U32}, {&has_more, 1, GBT_COMM_U32}};
+  GBT_TRY(gbt_comm_sum_parts(ctx, counts, 2, err));
+  for (uint32_t s = 0; s < n_slots; s++)
     if (pass->feat[s] > col->most) col->most = pass->feat[s];
+  if (has_more > 0) col->most = UINT32_MAX;
   return GBT_OK;
 }
 

@@ -13,7 +13,7 @@ typedef struct cpu_sparse { /* empty without sparse features */
   uint16_t *row; /* within its block */
   void *slot;    /* uint8_t or, wide, uint16_t */
   int wide;
-  uint32_t most; /* rows that one slot is met by */
+  uint32_t most; /* rows of all ranks that one slot is met by, or UINT32_MAX for very many */
 } cpu_sparse;
 
 /* Copies the sparse features of the train pages by column; nothing where there are none. */
