@@ -2,6 +2,7 @@
 #include "../../src/cuda/explain/explain.h"
 
 #include "../../src/gbt/backend/device_api.h"
+#include "../../src/gbt/explain/explain_impl.h"
 #include "explain_scene.h"
 #include "fault.h"
 #include "schedules.h"
@@ -14,7 +15,9 @@ static int same_on_device(const explain_scene *s, const gbt_explain_spec *spec, 
   double *cpu = test_alloc(n * sizeof *cpu), *cuda = test_alloc(n * sizeof *cuda);
   gbt_ctx ctx = test_ctx(NULL, n_threads);
   memset(cuda, 0x5a, n * sizeof *cuda);
-  CHECK_OK(gbt_explain(&ctx, &s->view, s->binding, spec, offset, cpu, test_err));
+  gbti_explain_run by = {.rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES, .part_bytes = GBTI_PART_BYTES};
+  if (limits->part_bytes > 0) by.part_bytes = limits->part_bytes;
+  CHECK_OK(gbti_explain(&ctx, &s->view, s->binding, spec, offset, cpu, &by, test_err));
   int ok = CHECK_OK(cu_explain_within(&ctx, 0, &s->view, s->binding, spec, offset, cuda, limits, test_err));
   ok &= CHECK_EQ_BYTES(cuda, cpu, n * sizeof *cpu);
   gbt_ctx_close(&ctx);
@@ -25,12 +28,13 @@ static int same_on_device(const explain_scene *s, const gbt_explain_spec *spec, 
 
 static cu_explain_limits make_limits(test_rng *rng, int64_t n_rows) {
   static const int64_t rows[] = {0, 1, 31, 32, 100};
-  static const size_t trees[] = {0, 1, 6000}, batch[] = {0, 1, 20000};
+  static const size_t trees[] = {0, 1, 6000}, batch[] = {0, 1, 20000}, part[] = {0, 1, 200};
   cu_explain_limits limits = {0};
   limits.chunk_rows = rows[test_below(rng, 5)];
   if (limits.chunk_rows > 0 && n_rows / limits.chunk_rows > 4) limits.chunk_rows = n_rows / 3;
   limits.tree_bytes = trees[test_below(rng, 3)];
   limits.batch_bytes = batch[test_below(rng, 3)];
+  limits.part_bytes = part[test_below(rng, 3)];
   limits.warps = (int32_t)test_below(rng, 8);
   return limits;
 }
@@ -65,7 +69,7 @@ static void random_forests_are_those_of_the_cpu(void) {
   test_rng rng = {31};
   int bad = 0;
   for (int k = 0; test_schedule(k); k++)
-    for (int i = 0; i < 30 && bad < 3; i++) bad += !random_scene(&rng, i);
+    for (int i = 0; i < (int)test_cases(30) && bad < 3; i++) bad += !random_scene(&rng, i);
 }
 
 /* Leaves with more players than have tables, and more than a word has bits. */

@@ -1,8 +1,16 @@
 /* Contributions against a twin that tries all sets of known players, with what a tree is worth by recursion. */
+#include "../../src/gbt/explain/explain_impl.h"
 #include "../../src/gbt/model/predict_job.h"
 #include "explain_scene.h"
 #include "fault.h"
 #include "sweep.h"
+
+/* With so much of the background's sets in an entry, and so much of entries at a time. */
+static gbt_status explain_by(gbt_ctx *ctx, const explain_scene *s, const gbt_explain_spec *spec, size_t part_bytes,
+                             size_t batch_bytes, double *out) {
+  const gbti_explain_run by = {.rows = gbti_explain_rows, .batch_bytes = batch_bytes, .part_bytes = part_bytes};
+  return gbti_explain(ctx, &s->view, s->binding, spec, NULL, out, &by, test_err);
+}
 
 /* ---- the twin ---- */
 
@@ -88,7 +96,8 @@ static double magnitude(const explain_scene *s) {
   return sum;
 }
 
-static void against_twin(const explain_scene *s, int by_background, int pairs) {
+/* part_bytes: 1 for an entry a leaf. */
+static void against_twin(const explain_scene *s, int by_background, int pairs, size_t part_bytes) {
   const int64_t n_rows = s->table->table.n_rows;
   const int n = s->n_players, width = n + 1;
   const double most = 1e-10 * magnitude(s);
@@ -96,7 +105,7 @@ static void against_twin(const explain_scene *s, int by_background, int pairs) {
   const size_t cells = explain_scene_cells(s, pairs);
   double *got = test_alloc((size_t)n_rows * cells * sizeof *got), want[(MOST_PLAYERS + 1) * (MOST_PLAYERS + 1)];
   gbt_ctx ctx = test_ctx(NULL, 1);
-  CHECK_OK(gbt_explain(&ctx, &s->view, s->binding, &spec, NULL, got, test_err));
+  CHECK_OK(explain_by(&ctx, s, &spec, part_bytes, GBTI_BATCH_BYTES, got));
   gbt_ctx_close(&ctx);
   for (int32_t k = 0; k < s->view.n_outputs; k++)
     for (int64_t r = 0; r < n_rows; r++) {
@@ -125,7 +134,8 @@ static void as_all_sets_of_players(void) {
     const forest_spec spec = {vectors ? 2 : 1 + i % 3, 1 + i % 2, 2, 1 + i, (tree_shape)(i % 3), 0};
     explain_scene s;
     explain_scene_open(&s, &rng, &spec, vectors, 3);
-    for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2);
+    for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2, GBTI_PART_BYTES);
+    for (int pairs = 0; pairs < 2; pairs++) against_twin(&s, 1, pairs, 1);
     explain_scene_close(&s);
   }
 }
@@ -139,7 +149,7 @@ static void as_all_sets_where_layers_have_one_split(void) {
       explain_scene s;
       explain_scene_open(&s, &rng, &spec, vectors, depth % 2 == 1 ? 20 : 34);
       explain_scene_symmetric(&s, &rng);
-      for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2);
+      for (int way = 0; way < 4; way++) against_twin(&s, way % 2, way / 2, depth % 2 ? 1 : GBTI_PART_BYTES);
       explain_scene_close(&s);
     }
 }
@@ -248,6 +258,43 @@ static void against_leaves(const explain_scene *s, int pairs) {
   free(fails);
 }
 
+/* Rows x (feature by feature, n of them) of one tree; got: as they came, by player. */
+static void leaves_of_background(const explain_scene *s, const double *x, int64_t n_back, int64_t n,
+                                 const double *got) {
+  static const uint32_t none[1];
+  const int width = s->n_players + 1;
+  const gbt_tree *tree = &s->view.trees[0];
+  double *want = test_alloc((size_t)(width * width) * sizeof *want);
+  double *row = test_alloc((size_t)s->n_features * sizeof *row);
+  uint8_t *fails = test_alloc(2 * (size_t)width);
+  memset(fails, 0, 2 * (size_t)width);
+  for (int64_t r = 0; r < n; r++) {
+    leaf_twin w = {s,
+                   s->view.nodes + tree->node_beg,
+                   tree->n_words > 0 ? s->view.sets + tree->set_beg : none,
+                   row,
+                   NULL,
+                   fails,
+                   fails + width,
+                   want,
+                   width,
+                   0};
+    for (int32_t f = 0; f < s->n_features; f++) row[f] = x[f * n + r];
+    memset(want, 0, (size_t)(width * width) * sizeof *want);
+    for (int64_t b = 0; b < n_back; b++) {
+      w.b = s->x + b * s->n_features;
+      twin_walk(&w, 0, 0);
+    }
+    for (int p = 0; p < width; p++) {
+      const double own = want[p * width + p] / (double)n_back + (p == width - 1 ? s->view.base[0] : 0.0);
+      CHECK(fabs(got[p * n + r] - own) <= 1e-10 * magnitude(s));
+    }
+  }
+  free(want);
+  free(row);
+  free(fails);
+}
+
 /* So many splits one below the other, by many features. */
 static void of_depth(int64_t depth) {
   test_rng rng = {(uint64_t)depth + 5};
@@ -309,6 +356,74 @@ static void of_rows(int64_t n_rows) {
 static void any_number_of_rows(void) {
   const sweep_range range = {.low = 0, .high = 260, .dense = 70};
   sweep(of_rows, &range);
+}
+
+/* Trees that are made ready in parts, more of them than a wave has: threads and batches change nothing. */
+static void parts_do_not_show(void) {
+  test_rng rng = {77};
+  const forest_spec spec = {1, 1, GBTI_WAVE + 3, 14, SHAPE_BUSHY, 0};
+  explain_scene s;
+  explain_scene_open(&s, &rng, &spec, 0, 70);
+  for (int pairs = 0; pairs < 2; pairs++) {
+    const gbt_explain_spec job = explain_scene_spec(&s, s.binding, pairs);
+    const size_t n = 70 * explain_scene_cells(&s, pairs);
+    double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
+    for (size_t part_bytes = 1; part_bytes <= 10000; part_bytes *= 100)
+      for (int threads = 1; threads <= 3; threads++)
+        for (size_t batch_bytes = 1; batch_bytes <= 1000000; batch_bytes *= 1000) {
+          const int is_first = threads == 1 && batch_bytes == 1;
+          gbt_ctx ctx = test_ctx(NULL, threads);
+          memset(other, 0x5a, n * sizeof *other);
+          CHECK_OK(explain_by(&ctx, &s, &job, part_bytes, batch_bytes, is_first ? one : other));
+          if (!is_first) CHECK_EQ_BYTES(other, one, n * sizeof *one);
+          gbt_ctx_close(&ctx);
+        }
+    free(one);
+    free(other);
+  }
+  explain_scene_close(&s);
+}
+
+/* More rows of a background than have their sets put in order at a time; few rows are explained. */
+static void of_long_background(int32_t depth, int64_t n_back) {
+  enum { ROWS = 2 };
+  test_rng rng = {(uint64_t)depth};
+  const forest_spec spec = {1, 1, 1, depth, SHAPE_CHAIN, 1};
+  explain_scene s;
+  explain_scene_open_of(&s, &rng, &spec, 0, n_back, depth + 40, 1);
+  s.n_players = s.n_features;
+  for (int32_t f = 0; f < s.n_features; f++) s.player[f] = (f * 7) % s.n_features;
+  made_table *few = make_table(&rng, s.schema, ROWS);
+  gbt_binding *background = s.binding;
+  const gbt_explain_spec job = explain_scene_spec(&s, background, 0);
+  const int width = s.n_players + 1;
+  double *one = test_alloc(ROWS * (size_t)width * sizeof *one), *other = test_alloc(ROWS * (size_t)width * sizeof *one);
+  double *x = test_alloc(ROWS * (size_t)s.n_features * sizeof *x);
+  gbt_ctx ctx = test_ctx(NULL, 1), two = test_ctx(NULL, 2);
+  CHECK_OK(gbt_binding_new(&ctx, &few->table, s.schema, GBT_UNSEEN_PRIOR, &s.binding, test_err));
+  for (int32_t f = 0; f < s.n_features; f++) {
+    int64_t cursor = 0;
+    gbt_binding_read(s.binding, 0, ROWS, &f, 1, &cursor, x + f * ROWS, 1);
+  }
+  CHECK_OK(explain_by(&ctx, &s, &job, GBTI_PART_BYTES, GBTI_BATCH_BYTES, one));
+  CHECK_OK(explain_by(&two, &s, &job, GBTI_PART_BYTES, 1, other));
+  CHECK_EQ_BYTES(other, one, ROWS * (size_t)width * sizeof *one);
+  leaves_of_background(&s, x, n_back, ROWS, one);
+  gbt_binding_free(s.binding);
+  s.binding = background;
+  gbt_ctx_close(&ctx);
+  gbt_ctx_close(&two);
+  free_table(few);
+  free(x);
+  free(one);
+  free(other);
+  explain_scene_close(&s);
+}
+
+static void long_backgrounds(void) {
+  of_long_background(12, 2 * GBTI_PIECE_ROWS - 1);
+  of_long_background(30, 7 * GBTI_PIECE_ROWS + 64);
+  if (!test_few()) of_long_background(70, 3 * GBTI_PIECE_ROWS + 1);
 }
 
 /* ---- failing ---- */
@@ -386,6 +501,8 @@ void suite_explain(void) {
   RUN(as_all_sets_where_layers_have_one_split);
   RUN(any_number_of_players_of_a_leaf);
   RUN(any_number_of_rows);
+  RUN(parts_do_not_show);
+  RUN(long_backgrounds);
   RUN(allocations_fail);
   RUN(stops_when_asked);
   RUN(refuses);

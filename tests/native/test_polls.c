@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "datasets.h"
+#include "explain_scene.h"
 #include "test.h"
 #include "trained.h"
 
@@ -276,11 +277,47 @@ static void a_million_keys(void) {
   free(level[1]);
 }
 
+/* Contributions beside a background of many rows: trees are made ready leaf by leaf, and a leaf looks as well. */
+static void a_background_of_many_rows(void) {
+  enum { N = 300000, DEPTH = 10 };
+  test_rng rng = {6};
+  const forest_spec spec = {1, 1, 1, DEPTH, SHAPE_CHAIN, 1};
+  explain_scene s;
+  asker a;
+  explain_scene_open_of(&s, &rng, &spec, 0, N, 2 * DEPTH, 1);
+  s.n_players = s.n_features;
+  for (int32_t f = 0; f < s.n_features; f++) s.player[f] = f;
+  made_table *row = make_table(&rng, s.schema, 1);
+  gbt_binding *binding = NULL;
+  const gbt_explain_spec job = explain_scene_spec(&s, s.binding, 0);
+  double *out = test_alloc(explain_scene_cells(&s, 0) * sizeof *out);
+  gbt_ctx ctx = asking(&a, 1, 0);
+  REQUIRE_OK(gbt_binding_new(&ctx, &row->table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+  clock_jump(20000000);
+  a.n_asked = 0;
+  CHECK_OK(gbt_explain(&ctx, &s.view, binding, &job, NULL, out, test_err));
+  const int64_t n_asked = a.n_asked;
+  CHECK(n_asked >= DEPTH * N / 200000 + 2 * N / 16384); /* the questions, and the leaves of many players */
+  gbt_ctx_close(&ctx);
+  for (int64_t stop_at = 1; stop_at < n_asked; stop_at += n_asked / 9) {
+    ctx = asking(&a, 1, stop_at);
+    CHECK_FAILS(gbt_explain(&ctx, &s.view, binding, &job, NULL, out, test_err), GBT_CANCELLED, NULL);
+    CHECK_EQ_I64(a.n_asked, stop_at);
+    gbt_ctx_close(&ctx);
+  }
+  clock_jump(0);
+  gbt_binding_free(binding);
+  free_table(row);
+  free(out);
+  explain_scene_close(&s);
+}
+
 void suite_polls(void) {
   RUN(passes_over_the_numbers_of_rows);
   RUN(a_million_texts);
   RUN(a_million_levels);
   RUN(a_million_keys);
+  RUN(a_background_of_many_rows);
   RUN(responses_of_many_outputs);
   RUN(scores_of_many_outputs);
   RUN(all_threads_hear_of_a_stop);

@@ -236,6 +236,7 @@ gbt_status cu_explain_within(gbt_ctx *ctx, int32_t device, const gbt_forest_view
   gbti_explain_run by = {};
   by.rows = rows_on_device;
   by.device = &where;
+  by.part_bytes = limits->part_bytes > 0 ? limits->part_bytes : (size_t)GBTI_PART_BYTES;
   by.batch_bytes = limits->batch_bytes > 0 ? limits->batch_bytes : (size_t)BATCH_BYTES;
   return gbti_explain(ctx, forest, binding, spec, offset, out, &by, err);
 }

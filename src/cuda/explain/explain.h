@@ -13,10 +13,11 @@ extern "C" {
 gbt_status cu_explain(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
                       const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* What tests set; 0: as it is best. Results never depend on it. */
+/* What tests set; 0: as it is best. Results never depend on it, but for part_bytes: see gbti_explain_run. */
 typedef struct cu_explain_limits {
   int64_t chunk_rows;
   size_t batch_bytes;  /* of trees that are made ready at a time */
+  size_t part_bytes;   /* of the background's sets in one of them */
   size_t tree_bytes;   /* of those, on the device at a time */
   size_t device_bytes; /* that may be taken at all */
   int32_t warps;       /* of the grid */

@@ -153,7 +153,7 @@ static gbt_status explain(gbti_explain_run *run, gbt_error *err) {
   for (int t = 0; t < run->ctx->n_threads; t++) GBT_TRY(gbti_work_open(run, &run->work[t], err));
   GBT_TRY(gbti_job_run(run->job, n_blocks, start_task, run, err));
   GBT_TRY(read_background(run, err));
-  for (uint64_t t = spec->trees.beg; t < spec->trees.end;) {
+  for (uint64_t t = spec->trees.beg; t < spec->trees.end || run->n_parts > 0;) {
     GBT_TRY(gbti_prepare(run, &t, err));
     GBT_TRY(gbti_job_run(run->job, n_blocks, means_task, run, err));
     GBT_TRY(run->rows(run, err));
@@ -189,6 +189,7 @@ gbt_status gbti_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_b
 
 gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
-  const gbti_explain_run by = {.rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES};
+  const gbti_explain_run by = {
+      .rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES, .part_bytes = GBTI_PART_BYTES};
   return gbti_explain(ctx, forest, binding, spec, offset, out, &by, err);
 }

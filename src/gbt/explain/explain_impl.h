@@ -1,7 +1,8 @@
 /* What the files of a call give each other: explain.c the call, prepare.c plans, rows.c what rows get of them.
  *
  *   entry   a tree: its game; with a background what that does at its leaves; and, where it asks few questions, a table
- *           of what a row gets, by its answers
+ *           of what a row gets, by its answers. Where the background has too many sets at a tree's leaves, an entry
+ *           is for some of the leaves
  *   went    by question, for blocks of 64 rows: a bit each, whether they go left
  *   acc     of a tree: by output of a leaf, player and pair, rows side by side; then added to the rows' numbers as a
  *           whole */
@@ -20,11 +21,13 @@ enum {
   GBTI_TABLE_ASKS = 12,       /* most questions of a tree with a table */
   GBTI_TABLE_BYTES = 1 << 22, /* of a table */
   GBTI_MOST_SUMS = 1 << 20,   /* bytes of a block's numbers that are kept beside the result */
-  GBTI_POLL_STEPS = 20000     /* steps of a visit between two looks whether to go on */
+  GBTI_PART_BYTES = 1 << 22,  /* see part_bytes */
+  GBTI_WAVE = 32              /* trees that are made ready at the same time, at most */
 };
 
 typedef struct gbti_entry {
   gbti_game *game;
+  uint32_t next;       /* the leaf to go on from in another entry; 0: none is left */
   gbti_others *others; /* NULL by cover */
   double *table;       /* by output of a leaf, item, and answers, 2^bits of them; or NULL */
   int32_t bits;
@@ -44,9 +47,15 @@ typedef struct gbti_explain_work {
   double *sum; /* by output and player: the block's numbers so far; or NULL where there are too many */
   gbti_game_scratch scratch;
   gbti_others_work others;
+  gbti_pace pace;
   size_t cap_asks, cap_splits, cap_layers, cap_points, cap_players, cap_depths, cap_acc, cap_ways, cap_rows, cap_items;
-  int64_t steps; /* since the last look whether to go on */
 } gbti_explain_work;
+
+/* Leaves of a tree, from `leaf` on, that are to be made ready. */
+typedef struct gbti_part {
+  uint64_t tree;
+  uint32_t leaf;
+} gbti_part;
 
 typedef struct gbti_explain_run {
   gbt_ctx *ctx;
@@ -64,8 +73,11 @@ typedef struct gbti_explain_run {
   gbti_kernel kernel;
   gbti_entry *entry;
   size_t n_entries, cap_entries;
-  gbti_explain_work *work; /* by thread */
-  size_t batch_bytes;      /* of trees that are kept ready at a time, about */
+  gbti_explain_work *work;   /* by thread */
+  gbti_part part[GBTI_WAVE]; /* n_parts: what is left of trees that have been begun */
+  size_t n_parts;
+  size_t batch_bytes; /* of trees that are kept ready at a time, about */
+  size_t part_bytes;  /* of the background's sets in an entry, about: it shows in the order of sums */
   struct gbti_job *job;
   /* What all entries give to all rows, added to the result: gbti_explain_rows, or a device's. */
   gbt_status (*rows)(struct gbti_explain_run *run, gbt_error *err);
@@ -79,7 +91,8 @@ int32_t gbti_first_output(const gbt_forest_view *forest, uint64_t tree);
 /* A column of an output: of a player (a, a), or of two. */
 double *gbti_column(const gbti_explain_run *run, int32_t output, size_t a, size_t b);
 
-/* prepare.c: trees made ready from *tree on, as many as may be kept, and dropped again. */
+/* prepare.c: trees made ready from *tree on, as many as may be kept, and dropped again. All are when *tree is the last
+ * and no parts are left. */
 gbt_status gbti_prepare(gbti_explain_run *run, uint64_t *tree, gbt_error *err) GBT_MUST_CHECK;
 void gbti_drop_entries(gbti_explain_run *run);
 gbt_status gbti_work_open(const gbti_explain_run *run, gbti_explain_work *work, gbt_error *err) GBT_MUST_CHECK;
@@ -98,7 +111,7 @@ int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain
 /* rows.c: by the threads of the call. */
 gbt_status gbti_explain_rows(gbti_explain_run *run, gbt_error *err) GBT_MUST_CHECK;
 
-/* explain.c: gbt_explain, where `rows`, `device` and batch_bytes of `by` say who does it. */
+/* explain.c: gbt_explain, where `rows`, `device`, batch_bytes and part_bytes of `by` say who does it. */
 gbt_status gbti_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                         const gbt_explain_spec *spec, const double *offset, double *out, const gbti_explain_run *by,
                         gbt_error *err) GBT_MUST_CHECK;

@@ -5,15 +5,6 @@
 
 #include "../base/sort.h"
 
-enum { POLL_STEPS = 200000 };
-
-static int stopped(gbti_others_work *w, int64_t steps) {
-  w->steps += steps;
-  if (w->steps < POLL_STEPS) return 0;
-  w->steps = 0;
-  return gbt_ctx_stopped(w->ctx, w->thread);
-}
-
 static size_t words_of(int32_t n_slots) { return ((size_t)n_slots + 63) / 64; }
 
 static size_t items_of(int32_t n_slots, int pairs) {
@@ -38,12 +29,19 @@ typedef struct gathering {
   gbti_game *plan;
   gbti_others *others;
   gbti_others_work *work;
-  int64_t n_rows, n_own;
-  gbt_status status;
+  const gbti_others_rows *rows;
+  uint32_t at, first, next; /* leaves: the next one of the walk; the first that is told; the first that is left */
+  uint64_t *low;            /* sets of a run while it is merged, and their counts */
+  double *low_count;
+  size_t cap_low, cap_low_count;
   gbt_error *err;
 } gathering;
 
-static uint64_t word_of(const gbti_ways *ways, uint32_t row, size_t word) {
+static gbt_status go_on(gathering *g, int64_t steps) {
+  return gbti_stopped(g->work->pace, steps) ? gbt_fail(g->err, GBT_CANCELLED, "stopped on request") : GBT_OK;
+}
+
+static uint64_t word_of(const gbti_ways *ways, size_t row, size_t word) {
   uint64_t out = 0;
   const int32_t beg = (int32_t)(word * 64), end = ways->n_slots < beg + 64 ? ways->n_slots : beg + 64;
   for (int32_t s = beg; s < end; s++)
@@ -51,67 +49,135 @@ static uint64_t word_of(const gbti_ways *ways, uint32_t row, size_t word) {
   return out;
 }
 
-/* Rows in ascending order of their sets; the highest word counts most. */
-static void order_rows(gathering *g, const gbti_ways *ways) {
+/* Room for n sets more. */
+static gbt_status make_room(gathering *g, size_t n, size_t n_words) {
+  gbti_others *o = g->others;
+  GBT_TRY(gbt_mem_grow(g->mem, &o->set, &o->cap_set, o->n_set + n * n_words, sizeof *o->set, g->err));
+  return gbt_mem_grow(g->mem, &o->count, &o->cap_count, o->n_count + n, sizeof *o->count, g->err);
+}
+
+/* Few slots: rows are counted by their set. */
+static gbt_status count_sets(gathering *g, const gbti_ways *ways) {
+  gbti_others *o = g->others;
+  uint32_t count[1 << GBTI_LEAF_BITS] = {0};
+  int64_t left = g->rows->n_rows;
+  for (size_t b = 0; b < ways->n_words; b++, left -= 64) {
+    uint16_t at[64];
+    g->work->kernel->spread(ways->fail + b, ways->n_words, ways->n_slots, at);
+    for (int64_t r = 0; r < 64 && r < left; r++) count[at[r]]++;
+    GBT_TRY(go_on(g, 64));
+  }
+  const uint64_t n = (uint64_t)1 << ways->n_slots;
+  GBT_TRY(make_room(g, (size_t)n, 1));
+  for (uint64_t s = 0; s < n; s++) {
+    if (count[s] == 0) continue;
+    o->set[o->n_set++] = s;
+    o->count[o->n_count++] = (double)count[s];
+  }
+  return GBT_OK;
+}
+
+/* ---- many slots: sets of a piece of the rows are put in order, then merged with those before ---- */
+
+/* n rows from `first` on, in ascending order of their sets; the highest word counts most. */
+static void order_rows(gathering *g, const gbti_ways *ways, size_t first, size_t n) {
   gbti_others_work *w = g->work;
-  const size_t n = (size_t)g->n_rows;
   for (size_t r = 0; r < n; r++) w->order[r] = (uint32_t)r;
   for (size_t word = 0; word < words_of(ways->n_slots); word++) {
     if (word == 0) {
-      for (size_t b = 0; b < ways->n_words; b++) masks_of(ways, b, 0, w->mask + 64 * b);
+      for (size_t b = 0; b < (n + 63) / 64; b++) masks_of(ways, first / 64 + b, 0, w->mask + 64 * b);
     } else {
-      for (size_t r = 0; r < n; r++) w->mask[r] = word_of(ways, w->order[r], word);
+      for (size_t r = 0; r < n; r++) w->mask[r] = word_of(ways, first + w->order[r], word);
     }
     gbt_sort_u64(w->mask, w->order, n, w->sorted, w->spare);
   }
 }
 
-static int same_set(const gbti_ways *ways, uint32_t a, uint32_t b) {
-  for (size_t word = 0; word < words_of(ways->n_slots); word++)
-    if (word_of(ways, a, word) != word_of(ways, b, word)) return 0;
-  return 1;
-}
-
-static gbt_status put_set(gathering *g, const uint64_t *set, size_t n_words, double count) {
+/* Their sets, each once, behind all others. */
+static gbt_status put_piece(gathering *g, const gbti_ways *ways, size_t first, size_t n) {
   gbti_others *o = g->others;
-  GBT_TRY(gbt_mem_grow(g->mem, &o->set, &o->cap_set, o->n_set + n_words, sizeof *o->set, g->err));
-  GBT_TRY(gbt_mem_grow(g->mem, &o->count, &o->cap_count, o->n_count + 1, sizeof *o->count, g->err));
-  memcpy(o->set + o->n_set, set, n_words * sizeof *set);
-  o->n_set += n_words;
-  o->count[o->n_count++] = count;
-  return GBT_OK;
-}
-
-/* Few slots: rows are counted by their set. */
-static gbt_status count_sets(gathering *g, const gbti_ways *ways) {
-  uint32_t count[1 << GBTI_LEAF_BITS] = {0};
-  int64_t left = g->n_rows;
-  for (size_t b = 0; b < ways->n_words; b++, left -= 64) {
-    uint16_t at[64];
-    g->work->kernel->spread(ways->fail + b, ways->n_words, ways->n_slots, at);
-    for (int64_t r = 0; r < 64 && r < left; r++) count[at[r]]++;
-  }
-  for (uint64_t s = 0; s < (uint64_t)1 << ways->n_slots; s++)
-    if (count[s] > 0) GBT_TRY(put_set(g, &s, 1, (double)count[s]));
-  return GBT_OK;
-}
-
-static gbt_status sort_sets(gathering *g, const gbti_ways *ways) {
   const size_t n_words = words_of(ways->n_slots);
-  order_rows(g, ways);
-  const uint32_t *order = g->work->order;
-  for (int64_t beg = 0, end; beg < g->n_rows; beg = end) {
-    for (end = beg + 1; end < g->n_rows && same_set(ways, order[beg], order[end]);) end++;
-    uint64_t first = word_of(ways, order[beg], 0);
-    GBT_TRY(put_set(g, &first, 1, (double)(end - beg)));
-    for (size_t word = 1; word < n_words; word++) {
-      gbti_others *o = g->others;
-      GBT_TRY(gbt_mem_grow(g->mem, &o->set, &o->cap_set, o->n_set + 1, sizeof *o->set, g->err));
-      o->set[o->n_set++] = word_of(ways, order[beg], word);
+  order_rows(g, ways, first, n);
+  GBT_TRY(make_room(g, n, n_words));
+  uint64_t *last = NULL;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t *set = o->set + o->n_set;
+    for (size_t word = 0; word < n_words; word++) set[word] = word_of(ways, first + g->work->order[i], word);
+    if (last != NULL && memcmp(last, set, n_words * sizeof *set) == 0) {
+      o->count[o->n_count - 1]++;
+      continue;
     }
+    last = set;
+    o->n_set += n_words;
+    o->count[o->n_count++] = 1.0;
   }
   return GBT_OK;
 }
+
+static int compare_sets(const uint64_t *a, const uint64_t *b, size_t n_words) {
+  for (size_t word = n_words; word-- > 0;)
+    if (a[word] != b[word]) return a[word] < b[word] ? -1 : 1;
+  return 0;
+}
+
+/* Runs of ascending sets of a leaf, one behind the other, each more than twice as long as the next. */
+typedef struct runs {
+  const gbti_others_leaf *leaf;
+  size_t n_words, n;
+  size_t beg[64]; /* counts */
+} runs;
+
+static uint64_t *set_at(const gathering *g, const runs *r, size_t count) {
+  return g->others->set + r->leaf->set + (count - r->leaf->count) * r->n_words;
+}
+
+/* The last two become one. The first of them is put aside, so that the second is read before it is written over. */
+static gbt_status merge_last(gathering *g, runs *r) {
+  gbti_others *o = g->others;
+  const size_t low = r->beg[r->n - 2], high = r->beg[r->n - 1], n_low = high - low, width = r->n_words;
+  const size_t bytes = width * sizeof *o->set;
+  GBT_TRY(gbt_mem_grow(g->mem, &g->low, &g->cap_low, n_low * width, sizeof *g->low, g->err));
+  GBT_TRY(gbt_mem_grow(g->mem, &g->low_count, &g->cap_low_count, n_low, sizeof *g->low_count, g->err));
+  memcpy(g->low, set_at(g, r, low), n_low * bytes);
+  memcpy(g->low_count, o->count + low, n_low * sizeof *o->count);
+  size_t i = 0, j = high, to = low;
+  for (; i < n_low; to++) {
+    const uint64_t *first = g->low + i * width;
+    const int order = j == o->n_count ? -1 : compare_sets(first, set_at(g, r, j), width);
+    GBT_ASSERT(to < j);
+    double count = order > 0 ? 0.0 : g->low_count[i];
+    if (order >= 0) count += o->count[j];
+    memcpy(set_at(g, r, to), order > 0 ? set_at(g, r, j) : first, bytes);
+    o->count[to] = count;
+    i += order <= 0;
+    j += order >= 0;
+    GBT_TRY(go_on(g, 4 * (int64_t)width));
+  }
+  const size_t n_rest = o->n_count - j;
+  memmove(set_at(g, r, to), set_at(g, r, j), n_rest * bytes);
+  memmove(o->count + to, o->count + j, n_rest * sizeof *o->count);
+  o->n_set -= (j - to) * width;
+  o->n_count -= j - to;
+  r->n--;
+  return GBT_OK;
+}
+
+static gbt_status sort_sets(gathering *g, const gbti_ways *ways, const gbti_others_leaf *leaf) {
+  const gbti_others *o = g->others;
+  const size_t n_rows = (size_t)g->rows->n_rows;
+  runs r = {.leaf = leaf, .n_words = words_of(ways->n_slots)};
+  for (size_t first = 0; first < n_rows; first += GBTI_PIECE_ROWS) {
+    const size_t n = n_rows - first < GBTI_PIECE_ROWS ? n_rows - first : (size_t)GBTI_PIECE_ROWS;
+    r.beg[r.n++] = o->n_count;
+    GBT_TRY(put_piece(g, ways, first, n));
+    GBT_TRY(go_on(g, (int64_t)n * ways->n_slots));
+    while (r.n > 1 && r.beg[r.n - 1] - r.beg[r.n - 2] <= 2 * (o->n_count - r.beg[r.n - 1])) GBT_TRY(merge_last(g, &r));
+  }
+  while (r.n > 1) GBT_TRY(merge_last(g, &r));
+  return GBT_OK;
+}
+
+/* ---- leaves ---- */
 
 static gbti_leaf_sets sets_of(const gbti_others *o, const gbti_others_leaf *leaf) {
   gbti_leaf_sets sets = {o->set + leaf->set, o->count + leaf->count, leaf->n_sets, words_of(leaf->n_slots),
@@ -124,7 +190,7 @@ static size_t table_width(int32_t n_slots) { return (size_t)1 << (n_slots < 3 ? 
 static gbt_status put_table(gathering *g, gbti_others_leaf *leaf) {
   gbti_others *o = g->others;
   gbti_others_work *w = g->work;
-  if (leaf->n_slots > GBTI_LEAF_BITS || g->n_own < (int64_t)1 << leaf->n_slots) return GBT_OK;
+  if (leaf->n_slots > GBTI_LEAF_BITS || g->rows->n_own < (int64_t)1 << leaf->n_slots) return GBT_OK;
   const size_t n = items_of(leaf->n_slots, w->pairs), width = table_width(leaf->n_slots);
   if ((o->n_table + n * width) * sizeof(double) > GBTI_LEAF_TABLES) return GBT_OK;
   GBT_TRY(gbt_mem_grow(g->mem, &o->table, &o->cap_table, o->n_table + n * width, sizeof *o->table, g->err));
@@ -139,46 +205,67 @@ static gbt_status put_table(gathering *g, gbti_others_leaf *leaf) {
   return GBT_OK;
 }
 
-static int gather_leaf(void *arg, const gbti_ways *ways, size_t at) {
-  gathering *g = arg;
+static gbt_status gather_leaf(gathering *g, const gbti_ways *ways, size_t at) {
   gbti_others *o = g->others;
   gbti_others_leaf *leaf = &o->leaf[at];
   gbti_game *plan = g->plan;
-  *leaf = (gbti_others_leaf){.set = o->n_set, .count = o->n_count, .table = SIZE_MAX, .n_slots = ways->n_slots};
-  g->status = ways->n_slots <= GBTI_LEAF_BITS ? count_sets(g, ways) : sort_sets(g, ways);
-  if (g->status != GBT_OK) return 1;
+  leaf->set = o->n_set;
+  leaf->count = o->n_count;
+  leaf->n_slots = ways->n_slots;
+  GBT_TRY(ways->n_slots <= GBTI_LEAF_BITS ? count_sets(g, ways) : sort_sets(g, ways, leaf));
   leaf->n_sets = o->n_count - leaf->count;
   uint64_t any = 0;
   for (size_t word = 0; word < words_of(ways->n_slots); word++) any |= o->set[leaf->set + word];
   const size_t n_outputs = plan->n_outputs;
   for (size_t k = 0; k < n_outputs && any == 0; k++)
     plan->mean[k] += plan->value[k * 2 * plan->n_splits + at] * o->count[leaf->count];
-  g->status = put_table(g, leaf);
-  if (g->status != GBT_OK) return 1;
-  if (!stopped(g->work, g->n_rows * ways->n_slots + (int64_t)(leaf->n_sets << GBTI_LEAF_BITS))) return 0;
-  g->status = gbt_fail(g->err, GBT_CANCELLED, "stopped on request");
-  return 1;
+  GBT_TRY(put_table(g, leaf));
+  return go_on(g, (int64_t)(leaf->n_sets << GBTI_LEAF_BITS));
 }
 
-gbt_status gbti_others_new(const gbt_mem *mem, gbti_game *plan, gbti_others_work *work, const uint64_t *went,
-                           size_t n_words, int64_t n_rows, int64_t n_own, gbti_others **out, gbt_error *err) {
+typedef struct leaf_visit {
+  gathering *g;
+  gbt_status status;
+} leaf_visit;
+
+/* The leaves of the part that is told, one at least. */
+static int visit_leaf(void *arg, const gbti_ways *ways, size_t at) {
+  leaf_visit *v = arg;
+  gathering *g = v->g;
+  const uint32_t number = g->at++;
+  if (number < g->first) return 0;
+  if (number > g->first && (g->others->n_set + g->others->n_count) * sizeof(double) >= g->rows->part_bytes) {
+    g->next = number;
+    return 1;
+  }
+  v->status = gather_leaf(g, ways, at);
+  return v->status != GBT_OK;
+}
+
+gbt_status gbti_others_new(const gbt_mem *mem, gbti_game *plan, gbti_others_work *work, const gbti_others_rows *rows,
+                           uint32_t *leaf, gbti_others **out, gbt_error *err) {
   gbti_others *o;
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *o, &o, err));
   o->mem = *mem;
-  o->total = (double)n_rows;
-  gathering g = {mem, plan, o, work, n_rows, n_own, GBT_OK, err};
+  o->total = (double)rows->n_rows;
+  gathering g = {.mem = mem, .plan = plan, .others = o, .work = work, .rows = rows, .first = *leaf, .err = err};
+  leaf_visit v = {&g, GBT_OK};
   work->ways.plan = plan;
-  work->ways.went = went;
-  work->ways.n_words = n_words;
-  g.status = gbt_mem_zeros(mem, 2 * (size_t)plan->n_splits, sizeof *o->leaf, &o->leaf, err);
-  if (g.status == GBT_OK) (void)gbti_ways_walk(&work->ways, gather_leaf, &g);
-  if (g.status != GBT_OK) {
+  work->ways.went = rows->went;
+  work->ways.n_words = rows->n_words;
+  v.status = gbt_mem_zeros(mem, 2 * (size_t)plan->n_splits, sizeof *o->leaf, &o->leaf, err);
+  for (size_t i = 0; v.status == GBT_OK && i < 2 * (size_t)plan->n_splits; i++) o->leaf[i].table = SIZE_MAX;
+  if (v.status == GBT_OK) (void)gbti_ways_walk(&work->ways, visit_leaf, &v);
+  gbt_mem_free(mem, g.low);
+  gbt_mem_free(mem, g.low_count);
+  if (v.status != GBT_OK) {
     gbti_others_free(o);
-    return g.status;
+    return v.status;
   }
-  GBT_ASSERT(n_rows > 0);
-  for (size_t k = 0; k < plan->n_outputs; k++) plan->mean[k] /= (double)n_rows;
+  GBT_ASSERT(rows->n_rows > 0);
+  for (size_t k = 0; k < plan->n_outputs; k++) plan->mean[k] /= (double)rows->n_rows;
+  *leaf = g.next;
   *out = o;
   return GBT_OK;
 }
@@ -251,17 +338,18 @@ static int play_leaf(void *arg, const gbti_ways *ways, size_t at) {
   gbti_others_work *w = p->work;
   const gbti_others_leaf *leaf = &p->others->leaf[at];
   const size_t n_words = words_of(leaf->n_slots);
+  if (leaf->n_sets == 0) return 0;
   for (size_t block = 0; block < ways->n_words; block++) {
     if (leaf->table != SIZE_MAX) {
       play_table(p, ways, leaf, at, block);
-      if (stopped(w, 64 * (int64_t)leaf->n_slots)) return 1;
+      if (gbti_stopped(w->pace, 64 * (int64_t)leaf->n_slots)) return 1;
       continue;
     }
     for (size_t word = 0; word < n_words; word++) masks_of(ways, block, word, w->mask + 64 * word);
     for (int64_t r = 0; r < 64 && 64 * (int64_t)block + r < p->n_rows; r++) {
       for (size_t word = 0; word < n_words; word++) w->sorted[word] = w->mask[64 * word + (size_t)r];
       play_row(p, ways, leaf, at, 64 * (int64_t)block + r, w->sorted);
-      if (stopped(w, (int64_t)(leaf->n_sets * n_words) + leaf->n_slots)) return 1;
+      if (gbti_stopped(w->pace, (int64_t)(leaf->n_sets * n_words) + leaf->n_slots)) return 1;
     }
   }
   return 0;

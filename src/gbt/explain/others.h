@@ -4,16 +4,18 @@
 #ifndef GBT_EXPLAIN_OTHERS_H
 #define GBT_EXPLAIN_OTHERS_H
 
-#include "../base/parallel.h"
 #include "kernel.h"
+#include "pace.h"
 #include "shares.h"
 #include "ways.h"
 
 enum {
-  GBTI_LEAF_BITS = 8,        /* most players of a leaf with a table */
-  GBTI_LEAF_TABLES = 1 << 22 /* bytes of a plan's leaf tables */
+  GBTI_LEAF_BITS = 8,         /* most players of a leaf with a table */
+  GBTI_LEAF_TABLES = 1 << 22, /* bytes of a plan's leaf tables */
+  GBTI_PIECE_ROWS = 1 << 14   /* of the background whose sets are put in order at a time; a multiple of 64 */
 };
 
+/* Of a leaf of which nothing is told all is 0, and there is no table. */
 typedef struct gbti_others_leaf {
   size_t set, n_sets; /* the first of its words, and of its counts */
   size_t count;
@@ -33,22 +35,28 @@ typedef struct gbti_others {
 /* What walks need, for one thread. Sizes: see gbti_ways; rows are n_words * 64. */
 typedef struct gbti_others_work {
   gbti_ways ways;
-  uint64_t *mask, *sorted; /* a row each: a word of the set that it fails; scratch */
-  uint32_t *order, *spare; /* a row each */
+  uint64_t *mask, *sorted; /* by row of a piece, or slots: a word of the set that it fails; scratch */
+  uint32_t *order, *spare; /* by row of a piece */
   double *items, *scratch; /* items of a leaf; its slots */
   const double *beta;
   const gbti_kernel *kernel;
   int pairs;
-  gbt_ctx *ctx;
-  int thread;
-  int64_t steps; /* since the last look whether to go on */
+  gbti_pace *pace;
 } gbti_others_work;
 
-/* went: by question, n_words each, of n_rows rows of the background. Fills the plan's means as well. n_own: rows that
- * are to be explained; tables are made where there are so many that it pays. GBT_CANCELLED when asked to stop. */
-gbt_status gbti_others_new(const gbt_mem *mem, gbti_game *plan, gbti_others_work *work, const uint64_t *went,
-                           size_t n_words, int64_t n_rows, int64_t n_own, gbti_others **out,
-                           gbt_error *err) GBT_MUST_CHECK;
+/* The background as the questions of a plan cut it. */
+typedef struct gbti_others_rows {
+  const uint64_t *went; /* by question, n_words each */
+  size_t n_words;
+  int64_t n_rows;
+  int64_t n_own;     /* rows that are to be explained; tables are made where there are so many that it pays */
+  size_t part_bytes; /* of sets, about: of leaves beyond that nothing is told */
+} gbti_others_rows;
+
+/* *leaf: the first leaf of which something is told, from 0 and from the left; then the one to go on from, or 0 when
+ * that was all. Fills the plan's means as well, with what these leaves give. GBT_CANCELLED when asked to stop. */
+gbt_status gbti_others_new(const gbt_mem *mem, gbti_game *plan, gbti_others_work *work, const gbti_others_rows *rows,
+                           uint32_t *leaf, gbti_others **out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_others_free(gbti_others *others); /* NULL allowed */
 
 /* Adds what a plan gives to n_rows rows. acc: by output of a leaf, then item of the plan (players, then pairs):

@@ -11,6 +11,8 @@ gbt_status gbti_work_open(const gbti_explain_run *run, gbti_explain_work *w, gbt
   const size_t n = (size_t)run->n_feats, n_players = (size_t)run->spec->n_players;
   const size_t sums = n_players * (size_t)run->forest->n_outputs * GBTI_ROWS * sizeof(double);
   w->row = -1;
+  w->pace = (gbti_pace){.ctx = run->ctx, .thread = (int)(w - run->work)};
+  w->others.pace = &w->pace;
   GBT_TRY(gbt_mem_zeros(mem, n, GBTI_ROWS * sizeof *w->x, &w->x, err));
   GBT_TRY(gbt_mem_zeros(mem, n, sizeof *w->cursor, &w->cursor, err));
   GBT_TRY(gbt_mem_zeros(mem, n, sizeof *w->missing, &w->missing, err));
@@ -94,7 +96,8 @@ static gbt_status fit_walk(const gbti_explain_run *run, gbti_explain_work *w, co
   const size_t slots = (size_t)game->most_on_way, words = rows / 64;
   const size_t deep = (game->n_depths > slots ? game->n_depths : slots) * words;
   const size_t items = run->spec->interactions ? slots * (slots + 1) / 2 : slots;
-  const size_t masks = rows > slots + 63 ? rows : (slots + 63) / 64 * 64;
+  const size_t piece = rows < GBTI_PIECE_ROWS ? rows : (size_t)GBTI_PIECE_ROWS;
+  const size_t masks = piece > slots + 63 ? piece : (slots + 63) / 64 * 64;
   gbti_others_work *o = &w->others;
   if (deep > w->cap_ways) {
     w->cap_ways = 0;
@@ -119,8 +122,6 @@ static gbt_status fit_walk(const gbti_explain_run *run, gbti_explain_work *w, co
   o->beta = run->beta;
   o->kernel = &run->kernel;
   o->pairs = run->spec->interactions;
-  o->ctx = run->ctx;
-  o->thread = (int)(w - run->work);
   return GBT_OK;
 }
 
@@ -176,10 +177,14 @@ static gbt_status ask_background(const gbti_explain_run *run, gbti_entry *entry,
       uint64_t missing = 0;
       for (int r = 0; r < GBTI_ROWS; r++) missing |= (uint64_t)(x[r] != x[r]) << r;
       w->went[a * n_words + b] = gbti_goes_left(run, game->tree, node, x, missing);
+      if (gbti_stopped(&w->pace, GBTI_ROWS)) return gbt_fail(err, GBT_CANCELLED, "stopped on request");
     }
   }
-  const int64_t rows = entry->bits > 0 ? (int64_t)1 << entry->bits : run->n_rows;
-  return gbti_others_new(&run->ctx->mem, game, &w->others, w->went, n_words, run->n_back, rows, &entry->others, err);
+  const int64_t n_own = entry->bits > 0 ? (int64_t)1 << entry->bits : run->n_rows;
+  /* The table of a tree is filled at once. It has few leaves, and no more sets at each than answers. */
+  const size_t part_bytes = entry->bits > 0 ? SIZE_MAX : run->part_bytes;
+  const gbti_others_rows rows = {w->went, n_words, run->n_back, n_own, part_bytes};
+  return gbti_others_new(&run->ctx->mem, game, &w->others, &rows, &entry->next, &entry->others, err);
 }
 
 /* All answers to n questions, as rows that give them. */
@@ -212,8 +217,9 @@ static gbt_status fill_table(const gbti_explain_run *run, gbti_entry *entry, gbt
   return GBT_OK;
 }
 
-static gbt_status prepare(gbti_explain_run *run, gbti_entry *entry, uint64_t tree, gbti_explain_work *w,
+static gbt_status prepare(gbti_explain_run *run, gbti_entry *entry, const gbti_part *part, gbti_explain_work *w,
                           gbt_error *err) {
+  const uint64_t tree = part->tree;
   const gbt_explain_spec *spec = run->spec;
   const gbti_game_spec games = {run->forest, spec->player, spec->background == NULL, spec->interactions};
   GBT_TRY(gbti_game_new(&run->ctx->mem, &games, &w->scratch, tree, &entry->game, err));
@@ -224,6 +230,8 @@ static gbt_status prepare(gbti_explain_run *run, gbti_entry *entry, uint64_t tre
     return GBT_OK;
   }
   entry->bits = table_bits(run, game);
+  entry->next = part->leaf;
+  GBT_ASSERT(entry->bits == 0 || entry->next == 0);
   if (run->n_back > 0) GBT_TRY(ask_background(run, entry, w, err));
   return entry->bits > 0 ? fill_table(run, entry, w, err) : GBT_OK;
 }
@@ -232,8 +240,7 @@ static gbt_status prepare(gbti_explain_run *run, gbti_entry *entry, uint64_t tre
 
 typedef struct wave {
   gbti_explain_run *run;
-  size_t beg;
-  uint64_t tree;
+  size_t beg; /* entries, one for each part */
 } wave;
 
 static void prepare_task(void *arg, int64_t task, int thread) {
@@ -241,7 +248,7 @@ static void prepare_task(void *arg, int64_t task, int thread) {
   gbt_error err;
   if (gbti_job_stopped(v->run->job, thread)) return;
   gbti_entry *entry = &v->run->entry[v->beg + (size_t)task];
-  if (prepare(v->run, entry, v->tree + (uint64_t)task, &v->run->work[thread], &err) != GBT_OK)
+  if (prepare(v->run, entry, &v->run->part[task], &v->run->work[thread], &err) != GBT_OK)
     gbti_job_fail(v->run->job, &err);
 }
 
@@ -254,18 +261,26 @@ static size_t bytes_of(const gbti_explain_run *run, const gbti_entry *entry) {
   return n;
 }
 
+/* Trees of a wave whose leaves are not all told go on before others begin, so the order of entries is the same however
+ * many threads there are, and however many entries are kept at a time. */
 gbt_status gbti_prepare(gbti_explain_run *run, uint64_t *tree, gbt_error *err) {
   size_t n_bytes = 0;
-  while (*tree < run->spec->trees.end && n_bytes < run->batch_bytes) {
-    const uint64_t left = run->spec->trees.end - *tree, most = 4 * (uint64_t)run->ctx->n_threads;
-    const size_t n = (size_t)(left < most ? left : most), beg = run->n_entries;
+  while (n_bytes < run->batch_bytes && (run->n_parts > 0 || *tree < run->spec->trees.end)) {
+    if (run->n_parts == 0)
+      while (run->n_parts < GBTI_WAVE && *tree < run->spec->trees.end)
+        run->part[run->n_parts++] = (gbti_part){(*tree)++, 0};
+    const size_t n = run->n_parts, beg = run->n_entries;
     GBT_TRY(gbt_mem_grow(&run->ctx->mem, &run->entry, &run->cap_entries, beg + n, sizeof *run->entry, err));
     memset(run->entry + beg, 0, n * sizeof *run->entry);
     run->n_entries += n;
-    wave v = {run, beg, *tree};
+    wave v = {run, beg};
     GBT_TRY(gbti_job_run(run->job, (int64_t)n, prepare_task, &v, err));
-    for (size_t j = beg; j < beg + n; j++) n_bytes += bytes_of(run, &run->entry[j]);
-    *tree += n;
+    run->n_parts = 0;
+    for (size_t j = 0; j < n; j++) {
+      const gbti_entry *entry = &run->entry[beg + j];
+      n_bytes += bytes_of(run, entry);
+      if (entry->next > 0) run->part[run->n_parts++] = (gbti_part){run->part[j].tree, entry->next};
+    }
   }
   return GBT_OK;
 }

@@ -63,13 +63,6 @@ static void send(const gbti_game *game, gbti_explain_work *w, const uint64_t *we
   }
 }
 
-static int stopped(const gbti_explain_run *run, gbti_explain_work *w, int64_t steps) {
-  w->steps += steps;
-  if (w->steps < GBTI_POLL_STEPS) return 0;
-  w->steps = 0;
-  return gbt_ctx_stopped(run->ctx, (int)(w - run->work));
-}
-
 int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain_work *w, const uint64_t *went,
               size_t n_words, int64_t n_rows, double *acc, size_t stride) {
   const gbti_game *game = entry->game;
@@ -87,7 +80,7 @@ int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain
         const int64_t row = (int64_t)block * GBTI_ROWS + v.shift;
         if (row >= n_rows) break;
         run->kernel.visit(&v, &w->lanes, run->spec->interactions, acc + k * n_items * stride + row);
-        if (stopped(run, w, (int64_t)game->n_steps * game->n_points)) return 1;
+        if (gbti_stopped(&w->pace, GBTI_VISIT_STEPS * (int64_t)game->n_steps * game->n_points)) return 1;
       }
     }
   }
@@ -105,7 +98,7 @@ static int give(const gbti_explain_run *run, const gbti_entry *entry, gbti_expla
   memset(out, 0, n_columns * GBTI_ROWS * sizeof *out);
   for (size_t c = 0; c < n_columns; c++)
     run->kernel.look_up(entry->table + (c << entry->bits), entry->bits, at, 1.0, out + c * GBTI_ROWS);
-  return stopped(run, w, (int64_t)n_columns * 8);
+  return gbti_stopped(&w->pace, GBTI_VISIT_STEPS * 8 * (int64_t)n_columns);
 }
 
 /* ---- adding to the rows' numbers ---- */
@@ -125,7 +118,7 @@ static int add_table(const gbti_explain_run *run, const gbti_entry *entry, gbti_
     for (int32_t a = 0; a < n; a++)
       run->kernel.look_up(entry->table + (((size_t)k * (size_t)n + (size_t)a) << entry->bits), entry->bits, at, 1.0,
                           sum_of(run, w, first + k, game->player[a]));
-  return stopped(run, w, (int64_t)game->n_outputs * n * 8);
+  return gbti_stopped(&w->pace, GBTI_VISIT_STEPS * 8 * (int64_t)game->n_outputs * n);
 }
 
 static void add_rows(double *to, const double *from, int32_t n) {
