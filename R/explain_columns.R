@@ -115,7 +115,11 @@ columns_of_model <- function(model, data) {
 
 # `columns` as the user gave them: names that the model was made of.
 check_columns <- function(columns, model, data, parameter = "columns") {
-  known <- columns_of_model(model, data)
+  check_known_columns(columns, columns_of_model(model, data), parameter)
+}
+
+# known: names of all columns.
+check_known_columns <- function(columns, known, parameter = "columns") {
   if (!is_texts(columns) || length(columns) == 0L) {
     stop_argument(sprintf("`%s` must be names of columns", parameter), parameter)
   }

@@ -84,7 +84,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                             check_flag(centred, "centred")))
   }
   x <- explained_data(model, if (!missing(data)) data)
-  columns <- check_partial_columns(if (!missing(columns)) columns, model, x)
+  columns <- check_effect_columns(if (!missing(columns)) columns, columns_of_model(model, x))
   type <- check_predict_type(match_choice(type, c("response", "link", "prob"), "type"), model)
   plan <- list(type = type, rounds = check_rounds(trees, model),
                unseen = match_choice(unseen, names(enums$unseen), "unseen"), threads = threads)
@@ -119,17 +119,14 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   ))
 }
 
-check_partial_columns <- function(columns, model, x) {
+# One or two of the columns that are known, whose effects can be shown. The result has columns of its own beside those
+# of the grid.
+check_effect_columns <- function(columns, known) {
   if (is.null(columns)) stop_argument("`columns` is missing; name one or two columns", "columns")
-  columns <- check_columns(columns, model, x)
+  columns <- check_known_columns(columns, known)
   if (length(columns) > 2L) {
     stop_argument(sprintf("`columns` must be one or two columns, not %d", length(columns)), "columns")
   }
-  check_effect_names(columns)
-}
-
-# What the result has beside the columns of the grid.
-check_effect_names <- function(columns) {
   taken <- intersect(columns, c("output", "estimate", "row"))
   if (length(taken)) stop_unsupported(sprintf("a column cannot be called `%s` here; rename it", taken[1L]), "columns")
   columns

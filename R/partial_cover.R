@@ -8,7 +8,8 @@ partial_by_cover <- function(model, x, columns, values, size, grid, rounds, cent
   }
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   info$levels <- .Call(C_gbt_model_levels, model$state, model$cache)
-  at <- check_cover_columns(columns, info)
+  columns <- check_effect_columns(columns, info$names)
+  at <- match(columns, info$names)
   used <- keep_rounds(model, rounds)
   nodes <- .Call(C_gbt_model_nodes, used$state, used$cache)
   made <- unique(nodes$feature[!is.na(nodes$left)]) + 1L
@@ -35,21 +36,6 @@ partial_by_cover <- function(model, x, columns, values, size, grid, rounds, cent
     columns = columns, effects = effect_frame(points, found), ice = NULL, type = "link", centred = centred,
     spread = spread, rows = NULL, n_obs = model$n_obs, seed = NULL, method = "recursion"
   ))
-}
-
-check_cover_columns <- function(columns, info) {
-  if (is.null(columns)) stop_argument("`columns` is missing; name one or two columns", "columns")
-  if (!is_texts(columns) || length(columns) == 0L || length(columns) > 2L || anyDuplicated(columns)) {
-    stop_argument("`columns` must be the names of one or two columns", "columns")
-  }
-  at <- match(as_utf8(columns, "`columns`"), info$names)
-  if (anyNA(at)) {
-    unknown <- columns[is.na(at)][1L]
-    stop_argument(sprintf("`columns`: the model has no column `%s`%s", unknown, suggest(unknown, info$names)),
-                  "columns")
-  }
-  check_effect_names(columns)
-  at
 }
 
 # All values that the model tells apart: a value at every threshold and one beyond the last, or all levels; of the class

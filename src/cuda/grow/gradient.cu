@@ -199,7 +199,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   if (gbt_objective_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
   GBT_TRY(cu_renew_round(be, err));
-  if (cu_sample_by_size(be)) {
+  if (cu_sample_by_size(be->params)) {
     GBT_TRY(find_maxima(be, cu_without_factors(be->view), be->grad.aside.at, 0, be->n_outputs, err));
     GBT_TRY(cu_sample_begin(be, err));
     GBT_TRY(cu_sample_sizes(be, be->grad.aside.at, 0, be->n_outputs, err));
@@ -240,7 +240,7 @@ static gbt_status send_output(gbt_ctx *ctx, cu_backend *be, const double *g, con
 static gbt_status draw_given(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                              gbt_error *err) {
   const double *aside = be->grad.aside.at;
-  const int by_size = cu_sample_by_size(be);
+  const int by_size = cu_sample_by_size(be->params);
   for (int32_t k = 0; by_size && k < be->n_outputs; k++) {
     GBT_TRY(send_output(ctx, be, g, h, k, err));
     GBT_TRY(find_maxima(be, cu_without_factors(be->view), aside, k, 1, err));

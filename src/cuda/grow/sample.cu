@@ -84,13 +84,12 @@ __global__ static void k_factors(cu_view v, uint64_t round) {
   if (threadIdx.x == 0) cu_add_to((long long *)&v.sampler->n_in, n_in);
 }
 
-int cu_sample_by_size(const cu_backend *be) {
-  return be->params->sampling_method == GBT_SAMPLE_MVS || be->params->sampling_method == GBT_SAMPLE_GOSS;
+int cu_sample_by_size(const gbt_params *params) {
+  return params->sampling_method == GBT_SAMPLE_MVS || params->sampling_method == GBT_SAMPLE_GOSS;
 }
 
 int cu_draws_rows(const gbt_backend_spec *spec) {
-  const int64_t how = spec->params->sampling_method;
-  return spec->params->subsample < 1.0 || spec->class_rate != NULL || how == GBT_SAMPLE_MVS || how == GBT_SAMPLE_GOSS;
+  return spec->params->subsample < 1.0 || spec->class_rate != NULL || cu_sample_by_size(spec->params);
 }
 
 void cu_sample_plan(cu_backend *be, const gbt_backend_spec *spec) {
@@ -118,7 +117,7 @@ gbt_status cu_sample_open(cu_backend *be, const gbt_backend_spec *spec, gbt_erro
   if (!cu_has_factors(be)) return GBT_OK;
   GBT_TRY(cu_new(memory, &be->sample.row, n, err));
   GBT_TRY(cu_new(memory, &be->sample.sampler, 1, err));
-  if (gbt_objective_is_given(&be->objective) && be->n_outputs > 1 && cu_sample_by_size(be))
+  if (gbt_objective_is_given(&be->objective) && be->n_outputs > 1 && cu_sample_by_size(be->params))
     GBT_TRY(cu_new(memory, &be->sample.square, n, err));
   be->view.sampled = be->sample.row.at;
   be->view.factor = be->sample.row.at;

@@ -23,7 +23,7 @@ static inline cu_view cu_without_factors(cu_view v) {
 }
 
 /* Whether the sizes of gradients decide. */
-int cu_sample_by_size(const cu_backend *be);
+int cu_sample_by_size(const gbt_params *params);
 
 /* Once the maxima of all outputs, without factors, are there: how gradients become sizes. Nothing is counted. */
 gbt_status cu_sample_begin(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

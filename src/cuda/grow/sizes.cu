@@ -36,13 +36,8 @@ static gbt_status plan_counts(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* A quarter of the memory that may be taken; 0 when it is not known. */
-static size_t memory_quarter(const cu_backend *be) {
-  size_t free_bytes = 0, total = 0;
-  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) (void)cudaGetLastError();
-  if (be->device.memory.limit > 0 && be->device.memory.limit < free_bytes) free_bytes = be->device.memory.limit;
-  return free_bytes / 4;
-}
+/* A quarter of the memory that may be had; 0 when it is not known. */
+static size_t memory_quarter(const cu_backend *be) { return cu_free_bytes(&be->device.memory) / 4; }
 
 /* Bytes that histograms may take. */
 static size_t hist_room(const cu_backend *be) {
