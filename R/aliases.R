@@ -34,6 +34,13 @@ alias_list <- list(
   model_size_reg = character(0),
   extra_trees = "extra_tree",
   boosting = c("booster", "boosting_type", "boost"),
+  rate_drop = "drop_rate",
+  skip_drop = character(0),
+  max_drop = character(0),
+  normalize_type = character(0),
+  model_shrink_rate = character(0),
+  model_shrink_mode = character(0),
+  tail_rounds = character(0),
   max_bin = c("max_bins", "border_count", "nbins"),
   max_cat_onehot = c("max_cat_to_onehot", "one_hot_max_size"),
   cat_smooth = character(0),
@@ -183,15 +190,17 @@ translate_arg <- function(name, value, typed) {
     },
     boosting = {
       if (!is.null(lower) && lower %in% c("gbtree", "gbdt", "gbrt", "traditional")) return(list())
-      if (!is.null(lower) && lower %in% c("plain", "ordered")) return(list(boosting = lower))
+      if (!is.null(lower) && lower %in% c("plain", "ordered", "dart")) return(list(boosting = lower))
       if (identical(lower, "goss")) return(list(sampling_method = "goss")) # LightGBM's older way to say it
-      if (typed == "boosting" && !isTRUE(lower %in% c("dart", "gblinear", "rf"))) {
+      if (typed == "boosting" && !isTRUE(lower %in% c("gblinear", "rf"))) {
         return(list(boosting = value))
       }
-      stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\" or \"ordered\"%s", typed,
-                               quote_value(value),
+      stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\", \"ordered\" or \"dart\"%s",
+                               typed, quote_value(value),
                                if (identical(lower, "rf")) "; for a forest use `num_parallel_tree`" else ""), typed)
     },
+    normalize_type = list(normalize_type = if (is.null(lower)) value else lower),
+    model_shrink_mode = list(model_shrink_mode = if (is.null(lower)) value else lower),
     max_bin = {
       if (gsub(".", "_", typed, fixed = TRUE) == "border_count") { # borders lie between bins
         info <- list(name = typed, kind = "int", low = 1, high = 65534, open_low = FALSE, open_high = FALSE, text = "")

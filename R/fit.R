@@ -463,7 +463,7 @@ make_trainer <- function(fit, where) {
     init_state = fit$start$model$state, init_score = fit$start$score,
     eta = if (length(fit$params$eta) > 1L) fit$params$eta, init_eta = eta_before(fit$start),
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
-    keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
+    keep_best = if (!is.null(fit$data$masked_out) && (evaluation$stopping || rescales(fit$params))) 1L,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
     max_seconds = fit$host$max_seconds, checkpoints = !is.null(fit$host$checkpoint), device = where
   )
@@ -478,19 +478,20 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
   methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method$asked)
+  rounds <- rounds_kept(fit$params, best$round, fit$start$rounds, state$rounds)
   meta <- model_meta(list(
-    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
+    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label)
   ))
-  model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
+  model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta, fit$host$threads))
   if (length(fit$by_rule)) model$by_rule <- fit$by_rule # no part of the bytes, which are those of named parameters
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model
 }
 
-# The parameters that decided the model, by name. methods: see chosen_methods(); rounds: of this training.
+# The parameters that decided the model, by name. methods: see chosen_methods(); rounds: of this training, in the model.
 kept_params <- function(fit, methods, rounds) {
   features <- fit$data$feature_names
   constraints <- fit$constraints

@@ -32,10 +32,14 @@ not_offered <- local({
   no("seed_per_iteration", "one `seed` decides every random choice", FALSE)
 
   # losses, labels, leaves
-  dart <- "dropping trees (DART) is not offered; `eta`, `subsample` and `colsample_bytree` do the same job"
-  no("rate_drop drop_rate skip_drop one_drop max_drop", dart, 0)
-  no("uniform_drop xgboost_dart_mode", dart, FALSE)
-  no("sample_type normalize_type", dart)
+  no("one_drop", "a round may be grown with all earlier ones, see `rate_drop` and `skip_drop`", 0, FALSE)
+  no("sample_type", "rounds are dropped with the same chance, `rate_drop`", "uniform")
+  in_dart <- function(given) is_same(given[["boosting"]], "dart")
+  no("uniform_drop", "rounds are dropped with the same chance, `uniform_drop = TRUE`",
+     holds = function(value, given) if (in_dart(given)) is_yes(value) else is_no(value) || is_yes(value))
+  no("xgboost_dart_mode", paste("dropped rounds are scaled as XGBoost does, `xgboost_dart_mode = TRUE`; see",
+                                "`normalize_type`"),
+     holds = function(value, given) if (in_dart(given)) is_yes(value) else is_no(value) || is_yes(value))
   no("fair_c", paste("the Fair loss is a metric here, eval_metric = \"fair@2\"; to minimise it give a custom",
                      "objective, see ?gbt_train"))
   no("theta size", "objective \"negative_binomial\" takes its inverse: `dispersion = 1 / theta`")
@@ -65,8 +69,6 @@ not_offered <- local({
      "survival objectives are not offered")
   no("posterior_sampling langevin", "stochastic gradient Langevin boosting is not offered", FALSE)
   no("diffusion_temperature", "stochastic gradient Langevin boosting is not offered")
-  no("model_shrink_rate", "earlier trees are never shrunk", 0)
-  no("model_shrink_mode", "earlier trees are never shrunk")
 
   # splits and features
   no("random_score_type", "the noise of `random_strength` is normal and fades with the rounds",

@@ -166,6 +166,7 @@ engine_params <- function(args) {
   }
   if (out$grow_policy == "symmetric") check_symmetric(out, args$typed)
   check_sampling(out, args, args$value[["class_shares"]])
+  check_boosting(out, args)
   out
 }
 
@@ -230,6 +231,7 @@ resolve_seed <- function(args, params, holds_out) {
   if (!is.null(args$value[["seed"]])) return(params$seed)
   shares <- c("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
   random <- holds_out || any(unlist(params[shares]) < 1) || params$sampling_method != "uniform" ||
-    params$random_strength > 0 || params$extra_trees > 0 || !is.null(args$value[["class_shares"]])
+    params$random_strength > 0 || params$extra_trees > 0 || params$boosting == "dart" ||
+    !is.null(args$value[["class_shares"]])
   if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
 }

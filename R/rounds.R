@@ -128,6 +128,7 @@ say_end <- function(why, fit, state) {
 
 # Custom objective: gradients of the next round. A loss without curvature, such as an absolute error, splits nothing.
 set_own_gradients <- function(trainer, fit, first = FALSE) {
+  .Call(C_gbt_trainer_begin, trainer, fit$host$threads)
   score <- .Call(C_gbt_trainer_scores, trainer, 0L, FALSE, FALSE, fit$host$threads)
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))
@@ -221,7 +222,8 @@ evaluation_log <- function(evaluation, start, state) {
   columns <- lapply(seq_along(is_own), function(j) out[, j])
   names(columns) <- log_names(evaluation)
   columns <- c(list(round = as.integer(start$rounds + seq_len(n))), columns)
-  before <- unclass(start$model$evaluation_log)
+  before <- start$model$evaluation_log # with rounds that the model does not have, perhaps: see R/boosting.R
+  if (!is.null(before)) before <- unclass(subset_rows(before, which(before$round <= start$rounds)))
   if (identical(names(before), names(columns))) columns <- Map(c, before, columns)
   list_frame(columns, length(columns$round))
 }

@@ -131,6 +131,28 @@
 #' `"goss"` and `"mvs"` are not for objectives whose leaves are quantiles. All but `"uniform"` need
 #' `num_parallel_tree = 1`. `min_data_in_leaf` counts rows that were drawn, `min_child_weight` their weighted hessians.
 #'
+#' @section Rounds that change earlier ones:
+#' * `boosting = "dart"` (Rashmi and Gilad-Bachrach, 2015): a round is grown on the gradients of the model without some
+#'   of the rounds before it, so that late trees are not left with what earlier ones have missed. With the chance
+#'   `skip_drop` a round drops none; else it drops each earlier round with the chance `rate_drop`, `max_drop` of them
+#'   at most. Where k were dropped, they count k / (k + `eta`) of what they did afterwards and the new round 1 / (k +
+#'   `eta`) (`normalize_type = "tree"`), or all of them 1 / (1 + `eta`) (`"forest"`), as in XGBoost. A round that drops
+#'   k others passes over the rows 2 k times more. Rounds of an `init_model` are never dropped, and statistics of
+#'   categorical columns have one order (`cat_permutations`). Also called `booster`.
+#' * `model_shrink_rate` (CatBoost): before each round all trees so far are multiplied by 1 - `model_shrink_rate` *
+#'   `eta`, or, with `model_shrink_mode = "decreasing"`, by 1 - `model_shrink_rate` / (rounds so far). The constant
+#'   that trees begin at and offsets do not shrink, so that a number added to the response is added to predictions.
+#'   Those of an `init_model` shrink with the others.
+#' * `tail_rounds` (tail averaging, after Polyak): scores are the means of those after each of the last rounds, as if
+#'   these had been grown with a learning rate that falls to 0 in equal steps. Trees, the log and early stopping are
+#'   those without it. Where the number of rounds is fixed and `eta` large (0.3) it mostly helped on the data that were
+#'   measured; with early stopping it does not, and the last rounds are those up to the best one then.
+#'
+#' A model has its trees with what they count at its end. So after early stopping it has no rounds behind the best one,
+#' whose trees would count more or less with them (the log goes on), and `predict(trees = )` with fewer rounds is not
+#' what was predicted after so many. Scores of training, and with them metrics in the log, are those of
+#' [predict()][predict.gbt] but for rounding; with `tail_rounds` they are those of the last round alone.
+#'
 #' @section Objectives:
 #' When `objective` is left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`,
 #' more are `"softmax"`, numbers are `"squared_error"` (with a message, class `gbt_message`, where all of them are 0 or
@@ -328,12 +350,20 @@
 #' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
 #' @param model_size_reg Penalty on statistics of many levels that the model does not use yet, see below; 0 for none,
 #'   CatBoost's default is 0.5.
-#' @param boosting `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
+#' @param boosting `"plain"`; `"dart"` for rounds that are grown without some of those before them, see Rounds that
+#'   change earlier ones; or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
 #'   are grown by gradients at scores of models that have not seen the row's response, and the values of leaves are
 #'   those of all rows. For small data, up to about 50,000 rows: training takes two to three times as long. Rows are
 #'   taken in an order drawn by `seed`, or in that of `time`; rows of a `group` stay together. On the data that were
 #'   measured it predicts somewhat worse than `"plain"`, so compare. Not for an objective of your own. Also called
 #'   `boosting_type` and `booster`.
+#' @param rate_drop,skip_drop,max_drop,normalize_type With `boosting = "dart"`, see below: the chance of each earlier
+#'   round to be dropped, the chance that none is, most rounds that are dropped at once (0 for no limit), and what they
+#'   count afterwards, `"tree"` or `"forest"`.
+#' @param model_shrink_rate,model_shrink_mode How much the model shrinks before every round, see below: 0 for not at
+#'   all; `"constant"` or `"decreasing"`.
+#' @param tail_rounds The model is the mean of the models after each of the last so many rounds, see below; 1 for the
+#'   last one alone.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
 #' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.
 #' @param cat_smooth,cat_l2,cat_noise,max_cat_threshold,min_data_per_group Splits of larger factors by sets of

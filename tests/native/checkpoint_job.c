@@ -13,7 +13,7 @@ const char *part_path(void) {
 
 /* ---- what came out ---- */
 
-static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_trainer *tr) {
+static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer *tr) {
   part_outcome o = {
       .rounds = gbt_trainer_rounds(tr), .best_round = gbt_trainer_best_round(tr), .n_data = 1 + spec->n_valid};
   const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
@@ -28,6 +28,15 @@ static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, const
     if (CHECK_OK(gbt_trainer_scores(ctx, tr, s, &score, test_err)))
       memcpy(o.score[s], score, (size_t)o.n_score[s] * sizeof(double));
   }
+  const gbt_forest_view *model;
+  if (CHECK_OK(gbt_forest_new_like(&ctx->mem, &view, &o.model, test_err)) &&
+      CHECK_OK(gbt_trainer_model(ctx, tr, &model, test_err)))
+    CHECK_OK(gbt_forest_append(o.model, model, test_err));
+  const double *kept;
+  o.n_kept = spec->keep_best > 0 ? o.n_score[spec->keep_best] : 0;
+  o.kept = test_alloc((size_t)o.n_kept * sizeof(double));
+  if (o.n_kept > 0 && CHECK_OK(gbt_trainer_best_scores(ctx, tr, spec->keep_best, &kept, test_err)))
+    memcpy(o.kept, kept, (size_t)o.n_kept * sizeof(double));
   o.n_log = o.rounds * width;
   o.log = test_alloc((size_t)o.n_log * sizeof(double));
   if (o.n_log > 0) memcpy(o.log, log, (size_t)o.n_log * sizeof(double));
@@ -36,15 +45,18 @@ static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, const
 
 void part_outcome_free(part_outcome *o) {
   gbt_forest_free(o->forest);
+  gbt_forest_free(o->model);
   for (int32_t s = 0; s < o->n_data; s++) free(o->score[s]);
-  free(o->log);
+  free(o->log), free(o->kept);
 }
 
 int part_outcomes_same(const part_outcome *a, const part_outcome *b) {
-  int ok = same_forests(a->forest, b->forest) & CHECK_EQ_I64(a->rounds, b->rounds) &
+  int ok = same_forests(a->forest, b->forest) & same_forests(a->model, b->model) &
+           CHECK_EQ_I64(a->rounds, b->rounds) & CHECK_EQ_I64(a->n_kept, b->n_kept) &
            CHECK_EQ_I64(a->best_round, b->best_round) & CHECK_EQ_I64(a->n_log, b->n_log);
   for (int32_t s = 0; ok && s < a->n_data; s++)
     ok &= CHECK_EQ_BYTES(a->score[s], b->score[s], (size_t)a->n_score[s] * sizeof(double));
+  ok = ok && CHECK_EQ_BYTES(a->kept, b->kept, (size_t)a->n_kept * sizeof(double));
   return ok && CHECK_EQ_BYTES(a->log, b->log, (size_t)a->n_log * sizeof(double));
 }
 

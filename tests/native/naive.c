@@ -164,17 +164,8 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
   }
 }
 
-/* The shrinkage of a round, those of the initial model included. */
-static double eta_of(const gbt_trainer_spec *spec, uint64_t round) {
-  const uint64_t per_round = (uint64_t)(spec->objective.n_outputs * spec->params.num_parallel_tree);
-  int64_t own = (int64_t)(round - (spec->init ? spec->init->n_trees / per_round : 0));
-  if (spec->eta == NULL) return spec->params.eta;
-  while (own >= spec->n_eta) own--;
-  return spec->eta[own];
-}
-
 void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
-  nv->eta = eta_of(nv->spec, round);
+  nv->eta = naive_eta_of(nv->spec, round);
   nv->round = round;
   size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
@@ -366,7 +357,7 @@ static void grow_symmetric(naive *nv) {
 
 /* ---- the finished tree ---- */
 
-static int32_t leaf_of(const naive *nv, int32_t which, int64_t row) {
+int32_t naive_leaf_of(const naive *nv, int32_t which, int64_t row) {
   int32_t at = 0;
   while (nv->node[at].left > 0) {
     const naive_node *node = &nv->node[at];
@@ -437,7 +428,7 @@ static void quantile_values(const naive *nv, double *weight) {
   free(low), free(high);
 }
 
-static void finish_tree(const naive *nv, gbt_forest *forest) {
+static void finish_tree(naive *nv, gbt_forest *forest) {
   const gbt_scale *scale = &nv->scale[nv->output];
   size_t n = (size_t)nv->n_nodes;
   gbt_node *nodes = test_alloc(n * sizeof *nodes);
@@ -457,7 +448,7 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
     if (!renews(nv->spec)) weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
     if (!renews(nv->spec) && i > 0 && nv->node[node->parent].kept)
       weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
-    value[i] = weight[i] * (nv->eta / (double)nv->p->num_parallel_tree);
+    value[i] = weight[i] * (nv->eta * nv->entry / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
     count[i] = (uint32_t)node->n_rows;
     nodes[i] = put_node(nv, node, i > 0 ? &nodes[i - 1] : NULL, value[i], sets, &n_words);
@@ -466,8 +457,9 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
     int64_t rows = set_at(nv, s)->rows.n;
-    for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[leaf_of(nv, s, r)];
+    for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[naive_leaf_of(nv, s, r)];
   }
+  if (nv->past != NULL) naive_keep_tree(nv, value);
   free(nodes), free(gain), free(cover), free(value), free(weight), free(count), free(sets);
 }
 
@@ -539,6 +531,7 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
               .n_feats = spec->train->cuts->n_features,
               .n_outputs = spec->objective.n_outputs,
               .score = scores,
+              .entry = 1.0,
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
   for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of_rows(set_at(&nv, s), spec->train->cuts);
@@ -583,13 +576,18 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
   else if (!spec->init_score)
     naive_base_scores(spec, forest->base);
   for (int32_t s = 0; s <= spec->n_valid; s++) naive_start_scores(&nv, s, forest->base);
+  if (naive_rescales(nv.p)) nv.past = naive_past_new(spec, n_rounds);
   for (int64_t i = 0; i < n_rounds; i++) {
-    if (i == 0) nv.eta = spec->init_eta > 0.0 ? spec->init_eta : eta_of(spec, forest->n_trees / per_round);
-    nv.size_reg = naive_size_reg(nv.p, nv.eta, forest, nv.n_outputs);
+    if (i == 0) nv.eta = spec->init_eta > 0.0 ? spec->init_eta : naive_eta_of(spec, forest->n_trees / per_round);
+    nv.size_reg = naive_size_reg(nv.p, nv.eta * nv.entry, forest, nv.n_outputs);
     naive_handicaps(&nv, forest);
+    if (nv.past != NULL) naive_begin_round(&nv, i, forest->base);
     naive_gradients(&nv, forest->n_trees / per_round, custom);
+    if (nv.past != NULL) naive_begin_valid(&nv, i, forest->base);
     for (int32_t k = 0; k < spec->objective.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);
+    if (nv.past != NULL) naive_end_round(&nv, i);
   }
+  naive_past_free(nv.past);
   naive_close(&nv);
 }

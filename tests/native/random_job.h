@@ -23,6 +23,10 @@ void random_job_draw_evenly(random_job *r);
 /* With ordered boosting, where rows are drawn with the same chance. */
 void random_job_order(random_job *r);
 
+/* With rounds that change what those before them count, two to seven of them; `what`: dropped rounds, shrinking, the
+ * mean of the last rounds, or (3) all of it. Boosting is no more ordered where rounds are dropped. */
+void random_job_rescale(random_job *r, uint64_t seed, int what);
+
 /* Says in the report what it was. */
 void random_job_tell(const random_job *r, uint64_t seed);
 

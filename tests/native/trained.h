@@ -30,6 +30,7 @@ typedef struct train_how {
 /* All that came out. */
 typedef struct trained {
   gbt_forest *forest; /* a copy */
+  gbt_forest *model;  /* a copy of what the model has, where rounds change what others count; else NULL */
   double *score[1 + JOB_VALID];
   int64_t n_rows[1 + JOB_VALID];
   double *log; /* rounds x width; NULL when naive */
@@ -50,8 +51,9 @@ void job_close(gbt_trainer_spec *spec);
 /* The job's rounds; 0 after a failure, reported as a failed check. */
 int train_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why);
 
-/* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores. */
-trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr);
+/* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores; where
+ * rounds change what others count, those from the model are the scores at its end. */
+trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr);
 
 /* Checks as well that predictions from the forest are the trainer's scores of all data sets. NULL after a failure,
  * which is reported as a failed check. */
@@ -65,7 +67,7 @@ int same_forests(const gbt_forest *a, const gbt_forest *b);
 /* A number that depends on every byte of a forest, and on `before`. */
 uint64_t forest_digest(uint64_t before, const gbt_forest *forest);
 
-/* Forests, scores and, where both have one, logs. */
+/* Forests, models, scores and, where both have one, logs. */
 int same_trained(const trained *a, const trained *b);
 
 /* A custom loss for the tests: gradients of a smooth loss, hessians that are 0 for some rows. */

@@ -35,6 +35,9 @@ peers <- list(
     threads = n_jobs nthread nthreads num_thread num_threads
     device = device device_type task_type
     boosting = boost boosting boosting_type
+    rate_drop = drop_rate rate_drop
+    skip_drop = skip_drop
+    max_drop = max_drop
     objective = app application loss obj objective objective_type
     tweedie_variance_power = tweedie_variance_power
     num_class = num_class num_classes
@@ -76,13 +79,12 @@ peers <- list(
     ! FALSE = bagging_by_query contrib is_predict_contrib is_predict_leaf_index
       is_predict_raw_score is_save_binary is_save_binary_file leaf_index linear_tree linear_trees
       pred_early_stop predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score
-      predict_rawscore raw_score reg_sqrt save_binary uniform_drop use_quantized_grad
-      xgboost_dart_mode zero_as_missing
-    ? = bagging_freq first_metric_only gpu_device_id subsample_freq
+      predict_rawscore raw_score reg_sqrt save_binary use_quantized_grad zero_as_missing
+    ? = bagging_freq first_metric_only gpu_device_id subsample_freq uniform_drop xgboost_dart_mode
     ! TRUE = boost_from_average bundle deterministic enable_bundle enable_sparse free_raw_data is_enable_bundle
       is_enable_sparse is_sparse record serializable sparse use_missing
-    ! 0 = cegb_penalty_split drop_rate linear_lambda max_drop mc_penalty monotone_penalty
-      monotone_splits_penalty ms_penalty nfold path_smooth rate_drop skip_drop
+    ! 0 = cegb_penalty_split linear_lambda mc_penalty monotone_penalty
+      monotone_splits_penalty ms_penalty nfold path_smooth
     ! 1 = cegb_tradeoff multi_error_top_k neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
       num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid
     ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp
@@ -119,6 +121,9 @@ peers <- list(
     device = device
     tree_method = tree_method
     boosting = booster
+    rate_drop = rate_drop
+    skip_drop = skip_drop
+    normalize_type = normalize_type
     objective = obj objective
     tweedie_variance_power = tweedie_variance_power
     huber_delta = huber_slope
@@ -142,13 +147,15 @@ peers <- list(
       feature_names feature_selector feature_types feval folds label label_lower_bound
       label_upper_bound lambdarank_bias_norm lambdarank_normalization lambdarank_num_pair_per_sample
       lambdarank_pair_method lambdarank_score_normalization lambdarank_unbiased max_cached_hist_node maximise
-      maximize ndcg_exp_gain normalize_type ntree_limit position refresh_leaf sample_type
+      maximize ndcg_exp_gain ntree_limit position refresh_leaf
       save_name showsd shuffle sketch_eps stratified top_k train_folds
     ! FALSE = debug_synchronize extmem_single_page fail_on_invalid_gpu_id monitor_training prediction
       seed_per_iteration use_rmm
     ? = disable_default_eval_metric gpu_id silent verbose_eval
     ! TRUE = enable_categorical validate_parameters
-    ! 0 = lambda_bias nfold one_drop rate_drop skip_drop
+    ! 0 = lambda_bias nfold
+    ! 0 FALSE = one_drop
+    ! 'uniform' = sample_type
     ! NA = missing
     ! 'one_output_per_tree' = multi_strategy
     ! 1 = n_gpus
@@ -181,6 +188,8 @@ peers <- list(
     model_size_reg = model_size_reg
     first_use_penalty = first_feature_use_penalties
     boosting = boosting_type
+    model_shrink_rate = model_shrink_rate
+    model_shrink_mode = model_shrink_mode
     objective = loss_function objective
     num_class = classes_count
     eval_metric = custom_loss custom_metric eval_metric
@@ -210,14 +219,14 @@ peers <- list(
       embedding_features feature_calcers
       fixed_binary_splits folds gpu_cat_features_storage
       gpu_ram_part graph group_weight has_header ignored_features input_borders inverted learn_pool
-      metadata metric_update_interval model_shrink_mode name nan_mode
+      metadata metric_update_interval name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
       per_object_feature_penalties pinned_memory_size pool return_models shuffle simple_ctr
       snapshot_file stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
     ? = devices logging_level silent use_best_model verbose_eval
-    ! 0 = eval_fraction fold_count model_shrink_rate nfold od_pval
+    ! 0 = eval_fraction fold_count nfold od_pval
       sparse_features_conflict_fraction
     ! 'Median' = feature_border_type
     ! 'SkipTest' = counter_calc_method
@@ -392,6 +401,12 @@ test_that("what is accepted may depend on other parameters", {
     refuses(0, name, subsample = 0.5)
     refuses(TRUE, name)
     refuses(5, name)
+  }
+  for (name in c("uniform_drop", "xgboost_dart_mode")) { # no matter without dropped rounds
+    accepts(FALSE, name)
+    accepts(TRUE, name)
+    accepts(TRUE, name, boosting = "dart")
+    refuses(FALSE, name, boosting = "dart")
   }
   accepts(FALSE, "disable_default_eval_metric", valid = 0.3)
   accepts(TRUE, "disable_default_eval_metric", valid = 0.3, eval_metric = "mae")

@@ -16,7 +16,7 @@
  *   frontier.cu     the tree being grown: choosing; children.cuh: children, and the plan of the next step
  *   ahead.cuh       best-first growth that splits leaves ahead of its choices
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
- *   refit.cu        trees that are there, once more: rows by given splits
+ *   refit.cu        trees that are there, once more: rows by given splits; add.cu: their values to scores once more
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
  *   small.cu        all of this but gradients and validation sets in one kernel, where data are small;
  *                   small_gradient.cu: their gradients
@@ -148,6 +148,14 @@ struct cu_down {
   gbt_export out;
 };
 
+/* The way up of trees whose values are added once more: add.cu. On the host, tree by tree `room` apart. */
+struct cu_added {
+  gbt_grow_node *node;
+  double *value;
+  int32_t *n_nodes;
+  size_t cap[3];
+};
+
 /* The launches of a batch, recorded: all in CU_BEGIN where the number of steps is known. Otherwise each part ends where
  * the host looks at the trees, behind a choice: CU_BEGIN has the roots and the first steps, CU_MORE as many steps, from
  * the partition on, CU_END the leaves. */
@@ -226,6 +234,7 @@ struct cu_backend {
   cu_gathered gather;
   cu_renewal renew;
   cu_down down;
+  cu_added added;
   cu_graph graph;
   cu_metrics metrics;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
@@ -322,6 +331,9 @@ static inline int cu_are_fixed(const cu_backend *be) {
 }
 /* Scores before the first tree. */
 gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
+/* The op shrink_scores. */
+gbt_status cu_shrink_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *base, double factor,
+                            gbt_error *err) GBT_MUST_CHECK;
 
 /* Where rows are sampled. The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
@@ -398,6 +410,8 @@ static inline int cu_ends_blind(const cu_backend *be) {
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
 gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
+/* All rows of a data set, of the trees of a turn. */
+gbt_status cu_route_set(gbt_ctx *ctx, cu_backend *be, int32_t which, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
 
 /* Objectives whose leaves are quantiles; others have nothing of it. A round begins: its residuals. By cu_leaves: what
  * the values of leaves and kept nodes are made of. They issue work. */
@@ -405,6 +419,11 @@ gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train,
 void cu_renew_close(cu_backend *be);
 gbt_status cu_renew_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The op add_trees; what it has made is freed. */
+gbt_status cu_add_trees(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_tree_task *task, int32_t n_trees,
+                        const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
+void cu_add_close(cu_backend *be);
 
 /* The op refit_trees; what it has made is freed. */
 gbt_status cu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,

@@ -141,6 +141,7 @@ static dim3 route_grid(const cu_backend *be, int64_t n) {
 struct route_job {
   cu_backend *be;
   int32_t s, turn;
+  int all; /* of the training set all rows, not those that were not drawn */
 };
 
 /* See cu_extent_fn. */
@@ -148,8 +149,9 @@ static gbt_status route_extent(void *arg, const cu_rows_view *extent, gbt_error 
   const route_job *job = (const route_job *)arg;
   const cu_backend *be = job->be;
   const int64_t n = extent->end - extent->beg;
-  const route_pass pass = {*extent, be->data[job->s].score.at, job->s > 0 && extent->unseen_beg != nullptr};
-  if (job->s == 0)
+  const cu_rows_view its = job->all && job->s == 0 ? cu_variant_of(*extent, be->task[0].variant) : *extent;
+  const route_pass pass = {its, be->data[job->s].score.at, job->s > 0 && extent->unseen_beg != nullptr};
+  if (job->s == 0 && !job->all)
     CU_LAUNCH(k_route_train, route_grid(be, n), CU_BLOCK, 0, be->device.stream, be->view, pass, job->turn);
   else
     CU_LAUNCH(k_route_data, route_grid(be, n), CU_BLOCK, 0, be->device.stream, be->view, pass, job->turn);
@@ -157,12 +159,23 @@ static gbt_status route_extent(void *arg, const cu_rows_view *extent, gbt_error 
   return GBT_OK;
 }
 
+static gbt_status route_job_run(gbt_ctx *ctx, route_job *job, gbt_error *err) {
+  cu_backend *be = job->be;
+  const int32_t variant = job->s == 0 ? be->task[0].variant : 0;
+  return cu_extents_pass(ctx, &be->device, &be->data[job->s], variant, route_extent, job, err);
+}
+
 /* Trees of an output one after the other, as a row's score is a sum in their order. */
 gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) {
   const int rest = be->view.samples && !cu_takes_small(be); /* small.cu takes along all rows */
   for (int32_t s = rest ? 0 : 1; s <= be->n_valid; s++) {
-    route_job job = {be, s, turn};
-    GBT_TRY(cu_extents_pass(ctx, &be->device, &be->data[s], s == 0 ? be->task[0].variant : 0, route_extent, &job, err));
+    route_job job = {be, s, turn, 0};
+    GBT_TRY(route_job_run(ctx, &job, err));
   }
   return GBT_OK;
+}
+
+gbt_status cu_route_set(gbt_ctx *ctx, cu_backend *be, int32_t which, int32_t turn, gbt_error *err) {
+  route_job job = {be, which, turn, 1};
+  return route_job_run(ctx, &job, err);
 }

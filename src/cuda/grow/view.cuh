@@ -26,6 +26,7 @@ extern "C" {
 #include "../../gbt/math/fixed.h"
 #include "../../gbt/math/gain.h"
 #include "../../gbt/math/sampling.h"
+#include "../../gbt/math/shrink.h"
 #include "../../gbt/objective/formulas.h"
 #include "../../gbt/objective/objective.h"
 #include "../../gbt/objective/renewal.h"

@@ -8,6 +8,7 @@
 #include "../base/parts.h"
 #include "../tree/check.h"
 #include "ranks.h"
+#include "rescale.h"
 #include "trainer_state.h"
 
 #define MAGIC "gbttrain" /* 8 bytes */
@@ -166,7 +167,7 @@ gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *tr, const char *pat
   gbt_parts_writer w;
   GBT_TRY(check_able(ctx, tr, err));
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
-  GBT_ASSERT(tr->n_trees == tr->forest->n_trees);
+  GBT_ASSERT(tr->n_trees == tr->forest->n_trees && !tr->is_begun);
   gbt_status status = gbt_parts_begin(&tr->mem, path, MAGIC, VERSION, tr->identity, &w, err);
   if (status == GBT_OK) status = put_all(ctx, &w, tr, note, n_note, err);
   if (status == GBT_OK) status = gbt_parts_end(&w, err);
@@ -307,7 +308,7 @@ static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, f
   *n_note = (size_t)n;
   GBT_TRY(take_scores(ctx, r, tr, err));
   take_over(tr, &s);
-  return GBT_OK;
+  return gbti_resume_factors(ctx, tr, err);
 }
 
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *tr, const char *path, uint8_t **note, size_t *n_note,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "../math/shrink.h"
+
 /* Scores of one data set before the first tree: the caller's, or base plus offset. A task takes CPU_TASK_ROWS rows of
  * an output. */
 typedef struct start_job {
@@ -36,6 +38,34 @@ static gbt_status start(gbt_ctx *ctx, cpu_backend *be, int32_t which, const doub
 
 gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *score, gbt_error *err) {
   return start(ctx, (cpu_backend *)self, which, score, NULL, err);
+}
+
+/* As start_job: the scores on their way back to base plus offset. */
+typedef struct shrink_job {
+  const gbt_rows *rows;
+  const double *base;
+  int64_t n_parts;
+  double factor, *score;
+} shrink_job;
+
+static void shrink_task(void *arg, int64_t task, int thread) {
+  const shrink_job *job = arg;
+  size_t n = (size_t)job->rows->n, k = (size_t)(task / job->n_parts);
+  size_t beg = (size_t)(task % job->n_parts) * CPU_TASK_ROWS, end = n - beg < CPU_TASK_ROWS ? n : beg + CPU_TASK_ROWS;
+  double *score = job->score + k * n;
+  const double *offset = job->rows->field[GBT_OFFSET] ? job->rows->field[GBT_OFFSET] + k * n : NULL;
+  (void)thread;
+  for (size_t i = beg; i < end; i++)
+    score[i] = gbt_shrunk(score[i], offset ? job->base[k] + offset[i] : job->base[k], job->factor);
+}
+
+gbt_status cpu_shrink_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *base, double factor,
+                             gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  const gbt_rows *rows = &be->data[which]->rows;
+  shrink_job job = {rows, base, (rows->n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, factor, be->score[which]};
+  const double ns = 1.0 * (double)rows->n * (double)be->n_outputs;
+  return cpu_parallel(ctx, job.n_parts * be->n_outputs, ns, shrink_task, &job, err);
 }
 
 gbt_status cpu_score_open(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {

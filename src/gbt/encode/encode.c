@@ -128,9 +128,11 @@ static void drop(gbti_encoding *e) {
   gbt_schema_unref(e->schema);
 }
 
-/* How many orders: leaf values come from gradients that are computed here, not from those of the host. */
+/* How many orders: leaf values come from gradients that are computed here, not from those of the host. Trees that are
+ * dropped must be those that the scores are of, not drafts that nobody keeps. */
 static int32_t n_orders(const gbti_encoding *e, const gbt_objective *objective) {
-  return e->plan.orders && !gbt_objective_is_given(objective) ? (int32_t)e->params->cat_permutations : 1;
+  if (!e->plan.orders || gbt_objective_is_given(objective)) return 1;
+  return e->params->boosting == GBT_BOOSTING_DART ? 1 : (int32_t)e->params->cat_permutations;
 }
 
 /* The first column whose statistics are of quartiles, which classes do not have. */

@@ -175,6 +175,10 @@ walked_leaves <- function(model, x, rows) {
 # Has the model statistics of the response? In training these are of the rows before, for new rows of all rows.
 knows_labels_before <- function(model) any(c("target", "quartiles") %in% unlist(model$params$cat_method))
 
+# Do rounds change what those before them count? Then scores of training are those of predict() but for rounding, and
+# what is behind the best round is no part of the model.
+rounds_change <- function(model) gbt:::rescales(model$params)
+
 # ---- all of it ----
 
 # What another build or device must give as well.
@@ -275,14 +279,14 @@ checks <- list(
     k <- 1L + (case$id %% n)
     first <- list(value = model$value[seq_len(k)])
     same("first rounds", ask(case, first, trees = k)$value, ask(case, model, trees = k)$value)
-    if (case$init > 0) return()
+    if (case$init > 0 || rounds_change(model$value)) return()
     change <- list(nrounds = k, early_stopping_rounds = 0)
     other <- fit(case, change = change)
     same("training of fewer rounds", is_fit(other), TRUE)
     if (is_fit(other)) same("training of fewer rounds", trees_of(other), trees_of(first))
   },
   scores = function(case, model, new, same) { # of training rows, and of others as validation rows
-    if (!is.null(case$args$valid)) return()
+    if (!is.null(case$args$valid) || rounds_change(model$value)) return()
     seen <- list()
     catch <- gbt_metric("catch", function(pred, label) {
       seen[[length(seen) + 1L]] <<- as.vector(pred)
@@ -317,7 +321,8 @@ checks <- list(
       if (end > length(metric)) break
       if (metric[end] < metric[best]) best <- end
     }
-    same("best round", c(model$value$best_round, model$value$nrounds), c(best, end))
+    same("best round", c(model$value$best_round, model$value$nrounds, nrow(log)),
+         c(best, if (rounds_change(model$value)) best else end, end))
   },
   nothing = function(case, model, new, same) { # weights of 1, an offset of 0
     if (length(case$sets) > 0L || case$init > 0) return()
