@@ -12,7 +12,9 @@
 #'
 #' Folds of your own are a value for each row (fold numbers, a factor, texts), a list of the rows that each fold holds
 #' out, or what `rsample::vfold_cv()` and its relatives return. They say everything: `group` and `time` then only shape
-#' statistics of categorical columns.
+#' statistics of categorical columns. With a formula `folds` is evaluated in `data`, as `weights` of [gbt_train()] are,
+#' so a column may have them, and `subset` and `na.action` drop rows together with their folds. (Rows in a list are
+#' counted among those that are left.)
 #'
 #' @section What is shared:
 #' Cuts of numeric columns and the order of levels come from all rows, those of the folds among them: bins know where
@@ -55,9 +57,9 @@
 #' @aliases print.gbt_cv as.data.frame.gbt_cv
 #' @export
 gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
-  folds <- folds_given(if (!missing(folds)) list(folds), ..., usual = folds)
+  its <- folds_given(substitute(folds), function() folds, missing(folds), sys.nframe(), ...)
   call <- sys.call()
-  plan <- structure(class = "gbt_cv_plan", c(fold_plan(folds, repeats, stratify, "gbt_cv"), list(
+  plan <- structure(class = "gbt_cv_plan", c(fold_plan(its, repeats, stratify, "gbt_cv"), list(
     keep_models = check_flag(keep_models, "keep_models"), call = small_call(call, parent.frame())
   )))
   call <- call[!names_of_call(call) %in% cv_arguments]
@@ -67,19 +69,28 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
 
 fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv")
 
-# The folds, by whatever name. said: list of what was given as `folds`, or NULL.
-folds_given <- function(said, ..., usual) {
+# What evaluates the folds, see in_data(), by whatever name they are given. written, value, usual: of `folds`, and
+# whether it was left out; frame: of the function that was called.
+folds_given <- function(written, value, usual, frame, ...) {
   other <- which(...names() %in% fold_aliases)
-  if (length(other) == 0L) return(usual)
-  if (!is.null(said) || length(other) > 1L) stop_argument("`folds` is given twice", "folds")
-  ...elt(other)
+  if (length(other) == 0L) return(in_data(written, value, written_in("folds", frame)))
+  if (!usual || length(other) > 1L) stop_argument("`folds` is given twice", "folds")
+  its <- substitute(list(...))[[other + 1L]]
+  in_data(its, function() ...elt(other), written_in(...names()[other], frame))
 }
 
-# How folds are made, see make_folds(). who: the function that was called.
+# How folds are made, see make_folds(). folds: of folds_given(); who: the function that was called.
 fold_plan <- function(folds, repeats, stratify, who) {
-  if (is.null(folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
   if (!is.null(stratify)) check_flag(stratify, "stratify")
   list(folds = folds, repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify, who = who)
+}
+
+# The plan with its folds, which are evaluated already where there are data of a formula. x: the data of others.
+with_folds <- function(plan, x) {
+  its <- plan$folds
+  if (is.function(its)) plan["folds"] <- list(argument_value(attr(its, "value"), attr(its, "written"), "folds", x))
+  if (is.null(plan$folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
+  plan
 }
 
 # Arguments that are none of gbt_train().

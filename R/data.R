@@ -55,7 +55,7 @@ data_fields_good <- function(d, info) {
   n <- info$n_rows
   c(n_rows = is_number(d$n_rows, n, n), feature_names = identical(d$feature_names, info$names),
     feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n), time = numbers(d$time, n),
-    group = numbers(d$group, n),
+    group = numbers(d$group, n), exposed = is.null(d$exposed) || (is_text(d$exposed) && !is.null(d$offset)),
     offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
     max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
     sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
@@ -163,9 +163,12 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   [gbt_query()] or a result of `DBI::dbSendQuery()` for a database, a data set, query or reader of package arrow or
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
-#'   and so are `weight`, `offset`, `time` and `group`.
+#'   and so are `weight`, `offset`, `exposure`, `time` and `group`.
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
+#' @param exposure How long, or of how much, each row was observed, for objectives with a log link, see [gbt_train()]:
+#'   numbers above 0, or the name of a column, which is then no feature; models keep the name. Its logarithm is added to
+#'   the offset.
 #' @param time,group When each row was observed; or which rows belong together: see [gbt_train()]. At most one of the
 #'   two.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
@@ -200,8 +203,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
 #' found, once to bin it. It must be the same rows every time, which is checked. Columns and their classes must be the
 #' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of
-#' `x` and of `label`, `weight`, `offset`, `time` and `group` of its rows; these are kept in memory as a whole. With
-#' `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
+#' `x` and of `label`, `weight`, `offset`, `exposure`, `time` and `group` of its rows; these are kept in memory as a
+#' whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
 #' @section How many rows:
 #' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
 #' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. The engine can share more rows out among several
@@ -230,9 +233,9 @@ gbt_data <- function(x, ...) {
 #' @exportS3Method gbt_data DBIConnection
 gbt_data.DBIConnection <- function(x, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
                                    ..., columns = NULL, params = NULL, chunk_rows = 1e5, n_rows = NULL,
-                                   progress = FALSE) {
+                                   progress = FALSE, exposure = NULL) {
   gbt_data.default(gbt_query(x, statement, label, weight, offset, time, group, columns, params, chunk_rows, progress,
-                             n_rows), ...)
+                             n_rows, exposure), ...)
 }
 
 #' @rdname gbt_data
@@ -241,7 +244,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                              reference = NULL, max_bin = 255, level_counts = FALSE,
                              sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"),
                              page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
-                             memory = NULL, compress = FALSE, init_model = NULL) {
+                             memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
@@ -278,16 +281,29 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
   if (!is.null(init) && missing(level_counts)) level_counts <- NULL
   if (inherits(x, "DBIResult")) x <- result_source(x)
   if (is_arrow_rows(x)) x <- gbt_batches(x)
+  exposed <- NULL
   if (inherits(x, "gbt_source")) {
+    if (is_column_name(exposure)) {
+      x <- with_role(x, "exposure", exposure)
+      exposure <- NULL
+    }
+    exposed <- x$roles$exposure
     rows <- read_source(x)
     on.exit(rows$close())
     x <- rows$read
   }
   if (is.function(x)) {
     sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
-    given <- list(label = label, weight = weight, offset = offset, time = time, group = group)
+    given <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
     return(data_of_chunks(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                          threads, path, memory, codec, init))
+                          threads, path, memory, codec, init, exposed))
+  }
+  if (!is.null(exposure)) {
+    if (inherits(x, "ArrowTabular")) x <- as.data.frame(x)
+    its <- with_exposure(list(x = x, offset = offset, exposure = exposure))
+    if (is.null(reference)) x <- its$x # else that has decided which columns are features
+    offset <- its$offset
+    exposed <- its$exposed
   }
   frame <- frame_to_bin(x, sparse_zero, cat_features, level_counts, init, reference)
   if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training
@@ -297,7 +313,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
   new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device),
                time, group, path, memory, codec, function(offset, zero) {
                  if (!is.null(init)) start_kept(init, start_scores(init, x, offset, zero, resolve_threads(threads)))
-               })
+               }, exposed)
 }
 
 # The columns as they are binned. init: the model to go on from, or NULL.
@@ -311,12 +327,13 @@ frame_to_bin <- function(x, sparse_zero, cat_features, level_counts, init, refer
 # function(offset, sparse_zero), the scores to go on from.
 new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
                          unseen = "prior", page_rows = 0L, threads = NULL, device = NULL, time = NULL, group = NULL,
-                         path = NULL, memory = NULL, codec = "none", start = function(offset, zero) NULL) {
+                         path = NULL, memory = NULL, codec = "none", start = function(offset, zero) NULL,
+                         exposed = NULL) {
   weight <- check_weight(weight, frame$n_rows)
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
   if (!is.null(offset)) dim(offset) <- shape
-  kept <- list(label = label, weight = weight, offset = offset, time = time, group = group,
+  kept <- list(label = label, weight = weight, offset = offset, exposed = exposed, time = time, group = group,
                max_bin = if (is.null(reference)) max_bin else reference$max_bin,
                sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference))
   kept["start"] <- list(start(offset, kept$sparse_zero))
@@ -346,7 +363,11 @@ print.gbt_data <- function(x, ...) {
   cat(sprintf("columns: %s\n", paste(kinds, names(kinds), collapse = ", ")))
   if (length(x$level_counts)) cat(sprintf("level counts of %s\n", enumerate(x$level_counts)))
   has <- !vapply(unclass(x)[c("label", "weight", "offset", "time", "group")], is.null, NA)
-  if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
+  names <- names(has)[has]
+  if (is_text(x$exposed)) { # it is in the offset
+    names[names == "offset"] <- paste0("exposure", if (nzchar(x$exposed)) sprintf(" `%s`", printable(x$exposed)))
+  }
+  if (length(names)) cat(sprintf("with %s\n", paste(names, collapse = ", ")))
   if (!x$is_reference) cat("binned by the cuts of other data\n")
   if (is_text(x$path)) cat(sprintf("in the folder %s\n", dQuote(printable(x$path), FALSE)))
   if (is_texts(x$path) && length(x$path) > 1L) {

@@ -58,7 +58,8 @@ check_compress <- function(compress, path, here = codecs_here()) {
 codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)
 
 # Fields of a gbt_data that its folder keeps; all others are the engine's.
-kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "sparse_zero", "is_reference", "start")
+kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_bin", "sparse_zero", "is_reference",
+                 "start")
 
 #' Open data that were prepared in a folder
 #'
@@ -70,8 +71,8 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 #' file and the page, when it is read first, or later when its file was changed meanwhile.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
-#' @param label,weight,offset,time,group Numbers of the rows that take the place of those that the folder has: see
-#'   [gbt_data()]. `NULL` keeps these.
+#' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:
+#'   see [gbt_data()]. `NULL` keeps these. `offset` and `exposure` take it together.
 #' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
 #'   pages always fit. Rows that a tree draws (`subsample` and the like) are gathered and may take as much once more, or
 #'   8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a row,
@@ -88,7 +89,7 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 #' unlink(folder, recursive = TRUE)
 #' @export
 gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, memory = NULL, ...,
-                     threads = NULL) {
+                     threads = NULL, exposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_open)))
   check_folders(path)
   none <- path[!suppressWarnings(dir.exists(full_paths(path)))] # it warns of paths that are too long
@@ -106,19 +107,24 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
   info <- .Call(C_gbt_dataset_info, opened[[1L]])
   out <- structure(class = "gbt_data", c(
     list(ptr = opened[[1L]], n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag),
-    note[kept_fields], list(level_counts = info$level_counts, path = path)
+    note[intersect(kept_fields, names(note))], list(level_counts = info$level_counts, path = path)
   ))
-  with_row_fields(out, label, weight, offset, time, group)
+  with_row_fields(out, label, weight, offset, exposure, time, group)
 }
 
 # A gbt_data with other numbers of its rows; NULL: those that it has.
-with_row_fields <- function(x, label, weight, offset, time, group) {
+with_row_fields <- function(x, label, weight, offset, exposure, time, group) {
   if (!is.null(label)) {
     check_label_length(label, x$n_rows)
     x["label"] <- list(label)
   }
   if (!is.null(weight)) x["weight"] <- list(check_weight(weight, x$n_rows))
-  if (!is.null(offset)) {
+  if (!is.null(offset) || !is.null(exposure)) {
+    if (is_column_name(exposure)) {
+      stop_argument("`exposure` must be numbers, one for each row: a folder has bins and no values", "exposure")
+    }
+    if (!is.null(exposure)) offset <- exposed_offset(offset, exposure, x$n_rows)
+    x["exposed"] <- list(if (!is.null(exposure)) "")
     shape <- dim(offset)
     offset <- check_offset(offset, x$n_rows)
     if (!is.null(offset)) dim(offset) <- shape

@@ -53,13 +53,13 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   if (missing(x)) x <- data else if (!is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
   if (is.null(x)) stop_argument("`x` is missing: gbt_evaluate(model, data), or gbt_evaluate(model, x, y)", "x")
   check_evaluated(x)
-  env <- parent.frame()
+  frame <- sys.nframe()
   here <- if (is.data.frame(x)) x else list()
-  weights <- in_data(substitute(weights), function() weights, env)(here)
-  offset <- in_data(substitute(offset), function() offset, env)(here)
-  exposure <- in_data(substitute(exposure), function() exposure, env)(here)
-  group <- column_or_values(in_data(substitute(group), function() group, env)(here), here)
-  by <- read_by(in_data(substitute(by), function() by, env)(here), x)
+  weights <- in_data(substitute(weights), function() weights, written_in("weights", frame))(here)
+  offset <- in_data(substitute(offset), function() offset, written_in("offset", frame))(here)
+  exposure <- in_data(substitute(exposure), function() exposure, written_in("exposure", frame))(here)
+  group <- column_or_values(in_data(substitute(group), function() group, written_in("group", frame))(here), here)
+  by <- read_by(in_data(substitute(by), function() by, written_in("by", frame))(here), x)
   level <- if (!is.null(intervals)) check_share(intervals, "intervals")
   if (is.null(level) && (!is.null(group) || !missing(replicates))) {
     given <- if (is.null(group)) "replicates" else "group"
@@ -191,7 +191,8 @@ group_codes <- function(v) {
     first <- which(!duplicated(text))
     return(match(text, text[first][order(number[first], text[first])]))
   }
-  if (is.complex(v) || is.character(v)) return(as.integer(factor(v, exclude = NULL)))
+  if (is.character(v)) return(match(enc2utf8(as.vector(v)), c(distinct_texts(v), NA)))
+  if (is.complex(v)) return(as.integer(factor(v, exclude = NULL)))
   v <- if (is.object(v)) as.vector(unclass(v)) else v
   match(v, sort(unique(v), na.last = TRUE))
 }

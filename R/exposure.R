@@ -43,10 +43,33 @@ without_column <- function(x, name) {
   if (is.data.frame(x)) pick_columns(x, setdiff(names(x), name)) else x[, colnames(x) != name, drop = FALSE]
 }
 
+# The offset with the exposures in it.
+exposed_offset <- function(offset, exposure, n_rows) {
+  exposed <- log_exposure(exposure, n_rows)
+  check_counted_once(exposed, offset, "`offset`")
+  add_offsets(offset, exposed)
+}
+
+# An offset that is the logarithm of the exposure would let it count twice. exposed: that logarithm; what: how the
+# message calls the offset.
+check_counted_once <- function(exposed, offset, what) {
+  if (is.null(exposed) || !is.numeric(offset) || length(offset) != length(exposed) || !any(exposed != 0)) {
+    return(invisible())
+  }
+  if (is.object(offset)) offset <- as_numbers(offset, "offset")
+  if (!isTRUE(all.equal(as.double(offset), exposed, tolerance = 1e-12))) return(invisible())
+  stop_argument(sprintf("%s is the logarithm of `exposure`, which would count twice; leave one of the two out", what),
+                "exposure")
+}
+
 # The source with its exposures in the offset. The named column is no feature.
 with_exposure <- function(source) {
   exposure <- source[["exposure"]]
   if (is.null(exposure)) return(source)
+  if (!is.null(source$data$exposed)) {
+    stop_argument("`exposure` is given, and the gbt_data has one already; leave it out here, or make the data anew",
+                  "exposure")
+  }
   source$exposed <- given_or(source$exposed, "")
   if (is_column_name(exposure)) {
     if (is.null(source$x)) {
@@ -59,7 +82,7 @@ with_exposure <- function(source) {
     source$x <- without_column(source$x, source$exposed)
   }
   n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
-  source$offset <- add_offsets(source$offset, log_exposure(exposure, n))
+  source$offset <- exposed_offset(source$offset, exposure, n)
   source$exposure <- NULL
   source
 }
@@ -111,6 +134,18 @@ exposure_offset <- function(model, newdata, given, n_rows) {
   value <- column_of(newdata, name)
   if (is.null(value) && !is.null(given)) stop_no_exposure(name, names_of_table(newdata), "`newdata` does not have")
   if (!is.null(value)) log_exposure(value, n_rows, sprintf("the exposure `%s`", name), name)
+}
+
+# What was given as exposures of new rows, as values of them; NULL for nothing.
+exposure_values <- function(model, newdata, given, n_rows) {
+  if (is.null(given)) return(NULL)
+  if (is_column_name(given)) {
+    name <- as_utf8(given, "`exposure`")
+    given <- column_of(newdata, name)
+    if (is.null(given)) stop_no_exposure(name, names_of_table(newdata), "the data do not have")
+  }
+  exposure_offset(model, newdata, given, n_rows) # which checks it
+  rep_len(if (is.object(given)) as_numbers(given, "exposure") else as.double(given), n_rows)
 }
 
 # What comes with the rows themselves: offset() terms of the formula, and the exposure.

@@ -14,9 +14,11 @@
 
 fit_source <- function(source, given) {
   plan <- given[["cross"]] # see gbt_cv()
-  if (inherits(plan, "gbt_cv_plan")) return(cross_validate(source, given[!names(given) %in% cv_arguments], plan))
+  if (inherits(plan, "gbt_cv_plan")) {
+    return(cross_validate(source, given[!names(given) %in% cv_arguments], with_folds(plan, source$x)))
+  }
   if (inherits(plan, "gbt_tune_plan")) { # see gbt_tune()
-    return(tune(source, given[!names(given) %in% c(cv_arguments, tune_arguments)], plan))
+    return(tune(source, given[!names(given) %in% c(cv_arguments, tune_arguments)], with_folds(plan, source$x)))
   }
   again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
   if (again) given <- given[names(given) != "cross"]

@@ -15,8 +15,8 @@
 # with a column of a class whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
-# R/exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); n_rows of the
-# data, and which rows were kept, NULL for all). given: list of functions of the data, of in_data(), that evaluate
+# R/exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the data, and
+# which of their rows were kept, NULL for all). given: list of functions of the data, of in_data(), that evaluate
 # row_arguments and `subset`; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
   if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
@@ -52,6 +52,7 @@ read_formula <- function(formula, data, given, na.action, env) {
            lapply(given[setdiff(row_arguments, "exposure")], function(evaluate) evaluate(data)))
   out$exposure <- exposed$value
   out$in_rows <- row_evaluators(given, out, exposed$name, data)
+  check_offset_terms(offset, exposed$value)
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   check_part_rows(out, .row_names_info(out$x, 2L))
   keep <- rows_to_keep(out, given$subset(data), na.action)
@@ -63,7 +64,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   out["exposed"] <- list(exposed$name)
   out$columns <- names(data)
   out$constants <- constants_of(formula, data, from)
-  out$n_rows <- .row_names_info(data, 2L)
+  out$data <- data
   out["keep"] <- list(keep)
   out$design <- design
   if (!identical(formula[[2L]], lhs)) formula[[2L]] <- lhs
@@ -71,32 +72,13 @@ read_formula <- function(formula, data, given, na.action, env) {
   out
 }
 
-# An argument that is evaluated in the data: as written when that works, else as R does it (a wrapper's argument).
-in_data <- function(expression, value, env) {
-  force(expression)
-  structure(written = expression, env = env, function(data) {
-    if (is.null(expression)) return(NULL)
-    try_else(eval(expression, data, env), function(problem) {
-      try_else(value(), function(problem) evaluate_part(expression, data, env))
-    })
-  })
-}
-
-# How the arguments that were written with columns of the data are evaluated in the data of a validation set: functions
-# of that, by name; NULL for one that was given as values, and no entry for one that was not given.
-row_evaluators <- function(given, values, exposed, data) {
-  had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure"))
-  Map(function(f, name) {
-    e <- attr(f, "written")
-    if (name == "exposure" && nzchar(exposed)) e <- as.name(exposed)
-    needed <- intersect(all.vars(e), names(data))
-    if (length(needed) == 0L) return(NULL)
-    function(valid) {
-      absent <- setdiff(needed, names(valid))
-      if (length(absent)) stop_data(sprintf("lacks %s, which `%s` needs", enumerate(absent), name), absent[1L])
-      evaluate_part(e, valid, attr(f, "env"))
-    }
-  }, given[had], had)
+# offset: of learn_term(); exposure: values or NULL.
+check_offset_terms <- function(offset, exposure) {
+  plain <- is.numeric(exposure) && !is.object(exposure) && !anyNA(exposure) && all(exposure > 0)
+  if (!plain) return(invisible()) # it is told later, if anything is wrong
+  for (part in offset) {
+    check_counted_once(log(exposure), part$value, sprintf("offset(%s) of the formula", part$text))
+  }
 }
 
 # The data as a data frame; without `data` the variables are looked up where the formula was written.

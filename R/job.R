@@ -46,16 +46,19 @@
 #' classes and fields, and its warnings and messages come with the first call of it. A process that was killed, or that
 #' crashed, is an error of class `gbt_error_job` that says so. Ctrl-C in the console does not reach the process;
 #' `gbt_job_cancel()` does, within 0.2 s also in the middle of a round (on Windows without the package callr at the end
-#' of the round).
+#' of the round). Processes of mirai are its own: it decides whether Ctrl-C reaches them, and whether they end at once
+#' when this session is killed.
 #'
 #' Several jobs may run at once. Each uses `threads` threads, so share them out.
 #'
-#' @param ... The arguments of `fun`. With a formula `weights`, `offset`, `mask`, `time`, `group` and `subset` are
-#'   evaluated in `data`, as by [gbt_train()].
+#' @param ... The arguments of `fun`. With a formula `weights`, `offset`, `exposure`, `mask`, `time`, `group`, `subset`,
+#'   `valid` and `folds` are evaluated in `data`, as by [gbt_train()] and [gbt_cv()].
 #' @param fun [gbt_train()], [gbt_cv()], or a function of your own that calls them; a report is about the training that
 #'   runs at the moment.
-#' @param by How to start the process: `"shell"`, by R's own means; `"callr"`, by the package callr; `NULL` takes
-#'   `"shell"`, and on Windows, which does not have it, `"callr"`. The difference is small: callr needs no shell.
+#' @param by How to start the process: `"shell"`, by R's own means; `"callr"`, by the package callr; `"mirai"`, by the
+#'   package mirai. `NULL` takes `"shell"`, and on Windows, which does not have it, `"callr"`. The difference is small:
+#'   callr needs no shell, and mirai gives the job to one of your daemons on this machine where you have set
+#'   `mirai::daemons()`, so that further jobs wait until one is free, else to a process of its own.
 #' @param job An object from `gbt_job()`.
 #' @param timeout Seconds to wait at most. `gbt_job_cancel()` kills the process then, and so there is no model; with 0
 #'   it asks the job to end and returns at once.
@@ -82,12 +85,13 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
   }
   by <- job_starter(by)
   written <- as.list(substitute(list(...)))[-1L]
-  args <- job_arguments(written, ..., its = fun, env = parent.frame())
+  args <- job_arguments(written, ..., its = fun, frame = sys.nframe())
   work <- job_work(args, fun, has_own_function(fun))
   call <- sys.call()
   job <- list2env(list(
-    owner = Sys.getpid(), folder = new_job_folder(), process = NULL, call = tidy_call(call), what = job_call(call, fun),
-    began = Sys.time(), state = "running", asked = FALSE, seen = NULL, outcome = NULL, told = FALSE, clock = 0
+    owner = Sys.getpid(), folder = new_job_folder(), process = NULL, call = tidy_call(call),
+    what = job_call(call, fun, parent.frame()), began = Sys.time(), state = "running", asked = FALSE, seen = NULL,
+    outcome = NULL, told = FALSE, clock = 0
   ), parent = emptyenv())
   started <- FALSE
   on.exit(if (!started) unlink(job$folder, recursive = TRUE))
@@ -136,7 +140,10 @@ look_at_job <- function(job) {
   if (is.null(outcome)) outcome <- if (there) outcome_of_death(job) else outcome_without_folder(job)
   # by the clock of the status before the end; the process has counted its own time alone
   if (!is.null(outcome$ended)) outcome$seconds <- as.double(difftime(outcome$ended, job$began, units = "secs"))
-  if (is_model(outcome$value)) outcome$value$call <- job$what
+  outcome$value <- with_call_of_job(outcome$value, job$what)
+  if (is.list(outcome$error) && is_model(outcome$error$model)) {
+    outcome$error$model <- with_call_of_job(outcome$error$model, job$what)
+  }
   job$outcome <- outcome
   job$state <- outcome$kind
   job$process$let_go()

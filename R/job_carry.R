@@ -1,37 +1,43 @@
 # What a job hands over: arguments as values, data in folders by their paths, functions and formulas with what they use.
 
-# Arguments of `its` by name. With a formula those of the rows are evaluated in the data, as by gbt_train.formula().
-job_arguments <- function(written, ..., its, env) {
+# Arguments of `its` by name. With a formula those that gbt_train(), gbt_cv() and gbt_tune() evaluate in the data are
+# evaluated there. frame: of gbt_job().
+job_arguments <- function(written, ..., its, frame) {
   names <- names_of_call(as.call(c(quote(f), written)))[-1L]
-  n <- length(written)
-  values <- vector("list", n)
-  rows <- canonical_name(names) %in% c(row_arguments, "subset") | names == "subset"
-  for (i in which(!rows)) values[i] <- list(...elt(i))
+  values <- vector("list", length(written))
   ours <- any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, its))
-  formula <- ours && any(vapply(values, inherits, NA, "formula"))
-  data <- if (formula) formula_rows(values, names)
-  for (i in which(rows)) {
+  part <- canonical_name(names)
+  late <- part %in% c(row_arguments, "valid") | names == "subset" | names %in% c("folds", fold_aliases)
+  for (i in which(!(ours & late))) values[i] <- list(...elt(i))
+  if (!ours) return(stats::setNames(values, names))
+  formula <- any(vapply(values, inherits, NA, "formula"))
+  data <- job_data(values, names)
+  if (formula && (inherits(data, "ArrowTabular") || is.matrix(data))) data <- as.data.frame(data)
+  for (i in which(late)) {
     value <- local({
       at <- i
       function() ...elt(at)
     })
-    its_column <- names[i] == "exposure" && is.name(written[[i]]) && as.character(written[[i]]) %in% names(data)
-    if (formula && its_column) { # so that the model knows its name
-      values[i] <- as.character(written[[i]])
-      next
-    }
-    values[i] <- list(if (formula) in_data(written[[i]], value, env)(data) else value())
+    its_column <- formula && part[i] %in% "exposure" && is.name(written[[i]]) &&
+      as.character(written[[i]]) %in% names(data)
+    values[i] <- list(if (its_column) { # so that the model knows its name
+      as.character(written[[i]])
+    } else if (formula) {
+      in_data(written[[i]], value, written_in(names[i], frame))(data)
+    } else {
+      argument_value(value, written[[i]], names[i], data)
+    })
   }
   stats::setNames(values, names)
 }
 
-# The data of a formula: `data`, or what stands behind the formula.
-formula_rows <- function(values, names) {
-  at <- which(names == "data")
-  if (length(at) == 0L) at <- which(names == "" & !vapply(values, inherits, NA, "formula"))
+# The table among the arguments: `data` or `x`, or what stands first and is no formula. NULL for none.
+job_data <- function(values, names) {
+  is_formula <- vapply(values, inherits, NA, "formula")
+  at <- which(names %in% c("data", "x") & !is_formula)
+  if (length(at) == 0L) at <- which(names == "" & !is_formula)
   data <- if (length(at)) values[[at[1L]]]
-  if (inherits(data, "ArrowTabular") || is.matrix(data)) data <- as.data.frame(data)
-  if (is.data.frame(data)) data
+  if (is.data.frame(data) || inherits(data, "ArrowTabular") || length(dim(data)) == 2L) data
 }
 
 has_own_function <- function(fun) {
@@ -40,12 +46,19 @@ has_own_function <- function(fun) {
   if (length(name)) name[1L] else NA_character_
 }
 
-# The user's call as one of the function that ran, for update() of the model.
-job_call <- function(call, fun) {
-  if (!identical(fun, gbt_train)) return(NULL)
+# The user's call as one of the function that ran, for update() and gbt_refit(). env: where it was written.
+job_call <- function(call, fun, env) {
+  name <- has_own_function(fun)
+  if (!name %in% c("gbt_train", "gbt_cv", "gbt_tune")) return(NULL)
   call <- call[!names_of_call(call) %in% c("fun", "by")]
-  call[[1L]] <- quote(gbt_train)
-  small_call(call)
+  call[[1L]] <- as.name(name)
+  small_call(call, env)
+}
+
+# What a job has made, with that call: the process knows one with its own variables alone.
+with_call_of_job <- function(value, call) {
+  if (is_model(value) || inherits(value, c("gbt_cv", "gbt_tune"))) value$call <- call
+  value
 }
 
 # All that the process is given: list(fun, args, globals, packages, options, seed, wd). name: of gbt's function, NA for
@@ -53,7 +66,7 @@ job_call <- function(call, fun) {
 job_work <- function(args, fun, name) {
   found <- list2env(list(globals = list(), packages = character(0)), parent = emptyenv())
   if (is.na(name)) fun <- carried(fun, "fun", found)
-  columns <- names(formula_rows(args, names(args)))
+  columns <- names_of_table(job_data(args, names(args)))
   if (length(args)) {
     labels <- ifelse(nzchar(names(args)), names(args), paste("argument", seq_along(args)))
     args[] <- Map(carried, args, labels, list(found), list(columns))
@@ -90,7 +103,8 @@ carried_data <- function(x, what) {
                                 "make it with gbt_data(path = ), or give the data themselves"), what), what)
   }
   fields <- unclass(x)[c("label", "weight", "offset", "time", "group")]
-  structure(c(list(path = normalizePath(full_paths(x$path))), fields), class = "gbt_job_data")
+  structure(list(open = c(list(path = normalizePath(full_paths(x$path))), fields), exposed = x$exposed),
+            class = "gbt_job_data")
 }
 
 # The list with what f makes of its elements, of the same class: methods of `[<-` are not asked, which for times
@@ -104,7 +118,11 @@ with_parts <- function(x, f, ...) {
 
 # In the process: the reverse.
 arrived <- function(x) {
-  if (inherits(x, "gbt_job_data")) return(do.call(gbt_open, unclass(x)))
+  if (inherits(x, "gbt_job_data")) {
+    data <- do.call(gbt_open, x$open)
+    data["exposed"] <- list(x$exposed)
+    return(data)
+  }
   if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) x <- with_parts(x, arrived)
   x
 }

@@ -35,7 +35,8 @@
 #'   differs between rows can be seen?
 #' @param weights Weights of the rows in the average: a number each.
 #' @param rows Rows to average over at most; `NULL` for all.
-#' @param offset,trees,unseen,threads As in [predict()][predict.gbt].
+#' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. An exposure that is a column of `data` is
+#'   found there.
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
 #' @param method `"average"` over rows, or `"recursion"` through the trees, see below.
 #' @param ... Must be empty: a misspelt argument is an error.
@@ -64,12 +65,13 @@
 gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, grid = c("quantile", "even"),
                         type = c("response", "link", "prob"), ice = FALSE, centred = FALSE, weights = NULL,
                         rows = 1000, offset = NULL, trees = NULL, unseen = c("prior", "missing", "error"),
-                        seed = NULL, threads = NULL, method = c("average", "recursion")) {
+                        seed = NULL, threads = NULL, method = c("average", "recursion"), exposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_partial)))
   check_model(model, "model")
   if (match_choice(method, c("average", "recursion"), "method") == "recursion") {
     of_rows <- c(ice = !missing(ice), weights = !is.null(weights), rows = !missing(rows), offset = !is.null(offset),
-                 unseen = !missing(unseen), seed = !is.null(seed), threads = !is.null(threads))
+                 exposure = !is.null(exposure), unseen = !missing(unseen), seed = !is.null(seed),
+                 threads = !is.null(threads))
     if (any(of_rows)) {
       name <- names(of_rows)[of_rows][1L]
       stop_argument(sprintf("`%s` is for rows that are averaged; `method = \"recursion\"` goes through none", name),
@@ -100,6 +102,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                          match_choice(grid, c("quantile", "even"), "grid"))
   weight <- check_rating_weights(weights, n)
   offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
+  exposure <- exposure_values(model, x, exposure, n)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
   at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
@@ -107,11 +110,12 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
     x <- subset_rows(x, at)
     weight <- weight[at]
     offset <- offset[at, , drop = FALSE]
+    exposure <- exposure[at]
     if (!is.null(weight) && !any(weight > 0)) {
       stop_data("`weights` are 0 in all rows that were drawn; take more `rows`, or another `seed`", "weights")
     }
   }
-  found <- partial_values(model, x, points, plan, weight, offset, ice, centred)
+  found <- partial_values(model, x, points, plan, weight, list(offset = offset, exposure = exposure), ice, centred)
   numbers <- if (is.null(at)) seq_len(n) else at
   structure(class = "gbt_partial", list(
     columns = columns, effects = effect_frame(points, found), ice = if (ice) ice_frame(points, found, numbers),
@@ -143,6 +147,9 @@ order_numbers <- function(v) {
   as.double(unclass(if (inherits(v, "POSIXlt")) as.POSIXct(v) else v))
 }
 
+# The texts of a vector, each once, in the order of their bytes, which is the same on every machine.
+distinct_texts <- function(v) sort(unique(enc2utf8(as.vector(v[!is.na(v)]))), method = "radix")
+
 # The values of a column that the grid has: elements of the column, so that they are of its class.
 grid_of <- function(v, size, grid, name) {
   number <- if (!has_levels(v)) order_numbers(v)
@@ -153,7 +160,7 @@ grid_of <- function(v, size, grid, name) {
     used <- which(tabulate(v, nlevels(v)) > 0L)
     return(subset_rows(v, match(used, as.integer(v))))
   }
-  if (is.character(v)) return(sort(unique(as.vector(v[!is.na(v)])), method = "radix"))
+  if (is.character(v)) return(distinct_texts(v))
   at <- order(number, na.last = NA)
   first <- at[!duplicated(number[at])]
   if (length(first) <= size) return(subset_rows(v, first))
@@ -237,15 +244,15 @@ cells_of_call <- 262144 # rows that one call predicts, about
 
 # list(estimate = matrix, a row for each point and a column for each output; curves = array rows x points x outputs, or
 # NULL; outputs = names or NULL). A call predicts all rows for some points; a point's rows are never cut, so that their
-# mean does not depend on the number of points in a call.
-partial_values <- function(model, x, points, plan, weight, offset, ice, centred) {
+# mean does not depend on the number of points in a call. known: offset, a matrix, and exposure of the rows, or NULL.
+partial_values <- function(model, x, points, plan, weight, known, ice, centred) {
   n <- n_rows_of(x)
   n_points <- .row_names_info(points, 2L)
   at_once <- max(1, min(n_points, cells_of_call %/% n))
   curves <- estimate <- first <- outputs <- NULL
   for (beg in seq(1, n_points, by = at_once)) {
     these <- beg:min(n_points, beg + at_once - 1)
-    pred <- predict_points(model, x, points, these, plan, offset)
+    pred <- predict_points(model, x, points, these, plan, known)
     if (is.null(estimate)) {
       outputs <- output_names(model, pred)
       estimate <- matrix(0, n_points, ncol(pred))
@@ -266,13 +273,15 @@ partial_values <- function(model, x, points, plan, weight, offset, ice, centred)
 output_names <- function(model, pred) if (is.null(colnames(pred))) output_labels(model) else colnames(pred)
 
 # Predictions of all rows for some points: a matrix, row by row within point by point.
-predict_points <- function(model, x, points, these, plan, offset) {
+predict_points <- function(model, x, points, these, plan, known) {
   n <- n_rows_of(x)
   if (length(these) > 1L) x <- subset_rows(x, rep(seq_len(n), length(these)))
   values <- lapply(points, function(v) subset_rows(v, rep(these, each = n)))
+  offset <- known$offset
   if (!is.null(offset) && length(these) > 1L) offset <- offset[rep(seq_len(n), length(these)), , drop = FALSE]
   pred <- predict.gbt(model, with_columns(x, values), plan$type, trees = plan$rounds, offset = offset,
-                      unseen = plan$unseen, threads = plan$threads)
+                      unseen = plan$unseen, threads = plan$threads,
+                      exposure = if (!is.null(known$exposure)) rep(known$exposure, length(these)))
   if (is.matrix(pred)) pred else matrix(pred, ncol = 1L)
 }
 

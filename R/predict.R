@@ -135,9 +135,12 @@ predict.gbt <- function(object, newdata,
       offset <- add_offsets(offset, log_exposure(exposure, n))
       exposure <- 1
     }
-    one <- function(x, its) {
+    one <- function(x, its, its_exposure) {
+      if (!is.null(its_exposure) && !is.null(exposure)) {
+        stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
+      }
       args <- list(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device,
-                   exposure = exposure)
+                   exposure = given_or(its_exposure, exposure))
       out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)))
       if (shap && is_text(output)) flat_contributions(out) else out
     }
@@ -147,6 +150,7 @@ predict.gbt <- function(object, newdata,
   seen <- apply_design(object$terms, newdata)
   frame <- frame_for_model(seen$x, object, sparse_zero)
   exposed <- exposure_offset(object, newdata, exposure, frame$n_rows)
+  if (!is.null(exposure)) check_counted_once(exposed, seen$offset, "the offset of the model's formula")
   known <- !is.null(offset) || !is.null(exposed) || (is.null(object$exposure) && !is.null(seen$offset))
   offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
@@ -180,6 +184,7 @@ predict_bins <- function(object, data, type, rounds, offset, exposure, unseen, t
     stop_data("`exposure` names a column, and a gbt_data object has bins and no values: give its values", "exposure")
   }
   exposed <- exposure_offset(object, NULL, exposure, n)
+  if (!is.null(data$exposed)) check_log_link(object$objective)
   offset <- if (is.null(offset) && is.null(exposed)) data$offset else add_offsets(offset, exposed)
   offset <- check_offset(offset, n, object$n_outputs)
   if (length(object$terms$offset) && is.null(offset)) {

@@ -5,9 +5,9 @@ chunked_rows <- function(x) inherits(x, c("gbt_source", "DBIResult")) || is.func
 # Rows of a chunk when a table is cut: enough that a call costs little, few enough for some megabytes.
 rows_a_chunk <- function(x) max(1024, 4194304 %/% max(1L, ncol(x)))
 
-# list(read = function(i) the next chunk as list(x, offset) or NULL, close = function()). offset: of all rows. Terms of
-# a formula may be of columns of which the model does not know what they were; what these are is known behind the last
-# row.
+# list(read = function(i) the next chunk as list(x, offset, exposure) or NULL, close = function()). offset: of all rows.
+# Terms of a formula may be of columns of which the model does not know what they were; what these are is known behind
+# the last row.
 chunks_of <- function(newdata, offset, model) {
   if (!chunked_rows(newdata)) return(list(read = table_chunks(newdata, offset), close = function() NULL))
   if (inherits(newdata, "DBIResult")) newdata <- result_source(newdata)
@@ -34,7 +34,7 @@ chunks_of <- function(newdata, offset, model) {
                             rows + n), "offset")
     }
     rows <<- rows + n
-    list(x = chunk$x, offset = its)
+    list(x = chunk$x, offset = its, exposure = chunk$exposure)
   }
   list(read = next_chunk, close = if (is.null(source)) function() NULL else source$close)
 }
@@ -62,7 +62,7 @@ table_chunks <- function(x, offset) {
 # A chunk as a list, or NULL.
 as_chunk <- function(chunk) if (is.null(chunk) || is_chunk_list(chunk)) chunk else list(x = chunk)
 
-# one: function(x, offset) -> predictions of a chunk by the model. What predict() returns.
+# one: function(x, offset, exposure) -> predictions of a chunk by the model. What predict() returns.
 predict_by_chunks <- function(newdata, offset, output, model, one) {
   sink <- sink_of(output)
   on.exit(sink$drop())
@@ -77,7 +77,8 @@ predict_by_chunks <- function(newdata, offset, output, model, one) {
   for (i in seq_len(.Machine$integer.max)) {
     chunk <- chunks$read(i)
     if (is.null(chunk)) break
-    out <- try_else(withCallingHandlers(one(chunk$x, chunk$offset), gbt_warning_offset = once), function(e) {
+    predicted <- function() one(chunk$x, chunk$offset, chunk$exposure)
+    out <- try_else(withCallingHandlers(predicted(), gbt_warning_offset = once), function(e) {
       e$message <- sprintf("%s (in chunk %d, which begins with row %.0f)", conditionMessage(e), i, before + 1)
       stop(e)
     })

@@ -160,7 +160,7 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     if (is.null(object$formula)) {
       stop_argument("the model was not trained by a formula, so there is none to update", "formula.")
     }
-    again[[formula_place(again)]] <- stats::update.formula(written_out(object, parent.frame()), formula.)
+    again <- with_formula(again, stats::update.formula(written_out(object, parent.frame()), formula.))
   }
   if (!evaluate) return(again)
   changed <- c(names(match.call(expand.dots = FALSE)$...), if (!missing(formula.)) "formula")
@@ -180,11 +180,15 @@ written_out <- function(model, env) {
   formula
 }
 
-# Where a call has its formula: as `formula`, as `x`, or first.
-formula_place <- function(call) {
+# The call with another formula where it has its own: as `formula`, as `x`, or first. A response of its own has no place
+# beside it.
+with_formula <- function(call, formula) {
+  call <- without_argument(call, "y")
   names <- names_of_call(call)
   at <- which(names %in% c("formula", "x"))
-  if (length(at)) at[1L] else which(names[-1L] == "")[1L] + 1L
+  if (length(at) == 0L) at <- which(names[-1L] == "") + 1L
+  if (length(at)) call[[at[1L]]] <- formula else call[["formula"]] <- formula
+  call
 }
 
 # A call of gbt_train() where its variables are, whether the package is attached or not.
@@ -218,6 +222,10 @@ call_again <- function(object, changes, left_out, who) {
   for (i in seq_along(changes)) {
     name <- names(changes)[i]
     if (is.null(name) || name == "") stop_argument("arguments to change need names: update(model, eta = 0.05)")
+    if (name == "formula") {
+      call <- with_formula(call, changes[[i]])
+      next
+    }
     same <- names_of_call(call) == name | (!is.na(changed[i]) & canonical_name(names_of_call(call)) %in% changed[i])
     same[1L] <- FALSE
     if (any(same)) call <- call[!same]

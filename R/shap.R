@@ -118,7 +118,8 @@ join_arrays <- function(parts) {
 #' @param background Rows to compare with, as `newdata`, or `NULL`.
 #' @param interaction Whether interactions of pairs of columns are wanted, too.
 #' @param rows Most rows: of more, so many are drawn at random, always the same ones. `NULL` takes all.
-#' @param trees,offset,unseen,threads,device As for [predict()][predict.gbt].
+#' @param trees,offset,exposure,unseen,threads,device As for [predict()][predict.gbt]. An exposure that is a column of
+#'   `newdata` is found there.
 #' @return A list of class `gbt_shap`: `values`, a matrix of rows by columns, or an array with outputs (classes) as
 #'   third dimension; `base`, a number for each output, offsets left out; `data`, the columns' values; `outputs`, the
 #'   names of the classes (or numbers of the outputs of an objective of your own), or `NULL`; `interaction`, an array of
@@ -135,7 +136,7 @@ join_arrays <- function(parts) {
 #' predict(m, mtcars[1:3, ], type = "link")
 #' @export
 gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, rows = NULL, trees = NULL, offset = NULL,
-                     unseen = "prior", threads = NULL, device = NULL) {
+                     unseen = "prior", threads = NULL, device = NULL, exposure = NULL) {
   check_model(model, "model")
   if (!is_flag(interaction)) stop_argument("`interaction` must be TRUE or FALSE", "interaction")
   if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to explain", "newdata")
@@ -147,21 +148,23 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   n <- nrow(newdata)
   if (n == 0L) stop_data("`newdata` has no rows to explain")
+  exposure <- exposure_values(model, newdata, exposure, n)
   taken <- seq_len(n)
   if (!is.null(rows) && rows < n) {
     taken <- drawn_rows(n, rows)
     newdata <- newdata[taken, , drop = FALSE]
     if (!is.null(offset)) offset <- if (is.matrix(offset)) offset[taken, , drop = FALSE] else offset[taken]
+    exposure <- exposure[taken]
   }
   ask <- function(type) {
     predict(model, newdata, type = type, trees = trees, offset = offset, unseen = unseen, threads = threads,
-            background = background, device = device)
+            background = background, device = device, exposure = exposure)
   }
   all <- ask("contrib")
   columns <- seq_len(dim(all)[2L] - 1L)
   several <- length(dim(all)) == 3L
   pairs <- if (interaction) ask("interaction")
-  none <- if (is.null(offset) && !model$has_offset) all else {
+  none <- if (is.null(offset) && is.null(exposure) && !model$has_offset) all else {
     suppressWarnings(predict(model, newdata[seq_len(min(1L, nrow(newdata))), , drop = FALSE], type = "contrib",
                              trees = trees, unseen = unseen, threads = threads, background = background,
                              device = device))

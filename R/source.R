@@ -1,7 +1,7 @@
 # Data that come in chunks: gbt_data(x = function(i) ...).
 
 # What a chunk may be besides a data frame or a matrix: a list of these and numbers of its rows.
-chunk_fields <- c("label", "weight", "offset", "time", "group")
+chunk_fields <- c("label", "weight", "offset", "exposure", "time", "group")
 
 is_chunk_list <- function(chunk) is.list(chunk) && !is.data.frame(chunk) && !isS4(chunk)
 
@@ -55,9 +55,28 @@ join_parts <- function(parts, name) {
   do.call(c, parts)
 }
 
-# A gbt_data of chunks. given: list of the fields that the user gave beside them.
+# The chunks with their column of this name as their exposures. keep: it stays a column.
+exposed_chunks <- function(x, name, keep) {
+  force(x)
+  function(i) {
+    chunk <- chunk_at(x, i)
+    if (is.null(chunk)) return(NULL)
+    value <- column_of(chunk$x, name)
+    if (is.null(value)) stop_no_exposure(name, names_of_table(chunk$x), sprintf("chunk %d does not have", i))
+    if (!keep) chunk$x <- without_column(chunk$x, name)
+    if (!is.null(chunk$exposure)) stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
+    c(chunk, list(exposure = value))
+  }
+}
+
+# A gbt_data of chunks. given: list of the fields that the user gave beside them; exposed: the column of exposures.
 data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                           threads, path, memory, codec, init = NULL) {
+                           threads, path, memory, codec, init = NULL, exposed = NULL) {
+  if (is_column_name(given$exposure)) {
+    exposed <- as_utf8(given$exposure, "`exposure`")
+    x <- exposed_chunks(x, exposed, !is.null(reference))
+    given["exposure"] <- list(NULL)
+  }
   is_given <- !vapply(given, is.null, NA)
   gathered <- gather_fields(x, any(is_given))
   twice <- intersect(names(gathered$fields), names(given)[is_given])
@@ -66,15 +85,19 @@ data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_featu
   n_rows <- gathered$n_rows
   check_time_or_group(fields$time, fields$group)
   if (!is.null(fields$label)) check_label_length(fields$label, n_rows)
+  if (!is.null(fields$exposure)) {
+    exposed <- given_or(exposed, "")
+    fields$offset <- exposed_offset(fields$offset, fields$exposure, n_rows)
+  }
   shape <- dim(fields$offset)
   offset <- check_offset(fields$offset, n_rows)
   if (!is.null(offset)) dim(offset) <- shape
-  kept <- list(label = fields$label, weight = check_weight(fields$weight, n_rows), offset = offset,
+  kept <- list(label = fields$label, weight = check_weight(fields$weight, n_rows), offset = offset, exposed = exposed,
                time = check_time(fields$time, n_rows), group = check_group(fields$group, n_rows),
                max_bin = if (is.null(reference)) max_bin else reference$max_bin, sparse_zero = sparse_zero,
                is_reference = is.null(reference))
-  its_offset <- if (is.null(gathered$fields$offset)) offset # otherwise it comes with the chunks
-  kept["start"] <- list(start_of_chunks(x, init, its_offset, sparse_zero, resolve_threads(threads)))
+  rows_alone <- function(i) chunk_at(x, i)$x # the offset is that of all of them
+  kept["start"] <- list(start_of_chunks(rows_alone, init, offset, sparse_zero, resolve_threads(threads)))
   known <- if (!is.null(reference)) .Call(C_gbt_dataset_info, data_ptr(reference))
   column <- NULL # names of the frame's columns
   next_frame <- function(i, wanted) {

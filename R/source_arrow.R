@@ -26,7 +26,7 @@
 #' gbt_data(gbt_batches(reader, label = "Species"), threads = 1)
 #' @export
 gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
-                        progress = FALSE) {
+                        progress = FALSE, exposure = NULL) {
   reads <- function(x) is.environment(x) && is.function(x$read_next_batch)
   if (!reads(x) && !inherits(x, "ArrowTabular") && !is_arrow_rows(x)) {
     hint <- if (is_texts(x)) "; files are arrow::open_dataset(files)" else ""
@@ -37,7 +37,8 @@ gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NU
     if (reads(x)) return(open_batches(x, TRUE, NULL))
     open_batches(arrow_says(arrow_reader(x)), FALSE, if (progress) arrow_rows(x))
   }
-  new_source(open, FALSE, label, weight, offset, time, group, columns, progress)
+  roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  new_source(open, FALSE, roles, columns, progress)
 }
 
 # Of package arrow, and not in memory as a table is.

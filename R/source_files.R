@@ -13,7 +13,7 @@
 #' or too few fields are errors, and so are numbers that would lose digits.
 #'
 #' @param files Names of files. All must have the same columns in the same order.
-#' @param label,weight,offset,time,group Names of the columns that are the response, weights and so on, see
+#' @param label,weight,offset,exposure,time,group Names of the columns that are the response, weights and so on, see
 #'   [gbt_data()]; several for the offset of several classes.
 #' @param columns Names of the columns to take; `NULL` for all others.
 #' @param texts Names of columns that are texts though they may look like numbers or dates: identifiers, codes.
@@ -37,7 +37,7 @@
 #' @export
 gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
                       texts = NULL, sep = NULL, na = c("", "NA"), quote = TRUE, encoding = c("UTF-8", "Latin-1"),
-                      block_bytes = 2^24, progress = FALSE) {
+                      block_bytes = 2^24, progress = FALSE, exposure = NULL) {
   if (!is_texts(files) || length(files) == 0L || !all(nzchar(files))) {
     stop_argument(sprintf("`files` must be names of files, not %s", quote_value(files)), "files")
   }
@@ -55,8 +55,8 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   if (length(missing)) stop(gbt_error("io", sprintf("there is no file \"%s\"", missing[1L]), missing[1L]))
   how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
   own <- texts
-  new_source(function(texts) open_files(files, how, union(own, texts)), TRUE, label, weight, offset, time, group,
-             columns, progress)
+  roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  new_source(function(texts) open_files(files, how, union(own, texts)), TRUE, roles, columns, progress)
 }
 
 need_package <- function(name, what) {

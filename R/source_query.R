@@ -5,9 +5,12 @@
 #' Says where the rows of [gbt_data()] come from: a query of a database that the package DBI has a connection to, such
 #' as SQLite, DuckDB, PostgreSQL or ODBC. Rows are fetched in chunks, so that they need not fit into memory, and once.
 #'
-#' Rows are kept in a temporary folder ([tempdir()]) until [gbt_data()] returns. A column whose values are not of one
-#' type (SQLite allows that) is an error: `CAST` it in the query. The order of the rows decides which rows are drawn
-#' where training draws any, so an `ORDER BY` makes models repeatable where the database does not.
+#' Rows are kept in a temporary folder ([tempdir()]) until [gbt_data()] returns. The order of the rows decides which
+#' rows are drawn where training draws any, so an `ORDER BY` makes models repeatable where the database does not.
+#'
+#' What the database's driver warns of is a warning (class `gbt_warning_database`). Where it tells of values that were
+#' changed, as for a column whose values are not of one type (SQLite allows that), it is an error: `CAST` the column in
+#' the query.
 #'
 #' The package duckdb makes a data frame of all rows before it gives the first ones. So rows of a query of DuckDB go to
 #' a temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
@@ -19,7 +22,7 @@
 #' @param statement The query, one text; or a table, as [DBI::Id()].
 #' @param params Values of the query's parameters, see [DBI::dbBind()].
 #' @param chunk_rows Rows that are fetched at a time.
-#' @param n_rows How many rows there are, for `progress`, which then tells the share of them and the time left: a
+#' @param n_rows With `progress`: how many rows there are, so that it tells the share of them and the time left: a
 #'   number, or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where
 #'   that costs little: for a table, and for DuckDB.
 #' @inheritParams gbt_files
@@ -35,7 +38,8 @@
 #' }
 #' @export
 gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
-                      columns = NULL, params = NULL, chunk_rows = 1e5, progress = FALSE, n_rows = NULL) {
+                      columns = NULL, params = NULL, chunk_rows = 1e5, progress = FALSE, n_rows = NULL,
+                      exposure = NULL) {
   need_package("DBI", "reading from a database")
   if (!isS4(connection) || !methods::is(connection, "DBIConnection")) {
     stop_argument(sprintf("`connection` must be a connection of package DBI, not %s", describe(connection)),
@@ -56,30 +60,46 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   chunk_rows <- check_whole(chunk_rows, "chunk_rows", 1, .Machine$integer.max)
   if (!is.null(n_rows) && !is_flag(n_rows)) n_rows <- check_whole(n_rows, "n_rows", 0, 2^53)
   progress <- check_flag(progress, "progress")
+  if (!progress && !is.null(n_rows)) {
+    stop_argument("`n_rows` is for `progress = TRUE`, which tells the share of them; leave it out", "n_rows")
+  }
   how <- list(connection = connection, statement = statement, is_table = is_table, params = params,
               chunk_rows = chunk_rows, n_rows = if (progress) n_rows else FALSE)
-  new_source(function(texts) open_query(how), FALSE, label, weight, offset, time, group, columns, progress)
+  roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  new_source(function(texts) open_query(how), FALSE, roles, columns, progress)
 }
 
-# A driver's errors, and what it warns of, as values would be lost. A warning is told when the driver has returned: a
-# jump out of its work would leave DuckDB's connection unusable. undo: called with what it returned then.
-database_says <- function(code, undo = function(out) NULL) {
-  fail <- function(why) stop_data(sprintf("the database says: %s", why), "x")
-  warned <- NULL
+# What a driver says: its errors, those warnings that tell of changed values, which would be lost, as errors as well,
+# and all others as warnings, each once. They are told when the driver has returned: a jump out of its work would leave
+# DuckDB's connection unusable. undo: called with what it returned, where that is not returned from here; hint: gives
+# what stands behind an error; told: an environment of the texts that were told already.
+database_says <- function(code, undo = function(out) NULL, hint = function() "", told = new.env()) {
+  fail <- function(why) stop_data(sprintf("the database says: %s%s", why, hint()), "x")
+  warned <- character(0)
   out <- withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))), warning = function(w) {
-    if (is.null(warned)) warned <<- conditionMessage(w)
+    warned <<- c(warned, conditionMessage(w))
     invokeRestart("muffleWarning")
   })
-  if (is.null(warned)) return(out)
-  undo(out)
-  fail(warned)
+  returned <- FALSE
+  on.exit(if (!returned) undo(out))
+  for (why in setdiff(warned, told$texts)) {
+    if (grepl(values_change, why, ignore.case = TRUE)) fail(why)
+    told$texts <- c(told$texts, why)
+    warn_gbt("database", sprintf("the database warns: %s", why))
+  }
+  returned <- TRUE
+  out
 }
+
+# Of RSQLite "Column `a`: mixed type, first seen values of type integer, coercing other values of type string", of
+# duckdb and odbc what they say of numbers and times that R does not hold.
+values_change <- "mixed type|coerc|lost|loss of|truncat|overflow|out of range|NAs introduced|precision"
 
 # A result of dbSendQuery(), whose rows are taken once and which stays the caller's to clear.
 result_source <- function(result) {
   need_package("DBI", "reading from a database")
   force(result)
-  new_source(function(texts) fetch_rows(result, 1e5, function() NULL), FALSE, NULL, NULL, NULL, NULL, NULL, NULL, FALSE)
+  new_source(function(texts) fetch_rows(result, 1e5, function() NULL), FALSE, list(), NULL, FALSE)
 }
 
 open_query <- function(how) {
@@ -93,7 +113,7 @@ open_query <- function(how) {
     if (!is.null(reader)) return(reader)
   }
   n_rows <- if (isTRUE(how$n_rows) || (is.null(how$n_rows) && how$is_table)) count_of_query(how) else how$n_rows
-  result <- database_says(DBI::dbSendQuery(how$connection, how$statement), DBI::dbClearResult)
+  result <- database_says(DBI::dbSendQuery(how$connection, how$statement), DBI::dbClearResult, table_hint(how))
   good <- FALSE
   on.exit(if (!good) DBI::dbClearResult(result))
   if (!is.null(how$params)) database_says(DBI::dbBind(result, how$params))
@@ -104,14 +124,26 @@ open_query <- function(how) {
 
 count_of_query <- function(how) {
   as.double(database_says(DBI::dbGetQuery(how$connection, sprintf("SELECT COUNT(*) FROM %s gbt_rows", how$inner),
-                                          params = how$params))[[1L]])
+                                          params = how$params), hint = table_hint(how))[[1L]])
+}
+
+# For a statement that the database does not understand since it is the name of a table.
+table_hint <- function(how) {
+  function() {
+    if (how$is_table) return("")
+    name <- trimws(how$statement)
+    is_table <- try_else(suppressWarnings(DBI::dbExistsTable(how$connection, name)), function(e) FALSE)
+    if (isTRUE(is_table)) return(sprintf("; the table of this name is DBI::Id(table = \"%s\")", name))
+    if (grepl("[[:space:]]", name)) "" else "; give a query, SELECT ..., or a table as DBI::Id(table = \"name\")"
+  }
 }
 
 # n_rows: of the result, NULL where that is not known.
 fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
   rows <- 0
+  told <- new.env()
   pull <- function() {
-    chunk <- database_says(DBI::dbFetch(result, chunk_rows))
+    chunk <- database_says(DBI::dbFetch(result, chunk_rows), told = told)
     if (nrow(chunk) == 0L) return(NULL)
     rows <<- rows + nrow(chunk)
     as.data.frame(chunk)
@@ -131,7 +163,8 @@ share_done <- function(rows, n_rows) if (is.null(n_rows) || rows > n_rows) NA_re
 open_duckdb <- function(how) {
   con <- how$connection
   # this runs nothing
-  about <- try_else(DBI::dbGetQuery(con, paste("DESCRIBE", how$statement), params = how$params), function(e) NULL)
+  about <- tryCatch(database_says(DBI::dbGetQuery(con, paste("DESCRIBE", how$statement), params = how$params)),
+                    gbt_error_data = function(e) NULL)
   if (!identical(names(about)[1:2], c("column_name", "column_type"))) return(NULL)
   names <- about$column_name
   table <- basename(tempfile("gbt_rows_"))
@@ -139,21 +172,23 @@ open_duckdb <- function(how) {
                               function(e) NULL)
   good <- FALSE
   on.exit(if (!good) drop())
-  made <- try_else(
-    DBI::dbExecute(con, sprintf("CREATE TEMP TABLE %s AS SELECT * FROM %s AS q(%s)", table, how$inner,
-                                paste0("c", seq_along(names), collapse = ", ")), params = how$params),
-    function(e) if (!grepl("Parser Error", conditionMessage(e), fixed = TRUE)) database_says(stop(e)))
+  copy <- sprintf("CREATE TEMP TABLE %s AS SELECT * FROM %s AS q(%s)", table, how$inner,
+                  paste0("c", seq_along(names), collapse = ", "))
+  made <- tryCatch(database_says(DBI::dbExecute(con, copy, params = how$params)), gbt_error_data = function(e) {
+    if (!grepl("Parser Error", conditionMessage(e), fixed = TRUE)) stop(e)
+  })
   if (is.null(made)) return(NULL)
   # as a text: within a transaction numbers begin beyond those that doubles hold
   extent <- database_says(DBI::dbGetQuery(con, paste("SELECT COUNT(*), CAST(MIN(rowid) AS VARCHAR) FROM", table)))
   n_rows <- as.double(extent[[1L]])
   first <- extent[[2L]]
   rows <- 0
+  told <- new.env()
   pull <- function() {
     if (rows >= n_rows) return(NULL)
     end <- min(rows + how$chunk_rows, n_rows)
     chunk <- database_says(DBI::dbGetQuery(con, sprintf(
-      "SELECT * FROM %s WHERE rowid >= %s + %.0f AND rowid < %s + %.0f", table, first, rows, first, end)))
+      "SELECT * FROM %s WHERE rowid >= %s + %.0f AND rowid < %s + %.0f", table, first, rows, first, end)), told = told)
     if (nrow(chunk) != end - rows) stop_data("the database says other numbers of rows than before", "x")
     rows <<- end
     stats::setNames(chunk, names)

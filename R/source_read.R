@@ -7,12 +7,12 @@
 #             one; close() is called in any case; done() is a share of the whole, NA where that is not known; where()
 #             says what is being read. texts: columns that must come as texts
 #   retries   may it be opened again, with more columns as texts?
-#   roles     list by role (label, weight, offset, time, group) of names of columns
+#   roles     list by role (label, weight, offset, exposure, time, group) of names of columns
 #   columns   names of the columns to take; NULL: all that have no role
 #   progress  TRUE: tell how far it is
 
-new_source <- function(open, retries, label, weight, offset, time, group, columns, progress) {
-  roles <- list(label = label, weight = weight, offset = offset, time = time, group = group)
+# roles: some may be NULL.
+new_source <- function(open, retries, roles, columns, progress) {
   roles <- roles[!vapply(roles, is.null, NA)]
   for (role in names(roles)) {
     most <- if (role == "offset") Inf else 1
@@ -25,6 +25,16 @@ new_source <- function(open, retries, label, weight, offset, time, group, column
   }
   structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns,
                                        progress = check_flag(progress, "progress")))
+}
+
+# The source with one more role for a column.
+with_role <- function(source, role, name) {
+  check_source(source)
+  if (!is.null(source$roles[[role]])) {
+    stop_argument(sprintf("`%s` is said by the source, and is given as well", role), role)
+  }
+  source$roles[[role]] <- as_utf8(name, sprintf("`%s`", role))
+  source
 }
 
 #' @export
@@ -185,7 +195,7 @@ check_source <- function(source) {
 }
 
 # Rows for a model, in one pass and without a folder: it knows what its columns are. list(read, close) as of
-# read_source(), but chunks are asked for in order, and of their roles an offset alone is given.
+# read_source(), but chunks are asked for in order, and of their roles offset and exposure alone are given.
 stream_source <- function(source, model) {
   check_source(source)
   tags <- stats::setNames(model$feature_types, model$feature_names)
@@ -211,8 +221,9 @@ stream_source <- function(source, model) {
     rows <<- rows + nrow(chunk)
     known <- intersect(names(chunk), names(tags))
     chunk[known] <- Map(as_trained, chunk[known], tags[known])
-    for (name in source$roles$offset) if (chunk_kind(chunk[[name]]) == "none") chunk[[name]] <- as.double(chunk[[name]])
-    with_roles(source, chunk, source$roles[names(source$roles) == "offset"])
+    added <- source$roles[names(source$roles) %in% c("offset", "exposure")]
+    for (name in unlist(added)) if (chunk_kind(chunk[[name]]) == "none") chunk[[name]] <- as.double(chunk[[name]])
+    with_roles(source, chunk, added)
   }
   list(read = read, close = reader$close)
 }

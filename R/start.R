@@ -37,10 +37,10 @@ start_kept <- function(init, score) if (!is.null(init)) list(model = model_mark(
 # Begins with the size of its bytes and their checksum.
 model_mark <- function(model) model$state[seq_len(min(64L, length(model$state)))]
 
-# x: a function of chunks; offset: of all rows, or NULL.
+# x: a function of chunks without fields; offset: of all rows, or NULL.
 start_of_chunks <- function(x, init, offset, sparse_zero, threads) {
   if (is.null(init)) return(NULL)
-  one <- function(rows, its) {
+  one <- function(rows, its, exposure) {
     matrix(start_scores(init, rows, its, sparse_zero, threads), ncol = init$n_outputs)
   }
   start_kept(init, as.double(predict_by_chunks(x, offset, NULL, init, one)))

@@ -17,6 +17,10 @@
 #' such as k in `poly(a, k)`: up to 100 numbers, texts, logical values or dates, kept in the model by their values. Rows
 #' whose response is missing are an error: leave them out (`subset = !is.na(y)`).
 #'
+#' With a formula `weights`, `offset`, `exposure`, `mask`, `time`, `group`, `subset` and `valid` are evaluated in
+#' `data`, by the rule of `lm(weights = )`: a name means the column where `data` have one, else a variable of where the
+#' call is written. So `valid = test` is the column `test` of data that have one, whatever is called so elsewhere.
+#'
 #' @section Categorical columns:
 #' Factors without order and texts are categorical columns. `cat_method` says how they enter the trees:
 #' * `"sets"`: a split sends a set of levels to one side; in columns of up to `max_cat_onehot` levels one level.
@@ -211,10 +215,10 @@
 #' with `group` a share of the groups; with `time` the rows of the last times), or the rows themselves (two or more
 #' numbers of rows, or `TRUE` for each row to hold out), or `list(x = , y = )` with `weight =`, `offset =` and
 #' `exposure =` where needed, or a [gbt_data()] made with `reference`, or a named list of several of these. With a
-#' formula rows are those of `data`, and may be told by its columns, as in `valid = year == 2020`, where no variable is
-#' called so; and `valid` may also be a data frame with the same columns, in which weights, offset and exposure are
-#' evaluated as they are written. The metrics in `eval_metric` are evaluated on each set after every
-#' round and logged in `model$evaluation_log`, under `<set>_<metric>`.
+#' formula rows are those of `data`, and may be told by its columns, as in `valid = year == 2020`; and `valid` may also
+#' be a data frame with the same columns, in which weights, offset and exposure are evaluated as they are written. The
+#' metrics in `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
+#' `<set>_<metric>`.
 #'
 #' With a `mask` the rows where it is `FALSE` are masked out: no tree is grown on them, and they are scored in every
 #' round like a validation set, under the name `masked_out`, which comes before those of `valid`. Trees, base scores,
@@ -307,10 +311,10 @@
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
 #' @param exposure How long, or of how much, each row was observed: numbers above 0, whose logarithm is added to
-#'   `offset`. For counts and amounts with a log link (`"poisson"`, `"negative_binomial"`, `"tweedie"`, `"gamma"`):
-#'   what is expected is then a rate times the exposure. With a formula evaluated in `data`; or the name of a column,
-#'   which is then no feature (unless a formula names it; `.` does not stand for it). Where it is a column the model
-#'   keeps its name, and `predict()` finds it in new data.
+#'   `offset`, which must not have it as well. For counts and amounts with a log link (`"poisson"`,
+#'   `"negative_binomial"`, `"tweedie"`, `"gamma"`): what is expected is then a rate times the exposure. With a formula
+#'   evaluated in `data`; or the name of a column, which is then no feature (unless a formula names it; `.` does not
+#'   stand for it). Where it is a column the model keeps its name, and `predict()` finds it in new data.
 #' @param mask Which rows to train on: `TRUE` or `FALSE` for every row, at least one of them `TRUE`; `NULL` for all. The
 #'   others are scored on the way, see below. With a formula evaluated in `data`, where it has a value for every row of
 #'   `data`: `subset` and `na.action` drop rows together with their values.

@@ -13,41 +13,45 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     refuse_name(name) # before its value is evaluated, which may be the name of a column
   }
   in_rows <- part %in% row_arguments # by another name, such as `weight`; evaluated in the data as well
+  here <- sys.nframe()
   env <- parent.frame()
-  given <- lapply(which(!in_rows), function(i) {
-    if (part[i] %in% "valid") valid_in_data(written[[i]], function() ...elt(i), env, data) else ...elt(i)
-  })
+  as_given <- function(i) {
+    force(i)
+    in_data(written[[i]], function() ...elt(i), written_in(names(written)[i], here))
+  }
+  is_valid <- part %in% "valid" # it comes when the data are known
+  given <- lapply(which(!in_rows), function(i) if (is_valid[i]) as_given(i) else ...elt(i))
   names(given) <- names(written)[!in_rows]
   if (missing(x)) { # dispatched on `formula =`
     x <- given[["formula"]]
     given[["formula"]] <- NULL
   }
   if (!inherits(x, "formula")) stop_argument("`x` must be a formula: gbt_train(y ~ ., data)", "x")
-  here <- list(weights = in_data(substitute(weights), function() weights, env),
-               offset = in_data(substitute(offset), function() offset, env),
-               exposure = in_data(substitute(exposure), function() exposure, env),
-               mask = in_data(substitute(mask), function() mask, env),
-               time = in_data(substitute(time), function() time, env),
-               group = in_data(substitute(group), function() group, env),
-               subset = in_data(substitute(subset), function() subset, env))
-  own <- list(weights = substitute(weights), offset = substitute(offset), time = substitute(time))
-  as_given <- function(i) {
-    force(i)
-    function() ...elt(i)
-  }
+  own <- list(weights = in_data(substitute(weights), function() weights, written_in("weights", here)),
+              offset = in_data(substitute(offset), function() offset, written_in("offset", here)),
+              exposure = in_data(substitute(exposure), function() exposure, written_in("exposure", here)),
+              mask = in_data(substitute(mask), function() mask, written_in("mask", here)),
+              time = in_data(substitute(time), function() time, written_in("time", here)),
+              group = in_data(substitute(group), function() group, written_in("group", here)),
+              subset = in_data(substitute(subset), function() subset, written_in("subset", here)))
   for (i in which(in_rows)) {
-    if (!is.null(own[[part[i]]])) stop_argument(contradiction(part[i], names(written)[i], part[i]), part[i])
-    own[[part[i]]] <- written[[i]]
-    here[[part[i]]] <- in_data(written[[i]], as_given(i), env)
+    if (!is.null(attr(own[[part[i]]], "written"))) {
+      stop_argument(contradiction(part[i], names(written)[i], part[i]), part[i])
+    }
+    own[[part[i]]] <- as_given(i)
   }
   x <- formula_with_constants(x, given[["cross"]]$constants, env) # of gbt_refit() and update()
-  read <- read_formula(x, data, here, na.action, env)
+  read <- read_formula(x, data, own, na.action, env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
                  exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, design = read$design,
                  formula = read$formula, parsed = x, columns = read$columns, in_rows = read$in_rows,
                  constants = read$constants)
-  at <- which(canonical_name(names(given)) %in% "valid")
-  for (i in at) given[i] <- list(valid_of_kept(given[[i]], read$n_rows, read$keep))
+  for (i in which(canonical_name(names(given)) %in% "valid")) {
+    given[i] <- list(valid_in_data(given[[i]], read$data, read$keep))
+  }
+  if (is.function(given[["cross"]]$folds)) {
+    given$cross["folds"] <- list(folds_in_data(given$cross$folds, read$data, read$keep))
+  }
   fit_source(source, given)
 }
 
@@ -78,8 +82,8 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, expos
                                  grad_bits = c("auto", "16", "32"), hist_memory = 0, device_memory = 0,
                                  page_rows = NULL, checkpoint = NULL, checkpoint_seconds = 60,
                                  params = list()) {
-  given <- given_args(list(...))
   if (missing(x)) stop_no_x()
+  given <- given_args(dots_given(x, ...), x)
   if (missing(y)) {
     y <- given[["label"]] # what other packages call it
     given[["label"]] <- NULL
@@ -113,7 +117,7 @@ gbt_train.ArrowTabular <- function(x, ...) gbt_train.data.frame(as.data.frame(x)
 #' @export
 gbt_train.gbt_data <- function(x, y = NULL, ...) {
   check_data(x, "x")
-  given <- list(...)
+  given <- dots_given(NULL, ...)
   if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
   given[["label"]] <- NULL
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
@@ -122,6 +126,10 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
   for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
     source[[part]] <- x[[if (part == "weights") "weight" else part]]
   }
+  if (!is.null(x$exposed) && "offset" %in% said) {
+    stop_argument("the offset of the gbt_data has its exposure in it; make the data anew with both", "offset")
+  }
+  source$exposed <- x$exposed
   fit_source(source, given)
 }
 
@@ -151,10 +159,25 @@ stop_lost_x <- function(problem, name, data) {
   stop_argument(sprintf("there is no object `%s`%s", name, hint), "x")
 }
 
-# The arguments that the call of the calling function really gave, and those in its dots.
-given_args <- function(dots) {
+# The arguments that the call of the calling function really gave, and those in its dots. x: the data.
+given_args <- function(dots, x) {
   env <- parent.frame()
   names <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y", "..."))
   given <- !vapply(names, function(name) eval(call("missing", as.name(name)), env), NA)
-  c(mget(names[given], envir = env), dots)
+  value <- function(name) {
+    if (!name %in% c(row_arguments, "valid")) return(get(name, envir = env))
+    argument_value(function() get(name, envir = env), do.call(substitute, list(as.name(name), env)), name, x)
+  }
+  c(lapply(stats::setNames(nm = names[given]), value), dots)
+}
+
+# The values of `...`. x: the data.
+dots_given <- function(x, ...) {
+  written <- as.list(substitute(list(...)))[-1L]
+  names <- if (is.null(names(written))) character(length(written)) else names(written)
+  out <- lapply(seq_along(written), function(i) {
+    if (!canonical_name(names[i]) %in% c(row_arguments, "valid")) return(...elt(i))
+    argument_value(function() ...elt(i), written[[i]], names[i], x)
+  })
+  if (any(nzchar(names))) stats::setNames(out, names) else out
 }

@@ -88,7 +88,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
     given <- if (missing(reduction)) "min_rounds" else "reduction"
     stop_argument(sprintf("`%s` needs `method = \"halving\"`", given), given)
   }
-  folds <- folds_given(if (!missing(folds)) list(folds), ..., usual = folds)
+  its <- folds_given(substitute(folds), function() folds, missing(folds), sys.nframe(), ...)
   if (!is.null(seconds) && (!is_number(seconds, 0) || seconds == 0)) {
     stop_argument(sprintf("`seconds` must be one number above 0, or NULL for no limit, not %s", quote_value(seconds)),
                   "seconds")
@@ -96,7 +96,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
   if (!is.null(configs)) configs <- check_whole(configs, "configs", 1, 10000)
   usual <- if (is.null(seconds) || method == "halving") 30L else 10000L
   call <- sys.call()
-  plan <- structure(class = "gbt_tune_plan", c(fold_plan(folds, repeats, stratify, "gbt_tune"), list(
+  plan <- structure(class = "gbt_tune_plan", c(fold_plan(its, repeats, stratify, "gbt_tune"), list(
     space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
     reduction = check_whole(reduction, "reduction", 2, 100),
     min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = small_call(call, parent.frame())

@@ -65,23 +65,6 @@ held_rows <- function(valid, n) {
   held
 }
 
-# With a formula: `valid` as written, or where that cannot be evaluated by the columns of the data, as in
-# valid = year == 2020. A function of a column's name, such as date() or time(), is no variable.
-valid_in_data <- function(written, value, env, data) {
-  try_else(value(), function(problem) {
-    lost <- Filter(function(v) is.function(get0(v, envir = env, ifnotfound = sum)),
-                   intersect(all.vars(written), names(data)))
-    if (!is.data.frame(data) || length(lost) == 0L) stop(problem)
-    evaluate_part(written, data, env)
-  })
-}
-
-# Rows that were named among all rows of the data, among those that `subset` and `na.action` leave. keep: NULL for all.
-valid_of_kept <- function(valid, n, keep) {
-  if (is.null(valid) || !is_rows(valid) || is.null(keep)) return(valid)
-  held_rows(valid, n)[keep]
-}
-
 valid_names <- function(sets) {
   labels <- names(sets)
   if (is.null(labels)) labels <- character(length(sets))

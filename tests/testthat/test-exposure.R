@@ -134,3 +134,142 @@ test_that("an exposure that is given for a model with an offset is used, and not
   expect_identical(p, predict(m, mtcars, offset = log(mtcars$cyl)))
   expect_silent(expect_identical(predict(m, mtcars, exposure = "cyl"), p))
 })
+
+test_that("data that are prepared know their exposure, however they come", {
+  d <- made()
+  x <- c("age", "power")
+  whole <- d[c(x, "years")]
+  a <- fit(claims ~ age + power, d, exposure = years)
+  like_a <- function(m, name = "years") {
+    expect_identical(as.data.frame(m), as.data.frame(a))
+    expect_identical(m$exposure, name)
+    expect_identical(unname(predict(m, d[x], exposure = d$years)), unname(predict(a, d)))
+    if (nzchar(name)) expect_identical(predict(m, d), predict(a, d))
+  }
+  folder <- withr::local_tempdir()
+  chunk <- function(i, columns) if (i <= 4) d[100 * (i - 1) + 1:100, columns]
+  with_exposures <- function(i) {
+    part <- chunk(i, names(d))
+    if (!is.null(part)) list(x = part[x], label = part$claims, exposure = part$years)
+  }
+  data <- function(...) gbt_data(..., threads = 1)
+  named <- list(
+    data(whole, d$claims, exposure = "years"), data(as.matrix(whole), d$claims, exposure = "years"),
+    data(whole, d$claims, exposure = "years", path = file.path(folder, "named")),
+    data(function(i) chunk(i, names(whole)), d$claims, exposure = "years")
+  )
+  plain <- list(data(d[x], d$claims, exposure = d$years), data(function(i) chunk(i, x), d$claims, exposure = d$years),
+                data(with_exposures), data(with_exposures, path = file.path(folder, "plain")))
+  for (one in named) {
+    like_a(fit(one))
+    expect_output(print(one), "with label, exposure `years`")
+  }
+  for (one in plain) like_a(fit(one), "")
+  expect_identical(dim(named[[1L]]), c(400L, 2L))
+  like_a(fit(gbt_open(file.path(folder, "named"), threads = 1)))
+  like_a(fit(gbt_open(file.path(folder, "plain"), exposure = d$years, threads = 1)), "")
+  other <- gbt_open(file.path(folder, "named"), offset = d$z, threads = 1)
+  expect_null(fit(other)$exposure)
+  expect_identical(as.data.frame(fit(other)), as.data.frame(fit(d[x], d$claims, offset = d$z)))
+  both <- data(d[x], d$claims, offset = d$z, exposure = d$years)
+  expect_same_bytes(fit(both)$state, fit(d[x], d$claims, offset = d$z, exposure = d$years)$state)
+  # validation, folds, prediction by bins, and going on
+  train <- data(whole[1:300, ], d$claims[1:300], exposure = "years")
+  valid <- data(whole[301:400, ], d$claims[301:400], exposure = "years", reference = train)
+  expect_identical(unname(as.list(fit(train, valid = valid)$evaluation_log)),
+                   unname(as.list(fit(claims ~ age + power, d, exposure = years, valid = 301:400)$evaluation_log)))
+  expect_identical(predict(a, named[[1L]]), unname(predict(a, d)))
+  expect_identical(predict(fit(train), valid), unname(predict(fit(train), d[301:400, ])))
+  cv <- function(...) gbt_cv(..., objective = "poisson", nrounds = 3, folds = 3, seed = 2, threads = 1)
+  expect_identical(cv(named[[1L]])$predictions, cv(claims ~ age + power, d, exposure = years)$predictions)
+  more <- fit(claims ~ age + power, d, exposure = years, init_model = a)
+  for (made_for in list(data(whole, d$claims, exposure = "years", init_model = a),
+                        data(with_exposures, init_model = a))) {
+    expect_identical(as.data.frame(fit(made_for, init_model = a)), as.data.frame(more))
+  }
+  skip_on_os("windows")
+  job <- gbt_job(named[[3L]], objective = "poisson", nrounds = 5, max_depth = 3, threads = 1)
+  like_a(gbt_job_result(job))
+})
+
+test_that("sources have a column of exposures", {
+  skip_if_not_installed("RSQLite")
+  d <- made()
+  a <- fit(claims ~ age + power, d, exposure = years)
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(db))
+  DBI::dbWriteTable(db, "rows", d[c("age", "power", "years", "claims")])
+  query <- function(...) gbt_query(db, "SELECT * FROM rows", label = "claims", chunk_rows = 90, ...)
+  its <- query(exposure = "years")
+  for (data in list(gbt_data(its, threads = 1), gbt_data(query(), exposure = "years", threads = 1),
+                    gbt_data(db, "SELECT * FROM rows", label = "claims", exposure = "years", threads = 1))) {
+    m <- fit(data)
+    expect_identical(as.data.frame(m), as.data.frame(a))
+    expect_identical(m$exposure, "years")
+  }
+  expect_equal(unname(predict(a, its, threads = 1)), unname(predict(a, d)))
+  expect_equal(unname(predict(a, query(), threads = 1)), unname(predict(a, d))) # the column is found
+  plain <- fit(d[c("age", "power")], d$claims, exposure = d$years)
+  expect_equal(unname(predict(plain, its, threads = 1)), unname(predict(a, d)))
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(d[c("age", "power", "years", "claims")], file, row.names = FALSE)
+  files <- gbt_files(file, label = "claims", exposure = "years")
+  expect_equal(unname(predict(fit(gbt_data(files, threads = 1)), files, threads = 1)), unname(predict(a, d)))
+})
+
+test_that("partial dependence and contributions take exposures", {
+  d <- made(60)
+  x <- d[c("age", "power")]
+  m <- fit(x, d$claims, exposure = d$years)
+  named <- fit(claims ~ age + power, d, exposure = years)
+  expected <- gbt_partial(m, x, "age", offset = log(d$years), threads = 1)$effects
+  for (p in list(gbt_partial(m, x, "age", exposure = d$years, threads = 1),
+                 gbt_partial(m, d, "age", exposure = "years", threads = 1),
+                 gbt_partial(named, d, "age", threads = 1),
+                 gbt_partial(named, d, "age", exposure = "years", threads = 1),
+                 gbt_partial(named, x, "age", exposure = d$years, threads = 1))) {
+    expect_equal(p$effects, expected)
+  }
+  one <- gbt_partial(named, d, "age", exposure = 1, threads = 1)$effects
+  expect_equal(one, gbt_partial(m, x, "age", offset = numeric(60), threads = 1)$effects)
+  drawn <- function(...) gbt_partial(m, x, c("age", "power"), size = 3, rows = 20, seed = 1, ..., threads = 1)$effects
+  expect_equal(drawn(exposure = d$years), drawn(offset = log(d$years)))
+  s <- gbt_shap(m, x, offset = log(d$years), threads = 1)
+  for (found in list(gbt_shap(m, x, exposure = d$years, threads = 1), gbt_shap(named, d, threads = 1),
+                     gbt_shap(named, x, exposure = d$years, threads = 1),
+                     gbt_shap(named, d, exposure = 1, threads = 1))) {
+    expect_equal(found$values, s$values, ignore_attr = TRUE)
+    expect_equal(found$base, s$base)
+  }
+  expect_equal(gbt_shap(m, x, exposure = d$years, rows = 7, threads = 1)$base, s$base)
+  expect_snapshot(error = TRUE, {
+    gbt_partial(m, x, "age", exposure = 1:3, threads = 1)
+    gbt_partial(m, x, "age", exposure = "years", threads = 1)
+    gbt_partial(m, columns = "age", method = "recursion", exposure = 1)
+    gbt_shap(m, x, exposure = -d$years, threads = 1)
+    gbt_shap(gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1), mtcars, exposure = 1)
+  })
+})
+
+test_that("an exposure does not count twice", {
+  d <- made(60)
+  data <- gbt_data(d["age"], d$claims, exposure = d$years, threads = 1)
+  by_offset <- fit(claims ~ age + offset(log(years)), d)
+  expect_snapshot(error = TRUE, {
+    fit(claims ~ age + offset(log(years)), d, exposure = years)
+    fit(claims ~ age + offset(z) + offset(log(years)), d, exposure = "years")
+    fit(claims ~ age, d, exposure = years, offset = log(years))
+    fit(d["age"], d$claims, exposure = d$years, offset = log(d$years))
+    gbt_data(d["age"], d$claims, exposure = d$years, offset = log(d$years), threads = 1)
+    fit(data, exposure = d$years)
+    fit(data, offset = d$z)
+    predict(by_offset, d, exposure = d$years)
+    gbt_data(d["age"], exposure = "years", threads = 1)
+    gbt_data(function(i) if (i == 1) d["age"], exposure = "years", threads = 1)
+    gbt_data(function(i) if (i == 1) list(x = d["age"], exposure = d$years), exposure = d$years, threads = 1)
+    gbt_data(d["age"], exposure = 0 * d$years, threads = 1)
+    gbt_train(data, objective = "squared_error", threads = 1)
+  })
+  expect_s3_class(fit(claims ~ age + offset(log(years)), d, exposure = rep(1, 60)), "gbt")
+})

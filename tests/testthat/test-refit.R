@@ -145,6 +145,24 @@ test_that("constants of a formula keep the values that they had", {
   expect_null(gbt_load(file)$call_constants)
 })
 
+test_that("another formula takes the place of the one that the call has", {
+  expected <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 2, seed = 1, threads = 1)
+  cv <- function(...) gbt_cv(..., nrounds = 2, folds = 2, seed = 1, threads = 1)
+  own <- mpg ~ .
+  objects <- list(cv(mpg ~ ., mtcars), cv(own, mtcars), cv(formula = mpg ~ ., data = mtcars), cv(data = mtcars, own),
+                  cv(x = mpg ~ ., data = mtcars), gbt_train(mpg ~ ., mtcars, nrounds = 2, seed = 1, threads = 1))
+  for (object in objects) {
+    expect_same_bytes(gbt_refit(object, formula = mpg ~ wt + hp)$state, expected$state)
+    expect_identical(nobs(gbt_refit(object, formula = mpg ~ wt + hp, data = mtcars[1:20, ])), 20L)
+    expect_identical(nobs(gbt_refit(object, data = mtcars[1:20, ], formula = mpg ~ wt + hp)), 20L)
+  }
+  plain <- list(cv(mtcars[-1], mtcars$mpg), cv(mtcars[-1], y = mtcars$mpg), cv(x = mtcars[-1], y = mtcars$mpg))
+  for (object in plain) {
+    expect_same_bytes(gbt_refit(object, formula = mpg ~ wt + hp, data = mtcars)$state, expected$state)
+  }
+  expect_error(gbt_refit(plain[[2L]], formula = mpg ~ wt), "the data|`data`|variables", class = "gbt_error")
+})
+
 test_that("rows that are held out of a refit are no other data", {
   cv <- gbt_cv(mpg ~ ., mtcars, nrounds = 2, folds = 2, seed = 1, threads = 1)
   expect_silent(held <- gbt_refit(cv, valid = 0.2))

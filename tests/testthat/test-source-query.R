@@ -79,24 +79,72 @@ test_that("how much of a query is read is told where the number of rows is known
   expect_identical(shares("SELECT * FROM r", progress = TRUE), none)
   expect_identical(shares("SELECT * FROM r; ", progress = TRUE, n_rows = TRUE), thirds)
   expect_identical(shares("SELECT * FROM r -- all", progress = TRUE, n_rows = 900), thirds)
-  expect_identical(shares("SELECT * FROM r", n_rows = TRUE), none) # nobody asks
+  expect_identical(shares("SELECT * FROM r"), none)
+  expect_error(gbt_query(db, "SELECT * FROM r", n_rows = 900), "`n_rows` is for `progress = TRUE`",
+               class = "gbt_error_argument")
   expect_identical(shares("SELECT * FROM r", progress = TRUE, n_rows = 400), replace(none, 1:2, c(0, 0.75)))
   expect_identical(shares(DBI::Id(table = "r"), progress = TRUE), thirds)
   expect_identical(shares(DBI::Id(table = "r"), progress = TRUE, n_rows = FALSE), none)
   expect_identical(shares("SELECT * FROM r WHERE v > ?", params = list(-100), progress = TRUE, n_rows = TRUE), thirds)
-  for (odd in list(-1, 1.5, NA, "1")) expect_error(gbt_query(db, "", n_rows = odd), class = "gbt_error_argument")
+  for (odd in list(-1, 1.5, NA, "1")) {
+    expect_error(gbt_query(db, "", n_rows = odd, progress = TRUE), class = "gbt_error_argument")
+  }
 })
 
-test_that("what a driver warns of is an error, and its connection can be used afterwards", {
-  skip_if_not_installed("RSQLite")
+test_that("what a driver warns of is a warning, or an error where values change", {
   undone <- 0
-  expect_error(database_says({
-    warning("digits are lost")
-    5
-  }, function(out) undone <<- undone + out), "the database says: digits are lost", class = "gbt_error_data")
+  undo <- function(out) undone <<- undone + out
+  says <- function(..., told = new.env()) {
+    database_says({
+      for (text in c(...)) warning(text)
+      5
+    }, undo, told = told)
+  }
+  expect_error(says("digits are lost"), "the database says: digits are lost", class = "gbt_error_data")
   expect_identical(undone, 5) # the code came to its end
-  expect_error(database_says(stop("no")), "the database says: no", class = "gbt_error_data")
+  expect_error(database_says(stop("no"), undo), "the database says: no", class = "gbt_error_data")
+  expect_warning(expect_identical(says("old result closed"), 5), "^the database warns: old result closed$",
+                 class = "gbt_warning_database")
+  expect_identical(undone, 5)
+  expect_s3_class(tryCatch(says("old result closed"), warning = identity), "gbt_warning_database")
+  expect_identical(undone, 10) # nobody has what was returned
+  told <- new.env()
+  expect_warning(says("a", "a", told = told))
+  expect_silent(says("a", told = told))
+  expect_warning(expect_error(says("a", "Column `x`: mixed type"), class = "gbt_error_data"), "warns: a$")
   expect_identical(database_says(3), 3)
+})
+
+test_that("a query that closes another result works with a warning", {
+  skip_if_not_installed("RSQLite")
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(db))
+  rows <- all_of()[c("i", "v", "y")]
+  DBI::dbWriteTable(db, "rows", rows)
+  expected <- trees(gbt_data(rows[-3], y, threads = 1))
+  open <- DBI::dbSendQuery(db, "SELECT * FROM rows")
+  DBI::dbFetch(open, 1)
+  expect_warning(data <- gbt_data(db, "SELECT * FROM rows", label = "y", threads = 1), "open result set",
+                 class = "gbt_warning_database")
+  expect_identical(trees(data), expected)
+  expect_silent(DBI::dbGetQuery(db, "SELECT 1"))
+})
+
+test_that("the name of a table in place of a query gets a hint", {
+  skip_if_not_installed("RSQLite")
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(db))
+  DBI::dbWriteTable(db, "rows", all_of()["v"])
+  DBI::dbWriteTable(db, "some rows", all_of()["v"])
+  says <- function(statement, ...) {
+    e <- tryCatch(gbt_data(db, statement, ..., threads = 1), gbt_error_data = identity)
+    sub("^.*; ", "", conditionMessage(e))
+  }
+  expect_identical(says("rows"), "the table of this name is DBI::Id(table = \"rows\")")
+  expect_identical(says("some rows"), "the table of this name is DBI::Id(table = \"some rows\")")
+  expect_identical(says("rows", progress = TRUE, n_rows = TRUE), "the table of this name is DBI::Id(table = \"rows\")")
+  expect_identical(says("nowhere"), "give a query, SELECT ..., or a table as DBI::Id(table = \"name\")")
+  expect_match(says("SELECT * FROM nowhere"), "no such table: nowhere$")
 })
 
 test_that("DuckDB is read from a temporary table, whatever the query", {
@@ -115,7 +163,8 @@ test_that("DuckDB is read from a temporary table, whatever the query", {
                    trees(gbt_data(data.frame(rowid = d$i, c1 = d$v)[d$v > -1, ], y[d$v > -1], threads = 1)))
   expect_error(gbt_data(db, "SELECT v AS a, y AS a FROM rows"), "two columns called `a`", class = "gbt_error_data")
   expect_error(gbt_data(db, "SELECT * FROM nowhere"), "database says", class = "gbt_error_data")
-  expect_error(gbt_data(db, "nonsense"), "database says", class = "gbt_error_data")
+  expect_error(gbt_data(db, "nonsense"), "database says.*SELECT", class = "gbt_error_data")
+  expect_error(gbt_data(db, "rows"), "DBI::Id(table = \"rows\")", fixed = TRUE, class = "gbt_error_data")
   expect_error(gbt_data(db, "SELECT * FROM rows WHERE v > 1000"), "has no rows", class = "gbt_error_data")
   DBI::dbBegin(db) # where rows are numbered otherwise
   expect_identical(trees(gbt_data(db, "SELECT * FROM rows", label = "y", chunk_rows = 200, threads = 1)), expected)

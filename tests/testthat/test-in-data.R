@@ -1,0 +1,146 @@
+# Which of a column and a variable of the same name an argument of a formula means.
+
+made <- function() {
+  set.seed(3)
+  data.frame(y = rpois(60, 3), a = rnorm(60), b = rnorm(60), f = factor(sample(letters[1:6], 60, TRUE)),
+             w = runif(60, 0.5, 2), o = rnorm(60) / 9, e = runif(60, 1, 2), m = rep(c(TRUE, TRUE, FALSE), 20), t = 60:1,
+             g = rep(1:20, 3), s = rep(c(TRUE, TRUE, TRUE, FALSE), 15), v = rep(c(FALSE, TRUE, FALSE), c(9, 20, 31)),
+             k = rep(1:3, 20))
+}
+
+fit <- function(...) {
+  gbt_train(..., objective = "poisson", nrounds = 4, max_depth = 2, eval_train = TRUE, cat_method = "target", seed = 1,
+            threads = 1)
+}
+
+test_that("the column comes first, then a variable of where the argument is written", {
+  d <- made()
+  f <- y ~ a + b + f
+  # of each argument what is meant as a value, and what is in the way
+  there <- list(weights = quote(w), offset = quote(o), exposure = quote(e), time = quote(t), group = quote(g),
+                subset = quote(s), valid = quote(v), mask = quote(m))
+  in_the_way <- list(w = rep(1, 60), o = rep(0, 60), e = rep(1, 60), t = 1:60, g = rep(1:30, 2), s = rep(TRUE, 60),
+                     v = rep(c(FALSE, TRUE), 30), m = rep(c(TRUE, FALSE), 30))
+  for (name in names(there)) {
+    said <- stats::setNames(list(there[[name]]), name)
+    value <- stats::setNames(list(d[[as.character(there[[name]])]]), name)
+    expected <- do.call(fit, c(list(f, d), value))
+    others <- list2env(in_the_way, parent = environment())
+    found <- eval(as.call(c(quote(fit), f, quote(d), said)), others)
+    expect_identical(found$evaluation_log, expected$evaluation_log, label = name)
+    expect_identical(as.data.frame(found), as.data.frame(expected))
+    # the variable where the data have no such column
+    less <- d[setdiff(names(d), as.character(there[[name]]))]
+    other <- eval(as.call(c(quote(fit), f, quote(less), said)), others)
+    value[[1L]] <- in_the_way[[as.character(there[[name]])]]
+    expected_other <- do.call(fit, c(list(f, d), value))
+    expect_identical(other$evaluation_log, expected_other$evaluation_log, label = name)
+    expect_false(identical(other$evaluation_log, expected$evaluation_log)) # else nothing was tested
+  }
+  # other names of the arguments
+  w <- rep(1, 60)
+  expect_identical(fit(f, d, sample_weight = w)$evaluation_log, fit(f, d, weights = d$w)$evaluation_log)
+  v <- rep(TRUE, 60)
+  expect_identical(fit(f, d, eval_set = v)$evaluation_log, fit(f, d, valid = d$v)$evaluation_log)
+})
+
+test_that("an argument that is passed on is evaluated where it was written", {
+  d <- made()
+  f <- y ~ a + b + f
+  power <- 2
+  n <- 60
+  inner <- function(...) {
+    power <- 5
+    n <- 30
+    fit(...)
+  }
+  outer <- function(...) {
+    power <- 7
+    inner(...)
+  }
+  expected <- fit(f, d, weights = d$w^2)
+  expect_same_bytes(inner(f, d, weights = w^power)$state, expected$state)
+  expect_same_bytes(outer(f, d, weights = w^power)$state, expected$state)
+  expect_same_bytes(outer(f, data = d, weight = w^power)$state, expected$state)
+  expect_same_bytes(local({
+    power <- 2
+    outer(f, d, weights = w^power)
+  })$state, expected$state)
+  expect_same_bytes((function(theirs) fit(f, d, weights = w^theirs))(2)$state, expected$state)
+  expect_identical(outer(f, d, valid = seq_len(n) > 40)$evaluation_log, fit(f, d, valid = 41:60)$evaluation_log)
+  expect_identical(outer(f, d, valid = d[d$k > power, ])$evaluation_log,
+                   fit(f, d, valid = d[d$k == 3, ])$evaluation_log)
+  rated <- function(...) {
+    power <- 9
+    gbt_evaluate(...)
+  }
+  expect_identical(rated(expected, d, weights = w^power, threads = 1)$estimate,
+                   gbt_evaluate(expected, d, weights = d$w^2, threads = 1)$estimate)
+})
+
+test_that("folds of a formula are those of a column", {
+  d <- made()
+  f <- y ~ a + b
+  cv <- function(...) gbt_cv(..., nrounds = 3, max_depth = 2, seed = 1, threads = 1)
+  k <- rep(1:2, 30)
+  expected <- cv(f, d, folds = d$k)
+  for (found in list(cv(f, d, folds = k), cv(f, d, nfold = k), cv(f, data = d, folds = (k + 1) * 2))) {
+    expect_identical(found$fold_log, expected$fold_log)
+  }
+  expect_identical(lengths(cv(f, d[names(d) != "k"], folds = k)$folds), c(30L, 30L))
+  # rows go with their folds
+  dropped <- cv(f, d, folds = k, subset = s)
+  expect_identical(dropped$fold_log, cv(f, d[d$s, ], folds = d$k[d$s])$fold_log)
+  expect_identical(cv(f, d, folds = d$k[d$s], subset = s)$fold_log, dropped$fold_log)
+  expect_identical(cv(f, d, group = g)$folds, cv(f, d, group = d$g)$folds)
+  space <- list(max_depth = c(2, 3))
+  tune <- function(...) gbt_tune(..., space = space, configs = 2, nrounds = 3, seed = 1, threads = 1)
+  expect_identical(tune(f, d, folds = k)$folds, expected$folds)
+  expect_same_bytes(gbt_refit(expected)$state, gbt_refit(cv(f, d, folds = k))$state)
+})
+
+test_that("a job evaluates its arguments as training here does", {
+  skip_on_os("windows")
+  d <- made()
+  w <- v <- k <- rep(1, 60)
+  pass_on <- function(...) {
+    power <- 3
+    gbt_job(...)
+  }
+  power <- 2
+  jobs <- list(pass_on(y ~ a + b, d, weights = w^power, valid = v == 1, nrounds = 2, threads = 1),
+               gbt_job(y ~ a + b, d, folds = k, nrounds = 2, seed = 1, threads = 1, fun = gbt_cv))
+  there <- lapply(jobs, gbt_job_result)
+  here <- gbt_train(y ~ a + b, d, weights = d$w^2, valid = d$v, nrounds = 2, threads = 1)
+  expect_same_bytes(there[[1L]]$state, here$state)
+  expect_identical(there[[1L]]$evaluation_log, here$evaluation_log)
+  expect_identical(there[[2L]]$fold_log, gbt_cv(y ~ a + b, d, folds = d$k, nrounds = 2, seed = 1, threads = 1)$fold_log)
+})
+
+test_that("names that are nothing are classed errors that know the columns", {
+  d <- made()
+  x <- d[c("a", "e", "w")]
+  tick <- data.frame(z = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_train(x, d$y, exposure = e)
+    gbt_train(x, d$y, weights = 2 * w)
+    gbt_train(x, d$y, sample_weight = ww)
+    gbt_train(as.matrix(x), d$y, valid = w > 1)
+    gbt_train(gbt_data(x, threads = 1), d$y, offset = e)
+    gbt_job(x, d$y, exposure = e)
+    gbt_job(y ~ a, d, valid = bb == 1)
+    gbt_train(y ~ a, d, valid = bb == 1)
+    gbt_train(y ~ a, d, weights = ww)
+    gbt_train(y ~ a, d, valid = f)
+    gbt_cv(x, d$y, folds = w)
+    gbt_cv(y ~ a, d, folds = kk)
+    gbt_cv(y ~ a, d, folds = NULL)
+    gbt_cv(y ~ a, d, folds = 3, nfold = 4)
+    gbt_tune(y ~ a, d, folds = kk)
+    gbt_train(y ~ a, d, valid = gbt_data(3))
+  })
+  for (class in c("gbt_error_argument", "my_error")) { # errors of the user's own stay what they are
+    own <- function() stop(structure(class = c(class, "error", "condition"), list(message = "no", call = NULL)))
+    expect_error(gbt_train(x, d$y, weights = own()), class = class)
+  }
+})
