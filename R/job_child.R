@@ -15,6 +15,27 @@ job_main <- function(folder) {
   })
 }
 
+# The same in a daemon of package mirai, which may do other work afterwards and is left as it was.
+job_in_daemon <- function(folder, libs) {
+  was <- list(folder = getwd(), libs = .libPaths(), random = get0(".Random.seed", globalenv(), inherits = FALSE))
+  output <- file(file.path(folder, "output"), "wt")
+  sink(output)
+  sink(output, type = "message")
+  on.exit({
+    sink(type = "message")
+    sink()
+    close(output)
+    setwd(was$folder)
+    .libPaths(was$libs)
+    if (!is.null(was$random)) assign(".Random.seed", was$random, envir = globalenv())
+  })
+  .libPaths(libs)
+  writeLines(format(Sys.getpid()), file.path(folder, "pid.new"))
+  file.rename(file.path(folder, "pid.new"), file.path(folder, "pid"))
+  job_main(folder)
+  invisible()
+}
+
 # list(kind = "done", value) or (kind = "failed", error) or (kind = "cancelled", value = the model so far or NULL), with
 # `conditions`, the warnings and messages.
 run_job <- function(folder, work) {
@@ -40,7 +61,8 @@ run_job <- function(folder, work) {
   outcome
 }
 
-is_asked_to_stop <- function(folder) file.exists(file.path(folder, "stop"))
+# By the session, or as the folder is gone, so that nobody waits any more.
+is_asked_to_stop <- function(folder) file.exists(file.path(folder, "stop")) || !dir.exists(folder)
 
 so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else
   package_state$interrupted

@@ -12,7 +12,10 @@
 job_starter <- function(by) {
   windows <- .Platform$OS.type == "windows"
   if (is.null(by)) by <- if (windows) "callr" else "shell"
-  by <- match_choice(by, c("shell", "callr"), "by")
+  by <- match_choice(by, c("shell", "callr", "mirai"), "by")
+  if (by == "mirai" && !has_mirai()) {
+    stop_unsupported("`by = \"mirai\"` needs the package mirai; leave `by` out to start the process without it", "by")
+  }
   if (by == "callr" && !requireNamespace("callr", quietly = TRUE)) {
     stop_unsupported(sprintf("`by = \"callr\"` needs the package callr%s", if (windows) {
       ", and on Windows there is no other way: install.packages(\"callr\")"
@@ -26,7 +29,11 @@ job_starter <- function(by) {
   by
 }
 
-start_process <- function(by, folder) if (by == "callr") start_by_callr(folder) else start_by_shell(folder)
+has_mirai <- function() requireNamespace("mirai", quietly = TRUE)
+
+start_process <- function(by, folder) {
+  switch(by, callr = start_by_callr(folder), mirai = start_by_mirai(folder), start_by_shell(folder))
+}
 
 # What the process does: loads gbt from where it is loaded from here, and works.
 child_code <- paste(
@@ -52,11 +59,7 @@ start_by_shell <- function(folder) {
   apart <- if (nzchar(Sys.which("setsid"))) "setsid" else "set -m;" # a session, or at least a group of processes
   words <- c("-c", shell_code, "gbt-job", Sys.getpid(), file.path(R.home("bin"), "R"), folder, child_code)
   system(paste(apart, "sh", paste(shQuote(words), collapse = " "), "</dev/null >/dev/null 2>&1 &"))
-  number <- function(name) {
-    file <- file.path(folder, name)
-    text <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0))
-    if (length(text) == 1L) suppressWarnings(as.integer(text)) else NA_integer_
-  }
+  number <- function(name) number_in(folder, name)
   began <- proc.time()[["elapsed"]]
   pid <- NA_integer_
   find <- function(seconds) { # the shell writes it at once; on a busy machine that may take a moment
@@ -86,6 +89,13 @@ start_by_shell <- function(folder) {
   )
 }
 
+# The number that a file of the folder has; NA when it has none (yet).
+number_in <- function(folder, name) {
+  file <- file.path(folder, name)
+  text <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0))
+  if (length(text) == 1L) suppressWarnings(as.integer(text)) else NA_integer_
+}
+
 wait_until <- function(test, seconds) {
   end <- proc.time()[["elapsed"]] + seconds
   while (!test()) {
@@ -112,6 +122,49 @@ start_by_callr <- function(folder) {
     interrupt = function() process$interrupt(),
     kill = function() process$kill(),
     let_go = function() process$wait(2000)
+  )
+}
+
+# A task of package mirai: of a daemon where the user has set daemons(), where it may wait for its turn, else of a
+# process that mirai starts for it. mirai knows whether the task has ended; signals go to the process by its number,
+# which it writes to `pid` when it begins, as stop_mirai() resolves a task whose model is still being written.
+start_by_mirai <- function(folder) {
+  work <- quote({
+    start <- readRDS(file.path(folder, "start"))
+    get("job_in_daemon", envir = loadNamespace("gbt", lib.loc = start$lib))(folder, start$libs)
+  })
+  task <- of_package("mirai", "mirai")(work, .args = list(folder = folder))
+  is_open <- function() isTRUE(of_package("mirai", "unresolved")(task))
+  unix <- .Platform$OS.type == "unix"
+  gone <- NA # since when the process is not there, though the task is open
+  tell <- function() { # an error before the job began
+    words <- task$data
+    if (inherits(words, "miraiError")) {
+      try_else(writeLines(as.character(words), file.path(folder, "output")), function(e) NULL)
+    }
+  }
+  send <- function(signal) {
+    pid <- number_in(folder, "pid")
+    if (!is.na(pid) && is_open()) tools::pskill(pid, signal)
+  }
+  list(
+    alive = function() {
+      if (!is_open()) {
+        tell()
+        return(FALSE)
+      }
+      pid <- number_in(folder, "pid")
+      if (!unix || is.na(pid) || tools::pskill(pid, 0L)) return(TRUE)
+      if (is.na(gone)) gone <<- proc.time()[["elapsed"]]
+      proc.time()[["elapsed"]] - gone < 2
+    },
+    exit = function() NA_integer_,
+    interrupt = function() if (unix) send(tools::SIGINT), # elsewhere it would end the process
+    kill = function() {
+      send(tools::SIGKILL)
+      of_package("mirai", "stop_mirai")(task)
+    },
+    let_go = function() wait_until(function() !is_open(), 2)
   )
 }
 

@@ -185,3 +185,43 @@ stand_in_task <- function(data, target, weights = NULL, row_ids = seq_len(nrow(d
   task$with_rows <- function(rows, valid = NULL) stand_in_task(data, target, weights, rows, valid)
   task
 }
+
+# mirai 1.0 to 2.7, without daemons: a task is an environment that has its value as `data` when it is resolved. It is
+# evaluated by a process of its own, which sees nothing but `.args`; an error becomes a text of class miraiError.
+stand_in_mirai <- local({
+  resolved <- function(x, value) {
+    saveRDS(value, paste0(x$files[2L], ".new"))
+    file.rename(paste0(x$files[2L], ".new"), x$files[2L])
+  }
+  child <- paste(
+    "f <- commandArgs(TRUE); task <- readRDS(f[1])",
+    "value <- tryCatch(eval(task$expr, list2env(task$args, parent = globalenv())), error = function(e)",
+    "structure(conditionMessage(e), class = c('miraiError', 'errorValue', 'try-error')), interrupt = function(c)",
+    "structure('', class = c('miraiInterrupt', 'errorValue', 'try-error')))",
+    "saveRDS(value, paste0(f[2], '.new')); file.rename(paste0(f[2], '.new'), f[2])"
+  )
+  child <- sub(" value <-", "; value <-", sub(" saveRDS", "; saveRDS", child))
+  list(
+    mirai = function(.expr, ..., .args = list(), .timeout = NULL, .compute = NULL) {
+      expr <- substitute(.expr)
+      if (is.symbol(expr) && exists(as.character(expr), envir = parent.frame()) && is.language(.expr)) expr <- .expr
+      stopifnot(is.list(.args), !is.null(names(.args)), ...length() == 0L)
+      files <- tempfile(c("task-", "value-"))
+      saveRDS(list(expr = expr, args = .args), files[1L])
+      system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(child), shQuote(files)), wait = FALSE,
+              stdout = FALSE, stderr = FALSE)
+      structure(list2env(list(files = files)), class = c("mirai", "recvAio"))
+    },
+    unresolved = function(x) {
+      stopifnot(inherits(x, "mirai"))
+      if (!file.exists(x$files[2L])) return(TRUE)
+      x$data <- readRDS(x$files[2L])
+      FALSE
+    },
+    stop_mirai = function(x) {
+      open <- !file.exists(x$files[2L])
+      if (open) resolved(x, structure(20L, class = "errorValue"))
+      open
+    }
+  )
+})

@@ -89,6 +89,10 @@ test_that("other functions run, and report their trainings", {
   here <- gbt_tune(mpg ~ ., mtcars, space = space, configs = 2, nrounds = 3, weights = wt, seed = 1)
   scores <- function(t) as.data.frame(t)[setdiff(names(as.data.frame(t)), "seconds")]
   expect_identical(scores(tuned), scores(here))
+  # the calls are those that were written here
+  expect_same_bytes(gbt_refit(cv)$state, gbt_refit(gbt_cv(mpg ~ ., mtcars, folds = 3, nrounds = 8, seed = 1))$state)
+  expect_same_bytes(gbt_refit(tuned)$state, gbt_refit(here)$state)
+  expect_identical(tuned$call[[1L]], quote(gbt_tune))
   file <- withr::local_tempfile(fileext = ".csv")
   write.csv(mtcars, file, row.names = FALSE)
   job <- gbt_job(file, fun = function(file) {
@@ -171,6 +175,7 @@ test_that("errors keep their classes and fields; warnings and messages are told 
   e <- tryCatch(gbt_job_result(job), my_error = identity)
   expect_identical(e$extra, 7)
   expect_identical(e$model$nrounds, 3L)
+  expect_identical(e$model$call, quote(gbt_train(mpg ~ ., mtcars, callbacks = fails)))
   expect_identical(gbt_job_cancel(job)$nrounds, 3L)
   expect_match(gbt_job_status(job)$message, "^enough")
   job <- gbt_job(mpg ~ ., mtcars, nrounds = 2, weights = rep(1e-3, 32), verbose = 1)
@@ -266,4 +271,53 @@ test_that("nothing is left behind", {
   expect_error(gbt_job_status(job), "belongs to another process", class = "gbt_error_argument")
   job$owner <- Sys.getpid()
   expect_identical(gbt_job_result(job)$nrounds, 1L)
+})
+
+test_that("package mirai runs jobs as well", {
+  in_use <- function(code) {
+    if (requireNamespace("mirai", quietly = TRUE)) return(code)
+    real <- gbt:::has_mirai
+    utils::assignInNamespace("has_mirai", function() TRUE, "gbt")
+    on.exit(utils::assignInNamespace("has_mirai", real, "gbt"))
+    with_stand_ins(list(mirai = stand_in_mirai), code)
+  }
+  here <- gbt_train(mpg ~ ., mtcars, weights = wt, nrounds = 7, eval_train = TRUE)
+  in_use({
+    job <- gbt_job(mpg ~ ., mtcars, weights = wt, nrounds = 7, eval_train = TRUE, by = "mirai")
+    folder <- job$folder
+    there <- gbt_job_result(job)
+    expect_same_bytes(there$state, here$state)
+    expect_identical(there$evaluation_log, here$evaluation_log)
+    expect_identical(there$call, here$call)
+    expect_false(dir.exists(folder))
+
+    job <- endless(by = "mirai")
+    status <- wait_for_rounds(job)
+    expect_identical(status[c("state", "phase")], list(state = "running", phase = "training"))
+    time <- system.time(model <- gbt_job_cancel(job))[["elapsed"]]
+    expect_lt(time, 5)
+    expect_gte(model$nrounds, status$round)
+    expect_identical(gbt_job_status(job)$state, "cancelled")
+
+    e <- tryCatch(gbt_job_result(gbt_job(mpg ~ ., mtcars, eta = -1, by = "mirai")), error = identity)
+    expect_s3_class(e, "gbt_error_argument")
+    expect_identical(e$parameter, "eta")
+
+    job <- endless(by = "mirai")
+    wait_for_rounds(job)
+    pid <- process_of(job)
+    job$process$kill()
+    expect_true(gbt_job_wait(job, 20))
+    expect_error(gbt_job_result(job), "has vanished \\(in round [0-9]+ of 1000000\\)", class = "gbt_error_job")
+    expect_true(gbt:::wait_until(function() !tools::pskill(pid, 0L), 10))
+
+    # the task fails before the job begins
+    lost <- withr::local_tempdir()
+    process <- gbt:::start_by_mirai(lost)
+    expect_true(gbt:::wait_until(function() !process$alive(), 20))
+    expect_match(gbt:::last_words(file.path(lost, "output")), "connection")
+    expect_identical(process$exit(), NA_integer_)
+  })
+  skip_if(requireNamespace("mirai", quietly = TRUE))
+  expect_error(gbt_job(mpg ~ ., mtcars, by = "mirai"), "needs the package mirai", class = "gbt_error_unsupported")
 })
