@@ -3,8 +3,8 @@
 # A reference is a plain list, so that a model's file keeps it as field `monitor`:
 #   rows, rounds        rows that were counted, and rounds of the scores
 #   columns, scores     lists by name of what is known of each: list(kind = "number" or "level", at = borders of bins
-#                       or texts of levels, others = texts of rarer levels, label = names of the bins, count = rows in
-#                       them; the last one is of missing values)
+#                       or texts of levels, others = texts of rarer levels, range = the least and the largest number,
+#                       label = names of the bins, count = rows in them; the last one is of missing values)
 
 #' Drift of columns and scores
 #'
@@ -18,10 +18,12 @@
 #' @section What is computed:
 #' Numbers and times fall into `bins` of equal numbers of reference rows, levels and numbers of `cat_features` into bins
 #' of their own (the `levels` most frequent, and one for the rest), missing values and levels that the reference has not
-#' into one each. Numbers beyond those of the reference fall into its first or last bin, so a column of one number has
-#' one bin and no drift but of missing values. With the shares e of the reference and a of the new rows PSI is the sum
-#' of (a - e) log(a / e) over bins, the symmetric divergence of Jeffreys (1946) as credit scoring uses it (Siddiqi,
-#' 2006). A bin that is empty on one side counts as half a row there.
+#' into one each. The first and the last bin of numbers are open, as is usual, so numbers beyond those of the reference
+#' fall into them; column `unseen` says how many there are. A number that more rows have than a bin is to hold has a bin
+#' of its own, so that other numbers show, also where all rows of the reference have the same one. With the shares e of
+#' the reference and a of the new rows PSI is the sum of (a - e) log(a / e) over bins, the symmetric divergence of
+#' Jeffreys (1946) as credit scoring uses it (Siddiqi, 2006). A bin that is empty on one side counts as half a row
+#' there.
 #'
 #' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. Few rows
 #' have a large PSI by chance alone: without drift it is, with k bins, n and m rows, about (1 / n + 1 / m) times a
@@ -44,8 +46,9 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return `gbt_monitor()`: a data frame of class `gbt_monitor`, scores before columns, those of the largest PSI
 #'   first: `name`; `kind`, `"score"` or `"column"`; `psi`; `noise`; `drift`, a factor; `missing` and
-#'   `missing_reference`, shares of rows; `unseen`, the share of rows with a level that the reference has not; `gain`,
-#'   the share of the model's gain (`NA` for scores and for columns inside of terms of a formula). `print()` shows it,
+#'   `missing_reference`, shares of rows; `unseen`, the share of rows with a level that the reference has not, or a
+#'   number below or above all of its numbers; `gain`, the share of the model's gain (`NA` for scores and for columns
+#'   inside of terms of a formula). `print()` shows it,
 #'   `plot()` draws it, and `attr(, "bins")` is a list by name of the bins.
 #'
 #'   `gbt_monitor_reference()`: the model, with field `monitor`.
@@ -132,15 +135,41 @@ count_reference <- function(v, bins, levels) {
     out <- list(kind = "level", at = utils::head(ranked, levels), others = utils::tail(ranked, -levels))
     out$label <- c(plain_text(out$at), if (length(out$others)) "(other levels)", "(missing)")
   } else {
-    number <- order_numbers(v)
-    sorted <- sort(number)
-    k <- length(sorted)
-    at <- unique(sorted[ceiling(seq_len(bins - 1) / bins * k)])
-    out <- list(kind = "number", at = at[at < sorted[k]], others = character(0))
-    out$label <- c(border_labels(out$at, v, k > 0L), "(missing)")
+    sorted <- sort(order_numbers(v))
+    borders <- number_borders(sorted, bins)
+    out <- list(kind = "number", at = borders$at, others = character(0),
+                range = if (length(sorted)) sorted[c(1L, length(sorted))])
+    out$label <- c(if (length(sorted)) border_labels(borders, v), "(missing)")
   }
   out$count <- as.double(count_bins(v, out)[seq_along(out$label)])
   out
+}
+
+# Borders of bins of equal numbers of rows: list(at, value, below). Each is the largest number of its bin; the last bin
+# is open. A number that has more rows than a bin is to have gets one of its own, whose lower border is the next smaller
+# double: `below` is TRUE there, and `value` the number. sorted: ascending.
+number_borders <- function(sorted, bins) {
+  k <- length(sorted)
+  if (k == 0L) return(list(at = numeric(0), value = numeric(0), below = logical(0)))
+  at <- unique(sorted[ceiling(seq_len(bins - 1) / bins * k)])
+  rows <- findInterval(at, sorted) - findInterval(at, sorted, left.open = TRUE)
+  often <- rows * bins > k & (rows > 1L | k == 1L)
+  upper <- at[at < sorted[k] | often]
+  lower <- at[often & at > -Inf]
+  below <- rep(c(TRUE, FALSE), c(length(lower), length(upper)))
+  value <- c(lower, upper)
+  at <- c(vapply(lower, double_below, 0), upper)
+  order <- order(at, value) # a border may stand twice, with an empty bin between
+  list(at = at[order], value = value[order], below = below[order])
+}
+
+# The next smaller double; -Inf has none.
+double_below <- function(x) {
+  if (x == 0) return(-2^-1074)
+  if (is.infinite(x)) return(if (x > 0) .Machine$double.xmax else x)
+  step <- 2^(max(floor(log2(abs(x))), -1022) - 52)
+  below <- x - step / 2 # a power of two has smaller steps below it
+  if (below < x) below else x - step
 }
 
 # Of a logical value "TRUE" and "FALSE"; NA where it is missing.
@@ -150,17 +179,20 @@ level_texts <- function(v) {
   text
 }
 
-border_labels <- function(at, v, any) {
-  if (!any) return(character(0))
-  if (length(at) == 0L) return("(all)")
+# borders: of number_borders(); v: the column.
+border_labels <- function(borders, v) {
+  value <- borders$value
+  if (length(value) == 0L) return("(all)")
   text <- if (is.object(v) && !inherits(v, "integer64") && !inherits(v, "difftime")) {
     like <- if (inherits(v, "POSIXlt")) as.POSIXct(v) else v
-    attributes(at) <- attributes(like)[intersect(names(attributes(like)), c("class", "tzone"))]
-    format(at)
+    attributes(value) <- attributes(like)[intersect(names(attributes(like)), c("class", "tzone"))]
+    format(value)
   } else {
-    number_label(at, 6L)
+    number_label(value, 6L)
   }
-  c(paste("<=", text), paste(">", text[length(text)]))
+  n <- length(text)
+  alone <- c(FALSE, borders$below[-n] & borders$value[-n] == borders$value[-1L]) # a bin of one number
+  c(paste(ifelse(borders$below, "<", ifelse(alone, "=", "<=")), text), paste(">", text[n]))
 }
 
 # Rows in each bin of what is known of a column; the last two are of missing values and of levels that it has not.
@@ -202,6 +234,7 @@ compare_monitored <- function(model, reference, new) {
     list_frame(both, length(both$label))
   }, known, values, names(known))
   of <- function(f) unname(vapply(bins, f, 0))
+  beyond <- unname(mapply(share_beyond, known, values))
   k <- length(known)
   gain <- gbt_importance(model, trees = reference$rounds)
   psi <- of(function(b) stability_index(b$reference, b$new))
@@ -210,11 +243,19 @@ compare_monitored <- function(model, reference, new) {
               psi = psi, noise = noise, drift = drift_of(psi, noise),
               missing = of(function(b) b$new[nrow(b) - 1L] / sum(b$new)),
               missing_reference = of(function(b) b$reference[nrow(b) - 1L] / sum(b$reference)),
-              unseen = of(function(b) b$new[nrow(b)] / sum(b$new)), gain = gain$gain[match(names(known), gain$feature)])
+              unseen = of(function(b) b$new[nrow(b)] / sum(b$new)) + beyond,
+              gain = gain$gain[match(names(known), gain$feature)])
   out$gain[out$kind == "score"] <- NA
   ranked <- order(out$kind != "score", -psi, seq_len(k))
   structure(list_frame(lapply(out, `[`, ranked), k), class = c("gbt_monitor", "data.frame"), bins = bins[ranked],
             rows = c(reference = reference$rows, new = as.double(new$n)))
+}
+
+# The share of rows whose number is below or above all those of the reference.
+share_beyond <- function(known, v) {
+  if (known$kind != "number" || length(known$range) != 2L || is_level(v)) return(0)
+  number <- order_numbers(v)
+  sum(number < known$range[1L] | number > known$range[2L], na.rm = TRUE) / max(length(number), 1)
 }
 
 # e, a: rows in each bin.
@@ -251,7 +292,7 @@ stored_reference <- function(model) {
   entry <- function(one) {
     is.list(one) && is_text(one$kind) && one$kind %in% c("number", "level") && is.character(one$label) &&
       numbers(one$count, length(one$label)) && all(one$count >= 0) && length(one$label) > 0L &&
-      is.character(one$others) && !anyNA(one$others) &&
+      is.character(one$others) && !anyNA(one$others) && (is.null(one$range) || numbers(one$range, 2L)) &&
       if (one$kind == "level") is.character(one$at) && !anyNA(one$at) else numbers(one$at) && !is.unsorted(one$at)
   }
   part <- function(p) is.list(p) && length(p) == length(names(p)) && all(vapply(p, entry, NA))

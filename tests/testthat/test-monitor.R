@@ -1,13 +1,16 @@
 # Drift: gbt_monitor(). Helpers of drawings are in helper-drawing.R.
 
-# The index as books have it, by cut() and table().
+# The index as books have it, by tables. Numbers are told by how many borders are below them.
 plain_psi <- function(ref, new, bins) {
   if (is.numeric(ref)) {
     s <- sort(ref)
     at <- unique(s[ceiling(seq_len(bins - 1) / bins * length(s))])
-    at <- c(-Inf, at[at < max(s, -Inf)], Inf)
-    ref <- cut(ref, at)
-    new <- cut(new, at)
+    rows <- vapply(at, function(v) sum(s == v), 0)
+    often <- at[rows > length(s) / bins & (rows > 1 | length(s) == 1)]
+    upper <- unique(c(at[at < max(s, -Inf)], often))
+    place <- function(x) vapply(x, function(v) sum(v > upper) + sum(v >= often), 0)
+    ref <- place(ref)
+    new <- place(new)
   } else {
     seen <- unique(as.character(ref))
     new <- ifelse(as.character(new) %in% c(seen, NA), as.character(new), "unseen")
@@ -51,6 +54,43 @@ test_that("the index is that of cut() and table(), for numbers, levels and score
     sums <- vapply(attr(d, "bins"), function(b) c(sum(b$reference), sum(b$new)), c(0, 0))
     expect_true(all(sums[1, ] == n) && all(sums[2, ] == nrow(new)))
   }
+})
+
+test_that("a number that many rows have has a bin of its own", {
+  bins <- function(ref, new, ...) {
+    known <- gbt:::count_reference(ref, ...)
+    n <- gbt:::count_bins(new, known)
+    stats::setNames(n[seq_along(known$label)], known$label)
+  }
+  expect_identical(bins(rep(5, 50), c(5, 5, 4.999, 7, NA), 10, 20),
+                   c("< 5" = 1L, "= 5" = 2L, "> 5" = 1L, "(missing)" = 1L))
+  expect_identical(bins(5, c(5, 7), 2, 20), c("< 5" = 0L, "= 5" = 1L, "> 5" = 1L, "(missing)" = 0L))
+  ones <- rep(c(0, 1), c(5, 95)) # the 95 % of an indicator
+  expect_identical(bins(ones, rep(0:1, c(60, 40)), 10, 20), c("< 1" = 60L, "= 1" = 40L, "> 1" = 0L, "(missing)" = 0L))
+  mixed <- c(-2, -1, rep(0, 96), 1, 2)
+  expect_identical(bins(mixed, c(-5, 0, 3), 10, 20), c("< 0" = 1L, "= 0" = 1L, "> 0" = 1L, "(missing)" = 0L))
+  expect_identical(names(bins(rep(as.Date("2024-02-03"), 9), NULL, 4, 20))[1:3],
+                   c("< 2024-02-03", "= 2024-02-03", "> 2024-02-03"))
+  for (odd in c(0, -0.1, 1, -1, 1.5, 2^-1074, -2^-1074, 2^-1022, .Machine$double.xmax, -1e300, Inf)) {
+    below <- gbt:::double_below(odd)
+    expect_true(below < odd)
+    middle <- below / 2 + odd / 2
+    expect_true(middle == below || middle == odd || !is.finite(middle)) # there is nothing between
+    expect_identical(unname(bins(rep(odd, 3), c(odd, below, -Inf, Inf), 10, 20)),
+                     c(2L, 1L, 1L, 0L) + c(0L, 1L, -1L, 0L) * (odd == Inf))
+  }
+  expect_identical(unname(bins(rep(-Inf, 3), c(-Inf, 1), 10, 20)), c(1L, 1L, 0L))
+  x <- data.frame(a = rep(3, 60), b = 1:60)
+  w <- gbt_train(x, x$b, nrounds = 2, threads = 1)
+  new <- data.frame(a = rep(4, 60), b = 31:90)
+  d <- gbt_monitor(w, new, x, threads = 1)
+  expect_identical(as.character(d$drift[d$name == "a"]), "large")
+  expect_identical(d$unseen[match(c("a", "b"), d$name)], c(1, 0.5))
+  with <- gbt_monitor_reference(w, x, threads = 1)
+  expect_identical(gbt_monitor(with, new, threads = 1), d)
+  older <- with # whose reference was counted by an earlier build
+  for (name in names(older$monitor$columns)) older$monitor$columns[[name]]["range"] <- list(NULL)
+  expect_identical(gbt_monitor(older, new, threads = 1)$unseen[match("b", d$name)], 0)
 })
 
 test_that("the same rows do not drift, and chance alone does not either", {
