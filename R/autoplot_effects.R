@@ -92,9 +92,9 @@ gg_partial_image <- function(x, shown, title) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_shap <- function(object, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
   check_no_dots(list(...), names(formals(autoplot.gbt_shap)))
-  top <- check_whole(top, "top", 1)
   shown <- shap_shown(object, output)
-  check_shap_choice(row, against, by, shown$columns)
+  check_shap_choice(row, against, by, shown$columns, !missing(top))
+  top <- check_whole(top, "top", 1)
   if (!is.null(against)) return(gg_shap_against(object, shown, against, by))
   if (is.null(row)) gg_shap_summary(object, shown, top) else gg_shap_row(object, shown, shap_row(object, row), top)
 }
@@ -243,10 +243,8 @@ gg_points <- function(aes, ...) {
 autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
   check_no_dots(list(...), names(formals(autoplot.gbt_conformal)))
   level <- check_share(level)
-  if (is.null(newdata)) {
-    if (!is.null(y)) stop_argument("`y` is that of `newdata`, which is missing", "y")
-    return(gg_curve(conformal_levels(object, level)))
-  }
+  check_conformal_choice(newdata, y, threads)
+  if (is.null(newdata)) return(gg_curve(conformal_levels(object, level)))
   shown <- conformal_rows(object, newdata, y, level, threads)
   if (gives_sets(object)) {
     return(gg_bars(list(label = shown$label, value = shown$rows), "Conformal sets", shown$text, "rows"))
@@ -267,6 +265,7 @@ autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_monitor <- function(object, name = NULL, top = 40L, ...) {
   check_no_dots(list(...), names(formals(autoplot.gbt_monitor)))
+  check_monitor_choice(name, !missing(top))
   if (!is.null(name)) return(gg_monitor_bins(monitor_bins(object, name)))
   shown <- monitor_shown(object, top)
   n <- length(shown$name)

@@ -30,7 +30,8 @@
 #' @param weights Weights of the rows, or `NULL`.
 #' @param bins Number of bins of `"calibration"` and `"lift"`.
 #' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`. Of a
-#'   list of predictions the first column is `model`, a factor of their names, and `area` has a number for each.
+#'   list of predictions the first column is `model`, a factor of their names, and `area` has a number for each. Rows
+#'   that are taken of it keep the areas of the curves whose points are all among them.
 #' @seealso [gbt_evaluate()]; [plot.gbt_curve()]
 #' @examples
 #' train <- seq_len(nrow(iris)) %% 2 == 0
@@ -244,4 +245,26 @@ print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top =
   print(shown, row.names = FALSE, digits = digits)
   if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - nrow(shown)))
   invisible(x)
+}
+
+#' @export
+`[.gbt_curve` <- function(x, ...) {
+  out <- NextMethod()
+  if (is.data.frame(out)) attr(out, "area") <- area_of_part(x, out)
+  out
+}
+
+# The areas of those curves whose points are all there: that of a part is something else. NULL where there are none.
+area_of_part <- function(whole, part) {
+  area <- attr(whole, "area")
+  columns <- intersect(names(whole), names(part))
+  if (is.null(area) || length(columns) == 0L) return(NULL)
+  points <- function(x, model) {
+    rows <- if (is.null(model)) seq_len(nrow(x)) else which(x$model == model)
+    lapply(unclass(x)[columns], function(v) if (is.factor(v)) as.character(v)[rows] else v[rows])
+  }
+  has_all <- function(model) identical(points(whole, model), points(part, model))
+  if (is.null(names(area)) || is.null(part$model)) return(if (has_all(NULL)) area)
+  kept <- area[vapply(names(area), has_all, NA)]
+  if (length(kept)) kept
 }

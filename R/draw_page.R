@@ -161,11 +161,19 @@ put_note <- function(page, note, left, bottom, right = page$width) {
 
 # Arguments --------------------------------------------------------------------------------------------------------
 
-# What the user gave in the dots of a plot(): all with names that the plot knows.
-plot_dots <- function(dots, known = character(0)) {
-  usual <- c("main", "sub", "xlab", "ylab")
+# What some plots take and others do not.
+drawing_arguments <- c("xlab", "ylab", "xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type", "border")
+
+# What the user gave in the dots of a plot(): all with names that the plot knows. labels: titles of axes that it has.
+plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab")) {
+  usual <- c("main", "sub", labels)
   if (length(dots) > 0L && (is.null(names(dots)) || any(names(dots) == ""))) {
     stop_argument("an argument without a name was given where only named ones are possible")
+  }
+  idle <- setdiff(intersect(names(dots), drawing_arguments), c(usual, known))
+  if (length(idle)) {
+    stop_argument(sprintf("`%s` has no meaning for this plot; it takes %s", idle[1L], enumerate(c(usual, known))),
+                  idle[1L])
   }
   check_no_dots(dots[!names(dots) %in% c(usual, known)], c(usual, known))
   for (name in intersect(names(dots), usual)) {

@@ -320,7 +320,26 @@ align_frame <- function(frame, names, tag) {
                         frame$names[j], time_class(was[j]), conversion_to(was[j])), frame$names[j])
     } # plain numbers for a time: taken as they are
   }
+  check_levels_or_numbers(frame, was)
   frame
+}
+
+# What a column of levels is called, by its tag.
+level_words <- c(factor = "a factor", ordered = "an ordered factor", character = "text",
+                 category = "numbers that are categories")
+
+# was: tags of the features, NA for other columns.
+check_levels_or_numbers <- function(frame, was) {
+  has_levels <- function(tag) tag %in% names(level_words)
+  differ <- which(!is.na(was) & has_levels(was) != has_levels(frame$tag))
+  if (length(differ) == 0L) return(invisible())
+  j <- differ[1L]
+  words <- function(tag) {
+    if (has_levels(tag)) level_words[[tag]] else if (tag == "logical") "a logical vector" else "a number"
+  }
+  to <- if (!has_levels(was[j])) "a number" else if (was[j] == "character") "text" else "a factor"
+  stop_data(sprintf("column `%s` is %s here and was %s in training; convert it to %s", frame$names[j],
+                    words(frame$tag[j]), words(was[j]), to), frame$names[j])
 }
 
 # NA is missing in any class: a column of nothing else stands for what the feature was, and where the training data had

@@ -53,8 +53,8 @@ calibrated_shown <- function(x, output = NULL) {
 #' @param newdata Rows to predict, see [predict()][predict.gbt_conformal].
 #' @param y What was observed in these rows; a formula's response is found in `newdata`.
 #' @param level The probability with which intervals or sets are to hold the response.
-#' @param threads Number of threads, see [gbt_threads()].
-#' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`: see [plot.gbt()].
+#' @param threads Number of threads for predictions of `newdata`, see [gbt_threads()].
+#' @param ... `main`, `sub`, `xlab`, `xlim`, `col`, and but for sets of `newdata` `ylab` and `ylim`: see [plot.gbt()].
 #' @return `x`, invisibly.
 #' @seealso [gbt_conformal()]
 #' @examples
@@ -66,10 +66,11 @@ calibrated_shown <- function(x, output = NULL) {
 #' plot(fit, cars[!train, ], level = 0.8, threads = 1)
 #' @export
 plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
-  given <- plot_dots(list(...), c("xlim", "ylim", "col"))
+  bars <- !is.null(newdata) && gives_sets(x)
+  given <- plot_dots(list(...), c("xlim", if (!bars) "ylim", "col"), c("xlab", if (!bars) "ylab"))
   level <- check_share(level)
+  check_conformal_choice(newdata, y, threads)
   if (is.null(newdata)) {
-    if (!is.null(y)) stop_argument("`y` is that of `newdata`, which is missing", "y")
     shown <- conformal_levels(x, level)
     given$main <- given_or(given[["main"]], shown$words[1L])
     draw_page(title = given$main, subtitle = given_or(given[["sub"]], shown$text),
@@ -85,6 +86,12 @@ plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads
     draw_page(title = given$main, subtitle = given$sub, body = function(page) draw_intervals(page, shown, given))
   }
   invisible(x)
+}
+
+check_conformal_choice <- function(newdata, y, threads) {
+  if (!is.null(newdata)) return(invisible())
+  if (!is.null(y)) stop_argument("`y` is that of `newdata`, which is missing", "y")
+  if (!is.null(threads)) stop_argument("`threads` is for predictions of `newdata`, which is missing; leave it out", "threads")
 }
 
 # As curve_shown(): the bound by level, and where `level` has its own. Levels that the rows do not suffice for are left

@@ -15,7 +15,7 @@
 #' plot(gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl", threads = 1))
 #' @export
 plot.gbt_evaluation <- function(x, metric = NULL, top = 40L, ...) {
-  given <- plot_dots(list(...), c("xlim", "col"))
+  given <- plot_dots(list(...), c("xlim", "col"), "xlab")
   shown <- evaluation_shown(x, metric, top)
   given$sub <- given_or(given[["sub"]], shown$text)
   draw_importance(shown$label, shown$estimate, shown$lower, shown$upper, given_or(given[["main"]], "Evaluation"), given,

@@ -43,7 +43,8 @@ bar_dots <- function(dots) {
   if (!is.null(dots$horiz) && !isTRUE(dots$horiz)) {
     stop_unsupported("bars are horizontal; for others use barplot(x$gain, names.arg = x$feature)", "horiz")
   }
-  plot_dots(dots[setdiff_names(dots, "horiz")], c("xlim", "col", "border", "names.arg", "axisnames"))
+  plot_dots(dots[setdiff_names(dots, "horiz")], c("xlim", "col", "border", "names.arg", "axisnames"),
+            "xlab")
 }
 
 setdiff_names <- function(dots, name) if (is.null(names(dots))) seq_along(dots) else which(names(dots) != name)

@@ -22,7 +22,7 @@
 #' plot(gbt_interactions(m, x, rows = 50, seed = 1, threads = 1))
 #' @export
 plot.gbt_interactions <- function(x, measure = c("size", "h_squared"), pairs = NULL, top = 20L, output = NULL, ...) {
-  given <- plot_dots(list(...), c("xlim", "col"))
+  given <- plot_dots(list(...), c("xlim", "col"), "xlab")
   col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))
   if (length(col) != 2L) stop_argument("`col` must be two colours", "col")
   shown <- interactions_shown(x, measure, pairs, top, output)

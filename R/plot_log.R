@@ -12,7 +12,8 @@
 #' plot with a single panel of at least 4.5 x 3.6 inches lies where the margins of `par("mar")` have it, as far as
 #' labels fit there, so that `abline()`, `points()` and so on hit its coordinates.
 #'
-#' All plots take `main`, `sub`, `xlab` and `ylab`.
+#' All plots take `main` and `sub`, and those with titles of axes `xlab` and `ylab`. What a plot has no use for is an
+#' error.
 #'
 #' @param x A model from [gbt_train()].
 #' @param metric Which metrics to draw, of those in the log; all when left out.

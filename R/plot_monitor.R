@@ -9,7 +9,7 @@
 #'
 #' @param x The result of [gbt_monitor()].
 #' @param name The name of a column or score.
-#' @param top Most columns.
+#' @param top Most columns; without `name`.
 #' @param ... `main`, `sub`, `xlab`, `xlim`; `col`: of points three colours, for no, some and large drift; with `name`
 #'   two, of the reference and of new rows.
 #' @return `x`, invisibly.
@@ -21,7 +21,8 @@
 #' plot(drift, "wt")
 #' @export
 plot.gbt_monitor <- function(x, name = NULL, top = 40L, ...) {
-  given <- plot_dots(list(...), c("xlim", "col"))
+  given <- plot_dots(list(...), c("xlim", "col"), "xlab")
+  check_monitor_choice(name, !missing(top))
   if (!is.null(name)) {
     draw_monitor_bins(monitor_bins(x, name), given)
     return(invisible(x))
@@ -51,6 +52,11 @@ plot.gbt_monitor <- function(x, name = NULL, top = 40L, ...) {
              what = "beyond")
   })
   invisible(x)
+}
+
+check_monitor_choice <- function(name, top_given) {
+  if (is.null(name) || !top_given) return(invisible())
+  stop_argument("`top` is of the plot of all columns; `name` draws the bins of one", "top")
 }
 
 most_drift <- 1 # where the axis ends; what is beyond stands at its end as a number

@@ -11,8 +11,8 @@
 #'
 #' @param x The result of [gbt_partial()].
 #' @param output Names of the outputs (classes) to draw; all when left out.
-#' @param ... `main`, `sub`, `xlab`, `ylab`; for columns of numbers and for levels `xlim`, `ylim` (of the axes as
-#'   they are drawn) and `col`; `lty` and `lwd` of lines.
+#' @param ... `main`, `sub`, `xlab`; `ylab` unless a column has levels; for one column `xlim` and `col`; for one of
+#'   numbers `ylim`, `lty` and `lwd`.
 #' @return `x`, invisibly.
 #' @seealso [gbt_partial()]; [plot.gbt()] about all plots
 #' @examples
@@ -25,13 +25,14 @@
 #' @export
 plot.gbt_partial <- function(x, output = NULL, ...) {
   two <- length(x$columns) == 2L
-  known <- if (two) character(0) else c("xlim", "ylim", "col", if (!is_level_axis(x)) c("lty", "lwd"))
-  given <- plot_dots(list(...), known)
+  level <- !two && is_level_axis(x)
+  known <- if (two) character(0) else if (level) c("xlim", "col") else c("xlim", "ylim", "col", "lty", "lwd")
+  given <- plot_dots(list(...), known, if (level) "xlab" else c("xlab", "ylab"))
   shown <- partial_shown(x, output)
   on <- paste(plain_text(x$columns), collapse = " and ")
   given$main <- given_or(given[["main"]], paste("Partial dependence on", on))
   given$sub <- given_or(given[["sub"]], shown$text)
-  draw <- if (two) draw_partial_image else if (is_level_axis(x)) draw_partial_levels else draw_partial_lines
+  draw <- if (two) draw_partial_image else if (level) draw_partial_levels else draw_partial_lines
   draw_page(title = given$main, subtitle = given$sub, body = function(page) draw(page, x, shown, given))
   invisible(x)
 }

@@ -14,11 +14,12 @@
 #' @param x The result of [gbt_shap()].
 #' @param row The row to draw: its number in `newdata` of [gbt_shap()], or its name.
 #' @param against The name of a column.
-#' @param by With `against`: the name of another column, by whose values dots are coloured.
-#' @param top Most columns; the waterfall adds up the others.
+#' @param by With `against`: the name of another column, by whose values dots are coloured, or `NULL` for one colour.
+#' @param top Most columns, without `against`; the waterfall adds up the others.
 #' @param output Names of the outputs (classes) to draw; all when left out.
-#' @param ... `main`, `sub`, `xlab`, `xlim`, with `against` also `ylab` and `ylim`; `col`: two colours, for low and high
-#'   values (those of levels lie between them), or for contributions below and above 0.
+#' @param ... `main`, `sub`, `xlab`, `xlim`, with `against` a column of numbers also `ylab` and `ylim`; `col`: two
+#'   colours, for low and high values (those of levels lie between them), or for contributions below and above 0; one
+#'   with `against` and without `by`.
 #' @return `x`, invisibly.
 #' @seealso [gbt_shap()]; [plot.gbt()] about all plots
 #' @examples
@@ -29,13 +30,15 @@
 #' plot(s, against = "wt", by = "hp")
 #' @export
 plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
-  given <- plot_dots(list(...), c("xlim", "ylim", "col"))
-  top <- check_whole(top, "top", 1)
-  if (!is.null(given[["col"]]) && length(check_colours(given[["col"]])) != 2L) {
-    stop_argument("`col` must be two colours", "col")
-  }
   shown <- shap_shown(x, output)
-  check_shap_choice(row, against, by, shown$columns)
+  check_shap_choice(row, against, by, shown$columns, !missing(top))
+  axes <- !is.null(against) && !is_level(.subset2(x$data, match(against, shown$columns)))
+  given <- plot_dots(list(...), c("xlim", if (axes) "ylim", "col"), c("xlab", if (axes) "ylab"))
+  top <- check_whole(top, "top", 1)
+  colours <- if (!is.null(against) && is.null(by)) 1L else 2L
+  if (!is.null(given[["col"]]) && length(check_colours(given[["col"]])) != colours) {
+    stop_argument(sprintf("`col` must be %s", c("one colour", "two colours")[colours]), "col")
+  }
   if (!is.null(against)) {
     draw_shap_against(x, shown, against, by, given)
   } else if (is.null(row)) {
@@ -57,8 +60,11 @@ shap_shown <- function(x, output) {
        columns = given_or(dimnames(x$values)[[2L]], names(x$data)))
 }
 
-check_shap_choice <- function(row, against, by, columns) {
+check_shap_choice <- function(row, against, by, columns, top_given) {
   if (!is.null(row) && !is.null(against)) stop_argument("give `row` or `against`, not both", "against")
+  if (!is.null(against) && top_given) {
+    stop_argument("`top` is of the summary and of a `row`; `against` draws one column", "top")
+  }
   if (is.null(against) && !is.null(by)) stop_argument("`by` colours the dots of one column: give `against`", "by")
   for (one in list(against, by)) {
     if (!is.null(one)) match_choice(one, columns, if (identical(one, against)) "against" else "by")

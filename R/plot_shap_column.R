@@ -31,13 +31,15 @@ by_groups <- function(v) {
 
 draw_shap_against <- function(x, shown, against, by, given) {
   a <- shap_against(x, shown, against, by)
-  ramp <- if (is.null(given[["col"]])) shap_colours() else grDevices::colorRampPalette(given[["col"]])(64L)
+  two <- length(given[["col"]]) == 2L
+  ramp <- if (two) grDevices::colorRampPalette(given[["col"]])(64L) else shap_colours()
   groups <- a$groups
-  if (!is.null(groups) && !is.null(given[["col"]])) {
+  if (!is.null(groups) && two) {
     groups$col <- grDevices::colorRampPalette(given[["col"]])(length(groups$label))
   }
   col <- if (!is.null(groups)) groups$col[groups$group] else
-    if (is.null(a$share)) rep(transparent(ink$band, 0.6), length(a$at)) else colours_of(a$share, ramp, 0, 1)
+    if (is.null(a$share)) rep(transparent(given_or(given[["col"]], ink$band), 0.6), length(a$at)) else
+      colours_of(a$share, ramp, 0, 1)
   level <- is_level(a$at)
   note <- shap_against_note(a, against, level, shown$outputs)
   draw_page(title = given_or(given[["main"]], paste("Contributions of", plain_text(against))),
@@ -90,9 +92,10 @@ draw_value_dots <- function(page, box, against, heading, a, v, col, given) {
 
 dot_size <- function(n) max(0.4, min(1, 1.2 - 0.25 * log10(max(n, 1))))
 
-# The dots of each level in a line, in the order of the levels; of texts by name.
+# The dots of each level in a line, in the order of the levels; of texts in that of their bytes, as everywhere.
 level_dots <- function(at) {
-  at <- if (is.factor(at)) factor(at, levels(at)[levels(at) %in% as.character(at)]) else factor(at)
+  at <- if (is.factor(at)) factor(at, levels(at)[levels(at) %in% as.character(at)]) else
+    factor(at, if (is.character(at)) distinct_texts(at) else sort(unique(at)))
   text <- c(plain_text(levels(at)), if (anyNA(at)) "(missing)")
   place <- as.integer(at)
   place[is.na(place)] <- length(text)

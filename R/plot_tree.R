@@ -26,7 +26,7 @@
 #' plot(gbt_tree(m, 1, depth = 1), show = "cover", direction = "right")
 #' @export
 plot.gbt_tree <- function(x, show = c("gain", "cover"), direction = c("auto", "down", "right"), ...) {
-  given <- plot_dots(list(...), "col")
+  given <- plot_dots(list(...), "col", character(0))
   show <- check_tree_parts(show)
   direction <- match_choice(direction, c("auto", "down", "right"), "direction")
   col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))

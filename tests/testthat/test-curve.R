@@ -155,3 +155,29 @@ test_that("several predictions have the curves that each has alone, and a line e
     gbt_curve(c(0, 1), list())
   })
 })
+
+test_that("parts of curves have the areas of those that are whole", {
+  d <- sampled(60, FALSE)
+  for (type in c("gains", "roc", "pr")) {
+    both <- gbt_curve(d$observed, list(a = d$predicted, b = round(d$predicted, 1)), type)
+    areas <- attr(both, "area")
+    expect_identical(attr(both[both$model == "b", ], "area"), areas["b"])
+    expect_identical(attr(both[rev(seq_len(nrow(both))), ], "area"), NULL) # in another order it is no curve
+    expect_identical(attr(both[-1, ], "area"), areas["b"])
+    expect_null(attr(both[2:3, ], "area"))
+    expect_identical(attr(both[, -1], "area"), areas)
+    expect_identical(lapply(split(both, both$model), attr, "area"), list(a = areas["a"], b = areas["b"]))
+    part <- both[both$model == "a", ]
+    expect_s3_class(part, c("gbt_curve", "data.frame"), exact = TRUE)
+    expect_output(print(part), sprintf("area a: %s\n", format(areas[["a"]], digits = 4)), fixed = TRUE)
+    drawn(expect_silent(plot(part)))
+    drawn(expect_silent(plot(part[1:3, ])))
+    one <- gbt_curve(d$observed, d$predicted, type)
+    expect_identical(attr(one[seq_len(nrow(one)), ], "area"), attr(one, "area"))
+    expect_null(attr(head(one, 3), "area"))
+    expect_type(one[[2]], "double")
+    expect_identical(one[2, 2], one[[2]][2])
+  }
+  plain <- gbt_curve(d$observed, d$predicted, "lift", bins = 4)
+  expect_null(attr(plain[1:2, ], "area"))
+})
