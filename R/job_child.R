@@ -17,7 +17,9 @@ job_main <- function(folder) {
 
 # The same in a daemon of package mirai, which may do other work afterwards and is left as it was.
 job_in_daemon <- function(folder, libs) {
-  was <- list(folder = getwd(), libs = .libPaths(), random = get0(".Random.seed", globalenv(), inherits = FALSE))
+  own_options <- function() options()[startsWith(names(options()), "gbt.")]
+  was <- list(folder = getwd(), libs = .libPaths(), random = get0(".Random.seed", globalenv(), inherits = FALSE),
+              options = own_options())
   output <- file(file.path(folder, "output"), "wt")
   sink(output)
   sink(output, type = "message")
@@ -27,6 +29,8 @@ job_in_daemon <- function(folder, libs) {
     close(output)
     setwd(was$folder)
     .libPaths(was$libs)
+    new <- setdiff(names(own_options()), names(was$options))
+    options(c(was$options, stats::setNames(vector("list", length(new)), new)))
     if (!is.null(was$random)) assign(".Random.seed", was$random, envir = globalenv())
   })
   .libPaths(libs)
