@@ -57,8 +57,8 @@
 #'   runs at the moment.
 #' @param by How to start the process: `"shell"`, by R's own means; `"callr"`, by the package callr; `"mirai"`, by the
 #'   package mirai. `NULL` takes `"shell"`, and on Windows, which does not have it, `"callr"`. The difference is small:
-#'   callr needs no shell, and mirai (tried with 2.7.1) gives the job to one of your daemons on this machine where you have set
-#'   `mirai::daemons()`, so that further jobs wait until one is free, else to a process of its own.
+#'   callr needs no shell, and mirai (tried with 2.7.1) gives the job to one of your daemons on this machine where you
+#'   have set `mirai::daemons()`, so that further jobs wait until one is free, else to a process of its own.
 #' @param job An object from `gbt_job()`.
 #' @param timeout Seconds to wait at most. `gbt_job_cancel()` kills the process then, and so there is no model; with 0
 #'   it asks the job to end and returns at once.

@@ -91,7 +91,8 @@ plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads
 check_conformal_choice <- function(newdata, y, threads) {
   if (!is.null(newdata)) return(invisible())
   if (!is.null(y)) stop_argument("`y` is that of `newdata`, which is missing", "y")
-  if (!is.null(threads)) stop_argument("`threads` is for predictions of `newdata`, which is missing; leave it out", "threads")
+  if (is.null(threads)) return(invisible())
+  stop_argument("`threads` is for predictions of `newdata`, which is missing; leave it out", "threads")
 }
 
 # As curve_shown(): the bound by level, and where `level` has its own. Levels that the rows do not suffice for are left

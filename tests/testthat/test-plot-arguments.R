@@ -1,7 +1,7 @@
 # Arguments that a plot has no use for are refused, in plot() and autoplot() alike.
 
-m <- gbt_train(mpg ~ wt + hp + cyl, transform(mtcars, cyl = factor(cyl)), nrounds = 4, valid = 0.3, seed = 1, threads = 1)
 cars <- transform(mtcars, cyl = factor(cyl))
+m <- gbt_train(mpg ~ wt + hp + cyl, cars, nrounds = 4, valid = 0.3, seed = 1, threads = 1)
 s <- gbt_shap(m, cars, threads = 1)
 
 test_that("what has no meaning for a plot is an error that says what it takes", {
