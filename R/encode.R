@@ -324,22 +324,23 @@ align_frame <- function(frame, names, tag) {
   frame
 }
 
-# What a column of levels is called, by its tag.
+# What columns of levels and of numbers are called, by their tags. (Models that other hosts made have tags of their own:
+# the engine looks at their types.)
 level_words <- c(factor = "a factor", ordered = "an ordered factor", character = "text",
                  category = "numbers that are categories")
+number_words <- c(double = "a number", integer = "a number", integer64 = "a number", logical = "a logical vector")
 
 # was: tags of the features, NA for other columns.
 check_levels_or_numbers <- function(frame, was) {
-  has_levels <- function(tag) tag %in% names(level_words)
-  differ <- which(!is.na(was) & has_levels(was) != has_levels(frame$tag))
+  of <- function(tags, words) tags %in% names(words)
+  now <- frame$tag
+  differ <- which((of(was, level_words) & of(now, number_words)) | (of(was, number_words) & of(now, level_words)))
   if (length(differ) == 0L) return(invisible())
   j <- differ[1L]
-  words <- function(tag) {
-    if (has_levels(tag)) level_words[[tag]] else if (tag == "logical") "a logical vector" else "a number"
-  }
-  to <- if (!has_levels(was[j])) "a number" else if (was[j] == "character") "text" else "a factor"
+  words <- c(level_words, number_words)
+  to <- if (of(was[j], number_words)) "a number" else if (was[j] == "character") "text" else "a factor"
   stop_data(sprintf("column `%s` is %s here and was %s in training; convert it to %s", frame$names[j],
-                    words(frame$tag[j]), words(was[j]), to), frame$names[j])
+                    words[[now[j]]], words[[was[j]]], to), frame$names[j])
 }
 
 # NA is missing in any class: a column of nothing else stands for what the feature was, and where the training data had

@@ -6,7 +6,7 @@ job_arguments <- function(written, ..., its, frame) {
   names <- names_of_call(as.call(c(quote(f), written)))[-1L]
   values <- vector("list", length(written))
   ours <- any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, its))
-  part <- canonical_name(names)
+  part <- canonical_name(printable(names))
   late <- part %in% c(row_arguments, "valid") | names == "subset" | names %in% c("folds", fold_aliases)
   for (i in which(!(ours & late))) values[i] <- list(...elt(i))
   if (!ours) return(stats::setNames(values, names))

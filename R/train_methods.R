@@ -122,7 +122,7 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
   given[["label"]] <- NULL
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
   source <- list(data = x, y = y)
-  said <- canonical_name(names(given))
+  said <- canonical_name(printable(given_or(names(given), character(0))))
   for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
     source[[part]] <- x[[if (part == "weights") "weight" else part]]
   }
@@ -175,8 +175,9 @@ given_args <- function(dots, x) {
 dots_given <- function(x, ...) {
   written <- as.list(substitute(list(...)))[-1L]
   names <- if (is.null(names(written))) character(length(written)) else names(written)
+  part <- canonical_name(printable(names))
   out <- lapply(seq_along(written), function(i) {
-    if (!canonical_name(names[i]) %in% c(row_arguments, "valid")) return(...elt(i))
+    if (!part[i] %in% c(row_arguments, "valid")) return(...elt(i))
     argument_value(function() ...elt(i), written[[i]], names[i], x)
   })
   if (any(nzchar(names))) stats::setNames(out, names) else out
