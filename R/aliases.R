@@ -33,6 +33,7 @@ alias_list <- list(
   random_strength = character(0),
   model_size_reg = character(0),
   extra_trees = "extra_tree",
+  ensemble = character(0),
   boosting = c("booster", "boosting_type", "boost"),
   rate_drop = "drop_rate",
   skip_drop = character(0),

@@ -131,7 +131,7 @@ autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node
   check_no_tree_part(missing(node), missing(depth))
   check_no_dots(list(...), names(formals(autoplot.gbt)))
   panels <- log_panels(object, metric, check_whole(from, "from", 1))
-  best <- if (!is.null(object$best_round) && object$best_round >= from) object$best_round
+  best <- best_in_log(object, from)
   title <- if (length(panels) == 1L) "Evaluation log" else "Evaluation logs"
   gg_log(panels, title, "round") + gg_mark(best, "best round", panels[[1L]]$round)
 }

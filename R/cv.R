@@ -23,7 +23,8 @@
 #'
 #' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
-#'   `callbacks` and `checkpoint` have no place here. `max_seconds` holds for all folds together.
+#'   `callbacks` and `checkpoint` have no place here. `max_seconds` holds for all folds together. Without `nrounds`
+#'   the folds stop early (see `early_stopping_rounds` there).
 #' @param folds The number of folds, or the folds; see below. Also called `nfold`, `nfolds` and `fold_count`.
 #' @param repeats With a number of folds: how often folds are drawn.
 #' @param stratify Whether drawn folds are balanced by the response: `NULL` for classes alone.
@@ -163,6 +164,7 @@ cross_folds <- function(rows, plan, seed) {
 # The result of gbt_cv().
 rated_folds <- function(rows, request, folds, seed, plan) {
   request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request$host), rows$response$objective)
+  request <- settle_cv_rounds(request)
   fits <- fold_fits(rows$source, request, folds, rows$response, seed)
   plan$rows <- label_print(rows$response$label)
   plan$constants <- rows$source$constants
@@ -204,11 +206,14 @@ fold_fits <- function(source, request, folds, response, seed) {
   args <- request$args$value
   args <- args[!names(args) %in% c(binning_arguments, row_arguments)]
   args$seed <- seed
+  args[names(request$by_rule)] <- request$by_rule
   if (is.null(args[["hist_memory"]])) args$hist_memory <- max(16, ceiling(1024 / length(folds))) # of all folds
   lapply(folds, function(fold) {
     source$mask <- fold$train
     source$held <- fold$held
-    prepare(source, args, request$by_rule)
+    fit <- prepare(source, args, list())
+    fit$by_rule <- request$by_rule
+    fit
   })
 }
 
@@ -229,7 +234,7 @@ run_folds <- function(fits) {
   states <- lapply(fits, function(fit) {
     list2env(list(rounds = 0, best = 0, native = NULL, own = no_own_values(fit$evaluation)), parent = emptyenv())
   })
-  bar <- progress_bar(host$progress, host$nrounds)
+  bar <- progress_bar(host$progress, host$nrounds, isTRUE(host$searching))
   on.exit(bar$close(), add = TRUE)
   plan <- list(nrounds = host$nrounds, rounds_before = 0, verbose = host$verbose, verbose_every = host$verbose_every,
                every_round = evaluation$stopping || evaluation$own || is_given(fits[[1L]]$response$objective) ||

@@ -21,7 +21,7 @@ default_rules <- list()
 facts_of <- function(source, n_rows, response, host) {
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   list(rows = n_rows, features = as.double(features), outputs = response$n_outputs, nrounds = host$nrounds,
-       stopping = host$early_stopping_rounds > 0)
+       stopping = host$early_stopping_rounds > 0 || host$rounds != "given")
 }
 
 ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parameters")))
@@ -53,8 +53,11 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   named <- names(request$args$value)
   init <- request$args$value[["init_model"]]
   if (is.null(kept) && !is.null(init)) kept <- check_model(init, "init_model")$params
-  request$by_rule <- if (is.null(kept)) rules_of(facts, objective, named = named) else rules_kept(kept, named)
-  request$params[names(request$by_rule)] <- request$by_rule
+  value <- if (is.null(kept)) rules_of(facts, objective, named = named) else rules_kept(kept, named)
+  request$by_rule <- value
+  ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`
+  request$host[names(value)[ours]] <- value[ours]
+  request$params[names(value)[!ours]] <- value[!ours]
   request
 }
 

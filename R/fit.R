@@ -2,12 +2,15 @@
 #
 #   read_request    arguments                            -> request: checked, as far as no data are needed
 #   read_rows       source, request                      -> rows: response, mask, rows held out, validation sets
+#   settle_rounds   request, rows                        -> request: with what says how many rounds there are
 #   with_rules      request, facts of rows               -> request: with the parameters that the user left to the rules
 #   place_training  request, rows                        -> host: with the device that is chosen
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
 #   prepare         all of the above                     -> fit: what is known before the first round, see new_fit()
+#   find_rounds     fit                                  -> fit: with the number of rounds, where nobody said it
 #   run_somewhere   fit -> make_trainer, run_rounds; goes back to the cpu when "auto" chose a device that fails
 #   finish_model    trainer, fit and log                 -> model
+#   with_members    model, fit                           -> model: the mean of several, where it is an ensemble
 #
 # A source is what a method of gbt_train() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
 # offset, exposure, mask, time, group; for formulas design, formula, parsed, columns, in_rows.
@@ -24,6 +27,8 @@ fit_source <- function(source, given) {
   if (again) given <- given[names(given) != "cross"]
   fit <- prepare(source, given, if (again) plan$chosen)
   if (again && !is.null(plan$rows)) warn_other_rows(plan, fit$label)
+  if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
+  fit <- find_rounds(fit)
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
@@ -34,6 +39,7 @@ fit_source <- function(source, given) {
   }
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
+  model <- with_members(model, fit)
   at <- training_frame()
   model$call <- if (at > 0L) small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at]))
   if (length(source$constants)) model$call_constants <- source$constants # no part of the bytes, as the call is none
@@ -50,8 +56,9 @@ training_frame <- function() {
 prepare <- function(source, given, chosen = NULL) {
   request <- read_request(given)
   rows <- read_rows(with_row_arguments(source, request$args), request)
+  request <- settle_rounds(request, rows)
   facts <- facts_of(rows$source, length(rows$label), rows$response, request$host)
-  request <- with_rules(request, facts, rows$response$objective, chosen)
+  request <- size_rounds(with_rules(request, facts, rows$response$objective, chosen))
   host <- place_training(request, rows)
   data <- training_data(rows, request$args$value, host)
   check_scale(rows$label, data$weight, data$offset, rows$response$objective)
@@ -70,7 +77,7 @@ prepare <- function(source, given, chosen = NULL) {
           valid = valid, constraints = constraints,
           cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
           evaluation = evaluation, formula = source$formula, design = source$design,
-          exposed = rows$source$exposed, by_rule = names(request$by_rule))
+          exposed = rows$source$exposed, by_rule = request$by_rule, search = search_task(request, rows, data))
 }
 
 # What is known before the first round:
@@ -90,13 +97,14 @@ prepare <- function(source, given, chosen = NULL) {
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
 #   exposed      the column of exposures, see R/exposure.R; NULL for none
-#   by_rule      names of the parameters that rules have decided, see R/defaults.R
+#   by_rule      parameters that rules have decided, by name, see R/defaults.R
+#   search       how rounds are found, see R/rounds_auto.R; NULL where their number is known
 new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
-                    cat_method, order, start, evaluation, formula, design, exposed, by_rule) {
+                    cat_method, order, start, evaluation, formula, design, exposed, by_rule, search) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
        class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method,
        order = order, start = start, evaluation = evaluation, formula = formula, design = design, exposed = exposed,
-       by_rule = by_rule)
+       by_rule = by_rule, search = search)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
@@ -108,7 +116,9 @@ read_request <- function(given) {
   checked <- engine_params(args)
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
+  check_ensemble(host$ensemble, args$value)
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
+  host <- read_rounds(host, args, checked$eta)
   checked$eta <- read_schedule(args, checked$eta, host$nrounds, rounds_before(args$value[["init_model"]]))
   if (is_schedule(args$value[["eta"]])) args$value$eta <- rep_len(checked$eta, host$nrounds) # folds ask no function
   list(args = args, params = checked, host = host, objective = as_objective(args),
@@ -160,7 +170,8 @@ place_training <- function(request, rows) {
   host <- request$host
   source <- rows$source
   n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
-  size <- training_size(bytes_of(source, host$max_bin), request$params, host$nrounds, rows$response$n_outputs,
+  expected <- if (host$rounds == "given") host$nrounds else ceiling(host$nrounds / 5) # the rest is a limit
+  size <- training_size(bytes_of(source, host$max_bin), request$params, expected, rows$response$n_outputs,
                         host$max_seconds, rows = n_rows)
   host$device <- settle_device(choose_device(host$device, size, as.integer(host$threads)))
   host
@@ -374,18 +385,20 @@ set_mtry <- function(params, request, n_features) {
 #   own          are there metrics of the user's?         own_watched   is one of them the watched one?
 plan_evaluation <- function(args, host, rows, data, valid) {
   eval_train <- args[["eval_train"]]
-  if (is.null(eval_train)) eval_train <- length(valid) == 0L && !is.null(args[["eval_metric"]])
+  searches <- host$rounds == "search" # whose metrics are those of its held-out rows
+  if (is.null(eval_train)) eval_train <- length(valid) == 0L && !is.null(args[["eval_metric"]]) && !searches
   check_flag(eval_train, "eval_train")
   stopping <- check_stopping(args, host, length(valid) > 0L)
   metrics <- no_metrics
   if (length(valid) > 0L || eval_train) {
     metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
-  } else if (!is.null(args[["eval_metric"]])) {
+  } else if (!is.null(args[["eval_metric"]]) && !searches) {
     stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
                   "eval_metric")
   }
   if (length(metrics$name) == 0L && stopping) {
-    stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
+    what <- if (host$rounds == "valid") "`nrounds` is missing, and early stopping" else "`early_stopping_rounds`"
+    stop_argument(paste(what, "needs an `eval_metric` for this objective"), "eval_metric")
   }
   if (stopping && is.na(metrics$maximise)) {
     stop_argument(sprintf(paste("early stopping watches the last metric, but neither larger nor smaller values of",
@@ -484,10 +497,13 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   meta <- model_meta(list(
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
-    formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label)
+    formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label),
+    auto_rounds = fit$found
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta, fit$host$threads))
-  if (length(fit$by_rule)) model$by_rule <- fit$by_rule # no part of the bytes, which are those of named parameters
+  if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters
+    model$by_rule <- intersect(names(fit$by_rule), names(model$params))
+  }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model
@@ -547,50 +563,3 @@ first_best <- function(values, maximise, min_delta) {
   }
   best
 }
-
-# A function of the user's failed. The same way, unless there is no round yet.
-stop_failed <- function(model, error) {
-  if (!is.null(model)) {
-    package_state$interrupted <- model
-    error$model <- model
-    done <- if (model$nrounds == 1L) "1 round is" else sprintf("%d rounds are", model$nrounds)
-    error$message <- sprintf("%s\n%s finished: gbt_last_interrupted() has the model so far, so has this condition",
-                             error$message, done)
-  }
-  stop(error)
-}
-
-# Interrupted: the model so far goes with the condition, and is kept for gbt_last_interrupted().
-# error: what stopped it when it was no Ctrl-C.
-stop_interrupted <- function(model, error = NULL) {
-  package_state$interrupted <- model
-  if (!is.null(error)) stop(error)
-  raise_interrupt(sprintf("training was interrupted after %d rounds; gbt_last_interrupted() has the model so far",
-                          model$nrounds), model = model)
-}
-
-#' The model of the last training that was interrupted
-#'
-#' Ctrl-C during [gbt_train()] ends the training, and so does an error in a function of yours: a callback, a metric or
-#' an objective. The rounds finished so far are a valid model: it goes with the condition (field `model`), so that
-#' `tryCatch(gbt_train(...), interrupt = function(c) c$model)` or `tryCatch(gbt_train(...), gbt_error_callback =
-#' function(e) e$model)` catches it, and this function returns it afterwards.
-#'
-#' The condition of Ctrl-C has the class `gbt_interrupt`. An error of yours keeps its classes and fields and gets the
-#' class `gbt_error_callback`; it has the fields `model` (`NULL` when there was no round yet), `parameter` (which
-#' argument of [gbt_train()] the function was given as), `error` (the condition as your function raised it) and `calls`
-#' (the calls that led to it, as [sys.calls()] gives them). When a time limit ([setTimeLimit()]) is reached, R raises
-#' an error of its own, without a model; this function has it.
-#'
-#' A script that `Rscript` runs ends at a Ctrl-C or an error that nobody catches, and the model is lost. To keep
-#' the rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
-#'
-#' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
-#' function returns that.
-#'
-#' @return A model, or the result of [gbt_tune()]; `NULL` when nothing was interrupted in this session.
-#' @seealso [gbt_train()]
-#' @examples
-#' gbt_last_interrupted()
-#' @export
-gbt_last_interrupted <- function() package_state$interrupted

@@ -64,7 +64,8 @@
 #'   it asks the job to end and returns at once.
 #' @return `gbt_job()`: an object of class `gbt_job`. `gbt_job_status()`: an object of class `gbt_job_status`, a list of
 #'   `state` (`"running"`, `"done"`, `"failed"` or `"cancelled"`), `phase` (of a running job: `"starting"`,
-#'   `"preparing"`, `"training"`, `"finishing"`), `round`, `nrounds`, `metrics` (named numbers, of the last round),
+#'   `"preparing"`, `"searching"` for the number of rounds, `"training"`, `"finishing"`), `round`, `nrounds`,
+#'   `metrics` (named numbers, of the last round),
 #'   `seconds` (since the start), `rest` (how many more seconds are to be expected for all rounds, `NA` when that is not
 #'   known; early stopping may end it sooner), `training` (which one of several it is) and `message` (why it failed).
 #'   `gbt_job_log()`: the evaluation log so far, a data frame, or `NULL`. `gbt_job_wait()`: has it ended? `TRUE` or

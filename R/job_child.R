@@ -106,7 +106,7 @@ portable_error <- function(e) {
 # Reports ------------------------------------------------------------------------------------------------------------
 
 # What progress_bar() gives to the trainings of a job. A report is a list:
-#   phase      "preparing", "training" or "finishing"       at    when
+#   phase      "preparing", "searching" (for the number of rounds), "training" or "finishing"       at    when
 #   training   which one it is, from 1                      round, nrounds   rounds of it: finished, and asked for
 #   pace       seconds a round; NA before the second report
 #   log        data frame: its log so far, or NULL
@@ -125,14 +125,14 @@ new_reporter <- function(folder) {
     due <<- t1 + max(0.2, 20 * (t1 - t0)) # long logs are not to slow training down
   }
   send()
-  bar <- function(nrounds) {
+  bar <- function(nrounds, searching = FALSE) {
     if (open) return(silent_bar()) # a training in a callback of another one
     if (stopped) raise_interrupt("the job was cancelled")
     open <<- TRUE
     trainings <<- trainings + 1L
     report$training <<- trainings
     report$nrounds <<- as.integer(nrounds)
-    report$phase <<- "training"
+    report$phase <<- if (searching) "searching" else "training"
     first <- NULL # its round and time
     list(
       set = function(round, log = NULL) {
@@ -149,7 +149,7 @@ new_reporter <- function(folder) {
       },
       close = function() {
         open <<- FALSE
-        report$phase <<- "finishing"
+        report$phase <<- if (searching) "preparing" else "finishing"
         send()
       }
     )

@@ -104,6 +104,7 @@ keep_rounds <- function(model, to, from = 0L) {
   fields["best_round"] <- list(best)
   fields["best_score"] <- list(if (!is.null(best)) model$best_score)
   fields["evaluation_log"] <- list(log)
+  fields["auto_rounds"] <- list(NULL) # which were all
   out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
   out$by_rule <- model$by_rule
   user <- user_fields(model)
@@ -175,6 +176,7 @@ describe_rounds <- function(x) {
   trees <- trees_of_round(.Call(C_gbt_model_info, x$state, x$cache))
   text <- format(x$nrounds, big.mark = ",")
   if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
+  if (is_number(x$params[["ensemble"]], 2)) text <- sprintf("%s, mean of %.0f models", text, x$params$ensemble)
   ended <- if (!is.null(x$stopped)) {
     switch(x$stopped, time = ", stopped by `max_seconds`", callback = ", stopped by a callback",
            interrupt = ", interrupted", error = ", stopped by an error")
@@ -189,6 +191,7 @@ describe_rounds <- function(x) {
       sprintf("%s, predicts with the best %d", text, x$best_round)
     }
   }
+  if (!is.null(x$auto_rounds)) text <- paste0(text, ": ", found_text(x$auto_rounds))
   text
 }
 

@@ -6,7 +6,7 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "exposure", "stopped", "by_rule", "n_obs", "version", "masked_out")
+                  "exposure", "stopped", "by_rule", "n_obs", "auto_rounds", "version", "masked_out")
 
 # What else than the number of rounds and early stopping may have ended a training.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -64,6 +64,8 @@ model_fault <- function(m) {
     return(wrong("by_rule", "NULL or names of `params`"))
   }
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
+  fault <- auto_rounds_fault(m$auto_rounds)
+  if (!is.null(fault)) return(wrong("auto_rounds", fault))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))
   if (!is.null(m$masked_out) && !(is.numeric(m$masked_out) && !is.object(m$masked_out))) {
     return(wrong("masked_out", "NULL or numbers"))
@@ -147,6 +149,26 @@ log_fault <- function(log, metrics) {
   fits <- length(metrics) > 0L && length(shown) %% length(metrics) == 0L &&
     all(endsWith(shown, paste0("_", rep_len(metrics, length(shown)))))
   if (!fits) "a data frame with the metrics of `params$eval_metric`, set by set"
+}
+
+# How the number of rounds was found, see R/rounds_auto.R.
+auto_rounds_fault <- function(x) {
+  if (is.null(x)) return(NULL)
+  if (!is.list(x) || is.object(x) || !are_names(names(x))) return("NULL or a list by name")
+  if (!is_text(x$by) || !x$by %in% names(found_by)) {
+    return(sprintf("a list with `by`, one of %s", enumerate(names(found_by), quote = "\"")))
+  }
+  counts <- c("rounds", "n_train", if (x$by != "none") c("folds", "n_held", "patience", "limit"))
+  for (name in counts) if (!is_whole(x[[name]], 1, 2^53)) return(sprintf("a list with a number in `%s`", name))
+  if (x$by == "none") return(NULL)
+  if (!is_number(x$score)) return("a list with a number in `score`")
+  if (!is_text(x$stopped) || !x$stopped %in% names(found_how)) {
+    return(sprintf("a list with `stopped`, one of %s", enumerate(names(found_how), quote = "\"")))
+  }
+  if (!is_texts(x$eval_metric) || length(x$eval_metric) == 0L) return("a list with names in `eval_metric`")
+  fault <- log_fault(x$log, x$eval_metric)
+  sets <- length(x$log) == 1L + length(x$eval_metric)
+  if (!is.null(fault) || !sets) "a list with a `log`: `round`, and a column for each of `eval_metric`"
 }
 
 # The design of R/formula.R.

@@ -19,7 +19,8 @@ host_table <- local({
                choices = choices, text = text, stringsAsFactors = FALSE)
   }
   rbind(
-    row("nrounds", "int", 100, 1, 2147483647, "rounds of boosting"),
+    row("nrounds", "int", NA, 1, 2147483647, "rounds of boosting; left out: found by early stopping"),
+    row("ensemble", "int", 1, 1, 1000, "trainings with different seeds, whose mean is the model"),
     row("max_bin", "int", 255, 2, 65535, "most bins of a numeric column"),
     row("early_stopping_rounds", "int", 0, 0, 2147483647, "rounds without improvement before training stops; 0: never"),
     row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
@@ -51,6 +52,7 @@ host_table <- local({
 gbt_params <- function() {
   table <- rbind(host_table, params_table())
   default <- format_number(table$default)
+  default[is.na(table$default)] <- "found"
   enum <- table$kind == "enum"
   default[enum] <- mapply(function(choices, at) strsplit(choices, "|", fixed = TRUE)[[1L]][at + 1], table$choices[enum],
                           table$default[enum])
@@ -214,6 +216,8 @@ host_params <- function(args) {
                   "verbose")
   }
   out$verbose <- verbose > 0
+  out$tells <- out$verbose || is.null(args$value[["verbose"]]) # one line of what was found
+  out$rounds <- "given" # see R/rounds_auto.R
   out["checkpoint"] <- list(check_checkpoint(args$value[["checkpoint"]]))
   out$progress <- check_flag(if (is.null(args$value[["progress"]])) FALSE else args$value[["progress"]], "progress")
   out$device <- check_device(args$value[["device"]])

@@ -3,7 +3,8 @@
 #' Plots of models
 #'
 #' `plot()` of a model draws its evaluation log, a panel for each metric, a line for each data set, and a dashed line at
-#' the round that early stopping found the best.
+#' the round that early stopping found the best. Where the number of rounds was found on held-out rows (see
+#' [gbt_train()]) their log is drawn as well, and the line stands at the best round there.
 #'
 #' @section Plots of gbt:
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
@@ -43,7 +44,7 @@ plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL, node = 0, dep
   names <- panels[[1L]]$sets
   style <- line_style(length(names), given)
   given$main <- given_or(given[["main"]], if (length(panels) == 1L) "Evaluation log" else "Evaluation logs")
-  best <- if (!is.null(x$best_round) && x$best_round >= from) x$best_round
+  best <- best_in_log(x, from)
   draw_log(panels, names, style, given, list(round = best, label = "best round"))
   invisible(x)
 }
@@ -57,8 +58,9 @@ check_no_tree_part <- function(no_node, no_depth) {
 
 # list by metric of list(metric, round, sets, values = list by set). from: the first round.
 log_panels <- function(model, metric, from = 1) {
-  log <- model$evaluation_log
-  has <- model$params$eval_metric
+  drawn <- drawn_log(model)
+  log <- drawn$log
+  has <- drawn$metric
   if (length(log) < 2L || nrow(log) == 0L || length(has) == 0L) {
     stop_argument("the model has no evaluation log to draw; train it with `valid` or with `eval_train = TRUE`")
   }
@@ -78,6 +80,25 @@ log_panels <- function(model, metric, from = 1) {
                   "metric")
   }
   panels[finite]
+}
+
+# The log of the training and, beside it, that of the held-out rows that its number of rounds was found on:
+# list(log, metric = names).
+drawn_log <- function(model) {
+  log <- model$evaluation_log
+  metric <- model$params$eval_metric
+  found <- model$auto_rounds$log
+  if (is.null(found)) return(list(log = log, metric = metric))
+  if (length(log) < 2L || nrow(log) == 0L) return(list(log = found, metric = model$auto_rounds$eval_metric))
+  rounds <- seq_len(max(log$round, found$round))
+  filled <- lapply(list(log, found), function(one) lapply(unclass(one)[-1L], `[`, match(rounds, one$round)))
+  list(log = list_frame(c(list(round = rounds), filled[[1L]], filled[[2L]]), length(rounds)), metric = metric)
+}
+
+# The best round of a log, where it is drawn.
+best_in_log <- function(model, from) {
+  best <- if (is.null(model$auto_rounds$log)) model$best_round else model$auto_rounds$rounds
+  if (!is.null(best) && best >= from) best
 }
 
 check_metrics <- function(metric, has) {

@@ -75,7 +75,7 @@ mlr3_properties <- function(classes) {
 mlr3_params <- function() {
   of <- function(name) of_package("paradox", name)
   table <- rbind(host_table, params_table())
-  table <- table[!table$name %in% c("verbose_every", "checkpoint_seconds"), ]
+  table <- table[!table$name %in% c("nrounds", "verbose_every", "checkpoint_seconds"), ]
   domains <- lapply(seq_len(nrow(table)), function(i) mlr3_domain(table_row(table, i), of))
   names(domains) <- table$name
   any_value <- c("objective", "eval_metric", "monotone", "interactions", "feature_weights", "first_use_penalty",
@@ -99,8 +99,8 @@ mlr3_params <- function() {
 # Rounds may be tuned from within: early stopping finds their number for each training, whose mean is taken over folds.
 mlr3_rounds <- function(p_int) {
   tags <- c("train", "hotstart")
-  if (!"in_tune_fn" %in% names(formals(p_int))) return(p_int(1L, default = 100L, tags = tags)) # paradox before 1.0.0
-  p_int(1L, default = 100L, tags = c(tags, "internal_tuning"),
+  if (!"in_tune_fn" %in% names(formals(p_int))) return(p_int(1L, tags = tags)) # paradox before 1.0.0
+  p_int(1L, tags = c(tags, "internal_tuning"),
         aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
         in_tune_fn = function(domain, param_vals) {
           if (is.null(param_vals$early_stopping_rounds)) {
@@ -147,9 +147,10 @@ mlr3_train <- function(self, task, init) {
       stop_unsupported("going on from a model (hotstart) is not for trainings with `early_stopping_rounds`")
     }
     args$init_model <- init
-    wanted <- if (is.null(args$nrounds)) host_table$default[host_table$name == "nrounds"] else args$nrounds
-    args$nrounds <- wanted - init$nrounds
+    if (is.null(args$nrounds)) stop_argument("going on from a model (hotstart) needs `nrounds`", "nrounds")
+    args$nrounds <- args$nrounds - init$nrounds
   }
+  if (is.null(args$verbose)) args$verbose <- 0
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
   model

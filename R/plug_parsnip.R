@@ -43,6 +43,7 @@ gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size =
     }
   }
   if (!is.null(weights)) args$weights <- as.double(weights)
+  if (is.null(args$verbose)) args$verbose <- 0 # a line for each resample would be too much
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
   model

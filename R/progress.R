@@ -16,8 +16,9 @@ log_line <- function(round, nrounds, log, seconds) {
 
 # list(set = function(round, log), close = function()). `log` is a function that gives the log so far; set() is TRUE
 # when training is to end. A job's reports; progressr's when the user has set handlers of it, else a bar on stderr.
-progress_bar <- function(show, nrounds) {
-  if (is_reporting()) return(package_state$reporter$bar(nrounds))
+# searching: are rounds looked for, so that another training follows?
+progress_bar <- function(show, nrounds, searching = FALSE) {
+  if (is_reporting()) return(package_state$reporter$bar(nrounds, searching))
   if (!show || isTRUE(getOption("knitr.in.progress"))) return(silent_bar())
   if (progressr_listens()) {
     report <- getExportedValue("progressr", "progressor")(steps = nrounds, on_exit = FALSE, envir = environment(),

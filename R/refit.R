@@ -107,6 +107,7 @@ with_kept_values <- function(call, params, changed) {
     name <- canonical_name(names_of_call(call)[i])
     if (is.na(name) || name %in% changed || !is.language(call[[i]])) next
     value <- params[[name]]
+    if (name == "num_parallel_tree") value <- value / given_or(params[["ensemble"]], 1)
     if (is.atomic(value) && length(value) == 1L && is.null(names(value)) && !is.na(value)) call[[i]] <- value
   }
   call

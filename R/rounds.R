@@ -12,7 +12,7 @@ run_rounds <- function(trainer, fit) {
   state$own <- no_own_values(fit$evaluation)
   state$began <- state$kept_at <- proc.time()[["elapsed"]]
   last <- fit$start$rounds + fit$host$nrounds
-  bar <- progress_bar(fit$host$progress, last)
+  bar <- progress_bar(fit$host$progress, last, isTRUE(fit$host$searching))
   on.exit(bar$close())
   error <- NULL
   why <- tryCatch(loop_rounds(trainer, fit, state, bar, last), interrupt = function(c) "interrupt",

@@ -12,12 +12,15 @@
 # name:null  NULL.
 
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
-                 "has_offset", "formula", "terms", "exposure", "n_obs")
+                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% c(meta_fields, "user")))
-  if (is.null(fields[["exposure"]])) fields$exposure <- NULL # bytes of models without one are those of before
+  for (name in c("exposure", "auto_rounds")) { # bytes of models without one are those of before
+    if (is.null(fields[[name]])) fields[[name]] <- NULL
+  }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
+  if (!is.null(fields$auto_rounds$log)) fields$auto_rounds$log <- as.list(fields$auto_rounds$log)
   fields <- fields[intersect(c(meta_fields, "user"), names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
 }
@@ -112,10 +115,13 @@ gbt_model_from_state <- function(state) {
     terms = field("terms", optional = TRUE),
     exposure = field("exposure", optional = TRUE),
     n_obs = field("n_obs", optional = TRUE),
+    auto_rounds = field("auto_rounds", optional = TRUE),
     version = 1L
   )
   log <- model$evaluation_log
   if (is.list(log) && length(log)) model$evaluation_log <- list_frame(log, length(log[[1L]]))
+  log <- if (is.list(model$auto_rounds)) model$auto_rounds[["log"]]
+  if (is.list(log) && length(log)) model$auto_rounds$log <- list_frame(log, length(log[[1L]]))
   fault <- model_fault(model)
   if (!is.null(fault)) bad_meta(fault$field, paste("must be", fault$must))
   structure(c(model, read_user_fields(field("user", optional = TRUE))), class = "gbt")

@@ -210,6 +210,38 @@
 #' start at 0 (or at `offset`), and predictions are scores. Hessians that add up to too little for `min_child_weight` to
 #' allow any split, such as those of an absolute error, give a warning (class `gbt_warning_hessian`).
 #'
+#' @section Number of rounds:
+#' With neither `nrounds` nor `valid` the number of rounds is found. A fifth of the rows is held out, as by `valid =
+#' 0.2` (class by class when there are classes; whole groups with `group`; the last rows with `time`), early stopping
+#' finds the best round on them, and then **all rows are trained on** for so many rounds. Of fewer than 3,000 rows a
+#' fifth would say too little: there five folds hold all of them out in turn, and the mean of the folds decides. A
+#' message (class `gbt_message`) says what was found, unless `verbose` is given as 0. The rows are drawn by the seed,
+#' which is 0 where none is given and nothing else is random, so R's generator is not touched. The model has the log of
+#' the held-out rows (`model$auto_rounds`), and `plot()` draws it; it is, to the last bit, the model of a call with
+#' that `nrounds`. The data are binned once, and together it takes about twice as long as the training alone.
+#'
+#' `early_stopping_rounds` says after how many rounds without improvement the search ends; when left out 5 / `eta`, at
+#' least 20. Its limit is 200 / `eta` rounds, 1,000 to 20,000. `eval_metric` decides by the last metric; with an
+#' objective of your own one is needed. Rows that `mask` leaves out take no part, unless `early_stopping_rounds` is
+#' given: then they are what early stopping watches. `max_seconds` holds for all together; the search takes two fifths
+#' of it at most. With `checkpoint` the search has a folder of its own in it, named `rounds`. `callbacks` are called in
+#' the training on all rows alone. `init_model` needs `nrounds` or `valid`, as the earlier model may have seen the rows
+#' that would be held out. Ctrl-C during the search leaves the model of the rows that were not held out. Of fewer than
+#' 10 rows, or groups, none are held out, and there are 100 rounds.
+#'
+#' With `valid` and without `nrounds` training stops early, by the same patience and limit. As many learning rates in
+#' `eta` as there are rounds say their number as well.
+#'
+#' @section Ensembles:
+#' With `ensemble = k` the model is the mean of k trainings that differ in their seeds: the mean of their scores, in
+#' one model. It predicts a little better than one of them, the more so the more is drawn at random (`subsample`,
+#' `colsample_bytree` and the like, orders of statistics), and takes k times as long. Round r of the model has the
+#' trees of round r of all members, so `predict(trees = )`, `model[1:10]` and all else mean what they mean for one
+#' training; with `num_parallel_tree` it has k times as many parallel trees. The members have the same number of
+#' rounds. Where it is found, on held-out rows or by early stopping on `valid`, the first member finds it, and the log
+#' is that of the first member. `max_seconds` may end with fewer members. [gbt_cv()] and [gbt_tune()] rate one member.
+#' An ensemble cannot be gone on from by `init_model`.
+#'
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are classes;
 #' with `group` a share of the groups; with `time` the rows of the last times), or the rows themselves (two or more
@@ -324,7 +356,7 @@
 #'   texts, a value for every row. With a formula evaluated in `data`. Not together with `time`.
 #' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, one of the others in
 #'   [gbt_objectives()], or a list of functions; see below.
-#' @param nrounds Number of rounds.
+#' @param nrounds Number of rounds; found by early stopping where it is left out, see below.
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it. One number; a number for each
 #'   of the `nrounds` rounds; or a function of the round, such as `function(round) 0.3 * 0.99^round`, which is asked for
 #'   every round before training begins. It sees rounds as the log counts them: with `init_model` they go on behind
@@ -354,6 +386,7 @@
 #' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
 #' @param model_size_reg Penalty on statistics of many levels that the model does not use yet, see below; 0 for none,
 #'   CatBoost's default is 0.5.
+#' @param ensemble How many trainings with different seeds the model is the mean of, see below.
 #' @param boosting `"plain"`; `"dart"` for rounds that are grown without some of those before them, see Rounds that
 #'   change earlier ones; or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
 #'   are grown by gradients at scores of models that have not seen the row's response, and the values of leaves are
@@ -414,7 +447,8 @@
 #'   objective.
 #' @param eval_train Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
 #'   neither `valid` nor `mask` holds rows out.
-#' @param early_stopping_rounds Stop after so many rounds without improvement; `NULL` or 0 for never.
+#' @param early_stopping_rounds Stop after so many rounds without improvement; 0 for never. `NULL` for never where
+#'   `nrounds` is given, else for the usual number, see below.
 #' @param early_stopping_min_delta An improvement must be larger than this.
 #' @param max_seconds End with the round in which this time is over; `NULL` or 0 for no limit.
 #' @param init_model A model to go on from. Data of [gbt_data()] must have its cuts, or have been made for it: see
@@ -424,7 +458,8 @@
 #'   below.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param seed A whole number that decides every random choice; see below for `NULL`.
-#' @param verbose 0 for silence, 1 to write lines of the log with [message()] (class `gbt_message`).
+#' @param verbose 0 for silence, 1 to write lines of the log with [message()] (class `gbt_message`); left out for the
+#'   one line that tells how many rounds were found.
 #' @param verbose_every Number of rounds between two lines.
 #' @param progress Show a progress bar? On the standard error stream, or by the package progressr when it has handlers.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
@@ -453,6 +488,10 @@
 #'   \item{nrounds, best_round, best_score}{rounds in the model; the round it predicts with and the metric there, `NULL`
 #'     without early stopping}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
+#'   \item{auto_rounds}{where the number of rounds was found on held-out rows, a list: `rounds` (the best round there),
+#'     `score`, `by` (`"split"`, `"groups"`, `"time"` or `"folds"`; `"none"` for too few rows), `folds`, `n_train`,
+#'     `n_held`, `patience`, `limit`, `stopped` (`"early"`, `"limit"` or `"time"`), `eval_metric` and `log`, a data
+#'     frame}
 #'   \item{masked_out}{with a `mask` the predictions for the masked-out rows in their order, as `predict()` gives them,
 #'     though without names of rows: a vector, or a matrix with a column for each class. `NULL` without a mask or with
 #'     one that is `TRUE` for all rows, after Ctrl-C, and in models that were read from files or cut to some of their
@@ -469,9 +508,10 @@
 #' @seealso [predict.gbt()], [gbt_importance()], [gbt_save()], [gbt_params()], [gbt_objectives()],
 #'   [gbt_callbacks], [gbt_methods]
 #' @examples
-#' # regression by a formula
-#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 50, threads = 1)
+#' # regression by a formula; the number of rounds is found
+#' m <- gbt_train(mpg ~ ., mtcars, threads = 1)
 #' m
+#' plot(m)
 #' predict(m, mtcars[1:3, ])
 #'
 #' # classes, with a share of the rows held out and early stopping

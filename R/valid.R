@@ -290,6 +290,10 @@ check_init_model <- function(init, rows, train, params) {
   }
   if (init$has_offset && is.null(train$offset)) differ("it was trained with an offset")
   if (!init$has_offset && !is.null(train$offset)) differ("it was trained without an offset")
+  if (given_or(init$params[["ensemble"]], 1) > 1) {
+    stop_unsupported(sprintf(paste("`init_model` is an ensemble of %.0f models, which cannot be gone on from; train on",
+                                   "all data anew"), init$params$ensemble), "init_model")
+  }
   if (!identical(init$params$num_parallel_tree, params$num_parallel_tree)) {
     differ("its `num_parallel_tree` is %.0f", init$params$num_parallel_tree)
   }

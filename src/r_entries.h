@@ -34,6 +34,7 @@ SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_e
 SEXP r_gbt_model_info(SEXP state, SEXP cache);
 SEXP r_gbt_model_known(SEXP fields);
 SEXP r_gbt_model_levels(SEXP state, SEXP cache);
+SEXP r_gbt_model_mean(SEXP states, SEXP meta);
 SEXP r_gbt_model_nodes(SEXP state, SEXP cache);
 SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
@@ -103,6 +104,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(model_info, 2) \
   X(model_known, 1) \
   X(model_levels, 2) \
+  X(model_mean, 2) \
   X(model_nodes, 2) \
   X(model_remember, 1) \
   X(model_shape, 5) \

@@ -119,6 +119,34 @@ SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta) {
   return out;
 }
 
+/* One model of several, whose scores are the means of theirs. states: list of their bytes. */
+SEXP r_gbt_model_mean(SEXP states, SEXP meta) {
+  /* 1 */
+  const R_xlen_t n = Rf_xlength(states);
+  if (TYPEOF(states) != VECSXP || n < 1 || n > 1000000) r_stop("`states` must be a list of models");
+  SEXP handles = PROTECT(Rf_allocVector(VECSXP, n));
+  const gbt_model **members = (const gbt_model **)R_alloc((size_t)n, sizeof *members);
+  for (R_xlen_t i = 0; i < n; i++) {
+    SET_VECTOR_ELT(handles, i, r_model_handle(VECTOR_ELT(states, i), R_NilValue));
+    members[i] = r_model_get(VECTOR_ELT(handles, i));
+  }
+  int32_t n_meta;
+  const gbt_meta *metas = r_meta(meta, &n_meta);
+  r_blob *blob;
+  PROTECT(r_blob_new(&blob));
+  gbt_error err = {0};
+  gbt_mem mem = r_mem();
+
+  /* 2 */
+  gbt_status status = gbt_model_make_mean(&mem, members, (int32_t)n, metas, n_meta, &blob->bytes, &blob->n_bytes, &err);
+
+  /* 3 */
+  r_check(status, &err);
+  SEXP out = r_blob_take(blob);
+  UNPROTECT(2);
+  return out;
+}
+
 SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 
 /* ---- what is in it ---- */

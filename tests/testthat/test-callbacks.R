@@ -34,7 +34,7 @@ test_that("all callbacks are called, whoever stops", {
 })
 
 test_that("errors in callbacks end the training", {
-  expect_error(train(callbacks = function(now) stop("enough")), "enough")
+  expect_error(train(nrounds = 9, callbacks = function(now) stop("enough")), "enough")
   expect_error(train(callbacks = list(1)), class = "gbt_error_argument")
   expect_error(train(callbacks = function() 1), class = "gbt_error_argument")
   expect_error(gbt_cb_record(3), class = "gbt_error_argument")

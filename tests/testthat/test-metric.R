@@ -234,7 +234,7 @@ test_that("names of peers are understood, others are errors that help", {
     gbt_metric("x", 3)
     gbt_metric("", mean)
     gbt_metric("x", function(p) 1)
-    gbt_train(mtcars[-1], mtcars$mpg, eval_metric = "rmse", eval_train = FALSE)
+    gbt_train(mtcars[-1], mtcars$mpg, nrounds = 9, eval_metric = "rmse", eval_train = FALSE)
   })
   expect_output(print(gbt_metric("x", function(p, l) 1, maximise = TRUE)), "x, larger is better")
   expect_identical(gbt:::read_metric("Quantile:alpha=0.9", response_for("squared_error"))[c("name", "param")],

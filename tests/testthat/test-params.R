@@ -7,7 +7,7 @@ test_that("defaults in the usage are those of the engine", {
   shown <- formals(gbt:::gbt_train.data.frame)
   for (name in intersect(table$name, names(shown))) {
     default <- eval(shown[[name]])[1L]
-    if (is.null(default)) default <- 0 # NULL: not given
+    if (is.null(default)) default <- if (name == "nrounds") "found" else 0 # NULL: not given
     expect_identical(as.character(default), table$default[table$name == name], label = name)
   }
   expect_length(setdiff(table$name, names(shown)), 0)
@@ -168,8 +168,8 @@ test_that("messages about values help", {
     train(verbose = "yes")
     train(progress = 1)
     train(threads = 0)
-    train(early_stopping_min_delta = 1)
-    train(early_stopping_rounds = 5)
+    train(nrounds = 9, early_stopping_min_delta = 1)
+    train(nrounds = 9, early_stopping_rounds = 5)
   })
 })
 
@@ -191,7 +191,7 @@ test_that("parameters that cannot show in a model are not kept with it", {
 test_that("gbt_params() prints a paragraph for each", {
   p <- gbt_params()
   text <- capture.output(print(p))
-  expect_identical(text[1], "nrounds = 100  (at least 1)")
+  expect_identical(text[1], "nrounds = found  (at least 1)")
   expect_length(grep("^[a-z]", text), nrow(p))
   expect_lt(max(nchar(text)), 81)
   expect_match(capture.output(print(p[1:2, c("name", "default")]))[1], "name +default")

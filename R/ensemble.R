@@ -1,0 +1,97 @@
+# Ensembles: trainings that differ in their seeds alone, and as one model the mean of their scores. Round r of it has
+# the trees of round r of all members (src/gbt/tree/mean.h), so that it is one of `ensemble` times as many parallel
+# trees: predictions by fewer rounds, importance, files and all else know no more than that.
+#
+# Members are trained one after the other, so that they need the memory of one. The first one decides how many rounds
+# there are, where early stopping is to; its log is that of the model. The others have no validation data.
+
+# The seed of member i; that of the first is the seed.
+member_seed <- function(seed, i) if (i == 1L) seed else (seed + (i - 1) * 1000003) %% 9007199254740991
+
+# What an ensemble cannot be beside. args: values by name.
+check_ensemble <- function(ensemble, args) {
+  if (ensemble == 1 || is.null(args[["init_model"]])) return(invisible())
+  stop_argument(paste("`init_model` is one model to go on from, and `ensemble` is larger than 1, whose members begin",
+                      "anew; leave out one of them"), "init_model")
+}
+
+# The model, whose first member has been trained, with the others. fit: of the first member.
+with_members <- function(model, fit) {
+  k <- fit$host$ensemble
+  if (k == 1 || !is.null(model$stopped)) return(model)
+  rounds <- rounds_used(model)
+  if (rounds == 0L) return(model)
+  members <- list(keep_rounds(model, rounds))
+  for (i in seq_len(k)[-1L]) {
+    own <- member_fit(fit, i, rounds)
+    if (!is.null(fit$host$until)) {
+      own$host$max_seconds <- fit$host$until - proc.time()[["elapsed"]]
+      if (own$host$max_seconds <= 0) break
+    }
+    if (fit$host$verbose) say(sprintf("member %d of %d", i, as.integer(k)))
+    run <- run_somewhere(own)
+    cut <- run$why %in% c("interrupt", "error", "callback")
+    if (cut) {
+      let_go(run$trainer, own)
+      so_far <- mean_of_members(members, model, fit)
+      if (run$why == "error") stop_failed(so_far, run$error)
+      stop_interrupted(so_far, run$error)
+    }
+    if (run$why == "done") members <- c(members, list(finish_model(run$trainer, own, run$state)))
+    let_go(run$trainer, own)
+    if (run$why != "done") break
+  }
+  out <- mean_of_members(members, model, fit)
+  if (length(members) < k) out$stopped <- "time"
+  out
+}
+
+# As plan_evaluation() of nothing.
+nothing_evaluated <- function() {
+  list(metrics = no_metrics, train = FALSE, stopping = FALSE, data = list(), at = integer(0), own = FALSE,
+       own_watched = FALSE)
+}
+
+# The training of another member: as many rounds, and nothing to be watched.
+member_fit <- function(fit, i, rounds) {
+  fit$params$seed <- member_seed(fit$params$seed, i)
+  fit$params$eta <- schedule_to(fit$params$eta, rounds)
+  fit$host$nrounds <- rounds
+  fit$host$early_stopping_rounds <- 0
+  fit$host$early_stopping_min_delta <- 0
+  if (!is.null(fit$host$checkpoint)) fit$host$checkpoint <- file.path(fit$host$checkpoint, sprintf("member-%d", i))
+  fit$callbacks <- list()
+  fit$valid <- list()
+  fit$data["masked_out"] <- list(NULL)
+  fit$evaluation <- nothing_evaluated()
+  fit["found"] <- list(NULL)
+  fit
+}
+
+# One model of several. model: the first of them with all of its rounds, whose fields it has.
+mean_of_members <- function(members, model, fit) {
+  fields <- stored_fields(members[[1L]])
+  fields["auto_rounds"] <- list(model$auto_rounds)
+  fields$params$num_parallel_tree <- length(members) * members[[1L]]$params$num_parallel_tree
+  fields$params$ensemble <- as.double(length(members))
+  out <- gbt_model_from_state(.Call(C_gbt_model_mean, lapply(members, `[[`, "state"), model_meta(fields)))
+  by_rule <- c(model$by_rule, intersect("ensemble", names(fit$by_rule)))
+  if (length(by_rule)) out$by_rule <- by_rule
+  if (!is.null(model$masked_out)) out$masked_out <- masked_out_by_bins(out, fit)
+  out
+}
+
+# What the model says of the masked-out rows, by their bins.
+masked_out_by_bins <- function(model, fit) {
+  data <- fit$data
+  at <- data$masked_out$rows
+  offset <- data$masked_out$data$offset
+  if (!is.null(offset)) {
+    whole <- matrix(0, data$n_rows, model$n_outputs) # of all rows, since bins are asked for all of them
+    whole[at, ] <- offset
+    offset <- as.vector(whole)
+  }
+  all <- .Call(C_gbt_predict_bins, model$state, model$cache, data_ptr(data), enums$answer[["response"]], 0L,
+               model$nrounds, offset, enums$unseen[["prior"]], fit$host$threads)
+  shape_prediction(if (is.matrix(all)) all[at, , drop = FALSE] else all[at], model, "response", NULL)
+}

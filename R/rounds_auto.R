@@ -1,0 +1,264 @@
+# The number of rounds where nobody says it. With validation data early stopping decides. Else some rows are held out
+# for once, early stopping finds the number on them, and then all rows are trained on:
+#
+#   settle_rounds   request, rows     -> request: host$rounds says where the number comes from
+#   size_rounds     request           -> request: with patience and limit, once `eta` is known
+#   search_task     of a "search"     -> what find_rounds() needs of the training that is prepared, kept in the fit
+#   find_rounds     fit               -> fit with the number, and `found`, see below
+#
+# The data are binned once: the rows held out are those that a mask leaves out (R/mask.R), so a search takes about as
+# long as the training that follows. host$rounds is
+#   "given"   by `nrounds`, or by as many learning rates
+#   "valid"   early stopping on validation data, or on masked-out rows where it was asked for
+#   "search"  as above
+#
+# found, a list that the model keeps as `auto_rounds`, with its log as a data frame:
+#   rounds, score   the best round of the search, and the last metric there
+#   by        how rows were held out, see found_by; "none": there are too few, and the number is few_rows
+#   folds     their number; 1 for rows that are held out once
+#   n_train, n_held   rows that the search trained on, and those that it held out; in folds all of them in turn
+#   patience, limit   rounds without improvement that end the search, and the most that there could be
+#   stopped   what ended it, see found_how
+#   eval_metric, log  names of the metrics; data frame of round and their values on held-out rows
+
+held_out_name <- "held_out" # of their set in the log
+
+few_rows <- 100L # rounds where there are too few rows to hold some out
+
+held_out_share <- 0.2
+folds_below <- 3000 # fewer rows are held out in folds, all of them in turn: one part alone would say too little
+search_fold_count <- 5L
+
+# Rounds without improvement that end a training, and the most rounds, where the user says neither. With smaller steps
+# progress is slower, and so are both.
+usual_patience <- function(eta) max(20, ceiling(5 / eta[1L]))
+usual_limit <- function(eta) min(max(1000, ceiling(200 / eta[1L])), 20000)
+
+# What is said of rounds, before the data are looked at: host with `rounds` ("open" where it is not known yet) and, for
+# now, a limit in `nrounds`. eta: of the parameters.
+read_rounds <- function(host, args, eta) {
+  if (!is.null(args$value[["nrounds"]])) return(host)
+  rates <- args$value[["eta"]]
+  if (is.numeric(rates) && is_schedule(rates)) {
+    host$nrounds <- max(1, length(rates))
+    return(host)
+  }
+  if (identical(as.double(args$value[["early_stopping_rounds"]]), 0)) {
+    stop_argument(paste("`nrounds` is missing, and with `early_stopping_rounds = 0` it cannot be found; give",
+                        "`nrounds`, or leave `early_stopping_rounds` out"), "nrounds")
+  }
+  host$rounds <- "open"
+  host$nrounds <- usual_limit(eta)
+  host
+}
+
+# Where the number comes from, now that it is known which rows there are. rows: see read_rows().
+settle_rounds <- function(request, rows) {
+  if (request$host$rounds != "open") return(request)
+  watched <- length(rows$valid) > 0L || (!is.null(rows$mask) && request$host$early_stopping_rounds > 0)
+  request$host$rounds <- if (watched) "valid" else "search"
+  request
+}
+
+# What a search cannot be beside. args: values by name.
+check_searchable <- function(args) {
+  if (!is.null(args[["init_model"]])) {
+    stop_argument(paste("`nrounds` is missing, and with `init_model` it is not looked for, as the earlier model may",
+                        "have seen the rows that would be held out; give `nrounds`, or `valid` for early stopping"),
+                  "nrounds")
+  }
+}
+
+# Patience and limit, by the learning rate that rules may have chosen.
+size_rounds <- function(request) {
+  host <- request$host
+  if (host$rounds == "given") return(request)
+  eta <- request$params$eta
+  if (!is_schedule(request$args$value[["eta"]])) host$nrounds <- usual_limit(eta)
+  if (host$early_stopping_rounds == 0) host$early_stopping_rounds <- usual_patience(eta)
+  if (host$rounds == "search") {
+    host$search <- list(patience = host$early_stopping_rounds, limit = host$nrounds,
+                        min_delta = host$early_stopping_min_delta)
+    host$early_stopping_rounds <- 0 # of the training on all rows
+    host$early_stopping_min_delta <- 0
+  }
+  request$host <- host
+  request
+}
+
+# A cross-validation stops early where nobody says how many rounds it has.
+settle_cv_rounds <- function(request) {
+  if (!identical(request$host$rounds, "open")) return(request)
+  request$host$rounds <- "valid"
+  request <- size_rounds(request)
+  request$args$value$nrounds <- request$host$nrounds
+  request$args$value$early_stopping_rounds <- request$host$early_stopping_rounds
+  request
+}
+
+# What find_rounds() needs, a list: source (the rows, binned), args (by name, for prepare()), response, mask, at (see
+# read_rows()), search. NULL where the number is known. data: the training data as they are binned.
+search_task <- function(request, rows, data) {
+  search <- request$host$search
+  if (is.null(search)) return(NULL)
+  check_searchable(request$args$value)
+  source <- rows$source
+  source$x <- NULL
+  source$data <- data
+  args <- request$args$value
+  args <- args[!names(args) %in% c(binning_arguments, row_arguments, "callbacks", "checkpoint", "eval_train")]
+  args[names(request$by_rule)] <- request$by_rule
+  args$nrounds <- search$limit
+  args$early_stopping_rounds <- search$patience
+  list(source = source, args = args, response = rows$response, mask = rows$mask, at = rows$at, search = search)
+}
+
+# fit: of all rows, prepared. Its `host$nrounds` is the limit.
+find_rounds <- function(fit) {
+  task <- fit$search
+  fit["search"] <- list(NULL)
+  if (is.null(task)) return(fit)
+  task$args$seed <- fit$params$seed
+  limit <- fit$host$max_seconds
+  if (limit > 0) task$args$max_seconds <- 0.4 * limit # the training on all rows takes longer, though without patience
+  parts <- search_parts(task, fit$params$seed)
+  found <- if (is.null(parts)) {
+    list(rounds = few_rows, by = "none", n_train = length(fit$label))
+  } else if (parts$by == "folds") {
+    search_folds(task, parts, fit)
+  } else {
+    search_split(task, parts, fit)
+  }
+  rounds <- if (found$by == "none") few_rows else rounds_for_all(found$rounds, found$n_train, length(fit$label))
+  fit$host$nrounds <- min(rounds, fit$host$nrounds)
+  fit$params$eta <- schedule_to(fit$params$eta, fit$host$nrounds)
+  if (limit > 0) fit$host$max_seconds <- max(fit$host$until - proc.time()[["elapsed"]], 0.001)
+  fit$found <- found
+  if (fit$host$tells) say(found_line(found, fit$host$nrounds, length(fit$label)))
+  fit
+}
+
+# More rows bear more rounds.
+rounds_for_all <- function(rounds, n_search, n_all) as.integer(rounds)
+
+# Which rows are held out, a list: by, see above, and held, logical values of all rows, or folds, a list of such. NULL
+# where there are too few rows.
+search_parts <- function(task, seed) {
+  source <- task$source
+  at <- task$at
+  n_all <- source$data$n_rows
+  part <- function(v) if (is.null(at)) v else subset_rows(v, at)
+  own <- list(time = part(source$time), group = part(source$group))
+  if (!is.null(at) && !is.null(own$group)) own$group <- number_groups(own$group)
+  label <- part(task$response$label)
+  n <- length(label)
+  class <- if (!is.null(task$response$classes)) label
+  spread <- function(held) { # over all rows
+    if (is.null(at)) return(held)
+    replace(logical(n_all), at[held], TRUE)
+  }
+  if (!is.null(own$time)) {
+    if (n < 10 || min(own$time) == max(own$time)) return(NULL)
+    held <- replace(logical(n), latest_rows(own$time, held_out_share)$held, TRUE)
+    return(list(by = "time", held = spread(held)))
+  }
+  units <- if (is.null(own$group)) n else max(own$group)
+  if (units < 10) return(NULL)
+  if (n < folds_below && units >= 2 * search_fold_count) {
+    folds <- drawn_folds(list(repeats = 1, stratify = NULL), search_fold_count, n, own$group, class, label, seed)
+    return(list(by = "folds", folds = lapply(folds, function(fold) spread(fold$held))))
+  }
+  rows <- choose_held_out(own, list(classes = task$response$classes, label = label), n, held_out_share, seed)
+  list(by = if (is.null(own$group)) "split" else "groups", held = spread(replace(logical(n), rows$held, TRUE)))
+}
+
+# The training without the held-out rows, prepared. What it would say of data and parameters has been said.
+search_fit <- function(task, held, device) {
+  task$source$mask <- !held & (if (is.null(task$mask)) TRUE else task$mask)
+  task$source$held <- held
+  fit <- tryCatch(withCallingHandlers(prepare(task$source, task$args, list()),
+                                      gbt_message = function(m) invokeRestart("muffleMessage"),
+                                      gbt_warning = function(w) invokeRestart("muffleWarning")),
+                  gbt_error_argument = stop_search, gbt_error_data = stop_search, gbt_error_unsupported = stop_search)
+  fit$evaluation$data[[1L]]$name <- held_out_name
+  fit$host$device <- device
+  fit$host$searching <- TRUE
+  fit
+}
+
+# The user has not asked for the rows that are held out, so the error says what they are for.
+stop_search <- function(e) {
+  e$message <- sprintf("`nrounds` is missing, and it cannot be found on held-out rows: %s; give `nrounds`, or `valid`",
+                       conditionMessage(e))
+  stop(e)
+}
+
+search_split <- function(task, parts, fit) {
+  if (!is.null(fit$host$checkpoint)) task$args$checkpoint <- file.path(fit$host$checkpoint, "rounds")
+  own <- search_fit(task, parts$held, fit$host$device)
+  run <- run_somewhere(own)
+  if (!run$why %in% c("early", "done", "time")) stop_cut_search(run, own)
+  log <- evaluation_log(own$evaluation, own$start, run$state)
+  best <- best_round(own, run$state, log)
+  let_go(run$trainer, own)
+  found_of(task, parts$by, 1L, length(own$label), sum(parts$held), log, best$round, best$score, run$why)
+}
+
+# Ctrl-C, a job that was cancelled, or an error of the user's functions: the model so far is that of the rows that were
+# not held out.
+stop_cut_search <- function(run, fit) {
+  model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, FALSE)
+  let_go(run$trainer, fit)
+  if (run$why == "error") stop_failed(model, run$error)
+  stop_interrupted(model, run$error)
+}
+
+search_folds <- function(task, parts, fit) {
+  fits <- lapply(parts$folds, function(held) search_fit(task, held, fit$host$device))
+  runs <- run_folds(fits)
+  rounds <- runs$states[[1L]]$rounds
+  values <- fold_values(fits, runs$states, rounds)
+  for (trainer in runs$trainers) .Call(C_gbt_trainer_free, trainer)
+  log <- list_frame(c(list(round = seq_len(rounds)), lapply(values, rowMeans)), rounds)
+  best <- choose_rounds(values, fits[[1L]]$evaluation$metrics, fits[[1L]]$host$early_stopping_min_delta)
+  n <- length(fit$label)
+  k <- length(fits)
+  found_of(task, "folds", k, n - ceiling(n / k), n, log, best$best_round, best$best_score, runs$why)
+}
+
+found_of <- function(task, by, folds, n_train, n_held, log, rounds, score, why) {
+  if (is.null(rounds)) {
+    stop_search(gbt_error("data", sprintf("the metric \"%s\" has no finite value there", names(log)[length(log)])))
+  }
+  list(rounds = rounds, score = score, by = by, folds = folds, n_train = as.double(n_train),
+       n_held = as.double(n_held), patience = task$search$patience, limit = task$search$limit,
+       stopped = if (why == "done") "limit" else why,
+       eval_metric = sub(paste0("^", held_out_name, "_"), "", names(log)[-1L]), log = log)
+}
+
+with_commas <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+# What rows were held out: of a list as above.
+found_by <- list(
+  split = function(found) sprintf("on %s held-out rows", with_commas(found$n_held)),
+  groups = function(found) sprintf("on %s rows of held-out groups", with_commas(found$n_held)),
+  time = function(found) sprintf("on the last %s rows", with_commas(found$n_held)),
+  folds = function(found) sprintf("in %d folds", as.integer(found$folds)),
+  none = function(found) "without held-out rows, of which there would be too few"
+)
+found_how <- c(early = "early stopping", limit = "the limit of rounds", time = "`max_seconds`")
+
+# "early stopping on 2,000 held-out rows found round 136 (held_out_rmse 0.512)"
+found_text <- function(found) {
+  at <- found_by[[found$by]](found)
+  if (found$by == "none") return(at)
+  sprintf("%s %s found round %s (%s %s)", found_how[[found$stopped]], at, with_commas(found$rounds),
+          names(found$log)[length(found$log)], format(found$score, digits = 5L))
+}
+
+# What is told between the two trainings.
+found_line <- function(found, nrounds, n) {
+  late <- identical(found$stopped, "limit") && found$limit - found$rounds < found$patience
+  sprintf("%s: %s rounds on all %s rows%s", found_text(found), with_commas(nrounds), with_commas(n),
+          if (late) "; more might be better: give `nrounds`, or a larger `eta`" else "")
+}

@@ -1,0 +1,118 @@
+# Several trainings with different seeds as one model.
+
+rows <- local({
+  set.seed(8)
+  n <- 400
+  x <- data.frame(a = rnorm(n), b = runif(n), f = factor(sample(letters, n, TRUE)), g = factor(sample(1:9, n, TRUE)))
+  list(x = x, y = x$a + (x$f %in% c("a", "e", "m")) + rnorm(n), class = factor(sample(c("u", "v", "w"), n, TRUE)))
+})
+
+# The mean of the scores of trainings that are done one by one.
+by_hand <- function(k, x, y, ..., seed = 1, new = x, trees = NULL) {
+  scores <- lapply(seq_len(k), function(i) {
+    m <- gbt_train(x, y, ..., seed = member_seed(seed, i), threads = 1)
+    list(score = predict(m, new, type = "link", trees = trees), model = m)
+  })
+  list(score = Reduce(`+`, lapply(scores, `[[`, "score")) / k, models = lapply(scores, `[[`, "model"))
+}
+
+test_that("the score is the mean of the members', for all kinds of trainings", {
+  d <- rows
+  ways <- list(
+    list(d$y), list(d$class), list(d$y > 0), list(d$y, cat_method = "sets"), list(d$y, cat_method = "target"),
+    list(d$y, cat_method = "target", max_cat_combine = 2), list(d$class, cat_method = c("target", "count")),
+    list(d$y, num_parallel_tree = 2), list(d$y, grow_policy = "symmetric"), list(d$y, boosting = "ordered"),
+    list(d$y, level_counts = TRUE), list(d$y, objective = "quantile", quantile_alpha = 0.3)
+  )
+  for (way in ways) {
+    call <- c(list(d$x), way, list(nrounds = 6, max_depth = 3, subsample = 0.7, seed = 1))
+    m <- do.call(gbt_train, c(call, list(ensemble = 3, threads = 1)))
+    twin <- do.call(by_hand, c(list(3), call))
+    expect_equal(predict(m, d$x, type = "link"), twin$score, tolerance = 1e-12)
+    expect_equal(m$nrounds, 6)
+    expect_equal(m$params$ensemble, 3)
+    expect_equal(m$params$num_parallel_tree, 3 * given_or(way$num_parallel_tree, 1))
+    expect_same_bytes(do.call(gbt_train, c(call, list(ensemble = 3, threads = 2)))$state, m$state)
+    first <- do.call(by_hand, c(list(3), call, list(trees = 2)))
+    expect_equal(predict(m, d$x, type = "link", trees = 2), first$score, tolerance = 1e-12)
+    expect_equal(predict(m[1:2], d$x, type = "link"), first$score, tolerance = 1e-12)
+    differ <- predict(twin$models[[1]], d$x, type = "link") - predict(twin$models[[2]], d$x, type = "link")
+    expect_gt(max(abs(differ)), 1e-6) # seeds matter
+  }
+})
+
+test_that("an ensemble is a model like others", {
+  d <- rows
+  m <- gbt_train(d$x, d$y, nrounds = 5, ensemble = 4, subsample = 0.5, seed = 1, threads = 1, cat_method = "target")
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), d$x), predict(m, d$x))
+  shares <- predict(m, d$x[1:20, ], type = "contrib")
+  expect_equal(unname(rowSums(shares)), predict(m, d$x[1:20, ]), tolerance = 1e-10)
+  expect_setequal(gbt_importance(m)$feature, c("a", "b", "f", "g"))
+  expect_equal(max(as.data.frame(m)$tree), 20)
+  expect_match(paste(capture.output(print(m)), collapse = "\n"), "5, 4 trees in each, mean of 4 models")
+  refitted <- gbt_refit(m)
+  expect_same_bytes(refitted$state, m$state)
+  expect_equal(update(m, ensemble = 2)$params$ensemble, 2)
+  expect_identical(predict(m, gbt_data(d$x, threads = 1)), predict(m, d$x))
+  one <- gbt_train(d$x, d$y, nrounds = 5, ensemble = 1, seed = 1, threads = 1)
+  expect_same_bytes(one$state, gbt_train(d$x, d$y, nrounds = 5, seed = 1, threads = 1)$state)
+})
+
+test_that("rounds of an ensemble are found by its first member", {
+  d <- rows
+  train <- function(...) suppressMessages(gbt_train(d$x, d$y, eta = 0.3, max_depth = 2, subsample = 0.8, seed = 1,
+                                                    threads = 1, ...))
+  one <- train(valid = 0.3)
+  several <- train(valid = 0.3, ensemble = 3)
+  expect_identical(several$nrounds, one$best_round)
+  expect_identical(several$best_round, one$best_round)
+  expect_identical(several$best_score, one$best_score)
+  found <- train(ensemble = 3)
+  expect_identical(found$auto_rounds, train()$auto_rounds)
+  expect_equal(found$nrounds, train()$nrounds)
+  expect_null(found$best_round)
+})
+
+test_that("masked-out rows are predicted by the mean", {
+  d <- rows
+  mask <- rep(c(TRUE, TRUE, FALSE), length.out = 400)
+  for (offset in list(NULL, d$x$b)) {
+    m <- gbt_train(gbt_data(d$x, threads = 1), d$class == "u", mask = mask, offset = offset, nrounds = 4, ensemble = 2,
+                   subsample = 0.5, seed = 1, threads = 1)
+    expect_identical(m$masked_out, predict(m, d$x[!mask, ], offset = offset[!mask]))
+  }
+  several <- gbt_train(gbt_data(d$x, threads = 1), d$class, mask = mask, nrounds = 4, ensemble = 2, subsample = 0.5,
+                       seed = 1, threads = 1)
+  expect_identical(unname(several$masked_out), unname(predict(several, d$x[!mask, ])))
+})
+
+test_that("what ends a training ends an ensemble", {
+  d <- rows
+  train <- function(...) gbt_train(d$x, d$y, max_depth = 3, subsample = 0.8, seed = 1, threads = 1, ...)
+  stop_at_2 <- function(now) now$round == 2
+  m <- train(nrounds = 9, ensemble = 3, callbacks = stop_at_2)
+  expect_identical(c(m$nrounds, m$stopped), c("2", "callback"))
+  expect_null(m$params$ensemble)
+  late <- train(nrounds = 30, ensemble = 1000, max_seconds = 0.5)
+  expect_identical(late$stopped, "time")
+  expect_lt(given_or(late$params$ensemble, 1), 1000)
+  folder <- withr::local_tempdir()
+  kept <- train(nrounds = 4, ensemble = 2, checkpoint = folder, checkpoint_seconds = 0)
+  expect_true(file.exists(file.path(folder, "member-2", "gbt-checkpoint")))
+  expect_same_bytes(train(nrounds = 4, ensemble = 2, checkpoint = folder, checkpoint_seconds = 0)$state, kept$state)
+  expect_same_bytes(kept$state, train(nrounds = 4, ensemble = 2)$state)
+})
+
+test_that("what cannot be is an error", {
+  d <- rows
+  first <- gbt_train(d$x, d$y, nrounds = 2, threads = 1)
+  two <- gbt_train(d$x, d$y, nrounds = 2, ensemble = 2, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_train(d$x, d$y, nrounds = 2, ensemble = 2, init_model = first)
+    gbt_train(d$x, d$y, nrounds = 2, init_model = two)
+    gbt_train(d$x, d$y, nrounds = 2, ensemble = 0)
+    gbt_train(d$x, d$y, nrounds = 2, ensemble = 1.5)
+  })
+})

@@ -1,0 +1,252 @@
+# The number of rounds where nobody says it.
+
+rows <- function(n) {
+  set.seed(7)
+  x <- data.frame(a = rnorm(n), b = runif(n), f = factor(sample(letters[1:6], n, TRUE)))
+  list(x = x, y = x$a + (x$f %in% c("a", "e")) + rnorm(n), held = held_out_rows(n, 0.2, 0)$held)
+}
+large <- rows(3200)
+small <- rows(200)
+quick <- function(...) suppressMessages(gbt_train(..., eta = 0.3, max_depth = 2))
+
+# The bytes of a model that was told how many rounds there are.
+without_search <- function(model) {
+  model["auto_rounds"] <- list(NULL)
+  bytes_to_save(model)
+}
+
+test_that("rounds are those of early stopping on held-out rows, and all rows are trained on", {
+  for (threads in 1:2) {
+    m <- quick(large$x, large$y, threads = threads)
+    twin <- quick(gbt_data(large$x, threads = 1), large$y, mask = !seq_len(3200) %in% large$held, nrounds = 1000,
+                  early_stopping_rounds = 20, threads = 2)
+    found <- m$auto_rounds
+    expect_identical(found$rounds, twin$best_round)
+    expect_identical(found$score, twin$best_score)
+    expect_identical(found$log[[2]], twin$evaluation_log[[2]])
+    expect_named(found$log, c("round", "held_out_rmse"))
+    expect_identical(found[c("by", "folds", "n_train", "n_held", "patience", "limit", "stopped", "eval_metric")],
+                     list(by = "split", folds = 1L, n_train = 3200 - length(large$held),
+                          n_held = as.double(length(large$held)), patience = 20, limit = 1000, stopped = "early",
+                          eval_metric = "rmse"))
+    expect_null(m$best_round)
+    expect_equal(nobs(m), 3200)
+    named <- quick(large$x, large$y, nrounds = m$nrounds, threads = 1)
+    expect_same_bytes(without_search(m), named$state)
+  }
+})
+
+test_that("few rows are held out in folds", {
+  m <- quick(small$x, small$y, threads = 1)
+  cv <- gbt_cv(small$x, small$y, folds = 5, eta = 0.3, max_depth = 2, seed = 0, threads = 1)
+  expect_identical(m$auto_rounds$by, "folds")
+  expect_identical(m$auto_rounds$rounds, cv$best_round)
+  expect_identical(m$auto_rounds$score, cv$best_score)
+  expect_identical(m$auto_rounds$log$held_out_rmse, cv$evaluation_log$test_rmse_mean)
+  expect_identical(c(m$auto_rounds$n_train, m$auto_rounds$n_held), c(160, 200))
+  expect_same_bytes(without_search(m), quick(small$x, small$y, nrounds = m$nrounds, threads = 2)$state)
+})
+
+test_that("every form of the data and every part of a call finds the same as by hand", {
+  d <- large
+  mask <- rep(c(TRUE, TRUE, TRUE, FALSE), 800)
+  w <- rep_len(1:3, 3200)
+  number <- d$x[c("a", "b")]
+  count <- round(exp(d$x$a))
+  class <- factor(ifelse(d$y > 1, "high", ifelse(d$y > 0, "mid", "low")))
+  own <- list(gradient = function(s, y) s - y, hessian = function(s, y) rep(1, length(y)))
+  ways <- list(
+    list(d$x, d$y, weights = w), list(d$x, d$y, offset = d$x$b), list(d$x, class, class_weights = "balanced"),
+    list(as.matrix(number), d$y), list(Matrix::Matrix(as.matrix(number), sparse = TRUE), d$y),
+    list(gbt_data(d$x, d$y, weight = w, threads = 1)), list(d$x, d$y, mask = mask),
+    list(d$x, count, objective = "poisson", exposure = d$x$b + 0.5), list(d$x, d$y, objective = own,
+                                                                           eval_metric = "rmse"),
+    list(d$x, d$y, eta = function(round) 0.5 * 0.95^round), list(d$x, d$y, subsample = 0.5, seed = 3),
+    list(d$x, d$y, group = rep(1:320, 10), cat_method = "target"), list(d$x, d$y, time = rep(1:320, 10),
+                                                                       cat_method = "target")
+  )
+  for (way in ways) {
+    call <- utils::modifyList(list(eta = 0.5, max_depth = 2, threads = 1, verbose = 0), way[nzchar(names(way))])
+    call <- c(if (is.null(names(way))) way else way[!nzchar(names(way))], call)
+    m <- do.call(gbt_train, call)
+    by <- if (!is.null(way$group)) "groups" else if (!is.null(way$time)) "time" else
+      if (!is.null(way$mask)) "folds" else "split" # 2400 rows
+    expect_identical(m$auto_rounds$by, by)
+    expect_gt(m$auto_rounds$rounds, 1)
+    expect_lt(m$auto_rounds$rounds, nrow(m$auto_rounds$log))
+    named <- do.call(gbt_train, c(call[names(call) != "eval_metric"], nrounds = m$nrounds))
+    expect_same_bytes(without_search(m), named$state)
+    expect_identical(m$masked_out, named$masked_out)
+  }
+})
+
+test_that("rows of one time or group stay together", {
+  time <- rep(1:40, 80)
+  plan <- function(...) {
+    search_parts(list(source = list(data = list(n_rows = 3200), ...), at = NULL, mask = NULL,
+                      response = list(label = large$y, classes = NULL)), 0)
+  }
+  last <- plan(time = as.double(time))
+  expect_identical(last$held, time > 32)
+  group <- rep(1:40, 80)
+  apart <- plan(group = group)
+  expect_identical(apart$by, "groups")
+  expect_true(all(tapply(apart$held, group, function(v) all(v) || !any(v))))
+  expect_equal(sum(tapply(apart$held, group, all)), 8)
+  expect_null(plan(time = rep(1, 3200)))
+  expect_null(plan(group = rep(1:9, length.out = 3200)))
+  few <- search_parts(list(source = list(data = list(n_rows = 3200), group = group), at = 1:100, mask = NULL,
+                           response = list(label = large$y, classes = NULL)), 0)
+  expect_identical(few$by, "folds")
+  expect_identical(Reduce(`+`, few$folds), as.integer(seq_len(3200) <= 100))
+})
+
+test_that("one line says what was found, unless it is not wanted", {
+  expect_snapshot({
+    m <- gbt_train(small$x, small$y, max_depth = 2, eta = 0.5, threads = 1)
+    m
+    m <- gbt_train(large$x, large$y, max_depth = 2, eta = 0.5, threads = 1)
+    m
+    m <- gbt_train(small$x[1:9, ], small$y[1:9], threads = 1)
+    m
+  })
+  expect_silent(gbt_train(small$x, small$y, max_depth = 2, eta = 0.5, threads = 1, verbose = 0))
+  expect_silent(gbt_train(small$x, small$y, max_depth = 2, eta = 0.5, threads = 1, verbose = FALSE))
+  lines <- character()
+  withCallingHandlers(gbt_train(large$x, large$y, max_depth = 2, eta = 0.5, threads = 1, verbose = 1,
+                                verbose_every = 5),
+                      gbt_message = function(m) {
+                        lines <<- c(lines, conditionMessage(m))
+                        invokeRestart("muffleMessage")
+                      })
+  expect_match(lines[1], "^\\[   1/1000\\] held_out_rmse")
+  expect_length(grep("on all 3,200 rows", lines), 1)
+  expect_match(lines[length(lines)], "s\n$")
+})
+
+test_that("what is said of rounds in other ways holds", {
+  d <- large
+  train <- function(...) gbt_train(d$x, d$y, max_depth = 2, threads = 1, seed = 1, ...)
+  by_valid <- train(eta = 0.5, valid = 0.2)
+  twin <- train(eta = 0.5, valid = 0.2, nrounds = 1000, early_stopping_rounds = 20)
+  expect_same_bytes(by_valid$state, twin$state)
+  expect_null(by_valid$auto_rounds)
+  expect_identical(nrow(train(eta = 0.5, valid = 0.2, early_stopping_rounds = 3)$evaluation_log) -
+                     train(eta = 0.5, valid = 0.2, early_stopping_rounds = 3)$best_round, 3L)
+  expect_equal(train(eta = c(0.5, 0.3, 0.2))$nrounds, 3)
+  expect_equal(train(eta = 0.5, valid = 0.2, nrounds = 7)$nrounds, 7)
+  mask <- seq_len(3200) > 300
+  watched <- train(eta = 0.5, mask = mask, early_stopping_rounds = 4)
+  expect_null(watched$auto_rounds)
+  expect_equal(nrow(watched$evaluation_log), watched$best_round + 4)
+  m <- train(eta = 0.5, early_stopping_rounds = 3, early_stopping_min_delta = 1e-3, verbose = 0)
+  expect_equal(nrow(m$auto_rounds$log), m$auto_rounds$rounds + 3)
+  expect_null(m$params$early_stopping_rounds)
+  two <- train(eta = 0.5, eval_metric = c("rmse", "mae"), eval_train = TRUE, verbose = 0)
+  expect_named(two$auto_rounds$log, c("round", "held_out_rmse", "held_out_mae"))
+  expect_named(two$evaluation_log, c("round", "train_rmse", "train_mae"))
+  drawn <- drawn_log(two)
+  expect_named(drawn$log, c("round", "train_rmse", "train_mae", "held_out_rmse", "held_out_mae"))
+  expect_equal(nrow(drawn$log), max(two$nrounds, nrow(two$auto_rounds$log)))
+  expect_identical(best_in_log(two, 1), two$auto_rounds$rounds)
+})
+
+test_that("a search that cannot be is an error that says what to do", {
+  d <- small
+  train <- function(...) gbt_train(d$x, d$y, threads = 1, ...)
+  own <- list(gradient = function(s, y) s - y, hessian = function(s, y) 0 * s + 1, n_outputs = 2)
+  first <- train(nrounds = 2)
+  expect_snapshot(error = TRUE, {
+    train(early_stopping_rounds = 0)
+    train(init_model = first)
+    train(objective = own)
+    train(objective = own, valid = 0.2)
+    train(eval_metric = "quantile_coverage@0.5")
+    gbt_train(d$x, d$y > 0, weights = as.numeric(seq_len(200) == 1), threads = 1)
+    train(eval_metric = gbt_metric("bad", function(p, y) NaN, maximise = FALSE))
+    gbt_cv(d$x, d$y, early_stopping_rounds = 0, threads = 1)
+  })
+  expect_error(train(objective = own), class = "gbt_error_argument")
+  expect_error(train(init_model = first), class = "gbt_error_argument")
+})
+
+test_that("models keep how their rounds were found", {
+  m <- quick(small$x, small$y, threads = 1)
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  back <- gbt_load(file)
+  expect_identical(back$auto_rounds, m$auto_rounds)
+  expect_s3_class(back$auto_rounds$log, "data.frame")
+  expect_null(m[1:2]$auto_rounds)
+  expect_null(suppressMessages(gbt_refit(m))$auto_rounds)
+  expect_same_bytes(gbt_refit(m)$state, without_search(m))
+  again <- suppressMessages(update(m, max_depth = 1))
+  expect_type(again$auto_rounds, "list")
+  for (part in names(m$auto_rounds)) {
+    for (odd in list(NA, "x", -1, list(), c(1, 2), NULL)) {
+      broken <- m
+      broken$auto_rounds[part] <- list(odd)
+      if (part == "score" && identical(odd, -1)) next # a metric may be below 0
+      expect_error(print(broken), "`auto_rounds` must be", class = "gbt_error_argument")
+    }
+  }
+})
+
+test_that("limits of time, checkpoints, callbacks and Ctrl-C hold for both trainings", {
+  d <- large
+  train <- function(...) suppressMessages(gbt_train(d$x, d$y, max_depth = 3, threads = 1, ...))
+  seen <- new.env()
+  m <- train(eta = 0.5, callbacks = gbt_cb_record(seen))
+  expect_equal(nrow(seen$log), m$nrounds)
+  short <- train(eta = 0.001, max_seconds = 0.2)
+  expect_identical(short$auto_rounds$stopped, "time")
+  expect_lt(short$auto_rounds$rounds, short$auto_rounds$limit)
+
+  folder <- withr::local_tempdir()
+  whole <- train(eta = 0.3)
+  crash <- function(now) if (now$round == 2) stop("crash")
+  expect_error(train(eta = 0.3, checkpoint = folder, checkpoint_seconds = 0, callbacks = crash), "crash")
+  expect_true(file.exists(file.path(folder, "rounds", "gbt-checkpoint")))
+  expect_same_bytes(train(eta = 0.3, checkpoint = folder, checkpoint_seconds = 0)$state, whole$state)
+  expect_same_bytes(train(eta = 0.3, checkpoint = folder, checkpoint_seconds = 0)$state, whole$state) # at once
+
+  calls <- 0
+  broken <- gbt_metric("own", function(p, y) {
+    calls <<- calls + 1
+    if (calls == 4) stop("no more")
+    mean(abs(p - y))
+  }, maximise = FALSE)
+  problem <- tryCatch(train(eval_metric = broken), gbt_error_callback = identity)
+  expect_match(conditionMessage(problem), "no more")
+  expect_lt(nobs(problem$model), 3200) # of the search
+})
+
+test_that("a job tells that it searches, and gives the same model", {
+  job <- gbt_job(large$x, large$y, eta = 0.3, max_depth = 2, threads = 1)
+  m <- suppressMessages(gbt_job_result(job))
+  expect_same_bytes(m$state, quick(large$x, large$y, threads = 1)$state)
+})
+
+test_that("cross-validation without rounds stops early", {
+  cv <- gbt_cv(small$x, small$y, eta = 0.5, max_depth = 2, seed = 1, threads = 1)
+  twin <- gbt_cv(small$x, small$y, eta = 0.5, max_depth = 2, seed = 1, threads = 1, nrounds = 1000,
+                 early_stopping_rounds = 20)
+  expect_identical(cv$evaluation_log, twin$evaluation_log)
+  expect_identical(cv$predictions, twin$predictions)
+})
+
+test_that("every small number of rows is trained on", {
+  for (n in c(1:12, 15:17, 31:33)) {
+    m <- suppressMessages(gbt_train(small$x[seq_len(n), ], small$y[seq_len(n)], threads = 1, eta = 0.5))
+    expect_equal(nobs(m), n)
+    expect_identical(m$auto_rounds$by, if (n < 10) "none" else "folds")
+    if (n < 10) expect_equal(m$nrounds, 100)
+  }
+  for (n in 2999:3001) {
+    m <- suppressMessages(gbt_train(large$x[seq_len(n), ], large$y[seq_len(n)], threads = 1, eta = 0.5, max_depth = 1))
+    expect_identical(m$auto_rounds$by, if (n < 3000) "folds" else "split")
+  }
+  lone <- factor(c("one", rep(c("a", "b"), 10))) # a class of one row
+  m <- suppressMessages(gbt_train(small$x[1:21, ], lone, threads = 1))
+  expect_identical(m$classes, levels(lone))
+})
