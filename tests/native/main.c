@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +25,12 @@ static const suite suites[] = {
 #include "suites.h"
 #undef SUITE
 };
-enum { N_SUITES = sizeof suites / sizeof suites[0], SHOWN = 5, SUITE_SECONDS = 1200 };
+enum {
+  N_SUITES = sizeof suites / sizeof suites[0],
+  SHOWN = 5,
+  SUITE_SECONDS = 1200,
+  SLOW_SECONDS = 2 /* of the processor: tests that take longer are told */
+};
 
 static struct {
   char where[256];          /* "suite/test", for the report and for the alarm */
@@ -52,6 +58,13 @@ static int report(const char *file, int line, const char *text) {
 }
 
 int64_t test_n_bad(void) { return now.n_bad; }
+
+int test_few(void) {
+  const char *cases = getenv("GBT_TEST_CASES");
+  return cases != NULL && strcmp(cases, "few") == 0;
+}
+
+uint64_t test_cases(uint64_t n) { return test_few() ? (n + 4) / 5 : n; }
 
 int test_true(int ok, const char *file, int line, const char *text) {
   if (count(ok)) return 1;
@@ -133,8 +146,18 @@ gbt_ctx test_ctx(const gbt_mem *mem, int n_threads) {
   exit(2);
 }
 
+static double processor_of(int who) {
+  struct rusage u;
+  if (getrusage(who, &u) != 0) return 0.0;
+  return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Seconds, of all threads and of processes that have ended. */
+static double processor(void) { return processor_of(RUSAGE_SELF) + processor_of(RUSAGE_CHILDREN); }
+
 void test_run(const char *name, void (*fn)(void)) {
   if (now.only != NULL && strcmp(now.only, name) != 0) return;
+  const double before = processor();
   snprintf(now.where, sizeof now.where, "%s/%s", now.suite, name);
   now.n_checks = now.n_bad = 0;
   fn();
@@ -145,6 +168,8 @@ void test_run(const char *name, void (*fn)(void)) {
   else
     now.n_passed++;
   now.n_all_checks += now.n_checks;
+  const double took = processor() - before;
+  if (took >= SLOW_SECONDS) printf("  %s: %.1f s of the processor\n", now.where, took);
   fflush(stdout);
 }
 

@@ -42,6 +42,8 @@ static sizes list_sizes(const sweep_range *r) {
   int all = form != NULL && strcmp(form, "long") == 0;
   int64_t reach = all ? 2 : 1, dense = all && r->all_long > 0 ? r->all_long : r->dense;
   int64_t between = (r->between > 0 ? r->between : 1) * (all ? 20 : 1);
+  const int64_t of_constants = test_few() ? 0 : reach;
+  if (test_few()) dense = r->low + (dense - r->low) / 10, between = 0;
   sizes s = {NULL, r->low, all && r->high_long > 0 ? r->high_long : r->high, 0, 0};
   test_rng rng = {7};
   for (int64_t n = r->low; n <= dense; n++) add_size(&s, n);
@@ -49,7 +51,7 @@ static sizes list_sizes(const sweep_range *r) {
     add_around(&s, power, reach);
     for (int64_t k = 0; k < between; k++) add_size(&s, power + test_below(&rng, power));
   }
-  for (size_t i = 0; i < N_CONSTANTS; i++) add_around(&s, constants[i], reach);
+  for (size_t i = 0; i < N_CONSTANTS; i++) add_around(&s, constants[i], of_constants);
   qsort(s.size, s.n, sizeof *s.size, ascending);
   size_t n = 0;
   for (size_t i = 0; i < s.n; i++)

@@ -51,7 +51,7 @@ static void random_trainings_are_those_of_the_cpu(void) {
   grid_seen seen;
   int bad = 0;
   memset(&seen, 0, sizeof seen);
-  for (uint64_t seed = 1; seed <= GRID && bad < 3; seed++) bad += !equal_on_device(seed, 400, &seen);
+  for (uint64_t seed = 1; seed <= test_cases(GRID) && bad < 3; seed++) bad += !equal_on_device(seed, 400, &seen);
   test_note("losses %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 ", policies %" PRId64 " %" PRId64
             " %" PRId64,
             seen.losses[0], seen.losses[1], seen.losses[2], seen.losses[3], seen.losses[4], seen.policies[0],
@@ -61,16 +61,17 @@ static void random_trainings_are_those_of_the_cpu(void) {
             " wide, %" PRId64 " validated, %" PRId64 " sparse, %" PRId64 " bundled",
             seen.splits, seen.sets, seen.weights, seen.constraints, seen.interactions, seen.sampled_rows,
             seen.sampled_features, seen.counted, seen.wide, seen.valid, seen.sparse, seen.bundles);
-  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK(seen.losses[l] >= (l < 5 ? 15 : 1));
-  for (int p = 0; p < 3; p++) CHECK(seen.policies[p] >= 40);
-  CHECK(seen.splits > 2000 && seen.sets > 200 && seen.weights > 30 && seen.constraints > 30 && seen.interactions > 30);
-  CHECK(seen.sampled_rows > 30 && seen.sampled_features > 30 && seen.counted > 30 && seen.wide > 30);
-  CHECK(seen.contests > 30 && seen.one_cut > 30 && seen.valid > 30 && seen.sparse > 5 && seen.bundles > 5);
+  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK_SEEN(seen.losses[l] >= (l < 5 ? 15 : 1));
+  for (int p = 0; p < 3; p++) CHECK_SEEN(seen.policies[p] >= 40);
+  CHECK_SEEN(seen.splits > 2000 && seen.sets > 200 && seen.weights > 30 && seen.constraints > 30 &&
+             seen.interactions > 30);
+  CHECK_SEEN(seen.sampled_rows > 30 && seen.sampled_features > 30 && seen.counted > 30 && seen.wide > 30);
+  CHECK_SEEN(seen.contests > 30 && seen.one_cut > 30 && seen.valid > 30 && seen.sparse > 5 && seen.bundles > 5);
 }
 
 /* More rows than a block of any kernel takes. */
 static void larger_trainings_are_those_of_the_cpu(void) {
-  for (uint64_t seed = 900; seed < 904; seed++)
+  for (uint64_t seed = 900; seed < 900 + test_cases(4); seed++)
     if (!equal_on_device(seed, 6000, NULL)) return;
 }
 
@@ -79,7 +80,7 @@ static void quantiles_are_those_of_the_cpu(void) {
   static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
   static const int8_t signs[][4] = {{0, 0, 0, 0}, {1, -1, 0, 0}, {-1, 1, 1, -1}};
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_BELL, MADE_FEW};
-  for (int i = 0; i < 36; i++) {
+  for (int i = 0; i < 36; i += test_few() ? 5 : 1) {
     made *m = made_new((uint64_t)i + 1, 300 + 40 * i, 4, kinds);
     made_response(m, losses[i % 3], 1, (uint64_t)i + 9);
     if (i % 2) made_weights(m, 5);
@@ -117,7 +118,7 @@ static void levels_without_a_bin_are_those_of_the_cpu(void) {
 
 /* Scores of the training set that the host gives in every round: batches, small trees and recorded ones. */
 static void ordered_trainings_are_those_of_the_cpu(void) {
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(60); seed++) {
     random_job r = random_job_make(seed, 300);
     train_how device = r.how;
     device.device = seed % 2 ? gbt_cuda_api() : cuda_steps_api();

@@ -58,9 +58,9 @@ static int64_t grown_small(uint64_t seed) {
 
 static void trees_are_those_of_the_cpu(void) {
   int64_t n_derived = 0;
-  for (uint64_t seed = 1; seed <= JOBS && test_n_bad() < 3; seed++)
+  for (uint64_t seed = 1; seed <= test_cases(JOBS) && test_n_bad() < 3; seed++)
     n_derived += grown(seed, 400, seed % 2 ? gbt_cuda_api() : cuda_steps_api());
-  CHECK(n_derived > 100);
+  CHECK_SEEN(n_derived > 100);
 }
 
 /* Codes that stand in several places, or are streamed: those of a variant come from its own pages. */
@@ -68,11 +68,11 @@ static void codes_in_several_places(void) {
   for (int s = 0; s < 2; s++) {
     const store_kind before = stores_use(s ? STORE_POISON : STORE_MEMORY);
     int64_t n_derived = 0;
-    for (uint64_t seed = 300; seed < 308 && test_n_bad() < 3; seed++) {
+    for (uint64_t seed = 300; seed < 300 + test_cases(8) && test_n_bad() < 3; seed++) {
       const int percent = (int)(seed % 3) * 30;
       n_derived += grown(seed, 400, cuda_apart_api(percent, 60 - percent));
     }
-    CHECK(n_derived > 30);
+    CHECK_SEEN(n_derived > 30);
     stores_use(before);
   }
 }
@@ -108,10 +108,10 @@ static int64_t fitted(uint64_t seed, const gbt_device_api *api, int small) {
 
 static void trees_that_are_fitted_once_more(void) {
   int64_t n_splits = 0;
-  for (uint64_t seed = 2000; seed < 2000 + JOBS && test_n_bad() < 3; seed++)
+  for (uint64_t seed = 2000; seed < 2000 + test_cases(JOBS) && test_n_bad() < 3; seed++)
     n_splits += fitted(seed, seed % 4 == 3 ? cuda_apart_api(30, 30) : gbt_cuda_api(), 0);
   test_note("%" PRId64 " splits", n_splits);
-  CHECK(n_splits > 150);
+  CHECK_SEEN(n_splits > 150);
 }
 
 /* ---- trainings whose statistics the trainer makes ---- */
@@ -185,14 +185,14 @@ static void statistics_of_categories(void) {
 static void small_data(void) {
   int64_t n_derived = 0;
   setenv("SIMT_COOPERATIVE", "1", 1);
-  for (uint64_t seed = 1; seed <= 12; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(12); seed++) {
     setenv("SIMT_UNITS", seed % 2 ? "7" : "4", 1);
     n_derived += grown_small(seed + 5000);
     fitted(seed + 5100, gbt_cuda_api(), 1);
   }
   unsetenv("SIMT_COOPERATIVE");
   unsetenv("SIMT_UNITS");
-  CHECK(n_derived > 100);
+  CHECK_SEEN(n_derived > 100);
 }
 
 /* Codes that the device has made and kept: of all rows, and of those of a mask. */

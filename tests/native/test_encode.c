@@ -234,14 +234,14 @@ static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
 
 static void bins_are_those_of_the_definition(void) {
   seen s = {.targets = 0};
-  for (uint64_t seed = 1; seed <= JOBS; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(JOBS); seed++) {
     encode_job e = encode_job_make(seed, 150);
     check_encoding(&e.random.job, e.random.how.page_rows, &s);
     random_job_free(&e.random);
     free(e.method);
   }
   test_note("%" PRId64 " rows of statistics, %" PRId64 " counts", s.targets, s.counts);
-  CHECK(s.targets > 5000 && s.counts > 10);
+  CHECK_SEEN(s.targets > 5000 && s.counts > 10);
 }
 
 /* ---- combinations ---- */
@@ -377,9 +377,9 @@ static void one_training(uint64_t seed, int64_t *n_derived) {
 
 static void trainings_are_the_same_in_all_circumstances(void) {
   int64_t n_derived = 0;
-  for (uint64_t seed = 1; seed <= 3 * JOBS; seed++) one_training(seed, &n_derived);
+  for (uint64_t seed = 1; seed <= test_cases(3 * JOBS); seed++) one_training(seed, &n_derived);
   test_note("%" PRId64 " splits by statistics", n_derived);
-  CHECK(n_derived > 500);
+  CHECK_SEEN(n_derived > 500);
 }
 
 /* Whether a rank has the model of all rows, and its share of the scores. */
@@ -399,7 +399,7 @@ static int same_share(const shares *s, int rank, const ranked *o, const outcome 
 /* Models of shares of the rows are those of all rows. */
 static void trainings_of_ranks(void) {
   int64_t n_derived = 0;
-  for (uint64_t seed = 1; seed <= JOBS / 2 && test_n_bad() == 0; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(JOBS / 2) && test_n_bad() == 0; seed++) {
     encode_job e = encode_job_make(seed, 300);
     const int size = 2 + (int)(seed % 3);
     outcome all = run_job(&e.random.job, &e.random.how);
@@ -419,7 +419,7 @@ static void trainings_of_ranks(void) {
     free(e.method);
   }
   test_note("%" PRId64 " splits by statistics", n_derived);
-  CHECK(n_derived > 10);
+  CHECK_SEEN(n_derived > 10);
 }
 
 /* ---- the engine's choice ---- */

@@ -161,12 +161,12 @@ static void radices(void) {
 static void many_rows(void) {
   static const int64_t radix[] = {2000, 40};
   made_keys m = make_columns(1, 200000, 2, radix, 0), f = make_columns(2, 10, 2, radix, 0);
+  twin t = twin_of(&m);
+  cut_twin(&t, 3000, 1);
   for (int threads = 1; threads <= 5; threads += 2) {
     gbt_ctx ctx = test_ctx(NULL, threads);
     gbti_keys keys;
     int64_t bad = 0;
-    twin t = twin_of(&m);
-    cut_twin(&t, 3000, 1);
     CHECK_OK(gbti_keys_make(&ctx, m.col, 2, m.n, 3000, 1, &keys, test_err));
     CHECK_EQ_I64(keys.n_keys, t.n);
     CHECK_EQ_BYTES(keys.key, t.key, (size_t)t.n * 8);
@@ -177,10 +177,10 @@ static void many_rows(void) {
     }
     CHECK_EQ_I64(bad, 0);
     gbti_keys_free(&keys);
-    free(t.key);
-    free(t.count);
     gbt_ctx_close(&ctx);
   }
+  free(t.key);
+  free(t.count);
   columns_free(&m);
   columns_free(&f);
 }

@@ -61,15 +61,15 @@ static void random_trainings(void) {
   jobs_seen seen;
   memset(&seen, 0, sizeof seen);
   int bad = 0;
-  for (uint64_t seed = 1; seed <= RANDOM_JOBS && bad < 3; seed++) bad += !random_masked(seed, &seen);
+  for (uint64_t seed = 1; seed <= test_cases(RANDOM_JOBS) && bad < 3; seed++) bad += !random_masked(seed, &seen);
   test_note("%" PRId64 " splits, %" PRId64 " words of sets, %" PRId64 " sampled, %" PRId64 " sparse, %" PRId64
             " bundled, %" PRId64 " with outputs, %" PRId64 " logged",
             seen.splits, seen.sets, seen.sampled, seen.sparse, seen.bundles, seen.outputs, seen.logged);
-  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK(seen.losses[l] >= 1);
-  for (int p = 0; p < 3; p++) CHECK(seen.policies[p] >= 50);
-  for (int k = 0; k < MASK_KINDS; k++) CHECK(seen.kinds[k] >= 30);
-  CHECK(seen.splits > 2000 && seen.sets > 100 && seen.sampled > 50 && seen.sparse > 5 && seen.bundles > 5);
-  CHECK(seen.outputs > 30 && seen.logged > 200);
+  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK_SEEN(seen.losses[l] >= 1);
+  for (int p = 0; p < 3; p++) CHECK_SEEN(seen.policies[p] >= 50);
+  for (int k = 0; k < MASK_KINDS; k++) CHECK_SEEN(seen.kinds[k] >= 30);
+  CHECK_SEEN(seen.splits > 2000 && seen.sets > 100 && seen.sampled > 50 && seen.sparse > 5 && seen.bundles > 5);
+  CHECK_SEEN(seen.outputs > 30 && seen.logged > 200);
 }
 
 /* ---- sizes ---- */
@@ -97,7 +97,7 @@ static void sizes_of_rows_and_pages(void) {
   for (int c = 0; c < 70; c++) wide[c] = c % 5 == 4 ? MADE_ZEROS : (made_kind)(c % (MADE_KINDS - 1));
   for (size_t i = 0; i < sizeof n / sizeof *n; i++)
     for (size_t k = 0; k < sizeof page_rows / sizeof *page_rows; k++) {
-      if (page_rows[k] > 0 && n[i] / page_rows[k] > 2000) continue;
+      if (page_rows[k] > 0 && n[i] / page_rows[k] > (test_few() ? 300 : 2000)) continue;
       const int is_wide = (i + k) % 4 == 0 && n[i] < 5000;
       one_size(n[i], page_rows[k], is_wide ? 70 : 5, is_wide ? wide : NULL, (mask_kind)((i + 3 * k) % MASK_KINDS));
     }
@@ -109,7 +109,7 @@ static void stores_that_forget(void) {
   memset(&seen, 0, sizeof seen);
   for (int kind = STORE_POISON; kind <= STORE_POISON_3; kind++) {
     store_kind before = stores_use((store_kind)kind);
-    for (uint64_t seed = 400; seed < 440; seed++) random_masked(seed, &seen);
+    for (uint64_t seed = 400; seed < 400 + test_cases(40); seed++) random_masked(seed, &seen);
     stores_use(before);
   }
 }
@@ -270,7 +270,7 @@ static int ranks_as_one(const masked_job *j, int size, uint64_t seed) {
 /* Shares without rows, and shares without a row of the mask, among them. */
 static void ranks(void) {
   int64_t n_done = 0;
-  for (uint64_t seed = 700; seed < 760; seed++) {
+  for (uint64_t seed = 700; seed < 700 + test_cases(60); seed++) {
     random_job r = random_job_make(seed, 300);
     const int custom = r.job.spec.objective.kind == GBT_OBJ_CUSTOM;
     if (r.data->weight)
@@ -284,7 +284,7 @@ static void ranks(void) {
     free(mask);
     random_job_free(&r);
   }
-  CHECK(n_done > 30);
+  CHECK_SEEN(n_done > 30);
 }
 
 /* ---- views ---- */

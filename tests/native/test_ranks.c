@@ -34,7 +34,7 @@ static void check_cuts(const train_job *job, int size, uint64_t seed, int sparse
 }
 
 static void cuts_of_shares_are_those_of_all_rows(void) {
-  for (uint64_t seed = 1; seed <= 80; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(80); seed++) {
     random_job r = random_job_make(seed, 300);
     r.job.spec.n_valid = 0;
     check_cuts(&r.job, 1 + (int)(seed % 6), seed, seed % 3 == 0);
@@ -91,7 +91,7 @@ static void check_random(random_job *r, uint64_t seed) {
 }
 
 static void random_models_of_shares_are_those_of_all_rows(void) {
-  for (uint64_t seed = 1; seed <= 40; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(40); seed++) {
     random_job r = random_job_make(seed, 300);
     check_random(&r, seed);
     if (test_n_bad() > 0) return;
@@ -99,7 +99,7 @@ static void random_models_of_shares_are_those_of_all_rows(void) {
 }
 
 static void odd_models_of_shares_are_those_of_all_rows(void) {
-  for (uint64_t seed = 1; seed <= 15; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(15); seed++) {
     random_job r = odd_job_make(seed, 200);
     check_random(&r, seed);
     if (test_n_bad() > 0) return;
@@ -161,7 +161,7 @@ static void leaves_that_are_quantiles(void) {
   static const int8_t signs[] = {1, -1, 0};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLED};
   int64_t n_empty = 0;
-  for (int i = 0; i < 36; i++) {
+  for (int i = 0; i < 36; i += test_few() ? 5 : 1) {
     const int64_t n = sizes[i / 3 % 3];
     made *data = made_new((uint64_t)i + 1, n, 3, kinds);
     made_response(data, losses[i % 3], 1, 3);
@@ -187,7 +187,7 @@ static void leaves_that_are_quantiles(void) {
     trained_free(single);
     made_free(data);
   }
-  CHECK(n_empty > 20);
+  CHECK_SEEN(n_empty > 20);
 }
 
 /* More leaves than are renewed together. */
@@ -208,7 +208,7 @@ static void thousands_of_leaves_that_are_quantiles(void) {
 /* Every number of rows, on one rank and more of them than there are rows. */
 static void every_number_of_rows(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_ZEROS, MADE_LEVELS, MADE_FEW};
-  for (int64_t n = 1; n <= 33; n += n == 17 ? 14 : 1) {
+  for (int64_t n = 1; n <= 33; n += test_few() ? 4 : n == 17 ? 14 : 1) {
     made *data = made_new((uint64_t)n, n, 6, kinds), *valid = made_new(77, 1 + n % 5, 6, kinds);
     made_response(data, GBT_OBJ_LOGISTIC, 1, 3);
     made_response(valid, GBT_OBJ_LOGISTIC, 1, 4);
@@ -389,7 +389,7 @@ static void asked_to_stop(random_job job) {
   int64_t n_stopped = 0, n_half = 0;
   clock_jump(20000000); /* every look at the clock is due to ask */
   for (int bad = 0; bad < SIZE; bad++)
-    for (int64_t stop_at = 1; stop_at < 1200; stop_at += 1 + stop_at / 6) {
+    for (int64_t stop_at = 1; stop_at < 1200; stop_at += 1 + stop_at / (test_few() ? 2 : 6)) {
       asker asks[SIZE];
       rank_how hows[SIZE];
       ranked out[RANKS_MOST];
@@ -407,7 +407,7 @@ static void asked_to_stop(random_job job) {
       for (int r = 0; r < SIZE; r++) ranked_free(&out[r]);
     }
   clock_jump(0);
-  CHECK(n_stopped > 30 && n_half > 0);
+  CHECK_SEEN(n_stopped > 30 && n_half > 0);
   test_note("%" PRId64 " stopped, %" PRId64 " of them behind the first round", n_stopped, n_half);
   shares_free(s);
   random_job_free(&job);

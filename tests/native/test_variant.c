@@ -93,12 +93,12 @@ static void one_layout(uint64_t seed, int64_t *n_unused, int64_t *n_bundles, int
 
 static void codes_are_those_of_the_base_and_those_put(void) {
   int64_t n_unused = 0, n_bundles = 0, n_sparse = 0;
-  for (uint64_t seed = 1; seed <= 120; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(120); seed++) {
     const store_kind before = stores_use(seed % 3 == 0 ? STORE_POISON : STORE_MEMORY);
     one_layout(seed, &n_unused, &n_bundles, &n_sparse);
     stores_use(before);
   }
-  CHECK(n_unused > 100 && n_bundles > 10 && n_sparse > 30);
+  CHECK_SEEN(n_unused > 100 && n_bundles > 10 && n_sparse > 30);
 }
 
 /* ---- memory ---- */
@@ -195,27 +195,28 @@ static int refitted_as_grown(uint64_t seed, int64_t rows, int64_t *n_splits) {
 static void refitted_trees_are_those_that_were_grown(void) {
   int64_t n_splits = 0;
   int bad = 0;
-  for (uint64_t seed = 1; seed <= JOBS && bad < 3; seed++) bad += !refitted_as_grown(seed, 600, &n_splits);
-  CHECK(n_splits > 3000);
+  for (uint64_t seed = 1; seed <= test_cases(JOBS) && bad < 3; seed++) bad += !refitted_as_grown(seed, 600, &n_splits);
+  CHECK_SEEN(n_splits > 3000);
 }
 
 /* Several tasks of rows. */
 static void refitted_trees_of_many_rows(void) {
   int64_t n_splits = 0;
   int bad = 0;
-  for (uint64_t seed = 301; seed <= 372 && bad < 3; seed++) bad += !refitted_as_grown(seed, 50000, &n_splits);
-  CHECK(n_splits > 300);
+  for (uint64_t seed = 301; seed <= 300 + test_cases(72) && bad < 3; seed++)
+    bad += !refitted_as_grown(seed, 50000, &n_splits);
+  CHECK_SEEN(n_splits > 300);
 }
 
 static void trees_of_a_variant_are_those_of_its_table(void) {
   jobs_seen seen = {.derived = 0};
   int bad = 0;
-  for (uint64_t seed = 1; seed <= JOBS && bad < 3; seed++) bad += !grown_as_ordinary(seed, 600, &seen);
+  for (uint64_t seed = 1; seed <= test_cases(JOBS) && bad < 3; seed++) bad += !grown_as_ordinary(seed, 600, &seen);
   test_note("%" PRId64 " splits, %" PRId64 " by derived features, %" PRId64 " masked, %" PRId64 " with unused features",
             seen.splits, seen.derived, seen.masked, seen.dropped);
-  for (int p = 0; p < 3; p++) CHECK(seen.policies[p] > 40);
-  CHECK(seen.derived > 1000 && seen.splits > seen.derived + 300 && seen.masked > 40 && seen.dropped > 60);
-  CHECK(seen.several > 100 && seen.sampled > 50);
+  for (int p = 0; p < 3; p++) CHECK_SEEN(seen.policies[p] > 40);
+  CHECK_SEEN(seen.derived > 1000 && seen.splits > seen.derived + 300 && seen.masked > 40 && seen.dropped > 60);
+  CHECK_SEEN(seen.several > 100 && seen.sampled > 50);
 }
 
 static void larger_ones(void) {
@@ -228,10 +229,10 @@ static void stores_that_forget(void) {
   jobs_seen seen = {.derived = 0};
   for (int kind = STORE_POISON; kind <= STORE_POISON_3; kind++) {
     const store_kind before = stores_use((store_kind)kind);
-    for (uint64_t seed = 600; seed < 625; seed++) grown_as_ordinary(seed, 600, &seen);
+    for (uint64_t seed = 600; seed < 600 + test_cases(25); seed++) grown_as_ordinary(seed, 600, &seen);
     stores_use(before);
   }
-  CHECK(seen.derived > 100);
+  CHECK_SEEN(seen.derived > 100);
 }
 
 void suite_variant(void) {

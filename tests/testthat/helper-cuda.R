@@ -28,3 +28,9 @@ expect_same_on_cuda <- function(...) {
   testthat::expect_identical(cuda$evaluation_log, cpu$evaluation_log)
   invisible(cuda)
 }
+
+# The first of some cases where all work is on an emulated device, which is slow; the CPU goes through all of them.
+first_cases <- function(cases, n = 1L) {
+  emulated <- nzchar(Sys.getenv("GBT_DEVICE")) && gbt:::cuda_build()$kind == "emulate"
+  if (emulated && Sys.getenv("GBT_TEST_FORM") != "long") utils::head(cases, n) else cases
+}
