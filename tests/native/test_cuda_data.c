@@ -465,7 +465,7 @@ static int64_t fail_in(gbt_ctx *ctx, make_fn make, const tables *t, const double
   const int64_t live = simt_live();
   int64_t n_failed = 0;
   for (int and_later = 0; and_later < 2; and_later++) {
-    for (int64_t n = 1;; n++) {
+    for (int64_t n = 1;; n += test_few() ? 5 : 1) {
       gbt_dataset *ds = NULL;
       gbt_error err = {0};
       simt_fail_at(n, and_later);
@@ -499,7 +499,7 @@ static void calls_to_cuda_fail(void) {
   const int64_t of_table = fail_in(&ctx, make_there, t, w, twin);
   const int64_t of_chunks = fail_in(&ctx, make_from_chunks, t, w, twin);
   test_note("%" PRId64 " failing calls of a table, %" PRId64 " of chunks", of_table, of_chunks);
-  CHECK(of_table > 150 && of_chunks > of_table);
+  CHECK_SEEN(of_table > 150 && of_chunks > of_table);
   gbt_dataset_unref(twin);
   gbt_ctx_close(&ctx);
   tables_free(t);

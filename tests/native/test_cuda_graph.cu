@@ -146,7 +146,7 @@ static void recordings_that_fail(void) {
     trained *cpu = train(&job, &on_cpu);
     const int64_t live = simt_live();
     int64_t n = 0, kept = 0;
-    for (fail_at = 1; fail_at < 200; fail_at += i == 2 ? 9 : 1) {
+    for (fail_at = 1; fail_at < 200; fail_at += (i == 2 ? 9 : 1) * (test_few() ? 4 : 1)) {
       trained *cuda = train_watched(&job);
       int ok = cpu != NULL && cuda != NULL && same_trained(cpu, cuda) && CHECK_EQ_I64(simt_live(), live);
       ok = ok && CHECK(n_replayed == 0 || n_replayed == 3) && CHECK_EQ_U64(taken_bytes, nodes * 4096);
@@ -157,8 +157,8 @@ static void recordings_that_fail(void) {
       kept += n_replayed > 0;
     }
     test_note("%" PRId64 " calls of a recording", n);
-    CHECK(n > (i == 2 ? 10 : 20) && n_replayed == 3);
-    CHECK(i == 2 ? kept <= 3 : kept == 1); /* the graph that is not needed any more could not be freed */
+    CHECK_SEEN(n > (i == 2 ? 10 : 20) && n_replayed == 3);
+    CHECK_SEEN(i == 2 ? kept <= 3 : kept == 1); /* the graph that is not needed any more could not be freed */
     trained_free(cpu);
     made_free(m);
   }

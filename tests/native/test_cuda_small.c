@@ -331,7 +331,7 @@ static void calls_that_fail(void) {
     int same = 1;
     (void)fail_call(&job, cpu, 0, 0, &same);
     usual = launches() - usual;
-    for (int64_t failed = 1; same && failed > 0; n++) {
+    for (int64_t failed = 1; same && failed > 0; n += test_few() ? 4 : 1) {
       const int64_t before = launches();
       failed = fail_call(&job, cpu, n, 0, &same);
       by_steps += same && launches() - before > 2 * usual;
@@ -342,7 +342,7 @@ static void calls_that_fail(void) {
       if (!CHECK(same) || !CHECK_EQ_I64(simt_live(), live)) test_note("lost at call %" PRId64, k);
     }
     test_note("%" PRId64 " calls; after %" PRId64 " of them trees took their steps", n - 2, by_steps);
-    CHECK(n > 20 && by_steps >= 1);
+    CHECK_SEEN(n > 20 && by_steps >= 1);
     trained_free(cpu);
     made_free(m);
   }
