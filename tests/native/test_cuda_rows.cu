@@ -317,7 +317,7 @@ static void rows_are_those_of_the_cpu(void) {
   memset(&seen, 0, sizeof seen);
   int bad = 0;
   int64_t others = 0;
-  for (uint64_t seed = 1; seed <= 120 && bad < 3; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(120) && bad < 3; seed++) {
     random_job r = random_job_make(seed, seed % 20 == 0 ? 5000 : 500);
     cuda_pair p;
     r.job.spec.params.hist_memory = 1024; /* the device refuses symmetric layers that do not fit */
@@ -327,12 +327,12 @@ static void rows_are_those_of_the_cpu(void) {
     pair_close(&p);
     random_job_free(&r);
   }
-  for (int l = 0; l < 5; l++) CHECK(seen.losses[l] >= 5);
+  for (int l = 0; l < 5; l++) CHECK_SEEN(seen.losses[l] >= 5);
   for (int l = 5; l < GBT_N_OBJECTIVES; l++) others += seen.losses[l];
-  CHECK(others >= 15);
-  for (int k = 0; k < 3; k++) CHECK(seen.policies[k] >= 10);
-  CHECK(seen.wide > 20 && seen.narrow > 20 && seen.sampled > 20 && seen.weights > 10 && seen.routed > 20);
-  CHECK(seen.kept > 20 && seen.bulk > 20 && seen.metrics > 100 && seen.several > 50);
+  CHECK_SEEN(others >= 15);
+  for (int k = 0; k < 3; k++) CHECK_SEEN(seen.policies[k] >= 10);
+  CHECK_SEEN(seen.wide > 20 && seen.narrow > 20 && seen.sampled > 20 && seen.weights > 10 && seen.routed > 20);
+  CHECK_SEEN(seen.kept > 20 && seen.bulk > 20 && seen.metrics > 100 && seen.several > 50);
   test_note("trees: %" PRId64 " wide, %" PRId64 " not; %" PRId64 " sampled; %" PRId64 " kept nodes; %" PRId64
             " metrics",
             seen.wide, seen.narrow, seen.routed, seen.kept, seen.metrics);
