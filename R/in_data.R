@@ -57,14 +57,18 @@ row_evaluators <- function(given, values, exposed, data) {
 valid_in_data <- function(evaluate, data, keep) {
   valid <- evaluate(data)
   written <- attr(evaluate, "written")
-  rows <- is.null(valid) || is_rows(valid) || is_share(valid)
-  if (!rows && is.name(written) && as.character(written) %in% names(data)) {
+  if (is.name(written) && as.character(written) %in% names(data) && !could_be_rows(valid, data)) {
     stop_argument(sprintf(paste("`valid = %s` means the column of the data, which comes before a variable of this",
                                 "name; it is %s, and must have logical values or numbers of rows, or the variable",
                                 "another name"), as.character(written), describe(valid)), "valid")
   }
   if (is.null(valid) || !is_rows(valid) || is.null(keep)) return(valid)
   held_rows(valid, .row_names_info(data, 2L))[keep]
+}
+
+could_be_rows <- function(valid, data) {
+  if (!is_rows(valid)) return(FALSE)
+  is.logical(valid) || (!anyNA(valid) && all(valid %in% seq_len(.row_names_info(data, 2L))) && !anyDuplicated(valid))
 }
 
 # `folds` of a formula: those that have a value for each row of the data are taken for the rows that are left.

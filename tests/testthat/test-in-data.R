@@ -132,6 +132,7 @@ test_that("names that are nothing are classed errors that know the columns", {
     gbt_train(y ~ a, d, valid = bb == 1)
     gbt_train(y ~ a, d, weights = ww)
     gbt_train(y ~ a, d, valid = f)
+    gbt_train(y ~ a, d, valid = w)
     gbt_cv(x, d$y, folds = w)
     gbt_cv(y ~ a, d, folds = kk)
     gbt_cv(y ~ a, d, folds = NULL)
