@@ -28,9 +28,10 @@ stopping <- list(nrounds = 2000, early_stopping_rounds = 50, grow_policy = "symm
 fixed <- function(eta, subsample) list(nrounds = 100, eta = eta, subsample = subsample)
 dart <- function(...) list(boosting = "dart", ...)
 tails <- list(tail_rounds_10 = list(tail_rounds = 10), tail_rounds_50 = list(tail_rounds = 50))
+few <- c(tails, list(shrink_0.02 = list(model_shrink_rate = 0.02), dart = dart()))
 jobs <- list(
-  fixed = list(eta_0.3 = list(fixed(0.3, 1), tails), eta_0.3_half = list(fixed(0.3, 0.5), tails),
-               eta_0.1 = list(fixed(0.1, 1), tails), eta_0.1_half = list(fixed(0.1, 0.5), tails)),
+  fixed = list(eta_0.3 = list(fixed(0.3, 1), few), eta_0.3_half = list(fixed(0.3, 0.5), few),
+               eta_0.1 = list(fixed(0.1, 1), few), eta_0.1_half = list(fixed(0.1, 0.5), few)),
   stopping = list(stopping = list(stopping, c(tails, list(
     shrink_0.02 = list(model_shrink_rate = 0.02),
     decreasing_0.1 = list(model_shrink_rate = 0.1, model_shrink_mode = "decreasing"),

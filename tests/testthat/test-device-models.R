@@ -41,6 +41,8 @@ test_that("regression, weights, offset, sampling and every way to grow", {
   same(first_use_penalty = c(a = 3, f = 1e6))
   same(first_use_penalty = 0.5, grow_policy = "symmetric")
   same(model_size_reg = 5, cat_method = c("target", "count"))
+  same(boosting = "dart", rate_drop = 0.6, skip_drop = 0, offset = as.numeric(l), seed = 14)
+  same(model_shrink_rate = 0.5, tail_rounds = 2, offset = as.numeric(l))
   same(grad_bits = 32)
   same(max_bin = 5)
   same(max_bin = 300)
