@@ -50,9 +50,10 @@ has_own_function <- function(fun) {
 job_call <- function(call, fun, env) {
   name <- has_own_function(fun)
   if (!name %in% c("gbt_train", "gbt_cv", "gbt_tune")) return(NULL)
+  call <- without_dots(call, env)
   call <- call[!names_of_call(call) %in% c("fun", "by")]
   call[[1L]] <- as.name(name)
-  small_call(call, env)
+  small_call(call)
 }
 
 # What a job has made, with that call: the process knows one with its own variables alone.

@@ -20,7 +20,10 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     in_data(written[[i]], function() ...elt(i), written_in(names(written)[i], here))
   }
   is_valid <- part %in% "valid" # it comes when the data are known
-  given <- lapply(which(!in_rows), function(i) if (is_valid[i]) as_given(i) else ...elt(i))
+  read_already <- names(written) %in% setdiff(of_cv, "cross") # by gbt_cv(), in the `...` of a function that called it
+  given <- lapply(which(!in_rows), function(i) {
+    if (is_valid[i]) as_given(i) else if (!read_already[i]) ...elt(i)
+  })
   names(given) <- names(written)[!in_rows]
   if (missing(x)) { # dispatched on `formula =`
     x <- given[["formula"]]
@@ -177,7 +180,9 @@ dots_given <- function(x, ...) {
   written <- as.list(substitute(list(...)))[-1L]
   names <- if (is.null(names(written))) character(length(written)) else names(written)
   part <- canonical_name(printable(names))
+  read_already <- "cross" %in% names & names %in% setdiff(c(cv_arguments, tune_arguments), "cross") # by gbt_cv()
   out <- lapply(seq_along(written), function(i) {
+    if (read_already[i]) return(NULL)
     if (!part[i] %in% c(row_arguments, "valid")) return(...elt(i))
     argument_value(function() ...elt(i), written[[i]], names[i], x)
   })

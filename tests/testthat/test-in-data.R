@@ -88,6 +88,9 @@ test_that("folds of a formula are those of a column", {
     expect_identical(found$fold_log, expected$fold_log)
   }
   expect_identical(lengths(cv(f, d[names(d) != "k"], folds = k)$folds), c(30L, 30L))
+  passed_on <- (function(...) cv(...))(f, d, folds = k)
+  expect_identical(passed_on$fold_log, expected$fold_log)
+  expect_identical((function(...) cv(...))(d[c("a", "b")], d$y, folds = d$k)$folds, expected$folds)
   # rows go with their folds
   dropped <- cv(f, d, folds = k, subset = s)
   expect_identical(dropped$fold_log, cv(f, d[d$s, ], folds = d$k[d$s])$fold_log)
@@ -109,12 +112,15 @@ test_that("a job evaluates its arguments as training here does", {
   }
   power <- 2
   jobs <- list(pass_on(y ~ a + b, d, weights = w^power, valid = v == 1, nrounds = 2, threads = 1),
-               gbt_job(y ~ a + b, d, folds = k, nrounds = 2, seed = 1, threads = 1, fun = gbt_cv))
+               pass_on(y ~ a + b, d, folds = k, nrounds = 2, seed = 1, threads = 1, fun = gbt_cv))
   there <- lapply(jobs, gbt_job_result)
   here <- gbt_train(y ~ a + b, d, weights = d$w^2, valid = d$v, nrounds = 2, threads = 1)
   expect_same_bytes(there[[1L]]$state, here$state)
   expect_identical(there[[1L]]$evaluation_log, here$evaluation_log)
-  expect_identical(there[[2L]]$fold_log, gbt_cv(y ~ a + b, d, folds = d$k, nrounds = 2, seed = 1, threads = 1)$fold_log)
+  expect_identical(there[[2L]]$call, quote(gbt_cv(y ~ a + b, d, folds = k, nrounds = 2, seed = 1, threads = 1)))
+  cv <- gbt_cv(y ~ a + b, d, folds = d$k, nrounds = 2, seed = 1, threads = 1)
+  expect_identical(there[[2L]]$fold_log, cv$fold_log)
+  expect_same_bytes(gbt_refit(there[[2L]])$state, gbt_refit(cv)$state)
 })
 
 test_that("names that are nothing are classed errors that know the columns", {
