@@ -70,8 +70,8 @@ chosen_lines <- function(values) {
 
 #' Defaults that follow from the data
 #'
-#' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look at
-#' numbers of rows, at the objective, and at how rounds are decided; never at the response itself. A model says which
+#' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look
+#' at numbers of rows, at the objective, and at how rounds are decided; never at the response itself. A model says which
 #' parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
 #'
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:

@@ -6,7 +6,7 @@
 # device, the slow twin, ways through files (random/check.R; tests/native/test_random.c). What fails is made small and
 # written to OUT/robust/random/case-*.R; kept cases are in cases/.
 #
-# short: a fixed number of cases, most of them the same in every run, the others new every day.
+# short: a fixed number of cases, some of them the same in every run, the others new every day.
 # long: GBT_RANDOM_SECONDS (3600) from a number of its own, which is printed; two more builds are compared.
 # GBT_RANDOM_START is the first of the numbers that change.
 set -u
@@ -30,7 +30,7 @@ case "$form" in
   short)
     start=${GBT_RANDOM_START:-$((begin / 86400))000}
     seconds=0
-    ranges="1:200 $start:$((start + 99))"
+    ranges="1:60 $start:$((start + 99))"
     ;;
   long)
     start=${GBT_RANDOM_START:-$((1000000000 + begin % 1000000000))}
@@ -58,7 +58,7 @@ native() { # FROM COUNT SECONDS
   failed=$((failed + bad))
 }
 if [ "$form" = short ]; then
-  native 1 2000 0
+  native 1 500 0
   native "$start" 1000 0
 else # a fifth of the time, in runs that end before the tests' own alarm
   end=$(($(date +%s) + seconds / 5))
