@@ -65,16 +65,16 @@ static void trainings_are_the_naive_ones(void) {
   seen s;
   int bad = 0;
   memset(&s, 0, sizeof s);
-  for (uint64_t seed = 1; seed <= JOBS && bad < 3; seed++) bad += !as_naive(seed, &s);
+  for (uint64_t seed = 1; seed <= test_cases(JOBS) && bad < 3; seed++) bad += !as_naive(seed, &s);
   test_note("%" PRId64 " splits; values changed in %" PRId64 "; %" PRId64 " ordered, %" PRId64 " parallel, %" PRId64
             " with outputs, %" PRId64 " custom, %" PRId64 " with offsets, %" PRId64 " schedules, %" PRId64
             " sampled, %" PRId64 " quantiles, %" PRId64 " validated",
             s.splits, s.changed, s.ordered, s.parallel, s.outputs, s.custom, s.offsets, s.schedules, s.sampled,
             s.quantiles, s.valid);
-  for (int k = 0; k < KINDS; k++) CHECK(s.kinds[k] >= 15);
-  for (int p = 0; p < 3; p++) CHECK(s.policies[p] >= 20);
-  CHECK(s.splits > 1000 && s.changed > 60 && s.ordered > 5 && s.parallel > 20 && s.outputs > 15 && s.custom > 5);
-  CHECK(s.offsets > 15 && s.schedules > 20 && s.sampled > 30 && s.quantiles > 5 && s.valid > 50);
+  for (int k = 0; k < KINDS; k++) CHECK_SEEN(s.kinds[k] >= 15);
+  for (int p = 0; p < 3; p++) CHECK_SEEN(s.policies[p] >= 20);
+  CHECK_SEEN(s.splits > 1000 && s.changed > 60 && s.ordered > 5 && s.parallel > 20 && s.outputs > 15 && s.custom > 5);
+  CHECK_SEEN(s.offsets > 15 && s.schedules > 20 && s.sampled > 30 && s.quantiles > 5 && s.valid > 50);
 }
 
 /* Tasks of several threads, pages of all sizes. */
@@ -153,7 +153,7 @@ static void add_statistics(random_job *r, uint8_t *method) {
 
 static void resumed_trainings_are_those_that_ran_through(void) {
   int64_t n_statistics = 0, splits = 0;
-  for (uint64_t seed = 1; seed <= 40 && test_n_bad() == 0; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(40) && test_n_bad() == 0; seed++) {
     random_job r = job_of(seed, 200);
     uint8_t method[64];
     const char *path = part_path();
@@ -176,7 +176,7 @@ static void resumed_trainings_are_those_that_ran_through(void) {
     unlink(path);
     random_job_free(&r);
   }
-  CHECK(n_statistics > 5 && splits > 200);
+  CHECK_SEEN(n_statistics > 5 && splits > 200);
 }
 
 /* Where leaf values come from a second order of statistics, scores of the first one shrink as well: with statistics
@@ -210,7 +210,7 @@ static void scores_of_both_orders_shrink(void) {
 /* From the rounds of another training on; its trees shrink and are never dropped. */
 static void models_to_go_on_from(void) {
   int64_t n = 0;
-  for (uint64_t seed = 1; seed <= 40 && test_n_bad() == 0; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(40) && test_n_bad() == 0; seed++) {
     random_job r = random_job_make(seed, 200);
     r.job.rounds = 1 + (int64_t)(seed % 3);
     trained *first = train(&r.job, &r.how);
@@ -230,11 +230,11 @@ static void models_to_go_on_from(void) {
     trained_free(b);
     random_job_free(&r);
   }
-  CHECK(n > 15);
+  CHECK_SEEN(n > 15);
 }
 
 static void ranks_train_what_one_process_does(void) {
-  for (uint64_t seed = 1; seed <= 30 && test_n_bad() == 0; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(30) && test_n_bad() == 0; seed++) {
     random_job r = job_of(seed, 200);
     r.job.spec.keep_best = 0;
     if (r.job.custom != NULL || r.job.spec.params.boosting == GBT_BOOSTING_ORDERED) r.job.rounds = 0;
@@ -259,7 +259,7 @@ static void ranks_train_what_one_process_does(void) {
 /* The model of a training that stopped early is that of a training of as many rounds as its best. */
 static void models_end_with_the_best_round(void) {
   int64_t n = 0;
-  for (uint64_t seed = 1; seed <= 24 && test_n_bad() == 0; seed++) {
+  for (uint64_t seed = 1; seed <= test_cases(24) && test_n_bad() == 0; seed++) {
     made *m = made_new(seed, 120, 4, NULL), *v = made_new(seed + 50, 60, 4, m->kind);
     made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 5);
     made_response(v, GBT_OBJ_SQUARED_ERROR, 1, 9);
@@ -284,7 +284,7 @@ static void models_end_with_the_best_round(void) {
     made_free(m);
     made_free(v);
   }
-  CHECK(n > 8);
+  CHECK_SEEN(n > 8);
 }
 
 /* ---- refusals ---- */
