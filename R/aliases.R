@@ -34,6 +34,7 @@ alias_list <- list(
   model_size_reg = character(0),
   extra_trees = "extra_tree",
   ensemble = character(0),
+  preset = character(0),
   boosting = c("booster", "boosting_type", "boost"),
   rate_drop = "drop_rate",
   skip_drop = character(0),

@@ -24,10 +24,13 @@ facts_of <- function(source, n_rows, response, host) {
        stopping = host$early_stopping_rounds > 0 || host$rounds != "given")
 }
 
+all_rules <- function() c(default_rules, preset_rules) # see R/presets.R
+
+# Those whose default no table can show.
 ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parameters")))
 
 # The rules that hold beside these parameters of the user's.
-rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), default_rules)
+rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
 # What the rules say, a list by name of parameters.
 rules_of <- function(facts, objective, preset = "default", named = character(0)) {
@@ -53,7 +56,9 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   named <- names(request$args$value)
   init <- request$args$value[["init_model"]]
   if (is.null(kept) && !is.null(init)) kept <- check_model(init, "init_model")$params
-  value <- if (is.null(kept)) rules_of(facts, objective, named = named) else rules_kept(kept, named)
+  value <- rules_of(facts, objective, request$preset, named)
+  ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
+  if (!is.null(kept)) value <- utils::modifyList(ours, rules_kept(kept, named))
   request$by_rule <- value
   ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`
   request$host[names(value)[ours]] <- value[ours]
@@ -80,9 +85,12 @@ chosen_lines <- function(values) {
 #' lists. With `init_model` training goes on with the values of that model, and [gbt_refit()] keeps those that a
 #' cross-validation, a search or early stopping was run with.
 #'
+#' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, `"best"` makes an
+#' `ensemble`. A parameter that is named has its value there as well.
+#'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
-#'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why). It has the class
-#'   `gbt_defaults`, which prints a paragraph for each.
+#'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It
+#'   has the class `gbt_defaults`, which prints a paragraph for each.
 #' @seealso [gbt_train()], [gbt_params()]
 #' @examples
 #' gbt_defaults()
@@ -92,7 +100,7 @@ chosen_lines <- function(values) {
 #' m$params[m$by_rule]
 #' @export
 gbt_defaults <- function() {
-  texts <- function(field) vapply(default_rules, function(rule) paste(rule[[field]], collapse = ", "), "")
+  texts <- function(field) vapply(all_rules(), function(rule) paste(rule[[field]], collapse = ", "), "")
   out <- data.frame(parameters = texts("parameters"), rule = texts("text"), unless = texts("unless"),
                     evidence = texts("evidence"), stringsAsFactors = FALSE)
   class(out) <- c("gbt_defaults", "data.frame")

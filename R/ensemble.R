@@ -9,10 +9,13 @@
 member_seed <- function(seed, i) if (i == 1L) seed else (seed + (i - 1) * 1000003) %% 9007199254740991
 
 # What an ensemble cannot be beside. args: values by name.
-check_ensemble <- function(ensemble, args) {
-  if (ensemble == 1 || is.null(args[["init_model"]])) return(invisible())
-  stop_argument(paste("`init_model` is one model to go on from, and `ensemble` is larger than 1, whose members begin",
-                      "anew; leave out one of them"), "init_model")
+check_ensemble <- function(ensemble, preset, args) {
+  if (is.null(args[["init_model"]])) return(invisible())
+  by_preset <- preset == "best" && is.null(args[["ensemble"]])
+  if (ensemble == 1 && !by_preset) return(invisible())
+  what <- if (by_preset) "`preset = \"best\"` makes an ensemble" else "`ensemble` is larger than 1"
+  stop_argument(sprintf(paste("`init_model` is one model to go on from, and %s, whose members begin anew; leave out",
+                              "one of them%s"), what, if (by_preset) ", or give `ensemble = 1`" else ""), "init_model")
 }
 
 # The model, whose first member has been trained, with the others. fit: of the first member.

@@ -108,7 +108,7 @@ new_fit <- function(params, host, objective, callbacks, response, label, class_s
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
-# objective, callbacks, cat_method (see read_cat_method()).
+# preset, objective, callbacks, cat_method (see read_cat_method()).
 read_request <- function(given) {
   args <- collect_args(given)
   refuse_alpha_of_metric(args)
@@ -116,12 +116,14 @@ read_request <- function(given) {
   checked <- engine_params(args)
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
-  check_ensemble(host$ensemble, args$value)
+  preset <- match_choice(args$value[["preset"]], presets, "preset")
+  host$preset <- preset
+  check_ensemble(host$ensemble, preset, args$value)
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
   host <- read_rounds(host, args, checked$eta)
   checked$eta <- read_schedule(args, checked$eta, host$nrounds, rounds_before(args$value[["init_model"]]))
   if (is_schedule(args$value[["eta"]])) args$value$eta <- rep_len(checked$eta, host$nrounds) # folds ask no function
-  list(args = args, params = checked, host = host, objective = as_objective(args),
+  list(args = args, params = checked, host = host, preset = preset, objective = as_objective(args),
        callbacks = as_callbacks(args$value[["callbacks"]]), cat_method = read_cat_method(args$value[["cat_method"]]))
 }
 
@@ -527,6 +529,7 @@ kept_params <- function(fit, methods, rounds) {
     params$first_use_penalty <- stats::setNames(constraints$first_use_penalty, features)
   }
   if (length(methods)) params$cat_method <- methods
+  if (fit$host$preset != "default") params$preset <- fit$host$preset
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
   params$class_weights <- attr(fit$data$weight, "classes")

@@ -62,7 +62,7 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 #' @export
 gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
                                  time = NULL, group = NULL, objective = NULL, nrounds = NULL,
-                                 eta = 0.1, max_depth = 6, max_leaves = 0,
+                                 preset = c("default", "fast", "best"), eta = 0.1, max_depth = 6, max_leaves = 0,
                                  grow_policy = c("depthwise", "lossguide", "symmetric"),
                                  lambda = 1, alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1,
                                  max_delta_step = 0, subsample = 1,

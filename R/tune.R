@@ -131,7 +131,8 @@ tune <- function(source, given, plan) {
   args$seed <- seed
   args$verbose <- 0
   facts <- facts_of(rows$source, rows$n, rows$response, request$host) # the same for all stages and configurations
-  chosen <- rules_of(facts, rows$response$objective, named = c(names(args), names(space)))
+  chosen <- rules_of(facts, rows$response$objective, match_choice(args[["preset"]], presets, "preset"),
+                     c(names(args), names(space)))
   args[names(chosen)] <- chosen
   side <- future_plan(raw, rows, args, folds, seed)
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
