@@ -107,7 +107,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, i
   if (gbt_policy_one_split(v.policy.kind)) {
     n = choose_fresh(v);
   } else {
-    cu_open_fresh<1>(v);
+    cu_open_fresh(v);
     __syncthreads();
     if (v.ahead > 0)
       n = cu_choose_ahead(v);

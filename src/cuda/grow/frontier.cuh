@@ -51,42 +51,15 @@ __device__ static __forceinline__ void cu_keep_set(const cu_view &v, gbt_grow_no
   __syncwarp();
 }
 
-/* The winner of all runs to the node's split, where features compete by their standings. Two runs have no feature in
- * common; a warp. */
-__device__ static __forceinline__ void cu_settle_contest(const cu_view &v, const gbt_split *found,
-                                                         gbt_grow_node *node) {
-  const cu_asked q = cu_ask(v, node);
-  const gbt_contest contest = cu_contest(v, gbt_node_identity(node), q.rated.parent);
-  gbt_split best = cu_no_split();
-  double gain = 0.0;
-  for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32) {
-    gbt_split s = found[u];
-    if (!gbt_contest_admits(&contest, &s, q.min_gain)) continue;
-    s.gain = gbt_standing(&contest, &s);
-    if (!gbt_split_beats(&s, &best)) continue;
-    best = s;
-    gain = found[u].gain;
-  }
-  cu_warp_best(best, &node->split);
-  __syncwarp();
-  const int won = best.kind != GBT_SPLIT_NONE && node->split.feat == best.feat;
-  __syncwarp();
-  if (won) node->split.gain = gain;
-}
-
-/* Every searched node's best split, a warp for each. CONTESTS: 0 where features compete by gains alone, for sure. */
-template <int CONTESTS> __device__ static __forceinline__ void cu_open_fresh(const cu_view &v) {
+/* Every searched node's best split, a warp for each. */
+__device__ static __forceinline__ void cu_open_fresh(const cu_view &v) {
   for (int32_t i = (int32_t)cu_warp(); i < v.tree->n_search; i += (int32_t)cu_n_warps()) {
     const gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_feat_runs;
     gbt_grow_node *node = &v.node[v.search[i].node];
-    if (CONTESTS && cu_contests(v)) {
-      cu_settle_contest(v, found, node);
-    } else {
-      gbt_split best = cu_no_split();
-      for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32)
-        if (gbt_split_beats(&found[u], &best)) best = found[u];
-      cu_warp_best(best, &node->split);
-    }
+    gbt_split best = cu_no_split();
+    for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32)
+      if (gbt_split_beats(&found[u], &best)) best = found[u];
+    cu_warp_best(best, &node->split);
     __syncwarp();
     cu_keep_set(v, node, i);
     if (cu_lane() == 0 && node->split.kind != GBT_SPLIT_NONE) {

@@ -1,6 +1,7 @@
 /* Symmetric growth: the split that a layer gets. Twin of cpu_layer_decide.c.
  *
  *   k_layer_best     the best candidate of every feature
+ *   k_layer_contest  where they compete by more than gains: the winner alone stays
  *   k_layer_pick     of all of them; its levels as bits
  *   k_layer_nodes    every node's own left sums and gain, whether it is kept
  *   k_layer_settle   what depends on all nodes together */
@@ -62,13 +63,6 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
 
 namespace {
 
-/* All threads, before the layer has its split. */
-__device__ gbt_contest contest_of(const cu_view &v, const cu_layer_view &l) {
-  const int root = v.tree->fresh_beg == 0;
-  return cu_contest(v, gbt_layer_identity(v.node[v.tree->fresh_beg].depth),
-                    root ? cu_ask(v, &v.node[0]).rated.parent : *l.scored);
-}
-
 /* The levels that go left, as bits in v.sets; 0 where there is no room. One block. */
 __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick *pick) {
   const gbt_split s = pick->split;
@@ -96,18 +90,20 @@ __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick
 
 } // namespace
 
-/* One block: the best of all features, and its set. */
-__global__ static void k_layer_pick(cu_view all, cu_layer_view layers) {
+/* One block: where features do not compete by gains alone, the winner alone stays in l.best. */
+__global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
+  if (cu_n_fresh(v) <= 0) return;
+  const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
+  const double before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
+  const gbt_contest contest = cu_contest(v, gbt_layer_identity(first->depth), before);
   gbt_split best = cu_no_split();
-  const int contests = cu_contests(v) && cu_n_fresh(v) > 0;
-  const gbt_contest contest = contests ? contest_of(v, l) : gbt_contest_plain();
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
     gbt_split s = l.best[t];
-    if (contests && !gbt_contest_admits(&contest, &s, v.params.gamma)) continue;
-    if (contests) s.gain = gbt_standing(&contest, &s);
+    if (!gbt_contest_admits(&contest, &s, v.params.gamma)) continue;
+    s.gain = gbt_standing(&contest, &s);
     if (gbt_split_beats(&s, &best)) best = s;
   }
   cu_warp_best(best, &part[cu_warp()]);
@@ -115,10 +111,29 @@ __global__ static void k_layer_pick(cu_view all, cu_layer_view layers) {
   best = part[0];
   for (uint32_t w = 1; w < cu_n_warps(); w++)
     if (gbt_split_beats(&part[w], &best)) best = part[w];
+  if (threadIdx.x == 0 && best.kind == GBT_SPLIT_NONE) *l.scored = before;
+  for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
+    gbt_split *its = &l.best[t];
+    const int wins = best.kind != GBT_SPLIT_NONE && its->kind != GBT_SPLIT_NONE && its->feat == best.feat;
+    if (wins) *l.scored = before + its->gain; /* all threads have read what was there */
+    if (!wins) its->kind = GBT_SPLIT_NONE;
+  }
+}
+
+/* One block: the best of all features, and its set. */
+__global__ static void k_layer_pick(cu_view all, cu_layer_view layers) {
+  const cu_view v = cu_mine(all);
+  const cu_layer_view l = cu_mine(layers, all.stride);
+  CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
+  gbt_split best = cu_no_split();
+  for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x)
+    if (gbt_split_beats(&l.best[t], &best)) best = l.best[t];
+  cu_warp_best(best, &part[cu_warp()]);
+  __syncthreads();
+  best = part[0];
+  for (uint32_t w = 1; w < cu_n_warps(); w++)
+    if (gbt_split_beats(&part[w], &best)) best = part[w];
   if (cu_n_fresh(v) <= 0 || v.tree->fault & CU_FAULT_ROOM) best.kind = GBT_SPLIT_NONE;
-  if (contests && best.kind != GBT_SPLIT_NONE)
-    best.gain = l.best[cu_lower_bound(v.feats + 1, 0, v.feats[0], best.feat)].gain;
-  if (threadIdx.x == 0 && contests) *l.scored = best.kind != GBT_SPLIT_NONE ? contest.before + best.gain : 0.0;
   if (threadIdx.x == 0) {
     cu_layer_pick none = {};
     none.split = best;
@@ -216,6 +231,10 @@ gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) {
   const dim3 nodes = cu_grids(be, ((uint64_t)(uint32_t)cu_most_nodes(be) + warps - 1) / warps, 8);
   CU_LAUNCH(k_layer_best, feats, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
+  if (gbt_contests(be->params, be->handicap)) {
+    CU_LAUNCH(k_layer_contest, one, CU_CONTROL, 0, be->device.stream, *v, *l);
+    CU_LAUNCHED();
+  }
   CU_LAUNCH(k_layer_pick, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
   CU_LAUNCH(k_layer_nodes, nodes, CU_BLOCK, 0, be->device.stream, *v, *l);

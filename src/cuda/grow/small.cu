@@ -359,7 +359,7 @@ __device__ static __forceinline__ void choose(const cu_view &v) {
   cu_tree *t = v.tree;
   const gbt_grow_policy policy = cu_policy_of(v);
   int any = 0;
-  cu_open_fresh<0>(v);
+  cu_open_fresh(v);
   __syncthreads();
   int32_t n = t->fault & CU_FAULT_ROOM ? 0 : cu_choose_layer(v, shared);
   const int32_t first = t->n_nodes, hists = t->n_hists;

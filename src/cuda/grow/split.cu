@@ -66,6 +66,32 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
   }
 }
 
+/* Of each searched node the winner of all runs stays in v.found; two runs have no feature in common. So whoever takes
+ * the largest gain takes the winner. A warp for each. */
+__global__ static void __launch_bounds__(SEARCH_THREADS) k_contest(cu_view all) {
+  CU_SHARED(gbt_split, winner, SEARCH_WARPS);
+  const cu_view v = cu_mine(all);
+  const uint32_t n_warps = gridDim.x * cu_n_warps();
+  for (uint32_t i = blockIdx.x * cu_n_warps() + cu_warp(); i < (uint32_t)v.tree->n_search; i += n_warps) {
+    gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_feat_runs, best = cu_no_split();
+    const gbt_grow_node *node = &v.node[v.search[i].node];
+    const cu_asked q = cu_ask(v, node);
+    const gbt_contest contest = cu_contest(v, gbt_node_identity(node), q.rated.parent);
+    for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32) {
+      gbt_split s = found[u];
+      if (!gbt_contest_admits(&contest, &s, q.min_gain)) continue;
+      s.gain = gbt_standing(&contest, &s);
+      if (gbt_split_beats(&s, &best)) best = s;
+    }
+    cu_warp_best(best, &winner[cu_warp()]);
+    __syncwarp();
+    const gbt_split won = winner[cu_warp()];
+    for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32)
+      if (won.kind == GBT_SPLIT_NONE || found[u].feat != won.feat) found[u].kind = GBT_SPLIT_NONE;
+    __syncwarp(); /* the winner has been read */
+  }
+}
+
 gbt_status cu_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const int32_t n_plain = v->n_feat_runs - v->n_set_feats;
@@ -76,5 +102,10 @@ gbt_status cu_search(cu_backend *be, gbt_error *err) {
   else
     CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->device.stream, *v, n_plain);
   CU_LAUNCHED();
-  return v->n_set_feats > 0 ? cu_search_sets(be, err) : GBT_OK;
+  if (v->n_set_feats > 0) GBT_TRY(cu_search_sets(be, err));
+  if (!gbt_contests(be->params, be->handicap)) return GBT_OK;
+  CU_LAUNCH(k_contest, cu_grids(be, (2u * (uint64_t)(uint32_t)v->max_step + warps - 1) / warps, 4), SEARCH_THREADS, 0,
+            be->device.stream, *v);
+  CU_LAUNCHED();
+  return GBT_OK;
 }

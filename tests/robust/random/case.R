@@ -288,6 +288,9 @@ draw_constraints <- function(args, x) {
     weight[1L] <- 1
     args$feature_weights <- weight
   }
+  if (chance(0.1)) {
+    args$first_use_penalty <- stats::setNames(one_of(c(0.1, 3, 1e5)) * stats::runif(length(names)), names)
+  }
   args
 }
 
