@@ -14,14 +14,39 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
   list(parameters = parameters, value = value, text = text, evidence = evidence, unless = union(parameters, unless))
 }
 
-default_rules <- list()
+# Step sizes: with early stopping small steps cost rounds alone; for a stated number of rounds they are as small as those
+# rounds allow. `reach` is about the eta times rounds after which the data have been learnt.
+eta_of <- function(facts) {
+  reach <- 10 * (facts$rows / 1000)^0.45
+  least <- if (facts$stopping) 0.05 else 0.02
+  min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
+}
+
+default_rules <- list(
+  new_rule(
+    c("grow_policy", "max_depth", "max_leaves"),
+    function(facts, objective, preset) list(grow_policy = "symmetric", max_depth = 6),
+    "Trees are symmetric and have six layers. Where any of these is named, the others are \"depthwise\", 6 and 0.",
+    "Shape of trees", c("colsample_bynode", "num_parallel_tree", "boosting")
+  ),
+  new_rule(
+    "eta", function(facts, objective, preset) list(eta = eta_of(facts)),
+    paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.05 with early stopping or `checkpoint`:",
+          "few rounds take larger steps, and more rows are worth more of them."),
+    "Step size"
+  ),
+  new_rule("lambda", function(facts, objective, preset) list(lambda = 3), "3.", "Penalty on leaves"),
+  new_rule("colsample_bytree", function(facts, objective, preset) list(colsample_bytree = 0.8),
+           "0.8: every tree sees four fifths of the features.", "Features of a tree",
+           c("mtry", "colsample_bylevel", "colsample_bynode"))
+)
 
 # What rules may look at, a list: rows (that are trained on), features, outputs (scores of a row), nrounds (at most),
-# stopping (is there early stopping?).
+# stopping (may rounds be added until they do not help: is there early stopping, or a checkpoint to go on from?).
 facts_of <- function(source, n_rows, response, host) {
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   list(rows = n_rows, features = as.double(features), outputs = response$n_outputs, nrounds = host$nrounds,
-       stopping = host$early_stopping_rounds > 0 || host$rounds != "given")
+       stopping = host$early_stopping_rounds > 0 || host$rounds != "given" || !is.null(host$checkpoint))
 }
 
 all_rules <- function() c(default_rules, preset_rules) # see R/presets.R
@@ -47,7 +72,9 @@ rules_kept <- function(params, named) {
   ruled <- unlist(lapply(rules_beside(named), `[[`, "parameters"))
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
-  out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
+  out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
+  if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # which it is where nobody says anything
+  out
 }
 
 # The request with what the rules say among its parameters, and as `by_rule`. kept: values to be taken instead, of the

@@ -78,6 +78,13 @@
 #' model, and predictions need neither. Where no column has `"target"` and `boosting` is `"plain"`, a warning (class
 #' `gbt_warning_order`) says that they have no effect.
 #'
+#' @section Defaults:
+#' Parameters that are not named have the defaults that are shown, or, where that is `NULL`, values that rules choose:
+#' they look at numbers of rows and rounds, and were measured on many data sets. [gbt_defaults()] lists them, a model
+#' shows what they chose, and whoever names a parameter gets what he names. What rules add draws nothing from R's
+#' generator: without `seed` the same call gives the same model. Fewer rounds of a model, `model[1:20]`, are not the
+#' model of `nrounds = 20` then, whose `eta` is larger; name `eta` where they should be.
+#'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
 #' one split, the one with the largest sum of gains over the nodes of the layer. Such trees are full, up to `max_depth`
@@ -274,9 +281,9 @@
 #'
 #' @section Reproducibility:
 #' For given data, parameters and seed the model is the same to the last bit on any machine and for any number of
-#' threads. `seed = NULL` draws a seed from R's generator if something is random (`subsample` or a `colsample` below 1,
-#' another `sampling_method` than `"uniform"`, or `valid` as a share), so [set.seed()] decides; else the seed is 0 and
-#' R's generator is not touched. (Gradients are rounded by a hash of the seed, the round and the row.) `max_seconds`
+#' threads. `seed = NULL` draws a seed from R's generator if something random was asked for (`subsample` or a `colsample`
+#' below 1, another `sampling_method` than `"uniform"`, or `valid` as a share), so [set.seed()] decides; else the seed is
+#' 0 and R's generator is not touched. (Gradients are rounded by a hash of the seed, the round and the row.) `max_seconds`
 #' makes a model depend on the speed of the machine.
 #'
 #' @section Checkpoints:
@@ -366,12 +373,14 @@
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it. One number; a number for each
 #'   of the `nrounds` rounds; or a function of the round, such as `function(round) 0.3 * 0.99^round`, which is asked for
 #'   every round before training begins. It sees rounds as the log counts them: with `init_model` they go on behind
-#'   those of that model, while a vector begins with the first new round.
+#'   those of that model, while a vector begins with the first new round. `NULL` for a rule, see Defaults.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
 #' @param grow_policy `"depthwise"` grows layer by layer, `"lossguide"` splits the leaf with the largest gain first,
-#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below.
-#' @param lambda,alpha L2 and L1 penalty on leaf weights.
+#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below. Where neither it nor `max_depth` nor
+#'   `max_leaves` is named there is a rule for the three, see Defaults; else those that are not named are `"depthwise"`,
+#'   6 and 0.
+#' @param lambda,alpha L2 and L1 penalty on leaf weights. For `lambda` there is a rule, see Defaults.
 #' @param gamma Least gain of a split.
 #' @param min_child_weight Least sum of hessians in a child.
 #' @param min_data_in_leaf Least number of training rows in a child.
@@ -386,7 +395,7 @@
 #' @param bagging_temperature With `"bayesian"`: how far weights differ; 0 for not at all.
 #' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its layers,
 #'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
-#'   not where `cat_method` adds features.)
+#'   not where `cat_method` adds features.) For `colsample_bytree` there is a rule, see Defaults.
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
 #' @param random_strength Noise by which features compete for a split, see below; 0 for none, CatBoost's default is 1.
 #' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.

@@ -113,6 +113,30 @@ paired <- function(pairs) {
   })
 }
 
+# A section for each rule of gbt_defaults(): what gbt's own defaults change against those in which the rule is undone.
+# Such a configuration is called `without.` and one of the rule's parameters, and something more where there are
+# several: --gbt without.eta:eta=0.1 --gbt without.eta.small:eta=0.03
+rule_sections <- function() {
+  if (!requireNamespace("gbt", quietly = TRUE)) return(NULL)
+  rules <- gbt::gbt_defaults()
+  lines <- lapply(seq_len(nrow(rules)), function(i) {
+    undone <- unlist(lapply(strsplit(rules$parameters[i], ", ", fixed = TRUE)[[1]], function(name) {
+      named <- paste0("gbt/without.", name)
+      gbt_all[gbt_all == named | startsWith(gbt_all, paste0(named, "."))]
+    }))
+    if (!length(undone)) return(NULL)
+    values <- vapply(undone, function(w) runs$params[runs$who == w][1L], "")
+    c(paste0("### ", rules$evidence[i]), "", paste0("`", rules$parameters[i], "`: ", rules$rule[i]), "",
+      paste0("- ", undone, ": `", values, "`"), "",
+      table_or_none(paired(lapply(undone, function(w) c(base, w)))), "")
+  })
+  lines <- unlist(lines)
+  if (length(lines)) {
+    c("## Rules", "", "What each rule of `gbt_defaults()` does: the own defaults against those in which it is undone.",
+      "Negative is better; *p, the best of all* looks at the configurations of one table.", "", lines)
+  }
+}
+
 # ---- sets, runs ----
 
 set_table <- function() {
@@ -206,6 +230,7 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   "where the best of them was picked.", "",
   if (length(against_base)) c(paste0("Against ", base, ":"), "", table_or_none(paired(against_base)), ""),
   "Against the peers' own defaults:", "", table_or_none(paired(against_peers)), "",
+  rule_sections(),
   "## Sets", "", "Mean loss over splits, own defaults; the best is bold. Rows are those of the first split.", "",
   table_or_none(set_table()), "",
   "## Runs", "", table_or_none(engine_table()), "", "Failed:", "", failure_lines(),

@@ -1,4 +1,4 @@
-train <- function(...) gbt_train(mpg ~ ., mtcars, ..., threads = 1)
+train <- function(..., eta = 0.1) gbt_train(mpg ~ ., mtcars, ..., eta = eta, threads = 1)
 
 test_that("callbacks see every round and may stop", {
   seen <- NULL

@@ -182,7 +182,7 @@ test_that("combinations of noise are not made, and real ones are", {
 test_that("quartiles of numbers are statistics of their own", {
   z <- exp(as.integer(x$f) %% 4 * x$v) + as.integer(x$f) %% 3
   methods <- list("sets", f = c("target", "quartiles"))
-  fit <- function(y, ...) gbt_train(x, y, ..., cat_method = methods, nrounds = 5, threads = 1)
+  fit <- function(y, ...) gbt_train(x, y, ..., cat_method = methods, nrounds = 5, max_depth = 6, threads = 1)
   m <- fit(z)
   features <- gbt_importance(m, by = "feature")$feature
   expect_setequal(features, c("f", "g", "v", "o", "mean(f)", sprintf("share(f, above quartile %d)", 1:3)))
@@ -212,7 +212,7 @@ test_that("a column that is constant in the training rows has no statistics", {
   z <- sin(seq_len(n)) + d$v
   trees <- function(x, ...) {
     label <- if (inherits(x, "gbt_data")) NULL else z
-    as.data.frame(gbt_train(x, label, ..., nrounds = 5, seed = 1, threads = 1))
+    as.data.frame(gbt_train(x, label, ..., nrounds = 5, colsample_bytree = 1, seed = 1, threads = 1))
   }
   for (method in c("target", "quartiles", "count")) {
     expect_identical(trees(d[1:3], cat_method = method), trees(d["v"]))

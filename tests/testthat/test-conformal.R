@@ -27,7 +27,8 @@ test_that("intervals are what the books say, for all methods", {
   m <- gbt_train(y ~ ., x, nrounds = 10, threads = 1)
   size <- gbt_train(abs(y) + 0.1 ~ ., x, objective = "gamma", nrounds = 5, threads = 1)
   ends <- lapply(c(lower = 0.1, upper = 0.9), function(alpha) {
-    gbt_train(y ~ ., x, objective = "quantile", quantile_alpha = alpha, nrounds = 5, threads = 1)
+    gbt_train(y ~ ., x, objective = "quantile", quantile_alpha = alpha, nrounds = 5, eta = 0.1, lambda = 1,
+              max_depth = 6, threads = 1) # steps that are small enough for the two not to cross
   })
   p <- predict(m, rest)
   q <- predict(m, new)
@@ -96,7 +97,8 @@ test_that("intervals hold about the share that they promise", {
 
 test_that("what is wrong is named", {
   x <- made(60, 1)
-  m <- gbt_train(y ~ ., x[1:40, ], nrounds = 2, threads = 1)
+  m <- gbt_train(y ~ ., x[1:40, ], nrounds = 2, eta = 0.1, max_depth = 6, lambda = 1, colsample_bytree = 1,
+                 threads = 1)
   expect_warning(out <- predict(gbt_conformal(m, x[41:48, ]), x[1:2, ], level = 0.9), "at least 9 rows",
                  class = "gbt_warning_conformal")
   expect_identical(c(out$lower, out$upper), c(-Inf, -Inf, Inf, Inf))

@@ -31,7 +31,8 @@ on_frame <- function(y, ...) {
 
 test_that("no circumstance shows in a model: every combination", {
   skip_on_cran()
-  model <- expect_circumstances_do_not_show(on_frame(binary, seed = 5, subsample = 0.8), thorough = TRUE)
+  model <- expect_circumstances_do_not_show(on_frame(binary, seed = 5, subsample = 0.8, max_depth = 6, lambda = 1,
+                                                         colsample_bytree = 1), thorough = TRUE)
   expect_setequal(gbt_importance(model)$feature[gbt_importance(model)$gain > 0], names(m$x))
 })
 

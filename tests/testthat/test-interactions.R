@@ -62,7 +62,7 @@ test_that("what adds up has none, a product has much", {
   expect_gt(got$h_squared[got$column == "a" & got$other %in% "b"], 0.01)
   expect_identical(got$h_squared[got$column == "f" & is.na(got$other)], 0)
   x$y <- (x$a - 0.5) * (x$b - 0.5)
-  m <- gbt_train(y ~ a + b + f, x, nrounds = 60, max_depth = 3, threads = 1)
+  m <- gbt_train(y ~ a + b + f, x, nrounds = 60, max_depth = 3, lambda = 1, colsample_bytree = 1, threads = 1)
   got <- gbt_interactions(m, x, c("f", "b", "a"), rows = 60, seed = 1, threads = 1)
   expect_identical(unlist(as.data.frame(got)[4, c("column", "other")], use.names = FALSE), c("b", "a"))
   expect_gt(got$h_squared[4], 0.7)

@@ -323,7 +323,7 @@ test_that("a training that diverges says so", {
   x <- data.frame(a = rep(0:1, c(19980, 20)), b = seq_len(20000))
   y <- rep(c(1, 0), 10000)
   y[20000] <- 2e5 # one amount that is far above its prediction
-  fit <- function(...) gbt_train(x, y, objective = "poisson", ..., threads = 1)
+  fit <- function(...) gbt_train(x, y, objective = "poisson", ..., eta = 0.1, lambda = 1, max_depth = 6, threads = 1)
   expect_snapshot(m <- fit(nrounds = 2, min_data_in_leaf = 20))
   expect_silent(fit(nrounds = 2, min_data_in_leaf = 20, max_delta_step = 0.7))
   log <- fit(nrounds = 2, min_data_in_leaf = 20, max_delta_step = 0.7, eval_train = TRUE)$evaluation_log

@@ -5,7 +5,11 @@ train <- function(...) gbt_train(X, y, ..., threads = 1)
 test_that("defaults in the usage are those of the engine", {
   table <- gbt_params()
   shown <- formals(gbt:::gbt_train.data.frame)
-  for (name in intersect(table$name, names(shown))) {
+  ruled <- gbt:::ruled_parameters()
+  expect_gt(length(ruled), 3)
+  for (name in ruled) expect_null(shown[[name]])
+  expect_setequal(table$name[startsWith(table$default, "by rule, else ")], ruled)
+  for (name in setdiff(intersect(table$name, names(shown)), ruled)) {
     default <- eval(shown[[name]])[1L]
     if (is.null(default)) default <- if (name == "nrounds") "found" else 0 # NULL: not given
     expect_identical(as.character(default), table$default[table$name == name], label = name)
@@ -177,7 +181,8 @@ test_that("gbt_params() lists parameters with their names elsewhere", {
   p <- gbt_params()
   expect_s3_class(p, "data.frame")
   expect_named(p, c("name", "default", "range", "meaning", "aliases"))
-  expect_identical(p$default[p$name == "grow_policy"], "depthwise")
+  expect_identical(p$default[p$name %in% c("grow_policy", "sampling_method")],
+                   c("by rule, else depthwise", "uniform"))
   expect_match(p$aliases[p$name == "eta"], "learning_rate")
 })
 

@@ -49,7 +49,7 @@ test_that("a quantile of 0.9 covers about 0.9 of new rows", {
     d
   }
   m <- gbt_train(y ~ ., made(4000), objective = "quantile", quantile_alpha = 0.9, nrounds = 60, max_depth = 3,
-                 threads = 1)
+                 eta = 0.1, threads = 1)
   new <- made(4000)
   expect_equal(mean(new$y <= predict(m, new)), 0.9, tolerance = 0.03)
   expect_gt(mean(new$y <= 3 * new$a + (0.5 + new$b) * log(10)), 0.85)

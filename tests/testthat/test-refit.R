@@ -89,7 +89,7 @@ test_that("data that were replaced are noticed", {
 
 test_that("a model says what ended its training", {
   shown <- function(m) grep("^rounds", capture.output(print(m)), value = TRUE)
-  fit <- function(..., nrounds = 10) gbt_train(mpg ~ wt, mtcars, nrounds = nrounds, threads = 1, ...)
+  fit <- function(..., nrounds = 10) gbt_train(mpg ~ wt, mtcars, nrounds = nrounds, eta = 0.1, threads = 1, ...)
   expect_identical(shown(fit()), "rounds    10")
   expect_null(fit()$stopped)
   by_callback <- fit(callbacks = function(now) now$round == 4)

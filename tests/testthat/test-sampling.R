@@ -49,10 +49,11 @@ test_that("every objective that may, several classes, own objectives, weights an
     expect_length(predict(a, data$x), 3000)
     three <- do.call(fit, c(method, list(y = data$three)))
     expect_identical(dim(predict(three, data$x)), c(3000L, 3L))
-    first <- do.call(gbt_train, c(list(data$x, data$two, nrounds = 2, max_depth = 4, seed = 3, threads = 1), method))
-    whole <- do.call(gbt_train, c(list(data$x, data$two, nrounds = 2, max_depth = 4, seed = 3, threads = 1,
+    first <- do.call(gbt_train, c(list(data$x, data$two, nrounds = 2, eta = 0.1, max_depth = 4, seed = 3, threads = 1),
+                                  method))
+    whole <- do.call(gbt_train, c(list(data$x, data$two, nrounds = 2, eta = 0.1, max_depth = 4, seed = 3, threads = 1,
                                        init_model = first), method))
-    expect_equal(predict(whole, data$x), predict(do.call(fit, method), data$x), tolerance = 0.05)
+    expect_equal(predict(whole, data$x), predict(do.call(fit, c(method, eta = 0.1)), data$x), tolerance = 0.05)
   }
   w <- rep(c(1, 3), 1500)
   expect_no_error(fit(weights = w, sampling_method = "mvs", subsample = 0.5))

@@ -2,8 +2,9 @@
 n <- 3000
 x <- withr::with_seed(31, as.data.frame(matrix(round(rnorm(n * 6), 2), n, dimnames = list(NULL, letters[1:6]))))
 y <- with(x, sin(2 * a) + b * (c > 0) + abs(d)) + withr::with_seed(32, rnorm(n, 0, 0.3))
-train <- function(x, y, ..., nrounds = 5) {
-  gbt_train(x, y, nrounds = nrounds, grow_policy = "symmetric", threads = 1, ...)
+train <- function(x, y, ..., nrounds = 5, eta = 0.1, colsample_bytree = 1) {
+  gbt_train(x, y, nrounds = nrounds, eta = eta, colsample_bytree = colsample_bytree, grow_policy = "symmetric",
+            threads = 1, ...)
 }
 trees_of <- function(model) split(as.data.frame(model), as.data.frame(model)$tree)
 depth_of <- function(t) floor(log2(t$node + 1))
@@ -128,7 +129,8 @@ test_that("a symmetric model is a model: bytes, threads, files, slices, going on
   d <- cbind(x, k)
   z <- y + (k %in% c("b", "q", "x"))
   m <- expect_circumstances_do_not_show(function(...) {
-    gbt_train(d, z, nrounds = 6, grow_policy = "symmetric", subsample = 0.7, seed = 3, max_depth = 7, ...)
+    gbt_train(d, z, nrounds = 6, grow_policy = "symmetric", subsample = 0.7, seed = 3, max_depth = 7, lambda = 1,
+              colsample_bytree = 1, ...)
   })
   p <- predict(m, d, threads = 1)
   expect_identical(predict(unserialize(serialize(m, NULL)), d, threads = 2), p)

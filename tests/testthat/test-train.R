@@ -275,7 +275,7 @@ test_that("Ctrl-C gives the model so far", {
     expect_gt(m$nrounds, 0)
     expect_identical(nrow(m$evaluation_log), m$nrounds)
     expect_same_bytes(gbt_last_interrupted()$state, m$state)
-    expect_same_bytes(gbt_train(late ~ ., flights, nrounds = m$nrounds, threads = 1)$state, m$state)
+    expect_same_bytes(gbt_train(late ~ ., flights, nrounds = m$nrounds, eta = m$params$eta, threads = 1)$state, m$state)
   }
 })
 
