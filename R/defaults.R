@@ -14,8 +14,8 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
   list(parameters = parameters, value = value, text = text, evidence = evidence, unless = union(parameters, unless))
 }
 
-# Step sizes: with early stopping small steps cost rounds alone; for a stated number of rounds they are as small as those
-# rounds allow. `reach` is about the eta times rounds after which the data have been learnt.
+# Step sizes: with early stopping small steps cost rounds alone; for a stated number of rounds they are as small as
+# those rounds allow. `reach` is about the eta times rounds after which the data have been learnt.
 eta_of <- function(facts) {
   reach <- 10 * (facts$rows / 1000)^0.45
   least <- if (facts$stopping) 0.05 else 0.02
@@ -31,8 +31,8 @@ default_rules <- list(
   ),
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts)),
-    paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.05 with early stopping or `checkpoint`:",
-          "few rounds take larger steps, and more rows are worth more of them."),
+    paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.05 with early stopping or",
+          "`checkpoint`: few rounds take larger steps, and more rows are worth more of them."),
     "Step size"
   ),
   new_rule("lambda", function(facts, objective, preset) list(lambda = 3), "3.", "Penalty on leaves"),
@@ -103,7 +103,7 @@ chosen_lines <- function(values) {
 #' Defaults that follow from the data
 #'
 #' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look
-#' at numbers of rows, at the objective, and at how rounds are decided; never at the response itself. A model says which
+#' at numbers of rows and rounds and at how training ends, never at the response itself. A model says which
 #' parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
 #'
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:

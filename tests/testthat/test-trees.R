@@ -3,8 +3,8 @@ n <- 3000
 x <- withr::with_seed(21, matrix(round(rnorm(n * 10), 2), n, dimnames = list(NULL, letters[1:10])))
 y <- rowSums(sin(x * rep(1:10, each = n) / 4)) + x[, 1] * x[, 2] + withr::with_seed(22, rnorm(n, 0, 0.2))
 x <- as.data.frame(x)
-train <- function(x, y, ..., nrounds = 3, max_depth = 6) {
-  gbt_train(x, y, nrounds = nrounds, max_depth = max_depth, threads = 1, ...)
+train <- function(x, y, ..., nrounds = 3, max_depth = 6, colsample_bytree = 1) {
+  gbt_train(x, y, nrounds = nrounds, max_depth = max_depth, colsample_bytree = colsample_bytree, threads = 1, ...)
 }
 # The nodes of every tree, with `depth` and `path`, the features used above a node.
 trees_of <- function(model) {

@@ -1,0 +1,111 @@
+plain <- list(grow_policy = "depthwise", max_depth = 6, eta = 0.1, lambda = 1, colsample_bytree = 1)
+x <- mtcars[-1]
+y <- mtcars$mpg
+train <- function(...) gbt_train(x, y, ..., threads = 1)
+of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE) {
+  gbt:::rules_of(list(rows = rows, features = 5, outputs = 1, nrounds = nrounds, stopping = stopping), "logistic",
+                 named = c(...))
+}
+
+test_that("rules hold for what is not named, and for nothing else", {
+  expect_identical(of(), list(grow_policy = "symmetric", max_depth = 6, eta = 0.1, lambda = 3, colsample_bytree = 0.8))
+  expect_identical(names(of("eta", "lambda")), c("grow_policy", "max_depth", "colsample_bytree"))
+  for (name in c("grow_policy", "max_depth", "max_leaves", "colsample_bynode", "num_parallel_tree", "boosting")) {
+    expect_false(any(c("grow_policy", "max_depth") %in% names(of(name))), label = name)
+  }
+  for (name in c("mtry", "colsample_bytree", "colsample_bylevel")) expect_null(of(name)$colsample_bytree)
+  m <- train(nrounds = 5)
+  expect_setequal(m$by_rule, names(of()))
+  expect_identical(m$params[names(of())], replace(of(), "eta", 0.3)) # 32 rows, 5 rounds: 0.42, cut
+  # whatever it is called
+  m <- train(nrounds = 5, params = list(learning_rate = 0.2, depth = 3, reg_lambda = 1, rsm = 0.5), seed = 1)
+  expect_null(m$by_rule)
+  expect_identical(m$params$grow_policy, "depthwise")
+  # a value that is named is the same as one that a rule chose, to the byte
+  m <- train(nrounds = 8, seed = 3)
+  expect_same_bytes(do.call(train, c(m$params[m$by_rule], nrounds = 8, seed = 3))$state, m$state)
+  m <- do.call(train, c(plain, nrounds = 5))
+  expect_null(m$by_rule)
+  expect_identical(m$params[names(plain)], plain)
+})
+
+test_that("steps follow from rows, rounds and what ends the training", {
+  eta <- function(...) of(...)$eta
+  expect_identical(eta(rows = 1e5, nrounds = 1000), 0.079)
+  expect_identical(eta(rows = 1e6, nrounds = 100), 0.3)
+  expect_identical(eta(rows = 100, nrounds = 2000), 0.02)
+  expect_identical(eta(rows = 100, nrounds = 2000, stopping = TRUE), 0.05)
+  expect_identical(eta(rows = 1000, nrounds = 100, stopping = TRUE), 0.1)
+  for (rows in c(1, 2, 3, 10, 1e9)) expect_true(eta(rows = rows) >= 0.02 && eta(rows = rows) <= 0.3)
+  m <- train(nrounds = 500, valid = 0.3, early_stopping_rounds = 3, seed = 1)
+  expect_identical(m$params$eta, 0.05)
+  # a checkpoint may be gone on from with more rounds
+  folder <- withr::local_tempdir()
+  expect_identical(train(nrounds = 60, checkpoint = folder, checkpoint_seconds = 0)$params$eta, 0.05)
+  expect_identical(train(nrounds = 70, checkpoint = folder, checkpoint_seconds = 0)$nrounds, 70L)
+})
+
+test_that("rules draw nothing from R's generator", {
+  set.seed(1)
+  before <- .Random.seed
+  m <- train(nrounds = 3)
+  expect_identical(.Random.seed, before)
+  expect_identical(m$params$seed, 0)
+  expect_same_bytes(train(nrounds = 3)$state, m$state)
+  expect_same_bytes(gbt_train(gbt_data(x, threads = 1), y, nrounds = 3, threads = 1)$state, m$state)
+  expect_same_bytes(gbt_train(as.matrix(x), y, nrounds = 3, threads = 2)$state, m$state)
+  expect_identical(as.data.frame(gbt_train(mpg ~ ., mtcars, nrounds = 3, threads = 1)), as.data.frame(m))
+})
+
+test_that("what was chosen is kept where a training is done again or goes on", {
+  stopped <- gbt_train(mpg ~ ., mtcars, nrounds = 200, valid = 0.3, early_stopping_rounds = 5, seed = 1, threads = 1)
+  again <- gbt_refit(stopped)
+  expect_identical(again$params[stopped$by_rule], stopped$params[stopped$by_rule])
+  expect_setequal(again$by_rule, stopped$by_rule)
+  expect_identical(gbt_refit(again)$params$eta, 0.05)
+  other <- gbt_refit(stopped, max_depth = 2, lambda = 7)
+  expect_identical(other$params[c("grow_policy", "max_depth", "lambda", "eta")],
+                   list(grow_policy = "depthwise", max_depth = 2, lambda = 7, eta = 0.05))
+  expect_identical(update(again, max_depth = 2)$params$grow_policy, "depthwise")
+  cv <- gbt_cv(mpg ~ ., mtcars, folds = 3, nrounds = 30, seed = 1, threads = 1, keep_models = TRUE)
+  chosen <- c(cv$params$eta, vapply(cv$models, function(m) m$params$eta, 0), gbt_refit(cv)$params$eta)
+  expect_identical(chosen, rep(signif(10 * 0.032^0.45 / 30, 2), 5)) # by all rows, for each fold
+  tuned <- gbt_tune(mpg ~ ., mtcars, space = list(lambda = c(1, 10)), configs = 2, folds = 3, nrounds = 20, seed = 1,
+                    method = "halving", min_rounds = 5, threads = 1)
+  final <- gbt_refit(tuned)
+  expect_identical(final$params$lambda, tuned$best$lambda)
+  expect_identical(final$params[c("grow_policy", "eta")], tuned$params[c("grow_policy", "eta")])
+  first <- train(nrounds = 4, eta = 0.07, grow_policy = "lossguide", max_leaves = 4)
+  more <- train(nrounds = 3, init_model = first)
+  expect_identical(more$params[c("grow_policy", "max_leaves", "eta")],
+                   list(grow_policy = "lossguide", max_leaves = 4, eta = 0.07))
+})
+
+test_that("the table of rules and models say what was chosen", {
+  rules <- gbt_defaults()
+  expect_s3_class(rules, "gbt_defaults")
+  expect_output(print(rules), "eta\n.*unless named: eta")
+  expect_output(print(rules[1]), "parameters")
+  expect_output(print(train(nrounds = 10)), "by rule +grow_policy symmetric, max_depth 6, eta 0.21, lambda 3,")
+  expect_false(any(grepl("by rule", capture.output(print(do.call(train, c(plain, nrounds = 2)))))))
+  m <- train(nrounds = 3)
+  m$by_rule <- "nothing"
+  expect_error(print(m), "`by_rule` must be NULL or names of `params`", class = "gbt_error_argument")
+  expect_identical(train(nrounds = 3)[1:2]$by_rule, train(nrounds = 3)$by_rule)
+})
+
+test_that("rules hold for every kind of training", {
+  d <- data.frame(v = sin(1:60), f = factor(rep(letters[1:6], 10)))
+  own <- list(gradient = function(score, label) score - label, hessian = function(score, label) 0 * score + 1)
+  settings <- list(list(objective = own, offset = rep(0, 60)), list(objective = "quantile"),
+                   list(monotone = c(v = 1)), list(interactions = list("v", "f")), list(subsample = 0.5, seed = 1),
+                   list(mtry = 1, seed = 1), list(cat_method = "target"), list(boosting = "ordered"),
+                   list(feature_weights = c(v = 0)), list(num_parallel_tree = 2), list(weights = rep(1:2, 30)))
+  for (setting in settings) {
+    m <- do.call(gbt_train, c(list(d, cos(1:60), nrounds = 4, threads = 1), setting))
+    expect_identical(m$params$lambda, 3)
+    expect_true(all(is.finite(predict(m, d, offset = setting$offset))))
+  }
+  sparse <- Matrix::Matrix(matrix(rep(c(0, 0, 1, 2), 60), 60), sparse = TRUE)
+  expect_setequal(gbt_train(sparse, cos(1:60), nrounds = 4, threads = 1)$by_rule, names(of()))
+})
