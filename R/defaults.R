@@ -95,7 +95,8 @@ with_rules <- function(request, facts, objective, kept = NULL) {
 
 # "by rule   grow_policy symmetric, max_depth 6, eta 0.05" of a model that is printed, in lines.
 chosen_lines <- function(values) {
-  text <- vapply(values, function(v) if (is.character(v)) v else format_number(signif(v, 4L)), "")
+  shown <- function(v) paste(if (is.numeric(v)) format_number(signif(v, 4L)) else unlist(v), collapse = " ")
+  text <- vapply(values, shown, "")
   lines <- strwrap(paste(names(values), text, sep = "#", collapse = ", "), getOption("width") - 10L)
   paste0(c("by rule   ", rep("          ", length(lines) - 1L)), gsub("#", " ", lines))
 }

@@ -149,7 +149,9 @@ test_that("monotone constraints hold everywhere, and matter", {
                    list(y = z, subsample = 0.5, colsample_bynode = 0.5, seed = 1), list(y = z, max_bin = 8, lambda = 0),
                    list(y = z, alpha = 5, max_delta_step = 0.3))
   for (setting in settings) {
-    m <- do.call(gbt_train, c(list(o, nrounds = 30, eta = 0.3, monotone = sign, threads = 1), setting))
+    usual <- list(x = o, nrounds = 30, eta = 0.3, max_depth = 6, lambda = 1, colsample_bytree = 1, monotone = sign,
+                  threads = 1)
+    m <- do.call(gbt_train, utils::modifyList(usual, setting))
     for (f in names(sign)) expect_gte(min(steps(m, f, rows, type = "link")), 0)
     expect_true(all(names(sign)[1:2] %in% as.data.frame(m)$feature))
   }
