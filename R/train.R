@@ -281,10 +281,10 @@
 #'
 #' @section Reproducibility:
 #' For given data, parameters and seed the model is the same to the last bit on any machine and for any number of
-#' threads. `seed = NULL` draws a seed from R's generator if something random was asked for (`subsample` or a `colsample`
-#' below 1, another `sampling_method` than `"uniform"`, or `valid` as a share), so [set.seed()] decides; else the seed is
-#' 0 and R's generator is not touched. (Gradients are rounded by a hash of the seed, the round and the row.) `max_seconds`
-#' makes a model depend on the speed of the machine.
+#' threads. `seed = NULL` draws a seed from R's generator if something random was asked for (`subsample` or a
+#' `colsample` below 1, another `sampling_method` than `"uniform"`, or `valid` as a share), so [set.seed()] decides;
+#' else the seed is 0 and R's generator is not touched. (Gradients are rounded by a hash of the seed, the round and the
+#' row.) `max_seconds` makes a model depend on the speed of the machine.
 #'
 #' @section Checkpoints:
 #' With `checkpoint`, the name of a folder, a file there keeps all that the training needs to go on, every
@@ -377,9 +377,9 @@
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
 #' @param grow_policy `"depthwise"` grows layer by layer, `"lossguide"` splits the leaf with the largest gain first,
-#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below. Where neither it nor `max_depth` nor
-#'   `max_leaves` is named there is a rule for the three, see Defaults; else those that are not named are `"depthwise"`,
-#'   6 and 0.
+#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below. Where neither it nor `max_depth`
+#'   nor `max_leaves` is named there is a rule for the three, see Defaults; else those that are not named are
+#'   `"depthwise"`, 6 and 0.
 #' @param lambda,alpha L2 and L1 penalty on leaf weights. For `lambda` there is a rule, see Defaults.
 #' @param gamma Least gain of a split.
 #' @param min_child_weight Least sum of hessians in a child.
