@@ -49,10 +49,11 @@ not_offered <- local({
   no("base_score", "trees start from the best constant; another start is an `offset`")
   no("boost_from_average", "trees start from the best constant; another start is an `offset`", TRUE)
   no("multi_strategy", "there is one tree for every class", "one_output_per_tree")
-  no("path_smooth", "smoothing along the path is not offered; use `lambda`", 0)
-  no("leaf_estimation_method", "leaves take one Newton step", "Newton")
-  no("leaf_estimation_iterations", "leaves take one Newton step", 1)
-  no("leaf_estimation_backtracking", "leaves take one Newton step", "No")
+  no("leaf_estimation_method", "leaves take Newton steps, `leaf_iterations` of them", "Newton")
+  no("leaf_estimation_backtracking", "with `leaf_iterations` above 1 steps that go too far are always halved",
+     holds = function(value, given) {
+       is_same(value, "AnyImprovement") || (is_same(value, "No") && is_same(given_or(given[["leaf_iterations"]], 1), 1))
+     })
   no("allow_const_label", "numbers that are all equal are accepted, a factor of one class is not", TRUE)
   linear <- "linear leaves are not offered; leaves are constant"
   no("linear_tree linear_trees", linear, FALSE)

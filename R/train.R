@@ -167,6 +167,25 @@
 #' [predict()][predict.gbt] but for rounding; with `tail_rounds` they are those of the last round alone. Predictions for
 #' masked-out rows are those of the model to the last bit, but where an `init_model` shrinks.
 #'
+#' @section Values of leaves:
+#' The value of a leaf is one Newton step for the penalised loss of its rows, times `eta`. For a squared error that is
+#' the best value; for other losses it is near it, and may be far from it where hessians change along the step: rare
+#' classes, counts. With `leaf_iterations` above 1 a leaf takes further steps when its tree is grown: gradients of its
+#' rows at score + value, exact sums of them, and the value that minimises the penalised loss by these. `lambda` and
+#' `alpha` pull the whole value, `max_delta_step` and `monotone` bound it, and `eta` multiplies it at the end. Losses
+#' are convex, so the sign of the slope says on which side of the minimum a value is: a step goes at most half the way
+#' to a value that is known to be too far, and at most doubles the value. For `"softmax"` the other classes are taken
+#' to answer a step as they do in the hessian of one step. Each step reads the tree's rows twice. Splits are chosen as
+#' before. Where one step is exact (`"squared_error"`, `"squared_log_error"`) or leaves are quantiles nothing changes;
+#' with an objective of your own it is an error.
+#'
+#' `path_smooth = s` draws the value of a node of n rows towards that of its parent: with weight n / (n + s) it is what
+#' its own rows ask for, with weight s / (n + s) the parent's value, which is smoothed in the same way; the root's is
+#' not. So small leaves say nearly what the nodes above them say, with all that these know, while `lambda` draws all
+#' leaves towards 0. Rows are counted, not weighed; of those that are drawn for the tree. `monotone` holds all the same.
+#' Gains of splits do not know of it, unlike in LightGBM. In symmetric trees nodes that a split does not suit have the
+#' value of their parent anyway.
+#'
 #' @section Objectives:
 #' When `objective` is left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`,
 #' more are `"softmax"`, numbers are `"squared_error"` (with a message, class `gbt_message`, where all of them are 0 or
@@ -401,6 +420,11 @@
 #' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
 #' @param model_size_reg Penalty on statistics of many levels that the model does not use yet, see below; 0 for none,
 #'   CatBoost's default is 0.5.
+#' @param leaf_iterations Newton steps for the values of a tree's leaves: 1 as ever, more for losses that one step does
+#'   not minimise, see below. Also called `leaf_estimation_iterations`.
+#' @param path_smooth So many rows of its parent's value are mixed into the value of each node, see below; 0 for none.
+#' @param softmax_hessian For `"softmax"`: the hessian of a class is so many times p (1 - p), p being its probability. 2
+#'   never steps too far; 0 is K / (K - 1) for K classes, Friedman's and LightGBM's way, with steps up to twice as long.
 #' @param ensemble How many trainings with different seeds the model is the mean of, see below.
 #' @param boosting `"plain"`; `"dart"` for rounds that are grown without some of those before them, see Rounds that
 #'   change earlier ones; or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees

@@ -11,7 +11,8 @@ tunable_parameters <- function() {
 
 # Ranges of these that begin above 0 are drawn on a logarithmic scale: what matters there are ratios.
 log_parameters <- c("eta", "max_leaves", "lambda", "alpha", "gamma", "min_child_weight", "min_data_in_leaf",
-                    "max_delta_step", "cat_smooth", "cat_l2", "cat_prior", "min_data_per_group", "mvs_reg")
+                    "max_delta_step", "leaf_iterations", "path_smooth", "cat_smooth", "cat_l2", "cat_prior",
+                    "min_data_per_group", "mvs_reg")
 
 # Where the user gives none.
 usual_space <- list(

@@ -156,7 +156,8 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
     for (int32_t k = 0; k < nv->n_outputs; k++) {
       int64_t at = k * nv->n + r;
       gbt_gh d = nv->spec->objective.kind == GBT_OBJ_SOFTMAX
-                     ? gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k)
+                     ? gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k,
+                                            gbt_softmax_bound(nv->n_outputs, nv->p->softmax_hessian))
                      : test_gradient(&nv->spec->objective, score[at], y[r]);
       g[at] = d.g;
       h[at] = d.h;
@@ -171,6 +172,7 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
   const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
   raw_gradients(nv, custom, g, h);
+  memcpy(nv->start, nv->score[0], cells * sizeof *nv->start);
   for (int64_t r = 0; r < nv->n && renews(nv->spec); r++)
     nv->residual[r] = nv->spec->train->rows.field[GBT_LABEL][r] - nv->score[0][r];
   for (size_t at = 0; weight && at < cells; at++)
@@ -402,32 +404,6 @@ static gbt_node put_node(const naive *nv, const naive_node *node, const gbt_node
   return out;
 }
 
-/* Before shrinkage, of objectives whose leaves are quantiles: from the root down within bounds that a constrained split
- * halves between what its children would have. */
-static void quantile_values(const naive *nv, double *weight) {
-  const double most = nv->reg.max_delta_step > 0.0 ? nv->reg.max_delta_step : INFINITY;
-  const size_t n = (size_t)nv->n_nodes;
-  double *low = test_alloc(n * sizeof *low), *high = test_alloc(n * sizeof *high);
-  for (size_t i = 0; i < n; i++) {
-    const naive_node *node = &nv->node[i];
-    weight[i] = clip(naive_quantile(nv->spec, nv->residual, node->rows, node->n_rows), -most, most);
-  }
-  low[0] = -INFINITY, high[0] = INFINITY;
-  for (size_t i = 0; i < n; i++) {
-    const naive_node *node = &nv->node[i];
-    const size_t l = (size_t)node->left, r = l + 1;
-    if (i > 0 && nv->node[node->parent].kept) weight[i] = weight[node->parent];
-    weight[i] = clip(weight[i], low[i], high[i]);
-    if (l == 0) continue;
-    const int sign = naive_sign(nv, node->split.feat);
-    const double half = 0.5 * clip(weight[l], low[i], high[i]) + 0.5 * clip(weight[r], low[i], high[i]);
-    const double mid = node->kept ? weight[i] : clip(half, low[i], high[i]);
-    low[l] = sign < 0 ? mid : low[i], high[l] = sign > 0 ? mid : high[i];
-    low[r] = sign > 0 ? mid : low[i], high[r] = sign < 0 ? mid : high[i];
-  }
-  free(low), free(high);
-}
-
 static void finish_tree(naive *nv, gbt_forest *forest) {
   const gbt_scale *scale = &nv->scale[nv->output];
   size_t n = (size_t)nv->n_nodes;
@@ -435,7 +411,7 @@ static void finish_tree(naive *nv, gbt_forest *forest) {
   double *gain = test_alloc(n * sizeof *gain), *cover = test_alloc(n * sizeof *cover);
   double *value = test_alloc(n * sizeof *value), *weight = test_alloc(n * sizeof *weight);
   uint32_t *count = test_alloc(n * sizeof *count), *sets = test_alloc(n * 2048 * sizeof *sets), n_words = 0;
-  if (renews(nv->spec)) quantile_values(nv, weight);
+  if (renews(nv->spec)) naive_quantile_values(nv, weight);
   for (size_t i = 0; i < n; i++) {
     const naive_node *node = &nv->node[i];
     int64_t g = 0, h = 0;
@@ -445,9 +421,13 @@ static void finish_tree(naive *nv, gbt_forest *forest) {
       h += q->h;
     }
     cover[i] = (double)h * scale->down_h;
-    if (!renews(nv->spec)) weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
-    if (!renews(nv->spec) && i > 0 && nv->node[node->parent].kept)
-      weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
+    if (!renews(nv->spec)) {
+      weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
+      weight[i] = naive_steps(nv, node, weight[i]);
+      if (i > 0 && nv->node[node->parent].kept) weight[i] = weight[node->parent];
+      else if (i > 0) weight[i] = naive_smoothed(nv, node, weight[i], weight[node->parent]);
+      weight[i] = clip(weight[i], node->bounds.lo, node->bounds.hi);
+    }
     value[i] = weight[i] * (nv->eta * nv->entry / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
     count[i] = (uint32_t)node->n_rows;
@@ -536,6 +516,7 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
   for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of_rows(set_at(&nv, s), spec->train->cuts);
   nv.residual = test_alloc((size_t)nv.n * sizeof *nv.residual);
+  nv.start = test_alloc(cells * sizeof *nv.start);
   if (nv.p->sampling_method != GBT_SAMPLE_UNIFORM) nv.factor = test_alloc((size_t)nv.n * sizeof *nv.factor);
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
   nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
@@ -556,8 +537,8 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
 
 void naive_close(naive *nv) {
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
-  free(nv->residual), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide);
-  free(nv->tree_feats), free(nv->factor), free(nv->weight), free(nv->cost);
+  free(nv->residual), free(nv->start), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise);
+  free(nv->wide), free(nv->tree_feats), free(nv->factor), free(nv->weight), free(nv->cost);
   gbt_feature_rules_free(nv->rules);
 }
 

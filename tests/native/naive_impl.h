@@ -43,6 +43,7 @@ typedef struct naive {
   struct naive_past *past; /* trees so far, where rounds change what they count; else NULL */
   uint64_t round;   /* that round */
   double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
+  double *start;    /* n_outputs x n: scores when the round began */
   gbt_feature_rules *rules;
   /* the tree being grown */
   uint64_t tree;
@@ -118,6 +119,16 @@ void naive_search(const naive *nv, int32_t id);
 
 /* Whether depth, leaves, rows and hessian leave room for a split. */
 int naive_could_split(const naive *nv, const naive_node *node);
+
+/* With leaf_iterations, where the steps of a node's value lead from the first one on; see naive_steps.c. */
+double naive_steps(const naive *nv, const naive_node *node, double first);
+
+/* With path_smooth, the value of a node's own rows as if so many more asked for the parent's. */
+double naive_smoothed(const naive *nv, const naive_node *node, double own, double above);
+
+/* Values of all nodes before shrinkage, of objectives whose leaves are quantiles: from the root down within bounds that
+ * a constrained split halves between what its children would have. */
+void naive_quantile_values(const naive *nv, double *weight);
 
 /* The weighted quantile of x by the objective's level and weights, over n rows of the training set: by sorting. */
 double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64_t *rows, int64_t n);

@@ -45,3 +45,31 @@ double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64
   free(pair);
   return out;
 }
+
+static double clip(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+void naive_quantile_values(const naive *nv, double *weight) {
+  const double most = nv->reg.max_delta_step > 0.0 ? nv->reg.max_delta_step : INFINITY;
+  const size_t n = (size_t)nv->n_nodes;
+  double *low = test_alloc(n * sizeof *low), *high = test_alloc(n * sizeof *high);
+  for (size_t i = 0; i < n; i++) {
+    const naive_node *node = &nv->node[i];
+    weight[i] = clip(naive_quantile(nv->spec, nv->residual, node->rows, node->n_rows), -most, most);
+  }
+  low[0] = -INFINITY, high[0] = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    const naive_node *node = &nv->node[i];
+    const size_t l = (size_t)node->left, r = l + 1;
+    if (i > 0 && nv->node[node->parent].kept) weight[i] = weight[node->parent];
+    weight[i] = clip(weight[i], low[i], high[i]);
+    if (i > 0 && !nv->node[node->parent].kept)
+      weight[i] = clip(naive_smoothed(nv, node, weight[i], weight[node->parent]), low[i], high[i]);
+    if (l == 0) continue;
+    const int sign = naive_sign(nv, node->split.feat);
+    const double half = 0.5 * clip(weight[l], low[i], high[i]) + 0.5 * clip(weight[r], low[i], high[i]);
+    const double mid = node->kept ? weight[i] : clip(half, low[i], high[i]);
+    low[l] = sign < 0 ? mid : low[i], high[l] = sign > 0 ? mid : high[i];
+    low[r] = sign > 0 ? mid : low[i], high[r] = sign < 0 ? mid : high[i];
+  }
+  free(low), free(high);
+}

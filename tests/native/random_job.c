@@ -116,6 +116,15 @@ static void draw_eta(test_rng *rng, random_job *r) {
   spec->eta = r->eta;
 }
 
+/* Values of leaves that are more than one step, in half of the jobs. */
+static void draw_leaves(test_rng *rng, random_job *r) {
+  gbt_params *p = &r->job.spec.params;
+  if (test_below(rng, 2)) return;
+  p->path_smooth = PICK(rng, 0.0, 0.5, 3.0, 100.0);
+  if (r->job.spec.objective.kind == GBT_OBJ_SOFTMAX) p->softmax_hessian = PICK(rng, 2.0, 1.0, 0.0);
+  if (r->job.spec.objective.kind != GBT_OBJ_CUSTOM) p->leaf_iterations = (int64_t)PICK(rng, 1, 2, 3, 8);
+}
+
 /* Leaves that are quantiles: labels with many ties in half of the jobs. */
 static void draw_quantile(test_rng *rng, random_job *r) {
   for (int64_t i = 0, ties = test_below(rng, 2); ties && i < r->data->table.n_rows; i++)
@@ -162,6 +171,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   draw_contest(&(test_rng){gbt_mix64(seed ^ 0x636f6e74)}, &r);
   draw_constraints(&rng, &r);
   draw_eta(&(test_rng){gbt_mix64(seed ^ 0x65746121)}, &r);
+  draw_leaves(&(test_rng){gbt_mix64(seed ^ 0x6c656166)}, &r);
   if (gbt_objective_info_of((int32_t)loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
   r.how.threads = 1 + (int)test_below(&rng, 3);
   r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);

@@ -287,7 +287,7 @@ static void softmax_equals_formulas(void) {
       for (int32_t k = 0; k < n_classes; k++) want_sum[i] += want[0][k][i] = gbt_exp(score[k][i] - want_top[i]);
       for (int32_t k = 0; k < n_classes; k++) {
         want[0][k][i] /= want_sum[i];
-        gbt_gh r = gbt_softmax_gradient(want[0][k][i], label[i] == k ? 1.0 : 0.0);
+        gbt_gh r = gbt_softmax_gradient(want[0][k][i], label[i] == k ? 1.0 : 0.0, 1.25);
         want[1][k][i] = r.g;
         want[2][k][i] = r.h;
       }
@@ -299,8 +299,11 @@ static void softmax_equals_formulas(void) {
         CHECK(same_bits(p + (size_t)k * CPU_BLOCK, want[0][k], n));
         table_at(s)->softmax_class(n, score[k], top, sum, p + (size_t)k * CPU_BLOCK);
         CHECK(same_bits(p + (size_t)k * CPU_BLOCK, want[0][k], n));
-        table_at(s)->softmax_gradients(n, k, p + (size_t)k * CPU_BLOCK, label, g, h);
+        table_at(s)->softmax_gradients(n, k, 1.25, p + (size_t)k * CPU_BLOCK, label, g, h);
         CHECK(same_bits(g, want[1][k], n) && same_bits(h, want[2][k], n));
+        table_at(s)->softmax_stepped(n, 0.75, 1.25, score[k], top, sum, g);
+        for (int32_t i = 0; i < n; i++) h[i] = gbt_softmax_stepped(score[k][i], top[i], sum[i], 0.75, 1.25);
+        CHECK(same_bits(g, h, n));
       }
     }
   }

@@ -52,6 +52,8 @@ static void make_small(random_job *r, uint64_t seed) {
   p->max_cat_onehot = 65535;
   p->hist_memory = 1024;
   p->random_strength = 0.0;
+  p->path_smooth = 0.0;
+  p->leaf_iterations = 1;
   p->extra_trees = 0;
   r->job.spec.first_use_penalty = NULL;
   if (p->num_parallel_tree > 2) p->num_parallel_tree = 1;

@@ -43,6 +43,8 @@ static void make_small(random_job *r, uint64_t seed) {
   p->max_cat_onehot = 65535;
   p->hist_memory = 1024;
   p->random_strength = 0.0;
+  p->path_smooth = 0.0;
+  p->leaf_iterations = 1;
   p->extra_trees = 0;
   if (p->num_parallel_tree > 2) p->num_parallel_tree = 1;
   r->job.spec.n_interact = 0;
@@ -72,7 +74,8 @@ static void codes_in_several_places(void) {
       const int percent = (int)(seed % 3) * 30;
       n_derived += grown(seed, 400, cuda_apart_api(percent, 60 - percent));
     }
-    CHECK_SEEN(n_derived > 30);
+    test_note("%d splits by derived features", (int)n_derived);
+    CHECK_SEEN(n_derived > 20);
     stores_use(before);
   }
 }

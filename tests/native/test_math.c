@@ -256,11 +256,39 @@ static void weights_are_optimal(void) {
 static void softmax_gradients(void) {
   test_rng rng = {11};
   for (int i = 0; i < 3000; i++) {
-    double p = test_unit(&rng);
-    gbt_gh soft = gbt_softmax_gradient(p, 1.0);
+    double p = test_unit(&rng), bound = gbt_softmax_bound(2 + i % 9, i % 2 ? 0.0 : 2.0);
+    gbt_gh soft = gbt_softmax_gradient(p, 1.0, bound);
     CHECK_EQ_BITS(soft.g, p - 1.0);
-    CHECK_NEAR(soft.h, 2.0 * p * (1.0 - p), 0.0);
+    CHECK_NEAR(soft.h, bound * p * (1.0 - p), 1e-15);
+    CHECK_EQ_BITS(bound, i % 2 ? (2.0 + i % 9) / (1.0 + i % 9) : 2.0);
   }
+}
+
+/* What a step does to a class's probability: that of the softmax with its score moved `bound` times as far; the hessian
+ * is the derivative of the gradient along the step. Probabilities stay such, however far the step goes. */
+static void softmax_steps(void) {
+  test_rng rng = {12};
+  for (int i = 0; i < 3000; i++) {
+    enum { MOST = 5 };
+    const int32_t K = 2 + i % (MOST - 1), k = (int32_t)test_below(&rng, K);
+    const double bound = gbt_softmax_bound(K, 0.0), by = 3.0 * test_bell(&rng), near = 1e-4;
+    double s[MOST], p[MOST], top, sum, moved[MOST];
+    for (int32_t c = 0; c < K; c++) s[c] = 4.0 * test_bell(&rng);
+    gbt_softmax_rows(1, K, s, 1, p, 1, &top, &sum);
+    CHECK_NEAR(gbt_softmax_stepped(s[k], top, sum, 0.0, bound), p[k], 1e-12);
+    for (int32_t c = 0; c < K; c++) moved[c] = s[c] + (c == k ? bound * by : 0.0);
+    double at_top, at_sum;
+    gbt_softmax_rows(1, K, moved, 1, p, 1, &at_top, &at_sum);
+    CHECK_NEAR(gbt_softmax_stepped(s[k], top, sum, by, bound), p[k], 1e-10);
+    const double low = gbt_softmax_stepped(s[k], top, sum, by - near, bound);
+    const double high = gbt_softmax_stepped(s[k], top, sum, by + near, bound);
+    CHECK_NEAR(gbt_softmax_gradient(p[k], 0.0, bound).h, (high - low) / (2.0 * near), 1e-6);
+    for (int far = -1; far <= 1; far++) {
+      const double end = gbt_softmax_stepped(s[k], top, sum, far * 1e308, 1.5);
+      CHECK(end >= 0.0 && end <= 1.0);
+    }
+  }
+  CHECK_EQ_BITS(gbt_softmax_stepped(0.0, 0.0, 1.0, -2000.0, 1.0), 1.0); /* no other class has anything */
 }
 
 static int by_value(const void *a, const void *b) {
@@ -313,5 +341,6 @@ void suite_math(void) {
   RUN(stochastic_rounding_is_unbiased);
   RUN(weights_are_optimal);
   RUN(softmax_gradients);
+  RUN(softmax_steps);
   RUN(noise_of_sets_is_what_noise_gains);
 }

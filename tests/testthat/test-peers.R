@@ -18,6 +18,7 @@ peers <- list(
       min_sum_hessian_per_leaf
     min_data_in_leaf = min_child_samples min_data min_data_in_leaf min_data_per_leaf min_samples_leaf
     max_delta_step = max_delta_step max_leaf_output max_tree_output
+    path_smooth = path_smooth
     subsample = bagging bagging_fraction sub_row subsample
     sampling_method = data_sample_strategy
     top_rate = top_rate
@@ -84,7 +85,7 @@ peers <- list(
     ! TRUE = boost_from_average bundle deterministic enable_bundle enable_sparse free_raw_data is_enable_bundle
       is_enable_sparse is_sparse record serializable sparse use_missing
     ! 0 = cegb_penalty_split linear_lambda mc_penalty monotone_penalty
-      monotone_splits_penalty ms_penalty nfold path_smooth
+      monotone_splits_penalty ms_penalty nfold
     ! 1 = cegb_tradeoff multi_error_top_k neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
       num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid
     ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp
@@ -177,6 +178,7 @@ peers <- list(
     grow_policy = grow_policy
     lambda = l2_leaf_reg reg_lambda
     min_data_in_leaf = min_child_samples min_data_in_leaf
+    leaf_iterations = leaf_estimation_iterations
     subsample = subsample
     colsample_bylevel = colsample_bylevel rsm
     max_bin = border_count max_bin
@@ -225,15 +227,14 @@ peers <- list(
       snapshot_file stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
-    ? = devices logging_level silent use_best_model verbose_eval
+    ? = devices leaf_estimation_backtracking logging_level silent use_best_model verbose_eval
     ! 0 = eval_fraction fold_count nfold od_pval
       sparse_features_conflict_fraction
     ! 'Median' = feature_border_type
     ! 'SkipTest' = counter_calc_method
     ! 'Sample' = ctr_history_unit
     ! 'Default' = final_ctr_computation_mode
-    ! 'No' = leaf_estimation_backtracking
-    ! 1 = fold_permutation_block leaf_estimation_iterations penalties_coefficient
+    ! 1 = fold_permutation_block penalties_coefficient
     ! 'Newton' = leaf_estimation_method
     ! 'Iter' = od_type
     ! 'PerTree' = sampling_frequency
@@ -381,6 +382,11 @@ test_that("what gbt does not have is refused, unless it is what gbt does anyway"
 test_that("what is accepted may depend on other parameters", {
   accepts <- function(value, name, ...) expect_identical(got(value, name, ...), list(...))
   refuses <- function(value, name, ...) expect_error(got(value, name, ...), class = "gbt_error_unsupported")
+  # one step is never taken back, several are
+  accepts("No", "leaf_estimation_backtracking")
+  accepts("AnyImprovement", "leaf_estimation_backtracking", leaf_iterations = 5)
+  refuses("No", "leaf_estimation_backtracking", leaf_iterations = 5)
+  refuses("Armijo", "leaf_estimation_backtracking")
   # the best round is used when training stops early, and only then
   accepts(TRUE, "use_best_model", early_stopping_rounds = 5)
   refuses(FALSE, "use_best_model", early_stopping_rounds = 5)

@@ -24,6 +24,7 @@ static void destroy(gbt_backend *self) {
   cu_sample_close(be);
   cu_gather_close(be);
   cu_renew_close(be);
+  cu_step_close(be);
   cu_drop(&be->device.memory, &be->state);
   cu_features_close(be);
   cu_drop(&be->device.memory, &be->monotone);
@@ -119,6 +120,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_gradients_open(ctx, be, err));
   GBT_TRY(cu_sample_open(be, spec, err));
   GBT_TRY(cu_renew_open(ctx, be, spec->data[0], err));
+  GBT_TRY(cu_step_open(be, err));
   GBT_TRY(cu_down_open(be, err));
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * sizeof *be->task, &be->task, err));
   GBT_TRY(open_data(ctx, be, spec, err));
@@ -425,6 +427,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->view.params = *spec->params;
   be->view.objective = spec->objective;
   be->view.renews = gbt_renews(&spec->objective);
+  be->view.n_steps = gbt_leaf_steps(&spec->objective, spec->params);
   be->view.n_features = be->n_features;
   be->view.n_slots = be->layout->n_slots;
   be->device.memory.limit = (size_t)spec->params->device_memory << 20;

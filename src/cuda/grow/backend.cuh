@@ -17,7 +17,8 @@
  *   ahead.cuh       best-first growth that splits leaves ahead of its choices
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
  *   refit.cu        trees that are there, once more: rows by given splits; add.cu: their values to scores once more
- *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
+ *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; step.cu: values that take several steps;
+ *                   route.cu: rows that were not partitioned
  *   small.cu        all of this but gradients and validation sets in one kernel, where data are small;
  *                   small_gradient.cu: their gradients
  *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
@@ -233,6 +234,7 @@ struct cu_backend {
   cu_sample sample;
   cu_gathered gather;
   cu_renewal renew;
+  cu_array<double> start; /* step.cu: scores when the round began */
   cu_down down;
   cu_added added;
   cu_graph graph;
@@ -424,6 +426,13 @@ gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_add_trees(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_tree_task *task, int32_t n_trees,
                         const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
 void cu_add_close(cu_backend *be);
+
+/* Leaves that take further steps: nothing where there is one. Scores are kept where a round has several trees of an
+ * output. A round begins. By cu_leaves: what the values of leaves and kept nodes are made of. They issue work. */
+gbt_status cu_step_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_step_close(cu_backend *be);
+gbt_status cu_step_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_step_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The op refit_trees; what it has made is freed. */
 gbt_status cu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,

@@ -206,6 +206,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   if (gbt_objective_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
   GBT_TRY(cu_renew_round(be, err));
+  GBT_TRY(cu_step_round(be, err));
   if (cu_sample_by_size(be->params)) {
     GBT_TRY(find_maxima(be, cu_without_factors(be->view), be->grad.aside.at, 0, be->n_outputs, err));
     GBT_TRY(cu_sample_begin(be, err));

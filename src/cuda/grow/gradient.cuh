@@ -7,20 +7,25 @@
 
 /* g and h of a row, by gradient kind (objectives.def): GRADIENT_ROW and so on. aside: n_rows numbers and then n_rows
  * others: of softmax (top, sum), or the host's g, h. */
-#define GRADIENT_ROW(name) r = gbt_##name##_gradient(score[row], v.label[row], v.objective.param)
-#define GRADIENT_CLASSES(name)                                                               \
-  r = gbt_##name##_gradient(gbt_softmax_probability(score[row], aside[row], aside[n + row]), \
-                            v.label[row] == (double)output ? 1.0 : 0.0)
+#define GRADIENT_ROW(name) \
+  r = gbt_##name##_gradient(STEPPED ? score[row] + by : score[row], v.label[row], v.objective.param)
+#define GRADIENT_CLASSES(name)                                                                            \
+  r = gbt_##name##_gradient(STEPPED ? gbt_softmax_stepped(score[row], aside[row], aside[n + row], by, bound) \
+                                    : gbt_softmax_probability(score[row], aside[row], aside[n + row]),    \
+                            v.label[row] == (double)output ? 1.0 : 0.0, bound)
 #define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
 
 /* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the
- * others. */
-template <gbt_objective_kind KIND>
+ * others. STEPPED: at scores of the round's start that have moved by `by` (step.cu). */
+template <gbt_objective_kind KIND, bool STEPPED = false>
 __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const double *aside, int32_t output,
-                                                         uint64_t row) {
+                                                         uint64_t row, double by = 0.0) {
   const uint64_t n = (uint64_t)v.train.n_rows;
-  const double *score = v.score + (uint64_t)(uint32_t)output * n;
+  const double *score = (STEPPED && v.start ? v.start : v.score) + (uint64_t)(uint32_t)output * n;
+  const double bound = gbt_softmax_bound(v.objective.n_outputs, v.params.softmax_hessian);
   gbt_gh r = {0.0, 0.0};
+  (void)by;
+  (void)bound;
   switch (KIND) {
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \

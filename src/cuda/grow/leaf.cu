@@ -6,8 +6,9 @@
  *              back (ahead.cuh)
  *   k_fine     what the leaves' 16-bit sums leave out is added, piece by piece (symmetric: all of it)
  *   renew.cu   objectives whose leaves are quantiles: these
- *   values     one block, the last one of k_fine or that of k_values: inner nodes are the sums of the leaves below;
- *              values
+ *   step.cu    leaves that take several steps: these
+ *   values     one block, the last one of k_fine or (quantiles, several steps, smoothed values) that of k_values: inner
+ *              nodes are the sums of the leaves below; values
  *   k_scores   pieces again: a leaf's value to the scores of its rows
  *   cu_route   rows of the training set that were not drawn, and validation sets: route.cu
  *
@@ -44,16 +45,16 @@ __device__ static __forceinline__ double quantile_of(const cu_view &v, int32_t i
   return gbt_pick_value(&v.pick[i], v.policy.reg.max_delta_step);
 }
 
-__device__ static __forceinline__ double node_value(const cu_view &v, const gbt_scale *scale, int32_t i) {
-  const gbt_grow_node *node = &v.node[i];
-  const gbt_grow_node *parent = node->parent >= 0 ? &v.node[node->parent] : nullptr;
-  double above = parent && parent->kept ? v.value[node->parent] : 0.0;
-  if (v.renews && !(parent && parent->kept)) return gbt_clip(quantile_of(v, i), node->bounds);
-  return gbt_grow_value(&v.policy, scale, node, v.fine[i], parent, above);
+/* What the rows of a node ask for, within its bounds. */
+__device__ static __forceinline__ double own_value(const cu_view &v, const gbt_scale *scale, int32_t i) {
+  if (v.renews) return gbt_clip(quantile_of(v, i), v.node[i].bounds);
+  if (v.n_steps > 0) return v.step[i].value;
+  return gbt_grow_own(&v.policy, scale, &v.node[i], v.fine[i]);
 }
 
-/* Quantiles under constraints: layer by layer, as the bounds of children are made of their parent's. */
-__device__ static __forceinline__ void bounded_values(const cu_view &v, const gbt_scale *scale) {
+/* Layer by layer: values are made of those above, and bounds of quantiles of their parents'. */
+__device__ static __forceinline__ void values_by_depth(const cu_view &v, const gbt_scale *scale) {
+  const int bounded = v.renews && v.policy.monotone;
   int more = 1;
   for (int32_t depth = 0; more; depth++) {
     more = 0;
@@ -61,8 +62,10 @@ __device__ static __forceinline__ void bounded_values(const cu_view &v, const gb
       gbt_grow_node *node = &v.node[i], *left = &v.node[node->left];
       more |= node->depth > depth;
       if (node->depth != depth) continue;
-      v.value[i] = node_value(v, scale, i);
-      if (node->left)
+      const gbt_grow_node *parent = node->parent >= 0 ? &v.node[node->parent] : nullptr;
+      const double above = parent ? v.value[node->parent] : 0.0;
+      v.value[i] = gbt_grow_value(&v.policy, node, own_value(v, scale, i), parent, above);
+      if (bounded && node->left)
         gbt_grow_bound_quantiles(&v.policy, node, v.value[i], quantile_of(v, node->left),
                                  quantile_of(v, node->left + 1), left, left + 1);
     }
@@ -71,25 +74,27 @@ __device__ static __forceinline__ void bounded_values(const cu_view &v, const gb
 }
 
 /* Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a layer is a
- * run of nodes. */
-__device__ static __forceinline__ void plain_values(const cu_view &v, const gbt_scale *scale) {
+ * run of nodes. own(i): what the rows of node i ask for. */
+template <class Own> __device__ static __forceinline__ void plain_values(const cu_view &v, Own own) {
   const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
   int32_t end = gbt_policy_one_split(v.policy.kind) ? 1 : n_nodes;
   for (int32_t beg = 0; beg < n_nodes; beg = end, end = 2 * end + 1) {
     if (end > n_nodes) end = n_nodes;
-    for (int32_t i = beg + me; i < end; i += step) v.value[i] = node_value(v, scale, i);
+    for (int32_t i = beg + me; i < end; i += step) {
+      const gbt_grow_node *node = &v.node[i];
+      const gbt_grow_node *parent = node->parent >= 0 ? &v.node[node->parent] : nullptr;
+      const double above = parent && parent->kept ? v.value[node->parent] : 0.0;
+      v.value[i] = gbt_grow_plain_value(node, own(i), parent, above);
+    }
     __syncthreads();
   }
 }
 
-/* One block: values of all nodes. */
+/* One block: values of all nodes, which are Newton steps. */
 __device__ static __forceinline__ void make_values(const cu_view &v) {
   const gbt_scale *scale = &v.output[v.tree->task.output].scale;
   cu_sum_up(v);
-  if (v.renews && v.policy.monotone)
-    bounded_values(v, scale);
-  else
-    plain_values(v, scale);
+  plain_values(v, [&](int32_t i) { return gbt_grow_own(&v.policy, scale, &v.node[i], v.fine[i]); });
   cu_shrink_values(v);
 }
 
@@ -111,7 +116,17 @@ __global__ static void __launch_bounds__(CU_BLOCK, 6) k_fine(cu_view all, int va
   if (values && cu_is_last(&v.tree->came)) make_values(v);
 }
 
-__global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) { make_values(cu_mine(all)); }
+/* Values that k_fine does not make. */
+__global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const gbt_scale *scale = &v.output[v.tree->task.output].scale;
+  if (v.n_steps == 0) cu_sum_up(v); /* k_begin has */
+  if (v.policy.smooth > 0.0 || (v.renews && v.policy.monotone))
+    values_by_depth(v, scale);
+  else
+    plain_values(v, [&](int32_t i) { return own_value(v, scale, i); });
+  cu_shrink_values(v);
+}
 
 __global__ static void k_scores(cu_view all, int32_t turn) {
   const cu_view v = cu_of_turn(all, turn);
@@ -131,10 +146,12 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
   }
-  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view, !be->view.renews);
+  const int plain = !be->view.renews && be->view.n_steps == 0 && !(be->view.policy.smooth > 0.0);
+  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view, plain);
   CU_LAUNCHED();
-  if (be->view.renews) {
+  if (!plain) {
     GBT_TRY(cu_renew_leaves(be, err));
+    GBT_TRY(cu_step_leaves(be, err));
     CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
   }

@@ -1,4 +1,4 @@
-/* The rows of leaves, piece by piece: leaf.cu plans them, renew.cu goes over them too. */
+/* The rows of leaves, piece by piece: leaf.cu plans them, renew.cu and step.cu go over them too. */
 #pragma once
 
 #include "../base/block.cuh"
@@ -31,6 +31,23 @@ __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v
 
 __device__ static __forceinline__ uint32_t cu_row_at(const cu_leaf_rows &r, uint32_t i) {
   return r.row ? r.row[i] : r.first + i;
+}
+
+/* Whose value rows below a node go by: the nearest node, from it upwards, for which wants(node, its parent or NULL)
+ * holds; -1: none. */
+template <class Wants>
+__device__ static __forceinline__ int32_t cu_find_owner(const cu_view &v, int32_t i, Wants wants) {
+  for (; i >= 0; i = v.node[i].parent) {
+    const int32_t above = v.node[i].parent;
+    if (wants(&v.node[i], above >= 0 ? &v.node[above] : nullptr)) break;
+  }
+  return i;
+}
+
+/* The next one above, where v.owner has that of every node. */
+__device__ static __forceinline__ int32_t cu_owner_above(const cu_view &v, int32_t owner) {
+  const int32_t above = v.node[owner].parent;
+  return above >= 0 ? v.owner[above] : -1;
 }
 
 /* Sums of the gradients that histograms take, those of 16 bits times `unit`: a thread's part. By row: gradients have

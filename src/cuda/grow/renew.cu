@@ -17,18 +17,13 @@ __global__ static void k_residuals(cu_view v) {
     v.residual[row] = gbt_order_key(v.label[row] - v.score[row]);
 }
 
-__device__ static __forceinline__ int wants_quantile(const cu_view &v, int32_t i) {
-  const int32_t above = v.node[i].parent;
-  return gbt_grow_wants_quantile(&v.policy, &v.node[i], above >= 0 ? &v.node[above] : nullptr);
-}
-
 __global__ static void k_owners(cu_view all) {
   const cu_view v = cu_mine(all);
   const gbt_pick none = {0, 0};
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
-    int32_t at = i;
-    while (at >= 0 && !wants_quantile(v, at)) at = v.node[at].parent;
-    v.owner[i] = at;
+    v.owner[i] = cu_find_owner(v, i, [&](const gbt_grow_node *node, const gbt_grow_node *parent) {
+      return gbt_grow_wants_quantile(&v.policy, node, parent);
+    });
     v.pick[i] = none; /* of a node without rows */
     for (int d = 0; d < CU_DIGIT_VALUES; d++) v.digit[(uint64_t)(uint32_t)i * CU_DIGIT_VALUES + (uint32_t)d] = 0;
   }
@@ -59,11 +54,8 @@ __global__ static void k_weigh(cu_view all, int shift) {
   CU_SHARED(unsigned long long, weight, CU_DIGIT_VALUES);
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     const cu_leaf_rows r = cu_rows_of_block(v, b);
-    for (int32_t owner = v.owner[r.node]; owner >= 0;) {
+    for (int32_t owner = v.owner[r.node]; owner >= 0; owner = cu_owner_above(v, owner))
       weigh_for(v, r, owner, shift, weight);
-      const int32_t above = v.node[owner].parent;
-      owner = above >= 0 ? v.owner[above] : -1;
-    }
   }
 }
 

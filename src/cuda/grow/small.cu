@@ -447,7 +447,7 @@ __device__ static __forceinline__ void make_values(const cu_view &v) {
   __syncthreads();
   cu_sum_up(v);
   for (int32_t i = me; i < n_nodes; i += step)
-    v.value[i] = gbt_grow_value(&v.policy, scale, &v.node[i], v.fine[i], nullptr, 0.0);
+    v.value[i] = gbt_grow_own(&v.policy, scale, &v.node[i], v.fine[i]);
   __syncthreads();
   cu_shrink_values(v);
 }

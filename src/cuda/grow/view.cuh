@@ -32,6 +32,7 @@ extern "C" {
 #include "../../gbt/objective/renewal.h"
 #include "../../gbt/tree/contest.h"
 #include "../../gbt/tree/grow_node.h"
+#include "../../gbt/tree/leaf_step.h"
 }
 
 /* ---- the tree being grown, in device memory ---- */
@@ -168,8 +169,9 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, cu_leaf_run, leaf_run, nodes) /* by place: of what has not been split, the rows */                    \
   X(CU_SCRATCH, cu_open_leaf, open_leaf, v->ahead > 0 ? nodes : 0) /* as the next one: ahead.cuh */                   \
   X(CU_SCRATCH, gbt_grow_node, grown, v->ahead > 0 ? nodes : 0)                                                       \
-  X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                                \
-  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
+  X(CU_SCRATCH, int32_t, owner, v->renews || v->n_steps > 0 ? nodes : 0) /* leaf.cuh */                               \
+  X(CU_SCRATCH, gbt_leaf_step, step, v->n_steps > 0 ? nodes : 0) /* step.cu */                                        \
+  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0) /* as the next one: renew.cu */                                \
   X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_feat_runs) /* the best of a run */           \
   X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
@@ -209,6 +211,12 @@ struct cu_renewal_view {
   double level;          /* of the quantile */
   uint64_t *residual;    /* n_rows: keys, as they were when the round began */
   const uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
+};
+
+/* Leaves that take further steps: step.cu. */
+struct cu_step_view {
+  int32_t n_steps;     /* behind the first one; 0: none */
+  const double *start; /* scores of the train set when the round began; NULL: no tree has changed those of its output */
 };
 
 /* How codes of the training set are read that do not all stand in one place, on the device. */
@@ -252,6 +260,7 @@ struct cu_view : cu_tree_state,
                  cu_grad_view,
                  cu_sample_view,
                  cu_renewal_view,
+                 cu_step_view,
                  cu_place_view,
                  cu_size_view,
                  cu_set_feats_view {

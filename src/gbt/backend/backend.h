@@ -164,6 +164,14 @@ struct gbt_backend {
   double seconds[GBT_N_PHASES]; /* the trainer counts those of its own work here, too */
 };
 
+/* Steps behind the first one. One step is all for losses that it minimises (hessians that are always 1), and for leaves
+ * that are no Newton steps. */
+static inline int32_t gbt_leaf_steps(const gbt_objective *objective, const gbt_params *params) {
+  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
+  if (info->gradient == GBT_GRADIENT_GIVEN || info->leaves != GBT_LEAVES_NEWTON) return 0;
+  return info->hessian == GBT_HESSIAN_UNIT ? 0 : (int32_t)params->leaf_iterations - 1;
+}
+
 /* What every backend says when numbers grow too large; round: from 0. */
 static inline gbt_status gbt_gradients_overflow(uint64_t round, gbt_error *err) {
   return gbt_fail(err, GBT_E_DATA,

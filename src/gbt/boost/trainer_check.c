@@ -100,10 +100,29 @@ static gbt_status check_eta(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
+/* What is for one objective is not ignored elsewhere. */
+static gbt_status check_hessian(const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_params usual = gbt_params_default();
+  if (gbt_objective_by_classes(&spec->objective) || spec->params.softmax_hessian == usual.softmax_hessian)
+    return GBT_OK;
+  return gbt_fail_on(err, GBT_E_ARG, "softmax_hessian", "`softmax_hessian` is for the objective \"softmax\" alone");
+}
+
+/* A loss of the host's has gradients at the scores that the host was shown alone. */
+static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
+  if (spec->params.leaf_iterations == 1 || !gbt_objective_is_given(&spec->objective)) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",
+                     "`leaf_iterations` is %d; with an objective by functions it must be 1, as further steps need "
+                     "gradients at scores that the functions are not asked about",
+                     (int)spec->params.leaf_iterations);
+}
+
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(check_eta(spec, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
+  GBT_TRY(check_steps(spec, err));
+  GBT_TRY(check_hessian(spec, err));
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

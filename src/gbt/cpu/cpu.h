@@ -11,9 +11,9 @@
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_stream.c     both in one pass, where pages are not all in memory
  *   cpu_gather.c     drawn rows of such pages, in memory
- *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
- *                    not partitioned; cpu_refit.c: a tree that is there on other rows; cpu_add.c: such a
- *                    tree to scores once more; cpu_walk.c, cpu_walk_tables.c: rows down it
+ *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_step.c: further
+ *                    steps; cpu_route.c: rows that were not partitioned; cpu_refit.c: a tree that is there on other
+ *                    rows; cpu_add.c: such a tree to scores once more; cpu_walk.c, cpu_walk_tables.c: rows down it
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -42,6 +42,7 @@
 #include "cpu_search.h"
 #include "cpu_sparse.h"
 #include "cpu_split.h"
+#include "cpu_step.h"
 #include "cpu_stream.h"
 #include "cpu_walk.h"
 
@@ -78,6 +79,7 @@ typedef struct cpu_backend {
   cpu_gather gather;
   cpu_leaves leaf;
   cpu_renewal renew;
+  cpu_steps steps;
   cpu_refit refit;
   cpu_walk walk;
   cpu_scratches scratch;

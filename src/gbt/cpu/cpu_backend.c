@@ -16,6 +16,7 @@ static void destroy(gbt_backend *self) {
   cpu_walk_close(be);
   cpu_refit_close(be);
   cpu_renew_close(be);
+  cpu_step_close(be);
   cpu_partition_close(be);
   cpu_stream_close(be);
   cpu_gather_close(be);
@@ -146,6 +147,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_layer_open(be, err), done);
   GBT_TRY_GOTO(cpu_gradient_open(be, err), done);
   GBT_TRY_GOTO(cpu_renew_open(ctx, be, err), done);
+  GBT_TRY_GOTO(cpu_step_open(be, err), done);
   GBT_TRY_GOTO(cpu_sample_open(be, spec->class_rate, spec->n_class_rates, err), done);
   GBT_TRY_GOTO(cpu_rows_open(be, err), done);
   GBT_TRY_GOTO(cpu_score_open(ctx, be, spec, err), done);

@@ -14,6 +14,7 @@
 #include "../base/clock.h"
 #include "../base/comm.h"
 #include "../base/parallel.h"
+#include "../objective/softmax.h"
 #include "cpu.h"
 
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
@@ -77,7 +78,8 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
     memcpy(g, pass->host_g + at, (size_t)n * sizeof *g);
     memcpy(h, pass->host_h + at, (size_t)n * sizeof *h);
   } else if (pass->by_classes) {
-    be->kernels->softmax_gradients(n, k, p, label + row, g, h);
+    be->kernels->softmax_gradients(n, k, gbt_softmax_bound(be->n_outputs, be->params->softmax_hessian), p, label + row,
+                                   g, h);
   } else {
     be->kernels->gradients(&be->objective, n, be->score[0] + at, label + row, g, h);
   }
@@ -287,6 +289,7 @@ gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));
+  cpu_step_output(be);
   be->grad.fixed_output = be->task.output;
   count_time(be, t0);
   return GBT_OK;

@@ -23,7 +23,10 @@ typedef struct cpu_kernels {
    * bits. */
   void (*softmax)(int32_t n, int32_t K, const double *score, size_t stride, double *p, double *top, double *sum);
   void (*softmax_class)(int32_t n, const double *score, const double *top, const double *sum, double *p);
-  void (*softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g, double *h);
+  void (*softmax_gradients)(int32_t n, int32_t klass, double bound, const double *p, const double *label, double *g,
+                            double *h);
+  void (*softmax_stepped)(int32_t n, double by, double bound, const double *score, const double *top,
+                          const double *sum, double *p);
 
   /* Row weights into gradients. */
   void (*weigh)(int32_t n, const double *weight, double *g, double *h);

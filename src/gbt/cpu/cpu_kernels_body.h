@@ -34,11 +34,16 @@ TARGET static void KERNEL(softmax_class)(int32_t n, const double *score, const d
   for (int32_t i = 0; i < n; i++) p[i] = gbt_softmax_probability(score[i], top[i], sum[i]);
 }
 
-TARGET static void KERNEL(softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g,
-                                             double *h) {
+TARGET static void KERNEL(softmax_stepped)(int32_t n, double by, double bound, const double *score, const double *top,
+                                           const double *sum, double *p) {
+  for (int32_t i = 0; i < n; i++) p[i] = gbt_softmax_stepped(score[i], top[i], sum[i], by, bound);
+}
+
+TARGET static void KERNEL(softmax_gradients)(int32_t n, int32_t klass, double bound, const double *p,
+                                             const double *label, double *g, double *h) {
   double mine = (double)klass;
   for (int32_t i = 0; i < n; i++) {
-    gbt_gh r = gbt_softmax_gradient(p[i], label[i] == mine ? 1.0 : 0.0);
+    gbt_gh r = gbt_softmax_gradient(p[i], label[i] == mine ? 1.0 : 0.0, bound);
     g[i] = r.g;
     h[i] = r.h;
   }
@@ -176,6 +181,7 @@ static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
                                           .softmax = KERNEL(softmax),
                                           .softmax_class = KERNEL(softmax_class),
                                           .softmax_gradients = KERNEL(softmax_gradients),
+                                          .softmax_stepped = KERNEL(softmax_stepped),
                                           .weigh = KERNEL(weigh),
                                           .maxima = KERNEL(maxima),
                                           .squares = KERNEL(squares),

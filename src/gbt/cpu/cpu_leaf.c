@@ -72,11 +72,12 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Before shrinkage. above: the parent's. */
-static double value_of(const cpu_backend *be, size_t i, const gbt_grow_node *parent, double above) {
+/* What the rows of a node ask for, within its bounds. */
+static double own_value(const cpu_backend *be, size_t i) {
   const gbt_grow_node *node = &be->fr.node[i];
-  if (be->renew.key && !(parent && parent->kept)) return gbt_clip(cpu_renew_value(be, i), node->bounds);
-  return gbt_grow_value(&be->fr.policy, &be->grad.scale[be->task.output], node, be->leaf.fine[i], parent, above);
+  if (be->renew.key) return gbt_clip(cpu_renew_value(be, i), node->bounds);
+  if (be->steps.n > 0) return be->steps.node[i].value;
+  return gbt_grow_own(&be->fr.policy, &be->grad.scale[be->task.output], node, be->leaf.fine[i]);
 }
 
 static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
@@ -86,7 +87,7 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
     const gbt_grow_node *node = &be->fr.node[i];
     const gbt_grow_node *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
     double above = parent ? be->leaf.value[node->parent] : 0.0;
-    be->leaf.value[i] = value_of(be, i, parent, above);
+    be->leaf.value[i] = gbt_grow_value(&be->fr.policy, node, own_value(be, i), parent, above);
     cpu_renew_bound(be, i, be->leaf.value[i]);
   }
   for (size_t i = 0; i < n_nodes; i++) {
@@ -158,6 +159,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
   GBT_TRY(cpu_renew_leaves(ctx, be, err));
   GBT_TRY(fine_sums(ctx, be, err));
+  GBT_TRY(cpu_step_leaves(ctx, be, err));
   GBT_TRY(put_tree(ctx, be, 0, forest, err));
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
@@ -165,7 +167,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
 
 gbt_status cpu_finish_walked(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
-  GBT_ASSERT(be->renew.key == NULL);
+  GBT_ASSERT(be->renew.key == NULL && be->steps.n == 0);
   if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
   GBT_TRY(put_tree(ctx, be, 1, forest, err));
   be->base.seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -2,7 +2,7 @@
  *
  *   walked           where columns are kept: all nodes get their splits, cpu_walk_tree leads the rows down and adds
  *                    gradients up; bounds; cpu_finish_walked
- *   split            elsewhere, and where leaves are quantiles, which need a leaf's rows together:
+ *   split            elsewhere, and where leaves are quantiles or take several steps, which need their rows together:
  *     layer by layer   nodes get the splits, cpu_partition moves the rows
  *     then             nodes to the numbers that they have in the tree; sums of gradients from the leaves upwards;
  *                      bounds and weights from the root downwards, as growth would have made them
@@ -156,7 +156,7 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_TRY(cpu_begin_trees(ctx, self, task, n_trees, err));
   /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
   if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
-  const int walks = be->renew.key == NULL && columns_split(be, &tree);
+  const int walks = be->renew.key == NULL && be->steps.n == 0 && columns_split(be, &tree);
   gbt_status status = walks ? walk(ctx, be, &tree, err) : split_layers(ctx, be, &tree, err);
   be->fr.policy.kind = kind;
   if (status != GBT_OK) return status;

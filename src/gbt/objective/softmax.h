@@ -33,11 +33,28 @@ GBT_FN void gbt_softmax_rows(int64_t n, int32_t K, const double *score, size_t s
   }
 }
 
-/* p: probability of the class at hand; y1: 1 when it is the row's class. The hessian is the diagonal times 2, the usual
- * upper bound of the softmax's hessian for K >= 2 classes treated one by one (Friedman 2000 uses K / (K - 1)). */
-GBT_FN gbt_gh gbt_softmax_gradient(double p, double y1) {
-  gbt_gh r = {p - y1, 2.0 * p * (1.0 - p)};
+/* By how much the hessian of a class is more than p (1 - p), the second derivative in its own score alone: K classes
+ * take their steps at the same time, each as if the others stood still. asked: the parameter softmax_hessian. 2 bounds
+ * the softmax's hessian, so that steps of all classes together never make the loss larger; K / (K - 1) (Friedman 2000)
+ * is that of a class whose step the others answer evenly. */
+GBT_FN double gbt_softmax_bound(int32_t K, double asked) {
+  return asked > 0.0 ? asked : (double)K / (double)(K - 1);
+}
+
+/* p: probability of the class at hand; y1: 1 when it is the row's class; bound: gbt_softmax_bound. */
+GBT_FN gbt_gh gbt_softmax_gradient(double p, double y1, double bound) {
+  gbt_gh r = {p - y1, bound * p * (1.0 - p)};
   return r;
+}
+
+/* The probability once the class, whose score was s, has taken a step `by`; top and sum are those from before. The
+ * others answer a step: the probability moves as if the score alone moved by bound * by, which makes the hessian above
+ * the derivative of the gradient along the step. rest is 0 or more, as it is what other classes have added to sum. */
+GBT_FN double gbt_softmax_stepped(double s, double top, double sum, double by, double bound) {
+  const double rest = sum - gbt_exp(s - top), to = (s - top) + bound * by;
+  if (to > 0.0) return 1.0 / (1.0 + rest * gbt_exp(-to));
+  const double own = gbt_exp(to), all = own + rest;
+  return all > 0.0 ? own / all : 1.0; /* no other class has anything */
 }
 
 /* The log of the class's share of the weights, at least 1e-9. */

@@ -47,6 +47,7 @@ typedef struct gbt_grow_policy {
   gbt_policy_kind kind;
   int64_t max_depth, max_leaves, min_rows;
   double min_child_weight;
+  double smooth;          /* path_smooth */
   const int8_t *monotone; /* by feature, borrowed, where the nodes are; or NULL */
   gbt_reg reg;
   gbt_units unit; /* of the tree's histograms */
@@ -59,6 +60,7 @@ GBT_FN gbt_grow_policy gbt_grow_policy_of(const gbt_params *params, const int8_t
   p.max_leaves = params->max_leaves;
   p.min_rows = params->min_data_in_leaf;
   p.min_child_weight = params->min_child_weight;
+  p.smooth = params->path_smooth;
   p.monotone = monotone;
   p.reg.lambda = params->lambda;
   p.reg.alpha = params->alpha;
@@ -202,11 +204,18 @@ GBT_FN void gbt_grow_share(const gbt_grow_node *parent, uint32_t own_left, gbt_g
   right->own_rows = parent->own_rows - own_left;
 }
 
-/* Where leaves are quantiles: whether that of the node's own rows is needed. It is its value, if it is a leaf or kept;
- * or it says where the node is parted from its sibling. Below a kept node neither: gbt_grow_value. */
-GBT_FN int gbt_grow_wants_quantile(const gbt_grow_policy *p, const gbt_grow_node *node, const gbt_grow_node *parent) {
+/* Whether the value that a node's own rows ask for is needed: it is the node's, if it is a leaf or kept; where values
+ * are smoothed those of all nodes are mixed into others. Below a kept node it is not: gbt_grow_value. */
+GBT_FN int gbt_grow_wants_own(const gbt_grow_policy *p, const gbt_grow_node *node, const gbt_grow_node *parent) {
   if (parent && parent->kept) return 0;
-  return node->left == 0 || node->kept || (parent && gbt_grow_sign(p, parent) != 0);
+  return node->left == 0 || node->kept || p->smooth > 0.0;
+}
+
+/* Where leaves are quantiles: whether that of the node's own rows is needed, also because it says where the node is
+ * parted from its sibling. */
+GBT_FN int gbt_grow_wants_quantile(const gbt_grow_policy *p, const gbt_grow_node *node, const gbt_grow_node *parent) {
+  if (gbt_grow_wants_own(p, node, parent)) return 1;
+  return parent && !parent->kept && gbt_grow_sign(p, parent) != 0;
 }
 
 /* Where leaves are quantiles: the bounds of a finished tree's children, in place of those that the search went by,
@@ -219,12 +228,28 @@ GBT_FN void gbt_grow_bound_quantiles(const gbt_grow_policy *p, const gbt_grow_no
   gbt_grow_part(parent, gbt_grow_sign(p, parent), mid, left, right);
 }
 
-/* What a node is worth before shrinkage: the best weight for its fine sums; below a kept node the parent's value.
- * parent: NULL for the root. */
-GBT_FN double gbt_grow_value(const gbt_grow_policy *p, const gbt_scale *scale, const gbt_grow_node *node, gbt_sum fine,
+/* What a node's own rows ask for: the best weight for its fine sums, before shrinkage. */
+GBT_FN double gbt_grow_own(const gbt_grow_policy *p, const gbt_scale *scale, const gbt_grow_node *node, gbt_sum fine) {
+  return gbt_weight((double)fine.g * scale->down_g, (double)fine.h * scale->down_h, p->reg, node->bounds);
+}
+
+/* The value where nothing is smoothed. own: within the node's bounds. */
+GBT_FN double gbt_grow_plain_value(const gbt_grow_node *node, double own, const gbt_grow_node *parent,
+                                   double parent_value) {
+  return parent && parent->kept ? gbt_clip(parent_value, node->bounds) : own;
+}
+
+/* What a node is worth before shrinkage. own: what its rows ask for (the weight, refined in leaf_step.h where there are
+ * more steps, or a quantile); below a kept node the parent's value. parent: NULL for the root. Smoothing mixes in the
+ * parent's value, as if `smooth` more rows asked for it; bounds hold all the same. */
+GBT_FN double gbt_grow_value(const gbt_grow_policy *p, const gbt_grow_node *node, double own,
                              const gbt_grow_node *parent, double parent_value) {
   if (parent && parent->kept) return gbt_clip(parent_value, node->bounds);
-  return gbt_weight((double)fine.g * scale->down_g, (double)fine.h * scale->down_h, p->reg, node->bounds);
+  if (parent && p->smooth > 0.0) {
+    const double share = p->smooth / ((double)gbt_grow_rows(node) + p->smooth);
+    own = own + (parent_value - own) * share;
+  }
+  return gbt_clip(own, node->bounds);
 }
 
 GBT_FN int gbt_grow_value_ok(double value) { return value < 1e300 && value > -1e300; }

@@ -222,7 +222,8 @@ tried <- list(
   min_data_in_leaf = c(1, 2, 10), max_delta_step = c(0, 0.3), subsample = c(0.7, 0.1, 1e-6),
   colsample_bytree = c(0.6, 1e-6), colsample_bylevel = c(0.6, 1e-6), colsample_bynode = c(0.4, 1e-6),
   num_parallel_tree = c(2, 3), random_strength = c(0, 1, 50), extra_trees = c(FALSE, TRUE),
-  model_size_reg = c(0.5, 30), max_cat_onehot = c(1, 10, 100), cat_smooth = c(0, 2),
+  model_size_reg = c(0.5, 30), leaf_iterations = c(2, 3, 8), path_smooth = c(0.5, 20), softmax_hessian = c(0, 1),
+  max_cat_onehot = c(1, 10, 100), cat_smooth = c(0, 2),
   cat_l2 = c(0, 2), cat_noise = c(0, 0.1), max_cat_threshold = c(1, 3), min_data_per_group = c(1, 5, 100),
   seed = c(1, 12345, 2147483648), hist_memory = c(1, 1024), rate_drop = c(0.2, 0.6), skip_drop = c(0, 0.2),
   max_drop = c(1, 3), model_shrink_rate = c(0.01, 0.5), tail_rounds = c(2, 4)
@@ -393,7 +394,9 @@ draw_case <- function(id) {
   case$sets <- draw_sets(all, part[-(1:2)], if (classes) case$y)
   case$own <- drawn$objective == "own"
   case$args <- draw_host_args(draw_constraints(draw_engine_args(), x), case, drawn$objective)
-  if (case$own && identical(case$args$boosting, "ordered")) case$args$boosting <- NULL # needs an objective of gbt's
+  if (drawn$objective != "softmax") case$args$softmax_hessian <- NULL
+  if (case$own) case$args$leaf_iterations <- NULL # needs an objective of gbt's, as "ordered" does
+  if (case$own && identical(case$args$boosting, "ordered")) case$args$boosting <- NULL
   case$init <- if (chance(0.1)) 2 else 0
   case$unseen <- one_of(c("prior", "missing"))
   case$how <- lapply(1:3, draw_how)
