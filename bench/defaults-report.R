@@ -101,6 +101,7 @@ paired <- function(pairs) {
       change <- changes(runs, pair[1], pair[2])
       change[names(change) %in% at]
     })
+    if (!length(unlist(d))) return(NULL) # rules are looked at one by one on the choosing half alone
     tests <- flip_tests(d)
     do.call(rbind, lapply(seq_along(pairs), function(k) {
       v <- d[[k]]
