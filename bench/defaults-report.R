@@ -120,7 +120,7 @@ paired <- function(pairs) {
 rule_sections <- function() {
   if (!requireNamespace("gbt", quietly = TRUE)) return(NULL)
   rules <- gbt::gbt_defaults()
-  lines <- lapply(seq_len(nrow(rules)), function(i) {
+  lines <- lapply(which(!startsWith(rules$evidence, "bench/")), function(i) { # others have a page of their own
     undone <- unlist(lapply(strsplit(rules$parameters[i], ", ", fixed = TRUE)[[1]], function(name) {
       named <- paste0("gbt/without.", name)
       gbt_all[gbt_all == named | startsWith(gbt_all, paste0(named, "."))]

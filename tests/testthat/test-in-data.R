@@ -9,8 +9,8 @@ made <- function() {
 }
 
 fit <- function(...) {
-  gbt_train(..., objective = "poisson", nrounds = 4, max_depth = 2, eval_train = TRUE, cat_method = "target", seed = 1,
-            threads = 1)
+  gbt_train(..., objective = "poisson", nrounds = 4, max_depth = 2, lambda = 1, colsample_bytree = 1, eval_train = TRUE,
+            cat_method = "target", seed = 1, threads = 1)
 }
 
 test_that("the column comes first, then a variable of where the argument is written", {
