@@ -79,11 +79,9 @@
 #' `gbt_warning_order`) says that they have no effect.
 #'
 #' @section Defaults:
-#' Parameters that are not named have the defaults that are shown, or, where that is `NULL`, values that rules choose:
-#' they look at numbers of rows and rounds, and were measured on many data sets. [gbt_defaults()] lists them, a model
-#' shows what they chose, and whoever names a parameter gets what he names. What rules add draws nothing from R's
-#' generator: without `seed` the same call gives the same model. Fewer rounds of a model, `model[1:20]`, are not the
-#' model of `nrounds = 20` then, whose `eta` is larger; name `eta` where they should be.
+#' Where the default is `NULL` rules choose a value by numbers of rows and rounds. [gbt_defaults()] lists them, and a
+#' model shows what they chose. They draw nothing from R's generator. `model[1:20]` is not the model of `nrounds = 20`,
+#' whose `eta` is larger, unless `eta` is named.
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
@@ -396,9 +394,8 @@
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
 #' @param grow_policy `"depthwise"` grows layer by layer, `"lossguide"` splits the leaf with the largest gain first,
-#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below. Where neither it nor `max_depth`
-#'   nor `max_leaves` is named there is a rule for the three, see Defaults; else those that are not named are
-#'   `"depthwise"`, 6 and 0.
+#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below. Where one of it, `max_depth` and
+#'   `max_leaves` is named, the others are `"depthwise"`, 6 and 0.
 #' @param lambda,alpha L2 and L1 penalty on leaf weights. For `lambda` there is a rule, see Defaults.
 #' @param gamma Least gain of a split.
 #' @param min_child_weight Least sum of hessians in a child.
