@@ -22,6 +22,8 @@ eta_of <- function(facts) {
   min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
 }
 
+class_objectives <- c("logistic", "softmax")
+
 default_rules <- list(
   new_rule(
     c("grow_policy", "max_depth", "max_leaves"),
@@ -38,7 +40,16 @@ default_rules <- list(
   new_rule("lambda", function(facts, objective, preset) list(lambda = 3), "3.", "Penalty on leaves"),
   new_rule("colsample_bytree", function(facts, objective, preset) list(colsample_bytree = 0.8),
            "0.8: every tree sees four fifths of the features.", "Features of a tree",
-           c("mtry", "colsample_bylevel", "colsample_bynode"))
+           c("mtry", "colsample_bylevel", "colsample_bynode")),
+  new_rule("min_child_weight",
+           function(facts, objective, preset) if (objective %in% class_objectives) list(min_child_weight = 0.1),
+           "0.1 for classes, whose hessians are 0.25 a row at most and fall as the model becomes sure of them.",
+           "Classes and counts"),
+  new_rule("random_strength",
+           function(facts, objective, preset) {
+             if (objective %in% c(class_objectives, "poisson")) list(random_strength = 0.5)
+           },
+           "0.5 for classes and counts: features that are nearly as good take turns.", "Classes and counts")
 )
 
 # What rules may look at, a list: rows (that are trained on), features, outputs (scores of a row), nrounds (at most),

@@ -398,7 +398,7 @@
 #'   `max_leaves` is named, the others are `"depthwise"`, 6 and 0.
 #' @param lambda,alpha L2 and L1 penalty on leaf weights. For `lambda` there is a rule, see Defaults.
 #' @param gamma Least gain of a split.
-#' @param min_child_weight Least sum of hessians in a child.
+#' @param min_child_weight Least sum of hessians in a child. For classes there is a rule, see Defaults.
 #' @param min_data_in_leaf Least number of training rows in a child.
 #' @param max_delta_step Largest leaf weight, before shrinkage; 0 for no limit.
 #' @param subsample Share of the rows that each tree sees, drawn without replacement. For classes (`"logistic"`,
@@ -413,10 +413,10 @@
 #'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
 #'   not where `cat_method` adds features.) For `colsample_bytree` there is a rule, see Defaults.
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
-#' @param random_strength Noise by which features compete for a split, see below; 0 for none, CatBoost's default is 1.
+#' @param random_strength Noise by which features compete for a split, see below; 0 for none. There may be
+#'   a rule, see Defaults; CatBoost's default is 1.
 #' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
-#' @param model_size_reg Penalty on statistics of many levels that the model does not use yet, see below; 0 for none,
-#'   CatBoost's default is 0.5.
+#' @param model_size_reg Penalty on statistics of many levels not used yet, see below; 0 for none (CatBoost: 0.5).
 #' @param leaf_iterations Newton steps for the values of a tree's leaves: 1 as ever, more for losses that one step does
 #'   not minimise, see below. Also called `leaf_estimation_iterations`.
 #' @param path_smooth So many rows of its parent's value are mixed into the value of each node, see below; 0 for none.

@@ -63,7 +63,7 @@ double naive_steps(const naive *nv, const naive_node *node, double first) {
   for (int64_t s = 1; s < nv->p->leaf_iterations && at != 0.0; s++) {
     double to;
     const int side = look(nv, node, at, &to);
-    if (side == 0 || to == at) return at;
+    if (side == 0 || to == at || (!isnan(to) && (to < at) != (side < 0))) return at;
     if (side > 0) from = at;
     if (side < 0) until = at;
     const double end = side > 0 ? until : from, most = isinf(end) ? at * 2.0 : at + (end - at) * 0.5;

@@ -2,8 +2,8 @@ plain <- list(grow_policy = "depthwise", max_depth = 6, eta = 0.1, lambda = 1, c
 x <- mtcars[-1]
 y <- mtcars$mpg
 train <- function(...) gbt_train(x, y, ..., threads = 1)
-of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE) {
-  gbt:::rules_of(list(rows = rows, features = 5, outputs = 1, nrounds = nrounds, stopping = stopping), "logistic",
+of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE, objective = "squared_error") {
+  gbt:::rules_of(list(rows = rows, features = 5, outputs = 1, nrounds = nrounds, stopping = stopping), objective,
                  named = c(...))
 }
 
@@ -43,6 +43,19 @@ test_that("steps follow from rows, rounds and what ends the training", {
   folder <- withr::local_tempdir()
   expect_identical(train(nrounds = 60, checkpoint = folder, checkpoint_seconds = 0)$params$eta, 0.05)
   expect_identical(train(nrounds = 70, checkpoint = folder, checkpoint_seconds = 0)$nrounds, 70L)
+})
+
+test_that("classes and counts have rules of their own", {
+  for (objective in c("logistic", "softmax")) {
+    expect_identical(of(objective = objective)[c("min_child_weight", "random_strength")],
+                     list(min_child_weight = 0.1, random_strength = 0.5))
+  }
+  expect_identical(setdiff(names(of(objective = "poisson")), names(of())), "random_strength")
+  for (objective in c("quantile", "gamma", "custom")) expect_identical(names(of(objective = objective)), names(of()))
+  expect_null(of("min_child_weight", objective = "logistic")$min_child_weight)
+  m <- gbt_train(x, factor(mtcars$am), nrounds = 5, min_sum_hessian = 2, threads = 1)
+  expect_identical(m$params$min_child_weight, 2)
+  expect_identical(m$params$random_strength, 0.5)
 })
 
 test_that("rules draw nothing from R's generator", {

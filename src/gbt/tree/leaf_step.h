@@ -75,7 +75,7 @@ GBT_FN double gbt_leaf_step_limit(const gbt_leaf_step *s, int upwards) {
 GBT_FN double gbt_leaf_step_next(gbt_leaf_step *s, double G, double H, gbt_reg reg, gbt_bounds bounds) {
   const double at = s->value, slope = G + reg.lambda * at + (at > 0.0 ? reg.alpha : -reg.alpha);
   const double next = H + reg.lambda > 0.0 ? gbt_weight(G - H * at, H, reg, bounds) : at;
-  if (slope == 0.0 || next == at) return at;
+  if (slope == 0.0 || next == at || (next < at) != (slope > 0.0)) return at; /* what is left is rounding */
   if (slope > 0.0) s->high = at;
   else s->low = at;
   const double limit = gbt_leaf_step_limit(s, slope < 0.0);
