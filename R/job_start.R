@@ -29,7 +29,7 @@ job_starter <- function(by) {
   by
 }
 
-has_mirai <- function() requireNamespace("mirai", quietly = TRUE)
+has_mirai <- function(package = "mirai") requireNamespace(package, quietly = TRUE) # Debian lacks it, so no suggestion
 
 start_process <- function(by, folder) {
   switch(by, callr = start_by_callr(folder), mirai = start_by_mirai(folder), start_by_shell(folder))

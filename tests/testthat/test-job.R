@@ -275,7 +275,7 @@ test_that("nothing is left behind", {
 
 test_that("package mirai runs jobs as well", {
   in_use <- function(code) {
-    if (requireNamespace("mirai", quietly = TRUE)) return(code)
+    if (gbt:::has_mirai()) return(code)
     real <- gbt:::has_mirai
     utils::assignInNamespace("has_mirai", function() TRUE, "gbt")
     on.exit(utils::assignInNamespace("has_mirai", real, "gbt"))
@@ -318,6 +318,6 @@ test_that("package mirai runs jobs as well", {
     expect_match(gbt:::last_words(file.path(lost, "output")), "connection")
     expect_identical(process$exit(), NA_integer_)
   })
-  skip_if(requireNamespace("mirai", quietly = TRUE))
+  skip_if(gbt:::has_mirai())
   expect_error(gbt_job(mpg ~ ., mtcars, by = "mirai"), "needs the package mirai", class = "gbt_error_unsupported")
 })
