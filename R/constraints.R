@@ -96,7 +96,7 @@ resolve_interactions <- function(interactions, features) {
 resolve_first_use_penalty <- function(penalty, features) {
   if (is.null(penalty)) return(NULL)
   if (is.numeric(penalty) && length(penalty) == 1L && is.null(names(penalty))) {
-    penalty <- rep(penalty, length(features))
+    penalty <- rep(suppressWarnings(as.double(penalty)), length(features)) # integer64 warns of digits
   }
   penalty <- per_feature(penalty, 0, features, "first_use_penalty")
   wrong <- which(!(penalty >= 0 & penalty <= 1e200))

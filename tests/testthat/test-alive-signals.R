@@ -47,9 +47,11 @@ test_that("Ctrl-C stops training after whole rounds, which are a model", {
     settings <- list(list(eval_train = TRUE, eval_metric = c("rmse", "mae")),
                      list(valid = v, subsample = 0.5, seed = 1), list(objective = own))
     for (how in settings) {
-      train <- function(nrounds, threads) do.call(gbt_train, c(list(x, y, nrounds = nrounds, threads = threads), how))
+      train <- function(nrounds, threads) {
+        do.call(gbt_train, c(list(x, y, nrounds = nrounds, eta = 0.1, threads = threads), how))
+      }
       seen <- tryCatch(withCallingHandlers(
-        do.call(gbt_train, c(list(x, y, nrounds = 1e6, threads = 2, verbose = 1), how)),
+        do.call(gbt_train, c(list(x, y, nrounds = 1e6, eta = 0.1, threads = 2, verbose = 1), how)),
         gbt_message = function(m) {
           if (grepl("^\\[ *1/", conditionMessage(m))) say("begin")
           invokeRestart("muffleMessage")

@@ -41,7 +41,7 @@ __device__ static __forceinline__ void step_for(const cu_view &v, const double *
   const double by = step->value;
   gbt_step_sums at = gbt_step_none();
   if (!step->going || (sums && !gbt_leaf_step_usable(step))) return;
-  const gbt_scale scale = gbt_leaf_step_scale(step, 0);
+  const gbt_scale scale = sums ? gbt_leaf_step_scale(step, 0) : gbt_scale_from(1.0, 1.0); /* other blocks add maxima */
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     const gbt_gh gh = cu_row_gradient<KIND, true>(v, aside, output, cu_row_at(r, i), by);
     if (sums) {
