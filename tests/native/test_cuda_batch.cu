@@ -43,6 +43,7 @@ static random_job job_of_many(uint64_t seed, int32_t n_outputs, int64_t per_outp
   gbt_params params = r.job.spec.params;
   params.num_parallel_tree = per_output;
   if (loss == GBT_OBJ_CUSTOM) params.leaf_iterations = 1; /* further steps need gradients of ours */
+  if (loss != GBT_OBJ_SOFTMAX) params.softmax_hessian = 2.0;
   params.hist_memory = 1024;
   if (seed % 3 && params.grow_policy == GBT_DEPTHWISE) { /* the host has to look when they are complete */
     params.max_depth = 0;
