@@ -281,6 +281,7 @@ checks <- list(
     same("first rounds", ask(case, first, trees = k)$value, ask(case, model, trees = k)$value)
     if (case$init > 0 || rounds_change(model$value)) return()
     change <- list(nrounds = k, early_stopping_rounds = 0)
+    if ("eta" %in% model$value$by_rule) change$eta <- model$value$params$eta # the rule looks at the number of rounds
     other <- fit(case, change = change)
     same("training of fewer rounds", is_fit(other), TRUE)
     if (is_fit(other)) same("training of fewer rounds", trees_of(other), trees_of(first))
