@@ -90,7 +90,9 @@ suspendInterrupts({
   local({
     x <- matrix(stats::rnorm(3e5), ncol = 10)
     y <- x[, 1] + stats::rnorm(3e4)
-    train <- function(nrounds) gbt_train(x, y, nrounds = nrounds, valid = 0.2, seed = 1, subsample = 0.7, threads = 2)
+    train <- function(nrounds) {
+      gbt_train(x, y, nrounds = nrounds, eta = 0.1, valid = 0.2, seed = 1, subsample = 0.7, threads = 2)
+    }
     for (i in seq_len(tries)) {
       send("INT", stats::runif(1, 0.1, 1))
       model <- heard(train(1e6), function(c) c$model)
