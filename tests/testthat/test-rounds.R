@@ -119,8 +119,9 @@ test_that("a weight is the row so many times, and no weight no row", {
   again <- rep(seq_len(400), w)
   for (how in list(list(), list(max_bin = 12), list(objective = "logistic"), list(objective = "poisson"))) {
     response <- switch(c(how$objective, "numbers")[1], logistic = as.numeric(z > 0), poisson = round(exp(z / 3)), z)
-    fit <- function(rows, ...) {
-      do.call(train, c(list(some[rows, ], response[rows], nrounds = 5, max_depth = 3, ...), how))
+    fit <- function(rows, min_child_weight = 1, ...) {
+      do.call(train, c(list(some[rows, ], response[rows], nrounds = 5, max_depth = 3, random_strength = 0,
+                            min_child_weight = min_child_weight, ...), how))
     }
     heavy <- fit(1:400, weights = w)
     copies <- fit(again)
@@ -181,7 +182,7 @@ test_that("objectives of one's own grow the trees of the built-in ones", {
     expect_identical(predict(own, x, offset = predict(built_in, x, trees = 0)), predict(built_in, x))
   }
   late <- as.numeric(y > 1)
-  built_in <- train(x, late, objective = "logistic")
+  built_in <- train(x, late, objective = "logistic", min_child_weight = 1, random_strength = 0)
   own <- train(x, late, offset = predict(built_in, x, trees = 0, type = "link"), objective = list(
     gradient = function(score, label) stats::plogis(score) - label,
     hessian = function(score, label) stats::plogis(score) * (1 - stats::plogis(score))))
