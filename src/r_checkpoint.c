@@ -17,17 +17,12 @@ SEXP r_gbt_trainer_save(SEXP trainer_xptr, SEXP path, SEXP note, SEXP threads) {
   const size_t n = (size_t)Rf_xlength(note);
   const r_threads t = r_arg_threads(threads);
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_save(&ctx, trainer, file, bytes, n, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_save(&call.ctx, trainer, file, bytes, n, &err);
+  r_call_end(&call);
 
   /* 3 */
   r_check(status, &err);
@@ -43,17 +38,12 @@ SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads) {
   r_blob *note;
   PROTECT(r_blob_new(&note));
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_resume(&ctx, trainer, file, &note->bytes, &note->n_bytes, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_resume(&call.ctx, trainer, file, &note->bytes, &note->n_bytes, &err);
+  r_call_end(&call);
 
   /* 3 */
   r_check(status, &err);

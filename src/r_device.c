@@ -54,6 +54,18 @@ gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err) {
   return gbt_ctx_open(ctx, r_mem(), threads.n, threads.simd, r_poll, NULL, err);
 }
 
+gbt_status r_call_begin(r_call *call, SEXP handle, r_threads threads, gbt_error *err) {
+  r_use_begin(&call->use, handle);
+  const gbt_status status = r_ctx_open(&call->ctx, threads, err);
+  call->open = status == GBT_OK;
+  return status;
+}
+
+void r_call_end(r_call *call) {
+  if (call->open) gbt_ctx_close(&call->ctx);
+  r_use_end(&call->use);
+}
+
 /* ---- processors ---- */
 
 static long process_at_load; /* written once, when the package is loaded */

@@ -129,6 +129,16 @@ SEXP r_texts(const char *const *utf8, R_xlen_t n);
 /* Opens a context that stops on Ctrl-C. */
 gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err);
 
+/* Zone 2 with a handle that it changes: the handle is in use (r_use), and ctx is open where beginning succeeded. To be
+ * ended in any case. */
+typedef struct r_call {
+  r_use use;
+  gbt_ctx ctx;
+  int open;
+} r_call;
+gbt_status r_call_begin(r_call *call, SEXP handle, r_threads threads, gbt_error *err);
+void r_call_end(r_call *call);
+
 /* poll of a gbt_ctx: 1 when the user asked to stop. */
 int r_poll(void *user);
 

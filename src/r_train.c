@@ -221,18 +221,13 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   int64_t n = r_arg_int64(n_rounds, "n_rounds");
   r_threads t = r_arg_threads(threads);
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
   gbt_stop_reason why = GBT_RUN_DONE;
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_run(&ctx, trainer, n, &why, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_run(&call.ctx, trainer, n, &why, &err);
+  r_call_end(&call);
 
   /* 3: an interrupt is R's to decide, once it has the rounds so far */
   if (r_mem_interrupted()) status = GBT_CANCELLED;
@@ -279,15 +274,10 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
   if (gp == NULL || hp == NULL) r_stop("gradient and hessian must be given");
   r_threads t = r_arg_threads(threads);
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_set_gradients(&ctx, trainer, gp, hp, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  r_call call;
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_set_gradients(&call.ctx, trainer, gp, hp, &err);
+  r_call_end(&call);
   r_check(status, &err);
   return R_NilValue;
 }
@@ -308,20 +298,18 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP bes
   double *x = REAL(out);
   const double *scores = NULL;
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
   if (status == GBT_OK) {
-    status = at_best ? gbt_trainer_best_scores(&ctx, trainer, at, &scores, &err)
-                     : gbt_trainer_scores(&ctx, trainer, at, &scores, &err);
+    status = at_best ? gbt_trainer_best_scores(&call.ctx, trainer, at, &scores, &err)
+                     : gbt_trainer_scores(&call.ctx, trainer, at, &scores, &err);
     if (status == GBT_OK && n > 0) memcpy(x, scores, (size_t)n * (size_t)k * sizeof(double));
-    if (status == GBT_OK && respond) status = gbt_predict_response(&ctx, gbt_trainer_objective(trainer), n, x, &err);
-    gbt_ctx_close(&ctx);
+    if (status == GBT_OK && respond)
+      status = gbt_predict_response(&call.ctx, gbt_trainer_objective(trainer), n, x, &err);
   }
-  r_use_end(&use);
+  r_call_end(&call);
 
   /* 3 */
   r_check(status, &err);
@@ -337,17 +325,12 @@ SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads) {
   r_threads t = r_arg_threads(threads);
   double loss = NA_REAL;
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_loss(&ctx, trainer, &loss, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_loss(&call.ctx, trainer, &loss, &err);
+  r_call_end(&call);
 
   /* 3 */
   if (status == GBT_CANCELLED) r_check(status, &err);
@@ -389,17 +372,12 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
   const double seen = r_arg_real(value, "value");
   int stop = 0;
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_see(&ctx, trainer, seen, &stop, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, (r_threads){1, GBT_SIMD_AUTO}, &err);
+  if (status == GBT_OK) status = gbt_trainer_see(&call.ctx, trainer, seen, &stop, &err);
+  r_call_end(&call);
 
   /* 3 */
   r_check(status, &err);
@@ -413,17 +391,12 @@ SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta, SEXP threads) {
   r_threads t = r_arg_threads(threads);
   gbt_model_spec spec = {.objective = *gbt_trainer_objective(trainer), .schema = gbt_trainer_schema(trainer)};
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_model(&ctx, trainer, &spec.forest, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_model(&call.ctx, trainer, &spec.forest, &err);
+  r_call_end(&call);
 
   /* 3 */
   r_check(status, &err);
@@ -437,17 +410,12 @@ SEXP r_gbt_trainer_begin(SEXP trainer_xptr, SEXP threads) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   r_threads t = r_arg_threads(threads);
   gbt_error err = {0};
-  gbt_ctx ctx;
-  r_use use;
+  r_call call;
 
   /* 2 */
-  r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, t, &err);
-  if (status == GBT_OK) {
-    status = gbt_trainer_begin(&ctx, trainer, &err);
-    gbt_ctx_close(&ctx);
-  }
-  r_use_end(&use);
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_begin(&call.ctx, trainer, &err);
+  r_call_end(&call);
 
   /* 3 */
   r_check(status, &err);
