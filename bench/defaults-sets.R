@@ -243,3 +243,23 @@ halves_of <- function(table) {
   }
   stats::setNames(half[table$from], table$name)
 }
+
+# ---- the sets and splits that a script's options ask for: --sets, --half, --sizes, --splits ----
+
+sets_wanted <- function() {
+  among <- function(name, all) strsplit(arg_of(name, paste(all, collapse = ",")), ",")[[1]]
+  half <- halves_of(registry)
+  registry$name[registry$name %in% among("sets", registry$name) & half %in% among("half", c("choosing", "confirming"))]
+}
+
+# fn(name, set, folder, split) for each of them that is at hand. splits: at most, where the user does not say.
+for_wanted_splits <- function(root, splits, fn) {
+  sizes <- strsplit(arg_of("sizes", "small,middle,large"), ",")[[1]]
+  for (name in sets_wanted()) {
+    folder <- ensure_defaults(name, root)
+    if (is.null(folder)) next
+    set <- readRDS(file.path(folder, "set.rds"))
+    if (!size_of(length(set$y)) %in% sizes) next
+    for (split in seq_len(min(set$n_splits, as.integer(arg_of("splits", splits))))) fn(name, set, folder, split)
+  }
+}

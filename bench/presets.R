@@ -44,30 +44,20 @@ try_one <- function(set, all, test, split, config) {
   data.frame(rounds = model$nrounds, loss = rated$estimate[1], cpu = cpu)
 }
 
-wanted <- strsplit(arg_of("sets", paste(registry$name, collapse = ",")), ",")[[1]]
-half <- halves_of(registry)
-wanted <- registry$name[registry$name %in% wanted & half %in% strsplit(arg_of("half", "choosing,confirming"), ",")[[1]]]
-sizes <- strsplit(arg_of("sizes", "small,middle,large"), ",")[[1]]
-for (name in wanted) {
-  folder <- ensure_defaults(name, root)
-  if (is.null(folder)) next
-  set <- readRDS(file.path(folder, "set.rds"))
-  if (!size_of(length(set$y)) %in% sizes) next
-  for (split in seq_len(min(set$n_splits, as.integer(arg_of("splits", "2"))))) {
-    part <- read_split(folder, split)
-    for (config in names(configs)) {
-      before <- if (file.exists(csv)) utils::read.csv(csv)
-      if (any(before$set == name & before$split == split & before$config == config)) next
-      one <- try_one(set, rows_of(set, part < 2L), rows_of(set, part == 2L), split, configs[[config]])
-      row <- data.frame(set = name, split = split, rows = sum(part < 2L), config = config, one)
-      utils::write.table(row, csv, append = !is.null(before), sep = ",", row.names = FALSE, col.names = is.null(before))
-    }
-    message(name, " ", split)
+for_wanted_splits(root, "2", function(name, set, folder, split) {
+  part <- read_split(folder, split)
+  for (config in names(configs)) {
+    before <- if (file.exists(csv)) utils::read.csv(csv)
+    if (any(before$set == name & before$split == split & before$config == config)) next
+    one <- try_one(set, rows_of(set, part < 2L), rows_of(set, part == 2L), split, configs[[config]])
+    row <- data.frame(set = name, split = split, rows = sum(part < 2L), config = config, one)
+    utils::write.table(row, csv, append = !is.null(before), sep = ",", row.names = FALSE, col.names = is.null(before))
   }
-}
+  message(name, " ", split)
+})
 
 runs <- utils::read.csv(csv)
-runs <- runs[runs$set %in% wanted, ]
+runs <- runs[runs$set %in% sets_wanted(), ]
 base <- runs[runs$config == names(configs)[1], ]
 at <- match(paste(runs$set, runs$split), paste(base$set, base$split))
 runs$change <- 100 * (runs$loss / base$loss[at] - 1)

@@ -66,29 +66,19 @@ try_split <- function(name, set, folder, split) {
              given = given$evaluation_log[[2]][given$best_round], given_rounds = given$best_round, oracle = min(loss))
 }
 
-wanted <- strsplit(arg_of("sets", paste(registry$name, collapse = ",")), ",")[[1]]
-half <- halves_of(registry)
-wanted <- registry$name[registry$name %in% wanted & half %in% strsplit(arg_of("half", "choosing,confirming"), ",")[[1]]]
-sizes <- strsplit(arg_of("sizes", "small,middle,large"), ",")[[1]]
-for (name in wanted) {
-  folder <- ensure_defaults(name, root)
-  if (is.null(folder)) next
-  set <- readRDS(file.path(folder, "set.rds"))
-  if (!size_of(length(set$y)) %in% sizes) next
-  for (split in seq_len(min(set$n_splits, as.integer(arg_of("splits", "3"))))) {
-    before <- if (file.exists(csv)) utils::read.csv(csv)
-    if (any(before$set == name & before$split == split & before$eta == eta)) next
-    out <- tryCatch(try_split(name, set, folder, split), error = function(e) message(name, ": ", conditionMessage(e)))
-    if (is.null(out)) next
-    utils::write.table(out, csv, append = !is.null(before), sep = ",", row.names = FALSE, col.names = is.null(before))
-    message(name, " ", split, ": ", sum(out$rows[1]), " rows")
-  }
-}
+for_wanted_splits(root, "3", function(name, set, folder, split) {
+  before <- if (file.exists(csv)) utils::read.csv(csv)
+  if (any(before$set == name & before$split == split & before$eta == eta)) return()
+  out <- tryCatch(try_split(name, set, folder, split), error = function(e) message(name, ": ", conditionMessage(e)))
+  if (is.null(out)) return()
+  utils::write.table(out, csv, append = !is.null(before), sep = ",", row.names = FALSE, col.names = is.null(before))
+  message(name, " ", split, ": ", sum(out$rows[1]), " rows")
+})
 
 # ---- the table: mean change of the test loss against `given`, in percent, by size; and how often it is better ----
 
 runs <- utils::read.csv(csv)
-runs <- runs[runs$eta == eta & runs$set %in% wanted, ]
+runs <- runs[runs$eta == eta & runs$set %in% sets_wanted(), ]
 runs$change <- 100 * (runs$loss / runs$given - 1)
 runs$size <- cut(runs$rows, c(0, 300, 1000, 3000, 10000, Inf))
 by_set <- stats::aggregate(change ~ size + by + patience + growth + set, runs, mean)
