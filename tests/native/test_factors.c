@@ -77,22 +77,29 @@ static void trainings_are_the_naive_ones(void) {
   CHECK_SEEN(s.offsets > 15 && s.schedules > 20 && s.sampled > 30 && s.quantiles > 5 && s.valid > 50);
 }
 
+/* A job with a validation set whose best round is kept, where rounds drop, shrink and average others. */
+static train_job changing_job(made *m, made *v, gbt_objective_kind loss, int32_t n_outputs, double drop, double shrink,
+                              int rounds) {
+  for (int i = 0; i < 2; i++) {
+    made_response(i ? v : m, loss, n_outputs, 5);
+    made_offset(i ? v : m, n_outputs, 6);
+  }
+  train_job job = job_make(m, loss, n_outputs, rounds);
+  job.valid[0] = v;
+  job.spec.n_valid = job.spec.keep_best = 1;
+  job.spec.params.boosting = GBT_BOOSTING_DART;
+  job.spec.params.rate_drop = drop;
+  job.spec.params.skip_drop = 0.0;
+  job.spec.params.model_shrink_rate = shrink;
+  job.spec.params.tail_rounds = 2;
+  return job;
+}
+
 /* Tasks of several threads, pages of all sizes. */
 static void larger_trainings_are_the_same(void) {
   const train_how how[] = {{1, 0, GBT_SIMD_AUTO, NULL}, {3, 1000, GBT_SIMD_SCALAR, NULL}, {2, 77, GBT_SIMD_AUTO, NULL}};
   made *m = made_new(7, 30000, 6, NULL), *v = made_new(8, 9000, 6, m->kind);
-  for (int i = 0; i < 2; i++) {
-    made_response(i ? v : m, GBT_OBJ_LOGISTIC, 1, 5);
-    made_offset(i ? v : m, 1, 6);
-  }
-  train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 6);
-  job.valid[0] = v;
-  job.spec.n_valid = job.spec.keep_best = 1;
-  job.spec.params.boosting = GBT_BOOSTING_DART;
-  job.spec.params.rate_drop = 0.5;
-  job.spec.params.skip_drop = 0.0;
-  job.spec.params.model_shrink_rate = 0.2;
-  job.spec.params.tail_rounds = 2;
+  train_job job = changing_job(m, v, GBT_OBJ_LOGISTIC, 1, 0.5, 0.2, 6);
   trained *t[3];
   for (int i = 0; i < 3; i++) t[i] = train(&job, &how[i]);
   for (int i = 1; i < 3; i++) CHECK(t[0] != NULL && t[i] != NULL && same_trained(t[0], t[i]));
@@ -343,19 +350,8 @@ static void every_allocation_may_fail(void) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_trainer_spec spec;
   made *m = made_new(1, 60, 3, kinds), *v = made_new(2, 20, 3, kinds);
-  for (int i = 0; i < 2; i++) {
-    made_response(i ? v : m, GBT_OBJ_SOFTMAX, 2, 3);
-    made_offset(i ? v : m, 2, 5);
-  }
-  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 2, 4);
-  job.valid[0] = v;
-  job.spec.n_valid = job.spec.keep_best = 1;
-  job.spec.params.boosting = GBT_BOOSTING_DART;
-  job.spec.params.rate_drop = 1.0;
-  job.spec.params.skip_drop = 0.0;
+  train_job job = changing_job(m, v, GBT_OBJ_SOFTMAX, 2, 1.0, 0.1, 4);
   job.spec.params.max_drop = 2;
-  job.spec.params.model_shrink_rate = 0.1;
-  job.spec.params.tail_rounds = 2;
   job.spec.params.max_depth = 2;
   if (job_open(&ctx, &job, 0, &spec)) {
     const int64_t n = fault_sweep(train_with, &spec);
