@@ -1,4 +1,4 @@
-# Presets: rules beside those of R/defaults.R, which they come behind, for who wants less time or a better model.
+# Presets: rules that follow those of R/defaults.R, for users who want to spend less time or want a better model.
 
 presets <- c("default", "fast", "best")
 
