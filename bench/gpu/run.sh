@@ -21,7 +21,9 @@
 #   peers      beside XGBoost, LightGBM and CatBoost, what is there of them ($PYTHON, $PYTHONPATH)
 #
 # BUILD: bench/gpu/build. ROUNDS: 500. MOST_ROWS: no shape has more. COLS: of epsilon, 2000. REPEATS: of micro, 7.
+# PREBUILT=1: programs were built elsewhere, by `make -C bench/gpu` and `make -C tests/native gpu_programs`.
 # MAKEFLAGS: as for make. KIND: cuda, or emulate to try this script without a GPU. TESTS: suites, all by default.
+# TEST_PROGRAM: of tests/native, as built.
 # COMMIT: what is measured, asked of git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when
 # the device is emulated. LIMIT: most seconds of any step. PLANT: STEP:fail or STEP:hang, to see that this costs that
 # step alone.
@@ -39,6 +41,10 @@ COLS=${COLS:-2000}
 REPEATS=${REPEATS:-7}
 TESTS=${TESTS:-}
 LIMIT=${LIMIT:-600}
+PREBUILT=${PREBUILT:-}
+variant=gpu
+[ "$KIND" = emulate ] && variant=simt
+TEST_PROGRAM=${TEST_PROGRAM:-$root/tests/native/build/$variant/gbt_test}
 PYTHON=${PYTHON:-python3}
 all="build equal tests micro higgs small airline covertype epsilon away sanitize peers_first peers"
 steps=${*:-$all}
@@ -90,7 +96,10 @@ both_depths() { # SHAPE ROWS REPEATS
   train "$1" "$2" 8 repeats="$3" && train "$1" "$2" 6 repeats="$3"
 }
 
-do_build() { make -s -j "$jobs" -C "$here" BUILD="$BUILD" $emulate all; }
+do_build() {
+  [ -n "$PREBUILT" ] && { ls -l "$BUILD/$KIND/micro" "$BUILD/$KIND/train"; return; }
+  make -s -j "$jobs" -C "$here" BUILD="$BUILD" $emulate all
+}
 do_equal() {
   worst=0
   for job in "higgs rows=20000 depth=8" "airline rows=20000 depth=8" "covertype rows=5000 depth=6" \
@@ -114,10 +123,29 @@ do_micro() {
   keep micro.csv
   return "$status"
 }
+# Suites of the device. Each is a process of its own: one that hangs or breaks the device costs itself alone. Four at a
+# time, but those that look at the device's memory or at its devices, alone.
+suites() {
+  if [ -n "$TESTS" ]; then echo "$TESTS" | tr ' ' '\n'; return; fi
+  ls "$root/tests/native" | sed -n 's/^test_\(cuda_[a-z_]*\)\.cu\{0,1\}$/\1/p'
+}
+alone="cuda_memory|cuda_devices|cuda_machine|cuda_stage|cuda_once"
 do_tests() {
-  target=gpu_tests
-  [ "$KIND" = emulate ] && target=simt
-  make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" ${TESTS:+SUITES="$TESTS"} $target
+  [ -n "$PREBUILT" ] ||
+    make -s -j "$jobs" -C "$root/tests/native" VARIANT=$variant GPU_ARCH="$arch" \
+      SUITES="$(suites | tr '\n' ' ')" all || return
+  rm -f "$results"/now.suite.*
+  for at_once in 4 1; do
+    suites | awk -v alone="^($alone)$" -v want="$at_once" '(($0 ~ alone) ? 1 : 4) == want' | xargs -P "$at_once" -I NAME timeout -k 5 100 \
+      sh -c '"$1" "$2" >"$3.$2" 2>&1 || echo "$2: status $?" >>"$3.$2"' sh "$TEST_PROGRAM" NAME "$results/now.suite"
+  done
+  for suite in $(suites); do
+    file=$results/now.suite.$suite
+    grep -vE '^[0-9]+ passed, [0-9]+ failed$' "$file"
+    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$file" || { echo "  FAILED $suite: it did not end"; echo "0 passed, 1 failed" >>"$file"; }
+  done
+  cat "$results"/now.suite.* | awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 }
+    END { print p + 0 " passed, " f + 0 " failed"; exit !(p > 0 && f == 0) }'
 }
 do_sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not there: skipped"; return 0; }
@@ -127,7 +155,13 @@ do_sanitize() {
       compute-sanitizer --tool "$tool" --error-exitcode 9 "$BUILD/$KIND/train" $job steps=0 || return
     done
   done
-  make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" gpu_checked
+  [ -n "$PREBUILT" ] || { make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" gpu_checked; return; }
+  for tool in memcheck racecheck initcheck synccheck; do
+    echo "$tool"
+    # shellcheck disable=SC2046
+    compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$TEST_PROGRAM" \
+      $(suites | grep -vE '^cuda_(train|grid|models)') || return
+  done
 }
 do_small() { both_depths small 100000 5; }
 do_higgs() { both_depths higgs 11000000 3; }

@@ -42,12 +42,12 @@ cat >"$work/bin/make" <<'END'
 mkdir -p "$BUILD/emulate"
 cp "$STUBS/train" "$STUBS/micro" "$BUILD/emulate/"
 chmod +x "$BUILD/emulate/train" "$BUILD/emulate/micro"
-echo "5 passed, 0 failed"
 END
-chmod +x "$work/bin/make"
+printf '#!/bin/sh\necho "5 passed, 0 failed"\n' >"$work/gbt_test"
+chmod +x "$work/bin/make" "$work/gbt_test"
 
 run() { # STEP...: the script with the programs above
-  env PATH="$work/bin:$PATH" STUBS="$work" BUILD="$work/build" OUT="$work/out" KIND=emulate COMMIT=abc LIMIT=1 \
+  env PATH="$work/bin:$PATH" STUBS="$work" BUILD="$work/build" TEST_PROGRAM="$work/gbt_test" OUT="$work/out" KIND=emulate COMMIT=abc LIMIT=1 \
     ROUNDS=3 "PLANT=${plant:-}" sh "$root/bench/gpu/run.sh" 600 "$@" >"$work/said" 2>&1
 }
 says() { grep -q "$1" "$work/said"; }
@@ -89,7 +89,7 @@ expect "all steps" run
 expect "all steps: the last line" says "^all steps were done$"
 expect "all steps: a picture" grep -q "</svg>" "$work/out/times.svg"
 expect "all steps: expected and measured" grep -q '^| higgs | .* | 1.25 | ' "$work/out/page.md"
-expect "all steps: the table" grep -q "^| abc | emulated | .* | in order: 5 passed, 0 failed | .* | none |$" \
+expect "all steps: the table" grep -q "^| abc | emulated | .* | in order: [1-9][0-9]* passed, 0 failed | .* | none |$" \
   "$work/build/results/GPU.md"
 expect "all steps: the repository's table was left alone" fails grep -q '^| abc' "$root/bench/results/GPU.md"
 
