@@ -136,13 +136,16 @@ do_tests() {
       SUITES="$(suites | tr '\n' ' ')" all || return
   rm -f "$results"/now.suite.*
   for at_once in 4 1; do
-    suites | awk -v alone="^($alone)$" -v want="$at_once" '(($0 ~ alone) ? 1 : 4) == want' | xargs -P "$at_once" -I NAME timeout -k 5 100 \
+    suites | awk -v alone="^($alone)$" -v want="$at_once" '(($0 ~ alone) ? 1 : 4) == want' |
+      xargs -P "$at_once" -I NAME timeout -k 5 100 \
       sh -c '"$1" "$2" >"$3.$2" 2>&1 || echo "$2: status $?" >>"$3.$2"' sh "$TEST_PROGRAM" NAME "$results/now.suite"
   done
   for suite in $(suites); do
     file=$results/now.suite.$suite
     grep -vE '^[0-9]+ passed, [0-9]+ failed$' "$file"
-    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$file" || { echo "  FAILED $suite: it did not end"; echo "0 passed, 1 failed" >>"$file"; }
+    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$file" && continue
+    echo "  FAILED $suite: it did not end"
+    echo "0 passed, 1 failed" >>"$file"
   done
   cat "$results"/now.suite.* | awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 }
     END { print p + 0 " passed, " f + 0 " failed"; exit !(p > 0 && f == 0) }'

@@ -107,11 +107,19 @@ static void places_do_not_show_in_poison(void) { places_of_random_jobs(13, 3, ST
 
 enum { COLS = 60, ROWS = 24000 };
 
-static train_job wide_job(made **train, made **valid) {
+/* What does not grow with rows takes the more, the more multiprocessors there are; the codes of one set are to be more
+ * than that. */
+static int64_t rows_for_device(void) {
+  int units = 0;
+  CHECK_EQ_I64(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  return units < 16 ? ROWS : 10 * ROWS;
+}
+
+static train_job wide_job(int64_t n_rows, made **train, made **valid) {
   made_kind kinds[COLS];
   for (int c = 0; c < COLS; c++) kinds[c] = c % 7 ? MADE_BELL : MADE_ZEROS;
-  *train = made_new(5, ROWS, COLS, kinds);
-  *valid = made_new(6, ROWS, COLS, kinds);
+  *train = made_new(5, n_rows, COLS, kinds);
+  *valid = made_new(6, n_rows, COLS, kinds);
   made_response(*train, GBT_OBJ_LOGISTIC, 1, 5);
   made_response(*valid, GBT_OBJ_LOGISTIC, 1, 6);
   train_job job = job_make(*train, GBT_OBJ_LOGISTIC, 1, 4);
@@ -121,49 +129,56 @@ static train_job wide_job(made **train, made **valid) {
   return job;
 }
 
+/* One training under a limit of so many megabytes, 0: none; the bytes that it took, 0: the limit is too low. */
+static uint64_t try_limit(train_job *job, const trained *cpu, int64_t mb, int *seen) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  gbt_error err;
+  uint64_t bytes = 0;
+  job->spec.params.device_memory = mb;
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
+  if (job_open(&ctx, job, 0, &spec)) {
+    const gbt_device_api door = cuda_door(open_any);
+    spec.device = &door;
+    const gbt_status status = gbt_trainer_new(&ctx, &spec, &tr, &err);
+    CHECK(status == GBT_OK || (status == GBT_E_MEM && tr == NULL && strstr(err.msg, "limit of") != NULL));
+    if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err))) {
+      trained *cuda = trained_of(&ctx, job, &spec, tr);
+      CHECK(cpu != NULL && same_trained(cpu, cuda));
+      bytes = gbt_trainer_device_bytes(tr);
+      CHECK(mb == 0 || bytes <= (uint64_t)mb << 20);
+      CHECK_EQ_U64(gbt_trainer_host_bytes(tr), on_host);
+      for (int later = taken + 1; later < CU_N_CODES; later++) CHECK_EQ_I64(seen[later], 0);
+      seen[taken]++;
+      trained_free(cuda);
+    }
+    gbt_trainer_free(tr);
+  }
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return bytes;
+}
+
 /* The limit that users set, in megabytes: codes leave the device one set after the other as it falls, never without
  * need, and the training keeps to it. */
 static void limits_are_kept(void) {
   static const gbt_policy_kind growth[] = {GBT_DEPTHWISE, GBT_LOSSGUIDE, GBT_SYMMETRIC};
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   made *data, *valid;
-  train_job job = wide_job(&data, &valid);
+  train_job job = wide_job(rows_for_device(), &data, &valid);
   for (int g = 0; g < 3; g++) {
     int seen[CU_N_CODES] = {0}, n_short = 0;
     job.spec.params.grow_policy = growth[g];
     job.spec.params.max_leaves = growth[g] == GBT_LOSSGUIDE ? 7 : 0;
     job.spec.params.device_memory = 0;
     trained *cpu = train(&job, &how);
-    for (int64_t mb = 13; mb > 0; mb -= mb > 9 ? 2 : 1) {
-      job.spec.params.device_memory = mb;
-      gbt_ctx ctx;
-      gbt_trainer_spec spec;
-      gbt_trainer *tr = NULL;
-      gbt_stop_reason why;
-      gbt_error err;
-      if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err))) break;
-      if (job_open(&ctx, &job, 0, &spec)) {
-        const gbt_device_api door = cuda_door(open_any);
-        spec.device = &door;
-        const gbt_status status = gbt_trainer_new(&ctx, &spec, &tr, &err);
-        CHECK(status == GBT_OK || (status == GBT_E_MEM && tr == NULL && strstr(err.msg, "limit of") != NULL));
-        n_short += status != GBT_OK;
-        if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job.rounds, &why, test_err))) {
-          trained *cuda = trained_of(&ctx, &job, &spec, tr);
-          CHECK(cpu != NULL && same_trained(cpu, cuda));
-          CHECK(gbt_trainer_device_bytes(tr) <= (uint64_t)mb << 20);
-          CHECK_EQ_U64(gbt_trainer_host_bytes(tr), on_host);
-          for (int later = taken + 1; later < CU_N_CODES; later++) CHECK_EQ_I64(seen[later], 0);
-          seen[taken]++;
-          trained_free(cuda);
-        }
-        gbt_trainer_free(tr);
-      }
-      job_close(&spec);
-      gbt_ctx_close(&ctx);
-    }
+    const int64_t most = (int64_t)(try_limit(&job, cpu, 0, seen) >> 20) + 1, step = most / 24 + 1;
+    for (int64_t mb = most; mb > 0 && n_short < 3; mb -= step) n_short += try_limit(&job, cpu, mb, seen) == 0;
     if (!CHECK(seen[CU_ALL_CODES] > 0 && seen[CU_TRAIN_CODES] > 0 && seen[CU_SOME_CODES] > 0 && n_short > 0))
-      test_note("growth %d: %d, %d, %d times; %d times none", g, seen[0], seen[1], seen[2], n_short);
+      test_note("growth %d: %d, %d, %d times; %d times none; %lld MB at most", g, seen[0], seen[1], seen[2], n_short,
+                (long long)most);
     trained_free(cpu);
   }
   made_free(data);

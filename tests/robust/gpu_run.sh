@@ -47,8 +47,8 @@ printf '#!/bin/sh\necho "5 passed, 0 failed"\n' >"$work/gbt_test"
 chmod +x "$work/bin/make" "$work/gbt_test"
 
 run() { # STEP...: the script with the programs above
-  env PATH="$work/bin:$PATH" STUBS="$work" BUILD="$work/build" TEST_PROGRAM="$work/gbt_test" OUT="$work/out" KIND=emulate COMMIT=abc LIMIT=1 \
-    ROUNDS=3 "PLANT=${plant:-}" sh "$root/bench/gpu/run.sh" 600 "$@" >"$work/said" 2>&1
+  env PATH="$work/bin:$PATH" STUBS="$work" BUILD="$work/build" TEST_PROGRAM="$work/gbt_test" OUT="$work/out" \
+    KIND=emulate COMMIT=abc LIMIT=1 ROUNDS=3 "PLANT=${plant:-}" sh "$root/bench/gpu/run.sh" 600 "$@" >"$work/said" 2>&1
 }
 says() { grep -q "$1" "$work/said"; }
 fails() { ! "$@"; }

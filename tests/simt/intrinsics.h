@@ -33,9 +33,8 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned select) {
   unsigned long long both = (unsigned long long)y << 32 | x;
   unsigned out = 0;
   for (int i = 0; i < 4; i++) {
-    unsigned s = select >> (4 * i) & 15u, byte = (unsigned)(both >> (8 * (s & 7u))) & 255u;
-    if (s & 8u) byte = byte & 128u ? 255u : 0u;
-    out |= byte << (8 * i);
+    unsigned s = select >> (4 * i) & 7u; /* the fourth bit is not looked at */
+    out |= ((unsigned)(both >> (8 * s)) & 255u) << (8 * i);
   }
   return out;
 }
