@@ -73,17 +73,19 @@ cuda_likely <- function() any(file.exists(c("/proc/driver/nvidia/version", "/dev
 # The choice ---------------------------------------------------------------------------------------------------------
 
 # What `device = "auto"` counts with, in seconds. cpu_cell and cpu_walk were measured (bench/results, 1,000,000 x 28 and
-# 500,000 x 50 with 20 classes); those of cuda are estimates that no hardware has confirmed.
+# 500,000 x 50 with 20 classes). Those of cuda are what an H100 took, the slower of several shapes
+# (bench/results/gpu-h100.md): cuda_cell 0.8 to 1.9 ps, cuda_layer 42 to 58 us, cuda_walk 50 to 140 ps; cuda_start and
+# cuda_byte are estimates.
 # options(gbt.device_costs = list(...)) replaces some or all.
 device_costs <- function() {
   costs <- list(
     cpu_cell = 4e-10,    # one thread: a byte of binned data, a layer of a tree
-    cuda_cell = 1e-11,   # the same
+    cuda_cell = 2e-12,   # the same
     cuda_byte = 2e-10,   # moving a byte of binned data to the device
-    cuda_bus = 2e-11,    # the device reads a byte of them in the host's memory: PCIe 5 x16, taken to give 50 GB/s
-    cuda_layer = 3e-5,   # a layer of trees of any size that grow together: starting its kernels
+    cuda_bus = 6e-11,    # the device reads a byte of them in the host's memory: PCIe 5 x16, more than once a layer
+    cuda_layer = 6e-5,   # a layer of trees of any size that grow together: starting its kernels
     cpu_walk = 1e-9,     # one thread: a row through a tree, in prediction
-    cuda_walk = 1.5e-11, # the same
+    cuda_walk = 9e-11,   # the same
     cuda_start = 1,      # the first use of a device
     margin = 1.5,        # the device must be better by so much
     emulated = 0         # 1: a device that is only played by the CPU may be chosen (tests)

@@ -29,7 +29,7 @@ test_that("what auto expects grows with the work, and the start counts once", {
   expect_lt(expected(1e6, 28, 500, 8)[["cpu"]], expected(1e6, 28, 500, 2)[["cpu"]])
   pays <- function(...) expected(...)[["cuda"]] * costs$margin < expected(...)[["cpu"]]
   expect_false(pays(1e6, 28, 500))
-  expect_true(pays(11e6, 28, 500))
+  expect_true(pays(20e6, 28, 500))
   state$cuda_started <- TRUE
   expect_true(pays(1e6, 28, 500))
   expect_false(pays(1e6, 2000, 500)) # moving the numbers would take longer

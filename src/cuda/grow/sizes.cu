@@ -133,8 +133,8 @@ static int64_t wanted_trees(const cu_backend *be) {
 }
 
 /* Rows of a block, and the most blocks that a step may have. Long pieces are partitioned the quicker as soon as those
- * of all trees fill the device: seven trees of 581,000 rows took 1.61 ms on an H100 with 4096 rows, 1.69 with 2048, 1.87
- * with 1024 (bench/results/gpu-h100.md). */
+ * of all trees fill the device: seven trees of 581,000 rows took 1.61 ms on an H100 with pieces of 4096 rows, 1.69 with
+ * 2048, 1.87 with 1024 (bench/results/gpu-h100.md). */
 static void plan_blocks(cu_backend *be) {
   cu_view *v = &be->view;
   uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->device.n_units * 64u) / 256u * 256u;
