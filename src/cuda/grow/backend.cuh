@@ -410,6 +410,8 @@ static inline int cu_ends_blind(const cu_backend *be) {
 
 /* Fine sums, values, scores of all data sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* By cu_leaves: values to the scores of the rows of leaves, of the trees of a turn. */
+gbt_status cu_add_scores(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
 /* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
 gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
 /* All rows of a data set, of the trees of a turn. */

@@ -9,7 +9,7 @@
  *   step.cu    leaves that take several steps: these
  *   values     one block, the last one of k_fine or (quantiles, several steps, smoothed values) that of k_values: inner
  *              nodes are the sums of the leaves below; values
- *   k_scores   pieces again: a leaf's value to the scores of its rows
+ *   scores.cu  a leaf's value to the scores of its rows
  *   cu_route   rows of the training set that were not drawn, and validation sets: route.cu
  *
  * Sums are those of the 32-bit gradients, in 64 bits, as on the CPU (cpu/cpu_leaf.c). */
@@ -128,16 +128,6 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) {
   cu_shrink_values(v);
 }
 
-__global__ static void k_scores(cu_view all, int32_t turn) {
-  const cu_view v = cu_of_turn(all, turn);
-  double *score = v.score + (uint64_t)(uint32_t)v.tree->task.output * (uint64_t)v.train.n_rows;
-  for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
-    cu_leaf_rows r = cu_rows_of_block(v, b);
-    double value = v.value[r.node];
-    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) score[cu_row_at(r, i)] += value;
-  }
-}
-
 /* Launches are checked one by one, as in rows.cu. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
@@ -156,9 +146,7 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     CU_LAUNCHED();
   }
   for (int32_t turn = 0; turn < be->view.n_turns; turn++) {
-    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->bounds.max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view,
-              turn);
-    CU_LAUNCHED();
+    GBT_TRY(cu_add_scores(be, turn, err));
     GBT_TRY(cu_route(ctx, be, turn, err));
   }
   return GBT_OK;

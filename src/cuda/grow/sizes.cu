@@ -141,6 +141,7 @@ static void plan_blocks(cu_backend *be) {
   v->split_rows = n * (uint64_t)wanted_trees(be) > 4000000u ? (uint32_t)CU_PIECE_ROWS : 1024u;
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
+  v->score_windows = n > 4000000u;
   v->order_rows = (n + 63u) / 64u * 64u;
   v->reuses_gh16 = reuses_gh16(be);
   be->bounds.tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);

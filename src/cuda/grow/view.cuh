@@ -238,6 +238,7 @@ struct cu_size_view {
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block, or most of a piece */
   uint32_t row_blocks;                       /* of split_rows rows, of the table */
   uint32_t split_states;                     /* most pieces of a step */
+  int32_t score_windows;                     /* scores are added to window by window: scores.cu */
   int32_t by_node;                           /* every searched node has a mask of its own in `allowed` */
   int32_t n_feat_runs, run_feats;            /* runs of run_feats of the features that a tree may use */
   int32_t max_nodes, max_step, max_hists;
