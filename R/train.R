@@ -328,9 +328,10 @@
 #' and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, L * 60 microseconds for every
-#'   batch of up to 32 trees of a round (all classes grow together), and B T L * 0.002 ns; and B T L * 0.06 ns more
-#'   where B, with 24 bytes for a row and 8 for each of its outputs, exceeds `device_memory` or what the device has free, as
-#'   codes then come over the bus: what an H100 took, but for the start and the way of the data, which are estimates.
+#'   batch of up to 32 trees of a round (all classes grow together), and B T L * 0.002 ns; and B T L * 0.06 ns
+#'   more where B, with 24 bytes for a row and 8 for each of its outputs, exceeds `device_memory` or what the
+#'   device has free, as codes then come over the bus: what an H100 took, but for the start and the way of the
+#'   data, which are estimates.
 #'
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
 #' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_bus`, `cuda_layer`, `cuda_start` (in seconds) and `margin`, replaces
