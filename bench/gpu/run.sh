@@ -25,8 +25,8 @@
 # MAKEFLAGS: as for make. KIND: cuda, or emulate to try this script without a GPU. TESTS: suites, all by default.
 # TEST_PROGRAM: of tests/native, as built.
 # COMMIT: what is measured, asked of git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when
-# the device is emulated. LIMIT: most seconds of any step. PLANT: STEP:fail or STEP:hang, to see that this costs that
-# step alone.
+# the device is emulated. LIMIT: most seconds of any step. SUITE_LIMIT: of a suite of tests, 100. PLANT: STEP:fail or
+# STEP:hang, to see that this costs that step alone.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -41,6 +41,7 @@ COLS=${COLS:-2000}
 REPEATS=${REPEATS:-7}
 TESTS=${TESTS:-}
 LIMIT=${LIMIT:-600}
+SUITE_LIMIT=${SUITE_LIMIT:-100}
 PREBUILT=${PREBUILT:-}
 variant=gpu
 [ "$KIND" = emulate ] && variant=simt
@@ -124,12 +125,16 @@ do_micro() {
   return "$status"
 }
 # Suites of the device. Each is a process of its own: one that hangs or breaks the device costs itself alone. Four at a
-# time, but those that look at the device's memory or at its devices, alone.
+# time, but those that look at the device's memory or at its devices, alone. What a suite says is shown when it ends:
+# a step that takes too long keeps what was done. `--foreground`, or those that run would outlive the step.
 suites() {
   if [ -n "$TESTS" ]; then echo "$TESTS" | tr ' ' '\n'; return; fi
   ls "$root/tests/native" | sed -n 's/^test_\(cuda_[a-z_]*\)\.cu\{0,1\}$/\1/p'
 }
 alone="cuda_memory|cuda_devices|cuda_machine|cuda_stage|cuda_once"
+counts='^[0-9]+ passed, [0-9]+ failed$'
+one_suite='timeout --foreground -k 5 "$1" "$2" "$3" >"$4.$3" 2>&1 || echo "$3: status $?" >>"$4.$3"
+grep -vE "$5" "$4.$3"'
 do_tests() {
   [ -n "$PREBUILT" ] ||
     make -s -j "$jobs" -C "$root/tests/native" VARIANT=$variant GPU_ARCH="$arch" \
@@ -137,17 +142,19 @@ do_tests() {
   rm -f "$results"/now.suite.*
   for at_once in 4 1; do
     suites | awk -v alone="^($alone)$" -v want="$at_once" '(($0 ~ alone) ? 1 : 4) == want' |
-      xargs -P "$at_once" -I NAME timeout -k 5 100 \
-      sh -c '"$1" "$2" >"$3.$2" 2>&1 || echo "$2: status $?" >>"$3.$2"' sh "$TEST_PROGRAM" NAME "$results/now.suite"
+      xargs -P "$at_once" -I NAME \
+        sh -c "$one_suite" sh "$SUITE_LIMIT" "$TEST_PROGRAM" NAME "$results/now.suite" "$counts"
   done
   for suite in $(suites); do
     file=$results/now.suite.$suite
-    grep -vE '^[0-9]+ passed, [0-9]+ failed$' "$file"
-    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$file" && continue
-    echo "  FAILED $suite: it did not end"
+    touch "$file"
+    case "$(sed -nE "/$counts/s/.*, ([0-9]+) failed/\1/p" "$file") $(grep -c "^$suite: status" "$file")" in
+      "0 0" | [1-9]*) continue ;; # its checks held and it ended well, or it has counted those that did not
+    esac
+    echo "  FAILED $suite: it did not end well"
     echo "0 passed, 1 failed" >>"$file"
   done
-  cat "$results"/now.suite.* | awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 }
+  cat "$results"/now.suite.* | awk -v counts="$counts" '$0 ~ counts { p += $1; f += $3 }
     END { print p + 0 " passed, " f + 0 " failed"; exit !(p > 0 && f == 0) }'
 }
 do_sanitize() {

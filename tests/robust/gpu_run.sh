@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench/gpu/run.sh has one chance of ten minutes on a GPU: a step that fails, or hangs, may cost nothing but itself.
-#   short  with programs that only print: each step fails once, the first ones hang once
+#   short  with programs that only print: each step fails once, the first ones hang once; suites of
+#          tests fail, break and hang
 #   long   each step hangs once, and all steps on the emulated device, with few rows
 set -u
 form=$1
@@ -43,15 +44,27 @@ mkdir -p "$BUILD/emulate"
 cp "$STUBS/train" "$STUBS/micro" "$BUILD/emulate/"
 chmod +x "$BUILD/emulate/train" "$BUILD/emulate/micro"
 END
-printf '#!/bin/sh\necho "5 passed, 0 failed"\n' >"$work/gbt_test"
+cat >"$work/gbt_test" <<'END'
+#!/bin/sh
+echo "  $1: said"
+case "${FAULT:-}" in
+  "$1:counted") echo "  FAILED $1/test"; echo "4 passed, 1 failed"; exit 1 ;;
+  "$1:killed") kill -9 $$ ;;
+  "$1:late") echo "5 passed, 0 failed"; exit 3 ;;
+  "$1:hang") echo $$ >"$STUBS/pid"; exec sleep 60 ;;
+esac
+echo "5 passed, 0 failed"
+END
 chmod +x "$work/bin/make" "$work/gbt_test"
 
 run() { # STEP...: the script with the programs above
   env PATH="$work/bin:$PATH" STUBS="$work" BUILD="$work/build" TEST_PROGRAM="$work/gbt_test" OUT="$work/out" \
-    KIND=emulate COMMIT=abc LIMIT=1 ROUNDS=3 "PLANT=${plant:-}" sh "$root/bench/gpu/run.sh" 600 "$@" >"$work/said" 2>&1
+    KIND=emulate COMMIT=abc LIMIT="$limit" SUITE_LIMIT="$suite_limit" ROUNDS=3 "PLANT=${plant:-}" "FAULT=${fault:-}" \
+    sh "$root/bench/gpu/run.sh" 600 "$@" >"$work/said" 2>&1
 }
 says() { grep -q "$1" "$work/said"; }
 fails() { ! "$@"; }
+limit=20 suite_limit=20
 
 steps=$(sed -n 's/^all="\(.*\)"$/\1/p' "$root/bench/gpu/run.sh")
 for how in fail hang; do
@@ -65,6 +78,7 @@ for how in fail hang; do
     first=build
     [ "$step" = build ] && first=
     plant="$step:$how"
+    [ "$how" = hang ] && limit=2
     # shellcheck disable=SC2086
     expect "$plant: the status is not 0" fails run $first "$step" "$beside"
     expect "$plant: the word" says "== $step: $word"
@@ -74,6 +88,7 @@ for how in fail hang; do
     expect "$plant: the page" test -s "$work/out/page.md"
     expect "$plant: the table" grep -q "^| abc | emulated | .* | $step |$" "$work/build/results/GPU.md"
     plant=
+    limit=20
     # shellcheck disable=SC2086
     expect "$plant: goes on with what failed" run $first "$step" "$beside"
     expect "$step: done again alone" fails says "== $beside"
@@ -92,6 +107,29 @@ expect "all steps: expected and measured" grep -q '^| higgs | .* | 1.25 | ' "$wo
 expect "all steps: the table" grep -q "^| abc | emulated | .* | in order: [1-9][0-9]* passed, 0 failed | .* | none |$" \
   "$work/build/results/GPU.md"
 expect "all steps: the repository's table was left alone" fails grep -q '^| abc' "$root/bench/results/GPU.md"
+
+# A suite that fails, breaks or hangs costs itself alone; one that hangs ends with the step.
+n=$(ls "$root"/tests/native/test_cuda_*.c* | wc -l)
+for fault in "cuda_hist:counted $((5 * n - 1))" "cuda_hist:killed $((5 * n - 5))" "cuda_memory:late $((5 * n))" \
+  "cuda_sort:hang $((5 * n - 5))"; do
+  rm -rf "$work/build" "$work/out"
+  passes=${fault#* } fault=${fault% *} suite_limit=1
+  expect "$fault: the status is not 0" fails run build tests small
+  expect "$fault: others" says "^$passes passed, 1 failed$"
+  expect "$fault: its name" says "  FAILED ${fault%:*}[:/]"
+  expect "$fault: its status" says "^${fault%:*}: status [1-9]"
+  expect "$fault: the table" grep -q "^| abc .* FAILED: $passes passed, 1 failed .* | tests |$" \
+    "$work/build/results/GPU.md"
+  expect "$fault: the other step" says "== small: in order"
+done
+rm -rf "$work/build" "$work/out" "$work/pid"
+limit=3 suite_limit=20
+expect "a suite that takes the step's time: the status is not 0" fails run build tests small
+expect "a suite that takes the step's time: the word" says "== tests: FAILED: it took too long"
+expect "a suite that takes the step's time: what others said" says "^  cuda_batch: said"
+expect "a suite that takes the step's time: it was begun" test -s "$work/pid"
+expect "a suite that takes the step's time: it has ended" fails kill -0 "$(cat "$work/pid")"
+expect "a suite that takes the step's time: the other step" says "== small: in order"
 
 if [ "$form" = long ]; then
   env BUILD="$work/real" KIND=emulate MOST_ROWS=300 COLS=50 ROUNDS=2 REPEATS=1 TESTS="cuda_machine cuda_sort" \
