@@ -177,8 +177,8 @@ static void limits_are_kept(void) {
     const int64_t most = (int64_t)(try_limit(&job, cpu, 0, seen) >> 20) + 1, step = most / 24 + 1;
     for (int64_t mb = most; mb > 0 && n_short < 3; mb -= step) n_short += try_limit(&job, cpu, mb, seen) == 0;
     if (!CHECK(seen[CU_ALL_CODES] > 0 && seen[CU_TRAIN_CODES] > 0 && seen[CU_SOME_CODES] > 0 && n_short > 0))
-      test_note("growth %d: %d, %d, %d times; %d times none; %lld MB at most", g, seen[0], seen[1], seen[2], n_short,
-                (long long)most);
+      test_note("growth %d: %d, %d, %d times; %d times none; %lld MB at most, steps of %lld", g, seen[CU_ALL_CODES],
+                seen[CU_TRAIN_CODES], seen[CU_SOME_CODES], n_short, (long long)most, (long long)step);
     trained_free(cpu);
   }
   made_free(data);

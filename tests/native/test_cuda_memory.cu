@@ -10,14 +10,14 @@ extern "C" void suite_cuda_memory(void);
 
 enum { COLS = 28, TILE_BYTES = 32 /* of a row of 28 codes of 8 bits: the one copy of the codes */ };
 
-static int64_t n_rows_tried; /* so many that no device makes tiles narrower to be busy: cu_tile_columns */
+static int64_t n_rows_tried; /* just so many that tiles are not narrower, to busy the device: cu_tile_columns */
 static size_t opened_bytes, copy_bytes;
 
 static void choose_rows(void) {
   int units = 0;
   CHECK_EQ_I64(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
   n_rows_tried = 40000;
-  while (cu_tile_columns(n_rows_tried, COLS, units) < COLS) n_rows_tried *= 2;
+  while (cu_tile_columns(n_rows_tried, COLS, units) < COLS) n_rows_tried += 10000;
 }
 
 static gbt_status open_counted(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
