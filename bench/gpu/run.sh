@@ -166,12 +166,14 @@ do_sanitize() {
     done
   done
   [ -n "$PREBUILT" ] || { make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" gpu_checked; return; }
-  for tool in memcheck racecheck initcheck synccheck; do
+  status=0
+  for tool in "memcheck --report-api-errors no" racecheck initcheck synccheck; do # as the target gpu_checked does
     echo "$tool"
-    # shellcheck disable=SC2046
-    compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$TEST_PROGRAM" \
-      $(suites | grep -vE '^cuda_(train|grid|models)') || return
+    # shellcheck disable=SC2046,SC2086
+    compute-sanitizer --tool $tool --error-exitcode 9 "$TEST_PROGRAM" \
+      $(suites | grep -vE '^cuda_(train|grid|models)') || status=$?
   done
+  return "$status"
 }
 do_small() { both_depths small 100000 5; }
 do_higgs() { both_depths higgs 11000000 3; }
