@@ -62,6 +62,18 @@ static void rows_around_windows(void) {
   }
 }
 
+/* Little enough for the thread sanitizer. */
+static void two_windows(void) {
+  const made_kind kinds[] = {MADE_BELL};
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  made *data = made_new(59, WINDOW + 100, 1, kinds);
+  made_response(data, GBT_OBJ_LOGISTIC, 1, 59);
+  train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 1);
+  job.spec.params.max_depth = 2;
+  CHECK(compare(&job, &how, NULL));
+  made_free(data);
+}
+
 /* More leaves and nodes than a block keeps bounds for; and one leaf. */
 static void trees_of_many_leaves(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL};
@@ -81,6 +93,7 @@ static void trees_of_many_leaves(void) {
 
 void suite_cuda_scores(void) {
   RUN(random_trainings_are_those_of_the_cpu);
+  RUN(two_windows);
   RUN(rows_around_windows);
   RUN(trees_of_many_leaves);
 }
