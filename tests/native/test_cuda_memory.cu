@@ -68,6 +68,7 @@ static gbt_params usual(void) {
 /* Beside one copy of the codes, with the other one by column. */
 static void memory_of_a_row(void) {
   const double most[N_LABELS] = {58.0, 61.0, 65.0};
+  choose_rows();
   for (int labels = 0; labels < N_LABELS; labels++) {
     const double bytes = bytes_a_row(labels, 0, usual());
     CHECK(bytes <= most[labels] && bytes >= most[labels] - 2.0);
@@ -80,6 +81,7 @@ static void memory_of_other_trainings(void) {
   gbt_params several = usual(), drawn = usual();
   several.num_parallel_tree = 2;
   drawn.subsample = 0.5;
+  choose_rows();
   const double plain = bytes_a_row(CLASSES, 0, usual());
   CHECK_NEAR(bytes_a_row(CLASSES, 1, usual()) - plain, 8.0, 0.1);
   CHECK_NEAR(bytes_a_row(CLASSES, 0, drawn) - plain, 4.125, 0.1);
@@ -87,7 +89,6 @@ static void memory_of_other_trainings(void) {
 }
 
 void suite_cuda_memory(void) {
-  choose_rows();
   RUN(memory_of_a_row);
   RUN(memory_of_other_trainings);
 }

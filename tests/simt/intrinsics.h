@@ -28,12 +28,13 @@ static inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned by) {
 static inline unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned by) {
   return by >= 32u ? hi : __funnelshift_r(lo, hi, by);
 }
-/* Byte i of the result is byte s & 7 of y:x, s the i-th nibble of `select`; s & 8: its sign eight times. */
+/* Byte i of the result is byte s & 7 of y:x, s the i-th nibble of `select`. To PTX's prmt s & 8 would mean a sign, but
+ * CUDA clears it before. */
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned select) {
   unsigned long long both = (unsigned long long)y << 32 | x;
   unsigned out = 0;
   for (int i = 0; i < 4; i++) {
-    unsigned s = select >> (4 * i) & 7u; /* the fourth bit is not looked at */
+    unsigned s = select >> (4 * i) & 7u;
     out |= ((unsigned)(both >> (8 * s)) & 255u) << (8 * i);
   }
   return out;

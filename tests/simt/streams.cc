@@ -140,12 +140,13 @@ void submit(cudaStream_t stream, std::function<void()> work) {
     submit_work(stream, {std::move(work), nullptr, 0});
 }
 
-/* What the device would refuse at once. */
+/* What the device would refuse at once; with the code that an H100 gave for no blocks and for too many threads, where
+ * CUDA's headers have cudaErrorInvalidConfiguration. */
 static cudaError_t refused(const Launch &l) {
   uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
-  if (threads < 1 || threads > MOST_THREADS || l.threads.z > 64) return cudaErrorInvalidConfiguration;
-  if (l.grid.x < 1 || l.grid.y < 1 || l.grid.z < 1) return cudaErrorInvalidConfiguration;
-  if (l.grid.x > 0x7fffffffu || l.grid.y > 65535u || l.grid.z > 65535u) return cudaErrorInvalidConfiguration;
+  if (threads < 1 || threads > MOST_THREADS || l.threads.z > 64) return cudaErrorInvalidValue;
+  if (l.grid.x < 1 || l.grid.y < 1 || l.grid.z < 1) return cudaErrorInvalidValue;
+  if (l.grid.x > 0x7fffffffu || l.grid.y > 65535u || l.grid.z > 65535u) return cudaErrorInvalidValue;
   if (l.shared > dynamic_limit_of(l.kernel)) return cudaErrorInvalidValue;
   if (l.cooperative && (uint64_t)l.grid.x * l.grid.y * l.grid.z > most_resident(l))
     return cudaErrorCooperativeLaunchTooLarge;
