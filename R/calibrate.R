@@ -26,9 +26,10 @@
 #' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out are used in
 #'   place of the model's, so that `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data`
 #'   and `y` are the rows of `cv`. Rows that no fold held out are left aside.
-#' @param weights Weights of the rows: weight 2 is the row twice. For N1 and N0, weights that sum to less than the
-#'   number of rows, such as shares of 1, count as if they summed to it.
-#' @param offset For models with an offset: that of the rows.
+#' @param weights Weights of the rows: weight 2 is the row twice. Columns of a data frame may be named. For N1 and N0,
+#'   weights that sum to less than the number of rows, such as shares of 1, count as if they summed to it.
+#' @param offset For models with an offset: that of the rows; columns of a data frame may be named. For `predict()`
+#'   values.
 #' @param trees Number of rounds to use, see [predict()][predict.gbt].
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
@@ -56,6 +57,8 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
   check_calibrated_model(model)
   method <- match_choice(method, c("isotonic", "platt", "beta"), "method")
   rounds <- check_rounds(trees, model)
+  weights <- given_in_data("weights", data)
+  offset <- given_in_data("offset", data)
   if (is.null(cv)) {
     if (is.null(data)) stop_argument("`data` is missing: rows that the model has not seen", "data")
     prob <- predict.gbt(model, data, "prob", trees = rounds, offset = offset, threads = threads)

@@ -29,17 +29,36 @@
 #' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
 #' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).
 #'
+#' @section Weights:
+#' With `weights` of the rows for calibration the bound is the quantile `level` of their scores and of infinity, which
+#' have the shares w_1, ..., w_n and w of the sum of these weights; w is that of the row that is predicted (Tibshirani
+#' and others, 2019, section 2: the weighted quantile of their corollary 1). Weights mean one of two things:
+#' * how often a row counts: weight 2 is the row twice. New rows weigh 1, as `predict()` has it by default.
+#' * how much likelier the row's predictors are where predictions are made than where rows for calibration come from
+#'   (covariate shift), up to a factor. Give such weights here and to `predict()`: intervals hold the response with the
+#'   chosen probability over the new rows, where it depends on the predictors as it did.
+#'
+#' Method `"cv"` has no weights.
+#'
 #' @param object A model from [gbt_train()], a list of two, or the result of [gbt_cv()]; see below.
 #' @param data Rows for calibration, which the model has not seen; for a [gbt_cv()] its data (not needed where `y` is
 #'   given).
 #' @param y Their response; a formula's is found in `data`.
 #' @param method One of the methods below; `NULL` takes the one that suits the arguments.
 #' @param scale For `"scaled"`: the model of the size of residuals.
-#' @param offset For models with an offset: that of `data`.
+#' @param offset For models with an offset: that of `data`, where columns of a data frame may be named; for `predict()`
+#'   that of `newdata`, values.
+#' @param weights Weights of the rows of `data`; for `predict()` of those of `newdata`, a number each or one for all,
+#'   `NULL` for 1. See below. Columns of a data frame may be named.
+#' @param exposure With a log link: that of the rows, as in [predict()][predict.gbt]. For `gbt_conformal()` columns of a
+#'   data frame may be named, with quotation marks or without.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_conformal`, a list of `method`, `models`, `scale`, `scores` (of the rows for
-#'   calibration) and `n`; for `"cv"` also `fold`, the fold of each row. It is saved by [saveRDS()].
+#'   calibration) and `n`; for `"cv"` also `fold`, the fold of each row; with weights also `weights`. It is saved by
+#'   [saveRDS()].
+#' @references Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019) Conformal prediction under
+#'   covariate shift, *Advances in Neural Information Processing Systems* 32.
 #' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]
 #' @examples
 #' cars <- datasets::cars
@@ -53,13 +72,21 @@
 #' predict(gbt_conformal(cv, cars), data.frame(speed = c(5, 20)), level = 0.8, threads = 1)
 #' @export
 gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, scale = NULL, offset = NULL,
-                          threads = NULL) {
+                          threads = NULL, weights = NULL, exposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_conformal)))
   models <- conformal_models(object)
   chosen <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
+  its <- list(offset = given_in_data("offset", data), exposure = given_in_data("exposure", data))
+  weights <- given_in_data("weights", data)
   if (chosen == "cv") {
-    if (!is.null(offset)) stop_argument("`offset` has no meaning for a gbt_cv(), which has its own", "offset")
+    for (name in names(its)[lengths(its) > 0L]) {
+      stop_argument(sprintf("`%s` has no meaning for a gbt_cv(), which has its own", name), name)
+    }
+    if (!is.null(weights)) {
+      stop_unsupported(paste("`weights` are for rows that were set aside: what is known of weighted bounds holds for",
+                             "one model and its rows for calibration, not for the folds of a gbt_cv()"), "weights")
+    }
     return(conformal_of_folds(object, data, y))
   }
   if (is.null(data)) stop_argument("`data` is missing: rows that the model has not seen", "data")
@@ -69,7 +96,9 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   label <- given_labels(first, data, y, n)
   chosen <- method_of_labels(chosen, first, label, is.null(method))
   out <- structure(class = "gbt_conformal", list(method = chosen, models = models, scale = scale, n = n))
-  out$scores <- conformal_scores(out, conformal_parts(out, rows, offset, threads), label)
+  out$scores <- conformal_scores(out, conformal_parts(out, rows, its, threads), label)
+  out$weights <- check_rating_weights(weights, n)
+  if (!is.finite(sum(out$weights))) stop_data("`weights` have an infinite sum; divide them by their mean", "weights")
   out
 }
 
@@ -157,10 +186,12 @@ conformal_of_folds <- function(cv, data, y) {
                                           scores = abs(label - cv$predictions)[at], fold = fold[at]))
 }
 
-# What the models predict: a matrix of one column for each model, of probabilities for classes; and the scale.
-conformal_parts <- function(object, rows, offset, threads) {
+# What the models predict: a matrix of one column for each model, of probabilities for classes; and the scale. its:
+# list(offset, exposure) of the rows.
+conformal_parts <- function(object, rows, its, threads) {
   one <- function(model) {
-    predict.gbt(model, rows, if (gives_sets(object)) "prob" else "response", offset = offset, threads = threads)
+    predict.gbt(model, rows, if (gives_sets(object)) "prob" else "response", offset = its$offset, threads = threads,
+                exposure = its$exposure)
   }
   pred <- lapply(object$models, one)
   pred <- if (gives_sets(object)) pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
@@ -202,13 +233,40 @@ probability_up_to <- function(pred) {
 # rounding: 0.55 * 20 is 11.
 conformal_rank <- function(n, level) ceiling((n + 1) * level * (1 - 4 * .Machine$double.eps))
 
+# The bound of the scores for new rows of these weights, one for each of them: the least score up to which the scores
+# have a share `level` of the weight of all and of the new row, Inf where there is none. Sums may be off by rounding.
+weighted_bounds <- function(object, level, new) {
+  at <- order(object$scores)
+  upto <- cumsum(object$weights[at])
+  last <- upto[length(upto)]
+  need <- level * (last + new) * (1 - 4 * length(upto) * .Machine$double.eps)
+  k <- findInterval(need, upto, left.open = TRUE) + 1L
+  c(object$scores[at], Inf)[k]
+}
+
+# Bounds of the rows of `newdata`, or one for all of them.
+conformal_bounds <- function(object, level, new, n_rows) {
+  if (is.null(object$weights)) {
+    if (!is.null(new)) {
+      stop_argument("`weights` of new rows are for those of gbt_conformal(weights = ), which had none", "weights")
+    }
+    rank <- conformal_rank(object$n, level)
+    return(if (rank > object$n) Inf else sort(object$scores, partial = rank)[rank])
+  }
+  if (length(new) == 1L) new <- rep(new, n_rows)
+  weighted_bounds(object, level, given_or(check_new_weights(new, n_rows), 1))
+}
+
+check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weights(weights, n_rows)
+
 #' @rdname gbt_conformal
 #' @param newdata Rows to predict, see [predict()][predict.gbt].
 #' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper` (for two models of quantiles `estimate` is
 #'   their middle, for `"cv"` the mean over folds). `"set"`, for classes: a logical matrix with a column for each class.
 #' @param level The probability with which intervals or sets are to hold the response.
 #' @export
-predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL, ...) {
+predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL,
+                                  weights = NULL, exposure = NULL, ...) {
   check_no_dots(list(...), names(formals(predict.gbt_conformal)))
   kind <- if (gives_sets(object)) "set" else "interval"
   if (!is.null(type) && match_choice(type, c("interval", "set"), "type") != kind) {
@@ -216,21 +274,30 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   }
   level <- check_share(level)
   if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to predict", "newdata")
-  parts <- conformal_parts(object, newdata, offset, threads)
-  rank <- conformal_rank(object$n, level)
-  if (rank > object$n) {
-    warn_gbt("conformal", sprintf(paste("level %s needs at least %.0f rows for calibration, there are %.0f: %s"),
-                                  format(level), ceiling(level / (1 - level) * (1 - 1e-12)), object$n,
-                                  if (kind == "set") "sets hold all classes" else "intervals are infinite"))
-  }
-  if (object$method == "cv") return(interval_of_folds(object, parts$pred, rank))
-  bound <- if (rank > object$n) Inf else sort(object$scores, partial = rank)[rank]
-  if (kind == "set") return(set_of(parts$pred, bound, object$method))
+  weights <- given_in_data("weights", newdata)
+  parts <- conformal_parts(object, newdata, list(offset = offset, exposure = exposure), threads)
   pred <- parts$pred
-  half <- if (is.null(parts$scale)) rep(bound, nrow(pred)) else bound * parts$scale
+  bound <- conformal_bounds(object, level, weights, nrow(pred))
+  if (any(bound == Inf)) warn_few_rows(object, level, kind, sum(bound == Inf))
+  if (object$method == "cv") return(interval_of_folds(object, pred, conformal_rank(object$n, level)))
+  if (kind == "set") return(set_of(pred, bound, object$method))
+  half <- if (is.null(parts$scale)) rep_len(bound, nrow(pred)) else bound * parts$scale
   middle <- rowMeans(pred) # a bound below 0 narrows the interval of two quantiles at most to its middle
   list_frame(list(estimate = middle, lower = pmin(pred[, 1L] - half, middle),
                   upper = pmax(pred[, ncol(pred)] + half, middle)), nrow(pred))
+}
+
+# n_rows: new rows without a bound, or 1 where it is one for all.
+warn_few_rows <- function(object, level, kind, n_rows) {
+  what <- if (kind == "set") "sets hold all classes" else "intervals are infinite"
+  warn_gbt("conformal", if (is.null(object$weights)) {
+    sprintf("level %s needs at least %.0f rows for calibration, there are %.0f: %s", format(level),
+            ceiling(level / (1 - level) * (1 - 1e-12)), object$n, what)
+  } else {
+    sprintf(paste("level %s needs weights for calibration whose sum is at least %s times the weight of the row that is",
+                  "predicted: %s%s"), format(level), format(level / (1 - level), digits = 4L), what,
+            if (n_rows > 1L) sprintf(" for %s", counted(n_rows, "row")) else "")
+  })
 }
 
 # Classes up to the bound, the most probable one in any case. Sums of all probabilities are 1 but for rounding, which
@@ -264,14 +331,14 @@ summary.gbt_conformal <- function(object, ...) as_printed(object, list(...))
 #' @export
 print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   digits <- check_digits(digits, 3L)
-  cat(sprintf("<gbt_conformal> method \"%s\", %s for calibration\n", x$method, counted(x$n, "row")))
+  cat(sprintf("<gbt_conformal> method \"%s\", %s%s for calibration\n", x$method, counted(x$n, "row"),
+              if (is.null(x$weights)) "" else " with weights"))
   levels <- c(0.5, 0.8, 0.9, 0.95)
-  rank <- conformal_rank(x$n, levels)
-  ordered <- c(sort(x$scores), Inf)
+  bounds <- vapply(levels, function(level) conformal_bounds(x, level, NULL, 1), 0)
   what <- switch(x$method, absolute = , cv = "absolute residual", scaled = "residual by scale",
                  quantile = "distance out of the interval", threshold = "1 - probability",
                  adaptive = "probability")
-  shown <- vapply(ordered[pmin(rank, x$n + 1)], format, "", digits = digits)
+  shown <- vapply(bounds, format, "", digits = digits)
   cat(sprintf("%s at level %s\n", what, paste(format(levels), shown, sep = ": ", collapse = ", ")))
   invisible(x)
 }

@@ -53,13 +53,11 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   if (missing(x)) x <- data else if (!is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
   if (is.null(x)) stop_argument("`x` is missing: gbt_evaluate(model, data), or gbt_evaluate(model, x, y)", "x")
   check_evaluated(x)
-  frame <- sys.nframe()
-  here <- if (is.data.frame(x)) x else list()
-  weights <- in_data(substitute(weights), function() weights, written_in("weights", frame))(here)
-  offset <- in_data(substitute(offset), function() offset, written_in("offset", frame))(here)
-  exposure <- in_data(substitute(exposure), function() exposure, written_in("exposure", frame))(here)
-  group <- column_or_values(in_data(substitute(group), function() group, written_in("group", frame))(here), here)
-  by <- read_by(in_data(substitute(by), function() by, written_in("by", frame))(here), x)
+  weights <- given_in_data("weights", x)
+  offset <- given_in_data("offset", x)
+  exposure <- given_in_data("exposure", x)
+  group <- column_or_values(given_in_data("group", x), if (is.data.frame(x)) x)
+  by <- read_by(given_in_data("by", x), x)
   level <- if (!is.null(intervals)) check_share(intervals, "intervals")
   if (is.null(level) && (!is.null(group) || !missing(replicates))) {
     given <- if (is.null(group)) "replicates" else "group"

@@ -16,7 +16,8 @@
 #'   seems to matter little. `NULL`: each column alone. They are columns of the data, also where a formula
 #'   transforms them.
 #' * `repeats`, `seed`: how many permutations, by hashes of `seed` and the row.
-#' * `weights`, `offset`: of the rows. `threads`: see [gbt_threads()].
+#' * `weights`, `offset`, `exposure`: of the rows, as in [gbt_evaluate()]; columns of a data frame may be named.
+#'   `threads`: see [gbt_threads()].
 #' * `level`: of the intervals (Student's). Those of a model say how far the mean over permutations may be off, not what
 #'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is judged by the
 #'   rows that it has not seen, and intervals are over folds, widened since their training rows overlap (Nadeau and
@@ -27,7 +28,8 @@
 #' @section Importance by contributions:
 #' `type = "shap"` gives the mean over the rows of `data` of the absolute contributions (see [gbt_shap()]) of each
 #' column to the raw score; of a model of several classes, over the classes as well. Further arguments, by name:
-#' `background`, `rows` (so many drawn rows are enough), `offset`, `unseen` and `threads`, as for [gbt_shap()].
+#' `background`, `rows` (so many drawn rows are enough), `offset`, `exposure`, `unseen` and `threads`, as for
+#' [gbt_shap()]; columns of a data frame may be named as `offset` and `exposure`.
 #'
 #' @section Intervals over folds: Of a [gbt_cv()] with `keep_models = TRUE` types `"gain"`, `"cover"` and
 #' `"frequency"` are means over the models of the folds, with `lower` and `upper`, Student's interval of the share by
@@ -76,12 +78,12 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
                           misplaced[1L], type), misplaced[1L])
   }
   if (type == "permutation") {
-    check_no_dots(list(...)[!...names() %in% permutation_arguments], permutation_arguments)
+    check_no_dots(other_dots(permutation_arguments, ...), permutation_arguments)
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"permutation\": see `columns`", "by")
     return(permutation_importance(model, data, trees, ...))
   }
   if (type == "shap") {
-    check_no_dots(list(...)[!...names() %in% shap_arguments], shap_arguments)
+    check_no_dots(other_dots(shap_arguments, ...), shap_arguments)
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
     return(shap_importance(model, data, trees, ...))
   }
@@ -146,7 +148,16 @@ interval_of_means <- function(values, level, share = 0) {
 }
 
 # What comes behind `data`, by name.
-permutation_arguments <- c("y", "metric", "columns", "repeats", "weights", "offset", "level", "seed", "threads")
+permutation_arguments <- c("y", "metric", "columns", "repeats", "weights", "offset", "level", "seed", "threads",
+                           "exposure")
+
+# Those of `...` that have none of these names. The others are not evaluated: they may be columns of the data.
+other_dots <- function(known, ...) {
+  names <- ...names()
+  if (is.null(names)) names <- rep("", ...length())
+  at <- which(is.na(names) | !names %in% known)
+  stats::setNames(lapply(at, function(i) ...elt(i)), ifelse(is.na(names[at]), "", names[at]))
+}
 
 # Sums over what is made of each column. columns: of each feature, from 1.
 sum_by_column <- function(v, columns, names) {

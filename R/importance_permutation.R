@@ -2,7 +2,8 @@
 
 # model: a model or a gbt_cv with its models; dots: the arguments behind `data` of gbt_importance().
 permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, columns = NULL, repeats = 5,
-                                   weights = NULL, offset = NULL, level = 0.95, seed = NULL, threads = NULL) {
+                                   weights = NULL, offset = NULL, level = 0.95, seed = NULL, threads = NULL,
+                                   exposure = NULL) {
   plan <- list(repeats = check_whole(repeats, "repeats", 1, 10000), level = check_share(level),
                seed = drawn_seed(seed), threads = resolve_threads(threads))
   folded <- inherits(model, "gbt_cv")
@@ -12,6 +13,9 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   models <- if (folded) model$models else list(model)
   first <- models[[1L]]
   x <- explained_data(first, data)
+  weights <- given_in_data("weights", data)
+  offset <- given_in_data("offset", data)
+  exposure <- given_in_data("exposure", data)
   n <- n_rows_of(x)
   if (folded && n != model$n_obs) {
     stop_data(sprintf("`data` has %s, but the cross-validation was of %.0f; give the same rows", counted(n, "row"),
@@ -22,7 +26,8 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
     stop_data("a fold holds one row out, in which nothing can be permuted; use fewer folds", "data")
   }
   rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_rating_weights(weights, n),
-               offset = if (!is.null(offset)) matrix(check_offset(offset, n, first$n_outputs), n))
+               offset = if (!is.null(offset)) matrix(check_offset(offset, n, first$n_outputs), n),
+               exposure = exposure_values(first, x, exposure, n))
   if (folded) check_rows_of_cv(model, rows$label)
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, x)
@@ -72,14 +77,15 @@ permuted_groups <- function(columns, model, x) {
 
 rows_of_fold <- function(rows, at) {
   list(x = subset_rows(rows$x, as.integer(at)), label = rows$label[at], weight = rows$weight[at],
-       offset = if (!is.null(rows$offset)) rows$offset[at, , drop = FALSE])
+       offset = if (!is.null(rows$offset)) rows$offset[at, , drop = FALSE], exposure = rows$exposure[at])
 }
 
 # How much worse the metric becomes: a matrix, a row for each group and a column for each repeat. Columns that no tree
 # looks at change nothing, and are not asked for.
 permuted_losses <- function(model, rows, plan, rounds) {
   value <- function(x) {
-    score <- predict.gbt(model, x, "link", trees = rounds, offset = rows$offset, threads = plan$threads)
+    score <- predict.gbt(model, x, "link", trees = rounds, offset = rows$offset, threads = plan$threads,
+                         exposure = rows$exposure)
     score_metrics(plan$metric, model, score, rows$label, rows$weight, plan$threads)
   }
   base <- value(rows$x)

@@ -1,20 +1,24 @@
 # Importance by contributions: gbt_importance(type = "shap").
 
 # What comes behind `data`, by name.
-shap_arguments <- c("background", "rows", "offset", "unseen", "threads")
+shap_arguments <- c("background", "rows", "offset", "unseen", "threads", "exposure")
 
 shap_importance <- function(model, data, trees, background = NULL, rows = NULL, offset = NULL, unseen = "prior",
-                            threads = NULL) {
+                            threads = NULL, exposure = NULL) {
   n <- n_rows_of(explained_data(model, data))
   if (n < 1) stop_data("`data` has no rows; give one at least", "data")
+  offset <- given_in_data("offset", data)
+  exposure <- given_in_data("exposure", data)
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
+  exposure <- exposure_values(model, data, exposure, n)
   if (!is.null(rows) && (rows <- check_whole(rows, "rows", 1)) < n) {
     taken <- drawn_rows(n, rows)
     data <- data[taken, , drop = FALSE]
     if (!is.null(offset)) offset <- matrix(check_offset(offset, n, model$n_outputs), n)[taken, , drop = FALSE]
+    exposure <- exposure[taken]
   }
   all <- predict.gbt(model, data, type = "contrib", trees = trees, offset = offset, unseen = unseen, threads = threads,
-                     background = background)
+                     background = background, exposure = exposure)
   size <- apply(abs(all), 2L, mean)[-dim(all)[2L]] # without the base
   ranked <- order(-size, seq_along(size))
   out <- list_frame(list(column = names(size)[ranked], importance = unname(size)[ranked]), length(ranked))

@@ -22,6 +22,15 @@ in_data <- function(expression, value, env) {
   })
 }
 
+# The argument of this name of the function that calls, evaluated in the data that its rows are in: a data frame, whose
+# columns may be named, or something else, which has none to be looked at. NULL where it was not given.
+given_in_data <- function(name, data, within = parent.frame(), frame = sys.parent()) {
+  force(frame)
+  written <- eval(call("substitute", as.name(name)), within)
+  value <- function() get(name, envir = within, inherits = FALSE)
+  in_data(written, value, written_in(name, frame))(if (is.data.frame(data)) data else list())
+}
+
 # The environment in which the argument of this name of a function was written: the caller's; where that one passes its
 # `...` on, it is that of whoever gave them. frame: number of the function's frame.
 written_in <- function(name, frame) {

@@ -21,7 +21,8 @@
 #' @param top Pairs are made of so many of these columns, those that act most together with others.
 #' @param rows Rows to average over at most; `NULL` for all.
 #' @param type The scale of predictions: on `"link"` what a model of `max_depth = 1` does adds up exactly.
-#' @param offset,trees,unseen,threads As in [predict()][predict.gbt].
+#' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. Columns of a data frame may be named as
+#'   `offset` and `exposure`; an exposure that the model knows as a column is found there.
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A data frame of class `gbt_interactions`: `column`; `other`, the second of a pair, or `NA` for all other
@@ -38,11 +39,15 @@
 #' @export
 gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 200,
                              type = c("link", "response", "prob"), offset = NULL, trees = NULL,
-                             unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL) {
+                             unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL,
+                             exposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_interactions)))
   if (missing(model)) stop_argument("`model` is missing: gbt_interactions(model, data)", "model")
   check_model(model, "model")
-  x <- explained_data(model, if (!missing(data)) data)
+  if (missing(data)) data <- NULL
+  x <- explained_data(model, data)
+  offset <- given_in_data("offset", data)
+  exposure <- given_in_data("exposure", data)
   top <- check_whole(top, "top", 0)
   plan <- list(type = check_predict_type(match_choice(type, c("link", "response", "prob"), "type"), model),
                rounds = check_rounds(trees, model), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
@@ -52,24 +57,26 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
   used <- columns_in_use(model, x, plan$rounds)
   columns <- if (is.null(columns)) used else check_columns(columns, model, x)
   offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
+  exposure <- exposure_values(model, x, exposure, n)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 2)
   seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
   at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
   if (!is.null(at)) {
     x <- subset_rows(x, at)
     offset <- offset[at, , drop = FALSE]
+    exposure <- exposure[at]
   }
-  found <- interaction_parts(model, x, columns, used, top, plan, offset)
+  found <- interaction_parts(model, x, columns, used, top, plan, list(offset = offset, exposure = exposure))
   structure(interaction_table(found), class = c("gbt_interactions", "data.frame"), type = plan$type,
             rows = n_rows_of(x), n_obs = n, seed = seed)
 }
 
 # A list of what is left of columns and of pairs, list(column, other, h_squared, size), numbers by output; outputs:
-# their names, or NULL. Columns that no tree uses are not looked at: they are 0.
-interaction_parts <- function(model, x, columns, used, top, plan, offset) {
+# their names, or NULL. Columns that no tree uses are not looked at: they are 0. known: as of partial_values().
+interaction_parts <- function(model, x, columns, used, top, plan, known) {
   n <- n_rows_of(x)
-  whole <- predict.gbt(model, x, plan$type, trees = plan$rounds, offset = offset, unseen = plan$unseen,
-                       threads = plan$threads)
+  whole <- predict.gbt(model, x, plan$type, trees = plan$rounds, offset = known$offset, unseen = plan$unseen,
+                       threads = plan$threads, exposure = known$exposure)
   whole <- unname_rows(whole)
   noise <- n * (1e-10 * apply(abs(whole), 2L, max))^2
   all <- centred_columns(whole)
@@ -85,7 +92,7 @@ interaction_parts <- function(model, x, columns, used, top, plan, offset) {
   own <- list()
   singles <- lapply(columns, function(name) {
     if (!name %in% used) return(list(column = name, other = NA_character_, h_squared = nothing, size = nothing))
-    means <- point_means(model, x, name, plan, offset, ncol(whole))
+    means <- point_means(model, x, name, plan, known, ncol(whole))
     own[[name]] <<- means$own
     part(name, NA_character_, all - means$own - means$rest, all)
   })
@@ -95,7 +102,7 @@ interaction_parts <- function(model, x, columns, used, top, plan, offset) {
   pairs <- if (length(first) > 1L) utils::combn(first, 2L, simplify = FALSE)
   pairs <- lapply(pairs, function(pair) {
     if (!all(pair %in% used)) return(list(column = pair[1L], other = pair[2L], h_squared = nothing, size = nothing))
-    joint <- point_means(model, x, pair, plan, offset, ncol(whole))$own
+    joint <- point_means(model, x, pair, plan, known, ncol(whole))$own
     part(pair[1L], pair[2L], joint - own[[pair[1L]]] - own[[pair[2L]]], joint)
   })
   list(parts = c(singles, by_size(pairs)), outputs = output_names(model, whole), n_outputs = ncol(whole))
@@ -116,7 +123,7 @@ by_size <- function(parts) {
 # Partial dependence of the rows, centred: `own`, of some columns at each row's values, and `rest`, of all other columns
 # at theirs. Matrices of a column for each output. Both are means of the same predictions, those of all rows for all
 # distinct values of the columns.
-point_means <- function(model, x, columns, plan, offset, n_outputs) {
+point_means <- function(model, x, columns, plan, known, n_outputs) {
   n <- n_rows_of(x)
   values <- lapply(stats::setNames(nm = columns), function(name) {
     v <- column_of(x, name)
@@ -132,7 +139,7 @@ point_means <- function(model, x, columns, plan, offset, n_outputs) {
   at_once <- max(1, min(length(first), cells_of_call %/% n))
   for (beg in seq(1, length(first), by = at_once)) {
     these <- beg:min(length(first), beg + at_once - 1)
-    pred <- array(predict_points(model, x, points, these, plan, offset), c(n, length(these), n_outputs))
+    pred <- array(predict_points(model, x, points, these, plan, known), c(n, length(these), n_outputs))
     own[these, ] <- colMeans(pred)
     for (k in seq_len(n_outputs)) rest[, k] <- rest[, k] + matrix(pred[, , k], n) %*% count[these]
   }

@@ -41,7 +41,11 @@
 #' @param data The training data.
 #' @param bins Most bins of a column of numbers.
 #' @param levels Most levels with a bin of their own.
-#' @param offset,newoffset For models with an offset: that of the reference and that of `newdata`.
+#' @param offset,newoffset For models with an offset: that of the reference and that of `newdata`. Columns of a data
+#'   frame may be named.
+#' @param exposure,newexposure With a log link: that of the reference and that of `newdata`, as in
+#'   [predict()][predict.gbt]. Left out it is the column that the model was trained with, where the rows have it.
+#'   Columns of a data frame may be named, with quotation marks or without.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return `gbt_monitor()`: a data frame of class `gbt_monitor`, scores before columns, those of the largest PSI
@@ -66,38 +70,45 @@
 #' plot(drift, "carrier")
 #' @export
 gbt_monitor <- function(model, newdata, reference = NULL, ..., bins = 10, levels = 20, offset = NULL, newoffset = NULL,
-                        threads = NULL) {
+                        threads = NULL, exposure = NULL, newexposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_monitor)))
   if (missing(model)) stop_argument("`model` is missing: gbt_monitor(model, newdata)", "model")
   check_model(model, "model")
+  if (missing(newdata)) newdata <- NULL
+  rows <- if (is.null(reference)) newdata else reference
+  its <- list(offset = given_in_data("offset", rows), exposure = given_in_data("exposure", rows))
   if (is.null(reference)) {
-    if (!missing(bins) || !missing(levels) || !is.null(offset)) {
-      stop_argument("`bins`, `levels` and `offset` are of a `reference`; the model has one already", "reference")
+    if (!missing(bins) || !missing(levels) || any(lengths(its) > 0L)) {
+      stop_argument("`bins`, `levels`, `offset` and `exposure` are of a `reference`; the model has one already",
+                    "reference")
     }
     reference <- stored_reference(model)
   } else {
-    reference <- monitor_reference(model, reference, bins, levels, offset, threads, "reference")
+    reference <- monitor_reference(model, reference, bins, levels, its, threads, "reference")
   }
-  new <- monitored_values(model, if (!missing(newdata)) newdata, reference$rounds, newoffset, threads, "newdata",
-                          names(reference$columns))
+  its <- list(offset = given_in_data("newoffset", newdata), exposure = given_in_data("newexposure", newdata))
+  new <- monitored_values(model, newdata, reference$rounds, its, threads, "newdata", names(reference$columns))
   compare_monitored(model, reference, new)
 }
 
 #' @rdname gbt_monitor
 #' @export
-gbt_monitor_reference <- function(model, data, ..., bins = 10, levels = 20, offset = NULL, threads = NULL) {
+gbt_monitor_reference <- function(model, data, ..., bins = 10, levels = 20, offset = NULL, threads = NULL,
+                                  exposure = NULL) {
   check_no_dots(list(...), names(formals(gbt_monitor_reference)))
   if (missing(model)) stop_argument("`model` is missing: gbt_monitor_reference(model, data)", "model")
   check_model(model, "model")
-  model$monitor <- monitor_reference(model, if (!missing(data)) data, bins, levels, offset, threads, "data")
+  if (missing(data)) data <- NULL
+  its <- list(offset = given_in_data("offset", data), exposure = given_in_data("exposure", data))
+  model$monitor <- monitor_reference(model, data, bins, levels, its, threads, "data")
   model
 }
 
 # Counting ------------------------------------------------------------------------------------------------------------
 
 # list(n, columns, scores): vectors by name, of the rows and of their scores. columns: those to take, NULL for all that
-# the model was made of.
-monitored_values <- function(model, data, rounds, offset, threads, parameter, columns = NULL) {
+# the model was made of; its: list(offset, exposure) of the rows.
+monitored_values <- function(model, data, rounds, its, threads, parameter, columns = NULL) {
   x <- explained_data(model, data, parameter)
   n <- n_rows_of(x)
   if (n == 0) stop_data("the data have no rows to look at", parameter)
@@ -106,7 +117,8 @@ monitored_values <- function(model, data, rounds, offset, threads, parameter, co
   if (length(absent)) {
     stop_data(sprintf("the data have no column `%s`, which the reference has", absent[1L]), absent[1L])
   }
-  score <- predict.gbt(model, data, type = "link", trees = rounds, offset = offset, threads = threads)
+  score <- predict.gbt(model, data, type = "link", trees = rounds, offset = its$offset, threads = threads,
+                       exposure = exposure_values(model, data, its$exposure, n))
   label <- if (is.matrix(score)) sprintf("score (%s)", given_or(colnames(score), seq_len(ncol(score)))) else "score"
   score <- matrix(score, n)
   scores <- stats::setNames(lapply(seq_len(ncol(score)), function(k) score[, k]), label)
@@ -115,11 +127,11 @@ monitored_values <- function(model, data, rounds, offset, threads, parameter, co
   list(n = n, columns = lapply(stats::setNames(nm = columns), value), scores = scores)
 }
 
-monitor_reference <- function(model, data, bins, levels, offset, threads, parameter) {
+monitor_reference <- function(model, data, bins, levels, its, threads, parameter) {
   bins <- check_whole(bins, "bins", 2, 1000)
   levels <- check_whole(levels, "levels", 1, 1000)
   rounds <- rounds_used(model)
-  values <- monitored_values(model, data, rounds, offset, threads, parameter)
+  values <- monitored_values(model, data, rounds, its, threads, parameter)
   count <- function(v) count_reference(v, bins, levels)
   list(rows = as.double(values$n), rounds = as.double(rounds), columns = lapply(values$columns, count),
        scores = lapply(values$scores, count))

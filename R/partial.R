@@ -33,10 +33,10 @@
 #' @param ice Keep the curves of the rows? For one column.
 #' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
 #'   differs between rows can be seen?
-#' @param weights Weights of the rows in the average: a number each.
+#' @param weights Weights of the rows in the average: a number each, or a column of a data frame by its name.
 #' @param rows Rows to average over at most; `NULL` for all.
-#' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. An exposure that is a column of `data` is
-#'   found there.
+#' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. Columns of a data frame may be named as
+#'   `offset` and `exposure`; an exposure that the model knows as a column is found there.
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
 #' @param method `"average"` over rows, or `"recursion"` through the trees, see below.
 #' @param ... Must be empty: a misspelt argument is an error.
@@ -69,9 +69,9 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   check_no_dots(list(...), names(formals(gbt_partial)))
   check_model(model, "model")
   if (match_choice(method, c("average", "recursion"), "method") == "recursion") {
-    of_rows <- c(ice = !missing(ice), weights = !is.null(weights), rows = !missing(rows), offset = !is.null(offset),
-                 exposure = !is.null(exposure), unseen = !missing(unseen), seed = !is.null(seed),
-                 threads = !is.null(threads))
+    of_rows <- c(ice = !missing(ice), weights = !is.null(substitute(weights)), rows = !missing(rows),
+                 offset = !is.null(substitute(offset)), exposure = !is.null(substitute(exposure)),
+                 unseen = !missing(unseen), seed = !is.null(seed), threads = !is.null(threads))
     if (any(of_rows)) {
       name <- names(of_rows)[of_rows][1L]
       stop_argument(sprintf("`%s` is for rows that are averaged; `method = \"recursion\"` goes through none", name),
@@ -85,7 +85,11 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                             match_choice(grid, c("quantile", "even"), "grid"), check_rounds(trees, model),
                             check_flag(centred, "centred")))
   }
-  x <- explained_data(model, if (!missing(data)) data)
+  if (missing(data)) data <- NULL
+  x <- explained_data(model, data)
+  weights <- given_in_data("weights", data)
+  offset <- given_in_data("offset", data)
+  exposure <- given_in_data("exposure", data)
   columns <- check_effect_columns(if (!missing(columns)) columns, columns_of_model(model, x))
   type <- check_predict_type(match_choice(type, c("response", "link", "prob"), "type"), model)
   plan <- list(type = type, rounds = check_rounds(trees, model),

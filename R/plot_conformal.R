@@ -47,7 +47,7 @@ calibrated_shown <- function(x, output = NULL) {
 #' Without `newdata` the bound of the scores for every level: how wide intervals, or how large sets, must be to hold the
 #' response with that probability. With `newdata` the intervals of its rows, those of low estimates first, or how many
 #' of its rows have sets of one class, of two and so on. Where `y` is given, what was observed stands beside it, and the
-#' subtitle says how often it was inside.
+#' subtitle says how often it was inside. New rows weigh 1 where rows for calibration have weights.
 #'
 #' @param x The result of [gbt_conformal()].
 #' @param newdata Rows to predict, see [predict()][predict.gbt_conformal].
@@ -98,12 +98,13 @@ check_conformal_choice <- function(newdata, y, threads) {
 # As curve_shown(): the bound by level, and where `level` has its own. Levels that the rows do not suffice for are left
 # out.
 conformal_levels <- function(x, level) {
-  scores <- sort(x$scores)
+  order <- order(x$scores, na.last = NA)
+  scores <- x$scores[order]
   if (!any(is.finite(scores))) stop_argument("there is nothing to draw: no score is finite", "x")
-  at <- seq_along(scores) / (length(scores) + 1)
+  upto <- cumsum(if (is.null(x$weights)) rep(1, length(scores)) else x$weights[order])
+  at <- upto / (upto[length(upto)] + 1)
   line <- thin_steps(at, scores)
-  rank <- conformal_rank(x$n, level)
-  bound <- c(scores, Inf)[min(rank, length(scores) + 1)]
+  bound <- conformal_bounds(x, level, NULL, 1)
   mark <- if (is.finite(bound)) list(x = c(level, level, 0), y = c(min(0, scores[1L]), bound, bound))
   text <- sprintf("%s; level %s: %s", counted(x$n, "row"), format(level),
                   if (is.finite(bound)) format(bound, digits = 4L) else "more rows are needed")

@@ -165,3 +165,99 @@ test_that("objective \"logistic\" on numbers 0 and 1 gives sets, on shares inter
     gbt_conformal(cv, x[1:100, ])
   })
 })
+
+test_that("weights count rows, give infinity the weight of the new row, and are the formula's", {
+  x <- made(120, 1)
+  rest <- made(61, 2)
+  new <- made(20, 3)
+  m <- gbt_train(y ~ ., x, nrounds = 10, threads = 1)
+  size <- gbt_train(abs(y) + 0.1 ~ ., x, objective = "gamma", nrounds = 5, threads = 1)
+  set.seed(5)
+  times <- sample(0:3, 61, TRUE)
+  twice <- rest[rep(1:61, times), ]
+  at <- seq_len(150) %% 3
+  flowers <- gbt_train(Species ~ ., iris[at == 0, ], nrounds = 3, threads = 1)
+  often <- rep(1:3, length.out = 50)
+  for (level in c(0.1, 0.55, 0.8, 0.9, 0.95)) {
+    for (scale in list(NULL, size)) {
+      one <- gbt_conformal(m, rest, scale = scale, threads = 1)
+      # equal weights change nothing, whatever they are
+      for (w in c(1, 3, 0.1)) {
+        same <- gbt_conformal(m, rest, scale = scale, weights = rep(w, 61), threads = 1)
+        expect_identical(predict(same, new, level = level, weights = w), predict(one, new, level = level))
+      }
+      # a row of weight 2 is there twice, one of weight 0 is not there
+      want <- predict(gbt_conformal(m, twice, scale = scale, threads = 1), new, level = level)
+      counted <- gbt_conformal(m, cbind(rest, times), scale = scale, weights = times, threads = 1)
+      expect_identical(predict(counted, new, level = level), want)
+      expect_identical(predict(counted, new, level = level, weights = 1), want)
+    }
+    for (method in c("threshold", "adaptive")) {
+      rows <- iris[at == 1, ]
+      want <- gbt_conformal(flowers, rows[rep(1:50, often), ], method = method, threads = 1)
+      got <- gbt_conformal(flowers, rows, method = method, weights = often, threads = 1)
+      expect_identical(predict(got, iris[at == 2, ], level = level), predict(want, iris[at == 2, ], level = level))
+    }
+  }
+  # by the formula, row by row: the least score up to which shares sum to the level
+  w <- runif(61)
+  test <- runif(20, 0, 5)
+  fit <- gbt_conformal(m, rest, weights = w, threads = 1)
+  q <- unname(predict(m, new))
+  s <- abs(rest$y - unname(predict(m, rest)))
+  want <- vapply(test, function(v) {
+    p <- c(w, v) / sum(w, v)
+    all <- c(s, Inf)
+    min(all[vapply(all, function(t) sum(p[all <= t]) >= 0.8, NA)])
+  }, 0)
+  expect_identical(predict(fit, new, level = 0.8, weights = test)$upper, q + want)
+  expect_identical(predict(fit, cbind(new, v = test), level = 0.8, weights = v)$upper, q + want)
+  expect_true(length(unique(want)) > 1L)
+  # a row that weighs much has no bound
+  heavy <- replace(test, 3, 1e4)
+  expect_warning(got <- predict(fit, new, level = 0.8, weights = heavy), "4 times the weight",
+                 class = "gbt_warning_conformal")
+  expect_identical(which(got$upper == Inf), 3L)
+  expect_output(print(fit), "61 rows with weights for calibration")
+  file <- withr::local_tempfile()
+  saveRDS(fit, file)
+  got <- predict(readRDS(file), new, level = 0.8, weights = test)
+  expect_identical(got, predict(fit, new, level = 0.8, weights = test))
+  cv <- gbt_cv(y ~ ., x, folds = 4, nrounds = 2, keep_models = TRUE, seed = 1, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_conformal(cv, x, weights = rep(1, 120))
+    predict(gbt_conformal(m, rest, threads = 1), new, weights = 1)
+    predict(fit, new, weights = -1)
+    predict(fit, new, weights = 1:3)
+    gbt_conformal(m, rest, weights = rep(1e308, 61))
+  })
+})
+
+test_that("under covariate shift weights keep what intervals promise", {
+  coverage <- vapply(1:40, function(seed) {
+    x <- made(400, seed)
+    m <- gbt_train(y ~ ., x[1:150, ], nrounds = 15, threads = 1)
+    shift <- function(a) exp(a) # of the densities of a, there to here; errors grow with abs(a)
+    set.seed(seed)
+    new <- x[250 + sample(150, 100, TRUE, shift(x$a[251:400])), ]
+    held <- function(fit, ...) {
+      got <- predict(fit, new, level = 0.9, ...)
+      mean(new$y >= got$lower & new$y <= got$upper)
+    }
+    c(held(gbt_conformal(m, x[151:250, ], threads = 1)),
+      held(gbt_conformal(m, x[151:250, ], weights = shift(a), threads = 1), weights = shift(a)))
+  }, numeric(2))
+  expect_lt(mean(coverage[1L, ]), 0.89)
+  expect_gt(mean(coverage[2L, ]), 0.89)
+})
+
+test_that("bounds by level with weights are drawn where shares of weights are", {
+  x <- made(120, 1)
+  m <- gbt_train(y ~ ., x[1:60, ], nrounds = 5, threads = 1)
+  times <- rep(1:3, 20)
+  counted <- gbt:::conformal_levels(gbt_conformal(m, x[61:120, ], weights = times, threads = 1), 0.8)
+  twice <- gbt:::conformal_levels(gbt_conformal(m, x[60 + rep(1:60, times), ], threads = 1), 0.8)
+  expect_identical(counted$shapes[[1L]]$plain, twice$shapes[[1L]]$plain)
+  steps <- function(s) stats::approx(s$x, s$y, c(0.1234, 0.5678, 0.9123), ties = "ordered")$y
+  expect_equal(steps(counted$shapes[[1L]]), steps(twice$shapes[[1L]]))
+})

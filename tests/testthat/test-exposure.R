@@ -273,3 +273,90 @@ test_that("an exposure does not count twice", {
   })
   expect_s3_class(fit(claims ~ age + offset(log(years)), d, exposure = rep(1, 60)), "gbt")
 })
+
+test_that("monitoring, intervals, importance and interactions take exposures as values, by name, and as remembered", {
+  d <- made(120)
+  t0 <- d[1:60, ]
+  t1 <- d[61:120, ]
+  x <- c("age", "power")
+  m <- fit(t0[x], t0$claims, exposure = t0$years) # knows no column
+  named <- fit(claims ~ age + power, t0, exposure = years)
+  x0 <- t0[x]
+  x1 <- t1[x]
+  months <- t1$years * 12
+  # gbt_monitor()
+  want <- gbt_monitor(m, x1, x0, offset = log(t0$years), newoffset = log(t1$years), bins = 4, threads = 1)
+  drift <- function(m, new, reference, ...) as.data.frame(gbt_monitor(m, new, reference, ..., bins = 4, threads = 1))
+  for (got in list(drift(m, x1, x0, exposure = t0$years, newexposure = t1$years),
+                   drift(m, t1, t0, exposure = years, newexposure = months / 12),
+                   drift(m, t1, t0, exposure = "years", newexposure = "years"),
+                   drift(m, as.matrix(t1[c(x, "years")]), t0, exposure = years, newexposure = "years"),
+                   drift(m, t1, t0, offset = log(years), newoffset = log(years)),
+                   drift(named, t1, t0))) {
+    expect_equal(got, as.data.frame(want))
+  }
+  kept <- gbt_monitor_reference(m, t0, bins = 4, exposure = years, threads = 1)
+  expect_equal(as.data.frame(gbt_monitor(kept, t1, newexposure = years, threads = 1)), as.data.frame(want))
+  expect_identical(kept$monitor, gbt_monitor_reference(m, x0, bins = 4, offset = log(t0$years), threads = 1)$monitor)
+  rates <- drift(m, t1, t0, exposure = 1, newexposure = 1)
+  expect_equal(rates, drift(m, t1, t0, offset = numeric(60), newoffset = numeric(60)))
+  expect_false(isTRUE(all.equal(rates, as.data.frame(want))))
+  # gbt_conformal()
+  want <- gbt_conformal(m, x0, t0$claims, offset = log(t0$years), threads = 1)
+  for (got in list(gbt_conformal(m, x0, t0$claims, exposure = t0$years, threads = 1),
+                   gbt_conformal(m, t0, t0$claims, exposure = years, threads = 1),
+                   gbt_conformal(m, t0, t0$claims, exposure = "years", threads = 1),
+                   gbt_conformal(m, t0, t0$claims, offset = log(years), threads = 1),
+                   gbt_conformal(named, t0, threads = 1))) {
+    expect_equal(got$scores, want$scores)
+    ends <- predict(want, x1, offset = log(t1$years), threads = 1)
+    expect_equal(predict(got, t1, exposure = "years", threads = 1), ends, ignore_attr = TRUE)
+    expect_equal(predict(got, x1, exposure = t1$years, threads = 1), ends, ignore_attr = TRUE)
+  }
+  # importance
+  permuted <- function(m, data, ...) {
+    as.data.frame(gbt_importance(m, "permutation", data = data, repeats = 2, seed = 4, ..., threads = 1))
+  }
+  want <- permuted(m, x1, y = t1$claims, offset = log(t1$years))
+  for (got in list(permuted(m, x1, y = t1$claims, exposure = t1$years),
+                   permuted(m, t1, y = t1$claims, exposure = years),
+                   permuted(m, t1, y = t1$claims, exposure = "years"), permuted(named, t1),
+                   permuted(named, t1, exposure = months / 12),
+                   permuted(m, Matrix::Matrix(as.matrix(t1[c(x, "years")]), sparse = TRUE), y = t1$claims,
+                            exposure = "years"))) {
+    expect_equal(got, want)
+  }
+  cv <- function(...) gbt_cv(d[x], d$claims, ..., objective = "poisson", nrounds = 2, folds = 3, seed = 2, threads = 1,
+                             keep_models = TRUE)
+  expect_equal(permuted(cv(exposure = d$years), d, y = d$claims, exposure = years),
+               permuted(cv(offset = log(d$years)), d, y = d$claims, offset = log(years)))
+  sizes <- function(m, data, ...) as.data.frame(gbt_importance(m, "shap", data = data, rows = 20, ..., threads = 1))
+  want <- sizes(m, x1, offset = log(t1$years))
+  for (got in list(sizes(m, t1, exposure = years), sizes(m, x1, exposure = t1$years), sizes(named, t1),
+                   sizes(m, t1, exposure = "years"))) {
+    expect_equal(got, want)
+  }
+  # interactions: the scale of the response, as an offset changes no raw score's interactions
+  pairs <- function(m, data, ...) {
+    as.data.frame(gbt_interactions(m, data, rows = 30, seed = 1, type = "response", ..., threads = 1))
+  }
+  want <- pairs(m, x1, offset = log(t1$years))
+  for (got in list(pairs(m, t1, exposure = years), pairs(m, x1, exposure = t1$years), pairs(named, t1),
+                   pairs(m, t1, exposure = "years"), pairs(m, t1, offset = log(years)))) {
+    expect_equal(got, want)
+  }
+  expect_false(isTRUE(all.equal(pairs(m, x1, exposure = 1), want)))
+  expect_snapshot(error = TRUE, {
+    gbt_monitor(kept, t1, exposure = years)
+    gbt_monitor(m, t1, t0, exposure = yaers, newexposure = years)
+    gbt_monitor(m, t1, t0, exposure = years, newexposure = "yaers")
+    gbt_monitor(m, t1, t0, exposure = 1:3)
+    gbt_monitor(gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1), mtcars, mtcars, exposure = 1)
+    gbt_conformal(m, t0, t0$claims, exposure = -years)
+    gbt_conformal(cv(exposure = d$years), d, d$claims, exposure = years)
+    gbt_importance(m, "permutation", data = t1, y = t1$claims, exposure = "months")
+    gbt_importance(m, "shap", data = t1, exposure = "months")
+    gbt_importance(m, exposure = 1)
+    gbt_interactions(m, t1, exposure = c(1, 2))
+  })
+})

@@ -151,3 +151,38 @@ test_that("names that are nothing are classed errors that know the columns", {
     expect_error(gbt_train(x, d$y, weights = own()), class = class)
   }
 })
+
+test_that("weights of rows that a model is looked at by are named as those of its training are", {
+  set.seed(4)
+  d <- data.frame(a = runif(90), b = runif(90), w = round(runif(90, 1, 5)))
+  d$y <- factor(runif(90) < d$a, labels = c("no", "yes"))
+  d$z <- d$a + d$b + rnorm(90, 0, 0.1)
+  own <- rev(d$w) # no column
+  classes <- gbt_train(y ~ a + b, d, nrounds = 3, threads = 1)
+  numbers <- gbt_train(z ~ a + b, d, nrounds = 3, threads = 1)
+  calibrated <- function(...) gbt_calibrate(classes, d, method = "platt", threads = 1, ...)$maps
+  bounds <- function(...) predict(gbt_conformal(numbers, d, threads = 1, ...), d[1:5, ], threads = 1)
+  effects <- function(...) gbt_partial(numbers, d, "a", size = 4, threads = 1, ...)$effects
+  permuted <- function(...) {
+    as.data.frame(gbt_importance(numbers, "permutation", data = d, repeats = 2, seed = 1, threads = 1, ...))
+  }
+  for (f in list(calibrated, bounds, effects, permuted)) {
+    expect_identical(f(weights = w), f(weights = d$w))
+    expect_identical(f(weights = w / 2 + 1), f(weights = d$w / 2 + 1))
+    expect_identical(f(weights = own), f(weights = rev(d$w)))
+    expect_identical(do.call(f, list(weights = d$w)), f(weights = d$w))
+    expect_false(identical(f(weights = w), f()))
+    inside <- function(its) f(weights = its * w)
+    expect_identical(inside(2), f(weights = 2 * d$w))
+    e <- tryCatch(f(weights = nobody), error = identity)
+    expect_s3_class(e, "gbt_error")
+    expect_match(conditionMessage(e), "`?nobody`?")
+    expect_error(f(weights = "w"), "`weights` must be numbers", class = "gbt_error_data")
+    expect_error(f(weights = a[1:3]), "`weights` has 3 values for 90 rows", class = "gbt_error_data")
+    expect_error(f(weights = -w), "row 1 has", class = "gbt_error_data")
+  }
+  x <- as.matrix(d[c("a", "b", "w")]) # without a data frame names are variables
+  expect_identical(gbt_partial(numbers, x, "a", size = 4, weights = d$w, threads = 1)$effects, effects(weights = w))
+  expect_error(gbt_partial(numbers, x, "a", weights = w, threads = 1), "w", class = "gbt_error")
+  expect_identical(gbt_partial(numbers, d, "a", size = 4, offset = w, threads = 1)$effects, effects(offset = d$w))
+})
