@@ -503,7 +503,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     auto_rounds = fit$found
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta, fit$host$threads))
-  if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters
+  if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters, but of files
     model$by_rule <- intersect(names(fit$by_rule), names(model$params))
   }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes

@@ -5,7 +5,9 @@
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #
-# model_meta() takes a named list of what is in meta_fields, and `user` for what the user added, and makes of it the
+# Files have `by_rule` as well. `state` never has: its bytes are those of parameters that are given by name.
+#
+# model_meta() takes a named list of what is in file_fields, with `user` for what the user added, and makes of it the
 # flat named list of texts, doubles and integers that the engine stores, in one order. A field is NULL, an atomic vector
 # with or without names, or a list of such, to any depth. An entry's name tells what it is:  name  a vector,
 # name:lgl  logical,  name:names  names of name,  name:list  length of a list whose items are name/1, name/2, ...,
@@ -14,14 +16,16 @@
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
 
+file_fields <- c(meta_fields, "by_rule", "user")
+
 model_meta <- function(fields) {
-  stopifnot(all(names(fields) %in% c(meta_fields, "user")))
-  for (name in c("exposure", "auto_rounds")) { # bytes of models without one are those of before
+  stopifnot(all(names(fields) %in% file_fields))
+  for (name in c("exposure", "auto_rounds", "by_rule")) { # bytes of models without one are those of before
     if (is.null(fields[[name]])) fields[[name]] <- NULL
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
   if (!is.null(fields$auto_rounds$log)) fields$auto_rounds$log <- as.list(fields$auto_rounds$log)
-  fields <- fields[intersect(c(meta_fields, "user"), names(fields))] # one order: the bytes depend on it
+  fields <- fields[intersect(file_fields, names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
 }
 
@@ -122,6 +126,7 @@ gbt_model_from_state <- function(state) {
   if (is.list(log) && length(log)) model$evaluation_log <- list_frame(log, length(log[[1L]]))
   log <- if (is.list(model$auto_rounds)) model$auto_rounds[["log"]]
   if (is.list(log) && length(log)) model$auto_rounds$log <- list_frame(log, length(log[[1L]]))
+  model$by_rule <- field("by_rule", optional = TRUE)
   fault <- model_fault(model)
   if (!is.null(fault)) bad_meta(fault$field, paste("must be", fault$must))
   structure(c(model, read_user_fields(field("user", optional = TRUE))), class = "gbt")
@@ -161,7 +166,9 @@ stored_fields <- function(model) {
 # The bytes of a model with its fields as they are now: those in `state` where nothing was changed or added.
 bytes_to_save <- function(model) {
   as_read <- gbt_model_from_state(model$state) # never write what could not be read
-  fields_of <- function(model, user) c(stored_fields(model), if (length(user)) list(user = user))
+  fields_of <- function(model, user) {
+    c(stored_fields(model), list(by_rule = unclass(model)[["by_rule"]]), if (length(user)) list(user = user))
+  }
   now <- model_meta(fields_of(model, fields_to_save(model)))
   if (identical(now, model_meta(fields_of(as_read, user_fields(as_read))))) return(model$state)
   state <- .Call(C_gbt_model_slice, model$state, c(0, model$nrounds), now)
@@ -242,11 +249,22 @@ gbt_load <- function(file, trust = FALSE) {
   }
   named <- function(e) stop_format(sprintf("\"%s\": %s", name, conditionMessage(e)), name)
   tryCatch({
-    model <- gbt_model_from_state(state)
+    model <- without_rules(gbt_model_from_state(state))
     check_design_safe(model$terms, trust)
     check_formula_safe(model$formula, trust)
   }, gbt_error_format = named)
   model
+}
+
+# A model with the bytes that its training had, see the top.
+without_rules <- function(model) {
+  rules <- model$by_rule
+  if (is.null(rules)) return(model)
+  user <- user_fields(model)
+  meta <- model_meta(c(stored_fields(model), if (length(user)) list(user = user)))
+  model <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(0, model$nrounds), meta))
+  own <- unclass(model)[setdiff(names(model), names(user))]
+  structure(c(own, list(by_rule = rules), user), class = "gbt") # the user's fields stand last
 }
 
 # path.expand() warns of long paths of any kind; the system has an error for those that are too long.

@@ -288,10 +288,10 @@ static void relay_values(draft *d) {
 
 /* A name as R/save.R gives them. */
 static uint64_t known_name(test_rng *rng, draft *d) {
-  static const char *const stems[] = {"objective",  "classes",        "response",   "params",  "best_round",
-                                      "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                                      "exposure",   "n_obs",          "params/1",   "terms/1", "terms/2",
-                                      "user",       "user/1",         "evaluation_log/1"};
+  static const char *const stems[] = {"objective",  "classes",        "response",         "params",  "best_round",
+                                      "best_score", "evaluation_log", "has_offset",       "formula", "terms",
+                                      "exposure",   "n_obs",          "params/1",         "terms/1", "terms/2",
+                                      "user",       "user/1",         "evaluation_log/1", "by_rule"};
   static const char *const ends[] = {"", "", ":lgl", ":names", ":list", ":null", "/1", "/2", "/1:names"};
   char text[64];
   snprintf(text, sizeof text, "%s%s", stems[test_below(rng, (int64_t)(sizeof stems / sizeof stems[0]))],

@@ -186,7 +186,7 @@ test_that("what a user adds is saved when it is plain data, else a warning names
   expect_identical(m[1:2]$note, m$note)
   back$note <- back$numbers <- back$nothing <- NULL
   gbt_save(back, file)
-  expect_identical(readBin(file, "raw", 1e6), classes$state)
+  expect_identical(readBin(file, "raw", 1e6), bytes_to_save(classes))
 
   m$expression <- quote(f(x))
   m$frame <- iris

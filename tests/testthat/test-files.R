@@ -29,9 +29,9 @@ test_that("a link is followed to the file, or to where it will be", {
   file.symlink("../there/model.gbt", "there/second")
   file.symlink("there/second", "first")
   gbt_save(small, "first")
-  expect_identical(bytes_of_file("there/model.gbt"), small$state)
+  expect_identical(bytes_of_file("there/model.gbt"), bytes_to_save(small))
   gbt_save(large, file.path(folder, "first"))
-  expect_identical(bytes_of_file("there/model.gbt"), large$state)
+  expect_identical(bytes_of_file("there/model.gbt"), bytes_to_save(large))
   expect_identical(unname(Sys.readlink(c("first", "there/second"))), c("there/second", "../there/model.gbt"))
   expect_identical(gbt_load("first")$state, large$state)
   file.symlink("there/none/model.gbt", "lost")
@@ -106,7 +106,7 @@ test_that("a limit of file sizes is an error that leaves the old file", {
   expect_identical(wait_for(child, "caught")[3L], "gbt_error_io")
   expect_identical(wait_for(child, "small")[3L], "gbt")
   expect_setequal(files_of(folder), c("model.gbt", "small.gbt"))
-  expect_identical(bytes_of_file(file.path(folder, "model.gbt")), small$state)
+  expect_identical(bytes_of_file(file.path(folder, "model.gbt")), bytes_to_save(small))
 })
 
 test_that("a file in a folder that cannot be written to stays, and the error says why", {
@@ -118,7 +118,7 @@ test_that("a file in a folder that cannot be written to stays, and the error say
   withr::defer(Sys.chmod(folder, "0755"))
   skip_if(file.access(folder, 2) == 0, "root may write everywhere")
   expect_error(gbt_save(large, file), "never written over the old file", class = "gbt_error_io")
-  expect_identical(bytes_of_file(file), small$state)
+  expect_identical(bytes_of_file(file), bytes_to_save(small))
   expect_error(gbt_save(large, file.path(folder, "new.gbt")), "cannot write", class = "gbt_error_io")
 })
 

@@ -62,8 +62,6 @@ test_that("gbt_save and gbt_load: the same object, and the same file again", {
     back <- gbt_load(file)
     gbt_save(back, again)
     expect_identical(unname(tools::md5sum(file)), unname(tools::md5sum(again)))
-    expect_null(back$by_rule)
-    back$by_rule <- m$by_rule # files keep the values, not who chose them
     back
   }))
 })

@@ -2,7 +2,7 @@ model <- function(...) gbt_train(Species ~ ., iris, nrounds = 3, threads = 1, ..
 
 same_model <- function(a, b) {
   a$cache <- b$cache <- NULL
-  a$call <- b$call <- a$by_rule <- b$by_rule <- NULL # files keep none
+  a$call <- b$call <- NULL # files keep none
   identical(a, b)
 }
 
@@ -21,7 +21,43 @@ test_that("a saved and loaded model is the same object", {
                  gbt_train(mtcars[-1], mtcars$mpg, valid = 0.3, nrounds = 4, early_stopping_rounds = 2, threads = 1))) {
     expect_identical(gbt_save(m, file), m)
     expect_true(same_model(gbt_load(file), m))
+    expect_identical(readBin(file, "raw", 1e6), bytes_to_save(m))
+    m$by_rule <- NULL
+    gbt_save(m, file)
     expect_identical(readBin(file, "raw", 1e6), m$state)
+  }
+})
+
+test_that("files keep which parameters rules chose; files of before have none, and those of nobody are refused", {
+  file <- withr::local_tempfile()
+  m <- model(eta = 0.3, seed = 1)
+  expect_true(length(m$by_rule) > 1L && !"eta" %in% m$by_rule)
+  gbt_save(m, file)
+  back <- gbt_load(file)
+  expect_identical(back$by_rule, m$by_rule)
+  expect_identical(utils::capture.output(print(back)), utils::capture.output(print(m)))
+  expect_identical(predict(back, iris), predict(m, iris))
+  expect_identical(back[1:2]$by_rule, m$by_rule)
+  expect_same_bytes(back[1:2]$state, m[1:2]$state)
+  expect_same_bytes(model(seed = 1, init_model = back)$state, model(seed = 1, init_model = m)$state)
+  again <- function(...) gbt_refit(..., x = Species ~ ., data = iris, nrounds = 3, threads = 1)
+  expect_identical(again(back)$by_rule, again(m)$by_rule)
+  named <- do.call(model, c(m$params[m$by_rule], eta = 0.3, seed = 1))
+  expect_same_bytes(named$state, m$state)
+  gbt_save(named, file)
+  expect_identical(readBin(file, "raw", 1e6), m$state)
+  writeBin(m$state, file) # as files were before
+  expect_null(gbt_load(file)$by_rule)
+  expect_true(same_model(gbt_load(file), named))
+  m$note <- "a field of the user's"
+  gbt_save(m, file)
+  expect_identical(unclass(gbt_load(file))[c("by_rule", "note")], unclass(m)[c("by_rule", "note")])
+  back$by_rule <- "lambda"
+  gbt_save(back, file)
+  expect_identical(gbt_load(file)$by_rule, "lambda")
+  for (wrong in list("nothing", 1, list("lambda"), c("lambda", "lambda"), NA_character_)) {
+    bytes <- .Call(C_gbt_model_slice, m$state, c(0, 3), model_meta(c(stored_fields(m), list(by_rule = wrong))))
+    expect_error(gbt_load(bytes), "\"by_rule\" must be NULL or names of `params`", class = "gbt_error_format")
   }
 })
 
@@ -144,7 +180,9 @@ test_that("models come from raw vectors and go through connections, one after th
   bytes <- readBin(file, "raw", 1e6)
   m <- gbt_load(file)
   expect_true(same_model(gbt_load(bytes), m))
-  expect_true(same_model(gbt_load(model()$state), model()))
+  bare <- gbt_load(model()$state)
+  bare$by_rule <- model()$by_rule
+  expect_true(same_model(bare, model()))
 
   expect_identical(gbt_save(m, gzfile(file)), m) # opened and closed
   expect_identical(readBin(file, "raw", 2L), as.raw(c(0x1f, 0x8b)))
