@@ -46,8 +46,8 @@
 #' classes and fields, and its warnings and messages come with the first call of it. A process that was killed, or that
 #' crashed, is an error of class `gbt_error_job` that says so. Ctrl-C in the console does not reach the process;
 #' `gbt_job_cancel()` does, within 0.2 s also in the middle of a round (on Windows without the package callr at the end
-#' of the round). Processes of mirai are its own: it decides whether Ctrl-C reaches them, and whether they end at once
-#' when this session is killed.
+#' of the round). Processes of mirai are its own: it decides whether Ctrl-C reaches them. Where this session is killed,
+#' a job in one of them notices at the end of its round (on Windows it goes on to its end).
 #'
 #' Several jobs may run at once. Each uses `threads` threads, so share them out.
 #'
@@ -97,7 +97,8 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
   started <- FALSE
   on.exit(if (!started) unlink(job$folder, recursive = TRUE))
   write_part(job$folder, "work", work)
-  write_part(job$folder, "start", list(libs = .libPaths(), lib = dirname(getNamespaceInfo("gbt", "path"))))
+  write_part(job$folder, "start", list(libs = .libPaths(), lib = dirname(getNamespaceInfo("gbt", "path")),
+                                       session = mark_of_session()))
   job$process <- start_process(by, job$folder)
   reg.finalizer(job, end_job, onexit = TRUE)
   started <- TRUE

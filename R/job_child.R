@@ -10,13 +10,19 @@ job_main <- function(folder) {
   outcome$ended <- Sys.time()
   package_state$reporter <- NULL
   if (!dir.exists(folder)) return(invisible()) # the session has ended
+  if (is_gone(package_state$session)) return(unlink(folder, recursive = TRUE)) # it was killed
   tryCatch(write_part(folder, "outcome", outcome), gbt_error_io = function(e) {
     write_part(folder, "outcome", list(kind = "failed", error = e, seconds = outcome$seconds))
   })
 }
 
-# The same in a daemon of package mirai, which may do other work afterwards and is left as it was.
+# The same in a daemon of package mirai, which may do other work afterwards and is left as it was. Nobody ends it when
+# the session is killed, so it looks itself whether that is there.
 job_in_daemon <- function(folder, libs) {
+  session <- read_part(folder, "start")$session
+  if (is_gone(session)) return(invisible(unlink(folder, recursive = TRUE)))
+  package_state$session <- session
+  package_state$look_again <- 0
   own_options <- function() options()[startsWith(names(options()), "gbt.")]
   was <- list(folder = getwd(), libs = .libPaths(), random = get0(".Random.seed", globalenv(), inherits = FALSE),
               options = own_options())
@@ -24,6 +30,7 @@ job_in_daemon <- function(folder, libs) {
   sink(output)
   sink(output, type = "message")
   on.exit({
+    package_state$session <- NULL
     sink(type = "message")
     sink()
     close(output)
@@ -65,8 +72,19 @@ run_job <- function(folder, work) {
   outcome
 }
 
-# By the session, or as the folder is gone, so that nobody waits any more.
-is_asked_to_stop <- function(folder) file.exists(file.path(folder, "stop")) || !dir.exists(folder)
+# By the session, or as the folder or the session is gone, so that nobody waits any more.
+is_asked_to_stop <- function(folder) {
+  file.exists(file.path(folder, "stop")) || !dir.exists(folder) || has_lost_session()
+}
+
+# Asked every round, and looked at every second.
+has_lost_session <- function() {
+  session <- package_state$session
+  now <- proc.time()[["elapsed"]]
+  if (is.null(session) || now < package_state$look_again) return(FALSE)
+  package_state$look_again <- now + 1
+  is_gone(session)
+}
 
 so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else
   package_state$interrupted

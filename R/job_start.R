@@ -168,6 +168,28 @@ start_by_mirai <- function(folder) {
   )
 }
 
+# The session as a process that may outlive it knows it again: by its number, and as numbers are given to others later, by
+# when it began.
+mark_of_session <- function() {
+  list(pid = Sys.getpid(), began = process_start(Sys.getpid()), machine = Sys.info()[["nodename"]])
+}
+
+# When a process began, by the clock of a system that has /proc: a text. NA where there is none, or no such process, or
+# one that has ended and that nobody has asked about.
+process_start <- function(pid) {
+  stat <- try_else(suppressWarnings(readLines(sprintf("/proc/%d/stat", pid), 1L, warn = FALSE)), function(e) "")
+  fields <- strsplit(sub(".*[)] ", "", stat), " ", fixed = TRUE)[[1L]] # behind its name, which may be anything
+  if (length(fields) < 20L || fields[1L] %in% c("Z", "X")) NA_character_ else fields[20L]
+}
+
+# FALSE also where that cannot be known: on Windows, and on another machine.
+is_gone <- function(session) {
+  if (is.null(session) || .Platform$OS.type != "unix") return(FALSE)
+  if (!identical(session$machine, Sys.info()[["nodename"]])) return(FALSE)
+  if (!is.na(session$began)) return(!identical(process_start(session$pid), session$began))
+  !tools::pskill(session$pid, 0L)
+}
+
 # Files of the folder ------------------------------------------------------------------------------------------------
 
 new_job_folder <- function() {

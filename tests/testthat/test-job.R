@@ -273,6 +273,22 @@ test_that("nothing is left behind", {
   expect_identical(gbt_job_result(job)$nrounds, 1L)
 })
 
+test_that("a session is known again by its number and when it began, on its own machine", {
+  skip_on_os("windows")
+  mark <- gbt:::mark_of_session()
+  expect_false(gbt:::is_gone(mark))
+  expect_false(gbt:::is_gone(NULL))
+  child <- parallel::mcparallel(gbt:::mark_of_session())
+  other <- parallel::mccollect(child)[[1L]]
+  expect_true(gbt:::wait_until(function() gbt:::is_gone(other), 10))
+  expect_false(gbt:::is_gone(utils::modifyList(other, list(machine = "elsewhere"))))
+  expect_true(gbt:::is_gone(utils::modifyList(other, list(began = NA_character_)))) # as without /proc
+  expect_false(gbt:::is_gone(utils::modifyList(mark, list(began = NA_character_))))
+  skip_if(is.na(mark$began))
+  expect_true(gbt:::is_gone(utils::modifyList(mark, list(began = "1")))) # its number is another process's now
+  expect_identical(gbt:::process_start(Sys.getpid()), mark$began)
+})
+
 test_that("package mirai runs jobs as well", {
   in_use <- function(code) {
     if (gbt:::has_mirai()) return(code)
@@ -319,5 +335,23 @@ test_that("package mirai runs jobs as well", {
     expect_identical(process$exit(), NA_integer_)
   })
   skip_if(gbt:::has_mirai())
+  # a session that is killed: the daemon notices by itself
+  child <- start_child(bquote({
+    source(.(normalizePath(test_path("helper-standins.R"))))
+    utils::assignInNamespace("has_mirai", function() TRUE, "gbt")
+    with_stand_ins(list(mirai = stand_in_mirai), {
+      job <- gbt_job(matrix(rnorm(2e4), ncol = 10), rnorm(2e3), nrounds = 1e6, threads = 1, by = "mirai")
+      while (is.na(gbt_job_status(job)$round)) Sys.sleep(0.02)
+      say("job", readLines(file.path(job$folder, "pid")), job$folder)
+      Sys.sleep(60)
+    })
+  }))
+  said <- wait_for(child, "job")
+  pid <- as.integer(said[3L])
+  expect_true(tools::pskill(pid, 0L))
+  expect_true(dir.exists(said[4L]))
+  tools::pskill(child$pid, tools::SIGKILL)
+  expect_true(gbt:::wait_until(function() !dir.exists(said[4L]), 20))
+  expect_true(gbt:::wait_until(function() is.na(gbt:::process_start(pid)), 20))
   expect_error(gbt_job(mpg ~ ., mtcars, by = "mirai"), "needs the package mirai", class = "gbt_error_unsupported")
 })
