@@ -133,11 +133,11 @@ autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node
   panels <- log_panels(object, metric, check_whole(from, "from", 1))
   best <- best_in_log(object, from)
   title <- if (length(panels) == 1L) "Evaluation log" else "Evaluation logs"
-  gg_log(panels, title, "round") + gg_mark(best, "best round", panels[[1L]]$round)
+  gg_log(panels, title, "round", log_of_member(object)) + gg_mark(best, "best round", panels[[1L]]$round)
 }
 
 # A line for each set, a panel for each metric.
-gg_log <- function(panels, title, x) {
+gg_log <- function(panels, title, x, subtitle = NULL) {
   each <- lapply(panels, function(p) {
     k <- length(p$sets)
     list(metric = rep(p$metric, k * length(p$round)), set = rep(p$sets, each = length(p$round)),
@@ -149,7 +149,7 @@ gg_log <- function(panels, title, x) {
   lines$value[!is.finite(lines$value)] <- NA
   one <- length(panels) == 1L
   layer <- if (length(unique(lines$round)) == 1L) ggplot2::geom_point else ggplot2::geom_line
-  gg_page(list_frame(lines, length(lines$set)), title, NULL, x, if (one) panels[[1L]]$metric else NULL) +
+  gg_page(list_frame(lines, length(lines$set)), title, subtitle, x, if (one) panels[[1L]]$metric else NULL) +
     layer(gg_aes(x = "round", y = "value", colour = "set", linetype = "set"), na.rm = TRUE) +
     gg_series(nlevels(lines$set)) + if (!one) gg_panels("metric", "free_y")
 }

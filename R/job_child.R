@@ -10,7 +10,7 @@ job_main <- function(folder) {
   outcome$ended <- Sys.time()
   package_state$reporter <- NULL
   if (!dir.exists(folder)) return(invisible()) # the session has ended
-  if (is_gone(package_state$session)) return(unlink(folder, recursive = TRUE)) # it was killed
+  if (session_is_gone(package_state$session)) return(unlink(folder, recursive = TRUE)) # it was killed
   tryCatch(write_part(folder, "outcome", outcome), gbt_error_io = function(e) {
     write_part(folder, "outcome", list(kind = "failed", error = e, seconds = outcome$seconds))
   })
@@ -20,7 +20,7 @@ job_main <- function(folder) {
 # the session is killed, so it looks itself whether that is there.
 job_in_daemon <- function(folder, libs) {
   session <- read_part(folder, "start")$session
-  if (is_gone(session)) return(invisible(unlink(folder, recursive = TRUE)))
+  if (session_is_gone(session)) return(invisible(unlink(folder, recursive = TRUE)))
   package_state$session <- session
   package_state$look_again <- 0
   own_options <- function() options()[startsWith(names(options()), "gbt.")]
@@ -83,7 +83,7 @@ has_lost_session <- function() {
   now <- proc.time()[["elapsed"]]
   if (is.null(session) || now < package_state$look_again) return(FALSE)
   package_state$look_again <- now + 1
-  is_gone(session)
+  session_is_gone(session)
 }
 
 so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else

@@ -168,8 +168,8 @@ start_by_mirai <- function(folder) {
   )
 }
 
-# The session as a process that may outlive it knows it again: by its number, and as numbers are given to others later, by
-# when it began.
+# The session as a process that may outlive it knows it again: by its number, and as numbers are given to others later,
+# by when it began.
 mark_of_session <- function() {
   list(pid = Sys.getpid(), began = process_start(Sys.getpid()), machine = Sys.info()[["nodename"]])
 }
@@ -183,7 +183,7 @@ process_start <- function(pid) {
 }
 
 # FALSE also where that cannot be known: on Windows, and on another machine.
-is_gone <- function(session) {
+session_is_gone <- function(session) {
   if (is.null(session) || .Platform$OS.type != "unix") return(FALSE)
   if (!identical(session$machine, Sys.info()[["nodename"]])) return(FALSE)
   if (!is.na(session$began)) return(!identical(process_start(session$pid), session$began))

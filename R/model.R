@@ -202,7 +202,14 @@ describe_log <- function(x, digits) {
   row <- match(rounds_used(x), log$round)
   if (is.na(row)) return(NULL)
   values <- vapply(log[-1L], function(v) format(v[row], digits = digits), "")
-  sprintf("round %d: %s", log$round[row], paste(names(values), values, collapse = ", "))
+  text <- sprintf("round %d: %s", log$round[row], paste(names(values), values, collapse = ", "))
+  paste(c(text, log_of_member(x)), collapse = "; ")
+}
+
+# Whose log an ensemble has; NULL for one training.
+log_of_member <- function(x) {
+  k <- x$params[["ensemble"]]
+  if (is_number(k, 2)) sprintf("of the first of %.0f models, not of their mean", k)
 }
 
 # In a line: where a model is a cell of a table.

@@ -4,7 +4,8 @@
 #'
 #' `plot()` of a model draws its evaluation log, a panel for each metric, a line for each data set, and a dashed line at
 #' the round that early stopping found the best. Where the number of rounds was found on held-out rows (see
-#' [gbt_train()]) their log is drawn as well, and the line stands at the best round there.
+#' [gbt_train()]) their log is drawn as well, and the line stands at the best round there. The log of an ensemble is
+#' that of its first member, as the subtitle says.
 #'
 #' @section Plots of gbt:
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
@@ -44,6 +45,7 @@ plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL, node = 0, dep
   names <- panels[[1L]]$sets
   style <- line_style(length(names), given)
   given$main <- given_or(given[["main"]], if (length(panels) == 1L) "Evaluation log" else "Evaluation logs")
+  given$sub <- given_or(given[["sub"]], log_of_member(x))
   best <- best_in_log(x, from)
   draw_log(panels, names, style, given, list(round = best, label = "best round"))
   invisible(x)

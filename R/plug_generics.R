@@ -16,7 +16,7 @@ glance.gbt <- function(x, ...) {
   check_model(x, "x")
   out <- list(objective = x$objective, nrounds = x$nrounds, best_round = rounds_used(x),
               features = length(x$feature_names), outputs = x$n_outputs, nobs = as.double(x$n_obs))
-  log <- unclass(x$evaluation_log)
+  log <- if (is.null(log_of_member(x))) unclass(x$evaluation_log) # else it is not the model's
   at <- match(rounds_used(x), log$round)
   if (length(log) > 1L && !is.na(at)) out <- c(out, lapply(log[-1L], function(v) v[at]))
   as_tibble_here(list_frame(out, 1L))

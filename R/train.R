@@ -265,9 +265,9 @@
 #' `colsample_bytree` and the like, orders of statistics), and takes k times as long. Round r of the model has the
 #' trees of round r of all members, so `predict(trees = )`, `model[1:10]` and all else mean what they mean for one
 #' training; with `num_parallel_tree` it has k times as many parallel trees. The members have the same number of
-#' rounds. Where it is found, on held-out rows or by early stopping on `valid`, the first member finds it, and the log
-#' is that of the first member. `max_seconds` may end with fewer members. [gbt_cv()] and [gbt_tune()] rate one member.
-#' An ensemble cannot be gone on from by `init_model`.
+#' rounds. Where it is found, on held-out rows or by early stopping on `valid`, the first member finds it; log and
+#' `best_score` are its own, as `print()` and `plot()` say (those of the mean: [gbt_evaluate()]). `max_seconds` may end
+#' with fewer members. [gbt_cv()] and [gbt_tune()] rate one member. An ensemble cannot be gone on from by `init_model`.
 #'
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are classes;

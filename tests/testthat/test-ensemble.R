@@ -142,3 +142,31 @@ test_that("presets are rules for what is not named", {
     train(preset = "best", init_model = usual)
   })
 })
+
+test_that("whose log an ensemble has is printed and drawn", {
+  d <- rows
+  train <- function(...) gbt_train(d$x, d$y, nrounds = 5, subsample = 0.5, valid = 301:400, seed = 1, threads = 1, ...)
+  m <- train(ensemble = 3)
+  one <- train()
+  expect_identical(m$evaluation_log, one$evaluation_log)
+  words <- "of the first of 3 models, not of their mean"
+  printed <- grep("^log ", capture.output(print(m)), value = TRUE)
+  expect_match(printed, paste0("^log +round 5: valid_rmse [0-9.]+; ", words, "$"))
+  expect_no_match(capture.output(print(one)), "of the first of")
+  subtitles <- function(m, ...) {
+    found <- NULL
+    in_sizes(plot(m, ...), function(record, size) found <<- c(found, labels_of(record, "subtitle")))
+    unique(found)
+  }
+  expect_true(words %in% subtitles(m))
+  expect_length(subtitles(one), 0L)
+  expect_identical(subtitles(m, sub = "mine"), "mine")
+  expect_false(isTRUE(all.equal(gbt_evaluate(m, d$x[301:400, ], d$y[301:400], metrics = "rmse", threads = 1)$estimate,
+                                m$evaluation_log$valid_rmse[5]))) # the mean has another
+  skip_if_not_installed("generics")
+  expect_true("valid_rmse" %in% names(generics::glance(one)))
+  expect_false("valid_rmse" %in% names(generics::glance(m)))
+  skip_if_not_installed("ggplot2")
+  expect_identical(ggplot2::autoplot(m)$labels$subtitle, words)
+  expect_null(ggplot2::autoplot(one)$labels$subtitle)
+})

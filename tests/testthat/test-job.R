@@ -276,16 +276,16 @@ test_that("nothing is left behind", {
 test_that("a session is known again by its number and when it began, on its own machine", {
   skip_on_os("windows")
   mark <- gbt:::mark_of_session()
-  expect_false(gbt:::is_gone(mark))
-  expect_false(gbt:::is_gone(NULL))
+  expect_false(gbt:::session_is_gone(mark))
+  expect_false(gbt:::session_is_gone(NULL))
   child <- parallel::mcparallel(gbt:::mark_of_session())
   other <- parallel::mccollect(child)[[1L]]
-  expect_true(gbt:::wait_until(function() gbt:::is_gone(other), 10))
-  expect_false(gbt:::is_gone(utils::modifyList(other, list(machine = "elsewhere"))))
-  expect_true(gbt:::is_gone(utils::modifyList(other, list(began = NA_character_)))) # as without /proc
-  expect_false(gbt:::is_gone(utils::modifyList(mark, list(began = NA_character_))))
+  expect_true(gbt:::wait_until(function() gbt:::session_is_gone(other), 10))
+  expect_false(gbt:::session_is_gone(utils::modifyList(other, list(machine = "elsewhere"))))
+  expect_true(gbt:::session_is_gone(utils::modifyList(other, list(began = NA_character_)))) # as without /proc
+  expect_false(gbt:::session_is_gone(utils::modifyList(mark, list(began = NA_character_))))
   skip_if(is.na(mark$began))
-  expect_true(gbt:::is_gone(utils::modifyList(mark, list(began = "1")))) # its number is another process's now
+  expect_true(gbt:::session_is_gone(utils::modifyList(mark, list(began = "1")))) # its number was given again
   expect_identical(gbt:::process_start(Sys.getpid()), mark$began)
 })
 
