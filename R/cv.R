@@ -43,8 +43,8 @@
 #'     `early_stopping_rounds` they are those of `best_round`, else those of the last round}
 #'   \item{folds}{list of the rows that each fold holds out}
 #'   \item{models}{with `keep_models` the folds' models}
-#'   \item{nrounds, params, call, rows}{rounds that were trained; parameters; the call; a fingerprint of the response,
-#'     by which `gbt_refit()` and [gbt_conformal()] know the rows again}
+#'   \item{nrounds, params, call, rows, columns}{rounds that were trained; parameters; the call; fingerprints of the
+#'     response and the columns, by which `gbt_refit()` and [gbt_conformal()] know the data again}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
 #' number of rounds on all rows.
 #' @seealso [gbt_train()], [gbt_refit()]
@@ -167,6 +167,7 @@ rated_folds <- function(rows, request, folds, seed, plan) {
   request <- settle_cv_rounds(request)
   fits <- fold_fits(rows$source, request, folds, rows$response, seed)
   plan$rows <- label_print(rows$response$label)
+  plan$columns <- columns_print(rows$source$x)
   plan$constants <- rows$source$constants
   fold_results(fits, run_folds(fits), folds, plan, rows$n)
 }
@@ -331,7 +332,8 @@ fold_results <- function(fits, runs, folds, plan, n) {
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
     models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
     early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
-    params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, rows = plan$rows, call = plan$call,
+    params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, rows = plan$rows, columns = plan$columns,
+    call = plan$call,
     call_constants = plan$constants
   ))
 }

@@ -1,9 +1,52 @@
-# A fingerprint of the response of some rows: cheap, and other for other rows, or for the same in another order. What a
-# cross-validation or a search was made of is known again by it.
+# Fingerprints of the response and of the columns of some rows: cheap, and other for other rows, or for the same in
+# another order. What a cross-validation or a search was made of is known again by them.
 
 label_print <- function(label) {
   place <- (seq_along(label) * 0.6180339887498949) %% 1
   c(length(label), sum(label), sum(label * place), sum(abs(label)))
+}
+
+# The same of the columns of a table in memory: a matrix with a column of four numbers for each. NULL for other data, and
+# for columns that cannot be read, of which training tells. Values that are not finite count as 0.
+columns_print <- function(x) {
+  if (!is.data.frame(x) && !is.matrix(x)) return(NULL)
+  place <- (seq_len(n_rows_of(x)) * 0.6180339887498949) %% 1
+  try_else({
+    names <- feature_names(names_of_table(x), ncol(x))
+    each <- lapply(seq_along(names), function(j) {
+      column_print(if (is.data.frame(x)) .subset2(x, j) else matrix_column(x, j), place)
+    })
+    matrix(unlist(each), 4L, dimnames = list(NULL, names))
+  }, function(e) NULL)
+}
+
+# Levels count by their order as texts, beside the sum of all their bytes, so that those of a factor may be in any order.
+column_print <- function(v, place) {
+  bytes <- 0
+  if (has_levels(v)) {
+    v <- if (is.factor(v)) enc2utf8(levels(v))[as.integer(v)] else enc2utf8(as.vector(v))
+    texts <- distinct_texts(v)
+    bytes <- sum(as.integer(charToRaw(paste(c("", texts), collapse = "\n"))))
+    v <- match(v, texts, incomparables = NA)
+  }
+  v <- order_numbers(v)
+  odd <- !is.finite(v)
+  if (any(odd)) v[odd] <- 0
+  c(sum(odd) + bytes, sum(v), sum(v * place), sum(abs(v)))
+}
+
+# As print_differs(), of columns.
+columns_differ <- function(a, b) {
+  if (is.null(a) || is.null(b)) return(NULL)
+  absent <- setdiff(colnames(a), colnames(b))
+  if (length(absent)) return(sprintf("have no column `%s` now", absent[1L]))
+  more <- setdiff(colnames(b), colnames(a))
+  if (length(more)) return(sprintf("have a column `%s` that was not there", more[1L]))
+  b <- b[, colnames(a), drop = FALSE]
+  size <- rep(a[4L, ] + b[4L, ], each = 4L)
+  same <- a == b | abs(a - b) <= 1e-9 * size
+  other <- colnames(a)[colSums(!same) > 0]
+  if (length(other)) sprintf("have other values in %s", enumerate(other))
 }
 
 # What is told of rows that are not those of before; NULL when they are. a: of before, or NULL. Sums of doubles may

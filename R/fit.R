@@ -25,8 +25,8 @@ fit_source <- function(source, given) {
   }
   again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
   if (again) given <- given[names(given) != "cross"]
-  fit <- prepare(source, given, if (again) plan$chosen)
-  if (again && !is.null(plan$rows)) warn_other_rows(plan, fit$label)
+  look <- if (again && !is.null(plan$rows)) function(rows) warn_other_rows(plan, rows)
+  fit <- prepare(source, given, if (again) plan$chosen, look)
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
   fit <- find_rounds(fit)
   run <- run_somewhere(fit)
@@ -52,10 +52,12 @@ training_frame <- function() {
   0L
 }
 
-# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide.
-prepare <- function(source, given, chosen = NULL) {
+# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide. look: NULL or a
+# function of the rows.
+prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- read_request(given)
   rows <- read_rows(with_row_arguments(source, request$args), request)
+  if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)
   facts <- facts_of(rows$source, length(rows$label), rows$response, request$host)
   request <- size_rounds(with_rules(request, facts, rows$response$objective, chosen))

@@ -11,7 +11,7 @@
 #' @param ... Arguments to change or to add: `gbt_refit(cv, eta = 0.05)`. Where the call was made by [do.call()] with
 #'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`. So do where it was made inside of a
 #'   function whose variables are gone. Data that are others than those of the cross-validation or search (by number
-#'   of rows and response) give a warning (class `gbt_warning_data`).
+#'   of rows, response and, where they are in memory and not sparse, columns) give a warning (class `gbt_warning_data`).
 #'   Constants of the formula (`p` in `mpg ~ I(wt^p)`) keep their values, unless a new formula is given.
 #' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
 #'   standard error of it.
@@ -47,23 +47,25 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset")) ||
     any(canonical_name(names(changes)) %in% c("valid", "mask")) # hold out some of the rows
   by_rule <- if (length(object$by_rule)) object$params[object$by_rule]
-  again$cross <- refit_plan(object, if (!data_given) object[["rows"]], names(changes), by_rule)
+  again$cross <- refit_plan(object, if (!data_given) unclass(object)[c("rows", "columns")], names(changes), by_rule)
   check_call_found(again, parent.frame(), object, "gbt_refit")
   run_call(again, parent.frame())
 }
 
-# What a training by a kept call is told of what `object` was made of, see fit_source(): the fingerprint of the rows,
-# the constants of a formula that was not changed, and parameters that rules chose. NULL for nothing.
-refit_plan <- function(object, rows, changed, chosen = NULL) {
+# What a training by a kept call is told of what `object` was made of, see fit_source(): fingerprints of the data, the
+# constants of a formula that was not changed, and parameters that rules chose. NULL for nothing.
+refit_plan <- function(object, prints, changed, chosen = NULL) {
   constants <- unclass(object)[["call_constants"]]
   if (any(changed %in% c("formula", "x")) || !is.list(constants) || is.null(names(constants))) constants <- NULL
-  plan <- list(rows = if (is.numeric(rows)) rows, constants = constants, chosen = chosen)
+  plan <- list(rows = if (is.numeric(prints$rows)) prints$rows, columns = prints$columns, constants = constants,
+               chosen = chosen)
   if (any(lengths(plan) > 0L)) structure(class = "gbt_refit_plan", plan)
 }
 
-# plan: with the fingerprint of the rows that the call had.
-warn_other_rows <- function(plan, label) {
-  differs <- print_differs(plan$rows, label_print(label))
+# plan: with the fingerprints of the data that the call had; rows: those that it has now.
+warn_other_rows <- function(plan, rows) {
+  differs <- print_differs(plan$rows, label_print(rows$label))
+  if (is.null(differs) && is.matrix(plan$columns)) differs <- columns_differ(plan$columns, columns_print(rows$source$x))
   if (is.null(differs)) return(invisible())
   warn_gbt("data", sprintf(paste("the data of the call are not those that `object` was made of: they %s; give `data`",
                                  "or `x` and `y` to say which are meant"), differs))

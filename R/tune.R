@@ -125,7 +125,7 @@ tune <- function(source, given, plan) {
   seed <- if (is.null(args[["seed"]])) as.double(sample.int(.Machine$integer.max, 1L)) else args[["seed"]]
   folds <- cross_folds(rows, plan, seed)
   configs <- draw_configs(space, plan$configs, seed)
-  raw <- rows
+  raw <- rows # binned rows have no `x` any more
   rows$source <- binned_once(rows$source, request, rows$response)
   args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
@@ -137,7 +137,7 @@ tune <- function(source, given, plan) {
   side <- future_plan(raw, rows, args, folds, seed)
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
   search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
-                 space = space, side = side,
+                 space = space, side = side, columns = columns_print(raw$source$x),
                  metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, chosen = chosen,
                  verbose = request$host$verbose,
                  until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
@@ -325,7 +325,8 @@ search_result <- function(search, state, stopped) {
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], search$chosen),
     by_rule = names(search$chosen),
     objective = search$rows$response$objective, n_obs = search$rows$n,
-    rows = label_print(search$rows$response$label), call = search$plan$call,
+    rows = label_print(search$rows$response$label), columns = search$columns,
+    call = search$plan$call,
     call_constants = search$rows$source$constants
   ))
 }

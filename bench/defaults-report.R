@@ -75,6 +75,37 @@ in_place <- function() {
   lines[order(match(lines$half, halves)), ]
 }
 
+# ---- presets ----
+
+presets_all <- gbt_all[grepl("^preset=[a-z]+$", runs$params[match(gbt_all, runs$who)])]
+
+# Processor time of `who` in multiples of that of another: of all sets together, and the median of sets.
+time_table <- function(who, against) {
+  lines <- lapply(who, function(w) {
+    lapply(setdiff(against, w), function(other) {
+      cpu <- figures_of(runs, c(w, other))$cpu
+      of_every_half(rownames(cpu), function(half, at) {
+        data.frame(half = half, sets = length(at), engine = w, against = other,
+                   `of all together` = fixed(sum(cpu[at, w]) / sum(cpu[at, other]), 2),
+                   `median of sets` = fixed(stats::median(cpu[at, w] / cpu[at, other]), 2), check.names = FALSE)
+      })
+    })
+  })
+  lines <- do.call(rbind, unlist(lines, recursive = FALSE))
+  lines[order(match(lines$half, halves)), ]
+}
+
+preset_section <- function() {
+  if (!length(presets_all)) return(NULL)
+  who <- c(base, presets_all, peers_own)
+  pairs <- unlist(lapply(presets_all, function(w) lapply(c(base, peers_own), function(p) c(w, p))), recursive = FALSE)
+  c("## Presets", "", "All of them in one table, so a gap is that to the best of these.", "",
+    table_or_none(standing(who)), "", "Change of the loss by set (see *Paired tests*):", "",
+    table_or_none(paired(pairs)), "",
+    "Processor time, conversion and training, in multiples of that of another engine:", "",
+    md_table(time_table(c(base, presets_all), intersect(c("lightgbm/own", "catboost/own"), peers_own))), "")
+}
+
 # Mean gaps by kind of set, among the peers' own defaults.
 kind_table <- function() {
   by_task <- split(registry$name, factor(registry$task, unique(registry$task)))
@@ -95,6 +126,9 @@ kind_table <- function() {
 
 # ---- paired tests ----
 
+# How many splits of these sets all of `who` have.
+n_splits <- function(who, sets) sum(attr(wide(runs, who, "loss"), "set") %in% sets)
+
 paired <- function(pairs) {
   of_every_half(unique(runs$set), function(half, at) {
     d <- lapply(pairs, function(pair) {
@@ -107,7 +141,8 @@ paired <- function(pairs) {
       v <- d[[k]]
       if (!length(v)) return(NULL)
       data.frame(half = half, engine = pairs[[k]][1], against = pairs[[k]][2], sets = length(v),
-                 `mean change %` = percent(mean(v)), `standard error` = percent(stats::sd(v) / sqrt(length(v))),
+                 splits = n_splits(pairs[[k]], names(v)), `mean change %` = percent(mean(v)),
+                 `standard error` = percent(stats::sd(v) / sqrt(length(v))),
                  `median change %` = percent(stats::median(v)), improved = sum(v < 0), worse = sum(v > 0),
                  p = p_text(tests$p[k]), `p, the best of all` = p_text(tests$p_family[k]), check.names = FALSE)
     }))
@@ -128,12 +163,14 @@ rule_sections <- function() {
     if (!length(undone)) return(NULL)
     values <- vapply(undone, function(w) runs$params[runs$who == w][1L], "")
     c(paste0("### ", rules$evidence[i]), "", paste0("`", rules$parameters[i], "`: ", rules$rule[i]), "",
-      paste0("- ", undone, ": `", values, "`"), "",
+      paste0("- ", undone, ": `--gbt ", sub("^gbt/", "", undone), ":", values, "`"), "",
       table_or_none(paired(lapply(undone, function(w) c(base, w)))), "")
   })
   lines <- unlist(lines)
   if (length(lines)) {
-    c("## Rules", "", "What each rule of `gbt_defaults()` does: the own defaults against those in which it is undone.",
+    c("## Rules", "", "What each rule of `gbt_defaults()` does: the own defaults against those in which it is undone,",
+      "by `Rscript bench/defaults.R --engines gbt` with the option that is named (and `--kinds` where a rule is for",
+      "some).",
       "Negative is better; *p, the best of all* looks at the configurations of one table.", "", lines)
   }
 }
@@ -210,7 +247,10 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   "## Own defaults", "", table_or_none(standing(c(base, peers_own))), "",
   "Sets of 2,000 rows and more alone; on smaller ones luck weighs most:", "",
   table_or_none(standing(c(base, peers_own), sets = names(size)[size != "small"])), "",
-  "## With the peers at a learning rate of 0.05 beside", "", table_or_none(standing(c(base, peers_all))), "",
+  if (length(peers_all) > length(peers_own)) {
+    c("## With the peers at a learning rate of 0.05 beside", "", table_or_none(standing(c(base, peers_all))), "")
+  },
+  preset_section(),
   if (length(gbt_all) > 1L) {
     c("## Configurations of gbt", "",
       "Each among the peers' own defaults, in the place of gbt's.", "", table_or_none(in_place()), "")

@@ -4,11 +4,11 @@
 #   Rscript bench/defaults.R [--sets adult,pima] [--kinds made,binary] [--sizes small,middle] [--half choosing]
 #       [--engines gbt,catboost] [--splits 3] [--rounds 2000] [--patience 50] [--threads 2] [--out FOLDER]
 #       [--gbt slow:eta=0.05,lambda=10] ... [--xgboost NAME:PARAMETERS] ... [--tuned 25] [--again gbt/own,gbt/slow]
-#       [--list]
+#       [--no-eta05] [--list]
 #
-# Every engine runs with its own defaults (`own`), the peers also with a learning rate of 0.05 (`eta05`), and each with
-# the parameter sets that are given under a name (see defaults-gbt.R for how they are written). All get the same rows,
-# stop early by the same validation part, and have the number of the split as the seed.
+# Every engine runs with its own defaults (`own`), the peers also with a learning rate of 0.05 (`eta05`; not with
+# --no-eta05), and each with the parameter sets that are given under a name (see defaults-gbt.R for how they are
+# written). All get the same rows, stop early by the same validation part, and have the number of the split as the seed.
 #
 # A line of the CSV is written when its run ends, and a run that has a line is not done again: started anew the
 # benchmark goes on where it was, so further parameter sets and splits cost no more than themselves. --again forgets the
@@ -46,7 +46,7 @@ settings <- c(rounds = arg_of("rounds", "2000"), patience = arg_of("patience", "
 
 check_options <- function() {
   known <- c("sets", "kinds", "sizes", "half", "engines", "splits", "rounds", "patience", "threads", "out", "gbt",
-             peers, "tuned", "again", "list", "base", "note") # base and note are for the page
+             peers, "tuned", "again", "no-eta05", "list", "base", "note") # base and note are for the page
   given <- sub("^--([^=]*).*", "\\1", grep("^--", commandArgs(trailingOnly = TRUE), value = TRUE))
   unknown <- setdiff(given, known)
   if (length(unknown)) stop("no option --", unknown[1], ": there are ", paste(known, collapse = ", "), call. = FALSE)
@@ -67,8 +67,8 @@ configs_of <- function(engine) {
   names <- sub(":.*", "", given)
   bad <- !grepl("^[A-Za-z0-9_.-]+:[^: ]*=[^: ]*$", given)
   if (any(bad)) stop(flag, " takes NAME:PARAMETER=VALUE,..., not ", given[bad][1], call. = FALSE)
-  all <- c(own = "", if (engine != "gbt") c(eta05 = "eta=0.05"), stats::setNames(sub("^[^:]*:", "", given), names),
-           tuned_configs(engine, as.integer(arg_of("tuned", "0"))))
+  all <- c(own = "", if (engine != "gbt" && !flag_of("no-eta05")) c(eta05 = "eta=0.05"),
+           stats::setNames(sub("^[^:]*:", "", given), names), tuned_configs(engine, as.integer(arg_of("tuned", "0"))))
   if (anyDuplicated(names(all))) {
     stop(flag, ": there are two of ", names(all)[anyDuplicated(names(all))], call. = FALSE)
   }

@@ -87,6 +87,66 @@ test_that("data that were replaced are noticed", {
   expect_null(gbt:::print_differs(gbt:::label_print(numeric(4)), gbt:::label_print(numeric(4))))
 })
 
+test_that("columns that were replaced are noticed beside the same responses, of every class", {
+  set.seed(2)
+  rows <- data.frame(n = rnorm(60), i = 1:60, l = rep(c(TRUE, FALSE, NA), 20),
+                     f = factor(sample(letters[1:5], 60, TRUE)), t = sample(c("x", "y", "\u00e9", NA), 60, TRUE),
+                     d = as.Date("2024-01-01") + 1:60, y = rnorm(60))
+  rows$n[7] <- NA
+  rows$t[1:4] <- c("x", "y", "\u00e9", NA) # all of them are there
+  d <- rows
+  x <- rows[-7]
+  cv <- gbt_cv(y ~ ., d, nrounds = 2, folds = 3, seed = 1, threads = 1)
+  terms <- gbt_cv(y ~ log(i) + f, d, nrounds = 2, folds = 3, seed = 1, threads = 1)
+  plain <- gbt_cv(x, d$y, nrounds = 2, folds = 3, seed = 1, threads = 1)
+  tuned <- gbt_tune(x, d$y, space = list(max_depth = c(2, 4)), configs = 2, nrounds = 2, folds = 3, seed = 1,
+                    threads = 1)
+  weighed <- gbt_cv(y ~ ., d, weights = i, nrounds = 2, folds = 3, seed = 1, threads = 1)
+  all <- list(cv, terms, plain, tuned, weighed)
+  quiet <- function() for (object in all) expect_no_warning(gbt_refit(object))
+  quiet()
+  d$f <- factor(d$f, rev(levels(d$f))) # the same data in other forms
+  levels(d$f) <- c(levels(d$f), "none")
+  d$i <- as.double(d$i)
+  x <- d[rev(names(x))]
+  quiet()
+  told <- function(object, what) expect_warning(gbt_refit(object), what, class = "gbt_warning_data")
+  change <- function(name, at, value) {
+    d <<- rows
+    d[[name]][at] <<- value
+    x <<- d[-7]
+    told(cv, sprintf("they have other values in `%s`", name))
+    told(plain, sprintf("they have other values in `%s`", name))
+    told(tuned, sprintf("they have other values in `%s`", name))
+  }
+  change("n", 5, 3)
+  change("n", 5, NA)
+  change("n", c(5, 6), rows$n[6:5])
+  change("i", 60, 61L)
+  change("l", 1, NA)
+  change("f", 3, setdiff(levels(rows$f), as.character(rows$f[3]))[1])
+  change("t", 2, "z")
+  change("d", 9, as.Date("2020-02-29"))
+  d <- transform(rows, i = rev(i))
+  told(terms, "they have other values in `log\\(i\\)`")
+  d <- cbind(rows, more = 1:60)
+  told(cv, "they have a column `more` that was not there")
+  expect_no_warning(gbt_refit(terms)) # which has no use for it
+  x <- rows[2:6]
+  told(plain, "they have no column `n` now")
+  expect_no_warning(gbt_refit(plain, x = rows[2:6], y = rows$y))
+  x <- list(1) # what cannot be read is told by training
+  expect_error(gbt_refit(plain), class = "gbt_error")
+  m <- matrix(rnorm(120), 60)
+  bare <- gbt_cv(m, rows$y, nrounds = 2, folds = 3, seed = 1, threads = 1)
+  expect_no_warning(gbt_refit(bare))
+  m[3, 2] <- 9
+  told(bare, "they have other values in `f2`")
+  before <- bare
+  before$columns <- NULL # of an earlier version
+  expect_no_warning(gbt_refit(before))
+})
+
 test_that("a model says what ended its training", {
   shown <- function(m) grep("^rounds", capture.output(print(m)), value = TRUE)
   fit <- function(..., nrounds = 10) gbt_train(mpg ~ wt, mtcars, nrounds = nrounds, eta = 0.1, threads = 1, ...)
