@@ -6,8 +6,8 @@ label_print <- function(label) {
   c(length(label), sum(label), sum(label * place), sum(abs(label)))
 }
 
-# The same of the columns of a table in memory: a matrix with a column of four numbers for each. NULL for other data, and
-# for columns that cannot be read, of which training tells. Values that are not finite count as 0.
+# The same of the columns of a table in memory: a matrix with a column of four numbers for each. NULL for other data,
+# and for columns that cannot be read, of which training tells. Values that are not finite count as 0.
 columns_print <- function(x) {
   if (!is.data.frame(x) && !is.matrix(x)) return(NULL)
   place <- (seq_len(n_rows_of(x)) * 0.6180339887498949) %% 1
@@ -20,7 +20,7 @@ columns_print <- function(x) {
   }, function(e) NULL)
 }
 
-# Levels count by their order as texts, beside the sum of all their bytes, so that those of a factor may be in any order.
+# Levels count by their order as texts, beside the sum of all their bytes: those of a factor may be in any order.
 column_print <- function(v, place) {
   bytes <- 0
   if (has_levels(v)) {

@@ -141,7 +141,7 @@ predict.gbt <- function(object, newdata,
       }
       args <- list(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device,
                    exposure = given_or(its_exposure, exposure))
-      out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)))
+      out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)), quote = TRUE)
       if (shap && is_text(output)) flat_contributions(out) else out
     }
     return(predict_by_chunks(newdata, offset, output, object, one))

@@ -212,7 +212,8 @@ static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
   int quartiles = 0;
   for (int32_t c = 0; c < columns->n_columns; c++)
     quartiles |= spec.cat_method != NULL && (spec.cat_method[c] & GBT_CAT_QUARTILES) != 0;
-  REQUIRE_OK(gbti_target_make(&ctx, &spec.objective, &data[0]->rows, &visit, quartiles, &target, test_err));
+  REQUIRE_OK(gbti_target_make(&ctx, &spec.objective, &data[0]->rows, &visit, quartiles,
+                              spec.params.cat_prior, &target, test_err));
   const gbt_schema *schema = data[0]->cuts->schema;
   for (int32_t f = spec.train->cuts->n_features; f < schema->n_features; f++) {
     const gbt_feature *feat = &schema->feat[f];

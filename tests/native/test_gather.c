@@ -50,8 +50,8 @@ static int same_visit(gbt_ctx *ctx, const gbt_rows *a, const gbt_rows *b) {
   gbti_visit x = {0}, y = {0};
   gbti_target s = {0}, t = {0};
   int same = gbti_visit_make(ctx, a, 1, 4, &x, NULL) == GBT_OK && gbti_visit_make(ctx, b, 1, 4, &y, NULL) == GBT_OK &&
-             gbti_target_make(ctx, &objective, a, &x, 1, &s, NULL) == GBT_OK &&
-             gbti_target_make(ctx, &objective, b, &y, 1, &t, NULL) == GBT_OK;
+             gbti_target_make(ctx, &objective, a, &x, 1, 10.0, &s, NULL) == GBT_OK &&
+             gbti_target_make(ctx, &objective, b, &y, 1, 10.0, &t, NULL) == GBT_OK;
   same = same && memcmp(x.row, y.row, N * sizeof *x.row) == 0 && memcmp(s.label, t.label, N * sizeof *s.label) == 0 &&
          memcmp(s.weight, t.weight, N * sizeof *s.weight) == 0 && s.n_parts == t.n_parts;
   gbti_visit_free(&x);

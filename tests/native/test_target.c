@@ -119,15 +119,20 @@ typedef struct checked {
   gbti_target target;
 } checked;
 
-static checked make_checked(const labels *l, const gbt_objective *objective, int borders, int n_threads) {
+static checked make_with_prior(const labels *l, const gbt_objective *objective, int borders, double prior,
+                               int n_threads) {
   gbt_ctx ctx = test_ctx(NULL, n_threads);
   checked c;
   CHECK_OK(gbti_visit_make(&ctx, &l->rows, 5, 1, &c.visit, test_err));
-  CHECK_OK(gbti_target_make(&ctx, objective, &l->rows, &c.visit, borders, &c.target, test_err));
+  CHECK_OK(gbti_target_make(&ctx, objective, &l->rows, &c.visit, borders, prior, &c.target, test_err));
   CHECK_EQ_I64(c.target.n, l->rows.n);
   if (c.target.n > 0) check_priors(&c.target);
   gbt_ctx_close(&ctx);
   return c;
+}
+
+static checked make_checked(const labels *l, const gbt_objective *objective, int borders, int n_threads) {
+  return make_with_prior(l, objective, borders, 10.0, n_threads);
 }
 
 static void checked_free(checked *c) {
@@ -313,8 +318,49 @@ static void extremes(void) {
       whole += c.target.weight[i];
     }
     CHECK(whole <= (int64_t)1 << 42);
-    CHECK(gbti_prior_weight(&c.target, 1e300) == (int64_t)1 << 42 && gbti_prior_weight(&c.target, 0.0) == 1);
+    const int64_t one = c.target.one, most = (int64_t)1 << 42;
+    CHECK_EQ_I64(gbti_prior_weight(&c.target, 1e300), one < 256 ? most / 256 * one : most);
+    CHECK_EQ_I64(gbti_prior_weight(&c.target, 0.0), one < 256 ? 1 : one / 256);
     checked_free(&c);
+  }
+}
+
+/* A prior has the weight of as many rows of mean weight, and weights that are all the same change nothing. */
+static void heavy_priors(void) {
+  enum { ROWS = 300 };
+  const double prior[] = {0.0,    1e-3,   0.5,    1.0,    10.0,   1023.0,  1024.0,
+                          2047.0, 2048.0, 2049.0, 4095.0, 4096.0, 65535.0, 1e6};
+  const gbt_objective objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
+  static double label[ROWS], weight[ROWS];
+  for (int i = 0; i < ROWS; i++) label[i] = (double)(i * 37 % 101);
+  for (int way = 0; way < 5; way++) {
+    for (int i = 0; i < ROWS; i++)
+      weight[i] = way == 0 ? 1.0 : way == 1 ? 0.3 : way == 2 ? 1e300 : way == 3 ? exp(i % 20 - 10.0) : i % 3 == 0;
+    for (size_t k = 0; k < sizeof prior / sizeof *prior; k++) {
+      labels l = {.rows = {.n = ROWS}};
+      l.rows.field[GBT_LABEL] = label;
+      checked none = make_with_prior(&l, &objective, 0, prior[k], 2);
+      l.rows.field[GBT_WEIGHT] = weight;
+      checked some = make_with_prior(&l, &objective, 0, prior[k], 2);
+      const int64_t a = gbti_prior_weight(&some.target, prior[k]), one = some.target.one;
+      CHECK(a < (int64_t)1 << 42 && one >= (int64_t)1 << 20);
+      const double rows = prior[k] < 1.0 / 256 ? 1.0 / 256 : prior[k];
+      CHECK(fabs((double)a - rows * (double)one) <= 1.0);
+      int64_t bad = 0, s = 0, n = 0, s_none = 0;
+      for (int64_t i = 0; i < ROWS && way < 3; i++) { /* the means of the first rows, as a key's */
+        s += (int64_t)some.target.weight[i] * some.target.label[i];
+        n += some.target.weight[i];
+        s_none += none.target.one * none.target.label[i];
+        const int64_t b = gbti_prior_weight(&none.target, prior[k]);
+        const double with = (double)(s + a * some.target.part[0].prior) / (double)(n + a);
+        const double without =
+            (double)(s_none + b * none.target.part[0].prior) / (double)((i + 1) * none.target.one + b);
+        bad += fabs(with - without) > 0.5;
+      }
+      CHECK_EQ_I64(bad, 0);
+      checked_free(&none);
+      checked_free(&some);
+    }
   }
 }
 
@@ -326,8 +372,8 @@ static gbt_status make_all(gbt_ctx *ctx, const labels *l, gbt_error *err) {
   gbti_visit visit = {0};
   gbti_target a = {0}, b = {0};
   gbt_status status = gbti_visit_make(ctx, &l->rows, 5, 1, &visit, err);
-  if (status == GBT_OK) status = gbti_target_make(ctx, &number, &l->rows, &visit, 1, &a, err);
-  if (status == GBT_OK) status = gbti_target_make(ctx, &class, &l->rows, &visit, 1, &b, err);
+  if (status == GBT_OK) status = gbti_target_make(ctx, &number, &l->rows, &visit, 1, 10.0, &a, err);
+  if (status == GBT_OK) status = gbti_target_make(ctx, &class, &l->rows, &visit, 1, 10.0, &b, err);
   gbti_visit_free(&visit);
   gbti_target_free(&a);
   gbti_target_free(&b);
@@ -375,5 +421,6 @@ void suite_target(void) {
   RUN(by_class);
   RUN(custom);
   RUN(extremes);
+  RUN(heavy_priors);
   RUN(gives_up);
 }

@@ -69,7 +69,7 @@ ended_by() { # SIGNAL STATUS...
 }
 
 run "$work/report-gaps" "$SIGNALS/gaps.R" "$form" "$work/polls.so" &
-run "$work/report-signals" "$SIGNALS/signals.R" "$form" "$tries"
+run "$work/report-signals" "$SIGNALS/signals.R" "$form" "$tries" "$work/polls.so"
 ended_by TERM 143
 ended_by HUP 1 129
 ended_by INT 1 130

@@ -175,6 +175,7 @@ test_that("a function gets the chunks in order", {
   expect_identical(do.call(rbind, parts), predict(m, iris))
   expect_error(predict(m, iris, output = function(p, first) stop("no room")), "no room", class = "gbt_error_callback")
   expect_error(predict(m, iris, output = 1), "`output` must be", class = "gbt_error_argument")
+  expect_error(predict(m, iris, output = take, threads = quote(f(x))), "`threads`", class = "gbt_error_argument")
 })
 
 test_that("files have the very predictions, and are whole or not there", {

@@ -184,7 +184,8 @@ static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *ob
   GBT_TRY(gbti_gather_rows(ctx, &e->data[0]->rows, &e->all, err));
   if (e->plan.quartiles && !gbti_target_has_quartiles(objective, &e->all.rows)) return refuse_quartiles(e, err);
   GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
-  GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, &e->target, err));
+  GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, e->params->cat_prior, &e->target,
+                           err));
   GBT_TRY(begin_help(ctx, e, err));
   GBT_TRY(make_planned(ctx, e, err));
   GBT_TRY(gbti_combine(ctx, e, err));

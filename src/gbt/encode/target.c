@@ -16,7 +16,8 @@ enum {
   TASK_ROWS = 1 << 15,
   DIGIT_BITS = 16, /* of keys, for quantiles */
   N_DIGITS = 1 << DIGIT_BITS,
-  ALL_IN_BITS = 41 /* weights together are below 2^41 before each is rounded, 2^42 at most behind it */
+  ALL_IN_BITS = 41, /* weights together are below 2^41 before each is rounded, 2^42 at most behind it */
+  PRIOR_PARTS = 256 /* priors are counted in 1 / 256 of a row */
 };
 
 static const uint32_t one_y = GBTI_N_VALUES - 1;
@@ -42,6 +43,7 @@ typedef struct job {
   int32_t n_classes;
   gbt_whole_scale scale;
   int weighted;
+  double prior; /* rows of the heaviest prior */
   int64_t all;    /* weights together */
   double *number; /* n, base order; NULL for classes */
   const gbti_part *part;
@@ -203,18 +205,21 @@ static gbt_status counts_of(job *j, gbt_task_fn fn, size_t n, gbt_error *err) {
 /* x < 2^exponent_above(x), for x >= 0. */
 static int exponent_above(double x) { return (int)(gbt_bits(x) >> 52) - 1022; }
 
-/* The largest scale with which weights stay below 2^31 and add up to less than 2^ALL_IN_BITS, each rounded down. */
-static gbt_whole_scale scale_of(double max, double all, int64_t n) {
+/* The largest scale with which weights stay below 2^31 and add up to less than 2^ALL_IN_BITS, each rounded down, and
+ * `prior` times their mean stays below 2^ALL_IN_BITS as well. positive: how many there are, n with those of 0. */
+static gbt_whole_scale scale_of(double max, double all, int64_t positive, int64_t n, double prior) {
   const int one = exponent_above(max);
   const int sum = all <= DBL_MAX ? exponent_above(all) : one + gbt_bit_length((uint64_t)n);
-  const int k = 31 - one < ALL_IN_BITS - sum ? 31 - one : ALL_IN_BITS - sum, half = k / 2;
+  const int mean = all <= DBL_MAX && positive > 0 ? exponent_above(all / (double)positive) : one;
+  const int added = exponent_above(prior) + mean, most = sum > added ? sum : added;
+  const int k = 31 - one < ALL_IN_BITS - most ? 31 - one : ALL_IN_BITS - most, half = k / 2;
   gbt_whole_scale scale = {{gbt_pow2(half), gbt_pow2(k - half)}};
   return scale;
 }
 
 static gbt_status make_weights(job *j, gbt_error *err) {
   gbti_target *target = j->target;
-  target->one = 256; /* so that prior weights may be fractions */
+  target->one = PRIOR_PARTS;
   if (!j->weighted || j->rows->n == 0) return GBT_OK;
   GBT_TRY(run(j, survey_task, err));
   own *first = &j->own[0];
@@ -223,7 +228,7 @@ static gbt_status make_weights(job *j, gbt_error *err) {
     first->positive += j->own[t].positive;
     if (j->own[t].max_weight > first->max_weight) first->max_weight = j->own[t].max_weight;
   }
-  j->scale = scale_of(first->max_weight, gbt_exact_value(&first->weight), j->rows->n);
+  j->scale = scale_of(first->max_weight, gbt_exact_value(&first->weight), first->positive, j->rows->n, j->prior);
   GBT_TRY(gbt_mem_array(&target->mem, (size_t)target->n, sizeof *target->weight, &target->weight, err));
   GBT_TRY(sum_of(j, weigh_task, &j->all, err));
   GBT_ASSERT(j->all <= (int64_t)1 << 42);
@@ -372,9 +377,10 @@ int gbti_target_has_quartiles(const gbt_objective *objective, const gbt_rows *ro
 }
 
 gbt_status gbti_target_make(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const gbti_visit *visit,
-                            int borders, gbti_target *out, gbt_error *err) {
-  job j = {.ctx = ctx, .target = out, .rows = rows, .visit = visit, .n_classes = objective->n_outputs};
-  GBT_ASSERT(visit->n == rows->n);
+                            int borders, double prior, gbti_target *out, gbt_error *err) {
+  job j = {
+      .ctx = ctx, .target = out, .rows = rows, .visit = visit, .n_classes = objective->n_outputs, .prior = prior};
+  GBT_ASSERT(visit->n == rows->n && prior >= 0.0);
   memset(out, 0, sizeof *out);
   out->mem = ctx->mem;
   out->n = rows->n;
@@ -397,7 +403,9 @@ void gbti_target_free(gbti_target *target) {
 /* ---- what is derived ---- */
 
 int64_t gbti_prior_weight(const gbti_target *target, double rows) {
-  const double most = 4398046511104.0, a = rows * (double)target->one + 0.5;
+  const double most = 4398046511104.0, wanted = rows * PRIOR_PARTS + 0.5;
+  const int64_t parts = wanted < 1.0 ? 1 : wanted > most ? (int64_t)most : (int64_t)wanted;
+  const double a = (double)parts * (double)target->one / PRIOR_PARTS; /* exact below 2^42 */
   return a < 1.0 ? 1 : a > most ? (int64_t)most : (int64_t)a;
 }
 

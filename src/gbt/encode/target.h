@@ -59,10 +59,10 @@ typedef struct gbti_target {
 int gbti_target_has_quartiles(const gbt_objective *objective, const gbt_rows *rows);
 
 /* Labels have passed gbt_labels_check, weights and offsets the rules of row_fields.def. borders: not 0 adds the parts
- * ABOVE to numbers and rates: as many as have different quartiles below the largest label. Free with gbti_target_free,
- * also after a failure. */
+ * ABOVE to numbers and rates: as many as have different quartiles below the largest label. prior: the most rows that
+ * gbti_prior_weight() will be asked for. Free with gbti_target_free, also after a failure. */
 gbt_status gbti_target_make(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const gbti_visit *visit,
-                            int borders, gbti_target *out, gbt_error *err) GBT_MUST_CHECK;
+                            int borders, double prior, gbti_target *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_target_free(gbti_target *target);
 
 /* y / scale of a row. */
@@ -70,7 +70,9 @@ GBT_FN uint32_t gbti_part_code(const gbti_part *part, uint32_t label) {
   return (label & part->mask) | (uint32_t)(label - part->from < part->span);
 }
 
-/* The prior weight of `rows` rows in units of the target: what gbti_statistic holds. 1 .. 2^42. */
+/* The prior weight of `rows` rows, rounded to 1 / 256 of a row and at least that, in units of the target: what
+ * gbti_statistic holds. The same share of all weights for weights that are all the same and none. 1 .. 2^42, which more
+ * rows than the target was made for may be cut to. */
 int64_t gbti_prior_weight(const gbti_target *target, double rows);
 
 /* The real number that values up to `upper` stay below: what users are shown as a threshold. */

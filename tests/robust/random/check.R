@@ -241,7 +241,7 @@ checks <- list(
     args <- case$args
     data <- caught(gbt_data(case$x, weight = case$weight, max_bin = if (is.null(args$max_bin)) 255 else args$max_bin,
                             sparse_zero = if (is.null(args$sparse_zero)) "value" else args$sparse_zero,
-                            page_rows = case$how[[1L]]$page_rows))
+                            page_rows = if (length(case$how)) case$how[[1L]]$page_rows else 0))
     same("gbt_data", inherits(data$value, "gbt_data"), TRUE)
     case$args[c("max_bin", "sparse_zero")] <- NULL
     if (inherits(data$value, "gbt_data")) {
