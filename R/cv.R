@@ -21,6 +21,14 @@
 #' values lie, never their response. Statistics of the response are made fold by fold. So a fold's model is, to the
 #' last bit, that of `gbt_train(gbt_data(x), y, mask = )`.
 #'
+#' @section Several workers:
+#' Folds of one process share its threads. Where package future has a plan with several workers (such as
+#' `future::plan("multisession")`, or one of several machines), they train folds instead, each with its share of the
+#' threads unless `threads` is given. The result is the same, to the last bit. Early stopping then takes about twice the
+#' work or more, as no worker knows the mean of all folds: folds are trained for some rounds, for twice as many until
+#' the mean stops, and once more to that round. Data in a [gbt_data()] reach forked workers (`"multicore"`) alone, and
+#' `max_seconds` keeps the folds in this process.
+#'
 #' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
 #'   `callbacks` and `checkpoint` have no place here. `max_seconds` holds for all folds together. Without `nrounds`
@@ -135,7 +143,7 @@ cross_validate <- function(source, given, plan) {
   rows <- cross_rows(source, request, plan)
   seed <- resolve_seed(request$args, request$params, draws_folds(plan))
   folds <- cross_folds(rows, plan, seed)
-  rated_folds(rows, request, folds, seed, plan)
+  rated_folds(rows, request, folds, seed, plan, fold_workers(rows, request))
 }
 
 draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
@@ -161,15 +169,16 @@ cross_folds <- function(rows, plan, seed) {
   make_folds(plan, rows$n, rows$source, if (!is.null(response$classes)) response$label, response$label, seed)
 }
 
-# The result of gbt_cv().
-rated_folds <- function(rows, request, folds, seed, plan) {
+# The result of gbt_cv(). workers: NULL or what fold_workers() gave.
+rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request$host), rows$response$objective)
   request <- settle_cv_rounds(request)
-  fits <- fold_fits(rows$source, request, folds, rows$response, seed)
   plan$rows <- label_print(rows$response$label)
   plan$columns <- columns_print(rows$source$x)
   plan$constants <- rows$source$constants
-  fold_results(fits, run_folds(fits), folds, plan, rows$n)
+  ran <- if (is.null(workers)) folds_here(fold_fits(rows$source, request, folds, rows$response, seed)) else
+    folds_there(rows, request, folds, seed, workers)
+  fold_results(ran, folds, plan, rows$n)
 }
 
 refuse_beside_folds <- function(args, who) {
@@ -218,9 +227,32 @@ fold_fits <- function(source, request, folds, response, seed) {
   })
 }
 
+# Folds that are trained, a list: values (of metrics, see fold_values()), rounds, why, metrics, stopping (is there early
+# stopping?), min_delta, objective, classes, models: a function of the best round, or NULL, that gives each fold's,
+# once. watch: see run_folds().
+folds_here <- function(fits, watch = NULL) {
+  fit <- fits[[1L]]
+  runs <- run_folds(fits, watch)
+  rounds <- runs$states[[1L]]$rounds
+  models <- function(best) {
+    out <- Map(function(trainer, fit, state) {
+      state$best <- given_or(best, NA)
+      fit$evaluation$own_watched <- FALSE # the best round is that of the mean
+      finish_model(trainer, fit, state)
+    }, runs$trainers, fits, runs$states)
+    for (trainer in runs$trainers) .Call(C_gbt_trainer_free, trainer)
+    out
+  }
+  list(values = fold_values(fits, runs$states, rounds), rounds = rounds, why = runs$why,
+       metrics = fit$evaluation$metrics, stopping = fit$evaluation$stopping,
+       min_delta = if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0,
+       objective = fit$response$objective, classes = fit$response$classes, models = models)
+}
+
 # Every fold's trainer some rounds further, again and again, until the mean of the watched metric says so. A list:
-# trainers, states (as of run_rounds()), why.
-run_folds <- function(fits) {
+# trainers, states (as of run_rounds()), why. watch: NULL, or a function of a round and that mean that gives the value
+# which is watched instead, or NULL for none.
+run_folds <- function(fits, watch = NULL) {
   host <- fits[[1L]]$host
   evaluation <- fits[[1L]]$evaluation
   fits <- lapply(fits, function(fit) {
@@ -253,8 +285,10 @@ run_folds <- function(fits) {
     pace <- max(now - t0, 1e-3) / n
     round <- round + n
     means <- if (length(evaluation$data) && length(evaluation$metrics$name)) mean_row(fits, states, round)
-    if (evaluation$stopping) {
-      stops <- vapply(trainers, function(trainer) .Call(C_gbt_trainer_see, trainer, means[[length(means)]]), NA)
+    watched <- if (evaluation$stopping) means[[length(means)]]
+    if (!is.null(watched) && !is.null(watch)) watched <- watch(round, watched)
+    if (!is.null(watched)) {
+      stops <- vapply(trainers, function(trainer) .Call(C_gbt_trainer_see, trainer, watched), NA)
       if (stops[1L]) why <- "early"
     }
     if (why == "done" && host$max_seconds > 0 && now - began >= host$max_seconds) why <- "time"
@@ -310,31 +344,24 @@ mean_row <- function(fits, states, round) {
 # "masked_out_rmse" -> "test_rmse"
 test_names <- function(names) sub(paste0("^", masked_out_name, "_"), "test_", names)
 
-fold_results <- function(fits, runs, folds, plan, n) {
-  fit <- fits[[1L]]
-  states <- runs$states
-  rounds <- states[[1L]]$rounds
-  values <- fold_values(fits, states, rounds)
-  log <- mean_log(values, rounds)
-  min_delta <- if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0
-  chosen <- choose_rounds(values, fit$evaluation$metrics, min_delta)
-  models <- Map(function(trainer, fit, state) {
-    state$best <- if (is.null(chosen$best_round)) NA else chosen$best_round
-    fit$evaluation$own_watched <- FALSE # the best round is that of the mean
-    finish_model(trainer, fit, state)
-  }, runs$trainers, fits, states)
-  for (trainer in runs$trainers) .Call(C_gbt_trainer_free, trainer)
-  fold_log <- list_frame(c(list(fold = rep(seq_along(fits), each = rounds), round = rep(seq_len(rounds), length(fits))),
-                           lapply(values, as.vector)), rounds * length(fits))
+# ran: see folds_here().
+fold_results <- function(ran, folds, plan, n) {
+  values <- ran$values
+  rounds <- ran$rounds
+  chosen <- choose_rounds(values, ran$metrics, ran$min_delta)
+  models <- ran$models(chosen$best_round)
+  number <- seq_along(models)
+  fold_log <- list_frame(c(list(fold = rep(number, each = rounds), round = rep(seq_len(rounds), length(number))),
+                           lapply(values, as.vector)), rounds * length(number))
   structure(class = "gbt_cv", list(
-    evaluation_log = log, fold_log = fold_log, best_round = chosen$best_round, best_score = chosen$best_score,
-    one_se_round = chosen$one_se_round, metric = if (length(values)) names(values)[length(values)],
+    evaluation_log = mean_log(values, rounds), fold_log = fold_log,
+    best_round = chosen$best_round, best_score = chosen$best_score, one_se_round = chosen$one_se_round,
+    metric = if (length(values)) names(values)[length(values)],
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
-    models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
-    early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
+    models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = ran$why,
+    early = ran$stopping, objective = ran$objective, classes = ran$classes,
     params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, rows = plan$rows, columns = plan$columns,
-    call = plan$call,
-    call_constants = plan$constants
+    call = plan$call, call_constants = plan$constants
   ))
 }
 

@@ -39,15 +39,18 @@ rate_side_by_side <- function(plan, all) {
 
 # In a worker, which bins the data for the first of the configurations that it rates.
 rate_there <- function(work, args) {
-  rows <- work$rows
-  if (!work$binned) {
-    kept <- package_state$search
-    if (!identical(kept$id, work$id)) {
-      request <- read_request(args)
-      rows$source <- binned_once(rows$source, request, rows$response)
-      kept <- package_state$search <- list(id = work$id, rows = rows)
-    }
-    rows <- kept$rows
-  }
+  rows <- rows_there(work, read_request(args))
   rate(rows, work$folds, work$seed, args[!names(args) %in% binning_arguments])
+}
+
+# The rows with their bins, which a worker makes once for all of the same work.
+rows_there <- function(work, request) {
+  rows <- work$rows
+  if (work$binned) return(rows)
+  kept <- package_state$search
+  if (!identical(kept$id, work$id)) {
+    rows$source <- binned_once(rows$source, request, rows$response)
+    kept <- package_state$search <- list(id = work$id, rows = rows)
+  }
+  kept$rows
 }

@@ -259,7 +259,7 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
     c("## Beside tuned ones", "",
       "`tuned`: for each set and split the one with the least validation loss of as many random parameter sets as the",
       "table of runs says (`bench/defaults-space.R`), and the seconds of all of them.", "",
-      table_or_none(standing(c(base, tuned_all))), "")
+      table_or_none(standing(c(base, presets_all, tuned_all))), "")
   },
   "## By kind", "",
   "Mean gap in % among the peers' own defaults (number of sets). Small sets have less than 2,000 rows, large ones",

@@ -1,0 +1,99 @@
+# Folds of gbt_cv() side by side, by package future, where its user has set a plan with several workers. The result is
+# that of folds which are trained here, to the last bit.
+#
+# Early stopping looks at the mean of all folds, which no worker knows. So folds are trained for some rounds, and for
+# twice as many while their mean has not said where to stop. Then they are trained once more, and told the means.
+
+# NULL where folds are trained here. rows: not binned yet.
+fold_workers <- function(rows, request) {
+  if (request$host$max_seconds > 0) return(NULL) # which is of all folds together
+  workers <- future_workers()
+  if (is.null(workers)) return(NULL)
+  if (!workers$shared && is.null(rows$source$x)) {
+    say(paste("folds are trained in this process: workers of other processes cannot use a gbt_data of this one; give",
+              "the data themselves, or plan(multicore)"))
+    return(NULL)
+  }
+  workers
+}
+
+# As folds_here() of R/cv.R. request: with what rules said.
+folds_there <- function(rows, request, folds, seed, workers) {
+  host <- request$host
+  if (workers$shared) rows$source <- binned_once(rows$source, request, rows$response)
+  if (is.null(request$args$value[["threads"]])) {
+    request$args$value$threads <- max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
+  }
+  request$args$value[c("verbose", "progress")] <- list(0, FALSE)
+  work <- list(rows = rows, binned = workers$shared, request = request, folds = folds, seed = seed,
+               id = basename(tempfile("folds")))
+  if (host$verbose) {
+    say(sprintf("%s by %s of package future", counted(length(folds), "fold"), counted(workers$n, "worker")))
+  }
+  if (host$early_stopping_rounds == 0) return(joined_folds(fold_futures(work, host$nrounds), "done", NULL))
+  asked <- max(32, 4 * host$early_stopping_rounds)
+  repeat {
+    asked <- min(asked, host$nrounds)
+    ran <- joined_folds(fold_futures(work, asked), "done", NULL)
+    means <- rowMeans(ran$values[[length(ran$values)]])
+    end <- round_of_stop(means, ran$metrics$maximise, host$early_stopping_rounds, host$early_stopping_min_delta)
+    if (!is.na(end) || asked == host$nrounds) break
+    asked <- 2 * asked
+  }
+  rounds <- if (is.na(end)) host$nrounds else end
+  means <- means[seq_len(rounds)]
+  best <- choose_rounds(lapply(ran$values, function(v) v[seq_len(rounds), , drop = FALSE]), ran$metrics,
+                        host$early_stopping_min_delta)$best_round
+  joined_folds(fold_futures(work, rounds, means, best), if (is.na(end)) "done" else "early", best)
+}
+
+# The round after which early stopping ends, as the engine's gbt_stopper_see() has it; NA: it does not.
+round_of_stop <- function(means, maximise, patience, min_delta) {
+  best <- 0
+  value <- NaN
+  for (round in seq_along(means)) {
+    gain <- if (maximise) means[round] - value else value - means[round]
+    if ((best == 0 && !is.nan(means[round])) || isTRUE(gain > min_delta)) {
+      best <- round
+      value <- means[round]
+    }
+    if (round - best >= patience) return(round)
+  }
+  NA
+}
+
+# What fold_there() gives, a list of all folds.
+fold_futures <- function(work, rounds, means = NULL, best = NULL) {
+  future <- getExportedValue("future", "future")
+  value <- getExportedValue("future", "value")
+  began <- lapply(seq_along(work$folds), function(k) {
+    future(quote(fold_there(work, k, rounds, means, best)), substitute = FALSE, seed = NULL, packages = "gbt",
+           globals = list(fold_there = fold_there, work = work, k = k, rounds = rounds, means = means, best = best))
+  })
+  lapply(began, function(one) value(one))
+}
+
+# The k-th fold after so many rounds, in a worker, which bins the data for the first fold that it trains.
+fold_there <- function(work, k, rounds, means, best) {
+  rows <- rows_there(work, work$request)
+  request <- work$request
+  request$args$value <- request$args$value[!names(request$args$value) %in% binning_arguments]
+  fits <- fold_fits(rows$source, request, work$folds[k], rows$response, work$seed)
+  fits[[1L]]$host$nrounds <- rounds
+  fits[[1L]]$params$eta <- schedule_to(fits[[1L]]$params$eta, rounds)
+  ran <- folds_here(fits, watch = function(round, own) if (!is.null(means)) means[[round]])
+  ran$models <- ran$models(best)
+  ran
+}
+
+# One result of those of folds. The last round's models stand for those of early stopping until it has ended.
+joined_folds <- function(ran, why, best) {
+  out <- ran[[1L]]
+  out$values <- lapply(stats::setNames(names(out$values), names(out$values)), function(name) {
+    do.call(cbind, lapply(ran, function(one) one$values[[name]]))
+  })
+  models <- unlist(lapply(ran, `[[`, "models"), recursive = FALSE)
+  out$models <- function(best) models
+  out$why <- why
+  out
+}

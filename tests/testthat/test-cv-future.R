@@ -1,0 +1,86 @@
+# Folds by workers of package future give what folds of this process give.
+
+stripped <- function(cv) {
+  cv$call <- NULL
+  cv$models <- lapply(cv$models, function(m) m$state)
+  cv
+}
+
+test_that("folds of several processes give the result of one", {
+  skip_if_not_installed("future")
+  skip_on_os("windows")
+  before <- future::plan()
+  withr::defer(future::plan(before))
+  set.seed(3)
+  rows <- data.frame(a = rnorm(300), b = sample(letters[1:6], 300, TRUE), w = runif(300))
+  rows$y <- rows$a + (rows$b > "c") + rnorm(300)
+  own <- gbt_metric("worst", function(label, pred, weight) max(abs(label - pred)), maximise = FALSE)
+  cases <- list(
+    fixed = function() gbt_cv(rows[1:2], rows$y, nrounds = 7, folds = 3, seed = 1, threads = 1, keep_models = TRUE),
+    early = function() {
+      gbt_cv(y ~ a + b, rows, weights = w, nrounds = 300, eta = 0.3, folds = 3, seed = 1, early_stopping_rounds = 3,
+             threads = 1, keep_models = TRUE, eval_train = TRUE)
+    },
+    late = function() { # beyond the rounds that are asked for first
+      gbt_cv(y ~ a + b, rows, nrounds = 90, eta = 0.01, folds = 2, seed = 1, early_stopping_rounds = 5, threads = 1,
+             keep_models = TRUE)
+    },
+    limit = function() { # no stop at all
+      gbt_cv(y ~ a + b, rows, nrounds = 9, eta = 0.05, folds = 2, seed = 1, early_stopping_rounds = 50, threads = 1,
+             keep_models = TRUE)
+    },
+    schedule = function() {
+      gbt_cv(y ~ a, rows, nrounds = 80, eta = function(round) 0.5 / sqrt(round), folds = 2, repeats = 2, seed = 1,
+             early_stopping_rounds = 5, threads = 1, keep_models = TRUE, min_data_in_leaf = 5)
+    },
+    classes = function() {
+      gbt_cv(Species ~ ., iris, folds = 3, seed = 1, eta = 0.3, early_stopping_rounds = 4,
+             early_stopping_min_delta = 0.001, max_bin = 20, threads = 1, keep_models = TRUE)
+    },
+    own_metric = function() {
+      gbt_cv(rows[1:2], rows$y, nrounds = 60, eta = 0.3, folds = 3, seed = 1, early_stopping_rounds = 4,
+             eval_metric = own, threads = 1, keep_models = TRUE)
+    },
+    statistics = function() {
+      gbt_cv(rows[1:2], rows$y, nrounds = 5, folds = 3, seed = 1, cat_method = "target", threads = 1,
+             keep_models = TRUE)
+    }
+  )
+  one <- lapply(cases, function(case) stripped(suppressMessages(case())))
+  expect_identical(one$late$nrounds > 32L, TRUE)
+  expect_identical(one$early$stopped, "early")
+  expect_identical(one$limit$stopped, "done")
+  data <- gbt_data(rows[1:2], label = rows$y, threads = 1)
+  of_data <- function() gbt_cv(data, nrounds = 4, folds = 2, seed = 1, threads = 1, keep_models = TRUE)
+  binned <- stripped(of_data())
+  future::plan(future::multisession, workers = 2)
+  for (name in names(cases)) expect_identical(stripped(suppressMessages(cases[[name]]())), one[[name]], label = name)
+  expect_message(again <- of_data(), "cannot use a gbt_data", class = "gbt_message")
+  expect_identical(stripped(again), binned)
+  expect_message(gbt_cv(rows[1:2], rows$y, nrounds = 2, folds = 3, verbose = 1), "3 folds by 2 workers",
+                 class = "gbt_message")
+  timed <- gbt_cv(rows[1:2], rows$y, nrounds = 2000, folds = 2, max_seconds = 0.01, threads = 1)
+  expect_identical(timed$stopped, "time")
+  expect_error(gbt_cv(rows[1:2], rows$y, nrounds = 2, folds = 2, lambda = -1), "lambda", class = "gbt_error_argument")
+  wrong <- list(gradient = function(score, label) stop("no"), hessian = function(score, label) score)
+  expect_error(gbt_cv(rows[1:2], rows$y, nrounds = 2, folds = 2, objective = wrong, eval_metric = "rmse"), "no",
+               class = "gbt_error_callback")
+  refit <- gbt_refit(cases$early())
+  future::plan(future::sequential)
+  expect_identical(refit$state, gbt_refit(cases$early())$state)
+  if (future::supportsMulticore()) {
+    future::plan(future::multicore, workers = 2)
+    expect_identical(stripped(of_data()), binned)
+    expect_identical(stripped(cases$early()), one$early)
+  }
+})
+
+test_that("where early stopping ends is found from the means as the engine finds it", {
+  skip_if_not_installed("future")
+  ends <- function(...) gbt:::round_of_stop(...)
+  expect_identical(ends(c(3, 2, 1, 1, 1), FALSE, 2, 0), 5L)
+  expect_identical(ends(c(3, 2, 1, 1), FALSE, 2, 0), NA)
+  expect_identical(ends(c(1, 2, 3, 3.05, 3.09), TRUE, 2, 0.1), 5L)
+  expect_identical(ends(c(NaN, NaN, NaN), FALSE, 2, 0), 2L)
+  expect_identical(ends(c(NaN, 5, 6), FALSE, 2, 0), NA)
+})
