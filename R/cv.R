@@ -216,7 +216,7 @@ fold_fits <- function(source, request, folds, response, seed) {
   args <- request$args$value
   args <- args[!names(args) %in% c(binning_arguments, row_arguments)]
   args$seed <- seed
-  args[names(request$by_rule)] <- request$by_rule
+  args <- with_ruled(args, request)
   if (is.null(args[["hist_memory"]])) args$hist_memory <- max(16, ceiling(1024 / length(folds))) # of all folds
   lapply(folds, function(fold) {
     source$mask <- fold$train

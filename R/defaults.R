@@ -52,11 +52,11 @@ default_rules <- list(
            "0.5 for classes and counts: features that are nearly as good take turns.", "Classes and counts")
 )
 
-# What rules may look at, a list: rows (that are trained on), features, outputs (scores of a row), nrounds (at most),
-# stopping (may rounds be added until they do not help: is there early stopping, or a checkpoint to go on from?).
+# What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of a
+# row), nrounds (at most), stopping (may rounds be added until they do not help: is there early stopping, or a checkpoint to go on from?).
 facts_of <- function(source, n_rows, response, host) {
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
-  list(rows = n_rows, features = as.double(features), outputs = response$n_outputs, nrounds = host$nrounds,
+  list(rows = n_rows, features = as.double(features), binned = is.null(source$x), outputs = response$n_outputs, nrounds = host$nrounds,
        stopping = host$early_stopping_rounds > 0 || host$rounds != "given" || !is.null(host$checkpoint))
 }
 
@@ -80,7 +80,7 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
 
 # The values of an earlier training, `params`, for parameters that rules would decide now.
 rules_kept <- function(params, named) {
-  ruled <- unlist(lapply(rules_beside(named), `[[`, "parameters"))
+  ruled <- setdiff(unlist(lapply(rules_beside(named), `[[`, "parameters")), binning_arguments)
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
@@ -104,6 +104,13 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   request
 }
 
+# Arguments with what the rules said, for trainings on data that are binned.
+with_ruled <- function(args, request) {
+  said <- request$by_rule[!names(request$by_rule) %in% binning_arguments]
+  args[names(said)] <- said
+  args
+}
+
 # "by rule   grow_policy symmetric, max_depth 6, eta 0.05" of a model that is printed, in lines.
 chosen_lines <- function(values) {
   shown <- function(v) paste(if (is.numeric(v)) format_number(signif(v, 4L)) else unlist(v), collapse = " ")
@@ -124,8 +131,8 @@ chosen_lines <- function(values) {
 #' lists. With `init_model` training goes on with the values of that model, and [gbt_refit()] keeps those that a
 #' cross-validation, a search or early stopping was run with.
 #'
-#' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, `"best"` makes an
-#' `ensemble`. A parameter that is named has its value there as well.
+#' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, fewer bins and smaller trees
+#' of half of the features, `"best"` makes an `ensemble`. A parameter that is named has its value there as well.
 #'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
 #'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It

@@ -107,7 +107,7 @@ search_task <- function(request, rows, data) {
   source$data <- data
   args <- request$args$value
   args <- args[!names(args) %in% c(binning_arguments, row_arguments, "callbacks", "checkpoint", "eval_train")]
-  args[names(request$by_rule)] <- request$by_rule
+  args <- with_ruled(args, request)
   args$nrounds <- search$limit
   args$early_stopping_rounds <- search$patience
   list(source = source, args = args, response = rows$response, mask = rows$mask, at = rows$at, search = search)

@@ -125,14 +125,15 @@ tune <- function(source, given, plan) {
   seed <- if (is.null(args[["seed"]])) as.double(sample.int(.Machine$integer.max, 1L)) else args[["seed"]]
   folds <- cross_folds(rows, plan, seed)
   configs <- draw_configs(space, plan$configs, seed)
-  raw <- rows # binned rows have no `x` any more
-  rows$source <- binned_once(rows$source, request, rows$response)
   args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
   args$verbose <- 0
   facts <- facts_of(rows$source, rows$n, rows$response, request$host) # the same for all stages and configurations
   chosen <- rules_of(facts, rows$response$objective, match_choice(args[["preset"]], presets, "preset"),
                      c(names(args), names(space)))
+  request$host$max_bin <- given_or(chosen$max_bin, request$host$max_bin)
+  raw <- rows # binned rows have no `x` any more
+  rows$source <- binned_once(rows$source, request, rows$response)
   args[names(chosen)] <- chosen
   side <- future_plan(raw, rows, args, folds, seed)
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
