@@ -131,8 +131,8 @@ chosen_lines <- function(values) {
 #' lists. With `init_model` training goes on with the values of that model, and [gbt_refit()] keeps those that a
 #' cross-validation, a search or early stopping was run with.
 #'
-#' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, fewer bins and smaller trees
-#' of half of the features, `"best"` makes an `ensemble`. A parameter that is named has its value there as well.
+#' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, fewer bins and smaller
+#' trees of half of the features, `"best"` makes an `ensemble`. A parameter that is named has its value there as well.
 #'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
 #'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It
