@@ -129,7 +129,7 @@ autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node
     return(autoplot.gbt_tree(gbt_tree(object, tree, node), depth = depth, ...))
   }
   check_no_tree_part(missing(node), missing(depth))
-  check_no_dots(list(...), names(formals(autoplot.gbt)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt)))
   panels <- log_panels(object, metric, check_whole(from, "from", 1))
   best <- best_in_log(object, from)
   title <- if (length(panels) == 1L) "Evaluation log" else "Evaluation logs"
@@ -157,7 +157,7 @@ gg_log <- function(panels, title, x, subtitle = NULL) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_cv <- function(object, metric = NULL, folds = TRUE, ..., from = 1) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_cv)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_cv)))
   check_flag(folds, "folds")
   shown <- cv_lines(object, metric, check_whole(from, "from", 1))
   n <- length(shown$round)
@@ -186,7 +186,7 @@ autoplot.gbt_cv <- function(object, metric = NULL, folds = TRUE, ..., from = 1) 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_tune <- function(object, ...) {
-  check_no_dots(list(...), character(0))
+  check_no_dots(written_dots(...), character(0))
   p <- tune_panels(object)[[1L]]
   parts <- lapply(1:2, function(i) {
     gg_frame(round = p$round, value = p$values[[i]], set = factor(rep(p$sets[i], length(p$round)), p$sets))
@@ -203,7 +203,7 @@ autoplot.gbt_tune <- function(object, ...) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_importance <- function(object, top = 20L, type = NULL, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_importance)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance)))
   shown <- importance_shown(object, top, type)
   gg_bars(list(label = shown$feature, value = shown$value, lower = shown$lower, upper = shown$upper), "Importance",
           NULL, paste("share of", shown$type))
@@ -212,7 +212,7 @@ autoplot.gbt_importance <- function(object, top = 20L, type = NULL, ...) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_importance_permutation <- function(object, top = 20L, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_importance_permutation)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance_permutation)))
   shown <- permutation_shown(object, top)
   gg_bars(list(label = shown$column, value = shown$importance, lower = shown$lower, upper = shown$upper),
           "Permutation importance", NULL, permutation_words(object), interval = TRUE)
@@ -221,7 +221,7 @@ autoplot.gbt_importance_permutation <- function(object, top = 20L, ...) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_importance_shap <- function(object, top = 20L, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_importance_shap)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance_shap)))
   shown <- shap_importance_shown(object, top)
   gg_bars(list(label = shown$column, value = shown$importance), "Importance by contributions", NULL,
           "mean absolute contribution")
@@ -230,7 +230,7 @@ autoplot.gbt_importance_shap <- function(object, top = 20L, ...) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_evaluation <- function(object, metric = NULL, top = 40L, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_evaluation)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_evaluation)))
   shown <- evaluation_shown(object, metric, top)
   names(shown)[names(shown) == "estimate"] <- "value"
   p <- gg_bars(shown, "Evaluation", shown$text, shown$metric, interval = TRUE)
@@ -242,7 +242,7 @@ autoplot.gbt_evaluation <- function(object, metric = NULL, top = 40L, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_interactions <- function(object, measure = c("size", "h_squared"), pairs = NULL, top = 20L, output = NULL,
                                       ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_interactions)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_interactions)))
   shown <- interactions_shown(object, measure, pairs, top, output)
   part <- function(i) {
     b <- shown$bars[[i]]

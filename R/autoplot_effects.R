@@ -12,7 +12,7 @@ gg_axis <- function(scale, direction = "x") {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_partial <- function(object, output = NULL, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_partial)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_partial)))
   shown <- partial_shown(object, output)
   title <- paste("Partial dependence on", paste(plain_text(object$columns), collapse = " and "))
   if (length(object$columns) == 2L) return(gg_partial_image(object, shown, title))
@@ -91,7 +91,7 @@ gg_partial_image <- function(x, shown, title) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_shap <- function(object, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_shap)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_shap)))
   shown <- shap_shown(object, output)
   check_shap_choice(row, against, by, shown$columns, !missing(top))
   top <- check_whole(top, "top", 1)
@@ -193,7 +193,7 @@ gg_shap_against <- function(x, shown, against, by) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_curve <- function(object, ...) {
-  check_no_dots(list(...), character(0))
+  check_no_dots(written_dots(...), character(0))
   shown <- curve_shown(object)
   p <- gg_curve(shown)
   if (shown$type != "lift" || length(shown$shapes) > 1L) return(p)
@@ -208,7 +208,7 @@ autoplot.gbt_curve <- function(object, ...) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_calibrated <- function(object, output = NULL, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_calibrated)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_calibrated)))
   gg_curve(calibrated_shown(object, output))
 }
 
@@ -241,7 +241,7 @@ gg_points <- function(aes, ...) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_conformal)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_conformal)))
   level <- check_share(level)
   check_conformal_choice(newdata, y, threads)
   if (is.null(newdata)) return(gg_curve(conformal_levels(object, level)))
@@ -264,7 +264,7 @@ autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_monitor <- function(object, name = NULL, top = 40L, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_monitor)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_monitor)))
   check_monitor_choice(name, !missing(top))
   if (!is.null(name)) return(gg_monitor_bins(monitor_bins(object, name)))
   shown <- monitor_shown(object, top)
@@ -299,7 +299,7 @@ gg_monitor_bins <- function(shown) {
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_tree <- function(object, show = c("gain", "cover"), depth = 4L, ...) {
-  check_no_dots(list(...), names(formals(autoplot.gbt_tree)))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_tree)))
   show <- check_tree_parts(show)
   all <- object$nodes
   nodes <- part_of_tree(all, all$node[1L], check_whole(depth, "depth", 0))

@@ -52,7 +52,7 @@
 #' @export
 gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotonic", "platt", "beta"), cv = NULL,
                           weights = NULL, offset = NULL, trees = NULL, threads = NULL) {
-  check_no_dots(list(...), names(formals(gbt_calibrate)))
+  check_no_dots(written_dots(...), names(formals(gbt_calibrate)))
   if (missing(model)) stop_argument("`model` is missing: gbt_calibrate(model, data)", "model")
   check_calibrated_model(model)
   method <- match_choice(method, c("isotonic", "platt", "beta"), "method")

@@ -73,7 +73,7 @@
 #' @export
 gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, scale = NULL, offset = NULL,
                           threads = NULL, weights = NULL, exposure = NULL) {
-  check_no_dots(list(...), names(formals(gbt_conformal)))
+  check_no_dots(written_dots(...), names(formals(gbt_conformal)))
   models <- conformal_models(object)
   chosen <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
@@ -257,7 +257,7 @@ conformal_bounds <- function(object, level, new, n_rows) {
   weighted_bounds(object, level, given_or(check_new_weights(new, n_rows), 1))
 }
 
-check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weights(weights, n_rows)
+check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weights(weights, n_rows, any = TRUE)
 
 #' @rdname gbt_conformal
 #' @param newdata Rows to predict, see [predict()][predict.gbt].
@@ -267,7 +267,7 @@ check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weig
 #' @export
 predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL,
                                   weights = NULL, exposure = NULL, ...) {
-  check_no_dots(list(...), names(formals(predict.gbt_conformal)))
+  check_no_dots(written_dots(...), names(formals(predict.gbt_conformal)))
   kind <- if (gives_sets(object)) "set" else "interval"
   if (!is.null(type) && match_choice(type, c("interval", "set"), "type") != kind) {
     stop_unsupported(sprintf("`type = \"%s\"` is not for method \"%s\": use \"%s\"", type, object$method, kind), "type")

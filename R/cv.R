@@ -26,8 +26,9 @@
 #' `future::plan("multisession")`, or one of several machines), they train folds instead, each with its share of the
 #' threads unless `threads` is given. The result is the same, to the last bit. Early stopping then takes about twice the
 #' work or more, as no worker knows the mean of all folds: folds are trained for some rounds, for twice as many until
-#' the mean stops, and once more to that round. Data in a [gbt_data()] reach forked workers (`"multicore"`) alone, and
-#' `max_seconds` keeps the folds in this process.
+#' the mean stops, and once more to that round. Variables of the workspace that metrics and objectives of yours use go
+#' along; random numbers that these draw are others. No rounds are shown. Data in a [gbt_data()] reach forked workers
+#' (`"multicore"`) alone, and `max_seconds` keeps the folds in this process.
 #'
 #' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,

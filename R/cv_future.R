@@ -24,6 +24,9 @@ folds_there <- function(rows, request, folds, seed, workers) {
   if (is.null(request$args$value[["threads"]])) {
     request$args$value$threads <- max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
   }
+  if (is.null(request$args$value[["hist_memory"]])) { # of all workers
+    request$args$value$hist_memory <- max(16, ceiling(1024 / workers$n))
+  }
   request$args$value[c("verbose", "progress")] <- list(0, FALSE)
   work <- list(rows = rows, binned = workers$shared, request = request, folds = folds, seed = seed,
                id = basename(tempfile("folds")))
@@ -32,9 +35,11 @@ folds_there <- function(rows, request, folds, seed, workers) {
   }
   if (host$early_stopping_rounds == 0) return(joined_folds(fold_futures(work, host$nrounds), "done", NULL))
   asked <- max(32, 4 * host$early_stopping_rounds)
+  again <- FALSE
   repeat {
     asked <- min(asked, host$nrounds)
-    ran <- joined_folds(fold_futures(work, asked), "done", NULL)
+    ran <- joined_folds(fold_futures(work, asked, quiet = again), "done", NULL)
+    again <- TRUE
     means <- rowMeans(ran$values[[length(ran$values)]])
     end <- round_of_stop(means, ran$metrics$maximise, host$early_stopping_rounds, host$early_stopping_min_delta)
     if (!is.na(end) || asked == host$nrounds) break
@@ -44,7 +49,7 @@ folds_there <- function(rows, request, folds, seed, workers) {
   means <- means[seq_len(rounds)]
   best <- choose_rounds(lapply(ran$values, function(v) v[seq_len(rounds), , drop = FALSE]), ran$metrics,
                         host$early_stopping_min_delta)$best_round
-  joined_folds(fold_futures(work, rounds, means, best), if (is.na(end)) "done" else "early", best)
+  joined_folds(fold_futures(work, rounds, means, best, quiet = TRUE), if (is.na(end)) "done" else "early", best)
 }
 
 # The round after which early stopping ends, as the engine's gbt_stopper_see() has it; NA: it does not.
@@ -62,15 +67,18 @@ round_of_stop <- function(means, maximise, patience, min_delta) {
   NA
 }
 
-# What fold_there() gives, a list of all folds.
-fold_futures <- function(work, rounds, means = NULL, best = NULL) {
-  future <- getExportedValue("future", "future")
-  value <- getExportedValue("future", "value")
-  began <- lapply(seq_along(work$folds), function(k) {
-    future(quote(fold_there(work, k, rounds, means, best)), substitute = FALSE, seed = NULL, packages = "gbt",
-           globals = list(fold_there = fold_there, work = work, k = k, rounds = rounds, means = means, best = best))
-  })
-  lapply(began, function(one) value(one))
+# What fold_there() gives, a list of all folds. quiet: warnings have been given.
+fold_futures <- function(work, rounds, means = NULL, best = NULL, quiet = FALSE) {
+  tasks <- lapply(seq_along(work$folds), function(k) fold_task(work, k, rounds, means, best, quiet))
+  by_workers(tasks, work$request$args$value)
+}
+
+fold_task <- function(work, k, rounds, means, best, quiet) {
+  force(list(work, k, rounds, means, best))
+  function() {
+    there <- function() fold_there(work, k, rounds, means, best)
+    if (quiet) suppressWarnings(there(), classes = "gbt_warning") else there()
+  }
 }
 
 # The k-th fold after so many rounds, in a worker, which bins the data for the first fold that it trains.

@@ -93,8 +93,8 @@ check_weight <- function(weight, n_rows, what = "weight") {
   weight
 }
 
-# Weights of rows that a model is judged on: NULL, or finite numbers of 0 or more, some above.
-check_rating_weights <- function(weights, n) {
+# Weights of rows that a model is judged on: NULL, or finite numbers of 0 or more, some above unless `any`.
+check_rating_weights <- function(weights, n, any = FALSE) {
   weight <- check_weight(weights, n, "weights")
   if (is.null(weight)) return(NULL)
   wrong <- which(weight < 0 | weight == Inf)
@@ -102,7 +102,7 @@ check_rating_weights <- function(weights, n) {
     stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong[1L], format(weight[wrong[1L]])),
               "weights")
   }
-  if (!any(weight > 0)) stop_data("`weights` are 0 in all rows", "weights")
+  if (!any && all(weight == 0)) stop_data("`weights` are 0 in all rows", "weights")
   weight
 }
 
@@ -251,7 +251,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
     here <- if (name %in% c("y", "labels")) "label" else sub("^weights$", "weight", canonical_name(name))
     if (here %in% names(formals(gbt_data.default))) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
   }
-  check_no_dots(list(...), names(formals(gbt_data.default)))
+  check_no_dots(written_dots(...), names(formals(gbt_data.default)))
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
   }

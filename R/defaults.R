@@ -52,11 +52,13 @@ default_rules <- list(
            "0.5 for classes and counts: features that are nearly as good take turns.", "Classes and counts")
 )
 
-# What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of a
-# row), nrounds (at most), stopping (may rounds be added until they do not help: is there early stopping, or a checkpoint to go on from?).
+# What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of
+# a row), nrounds (at most), stopping (may rounds be added until they do not help: is there early stopping, or a
+# checkpoint to go on from?).
 facts_of <- function(source, n_rows, response, host) {
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
-  list(rows = n_rows, features = as.double(features), binned = is.null(source$x), outputs = response$n_outputs, nrounds = host$nrounds,
+  list(rows = n_rows, features = as.double(features), binned = is.null(source$x), outputs = response$n_outputs,
+       nrounds = host$nrounds,
        stopping = host$early_stopping_rounds > 0 || host$rounds != "given" || !is.null(host$checkpoint))
 }
 

@@ -90,7 +90,7 @@ kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_b
 #' @export
 gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, memory = NULL, ...,
                      threads = NULL, exposure = NULL) {
-  check_no_dots(list(...), names(formals(gbt_open)))
+  check_no_dots(written_dots(...), names(formals(gbt_open)))
   check_folders(path)
   none <- path[!suppressWarnings(dir.exists(full_paths(path)))] # it warns of paths that are too long
   if (length(none)) {

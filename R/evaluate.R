@@ -47,7 +47,7 @@
 gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL, offset = NULL, by = NULL,
                          intervals = NULL, replicates = 1000, group = NULL, trees = NULL, seed = NULL, threads = NULL,
                          data = NULL, exposure = NULL) {
-  check_no_dots(list(...), names(formals(gbt_evaluate)))
+  check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
   if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
   check_model(model, "model")
   if (missing(x)) x <- data else if (!is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")

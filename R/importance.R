@@ -87,7 +87,7 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
     return(shap_importance(model, data, trees, ...))
   }
-  unknown <- list(...)
+  unknown <- written_dots(...)
   if (folded) unknown[["level"]] <- NULL
   check_no_dots(unknown, c(known, permutation_arguments))
   if (!is.null(data)) {
@@ -153,10 +153,8 @@ permutation_arguments <- c("y", "metric", "columns", "repeats", "weights", "offs
 
 # Those of `...` that have none of these names. The others are not evaluated: they may be columns of the data.
 other_dots <- function(known, ...) {
-  names <- ...names()
-  if (is.null(names)) names <- rep("", ...length())
-  at <- which(is.na(names) | !names %in% known)
-  stats::setNames(lapply(at, function(i) ...elt(i)), ifelse(is.na(names[at]), "", names[at]))
+  dots <- written_dots(...)
+  dots[!given_or(names(dots), character(length(dots))) %in% known]
 }
 
 # Sums over what is made of each column. columns: of each feature, from 1.

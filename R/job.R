@@ -47,7 +47,7 @@
 #' crashed, is an error of class `gbt_error_job` that says so. Ctrl-C in the console does not reach the process;
 #' `gbt_job_cancel()` does, within 0.2 s also in the middle of a round (on Windows without the package callr at the end
 #' of the round). Processes of mirai are its own: it decides whether Ctrl-C reaches them. Where this session is killed,
-#' a job in one of them notices at the end of its round (on Windows it goes on to its end).
+#' a job in one of them notices at the end of its round (on Windows, and on another machine, it goes on to its end).
 #'
 #' Several jobs may run at once. Each uses `threads` threads, so share them out.
 #'

@@ -71,7 +71,7 @@
 #' @export
 gbt_monitor <- function(model, newdata, reference = NULL, ..., bins = 10, levels = 20, offset = NULL, newoffset = NULL,
                         threads = NULL, exposure = NULL, newexposure = NULL) {
-  check_no_dots(list(...), names(formals(gbt_monitor)))
+  check_no_dots(written_dots(...), names(formals(gbt_monitor)))
   if (missing(model)) stop_argument("`model` is missing: gbt_monitor(model, newdata)", "model")
   check_model(model, "model")
   if (missing(newdata)) newdata <- NULL
@@ -95,7 +95,7 @@ gbt_monitor <- function(model, newdata, reference = NULL, ..., bins = 10, levels
 #' @export
 gbt_monitor_reference <- function(model, data, ..., bins = 10, levels = 20, offset = NULL, threads = NULL,
                                   exposure = NULL) {
-  check_no_dots(list(...), names(formals(gbt_monitor_reference)))
+  check_no_dots(written_dots(...), names(formals(gbt_monitor_reference)))
   if (missing(model)) stop_argument("`model` is missing: gbt_monitor_reference(model, data)", "model")
   check_model(model, "model")
   if (missing(data)) data <- NULL

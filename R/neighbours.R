@@ -26,7 +26,7 @@
 #' @export
 gbt_neighbours <- function(model, data, newdata = NULL, k = 5, ..., trees = NULL,
                            unseen = c("prior", "missing", "error"), threads = NULL) {
-  check_no_dots(list(...), names(formals(gbt_neighbours)))
+  check_no_dots(written_dots(...), names(formals(gbt_neighbours)))
   if (missing(model)) stop_argument("`model` is missing: gbt_neighbours(model, data)", "model")
   check_model(model, "model")
   rounds <- check_rounds(trees, model)

@@ -66,11 +66,15 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                         type = c("response", "link", "prob"), ice = FALSE, centred = FALSE, weights = NULL,
                         rows = 1000, offset = NULL, trees = NULL, unseen = c("prior", "missing", "error"),
                         seed = NULL, threads = NULL, method = c("average", "recursion"), exposure = NULL) {
-  check_no_dots(list(...), names(formals(gbt_partial)))
+  check_no_dots(written_dots(...), names(formals(gbt_partial)))
   check_model(model, "model")
   if (match_choice(method, c("average", "recursion"), "method") == "recursion") {
-    of_rows <- c(ice = !missing(ice), weights = !is.null(substitute(weights)), rows = !missing(rows),
-                 offset = !is.null(substitute(offset)), exposure = !is.null(substitute(exposure)),
+    frame <- sys.nframe()
+    within <- environment()
+    its <- if (!missing(data)) data
+    is_given <- function(name) !is.null(given_in_data(name, its, within, frame))
+    of_rows <- c(ice = !missing(ice), weights = is_given("weights"), rows = !missing(rows),
+                 offset = is_given("offset"), exposure = is_given("exposure"),
                  unseen = !missing(unseen), seed = !is.null(seed), threads = !is.null(threads))
     if (any(of_rows)) {
       name <- names(of_rows)[of_rows][1L]

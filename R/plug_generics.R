@@ -5,14 +5,14 @@
 
 #' @exportS3Method generics::tidy
 tidy.gbt <- function(x, type = c("importance", "trees"), ...) {
-  check_no_dots(list(...), c("type"))
+  check_no_dots(written_dots(...), c("type"))
   type <- match_choice(type, c("importance", "trees"), "type")
   as_tibble_here(if (type == "trees") as.data.frame.gbt(x) else as.data.frame(gbt_importance(x)))
 }
 
 #' @exportS3Method generics::glance
 glance.gbt <- function(x, ...) {
-  check_no_dots(list(...), character(0))
+  check_no_dots(written_dots(...), character(0))
   check_model(x, "x")
   out <- list(objective = x$objective, nrounds = x$nrounds, best_round = rounds_used(x),
               features = length(x$feature_names), outputs = x$n_outputs, nobs = as.double(x$n_obs))

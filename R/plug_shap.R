@@ -2,7 +2,7 @@
 
 #' @exportS3Method shapviz::shapviz
 shapviz.gbt_shap <- function(object, X = object$data, which_class = NULL, collapse = NULL, ...) { # nolint: its names
-  check_no_dots(list(...), c("X", "which_class", "collapse"))
+  check_no_dots(written_dots(...), c("X", "which_class", "collapse"))
   one <- function(k) {
     at <- function(x) if (is.null(object$outputs)) x else array(slice_of(x, k), dim(x)[-length(dim(x))],
                                                                   dimnames(x)[-length(dim(x))])
@@ -70,7 +70,7 @@ explain.gbt <- function(object, feature_names = NULL, X = NULL, nsim = 1, pred_w
 #' @exportS3Method treeshap::unify
 unify.gbt <- function(model, data, recalculate = FALSE, ...) {
   check_model(model, "model")
-  check_no_dots(list(...), c("data", "recalculate"))
+  check_no_dots(written_dots(...), c("data", "recalculate"))
   check_flag(recalculate, "recalculate")
   if (!is.data.frame(data) && !is.matrix(data)) stop_argument("`data` must be a data frame or a matrix", "data")
   data <- as.data.frame(apply_design(model$terms, data)$x)

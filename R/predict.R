@@ -105,8 +105,8 @@ predict.gbt <- function(object, newdata,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
                         by = c("column", "feature"), exposure = NULL, ...) {
-  refuse_foreign(names(list(...)))
-  check_no_dots(list(...), names(formals(predict.gbt)))
+  refuse_foreign(names(written_dots(...)))
+  check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
   type <- check_predict_type(type, object)
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")

@@ -1,15 +1,6 @@
 # Configurations of gbt_tune() side by side, by package future, where its user has set a plan with several workers. What
 # a configuration's estimate is does not depend on where it is computed.
 
-# list(n = workers, shared = do they see this process's memory?): NULL where there is one worker, or no package.
-future_workers <- function() {
-  if (!"future" %in% loadedNamespaces()) return(NULL)
-  its <- function(name) getExportedValue("future", name)
-  n <- its("nbrOfWorkers")()
-  if (n < 2) return(NULL)
-  list(n = min(n, 256), shared = inherits(its("plan")("next"), "multicore"))
-}
-
 # What a worker needs of a search: NULL where there are none. raw: the rows as they were before they were binned.
 future_plan <- function(raw, binned, args, folds, seed) {
   workers <- future_workers()
@@ -27,14 +18,17 @@ future_plan <- function(raw, binned, args, folds, seed) {
 
 # Ratings (see rate()) of several configurations. all: their arguments, a list for each.
 rate_side_by_side <- function(plan, all) {
-  future <- getExportedValue("future", "future")
-  began <- lapply(all, function(args) {
+  tasks <- lapply(all, function(args) {
     if (!is.null(plan$threads)) args$threads <- plan$threads
-    future(quote(rate_there(work, args)), substitute = FALSE, seed = NULL, packages = "gbt",
-           globals = list(rate_there = rate_there, work = plan$work, args = args))
+    rating_task(plan$work, args)
   })
-  value <- getExportedValue("future", "value")
-  lapply(began, function(one) value(one))
+  by_workers(tasks, all)
+}
+
+rating_task <- function(work, args) {
+  force(work)
+  force(args)
+  function() rate_there(work, args)
 }
 
 # In a worker, which bins the data for the first of the configurations that it rates.

@@ -112,11 +112,11 @@ static void draw_ends(test_rng *rng, gbt_params *p) {
   }
 }
 
-/* Steps of a gamma leaf are as large as mean / label: with nothing that holds them back scores leave the doubles, which
- * training refuses (gbt_gradients_overflow()). */
+/* Steps of a gamma leaf are as large as mean / label: where nothing holds them back (lambda does not beside large
+ * weights) scores leave the doubles, which training refuses (gbt_gradients_overflow()). */
 static void hold_gamma_back(const random_job *r, gbt_params *p) {
-  if (r->job.spec.objective.kind == GBT_OBJ_GAMMA && p->lambda == 0.0 && p->max_delta_step == 0.0)
-    p->max_delta_step = 8.0;
+  const int free = p->lambda == 0.0 || r->data->weight != NULL;
+  if (r->job.spec.objective.kind == GBT_OBJ_GAMMA && free && p->max_delta_step == 0.0) p->max_delta_step = 8.0;
 }
 
 random_job odd_job_make(uint64_t seed, int64_t rows) {

@@ -65,14 +65,60 @@ test_that("folds of several processes give the result of one", {
   wrong <- list(gradient = function(score, label) stop("no"), hessian = function(score, label) score)
   expect_error(gbt_cv(rows[1:2], rows$y, nrounds = 2, folds = 2, objective = wrong, eval_metric = "rmse"), "no",
                class = "gbt_error_callback")
+  fails <- function() gbt_cv(rows[1:2], rows$y, nrounds = 2, folds = 2)
+  withr::with_options(list(future.globals.maxSize = 1000), {
+    expect_error(fails(), "a worker of package future failed: .*size", class = "gbt_error_job")
+  })
+  light <- function() {
+    said <- 0
+    withCallingHandlers(gbt_cv(rows["a"], rows$y, weights = rep(1e-6, 300), nrounds = 60, folds = 2, seed = 1,
+                               early_stopping_rounds = 20, threads = 1),
+                        gbt_warning_weights = function(w) {
+                          said <<- said + 1
+                          invokeRestart("muffleWarning")
+                        })
+    said
+  }
+  told <- light()
   refit <- gbt_refit(cases$early())
   future::plan(future::sequential)
   expect_identical(refit$state, gbt_refit(cases$early())$state)
+  expect_identical(told, light())
   if (future::supportsMulticore()) {
     future::plan(future::multicore, workers = 2)
     expect_identical(stripped(of_data()), binned)
     expect_identical(stripped(cases$early()), one$early)
   }
+})
+
+test_that("functions of the user's find the user's variables in workers, and none of gbt's", {
+  skip_if_not_installed("future")
+  skip_on_os("windows")
+  before <- future::plan()
+  withr::defer(future::plan(before))
+  names <- c("k", "work", "args", "twice")
+  withr::defer(rm(list = names, envir = globalenv()))
+  for (name in names[1:3]) assign(name, 3, globalenv())
+  assign("twice", eval(quote(function(x) 2 * k * x), globalenv()), globalenv())
+  metric <- eval(quote(gbt::gbt_metric("q", function(label, pred, weight) {
+    twice(mean(abs(label - pred))) + work + args
+  }, maximise = FALSE)), globalenv())
+  objective <- eval(quote(list(gradient = function(score, label) k * (score - label),
+                               hessian = function(score, label) rep(k, length(score)))), globalenv())
+  set.seed(3)
+  x <- data.frame(a = rnorm(200))
+  y <- x$a + rnorm(200)
+  cv <- function() {
+    gbt_cv(x, y, objective = objective, eval_metric = metric, nrounds = 40, folds = 3, seed = 1, threads = 1,
+           early_stopping_rounds = 3, keep_models = TRUE)
+  }
+  tuned <- function() {
+    gbt_tune(x, y, eval_metric = metric, space = list(max_depth = c(1, 4)), configs = 3, nrounds = 5, folds = 3,
+             seed = 1, threads = 1)$results[c("estimate", "rounds")]
+  }
+  here <- list(stripped(cv()), tuned())
+  future::plan(future::multisession, workers = 2)
+  expect_identical(list(stripped(cv()), tuned()), here)
 })
 
 test_that("where early stopping ends is found from the means as the engine finds it", {

@@ -186,3 +186,37 @@ test_that("weights of rows that a model is looked at by are named as those of it
   expect_error(gbt_partial(numbers, x, "a", weights = w, threads = 1), "w", class = "gbt_error")
   expect_identical(gbt_partial(numbers, d, "a", size = 4, offset = w, threads = 1)$effects, effects(offset = d$w))
 })
+
+test_that("a misspelt argument that names a column is told as one that does not", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(60), w = runif(60), e = runif(60) + 1)
+  d$y <- rpois(60, d$e)
+  m <- gbt_train(y ~ a, d, objective = "poisson", exposure = e, nrounds = 2, threads = 1)
+  told <- function(expr, meant) expect_error(expr, sprintf("did you mean `%s`", meant), class = "gbt_error_argument")
+  told(gbt_conformal(m, d, wieghts = w), "weights")
+  told(gbt_monitor(m, d, d, exposre = e), "exposure")
+  told(gbt_importance(m, "permutation", data = d, exposre = e), "exposure")
+  told(gbt_calibrate(m, d, weigths = w), "weights")
+  told(gbt_partial(m, d, "a", weigths = w), "weights")
+  told(gbt_interactions(m, d, ofset = off), "offset")
+  told(gbt_evaluate(m, d, weigths = w), "weights")
+  told(predict(m, d, exposre = e), "exposure")
+})
+
+test_that("variables that are NULL are as good as nothing, and new rows may weigh 0", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(60), w = runif(60))
+  d$y <- d$a + rnorm(60)
+  m <- gbt_train(y ~ a, d, nrounds = 2, threads = 1)
+  of <- function(weights = NULL, offset = NULL) {
+    gbt_partial(m, columns = "a", weights = weights, offset = offset, method = "recursion")
+  }
+  expect_identical(of(), gbt_partial(m, columns = "a", method = "recursion"))
+  expect_error(of(offset = 1), "`offset` is for rows", class = "gbt_error_argument")
+  bounds <- gbt_conformal(m, d, weights = w)
+  both <- predict(bounds, d[1:2, ], weights = c(0, 1))
+  expect_identical(predict(bounds, d[1, ], weights = 0), both[1, ])
+  expect_error(gbt_conformal(m, d, weights = rep(0, 60)), "0 in all rows", class = "gbt_error_data")
+  d$l <- rep(list("u", "v"), 30)
+  expect_no_warning(expect_error(gbt_cv(d[c("a", "l")], d$y, nrounds = 2, folds = 2), class = "gbt_error"))
+})

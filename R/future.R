@@ -1,0 +1,48 @@
+# Calls by the workers of package future, where its user has set a plan with several of them.
+
+# list(n = workers, shared = do they see this process's memory?): NULL where there is one worker, or no package.
+future_workers <- function() {
+  if (!"future" %in% loadedNamespaces()) return(NULL)
+  its <- function(name) getExportedValue("future", name)
+  n <- its("nbrOfWorkers")()
+  if (n < 2) return(NULL)
+  list(n = min(n, 256), shared = inherits(its("plan")("next"), "multicore"))
+}
+
+# What functions without arguments return, in order. functions: those of the user's that they call, anywhere in a list;
+# what these find in the user's workspace goes along. A task's own variables are in its environment, where functions of
+# the user's do not look.
+by_workers <- function(tasks, functions) {
+  its <- function(name) getExportedValue("future", name)
+  known <- workspace_of(functions)
+  failed <- function(e) {
+    if (inherits(e, "gbt_error")) stop(e)
+    stop(gbt_error("job", sprintf("a worker of package future failed: %s", conditionMessage(e))))
+  }
+  try_else({
+    began <- lapply(tasks, function(task) {
+      its("future")(quote(.gbt_task()), substitute = FALSE, seed = NULL, packages = "gbt",
+                    globals = c(known, list(.gbt_task = task)))
+    })
+    lapply(began, function(one) its("value")(one))
+  }, failed)
+}
+
+# Variables of the workspace that functions in a list use, and those that functions among these use, by name.
+workspace_of <- function(functions) {
+  is_own <- function(f) is.function(f) && !is.primitive(f) && !isNamespace(environment(f))
+  inside <- function(x) if (is_own(x)) list(x) else if (is.list(x)) unlist(lapply(unname(x), inside), FALSE)
+  find <- getExportedValue("globals", "findGlobals") # of a package that future needs
+  out <- list()
+  todo <- inside(functions)
+  while (length(todo)) {
+    names <- setdiff(try_else(find(todo[[1L]]), function(e) NULL), names(out))
+    todo <- todo[-1L]
+    for (name in names[vapply(names, exists, NA, envir = globalenv(), inherits = FALSE)]) {
+      value <- get(name, envir = globalenv(), inherits = FALSE)
+      out[name] <- list(value)
+      todo <- c(todo, inside(value))
+    }
+  }
+  out
+}
