@@ -155,7 +155,7 @@ paired <- function(pairs) {
 rule_sections <- function() {
   if (!requireNamespace("gbt", quietly = TRUE)) return(NULL)
   rules <- gbt::gbt_defaults()
-  lines <- lapply(which(!startsWith(rules$evidence, "bench/")), function(i) { # others have a page of their own
+  lines <- lapply(which(!grepl("^(bench/|Presets$)", rules$evidence)), function(i) { # others have their page
     undone <- unlist(lapply(strsplit(rules$parameters[i], ", ", fixed = TRUE)[[1]], function(name) {
       named <- paste0("gbt/without.", name)
       gbt_all[gbt_all == named | startsWith(gbt_all, paste0(named, "."))]
