@@ -36,9 +36,11 @@ double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64
     total += pair[i].weight;
   }
   qsort(pair, (size_t)n, sizeof *pair, by_x);
+  const double goal = ceil(level * (double)total); /* weights are compared as whole numbers, which doubles round */
+  const uint64_t least = goal < 1.0 ? 1 : goal > (double)total ? total : (uint64_t)goal;
   for (int64_t i = 0; i < n && total > 0; i++) {
     below += pair[i].weight;
-    if (below == 0 || (double)below < level * (double)total) continue;
+    if (below < least && i + 1 < n) continue;
     out = pair[i].x;
     break;
   }
