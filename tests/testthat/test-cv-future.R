@@ -96,12 +96,13 @@ test_that("functions of the user's find the user's variables in workers, and non
   skip_on_os("windows")
   before <- future::plan()
   withr::defer(future::plan(before))
-  names <- c("k", "work", "args", "twice")
+  names <- c("k", "work", "rounds", "twice")
+  skip_if(any(vapply(names, exists, NA, envir = globalenv(), inherits = FALSE)), "the workspace has such variables")
   withr::defer(rm(list = names, envir = globalenv()))
   for (name in names[1:3]) assign(name, 3, globalenv())
   assign("twice", eval(quote(function(x) 2 * k * x), globalenv()), globalenv())
   metric <- eval(quote(gbt::gbt_metric("q", function(label, pred, weight) {
-    twice(mean(abs(label - pred))) + work + args
+    twice(mean(abs(label - pred))) + work + rounds
   }, maximise = FALSE)), globalenv())
   objective <- eval(quote(list(gradient = function(score, label) k * (score - label),
                                hessian = function(score, label) rep(k, length(score)))), globalenv())
