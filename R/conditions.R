@@ -241,11 +241,10 @@ check_flag <- function(x, parameter) {
   x
 }
 
-# `...` that a method does not know: an error with a suggestion, never silence.
 # What `...` stand for, as it was written: an argument that nobody knows may be a column of data, and no variable.
 written_dots <- function(...) as.list(substitute(list(...)))[-1L]
 
-# dots: see written_dots(), or values.
+# `...` that a method does not know: an error with a suggestion, never silence. dots: see written_dots(), or values.
 check_no_dots <- function(dots, known) {
   if (length(dots) == 0L) return(invisible())
   given <- names(dots)

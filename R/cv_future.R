@@ -7,23 +7,14 @@
 # NULL where folds are trained here. rows: not binned yet.
 fold_workers <- function(rows, request) {
   if (request$host$max_seconds > 0) return(NULL) # which is of all folds together
-  workers <- future_workers()
-  if (is.null(workers)) return(NULL)
-  if (!workers$shared && is.null(rows$source$x)) {
-    say(paste("folds are trained in this process: workers of other processes cannot use a gbt_data of this one; give",
-              "the data themselves, or plan(multicore)"))
-    return(NULL)
-  }
-  workers
+  workers_for(rows$source, "folds are trained in this process")
 }
 
 # As folds_here() of R/cv.R. request: with what rules said.
 folds_there <- function(rows, request, folds, seed, workers) {
   host <- request$host
   if (workers$shared) rows$source <- binned_once(rows$source, request, rows$response)
-  if (is.null(request$args$value[["threads"]])) {
-    request$args$value$threads <- max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
-  }
+  if (is.null(request$args$value[["threads"]])) request$args$value$threads <- worker_threads(workers)
   if (is.null(request$args$value[["hist_memory"]])) { # of all workers
     request$args$value$hist_memory <- max(16, ceiling(1024 / workers$n))
   }
@@ -33,12 +24,12 @@ folds_there <- function(rows, request, folds, seed, workers) {
   if (host$verbose) {
     say(sprintf("%s by %s of package future", counted(length(folds), "fold"), counted(workers$n, "worker")))
   }
-  if (host$early_stopping_rounds == 0) return(joined_folds(fold_futures(work, host$nrounds), "done", NULL))
+  if (host$early_stopping_rounds == 0) return(joined_folds(fold_futures(work, host$nrounds), "done"))
   asked <- max(32, 4 * host$early_stopping_rounds)
   again <- FALSE
   repeat {
     asked <- min(asked, host$nrounds)
-    ran <- joined_folds(fold_futures(work, asked, quiet = again), "done", NULL)
+    ran <- joined_folds(fold_futures(work, asked, quiet = again), "done")
     again <- TRUE
     means <- rowMeans(ran$values[[length(ran$values)]])
     end <- round_of_stop(means, ran$metrics$maximise, host$early_stopping_rounds, host$early_stopping_min_delta)
@@ -49,7 +40,7 @@ folds_there <- function(rows, request, folds, seed, workers) {
   means <- means[seq_len(rounds)]
   best <- choose_rounds(lapply(ran$values, function(v) v[seq_len(rounds), , drop = FALSE]), ran$metrics,
                         host$early_stopping_min_delta)$best_round
-  joined_folds(fold_futures(work, rounds, means, best, quiet = TRUE), if (is.na(end)) "done" else "early", best)
+  joined_folds(fold_futures(work, rounds, means, best, quiet = TRUE), if (is.na(end)) "done" else "early")
 }
 
 # The round after which early stopping ends, as the engine's gbt_stopper_see() has it; NA: it does not.
@@ -95,11 +86,9 @@ fold_there <- function(work, k, rounds, means, best) {
 }
 
 # One result of those of folds. The last round's models stand for those of early stopping until it has ended.
-joined_folds <- function(ran, why, best) {
+joined_folds <- function(ran, why) {
   out <- ran[[1L]]
-  out$values <- lapply(stats::setNames(names(out$values), names(out$values)), function(name) {
-    do.call(cbind, lapply(ran, function(one) one$values[[name]]))
-  })
+  out$values <- do.call(Map, c(cbind, unname(lapply(ran, `[[`, "values"))))
   models <- unlist(lapply(ran, `[[`, "models"), recursive = FALSE)
   out$models <- function(best) models
   out$why <- why

@@ -7,7 +7,7 @@ label_print <- function(label) {
 }
 
 # The same of the columns of a table in memory: a matrix with a column of four numbers for each. NULL for other data,
-# and for columns that cannot be read, of which training tells. Values that are not finite count as 0.
+# and for columns that cannot be read, of which training tells. Values that are not finite count by their places alone.
 columns_print <- function(x) {
   if (!is.data.frame(x) && !is.matrix(x)) return(NULL)
   if (is.data.frame(x) && any(vapply(x, is.list, NA))) return(NULL)

@@ -9,6 +9,19 @@ future_workers <- function() {
   list(n = min(n, 256), shared = inherits(its("plan")("next"), "multicore"))
 }
 
+# The workers that can use the rows of a source, which is not binned yet: NULL where there are none, with a message
+# where they are other processes and the rows are in a gbt_data. instead: what is done then.
+workers_for <- function(source, instead) {
+  workers <- future_workers()
+  if (is.null(workers) || workers$shared || !is.null(source$x)) return(workers)
+  say(paste0(instead, ": workers of other processes cannot use a gbt_data of this one; give the data themselves, or ",
+             "plan(multicore)"))
+  NULL
+}
+
+# Threads of each worker where nobody says how many.
+worker_threads <- function(workers) max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
+
 # What functions without arguments return, in order. functions: those of the user's that they call, anywhere in a list;
 # what these find in the user's workspace goes along. A task's own variables are in its environment, where functions of
 # the user's do not look.

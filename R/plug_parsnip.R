@@ -120,7 +120,7 @@ parsnip_probabilities <- function(prob, levels) {
 # class of the model behind "_".
 #' @rawNamespace S3method(parsnip::multi_predict, "_gbt")
 multi_predict._gbt <- function(object, new_data, type = NULL, trees = NULL, ...) {
-  if ("newdata" %in% names(list(...))) stop_argument("the rows to predict are `new_data`", "newdata")
+  if ("newdata" %in% names(written_dots(...))) stop_argument("the rows to predict are `new_data`", "newdata")
   check_no_dots(written_dots(...), c("new_data", "type", "trees"))
   need_package("tibble", "multi_predict()")
   classes <- !is.null(object$lvl)

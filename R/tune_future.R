@@ -3,15 +3,9 @@
 
 # What a worker needs of a search: NULL where there are none. raw: the rows as they were before they were binned.
 future_plan <- function(raw, binned, args, folds, seed) {
-  workers <- future_workers()
+  workers <- workers_for(raw$source, "configurations are rated one after the other")
   if (is.null(workers)) return(NULL)
-  if (!workers$shared && is.null(raw$source$x)) {
-    say(paste("configurations are rated one after the other: workers of other processes cannot use a gbt_data of this",
-              "one; give the data themselves, or plan(multicore)"))
-    return(NULL)
-  }
-  threads <- if (is.null(args[["threads"]])) max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
-  list(n = workers$n, threads = threads,
+  list(n = workers$n, threads = if (is.null(args[["threads"]])) worker_threads(workers),
        work = list(rows = if (workers$shared) binned else raw, binned = workers$shared, folds = folds, seed = seed,
                    id = basename(tempfile("search"))))
 }
@@ -22,7 +16,7 @@ rate_side_by_side <- function(plan, all) {
     if (!is.null(plan$threads)) args$threads <- plan$threads
     rating_task(plan$work, args)
   })
-  by_workers(tasks, all)
+  by_workers(tasks, all[1L]) # whose functions are those of all
 }
 
 rating_task <- function(work, args) {
