@@ -448,6 +448,96 @@ static void gains_equal_formulas(void) {
   }
 }
 
+/* A node's codes: many, some or none hold something. Packed sums are those of at most 65,536 rows. */
+static void draw_codes(test_rng *rng, int32_t n, gbt_sum *sum, int64_t *both) {
+  const int kind = (int)test_below(rng, 5);
+  for (int32_t i = 0; i < n; i++) {
+    const int holds = kind == 0 ? 1 : kind == 1 ? 0 : test_below(rng, kind == 2 ? 2 : kind == 3 ? 12 : 90) == 0;
+    sum[i].g = holds ? (int64_t)test_below(rng, 60000) - 30000 : 0;
+    sum[i].h = holds ? (int64_t)test_below(rng, 60000) : 0;
+    if (test_below(rng, 8) == 0) sum[i].h = 0;
+    if (test_below(rng, 8) == 0) sum[i].g = 0;
+    both[i] = (int64_t)((uint64_t)sum[i].g << 32) + sum[i].h;
+  }
+}
+
+enum { MOST_CODES = 66000 };
+
+/* Every length up to 600, those around powers of two, and the most codes that a feature has. */
+static int32_t next_length(int32_t n) {
+  if (n < 600) return n + 1;
+  if (n == MOST_CODES) return -1;
+  for (int32_t p = 1024; p <= 65536; p *= 2)
+    for (int32_t at = p - 2; at <= p + 2; at++)
+      if (at > n) return at;
+  return MOST_CODES;
+}
+
+static void layer_gains_equal_formulas(void) {
+  test_rng rng = {61};
+  gbt_sum *sum = calloc(MOST_CODES, sizeof *sum);
+  int64_t *both = calloc(MOST_CODES, sizeof *both);
+  double *want[2], *got[2], *start = calloc(MOST_CODES + MARK, sizeof *start);
+  for (int k = 0; k < 2; k++) {
+    want[k] = calloc(MOST_CODES + MARK, sizeof *want[k]);
+    got[k] = calloc(MOST_CODES + MARK, sizeof *got[k]);
+  }
+  for (int32_t n = 0; n >= 0; n = next_length(n)) {
+    for (int c = 0; c < 6; c++) {
+      draw_codes(&rng, n, sum, both);
+      const gbt_units unit = {0.001 + test_unit(&rng), 0.001 + test_unit(&rng)};
+      cpu_layer_codes codes = {.unit = unit};
+      gbt_sum all = {(int64_t)test_below(&rng, 9) - 4, (int64_t)test_below(&rng, 3)};
+      gbt_reg reg = {c % 2 ? test_unit(&rng) * 3.0 : 0.0, c % 3 == 0 ? test_unit(&rng) * 20.0 : 0.0, 0.0};
+      if (c >= 3) codes.more = (gbt_units){test_bell(&rng), test_unit(&rng)};
+      for (int32_t i = 0; i < n; i++) all.g += sum[i].g, all.h += sum[i].h;
+      gbt_rated a = {.G = (double)all.g * unit.g + codes.more.g, .H = (double)all.h * unit.h + codes.more.h};
+      a.parent = gbt_score(a.G, a.H, reg.lambda, reg.alpha);
+      a.min_weight = c == 1 ? a.H * 0.1 : 0.0;
+      const double floor = c == 2 ? a.parent * 0.01 : 0.0;
+      for (int32_t i = 0; i < n + MARK; i++) start[i] = test_below(&rng, 3) ? test_unit(&rng) : 0.0;
+      for (int k = 0; k < 2; k++) memcpy(want[k], start, (size_t)(n + MARK) * sizeof *start);
+      gbt_sum run = {0, 0};
+      for (int32_t i = 0; i < n; i++) {
+        run.g += sum[i].g, run.h += sum[i].h;
+        const double gl = (double)run.g * unit.g + codes.more.g, hl = (double)run.h * unit.h + codes.more.h;
+        const double gain = gbt_rate_free(&a, gl, hl, reg);
+        want[0][i] += gain > floor ? gain : 0.0;
+        if (c % 2) want[1][i] += gain > floor ? gain : 0.0;
+      }
+      for (int s = 0; s <= last_table(); s++)
+        for (int packed = 0; packed < 2; packed++) {
+          codes.sum = packed ? NULL : sum;
+          codes.both = packed ? both : NULL;
+          for (int k = 0; k < 2; k++) memcpy(got[k], start, (size_t)(n + MARK) * sizeof *start);
+          table_at(s)->layer_gains(n, &codes, &a, reg, floor, got[0], c % 2 ? got[1] : NULL);
+          CHECK_EQ_BYTES(got[0], want[0], (size_t)(n + MARK) * sizeof *start);
+          CHECK_EQ_BYTES(got[1], want[1], (size_t)(n + MARK) * sizeof *start);
+        }
+    }
+  }
+  for (int k = 0; k < 2; k++) free(want[k]), free(got[k]);
+  free(sum), free(both), free(start);
+}
+
+static void first_largest_equals_a_loop(void) {
+  test_rng rng = {62};
+  double *gain = calloc(MOST_CODES, sizeof *gain);
+  for (int32_t n = 0; n >= 0; n = next_length(n)) {
+    for (int c = 0; c < 6; c++) {
+      int32_t want = -1;
+      for (int32_t i = 0; i < n; i++) { /* some of the same size; none above 0 */
+        gain[i] = c == 0 ? -test_unit(&rng) : c == 1 ? (double)test_below(&rng, 4) : test_bell(&rng);
+        if (c == 2) gain[i] = test_below(&rng, 2) ? 0.0 : -0.0;
+        if (c == 3 && test_below(&rng, 4)) gain[i] = -1.0;
+        if (gain[i] > (want < 0 ? 0.0 : gain[want])) want = i;
+      }
+      for (int s = 0; s <= last_table(); s++) CHECK_EQ_I64(table_at(s)->first_largest(n, gain), want);
+    }
+  }
+  free(gain);
+}
+
 static void tables_are_those_of_their_sets(void) {
   CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_SCALAR)->name, "scalar");
   if (gbt_simd_best() >= GBT_SIMD_AVX2) CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_AVX2)->name, "avx2");
@@ -465,4 +555,6 @@ void suite_cpu(void) {
   RUN(weigh_and_maxima_equal_loops);
   RUN(fixed_point_equals_formulas);
   RUN(gains_equal_formulas);
+  RUN(layer_gains_equal_formulas);
+  RUN(first_largest_equals_a_loop);
 }

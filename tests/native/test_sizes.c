@@ -52,6 +52,27 @@ static void rows(int64_t n) {
   made_free(m);
 }
 
+/* Symmetric trees, whose nodes go without histograms once they have few rows beside the bins. */
+static void symmetric_rows(int64_t n) {
+  static const made_kind kinds[] = {MADE_BELL, MADE_HOLED, MADE_LEVELS, MADE_ZEROS, MADE_ZEROS, MADE_FEW};
+  made *m = made_new((uint64_t)n, n, 6, kinds);
+  const gbt_objective_kind kind = n % 3 == 2 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SQUARED_ERROR;
+  made_response(m, kind, 1, 1);
+  if (n % 4 == 1) made_weights(m, 2);
+  train_job job = small_job(m);
+  job.spec.objective.kind = kind;
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.max_depth = 1 + n % 5;
+  if (n % 7 == 0) job.max_bin = 300; /* two bytes a code */
+  if (n % 7 == 1) job.max_bin = 7;
+  if (n % 5 == 0) job.spec.params.min_data_in_leaf = 2;
+  if (n % 5 == 1) job.spec.params.colsample_bylevel = 0.5;
+  if (n % 5 == 2) job.spec.params.subsample = 0.7;
+  if (n % 5 == 3) job.spec.params.max_delta_step = 0.1;
+  check_job(&job, n > 4000 ? &(train_how){2, 1000, GBT_SIMD_AUTO, NULL} : &other);
+  made_free(m);
+}
+
 /* Nearly empty columns, dense and sparse: bundles and lists. */
 static void sparse_rows(int64_t n) {
   made_kind kinds[16];
@@ -348,6 +369,7 @@ static void texts(int64_t n) {
 #define SWEEP(fn, ...) \
   static void fn##_of_any_number(void) { sweep(fn, (&(sweep_range){__VA_ARGS__})); }
 SWEEP(rows, .low = 1, .high = 70000, .dense = 140, .high_long = 1048578, .all_long = 2000)
+SWEEP(symmetric_rows, .low = 1, .high = 33000, .dense = 140, .high_long = 70000, .all_long = 4000)
 SWEEP(sparse_rows, .low = 1, .high = 33000, .dense = 70, .high_long = 1048578, .all_long = 2000)
 SWEEP(valid_rows, .low = 1, .high = 70000, .dense = 70, .high_long = 1048578, .all_long = 2000)
 SWEEP(columns, .low = 1, .high = 2100, .dense = 70, .high_long = 131074, .all_long = 1100)
@@ -367,6 +389,7 @@ SWEEP(texts, .low = 0, .high = 70000, .dense = 70, .high_long = 1048578, .all_lo
 
 void suite_sizes(void) {
   RUN(rows_of_any_number);
+  RUN(symmetric_rows_of_any_number);
   RUN(sparse_rows_of_any_number);
   RUN(valid_rows_of_any_number);
   RUN(columns_of_any_number);

@@ -139,7 +139,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);
-  GBT_TRY_GOTO(cpu_hist_pool_open(be, err), done);
+  GBT_TRY_GOTO(cpu_hist_pool_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_hist_open(be, err), done);
   GBT_TRY_GOTO(cpu_columns_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_sparse_open(ctx, be, err), done);

@@ -75,6 +75,10 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   int32_t small = left_small ? left : left + 1, large = small == left ? left + 1 : left;
   GBT_ASSERT(l->parent >= 0 && l->parent == r->parent &&
              gbt_grow_rows(l) + gbt_grow_rows(r) == gbt_grow_rows(&node[l->parent]));
+  if (cpu_hist_skipped(be, l->parent)) {
+    cpu_hist_release(be, l->parent);
+    return GBT_OK;
+  }
   if (node[l->parent].hist < 0 || !node[large].splittable) {
     cpu_hist_release(be, l->parent);
     GBT_TRY(plan_fresh(ctx, be, left, err));
@@ -85,8 +89,8 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   if (gbt_grow_rows(&node[small]) == 0) return GBT_OK; /* symmetric growth alone makes empty children */
   GBT_TRY(cpu_hist_take(ctx, be, small, err));
   GBT_TRY(plan_build(be, small, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &plan->subtract, &plan->cap_subtract, plan->n_subtract + 1, sizeof *plan->subtract,
-                       err));
+  GBT_TRY(
+      gbt_mem_grow(&be->mem, &plan->subtract, &plan->cap_subtract, plan->n_subtract + 1, sizeof *plan->subtract, err));
   cpu_build *build = &plan->build[plan->n_build - 1];
   build->from = node[large].hist;
   build->wanted = node[small].splittable;
@@ -135,8 +139,8 @@ typedef struct group_place {
   uint32_t *count; /* NULL when nobody counts */
   gbt_sum *acc;    /* in the thread's scratch */
   uint32_t *acc_count;
-  int wide;        /* 32-bit gradients */
-  int strided;     /* accumulators at CPU_STRIDE, see cpu_hist_kernels.h */
+  int wide;    /* 32-bit gradients */
+  int strided; /* accumulators at CPU_STRIDE, see cpu_hist_kernels.h */
 } group_place;
 
 typedef struct strip_places {
@@ -144,6 +148,19 @@ typedef struct strip_places {
   int wide;
   group_place at[GBT_STRIP_MAX];
 } strip_places;
+
+/* The k-th accumulators of a thread for a group, and where they go: hist, NULL where they stay. */
+static group_place place_of(const cpu_backend *be, int32_t group, const cpu_hist *hist, const cpu_scratch *scratch,
+                            int32_t k) {
+  const int wide = be->grad.wide[be->task.output], counts = be->hist.group_counts[group];
+  group_place at = {.number = group, .group = &be->layout->group[group], .wide = wide};
+  at.strided = cpu_hist_strided(at.group, wide);
+  at.acc = scratch->acc + (size_t)k * CPU_GROUP_ACC;
+  at.acc_count = counts ? scratch->count + (size_t)k * CPU_GROUP_ACC : NULL;
+  at.sum = hist ? hist->sum + at.group->slot_beg : at.acc;
+  at.count = !counts ? NULL : hist ? hist->count + at.group->slot_beg : at.acc_count;
+  return at;
+}
 
 static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const cpu_scratch *scratch) {
   const gbt_layout *layout = be->layout;
@@ -153,20 +170,10 @@ static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const
   int32_t first = layout->strip_beg[unit->strip];
   strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->grad.wide[be->task.output]};
   for (int32_t k = 0; k < p.n; k++) {
-    const gbt_group *group = &layout->group[first + k];
-    group_place *at = &p.at[k];
-    at->number = first + k;
-    at->group = group;
-    at->wide = p.wide;
-    at->strided = !p.wide && !group->wide;
-    at->sum = hist->sum + group->slot_beg;
-    at->acc = scratch->acc + (size_t)k * CPU_GROUP_ACC;
-    int counts = be->hist.group_counts[first + k];
-    at->count = counts ? hist->count + group->slot_beg : NULL;
-    at->acc_count = counts ? scratch->count + (size_t)k * CPU_GROUP_ACC : NULL;
+    p.at[k] = place_of(be, first + k, hist, scratch, k);
     if (unit->shared || !p.wide) continue;
-    at->acc = at->sum; /* wide sums that nobody else adds to can go straight to their place */
-    at->acc_count = at->count;
+    p.at[k].acc = p.at[k].sum; /* wide sums that nobody else adds to can go straight to their place */
+    p.at[k].acc_count = p.at[k].count;
   }
   return p;
 }
@@ -282,8 +289,10 @@ static void merge_place(const group_place *p, int add) {
     }
     return;
   }
-  if (!p->wide) merge_packed(packed, p->sum, n, add);
-  else merge_wide(p->acc, p->sum, n, add);
+  if (!p->wide)
+    merge_packed(packed, p->sum, n, add);
+  else
+    merge_wide(p->acc, p->sum, n, add);
   if (p->count) merge_counts(p->acc_count, p->count, n, add);
 }
 
@@ -310,8 +319,10 @@ static void unit_task(void *arg, int64_t task, int thread) {
   const cpu_span *span = arg;
   const cpu_backend *be = span->be;
   const cpu_unit *unit = &be->hist.unit[task];
-  if (unit->strip >= be->layout->n_strips) cpu_hist_sparse_unit(span, unit, &be->scratch.of[thread]);
-  else run_unit(span, unit, be->rows.order, &be->scratch.of[thread]);
+  if (unit->strip >= be->layout->n_strips)
+    cpu_hist_sparse_unit(span, unit, &be->scratch.of[thread]);
+  else
+    run_unit(span, unit, be->rows.order, &be->scratch.of[thread]);
 }
 
 void cpu_hist_add(const cpu_span *span, int32_t build, const uint32_t *rows, uint32_t n, int thread) {
@@ -321,6 +332,16 @@ void cpu_hist_add(const cpu_span *span, int32_t build, const uint32_t *rows, uin
     const cpu_unit unit = {.build = build, .strip = k, .beg = 0, .end = n, .shared = 1};
     run_unit(span, &unit, rows, &be->scratch.of[thread]);
   }
+}
+
+void cpu_hist_group(const cpu_span *span, const gbt_grow_node *node, int32_t group, cpu_scratch *scratch) {
+  const cpu_backend *be = span->be;
+  const uint32_t beg = node->order_beg, end = beg + node->own_rows;
+  strip_places p = {.n = 1, .wide = be->grad.wide[be->task.output]};
+  GBT_ASSERT(node->own_rows <= CPU_HIST_ROWS);
+  p.at[0] = place_of(be, group, NULL, scratch, 0);
+  clear_place(&p.at[0]);
+  add_dense(span, be->rows.order, beg, end, &p, scratch);
 }
 
 void cpu_hist_fill(cpu_backend *be, size_t first) {
@@ -431,7 +452,8 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   const size_t done = be->stream.n_built; /* by partition */
   if (done == 0) be->hist.n_build = be->hist.n_subtract = 0;
-  if (be->fr.n_fresh == 1) GBT_TRY(plan_fresh(ctx, be, be->fr.fresh[0], err));
+  if (be->fr.n_fresh == 1)
+    GBT_TRY(plan_fresh(ctx, be, be->fr.fresh[0], err));
   else
     for (size_t i = 0; i < be->fr.n_fresh; i += 2)
       if (!cpu_stream_has_built(&be->stream, i / 2)) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));

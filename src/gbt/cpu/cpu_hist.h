@@ -65,6 +65,13 @@ gbt_status cpu_hist_start(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) 
 void cpu_hist_add(const cpu_span *span, int32_t build, const uint32_t *rows, uint32_t n, int thread);
 void cpu_hist_fill(struct cpu_backend *be, size_t first);
 
+/* Sums of one group in a node of at most CPU_HIST_ROWS rows, all of them in the span, into the thread's accumulators:
+ * cpu_search_feature finds them there. */
+void cpu_hist_group(const cpu_span *span, const gbt_grow_node *node, int32_t group, cpu_scratch *scratch);
+
+/* Whether the accumulators of a group lie CPU_STRIDE apart, see cpu_hist_kernels.h. */
+static inline int cpu_hist_strided(const gbt_group *group, int wide_sums) { return !wide_sums && !group->wide; }
+
 /* The sparse part of all builds: how each is done; units for the rows of a span, appended to be->hist.unit; running
  * one; slots [beg, end) of a subtraction. */
 void cpu_hist_start_sparse(gbt_ctx *ctx, struct cpu_backend *be);

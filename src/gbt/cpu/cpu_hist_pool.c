@@ -1,10 +1,14 @@
 /* The histograms of nodes: made one by one as trees ask for them, used again from node to node and from tree to
  * tree. */
+#include "../base/comm.h"
 #include "cpu.h"
 
 #define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their layer alone */
+#define SKIP_SLOTS 2u                 /* the slots that take as long as the cells of a node's rows */
 
-gbt_status cpu_hist_pool_open(cpu_backend *be, gbt_error *err) {
+gbt_status cpu_hist_pool_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  be->pool.skips = gbt_policy_one_split(gbt_policy_of(be->params)) && be->layout->n_sparse == 0 &&
+                   gbt_comm_alone(ctx) && gbt_pages_stay(be->data[0]->pages);
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
   if (!be->pool.any_counts || be->all_rows <= (int64_t)UINT32_MAX) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "min_data_in_leaf",
@@ -44,8 +48,7 @@ static gbt_status make_room(cpu_backend *be, gbt_error *err) {
   gbt_status status = GBT_OK;
   free_hists(be);
   be->pool.roomy = 1;
-  for (int32_t t = 0; t < be->scratch.n && status == GBT_OK; t++)
-    status = cpu_scratch_acc(be, &be->scratch.of[t], err);
+  for (int32_t t = 0; t < be->scratch.n && status == GBT_OK; t++) status = cpu_scratch_acc(be, &be->scratch.of[t], err);
   if (status != GBT_OK) be->pool.roomy = 0;
   return status;
 }
@@ -120,6 +123,13 @@ void cpu_hist_release_dropped(cpu_backend *be) {
 int cpu_hist_kept(const cpu_backend *be, int32_t depth) {
   if (!gbt_policy_one_split(be->fr.policy.kind)) return 0;
   return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= KEEP_BYTES;
+}
+
+/* Adding up a row takes less than clearing, subtracting and reading a slot, which is rarely in a near cache. */
+int cpu_hist_skipped(const cpu_backend *be, int32_t parent) {
+  const gbt_grow_node *node = &be->fr.node[parent];
+  if (!be->pool.skips || node->own_rows > CPU_HIST_ROWS) return 0;
+  return (uint64_t)node->own_rows * (uint64_t)be->n_features <= SKIP_SLOTS * (uint64_t)be->layout->n_slots;
 }
 
 void cpu_hist_release_searched(cpu_backend *be, int32_t id) {

@@ -27,11 +27,12 @@ typedef struct cpu_hist_pool {
   size_t most;    /* as many as memory allows */
   int any_counts; /* some feature wants row counts */
   int packed;     /* this tree: the sparse part of histograms */
+  int skips;      /* children of few rows go without histograms: cpu_hist_skipped */
   int roomy;      /* histograms have room for a sparse part that is not packed */
 } cpu_hist_pool;
 
-/* After cpu_split_open: whether rows are counted. */
-gbt_status cpu_hist_pool_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* After cpu_split_open: whether rows are counted; whether nodes may go without histograms. */
+gbt_status cpu_hist_pool_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_hist_pool_close(struct cpu_backend *be);
 
 /* Decides packing for the tree that begins, whose nodes have no histograms yet; drops histograms that are too small. */
@@ -64,5 +65,9 @@ void cpu_hist_release_searched(struct cpu_backend *be, int32_t node);
 
 /* Whether the histograms of a layer's nodes are kept until its split is decided, although nobody wants them after. */
 int cpu_hist_kept(const struct cpu_backend *be, int32_t depth);
+
+/* Whether the children of a node, which are to be searched, have so few rows that they go without histograms: they are
+ * searched by their rows, see cpu_split_layer.c. So are all nodes below them. */
+int cpu_hist_skipped(const struct cpu_backend *be, int32_t parent);
 
 #endif

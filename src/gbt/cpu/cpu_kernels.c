@@ -5,6 +5,7 @@
 #define TARGET
 #define KERNEL(name) scalar_##name
 #define KERNEL_NAME "scalar"
+#define LAYER_GAINS cpu_layer_gains
 #include "cpu_kernels_body.h"
 #undef TARGET
 #undef KERNEL
@@ -12,6 +13,13 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define GBT_HAVE_X86_SIMD 1
+
+#if !(defined(_WIN32) && !defined(__clang__)) /* vectors on the stack, see base/look_up.h */
+#define LAYER_GAINS_AVX512 cpu_layer_gains_masked
+#include "cpu_layer_gains_masked.h"
+#else
+#define LAYER_GAINS_AVX512 cpu_layer_gains
+#endif
 
 #define TARGET __attribute__((target("avx2")))
 #define KERNEL(name) avx2_##name
@@ -24,6 +32,8 @@
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
 #define KERNEL(name) avx512_##name
 #define KERNEL_NAME "avx512"
+#undef LAYER_GAINS
+#define LAYER_GAINS LAYER_GAINS_AVX512
 #include "cpu_kernels_body.h"
 #undef TARGET
 #undef KERNEL

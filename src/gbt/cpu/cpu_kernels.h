@@ -9,6 +9,7 @@
 #include "../math/gain.h"
 #include "../math/sampling.h"
 #include "../objective/objective.h"
+#include "cpu_layer_gains.h"
 
 #define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
 
@@ -59,6 +60,13 @@ typedef struct cpu_kernels {
 
   /* gbt_rate_free of n splits with left sums gl, hl. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg, double *gain);
+
+  /* What the cuts behind n codes of a node gain, added to right[n] and, where it is not NULL, left[n]. */
+  void (*layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg, double floor,
+                      double *right, double *left);
+
+  /* The first place of the largest of n numbers, if that is above 0, else -1. No NaN. */
+  int32_t (*first_largest)(int32_t n, const double *gain);
 } cpu_kernels;
 
 /* The kernels of an instruction set, or of the best lower one that was compiled in. */

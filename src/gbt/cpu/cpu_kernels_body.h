@@ -1,4 +1,5 @@
-/* Included by cpu_kernels.c once per instruction set, with KERNEL(name) and TARGET defined. No include guard. */
+/* Included by cpu_kernels.c once per instruction set, with TARGET, KERNEL(name), KERNEL_NAME and LAYER_GAINS defined,
+ * which is a version of cpu_layer_gains(). No include guard. */
 
 TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, const double *score,
                                      const double *label, double *g, double *h) {
@@ -146,7 +147,7 @@ TARGET static void KERNEL(fix_wide)(int32_t n, double up_g, double up_h, const d
 TARGET static gbt_sum KERNEL(rest)(uint32_t n, uint64_t rows_before, const uint32_t *rows, gbt_key32 key,
                                    const uint32_t *low) {
   const int narrow = rows_before == 0; /* of 32 bits */
-  int32_t g = 0, h = 0; /* 2^14 rows of less than 2^16 */
+  int32_t g = 0, h = 0;                /* 2^14 rows of less than 2^16 */
   for (uint32_t i = 0; i < n && !narrow; i++) {
     uint32_t row = rows[i], part = low[row], bits = gbt_hash32(key, rows_before + row);
     g += gbt_fix_rest_g(part, bits);
@@ -176,6 +177,28 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
   for (int32_t i = 0; i < n; i++) gain[i] = gbt_rate_free(&node, gl[i], hl[i], reg);
 }
 
+TARGET static void KERNEL(layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg,
+                                       double floor, double *right, double *left) {
+  const gbt_rated node = *rated;
+  const cpu_layer_codes c = *codes;
+  if (c.both)
+    LAYER_GAINS(n, &c, &node, reg, floor, right, left, 1);
+  else
+    LAYER_GAINS(n, &c, &node, reg, floor, right, left, 0);
+}
+
+TARGET static int32_t KERNEL(first_largest)(int32_t n, const double *gain) {
+  int64_t top = 0; /* bits of positive numbers order like whole ones; those of negative ones are below 0 */
+  for (int32_t i = 0; i < n; i++) {
+    const int64_t bits = (int64_t)gbt_bits(gain[i]);
+    top = bits > top ? bits : top;
+  }
+  if (top == 0) return -1;
+  int32_t at = 0;
+  while ((int64_t)gbt_bits(gain[at]) != top) at++;
+  return at;
+}
+
 static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
                                           .gradients = KERNEL(gradients),
                                           .softmax = KERNEL(softmax),
@@ -193,4 +216,6 @@ static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
                                           .fix_wide = KERNEL(fix_wide),
                                           .rest = KERNEL(rest),
                                           .unfix = KERNEL(unfix),
-                                          .gains = KERNEL(gains)};
+                                          .gains = KERNEL(gains),
+                                          .layer_gains = KERNEL(layer_gains),
+                                          .first_largest = KERNEL(first_largest)};

@@ -11,6 +11,8 @@ struct cpu_backend;
 typedef struct cpu_layer { /* empty unless growth is symmetric */
   int32_t depth;           /* of the layer that is searched */
   int32_t n_feats, *feats; /* which it may use, ascending */
+  int32_t *by_group;       /* the same, group by group: group_beg[g] .. */
+  int32_t *group_beg;      /* n_groups + 1, of a layer with nodes that have no histogram */
   size_t *beg;             /* n_features + 1: a feature's place in the arrays by code; none where it is unused */
   double *gain;            /* by code, twice: sums over the nodes, missing right and, behind them, left */
   uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
@@ -22,7 +24,8 @@ typedef struct cpu_layer { /* empty unless growth is symmetric */
   gbt_key32 cut_key;       /* of that layer: tree/random_cut.h */
   int64_t *left_rows;      /* by open node, when a split has been decided */
   int64_t *by_rows;        /* by open node: g, h and rows that go left, of nodes without a histogram */
-  size_t cap_left_rows, cap_by_rows;
+  uint8_t *lut;            /* by code of the layer's feature: 1 where it goes left; where nodes have no histogram */
+  size_t cap_left_rows, cap_by_rows, cap_lut;
 } cpu_layer;
 
 /* Room for the gains of all candidates of a layer; nothing where trees are not symmetric. After cpu_split_open. */

@@ -55,11 +55,9 @@ static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best
     /* all numbers go left only when missing values go right */
     int32_t n = kind == GBT_SPLIT_ONEHOT || (missing && !left) ? cuts->n_bins : cuts->n_bins - 1;
     gbt_split s = {.kind = (int32_t)kind, .feat = feat, .missing_left = (int8_t)left};
-    double top = 0.0;
     const int32_t only = only_candidate(be, kind, feat, missing);
-    for (int32_t c = 0; c < n; c++)
-      if (gain[c] > top && (only < 0 || c == only)) top = gain[c], s.bin = c;
-    if (top > 0.0) try_candidate(be, s, top, best);
+    s.bin = only < 0 ? be->kernels->first_largest(n, gain) : only < n && gain[only] > 0.0 ? only : -1;
+    if (s.bin >= 0) try_candidate(be, s, gain[s.bin], best);
   }
 }
 
@@ -80,8 +78,8 @@ static void best_task(void *arg, int64_t task, int thread) {
 
 static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
   size_t n_tasks = (size_t)n_tasks_of(be);
-  be->layer.contest = be->split.contests ? cpu_contest(be, gbt_layer_identity(be->layer.depth), be->layer.scored)
-                                         : gbt_contest_plain();
+  be->layer.contest =
+      be->split.contests ? cpu_contest(be, gbt_layer_identity(be->layer.depth), be->layer.scored) : gbt_contest_plain();
   be->layer.cut_key = cpu_cut_key(be, gbt_layer_identity(be->layer.depth));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->layout->n_slots, best_task, be, err));
@@ -129,24 +127,62 @@ static void left_task(void *arg, int64_t task, int thread) {
   }
 }
 
+/* Whether rows of one page go left, 0 or 1, by the codes of the layer's feature. */
+static void sides_of(const cpu_backend *be, const gbt_grow_node *node, const gbt_page *page, const uint32_t *rows,
+                     uint32_t n, uint8_t *side) {
+  const int32_t feat = node->split.feat;
+  const gbt_place *place = &be->layout->place[feat];
+  if (place->group < 0) { /* sparse */
+    for (uint32_t i = 0; i < n; i++) {
+      const int32_t r = (int32_t)((int64_t)cpu_page_row(be, rows[i]) - page->row_beg);
+      side[i] = (uint8_t)cpu_goes_left(be, node, gbt_page_code(be->layout, be->cuts, page, r, feat));
+    }
+    return;
+  }
+  const gbt_group *group = &be->layout->group[place->group];
+  const uint8_t *c8 = page->group[place->group], *lut = be->layer.lut;
+  const uint16_t *c16 = page->group[place->group];
+  for (uint32_t i = 0; i < n; i++) {
+    const size_t r = (size_t)((int64_t)cpu_page_row(be, rows[i]) - page->row_beg);
+    const size_t at = r * (size_t)group->stride + (size_t)place->pos;
+    side[i] = lut[group->wide ? c16[at] : c8[at]];
+  }
+}
+
+GBT_FN gbt_sum sum_left(const gbt_gh32 *gh32, const gbt_gh16 *gh16, const uint32_t *rows, const uint8_t *side,
+                        uint32_t n, uint32_t *n_left) {
+  gbt_sum sum = {0, 0};
+  for (uint32_t i = 0; i < n; i++) {
+    const int64_t left = side[i], g = gh32 ? gh32[rows[i]].g : gh16[rows[i]].g;
+    sum.g += left * g;
+    sum.h += left * (int64_t)(gh32 ? gh32[rows[i]].h : gh16[rows[i]].h);
+    *n_left += side[i];
+  }
+  return sum;
+}
+
 /* The same by the rows, those of the span. */
 static void rows_task(void *arg, int64_t task, int thread) {
+  enum { BLOCK = 256 };
   const cpu_span *span = arg;
   const cpu_backend *be = span->be;
   cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node];
-  const uint32_t end = cpu_rows_below(be->rows.order, chunk->next, chunk->end, span->row_end);
-  int wide = be->grad.wide[be->task.output];
+  const uint32_t *order = be->rows.order, end = cpu_rows_below(order, chunk->next, chunk->end, span->row_end);
+  const int wide = be->grad.wide[be->task.output];
+  uint8_t side[BLOCK];
   (void)thread;
-  for (; chunk->next < end; chunk->next++) {
-    uint32_t row = be->rows.order[chunk->next];
-    const int64_t table_row = cpu_page_row(be, row);
-    const gbt_page *page = gbt_span_page(span->pages, (uint32_t)table_row);
-    int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(table_row - page->row_beg), node->split.feat);
-    if (!cpu_goes_left(be, node, code)) continue;
-    chunk->fine.g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
-    chunk->fine.h += wide ? cpu_gh32(be)[row].h : cpu_gh16(be)[row].h;
-    chunk->n_left++;
+  while (chunk->next < end) {
+    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, order[chunk->next]));
+    const uint32_t most = end - chunk->next < BLOCK ? end : chunk->next + BLOCK;
+    const uint32_t stop = cpu_rows_below(order, chunk->next, most, cpu_row_from(be, page->row_beg + page->n_rows));
+    const uint32_t *rows = order + chunk->next, n = stop - chunk->next;
+    sides_of(be, node, page, rows, n, side);
+    const gbt_sum left = wide ? sum_left(cpu_gh32(be), NULL, rows, side, n, &chunk->n_left)
+                              : sum_left(NULL, cpu_gh16(be), rows, side, n, &chunk->n_left);
+    chunk->fine.g += left.g;
+    chunk->fine.h += left.h;
+    chunk->next = stop;
   }
 }
 
@@ -187,14 +223,17 @@ static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->layer.left_rows, &be->layer.cap_left_rows, n, sizeof(int64_t), err));
   GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
   be->rows.n_chunk = 0;
-  int64_t n_by_rows = 0;
+  const gbt_grow_node *last = NULL;
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (!node->splittable || node->hist >= 0) continue;
     GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
-    n_by_rows++;
+    last = node;
   }
-  if (n_by_rows == 0) return GBT_OK;
+  if (last == NULL) return GBT_OK;
+  const uint32_t n_codes = cpu_lut_size(be->layout, last->split.feat);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->layer.lut, &be->layer.cap_lut, n_codes, sizeof *be->layer.lut, err));
+  cpu_fill_lut(be, be->layout, last, be->layer.lut); /* one split for all */
   if (be->rows.n_chunk > 0) GBT_TRY(cpu_train_pass(ctx, be, rows_span, be, err));
   return add_by_rows(ctx, be, err);
 }

@@ -32,6 +32,14 @@ void cpu_fill_lut(const cpu_backend *be, const gbt_layout *layout, const gbt_gro
   const uint32_t size = cpu_lut_size(layout, node->split.feat);
   if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), size);
   GBT_ASSERT((uint32_t)place->first + place->n_slots <= size);
+  if (node->split.kind == GBT_SPLIT_NUMERIC && place->zero_bin < 0) {
+    const size_t n_bins = (size_t)be->cuts->feat[node->split.feat].n_bins, n_left = (size_t)node->split.bin + 1;
+    GBT_ASSERT(n_left <= n_bins && n_bins <= place->n_slots);
+    memset(lut + place->first, 1, n_left);
+    memset(lut + place->first + n_left, 0, n_bins - n_left);
+    if (place->n_slots > n_bins) lut[place->first + n_bins] = (uint8_t)(node->split.missing_left != 0);
+    return;
+  }
   for (uint32_t s = 0; s < place->n_slots; s++)
     lut[place->first + s] = (uint8_t)cpu_goes_left(be, node, gbt_place_code(place, s));
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cpu_hist_kernels.h"
+
 /* A packed feature's sums, see cpu_hist_sparse.c. */
 static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
   for (uint32_t s = 0; s < in->n_slots; s++) to[s] = cpu_unpack(in->both[s]);
@@ -34,23 +36,45 @@ void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_searc
   GBT_ASSERT(node->splittable && node->sum.h >= 0 && in->noise >= 0.0);
 }
 
+/* The feature's sums in the node's histogram. */
+static void find_in_hist(const cpu_backend *be, const gbt_place *place, int counts, cpu_search *in) {
+  GBT_ASSERT((size_t)in->node->hist < be->pool.n);
+  const cpu_hist *hist = &be->pool.hist[in->node->hist];
+  const uint32_t base = be->layout->sparse_slot;
+  in->count = counts ? hist->count + place->slot_beg : NULL;
+  in->sum = hist->sum + place->slot_beg;
+  in->both = NULL;
+  if (be->pool.packed && place->group < 0)
+    in->both = (const int64_t *)(const void *)(hist->sum + base) + (place->slot_beg - base);
+}
+
+/* The same in the thread's accumulators: cpu_hist_group. */
+static void find_in_scratch(const cpu_backend *be, const gbt_place *place, int counts, const cpu_scratch *scratch,
+                            cpu_search *in) {
+  const gbt_group *group = &be->layout->group[place->group];
+  const int wide = be->grad.wide[be->task.output];
+  const size_t column = cpu_hist_strided(group, wide) ? (size_t)place->pos * CPU_STRIDE : group->offset[place->pos];
+  const size_t at = column + place->first;
+  in->count = counts ? scratch->count + at : NULL;
+  in->sum = scratch->acc + at;
+  in->both = wide ? NULL : (const int64_t *)(const void *)scratch->acc + at;
+}
+
 void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in) {
   const gbt_place *place = &be->layout->place[feat];
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
-  GBT_ASSERT(in->node->hist >= 0 && (size_t)in->node->hist < be->pool.n);
-  const cpu_hist *hist = &be->pool.hist[in->node->hist];
-  uint32_t base = be->layout->sparse_slot;
-  in->count = be->split.plan[feat].counts ? hist->count + place->slot_beg : NULL;
+  GBT_ASSERT(in->node->hist >= 0 || place->group >= 0);
+  if (in->node->hist >= 0)
+    find_in_hist(be, place, be->split.plan[feat].counts, in);
+  else
+    find_in_scratch(be, place, be->split.plan[feat].counts, scratch, in);
   in->feat = feat;
   in->n_bins = cuts->n_bins;
   in->n_slots = place->n_slots;
   in->zero_bin = place->zero_bin;
   in->has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
   in->sign = be->fr.policy.monotone ? be->fr.policy.monotone[feat] : 0;
-  in->both = NULL;
-  in->sum = hist->sum + place->slot_beg;
-  if (!be->pool.packed || place->group >= 0) return;
-  in->both = (const int64_t *)(const void *)(hist->sum + base) + (place->slot_beg - base);
+  if (in->both == NULL) return;
   in->sum = NULL;
   if (be->cuts->schema->feat[feat].type == GBT_CATEGORICAL) in->sum = unpack(in, scratch->sum);
 }

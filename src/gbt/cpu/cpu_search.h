@@ -5,10 +5,8 @@
 #include "../tree/contest.h"
 #include "../tree/random_cut.h"
 #include "../tree/search.h"
+#include "cpu_layer_gains.h"
 #include "cpu_scratch.h"
-
-/* The two sums of a packed slot: h never goes below 0, so the arithmetic shift leaves g. */
-static inline gbt_sum cpu_unpack(int64_t both) { return (gbt_sum){both >> 32, (int64_t)(uint32_t)both}; }
 
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {

@@ -37,6 +37,8 @@ gbt_status cpu_layer_open(cpu_backend *be, gbt_error *err) {
   }
   layer->beg[n] = codes;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *layer->feats, &layer->feats, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *layer->by_group, &layer->by_group, err));
+  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->layout->n_groups + 1, sizeof *layer->group_beg, &layer->group_beg, err));
   GBT_TRY(gbt_mem_array(&be->mem, 2 * codes, sizeof *layer->gain, &layer->gain, err));
   GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &layer->missing, err));
   if (!any_set) return GBT_OK;
@@ -47,8 +49,8 @@ gbt_status cpu_layer_open(cpu_backend *be, gbt_error *err) {
 
 void cpu_layer_close(cpu_backend *be) {
   cpu_layer *layer = &be->layer;
-  void *blocks[] = {layer->feats,    layer->beg,     layer->gain,      layer->order,  layer->tried,
-                    layer->n_placed, layer->missing, layer->left_rows, layer->by_rows};
+  void *blocks[] = {layer->feats, layer->by_group, layer->group_beg, layer->beg,       layer->gain,    layer->order,
+                    layer->tried, layer->n_placed, layer->missing,   layer->left_rows, layer->by_rows, layer->lut};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
@@ -93,6 +95,58 @@ static void add_gains(const double *gain, int32_t n, double floor, double *sum) 
   for (int32_t i = 0; i < n; i++) sum[i] += gain[i] > floor ? gain[i] : 0.0;
 }
 
+/* The sums of n slots, put at `to`; *any: whether one of them holds something. */
+GBT_FN gbt_sum copy_slots(const cpu_search *in, uint32_t beg, uint32_t end, gbt_sum *to, int64_t *any, int packed) {
+  gbt_sum total = {0, 0};
+  for (uint32_t i = beg; i < end; i++) {
+    const gbt_sum v = packed ? cpu_unpack(in->both[i]) : in->sum[i];
+    to[i - beg] = v;
+    total.g += v.g;
+    total.h += v.h;
+    *any |= v.g | v.h;
+  }
+  return total;
+}
+
+/* The sums of all codes, missing among them, of a feature whose zero bin is not in the histogram; 0: all rows are in
+ * it. */
+static int by_code(const cpu_search *in, gbt_sum *to) {
+  const uint32_t zero = (uint32_t)in->zero_bin;
+  int64_t any = 0;
+  gbt_sum below, above;
+  GBT_ASSERT(in->zero_bin >= 0 && zero <= in->n_slots);
+  to[in->n_bins] = (gbt_sum){0, 0};
+  if (in->both) {
+    below = copy_slots(in, 0, zero, to, &any, 1);
+    above = copy_slots(in, zero, in->n_slots, to + zero + 1, &any, 1);
+  } else {
+    below = copy_slots(in, 0, zero, to, &any, 0);
+    above = copy_slots(in, zero, in->n_slots, to + zero + 1, &any, 0);
+  }
+  to[zero] = (gbt_sum){in->node->sum.g - below.g - above.g, in->node->sum.h - below.h - above.h};
+  return any != 0;
+}
+
+/* The usual case: numbers, nothing clips values and no rows are counted. */
+static void add_cuts(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, double *right, double *left) {
+  cpu_layer_codes c = {.sum = in->sum, .both = in->both, .unit = in->unit};
+  const int32_t n = in->n_bins - !in->has_missing; /* all left is no split */
+  const double floor = floor_of(in);
+  if (in->zero_bin >= 0) {
+    if (!by_code(in, scratch->sum)) return;
+    c.sum = scratch->sum;
+    c.both = NULL;
+  }
+  gbt_sum miss = {0, 0};
+  if (in->has_missing) miss = c.both ? cpu_unpack(c.both[in->n_bins]) : c.sum[in->n_bins];
+  const int missing = miss.g != 0 || miss.h != 0;
+  be->kernels->layer_gains(n, &c, &in->rated, in->reg, floor, right, in->has_missing && !missing ? left : NULL);
+  if (!missing) return;
+  c.more = (gbt_units){(double)miss.g * in->unit.g, (double)miss.h * in->unit.h};
+  be->layer.missing[in->feat] = 1;
+  be->kernels->layer_gains(n, &c, &in->rated, in->reg, floor, left, NULL);
+}
+
 /* One end of the order, or all candidates of another kind: added to the sums at `right` and, where the feature may have
  * missing values, `left`. */
 static void add_candidates(cpu_backend *be, const node_codes *codes, gbt_split_kind kind, int from_top,
@@ -122,9 +176,13 @@ static void search_feature(cpu_backend *be, cpu_search *in, int32_t feat, cpu_sc
   cpu_search_feature(be, feat, scratch, in);
   if (in->n_bins + in->has_missing < 2) return;
   gbt_split_kind kind = kind_of(be, feat);
-  node_codes codes = codes_of(in);
   size_t n_codes = (size_t)in->n_bins + 1;
   double *right = be->layer.gain + 2 * be->layer.beg[feat], *left = right + n_codes;
+  if (kind == GBT_SPLIT_NUMERIC && !in->rated.constrained && !in->count) {
+    add_cuts(be, in, scratch, right, left);
+    return;
+  }
+  node_codes codes = codes_of(in);
   add_candidates(be, &codes, kind, 0, scratch, right, left);
   if (kind != GBT_SPLIT_SET) return;
   int32_t most = set_most(be, feat);
@@ -174,14 +232,14 @@ static void order_task(void *arg, int64_t task, int thread) {
 /* ---- search ---- */
 
 typedef struct layer_job {
-  cpu_backend *be;
+  cpu_span span;
   const int32_t *node;
   int32_t n_nodes, n_feats; /* features of a task */
 } layer_job;
 
 static void search_task(void *arg, int64_t task, int thread) {
   const layer_job *job = arg;
-  cpu_backend *be = job->be;
+  cpu_backend *be = job->span.be;
   int64_t beg = task * job->n_feats, end = beg + job->n_feats;
   if (end > be->layer.n_feats) end = be->layer.n_feats;
   for (int32_t i = 0; i < job->n_nodes; i++) {
@@ -189,6 +247,55 @@ static void search_task(void *arg, int64_t task, int thread) {
     cpu_search_node(be, &be->fr.node[job->node[i]], &in);
     for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->layer.feats[k], &be->scratch.of[thread]);
   }
+}
+
+/* The features of a group. */
+static void search_group(void *arg, int64_t task, int thread) {
+  const layer_job *job = arg;
+  cpu_backend *be = job->span.be;
+  cpu_scratch *scratch = &be->scratch.of[thread];
+  const int32_t beg = be->layer.group_beg[task], end = be->layer.group_beg[task + 1];
+  for (int32_t i = 0; i < job->n_nodes && beg < end; i++) {
+    const gbt_grow_node *node = &be->fr.node[job->node[i]];
+    cpu_search in;
+    cpu_search_node(be, node, &in);
+    if (node->hist < 0) cpu_hist_group(&job->span, node, (int32_t)task, scratch);
+    for (int32_t k = beg; k < end; k++) search_feature(be, &in, be->layer.by_group[k], scratch);
+  }
+}
+
+/* The layer's features group by group, ascending in each. */
+static void put_by_group(cpu_backend *be) {
+  cpu_layer *layer = &be->layer;
+  const gbt_place *place = be->layout->place;
+  int32_t *end = layer->group_beg + 1; /* of the group before, until it has been filled */
+  memset(layer->group_beg, 0, ((size_t)be->layout->n_groups + 1) * sizeof *layer->group_beg);
+  for (int32_t k = 0; k < layer->n_feats; k++)
+    if (place[layer->feats[k]].group + 1 < be->layout->n_groups) end[place[layer->feats[k]].group + 1]++;
+  for (int32_t g = 1; g < be->layout->n_groups; g++) end[g] += end[g - 1];
+  for (int32_t k = 0; k < layer->n_feats; k++) layer->by_group[end[place[layer->feats[k]].group]++] = layer->feats[k];
+}
+
+/* Some nodes by their rows. See gbt_pages_fn. */
+static gbt_status search_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  layer_job *job = arg;
+  cpu_backend *be = job->span.be;
+  double rows = 0.0;
+  job->span = cpu_span_of(be, pages);
+  GBT_ASSERT(job->span.row_beg == 0 && job->span.row_end == be->n_rows);
+  for (int32_t i = 0; i < job->n_nodes; i++) rows += be->fr.node[job->node[i]].own_rows;
+  const double ns = 1.0 * rows * be->n_features + 1.0 * (double)job->n_nodes * be->layout->n_slots;
+  return cpu_parallel(ctx, be->layout->n_groups, ns, search_group, job, err);
+}
+
+static gbt_status search_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, int32_t n, gbt_error *err) {
+  layer_job job = {{.be = be}, node, n, feats_of_task(be)};
+  for (int32_t i = 0; i < n; i++) {
+    if (be->fr.node[node[i]].hist >= 0) continue;
+    put_by_group(be);
+    return cpu_train_pass(ctx, be, search_span, &job, err);
+  }
+  return cpu_parallel(ctx, n_tasks_of(be), 3.0 * (double)n * be->layout->n_slots, search_task, &job, err);
 }
 
 /* The features of a new layer, their sums all 0. All nodes of a layer have the same features above them. */
@@ -203,7 +310,8 @@ static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
                                           layer->n_feats);
   for (int32_t k = 0; k < layer->n_feats; k++) {
     int32_t f = layer->feats[k];
-    memset(layer->gain + 2 * layer->beg[f], 0, 2 * (layer->beg[f + 1] - layer->beg[f]) * sizeof *layer->gain);
+    const size_t parts = be->cuts->feat[f].has_missing ? 2 : 1; /* left ones are of missing values alone */
+    memset(layer->gain + 2 * layer->beg[f], 0, parts * (layer->beg[f + 1] - layer->beg[f]) * sizeof *layer->gain);
     layer->missing[f] = 0;
   }
   if (id == 0) {
@@ -224,11 +332,8 @@ gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (size_t i = 0; i < be->fr.n_fresh; i++)
     if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
   int32_t step = (int32_t)(LAYER_CELLS / ((uint32_t)feats_of_task(be) * be->scratch.max_codes)) + 1;
-  for (int32_t beg = 0; beg < n; beg += step) {
-    layer_job job = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, feats_of_task(be)};
-    double ns = 3.0 * (double)job.n_nodes * be->layout->n_slots;
-    GBT_TRY(cpu_parallel(ctx, n_tasks_of(be), ns, search_task, &job, err));
-  }
+  for (int32_t beg = 0; beg < n; beg += step)
+    GBT_TRY(search_nodes(ctx, be, be->split.node_feats + beg, n - beg < step ? n - beg : step, err));
   for (int32_t i = 0; i < n; i++) cpu_hist_release_searched(be, be->split.node_feats[i]);
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);

@@ -136,17 +136,14 @@ static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *
 }
 
 /* The first largest gain that is worth it; -1: none. */
-static int32_t first_largest(const cpu_search *in, const double *gain, int32_t n) {
-  double top = -1.0;
-  int32_t at = -1;
-  for (int32_t i = 0; i < n; i++)
-    if (gain[i] > top) top = gain[i], at = i;
-  return at >= 0 && top > in->min_gain ? at : -1;
+static int32_t first_largest(const cpu_backend *be, const cpu_search *in, const double *gain, int32_t n) {
+  const int32_t at = be->kernels->first_largest(n, gain);
+  return at >= 0 && gain[at] > in->min_gain ? at : -1;
 }
 
-static void take_best(const cpu_search *in, const cpu_scratch *scratch, int32_t n, int missing, const gbt_sum *left,
-                      gbt_split *best) {
-  int32_t at = first_largest(in, scratch->gain, n);
+static void take_best(const cpu_backend *be, const cpu_search *in, const cpu_scratch *scratch, int32_t n, int missing,
+                      const gbt_sum *left, gbt_split *best) {
+  int32_t at = first_largest(be, in, scratch->gain, n);
   if (at < 0) return;
   gbt_split s = {.gain = scratch->gain[at],
                  .kind = GBT_SPLIT_NUMERIC,
@@ -221,7 +218,7 @@ void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch
   int32_t n_left = b.n - (b.n > 0 && (int32_t)scratch->level[b.n - 1] == in->n_bins - 1);
   int32_t n_right = missing ? b.n : n_left;
   all_gains(be, in, scratch, n_right, 0);
-  take_best(in, scratch, n_right, missing, NULL, best);
+  take_best(be, in, scratch, n_right, missing, NULL, best);
   if (!missing) return;
   double mg = (double)miss.g * in->unit.g, mh = (double)miss.h * in->unit.h;
   for (int32_t c = 0; c < n_left; c++) {
@@ -229,7 +226,7 @@ void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch
     scratch->h[c] += mh;
   }
   all_gains(be, in, scratch, n_left, miss_rows);
-  take_best(in, scratch, n_left, missing, &miss, best);
+  take_best(be, in, scratch, n_left, missing, &miss, best);
 }
 
 /* ---- features of two bins ---- */
@@ -301,7 +298,7 @@ int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t 
   if (in->contest.on) {
     for (int32_t i = 0; i < m; i++) take_single(in, scratch, i, best);
   } else {
-    int32_t at = first_largest(in, scratch->gain, m);
+    int32_t at = first_largest(be, in, scratch->gain, m);
     if (at >= 0) take_single(in, scratch, at, best);
   }
   return n_rest;
