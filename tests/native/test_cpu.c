@@ -530,6 +530,8 @@ static void first_largest_equals_a_loop(void) {
         gain[i] = c == 0 ? -test_unit(&rng) : c == 1 ? (double)test_below(&rng, 4) : test_bell(&rng);
         if (c == 2) gain[i] = test_below(&rng, 2) ? 0.0 : -0.0;
         if (c == 3 && test_below(&rng, 4)) gain[i] = -1.0;
+        if (c == 4 && test_below(&rng, 3)) gain[i] = test_below(&rng, 2) ? NAN : -NAN;
+        if (c == 5 && test_below(&rng, 40) == 0) gain[i] = INFINITY;
         if (gain[i] > (want < 0 ? 0.0 : gain[want])) want = i;
       }
       for (int s = 0; s <= last_table(); s++) CHECK_EQ_I64(table_at(s)->first_largest(n, gain), want);

@@ -7,7 +7,8 @@
  *   cpu_rows.c       the rows of a tree, sampled and in order
  *   cpu_hist_pool.c  memory of histograms; cpu_hist.c: those of fresh nodes; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
- *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
+ *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers,
+ *                    cpu_layer_gains.h: their inner loop
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_stream.c     both in one pass, where pages are not all in memory
  *   cpu_gather.c     drawn rows of such pages, in memory

@@ -8,8 +8,7 @@
 #include "cpu_rows.h"
 #include "cpu_scratch.h"
 
-/* Rows of a task. */
-#define CPU_HIST_ROWS 32768u
+#define CPU_HIST_ROWS 32768u /* rows of a task, and of nodes without histograms; at most CPU_PACKED_ROWS */
 #define CPU_GROUP_ACC 4128 /* accumulators of a byte group: at most 16 x 257 and a dummy */
 #define CPU_HIST_LOCKS 64
 

@@ -4,9 +4,10 @@
 #include "cpu.h"
 
 #define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their layer alone */
-#define SKIP_SLOTS 2u                 /* the slots that take as long as the cells of a node's rows */
+#define CELLS_OF_SLOT 2u /* adding up so many cells takes as long as clearing, subtracting and reading a slot */
 
 gbt_status cpu_hist_pool_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  for (int32_t g = 0; g < be->layout->n_groups; g++) be->pool.n_columns += (uint64_t)be->layout->group[g].n_feats;
   be->pool.skips = gbt_policy_one_split(gbt_policy_of(be->params)) && be->layout->n_sparse == 0 &&
                    gbt_comm_alone(ctx) && gbt_pages_stay(be->data[0]->pages);
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
@@ -125,11 +126,11 @@ int cpu_hist_kept(const cpu_backend *be, int32_t depth) {
   return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= KEEP_BYTES;
 }
 
-/* Adding up a row takes less than clearing, subtracting and reading a slot, which is rarely in a near cache. */
+/* Most slots of such nodes are empty, and they are rarely in a near cache. */
 int cpu_hist_skipped(const cpu_backend *be, int32_t parent) {
   const gbt_grow_node *node = &be->fr.node[parent];
   if (!be->pool.skips || node->own_rows > CPU_HIST_ROWS) return 0;
-  return (uint64_t)node->own_rows * (uint64_t)be->n_features <= SKIP_SLOTS * (uint64_t)be->layout->n_slots;
+  return (uint64_t)node->own_rows * be->pool.n_columns <= CELLS_OF_SLOT * (uint64_t)be->layout->n_slots;
 }
 
 void cpu_hist_release_searched(cpu_backend *be, int32_t id) {

@@ -65,7 +65,7 @@ typedef struct cpu_kernels {
   void (*layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg, double floor,
                       double *right, double *left);
 
-  /* The first place of the largest of n numbers, if that is above 0, else -1. No NaN. */
+  /* The first place of the largest of n numbers, NaN left out, if that is above 0, else -1. */
   int32_t (*first_largest)(int32_t n, const double *gain);
 } cpu_kernels;
 

@@ -188,10 +188,11 @@ TARGET static void KERNEL(layer_gains)(int32_t n, const cpu_layer_codes *codes, 
 }
 
 TARGET static int32_t KERNEL(first_largest)(int32_t n, const double *gain) {
+  const int64_t infinity = INT64_C(0x7ff0000000000000); /* bits of NaN are above it, or below 0 */
   int64_t top = 0; /* bits of positive numbers order like whole ones; those of negative ones are below 0 */
   for (int32_t i = 0; i < n; i++) {
     const int64_t bits = (int64_t)gbt_bits(gain[i]);
-    top = bits > top ? bits : top;
+    top = (bits > top) & (bits <= infinity) ? bits : top;
   }
   if (top == 0) return -1;
   int32_t at = 0;

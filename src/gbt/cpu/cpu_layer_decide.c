@@ -1,7 +1,7 @@
 /* Symmetric growth: once all nodes of a layer have been searched, the candidate with the largest sum of gains becomes
  * the split of all of them.
  *
- * Every node then needs its own left sums, from its histogram or, where that was given back, from its rows; they say
+ * Every node then needs its own left sums, from its histogram or, where it has none, from its rows; they say
  * what it gains itself and whether it is kept (cpu_split_layer.c). */
 #include <string.h>
 

@@ -2,7 +2,8 @@
  * instruction set, see cpu_kernels.h.
  *
  * Most codes of a node of few rows hold nothing. A block of such codes has the gain of the code before it. The others
- * of a chunk are put side by side, and sums have left for the cache when the vectors load them:
+ * of a chunk are put side by side. The sums of a whole chunk are written before any is read, as a vector load right
+ * behind the stores of its parts would wait for them:
  *
  *   codes   | . . 3 . | . . . . | 1 . . 2 | . . . . |      chunk of four blocks
  *   run     | 0 0 3 3 |         | 4 4 4 6 |                sums so far, of two

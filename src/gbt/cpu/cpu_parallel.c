@@ -9,8 +9,10 @@
  * other busy processes every hand-over waits until the slowest of them has had its time slice, several milliseconds. */
 #define CPU_WORTH_THREADS_NS 150e3
 
+int cpu_worth_threads(double ns) { return ns >= CPU_WORTH_THREADS_NS; }
+
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg, gbt_error *err) {
-  if (ns >= CPU_WORTH_THREADS_NS) return gbt_parallel(ctx, n_tasks, fn, arg, err);
+  if (cpu_worth_threads(ns)) return gbt_parallel(ctx, n_tasks, fn, arg, err);
   GBT_TRY(gbt_ctx_poll(ctx, err));
   for (int64_t t = 0; t < n_tasks; t++) fn(arg, t, 0);
   return GBT_OK;

@@ -9,6 +9,9 @@
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,
                         gbt_error *err) GBT_MUST_CHECK;
 
+/* Whether work that takes so long goes to threads there. */
+int cpu_worth_threads(double ns);
+
 /* Zeros, on all threads where it is much. */
 gbt_status cpu_zero(gbt_ctx *ctx, void *at, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 

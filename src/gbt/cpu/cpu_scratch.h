@@ -12,7 +12,7 @@ struct cpu_backend;
 
 /* One thread's. */
 typedef struct cpu_scratch {
-  gbt_sum *acc;           /* accumulators of one strip, CPU_GROUP_ACC apart, or of the sparse part */
+  gbt_sum *acc;           /* accumulators of one strip, CPU_GROUP_ACC apart, of a group or of the sparse part */
   uint32_t *count;        /* the same */
   double *g, *h, *gain;   /* max_codes each, CPU_SPLIT_FEATS at least: prefix sums and gains of one feature */
   uint32_t *level;        /* as many: categories in order */

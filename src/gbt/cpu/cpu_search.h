@@ -11,7 +11,7 @@
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
   const gbt_sum *sum;    /* n_slots: value bins without zero_bin, then missing */
-  const int64_t *both;   /* numeric features of a packed sparse part: these instead of `sum` */
+  const int64_t *both;   /* packed sums, instead of `sum`: numeric features of a packed sparse part, accumulators */
   const uint32_t *count; /* the same, or NULL */
   uint32_t n_slots;
   int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */

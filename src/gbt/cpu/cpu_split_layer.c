@@ -12,6 +12,9 @@
  * Sums are of real numbers, so their order is fixed: a feature is one task, its nodes come in the order of their
  * numbers.
  *
+ * Nodes of few rows have no histogram (cpu_hist_skipped): a task is then a group of columns, whose sums are made of a
+ * node's rows in the thread's accumulators, searched there, and forgotten.
+ *
  * Sets of levels. One order for a tree: by the gradients of all its rows, which are those of all nodes of any layer
  * together. The noise of that order (gbt_set_noise) falls to the nodes by their shares of the rows, so a layer pays for
  * it once, as the root does. */
@@ -21,6 +24,7 @@
 #include "cpu_layer_impl.h"
 
 #define LAYER_CELLS (1 << 20) /* nodes x codes of a task */
+#define GROUP_PARTS 4         /* tasks of a group, at most: each adds up the same rows */
 
 /* ---- life ---- */
 
@@ -95,7 +99,7 @@ static void add_gains(const double *gain, int32_t n, double floor, double *sum) 
   for (int32_t i = 0; i < n; i++) sum[i] += gain[i] > floor ? gain[i] : 0.0;
 }
 
-/* The sums of n slots, put at `to`; *any: whether one of them holds something. */
+/* Slots [beg, end) to `to`. Returns what they hold together; *any gets a bit where one of them holds something. */
 GBT_FN gbt_sum copy_slots(const cpu_search *in, uint32_t beg, uint32_t end, gbt_sum *to, int64_t *any, int packed) {
   gbt_sum total = {0, 0};
   for (uint32_t i = beg; i < end; i++) {
@@ -108,8 +112,8 @@ GBT_FN gbt_sum copy_slots(const cpu_search *in, uint32_t beg, uint32_t end, gbt_
   return total;
 }
 
-/* The sums of all codes, missing among them, of a feature whose zero bin is not in the histogram; 0: all rows are in
- * it. */
+/* The sums of all codes, missing among them, of a feature whose zero bin is not in the histogram. Returns 0 where no
+ * slot holds anything: the zero bin has all that the node has. */
 static int by_code(const cpu_search *in, gbt_sum *to) {
   const uint32_t zero = (uint32_t)in->zero_bin;
   int64_t any = 0;
@@ -133,7 +137,8 @@ static void add_cuts(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch
   const int32_t n = in->n_bins - !in->has_missing; /* all left is no split */
   const double floor = floor_of(in);
   if (in->zero_bin >= 0) {
-    if (!by_code(in, scratch->sum)) return;
+    const int any = by_code(in, scratch->sum);
+    if (!any && in->zero_bin < in->n_bins) return; /* every cut has all rows on one side, and none is missing */
     c.sum = scratch->sum;
     c.both = NULL;
   }
@@ -234,7 +239,9 @@ static void order_task(void *arg, int64_t task, int thread) {
 typedef struct layer_job {
   cpu_span span;
   const int32_t *node;
-  int32_t n_nodes, n_feats; /* features of a task */
+  int32_t n_nodes;
+  int32_t n_feats; /* of a task */
+  int32_t n_parts; /* tasks of a group */
 } layer_job;
 
 static void search_task(void *arg, int64_t task, int thread) {
@@ -249,17 +256,19 @@ static void search_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* The features of a group. */
+/* A part of the features of a group: in a node that has no histogram, after its rows have been added up. */
 static void search_group(void *arg, int64_t task, int thread) {
   const layer_job *job = arg;
   cpu_backend *be = job->span.be;
   cpu_scratch *scratch = &be->scratch.of[thread];
-  const int32_t beg = be->layer.group_beg[task], end = be->layer.group_beg[task + 1];
+  const int32_t group = (int32_t)(task / job->n_parts), part = (int32_t)(task % job->n_parts);
+  const int32_t first = be->layer.group_beg[group], n = be->layer.group_beg[group + 1] - first;
+  const int32_t beg = first + n * part / job->n_parts, end = first + n * (part + 1) / job->n_parts;
   for (int32_t i = 0; i < job->n_nodes && beg < end; i++) {
     const gbt_grow_node *node = &be->fr.node[job->node[i]];
     cpu_search in;
     cpu_search_node(be, node, &in);
-    if (node->hist < 0) cpu_hist_group(&job->span, node, (int32_t)task, scratch);
+    if (node->hist < 0) cpu_hist_group(&job->span, node, group, scratch);
     for (int32_t k = beg; k < end; k++) search_feature(be, &in, be->layer.by_group[k], scratch);
   }
 }
@@ -270,13 +279,15 @@ static void put_by_group(cpu_backend *be) {
   const gbt_place *place = be->layout->place;
   int32_t *end = layer->group_beg + 1; /* of the group before, until it has been filled */
   memset(layer->group_beg, 0, ((size_t)be->layout->n_groups + 1) * sizeof *layer->group_beg);
-  for (int32_t k = 0; k < layer->n_feats; k++)
+  for (int32_t k = 0; k < layer->n_feats; k++) {
+    GBT_ASSERT(place[layer->feats[k]].group >= 0);
     if (place[layer->feats[k]].group + 1 < be->layout->n_groups) end[place[layer->feats[k]].group + 1]++;
+  }
   for (int32_t g = 1; g < be->layout->n_groups; g++) end[g] += end[g - 1];
   for (int32_t k = 0; k < layer->n_feats; k++) layer->by_group[end[place[layer->feats[k]].group]++] = layer->feats[k];
 }
 
-/* Some nodes by their rows. See gbt_pages_fn. */
+/* Nodes of which some have no histogram. See gbt_pages_fn. */
 static gbt_status search_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   layer_job *job = arg;
   cpu_backend *be = job->span.be;
@@ -284,17 +295,18 @@ static gbt_status search_span(void *arg, gbt_ctx *ctx, const gbt_page_span *page
   job->span = cpu_span_of(be, pages);
   GBT_ASSERT(job->span.row_beg == 0 && job->span.row_end == be->n_rows);
   for (int32_t i = 0; i < job->n_nodes; i++) rows += be->fr.node[job->node[i]].own_rows;
-  const double ns = 1.0 * rows * be->n_features + 1.0 * (double)job->n_nodes * be->layout->n_slots;
-  return cpu_parallel(ctx, be->layout->n_groups, ns, search_group, job, err);
+  const double slot_ns = be->split.constrained || be->pool.any_counts ? 3.0 : 1.0;
+  const double ns = 0.5 * rows * (double)be->pool.n_columns + slot_ns * (double)job->n_nodes * be->layout->n_slots;
+  const int32_t n_groups = be->layout->n_groups, spare = ctx->n_threads / n_groups; /* n_groups > 0: nodes were split */
+  job->n_parts = !cpu_worth_threads(ns) || spare < 1 ? 1 : spare < GROUP_PARTS ? spare : GROUP_PARTS;
+  return cpu_parallel(ctx, (int64_t)n_groups * job->n_parts, ns, search_group, job, err);
 }
 
-static gbt_status search_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, int32_t n, gbt_error *err) {
-  layer_job job = {{.be = be}, node, n, feats_of_task(be)};
-  for (int32_t i = 0; i < n; i++) {
-    if (be->fr.node[node[i]].hist >= 0) continue;
-    put_by_group(be);
-    return cpu_train_pass(ctx, be, search_span, &job, err);
-  }
+/* by_rows: some nodes of the layer have no histogram. */
+static gbt_status search_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, int32_t n, int by_rows,
+                               gbt_error *err) {
+  layer_job job = {{.be = be}, node, n, feats_of_task(be), 1};
+  if (by_rows) return cpu_train_pass(ctx, be, search_span, &job, err);
   return cpu_parallel(ctx, n_tasks_of(be), 3.0 * (double)n * be->layout->n_slots, search_task, &job, err);
 }
 
@@ -331,9 +343,13 @@ gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
                        sizeof *be->split.node_feats, err));
   for (size_t i = 0; i < be->fr.n_fresh; i++)
     if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
-  int32_t step = (int32_t)(LAYER_CELLS / ((uint32_t)feats_of_task(be) * be->scratch.max_codes)) + 1;
+  int by_rows = 0;
+  for (int32_t i = 0; i < n && !by_rows; i++) by_rows = be->fr.node[be->split.node_feats[i]].hist < 0;
+  if (by_rows) put_by_group(be);
+  const uint32_t task_feats = by_rows ? GBT_GROUP_MAX : (uint32_t)feats_of_task(be);
+  const int32_t step = (int32_t)(LAYER_CELLS / (task_feats * be->scratch.max_codes)) + 1;
   for (int32_t beg = 0; beg < n; beg += step)
-    GBT_TRY(search_nodes(ctx, be, be->split.node_feats + beg, n - beg < step ? n - beg : step, err));
+    GBT_TRY(search_nodes(ctx, be, be->split.node_feats + beg, n - beg < step ? n - beg : step, by_rows, err));
   for (int32_t i = 0; i < n; i++) cpu_hist_release_searched(be, be->split.node_feats[i]);
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);

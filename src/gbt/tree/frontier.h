@@ -1,6 +1,6 @@
-/* The table of the tree being grown: nodes, which of them wait for a histogram, which may be split, which are chosen.
+/* The table of the tree being grown: nodes, which of them wait for a search, which may be split, which are chosen.
  *
- *   fresh     just made, to get a histogram and a split        (root, then the children of the last step)
+ *   fresh     just made, to get a split                        (root, then the children of the last step)
  *   open      has a split that is worth making
  *   chosen    nodes that the policy picked for this step; best-first also some that it will probably come to
  *
