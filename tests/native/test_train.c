@@ -283,6 +283,35 @@ static void circumstances_do_not_show_in_symmetric_trees(void) {
   made_free(m);
 }
 
+/* Deep symmetric trees of a narrow table without sparse columns: most nodes have no histogram, and threads share the
+ * columns of a group. */
+static void nodes_without_histograms_equal_the_twin(void) {
+  static const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FEW, MADE_HOLED, MADE_BELL};
+  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO, NULL},
+                            {8, 0, GBT_SIMD_SCALAR, NULL},
+                            {5, 700, GBT_SIMD_AVX2, NULL},
+                            {9, 0, GBT_SIMD_AUTO, NULL}};
+  made *m = made_new(31, 6000, sizeof kinds / sizeof kinds[0], kinds);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 32);
+  for (int variant = 0; variant < 4; variant++) {
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 1);
+    job.max_bin = variant == 1 ? 1000 : 200; /* two bytes a code, or one */
+    job.spec.params.grow_policy = GBT_SYMMETRIC;
+    job.spec.params.max_depth = 8;
+    job.spec.params.min_child_weight = 0.0;
+    job.spec.params.min_data_in_leaf = variant == 2 ? 3 : 1;
+    job.spec.params.grad_bits = variant == 3 ? GBT_GRAD_32 : GBT_GRAD_16;
+    trained *a = train_naively(&job);
+    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+      trained *b = train(&job, &hows[i]);
+      if (!same_trained(a, b)) test_note("variant %d, %d threads", variant, hows[i].threads);
+      trained_free(b);
+    }
+    trained_free(a);
+  }
+  made_free(m);
+}
+
 /* With one node a layer, the layer's split is the node's: numbers and one level against the rest. */
 static void one_layer_is_one_node(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_LEVELS, MADE_HOLED, MADE_ZEROS};
@@ -495,6 +524,7 @@ void suite_train(void) {
   RUN(bundles_do_not_show);
   RUN(circumstances_do_not_show);
   RUN(circumstances_do_not_show_in_symmetric_trees);
+  RUN(nodes_without_histograms_equal_the_twin);
   RUN(one_layer_is_one_node);
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);
