@@ -61,7 +61,7 @@ static void symmetric_rows(int64_t n) {
   if (n % 4 == 1) made_weights(m, 2);
   if (n % 4 == 2 && kind == GBT_OBJ_SQUARED_ERROR) m->label[n / 2] = 1e7; /* histograms of 32-bit gradients */
   train_job job = small_job(m);
-  job.spec.objective.kind = kind;
+  job.spec.objective.kind = (int32_t)kind;
   job.spec.params.grow_policy = GBT_SYMMETRIC;
   job.spec.params.max_depth = 1 + n % 5;
   if (n % 7 == 0) job.max_bin = 300; /* two bytes a code */

@@ -192,7 +192,8 @@ TARGET static int32_t KERNEL(first_largest)(int32_t n, const double *gain) {
   int64_t top = 0; /* bits of positive numbers order like whole ones; those of negative ones are below 0 */
   for (int32_t i = 0; i < n; i++) {
     const int64_t bits = (int64_t)gbt_bits(gain[i]);
-    top = (bits > top) & (bits <= infinity) ? bits : top;
+    const int larger = (bits > top) & (bits <= infinity);
+    top = larger ? bits : top;
   }
   if (top == 0) return -1;
   int32_t at = 0;
