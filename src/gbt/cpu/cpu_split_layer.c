@@ -345,6 +345,7 @@ gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
   int by_rows = 0;
   for (int32_t i = 0; i < n && !by_rows; i++) by_rows = be->fr.node[be->split.node_feats[i]].hist < 0;
+  GBT_ASSERT(!by_rows || be->pool.skips);
   if (by_rows) put_by_group(be);
   const uint32_t task_feats = by_rows ? GBT_GROUP_MAX : (uint32_t)feats_of_task(be);
   const int32_t step = (int32_t)(LAYER_CELLS / (task_feats * be->scratch.max_codes)) + 1;
