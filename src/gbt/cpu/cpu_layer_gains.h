@@ -59,6 +59,13 @@ GBT_FN double cpu_layer_rate(const cpu_layer_codes *c, int packed, int64_t g, in
   return gain > floor ? gain : 0.0;
 }
 
+/* The same of the cut before the first code that holds something; without missing values nothing is left of it. */
+GBT_FN double cpu_layer_first(const cpu_layer_codes *c, const gbt_rated *node, gbt_reg reg, double floor) {
+  if (!(c->more.h > 0.0)) return 0.0; /* not allowed, see gbt_rate_free */
+  const double gain = gbt_rate_free(node, c->more.g, c->more.h, reg);
+  return gain > floor ? gain : 0.0;
+}
+
 GBT_FN void cpu_layer_add(int32_t n, const double *gain, double last, double *to) {
   for (int32_t i = 0; i < n; i++) to[i] += gain ? gain[i] : last;
 }
@@ -69,8 +76,7 @@ GBT_FN void cpu_layer_gains(int32_t n, const cpu_layer_codes *c, const gbt_rated
                             double *right, double *left, int packed) {
   gbt_sum run = {0, 0};
   int64_t g[CPU_LAYER_CHUNK], h[CPU_LAYER_CHUNK];
-  double gain[CPU_LAYER_CHUNK], last = gbt_rate_free(node, c->more.g, c->more.h, reg);
-  last = last > floor ? last : 0.0;
+  double gain[CPU_LAYER_CHUNK], last = cpu_layer_first(c, node, reg, floor);
   for (int32_t beg = 0; beg < n; beg += CPU_LAYER_CHUNK) {
     const int32_t end = n - beg < CPU_LAYER_CHUNK ? n : beg + CPU_LAYER_CHUNK;
     int32_t m = 0, at = 0;

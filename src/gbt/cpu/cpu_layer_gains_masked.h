@@ -77,8 +77,7 @@ MASKED_FN void cpu_layer_gains_masked(int32_t n, const cpu_layer_codes *c, const
   gbt_sum run = {0, 0};
   masked_chunk chunk;
   double gain[MASKED_BLOCK + MASKED_CHUNK + 2 * MASKED_BLOCK], *first = gain + MASKED_BLOCK;
-  double last = gbt_rate_free(node, c->more.g, c->more.h, reg);
-  last = last > floor ? last : 0.0;
+  double last = cpu_layer_first(c, node, reg, floor);
   for (int32_t beg = 0; beg < n; beg += MASKED_CHUNK) {
     const int32_t len = n - beg < MASKED_CHUNK ? n - beg : MASKED_CHUNK;
     chunk.n = 0;
