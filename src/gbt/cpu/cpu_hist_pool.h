@@ -28,8 +28,8 @@ typedef struct cpu_hist_pool {
   int any_counts; /* some feature wants row counts */
   int packed;     /* this tree: the sparse part of histograms */
   int skips;      /* children of few rows go without histograms: cpu_hist_skipped */
-  uint64_t n_columns; /* of all groups */
   int roomy;      /* histograms have room for a sparse part that is not packed */
+  uint64_t n_columns; /* of all groups */
 } cpu_hist_pool;
 
 /* After cpu_split_open: whether rows are counted; whether nodes may go without histograms. */

@@ -149,8 +149,9 @@ static void sides_of(const cpu_backend *be, const gbt_grow_node *node, const gbt
   }
 }
 
-GBT_FN gbt_sum sum_left(const gbt_gh32 *gh32, const gbt_gh16 *gh16, const uint32_t *rows, const uint8_t *side,
-                        uint32_t n, uint32_t *n_left) {
+/* Gradients of the rows that go left, from gh32 or, where that is NULL, gh16; their number is added to *n_left. */
+GBT_FN gbt_sum left_gradients(const gbt_gh32 *gh32, const gbt_gh16 *gh16, const uint32_t *rows, const uint8_t *side,
+                              uint32_t n, uint32_t *n_left) {
   gbt_sum sum = {0, 0};
   for (uint32_t i = 0; i < n; i++) {
     const int64_t left = side[i], g = gh32 ? gh32[rows[i]].g : gh16[rows[i]].g;
@@ -178,8 +179,8 @@ static void rows_task(void *arg, int64_t task, int thread) {
     const uint32_t stop = cpu_rows_below(order, chunk->next, most, cpu_row_from(be, page->row_beg + page->n_rows));
     const uint32_t *rows = order + chunk->next, n = stop - chunk->next;
     sides_of(be, node, page, rows, n, side);
-    const gbt_sum left = wide ? sum_left(cpu_gh32(be), NULL, rows, side, n, &chunk->n_left)
-                              : sum_left(NULL, cpu_gh16(be), rows, side, n, &chunk->n_left);
+    const gbt_sum left = wide ? left_gradients(cpu_gh32(be), NULL, rows, side, n, &chunk->n_left)
+                              : left_gradients(NULL, cpu_gh16(be), rows, side, n, &chunk->n_left);
     chunk->fine.g += left.g;
     chunk->fine.h += left.h;
     chunk->next = stop;
