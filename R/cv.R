@@ -172,7 +172,7 @@ cross_folds <- function(rows, plan, seed) {
 
 # The result of gbt_cv(). workers: NULL or what fold_workers() gave.
 rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
-  request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request$host), rows$response$objective)
+  request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request), rows$response$objective)
   request <- settle_cv_rounds(request)
   plan$rows <- label_print(rows$response$label)
   plan$columns <- columns_print(rows$source$x)

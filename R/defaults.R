@@ -47,18 +47,24 @@ default_rules <- list(
            "Classes and counts"),
   new_rule("random_strength",
            function(facts, objective, preset) {
-             if (objective %in% c(class_objectives, "poisson")) list(random_strength = 0.5)
+             if (!identical(facts$grow_policy, "symmetric")) return(NULL)
+             list(random_strength = if (objective %in% class_objectives) 1 else if (objective == "poisson") 0.25 else 0.5)
            },
-           "0.5 for classes and counts: features that are nearly as good take turns.", "Classes and counts")
+           paste("In symmetric trees 1 for classes, 0.25 for counts, else 0.5: splits that are nearly as good take",
+                 "turns. 0 in others."), "Noise"),
+  new_rule("softmax_hessian",
+           function(facts, objective, preset) if (objective == "softmax") list(softmax_hessian = 1.3),
+           "1.3: longer steps than with 2, so fewer rounds.", "Classes and counts")
 )
 
 # What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of
-# a row), nrounds (at most), stopping (may rounds be added until they do not help: is there early stopping, or a
-# checkpoint to go on from?).
-facts_of <- function(source, n_rows, response, host) {
+# a row), nrounds (at most), grow_policy (as named, or by the rules before), stopping (may rounds be added until they do
+# not help: is there early stopping, or a checkpoint to go on from?).
+facts_of <- function(source, n_rows, response, request) {
+  host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   list(rows = n_rows, features = as.double(features), binned = is.null(source$x), outputs = response$n_outputs,
-       nrounds = host$nrounds,
+       nrounds = host$nrounds, grow_policy = request$params$grow_policy,
        stopping = host$early_stopping_rounds > 0 || host$rounds != "given" || !is.null(host$checkpoint))
 }
 
@@ -76,6 +82,7 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   for (rule in rules_beside(named)) {
     value <- rule$value(facts, objective, preset)
     out[names(value)] <- value
+    facts$grow_policy <- given_or(value$grow_policy, facts$grow_policy)
   }
   out
 }

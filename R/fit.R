@@ -59,7 +59,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   rows <- read_rows(with_row_arguments(source, request$args), request)
   if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)
-  facts <- facts_of(rows$source, length(rows$label), rows$response, request$host)
+  facts <- facts_of(rows$source, length(rows$label), rows$response, request)
   request <- size_rounds(with_rules(request, facts, rows$response$objective, chosen))
   host <- place_training(request, rows)
   data <- training_data(rows, request$args$value, host)

@@ -94,14 +94,14 @@
 #' `colsample_bynode` has no meaning here and must be 1.
 #'
 #' @section Noise in the choice of splits:
-#' With `random_strength` above 0 each feature enters with the best split that it has in a node, as ever, but the one
-#' with the largest gain need not win: features are compared by \eqn{\sqrt{S} + s z}{sqrt(S) + s z}. S is the score of
-#' the node and what the split gains (in a symmetric tree: of all leaves so far), z a normal deviate drawn for the node
-#' (symmetric: the layer) and feature, and s `random_strength` times the standard deviation of the gradients per unit of
-#' hessian. At 1 that is about the error that the root of S has because the rows are a sample, so features that are
-#' nearly as good take turns, and trees differ. s fades: after t rounds of `eta` on n rows it is multiplied by
-#' \eqn{n / (n + e^{\eta t})}{n / (n + exp(eta t))}. Gains that are reported, and compared with `gamma`, are those
-#' without noise. CatBoost has the same, with a deviate for each border.
+#' With `random_strength` above 0 the largest gain need not win: splits are compared by
+#' \eqn{\sqrt{S} + s z}{sqrt(S) + s z}. S is the score of the node and what the split gains (in a symmetric tree: of
+#' all leaves so far), z a normal deviate, and s `random_strength` times the standard deviation of the gradients per
+#' unit of hessian: at 1 about the error that the root of S has because the rows are a sample. In symmetric trees every
+#' split of a layer has a deviate: features and cuts that are nearly as good take turns, so that a sum of trees is
+#' smoother in numbers, as CatBoost's is. In others a feature enters with the best split that it has in a node. s fades:
+#' after t rounds of `eta` on n rows it is multiplied by \eqn{n / (n + e^{\eta t})}{n / (n + exp(eta t))}. Gains that
+#' are reported, and compared with `gamma`, are those without noise.
 #'
 #' With `extra_trees = TRUE` (Geurts, Ernst and Wehenkel, 2006) each feature enters with one split drawn by chance in
 #' place of its best one: a numeric feature with a cut between the smallest and largest of the node's values (symmetric
@@ -414,15 +414,15 @@
 #'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
 #'   not where `cat_method` adds features.) For `colsample_bytree` there is a rule, see Defaults.
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
-#' @param random_strength Noise by which features compete for a split, see below; 0 for none. There may be
-#'   a rule, see Defaults; CatBoost's default is 1.
+#' @param random_strength Noise by which splits compete, see below; 0 for none. There is a rule, see Defaults;
+#'   CatBoost's default is 1.
 #' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
 #' @param model_size_reg Penalty on statistics of many levels not used yet, see below; 0 for none (CatBoost: 0.5).
 #' @param leaf_iterations Newton steps for the values of a tree's leaves: 1 as ever, more for losses that one step does
 #'   not minimise, see below. Also called `leaf_estimation_iterations`.
 #' @param path_smooth So many rows of its parent's value are mixed into the value of each node, see below; 0 for none.
-#' @param softmax_hessian For `"softmax"`: the hessian of a class is so many times p (1 - p), p being its probability. 2
-#'   never steps too far; 0 is K / (K - 1) for K classes, Friedman's and LightGBM's way, with steps up to twice as long.
+#' @param softmax_hessian For `"softmax"`: the hessian of a class is so many times p (1 - p), p being its probability. A
+#'   rule says how many, see Defaults. 2 never steps too far; 0 is K / (K - 1) for K classes, as LightGBM has it.
 #' @param ensemble How many trainings with different seeds the model is the mean of, see below.
 #' @param boosting `"plain"`; `"dart"` for rounds that are grown without some of those before them, see Rounds that
 #'   change earlier ones; or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
@@ -501,8 +501,8 @@
 #' @param progress Show a progress bar? On the standard error stream, or by the package progressr when it has handlers.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
-#' @param hist_memory For experts: megabytes that histograms may take; those beyond are built again instead of kept. 0
-#'   for 1024, on a GPU for a quarter of its memory where that is more. Does not change the model.
+#' @param hist_memory For experts: megabytes that histograms may take; those beyond are built again instead of kept (of
+#'   symmetric trees on a GPU all must fit). 0 for 1024, on a GPU for a quarter of its memory where that is more.
 #' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. Codes of rows that have no
 #'   room within it, or on the GPU, first of validation data, stay in page-locked memory of the host, and the GPU reads
 #'   them from there, which takes more time. Of data in files ([gbt_open()]) whose pages are larger than their `memory`

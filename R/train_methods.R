@@ -69,7 +69,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, expos
                                  other_rate = 0.1, mvs_reg = -1, bagging_temperature = 1, colsample_bytree = NULL,
                                  colsample_bylevel = 1, colsample_bynode = 1, num_parallel_tree = 1,
                                  random_strength = NULL, extra_trees = FALSE, model_size_reg = 0,
-                                 leaf_iterations = 1, path_smooth = 0, softmax_hessian = 2, ensemble = 1,
+                                 leaf_iterations = 1, path_smooth = 0, softmax_hessian = NULL, ensemble = 1,
                                  boosting = c("plain", "ordered", "dart"), rate_drop = 0.1, skip_drop = 0.5,
                                  max_drop = 50, normalize_type = c("tree", "forest"), model_shrink_rate = 0,
                                  model_shrink_mode = c("constant", "decreasing"), tail_rounds = 1,

@@ -128,7 +128,7 @@ tune <- function(source, given, plan) {
   args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
   args$verbose <- 0
-  facts <- facts_of(rows$source, rows$n, rows$response, request$host) # the same for all stages and configurations
+  facts <- facts_of(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
   chosen <- rules_of(facts, rows$response$objective, match_choice(args[["preset"]], presets, "preset"),
                      c(names(args), names(space)))
   request$host$max_bin <- given_or(chosen$max_bin, request$host$max_bin)

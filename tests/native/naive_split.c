@@ -72,8 +72,7 @@ static int left_by(const view *v, const gbt_split *s, int32_t code) {
 
 static double node_score(const naive *nv, const naive_node *node) {
   double G = (double)node->sum.g * nv->unit.g, H = (double)node->sum.h * nv->unit.h;
-  if (nv->spec->monotone == NULL && nv->p->max_delta_step == 0.0)
-    return gbt_score(G, H, nv->reg.lambda, nv->reg.alpha);
+  if (nv->spec->monotone == NULL && nv->p->max_delta_step == 0.0) return gbt_score(G, H, nv->reg.lambda, nv->reg.alpha);
   return gbt_score_at(G, H, gbt_weight(G, H, nv->reg, node->bounds), nv->reg);
 }
 
@@ -298,13 +297,13 @@ typedef struct layer_view {
   naive *nv;
   view *v, all;  /* all: of all rows */
   int32_t *node; /* n */
-  int32_t n, missing;
+  int32_t n, missing, depth;
   gbt_sum *left; /* of the levels or bins on the left, missing ones apart */
   int64_t *rows;
 } layer_view;
 
 static layer_view look_at_layer(naive *nv, int32_t first, int32_t feat) {
-  layer_view l = {.nv = nv, .all = look(nv, &nv->node[0], feat)};
+  layer_view l = {.nv = nv, .all = look(nv, &nv->node[0], feat), .depth = nv->node[first].depth};
   size_t room = (size_t)(nv->n_nodes - first);
   l.v = test_alloc(room * sizeof *l.v);
   l.node = test_alloc(room * sizeof *l.node);
@@ -360,6 +359,26 @@ static double own_gain(const layer_view *l, int32_t i, gbt_split s, gbt_sum *lef
   return gain > gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h) ? gain : 0.0;
 }
 
+/* Where a candidate of a layer stands, with noise of its own; see tree/contest.h. */
+static double layer_standing(const naive *nv, const gbt_split *s, int32_t depth) {
+  double faded = (double)nv->n * gbt_exp(-nv->eta * (double)nv->round), score = nv->scored + counts(nv, s);
+  double spread = nv->p->random_strength * (faded / (1.0 + faded)) * gbt_sqrt(nv->noise[nv->output]);
+  uint64_t number = (uint64_t)s->feat * 4294967296u + (uint64_t)s->missing_left * 2147483648u +
+                    (uint64_t)s->from_top * 1073741824u + (uint64_t)s->bin;
+  uint32_t hash = gbt_hash32(gbt_key((uint64_t)nv->p->seed, 9, nv->tree, (uint64_t)depth), number), sum = 1;
+  for (; hash > 0; hash /= 256) sum += hash % 256;
+  return (score > 0.0 ? gbt_sqrt(score) : 0.0) + spread * ((double)sum * 0.0067659159);
+}
+
+/* The better of two candidates of a layer, be they of one feature or of two. */
+static int layer_better(const naive *nv, const gbt_split *a, const gbt_split *b, int32_t depth) {
+  if (nv->p->random_strength == 0.0 || b->kind == GBT_SPLIT_NONE) return better(a, b);
+  double x = layer_standing(nv, a, depth), y = layer_standing(nv, b, depth);
+  gbt_split alike = *b;
+  alike.gain = a->gain;
+  return x > y || (x == y && better(a, &alike));
+}
+
 static void try_layer(const layer_view *l, gbt_split s, double fine, gbt_split *best) {
   gbt_sum left;
   double sum = 0.0;
@@ -367,7 +386,9 @@ static void try_layer(const layer_view *l, gbt_split s, double fine, gbt_split *
   s.gain = sum - fine;
   s.feat = l->all.feat;
   s.has_missing = (int8_t)l->missing;
-  if (s.gain > 0.0 && s.gain > l->nv->p->gamma && better(&s, best)) *best = s;
+  if (!(s.gain > 0.0 && s.gain > l->nv->p->gamma)) return;
+  if (l->nv->p->random_strength > 0.0 && counts(l->nv, &s) <= l->nv->p->gamma) return;
+  if (layer_better(l->nv, &s, best, l->depth)) *best = s;
 }
 
 static void search_layer_bins(layer_view *l, gbt_split_kind kind, uint64_t of, gbt_split *best) {
@@ -465,7 +486,11 @@ int naive_search_layer(naive *nv, int32_t first) {
       search_layer_sets(&l, (uint64_t)node->depth, &own);
     else
       search_layer_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, (uint64_t)node->depth, &own);
-    compete(nv, &own, (uint64_t)node->depth, nv->scored, nv->p->gamma, &best);
+    if (nv->p->random_strength > 0.0) {
+      if (own.kind != GBT_SPLIT_NONE && layer_better(nv, &own, &best, node->depth)) best = own;
+    } else {
+      compete(nv, &own, (uint64_t)node->depth, nv->scored, nv->p->gamma, &best);
+    }
     unlook_at_layer(&l);
   }
   if (best.kind != GBT_SPLIT_NONE) nv->scored += best.gain;

@@ -214,7 +214,8 @@ static void a_column_costs_once(void) {
   made_free(m);
 }
 
-/* A column twice: without noise the first one wins always, with noise both win, and every gain stays what it is. */
+/* A column twice: without noise the first one wins always, with noise both win. Every gain stays what it is where cuts
+ * of a feature do not compete, too. */
 static void copies_of_a_column_take_turns(void) {
   for (int policy = 0; policy < 3; policy++) {
     made *m = two_columns();
@@ -231,7 +232,7 @@ static void copies_of_a_column_take_turns(void) {
       int64_t first = 0, n = 0;
       CHECK_EQ_U64(a.n_nodes, b.n_nodes); /* the same rows on either side */
       for (uint64_t i = 0; i < a.n_nodes && i < b.n_nodes; i++) {
-        CHECK_EQ_BITS(a.gain[i], b.gain[i]);
+        if (policy != GBT_SYMMETRIC) CHECK_EQ_BITS(a.gain[i], b.gain[i]);
         if (a.nodes[i].left == 0) continue;
         CHECK_EQ_U64(a.nodes[i].feat & GBT_NODE_FEATURE, 0);
         first += (b.nodes[i].feat & GBT_NODE_FEATURE) == 0;
@@ -245,6 +246,67 @@ static void copies_of_a_column_take_turns(void) {
   }
 }
 
+/* Symmetric growth: cuts of one feature take turns. Next to no noise changes nothing, and the best cut has the largest
+ * gain. */
+static void cuts_of_a_layer_take_turns(void) {
+  made *m = two_columns();
+  for (int i = 0; i < 400; i++) ((double *)m->table.cols[1].values)[i] = 7.0;
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 40);
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.max_depth = 1;
+  trained *plain = train(&job, &how);
+  job.spec.params.random_strength = 1e-9;
+  trained *quiet = train(&job, &how);
+  job.spec.params.random_strength = 1.0;
+  trained *noisy = train(&job, &how);
+  if (CHECK(plain != NULL && quiet != NULL && noisy != NULL)) {
+    const gbt_forest_view a = gbt_forest_look(plain->forest), b = gbt_forest_look(noisy->forest);
+    const gbt_forest_view c = gbt_forest_look(quiet->forest);
+    int64_t other_cut = 0;
+    CHECK_EQ_U64(a.n_nodes, c.n_nodes);
+    CHECK_EQ_BYTES(a.nodes, c.nodes, a.n_nodes * sizeof *a.nodes);
+    CHECK(b.gain[0] <= a.gain[0]); /* the first trees have the same gradients */
+    for (uint64_t t = 0; t < a.n_trees && t < b.n_trees; t++) {
+      const gbt_node *x = &a.nodes[a.trees[t].node_beg], *y = &b.nodes[b.trees[t].node_beg];
+      CHECK_EQ_U64(y->feat & GBT_NODE_FEATURE, 0);
+      other_cut += x->left && y->left && x->arg.value != y->arg.value;
+    }
+    CHECK(other_cut > 20);
+  }
+  trained_free(plain);
+  trained_free(quiet);
+  trained_free(noisy);
+  made_free(m);
+}
+
+/* Deviates of candidates: variance 1, above 0, and a hash of all that tells candidates apart. */
+static void deviates_of_candidates(void) {
+  enum { N = 1 << 18 };
+  const gbt_contest c = contest_of(1, 1.0, 1.0, 5, 6, 0.0);
+  double sum = 0.0, square = 0.0;
+  for (int i = 0; i < N; i++) {
+    const double z = gbt_candidate_deviate(gbt_hash32(c.key, gbt_candidate(i % 64, 0, 0, i / 64)));
+    sum += z;
+    square += z * z;
+  }
+  const double mean = 511.0 * 0.0067659159;
+  CHECK(fabs(sum / N - mean) < 5.0 / sqrt(N));
+  CHECK(fabs(square / N - mean * mean - 1.0) < 40.0 * sqrt(2.0 / N));
+  for (uint32_t bits = 0; bits < 32; bits++)
+    CHECK(gbt_candidate_deviate(UINT32_C(1) << bits) > gbt_candidate_deviate(0));
+  CHECK(gbt_candidate_deviate(0) > 0.0 && gbt_candidate_deviate(UINT32_MAX) == 1021.0 * 0.0067659159);
+  const gbt_split s[] = {{.kind = GBT_SPLIT_SET, .feat = 1, .gain = 4.0, .bin = 1},
+                         {.kind = GBT_SPLIT_SET, .feat = 2, .gain = 4.0, .bin = 1},
+                         {.kind = GBT_SPLIT_SET, .feat = 1, .gain = 4.0, .bin = 2},
+                         {.kind = GBT_SPLIT_SET, .feat = 1, .gain = 4.0, .bin = 1, .from_top = 1},
+                         {.kind = GBT_SPLIT_SET, .feat = 1, .gain = 4.0, .bin = 1, .missing_left = 1}};
+  for (int i = 0; i < 5; i++)
+    for (int j = 0; j < i; j++) CHECK(gbt_layer_standing(&c, &s[i], 0.0) != gbt_layer_standing(&c, &s[j], 0.0));
+  CHECK(gbt_layer_standing(&c, &s[0], 3.9) > 2.0);
+  CHECK_EQ_BITS(gbt_layer_standing(&c, &s[0], 4.0), 0.0);
+}
+
 void suite_contest(void) {
   RUN(deviates_are_normal);
   RUN(noise_fades);
@@ -255,4 +317,6 @@ void suite_contest(void) {
   RUN(the_next_candidate_is_taken);
   RUN(a_column_costs_once);
   RUN(copies_of_a_column_take_turns);
+  RUN(cuts_of_a_layer_take_turns);
+  RUN(deviates_of_candidates);
 }

@@ -540,6 +540,33 @@ static void first_largest_equals_a_loop(void) {
   free(gain);
 }
 
+static void standings_equal_formulas(void) {
+  test_rng rng = {63};
+  gbt_params params = gbt_params_default();
+  const gbt_handicap handicap[] = {{1.0, 0.0}, {0.7, 0.3}};
+  double *gain = calloc(MOST_CODES, sizeof *gain), *want = calloc(MOST_CODES, sizeof *want);
+  double *got = calloc(MOST_CODES, sizeof *got);
+  params.random_strength = 1.0;
+  for (int32_t n = 0; n >= 0; n = next_length(n)) {
+    for (int c = 0; c < 4; c++) {
+      const double before = c == 3 ? -1.0 : 2.0, least = c % 2 ? 0.5 : 0.0;
+      const gbt_contest contest = gbt_contest_of(&params, c < 2 ? NULL : handicap, 0.4, 2.0, 7, 3, before);
+      gbt_split s = {.kind = GBT_SPLIT_NUMERIC, .feat = c == 2, .missing_left = (int8_t)(c > 0)};
+      for (s.bin = 0; s.bin < n; s.bin++) {
+        s.gain = gain[s.bin] = test_below(&rng, 9) == 0 ? -1.0 : test_unit(&rng) * 2.0;
+        want[s.bin] = gbt_layer_standing(&contest, &s, least);
+      }
+      const uint64_t first = gbt_candidate(s.feat, s.missing_left, 0, 0);
+      for (int t = 0; t <= last_table(); t++) {
+        memset(got, 0xff, (size_t)n * sizeof *got);
+        table_at(t)->standings(n, gain, &contest, handicap[c == 2], first, least, got);
+        CHECK_EQ_BYTES(got, want, (size_t)n * sizeof *got);
+      }
+    }
+  }
+  free(gain), free(want), free(got);
+}
+
 static void tables_are_those_of_their_sets(void) {
   CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_SCALAR)->name, "scalar");
   if (gbt_simd_best() >= GBT_SIMD_AVX2) CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_AVX2)->name, "avx2");
@@ -559,4 +586,5 @@ void suite_cpu(void) {
   RUN(gains_equal_formulas);
   RUN(layer_gains_equal_formulas);
   RUN(first_largest_equals_a_loop);
+  RUN(standings_equal_formulas);
 }

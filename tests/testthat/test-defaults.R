@@ -2,17 +2,19 @@ plain <- list(grow_policy = "depthwise", max_depth = 6, eta = 0.1, lambda = 1, c
 x <- mtcars[-1]
 y <- mtcars$mpg
 train <- function(...) gbt_train(x, y, ..., threads = 1)
-of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE, objective = "squared_error") {
-  gbt:::rules_of(list(rows = rows, features = 5, outputs = 1, nrounds = nrounds, stopping = stopping), objective,
-                 named = c(...))
+of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE, objective = "squared_error", policy = "depthwise") {
+  gbt:::rules_of(list(rows = rows, features = 5, outputs = 1, nrounds = nrounds, grow_policy = policy,
+                      stopping = stopping), objective, named = c(...))
 }
 
 test_that("rules hold for what is not named, and for nothing else", {
-  expect_identical(of(), list(grow_policy = "symmetric", max_depth = 6, eta = 0.1, lambda = 3, colsample_bytree = 0.8))
-  expect_identical(names(of("eta", "lambda")), c("grow_policy", "max_depth", "colsample_bytree"))
+  expect_identical(of(), list(grow_policy = "symmetric", max_depth = 6, eta = 0.1, lambda = 3, colsample_bytree = 0.8,
+                              random_strength = 0.5))
+  expect_identical(names(of("eta", "lambda")), c("grow_policy", "max_depth", "colsample_bytree", "random_strength"))
   for (name in c("grow_policy", "max_depth", "max_leaves", "colsample_bynode", "num_parallel_tree", "boosting")) {
-    expect_false(any(c("grow_policy", "max_depth") %in% names(of(name))), label = name)
+    expect_false(any(c("grow_policy", "max_depth", "random_strength") %in% names(of(name))), label = name)
   }
+  expect_identical(of("grow_policy", policy = "symmetric")$random_strength, 0.5)
   for (name in c("mtry", "colsample_bytree", "colsample_bylevel")) expect_null(of(name)$colsample_bytree)
   m <- train(nrounds = 5)
   expect_setequal(m$by_rule, names(of()))
@@ -48,14 +50,16 @@ test_that("steps follow from rows, rounds and what ends the training", {
 test_that("classes and counts have rules of their own", {
   for (objective in c("logistic", "softmax")) {
     expect_identical(of(objective = objective)[c("min_child_weight", "random_strength")],
-                     list(min_child_weight = 0.1, random_strength = 0.5))
+                     list(min_child_weight = 0.1, random_strength = 1))
   }
-  expect_identical(setdiff(names(of(objective = "poisson")), names(of())), "random_strength")
+  expect_identical(of(objective = "poisson")$random_strength, 0.25)
+  expect_identical(of(objective = "softmax")$softmax_hessian, 1.3)
+  expect_null(of(objective = "logistic")$softmax_hessian)
   for (objective in c("quantile", "gamma", "custom")) expect_identical(names(of(objective = objective)), names(of()))
   expect_null(of("min_child_weight", objective = "logistic")$min_child_weight)
   m <- gbt_train(x, factor(mtcars$am), nrounds = 5, min_sum_hessian = 2, threads = 1)
   expect_identical(m$params$min_child_weight, 2)
-  expect_identical(m$params$random_strength, 0.5)
+  expect_identical(m$params$random_strength, 1)
 })
 
 test_that("rules draw nothing from R's generator", {

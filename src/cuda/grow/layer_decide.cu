@@ -18,13 +18,33 @@ __device__ int32_t only_of(const cu_view &v, const cu_layer_view &l, int32_t fea
   return f.kind == CU_SET && i >= 0 ? gbt_first_tried(l.tried + l.beg[feat], n / 2, i) : i;
 }
 
+/* How the layer's candidates, or where there is no noise its features, compete. To be asked before the layer has its
+ * split. */
+__device__ gbt_contest contest_of(const cu_view &v, const cu_layer_view &l, double *before) {
+  const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
+  *before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
+  return cu_contest(v, gbt_layer_identity(first->depth), *before);
+}
+
+/* What a candidate gains. */
+__device__ double gain_of(const cu_view &v, const cu_layer_view &l, const gbt_split &s) {
+  const cu_feature f = v.train.feat[s.feat];
+  const double *gain = l.gain + 2u * l.beg[s.feat] + (s.missing_left ? (uint32_t)f.n_bins + 1u : 0u);
+  if (s.kind != GBT_SPLIT_SET) return gain[s.bin];
+  const int32_t half = cu_n_candidates(v, l, s.feat, f) / 2;
+  return gain[(s.from_top ? half : 0) + s.bin - 1] -
+         gbt_set_cost(&v.params, v.tree->noise, s.bin, l.n_placed[s.feat]);
+}
+
 } // namespace
 
-/* The best candidate of every feature, a warp for each. */
+/* The best candidate of every feature, a warp for each; where candidates have noise, with its standing for its gain. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);
   const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
+  double before;
+  const gbt_contest contest = cu_n_fresh(v) > 0 ? contest_of(v, l, &before) : gbt_contest_plain();
   for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < v.feats[0]; t += n_warps) {
     const int32_t feat = v.feats[1 + t];
     const cu_feature f = v.train.feat[feat];
@@ -33,7 +53,6 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
     const int32_t only = drawn ? only_of(v, l, feat, f, missing) : -1;
     gbt_split best = cu_no_split();
     for (int left = 0; left <= missing && cu_is_searched(v, f, feat); left++) {
-      const double *gain = l.gain + 2u * l.beg[feat] + (left ? (uint32_t)f.n_bins + 1u : 0u);
       const uint8_t *tried = f.kind == CU_SET ? l.tried + l.beg[feat] : nullptr;
       const int32_t half = f.kind == CU_SET ? cu_n_candidates(v, l, feat, f) / 2 : 0;
       int32_t n = cu_n_candidates(v, l, feat, f);
@@ -41,7 +60,6 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
       for (int32_t c = (int32_t)cu_lane(); c < n; c += 32) {
         gbt_split s = cu_no_split();
         if (v.params.extra_trees && c != only) continue;
-        s.gain = gain[c];
         s.kind = f.kind == CU_NUMERIC ? GBT_SPLIT_NUMERIC : GBT_SPLIT_ONEHOT;
         s.feat = feat;
         s.bin = c;
@@ -52,9 +70,14 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
           s.kind = GBT_SPLIT_SET;
           s.from_top = c >= half;
           s.bin = c % half + 1;
-          s.gain -= gbt_set_cost(&v.params, v.tree->noise, s.bin, l.n_placed[feat]);
         }
-        if (s.gain > v.params.gamma && gbt_split_beats(&s, &best)) best = s;
+        s.gain = gain_of(v, l, s);
+        double least = v.params.gamma;
+        if (contest.noisy && s.gain > least) {
+          s.gain = gbt_layer_standing(&contest, &s, least);
+          least = 0.0;
+        }
+        if (s.gain > least && gbt_split_beats(&s, &best)) best = s;
       }
     }
     cu_warp_best(best, &l.best[t]);
@@ -90,20 +113,21 @@ __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick
 
 } // namespace
 
-/* One block: where features do not compete by gains alone, the winner alone stays in l.best. */
+/* One block: where features do not compete by gains alone, the winner alone stays in l.best, with what it gains. */
 __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   if (cu_n_fresh(v) <= 0) return;
-  const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
-  const double before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
-  const gbt_contest contest = cu_contest(v, gbt_layer_identity(first->depth), before);
+  double before;
+  const gbt_contest contest = contest_of(v, l, &before);
   gbt_split best = cu_no_split();
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
     gbt_split s = l.best[t];
-    if (!gbt_contest_admits(&contest, &s, v.params.gamma)) continue;
-    s.gain = gbt_standing(&contest, &s);
+    if (!contest.noisy) {
+      if (!gbt_contest_admits(&contest, &s, v.params.gamma)) continue;
+      s.gain = gbt_standing(&contest, &s);
+    }
     if (gbt_split_beats(&s, &best)) best = s;
   }
   cu_warp_best(best, &part[cu_warp()]);
@@ -115,6 +139,7 @@ __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
     gbt_split *its = &l.best[t];
     const int wins = best.kind != GBT_SPLIT_NONE && its->kind != GBT_SPLIT_NONE && its->feat == best.feat;
+    if (wins) its->gain = gain_of(v, l, *its);
     if (wins) *l.scored = before + its->gain; /* all threads have read what was there */
     if (!wins) its->kind = GBT_SPLIT_NONE;
   }

@@ -9,6 +9,7 @@
 #include "../math/gain.h"
 #include "../math/sampling.h"
 #include "../objective/objective.h"
+#include "../tree/contest.h"
 #include "cpu_layer_gains.h"
 
 #define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
@@ -64,6 +65,11 @@ typedef struct cpu_kernels {
   /* What the cuts behind n codes of a node gain, added to right[n] and, where it is not NULL, left[n]. */
   void (*layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg, double floor,
                       double *right, double *left);
+
+  /* Where n candidates of a layer stand, from number `first` on, of a feature with this handicap: as gbt_layer_standing
+   * has it. */
+  void (*standings)(int32_t n, const double *gain, const gbt_contest *contest, gbt_handicap handicap, uint64_t first,
+                    double least, double *standing);
 
   /* The first place of the largest of n numbers, NaN left out, if that is above 0, else -1. */
   int32_t (*first_largest)(int32_t n, const double *gain);

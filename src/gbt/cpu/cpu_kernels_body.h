@@ -187,6 +187,16 @@ TARGET static void KERNEL(layer_gains)(int32_t n, const cpu_layer_codes *codes, 
     LAYER_GAINS(n, &c, &node, reg, floor, right, left, 0);
 }
 
+TARGET static void KERNEL(standings)(int32_t n, const double *gain, const gbt_contest *contest, gbt_handicap handicap,
+                                     uint64_t first, double least, double *standing) {
+  const gbt_contest c = *contest;
+  for (int32_t i = 0; i < n; i++) {
+    const double count = gain[i] * handicap.weight - handicap.cost;
+    const double its = gbt_candidate_standing(&c, count, first + (uint32_t)i);
+    standing[i] = count > least ? its : 0.0;
+  }
+}
+
 TARGET static int32_t KERNEL(first_largest)(int32_t n, const double *gain) {
   const int64_t infinity = INT64_C(0x7ff0000000000000); /* bits of NaN are above it, or below 0 */
   int64_t top = 0; /* bits of positive numbers order like whole ones; those of negative ones are below 0 */
@@ -220,4 +230,5 @@ static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
                                           .unfix = KERNEL(unfix),
                                           .gains = KERNEL(gains),
                                           .layer_gains = KERNEL(layer_gains),
+                                          .standings = KERNEL(standings),
                                           .first_largest = KERNEL(first_largest)};

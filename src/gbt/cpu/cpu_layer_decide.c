@@ -11,10 +11,21 @@
 
 #define LAYER_NODES 64 /* nodes of a task */
 
+/* Whether a candidate beats one of the same feature or, where it is the best of its own, of another. */
+static int beats(const cpu_backend *be, const gbt_split *a, const gbt_split *b) {
+  const gbt_contest *contest = &be->layer.contest;
+  gbt_split x = *a, y = *b;
+  if (!contest->noisy) return a->feat == b->feat ? gbt_split_beats(a, b) : gbt_contest_beats(contest, a, b);
+  x.gain = gbt_layer_standing(contest, a, be->params->gamma);
+  y.gain = gbt_layer_standing(contest, b, be->params->gamma);
+  return gbt_split_beats(&x, &y);
+}
+
 static void try_candidate(const cpu_backend *be, gbt_split s, double gain, gbt_split *best) {
   s.gain = gain;
   s.has_missing = be->layer.missing[s.feat];
-  if (gain > be->params->gamma && gbt_split_beats(&s, best)) *best = s;
+  if (be->layer.contest.noisy && !(gbt_layer_standing(&be->layer.contest, &s, be->params->gamma) > 0.0)) return;
+  if (gain > be->params->gamma && (best->kind == GBT_SPLIT_NONE || beats(be, &s, best))) *best = s;
 }
 
 static void best_set(const cpu_backend *be, int32_t feat, const double *gain, int missing_left, gbt_split *best) {
@@ -41,7 +52,18 @@ static int32_t only_candidate(const cpu_backend *be, gbt_split_kind kind, int32_
   return be->params->extra_trees && n > 0 ? gbt_random_place(be->layer.cut_key, feat, n) : -1;
 }
 
-static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best) {
+/* Of n candidates from `first` on, which lie side by side: the place of the best one, or -1. */
+static int32_t best_place(const cpu_backend *be, int32_t n, const double *gain, const gbt_split *first,
+                          cpu_scratch *scratch) {
+  const gbt_contest *contest = &be->layer.contest;
+  if (!contest->noisy) return be->kernels->first_largest(n, gain);
+  const gbt_handicap handicap = contest->handicap ? contest->handicap[first->feat] : (gbt_handicap){1.0, 0.0};
+  const uint64_t number = gbt_candidate(first->feat, first->missing_left, first->from_top, first->bin);
+  be->kernels->standings(n, gain, contest, handicap, number, be->params->gamma, scratch->gain);
+  return be->kernels->first_largest(n, scratch->gain);
+}
+
+static void best_of_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, gbt_split *best) {
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
   const double *gain = be->layer.gain + 2 * be->layer.beg[feat];
   gbt_split_kind kind = kind_of(be, feat);
@@ -56,7 +78,7 @@ static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best
     int32_t n = kind == GBT_SPLIT_ONEHOT || (missing && !left) ? cuts->n_bins : cuts->n_bins - 1;
     gbt_split s = {.kind = (int32_t)kind, .feat = feat, .missing_left = (int8_t)left};
     const int32_t only = only_candidate(be, kind, feat, missing);
-    s.bin = only < 0 ? be->kernels->first_largest(n, gain) : only < n && gain[only] > 0.0 ? only : -1;
+    s.bin = only < 0 ? best_place(be, n, gain, &s, scratch) : only < n && gain[only] > 0.0 ? only : -1;
     if (s.bin >= 0) try_candidate(be, s, gain[s.bin], best);
   }
 }
@@ -65,13 +87,11 @@ static void best_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   int64_t beg = task * feats_of_task(be), end = beg + feats_of_task(be);
-  (void)thread;
   for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) {
     gbt_split own = {.kind = GBT_SPLIT_NONE};
-    best_of_feature(be, be->layer.feats[k], &own);
-    if (gbt_contest_admits(&be->layer.contest, &own, be->params->gamma) &&
-        gbt_contest_beats(&be->layer.contest, &own, &best))
-      best = own;
+    best_of_feature(be, be->layer.feats[k], &be->scratch.of[thread], &own);
+    if (!gbt_contest_admits(&be->layer.contest, &own, be->params->gamma)) continue;
+    if (best.kind == GBT_SPLIT_NONE || beats(be, &own, &best)) best = own;
   }
   be->split.found[task] = best;
 }
@@ -84,8 +104,11 @@ static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, 
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->layout->n_slots, best_task, be, err));
   best->kind = GBT_SPLIT_NONE;
-  for (size_t b = 0; b < n_tasks; b++)
-    if (gbt_contest_beats(&be->layer.contest, &be->split.found[b], best)) *best = be->split.found[b];
+  for (size_t b = 0; b < n_tasks; b++) {
+    const gbt_split *found = &be->split.found[b];
+    if (found->kind == GBT_SPLIT_NONE) continue;
+    if (best->kind == GBT_SPLIT_NONE || beats(be, found, best)) *best = *found;
+  }
   if (best->kind != GBT_SPLIT_NONE) be->layer.scored += best->gain;
   return GBT_OK;
 }

@@ -11,16 +11,22 @@
  *   s        random_strength * f * sqrt(sum g^2 / sum h) over the rows of the tree's output
  *   f        n / (n + exp(eta t)), n rows, t rounds before: noise fades once eta t comes near log(n)
  *
- * CatBoost does so for its score "Cosine", which is such a root, on a GPU with one deviate a feature; s and f are read
- * off its sources (catboost/private/libs/algo/greedy_tensor_search.cpp, cuda/methods/random_score_helper.h; its rows
- * weigh 1 in sum h). At random_strength 1 the noise is about the error that the root has because the rows are a sample.
+ * In symmetric growth every candidate of a layer, not only the best one of each feature, has a standing of its own: z
+ * by the hash of the tree, the layer and the candidate. There is one choice for a whole layer, so noise costs little,
+ * and cuts that are nearly as good take turns, which makes the sum of trees a smoother function of numbers. There z is
+ * a sum of four uniform numbers, which is near enough to a normal deviate and quick.
+ *
+ * CatBoost does so for its score "Cosine", which is such a root, on a CPU with a deviate for every candidate and on a
+ * GPU with one for every feature; s and f are read off its sources
+ * (catboost/private/libs/algo/greedy_tensor_search.cpp, cuda/methods/random_score_helper.h; its rows weigh 1 in sum h).
+ * At random_strength 1 the noise is about the error that the root has because the rows are a sample.
  *
  * Where features have handicaps (penalties on what the model does not use yet: boost/penalties.h), a gain counts weight
  * times, less a cost, and what is left must exceed what gains must.
  *
- * Cuts and sets within a feature compete by their gains alone, what a split gains is what is reported and tested, and
- * without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums, which are whole
- * numbers: the same on every device, and before best-first growth has come to it and given it a number. */
+ * Otherwise cuts and sets within a feature compete by their gains alone. What a split gains is what is reported and
+ * tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums, which
+ * are whole numbers: the same on every device, and before best-first growth has come to it and given it a number. */
 #ifndef GBT_TREE_CONTEST_H
 #define GBT_TREE_CONTEST_H
 
@@ -106,6 +112,34 @@ GBT_FN int gbt_contest_beats(const gbt_contest *c, const gbt_split *a, const gbt
   GBT_ASSERT(a->feat != b->feat);
   const double x = gbt_standing(c, a), y = gbt_standing(c, b);
   return x != y ? x > y : a->feat < b->feat;
+}
+
+/* ---- candidates of a layer, where there is noise ---- */
+
+/* What has its deviate: a feature's candidates are numbered on from the first one on that side and end. bin: of the
+ * split. */
+GBT_FN uint64_t gbt_candidate(int32_t feat, int missing_left, int from_top, int32_t bin) {
+  return (uint64_t)(uint32_t)feat << 32 | (uint64_t)missing_left << 31 | (uint64_t)from_top << 30 | (uint32_t)bin;
+}
+
+/* A deviate of variance 1 and a mean that is the same for all: the sum of the four bytes, each of variance
+ * (2^16 - 1) / 12. Above 0. */
+GBT_FN double gbt_candidate_deviate(uint32_t bits) {
+  const uint32_t pairs = (bits & 0x00ff00ffu) + (bits >> 8 & 0x00ff00ffu);
+  return (double)(int32_t)((pairs & 0xffffu) + (pairs >> 16) + 1u) * 0.0067659159;
+}
+
+/* By what is left of a gain; above 0 unless the score is not and there is no spread. */
+GBT_FN double gbt_candidate_standing(const gbt_contest *c, double count, uint64_t candidate) {
+  const double score = c->before + count;
+  return gbt_sqrt(score > 0.0 ? score : 0.0) + c->spread * gbt_candidate_deviate(gbt_hash32(c->key, candidate));
+}
+
+/* Where a candidate stands in a noisy contest of a layer; 0: nowhere, as it does not gain more than `least`. */
+GBT_FN double gbt_layer_standing(const gbt_contest *c, const gbt_split *s, double least) {
+  const double count = gbt_contest_gain(c, s);
+  if (!(count > least)) return 0.0;
+  return gbt_candidate_standing(c, count, gbt_candidate(s->feat, s->missing_left, s->from_top, s->bin));
 }
 
 #endif

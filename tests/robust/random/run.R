@@ -66,6 +66,13 @@ emulated <- installed("emulate")
 count <- list(cases = 0, comparisons = 0, devices = 0, refused = 0, failed = 0)
 bump <- function(name, by = 1) count[[name]] <<- count[[name]] + by
 
+# A device that has no room for the histograms of a symmetric tree's layers within `hist_memory` says so; the CPU
+# builds them again.
+device_refuses <- function(case, outcome) {
+  !is.null(case$args$hist_memory) && is.character(outcome$model) &&
+    startsWith(outcome$model, "gbt_error_memory") && grepl("raise `hist_memory`", outcome$model, fixed = TRUE)
+}
+
 # What does not hold for a case: names, none when all does. on_device: on the emulated one as well.
 judge <- function(case, on_device = FALSE) {
   result <- in_child(check_case(case))
@@ -77,7 +84,8 @@ judge <- function(case, on_device = FALSE) {
   }
   if (on_device) {
     bump("devices")
-    if (!identical(in_build("emulate", case, "cuda"), result$outcome)) failed <- c(failed, "emulated device")
+    outcome <- in_build("emulate", case, "cuda")
+    if (!identical(outcome, result$outcome) && !device_refuses(case, outcome)) failed <- c(failed, "emulated device")
   }
   bump("comparisons", result$compared + length(others) + on_device)
   if (is.character(result$outcome$model)) bump("refused")
