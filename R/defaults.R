@@ -48,10 +48,11 @@ default_rules <- list(
   new_rule("random_strength",
            function(facts, objective, preset) {
              if (!identical(facts$grow_policy, "symmetric")) return(NULL)
-             list(random_strength = if (objective %in% class_objectives) 1 else if (objective == "poisson") 0.25 else 0.5)
+             strength <- if (objective %in% class_objectives) 1 else if (objective == "poisson") 0.25 else 0.5
+             list(random_strength = strength)
            },
-           paste("In symmetric trees 1 for classes, 0.25 for counts, else 0.5: splits that are nearly as good take",
-                 "turns. 0 in others."), "Noise"),
+           paste("In symmetric trees 1 for classes, 0.25 for \"poisson\", else 0.5: splits that are nearly as good",
+                 "take turns. 0 in others."), "Noise"),
   new_rule("softmax_hessian",
            function(facts, objective, preset) if (objective == "softmax") list(softmax_hessian = 1.3),
            "1.3: longer steps than with 2, so fewer rounds.", "Classes and counts")
@@ -87,12 +88,16 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   out
 }
 
-# The values of an earlier training, `params`, for parameters that rules would decide now.
-rules_kept <- function(params, named) {
+# The values of an earlier training, `params`, for parameters that rules would decide now. What goes with symmetric
+# trees or with one objective does not go on into others.
+rules_kept <- function(params, named, objective, grow_policy) {
   ruled <- setdiff(unlist(lapply(rules_beside(named), `[[`, "parameters")), binning_arguments)
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
+  if (objective != "softmax") out$softmax_hessian <- NULL
+  other_trees <- given_or(params$grow_policy, "symmetric") == "symmetric" && grow_policy != "symmetric"
+  if (other_trees && is.null(out$grow_policy)) out$random_strength <- NULL
   if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # which it is where nobody says anything
   out
 }
@@ -105,7 +110,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   if (is.null(kept) && !is.null(init)) kept <- check_model(init, "init_model")$params
   value <- rules_of(facts, objective, request$preset, named)
   ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
-  if (!is.null(kept)) value <- utils::modifyList(ours, rules_kept(kept, named))
+  if (!is.null(kept)) value <- utils::modifyList(ours, rules_kept(kept, named, objective, facts$grow_policy))
   request$by_rule <- value
   ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`
   request$host[names(value)[ours]] <- value[ours]

@@ -72,7 +72,7 @@ not_offered <- local({
   no("diffusion_temperature", "stochastic gradient Langevin boosting is not offered")
 
   # splits and features
-  no("random_score_type", "the noise of `random_strength` is normal and fades with the rounds",
+  no("random_score_type", "the noise of `random_strength` is nearly normal and fades with the rounds",
      "NormalWithModelSizeDecrease")
   no("score_function", "splits are scored by gain, with Newton's leaf weights", "NewtonL2")
   no("feature_contri feature_contrib fc fp feature_penalty cegb_penalty_feature_lazy per_object_feature_penalties",

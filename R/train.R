@@ -85,8 +85,8 @@
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
-#' one split, the one with the largest sum of gains over the nodes of the layer. Such trees are full, up to `max_depth`
-#' layers (1 to 16) or as many as fit into `max_leaves`; they are fast to predict with and less inclined to overfit.
+#' one split, the one with the largest sum of gains over its nodes (but for noise, below). Such trees are full, up to
+#' `max_depth` layers (1 to 16) or as many as fit into `max_leaves`; they predict fast and are less inclined to overfit.
 #' `gamma` is the least sum of gains of a layer. A node that the split does not suit (a child would miss
 #' `min_child_weight` or `min_data_in_leaf`, violate a monotone constraint, or the node would gain nothing) adds nothing
 #' to the sum and keeps its value: both of its children take it, those without training rows among them. In the table of
@@ -96,7 +96,7 @@
 #' @section Noise in the choice of splits:
 #' With `random_strength` above 0 the largest gain need not win: splits are compared by
 #' \eqn{\sqrt{S} + s z}{sqrt(S) + s z}. S is the score of the node and what the split gains (in a symmetric tree: of
-#' all leaves so far), z a normal deviate, and s `random_strength` times the standard deviation of the gradients per
+#' all leaves so far), z a normal deviate, nearly, and s `random_strength` times the standard deviation of gradients per
 #' unit of hessian: at 1 about the error that the root of S has because the rows are a sample. In symmetric trees every
 #' split of a layer has a deviate: features and cuts that are nearly as good take turns, so that a sum of trees is
 #' smoother in numbers, as CatBoost's is. In others a feature enters with the best split that it has in a node. s fades:

@@ -129,8 +129,14 @@ tune <- function(source, given, plan) {
   args$seed <- seed
   args$verbose <- 0
   facts <- facts_of(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
-  chosen <- rules_of(facts, rows$response$objective, match_choice(args[["preset"]], presets, "preset"),
-                     c(names(args), names(space)))
+  preset <- match_choice(args[["preset"]], presets, "preset")
+  facts$grow_policy <- given_or(args[["grow_policy"]], facts$grow_policy)
+  named <- c(names(args), names(space))
+  rules <- function(grow_policy = NULL) {
+    facts$grow_policy <- given_or(grow_policy, facts$grow_policy)
+    rules_of(facts, rows$response$objective, preset, named)
+  }
+  chosen <- rules() # the same, too; what goes with the policy of one configuration is not among it
   request$host$max_bin <- given_or(chosen$max_bin, request$host$max_bin)
   raw <- rows # binned rows have no `x` any more
   rows$source <- binned_once(rows$source, request, rows$response)
@@ -139,7 +145,7 @@ tune <- function(source, given, plan) {
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
   search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
                  space = space, side = side, columns = columns_print(raw$source$x),
-                 metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, chosen = chosen,
+                 metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, rules = rules,
                  verbose = request$host$verbose,
                  until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
   run_search(search)
@@ -317,14 +323,15 @@ search_result <- function(search, state, stopped) {
   done <- state$done
   seen <- which(done$stage > 0L)
   best <- ranked(done, search$maximise)[1L]
+  chosen <- search$rules(if (!is.na(best)) state$configs[["grow_policy"]][best]) # NULL where all have the same
   columns <- c(list(config = seq_along(done$stage)), as.list(state$configs), as.list(done)[names(done) != "ended"])
   structure(class = "gbt_tune", list(
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,
     larger_is_better = search$maximise, best = if (!is.na(best)) lapply(state$configs, `[`, best),
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
     folds = lapply(search$folds, function(fold) which(fold$held)),
-    params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], search$chosen),
-    by_rule = names(search$chosen),
+    params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], chosen),
+    by_rule = names(chosen),
     objective = search$rows$response$objective, n_obs = search$rows$n,
     rows = label_print(search$rows$response$label), columns = search$columns,
     call = search$plan$call,

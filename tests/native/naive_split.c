@@ -104,7 +104,7 @@ static int better(const gbt_split *a, const gbt_split *b) {
   return 0;
 }
 
-/* Where a feature stands with its best split, in a node or layer that scored so much before; see tree/contest.h. of:
+/* Where a feature stands with its best split, in a node that scored so much before; see tree/contest.h. of:
  * what tells the node apart. */
 static double counts(const naive *nv, const gbt_split *s) { return s->gain * nv->weight[s->feat] - nv->cost[s->feat]; }
 
@@ -387,7 +387,7 @@ static void try_layer(const layer_view *l, gbt_split s, double fine, gbt_split *
   s.feat = l->all.feat;
   s.has_missing = (int8_t)l->missing;
   if (!(s.gain > 0.0 && s.gain > l->nv->p->gamma)) return;
-  if (l->nv->p->random_strength > 0.0 && counts(l->nv, &s) <= l->nv->p->gamma) return;
+  if (l->nv->p->random_strength > 0.0 && counts(l->nv, &s) <= l->nv->p->gamma) return; /* so it stands above 0 */
   if (layer_better(l->nv, &s, best, l->depth)) *best = s;
 }
 

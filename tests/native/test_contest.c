@@ -1,4 +1,4 @@
-/* How features compete for a split (tree/contest.h): deviates, noise that fades, who wins how often, handicaps; cuts
+/* How splits compete (tree/contest.h): deviates, noise that fades, who wins how often, handicaps; cuts
  * drawn by chance (tree/random_cut.h); penalties (boost/penalties.h). That trainings choose so is for the suites train
  * and random, whose twin has the formulas once more. */
 #include "../../src/gbt/tree/contest.h"

@@ -212,7 +212,8 @@ test_that("a column that is constant in the training rows has no statistics", {
   z <- sin(seq_len(n)) + d$v
   trees <- function(x, ...) {
     label <- if (inherits(x, "gbt_data")) NULL else z
-    as.data.frame(gbt_train(x, label, ..., nrounds = 5, colsample_bytree = 1, seed = 1, threads = 1))
+    as.data.frame(gbt_train(x, label, ..., nrounds = 5, colsample_bytree = 1, random_strength = 0, seed = 1,
+                            threads = 1))
   }
   for (method in c("target", "quartiles", "count")) {
     expect_identical(trees(d[1:3], cat_method = method), trees(d["v"]))

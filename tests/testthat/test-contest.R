@@ -1,4 +1,4 @@
-# How features compete for a split: random_strength.
+# How splits compete: random_strength.
 set.seed(11)
 n <- 300
 x <- matrix(rnorm(n * 8), n, dimnames = list(NULL, letters[1:8]))
@@ -9,15 +9,17 @@ train <- function(..., eta = 0.1) {
 
 test_that("random_strength lets other features win, and reports the gains that they have", {
   for (policy in c("depthwise", "lossguide", "symmetric")) {
-    root <- function(seed, column = colnames(x), ...) {
+    root <- function(seed, column = colnames(x), random_strength = 0) {
       as.data.frame(gbt_train(x[, column, drop = FALSE], y, nrounds = 1, max_depth = 1, grow_policy = policy,
-                              seed = seed, threads = 1, ...))[1, ]
+                              random_strength = random_strength, seed = seed, threads = 1))[1, ]
     }
     won <- character(0)
     for (seed in 1:30) {
       one <- root(seed, random_strength = 3)
       won <- c(won, one$feature)
-      if (seed < 6) expect_identical(one$gain, root(seed, one$feature)$gain) # gradients are rounded by the seed
+      best <- root(seed, one$feature)$gain # gradients are rounded by the seed
+      if (seed < 6 && policy == "symmetric") expect_lte(one$gain, best) # another cut may have won
+      if (seed < 6 && policy != "symmetric") expect_identical(one$gain, best)
     }
     expect_gt(length(unique(won)), 2)
     expect_identical(root(1, random_strength = 1e-9), root(1))

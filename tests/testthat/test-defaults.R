@@ -98,6 +98,31 @@ test_that("what was chosen is kept where a training is done again or goes on", {
                    list(grow_policy = "lossguide", max_leaves = 4, eta = 0.07))
 })
 
+test_that("what goes with symmetric trees or one objective does not go on into others", {
+  first <- gbt_train(Species ~ ., iris, nrounds = 4, threads = 1)
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  other <- suppressWarnings(gbt_refit(first, data = two, nrounds = 4))
+  expect_identical(other$params$softmax_hessian, 2)
+  expect_identical(other$params$random_strength, 1)
+  expect_identical(gbt_refit(first, max_depth = 2, nrounds = 4)$params$random_strength, 0)
+  deep <- gbt_train(mpg ~ ., mtcars, nrounds = 4, grow_policy = "depthwise", random_strength = 2, threads = 1)
+  expect_identical(gbt_train(mpg ~ ., mtcars, nrounds = 4, init_model = deep, threads = 1)$params$random_strength, 2)
+  more <- gbt_train(mpg ~ ., mtcars, nrounds = 4, init_model = train(nrounds = 3), threads = 1)
+  expect_false("softmax_hessian" %in% more$by_rule)
+  # a search rates configurations with what their trees go with, and so is the winner trained
+  for (policy in c("symmetric", "depthwise")) {
+    strength <- if (policy == "symmetric") 0.5 else 0
+    tune <- function(...) {
+      gbt_tune(mpg ~ ., mtcars, configs = 2, folds = 3, nrounds = 20, seed = 1, threads = 1, ...)
+    }
+    tuned <- tune(space = list(lambda = c(1, 10), grow_policy = policy))
+    expect_identical(gbt_refit(tuned)$params$random_strength, strength)
+    fixed <- tune(space = list(lambda = c(1, 10)), grow_policy = policy)
+    expect_identical(gbt_refit(fixed)$params$random_strength, strength)
+    expect_identical(fixed$results$estimate, tuned$results$estimate)
+  }
+})
+
 test_that("the table of rules and models say what was chosen", {
   rules <- gbt_defaults()
   expect_s3_class(rules, "gbt_defaults")

@@ -2,9 +2,9 @@
 n <- 3000
 x <- withr::with_seed(31, as.data.frame(matrix(round(rnorm(n * 6), 2), n, dimnames = list(NULL, letters[1:6]))))
 y <- with(x, sin(2 * a) + b * (c > 0) + abs(d)) + withr::with_seed(32, rnorm(n, 0, 0.3))
-train <- function(x, y, ..., nrounds = 5, eta = 0.1, colsample_bytree = 1) {
+train <- function(x, y, ..., nrounds = 5, eta = 0.1, colsample_bytree = 1, random_strength = 0) {
   gbt_train(x, y, nrounds = nrounds, eta = eta, colsample_bytree = colsample_bytree, grow_policy = "symmetric",
-            threads = 1, ...)
+            random_strength = random_strength, threads = 1, ...)
 }
 trees_of <- function(model) split(as.data.frame(model), as.data.frame(model)$tree)
 depth_of <- function(t) floor(log2(t$node + 1))
@@ -146,7 +146,7 @@ test_that("a symmetric model is a model: bytes, threads, files, slices, going on
   expect_symmetric(gbt_train(other, z, nrounds = 1, grow_policy = "symmetric", init_model = m[1:3], threads = 1))
   t <- as.data.frame(m)
   gain <- tapply(t$gain, t$feature, sum)
-  share <- gbt_importance(m)
+  share <- gbt_importance(m, by = "feature")
   share <- share[share$feature %in% names(gain), ]
   expect_equal(share$gain, as.vector(gain[share$feature]) / sum(gain), tolerance = 1e-12)
 })

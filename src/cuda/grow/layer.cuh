@@ -26,7 +26,7 @@ struct cu_layer_pick {
   X(CU_SCRATCH, double, part, 2 * l->n_codes * (uint64_t)l->at_once)                                                  \
   X(CU_SCRATCH, int32_t, at, 2 * (size_t)v->max_step) /* by fresh node, its place in `search`; -1: none */            \
   X(CU_SCRATCH, uint32_t, missing, v->n_features) /* a node of the layer has missing values */                        \
-  X(CU_SCRATCH, gbt_split, best, v->n_features) /* by place in feats */                                               \
+  X(CU_SCRATCH, gbt_split, best, v->n_features) /* by place in feats; gains may be standings: k_layer_contest */       \
   X(CU_SCRATCH, cu_layer_pick, pick, 1)                                                                               \
   X(CU_SCRATCH, double, scored, 1) /* by the tree so far: as cpu_layer.scored */                                      \
   X(CU_SCRATCH, uint16_t, order, v->n_set_feats > 0 ? l->n_codes : 0) /* by code: levels in order, of a whole tree */ \

@@ -22,6 +22,8 @@ __device__ int32_t only_of(const cu_view &v, const cu_layer_view &l, int32_t fea
  * split. */
 __device__ gbt_contest contest_of(const cu_view &v, const cu_layer_view &l, double *before) {
   const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
+  *before = 0.0;
+  if (!cu_contests(v)) return gbt_contest_plain();
   *before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
   return cu_contest(v, gbt_layer_identity(first->depth), *before);
 }

@@ -44,7 +44,7 @@ __device__ static __forceinline__ cu_asked cu_ask(const cu_view &v, const gbt_gr
 /* Whether features do not compete by gains alone. */
 __device__ static __forceinline__ int cu_contests(const cu_view &v) { return gbt_contests(&v.params, v.handicap); }
 
-/* How features compete for a node or layer. */
+/* How splits compete for a node or layer. */
 __device__ static __forceinline__ gbt_contest cu_contest(const cu_view &v, uint64_t of, double before) {
   if (!cu_contests(v)) return gbt_contest_plain();
   return gbt_contest_of(&v.params, v.handicap, v.tree->task.contest_noise, v.tree->noise, v.tree->task.tree, of,

@@ -1,5 +1,5 @@
-/* Symmetric growth: once all nodes of a layer have been searched, the candidate with the largest sum of gains becomes
- * the split of all of them.
+/* Symmetric growth: once all nodes of a layer have been searched, the candidate with the largest sum of gains, or where
+ * there is noise the one that stands best (tree/contest.h), becomes the split of all of them.
  *
  * Every node then needs its own left sums, from its histogram or, where it has none, from its rows; they say
  * what it gains itself and whether it is kept (cpu_split_layer.c). */
@@ -11,7 +11,7 @@
 
 #define LAYER_NODES 64 /* nodes of a task */
 
-/* Whether a candidate beats one of the same feature or, where it is the best of its own, of another. */
+/* Whether one candidate beats another; two of different features are the best ones of theirs. */
 static int beats(const cpu_backend *be, const gbt_split *a, const gbt_split *b) {
   const gbt_contest *contest = &be->layer.contest;
   gbt_split x = *a, y = *b;

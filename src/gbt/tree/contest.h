@@ -1,4 +1,4 @@
-/* How features compete for a node or, in symmetric growth, for a layer. Shared word by word by all backends.
+/* How splits compete for a node or, in symmetric growth, for a layer. Shared word by word by all backends.
  *
  * A feature enters with the best split that it has there; the largest gain wins (gbt_split_beats), unless noise is
  * asked for (`random_strength`). Then a feature's standing is
