@@ -24,9 +24,10 @@
  * Where features have handicaps (penalties on what the model does not use yet: boost/penalties.h), a gain counts weight
  * times, less a cost, and what is left must exceed what gains must.
  *
- * Otherwise cuts and sets within a feature compete by their gains alone. What a split gains is what is reported and
- * tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums, which
- * are whole numbers: the same on every device, and before best-first growth has come to it and given it a number. */
+ * In other trees cuts and sets within a feature compete by their gains alone. What a split gains is what is reported
+ * and tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums,
+ * which are whole numbers: the same on every device, and before best-first growth has come to it and given it a number.
+ */
 #ifndef GBT_TREE_CONTEST_H
 #define GBT_TREE_CONTEST_H
 
