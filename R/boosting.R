@@ -16,12 +16,13 @@ check_boosting <- function(params, args) {
   given <- function(name) !is.null(args$value[[name]])
   if (params$boosting != "dart") {
     for (name in Filter(given, c("rate_drop", "skip_drop", "max_drop", "normalize_type"))) {
-      if (identical(params[[name]], 0)) next # nothing is dropped
+      if (identical(params[[name]], 0) || identical(params[[name]], engine_defaults()[[name]])) next
       stop_argument(sprintf("%s is for `boosting = \"dart\"`; it is \"%s\"", param_text(name, args$typed[name]),
                             params$boosting), name)
     }
   }
-  if (given("model_shrink_mode") && params$model_shrink_rate == 0) {
+  mode_said <- given("model_shrink_mode") && params$model_shrink_mode != engine_defaults()$model_shrink_mode
+  if (mode_said && params$model_shrink_rate == 0) {
     stop_argument(sprintf("%s needs a `model_shrink_rate` above 0",
                           param_text("model_shrink_mode", args$typed["model_shrink_mode"])), "model_shrink_mode")
   }

@@ -136,14 +136,15 @@ chosen_lines <- function(values) {
 #' Defaults that follow from the data
 #'
 #' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look
-#' at numbers of rows and rounds and at how training ends, never at the response itself. A model says which
-#' parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
+#' at the objective, at numbers of rows and rounds and at how training ends, never at the response itself. A model says
+#' which parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
 #'
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
 #' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they
 #' mean there. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_params()]
-#' lists. With `init_model` training goes on with the values of that model, and [gbt_refit()] keeps those that a
-#' cross-validation, a search or early stopping was run with.
+#' lists. With `init_model` parameters that rules would decide have the values of that model, others (constraints
+#' among them) are to be named again; and [gbt_refit()] keeps what rules had chosen for a cross-validation, a search or
+#' early stopping.
 #'
 #' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, fewer bins and smaller
 #' trees of half of the features, `"best"` makes an `ensemble`. A parameter that is named has its value there as well.

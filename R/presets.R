@@ -8,9 +8,14 @@ preset_rules <- list(
     "With `preset = \"best\"` the model is the mean of 5.", "bench/results/presets.md"
   ),
   new_rule(
-    "subsample", function(facts, objective, preset) if (preset == "best") list(subsample = 0.8),
-    "With `preset = \"best\"` 0.8, so that members of the ensemble differ.", "bench/results/presets.md",
-    c("sampling_method", "class_shares")
+    "random_strength",
+    function(facts, objective, preset) {
+      if (preset == "best" && identical(facts$grow_policy, "symmetric") && objective != "poisson") {
+        list(random_strength = 1)
+      }
+    },
+    "With `preset = \"best\"` 1 in symmetric trees but for \"poisson\": members of the ensemble differ by their noise.",
+    "Presets"
   ),
   new_rule(
     c("grow_policy", "max_depth", "max_leaves"),

@@ -167,4 +167,6 @@ test_that("parameters of what is not asked for are refused", {
     grown(tail_rounds = 0)
   })
   expect_identical(leaves(grown(rate_drop = 0, skip_drop = 0, uniform_drop = FALSE)), leaves(grown()))
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 4, threads = 1) # all parameters of a model, at their defaults too
+  expect_same_bytes(gbt_train(mpg ~ ., mtcars, nrounds = 4, params = m$params, threads = 1)$state, m$state)
 })
