@@ -106,7 +106,7 @@ test_that("nothing is ignored in silence", {
     train(booster = "gblinear")
     train(boosting = "rf")
     train(class_names = "a")
-    train(rate_drop = 0.1)
+    train(rate_drop = 0.2)
     train(tweedie_variance_power = 1.5)
     train(linear_tree = TRUE)
     train(silent = FALSE)
