@@ -18,7 +18,7 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
 # those rounds allow. `reach` is about the eta times rounds after which the data have been learnt.
 eta_of <- function(facts) {
   reach <- 10 * (facts$rows / 1000)^0.45
-  least <- if (facts$stopping) 0.05 else 0.02
+  least <- if (facts$stopping) 0.06 else 0.02
   min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
 }
 
@@ -33,7 +33,7 @@ default_rules <- list(
   ),
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts)),
-    paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.05 with early stopping or",
+    paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.06 with early stopping or",
           "`checkpoint`: few rounds take larger steps, and more rows are worth more of them."),
     "Step size"
   ),
@@ -125,7 +125,7 @@ with_ruled <- function(args, request) {
   args
 }
 
-# "by rule   grow_policy symmetric, max_depth 6, eta 0.05" of a model that is printed, in lines.
+# "by rule   grow_policy symmetric, max_depth 6, eta 0.06" of a model that is printed, in lines.
 chosen_lines <- function(values) {
   shown <- function(v) paste(if (is.numeric(v)) format_number(signif(v, 4L)) else unlist(v), collapse = " ")
   text <- vapply(values, shown, "")
