@@ -108,10 +108,15 @@ static int better(const gbt_split *a, const gbt_split *b) {
  * what tells the node apart. */
 static double counts(const naive *nv, const gbt_split *s) { return s->gain * nv->weight[s->feat] - nv->cost[s->feat]; }
 
+/* Of the noise of this round. */
+static double spread_of(const naive *nv) {
+  double left = (double)nv->n * gbt_exp(-nv->eta * (double)nv->round);
+  return nv->p->random_strength * (left / (1.0 + left)) * gbt_sqrt(nv->noise[nv->output]);
+}
+
 static double standing(const naive *nv, const gbt_split *s, uint64_t of, double before) {
   if (nv->p->random_strength == 0.0) return counts(nv, s);
-  double left = (double)nv->n * gbt_exp(-nv->eta * (double)nv->round), score = before + counts(nv, s);
-  double spread = nv->p->random_strength * (left / (1.0 + left)) * gbt_sqrt(nv->noise[nv->output]);
+  double score = before + counts(nv, s), spread = spread_of(nv);
   uint32_t hash = gbt_hash32(gbt_key((uint64_t)nv->p->seed, 9, nv->tree, of), (uint64_t)s->feat);
   double chance = ((double)hash + 0.5) / 4294967296.0;
   double deviate = chance < 0.5 ? -gbt_normal_above(chance) : gbt_normal_above(1.0 - chance);
@@ -361,8 +366,7 @@ static double own_gain(const layer_view *l, int32_t i, gbt_split s, gbt_sum *lef
 
 /* Where a candidate of a layer stands, with noise of its own; see tree/contest.h. */
 static double layer_standing(const naive *nv, const gbt_split *s, int32_t depth) {
-  double faded = (double)nv->n * gbt_exp(-nv->eta * (double)nv->round), score = nv->scored + counts(nv, s);
-  double spread = nv->p->random_strength * (faded / (1.0 + faded)) * gbt_sqrt(nv->noise[nv->output]);
+  double score = nv->scored + counts(nv, s), spread = spread_of(nv);
   uint64_t number = (uint64_t)s->feat * 4294967296u + (uint64_t)s->missing_left * 2147483648u +
                     (uint64_t)s->from_top * 1073741824u + (uint64_t)s->bin;
   uint32_t hash = gbt_hash32(gbt_key((uint64_t)nv->p->seed, 9, nv->tree, (uint64_t)depth), number), sum = 1;

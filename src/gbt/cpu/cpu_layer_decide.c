@@ -15,6 +15,7 @@
 static int beats(const cpu_backend *be, const gbt_split *a, const gbt_split *b) {
   const gbt_contest *contest = &be->layer.contest;
   gbt_split x = *a, y = *b;
+  if (a->kind == GBT_SPLIT_NONE || b->kind == GBT_SPLIT_NONE) return gbt_split_beats(a, b);
   if (!contest->noisy) return a->feat == b->feat ? gbt_split_beats(a, b) : gbt_contest_beats(contest, a, b);
   x.gain = gbt_layer_standing(contest, a, be->params->gamma);
   y.gain = gbt_layer_standing(contest, b, be->params->gamma);
@@ -25,7 +26,7 @@ static void try_candidate(const cpu_backend *be, gbt_split s, double gain, gbt_s
   s.gain = gain;
   s.has_missing = be->layer.missing[s.feat];
   if (be->layer.contest.noisy && !(gbt_layer_standing(&be->layer.contest, &s, be->params->gamma) > 0.0)) return;
-  if (gain > be->params->gamma && (best->kind == GBT_SPLIT_NONE || beats(be, &s, best))) *best = s;
+  if (gain > be->params->gamma && beats(be, &s, best)) *best = s;
 }
 
 static void best_set(const cpu_backend *be, int32_t feat, const double *gain, int missing_left, gbt_split *best) {
@@ -90,8 +91,7 @@ static void best_task(void *arg, int64_t task, int thread) {
   for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) {
     gbt_split own = {.kind = GBT_SPLIT_NONE};
     best_of_feature(be, be->layer.feats[k], &be->scratch.of[thread], &own);
-    if (!gbt_contest_admits(&be->layer.contest, &own, be->params->gamma)) continue;
-    if (best.kind == GBT_SPLIT_NONE || beats(be, &own, &best)) best = own;
+    if (gbt_contest_admits(&be->layer.contest, &own, be->params->gamma) && beats(be, &own, &best)) best = own;
   }
   be->split.found[task] = best;
 }
@@ -104,11 +104,8 @@ static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, 
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->layout->n_slots, best_task, be, err));
   best->kind = GBT_SPLIT_NONE;
-  for (size_t b = 0; b < n_tasks; b++) {
-    const gbt_split *found = &be->split.found[b];
-    if (found->kind == GBT_SPLIT_NONE) continue;
-    if (best->kind == GBT_SPLIT_NONE || beats(be, found, best)) *best = *found;
-  }
+  for (size_t b = 0; b < n_tasks; b++)
+    if (beats(be, &be->split.found[b], best)) *best = be->split.found[b];
   if (best->kind != GBT_SPLIT_NONE) be->layer.scored += best->gain;
   return GBT_OK;
 }

@@ -117,8 +117,8 @@ GBT_FN int gbt_contest_beats(const gbt_contest *c, const gbt_split *a, const gbt
 
 /* ---- candidates of a layer, where there is noise ---- */
 
-/* What has its deviate: a feature's candidates are numbered on from the first one on that side and end. bin: of the
- * split. */
+/* The number that a candidate's deviate is a hash of. Candidates that differ by their bin alone have numbers in a
+ * row. */
 GBT_FN uint64_t gbt_candidate(int32_t feat, int missing_left, int from_top, int32_t bin) {
   return (uint64_t)(uint32_t)feat << 32 | (uint64_t)missing_left << 31 | (uint64_t)from_top << 30 | (uint32_t)bin;
 }
