@@ -55,7 +55,7 @@ default_rules <- list(
                  "take turns. 0 in others."), "Noise"),
   new_rule("softmax_hessian",
            function(facts, objective, preset) if (objective == "softmax") list(softmax_hessian = 1.3),
-           "1.3: longer steps than with 2, so fewer rounds.", "Classes and counts")
+           "1.3 for \"softmax\": longer steps than with 2, so fewer rounds.", "Classes and counts")
 )
 
 # What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of
@@ -74,6 +74,14 @@ all_rules <- function() c(default_rules, preset_rules) # see R/presets.R
 # Those whose default no table can show.
 ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parameters")))
 
+# What counts as named: who says that there is one tree a round, as there is anyway, asks for nothing by it.
+# values: of parameters, by name.
+counts_as_named <- function(values) {
+  plain <- list(boosting = "gbtree", num_parallel_tree = 1, colsample_bynode = 1)
+  said <- vapply(names(plain), function(name) isTRUE(all.equal(values[[name]], plain[[name]])), NA)
+  setdiff(names(values), names(plain)[said])
+}
+
 # The rules that hold beside these parameters of the user's.
 rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
@@ -88,7 +96,7 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   out
 }
 
-# The values of an earlier training, `params`, for parameters that rules would decide now. What goes with symmetric
+# The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
 # trees or with one objective does not go on into others.
 rules_kept <- function(params, named, objective, grow_policy) {
   ruled <- setdiff(unlist(lapply(rules_beside(named), `[[`, "parameters")), binning_arguments)
@@ -96,8 +104,8 @@ rules_kept <- function(params, named, objective, grow_policy) {
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
   if (objective != "softmax") out$softmax_hessian <- NULL
-  other_trees <- given_or(params$grow_policy, "symmetric") == "symmetric" && grow_policy != "symmetric"
-  if (other_trees && is.null(out$grow_policy)) out$random_strength <- NULL
+  symmetric <- c(given_or(params$grow_policy, "symmetric"), given_or(out$grow_policy, grow_policy)) == "symmetric"
+  if (symmetric[1L] != symmetric[2L]) out$random_strength <- NULL # rules say again
   if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # which it is where nobody says anything
   out
 }
@@ -105,12 +113,17 @@ rules_kept <- function(params, named, objective, grow_policy) {
 # The request with what the rules say among its parameters, and as `by_rule`. kept: values to be taken instead, of the
 # training that is done again or, with `init_model`, gone on from.
 with_rules <- function(request, facts, objective, kept = NULL) {
-  named <- names(request$args$value)
+  named <- counts_as_named(request$args$value)
   init <- request$args$value[["init_model"]]
   if (is.null(kept) && !is.null(init)) kept <- check_model(init, "init_model")$params
   value <- rules_of(facts, objective, request$preset, named)
-  ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
-  if (!is.null(kept)) value <- utils::modifyList(ours, rules_kept(kept, named, objective, facts$grow_policy))
+  if (!is.null(kept)) {
+    kept <- rules_kept(kept, named, objective, facts$grow_policy)
+    facts$grow_policy <- given_or(kept$grow_policy, facts$grow_policy)
+    noise <- rules_of(facts, objective, request$preset, c(named, "grow_policy"))["random_strength"]
+    ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
+    value <- utils::modifyList(ours, c(kept, noise[lengths(noise) > 0L & !names(noise) %in% names(kept)]))
+  }
   request$by_rule <- value
   ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`
   request$host[names(value)[ours]] <- value[ours]
@@ -141,7 +154,8 @@ chosen_lines <- function(values) {
 #'
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
 #' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they
-#' mean there. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_params()]
+#' mean there; `boosting = "gbtree"`, `num_parallel_tree = 1` and `colsample_bynode = 1`, which hold anyway, change
+#' nothing. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_params()]
 #' lists. With `init_model` parameters that rules would decide have the values of that model, others (constraints
 #' among them) are to be named again; and [gbt_refit()] keeps what rules had chosen for a cross-validation, a search or
 #' early stopping.

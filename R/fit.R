@@ -507,6 +507,8 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta, fit$host$threads))
   if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters, but of files
     model$by_rule <- intersect(names(fit$by_rule), names(model$params))
+    init <- fit$start$model # what it was given by name was not chosen by a rule
+    if (!is.null(init)) model$by_rule <- intersect(model$by_rule, init$by_rule)
   }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)

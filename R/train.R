@@ -387,7 +387,7 @@
 #' @param nrounds Number of rounds; found by early stopping where it is left out, see below.
 #' @param preset A set of rules for the parameters that are not named, see [gbt_defaults()]: `"default"`; `"fast"` for
 #'   less time, with a little less quality; `"best"` for an `ensemble`, which takes several times as long. What is named
-#'   has the value that is given.
+#'   has the value that is given, and what [gbt_refit()] or `init_model` keeps stays as it was.
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it. One number; a number for each
 #'   of the `nrounds` rounds; or a function of the round, such as `function(round) 0.3 * 0.99^round`, which is asked for
 #'   every round before training begins. It sees rounds as the log counts them: with `init_model` they go on behind

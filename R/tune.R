@@ -44,9 +44,9 @@
 #' search proposes come one after the other. Without a plan, and in [gbt_cv()], all work is spread over threads.
 #'
 #' @section Failures and interruption:
-#' A configuration that fails is kept with an estimate of `NA`, and a warning (class `gbt_warning_tune`) has its
-#' message. After Ctrl-C the configurations that are finished are in field `tune` of the condition, and
-#' [gbt_last_interrupted()] returns them.
+#' A configuration that fails is kept with an estimate of `NA`; the first one that fails for a reason gives a warning
+#' (class `gbt_warning_tune`) with the message, and `errors` has those of all. After Ctrl-C the configurations that
+#' are finished are in field `tune` of the condition, and [gbt_last_interrupted()] returns them.
 #'
 #' @param x,... The data and fixed parameters, as in [gbt_cv()]. `nrounds` is the most rounds, 500 when left out, and
 #'   `early_stopping_rounds` is 20; the last of `eval_metric` is what is optimised. With `verbose = 1` there is a line
@@ -131,7 +131,7 @@ tune <- function(source, given, plan) {
   facts <- facts_of(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
   preset <- match_choice(args[["preset"]], presets, "preset")
   facts$grow_policy <- given_or(args[["grow_policy"]], facts$grow_policy)
-  named <- c(names(args), names(space))
+  named <- c(counts_as_named(args), names(space))
   rules <- function(grow_policy = NULL) {
     facts$grow_policy <- given_or(grow_policy, facts$grow_policy)
     rules_of(facts, rows$response$objective, preset, named)
@@ -262,11 +262,12 @@ try_configs <- function(search, state, at, rounds) {
     done <- state$done
     done$seconds[config] <- done$seconds[config] + one$seconds
     if (!is.null(one$error)) {
+      told <- one$error %in% state$errors
       state$errors[as.character(config)] <- one$error
       done[config, c("rounds", "estimate", "std_error")] <- NA
       done$ended[config] <- TRUE
       state$done <- done
-      warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
+      if (!told) warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
       return(NULL)
     }
     done$rounds[config] <- one$rounds
@@ -355,7 +356,8 @@ print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L),
               switch(x$stopped, time = ", stopped by time", interrupt = ", interrupted", ""),
               counted(length(x$folds), "fold"), counted(x$n_obs, "row"), x$objective))
   if (is.null(x$best_config)) {
-    cat("no configuration was rated\n")
+    why <- if (length(x$errors)) sprintf(": %s", x$errors[1L])
+    cat(sprintf("no configuration was rated%s\n", given_or(why, "")))
     return(invisible(x))
   }
   at <- match(x$best_config, results$config)

@@ -26,6 +26,9 @@ test_that("rules hold for what is not named, and for nothing else", {
   # a value that is named is the same as one that a rule chose, to the byte
   m <- train(nrounds = 8, seed = 3)
   expect_same_bytes(do.call(train, c(m$params[m$by_rule], nrounds = 8, seed = 3))$state, m$state)
+  # nor does it change anything to name what holds anyway
+  same <- list(list(boosting = "gbtree"), list(num_parallel_tree = 1L), list(params = list(colsample_bynode = 1)))
+  for (named in same) expect_same_bytes(do.call(train, c(named, nrounds = 8, seed = 3))$state, m$state)
   m <- do.call(train, c(plain, nrounds = 5))
   expect_null(m$by_rule)
   expect_identical(m$params[names(plain)], plain)
@@ -96,6 +99,8 @@ test_that("what was chosen is kept where a training is done again or goes on", {
   more <- train(nrounds = 3, init_model = first)
   expect_identical(more$params[c("grow_policy", "max_leaves", "eta")],
                    list(grow_policy = "lossguide", max_leaves = 4, eta = 0.07))
+  expect_identical(first$by_rule, c("lambda", "colsample_bytree"))
+  expect_identical(more$by_rule, first$by_rule) # what was named before was chosen by no rule
 })
 
 test_that("what goes with symmetric trees or one objective does not go on into others", {
@@ -109,6 +114,10 @@ test_that("what goes with symmetric trees or one objective does not go on into o
   expect_identical(gbt_train(mpg ~ ., mtcars, nrounds = 4, init_model = deep, threads = 1)$params$random_strength, 2)
   more <- gbt_train(mpg ~ ., mtcars, nrounds = 4, init_model = train(nrounds = 3), threads = 1)
   expect_false("softmax_hessian" %in% more$by_rule)
+  nodes <- gbt_cv(mpg ~ ., mtcars, folds = 3, nrounds = 4, grow_policy = "depthwise", seed = 1, threads = 1)
+  expect_identical(gbt_refit(nodes)$params$random_strength, 0)
+  expect_identical(gbt_refit(nodes, grow_policy = "symmetric")$params$random_strength, 0.5)
+  expect_identical(gbt_refit(nodes, random_strength = 3, grow_policy = "symmetric")$params$random_strength, 3)
   # a search rates configurations with what their trees go with, and so is the winner trained
   for (policy in c("symmetric", "depthwise")) {
     strength <- if (policy == "symmetric") 0.5 else 0
@@ -121,6 +130,12 @@ test_that("what goes with symmetric trees or one objective does not go on into o
     expect_identical(gbt_refit(fixed)$params$random_strength, strength)
     expect_identical(fixed$results$estimate, tuned$results$estimate)
   }
+  # one tree a round, which a search has named, is no reason for noise
+  nodes <- gbt_tune(mpg ~ ., mtcars, space = list(colsample_bynode = list(1)), configs = 1, folds = 3, nrounds = 9,
+                    seed = 1, threads = 1)
+  final <- gbt_refit(nodes)
+  expect_identical(final$params[c("grow_policy", "random_strength")],
+                   list(grow_policy = "depthwise", random_strength = 0))
 })
 
 test_that("the table of rules and models say what was chosen", {

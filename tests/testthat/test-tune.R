@@ -118,12 +118,16 @@ test_that("what fails is kept, with its message", {
   expect_identical(names(tuned$errors), as.character(which(bad)))
   expect_match(messages, "configuration [1-4] failed: `colsample_bynode` must be 1")
   expect_false(tuned$best_config %in% which(bad))
-  none <- suppressWarnings(gbt_tune(y ~ ., d, space = list(colsample_bynode = c(0.5, 0.6)), grow_policy = "symmetric",
-                                    configs = 2, folds = 3, nrounds = 5, seed = 1, threads = 1))
+  messages <- capture_warnings(
+    none <- gbt_tune(y ~ ., d, space = list(colsample_bynode = c(0.5, 0.6)), grow_policy = "symmetric", configs = 2,
+                     folds = 3, nrounds = 5, seed = 1, threads = 1)
+  )
+  expect_match(messages, "configuration 1 failed: `colsample_bynode` must be 1") # once for one reason
+  expect_length(none$errors, 2L)
   expect_null(none$best)
   expect_error(gbt_refit(none), class = "gbt_error_argument")
   expect_error(plot(none), class = "gbt_error_argument")
-  expect_output(print(none), "2 configurations \\(2 failed\\)")
+  expect_output(print(none), "2 configurations \\(2 failed\\).*\n.*was rated: `colsample_bynode` must be 1")
 })
 
 test_that("budgets of time and Ctrl-C give what is finished", {
