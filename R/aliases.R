@@ -30,6 +30,7 @@ alias_list <- list(
   colsample_bynode = c("feature_fraction_bynode", "sub_feature_bynode"),
   mtry = character(0),
   num_parallel_tree = character(0),
+  multi_strategy = character(0),
   random_strength = character(0),
   model_size_reg = character(0),
   extra_trees = "extra_tree",

@@ -53,6 +53,14 @@ default_rules <- list(
            },
            paste("In symmetric trees 1 for classes, 0.25 for \"poisson\", else 0.5: splits that are nearly as good",
                  "take turns. 0 in others."), "Noise"),
+  new_rule("multi_strategy",
+           function(facts, objective, preset) {
+             if (objective == "softmax" && identical(facts$grow_policy, "symmetric")) {
+               list(multi_strategy = "multi_output_tree")
+             }
+           },
+           "For \"softmax\" in symmetric trees \"multi_output_tree\": the trees of a round have the same splits.",
+           "Classes and counts", "num_parallel_tree"),
   new_rule("softmax_hessian",
            function(facts, objective, preset) if (objective == "softmax") list(softmax_hessian = 1.3),
            "1.3 for \"softmax\": longer steps than with 2, so fewer rounds.", "Classes and counts")
@@ -96,6 +104,9 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   out
 }
 
+# What rules choose for symmetric trees alone.
+of_symmetric_trees <- c("random_strength", "multi_strategy")
+
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
 # trees or with one objective does not go on into others.
 rules_kept <- function(params, named, objective, grow_policy) {
@@ -103,9 +114,9 @@ rules_kept <- function(params, named, objective, grow_policy) {
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
-  if (objective != "softmax") out$softmax_hessian <- NULL
+  if (objective != "softmax") out$softmax_hessian <- out$multi_strategy <- NULL
   symmetric <- c(given_or(params$grow_policy, "symmetric"), given_or(out$grow_policy, grow_policy)) == "symmetric"
-  if (symmetric[1L] != symmetric[2L]) out$random_strength <- NULL # rules say again
+  if (symmetric[1L] != symmetric[2L]) out[of_symmetric_trees] <- NULL # rules say again
   if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # which it is where nobody says anything
   out
 }
@@ -120,9 +131,10 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   if (!is.null(kept)) {
     kept <- rules_kept(kept, named, objective, facts$grow_policy)
     facts$grow_policy <- given_or(kept$grow_policy, facts$grow_policy)
-    noise <- rules_of(facts, objective, request$preset, c(named, "grow_policy"))["random_strength"]
+    again <- rules_of(facts, objective, request$preset, c(named, "grow_policy"))
+    again <- again[setdiff(intersect(names(again), of_symmetric_trees), names(kept))]
     ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
-    value <- utils::modifyList(ours, c(kept, noise[lengths(noise) > 0L & !names(noise) %in% names(kept)]))
+    value <- utils::modifyList(ours, c(kept, again))
   }
   request$by_rule <- value
   ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`

@@ -48,7 +48,6 @@ not_offered <- local({
   no("reg_sqrt", "train on the root of the response: gbt_train(x, sqrt(y))", FALSE)
   no("base_score", "trees start from the best constant; another start is an `offset`")
   no("boost_from_average", "trees start from the best constant; another start is an `offset`", TRUE)
-  no("multi_strategy", "there is one tree for every class", "one_output_per_tree")
   no("leaf_estimation_method", "leaves take Newton steps, `leaf_iterations` of them", "Newton")
   no("leaf_estimation_backtracking", "with `leaf_iterations` above 1 steps that go too far are always halved",
      holds = function(value, given) {

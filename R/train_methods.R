@@ -59,6 +59,16 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 }
 
 #' @rdname gbt_train
+#' @section Trees that share their splits:
+#' With `multi_strategy = "multi_output_tree"` (objective `"softmax"`, symmetric trees) the trees of a round, one for
+#' every class, have the same splits, and each its own leaf values, gains and counts of hessians. Splits are chosen by the
+#' derivatives of the loss along one direction of the scores, a contrast of the classes that is drawn anew for every
+#' round (random projections of gradients: Iosipov and Vakhrushev, 2022, SketchBoost). So a round costs little more than
+#' one tree, whatever the number of classes, and classes with few rows do not get trees that fit these rows alone. More
+#' rounds are needed. A node that the split does not suit in the tree of a class keeps its value there, as above.
+#' @param multi_strategy For `"softmax"`: `"one_output_per_tree"` chooses the splits of every class's trees by
+#'   themselves, `"multi_output_tree"` those of a round for all classes together, see Trees that share their splits.
+#'   There is a rule, see Defaults.
 #' @export
 gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
                                  time = NULL, group = NULL, objective = NULL, nrounds = NULL,
@@ -68,7 +78,8 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, expos
                                  sampling_method = c("uniform", "goss", "mvs", "bayesian"), top_rate = 0.2,
                                  other_rate = 0.1, mvs_reg = -1, bagging_temperature = 1, colsample_bytree = NULL,
                                  colsample_bylevel = 1, colsample_bynode = 1, num_parallel_tree = 1,
-                                 random_strength = NULL, extra_trees = FALSE, model_size_reg = 0,
+                                 multi_strategy = NULL, random_strength = NULL, extra_trees = FALSE,
+                                 model_size_reg = 0,
                                  leaf_iterations = 1, path_smooth = 0, softmax_hessian = NULL, ensemble = 1,
                                  boosting = c("plain", "ordered", "dart"), rate_drop = 0.1, skip_drop = 0.5,
                                  max_drop = 50, normalize_type = c("tree", "forest"), model_shrink_rate = 0,

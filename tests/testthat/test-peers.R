@@ -158,7 +158,6 @@ peers <- list(
     ! 0 FALSE = one_drop
     ! 'uniform' = sample_type
     ! NA = missing
-    ! 'one_output_per_tree' = multi_strategy
     ! 1 = n_gpus
     ! 'auto' = predictor
     ! 'default' = process_type

@@ -6,7 +6,7 @@
  *   ..           step by step, then:
  *   k_no_sums    one block: nodes lose what they have for sums; pieces of the leaves' rows are planned
  *   k_leaf_sums  sums of the leaves, piece by piece
- *   k_bounds     one block: sums of inner nodes; bounds and weights, layer by layer
+ *   k_bounds     one block: sums of inner nodes; gains, where they are made anew, bounds and weights, layer by layer
  *   cu_leaves    as for trees that were grown
  *   host         nodes to the numbers that they have in the tree; the tree to the forest
  *
@@ -107,6 +107,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_bounds(cu_view all) {
       if (node->left == 0) continue;
       more |= node->depth > depth;
       if (node->depth != depth) continue;
+      if (v.tree->task.rates) gbt_rate_again(&policy, v.constrained, node, left, right);
       gbt_grow_bound(&policy, node, left, right);
       left->weight = gbt_grow_child_weight(&policy, node, left);
       right->weight = gbt_grow_child_weight(&policy, node, right);

@@ -53,6 +53,8 @@ typedef struct gbt_tree_task {
   int32_t variant;  /* of the training set's bins (data/extend.h), the same for all trees of a batch: what nodes are
                        split by, and rows that are not sampled go by */
   double contest_noise; /* see gbt_contest_noise; 0: none */
+  int32_t rates; /* refit_trees: gains, and which nodes are kept, are not those that are there but what these rows and
+                    gradients say; symmetric trees alone */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */

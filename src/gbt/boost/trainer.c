@@ -12,7 +12,7 @@
 #include "backends.h"
 #include "checkpoint.h"
 #include "columns.h"
-#include "grow.h"
+#include "grow_round.h"
 #include "ranks.h"
 #include "rescale.h"
 #include "sampling.h"
@@ -42,6 +42,13 @@ static gbt_status open_grower(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return gbt_supporting_new(ctx, &be, start, (uint64_t)tr->params.seed, &tr->supporting, err);
 }
 
+/* Where trees share their splits: `be` fits those of the classes. */
+static gbt_status open_shared(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, const gbt_backend_spec *be,
+                              gbt_error *err) {
+  if (!gbt_splits_are_shared(&tr->params)) return GBT_OK;
+  return gbt_shared_splits_new(ctx, be, spec->device, spec->device_number, &tr->shared, err);
+}
+
 static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const double *init[1 + GBT_MAX_VALID];
   init[0] = spec->init_score;
@@ -57,8 +64,10 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                          .handicap = tr->penalties.handicap,
                          .class_rate = spec->class_rate,
                          .n_class_rates = spec->n_class_rates};
+  GBT_TRY(open_shared(ctx, tr, spec, &be, err));
   if (tr->data[0]->n_variants == 1 && tr->params.boosting != GBT_BOOSTING_ORDERED)
-    return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
+    return tr->shared != NULL ? open_fitter(ctx, tr, spec, &be, err)
+                              : gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
   const gbt_forest_view shape = gbt_forest_look(tr->forest);
   GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->drafts, err));
   GBT_TRY(open_fitter(ctx, tr, spec, &be, err));
@@ -196,6 +205,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem mem = tr->mem;
   gbt_backend_close(tr->be);
   gbt_backend_close(tr->grower);
+  gbt_shared_splits_free(tr->shared);
   gbt_supporting_free(tr->supporting);
   gbti_round_plan_free(&mem, &tr->plan);
   gbti_factors_free(&mem, &tr->factors);
@@ -235,55 +245,6 @@ static void drop_parts(gbt_trainer *tr) {
   for (; tr->n_trees > tr->forest->n_trees; tr->n_rounds--) tr->n_trees -= (size_t)trees_per_round(tr);
   gbt_forest_cut(tr->forest, tr->n_trees);
   tr->broken = 1;
-}
-
-static gbt_backend *growing(const gbt_trainer *tr) { return tr->grower != NULL ? tr->grower : tr->be; }
-
-/* Leaf values of the supporting models. */
-static gbt_status fit_supporting(gbt_ctx *ctx, gbt_trainer *tr, const gbt_tree_task *task, int32_t n,
-                                 const gbt_forest_view *drafts, gbt_error *err) {
-  const int64_t t0 = gbt_clock_ns();
-  if (tr->supporting == NULL) return GBT_OK;
-  GBT_TRY(gbt_supporting_fit(ctx, tr->supporting, task, n, drafts, err));
-  tr->grower->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
-  return GBT_OK;
-}
-
-/* Grows the trees by the bins of variant 0; their values come from those of variant 1, where there is one. */
-static gbt_status grow_batch(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task, int32_t n, gbt_error *err) {
-  if (tr->grower == NULL) return gbt_grow_trees(ctx, tr->be, task, n, tr->forest, err);
-  gbt_forest_cut(tr->drafts, 0);
-  GBT_TRY(gbt_grow_trees(ctx, tr->grower, task, n, tr->drafts, err));
-  if (tr->grower->ops->settle != NULL) GBT_TRY(tr->grower->ops->settle(ctx, tr->grower, err));
-  const gbt_forest_view drafts = gbt_forest_look(tr->drafts);
-  GBT_ASSERT(drafts.n_trees == (uint64_t)n);
-  GBT_TRY(fit_supporting(ctx, tr, task, n, &drafts, err));
-  for (int32_t i = 0; i < n; i++) task[i].variant = tr->data[0]->n_variants - 1;
-  for (int32_t i = 0, k; i < n; i += k) {
-    k = n - i < tr->be->most_trees ? n - i : tr->be->most_trees;
-    GBT_TRY(tr->be->ops->refit_trees(ctx, tr->be, task + i, k, &drafts, (uint64_t)i, tr->forest, err));
-  }
-  return GBT_OK;
-}
-
-static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
-  const uint64_t round = rounds_of(tr), first = tr->n_trees;
-  const double eta = gbti_eta_of(tr, tr->n_rounds);
-  const double noise = gbt_contest_noise(&tr->params, tr->data[0]->all_rows, round, eta);
-  gbt_tree_task task[GBT_MOST_TREES];
-  for (int64_t grown = 0; grown < per_round;) {
-    const int32_t n = gbt_batch_trees(growing(tr)->most_trees, tr->objective.n_outputs, per_output, grown);
-    for (int64_t i = 0; i < n; i++)
-      task[i] = (gbt_tree_task){.tree = first + (uint64_t)(grown + i),
-                                .round = round,
-                                .output = (int32_t)((grown + i) / per_output),
-                                .shrinkage = eta * tr->plan.entry / (double)per_output,
-                                .contest_noise = noise};
-    GBT_TRY(grow_batch(ctx, tr, task, n, err));
-    grown += n;
-  }
-  return GBT_OK;
 }
 
 static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, const gbt_metric *metric, double *out,
@@ -333,12 +294,23 @@ static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->n_rounds == 0 && tr->init_eta > 0.0) eta = tr->init_eta;
   tr->be->size_reg = gbt_sampling_reg(&tr->params, eta, &trees);
   if (tr->grower != NULL) tr->grower->size_reg = tr->be->size_reg;
+  if (tr->shared != NULL) gbt_shared_splits_backend(tr->shared)->size_reg = tr->be->size_reg;
+  return GBT_OK;
+}
+
+static gbt_status begin_shared(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  const int64_t t0 = gbt_clock_ns();
+  gbt_backend *be = gbt_shared_splits_backend(tr->shared);
+  const double before = be->seconds[GBT_PHASE_GRADIENT]; /* which it counts itself */
+  GBT_TRY(gbt_shared_splits_begin(ctx, tr->shared, gbti_growing(tr), rounds_of(tr), err));
+  be->seconds[GBT_PHASE_GRADIENT] = before + (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }
 
 static gbt_status make_gradients(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   GBT_TRY(give_size_reg(ctx, tr, err));
   GBT_TRY(give_scores(ctx, tr, err));
+  if (tr->shared != NULL) GBT_TRY(begin_shared(ctx, tr, err));
   if (tr->grower != NULL) GBT_TRY(tr->grower->ops->gradients(ctx, tr->grower, rounds_of(tr), err));
   return tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err);
 }
@@ -359,7 +331,7 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   GBT_TRY(gbti_begin_round(ctx, tr, err));
   if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(gbti_begin_valid(ctx, tr, err), failed);
-  GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
+  GBT_TRY_GOTO(gbti_grow_round(ctx, tr, rounds_of(tr), err), failed);
   GBT_TRY_GOTO(gbti_end_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
@@ -533,19 +505,33 @@ gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *tr, double value, int *sto
   return gbt_comm_agree(ctx, see_value(ctx, tr, value, stop, err), err);
 }
 
-const char *gbt_trainer_backend(const gbt_trainer *tr) { return growing(tr)->ops->name; }
+const char *gbt_trainer_backend(const gbt_trainer *tr) { return gbti_growing(tr)->ops->name; }
+
+/* Backends of the training: place 0, 1, .. until NULL. */
+static const gbt_backend *backend_at(const gbt_trainer *tr, int place) {
+  const gbt_backend *all[] = {tr->be, tr->grower, tr->shared != NULL ? gbt_shared_splits_backend(tr->shared) : NULL};
+  int n = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i] != NULL && n++ == place) return all[i];
+  return NULL;
+}
 
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) {
-  return tr->be->device_bytes + (tr->grower != NULL ? tr->grower->device_bytes : 0);
+  uint64_t sum = 0;
+  for (int i = 0; backend_at(tr, i) != NULL; i++) sum += backend_at(tr, i)->device_bytes;
+  return sum;
 }
 
 uint64_t gbt_trainer_host_bytes(const gbt_trainer *tr) {
-  return tr->be->host_bytes + (tr->grower != NULL ? tr->grower->host_bytes : 0);
+  uint64_t sum = 0;
+  for (int i = 0; backend_at(tr, i) != NULL; i++) sum += backend_at(tr, i)->host_bytes;
+  return sum;
 }
 
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
-  for (int p = 0; p < GBT_N_PHASES; p++)
-    out[p] = tr->be->seconds[p] + (tr->grower != NULL ? tr->grower->seconds[p] : 0.0);
+  for (int p = 0; p < GBT_N_PHASES; p++) out[p] = 0.0;
+  for (int i = 0; backend_at(tr, i) != NULL; i++)
+    for (int p = 0; p < GBT_N_PHASES; p++) out[p] += backend_at(tr, i)->seconds[p];
 }
 
 const char *gbt_stop_reason_name(int reason) {

@@ -123,6 +123,7 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(gbt_objective_check(&spec->objective, err));
   GBT_TRY(check_steps(spec, err));
   GBT_TRY(check_hessian(spec, err));
+  GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

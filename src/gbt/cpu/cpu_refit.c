@@ -13,6 +13,7 @@
 
 #include "../base/clock.h"
 #include "../base/comm.h"
+#include "../tree/search.h"
 #include "cpu.h"
 
 void cpu_refit_close(cpu_backend *be) { gbt_mem_free(&be->mem, be->refit.like); }
@@ -120,11 +121,13 @@ static gbt_status sum_nodes(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Bounds and weights of all nodes but the root. */
-static void bound_nodes(gbt_frontier *fr) {
+/* Bounds and weights of all nodes but the root; before them gains, where these are made anew. */
+static void bound_nodes(cpu_backend *be) {
+  gbt_frontier *fr = &be->fr;
   for (size_t i = 0; i < fr->n_nodes; i++) {
     gbt_grow_node *node = &fr->node[i], *left = &fr->node[node->left], *right = left + 1;
     if (node->left == 0) continue;
+    if (be->task.rates) gbt_rate_again(&fr->policy, be->split.constrained, node, left, right);
     gbt_grow_bound(&fr->policy, node, left, right);
     left->weight = gbt_grow_child_weight(&fr->policy, node, left);
     right->weight = gbt_grow_child_weight(&fr->policy, node, right);
@@ -153,6 +156,7 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   const gbt_tree_parts tree = gbt_tree_of(like, first);
   const gbt_policy_kind kind = be->fr.policy.kind;
   GBT_ASSERT(n_trees == 1 && first < like->n_trees && !gbt_objective_is_given(&be->objective));
+  GBT_ASSERT(!task->rates || gbt_policy_one_split(kind));
   GBT_TRY(cpu_begin_trees(ctx, self, task, n_trees, err));
   /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
   if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
@@ -161,6 +165,6 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   be->fr.policy.kind = kind;
   if (status != GBT_OK) return status;
   if (!walks) GBT_TRY(sum_nodes(ctx, be, err));
-  bound_nodes(&be->fr);
+  bound_nodes(be);
   return walks ? cpu_finish_walked(ctx, be, forest, err) : cpu_finish_tree(ctx, self, forest, err);
 }

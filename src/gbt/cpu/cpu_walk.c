@@ -179,8 +179,8 @@ gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 /* ---- sums ---- */
 
-/* Whether bounds will be made, which go by what histograms would say. */
-static int wants_coarse(const cpu_backend *be) { return be->fr.policy.monotone != NULL; }
+/* Whether bounds or gains will be made, which go by what histograms would say. */
+static int wants_coarse(const cpu_backend *be) { return be->fr.policy.monotone != NULL || be->task.rates; }
 
 /* 32-bit gradients of rows [row, row + n). */
 static const gbt_gh32 *fine_gradients(const cpu_backend *be, uint32_t row, uint32_t n, gbt_gh32 *out) {

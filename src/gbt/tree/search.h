@@ -21,6 +21,20 @@ GBT_FN gbt_rated gbt_rated_of(const gbt_grow_node *node, gbt_units unit, gbt_reg
 /* What a gain must exceed: gamma, and what may be rounding. */
 GBT_FN double gbt_least_gain(double gamma, double floor) { return gamma > floor ? gamma : floor; }
 
+/* The split of a node of a symmetric tree that is there, by the node's own sums: what it gains, and whether the node is
+ * kept, as growth says of the split of a layer. A set of levels was not searched for here and has no further penalty.
+ * Units of p are those of the sums; constrained: weights are clipped. */
+GBT_FN void gbt_rate_again(const gbt_grow_policy *p, int constrained, gbt_grow_node *node, const gbt_grow_node *left,
+                           const gbt_grow_node *right) {
+  const gbt_rated rated = gbt_rated_of(node, p->unit, p->reg, p->min_child_weight, constrained);
+  const int enough = gbt_grow_rows(left) >= p->min_rows && gbt_grow_rows(right) >= p->min_rows;
+  const double gain = gbt_rate_split(&rated, (double)left->sum.g * p->unit.g, (double)left->sum.h * p->unit.h, p->reg,
+                                     gbt_grow_sign(p, node));
+  node->split.left = left->sum;
+  node->split.gain = enough && gain > gbt_noise_floor(p->unit, gbt_grow_rows(node), rated.H) ? gain : 0.0;
+  node->kept = node->split.gain == 0.0;
+}
+
 /* ---- sets of levels ---- */
 
 /* Whether a level takes part in the order. */

@@ -1,0 +1,174 @@
+#include "shared_splits.h"
+
+#include "../base/parallel.h"
+#include "../objective/formula.h"
+#include "../tree/contest.h"
+#include "backends.h"
+#include "grow.h"
+
+enum { TASK_ROWS = 4096, BLOCK = 256 };
+
+struct gbt_shared_splits {
+  gbt_mem mem;
+  gbt_backend *be;
+  const gbt_rows *rows; /* of the training set, which the backend holds */
+  uint64_t seed;
+  int32_t K;
+  double *u;           /* K */
+  double *g, *h;       /* rows each */
+  gbt_forest *tree;    /* the structure */
+  gbt_tree *copies;    /* K times where it is */
+  const double *score; /* of the round that begins */
+};
+
+gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params, gbt_error *err) {
+  if (!gbt_splits_are_shared(params)) return GBT_OK;
+  if (!gbt_objective_by_classes(objective))
+    return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
+                       "`multi_strategy = \"multi_output_tree\"` is for the objective \"softmax\" alone");
+  if (params->grow_policy != GBT_SYMMETRIC)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
+                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"`");
+  if (params->num_parallel_tree > 1)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
+                       "`multi_strategy = \"multi_output_tree\"` has one tree for every class in a round; "
+                       "`num_parallel_tree` must be 1");
+  return GBT_OK;
+}
+
+/* ---- life ---- */
+
+static gbt_status open_all(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_backend_spec *spec,
+                           const gbt_device_api *device, int32_t number, gbt_error *err) {
+  const size_t n = (size_t)s->rows->n, K = (size_t)s->K;
+  const double base = 0.0, *init = NULL;
+  gbt_backend_spec own = *spec;
+  own.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
+  own.n_valid = 0;
+  own.base = &base;
+  own.init = &init;
+  own.monotone = NULL; /* of the scores of each class: kept where the trees of the classes are fitted */
+  GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->u, &s->u, err));
+  GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->copies, &s->copies, err));
+  GBT_TRY(gbt_mem_array(&s->mem, n, sizeof *s->g, &s->g, err));
+  GBT_TRY(gbt_mem_array(&s->mem, n, sizeof *s->h, &s->h, err));
+  GBT_TRY(gbt_forest_new(&s->mem, spec->data[0]->cuts->n_features, 1, 1, &s->tree, err));
+  return gbt_backend_open(ctx, device, number, &own, &s->be, err);
+}
+
+gbt_status gbt_shared_splits_new(gbt_ctx *ctx, const gbt_backend_spec *spec, const gbt_device_api *device,
+                                 int32_t number, gbt_shared_splits **out, gbt_error *err) {
+  gbt_shared_splits *s;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *s, &s, err));
+  s->mem = ctx->mem;
+  s->rows = &spec->data[0]->rows;
+  s->seed = (uint64_t)spec->params->seed;
+  s->K = spec->objective.n_outputs;
+  const gbt_status status = open_all(ctx, s, spec, device, number, err);
+  if (status == GBT_OK)
+    *out = s;
+  else
+    gbt_shared_splits_free(s);
+  return status;
+}
+
+void gbt_shared_splits_free(gbt_shared_splits *s) {
+  if (s == NULL) return;
+  gbt_mem mem = s->mem;
+  gbt_backend_close(s->be);
+  gbt_forest_free(s->tree);
+  void *blocks[] = {s->u, s->g, s->h, s->copies};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
+  gbt_mem_free(&mem, s);
+}
+
+gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s) { return s->be; }
+
+/* ---- the contrast ---- */
+
+void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u) {
+  const gbt_key32 key = gbt_key(seed, GBT_FOR_CONTRAST, round, 0);
+  double sum = 0.0, square = 0.0;
+  GBT_ASSERT(K > 1);
+  for (int32_t k = 0; k < K; k++) {
+    u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k));
+    sum += u[k];
+  }
+  for (int32_t k = 0; k < K; k++) {
+    u[k] -= sum / (double)K;
+    square += u[k] * u[k];
+  }
+  if (!(square > 0.0)) { /* all deviates alike */
+    for (int32_t k = 0; k < K; k++) u[k] = k == 0 ? 1.0 : 0.0;
+    return;
+  }
+  const double a = gbt_sqrt((double)(K - 1) / square);
+  for (int32_t k = 0; k < K; k++) u[k] *= a;
+}
+
+/* g and h of rows [row, row + n), n <= BLOCK. */
+static void contrast_block(const gbt_shared_splits *s, int64_t row, int32_t n) {
+  const double *label = s->rows->field[GBT_LABEL] + row;
+  double top[BLOCK], sum[BLOCK], own[BLOCK], *g = s->g + row, *h = s->h + row;
+  for (int32_t i = 0; i < n; i++) {
+    top[i] = s->score[row + i];
+    own[i] = s->u[(int32_t)label[i]];
+    sum[i] = g[i] = h[i] = 0.0;
+  }
+  for (int32_t k = 1; k < s->K; k++) {
+    const double *score = s->score + (size_t)k * (size_t)s->rows->n + row;
+    for (int32_t i = 0; i < n; i++) top[i] = score[i] > top[i] ? score[i] : top[i];
+  }
+  for (int32_t k = 0; k < s->K; k++) {
+    const double *score = s->score + (size_t)k * (size_t)s->rows->n + row, u = s->u[k];
+    for (int32_t i = 0; i < n; i++) {
+      const double e = gbt_exp(score[i] - top[i]), by = u - own[i];
+      sum[i] += e;
+      g[i] += e * by;
+      h[i] += e * by * by;
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    g[i] = g[i] / sum[i];
+    h[i] = h[i] / sum[i] - g[i] * g[i];
+    if (!(h[i] > 0.0)) h[i] = 0.0; /* rounding */
+  }
+}
+
+static void contrast_task(void *arg, int64_t task, int thread) {
+  const gbt_shared_splits *s = arg;
+  const int64_t rows = gbt_task_rows(TASK_ROWS, s->K),
+                end = (task + 1) * rows < s->rows->n ? (task + 1) * rows : s->rows->n;
+  (void)thread;
+  for (int64_t row = task * rows; row < end; row += BLOCK)
+    contrast_block(s, row, end - row < BLOCK ? (int32_t)(end - row) : BLOCK);
+}
+
+gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
+                                   gbt_error *err) {
+  const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
+  gbti_contrast_direction(s->seed, round, s->K, s->u);
+  GBT_TRY(be->ops->scores(ctx, be, 0, &s->score, err));
+  GBT_TRY(gbt_parallel(ctx, (s->rows->n + rows - 1) / rows, contrast_task, s, err));
+  s->score = NULL;
+  return s->be->ops->set_gradients(ctx, s->be, round, s->g, s->h, err);
+}
+
+/* ---- the structure ---- */
+
+gbt_status gbt_shared_splits_grow(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_tree_task *task, gbt_forest_view *like,
+                                  gbt_error *err) {
+  gbt_tree_task own = *task;
+  own.output = 0;
+  own.shrinkage = 1.0; /* nobody looks at the values */
+  gbt_forest_cut(s->tree, 0);
+  GBT_TRY(gbt_grow_trees(ctx, s->be, &own, 1, s->tree, err));
+  if (s->be->ops->settle != NULL) GBT_TRY(s->be->ops->settle(ctx, s->be, err));
+  *like = gbt_forest_look(s->tree);
+  GBT_ASSERT(like->n_trees == 1);
+  for (int32_t k = 0; k < s->K; k++) s->copies[k] = like->trees[0];
+  like->trees = s->copies;
+  like->n_trees = (uint64_t)s->K;
+  return GBT_OK;
+}

@@ -1,0 +1,57 @@
+/* Trees of a round that have the same splits, one tree for every class (`multi_strategy = "multi_output_tree"`).
+ *
+ * The splits are those of one symmetric tree, the structure. It is grown by the derivatives of the loss along one
+ * direction u of the scores, a contrast of the classes that is drawn anew for every round:
+ *
+ *   g = sum p_k (u_k - u_y)      h = sum p_k (u_k - u_y)^2 - g^2       p: probabilities of the row's classes; y: its
+ * class
+ *
+ * These are the first and second derivative of the softmax loss of scores s + t u by t. Gradients of all classes are so
+ * projected to one number a row (Iosipov and Vakhrushev 2022, "SketchBoost: fast gradient boosted decision tree for
+ * multioutput problems", section 3, random projections; there of several dimensions, and with hessians of 1).
+ *
+ *   u_k = a (z_k - mean of z),   z_k normal deviates by the hash of the round and the class; a such that sum u_k^2 = K
+ * - 1
+ *
+ * Then every class has its own tree: the splits of the structure with gains, kept nodes and leaf values by the
+ * gradients of the class (refit_trees with `rates`), as if its growth had come to these splits. A structure costs what
+ * one tree does, whatever the number of classes.
+ *
+ * The structure is grown by a backend of its own, on the same device, from gradients that are given. */
+#ifndef GBT_BOOST_SHARED_SPLITS_H
+#define GBT_BOOST_SHARED_SPLITS_H
+
+#include "../backend/backend.h"
+#include "../backend/device.h"
+
+typedef struct gbt_shared_splits gbt_shared_splits;
+
+/* Whether the parameters ask for it. */
+static inline int gbt_splits_are_shared(const gbt_params *params) { return params->multi_strategy != 0; }
+
+/* GBT_E_ARG, GBT_E_UNSUPPORTED: what trees cannot share splits with. */
+gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params,
+                                   gbt_error *err) GBT_MUST_CHECK;
+
+/* spec: that of the backend that fits the trees of the classes; borrowed as gbt_backend_spec says. Free with
+ * gbt_shared_splits_free. */
+gbt_status gbt_shared_splits_new(gbt_ctx *ctx, const gbt_backend_spec *spec, const gbt_device_api *device,
+                                 int32_t number, gbt_shared_splits **out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_shared_splits_free(gbt_shared_splits *s); /* NULL allowed */
+
+/* A round begins: gradients along its direction at the scores of `be`. */
+gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
+                                   gbt_error *err) GBT_MUST_CHECK;
+
+/* Grows the structure of the round that was begun. task: of the first class. *like: as many trees as there are classes,
+ * each of them the structure; borrowed until the next round. */
+gbt_status gbt_shared_splits_grow(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_tree_task *task, gbt_forest_view *like,
+                                  gbt_error *err) GBT_MUST_CHECK;
+
+/* What grows the structures: to be told what other backends are told of rounds, and to be counted with them. */
+gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s);
+
+/* u of a round: K numbers. */
+void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u);
+
+#endif
