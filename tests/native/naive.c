@@ -473,8 +473,8 @@ static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
 }
 
 /* Nodes are split in the order in which their children are numbered. */
-void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
-  begin_tree(nv, like->output, like->tree);
+void naive_plant(naive *nv, const naive *like, int32_t output, uint64_t tree, int rates) {
+  begin_tree(nv, output, tree);
   nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
   while (nv->n_nodes < like->n_nodes) {
     int32_t id = 0;
@@ -485,11 +485,38 @@ void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
     nv->node[id].kept = from->kept;
     nv->node[id].goes = test_alloc(n_codes);
     memcpy(nv->node[id].goes, from->goes, n_codes);
+    if (rates) {
+      nv->node[id].split.gain = naive_own_gain(nv, &nv->node[id], &nv->node[id].split.left);
+      nv->node[id].kept = nv->node[id].split.gain == 0.0;
+    }
     split_node(nv, id);
   }
   if (nv->p->grow_policy == GBT_SYMMETRIC) symmetric_bulk(nv);
+}
+
+static void finish_planted(naive *nv, gbt_forest *forest) {
   finish_tree(nv, forest);
   naive_free_nodes(nv);
+}
+
+void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
+  naive_plant(nv, like, like->output, like->tree, 0);
+  finish_planted(nv, forest);
+}
+
+static void grow_round(naive *nv, naive_shared *shared, gbt_forest *forest) {
+  const uint64_t first = forest->n_trees;
+  const naive *like = shared != NULL ? naive_shared_grow(shared, nv, nv->round, first) : NULL;
+  for (int32_t k = 0; k < nv->n_outputs; k++)
+    for (int64_t t = 0; t < nv->p->num_parallel_tree; t++) {
+      if (like == NULL) {
+        grow_tree(nv, k, forest);
+        continue;
+      }
+      naive_plant(nv, like, k, first + (uint64_t)k, 1);
+      finish_planted(nv, forest);
+    }
+  if (shared != NULL) naive_shared_done(shared);
 }
 
 /* ---- the whole ---- */
@@ -558,6 +585,7 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
     naive_base_scores(spec, forest->base);
   for (int32_t s = 0; s <= spec->n_valid; s++) naive_start_scores(&nv, s, forest->base);
   if (naive_rescales(nv.p)) nv.past = naive_past_new(spec, n_rounds);
+  naive_shared *shared = naive_shared_new(spec);
   for (int64_t i = 0; i < n_rounds; i++) {
     if (i == 0) nv.eta = spec->init_eta > 0.0 ? spec->init_eta : naive_eta_of(spec, forest->n_trees / per_round);
     nv.size_reg = naive_size_reg(nv.p, nv.eta * nv.entry, forest, nv.n_outputs);
@@ -565,10 +593,10 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
     if (nv.past != NULL) naive_begin_round(&nv, i, forest->base);
     naive_gradients(&nv, forest->n_trees / per_round, custom);
     if (nv.past != NULL) naive_begin_valid(&nv, i, forest->base);
-    for (int32_t k = 0; k < spec->objective.n_outputs; k++)
-      for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);
+    grow_round(&nv, shared, forest);
     if (nv.past != NULL) naive_end_round(&nv, i);
   }
   naive_past_free(nv.past);
+  naive_shared_free(shared);
   naive_close(&nv);
 }

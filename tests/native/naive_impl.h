@@ -89,8 +89,21 @@ int naive_draws(const naive *nv, int64_t row);
 void naive_grow(naive *nv, int32_t output, uint64_t tree);
 void naive_free_nodes(naive *nv);
 
-/* The tree in like->node once more, by the rows and gradients of nv: into the forest and the scores. */
+/* The tree in like->node once more, by the rows and gradients of nv. rates: with gains, and nodes that are kept, by these
+ * as well. plant: it stays in nv->node; refit: the one that grew as like's tree, into the forest and the scores. */
+void naive_plant(naive *nv, const naive *like, int32_t output, uint64_t tree, int rates);
 void naive_refit(naive *nv, const naive *like, gbt_forest *forest);
+
+/* Trees that share their splits; see naive_shared.c. The structure of a round, by the scores of nv, stays in its
+ * own training: *structure. */
+typedef struct naive_shared naive_shared;
+naive_shared *naive_shared_new(const gbt_trainer_spec *spec); /* NULL: no trees share them */
+void naive_shared_free(naive_shared *s);
+const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree);
+void naive_shared_done(naive_shared *s); /* the structure is not needed any more */
+
+/* What the split of the node, whose `goes` says where codes go, gains by the node's own rows; 0 where it is kept. */
+double naive_own_gain(const naive *nv, const naive_node *node, gbt_sum *left);
 
 /* Ordered boosting; see naive_ordered.c. */
 void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_forest *forest, double *const *scores);

@@ -134,6 +134,7 @@ void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_for
   o.score = test_alloc(cells * sizeof *o.score);
   memcpy(o.start, scores[0], cells * sizeof *o.start);
   o.grower = naive_open(&o.spec, &o.score);
+  naive_shared *shared = naive_shared_new(&o.spec);
   put_in_order(&o);
   make_models(&o);
   for (int64_t i = 0; i < n_rounds; i++) {
@@ -145,14 +146,20 @@ void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_for
                    scores[s]);
     make_gradients(&o, round);
     naive_gradients(&kept, round, NULL);
+    const naive *like = shared != NULL ? naive_shared_grow(shared, &o.grower, round, forest->n_trees) : NULL;
     for (int32_t k = 0; k < o.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) {
-        naive_grow(&o.grower, k, forest->n_trees);
+        if (like != NULL)
+          naive_plant(&o.grower, like, k, forest->n_trees, 1);
+        else
+          naive_grow(&o.grower, k, forest->n_trees);
         for (int32_t j = 0; j < o.n_models; j++) naive_refit(&o.model[j].nv, &o.grower, o.model[j].trees);
         naive_refit(&kept, &o.grower, forest);
         naive_free_nodes(&o.grower);
       }
+    if (shared != NULL) naive_shared_done(shared);
   }
+  naive_shared_free(shared);
   drop(&o);
   naive_close(&kept);
 }

@@ -473,6 +473,23 @@ static void split_layer(naive *nv, int32_t first, const gbt_split *best) {
   unlook_at_layer(&l);
 }
 
+double naive_own_gain(const naive *nv, const naive_node *node, gbt_sum *left) {
+  gbt_split s = node->split;
+  view v = {.nv = nv, .node = node, .feat = s.feat};
+  int64_t n_left = 0;
+  s.left = (gbt_sum){0, 0};
+  for (int64_t i = 0; i < node->n_rows; i++) {
+    if (!node->goes[nv->code[0][s.feat][node->rows[i]]]) continue;
+    add(&s.left, row_sum(nv, node->rows[i]));
+    n_left++;
+  }
+  *left = s.left;
+  if (n_left < nv->p->min_data_in_leaf || node->n_rows - n_left < nv->p->min_data_in_leaf) return 0.0;
+  double gain = gain_of(&v, &s, nv->reg);
+  double floor = gbt_noise_floor(nv->unit, node->n_rows, (double)node->sum.h * nv->unit.h);
+  return gain > floor ? gain : 0.0;
+}
+
 int naive_search_layer(naive *nv, int32_t first) {
   const naive_node *node = &nv->node[first];
   size_t room = (size_t)nv->n_feats;

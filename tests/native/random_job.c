@@ -125,6 +125,13 @@ static void draw_leaves(test_rng *rng, random_job *r) {
   if (r->job.spec.objective.kind != GBT_OBJ_CUSTOM) p->leaf_iterations = (int64_t)PICK(rng, 1, 2, 3, 8);
 }
 
+/* Trees of classes that share their splits, in half of the jobs that allow it. */
+static void draw_strategy(test_rng *rng, random_job *r) {
+  gbt_params *p = &r->job.spec.params;
+  const int allowed = r->job.spec.objective.kind == GBT_OBJ_SOFTMAX && p->grow_policy == GBT_SYMMETRIC;
+  if (allowed && p->num_parallel_tree == 1) p->multi_strategy = (int)test_below(rng, 2);
+}
+
 /* Leaves that are quantiles: labels with many ties in half of the jobs. */
 static void draw_quantile(test_rng *rng, random_job *r) {
   for (int64_t i = 0, ties = test_below(rng, 2); ties && i < r->data->table.n_rows; i++)
@@ -172,6 +179,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   draw_constraints(&rng, &r);
   draw_eta(&(test_rng){gbt_mix64(seed ^ 0x65746121)}, &r);
   draw_leaves(&(test_rng){gbt_mix64(seed ^ 0x6c656166)}, &r);
+  draw_strategy(&(test_rng){gbt_mix64(seed ^ 0x73747261)}, &r);
   if (gbt_objective_info_of((int32_t)loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
   r.how.threads = 1 + (int)test_below(&rng, 3);
   r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);
@@ -187,6 +195,19 @@ void random_job_draw_evenly(random_job *r) {
 void random_job_order(random_job *r) {
   r->job.spec.params.boosting = GBT_BOOSTING_ORDERED;
   r->job.spec.params.sampling_method = GBT_SAMPLE_UNIFORM;
+}
+
+int random_job_share(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
+  if (r->job.spec.objective.kind != GBT_OBJ_SOFTMAX) return 0;
+  p->grow_policy = GBT_SYMMETRIC;
+  p->max_depth = 1 + (int64_t)(seed % 6);
+  p->colsample_bynode = 1.0;
+  p->num_parallel_tree = 1;
+  p->multi_strategy = 1;
+  if (seed % 5 == 1) random_job_order(r);
+  if (seed % 5 == 2) random_job_rescale(r, seed, (int)(seed % 4));
+  return 1;
 }
 
 void random_job_rescale(random_job *r, uint64_t seed, int what) {

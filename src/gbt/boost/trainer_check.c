@@ -7,6 +7,7 @@
 #include "../tree/forest.h"
 #include "ranks.h"
 #include "sampling.h"
+#include "shared_splits.h"
 #include "supporting.h"
 
 /* Of all ranks together: what the scales of gradients are made for (math/fixed.h). */

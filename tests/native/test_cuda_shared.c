@@ -1,0 +1,60 @@
+/* Trees that share their splits, on the device: the bytes that the CPU gives, which test_shared_splits.c compares with
+ * the naive training. */
+#include <stdio.h>
+
+#include "cuda_steps.h"
+#include "random_job.h"
+
+enum { SEEDS = 400 };
+
+static int equal_on_device(const train_job *job, const train_how *how, const gbt_device_api *api, int64_t *splits) {
+  train_how device = *how;
+  device.device = api;
+  trained *cpu = train(job, how), *cuda = train(job, &device);
+  const int ok = CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+  if (ok) *splits += (int64_t)cpu->forest->n_nodes / 2;
+  trained_free(cpu);
+  trained_free(cuda);
+  return ok;
+}
+
+static void trainings_are_those_of_the_cpu(void) {
+  int64_t splits = 0, jobs = 0;
+  for (uint64_t seed = 1; seed <= test_cases(SEEDS) && test_n_bad() < 3; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (random_job_share(&r, seed)) {
+      r.job.spec.params.hist_memory = 1024; /* a layer must fit */
+      jobs++;
+      if (!equal_on_device(&r.job, &r.how, seed % 2 ? gbt_cuda_api() : cuda_steps_api(), &splits))
+        random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " trainings, %" PRId64 " splits", jobs, splits);
+  CHECK_SEEN(jobs > 20 && splits > 200);
+}
+
+/* More classes than trees of a batch, and more rows than a block takes. */
+static void many_classes_and_rows(void) {
+  const int32_t classes[] = {2, 31, 32, 33, 70, 3};
+  for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+    const int64_t rows = i == 5 ? 5000 : 200;
+    made *m = made_new(i + 1, rows, 4, NULL);
+    made_response(m, GBT_OBJ_SOFTMAX, classes[i], 5);
+    train_job job = job_make(m, GBT_OBJ_SOFTMAX, classes[i], 2);
+    job.spec.params.grow_policy = GBT_SYMMETRIC;
+    job.spec.params.multi_strategy = 1;
+    job.spec.params.max_depth = 4;
+    job.spec.params.random_strength = 1.0;
+    int64_t splits = 0;
+    if (!equal_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, i % 2 ? gbt_cuda_api() : cuda_steps_api(),
+                         &splits))
+      test_note("%d classes", (int)classes[i]);
+    made_free(m);
+  }
+}
+
+void suite_cuda_shared(void) {
+  RUN(trainings_are_those_of_the_cpu);
+  RUN(many_classes_and_rows);
+}

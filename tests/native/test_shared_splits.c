@@ -1,0 +1,134 @@
+/* Trees that share their splits: trainings against the naive one, the same whatever the circumstances; any number of
+ * classes and rows; what is refused. */
+#include "../../src/gbt/base/parallel.h"
+#include "../../src/gbt/boost/shared_splits.h"
+#include "../../src/gbt/math/sampling.h"
+#include "random_job.h"
+
+enum { SEEDS = 1000 };
+
+typedef struct seen {
+  int64_t jobs, sampled, weights, monotone, contests, steps, splits, kept;
+} seen;
+
+/* Whether the trees of every round have the same splits; rows that are drawn differ, and so where most of them go. */
+static int splits_are_shared(const trained *t) {
+  const gbt_forest_view f = gbt_forest_look(t->forest);
+  for (uint64_t i = 0; i < f.n_trees; i++) {
+    const gbt_tree_parts a = gbt_tree_of(&f, i - i % (uint64_t)f.n_outputs), b = gbt_tree_of(&f, i);
+    if (a.n_nodes != b.n_nodes) return 0;
+    for (uint32_t n = 0; n < a.n_nodes; n++)
+      if (a.nodes[n].left != b.nodes[n].left || ((a.nodes[n].feat ^ b.nodes[n].feat) & ~GBT_NODE_BULK_LEFT) != 0 ||
+          (a.nodes[n].left > 0 && memcmp(&a.nodes[n].arg, &b.nodes[n].arg, sizeof a.nodes[n].arg) != 0))
+        return 0;
+  }
+  return 1;
+}
+
+static int as_naive(uint64_t seed, const random_job *r, seen *s) {
+  const gbt_params *p = &r->job.spec.params;
+  const train_how other = {3, 7, GBT_SIMD_SCALAR, NULL};
+  trained *a = train(&r->job, &r->how), *b = train_naively(&r->job), *c = train(&r->job, &other);
+  const int ok = CHECK(a != NULL && b != NULL && c != NULL && same_trained(a, b) && same_trained(a, c)) &&
+                 CHECK(splits_are_shared(a));
+  if (!ok) random_job_tell(r, seed);
+  s->jobs++;
+  s->sampled += p->subsample < 1.0 || p->sampling_method != GBT_SAMPLE_UNIFORM;
+  s->weights += r->data->weight != NULL;
+  s->monotone += r->monotone != NULL;
+  s->contests += p->random_strength > 0.0;
+  s->steps += p->leaf_iterations > 1;
+  for (size_t i = 0; a != NULL && i < a->forest->n_nodes; i++) {
+    s->splits += a->forest->nodes[i].left > 0;
+    s->kept += a->forest->nodes[i].left > 0 && a->forest->gain[i] == 0.0;
+  }
+  trained_free(a);
+  trained_free(b);
+  trained_free(c);
+  return ok;
+}
+
+static void trainings_are_the_naive_ones(void) {
+  seen s;
+  random_job r;
+  int bad = 0;
+  memset(&s, 0, sizeof s);
+  for (uint64_t seed = 1; seed <= SEEDS && bad < 3; seed++) {
+    r = random_job_make(seed, 300);
+    if (random_job_share(&r, seed)) bad += !as_naive(seed, &r, &s);
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " jobs, %" PRId64 " sampled, %" PRId64 " weighted, %" PRId64 " monotone, %" PRId64
+            " with noise, %" PRId64 " of several steps; %" PRId64 " splits, %" PRId64 " kept",
+            s.jobs, s.sampled, s.weights, s.monotone, s.contests, s.steps, s.splits, s.kept);
+  CHECK(s.jobs > 30 && s.sampled > 10 && s.weights > 5 && s.monotone > 5 && s.contests > 5 && s.steps > 5);
+  CHECK(s.splits > 1000 && s.kept > 100 && s.kept < s.splits);
+}
+
+static int as_naive_of(int64_t rows, int32_t K, int64_t rounds) {
+  made *m = made_new((uint64_t)rows, rows, 4, NULL);
+  made_response(m, GBT_OBJ_SOFTMAX, K, 5);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, K, rounds);
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.multi_strategy = 1;
+  job.spec.params.max_depth = 3;
+  job.spec.params.min_child_weight = 0.0;
+  job.spec.params.random_strength = 1.0;
+  trained *a = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}), *b = train_naively(&job);
+  const int ok = CHECK(a != NULL && b != NULL && same_trained(a, b));
+  if (!ok) test_note("%" PRId64 " rows, %d classes", rows, (int)K);
+  trained_free(a);
+  trained_free(b);
+  made_free(m);
+  return ok;
+}
+
+/* Batches of a device and tasks of rows end at powers of two, or at a number of classes' share of them. */
+static void sizes_of_classes(void) {
+  for (int32_t K = 2; K <= 70; K += K < 6 || K % 32 == 31 || K % 32 == 0 ? 1 : 31 - K % 32) as_naive_of(200, K, 2);
+}
+
+static void sizes_of_rows(void) {
+  const int64_t task = gbt_task_rows(4096, 3);
+  for (int64_t n = 1; n <= 40; n++) as_naive_of(n, 3, 2);
+  for (int64_t at = 64; at <= 8192; at *= 2)
+    for (int64_t n = at - 1; n <= at + 1; n++) as_naive_of(n, 2, 1);
+  for (int64_t n = task - 1; n <= task + 1; n++) as_naive_of(n, 3, 1);
+}
+
+static void directions_are_contrasts(void) {
+  double u[300], before = 0.0;
+  for (int32_t K = 2; K <= 300; K += K < 70 ? 1 : 23)
+    for (uint64_t round = 0; round < 20; round++) {
+      double sum = 0.0, square = 0.0;
+      gbti_contrast_direction(7, round, K, u);
+      for (int32_t k = 0; k < K; k++) {
+        sum += u[k];
+        square += u[k] * u[k];
+      }
+      CHECK(fabs(sum) < 1e-12 * K && fabs(square - (K - 1)) < 1e-12 * K);
+      if (K > 2) CHECK(u[0] != before); /* of two classes there is one contrast, and its opposite */
+      before = u[0];
+    }
+}
+
+static void refused(void) {
+  for (int what = 0; what < 3; what++) {
+    const gbt_objective objective =
+        gbt_objective_make(what == 0 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SOFTMAX, what == 0 ? 1 : 3);
+    gbt_params p = gbt_params_default();
+    p.multi_strategy = 1;
+    p.grow_policy = what == 1 ? GBT_DEPTHWISE : GBT_SYMMETRIC;
+    p.num_parallel_tree = what == 2 ? 2 : 1;
+    CHECK_FAILS(gbt_shared_splits_check(&objective, &p, test_err), what == 0 ? GBT_E_ARG : GBT_E_UNSUPPORTED,
+                "`multi_strategy = \"multi_output_tree\"`");
+  }
+}
+
+void suite_shared_splits(void) {
+  RUN(trainings_are_the_naive_ones);
+  RUN(sizes_of_classes);
+  RUN(sizes_of_rows);
+  RUN(directions_are_contrasts);
+  RUN(refused);
+}
