@@ -466,8 +466,7 @@ void naive_grow(naive *nv, int32_t output, uint64_t tree) {
     grow_by_layers(nv);
 }
 
-static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
-  naive_grow(nv, output, forest->n_trees);
+static void put_tree(naive *nv, gbt_forest *forest) {
   finish_tree(nv, forest);
   naive_free_nodes(nv);
 }
@@ -494,14 +493,9 @@ void naive_plant(naive *nv, const naive *like, int32_t output, uint64_t tree, in
   if (nv->p->grow_policy == GBT_SYMMETRIC) symmetric_bulk(nv);
 }
 
-static void finish_planted(naive *nv, gbt_forest *forest) {
-  finish_tree(nv, forest);
-  naive_free_nodes(nv);
-}
-
 void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
   naive_plant(nv, like, like->output, like->tree, 0);
-  finish_planted(nv, forest);
+  put_tree(nv, forest);
 }
 
 static void grow_round(naive *nv, naive_shared *shared, gbt_forest *forest) {
@@ -509,12 +503,11 @@ static void grow_round(naive *nv, naive_shared *shared, gbt_forest *forest) {
   const naive *like = shared != NULL ? naive_shared_grow(shared, nv, nv->round, first) : NULL;
   for (int32_t k = 0; k < nv->n_outputs; k++)
     for (int64_t t = 0; t < nv->p->num_parallel_tree; t++) {
-      if (like == NULL) {
-        grow_tree(nv, k, forest);
-        continue;
-      }
-      naive_plant(nv, like, k, first + (uint64_t)k, 1);
-      finish_planted(nv, forest);
+      if (like == NULL)
+        naive_grow(nv, k, forest->n_trees);
+      else
+        naive_plant(nv, like, k, first + (uint64_t)k, 1);
+      put_tree(nv, forest);
     }
   if (shared != NULL) naive_shared_done(shared);
 }

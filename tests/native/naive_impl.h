@@ -89,8 +89,9 @@ int naive_draws(const naive *nv, int64_t row);
 void naive_grow(naive *nv, int32_t output, uint64_t tree);
 void naive_free_nodes(naive *nv);
 
-/* The tree in like->node once more, by the rows and gradients of nv. rates: with gains, and nodes that are kept, by these
- * as well. plant: it stays in nv->node; refit: the one that grew as like's tree, into the forest and the scores. */
+/* The tree in like->node once more, by the rows and gradients of nv. rates: with gains, and nodes that are kept, by
+ * these as well. plant: it stays in nv->node. refit: as the tree and output of `like`, into the forest and the
+ * scores. */
 void naive_plant(naive *nv, const naive *like, int32_t output, uint64_t tree, int rates);
 void naive_refit(naive *nv, const naive *like, gbt_forest *forest);
 

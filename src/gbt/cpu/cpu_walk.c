@@ -196,10 +196,10 @@ GBT_FN void add_row(cpu_walk_sum *s, gbt_gh32 gh) {
   s->n++;
 }
 
-static void add_coarse(const cpu_backend *be, uint32_t row, uint32_t leaf, cpu_walk_sum *sums) {
-  const int wide = be->grad.wide[be->task.output];
-  sums[leaf].coarse_g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
-  sums[leaf].coarse_h += wide ? (int64_t)cpu_gh32(be)[row].h : (int64_t)cpu_gh16(be)[row].h;
+/* From gh32 or, where that is NULL, gh16. */
+GBT_FN void add_coarse(const gbt_gh32 *gh32, const gbt_gh16 *gh16, uint32_t row, cpu_walk_sum *s) {
+  s->coarse_g += gh32 ? gh32[row].g : gh16[row].g;
+  s->coarse_h += gh32 ? (int64_t)gh32[row].h : (int64_t)gh16[row].h;
 }
 
 /* Sampled rows of [beg, end): order[*in ..) from `beg` on. */
@@ -208,6 +208,8 @@ static void sum_block(const cpu_backend *be, uint32_t beg, uint32_t end, uint32_
   const uint32_t *leaf = be->rows.spare, *order = be->rows.order, n_in = be->rows.n_in;
   const gbt_gh32 *gh = fine_gradients(be, beg, end - beg, gradients);
   const int coarse = wants_coarse(be);
+  const gbt_gh32 *gh32 = be->grad.wide[be->task.output] ? cpu_gh32(be) : NULL;
+  const gbt_gh16 *gh16 = cpu_gh16(be);
   if (n_in == (uint32_t)be->n_rows && !coarse) {
     for (uint32_t r = beg; r < end; r++) add_row(&sums[leaf[r]], gh[r - beg]);
     return;
@@ -215,7 +217,7 @@ static void sum_block(const cpu_backend *be, uint32_t beg, uint32_t end, uint32_
   for (; *in < n_in && order[*in] < end; ++*in) {
     const uint32_t row = order[*in];
     add_row(&sums[leaf[row]], gh[row - beg]);
-    if (coarse) add_coarse(be, row, leaf[row], sums);
+    if (coarse) add_coarse(gh32, gh16, row, &sums[leaf[row]]);
   }
 }
 
