@@ -77,7 +77,9 @@ gbt_params <- function() {
 print.gbt_params <- function(x, ...) {
   if (!all(c("name", "default", "range", "meaning", "aliases") %in% names(x))) return(NextMethod()) # some columns
   for (i in seq_len(nrow(x))) {
-    cat(sprintf("%s = %s  (%s)\n", x$name[i], x$default[i], x$range[i]))
+    line <- sprintf("%s = %s  (%s)", x$name[i], x$default[i], x$range[i])
+    if (nchar(line) > 80L) line <- sub("  (", "\n    (", line, fixed = TRUE)
+    cat(line, "\n", sep = "")
     cat(strwrap(x$meaning[i], indent = 4L, exdent = 4L), sep = "\n")
     if (nzchar(x$aliases[i])) cat(strwrap(paste("also:", x$aliases[i]), indent = 4L, exdent = 4L), sep = "\n")
   }

@@ -185,6 +185,13 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
+static gbt_status set_contrast(gbt_ctx *ctx, gbt_backend *self, gbt_backend *from, const double *u, uint64_t round,
+                               gbt_error *err) {
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
+  return cu_set_contrast((cu_backend *)self, (const cu_backend *)from, u, round, err);
+}
+
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (cu_is_told(be)) {
     GBT_TRY(cu_features_tell(be, err));
@@ -387,6 +394,7 @@ static gbt_backend_ops make_ops() {
   ops.destroy = destroy;
   ops.gradients = gradients;
   ops.set_gradients = set_gradients;
+  ops.set_contrast = set_contrast;
   ops.set_scores = set_scores;
   ops.shrink_scores = cu_shrink_scores;
   ops.add_trees = cu_add_trees;

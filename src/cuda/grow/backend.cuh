@@ -103,6 +103,7 @@ struct cu_grad {
   cu_array<double> aside; /* 2 x n_rows. Softmax: largest score of a row, sum of exp(score - largest); custom objective:
                              g and h of one output as the host gave them; others: none */
   cu_stage stage;         /* custom objective: the way up, in the device's stream */
+  cu_array<double> direction; /* of a contrast: a number for each class */
   int32_t fixed_output;   /* whose gradients stand in array 0, all others' in none; -1: not known */
   int told;               /* and the trees of the round know all that cu_gradients_of_trees tells them */
 };
@@ -322,6 +323,9 @@ void cu_gradients_close(cu_backend *be);
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) GBT_MUST_CHECK;
+/* See set_contrast of gbt_backend_ops. */
+gbt_status cu_set_contrast(cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
+                           gbt_error *err) GBT_MUST_CHECK;
 /* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide,
  * whole; root and n_in: all rows, or none where rows are sampled. */
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -5,6 +5,7 @@
  *                           rows with factors: maxima without them, sizes, factors (sample.cu) before
  *   cu_gradients_of_trees   k_fix16   k_judge (wide?)   k_fix32, which returns at once unless wide
  *   cu_set_gradients        all of that, output by output; one output's g and h are on the device at a time
+ *   cu_set_contrast         the same of one output, made by k_contrast from the scores of another backend
  *
  * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
@@ -40,6 +41,26 @@ __global__ static void k_softmax(cu_view v, double *softmax) {
     for (uint64_t k = 0; k < (uint64_t)v.objective.n_outputs; k++) sum += gbt_exp(v.score[k * n + row] - top);
     softmax[row] = top;
     softmax[n + row] = sum;
+  }
+}
+
+/* To aside, g and then h of all rows: the derivatives of the loss of `from` along u. */
+__global__ static void k_contrast(cu_view from, const double *u, double *aside) {
+  const uint64_t n = (uint64_t)from.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  const int32_t n_outputs = from.objective.n_outputs;
+  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
+    const double own = u[(int32_t)from.label[row]];
+    gbt_softmax_sums sums = {0.0, 0.0, 0.0};
+    double top = from.score[row];
+    for (int32_t k = 1; k < n_outputs; k++) {
+      const double s = from.score[(uint64_t)k * n + row];
+      top = s > top ? s : top;
+    }
+    for (int32_t k = 0; k < n_outputs; k++)
+      gbt_softmax_along_add(&sums, gbt_exp(from.score[(uint64_t)k * n + row] - top), u[k] - own);
+    const gbt_gh gh = gbt_softmax_along(&sums);
+    aside[row] = gh.g;
+    aside[n + row] = gh.h;
   }
 }
 
@@ -195,6 +216,7 @@ void cu_gradients_close(cu_backend *be) {
   cu_drop(&be->device.memory, &be->grad.gradients);
   cu_drop(&be->device.memory, &be->grad.output);
   cu_drop(&be->device.memory, &be->grad.aside);
+  cu_drop(&be->device.memory, &be->grad.direction);
 }
 
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
@@ -275,6 +297,32 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
     GBT_TRY(fix_outputs(be, be->grad.aside.at, k, err));
   }
   return GBT_OK;
+}
+
+/* Factors by the gradients of the one output that are aside. */
+static gbt_status draw_aside(cu_backend *be, uint64_t round, gbt_error *err) {
+  const double *aside = be->grad.aside.at;
+  if (cu_sample_by_size(be->params)) {
+    GBT_TRY(find_maxima(be, cu_without_factors(be->view), aside, 0, 1, err));
+    GBT_TRY(cu_sample_begin(be, err));
+    GBT_TRY(cu_sample_sizes(be, aside, 0, 1, err));
+  }
+  return cu_sample_draw(be, round, err);
+}
+
+gbt_status cu_set_contrast(cu_backend *be, const cu_backend *from, const double *u, uint64_t round, gbt_error *err) {
+  const size_t K = (size_t)from->n_outputs;
+  GBT_ASSERT(be->n_outputs == 1 && gbt_objective_is_given(&be->objective) && be->n_rows == from->n_rows);
+  if (!be->grad.direction.at) GBT_TRY(cu_new(&be->device.memory, &be->grad.direction, K, err));
+  GBT_TRY(cu_put(&be->device, be->grad.direction.at, u, K * sizeof *u, err));
+  CU_TRY(cudaStreamSynchronize(from->device.stream)); /* its scores are there */
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
+  CU_LAUNCH(k_contrast, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, from->view, be->grad.direction.at,
+            be->grad.aside.at);
+  CU_LAUNCHED();
+  if (cu_has_factors(be)) GBT_TRY(draw_aside(be, round, err));
+  GBT_TRY(find_scales(be, be->grad.aside.at, 0, 1, err));
+  return fix_outputs(be, be->grad.aside.at, 0, err);
 }
 
 /* What the scores of data set s begin with: the caller's numbers, offsets, or (NULL) nothing. */

@@ -90,6 +90,12 @@ typedef struct gbt_backend_ops {
   gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
                               gbt_error *err);
 
+  /* As set_gradients of one output: the derivatives along u, from->n_outputs numbers (borrowed for the call), of the loss
+   * of `from` at its scores: a backend of the same kind, device and rows, whose objective has classes (gbt_softmax_along
+   * in objective/softmax.h). NULL: not offered. */
+  gbt_status (*set_contrast)(gbt_ctx *ctx, gbt_backend *be, gbt_backend *from, const double *u, uint64_t round,
+                             gbt_error *err);
+
   /* Scores of a data set (0 = train) from now on: rows x outputs, column by column, borrowed for the call. Between
    * rounds, before `gradients`. Waits. */
   gbt_status (*set_scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double *score, gbt_error *err);

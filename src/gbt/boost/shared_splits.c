@@ -1,7 +1,7 @@
 #include "shared_splits.h"
 
 #include "../base/parallel.h"
-#include "../objective/formula.h"
+#include "../objective/softmax.h"
 #include "../tree/contest.h"
 #include "backends.h"
 #include "grow.h"
@@ -110,29 +110,26 @@ void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u
 /* g and h of rows [row, row + n), n <= BLOCK. */
 static void contrast_block(const gbt_shared_splits *s, int64_t row, int32_t n) {
   const double *label = s->rows->field[GBT_LABEL] + row;
-  double top[BLOCK], sum[BLOCK], own[BLOCK], *g = s->g + row, *h = s->h + row;
+  const size_t stride = (size_t)s->rows->n;
+  gbt_softmax_sums sums[BLOCK];
+  double top[BLOCK], own[BLOCK];
   for (int32_t i = 0; i < n; i++) {
     top[i] = s->score[row + i];
     own[i] = s->u[(int32_t)label[i]];
-    sum[i] = g[i] = h[i] = 0.0;
+    sums[i] = (gbt_softmax_sums){0.0, 0.0, 0.0};
   }
   for (int32_t k = 1; k < s->K; k++) {
-    const double *score = s->score + (size_t)k * (size_t)s->rows->n + row;
+    const double *score = s->score + (size_t)k * stride + row;
     for (int32_t i = 0; i < n; i++) top[i] = score[i] > top[i] ? score[i] : top[i];
   }
   for (int32_t k = 0; k < s->K; k++) {
-    const double *score = s->score + (size_t)k * (size_t)s->rows->n + row, u = s->u[k];
-    for (int32_t i = 0; i < n; i++) {
-      const double e = gbt_exp(score[i] - top[i]), by = u - own[i];
-      sum[i] += e;
-      g[i] += e * by;
-      h[i] += e * by * by;
-    }
+    const double *score = s->score + (size_t)k * stride + row;
+    for (int32_t i = 0; i < n; i++) gbt_softmax_along_add(&sums[i], gbt_exp(score[i] - top[i]), s->u[k] - own[i]);
   }
   for (int32_t i = 0; i < n; i++) {
-    g[i] = g[i] / sum[i];
-    h[i] = h[i] / sum[i] - g[i] * g[i];
-    if (!(h[i] > 0.0)) h[i] = 0.0; /* rounding */
+    const gbt_gh gh = gbt_softmax_along(&sums[i]);
+    s->g[row + i] = gh.g;
+    s->h[row + i] = gh.h;
   }
 }
 
@@ -149,6 +146,8 @@ gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backe
                                    gbt_error *err) {
   const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
   gbti_contrast_direction(s->seed, round, s->K, s->u);
+  if (s->be->ops == be->ops && be->ops->set_contrast != NULL)
+    return be->ops->set_contrast(ctx, s->be, be, s->u, round, err);
   GBT_TRY(be->ops->scores(ctx, be, 0, &s->score, err));
   GBT_TRY(gbt_parallel(ctx, (s->rows->n + rows - 1) / rows, contrast_task, s, err));
   s->score = NULL;

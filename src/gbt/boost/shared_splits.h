@@ -6,7 +6,7 @@
  *   g = sum p_k (u_k - u_y)      h = sum p_k (u_k - u_y)^2 - g^2       p: probabilities of the row's classes; y: its
  * class
  *
- * These are the first and second derivative of the softmax loss of scores s + t u by t. Gradients of all classes are so
+ * These are the first and second derivative of the softmax loss of scores s + t u by t (objective/softmax.h). Gradients of all classes are so
  * projected to one number a row (Iosipov and Vakhrushev 2022, "SketchBoost: fast gradient boosted decision tree for
  * multioutput problems", section 3, random projections; there of several dimensions, and with hessians of 1).
  *

@@ -57,6 +57,30 @@ GBT_FN double gbt_softmax_stepped(double s, double top, double sum, double by, d
   return all > 0.0 ? own / all : 1.0; /* no other class has anything */
 }
 
+/* The derivatives of the loss of a row of class y, whose scores move along a direction u: score k by t u_k,
+ *
+ *   by t        sum p_k (u_k - u_y)
+ *   by t twice  sum p_k (u_k - u_y)^2 - (sum p_k (u_k - u_y))^2
+ *
+ * All 0; then gbt_softmax_along_add of every class in order, e = exp(score - top), by = u_k - u_y; then
+ * gbt_softmax_along. */
+typedef struct gbt_softmax_sums {
+  double e, g, h;
+} gbt_softmax_sums;
+
+GBT_FN void gbt_softmax_along_add(gbt_softmax_sums *s, double e, double by) {
+  s->e += e;
+  s->g += e * by;
+  s->h += (e * by) * by;
+}
+
+GBT_FN gbt_gh gbt_softmax_along(const gbt_softmax_sums *s) {
+  gbt_gh r = {s->g / s->e, 0.0};
+  const double h = s->h / s->e - r.g * r.g;
+  if (h > 0.0) r.h = h; /* else rounding */
+  return r;
+}
+
 /* The log of the class's share of the weights, at least 1e-9. */
 GBT_FN double gbt_softmax_base(double share) { return gbt_log(share < 1e-9 ? 1e-9 : share); }
 

@@ -395,6 +395,8 @@ draw_case <- function(id) {
   case$own <- drawn$objective == "own"
   case$args <- draw_host_args(draw_constraints(draw_engine_args(), x), case, drawn$objective)
   if (drawn$objective != "softmax") case$args$softmax_hessian <- NULL
+  may_share <- drawn$objective == "softmax" && identical(case$args$grow_policy, "symmetric")
+  if (!may_share || !is.null(case$args$num_parallel_tree)) case$args$multi_strategy <- NULL
   if (case$own) case$args$leaf_iterations <- NULL # needs an objective of gbt's, as "ordered" does
   if (case$own && identical(case$args$boosting, "ordered")) case$args$boosting <- NULL
   case$init <- if (chance(0.1)) 2 else 0
