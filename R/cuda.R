@@ -122,9 +122,12 @@ training_size <- function(bytes, params, nrounds, n_outputs, max_seconds, rows =
   layers <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
   if (params$max_depth > 0) layers <- min(layers, params$max_depth)
   per_round <- n_outputs * params$num_parallel_tree
-  list(bytes = bytes * params$subsample * params$colsample_bytree, trees = nrounds * per_round,
+  shared <- params$multi_strategy == "multi_output_tree" # one tree is grown, and the others cost about an eighth of it
+  grown <- if (shared) 1 + n_outputs / 8 else per_round
+  list(bytes = bytes * params$subsample * params$colsample_bytree, trees = nrounds * grown,
        batches = nrounds * ceiling(per_round / 32), # 32: GBT_MOST_TREES
-       layers = max(layers, 1), max_seconds = max_seconds, all = bytes + rows * (row_bytes + 8 * n_outputs),
+       layers = max(layers, 1), max_seconds = max_seconds,
+       all = (1 + shared) * bytes + rows * (row_bytes + 8 * n_outputs),
        room = if (params$device_memory > 0) params$device_memory * 2^20 else Inf)
 }
 

@@ -224,6 +224,7 @@ fold_fits <- function(source, request, folds, response, seed) {
     source$held <- fold$held
     fit <- prepare(source, args, list())
     fit$by_rule <- request$by_rule
+    fit$kept_by_name <- request$kept_by_name
     fit
   })
 }

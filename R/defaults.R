@@ -85,7 +85,7 @@ ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parame
 # What counts as named: who says that there is one tree a round, as there is anyway, asks for nothing by it.
 # values: of parameters, by name.
 counts_as_named <- function(values) {
-  plain <- list(boosting = "gbtree", num_parallel_tree = 1, colsample_bynode = 1)
+  plain <- list(boosting = "plain", num_parallel_tree = 1, colsample_bynode = 1)
   said <- vapply(names(plain), function(name) isTRUE(all.equal(values[[name]], plain[[name]])), NA)
   setdiff(names(values), names(plain)[said])
 }
@@ -126,7 +126,8 @@ rules_kept <- function(params, named, objective, grow_policy) {
 with_rules <- function(request, facts, objective, kept = NULL) {
   named <- counts_as_named(request$args$value)
   init <- request$args$value[["init_model"]]
-  if (is.null(kept) && !is.null(init)) kept <- check_model(init, "init_model")$params
+  goes_on <- is.null(kept) && !is.null(init)
+  if (goes_on) kept <- check_model(init, "init_model")$params
   value <- rules_of(facts, objective, request$preset, named)
   if (!is.null(kept)) {
     kept <- rules_kept(kept, named, objective, facts$grow_policy)
@@ -135,6 +136,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
     again <- again[setdiff(intersect(names(again), of_symmetric_trees), names(kept))]
     ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
     value <- utils::modifyList(ours, c(kept, again))
+    if (goes_on) request$kept_by_name <- setdiff(names(kept), init$by_rule)
   }
   request$by_rule <- value
   ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`
@@ -166,7 +168,7 @@ chosen_lines <- function(values) {
 #'
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
 #' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they
-#' mean there; `boosting = "gbtree"`, `num_parallel_tree = 1` and `colsample_bynode = 1`, which hold anyway, change
+#' mean there; `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1`, which hold anyway, change
 #' nothing. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_params()]
 #' lists. With `init_model` parameters that rules would decide have the values of that model, others (constraints
 #' among them) are to be named again; and [gbt_refit()] keeps what rules had chosen for a cross-validation, a search or

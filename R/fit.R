@@ -79,7 +79,8 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
           valid = valid, constraints = constraints,
           cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
           evaluation = evaluation, formula = source$formula, design = source$design,
-          exposed = rows$source$exposed, by_rule = request$by_rule, search = search_task(request, rows, data))
+          exposed = rows$source$exposed, by_rule = request$by_rule, kept_by_name = request$kept_by_name,
+          search = search_task(request, rows, data))
 }
 
 # What is known before the first round:
@@ -99,14 +100,15 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
 #   exposed      the column of exposures, see R/exposure.R; NULL for none
-#   by_rule      parameters that rules have decided, by name, see R/defaults.R
+#   by_rule      parameters that rules have decided, or would have, by name, see R/defaults.R
+#   kept_by_name those among them that init_model was given by name
 #   search       how rounds are found, see R/rounds_auto.R; NULL where their number is known
 new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
-                    cat_method, order, start, evaluation, formula, design, exposed, by_rule, search) {
+                    cat_method, order, start, evaluation, formula, design, exposed, by_rule, kept_by_name, search) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
        class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method,
        order = order, start = start, evaluation = evaluation, formula = formula, design = design, exposed = exposed,
-       by_rule = by_rule, search = search)
+       by_rule = by_rule, kept_by_name = kept_by_name, search = search)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
@@ -506,9 +508,8 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta, fit$host$threads))
   if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters, but of files
-    model$by_rule <- intersect(names(fit$by_rule), names(model$params))
-    init <- fit$start$model # what it was given by name was not chosen by a rule
-    if (!is.null(init)) model$by_rule <- intersect(model$by_rule, init$by_rule)
+    by_rule <- intersect(setdiff(names(fit$by_rule), fit$kept_by_name), names(model$params))
+    if (length(by_rule)) model$by_rule <- by_rule
   }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)

@@ -324,14 +324,14 @@
 #' shapes have given the CPU's bytes on an H100; what was changed since is proven by emulation on the CPU.
 #'
 #' `"auto"`, the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for T
-#' trees (of all `nrounds`, even if training may stop early) of L layers on B bytes of binned data (about one per row
-#' and column; sparse columns need fewer),
+#' trees (of all `nrounds`, even if training may stop early; one and an eighth of a round's others, where they share
+#' their splits) of L layers on B bytes of binned data (about one per row and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, L * 60 microseconds for every
 #'   batch of up to 32 trees of a round (all classes grow together), and B T L * 0.002 ns; and B T L * 0.06 ns
-#'   more where B, with 24 bytes for a row and 8 for each of its outputs, exceeds `device_memory` or what the
-#'   device has free, as codes then come over the bus: what an H100 took, but for the start and the way of the
-#'   data, which are estimates.
+#'   more where B (2 B with splits that are shared), with 24 bytes for a row and 8 for each of its outputs, exceeds
+#'   `device_memory` or what the device has free, as codes then come over the bus: what an H100 took, but for the
+#'   start and the way of the data, which are estimates.
 #'
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
 #' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_bus`, `cuda_layer`, `cuda_start` (in seconds) and `margin`, replaces

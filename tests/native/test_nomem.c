@@ -87,8 +87,8 @@ static gbt_status from_table_to_predictions(const gbt_mem *mem, void *arg, gbt_e
 }
 
 /* Three rounds with everything that takes memory: classes, sampling, sets of levels, constraints, metrics. */
-static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threads, int32_t n_cols,
-                  const made_kind *kinds, int64_t n_rows) {
+static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shared, int n_threads, int32_t n_cols,
+                     const made_kind *kinds, int64_t n_rows) {
   const int8_t monotone[32] = {1, -1};
   const int32_t beg[] = {0, 2, 6}, feat[] = {0, 1, 1, 2, 3, 4};
   const int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 : 1;
@@ -111,6 +111,7 @@ static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threa
   spec->n_interact = 2;
   spec->params.grow_policy = policy;
   spec->params.boosting = boosting;
+  spec->params.multi_strategy = shared;
   if (policy == GBT_DEPTHWISE)
     spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
   else
@@ -126,6 +127,11 @@ static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threa
   free(s.score);
   made_free(data);
   made_free(valid);
+}
+
+static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threads, int32_t n_cols,
+                  const made_kind *kinds, int64_t n_rows) {
+  sweep_of(loss, policy, boosting, 0, n_threads, n_cols, kinds, n_rows);
 }
 
 static void every_allocation_may_fail(void) {
@@ -159,10 +165,17 @@ static void every_allocation_may_fail_for_ordered_boosting(void) {
   sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, GBT_BOOSTING_ORDERED, 1, 6, kinds, 30);
 }
 
+static void every_allocation_may_fail_for_shared_splits(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, 1, 1, 6, kinds, 60);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, 1, 1, 6, kinds, 30);
+}
+
 void suite_nomem(void) {
   RUN(every_allocation_may_fail);
   RUN(every_allocation_may_fail_with_threads);
   RUN(every_allocation_may_fail_for_symmetric_trees);
+  RUN(every_allocation_may_fail_for_shared_splits);
   RUN(every_allocation_may_fail_while_looking_ahead);
   RUN(every_allocation_may_fail_for_quantiles);
   RUN(every_allocation_may_fail_for_ordered_boosting);

@@ -27,7 +27,8 @@ test_that("rules hold for what is not named, and for nothing else", {
   m <- train(nrounds = 8, seed = 3)
   expect_same_bytes(do.call(train, c(m$params[m$by_rule], nrounds = 8, seed = 3))$state, m$state)
   # nor does it change anything to name what holds anyway
-  same <- list(list(boosting = "gbtree"), list(num_parallel_tree = 1L), list(params = list(colsample_bynode = 1)))
+  same <- list(list(boosting = "plain"), list(boosting_type = "Plain"), list(booster = "gbtree"),
+               list(num_parallel_tree = 1L), list(params = list(colsample_bynode = 1)))
   for (named in same) expect_same_bytes(do.call(train, c(named, nrounds = 8, seed = 3))$state, m$state)
   m <- do.call(train, c(plain, nrounds = 5))
   expect_null(m$by_rule)
@@ -101,6 +102,9 @@ test_that("what was chosen is kept where a training is done again or goes on", {
                    list(grow_policy = "lossguide", max_leaves = 4, eta = 0.07))
   expect_identical(first$by_rule, c("lambda", "colsample_bytree"))
   expect_identical(more$by_rule, first$by_rule) # what was named before was chosen by no rule
+  layers <- train(nrounds = 3, init_model = first, grow_policy = "symmetric", max_depth = 3)
+  expect_setequal(layers$by_rule, c(first$by_rule, "random_strength")) # but what goes with other trees is
+  expect_null(train(nrounds = 2, init_model = do.call(train, c(plain, nrounds = 2)))$by_rule)
 })
 
 test_that("what goes with symmetric trees or one objective does not go on into others", {

@@ -100,6 +100,8 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   expect_equal((gbt:::expected_seconds(away, 2, costs) - gbt:::expected_seconds(here, 2, costs)),
                c(cpu = 0, cuda = passes * costs$cuda_bus))
   expect_identical(gbt:::training_size(100, params, 1, 3, 0, rows = 10)$all, 100 + 10 * (24 + 24))
+  shared <- size(1e6, 100, 8, multi_strategy = "multi_output_tree")
+  expect_identical(shared[c("trees", "all")], list(trees = 200, all = 2e6))
   first <- expected(1e6)[["cuda"]]
   state$cuda_started <- TRUE
   expect_equal(first - expected(1e6)[["cuda"]], costs$cuda_start)

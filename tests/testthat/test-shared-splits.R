@@ -33,6 +33,19 @@ test_that("a rule holds for classes in symmetric trees alone", {
   m <- train()
   expect_identical(gbt_refit(m, max_depth = 2)$params$multi_strategy, "one_output_per_tree")
   expect_identical(gbt_refit(m)$params$multi_strategy, shared)
+  cv <- function(...) gbt_cv(iris[-5], iris$Species, nrounds = 3, folds = 3, seed = 1, threads = 1, ...)
+  expect_identical(cv()$params$multi_strategy, shared)
+  nodes <- cv(grow_policy = "depthwise")
+  expect_identical(gbt_refit(nodes)$params$multi_strategy, "one_output_per_tree")
+  expect_identical(gbt_refit(nodes, grow_policy = "symmetric")$params$multi_strategy, shared)
+  strategies <- c("multi_output_tree", "one_output_per_tree")
+  tuned <- gbt_tune(iris[-5], iris$Species, space = list(multi_strategy = strategies), configs = 2, folds = 3,
+                    nrounds = 5, seed = 1, threads = 1)
+  expect_identical(gbt_refit(tuned)$params$multi_strategy, tuned$best$multi_strategy)
+  policies <- gbt_tune(iris[-5], iris$Species, space = list(grow_policy = c("symmetric", "depthwise")), configs = 2,
+                       folds = 3, nrounds = 5, seed = 1, threads = 1)
+  won <- if (policies$best$grow_policy == "symmetric") shared else "one_output_per_tree"
+  expect_identical(gbt_refit(policies)$params$multi_strategy, won)
   apart <- train(multi_strategy = "one_output_per_tree")
   expect_identical(train(init_model = apart)$params$multi_strategy, "one_output_per_tree")
   expect_identical(train(init_model = apart, multi_strategy = shared)$nrounds, 12L)

@@ -44,14 +44,14 @@ static void destroy(gbt_backend *self) {
 
 /* ---- opening ---- */
 
-/* What the codes of a data set may take of what is left. An eighth is left to what is made while trees grow; half where
- * there are variants (data/extend.h), as then a second backend of the device fits the trees once more. */
+/* What the codes of a data set may take of what is left to this backend. An eighth is left to what is made while trees
+ * grow. */
 static cu_code_room room_of(const cu_backend *be, int32_t s) {
   enum { SHARES = 8 };
   const cu_places *places = &be->bounds.places;
   const cu_dataset *data = &be->data[s];
   const uint64_t bytes = cu_code_bytes(data), ring = cu_ring_room(data->from);
-  const uint64_t unused = cu_free_bytes(&be->device.memory), left = data->from->n_variants > 1 ? unused / 2 : unused;
+  const uint64_t left = cu_free_bytes(&be->device.memory) / (uint64_t)be->n_backends;
   cu_code_room room = {left > ring ? (left - ring) / SHARES * (SHARES - 1) : 0, cu_host_room(data->from)};
   const uint64_t on_device = bytes * (uint64_t)places->percent_device / 100;
   const uint64_t on_host = bytes * (uint64_t)places->percent_host / 100;
@@ -189,7 +189,7 @@ static gbt_status set_contrast(gbt_ctx *ctx, gbt_backend *self, gbt_backend *fro
                                gbt_error *err) {
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
-  return cu_set_contrast((cu_backend *)self, (const cu_backend *)from, u, round, err);
+  return cu_set_contrast(ctx, (cu_backend *)self, (const cu_backend *)from, u, round, err);
 }
 
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
@@ -438,7 +438,8 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->view.n_steps = gbt_leaf_steps(&spec->objective, spec->params);
   be->view.n_features = be->n_features;
   be->view.n_slots = be->layout->n_slots;
-  be->device.memory.limit = (size_t)spec->params->device_memory << 20;
+  be->n_backends = spec->n_backends > 1 ? spec->n_backends : 1;
+  be->device.memory.limit = ((size_t)spec->params->device_memory << 20) / (size_t)be->n_backends;
   *out = be;
   gbt_status status = open_all(ctx, be, spec, err);
   be->base.device_bytes = be->device.memory.most;

@@ -223,6 +223,7 @@ struct cu_backend {
   gbt_objective objective;
   const gbt_cuts *cuts; /* of the train set */
   const gbt_layout *layout;
+  int32_t n_backends; /* see gbt_backend_spec; 1 or more */
   int32_t n_outputs, n_valid, n_features;
   int64_t n_rows;
   cu_device device;
@@ -324,7 +325,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) GBT_MUST_CHECK;
 /* See set_contrast of gbt_backend_ops. */
-gbt_status cu_set_contrast(cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
+gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
                            gbt_error *err) GBT_MUST_CHECK;
 /* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide,
  * whole; root and n_in: all rows, or none where rows are sampled. */

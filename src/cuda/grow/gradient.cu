@@ -266,13 +266,14 @@ static gbt_status send_output(gbt_ctx *ctx, cu_backend *be, const double *g, con
   return cu_stage_send(&be->grad.stage, aside + n, h + (size_t)k * n, bytes, err);
 }
 
-/* Factors by the host's gradients. Those of several outputs go up once for their maxima and once for their sizes. */
+/* Factors by the host's gradients. Those of several outputs go up once for their maxima and once for their sizes.
+ * g, h: NULL where those of the one output are aside. */
 static gbt_status draw_given(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                              gbt_error *err) {
   const double *aside = be->grad.aside.at;
   const int by_size = cu_sample_by_size(be->params);
   for (int32_t k = 0; by_size && k < be->n_outputs; k++) {
-    GBT_TRY(send_output(ctx, be, g, h, k, err));
+    if (g != nullptr) GBT_TRY(send_output(ctx, be, g, h, k, err));
     GBT_TRY(find_maxima(be, cu_without_factors(be->view), aside, k, 1, err));
   }
   if (by_size) GBT_TRY(cu_sample_begin(be, err));
@@ -281,6 +282,12 @@ static gbt_status draw_given(gbt_ctx *ctx, cu_backend *be, uint64_t round, const
     GBT_TRY(cu_sample_sizes(be, aside, k, 1, err));
   }
   return cu_sample_draw(be, round, err);
+}
+
+/* Scale and fixed point of output k, whose g and h are aside. */
+static gbt_status fix_aside(cu_backend *be, int32_t k, gbt_error *err) {
+  GBT_TRY(find_scales(be, be->grad.aside.at, k, 1, err));
+  return fix_outputs(be, be->grad.aside.at, k, err);
 }
 
 /* The caller's g and h are in the stage when it returns: an output's go up while the device is at work on those of the
@@ -293,24 +300,13 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
   if (cu_has_factors(be)) GBT_TRY(draw_given(ctx, be, round, g, h, err));
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(send_output(ctx, be, g, h, k, err));
-    GBT_TRY(find_scales(be, be->grad.aside.at, k, 1, err));
-    GBT_TRY(fix_outputs(be, be->grad.aside.at, k, err));
+    GBT_TRY(fix_aside(be, k, err));
   }
   return GBT_OK;
 }
 
-/* Factors by the gradients of the one output that are aside. */
-static gbt_status draw_aside(cu_backend *be, uint64_t round, gbt_error *err) {
-  const double *aside = be->grad.aside.at;
-  if (cu_sample_by_size(be->params)) {
-    GBT_TRY(find_maxima(be, cu_without_factors(be->view), aside, 0, 1, err));
-    GBT_TRY(cu_sample_begin(be, err));
-    GBT_TRY(cu_sample_sizes(be, aside, 0, 1, err));
-  }
-  return cu_sample_draw(be, round, err);
-}
-
-gbt_status cu_set_contrast(cu_backend *be, const cu_backend *from, const double *u, uint64_t round, gbt_error *err) {
+gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
+                           gbt_error *err) {
   const size_t K = (size_t)from->n_outputs;
   GBT_ASSERT(be->n_outputs == 1 && gbt_objective_is_given(&be->objective) && be->n_rows == from->n_rows);
   if (!be->grad.direction.at) GBT_TRY(cu_new(&be->device.memory, &be->grad.direction, K, err));
@@ -320,9 +316,8 @@ gbt_status cu_set_contrast(cu_backend *be, const cu_backend *from, const double 
   CU_LAUNCH(k_contrast, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, from->view, be->grad.direction.at,
             be->grad.aside.at);
   CU_LAUNCHED();
-  if (cu_has_factors(be)) GBT_TRY(draw_aside(be, round, err));
-  GBT_TRY(find_scales(be, be->grad.aside.at, 0, 1, err));
-  return fix_outputs(be, be->grad.aside.at, 0, err);
+  if (cu_has_factors(be)) GBT_TRY(draw_given(ctx, be, round, nullptr, nullptr, err));
+  return fix_aside(be, 0, err);
 }
 
 /* What the scores of data set s begin with: the caller's numbers, offsets, or (NULL) nothing. */

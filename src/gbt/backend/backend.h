@@ -42,6 +42,7 @@ typedef struct gbt_backend_spec {
   const gbt_handicap *handicap;   /* n_features, or NULL; may change between rounds */
   const double *class_rate;       /* by class, 0 to 1: chance of its rows to be drawn; or NULL: subsample of all */
   int32_t n_class_rates;
+  int32_t n_backends; /* that a training has, this one among them, which share a device's memory; 0: one */
 } gbt_backend_spec;
 
 /* One tree to grow. */
@@ -90,9 +91,9 @@ typedef struct gbt_backend_ops {
   gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
                               gbt_error *err);
 
-  /* As set_gradients of one output: the derivatives along u, from->n_outputs numbers (borrowed for the call), of the loss
-   * of `from` at its scores: a backend of the same kind, device and rows, whose objective has classes (gbt_softmax_along
-   * in objective/softmax.h). NULL: not offered. */
+  /* As set_gradients of one output: the derivatives along u, from->n_outputs numbers (borrowed for the call), of the
+   * loss of `from` at its scores (gbt_softmax_along in objective/softmax.h). `from` is a backend of the same kind,
+   * device and rows whose objective has classes. NULL: not offered. */
   gbt_status (*set_contrast)(gbt_ctx *ctx, gbt_backend *be, gbt_backend *from, const double *u, uint64_t round,
                              gbt_error *err);
 

@@ -40,7 +40,7 @@ gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_par
 
 static gbt_status open_all(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_backend_spec *spec,
                            const gbt_device_api *device, int32_t number, gbt_error *err) {
-  const size_t n = (size_t)s->rows->n, K = (size_t)s->K;
+  const size_t K = (size_t)s->K;
   const double base = 0.0, *init = NULL;
   gbt_backend_spec own = *spec;
   own.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
@@ -50,8 +50,6 @@ static gbt_status open_all(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_backend
   own.monotone = NULL; /* of the scores of each class: kept where the trees of the classes are fitted */
   GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->u, &s->u, err));
   GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->copies, &s->copies, err));
-  GBT_TRY(gbt_mem_array(&s->mem, n, sizeof *s->g, &s->g, err));
-  GBT_TRY(gbt_mem_array(&s->mem, n, sizeof *s->h, &s->h, err));
   GBT_TRY(gbt_forest_new(&s->mem, spec->data[0]->cuts->n_features, 1, 1, &s->tree, err));
   return gbt_backend_open(ctx, device, number, &own, &s->be, err);
 }
@@ -87,24 +85,29 @@ gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s) { return s->b
 
 /* ---- the contrast ---- */
 
-void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u) {
-  const gbt_key32 key = gbt_key(seed, GBT_FOR_CONTRAST, round, 0);
+/* Less their mean, and of the length sqrt(K - 1); returns 0 where all are alike. */
+static int to_contrast(int32_t K, double *u) {
   double sum = 0.0, square = 0.0;
-  GBT_ASSERT(K > 1);
-  for (int32_t k = 0; k < K; k++) {
-    u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k));
-    sum += u[k];
-  }
+  for (int32_t k = 0; k < K; k++) sum += u[k];
   for (int32_t k = 0; k < K; k++) {
     u[k] -= sum / (double)K;
     square += u[k] * u[k];
   }
-  if (!(square > 0.0)) { /* all deviates alike */
-    for (int32_t k = 0; k < K; k++) u[k] = k == 0 ? 1.0 : 0.0;
-    return;
-  }
+  if (!(square > 0.0)) return 0;
   const double a = gbt_sqrt((double)(K - 1) / square);
   for (int32_t k = 0; k < K; k++) u[k] *= a;
+  return 1;
+}
+
+void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u) {
+  const gbt_key32 key = gbt_key(seed, GBT_FOR_CONTRAST, round, 0);
+  GBT_ASSERT(K > 1);
+  for (int32_t k = 0; k < K; k++) u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k));
+  if (to_contrast(K, u)) return;
+  for (int32_t k = 0; k < K; k++) u[k] = k == 0 ? 1.0 : 0.0; /* the first class against the others */
+  const int is_contrast = to_contrast(K, u);
+  GBT_ASSERT(is_contrast);
+  (void)is_contrast;
 }
 
 /* g and h of rows [row, row + n), n <= BLOCK. */
@@ -148,6 +151,8 @@ gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backe
   gbti_contrast_direction(s->seed, round, s->K, s->u);
   if (s->be->ops == be->ops && be->ops->set_contrast != NULL)
     return be->ops->set_contrast(ctx, s->be, be, s->u, round, err);
+  if (s->g == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->g, &s->g, err));
+  if (s->h == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->h, &s->h, err));
   GBT_TRY(be->ops->scores(ctx, be, 0, &s->score, err));
   GBT_TRY(gbt_parallel(ctx, (s->rows->n + rows - 1) / rows, contrast_task, s, err));
   s->score = NULL;

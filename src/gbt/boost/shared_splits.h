@@ -3,19 +3,20 @@
  * The splits are those of one symmetric tree, the structure. It is grown by the derivatives of the loss along one
  * direction u of the scores, a contrast of the classes that is drawn anew for every round:
  *
- *   g = sum p_k (u_k - u_y)      h = sum p_k (u_k - u_y)^2 - g^2       p: probabilities of the row's classes; y: its
- * class
+ *   g = sum p_k (u_k - u_y)                    p: probabilities of the row's classes
+ *   h = sum p_k (u_k - u_y)^2 - g^2            y: its class
  *
- * These are the first and second derivative of the softmax loss of scores s + t u by t (objective/softmax.h). Gradients of all classes are so
- * projected to one number a row (Iosipov and Vakhrushev 2022, "SketchBoost: fast gradient boosted decision tree for
- * multioutput problems", section 3, random projections; there of several dimensions, and with hessians of 1).
+ * These are the first and second derivative of the softmax loss of scores s + t u by t (objective/softmax.h). Gradients
+ * of all classes are so projected to one number a row (Iosipov and Vakhrushev 2022, "SketchBoost: fast gradient boosted
+ * decision tree for multioutput problems", section 3, random projections; there of several dimensions, and with
+ * hessians of 1).
  *
- *   u_k = a (z_k - mean of z),   z_k normal deviates by the hash of the round and the class; a such that sum u_k^2 = K
- * - 1
+ *   u_k = a (z_k - mean of z)    z_k: normal deviates by the hash of the round and the class
+ *                                a: such that the sum of u_k^2 is K - 1, K classes
  *
  * Then every class has its own tree: the splits of the structure with gains, kept nodes and leaf values by the
- * gradients of the class (refit_trees with `rates`), as if its growth had come to these splits. A structure costs what
- * one tree does, whatever the number of classes.
+ * gradients of the class (refit_trees with `rates`), as if its growth had come to these splits. A round searches for
+ * the splits of one tree, whatever the number of classes.
  *
  * The structure is grown by a backend of its own, on the same device, from gradients that are given. */
 #ifndef GBT_BOOST_SHARED_SPLITS_H

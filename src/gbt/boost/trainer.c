@@ -7,7 +7,6 @@
 #include "../base/find.h"
 #include "../base/schema_impl.h"
 #include "../objective/base_score.h"
-#include "../tree/contest.h"
 #include "../tree/relevel.h"
 #include "backends.h"
 #include "checkpoint.h"
@@ -49,6 +48,13 @@ static gbt_status open_shared(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return gbt_shared_splits_new(ctx, be, spec->device, spec->device_number, &tr->shared, err);
 }
 
+/* Whether one backend grows the trees and another one fits them once more. */
+static int fits_again(const gbt_trainer *tr) {
+  return tr->data[0]->n_variants > 1 || tr->params.boosting == GBT_BOOSTING_ORDERED;
+}
+
+static int32_t n_backends_of(const gbt_trainer *tr) { return 1 + fits_again(tr) + gbt_splits_are_shared(&tr->params); }
+
 static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const double *init[1 + GBT_MAX_VALID];
   init[0] = spec->init_score;
@@ -63,9 +69,10 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                          .rules = tr->rules,
                          .handicap = tr->penalties.handicap,
                          .class_rate = spec->class_rate,
-                         .n_class_rates = spec->n_class_rates};
+                         .n_class_rates = spec->n_class_rates,
+                         .n_backends = n_backends_of(tr)};
   GBT_TRY(open_shared(ctx, tr, spec, &be, err));
-  if (tr->data[0]->n_variants == 1 && tr->params.boosting != GBT_BOOSTING_ORDERED)
+  if (!fits_again(tr))
     return tr->shared != NULL ? open_fitter(ctx, tr, spec, &be, err)
                               : gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
   const gbt_forest_view shape = gbt_forest_look(tr->forest);
