@@ -63,10 +63,10 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 #' With `multi_strategy = "multi_output_tree"` (objective `"softmax"`, symmetric trees) the trees of a round, one for
 #' every class, have the same splits, and each its own leaf values, gains and sums of hessians. Splits are chosen by the
 #' derivatives of the loss along one direction of the scores, a contrast of the classes that is drawn anew for every
-#' round (random projections of gradients: Iosipov and Vakhrushev, 2022, SketchBoost). So a round searches for the
-#' splits of one tree, whatever the number of classes, and no tree fits the rows of a single class alone. More rounds
-#' are needed. A node that the split does not suit in the tree of a class keeps its value there, as in symmetric trees that
-#' are grown by themselves. The contrast is drawn by `seed`.
+#' round by `seed` (random projections of gradients: Iosipov and Vakhrushev, 2022, SketchBoost). So a round searches for
+#' the splits of one tree, whatever the number of classes, and no tree fits the rows of a single class alone. More
+#' rounds are needed. A node that the split does not suit in the tree of a class keeps its value there, as in symmetric
+#' trees that are grown by themselves.
 #' @param multi_strategy For `"softmax"`: `"one_output_per_tree"` chooses the splits of every class's trees by
 #'   themselves, `"multi_output_tree"` those of a round for all classes together, see Trees that share their splits.
 #'   There is a rule, see Defaults.
