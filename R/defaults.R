@@ -23,6 +23,7 @@ eta_of <- function(facts) {
 }
 
 class_objectives <- c("logistic", "softmax")
+many_classes <- function(facts, objective) objective == "softmax" && facts$outputs > 2
 
 default_rules <- list(
   new_rule(
@@ -55,26 +56,31 @@ default_rules <- list(
                  "take turns. 0 in others."), "Noise"),
   new_rule("multi_strategy",
            function(facts, objective, preset) {
-             if (objective == "softmax" && identical(facts$grow_policy, "symmetric")) {
+             many_rounds <- facts$early && facts$nrounds >= 1000
+             if (many_classes(facts, objective) && many_rounds && identical(facts$grow_policy, "symmetric")) {
                list(multi_strategy = "multi_output_tree")
              }
            },
-           "For \"softmax\" in symmetric trees \"multi_output_tree\": the trees of a round have the same splits.",
+           paste("For \"softmax\" with three classes or more, in symmetric trees, where training stops early or rounds",
+                 "are found and may be 1,000 or more: \"multi_output_tree\"."),
            "Classes and counts", "num_parallel_tree"),
   new_rule("softmax_hessian",
-           function(facts, objective, preset) if (objective == "softmax") list(softmax_hessian = 1.3),
-           "1.3 for \"softmax\": longer steps than with 2, so fewer rounds.", "Classes and counts")
+           function(facts, objective, preset) if (many_classes(facts, objective)) list(softmax_hessian = 1.3),
+           "1.3 for \"softmax\" with three classes or more: longer steps than with 2, so fewer rounds.",
+           "Classes and counts")
 )
 
 # What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of
-# a row), nrounds (at most), grow_policy (as named, or by the rules before), stopping (may rounds be added until they do
-# not help: is there early stopping, or a checkpoint to go on from?).
+# a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do
+# not help?), stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy
+# (multi_strategy as named).
 facts_of <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
+  early <- host$early_stopping_rounds > 0 || host$rounds != "given"
   list(rows = n_rows, features = as.double(features), binned = is.null(source$x), outputs = response$n_outputs,
-       nrounds = host$nrounds, grow_policy = request$params$grow_policy,
-       stopping = host$early_stopping_rounds > 0 || host$rounds != "given" || !is.null(host$checkpoint))
+       nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
+       stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]])
 }
 
 all_rules <- function() c(default_rules, preset_rules) # see R/presets.R
@@ -93,9 +99,15 @@ counts_as_named <- function(values) {
 # The rules that hold beside these parameters of the user's.
 rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
+# Who wants trees that share their splits wants symmetric ones, whatever else is named.
+implied_policy <- function(facts, named) {
+  if (identical(facts$strategy, "multi_output_tree") && !"grow_policy" %in% named) list(grow_policy = "symmetric")
+}
+
 # What the rules say, a list by name of parameters.
 rules_of <- function(facts, objective, preset = "default", named = character(0)) {
-  out <- list()
+  out <- c(list(), implied_policy(facts, named))
+  facts$grow_policy <- given_or(out$grow_policy, facts$grow_policy)
   for (rule in rules_beside(named)) {
     value <- rule$value(facts, objective, preset)
     out[names(value)] <- value
@@ -109,13 +121,16 @@ of_symmetric_trees <- c("random_strength", "multi_strategy")
 
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
 # trees or with one objective does not go on into others.
-rules_kept <- function(params, named, objective, grow_policy) {
+rules_kept <- function(params, named, objective, facts) {
   ruled <- setdiff(unlist(lapply(rules_beside(named), `[[`, "parameters")), binning_arguments)
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
   if (objective != "softmax") out$softmax_hessian <- out$multi_strategy <- NULL
-  symmetric <- c(given_or(params$grow_policy, "symmetric"), given_or(out$grow_policy, grow_policy)) == "symmetric"
+  implied <- implied_policy(facts, named)
+  out[names(implied)] <- implied
+  policies <- c(given_or(params$grow_policy, "symmetric"), given_or(out$grow_policy, facts$grow_policy))
+  symmetric <- policies == "symmetric"
   if (symmetric[1L] != symmetric[2L]) out[of_symmetric_trees] <- NULL # rules say again
   if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # which it is where nobody says anything
   out
@@ -130,7 +145,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   if (goes_on) kept <- check_model(init, "init_model")$params
   value <- rules_of(facts, objective, request$preset, named)
   if (!is.null(kept)) {
-    kept <- rules_kept(kept, named, objective, facts$grow_policy)
+    kept <- rules_kept(kept, named, objective, facts)
     facts$grow_policy <- given_or(kept$grow_policy, facts$grow_policy)
     again <- rules_of(facts, objective, request$preset, c(named, "grow_policy"))
     again <- again[setdiff(intersect(names(again), of_symmetric_trees), names(kept))]

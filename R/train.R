@@ -308,7 +308,7 @@
 #' `checkpoint_seconds` and at the end. When the process is killed, the same call goes on after the last round that was
 #' kept, and gives the model that it would have given, to the last bit; threads, device, `page_rows`, `max_seconds` and
 #' `verbose` may differ. A training that has ended gives its model at once, or goes on for more rounds where `nrounds`
-#' is larger now. The file is replaced in one step, so there is always a whole one.
+#' is larger now and `eta` was named (the rule for it looks at `nrounds`). The file is replaced in one step.
 #'
 #' Data, parameters and seed must be the same: a file of another training is an error, which asks to remove it. Of
 #' `eta` by round the values of the rounds that are done count; those to come may be others.
@@ -324,8 +324,8 @@
 #' shapes have given the CPU's bytes on an H100; what was changed since is proven by emulation on the CPU.
 #'
 #' `"auto"`, the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for T
-#' trees (of all `nrounds`, even if training may stop early; one and an eighth of a round's others, where they share
-#' their splits) of L layers on B bytes of binned data (about one per row and column; sparse columns need fewer),
+#' trees (of all `nrounds`, even if training may stop early; K classes that share their splits count 1 + K / 8 a round)
+#' of L layers on B bytes of binned data (about one per row and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, L * 60 microseconds for every
 #'   batch of up to 32 trees of a round (all classes grow together), and B T L * 0.002 ns; and B T L * 0.06 ns
@@ -471,7 +471,7 @@
 #'   `feature_weights` of the column hold for its count, which has no monotone constraint of its own; `colsample_*` and
 #'   `mtry` count it as a feature.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
-#'   `c(age = 1)`. Not for unordered factors.
+#'   `c(age = 1)`. Not for unordered factors. Of `"softmax"` the scores of all classes rise, not their probabilities.
 #' @param interactions Interaction constraints: a list of groups of features (names or positions). Two features are used
 #'   on one path from root to leaf only if a group has both; a feature in no group is used with no other.
 #' @param first_use_penalty What a feature costs until the model uses it, see below: one number of 0 or more, or numbers

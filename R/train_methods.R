@@ -60,16 +60,23 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 
 #' @rdname gbt_train
 #' @section Trees that share their splits:
-#' With `multi_strategy = "multi_output_tree"` (objective `"softmax"`, symmetric trees) the trees of a round, one for
-#' every class, have the same splits, and each its own leaf values, gains and sums of hessians. Splits are chosen by the
-#' derivatives of the loss along one direction of the scores, a contrast of the classes that is drawn anew for every
-#' round by `seed` (random projections of gradients: Iosipov and Vakhrushev, 2022, SketchBoost). So a round searches for
-#' the splits of one tree, whatever the number of classes, and no tree fits the rows of a single class alone. More
-#' rounds are needed. A node that the split does not suit in the tree of a class keeps its value there, as in symmetric
-#' trees that are grown by themselves.
-#' @param multi_strategy For `"softmax"`: `"one_output_per_tree"` chooses the splits of every class's trees by
-#'   themselves, `"multi_output_tree"` those of a round for all classes together, see Trees that share their splits.
-#'   There is a rule, see Defaults.
+#' `multi_strategy` is about classes (objective `"softmax"`) in symmetric trees. A round has a tree for every class.
+#' With `"one_output_per_tree"` each of them searches for splits of its own. With `"multi_output_tree"` all of them have
+#' the same splits, and each its own leaf values: a round then searches for splits once, whatever the number of classes,
+#' and no tree chooses splits that suit the rows of one class alone. Each round learns less, so several times as many
+#' are needed: for early stopping with 1,000 rounds or more, not for a few hundred that are stated. On near-separable
+#' data separate trees may be better. Models are as large, and predict as fast, as others of as many trees.
+#'
+#' The splits of a round are chosen by one direction of the scores, such as "the first class against the third and
+#' fourth", with weights that are drawn by `seed` anew for every round: by the first and second derivatives of the loss
+#' along it (random projections of gradients: Iosipov and Vakhrushev, 2022, SketchBoost). A node that the split does not
+#' suit in the tree of a class keeps its value there, as in all symmetric trees. XGBoost's strategy of this name adds up
+#' the gains of all outputs instead, and has leaves with several values.
+#'
+#' Naming `"multi_output_tree"` makes trees symmetric; `num_parallel_tree` must be 1. It goes with `ensemble`, and with
+#' `boosting` of any kind.
+#' @param multi_strategy For classes: `"one_output_per_tree"` or `"multi_output_tree"`, see Trees that share their
+#'   splits. There is a rule, see Defaults.
 #' @export
 gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
                                  time = NULL, group = NULL, objective = NULL, nrounds = NULL,

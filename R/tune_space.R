@@ -27,6 +27,7 @@ space_beside <- function(fixed) {
   no_subsample <- !is.null(fixed[["class_shares"]]) || given_or(fixed[["sampling_method"]], "uniform") != "uniform"
   if (no_subsample) out$subsample <- NULL
   if (!is.null(fixed[["mtry"]])) out$colsample_bytree <- NULL
+  if (identical(fixed[["multi_strategy"]], "multi_output_tree")) out$grow_policy <- out$max_leaves <- NULL
   if (given_or(fixed[["grow_policy"]], "lossguide") != "lossguide") out$max_leaves <- NULL
   out
 }

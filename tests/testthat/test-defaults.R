@@ -2,9 +2,10 @@ plain <- list(grow_policy = "depthwise", max_depth = 6, eta = 0.1, lambda = 1, c
 x <- mtcars[-1]
 y <- mtcars$mpg
 train <- function(...) gbt_train(x, y, ..., threads = 1)
-of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE, objective = "squared_error", policy = "depthwise") {
-  gbt:::rules_of(list(rows = rows, features = 5, outputs = 1, nrounds = nrounds, grow_policy = policy,
-                      stopping = stopping), objective, named = c(...))
+of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE, objective = "squared_error", policy = "depthwise",
+               outputs = 1) {
+  gbt:::rules_of(list(rows = rows, features = 5, outputs = outputs, nrounds = nrounds, grow_policy = policy,
+                      early = stopping, stopping = stopping, strategy = NULL), objective, named = c(...))
 }
 
 test_that("rules hold for what is not named, and for nothing else", {
@@ -57,7 +58,16 @@ test_that("classes and counts have rules of their own", {
                      list(min_child_weight = 0.1, random_strength = 1))
   }
   expect_identical(of(objective = "poisson")$random_strength, 0.25)
-  expect_identical(of(objective = "softmax")$softmax_hessian, 1.3)
+  expect_identical(of(objective = "softmax", outputs = 3)$softmax_hessian, 1.3)
+  expect_null(of(objective = "softmax", outputs = 2)$softmax_hessian) # where two classes are exact
+  strategy <- function(...) of(..., objective = "softmax")$multi_strategy
+  for (nrounds in c(999, 1000)) {
+    expect_identical(strategy(outputs = 3, nrounds = nrounds, stopping = TRUE),
+                     if (nrounds == 1000) "multi_output_tree", label = nrounds)
+  }
+  expect_null(strategy(outputs = 3, nrounds = 2000))
+  expect_null(strategy(outputs = 2, nrounds = 2000, stopping = TRUE))
+  expect_null(strategy("max_depth", outputs = 3, nrounds = 2000, stopping = TRUE))
   expect_null(of(objective = "logistic")$softmax_hessian)
   for (objective in c("quantile", "gamma", "custom")) expect_identical(names(of(objective = objective)), names(of()))
   expect_null(of("min_child_weight", objective = "logistic")$min_child_weight)

@@ -196,3 +196,12 @@ test_that("whose log an ensemble has is printed and drawn", {
   expect_identical(ggplot2::autoplot(m)$labels$subtitle, words)
   expect_null(ggplot2::autoplot(one)$labels$subtitle)
 })
+
+test_that("parameters of an ensemble train another one like it", {
+  for (more in list(list(mpg ~ ., mtcars), list(Species ~ ., iris, multi_strategy = "multi_output_tree"))) {
+    m <- do.call(gbt_train, c(more, list(nrounds = 4, preset = "best", seed = 2, threads = 1)))
+    again <- do.call(gbt_train, c(more[1:2], list(nrounds = 4, params = m$params, threads = 1)))
+    expect_same_bytes(again$state, m$state)
+  }
+  expect_identical(gbt:::of_one_member(list(ensemble = 5, num_parallel_tree = 5))$num_parallel_tree, 5) # a user's own
+})

@@ -1,7 +1,8 @@
 # Trees of classes that share their splits; the engine's twin is tests/native/test_shared_splits.c.
 
-train <- function(...) gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 1, ...)
 shared <- "multi_output_tree"
+apart <- "one_output_per_tree"
+train <- function(...) gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 1, ...)
 
 splits_of <- function(model, class) {
   d <- as.data.frame(model)
@@ -9,46 +10,63 @@ splits_of <- function(model, class) {
 }
 
 test_that("trees of a round have the same splits, each class its own values", {
-  m <- train()
-  expect_identical(m$params$multi_strategy, shared)
+  m <- train(multi_strategy = shared)
   first <- splits_of(m, "setosa")
   for (class in c("versicolor", "virginica")) expect_equal(splits_of(m, class), first, ignore_attr = "row.names")
   d <- as.data.frame(m)
   leaves <- lapply(split(d$value, d$class), function(v) v[!is.na(v)])
   expect_false(identical(leaves$setosa, leaves$virginica))
-  apart <- train(multi_strategy = "one_output_per_tree")
-  expect_false(isTRUE(all.equal(splits_of(apart, "virginica"), splits_of(apart, "setosa"), check.attributes = FALSE)))
+  own <- train(multi_strategy = apart)
+  expect_false(isTRUE(all.equal(splits_of(own, "virginica"), splits_of(own, "setosa"), check.attributes = FALSE)))
   expect_gt(mean(predict(m, iris[-5], type = "class") == iris$Species), 0.95)
-  expect_same_bytes(train(multi_strategy = shared)$state, m$state)
-  expect_same_bytes(gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 3)$state, m$state)
-  expect_false(identical(train(seed = 2)$state, m$state))
+  again <- gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 3, multi_strategy = shared)
+  expect_same_bytes(again$state, m$state)
+  expect_false(identical(train(seed = 2, multi_strategy = shared)$state, m$state))
 })
 
-test_that("a rule holds for classes in symmetric trees alone", {
-  expect_identical(train(max_depth = 3)$params$multi_strategy, "one_output_per_tree")
-  expect_identical(train(max_depth = 3, grow_policy = "symmetric")$params$multi_strategy, shared)
-  expect_identical(train(num_parallel_tree = 2, grow_policy = "symmetric")$params$multi_strategy, "one_output_per_tree")
-  two <- gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)
-  expect_identical(two$params$multi_strategy, "one_output_per_tree")
-  m <- train()
-  expect_identical(gbt_refit(m, max_depth = 2)$params$multi_strategy, "one_output_per_tree")
-  expect_identical(gbt_refit(m)$params$multi_strategy, shared)
-  cv <- function(...) gbt_cv(iris[-5], iris$Species, nrounds = 3, folds = 3, seed = 1, threads = 1, ...)
-  expect_identical(cv()$params$multi_strategy, shared)
-  nodes <- cv(grow_policy = "depthwise")
-  expect_identical(gbt_refit(nodes)$params$multi_strategy, "one_output_per_tree")
-  expect_identical(gbt_refit(nodes, grow_policy = "symmetric")$params$multi_strategy, shared)
-  strategies <- c("multi_output_tree", "one_output_per_tree")
-  tuned <- gbt_tune(iris[-5], iris$Species, space = list(multi_strategy = strategies), configs = 2, folds = 3,
-                    nrounds = 5, seed = 1, threads = 1)
-  expect_identical(gbt_refit(tuned)$params$multi_strategy, tuned$best$multi_strategy)
-  policies <- gbt_tune(iris[-5], iris$Species, space = list(grow_policy = c("symmetric", "depthwise")), configs = 2,
-                       folds = 3, nrounds = 5, seed = 1, threads = 1)
-  won <- if (policies$best$grow_policy == "symmetric") shared else "one_output_per_tree"
-  expect_identical(gbt_refit(policies)$params$multi_strategy, won)
-  apart <- train(multi_strategy = "one_output_per_tree")
-  expect_identical(train(init_model = apart)$params$multi_strategy, "one_output_per_tree")
-  expect_identical(train(init_model = apart, multi_strategy = shared)$nrounds, 12L)
+test_that("a rule holds for three classes and more, in symmetric trees, where there may be many rounds", {
+  strategy <- function(...) {
+    call <- utils::modifyList(list(Species ~ ., iris, nrounds = 1000, valid = 0.3, early_stopping_rounds = 2, seed = 1,
+                                   threads = 1), list(...))
+    do.call(gbt_train, call)$params$multi_strategy
+  }
+  expect_identical(strategy(), shared)
+  expect_identical(strategy(max_depth = 3, grow_policy = "symmetric"), shared)
+  expect_identical(strategy(max_depth = 3), apart)
+  expect_identical(strategy(nrounds = 999), apart)
+  expect_identical(strategy(num_parallel_tree = 2, grow_policy = "symmetric"), apart)
+  expect_identical(strategy(multi_strategy = apart), apart)
+  expect_identical(train()$params$multi_strategy, apart) # rounds are stated
+  found <- gbt_train(iris[-5], iris$Species, threads = 1)
+  expect_identical(found$params$multi_strategy, shared)
+  expect_identical(gbt_refit(found)$params$multi_strategy, shared)
+  expect_identical(gbt_refit(found, max_depth = 2)$params$multi_strategy, apart)
+  expect_identical(gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)$params$multi_strategy, apart)
+})
+
+test_that("who names it gets symmetric trees, in trainings and searches alike", {
+  policy <- function(...) train(multi_strategy = shared, ...)$params$grow_policy
+  expect_identical(policy(max_depth = 3), "symmetric")
+  expect_identical(policy(boosting = "dart"), "symmetric")
+  nodes <- train(grow_policy = "depthwise")
+  more <- train(init_model = nodes, multi_strategy = shared)
+  expect_identical(more$params[c("grow_policy", "random_strength")],
+                   list(grow_policy = "symmetric", random_strength = 1))
+  expect_identical(train(init_model = more)$params$multi_strategy, shared)
+  cv <- gbt_cv(iris[-5], iris$Species, nrounds = 3, folds = 3, seed = 1, threads = 1, multi_strategy = shared)
+  expect_identical(cv$params[c("multi_strategy", "grow_policy")],
+                   list(multi_strategy = shared, grow_policy = "symmetric"))
+  expect_identical(gbt_refit(cv)$params$multi_strategy, shared)
+  tune <- function(...) {
+    gbt_tune(iris[-5], iris$Species, configs = 4, folds = 3, nrounds = 5, seed = 1, threads = 1, ...)
+  }
+  fixed <- tune(multi_strategy = shared)
+  expect_length(fixed$errors, 0)
+  expect_identical(gbt_refit(fixed)$params[c("multi_strategy", "grow_policy")],
+                   list(multi_strategy = shared, grow_policy = "symmetric"))
+  drawn <- tune(space = list(multi_strategy = c(shared, apart), lambda = c(1, 5)))
+  expect_length(drawn$errors, 0)
+  expect_identical(gbt_refit(drawn)$params$multi_strategy, drawn$best$multi_strategy)
 })
 
 test_that("what trees cannot share splits with is refused", {

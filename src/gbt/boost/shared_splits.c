@@ -26,13 +26,14 @@ gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_par
   if (!gbt_objective_by_classes(objective))
     return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` is for the objective \"softmax\" alone");
-  if (params->grow_policy != GBT_SYMMETRIC)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
-                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"`");
   if (params->num_parallel_tree > 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` has one tree for every class in a round; "
                        "`num_parallel_tree` must be 1");
+  if (params->grow_policy != GBT_SYMMETRIC)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
+                       "`multi_strategy = \"multi_output_tree\"` is for `grow_policy = \"symmetric\"` alone; name that "
+                       "one, or none");
   return GBT_OK;
 }
 
