@@ -15,15 +15,24 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
 }
 
 # Step sizes: with early stopping small steps cost rounds alone; for a stated number of rounds they are as small as
-# those rounds allow. `reach` is about the eta times rounds after which the data have been learnt.
-eta_of <- function(facts) {
+# those rounds allow. `reach` is about the eta times rounds after which the data have been learnt. A round of many
+# classes that share their splits tells each of them little.
+eta_of <- function(facts, objective) {
   reach <- 10 * (facts$rows / 1000)^0.45
   least <- if (facts$stopping) 0.06 else 0.02
+  if (facts$early && shares_splits(facts, objective)) least <- max(least, 0.01 * facts$outputs)
   min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
 }
 
 class_objectives <- c("logistic", "softmax")
 many_classes <- function(facts, objective) objective == "softmax" && facts$outputs > 2
+
+# Whether trees of classes share their splits, by name or by rule.
+shares_splits <- function(facts, objective) {
+  if (!is.null(facts$strategy)) return(identical(facts$strategy, "multi_output_tree"))
+  many_rounds <- facts$early && facts$nrounds >= 1000
+  many_classes(facts, objective) && many_rounds && identical(facts$grow_policy, "symmetric")
+}
 
 default_rules <- list(
   new_rule(
@@ -33,9 +42,10 @@ default_rules <- list(
     "Shape of trees", c("colsample_bynode", "num_parallel_tree", "boosting")
   ),
   new_rule(
-    "eta", function(facts, objective, preset) list(eta = eta_of(facts)),
+    "eta", function(facts, objective, preset) list(eta = eta_of(facts, objective)),
     paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.06 with early stopping or",
-          "`checkpoint`: few rounds take larger steps, and more rows are worth more of them."),
+          "`checkpoint`: few rounds take larger steps, and more rows are worth more of them. At least a hundredth of",
+          "the number of classes where these share their splits and training stops early."),
     "Step size"
   ),
   new_rule("lambda", function(facts, objective, preset) list(lambda = 3), "3.", "Penalty on leaves"),
@@ -56,10 +66,7 @@ default_rules <- list(
                  "take turns. 0 in others."), "Noise"),
   new_rule("multi_strategy",
            function(facts, objective, preset) {
-             many_rounds <- facts$early && facts$nrounds >= 1000
-             if (many_classes(facts, objective) && many_rounds && identical(facts$grow_policy, "symmetric")) {
-               list(multi_strategy = "multi_output_tree")
-             }
+             if (shares_splits(facts, objective)) list(multi_strategy = "multi_output_tree")
            },
            paste("For \"softmax\" with three classes or more, in symmetric trees, where training stops early or rounds",
                  "are found and may be 1,000 or more: \"multi_output_tree\"."),
