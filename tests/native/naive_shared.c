@@ -41,13 +41,20 @@ void naive_shared_free(naive_shared *s) {
   free(s);
 }
 
-/* Normal deviates less their mean, as long as sqrt(K - 1). */
+/* Normal deviates less their mean, as long as sqrt(K - 1). Where all are alike, 1 stands for the first, 0 for the
+ * others. */
 static void direction(const gbt_params *p, uint64_t round, int32_t K, double *u) {
   const gbt_key32 key = gbt_key((uint64_t)p->seed, GBT_FOR_CONTRAST, round, 0);
   double sum = 0.0, square = 0.0;
-  for (int32_t k = 0; k < K; k++) sum += gbt_normal_of(gbt_hash32(key, (uint64_t)k));
+  int alike = 1;
   for (int32_t k = 0; k < K; k++) {
-    u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k)) - sum / K;
+    u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k));
+    alike &= u[k] == u[0];
+  }
+  for (int32_t k = 0; k < K && alike; k++) u[k] = k == 0;
+  for (int32_t k = 0; k < K; k++) sum += u[k];
+  for (int32_t k = 0; k < K; k++) {
+    u[k] -= sum / K;
     square += u[k] * u[k];
   }
   for (int32_t k = 0; k < K; k++) u[k] *= gbt_sqrt((K - 1) / square);

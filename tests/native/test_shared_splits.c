@@ -112,6 +112,22 @@ static void directions_are_contrasts(void) {
     }
 }
 
+/* Deviates that are all alike have no direction. */
+static void alike_deviates_set_the_first_class_apart(void) {
+  double u[70];
+  for (int32_t K = 2; K <= 70; K++) {
+    double sum = 0.0, square = 0.0;
+    for (int32_t k = 0; k < K; k++) u[k] = 1.5;
+    gbti_contrast_of(K, u);
+    for (int32_t k = 0; k < K; k++) {
+      sum += u[k];
+      square += u[k] * u[k];
+      CHECK(k == 0 ? u[k] > 0.0 : u[k] < 0.0 && u[k] == u[1]);
+    }
+    CHECK(fabs(sum) < 1e-12 * K && fabs(square - (K - 1)) < 1e-12 * K);
+  }
+}
+
 static void refused(void) {
   for (int what = 0; what < 3; what++) {
     const gbt_objective objective =
@@ -130,5 +146,6 @@ void suite_shared_splits(void) {
   RUN(sizes_of_classes);
   RUN(sizes_of_rows);
   RUN(directions_are_contrasts);
+  RUN(alike_deviates_set_the_first_class_apart);
   RUN(refused);
 }

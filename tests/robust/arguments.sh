@@ -6,8 +6,8 @@
 # themselves. What comes back is a result or a condition of gbt's own, and never an internal error. So it goes with what
 # functions of the user's return (metrics, objectives, callbacks), with columns and with options.
 #
-# short: each argument alone. long: also by way of `params`, then pairs of arguments, drawn at random for
-# GBT_ARGUMENTS_SECONDS (3600); GBT_ARGUMENTS_START draws the same again.
+# short: each argument alone, with a third of the values. long: with all of them, also by way of `params`, then pairs of
+# arguments, drawn at random for GBT_ARGUMENTS_SECONDS (3600); GBT_ARGUMENTS_START draws the same again.
 set -u
 form=$1
 out=$2

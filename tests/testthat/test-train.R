@@ -263,8 +263,10 @@ test_that("time can be limited", {
 test_that("Ctrl-C gives the model so far", {
   skip_on_os("windows")
   skip_on_cran()
+  # late enough for some rounds, also where the machine is busy
+  two_rounds <- system.time(gbt_train(late ~ ., flights, nrounds = 2, threads = 1))[["elapsed"]]
   interrupted <- function(...) {
-    system(sprintf("(sleep 0.7; kill -INT %d) >/dev/null 2>&1 &", Sys.getpid()))
+    system(sprintf("(sleep %.2f; kill -INT %d) >/dev/null 2>&1 &", 0.3 + 5 * two_rounds, Sys.getpid()))
     tryCatch(gbt_train(late ~ ., flights, nrounds = 1e6, threads = 1, ...), interrupt = identity)
   }
   for (callbacks in list(NULL, function(now) Sys.sleep(0.01))) {

@@ -25,13 +25,10 @@ static gbt_status refit(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task
 }
 
 /* Grows trees, or fits them to the splits that they share: `like`. */
-static gbt_status grow_trees(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task, int32_t n, const gbt_forest_view *like,
-                             gbt_forest *forest, gbt_error *err) {
+static gbt_status grow_trees(gbt_ctx *ctx, gbt_trainer *tr, const gbt_tree_task *task, int32_t n,
+                             const gbt_forest_view *like, gbt_forest *forest, gbt_error *err) {
   if (tr->shared == NULL) return gbt_grow_trees(ctx, gbti_growing(tr), task, n, forest, err);
-  for (int32_t i = 0; i < n; i++) task[i].rates = 1;
-  GBT_TRY(refit(ctx, gbti_growing(tr), task, n, like, (uint64_t)task[0].output, forest, err));
-  for (int32_t i = 0; i < n; i++) task[i].rates = 0;
-  return GBT_OK;
+  return refit(ctx, gbti_growing(tr), task, n, like, (uint64_t)task[0].output, forest, err);
 }
 
 /* Grows the trees by the bins of variant 0; their values come from those of variant 1, where there is one. */
@@ -43,6 +40,7 @@ static gbt_status grow_batch(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task,
   if (tr->grower->ops->settle != NULL) GBT_TRY(tr->grower->ops->settle(ctx, tr->grower, err));
   const gbt_forest_view drafts = gbt_forest_look(tr->drafts);
   GBT_ASSERT(drafts.n_trees == (uint64_t)n);
+  for (int32_t i = 0; i < n; i++) task[i].rates = 0; /* the drafts have their gains */
   GBT_TRY(fit_supporting(ctx, tr, task, n, &drafts, err));
   for (int32_t i = 0; i < n; i++) task[i].variant = tr->data[0]->n_variants - 1;
   return refit(ctx, tr->be, task, n, &drafts, 0, tr->forest, err);
@@ -66,7 +64,8 @@ gbt_status gbti_grow_round(gbt_ctx *ctx, gbt_trainer *tr, uint64_t round, gbt_er
                                 .round = round,
                                 .output = (int32_t)((grown + i) / per_output),
                                 .shrinkage = eta * tr->plan.entry / (double)per_output,
-                                .contest_noise = noise};
+                                .contest_noise = noise,
+                                .rates = tr->shared != NULL};
     GBT_TRY(grow_batch(ctx, tr, task, n, &like, err));
     grown += n;
   }

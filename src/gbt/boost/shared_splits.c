@@ -87,7 +87,7 @@ gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s) { return s->b
 /* ---- the contrast ---- */
 
 /* Less their mean, and of the length sqrt(K - 1); returns 0 where all are alike. */
-static int to_contrast(int32_t K, double *u) {
+static int centre(int32_t K, double *u) {
   double sum = 0.0, square = 0.0;
   for (int32_t k = 0; k < K; k++) sum += u[k];
   for (int32_t k = 0; k < K; k++) {
@@ -100,15 +100,19 @@ static int to_contrast(int32_t K, double *u) {
   return 1;
 }
 
-void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u) {
-  const gbt_key32 key = gbt_key(seed, GBT_FOR_CONTRAST, round, 0);
+void gbti_contrast_of(int32_t K, double *u) {
   GBT_ASSERT(K > 1);
-  for (int32_t k = 0; k < K; k++) u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k));
-  if (to_contrast(K, u)) return;
-  for (int32_t k = 0; k < K; k++) u[k] = k == 0 ? 1.0 : 0.0; /* the first class against the others */
-  const int is_contrast = to_contrast(K, u);
+  if (centre(K, u)) return;
+  for (int32_t k = 0; k < K; k++) u[k] = k == 0 ? 1.0 : 0.0;
+  const int is_contrast = centre(K, u);
   GBT_ASSERT(is_contrast);
   (void)is_contrast;
+}
+
+void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u) {
+  const gbt_key32 key = gbt_key(seed, GBT_FOR_CONTRAST, round, 0);
+  for (int32_t k = 0; k < K; k++) u[k] = gbt_normal_of(gbt_hash32(key, (uint64_t)k));
+  gbti_contrast_of(K, u);
 }
 
 /* g and h of rows [row, row + n), n <= BLOCK. */

@@ -52,7 +52,10 @@ gbt_status gbt_shared_splits_grow(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_
 /* What grows the structures: to be told what other backends are told of rounds, and to be counted with them. */
 gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s);
 
-/* u of a round: K numbers. */
+/* u of a round: K numbers, K > 1. */
 void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u);
+/* Deviates u to the contrast that they give. Where all are alike (of two classes one round in 2^32): the first class
+ * against the others. */
+void gbti_contrast_of(int32_t K, double *u);
 
 #endif

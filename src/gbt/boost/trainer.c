@@ -514,31 +514,40 @@ gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *tr, double value, int *sto
 
 const char *gbt_trainer_backend(const gbt_trainer *tr) { return gbti_growing(tr)->ops->name; }
 
-/* Backends of the training: place 0, 1, .. until NULL. */
-static const gbt_backend *backend_at(const gbt_trainer *tr, int place) {
-  const gbt_backend *all[] = {tr->be, tr->grower, tr->shared != NULL ? gbt_shared_splits_backend(tr->shared) : NULL};
+enum { MOST_BACKENDS = 3 };
+
+/* Those that the training has; returns how many. */
+static int all_backends(const gbt_trainer *tr, const gbt_backend *out[MOST_BACKENDS]) {
   int n = 0;
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (all[i] != NULL && n++ == place) return all[i];
-  return NULL;
+  out[n++] = tr->be;
+  if (tr->grower != NULL) out[n++] = tr->grower;
+  if (tr->shared != NULL) out[n++] = gbt_shared_splits_backend(tr->shared);
+  return n;
 }
 
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) {
+  const gbt_backend *be[MOST_BACKENDS];
+  const int n = all_backends(tr, be);
   uint64_t sum = 0;
-  for (int i = 0; backend_at(tr, i) != NULL; i++) sum += backend_at(tr, i)->device_bytes;
+  for (int i = 0; i < n; i++) sum += be[i]->device_bytes;
   return sum;
 }
 
 uint64_t gbt_trainer_host_bytes(const gbt_trainer *tr) {
+  const gbt_backend *be[MOST_BACKENDS];
+  const int n = all_backends(tr, be);
   uint64_t sum = 0;
-  for (int i = 0; backend_at(tr, i) != NULL; i++) sum += backend_at(tr, i)->host_bytes;
+  for (int i = 0; i < n; i++) sum += be[i]->host_bytes;
   return sum;
 }
 
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
-  for (int p = 0; p < GBT_N_PHASES; p++) out[p] = 0.0;
-  for (int i = 0; backend_at(tr, i) != NULL; i++)
-    for (int p = 0; p < GBT_N_PHASES; p++) out[p] += backend_at(tr, i)->seconds[p];
+  const gbt_backend *be[MOST_BACKENDS];
+  const int n = all_backends(tr, be);
+  for (int p = 0; p < GBT_N_PHASES; p++) {
+    out[p] = 0.0;
+    for (int i = 0; i < n; i++) out[p] += be[i]->seconds[p];
+  }
 }
 
 const char *gbt_stop_reason_name(int reason) {
