@@ -132,7 +132,7 @@ collect_args <- function(given) {
   if (!is.list(params) || is.object(params)) {
     stop_argument("`params` must be a plain list of named parameters: params = list(eta = 0.1)", "params")
   }
-  all <- c(given, of_one_member(params))
+  all <- c(given, of_another_model(params))
   all[] <- lapply(all, function(v) if (is.character(v)) printable(v) else v)
   names <- if (!is.null(names(all))) printable(names(all))
   if (length(all) > 0L && (is.null(names) || any(is.na(names) | names == ""))) {
@@ -168,10 +168,13 @@ collect_args <- function(given) {
   list(value = value, typed = typed)
 }
 
-# Parameters of a model that is the mean of several, whose trees of a round are those of all members.
-of_one_member <- function(params) {
-  of_model <- all(c("ensemble", "num_parallel_tree", "max_bin", "grow_policy", "seed") %in% names(params))
-  if (!of_model || !is_number(params$ensemble, 2) || !is_number(params$num_parallel_tree, 2)) return(params)
+# Parameters of a model, as arguments of another training: `alpha` is gbt's own, whatever an objective or a metric calls
+# so, and where the model is the mean of several, trees of a round are those of one. Other lists stay as they are.
+of_another_model <- function(params) {
+  of_model <- all(c("alpha", "num_parallel_tree", "grow_policy", "seed", "grad_bits", "max_bin") %in% names(params))
+  if (!of_model) return(params)
+  names(params)[names(params) == "alpha"] <- "reg_alpha"
+  if (!is_number(params$ensemble, 2) || !is_number(params$num_parallel_tree, 2)) return(params)
   params$num_parallel_tree <- params$num_parallel_tree / params$ensemble
   params
 }

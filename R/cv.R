@@ -21,6 +21,10 @@
 #' values lie, never their response. Statistics of the response are made fold by fold. So a fold's model is, to the
 #' last bit, that of `gbt_train(gbt_data(x), y, mask = )`.
 #'
+#' A class may be so rare that a fold holds out none of its rows, or all of them. Metrics that need two classes, such as
+#' `"auc"`, are missing (`NA`) there, and means and standard errors are those of the other folds. Where it is missing
+#' among the rows to train on, `class_weights = "balanced"` balances the other classes.
+#'
 #' @section Several workers:
 #' Folds of one process share its threads. Where package future has a plan with several workers (such as
 #' `future::plan("multisession")`, or one of several machines), they train folds instead, each with its share of the
@@ -225,6 +229,7 @@ fold_fits <- function(source, request, folds, response, seed) {
     fit <- prepare(source, args, list())
     fit$by_rule <- request$by_rule
     fit$kept_by_name <- request$kept_by_name
+    fit$lacks_class <- lacks_class(fit)
     fit
   })
 }
@@ -235,6 +240,7 @@ fold_fits <- function(source, request, folds, response, seed) {
 folds_here <- function(fits, watch = NULL) {
   fit <- fits[[1L]]
   runs <- run_folds(fits, watch)
+  if (is_cut(runs$why)) stop_cut_cv(runs)
   rounds <- runs$states[[1L]]$rounds
   models <- function(best) {
     out <- Map(function(trainer, fit, state) {
@@ -242,7 +248,7 @@ folds_here <- function(fits, watch = NULL) {
       fit$evaluation$own_watched <- FALSE # the best round is that of the mean
       finish_model(trainer, fit, state)
     }, runs$trainers, fits, runs$states)
-    for (trainer in runs$trainers) .Call(C_gbt_trainer_free, trainer)
+    free_trainers(runs$trainers)
     out
   }
   list(values = fold_values(fits, runs$states, rounds), rounds = rounds, why = runs$why,
@@ -250,101 +256,6 @@ folds_here <- function(fits, watch = NULL) {
        min_delta = if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0,
        objective = fit$response$objective, classes = fit$response$classes, models = models)
 }
-
-# Every fold's trainer some rounds further, again and again, until the mean of the watched metric says so. A list:
-# trainers, states (as of run_rounds()), why. watch: NULL, or a function of a round and that mean that gives the value
-# which is watched instead, or NULL for none.
-run_folds <- function(fits, watch = NULL) {
-  host <- fits[[1L]]$host
-  evaluation <- fits[[1L]]$evaluation
-  fits <- lapply(fits, function(fit) {
-    fit$evaluation$own_watched <- fit$evaluation$stopping # the trainer is told what to watch: the mean
-    fit$host$max_seconds <- 0
-    fit
-  })
-  trainers <- list()
-  done <- FALSE
-  on.exit(if (!done) for (trainer in trainers) .Call(C_gbt_trainer_free, trainer))
-  for (fit in fits) trainers <- c(trainers, on_device(fit$host$device, function(where) make_trainer(fit, where)))
-  states <- lapply(fits, function(fit) {
-    list2env(list(rounds = 0, best = 0, native = NULL, own = no_own_values(fit$evaluation)), parent = emptyenv())
-  })
-  bar <- progress_bar(host$progress, host$nrounds, isTRUE(host$searching))
-  on.exit(bar$close(), add = TRUE)
-  plan <- list(nrounds = host$nrounds, rounds_before = 0, verbose = host$verbose, verbose_every = host$verbose_every,
-               every_round = evaluation$stopping || evaluation$own || is_given(fits[[1L]]$response$objective) ||
-                 host$max_seconds > 0,
-               progress = host$progress || is_reporting())
-  began <- proc.time()[["elapsed"]]
-  why <- "done"
-  round <- 0
-  pace <- NA_real_
-  while (why == "done" && round < host$nrounds) {
-    n <- chunk_size(plan, round, pace)
-    t0 <- proc.time()[["elapsed"]]
-    if (!run_trainers(trainers, fits, states, n)) stop_interrupted_cv(round)
-    now <- proc.time()[["elapsed"]]
-    pace <- max(now - t0, 1e-3) / n
-    round <- round + n
-    means <- if (length(evaluation$data) && length(evaluation$metrics$name)) mean_row(fits, states, round)
-    watched <- if (evaluation$stopping) means[[length(means)]]
-    if (!is.null(watched) && !is.null(watch)) watched <- watch(round, watched)
-    if (!is.null(watched)) {
-      stops <- vapply(trainers, function(trainer) .Call(C_gbt_trainer_see, trainer, watched), NA)
-      if (stops[1L]) why <- "early"
-    }
-    if (why == "done" && host$max_seconds > 0 && now - began >= host$max_seconds) why <- "time"
-    if (bar$set(round, function() mean_log(fold_values(fits, states, round), round))) stop_interrupted_cv(round)
-    if (host$verbose && (round == 1 || round %% host$verbose_every == 0 || round == host$nrounds || why != "done")) {
-      say(log_line(round, host$nrounds, means, now - began))
-    }
-  }
-  if (host$verbose && why != "done") {
-    say(sprintf(if (why == "early") "stopped early at round %d" else "time is over after round %d", as.integer(round)))
-  }
-  done <- TRUE
-  list(trainers = trainers, states = states, why = why)
-}
-
-stop_interrupted_cv <- function(round) {
-  raise_interrupt(sprintf("cross-validation was interrupted after %d rounds", as.integer(round)))
-}
-
-# n rounds of all folds. Those of the CPU train side by side, whose threads so have more to do. FALSE when Ctrl-C ended
-# it.
-run_trainers <- function(trainers, fits, states, n) {
-  first <- states[[1L]]$rounds == 0
-  given <- is_given(fits[[1L]]$response$objective)
-  if (given) Map(function(trainer, fit) set_own_gradients(trainer, fit, first), trainers, fits)
-  threads <- fits[[1L]]$host$threads
-  aside <- fits[[1L]]$host$device$kind == "cpu" && is.null(fits[[1L]]$data$path)
-  runs <- if (aside) {
-    .Call(C_gbt_trainers_run, trainers, n, threads)
-  } else {
-    lapply(trainers, function(trainer) .Call(C_gbt_trainer_run, trainer, n, threads))
-  }
-  for (k in seq_along(runs)) {
-    if (runs[[k]]$why == "interrupt") return(FALSE)
-    states[[k]]$rounds <- runs[[k]]$rounds
-    states[[k]]$native <- runs[[k]]$log
-    if (first && !given) warn_light_hessian(trainers[[k]], fits[[k]])
-    if (fits[[k]]$evaluation$own) {
-      values <- own_metric_values(trainers[[k]], fits[[k]])
-      states[[k]]$own <- rbind(states[[k]]$own, values, deparse.level = 0)
-    }
-  }
-  TRUE
-}
-
-# The metrics of a round, means over folds.
-mean_row <- function(fits, states, round) {
-  rows <- Map(function(fit, state) log_row(fit$evaluation, state, round), fits, states)
-  out <- rowMeans(matrix(unlist(rows), ncol = length(rows)))
-  stats::setNames(out, test_names(names(rows[[1L]])))
-}
-
-# "masked_out_rmse" -> "test_rmse"
-test_names <- function(names) sub(paste0("^", masked_out_name, "_"), "test_", names)
 
 # ran: see folds_here().
 fold_results <- function(ran, folds, plan, n) {
@@ -365,39 +276,6 @@ fold_results <- function(ran, folds, plan, n) {
     params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, rows = plan$rows, columns = plan$columns,
     call = plan$call, call_constants = plan$constants
   ))
-}
-
-# The metrics by name, matrices in which a round is a row and a fold is a column.
-fold_values <- function(fits, states, rounds) {
-  logs <- Map(function(fit, state) evaluation_log(fit$evaluation, fit$start, state), fits, states)
-  columns <- names(logs[[1L]])[-1L]
-  values <- lapply(columns, function(column) vapply(logs, function(log) as.double(log[[column]]), numeric(rounds)))
-  stats::setNames(lapply(values, matrix, nrow = rounds), test_names(columns))
-}
-
-# Means and standard errors of folds: test_rmse_mean, test_rmse_se, ...
-mean_log <- function(values, rounds) {
-  columns <- unlist(lapply(names(values), function(name) {
-    v <- values[[name]]
-    se <- apply(v, 1L, stats::sd) / sqrt(ncol(v))
-    stats::setNames(list(rowMeans(v), as.vector(se)), paste0(name, c("_mean", "_se")))
-  }), recursive = FALSE)
-  list_frame(c(list(round = seq_len(rounds)), columns), rounds)
-}
-
-# The round of the best mean of the last metric, and the first one that is within its standard error.
-choose_rounds <- function(values, metrics, min_delta) {
-  none <- list(best_round = NULL, best_score = NULL, one_se_round = NULL)
-  maximise <- metrics$maximise
-  if (length(values) == 0L || is.na(maximise)) return(none)
-  v <- values[[length(values)]]
-  mean <- rowMeans(v)
-  best <- first_best(mean, maximise, min_delta)
-  if (is.na(best)) return(none)
-  se <- stats::sd(v[best, ]) / sqrt(ncol(v))
-  within <- if (maximise) mean >= mean[best] - se else mean <= mean[best] + se
-  list(best_round = best, best_score = mean[best],
-       one_se_round = if (is.na(se)) best else which(within)[1L])
 }
 
 # Every row's predictions by the models that did not train on it, the mean of those that there are.

@@ -31,7 +31,7 @@ folds_there <- function(rows, request, folds, seed, workers) {
     asked <- min(asked, host$nrounds)
     ran <- joined_folds(fold_futures(work, asked, quiet = again), "done")
     again <- TRUE
-    means <- rowMeans(ran$values[[length(ran$values)]])
+    means <- fold_means(ran$values[[length(ran$values)]])
     end <- round_of_stop(means, ran$metrics$maximise, host$early_stopping_rounds, host$early_stopping_min_delta)
     if (!is.na(end) || asked == host$nrounds) break
     asked <- 2 * asked

@@ -37,6 +37,7 @@ with_members <- function(model, fit) {
     if (cut) {
       let_go(run$trainer, own)
       so_far <- mean_of_members(members, model, fit)
+      if (run$why %in% stop_reasons) so_far$stopped <- run$why
       if (run$why == "error") stop_failed(so_far, run$error)
       stop_interrupted(so_far, run$error)
     }

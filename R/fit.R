@@ -162,7 +162,7 @@ read_rows <- function(source, request) {
   if (is.null(valid$share) && is.null(valid$held)) {
     at <- if (!is.null(mask)) rows_of_mask(mask, TRUE)
     label <- if (is.null(mask)) response$label else subset_rows(response$label, at)
-    if (!is.null(mask)) tell_masked_classes(label, response$classes)
+    if (!is.null(mask) && is.null(source$held)) tell_masked_classes(label, response$classes)
     return(list(source = source, response = response, mask = mask, at = at, label = label, valid = valid$sets,
                 seed = seed))
   }
@@ -250,7 +250,8 @@ training_data <- function(rows, args, host) {
   weight <- check_weight(source$weights, n_rows, "weights")
   offset <- check_offset(source$offset, n_rows, rows$response$n_outputs)
   own <- rows_trained_on(rows, weight, offset)
-  own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads)
+  own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads,
+                              in_fold = !is.null(source$held))
   data <- if (is.null(source$x)) {
     as_prepared(source$data, args)
   } else {
@@ -279,7 +280,7 @@ rows_trained_on <- function(rows, weight, offset) {
   if (is.null(rows$mask)) return(own)
   own <- lapply(own, take_numbers, rows$at, length(rows$mask))
   if (!is.null(own$group)) own$group <- number_groups(own$group)
-  check_some_weight(own$weight, "TRUE")
+  check_some_weight(own$weight, if (is.null(rows$source$held)) "where `mask` is TRUE" else "outside of a fold")
   own
 }
 

@@ -55,12 +55,12 @@ take_numbers <- function(x, rows, n_rows) {
   as.double(subset_rows(matrix(x, n_rows), rows))
 }
 
-# Some of the rows have a weight. The engine cannot say which rows they are. where: the mask's value for them.
+# Some of the rows have a weight. The engine cannot say which rows they are. where: how a message names them.
 check_some_weight <- function(weight, where) {
   if (is.null(weight)) return(invisible())
   if (any(unlist(by_parts(length(weight), function(rows) any(weight[rows] != 0))))) return(invisible())
-  stop_data(sprintf(paste("`weights` are 0 in all rows where `mask` is %s; at least one must be larger (rows without",
-                          "any weight can be left out of the data)"), where), "weights")
+  stop_data(sprintf(paste("`weights` are 0 in all rows %s; at least one must be larger (rows without any weight can be",
+                          "left out of the data)"), where), "weights")
 }
 
 # The masked-out rows as a set of plan_evaluation() and make_trainer(). data: of all rows; weight, offset: theirs.
@@ -70,7 +70,7 @@ masked_out_set <- function(rows, data, weight, offset) {
   at <- rows_of_mask(held[[1L]], held[[2L]])
   label <- subset_rows(rows$response$label, at)
   weight <- take_numbers(weight, at, data$n_rows)
-  check_some_weight(weight, "FALSE")
+  check_some_weight(weight, if (is.null(rows$source$held)) "where `mask` is FALSE" else "that a fold holds out")
   offset <- take_numbers(offset, at, data$n_rows)
   data$view <- dataset_view(data, held[[1L]], held[[2L]], label = label, weights = weight, offset = offset)
   data["offset"] <- list(offset)

@@ -14,16 +14,33 @@ run_rounds <- function(trainer, fit) {
   last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last, isTRUE(fit$host$searching))
   on.exit(bar$close())
+  end <- how_ended(loop_rounds(trainer, fit, state, bar, last))
+  if (end$why == "interrupt") look_again(trainer, state)
+  state$why <- end$why
+  if (fit$host$verbose) say_end(end$why, fit, state)
+  list(why = end$why, state = state, error = end$error)
+}
+
+# loop: gives a text, why it ended. A list: why, that text, or "interrupt" or "error" where it was cut; error: what is
+# to be raised then, NULL for Ctrl-C.
+how_ended <- function(loop) {
   error <- NULL
-  why <- tryCatch(loop_rounds(trainer, fit, state, bar, last), interrupt = function(c) "interrupt",
-                  gbt_error_callback = function(e) {
+  why <- tryCatch(withCallingHandlers(loop, error = function(e) if (is_time_limit(e)) take_for_interrupt(e)),
+                  interrupt = function(c) "interrupt", gbt_error_callback = function(e) {
                     error <<- e
                     "error"
                   })
   if (why == "interrupt") error <- take_kept_error() # it was no Ctrl-C, but a time limit
-  state$why <- why
-  if (fit$host$verbose) say_end(why, fit, state)
-  list(why = why, state = state, error = error)
+  list(why = why, error = error)
+}
+
+# What the trainer has, for a state that Ctrl-C may have left half written.
+look_again <- function(trainer, state) {
+  run <- .Call(C_gbt_trainer_so_far, trainer)
+  state$rounds <- run$rounds
+  state$best <- run$best_round
+  state$native <- run$log
+  state$own <- state$own[seq_len(min(nrow(state$own), run$rounds)), , drop = FALSE]
 }
 
 # Values of the user's metrics, before there are any.

@@ -141,12 +141,20 @@ find_rounds <- function(fit) {
 # More rows bear more rounds.
 rounds_for_all <- function(rounds, n_search, n_all) as.integer(rounds)
 
+# Those of the rows `at` (NULL: all) that have a weight above 0. Others say nothing of a model.
+rows_that_weigh <- function(at, weights) {
+  if (is.null(weights)) return(at)
+  weigh <- which(drop_frame(weights) > 0)
+  if (is.null(at) && length(weigh) == length(weights)) return(NULL)
+  if (is.null(at)) weigh else at[at %in% weigh]
+}
+
 # Which rows are held out, a list: by, see above, and held, logical values of all rows, or folds, a list of such. NULL
 # where there are too few rows.
 search_parts <- function(task, seed) {
   source <- task$source
-  at <- task$at
   n_all <- source$data$n_rows
+  at <- rows_that_weigh(task$at, source$weights)
   part <- function(v) if (is.null(at)) v else subset_rows(v, at)
   own <- list(time = part(source$time), group = part(source$group))
   if (!is.null(at) && !is.null(own$group)) own$group <- number_groups(own$group)
@@ -181,6 +189,7 @@ search_fit <- function(task, held, device) {
                                       gbt_warning = function(w) invokeRestart("muffleWarning")),
                   gbt_error_argument = stop_search, gbt_error_data = stop_search, gbt_error_unsupported = stop_search)
   fit$evaluation$data[[1L]]$name <- held_out_name
+  fit$lacks_class <- lacks_class(fit)
   fit$host$device <- device
   fit$host$searching <- TRUE
   fit
@@ -205,7 +214,7 @@ search_split <- function(task, parts, fit) {
 }
 
 # Ctrl-C, a job that was cancelled, or an error of the user's functions: the model so far is that of the rows that were
-# not held out.
+# not held out, in folds by the first of them.
 stop_cut_search <- function(run, fit) {
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, FALSE)
   let_go(run$trainer, fit)
@@ -216,14 +225,21 @@ stop_cut_search <- function(run, fit) {
 search_folds <- function(task, parts, fit) {
   fits <- lapply(parts$folds, function(held) search_fit(task, held, fit$host$device))
   runs <- run_folds(fits)
+  if (is_cut(runs$why)) {
+    free_trainers(runs$trainers[-1L])
+    first <- list(trainer = runs$trainers[[1L]], state = runs$states[[1L]], why = runs$why, error = runs$error)
+    fits[[1L]]$evaluation$own_watched <- FALSE # the best round is that of the mean
+    stop_cut_search(first, fits[[1L]])
+  }
   rounds <- runs$states[[1L]]$rounds
   values <- fold_values(fits, runs$states, rounds)
-  for (trainer in runs$trainers) .Call(C_gbt_trainer_free, trainer)
-  log <- list_frame(c(list(round = seq_len(rounds)), lapply(values, rowMeans)), rounds)
+  free_trainers(runs$trainers)
+  log <- list_frame(c(list(round = seq_len(rounds)), lapply(values, fold_means)), rounds)
   best <- choose_rounds(values, fits[[1L]]$evaluation$metrics, fits[[1L]]$host$early_stopping_min_delta)
-  n <- length(fit$label)
+  held <- sum(vapply(parts$folds, sum, 0))
   k <- length(fits)
-  found_of(task, "folds", k, n - ceiling(n / k), n, log, best$best_round, best$best_score, runs$why)
+  found_of(task, "folds", k, length(fit$label) - ceiling(held / k), held, log, best$best_round, best$best_score,
+           runs$why)
 }
 
 found_of <- function(task, by, folds, n_train, n_held, log, rounds, score, why) {

@@ -242,19 +242,19 @@
 #' 0.2` (class by class when there are classes; whole groups with `group`; the last rows with `time`), early stopping
 #' finds the best round on them, and then **all rows are trained on** for so many rounds. Of fewer than 3,000 rows a
 #' fifth would say too little: there five folds hold all of them out in turn, and the mean of the folds decides. A
-#' message (class `gbt_message`) says what was found, unless `verbose` is given as 0. The rows are drawn by the seed,
-#' which is 0 where none is given and nothing else is random, so R's generator is not touched. The model has the log of
-#' the held-out rows (`model$auto_rounds`), and `plot()` draws it; it is, to the last bit, the model of a call with
-#' that `nrounds` and `eta`. The data are binned once, and together it takes about twice as long as the training alone.
+#' message (class `gbt_message`) says what was found, unless `verbose` is given as 0. The rows are drawn by the seed, 0
+#' where none is given and nothing else is random, so R's generator is not touched. The model has the log of the
+#' held-out rows (`model$auto_rounds`), which `plot()` draws; a call with that `nrounds` and `params = model$params`
+#' grows the same trees, to the last bit. The data are binned once; it takes about twice as long as the training alone.
 #'
 #' `early_stopping_rounds` says after how many rounds without improvement the search ends; when left out 5 / `eta`, at
 #' least 20. Its limit is 200 / `eta` rounds, 1,000 to 20,000. `eval_metric` decides by the last metric; with an
 #' objective of your own one is needed. Rows that `mask` leaves out take no part, unless `early_stopping_rounds` is
-#' given: then they are what early stopping watches. `max_seconds` holds for all together; the search takes two fifths
-#' of it at most. With `checkpoint` the search has a folder of its own in it, named `rounds`. `callbacks` are called in
-#' the training on all rows alone. `init_model` needs `nrounds` or `valid`, as the earlier model may have seen the rows
-#' that would be held out. Ctrl-C during the search leaves the model of the rows that were not held out. Of fewer than
-#' 10 rows, or groups, none are held out, and there are 100 rounds.
+#' given: then they are what early stopping watches. `max_seconds` holds for all; the search takes two fifths of it at
+#' most. With `checkpoint` the search has a folder in it, `rounds`; one in folds begins anew. `callbacks` are called in
+#' the training on all rows alone. `init_model` needs `nrounds` or `valid`: it may have seen the rows that would be held
+#' out. Ctrl-C during the search leaves the model of the rows not held out, in folds by the first one. Of fewer than 10
+#' rows with a weight above 0, or groups, none are held out, and there are 100 rounds.
 #'
 #' With `valid` and without `nrounds` training stops early, by the same patience and limit. As many learning rates in
 #' `eta` as there are rounds say their number as well.

@@ -70,6 +70,7 @@ SEXP r_gbt_trainer_save(SEXP trainer_xptr, SEXP path, SEXP note, SEXP threads);
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP best, SEXP threads);
 SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
+SEXP r_gbt_trainer_so_far(SEXP trainer_xptr);
 SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr);
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
 SEXP r_gbt_trainers_run(SEXP trainers, SEXP n_rounds, SEXP threads);
@@ -138,6 +139,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_scores, 5) \
   X(trainer_see, 2) \
   X(trainer_set_gradients, 4) \
+  X(trainer_so_far, 1) \
   X(trainer_unsplit, 1) \
   X(trainer_watch, 2) \
   X(trainers_run, 3) \

@@ -98,6 +98,14 @@ test_that("what ends a training ends an ensemble", {
   late <- train(nrounds = 30, ensemble = 1000, max_seconds = 0.5)
   expect_identical(late$stopped, "time")
   expect_lt(given_or(late$params$ensemble, 1), 1000)
+  own <- list(gradient = function(score, label) {
+    calls <<- calls + 1
+    if (calls == 9) stop("no more")
+    score - label
+  }, hessian = function(score, label) rep(1, length(score)))
+  calls <- 0
+  cut <- tryCatch(train(nrounds = 3, ensemble = 4, objective = own), gbt_error_callback = identity) # in member 3
+  expect_identical(c(cut$model$stopped, cut$model$params$ensemble), c("error", "2"))
   folder <- withr::local_tempdir()
   kept <- train(nrounds = 4, ensemble = 2, checkpoint = folder, checkpoint_seconds = 0)
   expect_true(file.exists(file.path(folder, "member-2", "gbt-checkpoint")))
@@ -203,5 +211,16 @@ test_that("parameters of an ensemble train another one like it", {
     again <- do.call(gbt_train, c(more[1:2], list(nrounds = 4, params = m$params, threads = 1)))
     expect_same_bytes(again$state, m$state)
   }
-  expect_identical(gbt:::of_one_member(list(ensemble = 5, num_parallel_tree = 5))$num_parallel_tree, 5) # a user's own
+  own <- list(ensemble = 5, num_parallel_tree = 5) # a user's
+  expect_identical(gbt:::of_another_model(own), own)
+  for (objective in c("huber", "quantile", "expectile")) { # which have an `alpha` elsewhere
+    m <- gbt_train(mpg ~ ., mtcars, objective = objective, nrounds = 3, reg_alpha = 0.5, threads = 1)
+    again <- gbt_train(mpg ~ ., mtcars, objective = objective, nrounds = 3, params = m$params, threads = 1)
+    expect_same_bytes(again$state, m$state)
+    expect_error(gbt_train(mpg ~ ., mtcars, objective = objective, alpha = 0.5, threads = 1), "`alpha` could mean",
+                 class = "gbt_error_argument")
+  }
+  p <- gbt_train(mpg ~ ., mtcars, nrounds = 3, threads = 1)$params
+  again <- gbt_train(mpg ~ ., mtcars, eval_metric = "huber", nrounds = 3, params = p, threads = 1)
+  expect_identical(again$params$alpha, 0)
 })

@@ -163,7 +163,6 @@ test_that("a search that cannot be is an error that says what to do", {
     train(objective = own)
     train(objective = own, valid = 0.2)
     train(eval_metric = "quantile_coverage@0.5")
-    gbt_train(d$x, d$y > 0, weights = as.numeric(seq_len(200) == 1), threads = 1)
     train(eval_metric = gbt_metric("bad", function(p, y) NaN, maximise = FALSE))
     gbt_cv(d$x, d$y, early_stopping_rounds = 0, threads = 1)
   })
@@ -220,6 +219,91 @@ test_that("limits of time, checkpoints, callbacks and Ctrl-C hold for both train
   problem <- tryCatch(train(eval_metric = broken), gbt_error_callback = identity)
   expect_match(conditionMessage(problem), "no more")
   expect_lt(nobs(problem$model), 3200) # of the search
+})
+
+# A metric that does something at one of its calls.
+at_call <- function(number, what) {
+  calls <- 0
+  gbt_metric("own", function(p, y) {
+    calls <<- calls + 1
+    if (calls == number) what()
+    mean(abs(p - y))
+  }, maximise = FALSE)
+}
+
+test_that("what ends a search in folds leaves the model of the first of them", {
+  train <- function(metric) gbt_train(small$x, small$y, eta = 0.1, verbose = 0, threads = 1, eval_metric = metric)
+  ends <- function(what) { # in round 5, of the third fold
+    cut <- tryCatch(train(at_call(23, what)), error = identity, interrupt = identity)
+    m <- gbt_last_interrupted()
+    expect_identical(c(m$nrounds, m$best_round, nobs(m)), c(5L, 4L, 160L))
+    first <- gbt_cv(small$x, small$y, eta = 0.1, nrounds = 5, seed = 0, threads = 1, keep_models = TRUE)$models[[1]]
+    expect_identical(predict(m, small$x, trees = 5), predict(first, small$x))
+    expect_identical(m$evaluation_log$held_out_own[1:4] > 0, rep(TRUE, 4))
+    cut
+  }
+  failed <- ends(function() stop("no more"))
+  expect_s3_class(failed, "gbt_error_callback")
+  expect_identical(failed$model$stopped, "error")
+  late <- ends(function() stop(simpleError(gettext("reached elapsed time limit", domain = "R"))))
+  expect_s3_class(late, c("simpleError", "error", "condition"), exact = TRUE)
+  expect_identical(gbt_last_interrupted()$stopped, "interrupt")
+  skip_on_os("windows")
+  skip_on_cran()
+  stopped <- ends(function() {
+    tools::pskill(Sys.getpid(), tools::SIGINT)
+    for (i in 1:1000) Sys.sleep(0.01)
+  })
+  expect_s3_class(stopped, c("gbt_interrupt", "interrupt", "condition"), exact = TRUE)
+  expect_same_bytes(stopped$model$state, gbt_last_interrupted()$state)
+  cv <- tryCatch(gbt_cv(small$x, small$y, nrounds = 9, threads = 1, eval_metric = at_call(7, function() {
+    tools::pskill(Sys.getpid(), tools::SIGINT)
+    for (i in 1:1000) Sys.sleep(0.01)
+  })), interrupt = identity)
+  expect_s3_class(cv, "gbt_interrupt")
+  expect_match(conditionMessage(cv), "cross-validation was interrupted after 2 rounds")
+})
+
+test_that("folds may lack rare classes", {
+  x <- small$x
+  for (rare in 2:4) { # fewer than there are folds
+    y <- seq_len(200) <= rare
+    m <- suppressMessages(gbt_train(x, y, eval_metric = "auc", eta = 0.3, threads = 1))
+    cv <- gbt_cv(x, y, eval_metric = c("logloss", "auc"), eta = 0.3, nrounds = 7, seed = 0, threads = 1)
+    log <- split(cv$fold_log$test_auc, cv$fold_log$round)
+    there <- vapply(cv$folds, function(held) any(y[held]), NA)
+    expect_identical(is.na(log[[7]]), !there)
+    expect_identical(cv$evaluation_log$test_auc_mean[7], mean(log[[7]][there]))
+    expect_identical(cv$evaluation_log$test_auc_se[7], stats::sd(log[[7]][there]) / sqrt(rare))
+    expect_identical(m$auto_rounds$log$held_out_auc[1:7], cv$evaluation_log$test_auc_mean)
+    expect_false(anyNA(cv$fold_log$test_logloss))
+    expect_gt(m$auto_rounds$score, 0)
+  }
+  expect_error(gbt_train(x, seq_len(200) == 1, eval_metric = "auc", threads = 1), "no finite value",
+               class = "gbt_error_data")
+  y <- factor(c("z", rep_len(c("u", "v"), 199)))
+  m <- suppressMessages(gbt_train(x, y, class_weights = "balanced", threads = 1))
+  expect_equal(nobs(m), 200)
+  expect_silent(cv <- gbt_cv(x, y, class_weights = "balanced", nrounds = 2, seed = 1, threads = 1, keep_models = TRUE))
+  lone <- which(vapply(cv$folds, function(held) 1L %in% held, NA))
+  counts <- table(droplevels(y[-cv$folds[[lone]]]))
+  expect_equal(cv$models[[lone]]$params$class_weights, c(u = sum(counts) / 2 / counts[["u"]],
+                                                         v = sum(counts) / 2 / counts[["v"]], z = 1))
+})
+
+test_that("rows that weigh nothing are not held out", {
+  for (n in c(6, 9:12, 40)) {
+    w <- as.numeric(seq_len(60) > 60 - n)
+    m <- suppressMessages(gbt_train(small$x[1:60, ], small$y[1:60], weights = w, eta = 0.3, threads = 1))
+    expect_identical(m$auto_rounds$by, if (n < 10) "none" else "folds")
+    if (n >= 10) expect_identical(m$auto_rounds$n_held, as.double(n))
+  }
+  group <- rep(1:12, each = 5)
+  m <- suppressMessages(gbt_train(small$x[1:60, ], small$y[1:60], weights = as.numeric(group <= 11), group = group,
+                                  eta = 0.3, threads = 1))
+  expect_identical(m$auto_rounds$by, "folds")
+  expect_error(gbt_cv(small$x[1:60, ], small$y[1:60], weights = c(rep(0, 57), 1, 1, 1), threads = 1),
+               "`weights` are 0 in all rows that a fold holds out", class = "gbt_error_data")
 })
 
 test_that("a job tells that it searches, and gives the same model", {
