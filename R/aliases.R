@@ -124,7 +124,8 @@ param_text <- function(name, typed = name) {
   sprintf("`%s` (given as `%s`)", name, typed)
 }
 
-# All that the user gave, in any spelling -> list(value = named list by our names, typed = chr by our names).
+# All that the user gave, in any spelling -> list(value = named list by our names, typed = chr by our names, of_model =
+# are there the parameters of a model?).
 # given: arguments, `params` among them. NULL means not given.
 collect_args <- function(given) {
   params <- if (is.null(given[["params"]])) list() else given[["params"]]
@@ -132,7 +133,7 @@ collect_args <- function(given) {
   if (!is.list(params) || is.object(params)) {
     stop_argument("`params` must be a plain list of named parameters: params = list(eta = 0.1)", "params")
   }
-  all <- c(given, of_another_model(params))
+  all <- c(given, of_one_member(params))
   all[] <- lapply(all, function(v) if (is.character(v)) printable(v) else v)
   names <- if (!is.null(names(all))) printable(names(all))
   if (length(all) > 0L && (is.null(names) || any(is.na(names) | names == ""))) {
@@ -165,16 +166,24 @@ collect_args <- function(given) {
     }
   }
   for (i in foreign) refuse_name(names[i], all[[i]], value)
-  list(value = value, typed = typed)
+  list(value = value, typed = typed, of_model = of_a_model(params))
 }
 
-# Parameters of a model, as arguments of another training: `alpha` is gbt's own, whatever an objective or a metric calls
-# so, and where the model is the mean of several, trees of a round are those of one. Other lists stay as they are.
-of_another_model <- function(params) {
-  of_model <- all(c("alpha", "num_parallel_tree", "grow_policy", "seed", "grad_bits", "max_bin") %in% names(params))
-  if (!of_model) return(params)
-  names(params)[names(params) == "alpha"] <- "reg_alpha"
-  if (!is_number(params$ensemble, 2) || !is_number(params$num_parallel_tree, 2)) return(params)
+# Arguments by gbt's names, for another collect_args(): beside some objectives `alpha` could mean a parameter of theirs.
+to_read_again <- function(args) {
+  names(args)[names(args) == "alpha"] <- "reg_alpha"
+  args
+}
+
+# Are these the parameters of a model? They have all of the engine's, by gbt's names.
+of_a_model <- function(params) {
+  all(c("alpha", "num_parallel_tree", "grow_policy", "seed", "grad_bits", "max_bin") %in% names(params))
+}
+
+# Those of a model that is the mean of several, whose trees of a round are those of all members.
+of_one_member <- function(params) {
+  several <- of_a_model(params) && is_number(params$ensemble, 2) && is_number(params$num_parallel_tree, 2)
+  if (!several) return(params)
   params$num_parallel_tree <- params$num_parallel_tree / params$ensemble
   params
 }

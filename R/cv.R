@@ -22,8 +22,8 @@
 #' last bit, that of `gbt_train(gbt_data(x), y, mask = )`.
 #'
 #' A class may be so rare that a fold holds out none of its rows, or all of them. Metrics that need two classes, such as
-#' `"auc"`, are missing (`NA`) there, and means and standard errors are those of the other folds. Where it is missing
-#' among the rows to train on, `class_weights = "balanced"` balances the other classes.
+#' `"auc"`, are missing (`NA`) there, and means and standard errors are those of the other folds. Where such a
+#' class has no row to train on, `class_weights = "balanced"` balances the other classes.
 #'
 #' @section Several workers:
 #' Folds of one process share its threads. Where package future has a plan with several workers (such as
@@ -234,9 +234,9 @@ fold_fits <- function(source, request, folds, response, seed) {
   })
 }
 
-# Folds that are trained, a list: values (of metrics, see fold_values()), rounds, why, metrics, stopping (is there early
-# stopping?), min_delta, objective, classes, models: a function of the best round, or NULL, that gives each fold's,
-# once. watch: see run_folds().
+# Folds that are trained, a list: values (of metrics, see fold_values()), lacking (see without_class()), rounds, why,
+# metrics, stopping (is there early stopping?), min_delta, objective, classes, models: a function of the best round, or
+# NULL, that gives each fold's, once. watch: see run_folds().
 folds_here <- function(fits, watch = NULL) {
   fit <- fits[[1L]]
   runs <- run_folds(fits, watch)
@@ -251,7 +251,7 @@ folds_here <- function(fits, watch = NULL) {
     free_trainers(runs$trainers)
     out
   }
-  list(values = fold_values(fits, runs$states, rounds), rounds = rounds, why = runs$why,
+  list(values = fold_values(fits, runs$states, rounds), lacking = fold_lacks(fits), rounds = rounds, why = runs$why,
        metrics = fit$evaluation$metrics, stopping = fit$evaluation$stopping,
        min_delta = if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0,
        objective = fit$response$objective, classes = fit$response$classes, models = models)

@@ -88,7 +88,8 @@ fold_there <- function(work, k, rounds, means, best) {
 # One result of those of folds. The last round's models stand for those of early stopping until it has ended.
 joined_folds <- function(ran, why) {
   out <- ran[[1L]]
-  out$values <- do.call(Map, c(cbind, unname(lapply(ran, `[[`, "values"))))
+  out$lacking <- unlist(lapply(ran, `[[`, "lacking"))
+  out$values <- lapply(do.call(Map, c(cbind, unname(lapply(ran, `[[`, "values")))), without_class, out$lacking)
   models <- unlist(lapply(ran, `[[`, "models"), recursive = FALSE)
   out$models <- function(best) models
   out$why <- why

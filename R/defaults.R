@@ -171,7 +171,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
 with_ruled <- function(args, request) {
   said <- request$by_rule[!names(request$by_rule) %in% binning_arguments]
   args[names(said)] <- said
-  args
+  to_read_again(args)
 }
 
 # "by rule   grow_policy symmetric, max_depth 6, eta 0.06" of a model that is printed, in lines.

@@ -105,7 +105,7 @@ run_trainers <- function(trainers, fits, states, n) {
 # The metrics of a round, means over folds.
 mean_row <- function(fits, states, round) {
   rows <- Map(function(fit, state) log_row(fit$evaluation, state, round), fits, states)
-  out <- fold_means(without_class(matrix(unlist(rows), ncol = length(rows)), fits))
+  out <- fold_means(without_class(matrix(unlist(rows), ncol = length(rows)), fold_lacks(fits)))
   stats::setNames(out, test_names(names(rows[[1L]])))
 }
 
@@ -117,17 +117,19 @@ fold_values <- function(fits, states, rounds) {
   logs <- Map(function(fit, state) evaluation_log(fit$evaluation, fit$start, state), fits, states)
   columns <- names(logs[[1L]])[-1L]
   values <- lapply(columns, function(column) vapply(logs, function(log) as.double(log[[column]]), numeric(rounds)))
-  values <- lapply(values, function(v) without_class(matrix(v, nrow = rounds), fits))
+  values <- lapply(values, function(v) without_class(matrix(v, nrow = rounds), fold_lacks(fits)))
   stats::setNames(values, test_names(columns))
 }
 
-# Values of folds, a column for each. Metrics of two classes, such as "auc", are NaN where a fold holds out one alone;
-# then NA stands for such folds in that row, and for those that train on one alone, and means are those of the others.
-without_class <- function(v, fits) {
-  lacking <- vapply(fits, function(fit) isTRUE(fit$lacks_class), NA)
-  v[rowSums(is.nan(v[, lacking, drop = FALSE])) > 0, lacking] <- NA
+# Values of folds, a column for each, and whether each lacks a class. Metrics of two classes, such as "auc", are NaN
+# where a fold holds out one alone; then NA stands for such folds in that row, and for those that train on one alone,
+# and means are those of the others.
+without_class <- function(v, lacking) {
+  v[rowSums(is.na(v[, lacking, drop = FALSE])) > 0, lacking] <- NA
   v
 }
+
+fold_lacks <- function(fits) vapply(fits, function(fit) isTRUE(fit$lacks_class), NA)
 
 # Is there a class of which the rows to train on, or those held out, have none that weighs anything? Of numbers: are
 # they all the same?

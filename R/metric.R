@@ -126,7 +126,7 @@ check_metric_key <- function(key, info, x) {
 
 # LightGBM's metrics "huber" and "quantile" take their parameter from `alpha`, which is the L1 penalty here.
 refuse_alpha_of_metric <- function(args) {
-  if (!identical(unname(args$typed["alpha"]), "alpha")) return(invisible())
+  if (args$of_model || !identical(unname(args$typed["alpha"]), "alpha")) return(invisible())
   for (x in Filter(is.character, as_metric_list(args$value[["eval_metric"]]))) {
     for (name in c("huber", "quantile")) {
       if (!lower_case(x) %in% metric_names()[[name]]) next

@@ -193,7 +193,7 @@ read_objective_params <- function(name, args) {
                           param_text(given, args$typed[[given]]), paste0("\"", owners, "\"", collapse = " or "), name),
                   given)
   }
-  refuse_ambiguous(name, info, args$typed)
+  if (!args$of_model) refuse_ambiguous(name, info, args$typed)
   out <- stats::setNames(as.list(info$default), info$name)
   init <- args$value[["init_model"]]
   if (!is.null(init)) check_model(init, "init_model")

@@ -144,7 +144,7 @@ rounds_for_all <- function(rounds, n_search, n_all) as.integer(rounds)
 # Those of the rows `at` (NULL: all) that have a weight above 0. Others say nothing of a model.
 rows_that_weigh <- function(at, weights) {
   if (is.null(weights)) return(at)
-  weigh <- which(drop_frame(weights) > 0)
+  weigh <- which(weights > 0)
   if (is.null(at) && length(weigh) == length(weights)) return(NULL)
   if (is.null(at)) weigh else at[at %in% weigh]
 }

@@ -251,10 +251,10 @@
 #' least 20. Its limit is 200 / `eta` rounds, 1,000 to 20,000. `eval_metric` decides by the last metric; with an
 #' objective of your own one is needed. Rows that `mask` leaves out take no part, unless `early_stopping_rounds` is
 #' given: then they are what early stopping watches. `max_seconds` holds for all; the search takes two fifths of it at
-#' most. With `checkpoint` the search has a folder in it, `rounds`; one in folds begins anew. `callbacks` are called in
-#' the training on all rows alone. `init_model` needs `nrounds` or `valid`: it may have seen the rows that would be held
-#' out. Ctrl-C during the search leaves the model of the rows not held out, in folds by the first one. Of fewer than 10
-#' rows with a weight above 0, or groups, none are held out, and there are 100 rounds.
+#' most. With `checkpoint` the search has a folder in it, `rounds`; a search in folds keeps none. `callbacks` are called
+#' in the training on all rows alone. `init_model` needs `nrounds` or `valid`: it may have seen the rows that would be
+#' held out. Ctrl-C during the search leaves the model of the rows not held out, in folds by the first one. Of fewer
+#' than 10 rows with a weight above 0, or groups, none are held out, and there are 100 rounds.
 #'
 #' With `valid` and without `nrounds` training stops early, by the same patience and limit. As many learning rates in
 #' `eta` as there are rounds say their number as well.

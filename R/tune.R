@@ -289,7 +289,7 @@ config_arguments <- function(config, search, state, rounds) {
     own <- search$request$host$max_seconds
     args$max_seconds <- if (own > 0) min(own, left) else left
   }
-  args
+  to_read_again(args)
 }
 
 # A configuration by cross-validation, as gbt_cv() does it: list(seconds, and error, a message, or rounds, estimate,

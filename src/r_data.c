@@ -137,6 +137,23 @@ typedef struct row_fields {
   int64_t *length;
 } row_fields;
 
+/* A list like `fields` whose vectors keep their place in memory. Those of R's ALTREP may get another one when R code
+ * reads them, such as the wrapper by which R gives attributes to a long vector that it does not copy: these are copied
+ * here. */
+static SEXP fields_in_place(SEXP fields) {
+  SEXP out = PROTECT(Rf_shallow_duplicate(fields));
+  for (R_xlen_t k = 0; TYPEOF(out) == VECSXP && k < Rf_xlength(out); k++) {
+    SEXP x = VECTOR_ELT(out, k);
+    if (TYPEOF(x) != REALSXP || !ALTREP(x)) continue;
+    const R_xlen_t n = Rf_xlength(x);
+    SEXP plain = Rf_allocVector(REALSXP, n);
+    SET_VECTOR_ELT(out, k, plain);
+    if (n > 0) memcpy(REAL(plain), REAL_RO(x), (size_t)n * sizeof(double));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* fields: list of double vectors or NULL, by the names of fields. */
 static row_fields read_fields(SEXP fields) {
   SEXP names = Rf_getAttrib(fields, R_NamesSymbol);
@@ -167,9 +184,10 @@ static const int *read_mask(SEXP mask, const gbt_dataset *ds) {
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken) {
   /* 1 */
   const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
-  const row_fields given = read_fields(fields);
+  SEXP lent = PROTECT(fields_in_place(fields));
+  const row_fields given = read_fields(lent);
   const int *rows = read_mask(mask, ds), which = Rf_asLogical(taken) == TRUE;
-  SEXP out = PROTECT(r_handle_new(R_DATASET, fields));
+  SEXP out = PROTECT(r_handle_new(R_DATASET, lent));
   gbt_error err = {0};
   gbt_ctx ctx;
 
@@ -186,7 +204,7 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken) {
   /* 3 */
   R_SetExternalPtrAddr(out, view);
   r_check(status, &err);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 

@@ -41,6 +41,11 @@ test_that("folds of several processes give the result of one", {
       gbt_cv(rows[1:2], rows$y, nrounds = 60, eta = 0.3, folds = 3, seed = 1, early_stopping_rounds = 4,
              eval_metric = own, threads = 1, keep_models = TRUE)
     },
+    rare = function() { # folds that hold out all of a class, or none of it
+      folds <- list(c(5, 50, 250, 60:90), 91:120, c(5, 121:150), c(250, 200:230))
+      gbt_cv(rows[1:2], seq_len(300) %in% c(5, 50, 250), folds = folds, eval_metric = c("logloss", "auc"), nrounds = 40,
+             early_stopping_rounds = 10, min_child_weight = 0.1, seed = 1, threads = 1, keep_models = TRUE)
+    },
     statistics = function() {
       gbt_cv(rows[1:2], rows$y, nrounds = 5, folds = 3, seed = 1, cat_method = "target", threads = 1,
              keep_models = TRUE)
@@ -50,6 +55,8 @@ test_that("folds of several processes give the result of one", {
   expect_identical(one$late$nrounds > 32L, TRUE)
   expect_identical(one$early$stopped, "early")
   expect_identical(one$limit$stopped, "done")
+  expect_identical(is.na(one$rare$fold_log$test_auc), one$rare$fold_log$fold < 3)
+  expect_type(one$rare$best_round, "integer")
   data <- gbt_data(rows[1:2], label = rows$y, threads = 1)
   of_data <- function() gbt_cv(data, nrounds = 4, folds = 2, seed = 1, threads = 1, keep_models = TRUE)
   binned <- stripped(of_data())

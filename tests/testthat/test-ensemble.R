@@ -212,13 +212,21 @@ test_that("parameters of an ensemble train another one like it", {
     expect_same_bytes(again$state, m$state)
   }
   own <- list(ensemble = 5, num_parallel_tree = 5) # a user's
-  expect_identical(gbt:::of_another_model(own), own)
+  expect_identical(gbt:::of_one_member(own), own)
   for (objective in c("huber", "quantile", "expectile")) { # which have an `alpha` elsewhere
     m <- gbt_train(mpg ~ ., mtcars, objective = objective, nrounds = 3, reg_alpha = 0.5, threads = 1)
     again <- gbt_train(mpg ~ ., mtcars, objective = objective, nrounds = 3, params = m$params, threads = 1)
     expect_same_bytes(again$state, m$state)
     expect_error(gbt_train(mpg ~ ., mtcars, objective = objective, alpha = 0.5, threads = 1), "`alpha` could mean",
                  class = "gbt_error_argument")
+    # the same parameters by searches, which read them again
+    found <- suppressMessages(gbt_train(mpg ~ ., mtcars, objective = objective, params = m$params, threads = 1))
+    expect_identical(found$params$alpha, 0.5)
+    cv <- gbt_cv(mpg ~ ., mtcars, objective = objective, nrounds = 2, reg_alpha = 0.5, threads = 1, seed = 1)
+    expect_identical(cv$params$alpha, 0.5)
+    tuned <- gbt_tune(mpg ~ ., mtcars, objective = objective, nrounds = 2, reg_alpha = 0.5, threads = 1, seed = 1,
+                      space = list(max_depth = 2:3), folds = 2)
+    expect_false(anyNA(tuned$results$estimate))
   }
   p <- gbt_train(mpg ~ ., mtcars, nrounds = 3, threads = 1)$params
   again <- gbt_train(mpg ~ ., mtcars, eval_metric = "huber", nrounds = 3, params = p, threads = 1)

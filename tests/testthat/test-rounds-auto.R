@@ -291,6 +291,26 @@ test_that("folds may lack rare classes", {
                                                          v = sum(counts) / 2 / counts[["v"]], z = 1))
 })
 
+# R gives attributes to long vectors by a wrapper, whose memory may change when R code reads it.
+test_that("weights and responses may be wrapped vectors", {
+  x <- as.matrix(small$x[1:2])
+  y <- as.numeric(small$y > 0)
+  look <- gbt_metric("own", function(p, y, w) mean(p[w > 1 & y > -9]), maximise = FALSE)
+  runs <- replicate(4, simplify = FALSE, {
+    gc()
+    noted <- structure(y + 0, note = "of a package")
+    m <- gbt_train(x, noted, objective = "logistic", class_weights = c(1, 5), eta = 0.3, verbose = 0, threads = 1)
+    seen <- gbt_train(x, noted, objective = "logistic", class_weights = c(1, 5), eval_metric = look, eval_train = TRUE,
+                      weights = structure(rep(1, 200), note = "of a package"), nrounds = 9, threads = 1)
+    list(m$state, m$auto_rounds, seen$state)
+  })
+  plain <- gbt_train(x, y, objective = "logistic", class_weights = c(1, 5), eta = 0.3, verbose = 0, threads = 2)
+  for (run in runs) {
+    expect_identical(run, runs[[1]])
+    expect_identical(run[[2]]$log, plain$auto_rounds$log)
+  }
+})
+
 test_that("rows that weigh nothing are not held out", {
   for (n in c(6, 9:12, 40)) {
     w <- as.numeric(seq_len(60) > 60 - n)
