@@ -43,13 +43,34 @@ gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_err
 
 /* ---- terms of a block ---- */
 
-/* Terms of metrics with one score a row. */
+/* Is it a metric of responses, not of scores? */
+static int is_of_responses(gbt_metric_kind kind) {
+  enum {
+    RESPONSE = 1,
+    PROBABILITY = 0,
+    SCORE = 0,
+    LOGLOSS = 0,
+    CLASSES = 0,
+    CONFUSION = 0,
+    BINS = 0,
+    VARIANCE = 0,
+    RANKING = 0
+  };
+  static const uint8_t by_kind[] = {
+#define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) [GBT_METRIC_##ID] = form,
+#include "../metric/metrics.def"
+#undef GBT_METRIC
+  };
+  return by_kind[kind];
+}
+
+/* Terms of metrics with one score a row. Responses are made in one place, as their code is long. */
 GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double *y, int n, double *out) {
   const double a = r->metric.param;
+  if (is_of_responses(r->metric.kind)) gbt_responses(&r->objective, s, n, out);
   switch (r->metric.kind) {
 #define TERMS_RESPONSE(ID, name)                                           \
   case GBT_METRIC_##ID:                                                    \
-    gbt_responses(&r->objective, s, n, out);                               \
     for (int i = 0; i < n; i++) out[i] = gbt_term_##name(out[i], y[i], a); \
     break;
 #define TERMS_PROBABILITY(ID, name)                                                   \
@@ -238,8 +259,8 @@ static gbt_status of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *
   return status;
 }
 
-gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
-                           const gbt_rows *of, const double *score, double *out, gbt_error *err) {
+gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *of,
+                           const double *score, double *out, gbt_error *err) {
   const gbt_metric_rows rows = {*metric, *objective, *of, score};
   GBT_TRY(gbt_metric_check(metric, objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
