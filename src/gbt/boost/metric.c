@@ -44,7 +44,7 @@ gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_err
 /* ---- terms of a block ---- */
 
 /* Is it a metric of responses, not of scores? */
-static int is_of_responses(gbt_metric_kind kind) {
+static int is_of_responses(int32_t kind) {
   enum {
     RESPONSE = 1,
     PROBABILITY = 0,
