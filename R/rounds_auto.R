@@ -189,7 +189,6 @@ search_fit <- function(task, held, device) {
                                       gbt_warning = function(w) invokeRestart("muffleWarning")),
                   gbt_error_argument = stop_search, gbt_error_data = stop_search, gbt_error_unsupported = stop_search)
   fit$evaluation$data[[1L]]$name <- held_out_name
-  fit$lacks_class <- lacks_class(fit)
   fit$host$device <- device
   fit$host$searching <- TRUE
   fit
@@ -223,7 +222,11 @@ stop_cut_search <- function(run, fit) {
 }
 
 search_folds <- function(task, parts, fit) {
-  fits <- lapply(parts$folds, function(held) search_fit(task, held, fit$host$device))
+  fits <- lapply(parts$folds, function(held) {
+    own <- search_fit(task, held, fit$host$device)
+    own$lacks_class <- lacks_class(own)
+    own
+  })
   runs <- run_folds(fits)
   if (is_cut(runs$why)) {
     free_trainers(runs$trainers[-1L])
