@@ -167,13 +167,28 @@ lower_case <- function(x) {
   tolower(x)
 }
 
+# What is compared with names at most: the time of a comparison grows with the product of the two lengths.
+longest_name <- 100L # bytes
+most_names <- 50000L
+
+# Edit distances of one text to many, with a look at Ctrl-C and time limits now and then, which adist() lacks.
+edit_distances <- function(x, choices) {
+  pieces <- split(choices, (seq_along(choices) - 1L) %/% 1000L)
+  unlist(lapply(pieces, function(piece) {
+    .Call(C_gbt_check_interrupt)
+    drop(utils::adist(x, piece))
+  }), use.names = FALSE)
+}
+
 # The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count.
 nearest_name <- function(x, choices) {
+  short <- function(s) !is.na(s) & nchar(s, "bytes") <= longest_name
+  choices <- utils::head(choices[short(choices)], most_names)
+  if (length(choices) == 0L || length(x) != 1L || !short(x) || !nzchar(x)) return(character(0))
   x <- printable(x)
-  if (length(choices) == 0L || length(x) != 1L || is.na(x) || !nzchar(x)) return(character(0))
   choices <- printable(choices)
   plain <- function(s) gsub("[^a-z0-9]", "", lower_case(s))
-  far <- drop(utils::adist(plain(x), plain(choices)))
+  far <- edit_distances(plain(x), plain(choices))
   part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
   letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")
   swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth

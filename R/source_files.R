@@ -100,6 +100,7 @@ unpackers <- c(gz = "gzip", bz2 = "bzip2", xz = "xz", zst = "zstd")
 # A file as bytes. Programs unpack beside R, and say by their status whether a file is whole; where there is none R
 # unpacks. Whatever a connection warns of is an error here: it would lose rows.
 open_bytes <- function(path) {
+  .Call(C_gbt_check_file, path)
   fail <- function(why) stop(gbt_error("io", sprintf("cannot read \"%s\": %s", path, why), path))
   guarded <- function(code) {
     withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))),

@@ -5,6 +5,7 @@
 
 SEXP r_gbt_blank_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_bytes_join(SEXP bytes, SEXP beg, SEXP end, SEXP more);
+SEXP r_gbt_check_file(SEXP path);
 SEXP r_gbt_check_interrupt(void);
 SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads);
 SEXP r_gbt_codec_is_here(SEXP codec);
@@ -80,6 +81,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
 #define R_ENTRIES(X) \
   X(blank_records, 2) \
   X(bytes_join, 4) \
+  X(check_file, 1) \
   X(check_interrupt, 0) \
   X(class_weights, 5) \
   X(codec_is_here, 1) \

@@ -257,14 +257,24 @@ static const char *hint_of(const unsigned char *head, size_t n) {
   return "";
 }
 
-/* Opens a file and reads its head, of GBT_MODEL_HEAD bytes. On failure nothing is open. */
+/* Opens a file, which must be one: no pipe, which could keep R waiting for ever. On failure nothing is open. */
+static gbt_status open_file(file_path path, int *fd, struct stat *info, gbt_error *err) {
+  *fd = r_open(path.native, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+  if (*fd < 0) return fail_io(err, path, "read", errno);
+  gbt_status status = GBT_OK;
+  if (fstat(*fd, info) != 0)
+    status = fail_io(err, path, "read", errno);
+  else if (!S_ISREG(info->st_mode))
+    status = not_a_file(err, path, "");
+  if (status != GBT_OK) close(*fd);
+  return status;
+}
+
+/* Opens a model file and reads its head, of GBT_MODEL_HEAD bytes. On failure nothing is open. */
 static gbt_status open_source(file_path path, source *s, unsigned char *head, gbt_error *err) {
-  s->fd = r_open(path.native, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-  if (s->fd < 0) return fail_io(err, path, "read", errno);
-  gbt_status status;
   struct stat info;
-  if (fstat(s->fd, &info) != 0) GBT_TRY_GOTO(fail_io(err, path, "read", errno), done);
-  if (!S_ISREG(info.st_mode)) GBT_TRY_GOTO(not_a_file(err, path, ""), done);
+  GBT_TRY(open_file(path, &s->fd, &info, err));
+  gbt_status status;
   size_t n = info.st_size < GBT_MODEL_HEAD ? (size_t)info.st_size : GBT_MODEL_HEAD;
   GBT_TRY_GOTO(read_all(s->fd, head, 0, n, path, err), done);
   gbt_error why = {0};
@@ -312,4 +322,15 @@ SEXP r_gbt_read_file(SEXP path) {
   r_check(status, &err);
   UNPROTECT(1);
   return out;
+}
+
+/* Raises unless the path is a file that can be read, before a connection of R opens it: that would wait for the other
+ * end of a pipe, and nothing could end it. */
+SEXP r_gbt_check_file(SEXP path) {
+  int fd;
+  struct stat info;
+  gbt_error err = {0};
+  r_check(open_file(path_arg(path), &fd, &info, &err), &err);
+  close(fd);
+  return R_NilValue;
 }

@@ -385,6 +385,39 @@ static void files_that_cannot_be_written(void) {
   pair_close(&p);
 }
 
+/* A pipe without another end, which would keep a plain open() waiting, is refused wherever a file is expected, and so
+ * is a draft that is a link to somebody else's file, or its second name. */
+static void pipes_and_links_are_refused(void) {
+  const gbt_mem mem = gbt_mem_default();
+  const char *path = part_path();
+  char draft[620], other[620], word[6] = "";
+  gbt_file file;
+  gbt_parts_reader r;
+  gbt_parts_writer w;
+  snprintf(draft, sizeof draft, "%s.new", path);
+  snprintf(other, sizeof other, "%s.other", path);
+  REQUIRE(mkfifo(path, 0600) == 0);
+  CHECK_FAILS(gbt_file_open(&mem, path, &file, test_err), GBT_E_IO, "is not a file");
+  CHECK_FAILS(gbt_file_draft(&mem, path, &file, test_err), GBT_E_IO, "is not a file");
+  CHECK_FAILS(gbt_parts_open(&mem, path, "testfile", 3, &r, test_err), GBT_E_IO, "is not a file");
+  gbt_parts_close(&r);
+  CHECK(unlink(path) == 0);
+  CHECK_FAILS(gbt_file_open(&mem, "/dev/zero", &file, test_err), GBT_E_IO, "is not a file");
+  CHECK_FAILS(gbt_file_open(&mem, "/", &file, test_err), GBT_E_IO, "is not a file");
+  write_file(other, (const uint8_t *)"other", 5);
+  for (int hard = 0; hard < 2; hard++) {
+    REQUIRE((hard ? link(other, draft) : symlink(other, draft)) == 0);
+    CHECK_FAILS(gbt_parts_begin(&mem, path, "testfile", 3, 42, &w, test_err), GBT_E_IO, draft);
+    gbt_parts_drop(&w);
+    REQUIRE_OK(gbt_file_open(&mem, other, &file, test_err));
+    CHECK_OK(gbt_file_read(&file, 0, word, 5, test_err));
+    CHECK_EQ_TEXT(word, "other");
+    gbt_file_close(&file);
+    CHECK(unlink(draft) == 0);
+  }
+  unlink(other);
+}
+
 /* ---- files of parts ---- */
 
 static void parts_come_back(void) {
@@ -432,4 +465,5 @@ void suite_checkpoint(void) {
   RUN(other_trainings_are_refused);
   RUN(other_shrinkages_are_refused);
   RUN(files_that_cannot_be_written);
+  RUN(pipes_and_links_are_refused);
 }

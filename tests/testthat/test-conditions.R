@@ -24,6 +24,24 @@ test_that("the call is that of the innermost use of the package", {
   expect_identical(conditionCall(e), quote(gbt_data(iris, max_bin = 0)))
 })
 
+test_that("texts that are too long for names are compared with nothing", {
+  compared <- list()
+  real <- edit_distances
+  utils::assignInNamespace("edit_distances", function(x, choices) {
+    compared[[length(compared) + 1L]] <<- nchar(c(x, choices))
+    real(x, choices)
+  }, "gbt")
+  on.exit(utils::assignInNamespace("edit_distances", real, "gbt"))
+  long <- strrep("x", 3e5)
+  for (argument in c("eval_metric", "objective", "grow_policy", "device", "cat_method", strrep("x", 9000))) {
+    call <- c(list(mtcars[-1], mtcars$mpg, nrounds = 1, threads = 1), stats::setNames(list(long), argument))
+    expect_error(do.call(gbt_train, call), class = "gbt_error")
+  }
+  expect_error(gbt_train(mtcars[-1], mtcars$mpg, monotone = stats::setNames(1, long)), class = "gbt_error_argument")
+  expect_identical(nearest_name("alpha", c(long, "alphas", NA)), "alphas")
+  expect_lte(max(0, unlist(compared)), 100)
+})
+
 test_that("names are suggested by likeness", {
   choices <- c("eta", "max_depth", "max_leaves", "lambda", "label", "subsample", "nrounds")
   expect_identical(nearest_name("maxDepth", choices), "max_depth")
@@ -35,6 +53,9 @@ test_that("names are suggested by likeness", {
   expect_identical(nearest_name("zzz", choices), character(0))
   expect_identical(nearest_name("", choices), character(0))
   expect_identical(suggest("Eta", choices), "; did you mean `eta`?")
+  many <- sprintf("column %d", 1:2500)
+  expect_identical(edit_distances("column 2001", many), drop(utils::adist("column 2001", many)))
+  expect_identical(nearest_name("column  2001", many), "column 2001")
 })
 
 test_that("long lists are cut", {

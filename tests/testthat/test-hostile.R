@@ -75,6 +75,41 @@ test_that("gbt_save replaces files and nothing else", {
   expect_identical(format(file.mode(file)), "600")
 })
 
+test_that("a pipe where a file is expected is refused, and nothing waits for its other end", {
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  bins <- file.path(folder, "bins")
+  gbt_data(mtcars[-1], mtcars$mpg, path = bins, threads = 1)
+  copies <- file.path(folder, c("index", "pages", "checkpoint", "draft"))
+  for (copy in copies) {
+    dir.create(copy)
+    if (basename(copy) %in% c("index", "pages")) file.copy(list.files(bins, full.names = TRUE), copy)
+  }
+  pages <- basename(list.files(bins, "^pages"))
+  pipes <- file.path(folder, c("index/gbt-dataset", file.path("pages", pages), "checkpoint/gbt-checkpoint",
+                               "draft/gbt-checkpoint.new", "model.gbt", "a.csv", "a.csv.gz"))
+  unlink(pipes)
+  made <- vapply(pipes, function(pipe) suppressWarnings(system2("mkfifo", shQuote(pipe), stderr = FALSE)) == 0, NA)
+  skip_if_not(all(made), "no mkfifo")
+  child <- start_child(bquote({ # where it waited, no error would come and the child be ended
+    class_of <- function(word, code) say(word, class(tryCatch(code, error = identity))[1L])
+    train <- function(...) gbt_train(..., nrounds = 1, seed = 1, threads = 1)
+    class_of("index", gbt_open(.(copies[1L])))
+    class_of("pages", train(gbt_open(.(copies[2L]))))
+    class_of("checkpoint", train(mpg ~ ., mtcars, checkpoint = .(copies[3L])))
+    class_of("draft", train(mpg ~ ., mtcars, checkpoint = .(copies[4L])))
+    class_of("model", gbt_load(.(pipes[5L])))
+    if (requireNamespace("data.table", quietly = TRUE)) {
+      class_of("text", gbt_data(gbt_files(.(pipes[6L]), label = "y")))
+      class_of("packed", gbt_data(gbt_files(.(pipes[7L]), label = "y")))
+      class_of("folder", gbt_data(gbt_files(.(folder), label = "y")))
+    }
+  }))
+  words <- c("index", "pages", "checkpoint", "draft", "model",
+             if (requireNamespace("data.table", quietly = TRUE)) c("text", "packed", "folder"))
+  for (word in words) expect_identical(wait_for(child, word)[3L], "gbt_error_io", info = word)
+})
+
 test_that("broken factors are refused", {
   column <- function(codes, levels) data.frame(a = 1:4, z = structure(codes, levels = levels, class = "factor"))
   train <- function(codes, levels) gbt_train(column(codes, levels), 1:4, nrounds = 1, threads = 1)

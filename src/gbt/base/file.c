@@ -31,6 +31,16 @@
 #ifndef O_CLOEXEC
 #define O_CLOEXEC 0
 #endif
+/* Opening never waits for the other end of a pipe, and never takes a terminal. Windows has no such flags. */
+#ifndef O_NONBLOCK
+#define O_NONBLOCK 0
+#endif
+#ifndef O_NOCTTY
+#define O_NOCTTY 0
+#endif
+#ifndef O_NOFOLLOW
+#define O_NOFOLLOW 0
+#endif
 
 enum { MOST_AT_ONCE = 1 << 30 /* bytes of a system call: some systems take no more than 2^31 - 1 */ };
 
@@ -45,6 +55,16 @@ static gbt_status fail_io(gbt_error *err, const char *path, const char *what, in
   return gbt_fail_on(err, GBT_E_IO, path, "cannot %s \"%s\": %s", what, path, why);
 }
 
+/* A pipe or a device would let a read or a write wait for ever, or do something else than keep bytes. */
+static gbt_status check_regular(const gbt_file *file, gbt_error *err) {
+  struct stat info;
+  if (fstat(file->fd, &info) != 0) return fail_io(err, file->path, "open", errno);
+  if ((info.st_mode & S_IFMT) == S_IFREG) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_IO, file->path,
+                     "\"%s\" is not a file but a folder, a pipe or a device; remove it, or give another place",
+                     file->path);
+}
+
 static gbt_status open_file(const gbt_mem *mem, const char *path, int flags, const char *what, gbt_file *out,
                             gbt_error *err) {
   const size_t n = strlen(path) + 1;
@@ -53,12 +73,12 @@ static gbt_status open_file(const gbt_mem *mem, const char *path, int flags, con
   out->mem = *mem;
   GBT_TRY(gbt_mem_array(mem, n, 1, &out->path, err));
   memcpy(out->path, path, n);
-  do out->fd = open(path, flags | O_BINARY | O_CLOEXEC, 0666);
+  do out->fd = open(path, flags | O_BINARY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
   while (out->fd < 0 && errno == EINTR);
-  if (out->fd >= 0) return GBT_OK;
   const int code = errno;
-  gbt_file_close(out);
-  return fail_io(err, path, what, code);
+  const gbt_status status = out->fd < 0 ? fail_io(err, path, what, code) : check_regular(out, err);
+  if (status != GBT_OK) gbt_file_close(out);
+  return status;
 }
 
 gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) {
@@ -96,12 +116,27 @@ static int claim(const gbt_file *file) {
 
 enum { CLAIMS = 16 };
 
+#ifndef _WIN32
+/* A file with a second name belongs to somebody else, and is not to be emptied. */
+static gbt_status check_one_name(const gbt_file *file, gbt_error *err) {
+  struct stat info;
+  if (fstat(file->fd, &info) != 0 || info.st_nlink <= 1) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_IO, file->path, "\"%s\" has a second name elsewhere (a hard link); remove it",
+                     file->path);
+}
+#endif
+
 gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) {
 #ifdef _WIN32
   return open_file(mem, path, O_RDWR | O_CREAT | O_TRUNC, "make", out, err);
 #else
   for (int i = 0; i < CLAIMS; i++) {
-    GBT_TRY(open_file(mem, path, O_RDWR | O_CREAT, "make", out, err));
+    GBT_TRY(open_file(mem, path, O_RDWR | O_CREAT | O_NOFOLLOW, "make", out, err));
+    gbt_status status = check_one_name(out, err);
+    if (status != GBT_OK) {
+      gbt_file_close(out);
+      return status;
+    }
     if (claim(out) && ftruncate(out->fd, 0) == 0) return GBT_OK;
     gbt_file_close(out);
   }

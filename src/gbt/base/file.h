@@ -1,5 +1,6 @@
-/* Files of bytes, by path. Paths are as the system takes them; messages show them as they are. All failures are
- * GBT_E_IO and name the file, what was to be done with it and the system's reason. */
+/* Files of bytes, by path. Pipes, devices and folders are refused, and opening waits for nothing. Paths are as the
+ * system takes them; messages show them as they are. All failures are GBT_E_IO and name the file, what was to be done
+ * with it and the system's reason. */
 #ifndef GBT_BASE_FILE_H
 #define GBT_BASE_FILE_H
 
@@ -13,7 +14,8 @@ typedef struct gbt_file {
 
 /* An empty file, which must not be there yet. */
 gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
-/* An empty file to write to, whether there was one or not; GBT_E_IO while another process has it open like this. */
+/* An empty file to write to, whether there was one or not; GBT_E_IO while another process has it open like this, and
+ * for a link, which is not followed. */
 gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
 /* A file to read from. */
 gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
