@@ -154,9 +154,12 @@ tidy_call <- function(call, home = topenv()) {
   as.call(parts)
 }
 
+# Which texts have bytes that are no text in their encoding.
+is_broken_text <- function(x) !validEnc(x) | Encoding(x) == "bytes"
+
 # Texts as messages can show them: bytes that are no text in their encoding become <e9>.
 printable <- function(x) {
-  bad <- !validEnc(x) | Encoding(x) == "bytes"
+  bad <- is_broken_text(x)
   if (any(bad)) x[bad] <- iconv(x[bad], "latin1", "ASCII", sub = "byte")
   x
 }

@@ -182,7 +182,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param page_rows Rows per page of binned data; 0: gbt chooses. Does not change models.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error. With a connection: the other arguments.
-#' @param statement,columns,params,chunk_rows,n_rows,progress With a connection: see [gbt_query()].
+#' @param statement,columns,params,chunk_rows,n_rows,progress,texts With a connection: see [gbt_query()].
 #' @param cat_features Columns of whole numbers that are taken as categories: names or positions (from 1); see
 #'   [gbt_train()]. Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
@@ -233,9 +233,9 @@ gbt_data <- function(x, ...) {
 #' @exportS3Method gbt_data DBIConnection
 gbt_data.DBIConnection <- function(x, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
                                    ..., columns = NULL, params = NULL, chunk_rows = 1e5, n_rows = NULL,
-                                   progress = FALSE, exposure = NULL) {
+                                   progress = FALSE, exposure = NULL, texts = NULL) {
   gbt_data.default(gbt_query(x, statement, label, weight, offset, time, group, columns, params, chunk_rows, progress,
-                             n_rows, exposure), ...)
+                             n_rows, exposure, texts), ...)
 }
 
 #' @rdname gbt_data
@@ -267,7 +267,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
-  if (!is.null(path)) check_folders(path)
+  if (!is.null(path)) check_new_folders(path)
   if (is.null(path) && !is.null(memory)) {
     stop_argument("`memory` is for data in a folder: give `path`, or leave `memory` out", "memory")
   }

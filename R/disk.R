@@ -38,6 +38,21 @@ check_folders <- function(path) {
   }
 }
 
+# The folders of a data set that is to be written. The engine finds out whether they can be written to; what is plainly
+# wrong is said before rows are read, which may take hours.
+check_new_folders <- function(path) {
+  check_folders(path)
+  full <- full_paths(path)
+  fail <- function(why, i) stop(gbt_error("io", sprintf(why, path[i]), path[i]))
+  if (suppressWarnings(file.exists(file.path(full[1L], "gbt-dataset")))) {
+    fail("\"%s\" holds a data set already; open it, or give another folder for this one", 1L)
+  }
+  no_folder <- suppressWarnings(file.exists(full) & !dir.exists(full))
+  if (any(no_folder)) fail("\"%s\" is a file; give a folder, which is made where there is none", which(no_folder)[1L])
+  closed <- suppressWarnings(dir.exists(full) & file.access(full, 2L) != 0L)
+  if (any(closed)) fail("cannot write to the folder \"%s\"; give another one", which(closed)[1L])
+}
+
 # The name of the codec that `compress` asks for. here: see codecs_here().
 check_compress <- function(compress, path, here = codecs_here()) {
   if (is_flag(compress)) {

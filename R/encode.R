@@ -33,6 +33,8 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
     "read the table from it first, as by read.csv(x)"
   } else if (inherits(x, "gbt_source")) {
     "bin it first: gbt_data(x)"
+  } else if (inherits(x, "tbl_sql")) {
+    "let gbt_data(gbt_query(connection, statement)) read the table or query, or take its rows by collect(x)"
   } else if (is.list(x)) {
     "turn it into a data frame first: as.data.frame(x)"
   } else if (is.atomic(x) && is.null(dim(x))) {
@@ -89,7 +91,7 @@ part_as_utf8 <- function(text, what, column) {
     unknown <- Encoding(text) == "unknown"
     if (any(unknown)) Encoding(text)[unknown] <- "UTF-8"
   }
-  bad <- !validEnc(text) | Encoding(text) == "bytes"
+  bad <- is_broken_text(text)
   if (any(bad)) {
     stop_data(sprintf("%s is not valid text in its encoding: \"%s\"; repair it with iconv()", what,
                       printable(text[which(bad)[1L]])), column)

@@ -10,7 +10,7 @@
 #'
 #' @param x What `arrow::open_dataset()`, `arrow::read_parquet(as_data_frame = FALSE)` or arrow's verbs of dplyr give,
 #'   or a reader with a method `read_next_batch()`, which gives its rows once. Their order is arrow's.
-#' @inheritParams gbt_files
+#' @inheritParams gbt_query
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], [gbt_files()]
 #' @examples
@@ -26,7 +26,7 @@
 #' gbt_data(gbt_batches(reader, label = "Species"), threads = 1)
 #' @export
 gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
-                        progress = FALSE, exposure = NULL) {
+                        progress = FALSE, exposure = NULL, texts = NULL) {
   reads <- function(x) is.environment(x) && is.function(x$read_next_batch)
   if (!reads(x) && !inherits(x, "ArrowTabular") && !is_arrow_rows(x)) {
     hint <- if (is_texts(x)) "; files are arrow::open_dataset(files)" else ""
@@ -38,7 +38,7 @@ gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NU
     open_batches(arrow_says(arrow_reader(x)), FALSE, if (progress) arrow_rows(x))
   }
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  new_source(open, FALSE, roles, columns, progress)
+  new_source(open, FALSE, roles, columns, progress, texts)
 }
 
 # Of package arrow, and not in memory as a table is.
@@ -72,5 +72,6 @@ open_batches <- function(reader, once, n_rows) {
     chunk
   }
   list(pull = pull, close = function() NULL, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the batches, behind row %.0f", rows))
+       where = function() sprintf("the batches, behind row %.0f", rows), name = function() "the batches",
+       rows = function() rows, hint = "")
 }

@@ -8,9 +8,15 @@
 #'
 #' Blocks are parsed by [data.table::fread()]; the class of a column is decided by all of its rows: logical values,
 #' whole numbers, numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become
-#' factors.
+#' factors. Columns named in `texts` are always texts.
+#'
+#' Numbers with a fraction or an exponent become the nearest double (`1e-400` becomes 0). A whole number that no double
+#' holds exactly (`9007199254740993`) is an error, since it would lose digits, and so is a number that is larger than
+#' all doubles (`1e400`); name the column in `texts` to keep such numbers as texts. Columns that are not taken are not
+#' checked.
+#'
 #' Rows are kept in a temporary folder ([tempdir()], 8 bytes a number) until [gbt_data()] returns. Records with too many
-#' or too few fields are errors, and so are numbers that would lose digits.
+#' or too few fields are errors, and so are texts that are not valid in `encoding`.
 #'
 #' @param files Names of files. All must have the same columns in the same order.
 #' @param label,weight,offset,exposure,time,group Names of the columns that are the response, weights and so on, see
@@ -44,7 +50,6 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   if (!is.null(sep) && !(is_text(sep) && nchar(sep, "bytes") == 1L && !sep %in% c("\n", "\r", "\""))) {
     stop_argument(sprintf("`sep` must be one character of ASCII, not %s", quote_value(sep)), "sep")
   }
-  if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
   if (!is_texts(na)) stop_argument(sprintf("`na` must be texts, not %s", quote_value(na)), "na")
   check_flag(quote, "quote")
   encoding <- match_choice(encoding, c("UTF-8", "Latin-1"), "encoding")
@@ -54,9 +59,8 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   missing <- files[!suppressWarnings(file.exists(files))]
   if (length(missing)) stop(gbt_error("io", sprintf("there is no file \"%s\"", missing[1L]), missing[1L]))
   how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
-  own <- texts
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  new_source(function(texts) open_files(files, how, union(own, texts)), TRUE, roles, columns, progress)
+  new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files)
 }
 
 need_package <- function(name, what) {
@@ -86,11 +90,13 @@ open_files <- function(files, how, texts) {
       last$close()
     }
   }
+  name <- function() sprintf("\"%s\"", files[max(at, 1L)])
   bytes <- function() read + (if (is.null(file)) 0 else file$bytes())
   list(
     pull = pull, close = function() if (!is.null(file)) file$close(), bytes = bytes,
     done = function() if (all(plain)) bytes() / max(sum(sizes), 1) else NA_real_,
-    where = function() sprintf("\"%s\"", files[max(at, 1L)])
+    where = name, name = name, rows = function() file$rows(),
+    hint = if (how$encoding == "UTF-8") "; files in Latin-1 are read with `encoding = \"Latin-1\"`" else ""
   )
 }
 
@@ -138,6 +144,7 @@ open_text <- function(path, how, texts) {
   quoted_by <- if (how$quote) sep
   total <- 0
   line <- 1 # number of the first line that has not been given
+  rows <- 0 # that have been given
   rest <- raw(0)
   names <- NULL
   ended <- FALSE
@@ -195,9 +202,10 @@ open_text <- function(path, how, texts) {
     if (block$counts$end < length(block$bytes)) unclosed()
     chunk <- parse_block(names, block, path, line, sep, how, texts)
     line <<- line + block$counts$lines
+    rows <<- rows + nrow(chunk)
     chunk
   }
-  list(pull = pull, close = source$close, bytes = function() total)
+  list(pull = pull, close = source$close, bytes = function() total, rows = function() rows)
 }
 
 join <- function(bytes, more) .Call(C_gbt_bytes_join, bytes, 0, length(bytes), more)
@@ -225,7 +233,8 @@ fread_records <- function(bytes, doubled, sep, how, ...) {
   if (is.null(mark)) return(chunk)
   mark <- rawToChar(mark)
   for (j in which(vapply(chunk, is.character, NA))) {
-    has <- grep(mark, chunk[[j]], fixed = TRUE)
+    has <- grep(mark, chunk[[j]], fixed = TRUE, useBytes = TRUE)
+    has <- has[!is_broken_text(chunk[[j]][has])] # check_texts() refuses the others
     chunk[[j]][has] <- gsub(mark, "\"", chunk[[j]][has], fixed = TRUE)
   }
   chunk
@@ -238,7 +247,7 @@ names_of_record <- function(bytes, path, sep, how) {
   names <- withCallingHandlers(
     try_else(fread_records(bytes, doubled, sep, how, colClasses = "character", na.strings = NULL), fail),
     warning = fail)
-  names <- enc2utf8(unlist(names, use.names = FALSE))
+  names <- as_utf8(unlist(names, use.names = FALSE), sprintf("a column name of \"%s\"", path))
   names[names == ""] <- paste0("V", which(names == ""))
   if (anyDuplicated(names)) {
     stop_data(sprintf("\"%s\" has two columns called `%s`", path, names[anyDuplicated(names)]), "x")
@@ -283,20 +292,11 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
   }
   old <- options(datatable.old.fread.datetime.character = TRUE) # a column is of dates when all of its blocks are
   on.exit(options(old))
-  chunk <- read(texts)
-  large <- names[vapply(chunk, function(x) is.double(x) && any(abs(x) >= 2^53, na.rm = TRUE), NA)]
-  if (length(large)) refuse_long_digits(read(union(texts, large))[large], fail)
+  chunk <- with_far_numbers(read(texts), texts, function(far) read(union(texts, far))[far])
   if (is.null(blank)) return(chunk)
-  chunk[ifelse(blank, NA_integer_, cumsum(!blank)), , drop = FALSE]
-}
-
-# Whole numbers that a double cannot hold would lose digits.
-refuse_long_digits <- function(chunk, fail) {
-  for (name in names(chunk)) {
-    long <- grep("^[-+]?[0-9]{16,}$", chunk[[name]], value = TRUE)
-    if (length(long)) {
-      fail(sprintf("column `%s` has the number %s, which would lose digits; name the column in `texts`", name,
-                   long[1L]))
-    }
-  }
+  place <- which(!blank)
+  problems <- lapply(attr(chunk, "problems"), function(its) replace(its, "at", place[its$at]))
+  chunk <- chunk[ifelse(blank, NA_integer_, cumsum(!blank)), , drop = FALSE]
+  attr(chunk, "problems") <- problems
+  chunk
 }

@@ -25,6 +25,8 @@
 #' @param n_rows With `progress`: how many rows there are, so that it tells the share of them and the time left: a
 #'   number, or `TRUE` to have the database count them first, which may take as long as the query. `NULL` asks where
 #'   that costs little: for a table, and for DuckDB.
+#' @param texts Names of columns of texts that stay texts though all of them look like dates or times. Other columns of
+#'   texts become dates (`2020-01-31`) or times (`2020-01-31 10:00:00`) where all of their values are.
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()]
@@ -39,7 +41,7 @@
 #' @export
 gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
                       columns = NULL, params = NULL, chunk_rows = 1e5, progress = FALSE, n_rows = NULL,
-                      exposure = NULL) {
+                      exposure = NULL, texts = NULL) {
   need_package("DBI", "reading from a database")
   if (!isS4(connection) || !methods::is(connection, "DBIConnection")) {
     stop_argument(sprintf("`connection` must be a connection of package DBI, not %s", describe(connection)),
@@ -66,7 +68,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   how <- list(connection = connection, statement = statement, is_table = is_table, params = params,
               chunk_rows = chunk_rows, n_rows = if (progress) n_rows else FALSE)
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  new_source(function(texts) open_query(how), FALSE, roles, columns, progress)
+  new_source(function(texts) open_query(how), FALSE, roles, columns, progress, texts)
 }
 
 # What a driver says: its errors, those warnings that tell of changed values, which would be lost, as errors as well,
@@ -149,7 +151,8 @@ fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
     as.data.frame(chunk)
   }
   list(pull = pull, close = close, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the query, behind row %.0f", rows))
+       where = function() sprintf("the query, behind row %.0f", rows), name = function() "the query",
+       rows = function() rows, hint = "")
 }
 
 # NA where the number of rows is not known, or was said too small.
@@ -195,5 +198,6 @@ open_duckdb <- function(how) {
   }
   good <- TRUE
   list(pull = pull, close = drop, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the query, behind row %.0f", rows))
+       where = function() sprintf("the query, behind row %.0f", rows), name = function() "the query",
+       rows = function() rows, hint = "")
 }

@@ -3,16 +3,20 @@
 # order twice, text is parsed once, and the classes of columns are known from all chunks before the first one is used.
 #
 # A source is a list of class gbt_source:
-#   open      function(texts) -> list(pull, close, done, where): pull() gives the next data frame, NULL behind the last
-#             one; close() is called in any case; done() is a share of the whole, NA where that is not known; where()
-#             says what is being read. texts: columns that must come as texts
+#   open      function(texts) -> list(pull, close, done, where, name, rows, hint): pull() gives the next data frame,
+#             NULL after the last one; close() is called in any case; done() is a share of the whole, NA where that is
+#             not known; where() says what is being read; name() is its name alone, rows() the number of its rows that
+#             pull() has given; hint is what else may help against texts that are not valid. A chunk may have an
+#             attribute "problems": see R/source_numbers.R. texts: columns that must come as texts
 #   retries   may it be opened again, with more columns as texts?
+#   texts     names of columns that the user declares to be texts
+#   files     names of the files, for print(); NULL: it has none
 #   roles     list by role (label, weight, offset, exposure, time, group) of names of columns
 #   columns   names of the columns to take; NULL: all that have no role
 #   progress  TRUE: tell how far it is
 
 # roles: some may be NULL.
-new_source <- function(open, retries, roles, columns, progress) {
+new_source <- function(open, retries, roles, columns, progress, texts = NULL, files = NULL) {
   roles <- roles[!vapply(roles, is.null, NA)]
   for (role in names(roles)) {
     most <- if (role == "offset") Inf else 1
@@ -23,8 +27,9 @@ new_source <- function(open, retries, roles, columns, progress) {
   if (!is.null(columns) && !are_names(columns)) {
     stop_argument("`columns` must be names of columns, each once", "columns")
   }
-  structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns,
-                                       progress = check_flag(progress, "progress")))
+  if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
+  structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns, texts = texts,
+                                       files = files, progress = check_flag(progress, "progress")))
 }
 
 # The source with one more role for a column.
@@ -39,7 +44,14 @@ with_role <- function(source, role, name) {
 
 #' @export
 print.gbt_source <- function(x, ...) {
+  check_source(x)
   cat("<gbt_source> a source of rows for gbt_data()\n")
+  if (length(x$files)) {
+    cat(sprintf("%s: %s\n", counted(length(x$files), "file"), enumerate(printable(x$files), 3L, "\"")))
+  }
+  for (role in names(x$roles)) cat(sprintf("%s: %s\n", role, enumerate(printable(x$roles[[role]]), 8L)))
+  if (length(x$columns)) cat(sprintf("columns: %s\n", enumerate(printable(x$columns), 8L)))
+  if (length(x$texts)) cat(sprintf("texts: %s\n", enumerate(printable(x$texts), 8L)))
   invisible(x)
 }
 
@@ -52,6 +64,43 @@ chunk_kind <- function(x) {
   if (is.object(x)) return(class(x)[1L])
   if (is.list(x)) return("list")
   if (is.character(x)) kind_of_texts(x) else typeof(x)
+}
+
+# The kinds of the columns of a chunk; see check_texts() for what is refused. declared: columns that the user declares
+# to be texts.
+chunk_kinds <- function(chunk, declared, reader) {
+  check_texts(chunk, reader)
+  declared <- intersect(declared, names(chunk))
+  for (name in declared) {
+    its <- chunk[[name]]
+    if (is.character(its) || is.factor(its) || (is.logical(its) && all(is.na(its)))) next
+    stop_argument(sprintf("`texts` names column `%s`, which is of class %s in %s; make it a column of texts there",
+                          name, class(its)[1L], reader$name()), "texts")
+  }
+  kinds <- vapply(chunk[setdiff(names(chunk), declared)], chunk_kind, "")
+  kinds[declared] <- "character"
+  kinds[names(chunk)]
+}
+
+# Texts must be valid in their encoding, else they could never be matched again.
+check_texts <- function(chunk, reader) {
+  for (name in names(chunk)[vapply(chunk, is.character, NA)]) {
+    at <- which(is_broken_text(chunk[[name]]))[1L]
+    if (is.na(at)) next
+    stop_data(sprintf(paste("%s, row %.0f: the text \"%s\" in column `%s` is not valid in its encoding; convert it to",
+                            "UTF-8%s"), reader$name(), row_in_reader(chunk, at, reader), printable(chunk[[name]][at]),
+                      name, reader$hint), name)
+  }
+}
+
+# The number of row `at` of the last chunk in what is being read.
+row_in_reader <- function(chunk, at, reader) reader$rows() - nrow(chunk) + at
+
+# Numbers that the chunk has and doubles do not: list by column, with their places.
+problems_of <- function(chunk, reader) {
+  lapply(attr(chunk, "problems"), function(its) {
+    c(its, list(row = row_in_reader(chunk, its$at, reader), name = reader$name()))
+  })
 }
 
 # Texts may all be dates or times, as files have them.
@@ -103,16 +152,15 @@ spill <- function(source, folder, texts) {
   n <- 0L
   rows <- 0
   at <- list()
+  problems <- list()
   n_rows <- integer(0)
   repeat {
     chunk <- reader$pull()
     if (is.null(chunk)) break
     if (nrow(chunk) == 0L) next
-    now <- vapply(chunk, chunk_kind, "")
-    if (is.null(kinds)) {
-      check_roles(source, names(chunk), reader$where())
-      kinds <- now
-    }
+    if (is.null(kinds)) check_roles(source, names(chunk), reader$where())
+    now <- chunk_kinds(chunk, source$texts, reader)
+    if (is.null(kinds)) kinds <- now
     if (!identical(names(now), names(kinds))) stop_other_columns(names(kinds), names(now), reader$where())
     joined <- mapply(joined_kind, kinds, now)
     bad <- names(kinds)[is.na(joined)]
@@ -123,6 +171,7 @@ spill <- function(source, folder, texts) {
     again <- union(again, bad)
     blank <- union(blank, names(now)[now == "none"])
     kinds <- replace(joined, is.na(joined), "character")
+    problems <- utils::modifyList(problems_of(chunk, reader), problems) # the first one of a column
     n <- n + 1L
     rows <- rows + nrow(chunk)
     if (length(again) == 0L) at[[n]] <- write_chunk(chunk, folder, n)
@@ -130,6 +179,8 @@ spill <- function(source, folder, texts) {
     tell(rows, reader)
   }
   if (n == 0L) stop_data("the source has no rows", "x")
+  numbers <- names(kinds)[kinds %in% c("double", "integer")]
+  refuse_lost_numbers(problems, intersect(used_columns(source, names(kinds)), numbers))
   # what is blank is told from a missing value by how the column is read
   if (source$retries) again <- setdiff(union(again, intersect(blank, names(kinds)[kinds == "character"])), texts)
   tell(rows, reader, end = TRUE)
@@ -178,8 +229,8 @@ stop_other_columns <- function(first, now, where) {
 check_roles <- function(source, names, where) {
   twice <- names[duplicated(names)]
   if (length(twice)) stop_data(sprintf("%s has two columns called `%s`", where, twice[1L]), twice[1L])
-  for (role in c(names(source$roles), "columns")) {
-    wanted <- if (role == "columns") source$columns else source$roles[[role]]
+  for (role in c(names(source$roles), "columns", "texts")) {
+    wanted <- if (role %in% c("columns", "texts")) source[[role]] else source$roles[[role]]
     missing <- setdiff(wanted, names)
     if (length(missing)) {
       stop_argument(sprintf("`%s` names `%s`, which is no column; there are %s", role, missing[1L],
@@ -189,7 +240,11 @@ check_roles <- function(source, names, where) {
 }
 
 check_source <- function(source) {
-  if (!is.function(source$open) || !is.list(source$roles) || !is_flag(source$retries) || !is_flag(source$progress)) {
+  names_or_none <- function(x) is.null(x) || is_texts(x)
+  good <- is.list(source) && is.function(source$open) && is.list(source$roles) && is_flag(source$retries) &&
+    is_flag(source$progress) && all(vapply(source$roles, is_texts, NA)) &&
+    all(vapply(unclass(source)[c("columns", "texts", "files")], names_or_none, NA))
+  if (!good) {
     stop_argument("`x` is a source whose fields were changed; make it again", "x")
   }
 }
@@ -199,7 +254,7 @@ check_source <- function(source) {
 stream_source <- function(source, model) {
   check_source(source)
   tags <- stats::setNames(model$feature_types, model$feature_names)
-  reader <- source$open(names(tags)[tags %in% c("factor", "ordered", "character")])
+  reader <- source$open(union(source$texts, names(tags)[tags %in% c("factor", "ordered", "character")]))
   tell <- progress_teller(source$progress)
   rows <- 0
   columns <- NULL
@@ -218,6 +273,9 @@ stream_source <- function(source, model) {
       columns <<- names(chunk)
     }
     if (!identical(columns, names(chunk))) stop_other_columns(columns, names(chunk), reader$where())
+    check_texts(chunk, reader)
+    refuse_lost_numbers(problems_of(chunk, reader), used_columns(source, names(tags)))
+    attr(chunk, "problems") <- NULL
     rows <<- rows + nrow(chunk)
     known <- intersect(names(chunk), names(tags))
     chunk[known] <- Map(as_trained, chunk[known], tags[known])
@@ -243,8 +301,8 @@ read_source <- function(source) {
   close <- function() unlink(folder, recursive = TRUE)
   done <- FALSE
   on.exit(if (!done) close())
-  first <- spill(source, folder, character(0))
-  if (!is.null(first$texts)) first <- spill(source, folder, first$texts)
+  first <- spill(source, folder, source$texts)
+  if (!is.null(first$texts)) first <- spill(source, folder, union(source$texts, first$texts))
   if (!is.null(first$texts)) {
     stop_data(sprintf("column `%s` was read differently the second time; does something change the source?",
                       first$texts[1L]), first$texts[1L])
@@ -267,10 +325,18 @@ read_source <- function(source) {
   list(read = structure(read, class = "gbt_chunks"), close = close)
 }
 
+# Names of the columns that are features, and of all that are taken.
+feature_columns <- function(source, names) {
+  if (is.null(source$columns)) setdiff(names, unlist(source$roles, use.names = FALSE)) else source$columns
+}
+
+used_columns <- function(source, names) {
+  union(feature_columns(source, names), unlist(source$roles, use.names = FALSE))
+}
+
 # The chunk with its roles taken out: see chunk_at().
 with_roles <- function(source, chunk, roles = source$roles) {
-  used <- unlist(source$roles, use.names = FALSE)
-  columns <- if (is.null(source$columns)) setdiff(names(chunk), used) else source$columns
+  columns <- feature_columns(source, names(chunk))
   parts <- lapply(roles, function(names) if (length(names) == 1L) chunk[[names]] else as.matrix(chunk[names]))
   x <- chunk[columns]
   if (length(parts)) c(list(x = x), parts) else x

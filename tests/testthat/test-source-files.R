@@ -200,3 +200,125 @@ test_that("a quote that does not begin a field is a character like others, two w
   writeBin(c(charToRaw("a,b\n\"x\"\"y\",1\n"), one, charToRaw(",2\n")), file)
   expect_error(read_source(gbt_files(file)), "all control characters", class = "gbt_error_data")
 })
+
+# The class of column `a` of a file, at any size of blocks, or the message of the error of a class.
+class_in_file <- function(a, ..., class = "gbt_error_data", more = "") {
+  file <- withr::local_tempfile(fileext = ".csv")
+  one <- function(block) {
+    con <- base::file(file, "wb")
+    writeLines(c("a,y", sprintf("%s,%d", a, seq_along(a))), con, useBytes = TRUE)
+    close(con)
+    tryCatch({
+      rows <- read_source(gbt_files(file, label = "y", block_bytes = block, ...))
+      on.exit(rows$close())
+      values <- list()
+      while (!is.null(part <- rows$read(length(values) + 1))) values <- c(values, list(part$x$a))
+      do.call(c, values)
+    }, error = function(e) {
+      expect_s3_class(e, class)
+      sub(file, "FILE", conditionMessage(e), fixed = TRUE)
+    })
+  }
+  whole <- one(2^20)
+  for (block in c(1, 7, 20)) expect_identical(one(block), whole)
+  whole
+}
+
+test_that("columns named in `texts` stay texts, whatever they look like", {
+  skip_if_not_installed("data.table")
+  for (a in list(c("2020-01-01", "2020-01-02"), c("2020-01-01 10:00:00", "2020-01-02"), c("1", "2"), c("1e400", "2"),
+                 c("9007199254740993", ""), c("TRUE", "FALSE"), c("", "2020-01-01"))) {
+    expect_identical(class_in_file(a, texts = "a", na = "NA"), a)
+  }
+  expect_match(class_in_file("1", texts = "b", class = "gbt_error_argument"), "`texts` names `b`, which is no column")
+})
+
+test_that("numbers that a double does not hold never make a column of texts", {
+  skip_if_not_installed("data.table")
+  expect_identical(class_in_file(c("1.5", "1e-400", "-1e-400", "0e400")), c(1.5, 0, -0, 0))
+  expect_identical(class_in_file(c("1.5", "17180008231662214", "18446744073709551616", "-9223372036854775808")),
+                   c(1.5, 17180008231662214, 2^64, -2^63))
+  expect_identical(class_in_file(c("1", "1e308", "4.9e-324", "0.1", "-Inf")), c(1, 1e308, 4.9e-324, 0.1, -Inf))
+  expect_identical(class_in_file(c("NaN", "1.0e-0400", "2")), c(NaN, 0, 2))
+  expect_match(class_in_file(c("1.5", "1e400", "-2e999")),
+               "\"FILE\", row 2: column `a` has the number 1e400, which is larger than", fixed = TRUE)
+  for (odd in c("1.8e308", "-1e+4000000000000", strrep("9", 400))) {
+    expect_match(class_in_file(c("1.5", odd, "3")), "row 2: column `a` has .* larger than .*; name the column in")
+  }
+  for (odd in c("12345678901234567890", "-9007199254740993", "+0009007199254740993", "1234567890123456789")) {
+    expect_match(class_in_file(c("1.5", "2", odd)), "row 3: column `a` has .* would lose digits; name the column in")
+  }
+})
+
+test_that("numbers that a double does not hold are no error where they do no harm", {
+  skip_if_not_installed("data.table")
+  for (a in list(c("1", "1e400", "x"), c("x", "9007199254740993", "2"), c("2020-01-01", "1e400"), c("TRUE", "1e400"),
+                 c("12345678901234567890", "1", " x"))) {
+    expect_type(class_in_file(a), "character")
+  }
+  file <- withr::local_tempfile(lines = c("id,a,y", "9007199254740993,1,2", "1e400,2,3"), fileext = ".csv")
+  some <- gbt_data(gbt_files(file, label = "y", columns = "a"), threads = 1)
+  expect_identical(some$feature_names, "a")
+  model <- gbt_train(data.frame(a = 1:40), 1:40, nrounds = 1, threads = 1)
+  expect_length(predict(model, gbt_files(file, columns = "a"), threads = 1), 2L)
+  expect_error(predict(gbt_train(data.frame(id = 1:40), 1:40, nrounds = 1, threads = 1), gbt_files(file), threads = 1),
+               "row 1: column `id` has the number 9007199254740993", class = "gbt_error_data")
+})
+
+test_that("one column with blank lines has numbers in their rows", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(lines = c("a", "1", "", "1e-400", "", "1e400"), fileext = ".csv")
+  expect_error(read_source(gbt_files(file)), "row 5: column `a` has the number 1e400", class = "gbt_error_data")
+  writeLines(c("a", "1", "", "1e-400", ""), file)
+  rows <- read_source(gbt_files(file))
+  expect_identical(rows$read(1)$a, c(1, NA, 0, NA))
+  rows$close()
+})
+
+test_that("texts that are not valid are refused with file, row and column", {
+  skip_if_not_installed("data.table")
+  bad <- class_in_file(c("x", "y\xe4", "z"))
+  expect_match(bad, "\"FILE\", row 2: the text \"y<e4>\" in column `a` is not valid in its encoding", fixed = TRUE)
+  expect_match(bad, "encoding = \"Latin-1\"", fixed = TRUE)
+  expect_match(class_in_file(c("\xe4", "\"\xff\"\"\"")), "row 1: the text \"<e4>\" in column `a`", fixed = TRUE)
+  expect_identical(class_in_file(c("x", "y\xe4", "z"), encoding = "Latin-1"), c("x", "y\u00e4", "z"))
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeBin(charToRaw("a\xe4,y\n1,2\n"), file)
+  expect_error(read_source(gbt_files(file)), "a column name of .* is not valid text", class = "gbt_error_data")
+  writeBin(charToRaw("f,y\na\xe4,2\n"), file)
+  model <- gbt_train(data.frame(f = c("a", "b")[1:40 %% 2 + 1]), 1:40, nrounds = 1, threads = 1)
+  expect_error(predict(model, gbt_files(file), threads = 1), "row 1: the text \"a<e4>\" in column `f`",
+               class = "gbt_error_data")
+})
+
+test_that("a folder that cannot be written to is refused before rows are read", {
+  folder <- withr::local_tempdir()
+  read <- 0
+  rows <- function(i) {
+    read <<- read + 1
+    if (i == 1) data.frame(a = 1:3)
+  }
+  bins <- file.path(folder, "bins")
+  gbt_data(rows, path = bins, threads = 1)
+  read <- 0
+  for (path in list(bins, c(bins, file.path(folder, "more")))) {
+    expect_error(gbt_data(rows, path = path, threads = 1), "holds a data set already", class = "gbt_error_io")
+  }
+  file <- withr::local_tempfile(lines = "a", tmpdir = folder)
+  expect_error(gbt_data(rows, path = file, threads = 1), "is a file; give a folder", class = "gbt_error_io")
+  expect_identical(read, 0)
+})
+
+test_that("print() of a source has its files and roles", {
+  skip_if_not_installed("data.table")
+  withr::local_dir(withr::local_tempdir())
+  for (name in c("a.csv", "b.csv", "c.csv", "d.csv")) writeLines("a,y", name)
+  expect_snapshot({
+    print(gbt_files("a.csv"))
+    print(gbt_files(c("a.csv", "b.csv", "c.csv", "d.csv"), label = "y", offset = c("u", "v"), columns = c("a", "b"),
+                    texts = "a"))
+  })
+  broken <- gbt_files("a.csv")
+  broken$roles <- list(label = 1)
+  expect_error(print(broken), "whose fields were changed", class = "gbt_error_argument")
+})

@@ -263,6 +263,32 @@ test_that("Arrow itself: files, tables, readers and queries", {
   expect_error(gbt_data(gbt_batches(bad), threads = 1), "column `bad` is a list", class = "gbt_error_data")
 })
 
+test_that("columns of texts of queries and batches stay texts where `texts` names them", {
+  day <- c("2020-01-01", "2020-01-02", "2020-01-03")
+  rows <- data.frame(day = day, n = 1:3)
+  type <- function(source) gbt_data(source, threads = 1)$feature_types
+  expect_identical(type(gbt_batches(batches_of(rows, 2))), c("Date", "integer"))
+  expect_identical(type(gbt_batches(batches_of(rows, 2), texts = "day")), c("character", "integer"))
+  expect_error(type(gbt_batches(batches_of(rows, 2), texts = "n")),
+               "`texts` names column `n`, which is of class integer", class = "gbt_error_argument")
+  rows$day[3] <- "a\xe4"
+  skip_if(has_package("arrow"), "arrow refuses it itself")
+  expect_error(type(gbt_batches(batches_of(rows, 2))), "the batches, row 3: the text \"a<e4>\" in column `day`",
+               class = "gbt_error_data")
+  skip_if_not_installed("RSQLite")
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(db))
+  DBI::dbWriteTable(db, "t", data.frame(day = day, n = 1:3))
+  expect_identical(type(gbt_query(db, "SELECT * FROM t")), c("Date", "integer"))
+  expect_identical(type(gbt_query(db, "SELECT * FROM t", texts = "day")), c("character", "integer"))
+  expect_identical(gbt_data(db, "SELECT * FROM t", texts = "day", threads = 1)$feature_types, c("character", "integer"))
+})
+
+test_that("a lazy table of dbplyr is told how its rows are read", {
+  lazy <- structure(list(), class = c("tbl_dbi", "tbl_sql", "tbl_lazy", "tbl"))
+  expect_error(gbt_data(lazy, threads = 1), "gbt_query(connection, statement)", fixed = TRUE, class = "gbt_error_data")
+})
+
 test_that("a pass over some columns reads these, and numbers in the others are zeros", {
   d <- data.frame(a = 1:9, b = c(1.5, NA, 3:9), c = letters[1:9], d = factor(rep(c("u", "v", "w"), 3)), y = 9:1,
                   e = rep(c(TRUE, NA, FALSE), 3), f = as.Date("2024-01-01") + 1:9)
