@@ -30,7 +30,9 @@ read_formula <- function(formula, data, given, na.action, env) {
   plain <- plain_names(formula, data, dot)
   parts <- if (is.null(plain)) terms_parts(formula, data, dot) else plain
   features <- if (is.null(plain)) vapply(parts$features, expression_text, "") else plain$names
-  if (expression_text(lhs) %in% features) {
+  on_right <- if (is.null(plain)) any(vapply(parts$features, identical, NA, lhs)) else
+    is.name(lhs) && as.character(lhs) %in% features
+  if (on_right) {
     stop_argument(sprintf("the response `%s` stands on the right side of the formula as well", expression_text(lhs)),
                   "formula")
   }
@@ -68,8 +70,15 @@ read_formula <- function(formula, data, given, na.action, env) {
   out["keep"] <- list(keep)
   out$design <- design
   if (!identical(formula[[2L]], lhs)) formula[[2L]] <- lhs
-  out$formula <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+  out$formula <- formula_text(formula)
   out
+}
+
+# The text of a formula as it was written; where that would lose digits of numbers, the exact one.
+formula_text <- function(formula) {
+  attributes(formula) <- NULL
+  text <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+  if (identical(parse_text(text), formula)) text else exact_text(formula)
 }
 
 # offset: of learn_term(); exposure: values or NULL.
@@ -200,14 +209,14 @@ check_term_rows <- function(value, label, n) {
 # what the language makes of the text, if it can: then prediction sees the very same numbers. poly(a, 2) becomes a term
 # of the language once R has added the coefficients.
 learn_term <- function(e, data, from) {
-  text <- deparse_parts(list(e))
+  text <- exact_text(e)
   if (is.name(e)) return(list(value = evaluate_part(e, data, from), text = text, code = FALSE))
   value <- learn_own_term(text, data, from)
   if (is.null(value)) {
     by_r <- evaluate_part(e, data, from)
     again <- if (is.call(e)) stats::makepredictcall(by_r, e) else e
     if (!identical(again, e)) {
-      text <- deparse_parts(list(again))
+      text <- exact_text(again)
       value <- learn_own_term(text, data, from)
     }
   }
@@ -289,12 +298,22 @@ expression_text <- function(e) {
   paste(deparse(e, width.cutoff = 500L, backtick = TRUE), collapse = " ")
 }
 
-# Exact texts of expressions: 17 digits give every double back.
-deparse_parts <- function(parts) {
-  if (length(parts) == 0L) return(NULL)
+# The exact text of an expression, which parse_text() reads as the same expression: names that need backticks have
+# them, and 17 digits give every double back. An expression that has no such text is an error.
+exact_text <- function(e) {
   control <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
-  text <- function(e) paste(deparse(e, width.cutoff = 500L, control = control), collapse = " ")
-  vapply(parts, text, "", USE.NAMES = FALSE)
+  lines_of <- function(e) deparse(e, width.cutoff = 500L, backtick = TRUE, control = control)
+  squeezed <- function(lines) gsub("[[:space:]]+", "", paste(lines, collapse = ""))
+  lines <- lines_of(e)
+  for (between in unique(c(" ", if (length(lines) > 1L) "\n"))) { # in braces a line is a statement
+    text <- paste(lines, collapse = between)
+    again <- parse_text(text)
+    # values within the expression, such as the coefficients of poly(), come back as calls that give them
+    same <- if (is.name(e)) identical(again, e) else !is.null(again) && squeezed(lines_of(again)) == squeezed(lines)
+    if (same) return(text)
+  }
+  stop_argument(sprintf(paste("the term `%s` of the formula has no text that can be read again, so a model cannot keep",
+                              "it; make it a column of the data before training"), substr(text, 1L, 60L)), "formula")
 }
 
 # What a formula uses must be there when the model predicts: variables are columns (or base R's constants, or were made

@@ -63,7 +63,7 @@ constant_expression <- function(value, name, n_rows) {
     stop_data(sprintf("the formula uses `%s`, which is no column of the data and %s are kept in a model", name,
                       problem), name)
   }
-  text <- deparse_parts(list(if (is_date) format(value) else value))
+  text <- exact_text(if (is_date) format(value) else value)
   if (nchar(text, "bytes") > constants_bytes) {
     stop_data(sprintf("the formula uses `%s`, which is no column of the data; its texts are too long for a constant",
                       name), name)
