@@ -330,6 +330,54 @@ static void other_trainings_are_refused(void) {
 }
 
 /* Of shrinkages by round those of the rounds that are done must be the same, those to come may differ. */
+/* One array of an initial model, and the scores that it gives to rows: another value is another training. */
+static void change_is_refused(pair *p, const char *path, void *array, size_t n_bytes) {
+  uint8_t *last = (uint8_t *)array + n_bytes - 1;
+  *last ^= 1;
+  check_refused(p, path, GBT_E_ARG, "of another training");
+  *last ^= 1;
+  gbt_trainer *same = fresh(p);
+  CHECK_OK(part_resume(&p->ctx, same, path));
+  gbt_trainer_free(same);
+}
+
+static void other_initial_models_are_refused(void) {
+  pair p;
+  const char *path = part_path();
+  gbt_stop_reason why;
+  const double *scores;
+  if (!pair_open(&p, 3)) return;
+  p.r.job.rounds = 2;
+  CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
+  gbt_forest_view init = gbt_forest_look(gbt_trainer_forest(p.tr));
+  const size_t cells = (size_t)(p.spec.train->rows.n * p.spec.objective.n_outputs) * sizeof(double);
+  double *score = test_alloc(cells), *valid[GBT_MAX_VALID];
+  CHECK_OK(gbt_trainer_scores(&p.ctx, p.tr, 0, &scores, test_err));
+  memcpy(score, scores, cells);
+  p.spec.init = &init, p.spec.init_eta = p.spec.params.eta, p.spec.init_score = score;
+  for (int32_t i = 0; i < p.spec.n_valid; i++) {
+    const size_t n = (size_t)(p.spec.valid[i]->rows.n * p.spec.objective.n_outputs) * sizeof(double);
+    valid[i] = test_alloc(n);
+    CHECK_OK(gbt_trainer_scores(&p.ctx, p.tr, 1 + i, &scores, test_err));
+    memcpy(valid[i], scores, n);
+    p.spec.init_valid[i] = valid[i];
+  }
+  gbt_trainer *begun = fresh(&p);
+  CHECK_OK(part_save(&p.ctx, begun, path));
+  gbt_trainer_free(begun);
+  CHECK(init.n_nodes > 1 && p.spec.n_valid > 0);
+  change_is_refused(&p, path, score, cells);
+  change_is_refused(&p, path, valid[0], sizeof(double));
+  change_is_refused(&p, path, (void *)(uintptr_t)init.gain, init.n_nodes * sizeof *init.gain);
+  change_is_refused(&p, path, (void *)(uintptr_t)init.cover, init.n_nodes * sizeof *init.cover);
+  change_is_refused(&p, path, (void *)(uintptr_t)init.count, init.n_nodes * sizeof *init.count);
+  change_is_refused(&p, path, (void *)(uintptr_t)&init.nodes[init.n_nodes - 1].arg, sizeof(double));
+  for (int32_t i = 0; i < p.spec.n_valid; i++) free(valid[i]);
+  free(score);
+  unlink(path);
+  pair_close(&p);
+}
+
 static void other_shrinkages_are_refused(void) {
   pair p;
   const char *path = part_path();
@@ -463,6 +511,7 @@ void suite_checkpoint(void) {
   RUN(wrong_counts_are_refused);
   RUN(forged_forests_are_refused);
   RUN(other_trainings_are_refused);
+  RUN(other_initial_models_are_refused);
   RUN(other_shrinkages_are_refused);
   RUN(files_that_cannot_be_written);
   RUN(pipes_and_links_are_refused);

@@ -40,16 +40,33 @@ static uint64_t mix_cuts(uint64_t h, const gbt_cuts *cuts) {
   return h;
 }
 
-uint64_t gbti_training_identity(const gbt_trainer_spec *spec) {
+static uint64_t mix_forest(uint64_t h, const gbt_forest_view *f) {
+  h = mix_sum(h, f->base, (size_t)f->n_outputs * sizeof *f->base);
+  h = mix_sum(h, f->trees, (size_t)f->n_trees * sizeof *f->trees);
+  h = mix_sum(h, f->nodes, (size_t)f->n_nodes * sizeof *f->nodes);
+  h = mix_sum(h, f->sets, (size_t)f->n_words * sizeof *f->sets);
+  h = mix_sum(h, f->gain, (size_t)f->n_nodes * sizeof *f->gain);
+  h = mix_sum(h, f->cover, (size_t)f->n_nodes * sizeof *f->cover);
+  h = mix_sum(h, f->count, (size_t)f->n_nodes * sizeof *f->count);
+  return mix_sum(h, f->leaf_values, (size_t)f->n_vectors * (size_t)f->n_leaf_outputs * sizeof *f->leaf_values);
+}
+
+/* Scores that a data set begins with. */
+static uint64_t mix_scores(uint64_t h, const gbt_trainer_spec *spec, const gbt_dataset *ds, const double *score) {
+  return mix_sum(h, score, (size_t)ds->rows.n * (size_t)spec->objective.n_outputs * sizeof *score);
+}
+
+uint64_t gbti_training_identity(const gbt_trainer_spec *spec, const gbt_forest_view *start) {
   gbt_trainer_spec shown = *spec;
   if (!spec->checkpoints) return 0;
   shown.params.hist_memory = shown.params.device_memory = 0;
   shown.max_seconds = 0.0;
   shown.eta = NULL; /* the values of the rounds that are done are compared, see take_eta() */
   uint64_t h = mix_cuts(gbt_ranks_mix_spec(&shown), spec->train->cuts);
-  h = mix_rows(h, spec->train);
-  for (int32_t i = 0; i < spec->n_valid; i++) h = mix_rows(h, spec->valid[i]);
-  return h;
+  h = mix_scores(mix_rows(h, spec->train), spec, spec->train, spec->init_score);
+  for (int32_t i = 0; i < spec->n_valid; i++)
+    h = mix_scores(mix_rows(h, spec->valid[i]), spec, spec->valid[i], spec->init_valid[i]);
+  return mix_forest(h, start);
 }
 
 /* ---- what is kept ---- */
@@ -101,12 +118,9 @@ static score_place place_of(const gbt_trainer *tr, int32_t k) {
   k -= tr->n_valid + 1;
   if (k == 0 && tr->keep_best > 0) return (score_place){NULL, 0, (int64_t)gbti_kept_cells(tr), 0};
   k -= tr->keep_best > 0;
-  if (tr->grower == NULL) return (score_place){NULL, 0, 0, 1};
-  if (k == 0) return (score_place){tr->grower, 0, tr->data[0]->rows.n * K, 0};
-  k--;
-  gbt_backend *model = tr->supporting != NULL ? gbt_supporting_backend(tr->supporting, k / 2) : NULL;
-  if (model == NULL) return (score_place){NULL, 0, 0, 1};
-  return (score_place){model, k % 2, gbt_supporting_rows(tr->supporting, k / 2, k % 2) * K, 0};
+  gbti_scores scores;
+  if (!gbti_round_scores(&tr->round, k, &scores)) return (score_place){NULL, 0, 0, 1};
+  return (score_place){scores.be, scores.which, scores.n_rows * K, 0};
 }
 
 /* ---- writing ---- */

@@ -13,11 +13,12 @@
 #ifndef GBT_BOOST_CHECKPOINT_H
 #define GBT_BOOST_CHECKPOINT_H
 
+#include "../tree/view.h"
 #include "trainer.h"
 
-/* Tells trainings from each other: parameters that show in the model, objective, metrics, constraints, what training
- * begins with, and of the data the numbers of rows, the cuts, and the fields of the rows. 0 unless spec->checkpoints.
- */
-uint64_t gbti_training_identity(const gbt_trainer_spec *spec);
+/* Tells trainings from each other: parameters that show in the model, objective, metrics, constraints, the trees and
+ * scores that training begins with, and of the data the numbers of rows, the cuts, and the fields of the rows. 0 unless
+ * spec->checkpoints. start: the trainer's forest before the first round. */
+uint64_t gbti_training_identity(const gbt_trainer_spec *spec, const gbt_forest_view *start);
 
 #endif

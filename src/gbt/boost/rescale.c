@@ -67,13 +67,13 @@ static gbt_status begin_set(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, gbt_er
   return tr->plan.n_drop > 0 ? add_dropped(ctx, tr, which, -1.0, err) : GBT_OK;
 }
 
-/* What grows trees where that is another backend, and the supporting models: these know no dropped rounds. */
+/* The scores of stages before the last one: these know no dropped rounds. */
 static gbt_status begin_others(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  GBT_ASSERT(tr->grower == NULL || tr->plan.n_drop == 0);
-  if (tr->grower != NULL) GBT_TRY(shrink(ctx, tr, tr->grower, 0, err));
-  for (int32_t j = 0; tr->supporting != NULL && gbt_supporting_backend(tr->supporting, j) != NULL; j++)
-    for (int32_t which = 0; which < 2; which++)
-      GBT_TRY(shrink(ctx, tr, gbt_supporting_backend(tr->supporting, j), which, err));
+  gbti_scores scores;
+  for (int32_t i = 0; gbti_round_scores(&tr->round, i, &scores); i++) {
+    GBT_ASSERT(tr->plan.n_drop == 0);
+    GBT_TRY(shrink(ctx, tr, scores.be, scores.which, err));
+  }
   return GBT_OK;
 }
 

@@ -44,12 +44,14 @@ void gbt_shared_splits_free(gbt_shared_splits *s); /* NULL allowed */
 gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
                                    gbt_error *err) GBT_MUST_CHECK;
 
-/* Grows the structure of the round that was begun. task: of the first class. *like: as many trees as there are classes,
- * each of them the structure; borrowed until the next round. */
-gbt_status gbt_shared_splits_grow(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_tree_task *task, gbt_forest_view *like,
+/* Grows the structure of the round that was begun. task: of the first class. */
+gbt_status gbt_shared_splits_grow(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_tree_task *task,
                                   gbt_error *err) GBT_MUST_CHECK;
 
-/* What grows the structures: to be told what other backends are told of rounds, and to be counted with them. */
+/* As many trees as there are classes, each of them the structure that was grown last; borrowed until the next one. */
+gbt_forest_view gbt_shared_splits_trees(const gbt_shared_splits *s);
+
+/* The backend that grows the structures; owned by s. */
 gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s);
 
 /* u of a round: K numbers, K > 1. */

@@ -8,10 +8,8 @@
 #include "../base/schema_impl.h"
 #include "../objective/base_score.h"
 #include "../tree/relevel.h"
-#include "backends.h"
 #include "checkpoint.h"
 #include "columns.h"
-#include "grow_round.h"
 #include "ranks.h"
 #include "rescale.h"
 #include "sampling.h"
@@ -19,66 +17,27 @@
 
 /* ---- life ---- */
 
-/* On a device that does not fit trees once more that is done by the CPU. */
-static gbt_status open_fitter(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, const gbt_backend_spec *be,
-                              gbt_error *err) {
-  GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, be, &tr->be, err));
-  if (tr->be->ops->refit_trees != NULL) return GBT_OK;
-  gbt_backend_close(tr->be);
-  tr->be = NULL;
-  return gbt_backend_open(ctx, NULL, 0, be, &tr->be, err);
-}
-
-/* What grows the trees, and in ordered boosting says by what scores; its validation sets are those of the trees that
- * are kept. */
-static gbt_status open_grower(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_backend_spec be,
-                              gbt_error *err) {
-  const double *start;
-  be.n_valid = 0;
-  GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->grower, err));
-  if (tr->params.boosting != GBT_BOOSTING_ORDERED) return GBT_OK;
-  GBT_TRY(tr->grower->ops->scores(ctx, tr->grower, 0, &start, err));
-  return gbt_supporting_new(ctx, &be, start, (uint64_t)tr->params.seed, &tr->supporting, err);
-}
-
-/* Where trees share their splits: `be` fits those of the classes. */
-static gbt_status open_shared(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, const gbt_backend_spec *be,
-                              gbt_error *err) {
-  if (!gbt_splits_are_shared(&tr->params)) return GBT_OK;
-  return gbt_shared_splits_new(ctx, be, spec->device, spec->device_number, &tr->shared, err);
-}
-
-/* Whether one backend grows the trees and another one fits them once more. */
-static int fits_again(const gbt_trainer *tr) {
-  return tr->data[0]->n_variants > 1 || tr->params.boosting == GBT_BOOSTING_ORDERED;
-}
-
-static int32_t n_backends_of(const gbt_trainer *tr) { return 1 + fits_again(tr) + gbt_splits_are_shared(&tr->params); }
-
 static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const double *init[1 + GBT_MAX_VALID];
   init[0] = spec->init_score;
   for (int32_t i = 0; i < spec->n_valid; i++) init[1 + i] = spec->init_valid[i];
-  gbt_backend_spec be = {.params = &tr->params,
-                         .objective = spec->objective,
-                         .data = tr->data,
-                         .n_valid = spec->n_valid,
-                         .base = tr->forest->base,
-                         .init = init,
-                         .monotone = tr->constraints.monotone,
-                         .rules = tr->rules,
-                         .handicap = tr->penalties.handicap,
-                         .class_rate = spec->class_rate,
-                         .n_class_rates = spec->n_class_rates,
-                         .n_backends = n_backends_of(tr)};
-  GBT_TRY(open_shared(ctx, tr, spec, &be, err));
-  if (!fits_again(tr))
-    return tr->shared != NULL ? open_fitter(ctx, tr, spec, &be, err)
-                              : gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
-  const gbt_forest_view shape = gbt_forest_look(tr->forest);
-  GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->drafts, err));
-  GBT_TRY(open_fitter(ctx, tr, spec, &be, err));
-  return open_grower(ctx, tr, spec, be, err);
+  const gbti_round_spec round = {.backend = {.params = &tr->params,
+                                             .objective = spec->objective,
+                                             .data = tr->data,
+                                             .n_valid = spec->n_valid,
+                                             .base = tr->forest->base,
+                                             .init = init,
+                                             .monotone = tr->constraints.monotone,
+                                             .rules = tr->rules,
+                                             .handicap = tr->penalties.handicap,
+                                             .class_rate = spec->class_rate,
+                                             .n_class_rates = spec->n_class_rates},
+                                 .device = spec->device,
+                                 .device_number = spec->device_number,
+                                 .forest = tr->forest};
+  GBT_TRY(gbti_round_open(ctx, &round, &tr->round, err));
+  tr->be = gbti_round_last(&tr->round);
+  return GBT_OK;
 }
 
 /* The features of the trees. */
@@ -173,6 +132,8 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
                                 &tr->params, c->weight, c->group_beg, c->group_feat, c->n_groups, &tr->rules, err));
   GBT_TRY(make_forest(ctx, tr, spec, err));
   tr->n_trees = tr->forest->n_trees;
+  const gbt_forest_view start = gbt_forest_look(tr->forest);
+  tr->identity = gbti_training_identity(spec, &start);
   return open_backends(ctx, tr, spec, err);
 }
 
@@ -183,7 +144,6 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   copy_spec(tr, spec);
-  tr->identity = gbti_training_identity(spec);
   gbt_status status = gbt_mem_array(&tr->mem, (size_t)spec->train->cuts->schema->n_columns, sizeof *tr->cat_method,
                                     &tr->cat_method, err);
   if (status == GBT_OK) status = gbti_encode_columns(ctx, spec, tr->data, tr->cat_method, err);
@@ -210,14 +170,10 @@ gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_train
 void gbt_trainer_free(gbt_trainer *tr) {
   if (!tr) return;
   gbt_mem mem = tr->mem;
-  gbt_backend_close(tr->be);
-  gbt_backend_close(tr->grower);
-  gbt_shared_splits_free(tr->shared);
-  gbt_supporting_free(tr->supporting);
+  gbti_round_close(&tr->round);
   gbti_round_plan_free(&mem, &tr->plan);
   gbti_factors_free(&mem, &tr->factors);
   gbt_forest_free(tr->model);
-  gbt_forest_free(tr->drafts);
   gbt_forest_free(tr->forest);
   gbt_schema_unref(tr->schema);
   gbt_feature_rules_free(tr->rules);
@@ -280,17 +236,6 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
-/* The scores of the supporting models to the grower. */
-static gbt_status give_scores(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  const int64_t t0 = gbt_clock_ns();
-  const double *score;
-  if (tr->supporting == NULL) return GBT_OK;
-  GBT_TRY(gbt_supporting_begin(ctx, tr->supporting, rounds_of(tr), &score, err));
-  GBT_TRY(tr->grower->ops->set_scores(ctx, tr->grower, 0, score, err));
-  tr->grower->seconds[GBT_PHASE_GRADIENT] += (double)(gbt_clock_ns() - t0) * 1e-9;
-  return GBT_OK;
-}
-
 /* What the backends are to know of the rounds before, when rows are drawn by their gradients. */
 static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->params.sampling_method != GBT_SAMPLE_MVS) return GBT_OK;
@@ -299,27 +244,29 @@ static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   double eta = gbti_eta_of(tr, tr->n_rounds > 0 ? tr->n_rounds - 1 : 0);
   eta *= tr->factors.entry;
   if (tr->n_rounds == 0 && tr->init_eta > 0.0) eta = tr->init_eta;
-  tr->be->size_reg = gbt_sampling_reg(&tr->params, eta, &trees);
-  if (tr->grower != NULL) tr->grower->size_reg = tr->be->size_reg;
-  if (tr->shared != NULL) gbt_shared_splits_backend(tr->shared)->size_reg = tr->be->size_reg;
-  return GBT_OK;
-}
-
-static gbt_status begin_shared(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  const int64_t t0 = gbt_clock_ns();
-  gbt_backend *be = gbt_shared_splits_backend(tr->shared);
-  const double before = be->seconds[GBT_PHASE_GRADIENT]; /* which it counts itself */
-  GBT_TRY(gbt_shared_splits_begin(ctx, tr->shared, gbti_growing(tr), rounds_of(tr), err));
-  be->seconds[GBT_PHASE_GRADIENT] = before + (double)(gbt_clock_ns() - t0) * 1e-9;
+  const double size_reg = gbt_sampling_reg(&tr->params, eta, &trees);
+  for (int32_t i = 0; i < tr->round.n; i++) tr->round.stage[i].be->size_reg = size_reg;
   return GBT_OK;
 }
 
 static gbt_status make_gradients(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   GBT_TRY(give_size_reg(ctx, tr, err));
-  GBT_TRY(give_scores(ctx, tr, err));
-  if (tr->shared != NULL) GBT_TRY(begin_shared(ctx, tr, err));
-  if (tr->grower != NULL) GBT_TRY(tr->grower->ops->gradients(ctx, tr->grower, rounds_of(tr), err));
-  return tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err);
+  return gbti_round_gradients(ctx, &tr->round, rounds_of(tr), err);
+}
+
+/* The trees of a round, into the forest. */
+static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  const int64_t n_parallel = tr->params.num_parallel_tree;
+  const double eta = gbti_eta_of(tr, tr->n_rounds);
+  const uint64_t number = rounds_of(tr);
+  const gbti_round_task what = {
+      .number = number,
+      .first_tree = tr->n_trees,
+      .n_outputs = tr->objective.n_outputs,
+      .n_parallel = n_parallel,
+      .shrinkage = eta * tr->plan.entry / (double)n_parallel,
+      .contest_noise = gbt_contest_noise(&tr->params, tr->data[0]->all_rows, number, eta)};
+  return gbti_round_grow(ctx, &tr->round, &what, tr->forest, err);
 }
 
 /* Which features the trees so far use, where that costs the others something. */
@@ -338,7 +285,7 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   GBT_TRY(gbti_begin_round(ctx, tr, err));
   if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(gbti_begin_valid(ctx, tr, err), failed);
-  GBT_TRY_GOTO(gbti_grow_round(ctx, tr, rounds_of(tr), err), failed);
+  GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbti_end_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
@@ -512,41 +459,24 @@ gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *tr, double value, int *sto
   return gbt_comm_agree(ctx, see_value(ctx, tr, value, stop, err), err);
 }
 
-const char *gbt_trainer_backend(const gbt_trainer *tr) { return gbti_growing(tr)->ops->name; }
-
-enum { MOST_BACKENDS = 3 };
-
-/* Those that the training has; returns how many. */
-static int all_backends(const gbt_trainer *tr, const gbt_backend *out[MOST_BACKENDS]) {
-  int n = 0;
-  out[n++] = tr->be;
-  if (tr->grower != NULL) out[n++] = tr->grower;
-  if (tr->shared != NULL) out[n++] = gbt_shared_splits_backend(tr->shared);
-  return n;
-}
+const char *gbt_trainer_backend(const gbt_trainer *tr) { return gbti_round_grower(&tr->round)->ops->name; }
 
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) {
-  const gbt_backend *be[MOST_BACKENDS];
-  const int n = all_backends(tr, be);
   uint64_t sum = 0;
-  for (int i = 0; i < n; i++) sum += be[i]->device_bytes;
+  for (int32_t i = 0; i < tr->round.n; i++) sum += tr->round.stage[i].be->device_bytes;
   return sum;
 }
 
 uint64_t gbt_trainer_host_bytes(const gbt_trainer *tr) {
-  const gbt_backend *be[MOST_BACKENDS];
-  const int n = all_backends(tr, be);
   uint64_t sum = 0;
-  for (int i = 0; i < n; i++) sum += be[i]->host_bytes;
+  for (int32_t i = 0; i < tr->round.n; i++) sum += tr->round.stage[i].be->host_bytes;
   return sum;
 }
 
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
-  const gbt_backend *be[MOST_BACKENDS];
-  const int n = all_backends(tr, be);
   for (int p = 0; p < GBT_N_PHASES; p++) {
     out[p] = 0.0;
-    for (int i = 0; i < n; i++) out[p] += be[i]->seconds[p];
+    for (int32_t i = 0; i < tr->round.n; i++) out[p] += tr->round.stage[i].be->seconds[p];
   }
 }
 

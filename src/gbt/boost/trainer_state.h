@@ -5,9 +5,8 @@
 #include "constraints.h"
 #include "factors.h"
 #include "penalties.h"
-#include "shared_splits.h"
+#include "round.h"
 #include "stopper.h"
-#include "supporting.h"
 #include "trainer_impl.h"
 
 struct gbt_trainer {
@@ -25,12 +24,8 @@ struct gbt_trainer {
   gbt_feature_rules *rules;
   gbt_constraints constraints;
   gbt_penalties penalties;
-  gbt_backend *be;
-  gbt_backend *grower; /* where leaf values come from other bins or scores than splits do: grows the trees, which `be`
-                          fits once more; else NULL, and `be` grows them */
-  gbt_forest *drafts;  /* of the grower, a batch at a time */
-  gbt_shared_splits *shared;  /* multi_strategy: where the splits of a round's trees come from; else NULL */
-  gbt_supporting *supporting; /* ordered boosting: where the grower's scores come from; else NULL */
+  gbti_round round; /* how the trees of a round are made */
+  gbt_backend *be;  /* of its last stage, which has the scores of all data sets; borrowed; NULL while it opens */
   gbt_forest *forest;
   gbt_schema *schema;    /* of its features: those of the data, and behind them the tables of the initial model */
   size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
@@ -54,9 +49,6 @@ struct gbt_trainer {
   double max_seconds, seconds;
   uint64_t identity; /* of the training, for checkpoints: checkpoint.h */
 };
-
-/* What grows the trees of the training, or fits those that share their splits first. */
-static inline gbt_backend *gbti_growing(const gbt_trainer *tr) { return tr->grower != NULL ? tr->grower : tr->be; }
 
 /* The shrinkage of a round of this training, from 0. */
 static inline double gbti_eta_of(const gbt_trainer *tr, int64_t round) {

@@ -1,0 +1,132 @@
+#include "round.h"
+
+#include "backends.h"
+#include "shared_splits.h"
+
+/* ---- life ---- */
+
+/* Whether one backend grows the trees by one order of the rows and another one fits them by a second one. */
+static int has_two_orders(const gbt_backend_spec *spec) {
+  return spec->data[0]->n_variants > 1 || spec->params->boosting == GBT_BOOSTING_ORDERED;
+}
+
+static gbti_stage *add_stage(gbt_ctx *ctx, gbti_round *round, const gbti_stage_ops *ops) {
+  GBT_ASSERT(round->n < GBTI_MOST_STAGES);
+  gbti_stage *stage = &round->stage[round->n++];
+  *stage = (gbti_stage){.ops = ops, .mem = ctx->mem};
+  return stage;
+}
+
+/* The last stage. Where a device's backend cannot fit splits that are given the CPU's does. */
+static gbt_status open_last(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, int fits, gbt_error *err) {
+  GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &spec->backend, &stage->be, err));
+  if (!fits || stage->be->ops->refit_trees != NULL) return GBT_OK;
+  gbt_backend_close(stage->be);
+  stage->be = NULL;
+  return gbt_backend_open(ctx, NULL, 0, &spec->backend, &stage->be, err);
+}
+
+/* The stage of the first order; its backend has the training set alone. */
+static gbt_status open_first_order(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, gbt_error *err) {
+  gbt_backend_spec backend = spec->backend;
+  backend.n_valid = 0;
+  const gbt_forest_view shape = gbt_forest_look(spec->forest);
+  GBT_TRY(gbt_forest_new_like(&stage->mem, &shape, &stage->drafts, err));
+  GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &backend, &stage->be, err));
+  return stage->ops == &gbti_ordered_stage ? gbti_ordered_open(ctx, spec, stage, err) : GBT_OK;
+}
+
+gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round *round, gbt_error *err) {
+  const gbt_params *params = spec->backend.params;
+  gbti_stage *structure = NULL, *order = NULL, *last;
+  gbti_round_spec own = *spec;
+  round->n_rows = spec->backend.data[0]->rows.n;
+  if (gbt_splits_are_shared(params)) structure = add_stage(ctx, round, &gbti_shared_stage);
+  if (has_two_orders(&spec->backend))
+    order = add_stage(ctx, round,
+                      params->boosting == GBT_BOOSTING_ORDERED ? &gbti_ordered_stage : &gbti_plain_stage);
+  last = add_stage(ctx, round, &gbti_plain_stage);
+  last->variant = spec->backend.data[0]->n_variants - 1;
+  if (structure != NULL) (order != NULL ? order : last)->rates = 1;
+  own.backend.n_backends = round->n;
+  if (structure != NULL) GBT_TRY(gbti_shared_open(ctx, &own, structure, err));
+  GBT_TRY(open_last(ctx, &own, last, round->n > 1, err));
+  return order != NULL ? open_first_order(ctx, &own, order, err) : GBT_OK;
+}
+
+void gbti_round_close(gbti_round *round) {
+  for (int32_t i = round->n - 1; i >= 0; i--) round->stage[i].ops->close(&round->stage[i]);
+  round->n = 0;
+}
+
+/* The first stage whose trees are of the outputs of the objective. */
+static const gbti_stage *first_of_outputs(const gbti_round *round) {
+  const gbti_stage *stage = round->stage;
+  while (!stage->ops->has_outputs) stage++;
+  return stage;
+}
+
+gbt_backend *gbti_round_grower(const gbti_round *round) { return first_of_outputs(round)->be; }
+
+/* ---- rounds ---- */
+
+gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, gbt_error *err) {
+  for (int32_t i = 0; i < round->n; i++) {
+    gbti_stage *stage = &round->stage[i];
+    if (stage->ops->set_scores != NULL) GBT_TRY(stage->ops->set_scores(ctx, stage, number, err));
+  }
+  for (int32_t i = 0; i < round->n; i++) {
+    gbti_stage *stage = &round->stage[i], *next = i + 1 < round->n ? stage + 1 : NULL;
+    GBT_TRY(stage->ops->gradients(ctx, stage, next, number, err));
+  }
+  return GBT_OK;
+}
+
+/* Trees of a batch, from stage to stage. */
+static gbt_status make_trees(gbt_ctx *ctx, gbti_round *round, gbt_tree_task *task, int32_t n, gbt_forest *forest,
+                             gbt_error *err) {
+  gbti_splits splits = {.first = 0};
+  for (int32_t i = 0; i < round->n; i++) {
+    gbti_stage *stage = &round->stage[i];
+    gbt_forest *to = i + 1 == round->n ? forest : NULL;
+    GBT_TRY(stage->ops->trees(ctx, stage, task, n, i == 0, &splits, to, err));
+  }
+  return GBT_OK;
+}
+
+/* Trees [grown, grown + n) of a round. */
+static void make_tasks(const gbti_round_task *what, int64_t grown, int32_t n, gbt_tree_task *task) {
+  for (int64_t i = 0; i < n; i++)
+    task[i] = (gbt_tree_task){.tree = what->first_tree + (uint64_t)(grown + i),
+                              .round = what->number,
+                              .output = (int32_t)((grown + i) / what->n_parallel),
+                              .shrinkage = what->shrinkage,
+                              .contest_noise = what->contest_noise};
+}
+
+gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_task *what, gbt_forest *forest,
+                           gbt_error *err) {
+  const int64_t per_round = what->n_outputs * what->n_parallel;
+  const int32_t most = gbti_round_grower(round)->most_trees;
+  gbt_tree_task task[GBT_MOST_TREES];
+  make_tasks(what, 0, 1, task);
+  for (int32_t i = 0; i < round->n; i++) {
+    gbti_stage *stage = &round->stage[i];
+    if (stage->ops->begin != NULL) GBT_TRY(stage->ops->begin(ctx, stage, task, err));
+  }
+  for (int64_t grown = 0; grown < per_round;) {
+    const int32_t n = gbt_batch_trees(most, what->n_outputs, what->n_parallel, grown);
+    make_tasks(what, grown, n, task);
+    GBT_TRY(make_trees(ctx, round, task, n, forest, err));
+    grown += n;
+  }
+  return GBT_OK;
+}
+
+int gbti_round_scores(const gbti_round *round, int32_t i, gbti_scores *out) {
+  const gbti_stage *order = first_of_outputs(round);
+  if (order == &round->stage[round->n - 1]) return 0;
+  *out = (gbti_scores){order->be, 0, round->n_rows};
+  if (i == 0) return 1;
+  return order->ops->more_scores != NULL && order->ops->more_scores(order, i - 1, out);
+}

@@ -1,0 +1,131 @@
+/* How the trees of a round are made: by a chain of stages, each with a backend of its own.
+ *
+ *   one order                      grow
+ *   shared splits                  structure -> fit
+ *   two orders                     grow by the bins of order 0 -> fit by those of order 1
+ *   shared splits in two orders    structure -> fit by order 0 -> fit by order 1
+ *   ordered boosting               two orders; the first stage has its scores from supporting models
+ *
+ * The first stage searches for splits. Every other one makes trees with the splits of the stage before it, by its own
+ * rows, bins and scores. The trees of the last stage are those of the forest; its backend has the scores of all data
+ * sets, the trainer's `be`. Earlier backends have the training set alone.
+ *
+ * A kind of stage is a table of operations in a file of its own: round_plain.c, round_shared.c, round_ordered.c. */
+#ifndef GBT_BOOST_ROUND_H
+#define GBT_BOOST_ROUND_H
+
+#include "../backend/backend.h"
+#include "../backend/device.h"
+#include "../data/dataset_impl.h"
+
+typedef struct gbti_stage gbti_stage;
+
+/* Trees whose splits a stage follows: that of task[0] is number `first` of `trees`. Borrowed. */
+typedef struct gbti_splits {
+  gbt_forest_view trees;
+  uint64_t first;
+} gbti_splits;
+
+/* The scores of one of a backend's data sets. */
+typedef struct gbti_scores {
+  gbt_backend *be;
+  int32_t which;
+  int64_t n_rows;
+} gbti_scores;
+
+typedef struct gbti_stage_ops {
+  /* Gives the backend the scores that the gradients of the round are taken at. NULL: it has them. */
+  gbt_status (*set_scores)(gbt_ctx *ctx, gbti_stage *stage, uint64_t round, gbt_error *err);
+
+  /* Gradients of the round. next: the stage that follows its splits, whose scores are set; NULL: none. */
+  gbt_status (*gradients)(gbt_ctx *ctx, gbti_stage *stage, gbti_stage *next, uint64_t round, gbt_error *err);
+
+  /* The round's trees begin; first: the task of its first tree, whose gradients are there. NULL: nothing to do. */
+  gbt_status (*begin)(gbt_ctx *ctx, gbti_stage *stage, const gbt_tree_task *first, gbt_error *err);
+
+  /* Trees of a batch. *splits: those that the stage follows, and then its own. forest: where the trees go to; NULL: to
+   * the stage's drafts, where they are settled. first: there is nothing to follow. */
+  gbt_status (*trees)(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task, int32_t n, int first, gbti_splits *splits,
+                      gbt_forest *forest, gbt_error *err);
+
+  /* Scores number i that its trees change, the backend's apart; returns 0 where there are no more. NULL: none. */
+  int (*more_scores)(const gbti_stage *stage, int32_t i, gbti_scores *out);
+
+  /* Whether its trees are of the outputs of the objective, so that it may be asked how many make a batch. */
+  int has_outputs;
+
+  void (*close)(gbti_stage *stage); /* also after a failed opening */
+} gbti_stage_ops;
+
+struct gbti_stage {
+  const gbti_stage_ops *ops;
+  gbt_mem mem;
+  gbt_backend *be;    /* owned */
+  gbt_forest *drafts; /* trees of a batch that the next stage follows; owned; NULL: the last stage */
+  void *own;          /* of its kind; owned */
+  int32_t variant;    /* of the training set's bins */
+  int rates;          /* whether its trees need gains: those that it follows have none of its gradients */
+};
+
+enum { GBTI_MOST_STAGES = 3 };
+
+typedef struct gbti_round {
+  gbti_stage stage[GBTI_MOST_STAGES];
+  int32_t n;
+  int64_t n_rows; /* of the training set */
+} gbti_round;
+
+/* What stages are opened from. */
+typedef struct gbti_round_spec {
+  gbt_backend_spec backend; /* of the last stage; n_backends is set by gbti_round_open() */
+  const gbt_device_api *device;
+  int32_t device_number;
+  const gbt_forest *forest; /* that of the trainer: the shape of drafts */
+} gbti_round_spec;
+
+/* The stages that parameters and data ask for. round: all 0 before; to be closed also after a failure. */
+gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round *round, gbt_error *err) GBT_MUST_CHECK;
+void gbti_round_close(gbti_round *round);
+
+/* The backend that has the scores of all data sets. */
+static inline gbt_backend *gbti_round_last(const gbti_round *round) { return round->stage[round->n - 1].be; }
+
+/* The first one whose trees are of the outputs of the objective: batches are what it can grow at once. */
+gbt_backend *gbti_round_grower(const gbti_round *round);
+
+/* Gradients of all stages, at the scores they have now. number: of the round in the run. */
+gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, gbt_error *err) GBT_MUST_CHECK;
+
+/* What a round of trees is to be. */
+typedef struct gbti_round_task {
+  uint64_t number, first_tree; /* of the round in the run, of its first tree in the forest */
+  int64_t n_outputs, n_parallel;
+  double shrinkage; /* of a tree */
+  double contest_noise;
+} gbti_round_task;
+
+/* All trees of a round, appended to the forest. Gradients are there. */
+gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_task *what, gbt_forest *forest,
+                           gbt_error *err) GBT_MUST_CHECK;
+
+/* Scores number i that rounds change, those of the last backend apart; returns 0 where there are no more. */
+int gbti_round_scores(const gbti_round *round, int32_t i, gbti_scores *out);
+
+/* ---- for the kinds of stages ---- */
+
+extern const gbti_stage_ops gbti_plain_stage, gbti_ordered_stage, gbti_shared_stage;
+
+/* A backend's trees for a batch: with the splits that are there, or its own. */
+gbt_status gbti_plain_trees(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task, int32_t n, int first,
+                            gbti_splits *splits, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_plain_gradients(gbt_ctx *ctx, gbti_stage *stage, gbti_stage *next, uint64_t round,
+                                gbt_error *err) GBT_MUST_CHECK;
+void gbti_plain_close(gbti_stage *stage);
+
+/* stage->be is open: its supporting models. */
+gbt_status gbti_ordered_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage,
+                             gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_shared_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+#endif
