@@ -95,16 +95,18 @@ get_training_data.gbt <- function(object, ...) stop_no_training_data("pdp::parti
 
 # ---- marginaleffects ----
 
+# marginaleffects numbers the rows of `newdata` (`rowid`); rows that it adds itself, for levels that are not there, have
+# numbers below 0, by which it takes them out again.
 #' @exportS3Method marginaleffects::get_predict
 get_predict.gbt <- function(model, newdata, vcov = FALSE, conf_level = 0.95, type = NULL, ...) {
   type <- if (is.null(type) || is.na(type)) "response" else type
   out <- predict.gbt(model, newdata, type = type)
-  n <- NROW(out)
+  rows <- if ("rowid" %in% colnames(newdata)) newdata[["rowid"]] else seq_len(NROW(out))
   if (is.matrix(out)) {
-    return(data.frame(rowid = rep(seq_len(n), ncol(out)), group = rep(output_names(model, out), each = n),
+    return(data.frame(rowid = rep(rows, ncol(out)), group = rep(output_names(model, out), each = length(rows)),
                       estimate = as.vector(out), stringsAsFactors = FALSE))
   }
-  data.frame(rowid = seq_len(n), estimate = as.vector(out))
+  data.frame(rowid = rows, estimate = as.vector(out))
 }
 
 # There is no covariance matrix of trees.
@@ -175,8 +177,16 @@ link_name <- function(objective) {
   switch(objective_info(objective)$response, PROBABILITY = , CLASSES = "logit", MEAN = "log", "identity")
 }
 
+# NULL, as insight has it for models without data: packages that build on it (marginaleffects) ask for the data even
+# where the user gives them.
 #' @exportS3Method insight::get_data
-get_data.gbt <- function(x, ...) stop_no_training_data("the data frame itself; give it as `newdata` or `data`")
+get_data.gbt <- function(x, verbose = TRUE, ...) {
+  check_model(x, "x")
+  if (isTRUE(verbose)) {
+    warn_gbt("no_training_data", "a model does not keep its training data; give the data frame, as `newdata` or `data`")
+  }
+  NULL
+}
 
 #' @exportS3Method insight::n_obs
 n_obs.gbt <- function(x, ...) check_model(x, "x")$n_obs

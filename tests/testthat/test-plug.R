@@ -107,6 +107,11 @@ test_that("methods that explain and serve", {
   expect_identical(method("model_info.gbt")(k)$type, "multiclass")
   long <- method("get_predict.gbt")(k, iris)
   expect_identical(long$estimate[long$group == "setosa"], unname(predict(k, iris)[, 1]))
+  padded <- cbind(iris[c(1, 1, 2), ], rowid = c(-1, 1, 2)) # marginaleffects numbers rows of its own below 0
+  expect_identical(method("get_predict.gbt")(k, padded)$rowid, rep(c(-1, 1, 2), 3))
+  expect_identical(method("get_predict.gbt")(m, cbind(mtcars[1:2, ], rowid = c(7, 9)))$rowid, c(7, 9))
+  expect_warning(expect_null(method("get_data.gbt")(m)), class = "gbt_warning_no_training_data")
+  expect_null(method("get_data.gbt")(m, verbose = FALSE))
   expect_identical(method("find_predictors.gbt")(p), list(conditional = c("wt", "hp")))
   expect_identical(method("find_response.gbt")(p), "cyl")
   axed <- method("axe_call.gbt")(m)
