@@ -16,6 +16,7 @@
 set -eu
 
 cc=${CLANG:-clang}
+if command -v ccache >/dev/null 2>&1; then cc="ccache $cc"; fi # what did not change is not compiled again
 flags="-O0 -w -DNDEBUG -ffp-contract=off -fno-trapping-math -fno-math-errno -S -emit-llvm -Xclang -disable-llvm-passes
 -fsanitize=integer-divide-by-zero,shift-exponent,float-divide-by-zero"
 list=tools/divisions.txt
