@@ -65,6 +65,9 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   }
   replicates <- check_whole(replicates, "replicates", 20, 1e6)
   threads <- resolve_threads(threads)
+  its <- bake_rows(model, x)
+  model <- its$model
+  x <- its$x
   response <- response_kind(model)
   rows <- evaluated_rows(model, x, y, response, weights, offset, exposure, trees, threads)
   n <- length(rows$label)

@@ -10,6 +10,8 @@ explained_data <- function(model, data, parameter = "data") {
   if (chunked_rows(data)) {
     stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
   }
+  data <- bake_rows(model, data)$x
+  baked <- is_baked(data)
   check_newdata(data, model)
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (isS4(data) && methods::is(data, "Matrix")) return(sparse_by_columns(data, model))
@@ -23,8 +25,9 @@ explained_data <- function(model, data, parameter = "data") {
   if (!is.data.frame(data)) encode_x(data) # says what is wrong with it
   # R itself looks names up in the encoding of the locale, where those of others may be lost
   names <- as_utf8(names(data), "a column name")
-  list_frame(lapply(stats::setNames(seq_along(data), names), function(j) .subset2(data, j)),
-             .row_names_info(data, 2L))
+  out <- list_frame(lapply(stats::setNames(seq_along(data), names), function(j) .subset2(data, j)),
+                    .row_names_info(data, 2L))
+  if (baked) marked_baked(out) else out
 }
 
 sparse_by_columns <- function(x, model) {

@@ -73,14 +73,17 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   cat_method <- cat_method_for(data, request)
   start <- start_of(init, rows, data, host)
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
-  new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
-          response = rows$response, label = rows$label,
-          class_shares = class_shares(request$args$value[["class_shares"]], rows$label, rows$response), data = data,
-          valid = valid, constraints = constraints,
-          cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
-          evaluation = evaluation, formula = source$formula, design = source$design,
-          exposed = rows$source$exposed, by_rule = request$by_rule, kept_by_name = request$kept_by_name,
-          search = search_task(request, rows, data))
+  fit <- new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
+                 response = rows$response, label = rows$label,
+                 class_shares = class_shares(request$args$value[["class_shares"]], rows$label, rows$response),
+                 data = data,
+                 valid = valid, constraints = constraints,
+                 cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
+                 evaluation = evaluation, formula = source$formula, design = source$design,
+                 exposed = rows$source$exposed, by_rule = request$by_rule, kept_by_name = request$kept_by_name,
+                 search = search_task(request, rows, data))
+  fit$recipe <- source$recipe # NULL is none
+  fit
 }
 
 # What is known before the first round:
@@ -102,6 +105,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
 #   exposed      the column of exposures, see R/exposure.R; NULL for none
 #   by_rule      parameters that rules have decided, or would have, by name, see R/defaults.R
 #   kept_by_name those among them that init_model was given by name
+#   recipe       the trained recipe that baked the rows, see R/train_recipe.R; no such field without one
 #   search       how rounds are found, see R/rounds_auto.R; NULL where their number is known
 new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
                     cat_method, order, start, evaluation, formula, design, exposed, by_rule, kept_by_name, search) {
@@ -513,6 +517,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     if (length(by_rule)) model$by_rule <- by_rule
   }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
+  if (!is.null(fit$recipe)) model$recipe <- fit$recipe # code, so no part of bytes or files
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model
 }

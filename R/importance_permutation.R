@@ -11,8 +11,9 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
     stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", "model")
   }
   models <- if (folded) model$models else list(model)
+  x <- explained_data(models[[1L]], data)
+  models <- lapply(models, without_recipe)
   first <- models[[1L]]
-  x <- explained_data(first, data)
   weights <- given_in_data("weights", data)
   offset <- given_in_data("offset", data)
   exposure <- given_in_data("exposure", data)

@@ -5,10 +5,14 @@ shap_arguments <- c("background", "rows", "offset", "unseen", "threads", "exposu
 
 shap_importance <- function(model, data, trees, background = NULL, rows = NULL, offset = NULL, unseen = "prior",
                             threads = NULL, exposure = NULL) {
-  n <- n_rows_of(explained_data(model, data))
+  its <- bake_rows(model, data)
+  n <- n_rows_of(explained_data(its$model, its$x))
   if (n < 1) stop_data("`data` has no rows; give one at least", "data")
   offset <- given_in_data("offset", data)
   exposure <- given_in_data("exposure", data)
+  if (!chunked_rows(background)) background <- bake_rows(model, background)$x
+  model <- its$model
+  data <- its$x
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   exposure <- exposure_values(model, data, exposure, n)
   if (!is.null(rows) && (rows <- check_whole(rows, "rows", 1)) < n) {

@@ -46,6 +46,7 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
   check_model(model, "model")
   if (missing(data)) data <- NULL
   x <- explained_data(model, data)
+  model <- without_recipe(model)
   offset <- given_in_data("offset", data)
   exposure <- given_in_data("exposure", data)
   top <- check_whole(top, "top", 0)

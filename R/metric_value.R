@@ -11,6 +11,8 @@ response_kind <- function(model) {
 # where the formula is in their language.
 given_response <- function(model, data, y = NULL, parameter = "y") {
   if (!is.null(y)) return(y)
+  its <- response_of_recipe(model, data, parameter)
+  if (!is.null(its)) return(its)
   if (is.null(model$formula)) {
     stop_argument(sprintf("`%s` is missing: the model was not trained by a formula, so give the response of the rows",
                           parameter), parameter)

@@ -236,6 +236,8 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
     text <- x$formula
     cat("formula   ", if (nchar(text) > 100L) paste0(substr(text, 1L, 97L), "...") else text, "\n", sep = "")
   }
+  recipe <- recipe_of(x)
+  if (!is.null(recipe)) cat("recipe    ", counted(length(recipe$steps), "step"), ", for raw rows\n", sep = "")
   cat("features  ", describe_features(x), "\n", sep = "")
   offset <- if (nzchar(given_or(x$exposure, ""))) sprintf(", exposure `%s`", x$exposure) else
     if (!is.null(x$exposure)) ", with an exposure" else if (x$has_offset) ", with an offset"

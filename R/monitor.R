@@ -109,6 +109,9 @@ gbt_monitor_reference <- function(model, data, ..., bins = 10, levels = 20, offs
 # list(n, columns, scores): vectors by name, of the rows and of their scores. columns: those to take, NULL for all that
 # the model was made of; its: list(offset, exposure) of the rows.
 monitored_values <- function(model, data, rounds, its, threads, parameter, columns = NULL) {
+  its_rows <- bake_rows(model, data)
+  model <- its_rows$model
+  data <- its_rows$x
   x <- explained_data(model, data, parameter)
   n <- n_rows_of(x)
   if (n == 0) stop_data("the data have no rows to look at", parameter)

@@ -38,6 +38,7 @@ gbt_neighbours <- function(model, data, newdata = NULL, k = 5, ..., trees = NULL
   x <- neighbour_rows(model, if (!missing(data)) data, "data")
   self <- is.null(newdata)
   new <- if (self) x else neighbour_rows(model, newdata, "newdata")
+  model <- without_recipe(model)
   n <- n_rows_of(x)
   m <- n_rows_of(new)
   if (n == self) stop_data("a row alone has no neighbours; give more `data`, or `newdata`", "data")
@@ -61,6 +62,7 @@ neighbour_rows <- function(model, data, parameter) {
   if (chunked_rows(data)) {
     stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
   }
+  data <- bake_rows(model, data)$x
   check_newdata(data, model)
   if (n_rows_of(data) == 0) stop_data("the data have no rows", parameter)
   data

@@ -91,6 +91,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   }
   if (missing(data)) data <- NULL
   x <- explained_data(model, data)
+  model <- without_recipe(model)
   weights <- given_in_data("weights", data)
   offset <- given_in_data("offset", data)
   exposure <- given_in_data("exposure", data)

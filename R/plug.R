@@ -58,8 +58,9 @@ as_tibble_here <- function(x) {
 #' fit(spec, mpg ~ ., mtcars) |> predict(mtcars[1:3, ])
 #' ```
 #' parsnip's formula form drops rows with missing predictors; a recipe or `fit_xy()` keeps them. Without parsnip,
-#' `gbt_train(recipe, data)` prepares a recipe and takes columns by their roles; `model$recipe` is what
-#' `recipes::bake()` takes for new data. `tidy()`, `glance()` and `augment()` are those of broom.
+#' `gbt_train(recipe, data)` trains a recipe and takes columns by their roles, and the model bakes raw rows wherever it
+#' is given data, see [gbt_train()]; `model$recipe` is the trained recipe. `tidy()`, `glance()` and `augment()` are
+#' those of broom.
 #'
 #' @section mlr3:
 #' Learners `regr.gbt` and `classif.gbt`, with gbt's parameters as a set of paradox, weights, importance, selected

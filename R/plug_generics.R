@@ -28,7 +28,8 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
   rows <- if (is.null(newdata)) data else newdata
   if (is.null(rows)) stop_no_training_data("augment(model, data)")
   if (chunked_rows(rows)) stop_unsupported("augment() takes rows in memory; give some of them at a time", "newdata")
-  given <- rows # what an absent entry of a sparse matrix means only predict() knows
+  fits <- bake_rows(x, rows)
+  given <- fits$x # what an absent entry of a sparse matrix means only predict() knows
   if (!is.data.frame(rows)) {
     if (isS4(rows)) rows <- sparse_by_columns(rows, x)
     rows <- as.data.frame(if (isS4(rows)) as.matrix(rows) else rows)
@@ -36,14 +37,15 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
   }
   out <- as.list(rows)
   if (is.null(class_labels(x))) {
-    fitted <- predict.gbt(x, given, ...)
+    fitted <- predict.gbt(fits$model, given, ...)
     out <- c(out, if (is.matrix(fitted)) columns_of(fitted, ".fitted_") else list(.fitted = unname(fitted)))
     y <- response_of_formula(x, rows)
     if (is.numeric(y) && !is.matrix(fitted)) out$.resid <- as.double(y) - unname(fitted)
   } else {
-    prob <- predict.gbt(x, given, type = "prob", ...)
+    prob <- predict.gbt(fits$model, given, type = "prob", ...)
     index <- max.col(prob, "first")
-    out <- c(out, list(.fitted = unname(predict.gbt(x, given, type = "class", ...))), columns_of(prob, ".prob_"),
+    class <- unname(predict.gbt(fits$model, given, type = "class", ...))
+    out <- c(out, list(.fitted = class), columns_of(prob, ".prob_"),
              list(.fitted_prob = prob[cbind(seq_along(index), index)]))
   }
   as_tibble_here(list_frame(out, nrow(rows)))
@@ -56,6 +58,7 @@ columns_of <- function(x, prefix) {
 
 # The response of a model that was trained by a formula, in other data; NULL where it is not there.
 response_of_formula <- function(model, data) {
+  if (!is.null(recipe_of(model))) return(try_else(given_response(model, data), function(e) NULL))
   if (is.null(model$formula)) return(NULL)
   name <- parse_formula(model$formula)[[2L]]
   if (is.name(name)) return(.subset2(data, as.character(name)))

@@ -73,6 +73,7 @@ unify.gbt <- function(model, data, recalculate = FALSE, ...) {
   check_no_dots(written_dots(...), c("data", "recalculate"))
   check_flag(recalculate, "recalculate")
   if (!is.data.frame(data) && !is.matrix(data)) stop_argument("`data` must be a data frame or a matrix", "data")
+  data <- bake_rows(model, data)$x
   data <- as.data.frame(apply_design(model$terms, data)$x)
   absent <- setdiff(model$feature_names, names(data))
   if (length(absent)) stop_data(sprintf("`data` has no column `%s`", absent[1L]), absent[1L])

@@ -223,27 +223,3 @@ model.frame.gbt <- function(formula, ...) {
   check_model(formula, "formula")
   stop_no_training_data("the data frame itself, or model.frame(terms(model), data)")
 }
-
-# Recipes ------------------------------------------------------------------------------------------------------------
-
-#' @rdname gbt_train
-#' @export
-gbt_train.recipe <- function(x, data = NULL, ...) {
-  need_package("recipes", "training by a recipe")
-  if (is.null(data)) stop_argument("`data` is missing: gbt_train(recipe, data)", "data")
-  ready <- of_package("recipes", "prep")(x, training = data, retain = TRUE)
-  rows <- as.data.frame(of_package("recipes", "bake")(ready, new_data = NULL))
-  roles <- ready$term_info
-  of_role <- function(role) intersect(roles$variable[roles$role %in% role], names(rows))
-  outcome <- of_role("outcome")
-  if (length(outcome) != 1L) {
-    stop_argument(sprintf("the recipe must have one column of role \"outcome\"; it has %d", length(outcome)), "x")
-  }
-  args <- list(...)
-  weights <- of_role("case_weights")
-  if (length(weights) && is.null(args$weights)) args$weights <- as.double(rows[[weights[1L]]])
-  model <- do.call(gbt_train, c(list(rows[of_role("predictor")], rows[[outcome]]), args))
-  model["call"] <- list(NULL)
-  model$recipe <- ready
-  model
-}

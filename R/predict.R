@@ -128,6 +128,12 @@ predict.gbt <- function(object, newdata,
     }
     return(predict_bins(object, newdata, type, rounds, offset, exposure, unseen, threads, device, output))
   }
+  if (!chunked_rows(newdata)) { # else each chunk is baked
+    if (!chunked_rows(background)) background <- bake_rows(object, background)$x
+    its <- bake_rows(object, newdata)
+    object <- its$model
+    newdata <- its$x
+  }
   if (!is.null(output) || chunked_rows(newdata)) {
     if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets
       check_log_link(object$objective)
@@ -298,6 +304,7 @@ check_newdata <- function(newdata, object) {
 
 # The columns that a model (or a gbt_data) has, in the terms of its training data. sparse_zero NULL: as there.
 frame_for_model <- function(x, object, sparse_zero = NULL) {
+  x <- bake_rows(object, x)$x
   if (is.null(sparse_zero)) sparse_zero <- object[["sparse_zero"]]
   if (is.null(sparse_zero)) sparse_zero <- object$params[["sparse_zero"]]
   if (is.null(sparse_zero)) sparse_zero <- "value"

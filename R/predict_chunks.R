@@ -13,7 +13,8 @@ chunks_of <- function(newdata, offset, model) {
   if (inherits(newdata, "DBIResult")) newdata <- result_source(newdata)
   if (is_arrow_rows(newdata)) newdata <- gbt_batches(newdata)
   source <- if (inherits(newdata, "gbt_source")) {
-    if (is.null(model$terms$features)) stream_source(newdata, model) else read_source(newdata)
+    known <- is.null(model$terms$features) && is.null(recipe_of(model)) # its columns are those of the source
+    if (known) stream_source(newdata, model) else read_source(newdata)
   }
   rows <- 0
   next_chunk <- function(i) {

@@ -233,7 +233,7 @@ call_again <- function(object, changes, left_out, who) {
     same[1L] <- FALSE
     if (any(same)) call <- call[!same]
     if (name %in% c("x", "y", "data")) call <- without_place(call, name)
-    call[[name]] <- changes[[i]]
+    call[name] <- changes[i] # NULL is a value
   }
   call[[1L]] <- quote(gbt_train)
   call

@@ -5,7 +5,8 @@ subset_rows <- function(x, rows) {
   if (is.data.frame(x)) {
     columns <- lapply(seq_along(x), function(j) subset_rows(.subset2(x, j), rows))
     names(columns) <- names(x)
-    return(list_frame(columns, length(rows)))
+    out <- list_frame(columns, length(rows))
+    return(if (is_baked(x)) marked_baked(out) else out)
   }
   if (isS4(x) && !requireNamespace("Matrix", quietly = TRUE)) {
     stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))

@@ -198,11 +198,16 @@ bytes_to_save <- function(model) {
 #' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
 #' warning of class `gbt_warning_save` that names it.
 #'
+#' A model of a recipe (`gbt_train(recipe, data)`) is an error, as predictions need the recipe and a file cannot keep
+#' it. [saveRDS()] keeps both. With `drop_recipe = TRUE` the model alone is saved: bake rows yourself before you
+#' predict, or keep the recipe elsewhere and put it back: `model$recipe <- readRDS(...)`.
+#'
 #' What is read is checked from the first byte to the last: a file that was cut off or changed is an error of class
 #' `gbt_error_format`.
 #'
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file, or a connection. For `gbt_load()` also a raw vector.
+#' @param drop_recipe TRUE saves a model of a recipe without the recipe.
 #' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it
 #'   predicts. Arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of texts and
 #'   times and other common ones are evaluated by gbt itself, over plain vectors. A term with any other function, such
@@ -220,8 +225,12 @@ bytes_to_save <- function(model) {
 #' identical(predict(m, mtcars), predict(same, mtcars))
 #' unlink(file)
 #' @export
-gbt_save <- function(model, file) {
+gbt_save <- function(model, file, drop_recipe = FALSE) {
   check_model(model, "model")
+  if (!is.null(recipe_of(model))) {
+    if (!check_flag(drop_recipe, "drop_recipe")) stop_recipe_in_file()
+    model$recipe <- NULL
+  }
   if (!missing(file) && is_connection(file)) {
     write_model_bytes(file, bytes_to_save(model))
     return(invisible(model))
@@ -229,6 +238,12 @@ gbt_save <- function(model, file) {
   check_path(file, "file", "one path or a connection")
   .Call(C_gbt_write_file, full_path(file), bytes_to_save(model))
   invisible(model)
+}
+
+stop_recipe_in_file <- function() {
+  stop_unsupported(paste("the model was trained by a recipe, which is code that the file cannot keep, and predictions",
+                         "for raw rows need it: use saveRDS(model, file), or give `drop_recipe = TRUE` and bake rows",
+                         "yourself before you predict"), "drop_recipe")
 }
 
 #' @rdname gbt_save

@@ -74,6 +74,7 @@ background_frame <- function(background, object, sparse_zero) {
     stop_argument("`background` must be a data frame or a matrix in memory; a few hundred rows of the training data do",
                   "background")
   }
+  background <- bake_rows(object, background)$x
   check_newdata(background, object)
   frame <- frame_for_model(apply_design(object$terms, background)$x, object, sparse_zero)
   if (frame$n_rows == 0) stop_data("`background` has no rows; give one at least", "background")
@@ -144,6 +145,10 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
     stop_argument(paste("`newdata` must be a data frame or a matrix here; predict(type = \"contrib\", output = ) takes",
                         "sources of rows"), "newdata")
   }
+  if (!chunked_rows(background)) background <- bake_rows(model, background)$x
+  its <- bake_rows(model, newdata)
+  model <- its$model
+  newdata <- its$x
   check_newdata(newdata, model)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   n <- nrow(newdata)

@@ -28,6 +28,7 @@ start_scores <- function(init, x, offset, sparse_zero, threads) {
 check_start_model <- function(init) {
   if (is.null(init)) return(NULL)
   check_model(init, "init_model")
+  refuse_recipe(init)
   keep_rounds(init, rounds_used(init))
 }
 

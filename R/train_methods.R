@@ -118,7 +118,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, expos
     stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
                           paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
   }
-  fit_source(list(x = x, y = y), given)
+  fit_source(list(x = x, y = y, recipe = attr(x, "gbt_recipe", exact = TRUE)), given)
 }
 
 #' @export

@@ -23,6 +23,7 @@ gbt_unseen <- function(object, newdata, threads = NULL) {
   }
   check_model(object, "object")
   if (missing(newdata)) stop_argument("`newdata` is missing: give the rows to count", "newdata")
+  newdata <- bake_rows(object, newdata)$x
   check_newdata(newdata, object)
   frame <- frame_for_model(apply_design(object$terms, newdata)$x, object)
   info <- .Call(C_gbt_model_info, object$state, object$cache)

@@ -261,6 +261,7 @@ check_init_model <- function(init, rows, train, params) {
   if (is.null(init)) return(NULL)
   response <- rows$response
   check_model(init, "init_model")
+  refuse_recipe(init)
   differ <- function(text, ...) {
     stop_argument(paste("`init_model` does not fit these data:", sprintf(text, ...)), "init_model")
   }

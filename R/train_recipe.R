@@ -1,0 +1,198 @@
+# Models of recipes (package recipes): what was baked in training is baked in prediction.
+#
+# A model that was trained by gbt_train(recipe, data) has the trained recipe in its field `recipe`. Its features are
+# the columns of baked rows. New data are raw rows, which each function that takes data bakes once, at its beginning,
+# by bake_rows(); from there on it works with baked rows and with a model that does not bake. Rows that were baked by
+# bake(model$recipe, data) carry a mark (class and attribute "gbt_baked", as functions of R keep one or the other) and
+# are taken as they are.
+#
+# A recipe is code, so a model file never has one: gbt_save() refuses, and what a file calls `recipe` is no object of
+# class "recipe", which alone counts.
+
+#' @rdname gbt_train
+#' @section Recipes:
+#' `gbt_train(recipe, data)` trains the recipe by `recipes::prep()` on `data` and takes the columns of the baked rows
+#' by their roles: predictors, one outcome, case weights. The model keeps the trained recipe, and
+#' [predict()][predict.gbt], [gbt_evaluate()] and all other functions that take data bake them first: give *raw* rows,
+#' as the recipe was written for. Rows that were baked by `recipes::bake(model$recipe, data)` or
+#' `recipes::juice(model$recipe)` are known as such and not baked again. Rows that were baked by another recipe are
+#' not: they would be baked twice. Explanations ([gbt_shap()], [gbt_partial()], ...) are of the baked columns, whose
+#' names they take. `valid` has raw rows as well; `gbt_train(init_model$recipe, data, init_model = )` goes on with a
+#' model by its recipe, which is not trained anew. In [gbt_cv()] and [gbt_tune()] the recipe is trained once, on all
+#' rows. [gbt_save()] cannot keep a recipe; [saveRDS()] does.
+#' @export
+gbt_train.recipe <- function(x, data = NULL, ...) {
+  if (is.null(data)) stop_argument("`data` is missing: gbt_train(recipe, data)", "data")
+  if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
+  if (!is.data.frame(data)) {
+    stop_data(sprintf("a recipe takes its columns from a data frame: `data` must be one, not %s", describe(data)),
+              "data")
+  }
+  args <- dots_given(data, ...)
+  part <- canonical_name(printable(given_or(names(args), character(0))))
+  init <- which(part %in% "init_model")
+  its <- if (length(init) == 1L && is_model(args[[init]])) recipe_of(args[[init]])
+  ready <- if (is.null(its)) trained_recipe(x, data) else recipe_of_init(x, its)
+  rows <- if (is.null(its)) training_rows(ready) else baked(ready, data)
+  if (!is.null(its)) args[[init]] <- without_recipe(args[[init]])
+  outcome <- columns_of_role(ready, "outcome", rows)
+  if (length(outcome) != 1L) {
+    stop_argument(sprintf("the recipe must have one column of role \"outcome\"; it has %d", length(outcome)), "x")
+  }
+  weights <- columns_of_role(ready, "case_weights", rows)
+  if (length(weights) && !"weights" %in% part) args$weights <- as.double(rows[[weights[1L]]])
+  for (i in which(part %in% "valid")) args[i] <- list(baked_valid(args[[i]], ready, outcome))
+  features <- structure(rows[columns_of_role(ready, "predictor", rows)], gbt_recipe = ready) # see finish_model()
+  out <- do.call(gbt_train, c(list(features, rows[[outcome]]), args))
+  at <- training_frame()
+  if (is_model(out)) {
+    out["call"] <- list(small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at])))
+  }
+  out
+}
+
+recipes_function <- function(name) {
+  try_else(of_package("recipes", name), function(problem) {
+    stop_unsupported("the model needs the package recipes; install it: install.packages(\"recipes\")", "x")
+  })
+}
+
+# The recipe as a model keeps it, trained on the data as workflows do it, whether it was trained before or not.
+trained_recipe <- function(recipe, data) {
+  class(recipe) <- setdiff(class(recipe), "gbt_recipe")
+  ready <- recipes_function("prep")(recipe, training = data, fresh = TRUE, retain = TRUE)
+  ready$template <- marked_baked(ready$template) # for juice(), which is no generic
+  class(ready) <- c("gbt_recipe", class(ready))
+  ready
+}
+
+training_rows <- function(ready) as.data.frame(recipes_function("bake")(ready, new_data = NULL))
+
+columns_of_role <- function(ready, role, rows) {
+  roles <- ready$term_info
+  intersect(roles$variable[roles$role %in% role], names(rows))
+}
+
+# The recipe by which the rows of a model that is gone on with are baked: its own. Another one would give its trees
+# columns on another scale.
+recipe_of_init <- function(given, its) {
+  if (identical(given, its)) return(its)
+  stop_argument(paste("`init_model` was trained by a recipe of its own, which its trees need: go on by",
+                      "gbt_train(init_model$recipe, data, init_model = init_model)"), "init_model")
+}
+
+# A model with a recipe cannot be gone on from by rows that gbt does not bake.
+refuse_recipe <- function(init) {
+  if (is.null(recipe_of(init))) return(invisible())
+  stop_argument(paste("`init_model` was trained by a recipe: go on by gbt_train(init_model$recipe, data,",
+                      "init_model = ); for rows that are baked already leave it out: init_model$recipe <- NULL"),
+                "init_model")
+}
+
+# Raw rows of `valid` in any form that has some.
+baked_valid <- function(valid, recipe, outcome) {
+  if (is.data.frame(valid)) {
+    if (skips_steps(recipe)) {
+      stop_argument(paste("the recipe has steps that are skipped for new data, which may concern the response: give",
+                          "`valid` as list(x = , y = ), with the response as training has it"), "valid")
+    }
+    rows <- baked(recipe, valid)
+    if (!outcome %in% names(rows)) {
+      stop_data(sprintf("the validation data lack the response, `%s`; add the column, or give list(x = , y = )",
+                        outcome), outcome)
+    }
+    return(list(x = rows, y = rows[[outcome]]))
+  }
+  if (!is.list(valid) || is.object(valid)) return(valid)
+  at <- match("x", canonical_part(names(valid)))
+  if (is.na(at)) return(lapply(valid, baked_valid, recipe, outcome))
+  if (!is.null(valid[[at]])) valid[[at]] <- baked(recipe, valid[[at]])
+  valid
+}
+
+skips_steps <- function(recipe) any(vapply(recipe$steps, function(step) isTRUE(step$skip), NA))
+
+# ---- new data ----
+
+# The trained recipe of a model; NULL where it has none.
+recipe_of <- function(model) {
+  recipe <- unclass(model)[["recipe"]]
+  if (inherits(recipe, "recipe")) recipe
+}
+
+# The model for rows that are baked. It still knows where the response is, see response_of_recipe().
+without_recipe <- function(model) {
+  recipe <- recipe_of(model)
+  if (is.null(recipe)) return(model)
+  outcome <- recipe$term_info$variable[recipe$term_info$role %in% "outcome"]
+  model$recipe <- structure(list(outcome = outcome, skips = skips_steps(recipe)), class = "gbt_recipe_used")
+  model
+}
+
+# list(model, x): what a function works with that was given this model and these new rows. Bins (gbt_data) are those of
+# baked rows. NULL stays NULL.
+bake_rows <- function(model, x) {
+  recipe <- recipe_of(model)
+  if (is.null(recipe) || is.null(x)) return(list(model = model, x = x))
+  list(model = without_recipe(model), x = if (inherits(x, "gbt_data")) x else baked(recipe, x))
+}
+
+is_baked <- function(x) inherits(x, "gbt_baked") || isTRUE(attr(x, "gbt_baked", exact = TRUE))
+
+marked_baked <- function(x) {
+  attr(x, "gbt_baked") <- TRUE
+  class(x) <- c("gbt_baked", setdiff(class(x), "gbt_baked"))
+  x
+}
+
+# A data frame of baked rows, one for each of x.
+baked <- function(recipe, x) {
+  if (is_baked(x)) return(x)
+  if (inherits(x, "ArrowTabular")) x <- as.data.frame(x)
+  if (!is.data.frame(x)) {
+    stop_data(sprintf(paste("the model was trained by a recipe, which takes its columns from a data frame, not from",
+                            "%s; give the raw rows as a data frame, or bake(model$recipe, data)"), describe(x)))
+  }
+  needed <- recipe$var_info$variable[recipe$var_info$role %in% "predictor"]
+  absent <- setdiff(needed, as_utf8(names(x), "a column name"))
+  if (length(absent)) {
+    stop_data(sprintf(paste("the model was trained by a recipe, whose raw columns are missing: %s; give rows as they",
+                            "were before the recipe, or bake(model$recipe, data)"), enumerate(absent)), absent[1L])
+  }
+  out <- try_else(recipes_function("bake")(recipe, new_data = x), function(problem) {
+    if (inherits(problem, "gbt_error")) stop(problem)
+    stop_data(sprintf("the recipe of the model cannot bake these rows: %s", conditionMessage(problem)))
+  })
+  out <- as.data.frame(out)
+  n <- .row_names_info(x, 2L)
+  if (nrow(out) != n) {
+    stop_data(sprintf(paste("the recipe of the model leaves %.0f of %s; there is one prediction for each row, so steps",
+                            "that drop rows need `skip = TRUE`"), nrow(out), counted(n, "row")))
+  }
+  labels <- row_labels(x)
+  if (!is.null(labels)) attr(out, "row.names") <- labels
+  marked_baked(out)
+}
+
+# Rows that bake() of a model's recipe gives are known again.
+#' @exportS3Method recipes::bake
+bake.gbt_recipe <- function(object, ...) {
+  out <- NextMethod()
+  if (is.data.frame(out)) marked_baked(out) else out
+}
+
+# The response in new rows, raw or baked, of a model of a recipe; NULL for other models.
+response_of_recipe <- function(model, data, parameter) {
+  used <- unclass(without_recipe(model))[["recipe"]]
+  if (!inherits(used, "gbt_recipe_used")) return(NULL)
+  if (used$skips) {
+    stop_argument(sprintf(paste("`%s` is missing: the model's recipe has steps that are skipped for new data, so give",
+                                "the response of the rows as training had it"), parameter), parameter)
+  }
+  value <- column_of(bake_rows(model, data)$x, used$outcome)
+  if (is.null(value)) {
+    stop_data(sprintf("the data have no `%s`, the response of the model; add it, or give `%s`", used$outcome,
+                      parameter), used$outcome)
+  }
+  value
+}
