@@ -183,7 +183,8 @@ edit_distances <- function(x, choices) {
   }), use.names = FALSE)
 }
 
-# The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count.
+# The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count. Beyond one
+# mistake, common pairs of letters decide: `max_deep` is nearer to `max_depth` than to `max_drop`.
 nearest_name <- function(x, choices) {
   short <- function(s) !is.na(s) & nchar(s, "bytes") <= longest_name
   choices <- utils::head(choices[short(choices)], most_names)
@@ -197,8 +198,23 @@ nearest_name <- function(x, choices) {
   swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth
   far[part | swapped] <- pmin(far[part | swapped], 1)
   allowed <- if (nchar(x) == 1L) 0 else max(1, floor(nchar(x) * 0.4)) # one letter is near to every other
-  near <- which(far <= allowed & far == min(far))
+  least <- min(far)
+  near <- which(far <= allowed & far <= least + (least > 1))
+  if (least > 1 && length(near) > 1L) {
+    alike <- pairs_shared(plain(x), plain(choices[near]))
+    near <- near[alike == max(alike)]
+  }
   choices[utils::head(near, 2L)]
+}
+
+# The share of pairs of neighbouring letters that a text and each of others have in common (Dice's coefficient).
+pairs_shared <- function(x, others) {
+  pairs <- function(s) if (nchar(s) < 2L) character(0) else substring(s, seq_len(nchar(s) - 1L), seq_len(nchar(s))[-1L])
+  own <- pairs(x)
+  vapply(others, function(s) {
+    its <- pairs(s)
+    2 * length(intersect(own, its)) / max(1L, length(own) + length(its))
+  }, 0)
 }
 
 # "; did you mean `eta`?" or "".

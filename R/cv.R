@@ -38,7 +38,8 @@
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
 #'   `callbacks` and `checkpoint` have no place here. `max_seconds` holds for all folds together. Without `nrounds`
 #'   the folds stop early (see `early_stopping_rounds` there).
-#' @param folds The number of folds, or the folds; see below. Also called `nfold`, `nfolds` and `fold_count`.
+#' @param folds The number of folds, or the folds; see below. Also called `nfold`, `nfolds`, `cv.folds` and
+#'   `fold_count`.
 #' @param repeats With a number of folds: how often folds are drawn.
 #' @param stratify Whether drawn folds are balanced by the response: `NULL` for classes alone.
 #' @param keep_models Keep the model of each fold?
@@ -81,7 +82,7 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   run_call(call, parent.frame()) # so that variables of the call are looked up where the user wrote them
 }
 
-fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv")
+fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")
 
 # What evaluates the folds, see in_data(), by whatever name they are given. written, value, usual: of `folds`, and
 # whether it was left out; frame: of the function that was called.
@@ -156,6 +157,7 @@ draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
 # All rows and their response, a list: source, response, n.
 cross_rows <- function(source, request, plan) {
   refuse_beside_folds(request$args, plan$who)
+  check_not_by_column(request$args, source)
   source <- with_row_arguments(source, request$args)
   if (!is.null(source$mask)) {
     stop_argument(sprintf("%s() has no `mask`: `folds` says which rows are held out", plan$who), "mask")

@@ -265,6 +265,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
     stop_argument("`unseen` is for data with a `reference`: without one no level is unseen", "unseen")
   }
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
+  refuse_by_column(max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
   if (!is.null(path)) check_new_folders(path)

@@ -430,8 +430,10 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
 check_response <- function(y, what, advice) {
   bad <- if (is.null(y)) {
     "is missing"
+  } else if (inherits(y, "Surv")) {
+    "is a Surv object, and gbt has no survival models"
   } else if (length(dim(y)) > 1L || is.data.frame(y)) {
-    "must be a vector, not a table with several columns"
+    "has several columns; a model has one response: train one model for each column"
   } else if (inherits(y, c("Date", "POSIXt", "difftime"))) {
     sprintf("is a %s; turn it into a number with as.numeric() or into classes with factor()", class(y)[1L])
   } else if (!is.atomic(y) || is.complex(y) || is.raw(y)) {

@@ -56,6 +56,7 @@ training_frame <- function() {
 # function of the rows.
 prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- read_request(given)
+  check_not_by_column(request$args, source)
   rows <- read_rows(with_row_arguments(source, request$args), request)
   if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)

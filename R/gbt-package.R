@@ -7,8 +7,8 @@
 #'
 #' @section One model everywhere:
 #' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads, the
-#' processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (on GPUs this is
-#' proven by emulation only so far).
+#' processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (CPU, or a GPU
+#' with CUDA: tested on an H100 and by emulation on the CPU, see [gbt_train()]).
 #'
 #' @section Errors and warnings: Every error has the class `gbt_error` and one that tells its kind:
 #' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,

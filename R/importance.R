@@ -87,6 +87,7 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
     return(shap_importance(model, data, trees, ...))
   }
+  refuse_top(...names())
   unknown <- written_dots(...)
   if (folded) unknown[["level"]] <- NULL
   check_no_dots(unknown, c(known, permutation_arguments))
@@ -96,6 +97,15 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
   by <- match_choice(by, c("column", "feature"), "by")
   if (inherits(model, "gbt_cv")) return(folds_importance(model, type, trees, by, ...))
   importance_table(importance_sums(model, check_rounds(trees, model), by), type)
+}
+
+# How many features to show is no question of gbt_importance().
+refuse_top <- function(given) {
+  top <- intersect(gsub(".", "_", given, fixed = TRUE), c("top", "top_n", "n", "n_top", "top_k", "max_num_features",
+                                                          "num_features", "n_features", "max_features"))
+  if (length(top) == 0L) return(invisible())
+  stop_argument(sprintf(paste("gbt_importance() has no `%s`, it gives all features; head(importance, 10) takes the",
+                              "first ones, print() and plot() have `top`"), top[1L]), top[1L])
 }
 
 # list by feature of shares: feature, gain, cover, frequency.

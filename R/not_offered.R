@@ -90,9 +90,10 @@ not_offered <- local({
   no("col_sample_rate", "`colsample_bynode` is the share of the features that a split may use", 1)
   no("min_split_improvement", "`gamma` is the least gain of a split")
   no("updater", "there is one way to grow trees, by histograms", "grow_quantile_histmaker", "grow_histmaker")
-  no("process_type", "existing trees cannot be updated; `init_model` goes on from a model", "default")
-  no("refresh_leaf refit_decay_rate", "existing trees cannot be updated; `init_model` goes on from a model")
-  no("refit", "existing trees cannot be updated; `init_model` goes on from a model", FALSE)
+  updating <- "existing trees cannot be updated; `init_model` goes on from a model, gbt_refit() trains anew"
+  no("process_type", updating, "default")
+  no("refresh_leaf refit_decay_rate", updating)
+  no("refit", updating, FALSE)
 
   # categories
   no("enable_categorical", "factor columns are always taken as they are", TRUE)
@@ -163,10 +164,15 @@ not_offered <- local({
   no("fobj", "give your own objective as `objective = list(gradient = , hessian = )`")
   no("multi_error_top_k", "give it with the metric: eval_metric = \"top_error@k\"", 1)
   no("auc_mu_weights", "this form of the metric is not offered; give a gbt_metric()")
-  folds <- "train on one gbt_data() with a `mask` for each fold; cross-validation in one call is not offered"
-  no("nfold nfolds cv_folds fold_count", folds, 0)
-  no("folds train_folds fold_column stratified showsd inverted partition_random_seed shuffle return_models", folds)
-  no("prediction", folds, FALSE)
+  no("nfold nfolds cv_folds fold_count", "gbt_cv() cross-validates: gbt_cv(x, y, folds = 5)", 0)
+  no("folds fold_column", "gbt_cv(folds = ) takes a number of folds, or the fold of each row")
+  no("train_folds inverted", "gbt_cv(folds = ) takes a list of the rows that each fold holds out")
+  no("stratified", "gbt_cv() draws folds by classes; gbt_cv(stratify = ) changes that")
+  no("showsd", "gbt_cv() always gives standard errors of the means over folds")
+  no("partition_random_seed", "`seed` decides how gbt_cv() draws folds")
+  no("shuffle", "gbt_cv() draws rows for its folds by `seed`; give folds of your own as gbt_cv(folds = )")
+  no("return_models", "gbt_cv(keep_models = TRUE) keeps the model of each fold", FALSE)
+  no("prediction", "gbt_cv() always returns the predictions of held-out rows, as `predictions`", FALSE)
   no("subset", "without a formula give those rows of x and y, or a `mask`")
   no("train_fraction", "use `valid`: the share of rows to hold out", 1)
   no("validation_fraction", "use `valid`: the share of rows to hold out")
@@ -203,15 +209,15 @@ not_offered <- local({
   no("save_period", kept, -1)
   no("snapshot_freq", kept, -1, 0)
   no("save_snapshot", kept, FALSE)
-  no("allow_writing_files", "nothing is ever written", FALSE)
-  no("train_dir", "nothing is ever written")
+  no("allow_writing_files", "files are written only where `checkpoint` asks for them", FALSE)
+  no("train_dir", "files are written only where `checkpoint` asks for them")
   no("save_name output_model model_out model_output", "gbt_save(model, file) writes a model")
-  no("save_binary is_save_binary is_save_binary_file", "binned data are not written", FALSE)
+  no("save_binary is_save_binary is_save_binary_file", "gbt_data(x, path = ) writes binned data to a folder", FALSE)
   no("convert_model convert_model_file convert_model_language saved_feature_importance_type",
      "as.data.frame(model) gives all nodes")
   no("config config_file parser_config_file", "parameters are not read from a file; give a list, `params`")
   no(paste("header has_header delimiter two_round two_round_loading use_two_round_loading precise_float_parser",
-           "column_description"), "data are not read from files; read them first")
+           "column_description"), "gbt_data(gbt_files()) reads data from CSV files")
   quiet <- "`verbose = 0`, the default, is silence; `verbose = 1` writes lines of the log"
   talks <- function(given) {
     verbose <- given[["verbose"]]
@@ -224,7 +230,7 @@ not_offered <- local({
   no("verbose_eval", paste0(quiet, ", one in `verbose_every` rounds"),
      holds = function(value, given) if (talks(given)) is_same(value, TRUE) else is_no(value))
   no("monitor_training", "`eval_train = TRUE` evaluates the training data", FALSE)
-  no("metric_update_interval metadata name graph pool", "there is no such thing here, see ?gbt_train")
+  no("metric_update_interval metadata name graph pool", "there is nothing like it; ?gbt_train lists the arguments")
   no("callback", "functions to call after every round are `callbacks`")
   no("plot plot_file", "plot(model) draws the log of a model", FALSE)
 
@@ -237,7 +243,7 @@ not_offered <- local({
   no("offset_column", "give the offset itself; with a formula, `offset = column`")
   no("data train train_data train_data_file data_filename learn_pool",
      "the data are the first argument: gbt_train(x, y), or the second after a formula")
-  no("reference", "validation data in the cuts of others are made by gbt_data(reference = )")
+  no("reference", "gbt_data(reference = ) makes data with the cuts of other data")
   no("keep_data", "a model never keeps the training data", FALSE)
   no("free_raw_data", "a model never keeps the training data", TRUE)
   no("reset_data", "a model never keeps the training data")

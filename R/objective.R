@@ -99,15 +99,28 @@ objective_params <- function() {
   package_state$objective_params
 }
 
-# Objectives of other packages that gbt does not have, as patterns in lower case.
-objectives_not_offered <- c(
-  "^binary:logitraw$", "^binary:hinge$", "^reg:", "^rank:", "^survival:", "^multiclassova$", "^ova$",
-  "^multiclassonevsall$", "^fair$", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft",
-  "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$",
-  "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$",
-  "^quasibinomial$", "^cross_entropy_lambda$", "^xentlambda$", "^multiclass_ova$", "^ovr$", "^xendcg",
-  "^multiquantile", "^loglinquantile"
-)
+# Objectives of other packages that gbt does not have: patterns in lower case -> what to do instead, "" where there is
+# nothing to say. The first pattern that fits says it.
+objectives_not_offered <- local({
+  out <- character(0)
+  no <- function(patterns, instead) {
+    patterns <- strsplit(patterns, " ", fixed = TRUE)[[1L]]
+    out <<- c(out, stats::setNames(rep(instead, length(patterns)), patterns))
+  }
+  no("^binary:logitraw$", "use \"logistic\" and predict(type = \"link\")")
+  no("^binary:hinge$ ^adaboost$ ^huberized$ ^focal", "\"logistic\" is for two classes")
+  no("^quasibinomial$ ^cross_entropy_lambda$ ^xentlambda$", "\"logistic\" takes shares from 0 to 1")
+  no("^multiclassova$ ^multiclass_ova$ ^multiclassonevsall$ ^ova$ ^ovr$", "\"softmax\" is for several classes")
+  no(paste("^rank: ^lambdarank$ ^rank_xendcg$ ^xendcg ^pairwise$ ^yetirank ^pairlogit ^query ^lambdamart$",
+           "^stochasticrank ^stochasticfilter"), "gbt has no ranking")
+  no("^survival ^cox ^aft", "gbt has no survival models")
+  no("^multiquantile", "train one model with objective \"quantile\" for each `quantile_alpha`")
+  no("^multirmse ^multilogloss$ ^multicrossentropy$ ^rmsewithuncertainty$",
+     "a model has one response, so train one for each")
+  no("^loglinquantile", "\"quantile\" is for quantiles")
+  no("^reg: ^fair$ ^tdist ^lq", "")
+  out
+})
 
 # One text -> our name. typed: the argument's name as the user gave it.
 objective_name <- function(x, typed = "objective") {
@@ -115,15 +128,14 @@ objective_name <- function(x, typed = "objective") {
                   param_text("objective", typed))
   if (length(x) != 1L || is.na(x)) stop_argument(must, "objective")
   low <- lower_case(x)
-  if (low == "binary:logitraw") {
-    stop_unsupported("objective \"binary:logitraw\" is not offered; use \"logistic\" and predict(type = \"link\")",
-                     "objective")
-  }
   name <- unname(objective_aliases()[low])
   if (!is.na(name)) return(name)
-  if (any(vapply(objectives_not_offered, grepl, NA, x = low))) {
-    stop_unsupported(sprintf(paste("objective \"%s\" is not offered; gbt_objectives() lists those that are, and your",
-                                   "own is list(gradient = , hessian = )"), x), "objective")
+  fits <- vapply(names(objectives_not_offered), grepl, NA, x = low)
+  if (any(fits)) {
+    why <- objectives_not_offered[[which(fits)[1L]]]
+    if (nzchar(why)) why <- paste0(": ", why)
+    stop_unsupported(sprintf(paste("objective \"%s\" is not offered%s; gbt_objectives() lists those that are, and your",
+                                   "own is list(gradient = , hessian = )"), x, why), "objective")
   }
   stop_argument(sprintf("%s, not \"%s\"%s", must, x, suggest(x, names(objective_aliases()), "\"")), "objective")
 }

@@ -136,6 +136,25 @@ check_enum <- function(value, info, typed = info$name) {
   value
 }
 
+# Numbers that hold for all columns: `max_bin = c(age = 10)` would be meant for one column alone. source: see fit.R.
+check_not_by_column <- function(args, source) {
+  single <- c(params_table()$name, host_table$name, unname(objective_params()), "mtry")
+  given <- Filter(function(name) !is.null(names(args$value[[name]])), intersect(names(args$value), single))
+  if (length(given) == 0L) return(invisible())
+  columns <- c(if (is.null(source$x)) source$data$feature_names else names_of_table(source$x), all.vars(source$parsed))
+  for (name in given) refuse_by_column(args$value[[name]], name, columns, args$typed[name])
+}
+
+# The name of a value may be that of the parameter, as in `eta = best["eta"]`, or say how it was made ("90%").
+refuse_by_column <- function(value, name, columns, typed = name) {
+  label <- names(value)
+  if (length(value) != 1L || length(label) != 1L || is.na(label) || canonical_name(label) %in% name) return(invisible())
+  near <- if (make.names(label) == label) nearest_name(label, columns)
+  if (!label %in% columns && length(near) == 0L) return(invisible())
+  stop_argument(sprintf("%s is one value for all columns, but has the name `%s`; leave the name out: %s = %s",
+                        param_text(name, typed), label, name, quote_value(unname(value))), name)
+}
+
 # A row of a table as a list: much cheaper than a data frame of one row.
 table_row <- function(table, i) lapply(table, .subset2, i)
 

@@ -72,7 +72,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts. With an `output`: the number of rows, invisibly.
 #' @section Devices:
-#' Predictions of all types are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]).
+#' Predictions of all types are the same bits on a CUDA device (tested on an H100 and by emulation, see [gbt_train()]).
 #' Contributions and interactions go there where it is asked for by name: rows go through the trees there, while the
 #' trees are made ready by the CPU, and so is the background. For them `"auto"` is the CPU. For other types `"auto"`,
 #' the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns
@@ -228,7 +228,7 @@ predict_elsewhere <- local({
   shap <- "contributions of columns (SHAP values) are type = \"contrib\", their interactions type = \"interaction\""
   rows <- "the rows to predict are `newdata`"
   threads <- "the number of threads is `threads`"
-  spread <- "there are no standard errors or intervals of predictions"
+  spread <- "gbt_conformal() makes prediction intervals: predict(gbt_conformal(model, data), newdata, level = 0.9)"
   list(
     ntree_limit = rounds, ntreelimit = rounds, iteration_range = rounds, iterationrange = rounds, n_trees = rounds,
     num_iteration = rounds, start_iteration = rounds, num_trees = rounds, ntree_end = rounds, nrounds = rounds,
@@ -238,7 +238,7 @@ predict_elsewhere <- local({
     predinteraction = shap, pred_interact = shap, data = rows, newx = rows, new_data = rows,
     nthread = threads, nthreads = threads, num_threads = threads, n_jobs = threads, thread_count = threads,
     probability = "probabilities are type = \"prob\"",
-    se_fit = spread, interval = spread,
+    se_fit = spread, interval = spread, level = spread, interval_type = spread,
     reshape = "more than two classes always give a matrix with a column for each",
     missing = "NA and NaN are missing; set other codes to NA in the data first",
     base_margin = "a known part of the score is `offset`"

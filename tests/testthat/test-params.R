@@ -218,3 +218,38 @@ test_that("texts that lower case fails on are wrong names like others", {
   d <- stats::setNames(data.frame(1:8, 8:1), c("y", "\uffff"))
   expect_identical(gbt_train(y ~ ., d, nrounds = 1, threads = 1)$feature_names, "\uffff")
 })
+
+test_that("a single number that is named by a column is refused, for it would hold for all columns", {
+  d <- mtcars
+  info <- rbind(gbt:::params_table(), gbt:::host_table)
+  by_class <- "subsample"
+  for (name in setdiff(c(info$name[info$kind != "enum"], unname(gbt:::objective_params()), "mtry"), by_class)) {
+    args <- gbt:::collect_args(stats::setNames(list(c(wt = 1)), name))
+    e <- tryCatch(gbt:::check_not_by_column(args, list(x = d[-1])), error = identity)
+    expect_match(conditionMessage(e), sprintf("`%s` is one value for all columns", name))
+    expect_identical(e$parameter, name)
+  }
+  refused <- function(expr) expect_error(expr, "one value for all columns", class = "gbt_error_argument")
+  refused(gbt_train(mpg ~ ., d, nrounds = 2, max_bin = c(wt = 10)))
+  refused(gbt_train(mpg ~ log(wt) + hp, d, nrounds = 2, max_bin = c(wt = 10)))
+  refused(gbt_train(mpg ~ ., d, nrounds = 2, max_bin = c(Wt = 10)))
+  refused(gbt_train(as.matrix(d[-1]), d$mpg, nrounds = 2, max_bin = c(wt = 10)))
+  refused(gbt_train(gbt_data(d[-1]), d$mpg, nrounds = 2, reg_lambda = c(wt = 10)))
+  refused(gbt_train(d[-1], d$mpg, nrounds = 2, params = list(lambda = c(wt = 10))))
+  refused(gbt_data(d[-1], max_bin = c(wt = 10)))
+  refused(gbt_data(as.matrix(d[-1]), max_bin = c(wt = 10)))
+  refused(gbt_cv(mpg ~ ., d, nrounds = 2, max_bin = c(wt = 10)))
+  refused(gbt_tune(mpg ~ ., d, space = list(eta = c(0.1, 0.2)), configs = 2, nrounds = 2, max_bin = c(wt = 10)))
+  # a name that says how the number came about is none of a column
+  plain <- gbt_train(mpg ~ ., d, nrounds = 2, eta = 0.2, max_bin = 9, objective = "huber", huber_delta = 4, threads = 1)
+  again <- gbt_train(mpg ~ ., d, nrounds = 2, eta = c(learning_rate = 0.2), max_bin = c(max_bin = 9),
+                     objective = "huber", huber_delta = c("90%" = 4), threads = 1)
+  expect_identical(again$state, plain$state)
+  # those that are by column take one
+  expect_identical(gbt_train(mpg ~ ., d, nrounds = 2, monotone = c(wt = -1))$params$monotone[["wt"]], -1L)
+  m <- gbt_train(mpg ~ ., d, nrounds = 2, first_use_penalty = c(wt = 3))
+  expect_identical(m$params$first_use_penalty[["wt"]], 3)
+  m <- gbt_train(mpg ~ ., d, nrounds = 2, feature_weights = c(wt = 3))
+  expect_identical(m$params$feature_weights[["wt"]], 3)
+  expect_length(gbt_train(mpg ~ ., d, nrounds = 2, interactions = list(a = c("wt", "hp")))$params$interactions, 1)
+})

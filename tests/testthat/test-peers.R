@@ -211,7 +211,7 @@ peers <- list(
     verbose_every = metric_period
     ! TRUE = allow_const_label boost_from_average
     ! FALSE = allow_writing_files approx_on_full_history has_time langevin plot plot_file posterior_sampling
-      save_snapshot store_all_simple_ctr
+      return_models save_snapshot store_all_simple_ctr
     ! 2 = fold_len_multiplier
     ! 'None' = target_border
     ! = group_id callback class_names column_description combinations_ctr
@@ -222,7 +222,7 @@ peers <- list(
       gpu_ram_part graph group_weight has_header ignored_features input_borders inverted learn_pool
       metadata metric_update_interval name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
-      per_object_feature_penalties pinned_memory_size pool return_models shuffle simple_ctr
+      per_object_feature_penalties pinned_memory_size pool shuffle simple_ctr
       snapshot_file stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees

@@ -1,0 +1,131 @@
+# What messages about names of other packages say: every function and argument that they name exists, and nothing that
+# an exported function does is called missing.
+exports <- getNamespaceExports("gbt")
+functions <- Filter(function(name) is.function(getExportedValue("gbt", name)), exports)
+methods <- list(predict = gbt:::predict.gbt, print = NULL, plot = NULL, head = utils::head, summary = NULL)
+
+formals_of <- function(name) {
+  f <- methods[[name]]
+  if (is.null(f)) f <- getExportedValue("gbt", name)
+  own <- names(formals(f))
+  if (name == "gbt_data") own <- names(formals(gbt:::gbt_data.default))
+  if (name %in% c("gbt_train", "gbt_cv", "gbt_tune")) {
+    own <- c(own, names(gbt:::alias_list), "params", names(formals(gbt:::gbt_train.formula)))
+  }
+  if (name == "gbt_train") own <- c(own, "y")
+  if (name == "predict") own <- c(own, names(formals(gbt:::predict.gbt_conformal)))
+  unique(own)
+}
+
+parameters <- unique(c(names(gbt:::alias_list), unname(gbt:::objective_params()),
+                       unlist(lapply(functions, formals_of)), formals_of("predict"), "top"))
+objectives <- gbt_objectives()$name
+metrics <- gbt:::metrics_table()$name
+
+# All calls in a text such as "gbt_data(x, path = )", a list: name, arguments.
+calls_in <- function(text) {
+  found <- regmatches(text, gregexpr("[A-Za-z_.][A-Za-z0-9_.]*\\((?:[^()]|\\([^()]*\\))*\\)", text))[[1]]
+  inner <- unlist(lapply(found, function(one) {
+    inside <- sub("^[^(]*\\(", "", sub("\\)$", "", one))
+    if (grepl("(", inside, fixed = TRUE)) calls_in(inside)
+  }), recursive = FALSE)
+  c(lapply(found, function(one) {
+    flat <- gsub("\\([^()]*\\)", "", sub("\\)$", "", sub("^[^(]*\\(", "", one)))
+    args <- regmatches(flat, gregexpr("[A-Za-z_.]+(?= = )", flat, perl = TRUE))[[1]]
+    list(name = sub("\\(.*$", "", one), args = args)
+  }), inner)
+}
+
+# What a text names that there is not.
+wrong_in <- function(text) {
+  wrong <- character(0)
+  for (call in calls_in(text)) {
+    ours <- startsWith(call$name, "gbt_")
+    if (ours && !call$name %in% functions) wrong <- c(wrong, paste0(call$name, "()"))
+    if ((ours && call$name %in% functions) || call$name == "predict") {
+      wrong <- c(wrong, setdiff(call$args, formals_of(call$name)))
+    }
+    if (!ours && !call$name %in% names(methods) && !exists(call$name, mode = "function", envir = baseenv()) &&
+          !call$name %in% getNamespaceExports("stats")) {
+      wrong <- c(wrong, paste0(call$name, "()"))
+    }
+  }
+  quoted <- regmatches(text, gregexpr("`[^`]+`", text))[[1]]
+  names <- sub(" = .*$", "", gsub("`", "", quoted))
+  results <- "predictions" # of gbt_cv()
+  c(wrong, setdiff(names, c(parameters, results, gsub("\\*", "bytree", names[grepl("_\\*$", names)]),
+                            "colsample_*")))
+}
+
+texts <- c(vapply(gbt:::not_offered, `[[`, "", "instead"), unlist(gbt:::predict_elsewhere),
+           gbt:::objectives_not_offered)
+
+test_that("functions and arguments that these texts name exist", {
+  expect_identical(wrong_in("gbt_nothing(x) makes `eta`"), "gbt_nothing()") # the check can fail
+  expect_identical(wrong_in("gbt_cv(nofold = 3)"), "nofold")
+  expect_identical(wrong_in("`etta` is it"), "etta")
+  wrong <- lapply(texts, wrong_in)
+  wrong <- unlist(Map(setdiff, wrong, sub("subsample_freq", "bagging_freq", names(texts)))) # they may name themselves
+  expect_identical(unname(wrong), character(0))
+  quoted <- unlist(regmatches(texts, gregexpr("(?<=objective )\"[a-z_]+\"", texts, perl = TRUE)))
+  expect_identical(setdiff(gsub("\"", "", quoted), objectives), character(0))
+})
+
+test_that("a name that is an argument of an exported function is not called missing", {
+  words <- c("label", "y", "data", "reference", "group", "name", "callback", "plot", "importance", "subset",
+             "size", "tree", "quiet") # other things here
+  for (name in names(gbt:::not_offered)) {
+    its <- Filter(function(f) name %in% setdiff(names(formals(getExportedValue("gbt", f))), "..."), functions)
+    if (length(its) == 0L || name %in% words) next
+    text <- gbt:::not_offered[[name]]$instead
+    named <- vapply(calls_in(text), `[[`, "", "name")
+    expect_true(any(named %in% its), label = sprintf("`%s`, an argument of %s: \"%s\"", name, its[1], text))
+  }
+  expect_match(gbt:::not_offered$folds$instead, "gbt_cv", fixed = TRUE)
+})
+
+test_that("no text denies what is there", {
+  topics <- c("cross-validation" = "gbt_cv", interval = "gbt_conformal", "read from files" = "gbt_files",
+              "standard error" = "gbt_cv", "binned data are not" = "gbt_data", "prediction interval" = "gbt_conformal")
+  denied <- grep("not offered|there (is|are) no |are not |cannot ", texts, value = TRUE)
+  for (topic in names(topics)) expect_identical(unname(grep(topic, denied, value = TRUE)), character(0))
+  # what is not offered: nothing exported has such a name
+  absent <- c("rank", "surv", "cox", "ndcg", "langevin", "ova", "embedding")
+  for (topic in absent) expect_identical(grep(topic, c(functions, objectives, metrics), value = TRUE), character(0))
+  aliases <- names(gbt:::objective_aliases())
+  taken <- vapply(names(gbt:::objectives_not_offered), function(p) any(grepl(p, aliases)), NA)
+  expect_identical(names(taken)[taken], "^reg:") # what is there is looked up first
+  known <- unlist(gbt:::metric_names())
+  expect_identical(intersect(names(gbt:::metrics_not_offered), known), character(0))
+  expect_identical(setdiff(unlist(gbt:::metrics_not_offered), metrics), character(0))
+  expect_identical(intersect(gbt:::metrics_of_ranking, known), character(0))
+  expect_identical(intersect(gsub(".", "_", names(gbt:::predict_elsewhere), fixed = TRUE),
+                             names(formals(gbt:::predict.gbt))), character(0))
+})
+
+test_that("users of other packages are told what to use", {
+  d <- mtcars[1:20, ]
+  expect_snapshot(error = TRUE, {
+    gbt_train(mpg ~ ., d, nfold = 5)
+    gbt_train(mpg ~ ., d, cv.folds = 5)
+    gbt_train(mpg ~ ., d, folds = 5)
+    gbt_cv(mpg ~ ., d, prediction = TRUE)
+    gbt_cv(mpg ~ ., d, stratified = TRUE)
+    gbt_train(mpg ~ ., d, header = TRUE)
+    gbt_train(mpg ~ ., d, objective = "cox")
+    gbt_train(mpg ~ ., d, objective = "lambdarank")
+    gbt_train(mpg ~ ., d, objective = "MultiQuantile")
+    gbt_train(cbind(mpg, wt) ~ ., d, nrounds = 2)
+    gbt_train(d[-1], as.matrix(d[1:2]), nrounds = 2)
+    gbt_train(d[-1], structure(as.matrix(d[1:2]), class = "Surv"), nrounds = 2)
+    gbt_train(mpg ~ ., d, max_deep = 3)
+  })
+  m <- gbt_train(mpg ~ ., d, nrounds = 2, threads = 1)
+  expect_snapshot(error = TRUE, {
+    predict(m, d, interval = "prediction")
+    predict(m, d, se.fit = TRUE)
+    gbt_importance(m, top_n = 3)
+    gbt_importance(m, n = 3)
+  })
+  expect_s3_class(gbt_cv(mpg ~ ., d, cv.folds = 3, nrounds = 2, threads = 1), "gbt_cv")
+})
