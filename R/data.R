@@ -155,8 +155,10 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' ordinary, extreme numbers. Numbers that are names of things are categories where `cat_features` says so. A matrix
 #' without column names gets `f1`, `f2`, ...
 #'
-#' The object holds binned rows outside of R's memory. They cannot be saved, nor sent to another process: create the
-#' object anew there. Models have no such limit.
+#' The object is a handle: it points to binned rows outside of R's memory, and copies of the object share them. So it
+#' cannot be saved, nor sent to another process: create the object anew there, or keep the bins in a folder (`path`) and
+#' open that by [gbt_open()]. `identical()` is `FALSE` for two objects of the same data, and
+#' `options(future.globals.onReference = "error")` refuses them. Models are values and have no such limits.
 #'
 #' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
 #'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, a connection of package DBI,

@@ -146,8 +146,8 @@ check_model <- function(x, parameter = "object") {
     stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
   }
   # `$<-` on a model is nobody's fault as long as what gbt reads stays what it was
+  if (.Call(C_gbt_model_known, x)) return(x) # before every single-row prediction: nothing was replaced since then
   fields <- unclass(x)
-  if (.Call(C_gbt_model_known, fields)) return(x) # before every single-row prediction: nothing was replaced since then
   fault <- model_fault(fields)
   if (!is.null(fault)) {
     stop_argument(sprintf("`%s` is a model whose fields were changed: `%s` must be %s", parameter, fault$field,

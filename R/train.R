@@ -517,7 +517,7 @@
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.
 #'
-#' @return A model: a list of class `gbt` that can be kept and sent around like any R object, with
+#' @return A model: a list of class `gbt`, and a plain value (equal trainings give `identical()` models), with
 #'   \item{state}{the model's bytes, a raw vector}
 #'   \item{objective, classes, response}{what was minimised, the classes (`NULL` for numbers), what the response was}
 #'   \item{feature_names, feature_types}{the features}

@@ -8,6 +8,7 @@
 #ifndef R_GBT_H
 #define R_GBT_H
 
+#include <R_ext/Rdynload.h>
 #include <Rinternals.h>
 
 #include "gbt/gbt.h"
@@ -91,16 +92,25 @@ void r_use_end(const r_use *use);
 /* Frees what the handle owns now; an empty one is left as it is. */
 void r_handle_free(SEXP x, r_kind kind);
 
-/* A handle of an r_model for `state`: `cache` itself when it belongs to these bytes (filled if it is nil), else a new
- * one. Raises gbt_error_format. Protect it as long as the model is used. */
+/* The field `cache` of a model: a raw vector of length 0 that keeps this handle out of the sight of R code. */
+SEXP r_cache_new(SEXP handle);
+
+/* Gives the list of a model an empty handle where `cache` is raw(0) as it was read from a file or another process. */
+void r_cache_adopt(SEXP fields);
+
+/* Once, when the package is loaded. */
+void r_cache_start(DllInfo *dll);
+
+/* A handle of an r_model for `state`: that in `cache` when it belongs to these bytes (filled if it is empty), else a
+ * new one. cache: of any type. Raises gbt_error_format. Protect it as long as the model is used. */
 SEXP r_model_handle(SEXP state, SEXP cache);
 const gbt_model *r_model_get(SEXP handle);
 gbt_predictor *r_model_predictor(SEXP handle);
 
 /* The fields of a model (a list) that were found to go with the bytes that its cache has opened; and whether these are
- * the same objects still, none of them replaced. cache: of any type. */
-void r_model_remember(SEXP cache, SEXP fields);
-int r_model_knows(SEXP cache, SEXP fields);
+ * the same objects still, none of them replaced. */
+void r_model_remember(SEXP fields);
+int r_model_knows(SEXP fields);
 
 /* ---- r_args.c: reading arguments and making texts ---- */
 

@@ -1,10 +1,18 @@
 /* External pointers. A handle is made empty, with its finalizer, before the engine makes the object that it owns, so
  * that no jump can lose one. The tag is a symbol per kind and is checked on every use.
  *
- * A model's handle ("cache") looks into the bytes of `state`. It must keep them alive, but not by its prot field: that
+ * A model's handle looks into the bytes of `state`. It must keep them alive, but not by its prot field: that
  * would be written out again with every saveRDS(). So the bytes are in a list, the value of a weak reference whose
- * key is the handle: alive as long as the handle is, and never written. */
+ * key is the handle: alive as long as the handle is, and never written.
+ *
+ *   model$cache   raw(0), of the ALTREP class "model_cache"  --data1-->  handle  --address-->  r_model
+ *
+ * A model must be a value to R: two equal ones are identical(), and no external pointer may be found in one. So `cache`
+ * is a raw vector of length 0 that keeps the handle where R code does not look. Copies of the model share the handle. A
+ * file or a stream has raw(0) alone; what is read from it gets an empty handle when it is first used. */
 #include "r_gbt.h"
+
+#include <R_ext/Altrep.h>
 
 #include <string.h>
 
@@ -139,6 +147,64 @@ static gbt_status open_model(SEXP state, r_model **out, gbt_error *err) {
   return status;
 }
 
+/* ---- the field `cache` of a model ---- */
+
+static R_altrep_class_t cache_class;
+
+static SEXP empty_model_handle(void) { return R_MakeExternalPtr(NULL, Rf_install(tags[R_MODEL]), R_NilValue); }
+
+SEXP r_cache_new(SEXP handle) {
+  PROTECT(handle);
+  SEXP none = PROTECT(Rf_allocVector(RAWSXP, 0));
+  SEXP x = R_new_altrep(cache_class, handle, none);
+  UNPROTECT(2);
+  return x;
+}
+
+/* The handle in a `cache`, or nil. Files of earlier versions have the handle itself there. */
+static SEXP handle_of(SEXP cache) {
+  SEXP x = R_altrep_inherits(cache, cache_class) ? R_altrep_data1(cache) : cache;
+  return is_handle(x, R_MODEL) ? x : R_NilValue;
+}
+
+/* The list is changed in place, in front of all who hold it: by a value that is identical to what was there. */
+void r_cache_adopt(SEXP fields) {
+  SEXP cache = r_item(fields, "cache");
+  if (TYPEOF(cache) != RAWSXP || ALTREP(cache) || ALTREP(fields) || Rf_xlength(cache) > 0) return;
+  SEXP own = PROTECT(r_cache_new(empty_model_handle()));
+  SHALLOW_DUPLICATE_ATTRIB(own, cache);
+  for (R_xlen_t i = 0; i < Rf_xlength(fields); i++) {
+    if (VECTOR_ELT(fields, i) == cache) SET_VECTOR_ELT(fields, i, own);
+  }
+  UNPROTECT(1);
+}
+
+static R_xlen_t cache_length(SEXP x) {
+  (void)x;
+  return 0;
+}
+
+static void *cache_dataptr(SEXP x, Rboolean writable) {
+  (void)writable;
+  return RAW(R_altrep_data2(x));
+}
+
+/* R copies elements of a list only when it copies `state` as well, whose copy the old handle does not look into. */
+static SEXP cache_duplicate(SEXP x, Rboolean deep) {
+  (void)x;
+  (void)deep;
+  return r_cache_new(empty_model_handle());
+}
+
+void r_cache_start(DllInfo *dll) {
+  cache_class = R_make_altraw_class("model_cache", "gbt", dll);
+  R_set_altrep_Length_method(cache_class, cache_length);
+  R_set_altvec_Dataptr_method(cache_class, cache_dataptr);
+  R_set_altrep_Duplicate_method(cache_class, cache_duplicate);
+}
+
+/* ---- models ---- */
+
 static int holds(SEXP handle, SEXP state) {
   const r_model *m = R_ExternalPtrAddr(handle);
   return m != NULL && m->bytes == RAW_RO(state);
@@ -146,13 +212,13 @@ static int holds(SEXP handle, SEXP state) {
 
 SEXP r_model_handle(SEXP state, SEXP cache) {
   if (TYPEOF(state) != RAWSXP) r_stop("a model's state must be a raw vector");
-  SEXP x = R_NilValue;
-  if (is_handle(cache, R_MODEL)) {
-    if (holds(cache, state)) return cache;
-    if (R_ExternalPtrAddr(cache) == NULL) x = cache; /* came back from a file or another process */
+  SEXP x = handle_of(cache);
+  if (x != R_NilValue) {
+    if (holds(x, state)) return x;
+    if (R_ExternalPtrAddr(x) != NULL) x = R_NilValue; /* of other bytes; an empty one came from a file or a process */
   }
   r_mem_settle();
-  if (x == R_NilValue) x = R_MakeExternalPtr(NULL, Rf_install(tags[R_MODEL]), R_NilValue);
+  if (x == R_NilValue) x = empty_model_handle();
   PROTECT(x);
   MARK_NOT_MUTABLE(state);
   /* A value that somebody else holds would be copied by R, and the copy be kept alive instead: hence the list. Its
@@ -176,16 +242,20 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   return x;
 }
 
-/* The opened model of a handle, or NULL. */
-static const r_model *model_of(SEXP x) { return is_handle(x, R_MODEL) ? R_ExternalPtrAddr(x) : NULL; }
-
-void r_model_remember(SEXP cache, SEXP fields) {
-  const r_model *m = model_of(cache);
-  if (m != NULL) SET_VECTOR_ELT(m->box, 1, fields);
+/* The opened model of these fields' cache, or NULL. */
+static const r_model *model_of(SEXP fields) {
+  SEXP handle = handle_of(r_item(fields, "cache"));
+  return handle == R_NilValue ? NULL : R_ExternalPtrAddr(handle);
 }
 
-int r_model_knows(SEXP cache, SEXP fields) {
-  const r_model *m = model_of(cache);
+void r_model_remember(SEXP fields) {
+  const r_model *m = model_of(fields);
+  SEXP state = r_item(fields, "state");
+  if (m != NULL && TYPEOF(state) == RAWSXP && m->bytes == RAW_RO(state)) SET_VECTOR_ELT(m->box, 1, fields);
+}
+
+int r_model_knows(SEXP fields) {
+  const r_model *m = model_of(fields);
   if (m == NULL || VECTOR_ELT(m->box, 1) == R_NilValue) return 0;
   SEXP known = VECTOR_ELT(m->box, 1);
   R_xlen_t n = Rf_xlength(known);

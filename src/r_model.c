@@ -147,7 +147,12 @@ SEXP r_gbt_model_mean(SEXP states, SEXP meta) {
   return out;
 }
 
-SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
+SEXP r_gbt_model_cache(SEXP state) {
+  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+  SEXP cache = r_cache_new(handle);
+  UNPROTECT(1);
+  return cache;
+}
 
 /* ---- what is in it ---- */
 
@@ -263,12 +268,14 @@ SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP 
   return out;
 }
 
-/* Whether these fields of a model were checked before. */
-SEXP r_gbt_model_known(SEXP fields) { return Rf_ScalarLogical(r_model_knows(r_item(fields, "cache"), fields)); }
+/* Whether these fields of a model were checked before. First the model gets a handle, where a file had none. */
+SEXP r_gbt_model_known(SEXP fields) {
+  r_cache_adopt(fields);
+  return Rf_ScalarLogical(r_model_knows(fields));
+}
 
 SEXP r_gbt_model_remember(SEXP fields) {
-  SEXP state = r_item(fields, "state"), cache = r_item(fields, "cache");
-  if (r_model_handle(state, cache) == cache) r_model_remember(cache, fields);
+  r_model_remember(fields);
   return R_NilValue;
 }
 
