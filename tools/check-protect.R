@@ -13,10 +13,11 @@
 
 allocators <- paste0(
   "^(Rf_(alloc|mk|Scalar|cons$|lcons|lang|list|coerce|eval|duplicate|shallow_dup|setAttrib|classgets|namesgets)|",
-  "R_(MakeExternalPtr|MakeWeakRef|NewEnv|Parse|tryEval|tryCatch|Exec|FindNamespace|RegisterC|CheckUser|alloc$|gc))"
+  "R_(MakeExternalPtr|MakeWeakRef|new_altrep|NewEnv|Parse)|",
+  "R_(tryEval|tryCatch|Exec|FindNamespace|RegisterC|CheckUser|alloc$|gc))"
 )
 # These may be given a new object: they allocate nothing, or protect it themselves.
-takes_new <- c("PROTECT", "SET_VECTOR_ELT", "SET_STRING_ELT", "Rf_ScalarString", "r_handle_new")
+takes_new <- c("PROTECT", "SET_VECTOR_ELT", "SET_STRING_ELT", "Rf_ScalarString", "r_handle_new", "r_cache_new")
 
 strip <- function(lines) {
   text <- paste(lines, collapse = "\n")
