@@ -45,14 +45,20 @@ as_tibble_here <- function(x) {
 #' are registered when the package is loaded.
 #'
 #' @section tidymodels:
-#' Engine `"gbt"` of `parsnip::boost_tree()`, for regression and classification (not for censored regression). All
-#' arguments are understood: `trees`, `tree_depth`, `learn_rate`, `mtry` (a number of columns for each split; with
-#' `counts = FALSE` a share), `min_n` (least rows of a leaf), `loss_reduction`, `sample_size` (a share, or above 1 a
-#' number of rows), `stop_iter` (with the share `validation` of the rows held out, 0.1 when left out). Further arguments
-#' of [gbt_train()] go to `set_engine()`; `threads` is 1 when left out. Tuning draws `learn_rate` from 0.001 to 0.32 and
-#' `sample_size` from a half on, as for other engines. Factors stay whole; sparse matrices are trained
-#' on; weights of cases count; `multi_predict(trees = )` and tuning of `trees` take one training. Types of predictions:
-#' numeric, class, prob, raw.
+#' Engine `"gbt"` of `parsnip::boost_tree()`, for regression and classification, and with parsnip 1.6.0 and newer for
+#' quantile regression (a model for each level; predictions of levels may cross), not for censored regression. All
+#' arguments are understood: `trees`, `tree_depth`, `learn_rate`, `mtry` (a number of columns for each split, cut to all
+#' of them with a warning; with `counts = FALSE` a share), `min_n` (least rows of a leaf), `loss_reduction`,
+#' `sample_size` (a share, or above 1 a number of rows), `stop_iter` (at least 1; the share `validation` of the rows is
+#' held out, 0.1 when left out). `validation` without `stop_iter` adds the metrics of these rows to the model's
+#' `evaluation_log`. Further arguments of [gbt_train()] go to `set_engine()`; `threads` is 1 when left out. Tuning draws
+#' `learn_rate` from 0.001 to 0.32 and `sample_size` from a half on, as for other engines, and has ranges for `lambda`,
+#' `alpha`, `max_leaves`, `colsample_bytree` and `scale_pos_weight` in `set_engine()`. Factors stay whole; sparse
+#' matrices are trained on; weights of cases count. Types of predictions: numeric, class, prob, quantile, raw.
+#'
+#' Tuning of `trees` trains a model for each value, so that what is rated is what `fit()` gives: where `learn_rate` is
+#' left out it follows from the number of trees ([gbt_defaults()]). `multi_predict(trees = )` has predictions by the
+#' first rounds of one model; more trees than the model predicts with count as all of them.
 #' ```r
 #' spec <- boost_tree(trees = 200, learn_rate = 0.05, mode = "regression") |> set_engine("gbt")
 #' fit(spec, mpg ~ ., mtcars) |> predict(mtcars[1:3, ])

@@ -8,50 +8,68 @@
 #' @param x A data frame, a matrix or a sparse matrix of predictors. Factors stay as they are.
 #' @param y The response.
 #' @param weights Case weights.
-#' @param mtry Number of columns that each split may use; with `counts = FALSE` their share.
+#' @param mtry Number of columns that each split may use; with `counts = FALSE` their share. A number above that of the
+#'   columns is cut to it, with a warning.
 #' @param sample_size Share of the rows that each tree sees, or, above 1, their number.
 #' @param stop_iter Rounds without improvement after which training ends. The share `validation` of the rows is held
 #'   out for it.
-#' @param validation Share of the rows that are held out when `stop_iter` is given, 0.1 when left out.
+#' @param validation Share of the rows that are held out, 0.1 when left out and `stop_iter` is given. Without
+#'   `stop_iter` the model's `evaluation_log` has their metrics.
 #' @param counts Is `mtry` a number of columns?
+#' @param quantile_levels Levels of the mode "quantile regression": there is a model for each.
 #' @param ... Arguments of [gbt_train()].
-#' @return A model, see [gbt_train()].
+#' @return A model, see [gbt_train()]; with `quantile_levels` a list of models of class `gbt_quantiles`, whose
+#'   `predict()` gives a matrix with a column for each level.
 #' @keywords internal
 #' @examples
 #' # boost_tree(mtry = 3, trees = 20) with engine "gbt" becomes
 #' gbt_engine_fit(mtcars[-1], mtcars$mpg, mtry = 3, nrounds = 20, threads = 1)
 #' @export
 gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size = NULL, stop_iter = NULL,
-                           validation = NULL, counts = TRUE) {
+                           validation = NULL, counts = TRUE, quantile_levels = NULL) {
   check_flag(counts, "counts")
   args <- list(...)
   if (!is.null(mtry)) args$colsample_bynode <- share_by_engine(mtry, NCOL(x), "mtry", "columns", counts)
   if (!is.null(sample_size)) {
     args$subsample <- share_by_engine(sample_size, NROW(x), "sample_size", "rows", isTRUE(sample_size > 1))
   }
-  if (!is.null(validation)) {
-    if (!is_number(validation, 0) || validation >= 1) {
-      stop_argument("`validation` must be a share of the rows, at least 0 and less than 1", "validation")
-    }
-    if (is.null(stop_iter)) stop_argument("`validation` is for `stop_iter`, which was not given", "validation")
-  }
-  if (!is.null(stop_iter)) {
-    args$early_stopping_rounds <- stop_iter
-    share <- if (is.null(validation)) 0.1 else validation
-    if (is.null(args$valid)) {
-      if (share > 0) args$valid <- share else args$eval_train <- TRUE # as other engines do
-    }
-  }
+  args <- with_held_out(args, stop_iter, validation)
   if (!is.null(weights)) args$weights <- as.double(weights)
   if (is.null(args$verbose)) args$verbose <- 0 # a line for each resample would be too much
+  if (!is.null(quantile_levels)) return(fit_quantiles(x, y, args, quantile_levels))
+  engine_model(x, y, args)
+}
+
+engine_model <- function(x, y, args) {
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
   model
 }
 
+# Arguments with early stopping and validation rows.
+with_held_out <- function(args, stop_iter, validation) {
+  if (!is.null(validation) && (!is_number(validation, 0) || validation >= 1)) {
+    stop_argument("`validation` must be a share of the rows, at least 0 and less than 1", "validation")
+  }
+  if (!is.null(stop_iter)) {
+    if (!is_whole(stop_iter, 1, .Machine$integer.max)) {
+      stop_argument("`stop_iter` must be one whole number, at least 1; leave it out to train all `trees`", "stop_iter")
+    }
+    args$early_stopping_rounds <- stop_iter
+  }
+  if (!is.null(args$valid)) return(args)
+  share <- if (!is.null(validation)) validation else if (is.null(stop_iter)) 0 else 0.1
+  if (share > 0) args$valid <- share else if (!is.null(stop_iter)) args$eval_train <- TRUE # as other engines do
+  args
+}
+
 # A number of columns or rows as their share, or the share itself.
 share_by_engine <- function(value, n, name, noun, counted) {
   if (counted) {
+    if (name == "mtry" && is_whole(value, n + 1, .Machine$integer.max)) {
+      warn_gbt("mtry", sprintf("`mtry` is %.0f, but there are %s: all are used", value, counted(n, "column")))
+      value <- n
+    }
     if (!is_whole(value, 1, n)) {
       hint <- if (name == "mtry") "; for a share set_engine(\"gbt\", counts = FALSE)" else ", or a share of 1 or less"
       stop_argument(sprintf("`%s` must be one whole number from 1 to %.0f, the number of %s%s", name, n, noun, hint),
@@ -65,27 +83,69 @@ share_by_engine <- function(value, n, name, noun, counted) {
   value
 }
 
+# A model for each level: gbt trains one quantile at a time. All have one seed, so the same rows are held out.
+fit_quantiles <- function(x, y, args, levels) {
+  fixed <- intersect(c("objective", "quantile_alpha"), canonical_name(names(args)))
+  if (length(fixed)) {
+    stop_argument(sprintf("`%s` is fixed in mode \"quantile regression\"; give levels by set_mode(quantile_levels = )",
+                          fixed[1L]), fixed[1L])
+  }
+  if (!is.numeric(levels) || anyNA(levels) || !all(levels > 0 & levels < 1)) {
+    stop_argument("`quantile_levels` must be numbers larger than 0 and less than 1", "quantile_levels")
+  }
+  if (!"seed" %in% canonical_name(names(args))) args$seed <- as.double(sample.int(.Machine$integer.max, 1L))
+  models <- lapply(levels, function(level) {
+    engine_model(x, y, c(args, list(objective = "quantile", quantile_alpha = level)))
+  })
+  structure(list(models = models, levels = levels), class = "gbt_quantiles")
+}
+
+#' @export
+predict.gbt_quantiles <- function(object, newdata, ...) {
+  out <- vapply(object$models, function(model) unname(predict.gbt(model, newdata, ...)), numeric(NROW(newdata)))
+  matrix(out, ncol = length(object$levels), dimnames = list(NULL, format_number(object$levels)))
+}
+
+#' @export
+print.gbt_quantiles <- function(x, ...) {
+  cat(sprintf("%s of gbt, of the quantiles %s\n", counted(length(x$levels), "model"),
+              paste(format_number(x$levels), collapse = ", ")))
+  print(x$models[[1L]], ...)
+  invisible(x)
+}
+
 # boost_tree()'s arguments, what gbt_engine_fit() calls them, and the functions of dials that say their ranges, with a
 # range where that of dials is not one of boosting: it lets the learning rate be 1e-10 (exponents of 10 here), and the
-# share of rows a tenth.
+# share of rows a tenth. Those below are arguments of set_engine(), listed here so that tune() has a range for them.
+#
+# No argument has submodels, `trees` neither: the rule for `eta` looks at the number of rounds, and with early stopping
+# or "dart" the first rounds of a long training are not the model of fewer rounds. tune would rate models by the first
+# rounds of the longest training, which fit() with these `trees` does not give.
 parsnip_arguments <- list(
   trees = list("nrounds", fun = "trees"), tree_depth = list("max_depth", fun = "tree_depth"),
   learn_rate = list("eta", fun = "learn_rate", range = c(-3, -0.5)), mtry = list("mtry", fun = "mtry"),
   min_n = list("min_data_in_leaf", fun = "min_n"), loss_reduction = list("gamma", fun = "loss_reduction"),
   sample_size = list("sample_size", fun = "sample_prop", range = c(0.5, 1)),
-  stop_iter = list("stop_iter", fun = "stop_iter")
+  stop_iter = list("stop_iter", fun = "stop_iter"),
+
+  lambda = list("lambda", fun = "penalty_L2"), alpha = list("alpha", fun = "penalty_L1"),
+  max_leaves = list("max_leaves", fun = "num_leaves"),
+  scale_pos_weight = list("scale_pos_weight", fun = "scale_pos_weight"),
+  colsample_bytree = list("colsample_bytree", fun = "sample_prop", range = c(0.3, 1))
 )
 
 register_parsnip <- function() {
   set <- function(name, ...) of_package("parsnip", name)(model = "boost_tree", eng = "gbt", ...)
-  known <- of_package("parsnip", "get_from_env")("boost_tree")
-  if ("gbt" %in% known$engine) return(invisible())
-  for (mode in c("regression", "classification")) {
+  from <- of_package("parsnip", "get_from_env")
+  if ("gbt" %in% from("boost_tree")$engine) return(invisible())
+  quantiles <- "quantile regression" %in% from("boost_tree_modes") # parsnip 1.6.0 and newer
+  for (mode in c("regression", "classification", if (quantiles) "quantile regression")) {
+    levels <- if (mode == "quantile regression") list(quantile_levels = quote(quantile_levels))
     of_package("parsnip", "set_model_engine")("boost_tree", mode, "gbt")
     set("set_dependency", pkg = "gbt", mode = mode)
     set("set_fit", mode = mode, value = list(
       interface = "data.frame", protect = c("x", "y", "weights"), func = c(pkg = "gbt", fun = "gbt_engine_fit"),
-      defaults = list(threads = 1)
+      defaults = c(list(threads = 1), levels)
     ))
     set("set_encoding", mode = mode, options = list(
       predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE, allow_sparse_x = TRUE
@@ -94,7 +154,7 @@ register_parsnip <- function() {
   for (argument in names(parsnip_arguments)) {
     to <- parsnip_arguments[[argument]]
     set("set_model_arg", parsnip = argument, original = to[[1L]], func = c(list(pkg = "dials"), to[-1L]),
-        has_submodel = argument == "trees")
+        has_submodel = FALSE)
   }
   by_predict <- function(type, post = NULL) {
     list(pre = NULL, post = post, func = c(pkg = NULL, fun = "predict"),
@@ -107,6 +167,10 @@ register_parsnip <- function() {
   set("set_pred", mode = "classification", type = "prob",
       value = by_predict("prob", function(x, object) parsnip_probabilities(x, object$lvl)))
   set("set_pred", mode = "classification", type = "raw", value = by_predict("link"))
+  if (quantiles) {
+    set("set_pred", mode = "quantile regression", type = "quantile",
+        value = by_predict("response", of_package("parsnip", "matrix_to_quantile_pred")))
+  }
 }
 
 # A column for each level of the response, also for those that no training row had.
@@ -117,7 +181,7 @@ parsnip_probabilities <- function(prob, levels) {
 }
 
 # Predictions by several numbers of rounds: for each row a table with a row for each number. By parsnip a fit has the
-# class of the model behind "_".
+# class of the model behind "_". A number above the rounds that predictions use counts as these.
 #' @rawNamespace S3method(parsnip::multi_predict, "_gbt")
 multi_predict._gbt <- function(object, new_data, type = NULL, trees = NULL, ...) {
   if ("newdata" %in% names(written_dots(...))) stop_argument("the rows to predict are `new_data`", "newdata")
@@ -127,10 +191,15 @@ multi_predict._gbt <- function(object, new_data, type = NULL, trees = NULL, ...)
   choices <- if (classes) c("class", "prob", "raw") else c("numeric", "raw")
   type <- match_choice(type, choices, "type")
   model <- object$fit
-  if (is.null(trees)) trees <- rounds_used(model)
-  trees <- sort(unique(as.integer(vapply(trees, check_rounds, 1L, model))))
+  last <- rounds_used(model)
+  if (is.null(trees)) trees <- last
+  if (!is.numeric(trees) || !length(trees) || !all(is.finite(trees) & trees >= 0 & trees == floor(trees))) {
+    stop_argument("`trees` must be whole numbers, at least 0", "trees")
+  }
+  trees <- sort(unique(as.integer(pmin(trees, .Machine$integer.max))))
   parts <- lapply(trees, function(k) {
-    out <- stats::predict(model, new_data, trees = k, type = switch(type, numeric = "response", raw = "link", type))
+    out <- stats::predict(model, new_data, trees = min(k, last),
+                          type = switch(type, numeric = "response", raw = "link", type))
     columns <- if (type == "prob") {
       out <- parsnip_probabilities(out, object$lvl)
       stats::setNames(as.list(out), paste0(".pred_", object$lvl))

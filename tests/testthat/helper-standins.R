@@ -55,15 +55,18 @@ predict_unified <- function(u, x) {
 }
 
 # parsnip 1.0 to 1.6: the functions that register an engine, with their checks, and what fit() and predict() do with it.
-stand_in_parsnip <- function() {
+# modes: those of boost_tree(); versions before 1.6 do not have the last one.
+stand_in_parsnip <- function(modes = c("unknown", "regression", "classification", "quantile regression")) {
   env <- new.env()
+  env$modes <- modes
   env$engines <- data.frame(engine = "xgboost", mode = "regression")
   env$args <- env$fit <- env$pred <- env$encoding <- list()
   is_call <- function(f) identical(sort(names(f)), c("fun", "pkg")) || all(names(f) %in% c("fun", "pkg", "range"))
   of <- list(
-    get_from_env = function(items) if (items == "boost_tree") env$engines,
+    get_from_env = function(items) switch(items, boost_tree = env$engines, boost_tree_modes = env$modes),
+    matrix_to_quantile_pred = function(x, object) list(.pred_quantile = x),
     set_model_engine = function(model, mode, eng) {
-      stopifnot(model == "boost_tree", mode %in% c("regression", "classification"))
+      stopifnot(model == "boost_tree", mode %in% env$modes)
       env$engines <- rbind(env$engines, data.frame(engine = eng, mode = mode))
     },
     set_dependency = function(model, eng, pkg, mode) stopifnot(pkg == "gbt"),
@@ -89,8 +92,9 @@ stand_in_parsnip <- function() {
   )
   env$of <- of
   # fit_xy() of boost_tree(...): arguments by their original names, over the engine's defaults
-  env$train <- function(mode, x, y, ...) {
+  env$train <- function(mode, x, y, ..., quantile_levels = NULL) {
     how <- env$fit[[mode]]
+    how$defaults <- lapply(how$defaults, eval, list(quantile_levels = quantile_levels))
     args <- list(...)
     names(args) <- vapply(names(args), function(name) env$args[[name]]$original, "")
     fit <- do.call(getExportedValue(how$func[["pkg"]], how$func[["fun"]]),

@@ -30,11 +30,38 @@ test_that("parsnip's arguments become those of gbt_train()", {
   t <- gbt_train(x, mtcars$mpg, early_stopping_rounds = 2, valid = 0.25, nrounds = 50, seed = 1, threads = 1)
   expect_identical(s$state, t$state)
   expect_snapshot(error = TRUE, {
-    gbt_engine_fit(x, mtcars$mpg, mtry = 11)
+    gbt_engine_fit(x, mtcars$mpg, mtry = 0)
     gbt_engine_fit(x, mtcars$mpg, mtry = 3, counts = FALSE)
     gbt_engine_fit(x, mtcars$mpg, sample_size = 0)
-    gbt_engine_fit(x, mtcars$mpg, validation = 0.5)
+    gbt_engine_fit(x, mtcars$mpg, validation = 1)
+    gbt_engine_fit(x, mtcars$mpg, stop_iter = 0)
+    gbt_engine_fit(x, mtcars$mpg, quantile_levels = 1)
+    gbt_engine_fit(x, mtcars$mpg, quantile_levels = 0.5, objective = "quantile")
   })
+})
+
+test_that("parsnip's engine cuts `mtry`, logs validation rows without early stopping and has models of quantiles", {
+  x <- mtcars[-1]
+  expect_warning(all <- gbt_engine_fit(x, mtcars$mpg, mtry = 11, nrounds = 2, seed = 1, threads = 1),
+                 "`mtry` is 11, but there are 10 columns: all are used", class = "gbt_warning_mtry")
+  expect_identical(all$params$colsample_bynode, 1)
+  logged <- gbt_engine_fit(x, mtcars$mpg, validation = 0.25, nrounds = 6, seed = 1, threads = 1)
+  expect_named(logged$evaluation_log, c("round", "valid_rmse"))
+  expect_null(logged$best_round)
+  expect_identical(logged$nrounds, 6L)
+  plain <- gbt_engine_fit(x, mtcars$mpg, validation = 0, nrounds = 6, seed = 1, threads = 1)
+  expect_same_bytes(plain$state, gbt_train(x, mtcars$mpg, nrounds = 6, seed = 1, threads = 1)$state)
+  both <- gbt_engine_fit(x, mtcars$mpg, quantile_levels = c(0.25, 0.75), nrounds = 5, seed = 1, threads = 1)
+  got <- predict(both, x[1:3, ])
+  expect_identical(colnames(got), c("0.25", "0.75"))
+  for (level in c(0.25, 0.75)) {
+    one <- gbt_train(x, mtcars$mpg, objective = "quantile", quantile_alpha = level, nrounds = 5, seed = 1, threads = 1)
+    expect_identical(unname(got[, format(level)]), unname(predict(one, x[1:3, ])))
+  }
+  expect_identical(dim(predict(both, x[1, ])), c(1L, 2L))
+  early <- withr::with_seed(1, gbt_engine_fit(x, mtcars$mpg, quantile_levels = c(0.1, 0.9), stop_iter = 2, nrounds = 50,
+                                              threads = 1))
+  expect_identical(early$models[[1]]$params$seed, early$models[[2]]$params$seed) # the same rows are held out
 })
 
 test_that("multi_predict() has the predictions of each number of rounds", {
@@ -51,6 +78,9 @@ test_that("multi_predict() has the predictions of each number of rounds", {
   expect_identical(all[[1]]$.pred_none, c(0, 0))
   classes <- method("multi_predict._gbt")(fit, rows)$.pred
   expect_identical(as.character(classes[[3]]$.pred_class), "virginica")
+  expect_identical(vapply(method("multi_predict._gbt")(fit, rows, type = "prob", trees = c(9, 5))$.pred,
+                          function(a) diff(a$.pred_setosa), 0), c(0, 0, 0)) # 9 of 5 rounds
+  expect_error(method("multi_predict._gbt")(fit, rows, trees = -1), "at least 0", class = "gbt_error_argument")
   numbers <- method("multi_predict._gbt")(list(fit = m), mtcars[1:2, ], trees = 3)$.pred
   expect_identical(numbers[[2]]$.pred, unname(predict(m, mtcars[2, ], trees = 3)))
   expect_error(method("multi_predict._gbt")(fit, newdata = rows), class = "gbt_error_argument")
@@ -273,11 +303,14 @@ test_that("parsnip's registry has an engine that trains and predicts", {
     method("register_parsnip")()
     method("register_parsnip")() # once more: gbt was loaded again
   })
-  expect_identical(parsnip$engines$mode[parsnip$engines$engine == "gbt"], c("regression", "classification"))
+  expect_identical(parsnip$engines$mode[parsnip$engines$engine == "gbt"],
+                   c("regression", "classification", "quantile regression"))
   expect_setequal(names(parsnip$args), c("trees", "tree_depth", "learn_rate", "mtry", "min_n", "loss_reduction",
-                                         "sample_size", "stop_iter"))
+                                         "sample_size", "stop_iter", "lambda", "alpha", "max_leaves",
+                                         "scale_pos_weight", "colsample_bytree"))
   expect_identical(parsnip$args$learn_rate$func, list(pkg = "dials", fun = "learn_rate", range = c(-3, -0.5)))
-  expect_true(parsnip$args$trees$has_submodel)
+  # with a submodel tune would rate the first rounds of the longest training, whose `eta` follows from its length
+  expect_false(any(vapply(parsnip$args, `[[`, NA, "has_submodel")))
   fit <- parsnip$train("regression", mtcars[-1], mtcars$mpg, trees = 7, tree_depth = 2, learn_rate = 0.2, mtry = 5,
                        min_n = 3, loss_reduction = 0.1)
   want <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 7, max_depth = 2, eta = 0.2, colsample_bynode = 0.5,
@@ -291,6 +324,11 @@ test_that("parsnip's registry has an engine that trains and predicts", {
   expect_named(prob, levels(y))
   expect_identical(prob$setosa, unname(predict(fit$fit, iris, type = "prob")[, "setosa"]))
   expect_identical(parsnip$predict(fit, iris, "raw"), predict(fit$fit, iris, type = "link"))
+  fit <- parsnip$train("quantile regression", mtcars[-1], mtcars$mpg, trees = 3, quantile_levels = c(0.1, 0.9))
+  expect_identical(parsnip$predict(fit, mtcars, "quantile")$.pred_quantile, predict(fit$fit, mtcars))
+  older <- stand_in_parsnip(c("unknown", "regression", "classification"))
+  with_stand_ins(list(parsnip = older$of), method("register_parsnip")())
+  expect_identical(older$engines$mode[older$engines$engine == "gbt"], c("regression", "classification"))
 })
 
 test_that("mlr3's learners validate and tune their rounds from within", {
