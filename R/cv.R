@@ -18,8 +18,9 @@
 #'
 #' @section What is shared:
 #' Cuts of numeric columns and the order of levels come from all rows, those of the folds among them: bins know where
-#' values lie, never their response. Statistics of the response are made fold by fold. So a fold's model is, to the
-#' last bit, that of `gbt_train(gbt_data(x), y, mask = )`.
+#' values lie, never their response. Statistics of the response are made fold by fold. Rules for parameters (see
+#' [gbt_defaults()]) look at the number of all rows, and all folds have the same parameters. So a fold's model is, to
+#' the last bit, that of `gbt_train(x, y, mask = )`. Rows of weight 0 count in no rule: folds are drawn without them.
 #'
 #' A class may be so rare that a fold holds out none of its rows, or all of them. Metrics that need two classes, such as
 #' `"auc"`, are missing (`NA`) there, and means and standard errors are those of the other folds. Where such a

@@ -166,7 +166,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
 #'   and so are `weight`, `offset`, `exposure`, `time` and `group`.
-#' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
+#' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training. `weights` that
+#'   [gbt_train()] gets with a `gbt_data` take their place in training alone: the cuts stay.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
 #' @param exposure How long, or of how much, each row was observed, for objectives with a log link, see [gbt_train()]:
 #'   numbers above 0, or the name of a column, which is then no feature; models keep the name. Its logarithm is added to

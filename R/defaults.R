@@ -77,7 +77,8 @@ default_rules <- list(
            "Classes and counts")
 )
 
-# What rules may look at, a list: rows (that are trained on), features, binned (are they gbt_data?), outputs (scores of
+# What rules may look at, a list: rows (of the data, masked-out ones among them, so that a fold has the parameters of
+# its cross-validation; without those of weight 0), features, binned (are they gbt_data?), outputs (scores of
 # a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do
 # not help?), stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy
 # (multi_strategy as named).
@@ -85,8 +86,9 @@ facts_of <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   early <- host$early_stopping_rounds > 0 || host$rounds != "given"
-  list(rows = n_rows, features = as.double(features), binned = is.null(source$x), outputs = response$n_outputs,
-       nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
+  weights <- check_weight(source$weights, n_rows, "weights")
+  list(rows = n_weighed(weights, n_rows), features = as.double(features), binned = is.null(source$x),
+       outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]])
 }
 
@@ -185,8 +187,9 @@ chosen_lines <- function(values) {
 #' Defaults that follow from the data
 #'
 #' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look
-#' at the objective, at numbers of rows and rounds and at how training ends, never at the response itself. A model says
-#' which parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
+#' at the objective, at numbers of rows and rounds and at how training ends, never at the response itself. Rows are
+#' those of the data whose weight is not 0, where a `mask` or a fold holds some of them out as well. A model says which
+#' parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
 #'
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
 #' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they

@@ -87,7 +87,7 @@ kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_b
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:
-#'   see [gbt_data()]. `NULL` keeps these. `offset` and `exposure` take it together.
+#'   see [gbt_data()]. `NULL` keeps these. `offset` and `exposure` take it together. `weight` does not change the cuts.
 #' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
 #'   pages always fit. Rows that a tree draws (`subsample` and the like) are gathered and may take as much once more, or
 #'   8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a row,

@@ -277,7 +277,7 @@ evaluate_rows <- function(rows, what, response, units, plan) {
   out <- cbind(estimate = estimate, lower = NA_real_, upper = NA_real_)
   if (!is.null(plan$level)) {
     drawn <- vapply(seq_len(plan$replicates), function(i) {
-      count <- drawn_counts(n, units, plan$seed, i)
+      count <- drawn_counts(n, units, plan$seed, i, rows$weight)
       weight <- if (is.null(rows$weight)) as.double(count) else rows$weight * count
       if (!any(weight > 0)) return(rep(NaN, length(estimate)))
       metric_values(rows, what, response, weight, count, plan$threads)
@@ -294,8 +294,12 @@ evaluate_rows <- function(rows, what, response, units, plan) {
   structure(out, rows = n)
 }
 
-# How often each row is drawn. units: numbers of those that are drawn together, or NULL.
-drawn_counts <- function(n, units, seed, replicate) {
+# How often each row is drawn. units: numbers of those that are drawn together, or NULL. Rows of weight 0 are not drawn.
+drawn_counts <- function(n, units, seed, replicate, weight = NULL) {
+  weigh <- mask_of_weights(weight)
+  if (!is.null(weigh)) {
+    return(replace(integer(n), weigh, drawn_counts(sum(weigh), units[weigh], seed, replicate)))
+  }
   if (is.null(units)) return(.Call(C_gbt_resample, n, seed, replicate))
   units <- match(units, unique(units)) # of these rows alone
   .Call(C_gbt_resample, max(units), seed, replicate)[units]

@@ -60,7 +60,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   rows <- read_rows(with_row_arguments(source, request$args), request)
   if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)
-  facts <- facts_of(rows$source, length(rows$label), rows$response, request)
+  facts <- facts_of(rows$source, rows$n, rows$response, request)
   request <- size_rounds(with_rules(request, facts, rows$response$objective, chosen))
   host <- place_training(request, rows)
   data <- training_data(rows, request$args$value, host)
@@ -149,9 +149,11 @@ with_row_arguments <- function(source, args) {
   with_exposure(source)
 }
 
-# Rows and their response, a list: source (the rows to train on), response, mask (see check_mask(); the source has the
-# other rows as well), at (with a mask: the numbers of the rows to train on), label (of these), valid (named list of
-# validation sets as they were given, or of the rows held out), seed, held_out (TRUE when a share of the rows was).
+# Rows and their response, a list: source (all rows of the data, but for those that `valid` takes away), response, n
+# (rows of the source), mask (the rows to train on, logical values; NULL for all), at (their numbers, with a mask), held
+# (with masked-out rows: those that are scored on the way, logical values), label (of the rows to train on), valid
+# (named list of validation sets as they were given, or of the rows held out), seed, by_share (TRUE when a share of the
+# rows is held out).
 read_rows <- function(source, request) {
   args <- request$args
   valid <- read_valid(args$value[["valid"]], source)
@@ -163,17 +165,33 @@ read_rows <- function(source, request) {
   source["group"] <- list(check_group(source$group, n_rows))
   response <- encode_response(source$y, request$objective, n_rows, args$value[["num_class"]], source$parsed)
   check_exposed(source, response$objective)
-  seed <- resolve_seed(args, request$params, !is.null(valid$share))
-  if (is.null(valid$share) && is.null(valid$held)) {
-    at <- if (!is.null(mask)) rows_of_mask(mask, TRUE)
-    label <- if (is.null(mask)) response$label else subset_rows(response$label, at)
-    if (!is.null(mask) && is.null(source$held)) tell_masked_classes(label, response$classes)
-    return(list(source = source, response = response, mask = mask, at = at, label = label, valid = valid$sets,
-                seed = seed))
+  out <- list(source = source, response = response, n = n_rows, label = response$label, valid = valid$sets,
+              seed = resolve_seed(args, request$params, !is.null(valid$share)))
+  if (!is.null(valid$share) || !is.null(valid$held)) {
+    parts <- split_source(source, response, valid, out$seed)
+    out[c("source", "n", "label", "valid", "by_share")] <-
+      list(parts$train, as.double(length(parts$label)), parts$label, list(valid = parts$valid), is.null(valid$held))
   }
-  parts <- split_source(source, response, valid, seed)
-  list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed,
-       held_out = is.null(valid$held))
+  if (!is.null(mask) && is.null(source$held)) tell_masked_classes(mask, response)
+  with_mask(out, mask)
+}
+
+# The rows with a mask for the engine: the user's, without the rows of weight 0. These take no part in training, so that
+# whatever counts or draws rows does not see them.
+with_mask <- function(rows, mask) {
+  weights <- check_weight(rows$source$weights, rows$n, "weights")
+  in_fold <- !is.null(rows$source$held)
+  rows$held <- if (in_fold) rows$source$held else if (!is.null(mask)) !mask
+  if (!is.null(mask) && !is.null(weights)) {
+    check_some_weight(mask & weights != 0, if (in_fold) "outside of a fold" else "where `mask` is TRUE")
+  }
+  weigh <- mask_of_weights(weights)
+  mask <- if (is.null(mask) || is.null(weigh)) given_or(mask, weigh) else mask & weigh
+  if (is.null(mask)) return(rows)
+  rows$mask <- mask
+  rows$at <- rows_of_mask(mask, TRUE)
+  rows$label <- subset_rows(rows$label, rows$at)
+  rows
 }
 
 # The parameters of R's own with the device that the training begins on.
@@ -229,7 +247,7 @@ split_source <- function(source, response, valid, seed) {
   check_weight(source$weights, n, "weights") # all of them, before rows are taken
   check_offset(drop_frame(source$offset), n, response$n_outputs)
   rows <- if (!is.null(valid$held)) list(held = which(valid$held), kept = which(!valid$held)) else
-    choose_held_out(source, response, n, valid$share, seed)
+    hold_out_share(source, response, n, valid$share, seed)
   part <- function(rows) {
     out <- source
     for (name in c("x", "y", "weights", "offset", "time", "group")) {
@@ -251,18 +269,17 @@ drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else
 # name.
 training_data <- function(rows, args, host) {
   source <- rows$source
-  n_rows <- length(if (is.null(rows$mask)) rows$label else rows$mask)
-  weight <- check_weight(source$weights, n_rows, "weights")
-  offset <- check_offset(source$offset, n_rows, rows$response$n_outputs)
+  weight <- check_weight(source$weights, rows$n, "weights")
+  offset <- check_offset(source$offset, rows$n, rows$response$n_outputs)
   own <- rows_trained_on(rows, weight, offset)
   own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads,
                               in_fold = !is.null(source$held))
   data <- if (is.null(source$x)) {
     as_prepared(source$data, args)
   } else {
-    binned_source(source, args, host, if (is.null(rows$mask)) own$weight else weight)
+    binned_source(source, args, host, weight)
   }
-  if (!is.null(rows$mask)) data$masked_out <- masked_out_set(rows, data, weight, offset)
+  if (!is.null(rows$held)) data$masked_out <- masked_out_set(rows, data, weight, offset)
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
                             time = own$time, group = own$group)
   data$weight <- own$weight
@@ -270,7 +287,8 @@ training_data <- function(rows, args, host) {
   data
 }
 
-# Data of the user's as gbt_data. weight: counts when cuts are chosen.
+# Data of the user's as gbt_data. weight: as the user gave them, of all rows; they count when cuts are chosen. Weights
+# of classes and a mask do not: gbt_data() cannot know them.
 binned_source <- function(source, args, host, weight) {
   frame <- with_categories(encode_x(source$x, host$sparse_zero), args[["cat_features"]])
   frame <- as_trained_before(frame, args[["init_model"]])
@@ -283,9 +301,8 @@ binned_source <- function(source, args, host, weight) {
 rows_trained_on <- function(rows, weight, offset) {
   own <- list(weight = weight, offset = offset, time = rows$source$time, group = rows$source$group)
   if (is.null(rows$mask)) return(own)
-  own <- lapply(own, take_numbers, rows$at, length(rows$mask))
+  own <- lapply(own, take_numbers, rows$at, rows$n)
   if (!is.null(own$group)) own$group <- number_groups(own$group)
-  check_some_weight(own$weight, if (is.null(rows$source$held)) "where `mask` is TRUE" else "outside of a fold")
   own
 }
 

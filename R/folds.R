@@ -13,12 +13,10 @@ make_folds <- function(plan, n, source, class, label, seed) {
     out <- given_folds(folds, n)
   } else {
     k <- check_whole(folds, "folds", 2)
-    if (!is.null(source$time)) {
-      if (plan$repeats != 1) stop_argument("`repeats` has no meaning with `time`: folds follow the time", "repeats")
-      out <- folds_by_time(source$time, k)
-    } else {
-      out <- drawn_folds(plan, k, n, source$group, class, label, seed)
+    if (!is.null(source$time) && plan$repeats != 1) {
+      stop_argument("`repeats` has no meaning with `time`: folds follow the time", "repeats")
     }
+    out <- folds_of_weighed(plan, k, n, source, class, label, seed)
   }
   for (i in seq_along(out)) {
     if (!any(out[[i]]$train)) {
@@ -28,8 +26,40 @@ make_folds <- function(plan, n, source, class, label, seed) {
   out
 }
 
-# Folds by number: the same for a seed on any machine.
-drawn_folds <- function(plan, k, n, group, class, label, seed) {
+# Folds by number, drawn as if the rows of weight 0 were not there. These are in the fold of their group or time, if it
+# has one, else in any: they take no part in training or metrics, and get predictions.
+folds_of_weighed <- function(plan, k, n, source, class, label, seed) {
+  weigh <- mask_of_weights(check_weight(source$weights, n, "weights"))
+  if (is.null(weigh)) {
+    if (!is.null(source$time)) return(folds_by_time(source$time, k))
+    return(drawn_folds(plan, k, n, source$group, class, label, seed))
+  }
+  at <- rows_of_mask(weigh, TRUE)
+  others <- rows_of_mask(weigh, FALSE)
+  if (!is.null(source$time)) {
+    time <- source$time
+    return(lapply(folds_by_time(time[at], k), function(fold) {
+      from <- min(time[at][fold$held])
+      list(train = time < from, held = time >= from & time <= max(time[at][fold$held]))
+    }))
+  }
+  group <- source$group
+  own <- drawn_folds(plan, k, length(at), if (!is.null(group)) number_groups(group[at]), class[at], label[at], seed,
+                     " with a weight")
+  lapply(seq_along(own), function(i) {
+    held <- replace(logical(n), at, own[[i]]$held)
+    mine <- seq_along(others) %% k == i %% k
+    if (!is.null(group)) {
+      known <- group[others] %in% group[at]
+      mine <- ifelse(known, group[others] %in% group[held], group[others] %% k == i %% k)
+    }
+    held[others] <- mine
+    list(train = !held, held = held)
+  })
+}
+
+# Folds by number: the same for a seed on any machine. which: what a message adds to "rows".
+drawn_folds <- function(plan, k, n, group, class, label, seed, which = "") {
   unit_class <- class
   units <- n
   if (!is.null(group)) {
@@ -45,7 +75,8 @@ drawn_folds <- function(plan, k, n, group, class, label, seed) {
   }
   if (k > units) {
     what <- if (is.null(group)) "row" else "group"
-    stop_argument(sprintf("`folds = %.0f` is more than the data have %ss, %.0f", as.double(k), what, units), "folds")
+    stop_argument(sprintf("`folds = %.0f` is more than the data have %ss%s, %.0f", as.double(k), what, which, units),
+                  "folds")
   }
   unlist(lapply(seq_len(plan$repeats), function(again) {
     draw <- .Call(C_gbt_row_draws, as.integer(units), (seed + (again - 1) * 1000003) %% 2147483647)

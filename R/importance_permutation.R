@@ -33,7 +33,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, x)
   each <- lapply(seq_along(models), function(k) {
-    held <- if (folded) rows_of_fold(rows, model$folds[[k]]) else rows
+    held <- weighed_rows(rows, if (folded) model$folds[[k]])
     rounds <- check_rounds(trees, models[[k]])
     permuted_losses(models[[k]], held, plan, rounds)
   })
@@ -76,7 +76,14 @@ permuted_groups <- function(columns, model, x) {
   columns
 }
 
-rows_of_fold <- function(rows, at) {
+# Those of the rows `at` (NULL: all) that have a weight: the values of others are not to be given to them.
+weighed_rows <- function(rows, at = NULL) {
+  weigh <- mask_of_weights(rows$weight)
+  if (!is.null(weigh)) at <- if (is.null(at)) which(weigh) else at[weigh[at]]
+  if (is.null(at)) rows else rows_at(rows, at)
+}
+
+rows_at <- function(rows, at) {
   list(x = subset_rows(rows$x, as.integer(at)), label = rows$label[at], weight = rows$weight[at],
        offset = if (!is.null(rows$offset)) rows$offset[at, , drop = FALSE], exposure = rows$exposure[at])
 }

@@ -36,10 +36,25 @@ check_mask_beside <- function(mask, valid) {
   if (length(valid$sets) > 15L) stop_argument("`valid` can have at most 15 sets beside `mask`", "valid")
 }
 
-# Trees learn nothing of classes that masked-out rows alone have. label: of the rows to train on.
-tell_masked_classes <- function(label, classes) {
+# The rows that take part in training: those whose weight is not 0, logical values. NULL for all, and where the engine
+# will refuse the weights, whose message numbers all rows: none is above 0, or some are below.
+mask_of_weights <- function(weights) {
+  if (length(weights) == 0L || min(weights) != 0) return(NULL)
+  weigh <- as.logical(unlist(by_parts(length(weights), function(rows) weights[rows] != 0)))
+  if (any(weigh) && !all(weigh)) weigh
+}
+
+# How many of n rows they are.
+n_weighed <- function(weights, n) {
+  weigh <- mask_of_weights(weights)
+  if (is.null(weigh)) n else as.double(sum(weigh))
+}
+
+# Trees learn nothing of classes that masked-out rows alone have.
+tell_masked_classes <- function(mask, response) {
+  classes <- response$classes
   if (!length(classes)) return(invisible())
-  gone <- absent_classes(label, length(classes))
+  gone <- absent_classes(response$label, length(classes), mask)
   if (!length(gone)) return(invisible())
   say(sprintf("classes of the response without rows where `mask` is TRUE: %s", enumerate(classes[gone], quote = "\"")))
 }
@@ -63,16 +78,15 @@ check_some_weight <- function(weight, where) {
                           "left out of the data)"), where), "weights")
 }
 
-# The masked-out rows as a set of plan_evaluation() and make_trainer(). data: of all rows; weight, offset: theirs.
-# A fold of cross-validation may hold out some of them alone: source$held, TRUE for these.
+# The rows that are held out by a mask or a fold as a set of plan_evaluation() and make_trainer(). data: of all rows;
+# weight, offset: theirs.
 masked_out_set <- function(rows, data, weight, offset) {
-  held <- if (is.null(rows$source$held)) list(rows$mask, FALSE) else list(rows$source$held, TRUE)
-  at <- rows_of_mask(held[[1L]], held[[2L]])
+  at <- rows_of_mask(rows$held, TRUE)
   label <- subset_rows(rows$response$label, at)
   weight <- take_numbers(weight, at, data$n_rows)
   check_some_weight(weight, if (is.null(rows$source$held)) "where `mask` is FALSE" else "that a fold holds out")
   offset <- take_numbers(offset, at, data$n_rows)
-  data$view <- dataset_view(data, held[[1L]], held[[2L]], label = label, weights = weight, offset = offset)
+  data$view <- dataset_view(data, rows$held, TRUE, label = label, weights = weight, offset = offset)
   data["offset"] <- list(offset)
   list(name = masked_out_name, data = data, label = label, weight = weight, rows = at)
 }

@@ -161,7 +161,7 @@ logLik.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
     negative_binomial = stats::dnbinom(at$y, size = 1 / object$params$dispersion, mu = at$mean, log = TRUE),
     stop_no_likelihood(object, "a log-likelihood")
   )
-  structure(sum(at$weights * unit), df = NA_real_, nobs = length(at$y), class = "logLik")
+  structure(sum(at$weights * unit), df = NA_real_, nobs = sum(at$weights > 0), class = "logLik")
 }
 
 #' @rdname gbt_stats

@@ -64,7 +64,7 @@ refit_plan <- function(object, prints, changed, chosen = NULL) {
 
 # plan: with the fingerprints of the data that the call had; rows: those that it has now.
 warn_other_rows <- function(plan, rows) {
-  differs <- print_differs(plan$rows, label_print(rows$label))
+  differs <- print_differs(plan$rows, label_print(rows$response$label))
   if (is.null(differs) && is.matrix(plan$columns)) differs <- columns_differ(plan$columns, columns_print(rows$source$x))
   if (is.null(differs)) return(invisible())
   warn_gbt("data", sprintf(paste("the data of the call are not those that `object` was made of: they %s; give `data`",

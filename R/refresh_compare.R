@@ -153,10 +153,11 @@ judge_by_metric <- function(model, rows) {
   list(metric = metric$name, value = value(its), larger = metric$maximise, rows = its, worse = function(other) {
     mean <- sign * (value(its) - value(other$rows))
     drawn <- vapply(seq_len(bootstrap_draws), function(i) {
-      count <- drawn_counts(n, NULL, 1, i)
+      count <- drawn_counts(n, NULL, 1, i, rows$weight)
       sign * (value(its, count) - value(other$rows, count))
     }, 0)
-    list(mean = mean, half = if (n < 2L) Inf else stats::qt(0.975, n - 1) * stats::sd(drawn[is.finite(drawn)]))
+    k <- n_weighed(rows$weight, n)
+    list(mean = mean, half = if (k < 2) Inf else stats::qt(0.975, k - 1) * stats::sd(drawn[is.finite(drawn)]))
   })
 }
 

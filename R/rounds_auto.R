@@ -55,7 +55,7 @@ read_rounds <- function(host, args, eta) {
 # Where the number comes from, now that it is known which rows there are. rows: see read_rows().
 settle_rounds <- function(request, rows) {
   if (request$host$rounds != "open") return(request)
-  watched <- length(rows$valid) > 0L || (!is.null(rows$mask) && request$host$early_stopping_rounds > 0)
+  watched <- length(rows$valid) > 0L || (!is.null(rows$held) && request$host$early_stopping_rounds > 0)
   request$host$rounds <- if (watched) "valid" else "search"
   request
 }

@@ -73,6 +73,18 @@ stop_single_row <- function(share) {
   stop_argument(sprintf("`valid = %s` holds rows out, but there is only one row", format(share)), "valid")
 }
 
+# As choose_held_out(), of the rows that have a weight. Others are not held out.
+hold_out_share <- function(source, response, n, share, seed) {
+  weigh <- mask_of_weights(check_weight(source$weights, n, "weights"))
+  if (is.null(weigh)) return(choose_held_out(source, response, n, share, seed))
+  at <- rows_of_mask(weigh, TRUE)
+  group <- subset_rows(source$group, at)
+  own <- list(time = subset_rows(source$time, at), group = if (!is.null(group)) number_groups(group))
+  response$label <- subset_rows(response$label, at)
+  held <- at[choose_held_out(own, response, length(at), share, seed)$held]
+  list(held = held, kept = seq_len(n)[-held])
+}
+
 # The rows that `valid` as a share holds out: the last in time, whole groups, or rows. As held_out_rows().
 choose_held_out <- function(source, response, n, share, seed) {
   if (!is.null(source$time)) return(latest_rows(source$time, share))

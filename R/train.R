@@ -281,8 +281,8 @@
 #'
 #' With a `mask` the rows where it is `FALSE` are masked out: no tree is grown on them, and they are scored in every
 #' round like a validation set, under the name `masked_out`, which comes before those of `valid`. Trees, base scores,
-#' balanced weights of classes and draws of `subsample` depend on the rows where it is `TRUE` alone: the trees are
-#' those of a training on these rows with the same cuts. The cuts, the classes and `level_counts` are those of all
+#' balanced weights of classes and draws of `subsample` depend on the rows where it is `TRUE` alone. The cuts, the
+#' classes and `level_counts` are those of all rows, and rules for parameters (see Defaults) look at the number of all
 #' rows; classes that only masked-out rows have are named in a message. So cross-validation needs one [gbt_data()] and
 #' a mask for each fold, and `model$masked_out` has the predictions for the fold that was left out, at the best round
 #' with early stopping: the numbers that [predict()][predict.gbt] gives for these rows, without their names. A round
@@ -367,7 +367,7 @@
 #'   Unknown names are an error.
 #' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size matters relative to
 #'   `min_child_weight` and `lambda`, so their mean should be near 1; where they are so small that no node can be split
-#'   a warning (class `gbt_warning_weights`) says so.
+#'   a warning (class `gbt_warning_weights`) says so. See Weights of rows.
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
 #' @param exposure How long, or of how much, each row was observed: numbers above 0, whose logarithm is added to

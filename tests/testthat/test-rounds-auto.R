@@ -323,7 +323,7 @@ test_that("rows that weigh nothing are not held out", {
                                   eta = 0.3, threads = 1))
   expect_identical(m$auto_rounds$by, "folds")
   expect_error(gbt_cv(small$x[1:60, ], small$y[1:60], weights = c(rep(0, 57), 1, 1, 1), threads = 1),
-               "`weights` are 0 in all rows that a fold holds out", class = "gbt_error_data")
+               "`folds = 5` is more than the data have rows with a weight, 3", class = "gbt_error_argument")
 })
 
 test_that("a job tells that it searches, and gives the same model", {

@@ -24,9 +24,10 @@ typedef struct weight_job {
   int64_t n_rows;
   gbt_whole_scale scale;
   uint64_t *out;
-  double *max;   /* by chunk */
-  uint64_t *sum; /* by chunk */
-  int64_t *bad;  /* by chunk: a row with a weight that is none, or -1 */
+  double *max;       /* by chunk */
+  uint64_t *sum;     /* by chunk */
+  int64_t *positive; /* by chunk: weights above 0 */
+  int64_t *bad;      /* by chunk: a row with a weight that is none, or -1 */
 } weight_job;
 
 static void look_task(void *arg, int64_t chunk, int thread) {
@@ -34,6 +35,7 @@ static void look_task(void *arg, int64_t chunk, int thread) {
   weight_job *w = arg;
   int64_t beg = chunk * CHUNK, end = w->n_rows - beg < CHUNK ? w->n_rows : beg + CHUNK;
   double max = 0.0;
+  int64_t positive = 0;
   w->bad[chunk] = -1;
   for (int64_t r = beg; r < end; r++) {
     if (!(w->weight[r] >= 0.0 && isfinite(w->weight[r]))) {
@@ -41,8 +43,10 @@ static void look_task(void *arg, int64_t chunk, int thread) {
       return;
     }
     if (w->weight[r] > max) max = w->weight[r];
+    positive += w->weight[r] > 0.0;
   }
   w->max[chunk] = max;
+  w->positive[chunk] = positive;
 }
 
 static void scale_task(void *arg, int64_t chunk, int thread) {
@@ -54,17 +58,19 @@ static void scale_task(void *arg, int64_t chunk, int thread) {
   w->sum[chunk] = sum;
 }
 
-/* Integer weights of all rows; *total is their sum. Of several ranks: of this rank's rows, on the scale of all. */
+/* Integer weights of all rows; *total is their sum. Of several ranks: of this rank's rows, on the scale of all. Rows of
+ * weight 0 have no part in the scale. */
 static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, gbt_share share, uint64_t **out,
                                 uint64_t *total, gbt_error *err) {
   gbt_status status = GBT_OK;
-  int64_t n_chunks = (n + CHUNK - 1) / CHUNK;
+  int64_t n_chunks = (n + CHUNK - 1) / CHUNK, positive = 0;
   weight_job w = {.weight = weight, .n_rows = n};
   double max = 0.0;
   gbti_job_start(&w.job, ctx);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *w.out, &w.out, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.max, &w.max, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.sum, &w.sum, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.positive, &w.positive, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.bad, &w.bad, err), done);
   GBT_TRY_GOTO(gbti_job_run(&w.job, n_chunks, look_task, &w, err), done);
   for (int64_t c = 0; c < n_chunks; c++) {
@@ -75,15 +81,18 @@ static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, g
       goto done;
     }
     if (w.max[c] > max) max = w.max[c];
+    positive += w.positive[c];
   }
   GBT_TRY_GOTO(gbt_comm_max_f64(ctx, &max, 1, err), done);
-  w.scale = gbt_whole_scale_of(max, share.all);
+  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, &positive, 1, err), done);
+  w.scale = gbt_whole_scale_of(max, positive);
   GBT_TRY_GOTO(gbti_job_run(&w.job, n_chunks, scale_task, &w, err), done);
   *total = 0;
   for (int64_t c = 0; c < n_chunks; c++) *total += w.sum[c];
 done:
   gbt_mem_free(&ctx->mem, w.max);
   gbt_mem_free(&ctx->mem, w.sum);
+  gbt_mem_free(&ctx->mem, w.positive);
   gbt_mem_free(&ctx->mem, w.bad);
   if (status == GBT_OK)
     *out = w.out;
