@@ -19,8 +19,21 @@ checking <- function() {
   nzchar(value) && value != "false"
 }
 
-env_count <- function(name) {
-  value <- suppressWarnings(as.numeric(Sys.getenv(name, NA)))
+# The share of the machine that others leave to this process: limits of the default alone, NA where there is none.
+# Package future sets `mc.cores` in its workers; package parallel takes it from MC_CORES when it is loaded.
+thread_shares <- function() {
+  c(
+    vapply(c("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC"), env_count, 0),
+    mc.cores = as_count(getOption("mc.cores", Sys.getenv("MC_CORES")))
+  )
+}
+
+env_count <- function(name) as_count(Sys.getenv(name))
+
+# OpenMP's variables may be lists, "4,2": the first number is the one for the outermost threads.
+as_count <- function(x) {
+  if (!is_text(x) && !is_number(x)) return(NA_real_)
+  value <- suppressWarnings(as.numeric(sub(",.*", "", x)))
   if (is.na(value) || value < 1) NA_real_ else floor(value)
 }
 
@@ -34,10 +47,10 @@ thread_request <- function() {
   check_whole(request, "environment variable GBT_NUM_THREADS", 1, 1024)
 }
 
-count_threads <- function(request = NULL) {
-  limits <- thread_limits()
+count_threads <- function(request = NULL, limits = thread_limits()) {
   if (is.null(request)) request <- thread_request()
-  if (isTRUE(getOption("gbt.oversubscribe")) && !is.null(request)) limits[c("processors", "cgroup")] <- NA
+  if (is.null(request)) request <- thread_shares()
+  else if (isTRUE(getOption("gbt.oversubscribe"))) limits[c("processors", "cgroup")] <- NA
   n <- min(limits, request, na.rm = TRUE)
   as.integer(max(1, n))
 }
@@ -60,15 +73,26 @@ simd_code <- function() {
 
 #' Threads
 #'
-#' How many threads gbt runs when a function's argument `threads` is left out. Without a request it is all that the
-#' machine allows: the processors that the process may run on, the quota of its container (cgroup), and the limit in the
-#' environment variable `OMP_THREAD_LIMIT`. The result of no function depends on the number of threads.
+#' How many threads gbt runs when a function's argument `threads` is left out. The result of no function depends on the
+#' number of threads.
 #'
 #' A number can be requested, in this order, by the argument `threads` of each function, by `gbt_threads(n)` (which sets
-#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A request for more than the machine
-#' allows gets what it allows: more threads than processors only make each other wait. (`options(gbt.oversubscribe =
-#' TRUE)` keeps to a request of any size, for tests.) While a package is being checked there are never more than two,
-#' and a forked process, such as a worker of `parallel::mclapply()`, runs one.
+#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`.
+#'
+#' Without a request it is the smallest of these numbers, as far as they are there:
+#' * the processors that the process may run on, and the quota of its container (cgroup);
+#' * `OMP_NUM_THREADS` and `OMP_THREAD_LIMIT` in the environment, which packages that use OpenMP heed as well;
+#' * `options(mc.cores = )`, or `MC_CORES` in the environment: package future sets this option in its workers to their
+#'   share of the machine, which is one thread where nothing else was planned;
+#' * what a scheduler of jobs gave to this one: `SLURM_CPUS_PER_TASK`, `PBS_NUM_PPN`, `NSLOTS` or `LSB_DJOB_NUMPROC`.
+#'
+#' A request wins over `OMP_NUM_THREADS`, `mc.cores` and the schedulers. The other limits hold for requests as well, as
+#' more threads than processors only make each other wait. (`options(gbt.oversubscribe = TRUE)` keeps to a request of
+#' more threads than processors, for tests.) While a package is being checked there are never more than two threads, and
+#' a forked process, such as a worker of `parallel::mclapply()`, runs one.
+#'
+#' Workers of `parallel::makePSOCKcluster()` do not know of each other: each runs as many threads as the machine allows,
+#' unless `parallel::clusterCall(cluster, gbt::gbt_threads, 1)` says otherwise.
 #'
 #' Threads live for one call only. Between calls there are none, so forking is safe at any time.
 #'
@@ -125,7 +149,7 @@ gbt_info <- function() {
     simd_best = system$simd_best,
     threads = threads,
     threads_started = system$threads_started,
-    thread_limits = thread_limits(system),
+    thread_limits = c(thread_limits(system), if (is.null(thread_request())) thread_shares()),
     memory = system$memory,
     codecs = codecs_here(),
     devices = data.frame(
@@ -142,9 +166,9 @@ print.gbt_info <- function(x, ...) {
   best <- if (x$simd == x$simd_best) "" else sprintf(" (the machine has %s)", x$simd_best)
   cat(sprintf("instructions  %s%s\n", x$simd, best))
   limits <- x$thread_limits[!is.na(x$thread_limits)]
-  said <- c(processors = "processors", cgroup = "quota of the container", OMP_THREAD_LIMIT = "OMP_THREAD_LIMIT",
-            check = "package check", fork = "forked process")
-  cat(sprintf("threads       %d (limits: %s)\n", x$threads, paste(said[names(limits)], limits, collapse = ", ")))
+  said <- c(cgroup = "quota of the container", check = "package check", fork = "forked process")
+  names(limits) <- ifelse(names(limits) %in% names(said), said[names(limits)], names(limits))
+  cat(sprintf("threads       %d (limits: %s)\n", x$threads, paste(names(limits), limits, collapse = ", ")))
   if (x$threads_started < x$threads) cat(sprintf("              the system gave only %d\n", x$threads_started))
   built <- x$cuda$built && !x$cuda$emulated && !x$devices$available[2L]
   engine <- if (built) sprintf("(the engine is here, built by CUDA %s for compute capability %s and newer)",

@@ -73,9 +73,14 @@ job_work <- function(args, fun, name) {
     args[] <- Map(carried, args, labels, list(found), list(columns))
   }
   if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
-  own <- options()
   list(fun = if (is.na(name)) fun else name, args = args, globals = found$globals, packages = found$packages,
-       options = own[startsWith(names(own), "gbt.")], random = get(".Random.seed", globalenv()), folder = getwd())
+       options = options_of_jobs(), random = get(".Random.seed", globalenv()), folder = getwd())
+}
+
+# The options of the session that a job has as well: gbt's, and that by which its default number of threads is limited.
+options_of_jobs <- function() {
+  all <- options()
+  all[startsWith(names(all), "gbt.") | names(all) == "mc.cores"]
 }
 
 # One value as it travels. found: collects what functions use; columns: names that are no variables to look for.

@@ -23,9 +23,8 @@ job_in_daemon <- function(folder, libs) {
   if (session_is_gone(session)) return(invisible(unlink(folder, recursive = TRUE)))
   package_state$session <- session
   package_state$look_again <- 0
-  own_options <- function() options()[startsWith(names(options()), "gbt.")]
   was <- list(folder = getwd(), libs = .libPaths(), random = get0(".Random.seed", globalenv(), inherits = FALSE),
-              options = own_options())
+              options = options_of_jobs())
   output <- file(file.path(folder, "output"), "wt")
   sink(output)
   sink(output, type = "message")
@@ -36,7 +35,7 @@ job_in_daemon <- function(folder, libs) {
     close(output)
     setwd(was$folder)
     .libPaths(was$libs)
-    new <- setdiff(names(own_options()), names(was$options))
+    new <- setdiff(names(options_of_jobs()), names(was$options))
     options(c(was$options, stats::setNames(vector("list", length(new)), new)))
     if (!is.null(was$random)) assign(".Random.seed", was$random, envir = globalenv())
   })

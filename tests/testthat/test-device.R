@@ -1,6 +1,13 @@
+# No request, no limit and no share of others.
+undecided <- function(env = parent.frame()) {
+  withr::local_options(gbt.threads = NULL, gbt.oversubscribe = NULL, mc.cores = NULL, .local_envir = env)
+  none <- c("GBT_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "MC_CORES", "_R_CHECK_LIMIT_CORES_",
+            "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
+  withr::local_envvar(stats::setNames(rep(NA, length(none)), none), .local_envir = env)
+}
+
 test_that("requests for threads are taken in order and never exceed what the machine allows", {
-  withr::local_options(gbt.threads = NULL, gbt.oversubscribe = NULL)
-  withr::local_envvar(GBT_NUM_THREADS = NA, OMP_THREAD_LIMIT = NA, "_R_CHECK_LIMIT_CORES_" = NA)
+  undecided()
   granted <- gbt_threads()
   expect_gte(granted, 1L)
   expect_lte(granted, .Call(C_gbt_system, 1L)$n_cpus)
@@ -16,6 +23,53 @@ test_that("requests for threads are taken in order and never exceed what the mac
   expect_identical(as.integer(resolve_threads(7)), 3L)
   withr::local_envvar("_R_CHECK_LIMIT_CORES_" = "true")
   expect_identical(as.integer(resolve_threads(7)), 2L)
+})
+
+test_that("without a request threads are no more than the share that others leave", {
+  undecided()
+  many <- function(request = NULL) count_threads(request, c(processors = 64, OMP_THREAD_LIMIT = 32))
+  expect_identical(many(), 32L)
+  for (name in c("OMP_NUM_THREADS", "MC_CORES", "SLURM_CPUS_PER_TASK", "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")) {
+    with <- function(value, request = NULL) withr::with_envvar(stats::setNames(value, name), many(request))
+    expect_identical(with("3"), 3L, label = name)
+    expect_identical(with("100"), 32L, label = name)
+    expect_identical(with("3", 5), 5L, label = name)
+    expect_identical(with("3", 50), 32L, label = name)
+    for (no_number in c("", "0", "-2", "all", "NA")) expect_identical(with(no_number), 32L, label = name)
+    withr::with_envvar(c(GBT_NUM_THREADS = "7"), expect_identical(with("3"), 7L))
+    withr::with_options(list(gbt.threads = 8), expect_identical(with("3"), 8L))
+  }
+  withr::with_envvar(c(OMP_NUM_THREADS = "4,2", SLURM_CPUS_PER_TASK = "9"), expect_identical(many(), 4L))
+  withr::with_envvar(c(MC_CORES = "9"), withr::with_options(list(mc.cores = 2L), expect_identical(many(), 2L)))
+  for (odd in list(0L, NA_integer_, "all", 1:3, list(2), sum)) {
+    withr::with_options(list(mc.cores = odd), expect_identical(many(), 32L))
+  }
+})
+
+test_that("gbt_info() and jobs know the share", {
+  skip_on_cran()
+  undecided()
+  withr::local_options(mc.cores = 1)
+  expect_identical(gbt_threads(), 1L)
+  expect_identical(gbt_info()$thread_limits[["mc.cores"]], 1)
+  expect_output(print(gbt_info()), "threads +1 \\(limits: processors [0-9]+,.* mc.cores 1\\)")
+  expect_identical(gbt_job_result(gbt_job(fun = function() gbt::gbt_threads())), 1L)
+  withr::local_options(gbt.threads = 5)
+  expect_false("mc.cores" %in% names(gbt_info()$thread_limits))
+})
+
+test_that("a worker of package future runs its share", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  undecided()
+  old <- future::plan("multisession", workers = 2)
+  withr::defer(future::plan(old))
+  paths <- .libPaths()
+  child <- future::value(future::future({
+    .libPaths(paths)
+    c(gbt::gbt_threads(), parallelly::availableCores())
+  }, globals = list(paths = paths)))
+  expect_lte(child[[1L]], child[[2L]])
 })
 
 test_that("a forked process runs one thread", {
