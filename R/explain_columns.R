@@ -90,14 +90,13 @@ sources_of_columns <- function(model, data) {
   design <- model$terms
   if (is.null(design$features)) return(stats::setNames(as.list(names), names))
   few <- subset_rows(data, seq_len(min(2L, n_rows_of(data))))
-  out <- stats::setNames(vector("list", length(names)), names)
-  for (i in seq_along(design$features)) {
-    e <- parse_design(design$features[[i]])
-    label <- names(design$features)[i]
-    made <- names(spread_matrix(term_of_design(e, design$features[[i]], design, few), label))
-    out[made] <- list(intersect(variables_of(list(e)), names(data)))
-  }
-  out
+  expressions <- lapply(unname(design$features), parse_design)
+  at <- places_of_variables(expressions, names(data))
+  made <- Map(function(e, at, text, label) {
+    names(spread_matrix(term_of_design(e, text, design, columns_at(few, at), few), label))
+  }, expressions, at, design$features, names(design$features))
+  sources <- lapply(at, function(places) names(data)[places])
+  stats::setNames(rep(sources, lengths(made)), unlist(made))[names]
 }
 
 # Names of the user's columns that predictions of the first rounds depend on, in their order: those of splits, and those

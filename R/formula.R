@@ -28,7 +28,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   exposed <- read_exposure(attr(given$exposure, "written"), given$exposure, data)
   dot <- setdiff(names(data), exposed$name) # the exposure is no feature, unless the formula names it
   plain <- plain_names(formula, data, dot)
-  parts <- if (is.null(plain)) terms_parts(formula, data, dot) else plain
+  parts <- if (is.null(plain)) formula_parts(formula, data, dot) else plain
   features <- if (is.null(plain)) vapply(parts$features, expression_text, "") else plain$names
   on_right <- if (is.null(plain)) any(vapply(parts$features, identical, NA, lhs)) else
     is.name(lhs) && as.character(lhs) %in% features
@@ -45,7 +45,8 @@ read_formula <- function(formula, data, given, na.action, env) {
   } else {
     list(x = pick_columns(data, plain$names), features = NULL)
   }
-  offset <- lapply(parts$offset, learn_term, data, from)
+  at <- places_of_variables(parts$offset, names(data))
+  offset <- Map(function(e, at) learn_term(e, columns_at(data, at), data, from), parts$offset, at)
   design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
   code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
   if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
@@ -116,86 +117,30 @@ list_frame <- function(values, n_rows) {
   structure(values, class = "data.frame", row.names = .set_row_names(n_rows))
 }
 
-# list(names, offset) when the right side names plain columns only; else NULL. dot: the columns that `.` may stand for.
-plain_names <- function(formula, data, dot) {
-  found <- walk_sum(formula[[3L]], +1L, list(add = character(0), drop = character(0), dot = FALSE, offset = list()))
-  if (is.null(found)) return(NULL)
-  names <- found$add
-  if (found$dot) names <- unique(c(setdiff(dot, all.vars(formula[[2L]])), names))
-  names <- setdiff(unique(names), found$drop)
-  if (length(names) == 0L) stop_argument("the formula names no features on its right side", "formula")
-  absent <- setdiff(c(names, found$drop), names(data))
-  if (length(absent)) {
-    stop_data(sprintf("the formula names columns that the data do not have: %s%s", enumerate(absent),
-                      suggest(absent[1L], names(data))), absent[1L])
-  }
-  if (any(vapply(match(names, names(data)), function(j) NCOL(.subset2(data, j)) != 1L, NA))) return(NULL)
-  list(names = names, offset = found$offset)
-}
-
-# One walk over a sum of names; NULL as soon as something else turns up. A sum of thousands is a call as deep as that:
-# its left side is followed in a loop.
-walk_sum <- function(e, sign, found) {
-  is_op <- function(e, op) is.call(e) && length(e) == 3L && identical(e[[1L]], as.name(op))
-  right <- list() # from the end of the sum to its beginning
-  while (is_op(e, "+") || (sign > 0L && is_op(e, "-"))) {
-    right[[length(right) + 1L]] <- list(part = e[[3L]], sign = if (is_op(e, "-")) -sign else sign)
-    e <- e[[2L]]
-  }
-  found <- walk_part(e, sign, found)
-  for (term in rev(right)) found <- walk_sum(term$part, term$sign, found)
-  found
-}
-
-walk_part <- function(e, sign, found) {
-  if (is.null(found)) return(NULL)
-  if (identical(e, quote(.))) {
-    if (sign < 0L) return(NULL)
-    found$dot <- TRUE
-  } else if (is.name(e)) {
-    part <- if (sign > 0L) "add" else "drop"
-    found[[part]] <- c(found[[part]], as.character(e))
-  } else if (is.numeric(e) && e %in% c(0, 1)) {
-    found # the intercept means nothing to trees
-  } else if (is.call(e) && identical(e[[1L]], quote(`+`)) && length(e) == 2L) {
-    found <- walk_sum(e[[2L]], sign, found)
-  } else if (is.call(e) && identical(e[[1L]], quote(`-`)) && length(e) == 2L && sign > 0L) {
-    found <- walk_sum(e[[2L]], -sign, found)
-  } else if (is.call(e) && identical(e[[1L]], quote(offset)) && length(e) == 2L && sign > 0L) {
-    found$offset <- c(found$offset, e[[2L]])
-  } else {
-    return(NULL)
-  }
-  found
-}
-
-# The same for any formula, by R's own rules.
-terms_parts <- function(formula, data, dot) {
-  tt <- try_else(stats::terms(formula, data = pick_columns(data, dot)), function(problem) {
-    stop_argument(sprintf("R's terms() cannot read the formula: %s; arithmetic with numbers stands in I(), %s",
-                          conditionMessage(problem), "such as I(2 * a)"), "formula")
-  })
-  variables <- as.list(attr(tt, "variables"))[-1L]
-  factors <- attr(tt, "factors")
-  used <- if (length(factors)) which(rowSums(factors) > 0) else integer(0)
-  at_offset <- attr(tt, "offset")
-  features <- variables[setdiff(used, at_offset)]
-  if (length(features) == 0L) stop_argument("the formula names no features on its right side", "formula")
-  list(features = features, offset = lapply(variables[at_offset], function(e) e[[2L]]))
-}
-
 # Values of the expressions. Matrices (poly(), ns(), scale()) become one column each. features: the expressions as they
 # must be evaluated for new data, where poly() and its kin remember their basis; code: which of them R must evaluate.
 # labels: the expressions as the user wrote them.
 evaluate_features <- function(expressions, labels, data, from) {
-  columns <- list()
-  terms <- lapply(expressions, learn_term, data, from)
-  for (i in seq_along(terms)) {
-    check_term_rows(terms[[i]]$value, labels[i], nrow(data))
-    columns <- c(columns, spread_matrix(terms[[i]]$value, labels[i]))
-  }
-  list(x = list_frame(columns, nrow(data)), features = stats::setNames(vapply(terms, `[[`, "", "text"), labels),
-       code = vapply(terms, `[[`, NA, "code"))
+  at <- places_of_variables(expressions, names(data))
+  terms <- Map(function(e, at) learn_term(e, columns_at(data, at), data, from), expressions, at)
+  columns <- Map(function(term, label) {
+    check_term_rows(term$value, label, .row_names_info(data, 2L))
+    spread_matrix(term$value, label)
+  }, unname(terms), labels)
+  list(x = list_frame(unlist_once(columns), .row_names_info(data, 2L)),
+       features = stats::setNames(vapply(terms, `[[`, "", "text"), labels), code = vapply(terms, `[[`, NA, "code"))
+}
+
+# The elements of all lists as one.
+unlist_once <- function(lists) do.call(c, c(list(list()), unname(lists)))
+
+# For each expression the places of the columns that it uses. All names are looked up at once: there may be tens of
+# thousands of columns, and as many expressions.
+places_of_variables <- function(expressions, names) {
+  used <- lapply(expressions, function(e) if (is.name(e)) as.character(e) else variables_of(list(e)))
+  at <- match(as.character(unlist(used)), names)
+  of <- factor(rep(seq_along(used), lengths(used)), levels = seq_along(used))[!is.na(at)]
+  unname(split(at[!is.na(at)], of))
 }
 
 check_term_rows <- function(value, label, n) {
@@ -207,21 +152,25 @@ check_term_rows <- function(value, label, n) {
 
 # One term in training: list(value, text = the expression for new data, code = must R evaluate it?). What is learned is
 # what the language makes of the text, if it can: then prediction sees the very same numbers. poly(a, 2) becomes a term
-# of the language once R has added the coefficients.
-learn_term <- function(e, data, from) {
+# of the language once R has added the coefficients. used: the columns that the term names; data: all of them, which a
+# term that R evaluates may see.
+learn_term <- function(e, used, data, from) {
   text <- exact_text(e)
-  if (is.name(e)) return(list(value = evaluate_part(e, data, from), text = text, code = FALSE))
-  value <- learn_own_term(text, data, from)
+  if (is.name(e)) {
+    value <- if (length(used)) .subset2(used, 1L) else evaluate_part(e, data, from)
+    return(list(value = value, text = text, code = FALSE))
+  }
+  value <- learn_own_term(text, used, from)
   if (is.null(value)) {
     by_r <- evaluate_part(e, data, from)
     again <- if (is.call(e)) stats::makepredictcall(by_r, e) else e
     if (!identical(again, e)) {
       text <- exact_text(again)
-      value <- learn_own_term(text, data, from)
+      value <- learn_own_term(text, used, from)
     }
   }
   if (!is.null(value)) return(list(value = value, text = text, code = FALSE))
-  check_found_again(e, data, from)
+  check_found_again(e, used, from)
   list(value = by_r, text = text, code = TRUE)
 }
 
@@ -249,14 +198,18 @@ warn_of_other_rows <- function(design, x, data) {
   on.exit(if (!is.null(random)) assign(".Random.seed", random, globalenv()))
   rows <- unique(round(seq(1, n, length.out = 9)))
   labels <- names(design$features)
+  expressions <- lapply(unname(design$features), str2lang)
+  at <- places_of_variables(expressions, names(data))
+  table <- list2env(as.list(x)) # names are looked up in no time, however many there are
   depends <- vapply(seq_along(labels), function(i) {
-    e <- str2lang(design$features[[i]])
+    e <- expressions[[i]]
     if (!is.call(e)) return(FALSE)
-    used <- pick_columns(data, intersect(variables_of(list(e)), names(data)))
+    used <- columns_at(data, at[[i]])
     !all(vapply(rows, function(row) {
-      alone <- try_else(suppressWarnings(term_of_design(e, design$features[[i]], design, subset_rows(used, row))),
+      alone <- subset_rows(used, row)
+      value <- try_else(suppressWarnings(term_of_design(e, design$features[[i]], design, alone, alone)),
                         function(problem) NULL)
-      is.null(alone) || is_row(spread_matrix(alone, labels[i]), x, row)
+      is.null(value) || is_row(spread_matrix(value, labels[i]), table, row)
     }, NA))
   }, NA)
   if (!any(depends)) return(invisible())
@@ -265,7 +218,7 @@ warn_of_other_rows <- function(design, x, data) {
                               enumerate(labels[depends])))
 }
 
-# Are these columns of one row what the table has there?
+# Are these columns of one row what the table, an environment, has there?
 is_row <- function(columns, table, row) {
   plain <- function(v) {
     if (is.factor(v)) as.character(v) else if (inherits(v, "difftime")) as.double(v, units = "secs") else as.vector(v)
@@ -301,6 +254,7 @@ expression_text <- function(e) {
 # The exact text of an expression, which parse_text() reads as the same expression: names that need backticks have
 # them, and 17 digits give every double back. An expression that has no such text is an error.
 exact_text <- function(e) {
+  if (is.name(e) && grepl("^[A-Za-z][A-Za-z0-9._]*$", e) && make.names(e) == e) return(as.character(e))
   control <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
   lines_of <- function(e) deparse(e, width.cutoff = 500L, backtick = TRUE, control = control)
   squeezed <- function(lines) gsub("[[:space:]]+", "", paste(lines, collapse = ""))
@@ -457,7 +411,11 @@ rows_to_keep <- function(parts, subset, na.action) {
 
 # Columns by name, without copying them.
 pick_columns <- function(data, names) {
-  columns <- lapply(match(names, names(data)), function(j) .subset2(data, j))
+  columns_at(data, match(names, names(data)), names)
+}
+
+columns_at <- function(data, places, names = attr(data, "names")[places]) {
+  columns <- lapply(places, function(j) .subset2(data, j))
   list_frame(stats::setNames(columns, names), .row_names_info(data, 2L))
 }
 
@@ -473,23 +431,22 @@ apply_design <- function(design, data) {
     stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
   }
   check_doubled(vars, names(data))
+  at <- places_of_variables(expressions, names(data))
+  texts <- c(design$features, design$offset)
+  values <- function(terms) {
+    lapply(terms, function(i) term_of_design(expressions[[i]], texts[[i]], design, columns_at(data, at[[i]]), data))
+  }
   x <- data
-  n <- .row_names_info(data, 2L)
+  n_features <- length(design$features)
   if (!is.null(design$features)) {
-    columns <- list()
-    for (i in seq_along(design$features)) {
-      label <- names(design$features)[i]
-      value <- term_of_design(expressions[[i]], design$features[[i]], design, data)
-      check_term_rows(value, label, n)
-      columns <- c(columns, spread_matrix(value, label))
-    }
-    x <- list_frame(columns, n)
+    columns <- Map(function(value, label) {
+      check_term_rows(value, label, .row_names_info(data, 2L))
+      spread_matrix(value, label)
+    }, values(seq_len(n_features)), names(design$features))
+    x <- list_frame(unlist_once(columns), .row_names_info(data, 2L))
   }
   offset <- NULL
-  for (i in seq_along(design$offset)) {
-    value <- term_of_design(expressions[[length(design$features) + i]], design$offset[[i]], design, data)
-    offset <- add_offsets(offset, value)
-  }
+  for (value in values(n_features + seq_along(design$offset))) offset <- add_offsets(offset, value)
   list(x = x, offset = offset)
 }
 
@@ -510,10 +467,12 @@ add_offsets <- function(a, b) {
   a + b
 }
 
-# A term of a design: a column, a term of the language, or code, the only thing that R evaluates.
-term_of_design <- function(e, text, design, data) {
+# A term of a design: a column, a term of the language, or code, the only thing that R evaluates. used, data: as for
+# learn_term().
+term_of_design <- function(e, text, design, used, data) {
+  if (is.name(e) && length(used)) return(.subset2(used, 1L))
   if (is.name(e) || text %in% design$code) return(evaluate_part(e, data, globalenv()))
-  try_else(own_term_value(e, data, strict = FALSE), function(problem) {
+  try_else(own_term_value(e, used, strict = FALSE), function(problem) {
     stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(e), conditionMessage(problem)), text)
   })
 }

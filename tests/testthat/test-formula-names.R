@@ -3,8 +3,9 @@
 
 odd_names <- c(
   "a-b", "a b", "a+b", "log(q)", "x^2", "my `col`", "back\\slash", "a\"b", "a'b", "(p)", "~", "y ~ z", "-", "+", ".x y",
-  "%in%", "if", "function", "in", "NA", "TRUE", "NULL", "NaN", "Inf", "T", "F", "pi", "letters", "c", "log", "I", "offset",
-  "poly", "1", "2x", "_u", "a$b", "a[1]", "z ", "a\tb", "a\nb", "stats::sd", "\u00e4", "gr\u00f6\u00dfe", "a\u20acb",
+  "%in%", "if", "function", "in", "NA", "TRUE", "NULL", "NaN", "Inf", "T", "F", "pi", "letters", "c", "log", "I",
+  "offset", "poly", "1", "2x", "_u", "a$b",
+  "a[1]", "z ", "a\tb", "a\nb", "stats::sd", "\u00e4", "gr\u00f6\u00dfe", "a\u20acb",
   "\u540d", "x\u00a0y"
 )
 
@@ -63,7 +64,7 @@ test_that("so it may in arguments that are evaluated in the data", {
 test_that("a term and a column that has its text for a name are two", {
   d <- cbind(plain_data, 7)
   names(d)[6L] <- "I(a - b)"
-  e <- tryCatch(fit_named(y ~ I(a - b) + `I(a - b)`, d), gbt_error_data = identity)
+  e <- tryCatch(suppressWarnings(fit_named(y ~ I(a - b) + `I(a - b)`, d)), gbt_error_data = identity)
   expect_match(conditionMessage(e), "more than once: `I(a - b)`", fixed = TRUE)
   names(d)[6L] <- "log(y)"
   m <- fit_named(log(y) ~ `log(y)` + a, d) # the column is not the response
