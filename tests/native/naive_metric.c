@@ -143,7 +143,7 @@ static long double term_of_class(const metric_rows *r, const gbt_metric *metric,
 static long double term_of(const metric_rows *r, const gbt_metric *metric, int64_t i) {
   long double s = r->score[i], y = r->label[i], p = 1 / (1 + expl(-s)), a = metric->param;
   gbt_metric_kind kind = (gbt_metric_kind)metric->kind;
-  if (gbt_objective_info_of(r->objective.kind)->response == GBT_RESPONSE_CLASSES) return term_of_class(r, metric, i);
+  if (gbt_responses_by_classes(&r->objective)) return term_of_class(r, metric, i);
   if (kind == GBT_METRIC_LOGLOSS) return -(y * logl(p) + (1 - y) * logl(1 / (1 + expl(s))));
   if (kind == GBT_METRIC_BRIER) return (p - y) * (p - y);
   if (kind == GBT_METRIC_ERROR) return (p > a) != (y > 0.5L);

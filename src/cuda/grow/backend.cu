@@ -211,7 +211,7 @@ void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
   for (int32_t y = 0; y < n_trees; y++) {
     cu_task *to = &be->task[y];
     *static_cast<gbt_tree_task *>(to) = task[y];
-    to->grads = gbt_objective_is_given(&be->objective) ? task[y].output : task[y].output - task[0].output;
+    to->grads = gbt_gradients_are_kept(&be->objective) ? task[y].output : task[y].output - task[0].output;
   }
   const int32_t n_outputs = task[n_trees - 1].output - task[0].output + 1;
   GBT_ASSERT(n_outputs >= 1 && n_trees >= n_outputs && n_trees <= be->base.most_trees);

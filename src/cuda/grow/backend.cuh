@@ -334,7 +334,7 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) G
 gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Whether the gradients of the batch stand there from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
-  return gbt_objective_is_given(&be->objective) || be->grad.fixed_output == be->task[0].output;
+  return gbt_gradients_are_kept(&be->objective) || be->grad.fixed_output == be->task[0].output;
 }
 /* Scores before the first tree. */
 gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;

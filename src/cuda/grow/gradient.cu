@@ -186,7 +186,7 @@ static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given
 /* How many arrays of gradients there are. */
 static int32_t gradient_arrays(const cu_backend *be) {
   const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
-  if (gbt_objective_is_given(&be->objective) || whole > be->n_outputs) return be->n_outputs;
+  if (gbt_gradients_are_kept(&be->objective) || whole > be->n_outputs) return be->n_outputs;
   return whole > 1 ? (int32_t)whole : 1;
 }
 
@@ -197,7 +197,7 @@ static size_t half_bytes(size_t n) {
 }
 
 gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  const int aside = gbt_objective_by_classes(&be->objective) || gbt_objective_is_given(&be->objective);
+  const int aside = gbt_gradients_by_classes(&be->objective) || gbt_gradients_by_host(&be->objective);
   const size_t n = (size_t)be->n_rows;
   cu_memory *memory = &be->device.memory;
   be->grad.fixed_output = -1;
@@ -206,7 +206,7 @@ gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (aside) GBT_TRY(cu_new(memory, &be->grad.aside, 2 * n, err));
   be->view.gradients = be->grad.gradients.at;
   be->view.output = be->grad.output.at;
-  if (gbt_objective_is_given(&be->objective))
+  if (gbt_gradients_by_host(&be->objective))
     return cu_stage_open_in(ctx, be->device.stream, half_bytes(n), &be->grad.stage, err);
   return GBT_OK;
 }
@@ -225,7 +225,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->grad.fixed_output = be->grad.told ? 0 : -1;
   if (be->grad.told) return GBT_OK;
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
-  if (gbt_objective_by_classes(&be->objective))
+  if (gbt_gradients_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
   GBT_TRY(cu_renew_round(be, err));
   GBT_TRY(cu_step_round(be, err));
@@ -242,7 +242,7 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int fixed = cu_are_fixed(be);
   (void)ctx;
   if (be->grad.told) return GBT_OK;
-  GBT_ASSERT(!fixed || gbt_objective_is_given(&be->objective) || !be->view.reuses_gh16);
+  GBT_ASSERT(!fixed || gbt_gradients_are_kept(&be->objective) || !be->view.reuses_gh16);
   if (!fixed) {
     be->grad.fixed_output = -1;
     GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));
@@ -308,7 +308,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
 gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
                            gbt_error *err) {
   const size_t K = (size_t)from->n_outputs;
-  GBT_ASSERT(be->n_outputs == 1 && gbt_objective_is_given(&be->objective) && be->n_rows == from->n_rows);
+  GBT_ASSERT(be->n_outputs == 1 && gbt_gradients_by_host(&be->objective) && be->n_rows == from->n_rows);
   if (!be->grad.direction.at) GBT_TRY(cu_new(&be->device.memory, &be->grad.direction, K, err));
   GBT_TRY(cu_put(&be->device, be->grad.direction.at, u, K * sizeof *u, err));
   CU_TRY(cudaStreamSynchronize(from->device.stream)); /* its scores are there */

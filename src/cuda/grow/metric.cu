@@ -89,7 +89,7 @@ static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metri
                           gbt_error *err) {
   const cu_dataset *data = &be->data[which];
   const uint64_t n = (uint64_t)data->view.n_rows;
-  const int by_class = gbt_objective_info_of(be->objective.kind)->response == GBT_RESPONSE_CLASSES;
+  const int by_class = gbt_responses_by_classes(&be->objective);
   cu_array<cu_sums> *room = &be->metrics.sums;
   cu_sums sums;
   int refused;

@@ -309,7 +309,7 @@ gbt_status cu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *
   const int32_t ahead = be->view.ahead;
   const int takes_steps = be->takes_steps;
   gbt_status status = GBT_OK;
-  GBT_ASSERT(n_trees <= be->base.most_trees && !gbt_objective_is_given(&be->objective));
+  GBT_ASSERT(n_trees <= be->base.most_trees && !gbt_gradients_by_host(&be->objective));
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device.number));
   GBT_TRY(cu_down_settle(be, err));

@@ -46,7 +46,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
 /* Whether a round is one batch of one output, whose rows stand for themselves. */
 static int is_for(const cu_backend *be) {
   return cu_takes_small(be) && be->n_outputs == 1 && be->params->num_parallel_tree <= be->base.most_trees &&
-         !gbt_objective_by_classes(&be->objective) && !gbt_objective_is_given(&be->objective);
+         gbt_gradients_by_row(&be->objective);
 }
 
 int cu_small_gradients(cu_backend *be, uint64_t round) {

@@ -20,6 +20,7 @@
 #include "../data/dataset_impl.h"
 #include "../metric/metric.h"
 #include "../objective/objective.h"
+#include "../objective/renewal.h"
 #include "../params.h"
 #include "../tree/contest.h"
 #include "../tree/features.h"
@@ -176,9 +177,15 @@ struct gbt_backend {
 /* Steps behind the first one. One step is all for losses that it minimises (hessians that are always 1), and for leaves
  * that are no Newton steps. */
 static inline int32_t gbt_leaf_steps(const gbt_objective *objective, const gbt_params *params) {
-  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
-  if (info->gradient == GBT_GRADIENT_GIVEN || info->leaves != GBT_LEAVES_NEWTON) return 0;
-  return info->hessian == GBT_HESSIAN_UNIT ? 0 : (int32_t)params->leaf_iterations - 1;
+  if (gbt_gradients_by_host(objective) || gbt_renews(objective)) return 0;
+  switch (gbt_objective_info_of(objective->kind)->hessian) {
+  case GBT_HESSIAN_UNIT:
+    return 0;
+  case GBT_HESSIAN_BOUNDED:
+  case GBT_HESSIAN_FREE:
+    break;
+  }
+  return (int32_t)params->leaf_iterations - 1;
 }
 
 /* What every backend says when numbers grow too large; round: from 0. */

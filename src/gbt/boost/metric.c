@@ -171,7 +171,7 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
 /* Terms of the row block of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
 GBT_FN int64_t block_terms(const job *j, int64_t beg, int n, double *out) {
   const gbt_metric_rows *r = j->rows;
-  if (gbt_objective_info_of(r->objective.kind)->response == GBT_RESPONSE_CLASSES) return class_terms(r, beg, n, out);
+  if (gbt_responses_by_classes(&r->objective)) return class_terms(r, beg, n, out);
   single_terms(r, r->score + beg, r->of.field[GBT_LABEL] + beg, n, out);
   return -1;
 }

@@ -23,7 +23,7 @@ struct gbt_shared_splits {
 
 gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params, gbt_error *err) {
   if (!gbt_splits_are_shared(params)) return GBT_OK;
-  if (!gbt_objective_by_classes(objective))
+  if (!gbt_gradients_by_classes(objective))
     return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` is for the objective \"softmax\" alone");
   if (params->num_parallel_tree > 1)

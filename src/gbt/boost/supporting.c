@@ -31,7 +31,7 @@ struct gbt_supporting {
 
 gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *train,
                                 gbt_error *err) {
-  if (gbt_objective_is_given(objective))
+  if (gbt_gradients_by_host(objective))
     return gbt_fail_on(
         err, GBT_E_UNSUPPORTED, "boosting",
         "`boosting = \"ordered\"` computes gradients at scores of its own, which is not possible with an "
@@ -185,7 +185,7 @@ gbt_status gbt_supporting_new(gbt_ctx *ctx, const gbt_backend_spec *spec, const 
   order o = {.visit = {.mem = ctx->mem}};
   source from = {.spec = spec, .order = &o, .start = start};
   *out = NULL;
-  GBT_ASSERT(!gbt_objective_is_given(&spec->objective));
+  GBT_ASSERT(!gbt_gradients_by_host(&spec->objective));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *s, &s, err));
   s->mem = ctx->mem;
   s->n_rows = spec->data[0]->rows.n;

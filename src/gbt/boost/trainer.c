@@ -283,7 +283,7 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_error later;
   GBT_TRY(update_penalties(ctx, tr, err));
   GBT_TRY(gbti_begin_round(ctx, tr, err));
-  if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
+  if (!gbt_gradients_by_host(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(gbti_begin_valid(ctx, tr, err), failed);
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbti_end_round(ctx, tr, err), failed);
@@ -321,7 +321,7 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
                     "this training was stopped in the middle of a round; go on from its model with `init_model`");
-  if (gbt_objective_is_given(&tr->objective) && n_rounds > 0 && (n_rounds > 1 || !tr->has_gradients))
+  if (gbt_gradients_by_host(&tr->objective) && n_rounds > 0 && (n_rounds > 1 || !tr->has_gradients))
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {
     int64_t t0 = gbt_clock_ns();

@@ -104,14 +104,14 @@ static gbt_status check_eta(const gbt_trainer_spec *spec, gbt_error *err) {
 /* What is for one objective is not ignored elsewhere. */
 static gbt_status check_hessian(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_params usual = gbt_params_default();
-  if (gbt_objective_by_classes(&spec->objective) || spec->params.softmax_hessian == usual.softmax_hessian)
+  if (gbt_gradients_by_classes(&spec->objective) || spec->params.softmax_hessian == usual.softmax_hessian)
     return GBT_OK;
   return gbt_fail_on(err, GBT_E_ARG, "softmax_hessian", "`softmax_hessian` is for the objective \"softmax\" alone");
 }
 
 /* A loss of the host's has gradients at the scores that the host was shown alone. */
 static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
-  if (spec->params.leaf_iterations == 1 || !gbt_objective_is_given(&spec->objective)) return GBT_OK;
+  if (spec->params.leaf_iterations == 1 || !gbt_gradients_by_host(&spec->objective)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",
                      "`leaf_iterations` is %d; with an objective by functions it must be 1, as further steps need "
                      "gradients at scores that the functions are not asked about",

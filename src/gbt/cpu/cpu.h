@@ -98,7 +98,7 @@ static inline int64_t cpu_row_from(const cpu_backend *be, int64_t page_row) {
 
 /* Where the gradients of an output begin. */
 static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
-  return gbt_objective_is_given(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
+  return gbt_gradients_are_kept(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
 /* Those of the task's output, when it is wide; else what follows. While a tree grows on gathered rows, `order` has

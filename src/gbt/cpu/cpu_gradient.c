@@ -20,10 +20,10 @@
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
   cpu_gradient *grad = &be->grad;
   size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs;
-  size_t kept = gbt_objective_is_given(&be->objective) ? n * k : n;
+  size_t kept = gbt_gradients_are_kept(&be->objective) ? n * k : n;
   grad->fixed_output = -1;
   GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *grad->gh, &grad->gh, err));
-  if (gbt_objective_by_classes(&be->objective)) {
+  if (gbt_gradients_by_classes(&be->objective)) {
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_top, &grad->softmax_top, err));
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_sum, &grad->softmax_sum, err));
   }
@@ -269,7 +269,7 @@ static void count_time(cpu_backend *be, int64_t since) {
 
 gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  grad_pass pass = {.be = be, .by_classes = gbt_objective_by_classes(&be->objective)};
+  grad_pass pass = {.be = be, .by_classes = gbt_gradients_by_classes(&be->objective)};
   int64_t t0 = gbt_clock_ns();
   be->grad.round = round;
   be->grad.fixed_output = -1;
@@ -283,9 +283,9 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   grad_pass pass = {.be = be,
                     .output = be->task.output,
-                    .by_classes = gbt_objective_by_classes(&be->objective),
+                    .by_classes = gbt_gradients_by_classes(&be->objective),
                     .factors = be->sample.row != NULL};
-  if (gbt_objective_is_given(&be->objective) || be->grad.fixed_output == be->task.output) return GBT_OK;
+  if (gbt_gradients_are_kept(&be->objective) || be->grad.fixed_output == be->task.output) return GBT_OK;
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));

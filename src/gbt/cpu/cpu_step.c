@@ -48,7 +48,7 @@ static void row_gradients(const cpu_backend *be, const uint32_t *row, int32_t n,
   double score[CPU_BLOCK], other[CPU_BLOCK];
   gather(be->steps.start ? be->steps.start : output_scores(be), row, n, score);
   gather(field[GBT_LABEL], row, n, other);
-  if (gbt_objective_by_classes(&be->objective)) {
+  if (gbt_gradients_by_classes(&be->objective)) {
     const double bound = gbt_softmax_bound(be->n_outputs, be->params->softmax_hessian);
     double top[CPU_BLOCK], sum[CPU_BLOCK];
     gather(be->grad.softmax_top, row, n, top);

@@ -131,7 +131,7 @@ static void drop(gbti_encoding *e) {
 /* How many orders: leaf values come from gradients that are computed here, not from those of the host. Trees that are
  * dropped must be those that the scores are of, not drafts that nobody keeps. */
 static int32_t n_orders(const gbti_encoding *e, const gbt_objective *objective) {
-  if (!e->plan.orders || gbt_objective_is_given(objective)) return 1;
+  if (!e->plan.orders || gbt_gradients_by_host(objective)) return 1;
   return e->params->boosting == GBT_BOOSTING_DART ? 1 : (int32_t)e->params->cat_permutations;
 }
 
@@ -203,7 +203,7 @@ gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objecti
   gbt_status status = gbt_comm_sum_i64(ctx, &n_rows, 1, err);
   if (status == GBT_OK)
     status =
-        gbti_plan_make(&ctx->mem, cuts, wish->cat_method, n_rows, !gbt_objective_is_given(objective), &e.plan, err);
+        gbti_plan_make(&ctx->mem, cuts, wish->cat_method, n_rows, !gbt_gradients_by_host(objective), &e.plan, err);
   if (status == GBT_OK) memcpy(chosen, e.plan.method, (size_t)cuts->schema->n_columns);
   if (status == GBT_OK && (e.plan.n > 0 || e.plan.unused != NULL || e.plan.onehot != NULL))
     status = encode(ctx, &e, objective, err);

@@ -52,12 +52,8 @@ typedef struct job {
   own *own;
 } job;
 
-static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
-  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
-  if (rows->field[GBT_LABEL] == NULL) return NO_LABELS;
-  if (info->labels == GBT_LABELS_CLASS) return CLASSES;
-  if (info->labels == GBT_LABELS_BINARY || info->labels == GBT_LABELS_SHARE) return SHARES;
-  if (info->response == GBT_RESPONSE_MEAN) return RATES;
+/* Of an objective on the scale of its labels: whether offsets are taken off them. */
+static rule number_rule(const gbt_objective_info *info, const gbt_rows *rows) {
   if (rows->field[GBT_OFFSET] == NULL) return NUMBERS;
   switch (info->base) {
   case GBT_BASE_RESIDUAL_MEAN:
@@ -67,9 +63,36 @@ static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
   case GBT_BASE_ZERO:
   case GBT_BASE_MEAN:
   case GBT_BASE_CLASS_SHARES:
-    return NUMBERS;
+    break;
   }
   return NUMBERS;
+}
+
+static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
+  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
+  if (rows->field[GBT_LABEL] == NULL) return NO_LABELS;
+  switch (info->labels) {
+  case GBT_LABELS_CLASS:
+    return CLASSES;
+  case GBT_LABELS_BINARY:
+  case GBT_LABELS_SHARE:
+    return SHARES;
+  case GBT_LABELS_NUMBER:
+  case GBT_LABELS_NOT_NEGATIVE:
+  case GBT_LABELS_POSITIVE:
+  case GBT_LABELS_ABOVE_MINUS_ONE:
+    break;
+  }
+  switch (info->response) {
+  case GBT_RESPONSE_MEAN:
+    return RATES;
+  case GBT_RESPONSE_NUMBER:
+  case GBT_RESPONSE_PROBABILITY:
+  case GBT_RESPONSE_CLASSES:
+  case GBT_RESPONSE_OWN:
+    break;
+  }
+  return number_rule(info, rows);
 }
 
 /* Differences of two such stay finite. */

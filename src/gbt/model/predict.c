@@ -231,7 +231,7 @@ static void response_task(void *arg, int64_t task, int thread) {
   int64_t beg = task * run->task_rows;
   int64_t end = run->n_rows - beg < run->task_rows ? run->n_rows : beg + run->task_rows;
   const int32_t n_outputs = run->objective.n_outputs;
-  if (gbt_objective_info_of(run->objective.kind)->response == GBT_RESPONSE_CLASSES) {
+  if (gbt_responses_by_classes(&run->objective)) {
     for (int64_t r = beg; r < end; r += RESPONSE_BLOCK)
       softmax_block(run->x + r, run->n_rows, n_outputs, end - r < RESPONSE_BLOCK ? end - r : RESPONSE_BLOCK);
     return;

@@ -34,12 +34,61 @@ const gbt_objective_info *gbt_objective_info_of(int32_t kind) {
   return &infos[kind];
 }
 
-int gbt_objective_is_given(const gbt_objective *o) {
-  return gbt_objective_info_of(o->kind)->gradient == GBT_GRADIENT_GIVEN;
+int gbt_gradients_by_host(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_GIVEN:
+    return 1;
+  case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_CLASSES:
+    break;
+  }
+  return 0;
 }
 
-int gbt_objective_by_classes(const gbt_objective *o) {
-  return gbt_objective_info_of(o->kind)->gradient == GBT_GRADIENT_CLASSES;
+int gbt_gradients_are_kept(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_GIVEN:
+    return 1;
+  case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_CLASSES:
+    break;
+  }
+  return 0;
+}
+
+int gbt_gradients_by_classes(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_CLASSES:
+    return 1;
+  case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_GIVEN:
+    break;
+  }
+  return 0;
+}
+
+int gbt_gradients_by_row(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_ROW:
+    return 1;
+  case GBT_GRADIENT_CLASSES:
+  case GBT_GRADIENT_GIVEN:
+    break;
+  }
+  return 0;
+}
+
+int gbt_responses_by_classes(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->response) {
+  case GBT_RESPONSE_CLASSES:
+    return 1;
+  case GBT_RESPONSE_NUMBER:
+  case GBT_RESPONSE_MEAN:
+  case GBT_RESPONSE_PROBABILITY:
+  case GBT_RESPONSE_OWN:
+    break;
+  }
+  return 0;
 }
 
 static int n_params(const gbt_objective_info *info) {
@@ -148,7 +197,7 @@ gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows
   const label_search search = {info->labels, o->n_outputs, rows->field[GBT_LABEL]};
   int64_t at;
   if (!search.label)
-    return gbt_objective_is_given(o) ? GBT_OK
+    return gbt_gradients_by_host(o) ? GBT_OK
                                      : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", data);
   GBT_TRY(gbt_find_first(ctx, rows->n, find_label, &search, &at, err));
   if (at == rows->n) return GBT_OK;

@@ -85,11 +85,24 @@ typedef struct gbt_objective_info {
 /* kind must be below GBT_N_OBJECTIVES. */
 const gbt_objective_info *gbt_objective_info_of(int32_t kind);
 
-/* Whether the host computes the gradients. */
-int gbt_objective_is_given(const gbt_objective *objective);
+/* What the kind of gradients means for the code that computes them. Each function has a case for every kind, so that
+ * the compiler names those that a new kind must answer. */
 
-/* Whether the gradients of a row need all its scores, one for each class. */
-int gbt_objective_by_classes(const gbt_objective *objective);
+/* Whether the host computes the gradients, at scores that it is given. */
+int gbt_gradients_by_host(const gbt_objective *objective);
+
+/* Whether those of all outputs are made when a round begins, and kept until its trees are grown. Else those of an
+ * output are made when its first tree begins. */
+int gbt_gradients_are_kept(const gbt_objective *objective);
+
+/* Whether those of a row need all its scores, one for each class. */
+int gbt_gradients_by_classes(const gbt_objective *objective);
+
+/* Whether those of a row need nothing but one score and the fields of the row. */
+int gbt_gradients_by_row(const gbt_objective *objective);
+
+/* Whether responses are a probability for each class, made from all scores of a row. */
+int gbt_responses_by_classes(const gbt_objective *objective);
 
 /* With the default parameters. */
 gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);

@@ -59,7 +59,13 @@ GBT_FN double gbt_pick_value(const gbt_pick *pick, double max_delta_step) {
 /* ---- on the host ---- */
 
 static inline int gbt_renews(const gbt_objective *o) {
-  return gbt_objective_info_of(o->kind)->leaves == GBT_LEAVES_QUANTILE;
+  switch (gbt_objective_info_of(o->kind)->leaves) {
+  case GBT_LEAVES_QUANTILE:
+    return 1;
+  case GBT_LEAVES_NEWTON:
+    break;
+  }
+  return 0;
 }
 
 /* The level of an objective that renews leaves. */
