@@ -25,7 +25,8 @@ resume_checkpoint <- function(trainer, fit, state) {
     stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
   }
   if (!file.exists(checkpoint_file(folder))) return(NULL)
-  note <- unserialize(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads))
+  bytes <- .Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads)
+  note <- checkpoint_note(bytes, checkpoint_file(folder))
   if (!identical(note$columns, log_names(fit$evaluation))) {
     stop_argument(sprintf(paste("the checkpoint in \"%s\" is of a training with other metrics or validation data;",
                                 "remove it to begin anew, or give another folder"), folder), "checkpoint")
@@ -38,9 +39,20 @@ resume_checkpoint <- function(trainer, fit, state) {
   state$rounds <- run$rounds
   state$best <- run$best_round
   state$native <- run$log
-  state$own <- note$own
+  n_own <- ncol(state$own)
+  if (length(note$own) != run$rounds * n_own) stop_values(checkpoint_file(folder), "remove it to begin anew")
+  state$own <- matrix(note$own, ncol = n_own)
   if (fit$host$verbose && run$rounds > 0) say(sprintf("going on after round %.0f", fit$start$rounds + run$rounds))
   if (note$why %in% c("early", "callback")) note$why
+}
+
+# What keep_checkpoint() keeps beside the engine's state, whoever wrote the bytes: how the training ended, the values of
+# the user's metrics, round by round and then metric by metric, and the names of all columns of the log.
+checkpoint_note <- function(bytes, file) {
+  note <- values_of_bytes(bytes, c("why", "own", "columns"), file, "remove it to begin anew")
+  good <- is_text(note$why) && is.double(note$own) && is.null(names(note$own)) && is_texts(note$columns)
+  if (!good) stop_values(file, "remove it to begin anew")
+  note
 }
 
 # Writes the file when it is time for it. why: how the training ended, NULL when it has not.
@@ -49,8 +61,7 @@ keep_checkpoint <- function(trainer, fit, state, why) {
   now <- proc.time()[["elapsed"]]
   due <- !is.null(why) || now - state$kept_at >= host$checkpoint_seconds
   if (is.null(host$checkpoint) || !due || identical(why, "interrupt")) return(invisible())
-  note <- list(why = if (is.null(why)) "" else why, own = state$own, columns = log_names(fit$evaluation))
-  .Call(C_gbt_trainer_save, trainer, checkpoint_file(host$checkpoint), serialize(note, NULL, version = 3L),
-        host$threads)
+  note <- list(why = if (is.null(why)) "" else why, own = as.double(state$own), columns = log_names(fit$evaluation))
+  .Call(C_gbt_trainer_save, trainer, checkpoint_file(host$checkpoint), values_bytes(note), host$threads)
   state$kept_at <- proc.time()[["elapsed"]]
 }

@@ -18,7 +18,7 @@ memory_bytes <- function(memory, parameter = "memory") {
 # Where the bins of a data set go: what the engine's glue takes. NULL: to memory. fields: of the object, kept beside.
 disk_of <- function(path, memory, fields, codec) {
   if (is.null(path)) return(NULL)
-  list(path = full_paths(path), memory = memory_bytes(memory), note = serialize(fields, NULL, version = 3L),
+  list(path = full_paths(path), memory = memory_bytes(memory), note = values_bytes(folder_values(fields)),
        codec = enums$codec[[codec]])
 }
 
@@ -76,6 +76,38 @@ codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_
 kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_bin", "sparse_zero", "is_reference",
                  "start")
 
+folder_doubles <- c("weight", "offset", "time", "group")
+
+# These fields as plain vectors, for values_bytes(): the label by label_values(), a matrix of offsets with its number of
+# columns beside it, the mark of a model as whole numbers.
+folder_values <- function(fields) {
+  out <- stats::setNames(lapply(kept_fields, function(name) fields[[name]]), kept_fields)
+  out["label"] <- list(label_values(out$label))
+  out$offset_columns <- if (length(dim(out$offset)) == 2L) ncol(out$offset) else 0L
+  for (name in folder_doubles) if (!is.null(out[[name]])) out[[name]] <- as.double(out[[name]]) # without names
+  if (!is.null(out$start)) out$start$model <- as.integer(out$start$model)
+  out
+}
+
+# The fields of a gbt_data of n rows from the bytes that a folder keeps, whoever wrote them: plain vectors, of the classes
+# that they had. What else they must be is checked by data_fields_good().
+fields_of_folder <- function(bytes, n, path) {
+  bad <- function() stop_values(path, "make the folder again with gbt_data(path = )")
+  out <- values_of_bytes(bytes, c(kept_fields, "offset_columns"), path, "make the folder again with gbt_data(path = )")
+  out["label"] <- list(label_of_values(out$label, n, bad))
+  for (name in folder_doubles) if (!is.null(names(out[[name]]))) bad()
+  columns <- out$offset_columns
+  out$offset_columns <- NULL
+  if (!is_whole(columns, 0, 2^31 - 1) || (columns > 0 && length(out$offset) != n * columns)) bad()
+  if (columns > 0) dim(out$offset) <- c(n, columns)
+  if (!is.null(out$start)) {
+    mark <- if (is.list(out$start)) out$start[["model"]]
+    if (!is.integer(mark) || anyNA(mark) || any(mark < 0L | mark > 255L)) bad()
+    out$start$model <- as.raw(mark)
+  }
+  out
+}
+
 #' Open data that were prepared in a folder
 #'
 #' Opens what [gbt_data()] with `path` wrote: bins are read from the folder while models are trained, as much of them
@@ -84,6 +116,9 @@ kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_b
 #' Folders may be moved or copied, and opened by several processes at once. They belong to the version of gbt that
 #' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
 #' file and the page, when it is read first, or later when its file was changed meanwhile.
+#'
+#' Opening a folder runs no code, whoever made it. But a folder that was forged with care may crash R: open only those
+#' of people you trust, see `SECURITY.md` in the sources.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:
@@ -118,12 +153,11 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
                                        "one with `path`"), dQuote(printable(path[1L]), FALSE)), path[1L]))
   }
   opened <- .Call(C_gbt_dataset_open, full_paths(path), memory_bytes(memory), resolve_threads(threads))
-  note <- unserialize(opened[[2L]])
   info <- .Call(C_gbt_dataset_info, opened[[1L]])
-  out <- structure(class = "gbt_data", c(
-    list(ptr = opened[[1L]], n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag),
-    note[intersect(kept_fields, names(note))], list(level_counts = info$level_counts, path = path)
-  ))
+  out <- c(list(ptr = opened[[1L]], n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag),
+           fields_of_folder(opened[[2L]], info$n_rows, path[1L]), list(level_counts = info$level_counts, path = path))
+  if (!all(data_fields_good(out, info))) stop_values(path[1L], "make the folder again with gbt_data(path = )")
+  class(out) <- "gbt_data"
   with_row_fields(out, label, weight, offset, exposure, time, group)
 }
 

@@ -76,6 +76,8 @@ SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr);
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
 SEXP r_gbt_trainers_run(SEXP trainers, SEXP n_rounds, SEXP threads);
 SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads);
+SEXP r_gbt_values_read(SEXP bytes);
+SEXP r_gbt_values_write(SEXP values);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
 #define R_ENTRIES(X) \
@@ -146,6 +148,8 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_watch, 2) \
   X(trainers_run, 3) \
   X(unseen, 4) \
+  X(values_read, 1) \
+  X(values_write, 1) \
   X(write_file, 2)
 
 #endif

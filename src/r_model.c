@@ -61,6 +61,18 @@ static SEXP meta_value(const gbt_meta *m) {
   }
 }
 
+/* A named list of the vectors. */
+static SEXP meta_list(const gbt_meta *metas, int32_t n) {
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));
+  for (int32_t i = 0; i < n; i++) {
+    SET_VECTOR_ELT(out, i, meta_value(&metas[i]));
+    SET_STRING_ELT(names, i, r_text(metas[i].name));
+  }
+  Rf_setAttrib(out, R_NamesSymbol, names);
+  UNPROTECT(2);
+  return out;
+}
+
 /* ---- writing ---- */
 
 SEXP r_blob_new(r_blob **out) {
@@ -82,6 +94,48 @@ SEXP r_blob_take(r_blob *blob) {
   gbt_mem mem = r_mem();
   gbt_mem_free(&mem, blob->bytes);
   blob->bytes = NULL;
+  UNPROTECT(1);
+  return out;
+}
+
+/* Values alone, as raw bytes; values: a named list of character, double and integer vectors. */
+SEXP r_gbt_values_write(SEXP values) {
+  /* 1 */
+  int32_t n;
+  const gbt_meta *entry = r_meta(values, &n);
+  r_blob *blob;
+  PROTECT(r_blob_new(&blob));
+  gbt_error err = {0};
+  gbt_mem mem = r_mem();
+
+  /* 2 */
+  gbt_status status = gbt_values_write(&mem, entry, n, &blob->bytes, &blob->n_bytes, &err);
+
+  /* 3 */
+  r_check(status, &err);
+  SEXP out = r_blob_take(blob);
+  UNPROTECT(1);
+  return out;
+}
+
+/* The named list of such bytes, which may come from anywhere. */
+SEXP r_gbt_values_read(SEXP bytes) {
+  /* 1 */
+  if (TYPEOF(bytes) != RAWSXP) r_stop("`bytes` must be raw bytes");
+  r_blob *blob; /* owns the table of entries */
+  PROTECT(r_blob_new(&blob));
+  gbt_error err = {0};
+  gbt_mem mem = r_mem();
+
+  /* 2 */
+  gbt_meta *entry = NULL;
+  int32_t n;
+  gbt_status status = gbt_values_read(&mem, RAW_RO(bytes), (size_t)Rf_xlength(bytes), &entry, &n, &err);
+  blob->bytes = (uint8_t *)entry;
+
+  /* 3 */
+  r_check(status, &err);
+  SEXP out = meta_list(entry, n);
   UNPROTECT(1);
   return out;
 }
@@ -209,17 +263,10 @@ SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   r_put_schema(out, 7, gbt_model_schema(model));
   int32_t n_meta;
   const gbt_meta *metas = gbt_model_metas(model, &n_meta);
-  SEXP meta = Rf_allocVector(VECSXP, n_meta);
-  SET_VECTOR_ELT(out, 10, meta);
-  SEXP names = PROTECT(Rf_allocVector(STRSXP, n_meta));
-  for (int32_t i = 0; i < n_meta; i++) {
-    SET_VECTOR_ELT(meta, i, meta_value(&metas[i]));
-    SET_STRING_ELT(names, i, r_text(metas[i].name));
-  }
-  Rf_setAttrib(meta, R_NamesSymbol, names);
+  SET_VECTOR_ELT(out, 10, meta_list(metas, n_meta));
   SET_VECTOR_ELT(out, 11, r_feature_labels(gbt_model_schema(model)));
   put_features(out, 12, gbt_model_schema(model));
-  UNPROTECT(3);
+  UNPROTECT(2);
   return out;
 }
 

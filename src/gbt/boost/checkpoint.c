@@ -12,7 +12,7 @@
 #include "trainer_state.h"
 
 #define MAGIC "gbttrain" /* 8 bytes */
-enum { VERSION = 2, N_FOREST_PARTS = 8 };
+enum { VERSION = 3, N_FOREST_PARTS = 8 };
 
 /* ---- identity ---- */
 

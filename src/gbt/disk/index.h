@@ -15,7 +15,7 @@
 #include "../data/dataset_impl.h"
 
 #define GBTI_DISK_MAGIC "gbtbins\n" /* 8 bytes */
-#define GBTI_DISK_VERSION 2u
+#define GBTI_DISK_VERSION 3u
 #define GBTI_DISK_INDEX "gbt-dataset"
 
 typedef struct gbti_disk_head {
