@@ -16,7 +16,8 @@
 set -eu
 
 cc=${CLANG:-clang}
-if command -v ccache >/dev/null 2>&1; then cc="ccache $cc"; fi # what did not change is not compiled again
+cached=""
+if command -v ccache >/dev/null 2>&1; then cached=ccache; fi # what did not change is not compiled again
 flags="-O0 -w -DNDEBUG -ffp-contract=off -fno-trapping-math -fno-math-errno -S -emit-llvm -Xclang -disable-llvm-passes
 -fsanitize=integer-divide-by-zero,shift-exponent,float-divide-by-zero"
 list=tools/divisions.txt
@@ -25,7 +26,7 @@ compile() { # ROOT: to $work/objects/*.ll
   mkdir -p "$work/objects"
   (cd "$1" && find src -name '*.c' -o -name '*.cu') | sort >"$work/sources"
   # shellcheck disable=SC2016
-  (cd "$1" && CC="$cc" FLAGS="$(echo $flags)" R_FLAGS="$(R CMD config --cppflags)" WORK="$work" \
+  (cd "$1" && CC="$cached $cc" FLAGS="$(echo $flags)" R_FLAGS="$(R CMD config --cppflags)" WORK="$work" \
     xargs -r -P 2 -n 1 sh -c '
     to=$WORK/objects/$(echo "$0" | tr / -).ll
     case "$0" in
