@@ -283,6 +283,7 @@ training_data <- function(rows, args, host) {
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
                             time = own$time, group = own$group)
   data$weight <- own$weight
+  data$has_weights <- !is.null(weight)
   data["offset"] <- list(own$offset)
   data
 }
@@ -536,6 +537,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   if (!is.null(fit$recipe)) model$recipe <- fit$recipe # code, so no part of bytes or files
+  if (isTRUE(fit$data$has_weights)) model$has_weights <- TRUE # nor this
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model
 }

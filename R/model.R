@@ -107,6 +107,7 @@ keep_rounds <- function(model, to, from = 0L) {
   fields["auto_rounds"] <- list(NULL) # which were all
   out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
   out$by_rule <- model$by_rule
+  out$has_weights <- model$has_weights
   user <- user_fields(model)
   out[names(user)] <- user
   out
@@ -148,12 +149,37 @@ stop_no_training_data <- function(instead) {
 
 # Printing --------------------------------------------------------------------------------------------------------
 
-# "logistic, classes no and yes"
+# "softmax, 3 classes (a, b, c)", "quantile, quantile_alpha 0.9"
 describe_objective <- function(x) {
+  text <- x$objective
+  names <- objective_info(x$objective)$params$name
+  values <- format_number(unlist(x$params[names]))
+  if (length(names)) text <- paste0(text, paste0(", ", names, " ", values, collapse = ""))
   n <- length(x$classes)
-  if (n == 0L) return(x$objective)
+  if (n == 0L) return(text)
   shown <- if (n <= 5L) paste(x$classes, collapse = ", ") else paste0(paste(x$classes[1:4], collapse = ", "), ", ...")
-  sprintf("%s, %d classes (%s)", x$objective, n, shown)
+  sprintf("%s, %d classes (%s)", text, n, shown)
+}
+
+# "a rising, b falling": the columns with a monotone constraint; NULL for none.
+describe_monotone <- function(x) {
+  sign <- x$params[["monotone"]]
+  sign <- sign[sign != 0]
+  if (length(sign)) enumerate(paste(names(sign), ifelse(sign > 0, "rising", "falling")), quote = "")
+}
+
+# "32, weighted, classes no 1, yes 3, with an offset": the rows, and what is given for them.
+describe_rows <- function(x) {
+  text <- format(x$n_obs, big.mark = ",", scientific = FALSE)
+  if (isTRUE(x$has_weights)) text <- paste0(text, ", weighted")
+  by_class <- x$params[["class_weights"]]
+  if (length(by_class)) {
+    by_class <- enumerate(paste(names(by_class), vapply(by_class, format, "", digits = 4L)), 5L, "")
+    text <- sprintf("%s, weights of classes: %s", text, by_class)
+  }
+  if (nzchar(given_or(x$exposure, ""))) return(sprintf("%s, exposure `%s`", text, x$exposure))
+  if (!is.null(x$exposure)) return(paste0(text, ", with an exposure"))
+  if (x$has_offset) paste0(text, ", with an offset") else text
 }
 
 describe_features <- function(x) {
@@ -163,9 +189,13 @@ describe_features <- function(x) {
          if (length(target)) sprintf(", statistics of the response by %s", enumerate(target, 5L)))
 }
 
+column_kinds <- function(x) {
+  ifelse(x$feature_types %in% c("factor", "character", "category"), "factor",
+         ifelse(x$feature_types == "ordered", "ordered", "numeric"))
+}
+
 describe_columns <- function(x) {
-  kind <- ifelse(x$feature_types %in% c("factor", "character", "category"), "factor",
-                 ifelse(x$feature_types == "ordered", "ordered", "numeric"))
+  kind <- column_kinds(x)
   counts <- table(factor(kind, c("numeric", "ordered", "factor")))
   counts <- counts[counts > 0L]
   if (length(counts) < 2L) return(sprintf("%d (%s)", length(kind), names(counts)))
@@ -239,9 +269,9 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   recipe <- recipe_of(x)
   if (!is.null(recipe)) cat("recipe    ", counted(length(recipe$steps), "step"), ", for raw rows\n", sep = "")
   cat("features  ", describe_features(x), "\n", sep = "")
-  offset <- if (nzchar(given_or(x$exposure, ""))) sprintf(", exposure `%s`", x$exposure) else
-    if (!is.null(x$exposure)) ", with an exposure" else if (x$has_offset) ", with an offset"
-  cat("rows      ", format(x$n_obs, big.mark = ",", scientific = FALSE), offset, "\n", sep = "")
+  monotone <- describe_monotone(x)
+  if (!is.null(monotone)) cat("monotone  ", monotone, "\n", sep = "")
+  cat("rows      ", describe_rows(x), "\n", sep = "")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
   log <- describe_log(x, digits)
   if (length(x$params[["eta"]]) > 1L) cat("eta       ", schedule_text(x$params$eta), "\n", sep = "")
@@ -294,7 +324,7 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
                 range_of(x$depth)))
   }
   cat(sprintf("size      %s\n", format(structure(x$bytes, class = "object_size"), units = "auto")))
-  params <- x$model$params
+  params <- params_in_use(x$model)
   plain <- params[vapply(params, function(p) !is.list(p) && is.null(names(p)), NA)]
   if (length(plain[["eta"]]) > 1L) plain$eta <- schedule_text(plain$eta)
   value <- vapply(plain, function(p) paste(if (is.character(p)) p else format_number(p), collapse = " and "), "")
@@ -308,6 +338,32 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
   cat("\n")
   print(x$importance, digits = digits)
   invisible(x)
+}
+
+# The parameters that had a part in the model: those of sampling, boosting and categorical columns where there are such.
+# model$params has all.
+params_in_use <- function(model) {
+  params <- model$params
+  is <- function(name, value) identical(params[[name]], value)
+  at_ease <- function(name) isTRUE(params[[name]] == engine_defaults()[[name]])
+  statistics <- length(target_columns(params[["cat_method"]])) > 0L
+  idle <- c(
+    if (!is("sampling_method", "goss")) c("top_rate", "other_rate"),
+    if (!is("sampling_method", "mvs")) "mvs_reg",
+    if (!is("sampling_method", "bayesian")) "bagging_temperature",
+    if (!is("boosting", "dart")) c("rate_drop", "skip_drop", "max_drop", "normalize_type"),
+    if (at_ease("model_shrink_rate")) c("model_shrink_rate", "model_shrink_mode"),
+    if (model$objective != "softmax") c("softmax_hessian", "multi_strategy"),
+    if (!"factor" %in% column_kinds(model)) {
+      c("max_cat_onehot", "cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")
+    },
+    if (!statistics) {
+      c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "model_size_reg")
+    },
+    Filter(at_ease, c("path_smooth", "max_delta_step", "random_strength", "extra_trees", "leaf_iterations",
+                      "tail_rounds", "grad_bits", "num_parallel_tree"))
+  )
+  params[setdiff(names(params), idle)]
 }
 
 # "carat 1, depth -1" of the numbers of some features, "{a, b}, {c}" of sets of features, "a {sets, count}" of sets by

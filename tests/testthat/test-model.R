@@ -199,3 +199,46 @@ test_that("plots are drawn", {
   bare <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
   expect_error(plot(bare), "no evaluation log", class = "gbt_error_argument")
 })
+
+test_that("print() names what was asked for", {
+  d <- mtcars
+  shown <- function(..., formula = mpg ~ .) {
+    paste(capture.output(print(gbt_train(formula, d, nrounds = 3, seed = 1, threads = 1, ...))), collapse = "\n")
+  }
+  for (i in seq_len(nrow(gbt_objectives()))) { # the parameters of every objective, with their values
+    name <- gbt_objectives()$name[i]
+    params <- gbt:::objective_info(name)$params
+    label <- if (name == "softmax") factor(d$cyl) else if (name %in% c("logistic", "cross_entropy")) d$am else d$mpg
+    m <- gbt_train(d[-1], label, objective = name, nrounds = 2, threads = 1)
+    text <- paste(capture.output(print(m)), collapse = "\n")
+    for (p in params$name) {
+      expect_match(text, sprintf("%s, .*%s %s", name, p, gbt:::format_number(m$params[[p]])))
+    }
+  }
+  expect_match(shown(objective = "quantile", quantile_alpha = 0.9), "quantile, quantile_alpha 0.9", fixed = TRUE)
+  expect_match(shown(objective = "tweedie", tweedie_variance_power = 1.3), "power 1.3", fixed = TRUE)
+  expect_match(shown(monotone = c(wt = -1, hp = 0, qsec = 1)), "monotone  wt falling, qsec rising", fixed = TRUE)
+  expect_no_match(shown(), "monotone|weight")
+  expect_match(shown(weights = d$wt), "rows      32, weighted", fixed = TRUE)
+  d$am <- factor(d$am, labels = c("automatic", "manual"))
+  text <- shown(formula = am ~ ., class_weights = c(automatic = 1, manual = 2.5))
+  expect_match(text, "weights of classes: automatic 1, manual 2.5", fixed = TRUE)
+  expect_no_match(text, "weighted")
+})
+
+test_that("summary() shows the parameters that had a part in the model", {
+  shown <- function(...) {
+    paste(capture.output(summary(gbt_train(..., nrounds = 3, seed = 1, threads = 1))), collapse = "\n")
+  }
+  text <- shown(mpg ~ ., mtcars)
+  expect_match(text, "max_depth")
+  expect_no_match(text, "drop|top_rate|mvs_reg|bagging_temperature|softmax|cat_|multi_strategy")
+  expect_match(shown(mpg ~ ., mtcars, boosting = "dart"), "rate_drop")
+  expect_match(shown(mpg ~ ., mtcars, sampling_method = "goss"), "top_rate")
+  expect_match(shown(Species ~ ., iris), "softmax_hessian")
+  d <- transform(mtcars, cyl = factor(cyl))
+  expect_match(shown(mpg ~ ., d), "cat_smooth")
+  expect_no_match(shown(mpg ~ ., d, cat_method = "sets"), "cat_prior")
+  expect_match(shown(mpg ~ ., d, cat_method = "target"), "cat_prior")
+  expect_match(shown(mpg ~ ., mtcars, path_smooth = 2), "path_smooth")
+})
