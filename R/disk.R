@@ -89,8 +89,8 @@ folder_values <- function(fields) {
   out
 }
 
-# The fields of a gbt_data of n rows from the bytes that a folder keeps, whoever wrote them: plain vectors, of the classes
-# that they had. What else they must be is checked by data_fields_good().
+# The fields of a gbt_data of n rows from the bytes that a folder keeps, whoever wrote them: plain vectors, with the
+# classes that they had. What else they must be is checked by data_fields_good().
 fields_of_folder <- function(bytes, n, path) {
   bad <- function() stop_values(path, "make the folder again with gbt_data(path = )")
   out <- values_of_bytes(bytes, c(kept_fields, "offset_columns"), path, "make the folder again with gbt_data(path = )")

@@ -4,7 +4,8 @@
 #   sh tools/check-arrows.sh [FOLDER]       FOLDER: the repository, default the one of this script
 #   sh tools/check-arrows.sh --self-check   shows that the check finds what it must find
 #
-#   base <- math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost   (an arrow points to the user)
+#   base <- schema, math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost
+#   (an arrow points to the user)
 #   disk keeps what data makes; nobody else in the engine knows it
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h;
@@ -20,18 +21,19 @@ set -eu
 uses() {
   case "$1" in
     base) echo "base" ;;
+    schema) echo "base schema" ;;
     math) echo "base math" ;;
     objective) echo "base math objective" ;;
-    data) echo "base math objective data root" ;;
-    encode) echo "base math objective data encode root" ;;
-    tree) echo "base math tree root" ;;
+    data) echo "base schema math objective data root" ;;
+    encode) echo "base schema math objective data encode root" ;;
+    tree) echo "base schema math tree root" ;;
     metric) echo "base math objective metric" ;;
-    backend) echo "base math objective data tree metric backend root" ;;
-    cpu) echo "base math objective data tree backend cpu root" ;;
-    boost) echo "base math objective metric data encode tree backend cpu/cpu_open.h boost root" ;;
-    disk) echo "base math objective data disk root" ;;
-    model) echo "base math objective tree model" ;;
-    explain) echo "base math tree explain" ;;
+    backend) echo "base schema math objective data tree metric backend root" ;;
+    cpu) echo "base schema math objective data tree backend cpu root" ;;
+    boost) echo "base schema math objective metric data encode tree backend cpu/cpu_open.h boost root" ;;
+    disk) echo "base schema math objective data disk root" ;;
+    model) echo "base schema math objective tree model" ;;
+    explain) echo "base schema math tree explain" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
   esac
@@ -46,7 +48,7 @@ wing_uses() {
     grow)
       echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/objective gbt/metric gbt/data gbt/tree gbt/backend"
       ;;
-    predict) echo "cuda/base cuda/predict gbt/base gbt/math gbt/tree gbt/model" ;;
+    predict) echo "cuda/base cuda/predict gbt/base gbt/schema gbt/math gbt/tree gbt/model" ;;
     explain) echo "cuda/base cuda/explain gbt/base gbt/math gbt/tree gbt/explain" ;;
     door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/explain cuda/encode cuda/door gbt/backend" ;;
     *) echo "" ;;
@@ -66,12 +68,11 @@ excepted() {
   return 1
 }
 
-public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/schema.h base/feature_kinds.def base/rows.h
-base/row_fields.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
+public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/rows.h base/row_fields.def schema/schema.h
+schema/feature_kinds.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
 metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h disk/disk.h
-disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h
-model/model.h model/mean.h model/values.h model/answer.h model/predict.h explain/explain.h
-backend/device.h backend/phases.h"
+disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h model/model.h model/mean.h model/values.h
+model/answer.h model/predict.h explain/explain.h backend/device.h backend/phases.h"
 
 bad=0
 complain() { echo "arrows: $*"; bad=$((bad + 1)); }

@@ -26,7 +26,7 @@
 
 #include "backend/device.h"
 #include "base/ctx.h"
-#include "base/schema.h"
+#include "schema/schema.h"
 #include "base/status.h"
 #include "boost/metric.h"
 #include "boost/side_by_side.h"

@@ -1,6 +1,6 @@
 #include "maps.h"
 
-#include "../../src/gbt/base/schema_impl.h"
+#include "../../src/gbt/schema/schema_impl.h"
 
 gbt_schema *maps_base(test_rng *rng, const gbt_table *table) {
   const gbt_mem mem = gbt_mem_default();

@@ -1,8 +1,8 @@
 /* See model_seeds.h. */
 #include "model_seeds.h"
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/model_impl.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "forests.h"
 #include "maps.h"
 

@@ -3,12 +3,12 @@
 #include "model_use.h"
 #include "datasets.h"
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/trainer_impl.h"
 #include "../../src/gbt/explain/explain.h"
 #include "../../src/gbt/model/answer.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model_impl.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "../../src/gbt/tree/relevel.h"
 #include "forests.h"
 #include "naive_predict.h"

@@ -5,8 +5,8 @@
 #ifndef GBT_TEST_MUTATE_IMPL_H
 #define GBT_TEST_MUTATE_IMPL_H
 
-#include "../../src/gbt/base/schema.h"
 #include "../../src/gbt/objective/objective.h"
+#include "../../src/gbt/schema/schema.h"
 #include "mutate.h"
 
 #define AS(d, type, p) ((type *)(void *)(d)->section[p])

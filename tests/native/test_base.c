@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "../../src/gbt/base/parallel.h"
-#include "../../src/gbt/base/schema_impl.h"
+#include "../../src/gbt/schema/schema_impl.h"
 
 static void fault_allocator_counts(void) {
   fault f;

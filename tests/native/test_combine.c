@@ -1,5 +1,5 @@
 /* Which combinations of columns a training makes, and within which bounds. */
-#include "../../src/gbt/base/schema_impl.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "random_job.h"
 
 static int32_t code_of(const made *m, int32_t col, int64_t row) {

@@ -2,8 +2,8 @@
  * the device, some of them, or none. */
 #include "../../src/cuda/predict/predict.h"
 
-#include "../../src/gbt/base/key_index.h"
-#include "../../src/gbt/base/schema_impl.h"
+#include "../../src/gbt/schema/key_index.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "fault.h"
 #include "forests.h"
 #include "maps.h"

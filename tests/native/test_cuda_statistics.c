@@ -1,7 +1,7 @@
 /* Ordered statistics on the device: the counts, bins and values of the CPU, bit by bit. */
 #include "../../src/gbt/backend/device_api.h"
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/encode/statistics_help.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "fault.h"
 #include "made_target.h"
 #include "random_job.h"

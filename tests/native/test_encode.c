@@ -1,12 +1,12 @@
 /* Statistics of categories in whole data sets: bins against their definition, row by row; trainings that are the same
  * whatever the circumstances; scores of validation sets against predictions by the tables. */
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/data/level_ids.h"
 #include "../../src/gbt/encode/encode.h"
 #include "../../src/gbt/encode/keys.h"
 #include "../../src/gbt/encode/ordered.h"
 #include "../../src/gbt/encode/plan.h"
 #include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "fault.h"
 #include "random_job.h"
 #include "ranks_job.h"

@@ -7,10 +7,10 @@
 #include "random_job.h"
 #include "test.h"
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "../../src/gbt/tree/relevel.h"
 
 enum { N_LEVELS = 40, N_FACTORS = 3 };

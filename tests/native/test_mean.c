@@ -3,10 +3,10 @@
 #include "forests.h"
 #include "maps.h"
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/mean.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "../../src/gbt/tree/mean.h"
 
 enum { MOST_MEMBERS = 5, N_ROWS = 60 };

@@ -3,9 +3,9 @@
 #include "fault.h"
 #include "trained.h"
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/schema/schema_impl.h"
 
 /* Everything that has to be released again. */
 typedef struct things {

@@ -9,12 +9,12 @@
 #include "trained.h"
 
 #include "../../src/gbt/base/parallel.h"
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"
 #include "../../src/gbt/data/dataset_impl.h"
 #include "../../src/gbt/encode/keys.h"
 #include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/schema/schema_impl.h"
 
 typedef struct asker {
   int64_t n_asked, stop_at; /* stop_at: 0 for never */

@@ -4,11 +4,11 @@
 #include "tables.h"
 #include "test.h"
 
-#include "../../src/gbt/base/key_index.h"
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/data/binding.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model_impl.h"
+#include "../../src/gbt/schema/key_index.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "../../src/gbt/tree/relevel.h"
 
 static const char *const letters[3] = {"a", "b", "c"};

@@ -3,8 +3,8 @@
  * long. */
 #include <time.h>
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/predict_job.h"
+#include "../../src/gbt/schema/schema_impl.h"
 
 #include "test.h"
 
@@ -32,7 +32,7 @@ static double seconds_of(clock_t from) { return (double)(clock() - from) / (doub
 /* Whether what took `made` seconds is of the order of what took `plain`. */
 static int alike(double made, double plain) { return made < 20.0 * plain + 0.1; }
 
-/* Texts of 16 bytes. text_hash() of base/schema.c is mix(mix(mix(start ^ first) ^ second)), where start was once this
+/* Texts of 16 bytes. text_hash() of schema/schema.c is mix(mix(mix(start ^ first) ^ second)), where start was once this
  * number. */
 static double match_texts(test_rng *rng, int meet) {
   uint64_t(*words)[3] = test_alloc(N * sizeof *words);

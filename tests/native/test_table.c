@@ -1,8 +1,8 @@
 /* Checks of tables, bindings, and reading rows through them. */
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/data/binding.h"
 #include "../../src/gbt/data/cuts.h"
 #include "../../src/gbt/data/job.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "fault.h"
 #include "tables.h"
 

@@ -1,10 +1,10 @@
 #include "variant_job.h"
 
-#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/boost/constraints.h"
 #include "../../src/gbt/boost/grow.h"
 #include "../../src/gbt/objective/base_score.h"
+#include "../../src/gbt/schema/schema_impl.h"
 #include "../../src/gbt/tree/contest.h"
 #include "datasets.h"
 #include "mask_job.h"

@@ -28,7 +28,7 @@
 #include "predict.h"
 
 extern "C" {
-#include "../../gbt/base/key_index.h"
+#include "../../gbt/schema/key_index.h"
 }
 
 enum {

@@ -1,7 +1,7 @@
 /* Prediction: features that are read from tables (predict.cuh).
  *
  *   choose   which features the trees use, which projections go up, and the columns of chunks
- *   fill     their keys, with the host's index (base/key_index.h), and their bins
+ *   fill     their keys, with the host's index (schema/key_index.h), and their bins
  *   read     k_tables: a thread takes a row of a projection: levels, key, row of the tables, bins
  *
  * Bins stand by key, those of a projection's features side by side, so that a row needs one sector of them; those of

@@ -1,9 +1,9 @@
 #include "columns.h"
 
 #include "../backend/device.h"
-#include "../base/schema_impl.h"
 #include "../encode/encode.h"
 #include "../encode/statistics_help.h"
+#include "../schema/schema_impl.h"
 
 /* Whether anything but sets is asked for. */
 static int wants_statistics(const gbt_trainer_spec *spec) {

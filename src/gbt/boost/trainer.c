@@ -5,8 +5,8 @@
 
 #include "../base/clock.h"
 #include "../base/find.h"
-#include "../base/schema_impl.h"
 #include "../objective/base_score.h"
+#include "../schema/schema_impl.h"
 #include "../tree/relevel.h"
 #include "checkpoint.h"
 #include "columns.h"

@@ -12,10 +12,10 @@
 #define GBT_BOOST_TRAINER_H
 
 #include "../backend/phases.h"
-#include "../base/schema.h"
 #include "../encode/cat_method.h"
 #include "../objective/objective.h"
 #include "../params.h"
+#include "../schema/schema.h"
 #include "../tree/view.h"
 #include "metric.h"
 

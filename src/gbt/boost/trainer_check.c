@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "../base/schema_impl.h"
 #include "../data/dataset_impl.h"
+#include "../schema/schema_impl.h"
 #include "../tree/forest.h"
 #include "ranks.h"
 #include "sampling.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../base/parallel.h"
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 
 /* Appends text to buf[0 .. size), whole or not at all. 1 when it fitted. */
 static int append(char *buf, size_t size, const char *text) {

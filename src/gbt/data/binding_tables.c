@@ -2,7 +2,7 @@
  * projection's tables, and there stands the bin. */
 #include "column.h"
 
-#include "../base/key_index.h"
+#include "../schema/key_index.h"
 
 enum { AT_ONCE = 128 }; /* rows whose keys are made and looked for side by side */
 

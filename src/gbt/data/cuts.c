@@ -7,8 +7,8 @@
 
 #include "../base/bits.h"
 #include "../base/parallel.h"
-#include "../base/schema_impl.h"
 #include "../math/whole.h"
+#include "../schema/schema_impl.h"
 #include "binding.h"
 #include "column.h"
 #include "cuts_impl.h"

@@ -16,7 +16,7 @@
  * when w > 0, with k = 62 - ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no sum overflows.
  *
  * Numbers and ranks get at most max_bin bins, at most 65,535. Factors have a bin for every level that occurs, whatever
- * max_bin is; those beyond GBT_MAX_LEVELS (base/schema.h), the rarest, have no bin: the column itself has missing
+ * max_bin is; those beyond GBT_MAX_LEVELS (schema/schema.h), the rarest, have no bin: the column itself has missing
  * values there, its statistics have not. Levels are counted by rows, and so are n_filled and has_missing, whatever the
  * rows weigh. */
 #ifndef GBT_DATA_CUTS_H

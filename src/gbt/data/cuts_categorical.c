@@ -6,8 +6,8 @@
  * Codes that share a text are one level: the one of the lowest of these codes. Counts are of rows, not of weights. */
 #include <string.h>
 
-#include "../base/schema_impl.h"
 #include "../base/sort.h"
+#include "../schema/schema_impl.h"
 #include "binding.h"
 #include "cuts_impl.h"
 #include "job.h"

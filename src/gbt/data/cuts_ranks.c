@@ -10,8 +10,8 @@
 
 #include "../base/parallel.h"
 #include "../base/rng.h"
-#include "../base/schema_impl.h"
 #include "../base/sort.h"
+#include "../schema/schema_impl.h"
 #include "binding.h"
 #include "cuts_impl.h"
 #include "job.h"

@@ -17,7 +17,7 @@
 #define GBT_DATA_FEED_H
 
 #include "../base/comm.h"
-#include "../base/dictionary.h"
+#include "../schema/dictionary.h"
 #include "column.h"
 #include "job.h"
 #include "source.h"

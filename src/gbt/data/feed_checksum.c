@@ -2,7 +2,7 @@
  * (of a level: of its text) and its row; parts are added, so that neither the order nor the cut into chunks matters. A
  * difference goes unseen with probability 2^-64. Rows without an entry of a sparse column add nothing. */
 #include "../base/rng.h"
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 #include "feed.h"
 
 typedef struct checksum_job {

@@ -12,7 +12,7 @@
 #define GBT_DATA_TABLE_H
 
 #include "../base/ctx.h"
-#include "../base/schema.h"
+#include "../schema/schema.h"
 
 typedef enum gbt_storage { GBT_F64 = 0, GBT_I32, GBT_I64, GBT_CODES } gbt_storage;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../base/bits.h"
-#include "../base/dictionary.h"
 #include "../base/parallel.h"
+#include "../schema/dictionary.h"
 #include "dataset_impl.h"
 
 enum {

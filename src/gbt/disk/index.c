@@ -5,8 +5,8 @@
 
 #include "../base/checksum.h"
 #include "../base/parallel.h"
-#include "../base/schema_impl.h"
 #include "../data/page_impl.h"
+#include "../schema/schema_impl.h"
 #include "page_bytes.h"
 
 void gbti_pages_name(uint64_t id, int32_t file, int32_t n_files, char out[GBTI_PAGES_NAME]) {

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "../base/parallel.h"
-#include "../base/schema_impl.h"
 #include "../data/extend.h"
+#include "../schema/schema_impl.h"
 #include "encode_impl.h"
 
 /* ---- data sets ---- */

@@ -3,7 +3,7 @@
 #ifndef GBT_ENCODE_ENCODE_IMPL_H
 #define GBT_ENCODE_ENCODE_IMPL_H
 
-#include "../base/schema.h"
+#include "../schema/schema.h"
 #include "encode.h"
 #include "gather.h"
 #include "keys.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../base/hd.h"
-#include "../base/key_index.h"
 #include "../base/parallel.h"
 #include "../base/sort.h"
+#include "../schema/key_index.h"
 
 enum {
   TASK_ROWS = 1 << 16,

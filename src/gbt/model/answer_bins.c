@@ -2,9 +2,9 @@
  * answer.h, and data/values.h for why that is exact. */
 #include <string.h>
 
-#include "../base/dictionary.h"
 #include "../base/parallel.h"
 #include "../data/values.h"
+#include "../schema/dictionary.h"
 #include "answer.h"
 #include "model_impl.h"
 

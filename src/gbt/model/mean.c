@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 #include "../tree/mean.h"
 #include "../tree/relevel.h"
 #include "model_impl.h"

@@ -12,8 +12,8 @@
 #define GBT_MODEL_MODEL_H
 
 #include "../base/ctx.h"
-#include "../base/schema.h"
 #include "../objective/objective.h"
+#include "../schema/schema.h"
 #include "../tree/view.h"
 
 typedef struct gbt_model gbt_model;

@@ -6,7 +6,7 @@
  * The format has one form only (format.h), so most checks say "must be what it has to be": sections and texts lie one
  * behind the other, trees too. This keeps the work linear in the size of the file, whoever made it. What is allocated
  * is bounded by the size of the file as well. */
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 #include "part.h"
 
 gbt_status gbti_damaged(const gbti_reader *r, const char *what) {

@@ -11,7 +11,7 @@
 #include "model_impl.h"
 #include "utf8.h"
 
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 #include "../tree/check.h"
 
 typedef struct gbti_writer {

@@ -8,7 +8,7 @@
  * Features that are read from tables have more (part_tables.c), where the whole map is checked when it is there. */
 #include "part.h"
 
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 
 /* Position of every kind among those that occur, in order of first use; -1: does not occur. Returns how many do. */
 static uint32_t kinds_in_use(const gbt_schema *schema, int32_t place[GBT_N_FEATURE_KINDS]) {

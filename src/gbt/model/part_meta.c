@@ -1,6 +1,6 @@
 /* Meta values: named vectors of texts, doubles or ints that the host keeps with a model. The values of each begin on a
  * multiple of 8. */
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 #include "part.h"
 
 static uint64_t value_size(uint32_t kind) { return kind == GBT_META_INT ? 4 : 8; }

@@ -1,7 +1,7 @@
 /* The columns of a model, as users hand them in: names, types, tags and levels. A column's levels are the texts behind
  * its tag, so that nothing says where they are, as they may be many. What features are made of them is told
  * by part_features.c, which fills the schema's map. */
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 #include "part.h"
 
 gbt_status gbti_measure_schema(gbti_writer *w) {

@@ -16,7 +16,7 @@
  */
 #include "part.h"
 
-#include "../base/key_index.h"
+#include "../schema/key_index.h"
 
 /* The code of a projection's keys. n_keys > 0. */
 typedef struct key_code {

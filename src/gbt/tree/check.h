@@ -3,7 +3,7 @@
 #ifndef GBT_TREE_CHECK_H
 #define GBT_TREE_CHECK_H
 
-#include "../base/schema.h"
+#include "../schema/schema.h"
 #include "forest.h"
 
 /* NULL when the tree is sound, else what is wrong with it. Sound: every node but the root is the child of exactly one

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../base/schema_impl.h"
+#include "../schema/schema_impl.h"
 
 /* For every old feature NULL (nothing to do), or the old index of each new level, -1 when it is new. */
 typedef struct level_maps {

@@ -9,7 +9,7 @@
 #ifndef GBT_TREE_RELEVEL_H
 #define GBT_TREE_RELEVEL_H
 
-#include "../base/schema.h"
+#include "../schema/schema.h"
 #include "forest.h"
 
 /* from: trees on old_schema; *out: the same trees on schema. Both schemas have the same features in the same order, but

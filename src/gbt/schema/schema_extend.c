@@ -2,10 +2,10 @@
  */
 #include <string.h>
 
-#include "hd.h"
+#include "../base/hd.h"
+#include "../base/sort.h"
 #include "key_index.h"
 #include "schema_impl.h"
-#include "sort.h"
 
 static void put_projection(gbt_schema_block *block, const gbt_projection *from, gbt_projection *to) {
   *to = *from;

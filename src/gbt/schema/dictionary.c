@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "clock.h"
+#include "../base/clock.h"
 #include "schema_impl.h"
 
 enum { LEAST_BYTES = 1 << 10, MOST_BYTES = 1 << 16, LEAST_BUCKETS = 16 }; /* bytes: of a block */

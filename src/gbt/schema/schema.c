@@ -13,11 +13,11 @@
 
 #include <string.h>
 
-#include "clock.h"
-#include "ctx.h"
+#include "../base/clock.h"
+#include "../base/ctx.h"
+#include "../base/parallel.h"
+#include "../base/rng.h"
 #include "key_index.h"
-#include "parallel.h"
-#include "rng.h"
 
 struct gbt_text_index {
   const char *const *text;

@@ -1,8 +1,8 @@
 /* Texts that are met one by one, each kept once, numbered 0, 1, 2, ... in the order in which they were first met. */
-#ifndef GBT_BASE_DICTIONARY_H
-#define GBT_BASE_DICTIONARY_H
+#ifndef GBT_SCHEMA_DICTIONARY_H
+#define GBT_SCHEMA_DICTIONARY_H
 
-#include "mem.h"
+#include "../base/mem.h"
 
 typedef struct gbt_dictionary gbt_dictionary;
 

@@ -1,7 +1,7 @@
 #include "key_index.h"
 
-#include "clock.h"
-#include "parallel.h"
+#include "../base/clock.h"
+#include "../base/parallel.h"
 #include "schema_impl.h"
 
 #if defined(__GNUC__)

@@ -3,11 +3,11 @@
  *   few keys possible     place[key] = row + 1, or 0 where the projection lacks the key
  *   many                  open addressing, at most half full: place[hash & mask], the next, ... = row + 1, or 0 where
  *                         the search ends. Keys may come from a file that somebody made, so hashes are salted. */
-#ifndef GBT_BASE_KEY_INDEX_H
-#define GBT_BASE_KEY_INDEX_H
+#ifndef GBT_SCHEMA_KEY_INDEX_H
+#define GBT_SCHEMA_KEY_INDEX_H
 
-#include "hd.h"
-#include "rng.h"
+#include "../base/hd.h"
+#include "../base/rng.h"
 #include "schema.h"
 
 #define GBT_NO_ROW UINT32_MAX   /* of a key that a projection lacks */

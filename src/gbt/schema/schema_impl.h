@@ -1,7 +1,7 @@
 /* What the engine alone does with schemas: feature maps are given, readers fill one in place, texts are matched by
  * hashes. */
-#ifndef GBT_BASE_SCHEMA_IMPL_H
-#define GBT_BASE_SCHEMA_IMPL_H
+#ifndef GBT_SCHEMA_SCHEMA_IMPL_H
+#define GBT_SCHEMA_SCHEMA_IMPL_H
 
 #include "schema.h"
 

@@ -14,10 +14,10 @@
  *   key = key * (n_levels(c) + 1) + level        level: its position among the column's; n_levels for a missing value
  *
  * so a missing value is a level of its own. A row with a level that the schema does not have has no key. */
-#ifndef GBT_BASE_SCHEMA_H
-#define GBT_BASE_SCHEMA_H
+#ifndef GBT_SCHEMA_SCHEMA_H
+#define GBT_SCHEMA_SCHEMA_H
 
-#include "ctx.h"
+#include "../base/ctx.h"
 
 /* Levels of a categorical column that sets of levels tell apart: its first ones. A column may have more, which are
  * missing values where it is split by itself, and levels like the others in its statistics. */

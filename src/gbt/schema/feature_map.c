@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hd.h"
+#include "../base/hd.h"
 #include "schema_impl.h"
 
 static const struct {
