@@ -34,6 +34,14 @@ plug_hook <- function(register) {
   function(...) register()
 }
 
+# Is a training of fewer or more rounds, alike in all else, one with the same first rounds? Not where the rule for `eta`
+# looked at the number of rounds, where rounds change those before them ("dart"), and with early stopping, whose model
+# predicts with the best round. Only then may one training serve several numbers of rounds.
+rounds_are_models <- function(model) {
+  params <- utils::modifyList(engine_defaults(), model$params)
+  !"eta" %in% model$by_rule && !rescales(params) && is.null(model$best_round)
+}
+
 # A tibble where the package is there, as it is for all who ask for one.
 as_tibble_here <- function(x) {
   if (requireNamespace("tibble", quietly = TRUE)) tibble::as_tibble(x, .name_repair = "minimal") else x
@@ -42,7 +50,10 @@ as_tibble_here <- function(x) {
 #' Models and other packages
 #'
 #' Models of gbt work with the packages below. None of them is needed by gbt, and there is nothing to switch on: methods
-#' are registered when the package is loaded.
+#' are registered when the package is loaded. Tried with parsnip 1.6.0, tune 2.1.0, workflows 1.3.0, dials 1.4.4,
+#' mlr3 1.8.0, mlr3tuning 1.6.1, paradox 1.0.1, caret 6.0-93, marginaleffects 0.32.0, insight 1.5.2, DALEX 2.5.3, vip
+#' 0.4.1, shapviz 0.10.1, hstats 1.2.1, vetiver 0.2.7 and butcher 0.4.0; `docs/integrations.md` in the sources says what
+#' was tried.
 #'
 #' @section tidymodels:
 #' Engine `"gbt"` of `parsnip::boost_tree()`, for regression and classification, and with parsnip 1.6.0 and newer for
@@ -72,9 +83,12 @@ as_tibble_here <- function(x) {
 #' Learners `regr.gbt` and `classif.gbt`, with gbt's parameters as a set of paradox, weights, importance, selected
 #' features and hot starts: `lrn("classif.gbt", nrounds = 100, predict_type = "prob")$train(tsk("iris"))`. The field
 #' `validate` (mlr3 0.20.0 and newer) says what is validation data; `internal_valid_scores` are those of the round that
-#' predictions use. With `early_stopping_rounds` the rounds can be tuned from within: `nrounds = to_tune(upper = 500,
-#' internal = TRUE)`, and `internal_tuned_values` has them. Older versions of mlr3 have rows of role `"test"`:
-#' `early_stopping_set = "test"`. `threads` is 1 unless it is set.
+#' predictions use. With `early_stopping_rounds` and `eta` the rounds can be tuned from within: `nrounds =
+#' to_tune(upper = 500, internal = TRUE)`, and `internal_tuned_values` has them. `eta` must be set for this: where it is
+#' left out it follows from `nrounds`, so the final model would not be the one that was rated. For the same reason a hot
+#' start goes on from a model whose `eta` was set, and trains all rounds anew otherwise; the model is the same as
+#' without a hot start. Columns may be of class Date (mlr3 1.0.0 and newer). Older versions of mlr3 have rows of role
+#' `"test"`: `early_stopping_set = "test"`. `threads` is 1 unless it is set.
 #'
 #' @section caret:
 #' `train(x, y, method = gbt_caret())`, see [gbt_caret()].

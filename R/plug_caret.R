@@ -2,8 +2,10 @@
 
 #' Tune a model by caret
 #'
-#' `gbt_caret()` is a method for `caret::train()`, with trees of all rounds of a combination at the price of the largest
-#' number of them.
+#' `gbt_caret()` is a method for `caret::train()`. Combinations that differ in `nrounds` alone are one training, of the
+#' largest number: with a given `eta`, as all combinations have it, its first rounds are the model of fewer rounds. With
+#' early stopping, `boosting = "dart"`, `model_shrink_rate` or `tail_rounds` they are not, so the grid must have one
+#' value of `nrounds` then.
 #'
 #' Factors stay whole with the data frame form, `train(x, y, method = gbt_caret())`; caret's formula form makes dummy
 #' columns of them. Weights of rows go through, and further arguments of [gbt_train()] are those of `train()`.
@@ -90,13 +92,13 @@ caret_fit <- function(x, y, wts, param, lev, last, classProbs, ...) { # nolint: 
 }
 
 # A list by number of rounds where submodels are asked for: the fitted one first.
-caret_rounds <- function(model, submodels) {
-  c(model$nrounds, if (!is.null(submodels)) submodels$nrounds)
-}
-
 caret_by_rounds <- function(model, submodels, one) {
   if (is.null(submodels)) return(one(NULL)) # the best round, where training stopped early
-  lapply(caret_rounds(model, submodels), function(k) one(min(k, model$nrounds)))
+  if (!rounds_are_models(model)) {
+    stop_unsupported(paste("with early stopping, dart, `model_shrink_rate` or `tail_rounds` one training cannot serve",
+                           "several `nrounds`; give one value of it in `tuneGrid`"), "nrounds")
+  }
+  lapply(c(model$nrounds, submodels$nrounds), one)
 }
 
 caret_predict <- function(modelFit, newdata, submodels = NULL) { # nolint: caret's names

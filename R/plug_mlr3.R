@@ -32,7 +32,7 @@ mlr3_class <- function(task) {
       initialize = function() {
         super$initialize(
           id = paste0(if (classes) "classif" else "regr", ".gbt"), packages = c("mlr3", "gbt"),
-          feature_types = c("logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct"),
+          feature_types = mlr3_feature_types(),
           predict_types = predict_types, param_set = mlr3_params(), properties = mlr3_properties(classes),
           man = "gbt::gbt-integrations", label = "Gradient Boosted Trees"
         )
@@ -54,9 +54,9 @@ mlr3_class <- function(task) {
       .extract_internal_valid_scores = function() mlr3_valid_scores(self$model),
       .extract_best_valid_scores = function() mlr3_valid_scores(self$model),
       .extract_internal_tuned_values = function() mlr3_tuned_values(self),
-      .train = function(task) mlr3_train(self, task, NULL),
+      .train = function(task) mlr3_train(self, private, task, NULL),
       .predict = function(task) mlr3_predict(self, task, classes),
-      .hotstart = function(task) mlr3_train(self, task, self$model)
+      .hotstart = function(task) mlr3_train(self, private, task, self$model)
     )
   )
   package_state[[class]] <- out
@@ -69,6 +69,12 @@ mlr3_properties <- function(classes) {
             "internal_tuning", if (classes) c("twoclass", "multiclass"))
   reflections <- of_package("mlr3", "mlr_reflections")
   intersect(want, reflections$learner_properties[[if (classes) "classif" else "regr"]])
+}
+
+# Types of columns that this version of mlr3 knows; "Date" is one from 1.0.0 on.
+mlr3_feature_types <- function() {
+  intersect(c("logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct", "Date"),
+            of_package("mlr3", "mlr_reflections")$task_feature_types)
 }
 
 # The parameters of gbt_train() as a set of paradox.
@@ -106,6 +112,10 @@ mlr3_rounds <- function(p_int) {
           if (is.null(param_vals$early_stopping_rounds)) {
             stop_argument("tuning `nrounds` from within needs `early_stopping_rounds`", "early_stopping_rounds")
           }
+          if (is.null(param_vals$eta)) {
+            stop_argument(paste("tuning `nrounds` from within needs `eta`, such as 0.1: left out it follows from",
+                                "`nrounds`, and the last training would have another one than those rated"), "eta")
+          }
           domain$upper
         }, disable_in_tune = list(early_stopping_rounds = NULL))
 }
@@ -128,11 +138,11 @@ mlr3_domain <- function(info, of) {
 }
 
 # init: a model to go on from, or NULL.
-mlr3_train <- function(self, task, init) {
+mlr3_train <- function(self, private, task, init) {
   args <- self$param_set$get_values(tags = "train")
   x <- as.data.frame(task$data(cols = task$feature_names))
   y <- task$data(cols = task$target_names)[[1L]]
-  args$weights <- mlr3_weights(self, task)
+  args$weights <- mlr3_weights(self, private, task)
   args$offset <- mlr3_offset(task)
   if (identical(args$early_stopping_set, "test")) args$valid <- mlr3_test_rows(task)
   args$early_stopping_set <- NULL
@@ -140,26 +150,32 @@ mlr3_train <- function(self, task, init) {
     if (!is.null(args$valid)) {
       stop_argument("validation data are given twice: by `validate` and by a parameter", "valid")
     }
-    args$valid <- mlr3_valid_rows(self, task$internal_valid_task)
+    args$valid <- mlr3_valid_rows(self, private, task$internal_valid_task)
   }
-  if (!is.null(init)) {
-    if (!is.null(args$early_stopping_rounds)) {
-      stop_unsupported("going on from a model (hotstart) is not for trainings with `early_stopping_rounds`")
-    }
-    args$init_model <- init
-    if (is.null(args$nrounds)) stop_argument("going on from a model (hotstart) needs `nrounds`", "nrounds")
-    args$nrounds <- args$nrounds - init$nrounds
-  }
+  if (!is.null(init)) args <- mlr3_going_on(args, init)
   if (is.null(args$verbose)) args$verbose <- 0
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
   model
 }
 
+# Arguments of a hot start. Where the model's rounds are not those of a longer training, all rounds are trained anew: a
+# hot start saves time and changes no model.
+mlr3_going_on <- function(args, init) {
+  if (!is.null(args$early_stopping_rounds)) {
+    stop_unsupported("going on from a model (hotstart) is not for trainings with `early_stopping_rounds`")
+  }
+  if (is.null(args$nrounds)) stop_argument("going on from a model (hotstart) needs `nrounds`", "nrounds")
+  if (!rounds_are_models(init)) return(args)
+  args$init_model <- init
+  args$nrounds <- args$nrounds - init$nrounds
+  args
+}
+
 # What the field `validate` sets apart.
-mlr3_valid_rows <- function(self, task) {
+mlr3_valid_rows <- function(self, private, task) {
   out <- list(x = as.data.frame(task$data(cols = task$feature_names)), y = task$data(cols = task$target_names)[[1L]])
-  out$weight <- mlr3_weights(self, task)
+  out$weight <- mlr3_weights(self, private, task)
   out$offset <- mlr3_offset(task)
   out
 }
@@ -177,11 +193,15 @@ mlr3_tuned_values <- function(self) {
   if (stops) list(nrounds = rounds_used(self$model)) else stats::setNames(list(), character(0))
 }
 
-# Newer versions tell weights for learners from those for measures, and let a learner leave them out.
-mlr3_weights <- function(self, task) {
-  if (identical(self$use_weights, "ignore")) return(NULL)
-  if ("weights_learner" %in% task$properties) return(as.double(task$weights_learner$weight))
-  if ("weights" %in% task$properties) as.double(task$weights$weight)
+# mlr3 1.0.0 and newer have a method that gives them, or NULL where the learner is to ignore them.
+mlr3_weights <- function(self, private, task) {
+  weights <- if (is.function(private$.get_weights)) {
+    private$.get_weights(task)
+  } else if (!identical(self$use_weights, "ignore")) {
+    if ("weights_learner" %in% task$properties) task$weights_learner$weight else
+      if ("weights" %in% task$properties) task$weights$weight
+  }
+  if (!is.null(weights)) as.double(weights)
 }
 
 # Known parts of the score, of a task that has any: one number a row, or a column for each class.

@@ -112,7 +112,10 @@ stand_in_parsnip <- function(modes = c("unknown", "regression", "classification"
 }
 
 # mlr3 1.1 and paradox 1.0.1: tasks, learners and parameters, as far as a learner sees of them.
-stand_in_mlr3 <- function() {
+# gives_weights: as versions from 1.0 on, has learners a method that gives the weights? `asked` counts its calls.
+stand_in_mlr3 <- function(gives_weights = TRUE) {
+  asked <- new.env()
+  asked$weights <- 0
   domain <- function(type) {
     function(..., default = NULL, tags = character(0), aggr = NULL, in_tune_fn = NULL, disable_in_tune = NULL) {
       stopifnot(is.null(in_tune_fn) == !"internal_tuning" %in% tags, is.null(aggr) || is.function(aggr))
@@ -132,10 +135,12 @@ stand_in_mlr3 <- function() {
                   })
   base <- function(task_type) {
     getExportedValue("R6", "R6Class")(paste0("Learner", task_type), public = list(
-      id = NULL, state = NULL, param_set = NULL, properties = NULL, predict_types = NULL, predict_type = "response",
+      id = NULL, state = NULL, param_set = NULL, properties = NULL, feature_types = NULL, predict_types = NULL,
+      predict_type = "response",
       use_weights = "use",
       initialize = function(id, packages, feature_types, predict_types, param_set, properties, man, label) {
         self$id <- id
+        self$feature_types <- feature_types
         self$param_set <- param_set
         self$properties <- properties
         self$predict_types <- predict_types
@@ -155,7 +160,16 @@ stand_in_mlr3 <- function() {
         self$state$internal_tuned_values <- private$.extract_internal_tuned_values()
         invisible(self)
       },
+      hotstart = function(task) {
+        self$state$model <- private$.hotstart(task)
+        invisible(self)
+      },
       predict = function(task) private$.predict(task)
+    ), private = if (gives_weights) list(
+      .get_weights = function(task) {
+        asked$weights <- asked$weights + 1
+        if (self$use_weights == "use" && "weights_learner" %in% task$properties) task$weights_learner$weight
+      }
     ), active = list(model = function() self$state$model))
   }
   learners <- new.env()
@@ -166,13 +180,15 @@ stand_in_mlr3 <- function() {
              "internal_tuning")
   mlr3 <- list(
     mlr_learners = learners, LearnerRegr = base("Regr"), LearnerClassif = base("Classif"),
-    mlr_reflections = list(learner_properties = list(regr = known, classif = c(known, "twoclass", "multiclass"))),
+    mlr_reflections = list(learner_properties = list(regr = known, classif = c(known, "twoclass", "multiclass")),
+                           task_feature_types = c("logical", "integer", "numeric", "character", "factor", "ordered",
+                                                  "POSIXct", if (gives_weights) "Date")),
     assert_validate = function(x) {
       stopifnot(is.null(x) || x %in% c("test", "predefined") || is.numeric(x) && x > 0 && x < 1)
       x
     }
   )
-  list(mlr3 = mlr3, paradox = paradox)
+  list(mlr3 = mlr3, paradox = paradox, asked = asked)
 }
 
 # A task of mlr3: data() gives columns of the rows in use; offset and weights are columns with roles.

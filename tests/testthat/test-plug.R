@@ -331,16 +331,23 @@ test_that("parsnip's registry has an engine that trains and predicts", {
   expect_identical(older$engines$mode[older$engines$engine == "gbt"], c("regression", "classification"))
 })
 
-test_that("mlr3's learners validate and tune their rounds from within", {
-  skip_if_not_installed("R6")
+# Learners of the stand-in, whose classes are forgotten behind the test.
+with_mlr3 <- function(stand, code) {
   package_state <- method("package_state")
   drop <- function() for (name in c("LearnerRegrGbt", "LearnerClassifGbt")) package_state[[name]] <- NULL
-  withr::defer(drop())
+  on.exit(drop())
   drop()
+  with_stand_ins(stand[c("mlr3", "paradox")], {
+    method("register_mlr3")()
+    code
+  })
+}
+
+test_that("mlr3's learners validate and tune their rounds from within", {
+  skip_if_not_installed("R6")
   stand <- stand_in_mlr3()
   d <- transform(airquality[-(5:6)], Ozone = ifelse(is.na(Ozone), 10, Ozone), w = rep(1:3, 51))
-  with_stand_ins(stand, {
-    method("register_mlr3")()
+  with_mlr3(stand, {
     expect_setequal(names(stand$mlr3$mlr_learners$all), c("regr.gbt", "classif.gbt"))
     learner <- stand$mlr3$mlr_learners$all$regr.gbt()
     expect_true(all(c("validation", "internal_tuning", "weights") %in% learner$properties))
@@ -370,7 +377,9 @@ test_that("mlr3's learners validate and tune their rounds from within", {
     rounds <- learner$param_set$params$nrounds
     expect_identical(rounds$aggr(list(3L, 4L)), 4L)
     expect_error(rounds$in_tune_fn(list(upper = 50), list()), "early_stopping_rounds", class = "gbt_error_argument")
-    expect_identical(rounds$in_tune_fn(list(upper = 50), list(early_stopping_rounds = 5)), 50)
+    expect_error(rounds$in_tune_fn(list(upper = 50), list(early_stopping_rounds = 5)), "needs `eta`",
+                 class = "gbt_error_argument")
+    expect_identical(rounds$in_tune_fn(list(upper = 50), list(early_stopping_rounds = 5, eta = 0.1)), 50)
     classes <- stand$mlr3$mlr_learners$all$classif.gbt()
     classes$predict_type <- "prob"
     classes$param_set$values <- list(nrounds = 3, threads = 1, trees = 2)
@@ -379,4 +388,66 @@ test_that("mlr3's learners validate and tune their rounds from within", {
                      predict(classes$model, as.matrix(iris[-5]), type = "prob", trees = 2))
     expect_identical(names(classes$importance()), gbt_importance(classes$model)$feature)
   })
+})
+
+test_that("mlr3's learners ask mlr3 for the weights, and have columns of class Date where mlr3 has", {
+  skip_if_not_installed("R6")
+  d <- transform(mtcars, w = rep(1:4, 8))
+  want <- gbt_train(mtcars[-1], mtcars$mpg, weights = d$w, nrounds = 3, seed = 1, threads = 1)
+  plain <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 3, seed = 1, threads = 1)
+  for (newer in c(TRUE, FALSE)) {
+    stand <- stand_in_mlr3(newer)
+    with_mlr3(stand, {
+      learner <- stand$mlr3$mlr_learners$all$regr.gbt()
+      expect_identical("Date" %in% learner$feature_types, newer)
+      learner$param_set$values <- list(nrounds = 3, seed = 1, threads = 1)
+      expect_same_bytes(learner$train(stand_in_task(d, "mpg", "w"))$model$state, want$state)
+      learner$use_weights <- "ignore"
+      expect_same_bytes(learner$train(stand_in_task(d, "mpg", "w"))$model$state, plain$state)
+      expect_identical(stand$asked$weights, if (newer) 2 else 0)
+    })
+  }
+})
+
+test_that("a hot start of mlr3 gives the model of a whole training", {
+  skip_if_not_installed("R6")
+  stand <- stand_in_mlr3()
+  with_mlr3(stand, {
+    hot <- function(...) {
+      learner <- stand$mlr3$mlr_learners$all$regr.gbt()
+      values <- list(nrounds = 4, seed = 1, threads = 1, ...)
+      learner$param_set$values <- values
+      learner$train(stand_in_task(mtcars, "mpg"))
+      learner$param_set$values$nrounds <- 12
+      learner$hotstart(stand_in_task(mtcars, "mpg"))
+      values$nrounds <- 12
+      want <- do.call(gbt_train, c(list(mtcars[-1], mtcars$mpg), values))
+      expect_identical(learner$model$nrounds, 12L)
+      expect_identical(predict(learner$model, mtcars), predict(want, mtcars))
+    }
+    hot() # the rule for `eta` looks at the number of rounds
+    hot(eta = 0.2)
+    hot(eta = 0.2, boosting = "dart", rate_drop = 0.5)
+    hot(eta = 0.2, tail_rounds = 3)
+  })
+})
+
+test_that("caret's grid has submodels where the first rounds of a training are the model of fewer rounds", {
+  caret <- gbt_caret()
+  grid <- data.frame(nrounds = c(5, 15), max_depth = 3, eta = 0.2, gamma = 0, colsample_bytree = 1,
+                     min_data_in_leaf = 1, subsample = 0.7)
+  loop <- caret$loop(grid)
+  fit <- function(param, ...) {
+    caret$fit(mtcars[-1], mtcars$mpg, NULL, param, NULL, FALSE, FALSE, threads = 1, seed = 1, ...)
+  }
+  both <- caret$predict(fit(loop$loop), mtcars, loop$submodels[[1]])
+  expect_identical(both[[1]], caret$predict(fit(grid[2, ]), mtcars))
+  expect_identical(both[[2]], caret$predict(fit(grid[1, ]), mtcars))
+  for (more in list(list(boosting = "dart", rate_drop = 0.5), list(model_shrink_rate = 0.1), list(tail_rounds = 3),
+                    list(valid = 0.3, early_stopping_rounds = 2))) {
+    other <- do.call(fit, c(list(loop$loop), more))
+    expect_error(caret$predict(other, mtcars, loop$submodels[[1]]), "give one value of it in `tuneGrid`",
+                 class = "gbt_error_unsupported")
+    expect_identical(caret$predict(other, mtcars), unname(predict(other, mtcars)))
+  }
 })
