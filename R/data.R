@@ -192,7 +192,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
 #' @param init_model A model that [gbt_train()] is to go on from with these data: its scores of the rows are kept, 8
 #'   bytes for each row and output, since bins do not tell them, but where the model was trained by the same cuts.
-#'   Columns become what they were for it.
+#'   Columns become what they were for it, in its order.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
 #'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept

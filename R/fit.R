@@ -18,10 +18,11 @@
 fit_source <- function(source, given) {
   plan <- given[["cross"]] # see gbt_cv()
   if (inherits(plan, "gbt_cv_plan")) {
-    return(cross_validate(source, given[!names(given) %in% cv_arguments], with_folds(plan, source$x)))
+    return(told_once(cross_validate(source, given[!names(given) %in% cv_arguments], with_folds(plan, source$x))))
   }
   if (inherits(plan, "gbt_tune_plan")) { # see gbt_tune()
-    return(tune(source, given[!names(given) %in% c(cv_arguments, tune_arguments)], with_folds(plan, source$x)))
+    given <- given[!names(given) %in% c(cv_arguments, tune_arguments)]
+    return(told_once(tune(source, given, with_folds(plan, source$x))))
   }
   again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
   if (again) given <- given[names(given) != "cross"]
@@ -70,7 +71,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, rows$response, init, host))
-  constraints <- read_constraints(request$args$value, data)
+  constraints <- read_constraints(named_places(request$args$value, rows$source$x, data$feature_names), data)
   cat_method <- cat_method_for(data, request)
   start <- start_of(init, rows, data, host)
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
@@ -316,15 +317,6 @@ as_prepared <- function(data, args) {
   }
   check_cat_features(args[["cat_features"]], data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)
   data
-}
-
-# Columns of nothing but NA have the classes that the model to go on from knows, and numbers that it took as categories
-# are categories.
-as_trained_before <- function(frame, init) {
-  if (is.null(init)) return(frame)
-  check_model(init, "init_model")
-  was <- init$feature_types[match(frame$names, init$feature_names)]
-  align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA))
 }
 
 # The frame with level counts of some columns as further features. wanted: TRUE for all factors and texts, FALSE or NULL

@@ -263,8 +263,9 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
                       counted(n_rows, "row")), "y")
   }
   if (n_rows == 0) stop_data("the data have no rows", "y")
-  name <- objective$name
-  if (!is.null(e$classes)) e <- drop_unused(e)
+  e <- classes_of_init(e, objective)
+  name <- given_or(objective$name, e$objective)
+  if (!is.null(e$classes) && is.null(e$objective)) e <- drop_unused(e)
   n_classes <- length(e$classes)
   if (is.null(name)) {
     name <- if (n_classes == 0L) "squared_error" else if (n_classes == 2L) "logistic" else "softmax"
@@ -281,6 +282,30 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   out$n_outputs <- switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
   check_num_class(num_class, out)
   out
+}
+
+# Going on from a model of classes: a response that has some of them, or all, is of these classes, in their order; the
+# objective is that of the model. Other responses stay as they are, and the model is refused for them later.
+classes_of_init <- function(e, objective) {
+  init <- objective$args$value[["init_model"]]
+  if (is.null(init)) return(e)
+  check_model(init, "init_model")
+  given <- objective$name
+  if (is.null(init$classes) || !(is.null(given) || identical(given, init$objective))) return(e)
+  numbers <- is.null(e$classes)
+  if (numbers && (objective_info(init$objective)$labels != "CLASS" || is.null(given))) return(e)
+  if (numbers) {
+    values <- sort(different(check_finite(e$value)))
+    e$classes <- format_number(values)
+    e$used <- seq_along(values)
+  }
+  if (!all(e$classes[e$used] %in% init$classes)) return(if (numbers) replace(e, "classes", list(NULL)) else e)
+  if (numbers) e$value <- place_among(e$value, values) - 1
+  gone <- setdiff(init$classes, e$classes[e$used])
+  if (length(gone)) say(sprintf("classes of `init_model` without rows: %s", enumerate(gone, quote = "\"")))
+  e <- match_classes(e, init$classes, "the response")
+  e$objective <- init$objective
+  e
 }
 
 # Nothing but 0 and 1, and both of them?

@@ -4,6 +4,19 @@ say <- function(text) {
   message(structure(class = c("gbt_message", "message", "condition"), list(message = paste0(text, "\n"), call = NULL)))
 }
 
+# The value of an expression, in which every text of a message or warning of gbt's is told once: folds say the same.
+told_once <- function(expr) {
+  told <- character(0)
+  once <- function(restart) {
+    function(condition) {
+      text <- paste(class(condition)[1L], conditionMessage(condition))
+      if (text %in% told) invokeRestart(restart)
+      told <<- c(told, text)
+    }
+  }
+  withCallingHandlers(expr, gbt_message = once("muffleMessage"), gbt_warning = once("muffleWarning"))
+}
+
 # "[ 10/100] train_rmse 0.51231  valid_rmse 0.60012", or the time when nothing is evaluated.
 log_line <- function(round, nrounds, log, seconds) {
   values <- if (length(log)) {

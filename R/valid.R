@@ -287,7 +287,8 @@ check_init_model <- function(init, rows, train, params) {
   if (length(gone)) differ("it needs %s", enumerate(gone))
   if (length(new)) differ("it does not know %s", enumerate(new))
   if (!identical(init$feature_names, train$feature_names)) {
-    differ("its columns are in another order: %s", enumerate(init$feature_names))
+    differ("its columns are in another order: %s; make the data by gbt_data(x, ..., init_model = )",
+           enumerate(init$feature_names))
   }
   if (init$has_offset && is.null(train$offset)) differ("it was trained with an offset")
   if (!init$has_offset && !is.null(train$offset)) differ("it was trained without an offset")

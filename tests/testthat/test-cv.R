@@ -269,3 +269,24 @@ test_that("gbt_refit() takes the values that variables of the call had, and says
   expect_warning(gbt_refit(cv), "20 rows now and had 32", class = "gbt_warning_data")
   expect_silent(gbt_refit(cv, data = mtcars[1:20, ]))
 })
+
+test_that("a message or warning that all folds have is told once", {
+  told <- character(0)
+  count <- function(expr) {
+    told <<- character(0)
+    keep <- function(restart) function(c) {
+      told <<- c(told, conditionMessage(c))
+      invokeRestart(restart)
+    }
+    withCallingHandlers(expr, message = keep("muffleMessage"), warning = keep("muffleWarning"))
+  }
+  d <- iris[1:100, ]
+  count(gbt_cv(Species ~ ., d, folds = 4, nrounds = 2, seed = 1, threads = 1))
+  expect_identical(told, "levels of the response without rows are dropped: \"virginica\"\n")
+  count(gbt_cv(mpg ~ ., mtcars, weights = rep(1e-3, 32), lambda = 0, min_child_weight = 1, objective = "poisson",
+               folds = 4, nrounds = 2, seed = 1, threads = 1))
+  expect_identical(anyDuplicated(told), 0L)
+  count(gbt_tune(Species ~ ., d, space = list(eta = c(0.1, 0.3)), configs = 3, folds = 3, nrounds = 4, seed = 1,
+                 threads = 1))
+  expect_identical(told, "levels of the response without rows are dropped: \"virginica\"\n")
+})

@@ -113,3 +113,63 @@ test_that("bins of the same cuts go on from a model without being made for it", 
   same_state(go_on(gbt_data(iris[-1], iris$Sepal.Length, offset = off, threads = 1), init_model = moved),
              go_on(iris[-1], iris$Sepal.Length, offset = off, init_model = moved))
 })
+
+test_that("columns may come in any order", {
+  x <- withr::with_seed(1, data.frame(a = rnorm(120), b = rnorm(120), f = factor(sample(letters[1:4], 120, TRUE)),
+                                      g = runif(120)))
+  x$g[3:9] <- NA
+  y <- x$a + (x$f == "b") + (1:120) / 100
+  other <- x[c(3, 4, 1, 2)]
+  on <- function(x, init, ...) gbt_train(x, y, init_model = init, nrounds = 3, seed = 2, threads = 1, ...)
+  init <- gbt_train(x, y, nrounds = 4, seed = 1, threads = 1)
+  want <- on(x, init)
+  expect_same_bytes(on(other, init)$state, want$state)
+  expect_same_bytes(on(gbt_data(other, init_model = init, threads = 1), init)$state, want$state)
+  chunks <- function(i) if (i < 3) other[60 * i - 59:0, ]
+  expect_same_bytes(on(gbt_data(chunks, init_model = init, threads = 1), init)$state, want$state)
+  valid <- list(x = x, y = y)
+  expect_same_bytes(on(other, init, valid = valid)$state, on(x, init, valid = valid)$state)
+  expect_error(on(gbt_data(other, threads = 1), init), "another order.*init_model = ", class = "gbt_error_argument")
+  # places are those of the data that are given
+  expect_same_bytes(on(other, init, interactions = list(c(1, 3), 2, 4))$state,
+                    on(x, init, interactions = list(c("f", "a"), "g", "b"))$state)
+  expect_same_bytes(on(other, init, monotone = c(0, 1, 0, -1))$state, on(x, init, monotone = c(g = 1, b = -1))$state)
+  m <- as.matrix(x[c("a", "b", "g")])
+  init <- gbt_train(m, y, nrounds = 4, seed = 1, threads = 1)
+  expect_error(on(m[, 1:2], init), "it needs `g`", class = "gbt_error_argument")
+  init <- gbt_train(round(m), y, nrounds = 4, seed = 1, cat_features = "b", threads = 1)
+  want <- on(round(m), init, cat_features = 2)
+  expect_same_bytes(on(round(m)[, c(2, 3, 1)], init, cat_features = 1)$state, want$state)
+  skip_if_not_installed("Matrix")
+  m[is.na(m) | m < 0.3] <- 0
+  sparse <- methods::as(m, "CsparseMatrix")
+  init <- gbt_train(sparse, y, nrounds = 4, seed = 1, threads = 1)
+  expect_same_bytes(on(sparse[, c(2, 3, 1)], init)$state, on(sparse, init)$state)
+  expect_same_bytes(on(m[, c(3, 1, 2)], init)$state, on(sparse, init)$state)
+})
+
+test_that("a batch may lack classes of the model, and have them in another order", {
+  init <- gbt_train(iris[1:4], iris$Species, nrounds = 4, seed = 1, threads = 1)
+  on <- function(rows, y, ...) suppressMessages(gbt_train(iris[rows, 1:4], y, init_model = init, nrounds = 2, seed = 2,
+                                                          threads = 1, ...))
+  for (rows in list(1:100, c(1:50, 101:150), 60:90)) {
+    y <- iris$Species[rows]
+    m <- on(rows, y)
+    expect_identical(m$classes, levels(iris$Species))
+    expect_identical(m$objective, "softmax")
+    for (same in list(droplevels(y), as.character(y), factor(y, rev(levels(y))))) {
+      expect_identical(predict(on(rows, same), iris), predict(m, iris))
+    }
+  }
+  expect_message(gbt_train(iris[1:100, 1:4], iris$Species[1:100], init_model = init, nrounds = 1, threads = 1),
+                 'classes of `init_model` without rows: "virginica"', class = "gbt_message")
+  expect_error(on(1:100, factor(rep(c("setosa", "rose"), 50))), "does not fit", class = "gbt_error_argument")
+  two <- gbt_train(iris[1:100, 1:4], iris$Species[1:100] == "setosa", nrounds = 2, threads = 1)
+  one <- suppressMessages(gbt_train(iris[51:100, 1:4], logical(50), init_model = two, nrounds = 2, threads = 1))
+  expect_identical(one$classes, c("FALSE", "TRUE"))
+  numbers <- c(setosa = 2, versicolor = 5, virginica = 7)[iris$Species]
+  init <- gbt_train(iris[1:4], numbers, objective = "softmax", nrounds = 4, seed = 1, threads = 1)
+  m <- on(1:100, numbers[1:100], objective = "softmax")
+  expect_identical(m$classes, c("2", "5", "7"))
+  expect_error(on(1:100, numbers[1:100] + 1, objective = "softmax"), "its classes are", class = "gbt_error_argument")
+})

@@ -94,7 +94,7 @@ test_that("a model that does not fit is no start", {
     go(init = 3)
     go(X[, -1])
     go(cbind(X, new = 1))
-    go(X[, 10:1])
+    go(gbt_data(X[, 10:1], threads = 1), y)
     go(r = factor(y > 20))
     go(offset = y)
     go(num_parallel_tree = 2)
