@@ -29,6 +29,8 @@ gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size =
                            validation = NULL, counts = TRUE, quantile_levels = NULL) {
   check_flag(counts, "counts")
   args <- list(...)
+  check_not_twice(args, c(mtry = "colsample_bynode", sample_size = "subsample", stop_iter = "early_stopping_rounds",
+                          validation = "valid"), list(mtry, sample_size, stop_iter, validation))
   if (!is.null(mtry)) args$colsample_bynode <- share_by_engine(mtry, NCOL(x), "mtry", "columns", counts)
   if (!is.null(sample_size)) {
     args$subsample <- share_by_engine(sample_size, NROW(x), "sample_size", "rows", isTRUE(sample_size > 1))
@@ -44,6 +46,16 @@ engine_model <- function(x, y, args) {
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
   model
+}
+
+# names: of gbt_train()'s arguments, named as parsnip has them; values: what parsnip was given for each.
+check_not_twice <- function(args, names, values) {
+  twice <- which(!vapply(values, is.null, NA) & names %in% canonical_name(names(args)))
+  if (length(twice)) {
+    at <- twice[1L]
+    typed <- names(args)[match(names[at], canonical_name(names(args)))]
+    stop_argument(sprintf("`%s` and `%s` are the same; give one of them", names(names)[at], typed), names(names)[at])
+  }
 }
 
 # Arguments with early stopping and validation rows.

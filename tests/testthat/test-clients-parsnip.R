@@ -100,7 +100,41 @@ test_that("parsnip: mtry above the columns is cut with a warning; shares with co
   share <- function(...) model_of(parsnip::fit(trees(trees = 3, ...), mpg ~ ., mtcars))$params$colsample_bynode
   expect_identical(share(mtry = 7), 0.7)
   expect_identical(share(mtry = 0.9, engine = list(counts = FALSE)), 0.9)
+  expect_identical(share(mtry = 1), 0.1)
+  expect_identical(share(mtry = 1, engine = list(counts = FALSE)), 1)
+  expect_error(share(mtry = 3, engine = list(colsample_bynode = 0.5)), "are the same")
   expect_error(share(mtry = 0.9), "counts = FALSE")
+})
+
+test_that("parsnip: the number of classes decides the objective; fit_xy() keeps rows with missing predictors", {
+  skip_without_parsnip()
+  d <- airquality
+  d$hot <- factor(ifelse(d$Temp > 79, "yes", "no"), c("yes", "no"))
+  fit <- parsnip::fit_xy(trees("classification", trees = 3), d[c("Ozone", "Solar.R", "Wind")], d$hot)
+  expect_identical(model_of(fit)$objective, "logistic")
+  expect_equal(model_of(fit)$n_obs, 153)
+  prob <- predict(fit, d, type = "prob")
+  expect_named(prob, c(".pred_yes", ".pred_no"))
+  expect_false(anyNA(prob))
+  expect_identical(predict(fit, d)$.pred_class, factor(ifelse(prob$.pred_yes > 0.5, "yes", "no"), c("yes", "no")))
+  d$hot <- cut(d$Temp, 3, c("a", "b", "c"))
+  fit <- parsnip::fit_xy(trees("classification", trees = 3), d[c("Ozone", "Wind")], d$hot)
+  expect_identical(model_of(fit)$objective, "softmax")
+  rows <- parsnip::multi_predict(fit, d[1:2, ], trees = 1:3)$.pred[[2]] # classes, where no type is given
+  expect_named(rows, c("trees", ".pred_class"))
+  expect_identical(levels(rows$.pred_class), c("a", "b", "c"))
+})
+
+test_that("parsnip: tuning of mtry draws whole numbers, which every model can use", {
+  skip_without_parsnip()
+  skip_if_not_installed("tune", "1.0.0")
+  skip_if_not_installed("rsample")
+  withr::local_seed(1)
+  spec <- trees(trees = 3, mtry = hardhat::tune())
+  done <- tune::tune_grid(workflows::workflow(mpg ~ ., spec), rsample::bootstraps(mtcars, 2), grid = 4)
+  mtry <- unique(tune::collect_metrics(done)$mtry)
+  expect_true(length(mtry) > 1 && all(mtry >= 1 & mtry <= 10 & mtry == round(mtry)))
+  expect_identical(sum(lengths(lapply(done$.notes, function(n) n$note))), 0L)
 })
 
 test_that("parsnip: sparse matrices, matrices and data frames give one model", {
@@ -111,6 +145,9 @@ test_that("parsnip: sparse matrices, matrices and data frames give one model", {
   of <- function(x) model_of(parsnip::fit_xy(spec, x, mtcars$mpg))$state
   expect_same_bytes(of(x), of(mtcars[-1]))
   expect_same_bytes(of(Matrix::Matrix(x, sparse = TRUE)), of(x))
+  sparse <- Matrix::Matrix(x, sparse = TRUE)
+  fit <- parsnip::fit_xy(spec, sparse, mtcars$mpg)
+  expect_identical(predict(fit, sparse)$.pred, predict(fit, mtcars[-1])$.pred)
 })
 
 test_that("parsnip: quantile regression has a model for each level", {
