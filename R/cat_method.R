@@ -145,6 +145,7 @@ not_a_name <- "; give the values themselves, not the name of a column"
 check_time <- function(time, n_rows) {
   if (is.null(time)) return(NULL)
   if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
+  time <- meant_values(time, "`time`", "time")
   known <- is.numeric(time) || is.logical(time) || inherits(time, c("Date", "POSIXct", "difftime", "ordered"))
   if (!known || length(dim(time)) > 1L) {
     texts <- is.factor(time) || is.character(time)
@@ -153,7 +154,7 @@ check_time <- function(time, n_rows) {
               "time")
   }
   check_row_values(time, n_rows, "time")
-  time <- as_numbers(time, "time")
+  time <- if (isS4(time)) as.vector(time@.Data) else as_numbers(time, "time")
   bad <- if (length(time) && is.finite(sum(time))) integer(0) else which(!is.finite(time))
   if (length(bad)) stop_data(sprintf("`time` has %s", counted_rows(bad, "infinite value")), "time")
   time
@@ -163,6 +164,7 @@ check_time <- function(time, n_rows) {
 check_group <- function(group, n_rows) {
   if (is.null(group)) return(NULL)
   if (inherits(group, "POSIXlt")) group <- as.POSIXct(group)
+  group <- meant_values(group, "`group`", "group", character(0))
   if (!is.atomic(group) || is.complex(group) || is.raw(group) || length(dim(group)) > 1L) {
     stop_data(sprintf("`group` must be numbers, a factor or texts, not %s", describe(group)), "group")
   }

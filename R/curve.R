@@ -121,6 +121,7 @@ curve_numbers <- function(v, name) {
 
 # Numbers; of two classes 0 and 1.
 curve_observed <- function(v, type) {
+  v <- meant_values(v, "`observed`", "observed", character(0))
   if (is.character(v)) v <- factor(v)
   if (is.factor(v) || is.logical(v)) {
     wrong <- which(is.na(v))

@@ -108,6 +108,7 @@ check_rating_weights <- function(weights, n, any = FALSE) {
 
 # Doubles of numbers. An integer64 keeps its value in bits that only its package can read.
 as_numbers <- function(x, what) {
+  x <- meant_values(x, sprintf("`%s`", what), what, character(0))
   if (inherits(x, "integer64") && !requireNamespace("bit64", quietly = TRUE)) {
     stop_data(sprintf("`%s` is of class integer64, which needs the package bit64", what), what)
   }
@@ -120,7 +121,7 @@ as_numbers <- function(x, what) {
 # Offsets: a vector, or a matrix with one column per score. n_outputs NULL: not known yet.
 check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
   if (is.null(offset)) return(NULL)
-  if (is.data.frame(offset)) offset <- as.matrix(offset)
+  if (is.data.frame(offset)) offset <- as.matrix(list_frame(lapply(offset, meant_values, what, what), nrow(offset)))
   if (!is.numeric(offset)) stop_data(sprintf("`%s` must be numbers, not %s", what, describe(offset)), what)
   if (length(dim(offset)) > 2L) stop_data(sprintf("`%s` must be a vector or a matrix, not an array", what), what)
   rows <- if (length(dim(offset)) < 2L) length(offset) else nrow(offset)

@@ -4,7 +4,8 @@
 # A frame is a list:
 #   n_rows           double
 #   names            chr, UTF-8, unique
-#   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "factor", ...), or
+#   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "units:km/h",
+#                    "coded:98,99" for numbers with codes for missing values, "factor", ...), or
 #                    "missing" for logical values that are all NA, which may stand for any class, "category" for whole
 #                    numbers and ordered levels that are taken as categories (R/categories.R)
 #   type             int: of enums$feature_type
@@ -135,6 +136,8 @@ encode_data_frame <- function(x) {
 encode_column <- function(v, name) {
   refuse <- function(what, hint) stop_data(sprintf("column `%s` is %s; %s", name, what, hint), name)
   if (inherits(v, "POSIXlt")) v <- as.POSIXct(v)
+  codes <- code_tag(v)
+  v <- meant_values(v, sprintf("column `%s`", name), name)
   if (is.data.frame(v)) refuse("a data frame", "make its columns columns of the outer data frame")
   if (is.list(v)) refuse("a list", "give numbers, factors, texts or times")
   if (length(dim(v)) > 1L) {
@@ -164,7 +167,7 @@ encode_column <- function(v, name) {
     refuse("a difftime without a known unit", "recreate it with as.difftime()")
   }
   if (is.na(storage_of(v))) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
-  encoded_numbers(v, if (is.logical(v) && all_missing(v)) "missing" else number_tag(v))
+  encoded_numbers(v, if (!is.null(codes)) codes else if (is.logical(v) && all_missing(v)) "missing" else number_tag(v))
 }
 
 encoded_numbers <- function(v, tag) {
@@ -187,6 +190,8 @@ number_tag <- function(v) {
     "POSIXct"
   } else if (inherits(v, "difftime")) {
     paste0("difftime:", attr(v, "units"))
+  } else if (inherits(v, "units")) {
+    paste0("units:", unit_text(v))
   } else {
     typeof(v)
   }
@@ -212,6 +217,7 @@ text_codes <- function(v, what, column = NULL) {
 # Matrices --------------------------------------------------------------------------------------------------------
 
 encode_matrix <- function(x) {
+  if (isS4(x)) known_object(x, "the matrix", NULL, character(0))
   storage <- storage_of(x)
   if (is.na(storage)) {
     stop_data(sprintf("a matrix must hold numbers, not %s; as.data.frame(x) keeps texts and factors", typeof(x)))
@@ -307,13 +313,10 @@ align_frame <- function(frame, names, tag) {
   at <- match(frame$names, names)
   was <- tag[at]
   if (identical(was, frame$tag)) return(frame)
-  frame <- align_missing(align_categories(frame, was), was)
+  frame <- align_units(align_missing(align_categories(frame, was), was), was)
   timed <- is_time(was) | is_time(frame$tag)
   for (j in which(!is.na(at) & timed & was != frame$tag)) {
-    if (startsWith(was[j], "difftime:") && startsWith(frame$tag[j], "difftime:")) {
-      frame$values[[j]] <- as.double(frame$values[[j]], units = sub("difftime:", "", was[j], fixed = TRUE))
-      frame$storage[j] <- enums$storage[["double"]]
-    } else if (is_time(frame$tag[j])) {
+    if (is_time(frame$tag[j])) {
       stop_data(sprintf("column `%s` is of class %s, but was %s when the model was trained; convert it by %s",
                         frame$names[j], time_class(frame$tag[j]), time_class(was[j]), conversion_to(was[j])),
                 frame$names[j])
@@ -326,6 +329,44 @@ align_frame <- function(frame, names, tag) {
   frame
 }
 
+# New numbers as those of training: in the same unit, and without what is a code for a missing value there. was: tags of
+# the features, NA for other columns.
+align_units <- function(frame, was) {
+  for (j in which(!is.na(was) & was != frame$tag)) {
+    now <- frame$tag[j]
+    if (startsWith(was[j], "coded:")) {
+      frame <- without_trained_codes(frame, j, was[j])
+    } else if (startsWith(was[j], "difftime:") && startsWith(now, "difftime:")) {
+      frame <- with_numbers(frame, j, as.double(frame$values[[j]], units = unit_of(was[j])), was[j])
+    } else if (startsWith(was[j], "units:") && startsWith(now, "units:")) {
+      frame <- with_numbers(frame, j, in_unit(frame$values[[j]], unit_of(was[j]), frame$names[j]), was[j])
+    }
+  }
+  frame
+}
+
+unit_of <- function(tag) sub("^(difftime|units):", "", tag)
+
+# The frame with other doubles in a column.
+with_numbers <- function(frame, j, values, tag) {
+  if (is.null(frame$values)) frame$values <- vector("list", length(frame$names)) # of a matrix
+  frame$values[[j]] <- values
+  frame$tag[j] <- tag
+  frame$storage[j] <- enums$storage[["double"]]
+  frame
+}
+
+# tag: of training.
+without_trained_codes <- function(frame, j, tag) {
+  if (frame$type[j] != enums$feature_type[["numeric"]] || is_time(frame$tag[j])) return(frame) # is told later
+  if (!is.null(frame$p)) {
+    stop_unsupported(sprintf(paste("column `%s` had codes for missing values in training, which a sparse matrix cannot",
+                                   "have; give the data as a data frame or a matrix"), frame$names[j]), frame$names[j])
+  }
+  values <- as_numbers(frame_column(frame, j), frame$names[j])
+  with_numbers(frame, j, replace(values, is_code(values, codes_of_tag(tag)), NA), tag)
+}
+
 # What columns of levels and of numbers are called, by their tags. (Models that other hosts made have tags of their own:
 # the engine looks at their types.)
 level_words <- c(factor = "a factor", ordered = "an ordered factor", character = "text",
@@ -335,7 +376,8 @@ number_words <- c(double = "a number", integer = "a number", integer64 = "a numb
 # was: tags of the features, NA for other columns.
 check_levels_or_numbers <- function(frame, was) {
   of <- function(tags, words) tags %in% names(words)
-  now <- frame$tag
+  was <- sub("^coded:.*", "double", was)
+  now <- sub("^coded:.*", "double", frame$tag)
   differ <- which((of(was, level_words) & of(now, number_words)) | (of(was, number_words) & of(now, level_words)))
   if (length(differ) == 0L) return(invisible())
   j <- differ[1L]
@@ -381,12 +423,16 @@ all_missing <- function(v, storage = NULL, levels = NULL) {
   (length(v) == 0L || isTRUE(missing(v[1L]))) && all(missing(v))
 }
 
-is_time <- function(tag) !is.na(tag) & (tag %in% c("Date", "POSIXct") | startsWith(tag, "difftime:"))
-time_class <- function(tag) sub("difftime:.*", "difftime", tag)
+# Numbers of a time, or of another quantity with a unit.
+is_time <- function(tag) {
+  !is.na(tag) & (tag %in% c("Date", "POSIXct") | startsWith(tag, "difftime:") | startsWith(tag, "units:"))
+}
+time_class <- function(tag) sub("^coded$", "double", sub("^(difftime|units|coded):.*", "\\1", tag))
 
 # The function that makes a column of what a feature was in training, as texts of messages have it.
 conversion_to <- function(tag) {
-  if (startsWith(tag, "difftime:")) return(sprintf("as.difftime(x, units = \"%s\")", sub("difftime:", "", tag)))
+  if (startsWith(tag, "difftime:")) return(sprintf("as.difftime(x, units = \"%s\")", unit_of(tag)))
+  if (startsWith(tag, "units:")) return(sprintf("units::set_units(x, \"%s\")", unit_of(tag)))
   if (tag %in% c("factor", "ordered")) return("factor(x, levels = )")
   switch(tag, Date = "as.Date(x)", POSIXct = "as.POSIXct(x)", character = "as.character(x)", "as.numeric(x)")
 }
@@ -408,6 +454,7 @@ row_labels <- function(x) {
 encode_y <- function(y, classes = NULL, what = "the response", advice = "leave such rows out") {
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
   if (length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
+  y <- meant_values(y, what, "y", character(0))
   check_response(y, what, advice)
   out <- if (is.factor(y)) {
     encode_factor_y(y, what)

@@ -184,6 +184,7 @@ group_rows <- function(by, n) {
 # Numbers of the distinct values in their order, missing ones last. Numbers and times are told apart by their values,
 # not by how they are printed: as texts an hour of autumn occurs twice, and parts of seconds are lost.
 group_codes <- function(v) {
+  v <- meant_values(v, "`by`", "by", character(0))
   if (is.factor(v)) return(as.integer(addNA(v, ifany = TRUE)))
   if (is.raw(v)) v <- as.integer(v)
   if (inherits(v, "integer64")) {

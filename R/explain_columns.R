@@ -12,6 +12,7 @@ explained_data <- function(model, data, parameter = "data") {
   }
   data <- bake_rows(model, data)$x
   baked <- is_baked(data)
+  check_objects(data, model$feature_names)
   check_newdata(data, model)
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (isS4(data) && methods::is(data, "Matrix")) return(sparse_by_columns(data, model))
@@ -25,8 +26,10 @@ explained_data <- function(model, data, parameter = "data") {
   if (!is.data.frame(data)) encode_x(data) # says what is wrong with it
   # R itself looks names up in the encoding of the locale, where those of others may be lost
   names <- as_utf8(names(data), "a column name")
-  out <- list_frame(lapply(stats::setNames(seq_along(data), names), function(j) .subset2(data, j)),
-                    .row_names_info(data, 2L))
+  out <- list_frame(lapply(stats::setNames(seq_along(data), names), function(j) {
+    v <- .subset2(data, j)
+    if (is.object(v) && is_declaring(v)) without_declared(v) else v
+  }), .row_names_info(data, 2L))
   if (baked) marked_baked(out) else out
 }
 

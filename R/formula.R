@@ -23,7 +23,8 @@ read_formula <- function(formula, data, given, na.action, env) {
   lhs <- formula[[2L]]
   from <- environment(formula)
   if (is.null(from)) from <- env
-  data <- formula_data(data, formula, from)
+  given_data <- formula_data(data, formula, from)
+  data <- without_codes(given_data)
   check_doubled(if ("." %in% all.vars(formula)) names(data) else all.vars(formula), names(data))
   exposed <- read_exposure(attr(given$exposure, "written"), given$exposure, data)
   dot <- setdiff(names(data), exposed$name) # the exposure is no feature, unless the formula names it
@@ -43,8 +44,9 @@ read_formula <- function(formula, data, given, na.action, env) {
   built <- if (is.null(plain)) {
     evaluate_features(parts$features, features, data, from)
   } else {
-    list(x = pick_columns(data, plain$names), features = NULL)
+    list(x = pick_columns(given_data, plain$names), features = NULL)
   }
+  built$x <- with_declared(built$x, given_data)
   at <- places_of_variables(parts$offset, names(data))
   offset <- Map(function(e, at) learn_term(e, columns_at(data, at), data, from), parts$offset, at)
   design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
@@ -58,7 +60,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   check_offset_terms(offset, exposed$value)
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   check_part_rows(out, .row_names_info(out$x, 2L))
-  keep <- rows_to_keep(out, given$subset(data), na.action)
+  keep <- rows_to_keep(out, given$subset(given_data), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
     for (part in c("y", row_arguments)) out[[part]] <- subset_rows(out[[part]], keep)
@@ -394,6 +396,7 @@ rows_to_keep <- function(parts, subset, na.action) {
   }
   beside <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group")]))
   frame <- list_frame(c(as.list(parts$x), list(parts$y), beside), n)
+  frame <- without_codes(frame)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep
   left <- try_else(na.action(subset_rows(frame, rows)), function(problem) {
@@ -424,6 +427,7 @@ columns_at <- function(data, places, names = attr(data, "names")[places]) {
 apply_design <- function(design, data) {
   if (is.null(design)) return(list(x = data, offset = NULL))
   if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())
+  data <- without_codes(data)
   expressions <- lapply(c(design$features, design$offset), parse_design)
   vars <- variables_of(expressions)
   absent <- setdiff(setdiff(vars, names(data)), base_constants)

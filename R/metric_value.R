@@ -17,7 +17,7 @@ given_response <- function(model, data, y = NULL, parameter = "y") {
     stop_argument(sprintf("`%s` is missing: the model was not trained by a formula, so give the response of the rows",
                           parameter), parameter)
   }
-  data <- if (is.data.frame(data)) data else formula_data(data, quote(y ~ .), globalenv())
+  data <- without_codes(if (is.data.frame(data)) data else formula_data(data, quote(y ~ .), globalenv()))
   lhs <- parse_formula(model$formula)[[2L]]
   absent <- setdiff(variables_of(list(lhs)), c(names(data), base_constants))
   if (length(absent)) {

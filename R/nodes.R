@@ -108,7 +108,7 @@ threshold_texts <- function(threshold, type, tag, levels) {
   if (tag == "POSIXct") {
     return(format(structure(threshold, class = c("POSIXct", "POSIXt"), tzone = "UTC"), usetz = TRUE))
   }
-  unit <- if (startsWith(tag, "difftime:")) paste0(" ", sub("difftime:", "", tag, fixed = TRUE)) else ""
+  unit <- if (grepl("^(difftime|units):", tag)) paste0(" ", unit_of(tag)) else ""
   paste0(vapply(threshold, function(v) format(v, digits = 7L), ""), unit)
 }
 

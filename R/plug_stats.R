@@ -90,6 +90,7 @@ rows_with_response <- function(object, newdata, y, weights, what, ...) {
   check_model(object)
   label <- numbers_of(object, newdata, y)
   if (is.null(weights)) weights <- rep(1, length(label))
+  if (is.object(weights)) weights <- as_numbers(weights, "weights")
   good <- is.numeric(weights) && length(weights) == length(label) && !anyNA(weights) && all(weights >= 0)
   if (!good) stop_argument("`weights` must be numbers of 0 or more, one for each row", "weights")
   check_of_response(...)

@@ -133,6 +133,7 @@ predict.gbt <- function(object, newdata,
     its <- bake_rows(object, newdata)
     object <- its$model
     newdata <- its$x
+    if (!is.null(output)) check_objects(newdata, object$feature_names)
   }
   if (!is.null(output) || chunked_rows(newdata)) {
     if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets

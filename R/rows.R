@@ -19,6 +19,10 @@ subset_rows <- function(x, rows) {
   } else {
     .subset(x, rows, TRUE, drop = FALSE) # a class of its own may take rows in ways of its own
   }
+  if (isS4(x) && !isS4(out)) { # R's `[` leaves plain numbers of it, and it is still to be refused
+    attributes(out) <- attributes(x)
+    out <- asS4(out)
+  }
   if (inherits(x, "integer64")) class(out) <- class(x) # without bit64 loaded `[` forgets it, and the bits mean nothing
   out
 }

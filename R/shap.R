@@ -150,6 +150,7 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
   model <- its$model
   newdata <- its$x
   check_newdata(newdata, model)
+  check_objects(newdata, model$feature_names)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   n <- nrow(newdata)
   if (n == 0L) stop_data("`newdata` has no rows to explain")

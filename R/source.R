@@ -49,7 +49,7 @@ gather_fields <- function(x, count) {
 
 # Vectors one behind the other; factors get the levels of all of them.
 join_parts <- function(parts, name) {
-  parts <- lapply(parts, `[[`, name)
+  parts <- lapply(parts, function(part) meant_values(part[[name]], sprintf("`%s` of a chunk", name), name))
   if (length(dim(parts[[1L]])) == 2L) return(do.call(rbind, lapply(parts, as.matrix)))
   if (is.factor(parts[[1L]])) return(unlist(parts, use.names = FALSE))
   do.call(c, parts)

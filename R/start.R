@@ -28,7 +28,7 @@ as_trained_before <- function(frame, init) {
   if (is.null(init)) return(frame)
   check_model(init, "init_model")
   was <- init$feature_types[match(frame$names, init$feature_names)]
-  frame <- align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA))
+  frame <- align_units(align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA)), was)
   same <- length(frame$names) == length(init$feature_names) && setequal(frame$names, init$feature_names)
   if (same) frame_in_order(frame, match(init$feature_names, frame$names)) else frame # its columns are refused later
 }

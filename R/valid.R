@@ -127,6 +127,7 @@ read_valid_set <- function(set, name, source) {
 # A data frame with all variables of the formula.
 formula_valid_set <- function(data, name, source) {
   formula <- source$parsed
+  data <- without_codes(data)
   absent <- setdiff(intersect(all.vars(formula[[2L]]), source$columns), names(data))
   if (length(absent)) {
     stop_data(sprintf("validation set \"%s\" lacks the response, %s; add the column, or give list(x = , y = )", name,
