@@ -62,8 +62,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   the result.
 #' @param output Where predictions go: `NULL` returns them; a function is called with those of each chunk of rows and
 #'   the number of its first row; the path of a file gets them as values with commas, packed where it ends with `.gz`,
-#'   with a line of names: it is complete or not there, and numbers are read back as the same ones. A table is cut into
-#'   chunks then.
+#'   with a line of names: it is complete or not there, and numbers are read back as the same ones. It is written as
+#'   [gbt_save()] writes: links are followed, pipes and devices are refused. A table is cut into chunks then.
 #' @param background For types `"contrib"` and `"interaction"`: rows, as `newdata`, to compare with; `NULL` compares
 #'   with the training rows as trees have counted them. See [gbt_shap()].
 #' @param by For these types: `"column"`, where all that is made of a column counts for it and combinations are shared

@@ -122,38 +122,65 @@ function_sink <- function(fn) {
   }, end = function() invisible(n), drop = function() NULL)
 }
 
-# A file of values with commas, packed where its name ends with .gz. It gets its name when it is complete.
+# A file of values with commas, packed where its name ends with .gz. It gets its name when it is complete, and is
+# written as gbt_save() writes: see src/r_file_write.c.
 csv_sink <- function(path) {
-  path <- full_path(enc2native(path))
-  draft <- sprintf("%s.%d.part", path, Sys.getpid())
-  say_no <- function(e) {
-    stop(gbt_error("io", sprintf("cannot write to \"%s\": %s", path, conditionMessage(e)), path))
+  draft <- .Call(C_gbt_draft_open, full_path(path))
+  packed <- if (grepl("[.]gz$", path)) gzip_writer(draft)
+  write <- function(lines) {
+    .Call(C_gbt_check_interrupt)
+    if (is.null(packed)) .Call(C_gbt_draft_put, draft, lines) else packed$put(lines)
   }
-  guarded <- function(code) withCallingHandlers(try_else(code, say_no), warning = say_no)
-  con <- guarded(if (grepl("[.]gz$", path)) gzfile(draft, "wb") else file(draft, "wb"))
-  open <- TRUE
   n <- 0
-  close_it <- function() {
-    if (open) close(con)
-    open <<- FALSE
-  }
   headed <- FALSE
   put <- function(out, before) {
-    if (!headed) guarded(writeLines(csv_head(out), con, useBytes = TRUE))
+    if (!headed) write(csv_head(out))
     headed <<- TRUE
-    guarded(writeLines(csv_lines(out), con, useBytes = TRUE))
+    size <- csv_rows_at_once(out)
+    for (from in seq(1, by = size, length.out = ceiling(NROW(out) / size))) {
+      rows <- from:min(from + size - 1, NROW(out))
+      write(csv_lines(if (is.matrix(out)) out[rows, , drop = FALSE] else out[rows]))
+    }
     n <<- before + NROW(out)
   }
   end <- function() {
-    guarded(close_it())
-    if (!guarded(file.rename(draft, path))) say_no(simpleError("it cannot be replaced"))
+    if (!is.null(packed)) packed$end()
+    .Call(C_gbt_draft_end, draft)
     invisible(n)
   }
-  drop <- function() {
-    try_else(close_it(), function(e) NULL)
-    if (file.exists(draft)) unlink(draft)
+  list(put = put, end = end, drop = function() .Call(C_gbt_draft_drop, draft))
+}
+
+# Lines as the members of a gzip file, one for every megabyte: whatever reads such files takes members for one.
+gzip_writer <- function(draft, most = 2^20) {
+  held <- list()
+  n <- 0
+  end <- function() {
+    if (n > 0) .Call(C_gbt_draft_put, draft, gzip_member(unlist(held)))
+    held <<- list()
+    n <<- 0
   }
-  list(put = put, end = end, drop = drop)
+  put <- function(lines) {
+    bytes <- charToRaw(paste0(lines, "\n", collapse = ""))
+    held[[length(held) + 1L]] <<- bytes
+    n <<- n + length(bytes)
+    if (n >= most) end()
+  }
+  list(put = put, end = end)
+}
+
+# See RFC 1952: a head, the deflated bytes, their CRC-32 and their number. memCompress() has two bytes before what is
+# deflated, and four behind it.
+gzip_member <- function(bytes) {
+  packed <- memCompress(bytes, "gzip")
+  c(as.raw(c(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)), packed[3:(length(packed) - 4L)], .Call(C_gbt_gzip_tail, bytes))
+}
+
+# Rows that are about a megabyte of text: a time limit or Ctrl-C ends the work between two such pieces.
+csv_rows_at_once <- function(out) {
+  texts <- if (is.factor(out)) levels(out) else if (is.character(out)) out else character(0)
+  width <- max(25, nchar(texts, "bytes"))
+  max(1, 2^20 %/% (width * max(1L, NCOL(out))))
 }
 
 csv_head <- function(out) {

@@ -155,10 +155,14 @@ keep_in_history <- function(hub) {
   now <- as.POSIXct(file.mtime(hub$path))
   part <- floor(as.double(now) %% 1 * 1e6)
   file <- file.path(folder, sprintf("%s-%06d.gbt", format(now, "%Y%m%d-%H%M%S"), as.integer(part)))
-  new <- paste0(file, ".new")
-  if (!file.copy(hub$path, new, overwrite = TRUE) || !file.rename(new, file)) {
-    stop(gbt_error("io", sprintf("cannot keep the replaced model in \"%s\"; the live model stays", folder), folder))
-  }
+  tryCatch({
+    live <- full_path(hub$path)
+    .Call(C_gbt_check_file, live)
+    .Call(C_gbt_write_file, full_path(file), readBin(live, "raw", file.size(live))) # it may be no model any more
+  }, gbt_error_io = function(e) {
+    stop(gbt_error("io", sprintf("cannot keep the replaced model in \"%s\"; the live model stays (%s)", folder,
+                                 conditionMessage(e)), folder))
+  })
   unlink(utils::tail(model_history(hub)$file, -hub$spec$history))
 }
 

@@ -71,9 +71,7 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
     e["call"] <- list(call)
     stop(e)
   })
-  if (!file.copy(made, file, overwrite = TRUE)) {
-    stop_argument(sprintf("the report could not be written to `file`, \"%s\"", file), "file")
-  }
+  .Call(C_gbt_write_file, full_path(file), readBin(made, "raw", file.size(made)))
   invisible(file)
 }
 

@@ -18,10 +18,15 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
 SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads);
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
+SEXP r_gbt_draft_drop(SEXP draft);
+SEXP r_gbt_draft_end(SEXP draft);
+SEXP r_gbt_draft_open(SEXP path);
+SEXP r_gbt_draft_put(SEXP draft, SEXP what);
 SEXP r_gbt_drop_blank(SEXP bytes, SEXP sep);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP player, SEXP n_players, SEXP interactions,
                    SEXP round_end, SEXP offset, SEXP unseen, SEXP threads, SEXP device);
+SEXP r_gbt_gzip_tail(SEXP bytes);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
@@ -94,9 +99,14 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(dataset_open, 3) \
   X(dataset_view, 4) \
   X(default_metric, 1) \
+  X(draft_drop, 1) \
+  X(draft_end, 1) \
+  X(draft_open, 1) \
+  X(draft_put, 2) \
   X(drop_blank, 2) \
   X(enums, 0) \
   X(explain, 12) \
+  X(gzip_tail, 1) \
   X(hold_out, 4) \
   X(mark_doubled, 3) \
   X(metric_check, 4) \

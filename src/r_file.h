@@ -1,10 +1,24 @@
-/* Temporary files beside a model file (r_file_temp.c), for r_file.c. */
+/* What the files about files share: r_file.c reads, r_file_write.c writes, r_file_temp.c has temporary files. */
 #ifndef R_FILE_H
 #define R_FILE_H
+
+#include "r_gbt.h"
 
 #include <sys/types.h>
 
 enum { PATH_SIZE = 4096, TEMP_ROOM = 64 }; /* bytes of a path, and what a temporary name may need beyond */
+
+/* A path as the system takes it and as messages show it (UTF-8). */
+typedef struct r_file_path {
+  const char *native, *shown;
+} r_file_path;
+
+/* Of one text; lasts until the .Call returns. */
+r_file_path r_file_path_arg(SEXP path);
+
+/* GBT_E_IO: "cannot WHAT file ...", with the system's reason for the errno `code`; and that the path is no file. */
+gbt_status r_fail_io(gbt_error *err, r_file_path path, const char *what, int code);
+gbt_status r_not_a_file(gbt_error *err, r_file_path path, const char *more);
 
 /* open() that a signal does not end and no other program inherits. -1: see errno. */
 int r_open(const char *path, int flags, mode_t mode);

@@ -47,7 +47,7 @@ double r_mem_live(void);
 
 /* ---- r_handle.c: external pointers that own engine objects ---- */
 
-typedef enum r_kind { R_DATASET = 0, R_TRAINER, R_MODEL, R_BLOB, R_N_KINDS } r_kind;
+typedef enum r_kind { R_DATASET = 0, R_TRAINER, R_MODEL, R_BLOB, R_DRAFT, R_N_KINDS } r_kind;
 
 /* A block from gbt_model_write or gbt_disk_open, until it is copied. */
 typedef struct r_blob {
@@ -58,6 +58,10 @@ typedef struct r_blob {
 /* A blob's handle is made first, filled in zone 2, copied to R and emptied in zone 3. */
 SEXP r_blob_new(r_blob **out);
 SEXP r_blob_take(r_blob *blob);
+
+/* A file that is being written (r_file_write.c). Free: what has no final name is removed. NULL allowed. */
+typedef struct r_draft r_draft;
+void r_draft_free(r_draft *draft);
 
 /* An opened model and the bytes that it looks into. */
 typedef struct r_model {

@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-static const char *const tags[R_N_KINDS] = {"gbt_dataset", "gbt_trainer", "gbt_model", "gbt_blob"};
-static const char *const nouns[R_N_KINDS] = {"gbt_data object", "trainer", "model", "block of bytes"};
+static const char *const tags[R_N_KINDS] = {"gbt_dataset", "gbt_trainer", "gbt_model", "gbt_blob", "gbt_draft"};
+static const char *const nouns[R_N_KINDS] = {"gbt_data object", "trainer", "model", "block of bytes",
+                                        "file that is written"};
 
 static void free_model(r_model *m) {
   gbt_mem mem = r_mem();
@@ -48,6 +49,9 @@ static void release(SEXP x, r_kind kind) {
     gbt_mem_free(&mem, b);
     break;
   }
+  case R_DRAFT:
+    r_draft_free(p);
+    break;
   default:
     break;
   }
@@ -57,6 +61,7 @@ static void release_dataset(SEXP x) { release(x, R_DATASET); }
 static void release_trainer(SEXP x) { release(x, R_TRAINER); }
 static void release_model(SEXP x) { release(x, R_MODEL); }
 static void release_blob(SEXP x) { release(x, R_BLOB); }
+static void release_draft(SEXP x) { release(x, R_DRAFT); }
 
 static R_CFinalizer_t finalizer_of(r_kind kind) {
   switch (kind) {
@@ -66,6 +71,8 @@ static R_CFinalizer_t finalizer_of(r_kind kind) {
     return release_trainer;
   case R_MODEL:
     return release_model;
+  case R_DRAFT:
+    return release_draft;
   default:
     return release_blob;
   }

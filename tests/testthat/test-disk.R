@@ -73,7 +73,8 @@ test_that("mistakes with folders are named", {
   expect_error(gbt_open(path, labels = y), "labels", class = "gbt_error_argument")
   expect_error(gbt_data(x, memory = 3), "give `path`", class = "gbt_error_argument")
   expect_error(gbt_data(x, path = 3), "`path` must be one path", class = "gbt_error_argument")
-  expect_error(gbt_data(x, path = path, device = "cuda"), "made on the CPU", class = "gbt_error_unsupported")
+  expect_error(gbt_data(x, path = file.path(at, "new"), device = "cuda"), "made on the CPU",
+               class = "gbt_error_unsupported")
   file <- list.files(path, "^pages", full.names = TRUE)
   bytes <- readBin(file, "raw", file.size(file))
   writeBin(replace(bytes, 100, xor(bytes[100], as.raw(1))), file)

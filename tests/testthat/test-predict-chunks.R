@@ -203,8 +203,8 @@ test_that("files have the very predictions, and are whole or not there", {
     expect_error(predict(m, broken, output = file), "the line is cut")
     expect_identical(readBin(file, "raw", 1e6), was)
   }
-  expect_length(list.files(dirname(file), pattern = "[.]part$"), 0)
-  expect_error(predict(m, x, output = file.path(tempdir(), "nowhere", "p.csv")), "cannot write to",
+  expect_length(list.files(dirname(file), pattern = "[.]tmp$", all.files = TRUE), 0)
+  expect_error(predict(m, x, output = file.path(tempdir(), "nowhere", "p.csv")), "cannot write file",
                class = "gbt_error_io")
   expect_error(predict(m, function(i) NULL), "there are no rows", class = "gbt_error_data")
 })
