@@ -11,8 +11,8 @@
 #' number of rounds, and not counted, by rules (see Defaults), `min_data_in_leaf`, statistics of categories, orders of
 #' rows or `nobs()`. Functions of yours do not see them. The model is that of the data without these rows, but for what
 #' is known of columns: their classes and levels, the classes of the response, `level_counts` and the order of levels
-#' (which decides between splits that gain the same) are those of all rows. In [gbt_cv()] such rows are in
-#' folds for their predictions alone.
+#' (which decides between splits that gain the same, and has a part in what is drawn) are those of all rows. In
+#' [gbt_cv()] such rows are in folds for their predictions alone.
 NULL
 
 # What other packages call it, in our terms: list(class_weights = ), empty where nothing is asked for. typed: the name

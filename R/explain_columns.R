@@ -150,7 +150,9 @@ drawn_seed <- function(seed) {
 seed_number <- function(seed, k) (seed + (k - 1) * 1000003) %% 2147483647
 
 # Some of n rows by a hash of seed and row, ascending; NULL where all are wanted.
-sampled_rows <- function(n, rows, seed) {
+sampled_rows <- function(n, rows, seed, weight = NULL) {
+  among <- which(given_or(mask_of_weights(weight), FALSE)) # rows of weight 0 are not drawn
+  if (length(among)) return(among[given_or(sampled_rows(length(among), rows, seed), TRUE)])
   if (is.null(rows) || rows >= n) return(NULL)
   sort(order(.Call(C_gbt_row_draws, as.integer(n), seed))[seq_len(rows)])
 }

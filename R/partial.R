@@ -114,15 +114,12 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   exposure <- exposure_values(model, x, exposure, n)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
-  at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
+  at <- if (!is.null(seed)) sampled_rows(n, rows, seed, weight)
   if (!is.null(at)) {
     x <- subset_rows(x, at)
     weight <- weight[at]
     offset <- offset[at, , drop = FALSE]
     exposure <- exposure[at]
-    if (!is.null(weight) && !any(weight > 0)) {
-      stop_data("`weights` are 0 in all rows that were drawn; take more `rows`, or another `seed`", "weights")
-    }
   }
   found <- partial_values(model, x, points, plan, weight, list(offset = offset, exposure = exposure), ice, centred)
   numbers <- if (is.null(at)) seq_len(n) else at

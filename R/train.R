@@ -488,8 +488,8 @@
 #'   `nrounds` is given, else for the usual number, see below.
 #' @param early_stopping_min_delta An improvement must be larger than this.
 #' @param max_seconds End with the round in which this time is over; `NULL` or 0 for no limit.
-#' @param init_model A model to go on from. Columns may come in any order, and classes of the model may have no rows. Data
-#'   of [gbt_data()] must have its cuts, or have been made for it: see `init_model` there.
+#' @param init_model A model to go on from. Columns may come in any order, and classes of the model may have no rows.
+#'   Data of [gbt_data()] must have its cuts, or have been made for it: see `init_model` there.
 #' @param callbacks A function, or a list of functions, to call after each round, see [gbt_callbacks].
 #' @param device Where to train: `"cpu"`, `"cuda"`, `"cuda:1"` for another than the first device, or `"auto"`, see
 #'   below.

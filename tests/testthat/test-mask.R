@@ -133,7 +133,7 @@ test_that("what is no mask is refused", {
   expect_error(fit(matrix(TRUE, 60, 1)), "not a logical matrix", class = "gbt_error_argument")
   expect_error(fit(rep(TRUE, 60), early_stopping_rounds = 2), "a `mask` that is FALSE for some",
                class = "gbt_error_argument")
-  expect_error(gbt_train(d$x, d$y, nfold = 5), "a `mask` for each fold", class = "gbt_error_unsupported")
+  expect_error(gbt_train(d$x, d$y, nfold = 5), "gbt_cv\\(\\) cross-validates", class = "gbt_error_unsupported")
   expect_error(gbt_train(d$x, d$y, subset = d$fold != 1), "without a formula give those rows",
                class = "gbt_error_unsupported")
   expect_error(fit(c(TRUE, FALSE)), "`mask` has 2 values for 60 rows", class = "gbt_error_argument")

@@ -18,9 +18,9 @@ forms_of <- function(x, y) {
     rows <- seq_len(nrow(x))[(seq_len(nrow(x)) - 1) %/% 70 == i - 1]
     if (length(rows)) x[rows, ]
   }
-  folder <- function(weights, compress = "none") {
+  folder <- function(weights) {
     path <- withr::local_tempdir(.local_envir = parent.frame(2))
-    gbt_data(x, label = y, weight = weights, path = path, compress = compress, threads = 1, max_bin = 20)
+    gbt_data(x, label = y, weight = weights, path = path, threads = 1, max_bin = 20)
     gbt_open(path, threads = 1)
   }
   data <- function(make) function(weights, ...) gbt_train(make(weights), ..., threads = 1)
@@ -29,7 +29,13 @@ forms_of <- function(x, y) {
     matrix = function(weights, ...) gbt_train(as.matrix(x), y, weights = weights, ..., max_bin = 20, threads = 2),
     data = data(function(weights) gbt_data(x, label = y, weight = weights, threads = 1, max_bin = 20)),
     chunks = data(function(weights) gbt_data(chunks, label = y, weight = weights, threads = 2, max_bin = 20)),
-    folder = data(folder)
+    folder = data(folder),
+    file = data(function(weights) {
+      file <- withr::local_tempfile(fileext = ".csv", .local_envir = parent.frame(2))
+      digits <- as.data.frame(lapply(x, sprintf, fmt = "%.17g"))
+      utils::write.csv(replace(digits, is.na(x), NA), file, row.names = FALSE, quote = FALSE)
+      gbt_data(gbt_files(file), label = y, weight = weights, threads = 1, max_bin = 20)
+    })
   )
 }
 
@@ -174,6 +180,8 @@ test_that("rows of weight 0 change nothing in what models are judged by", {
     out <- logLik(m, r$x, r$s, weights = r$weights)
     c(out, attr(out, "nobs"))
   })
+  both(function(r) gbt_partial(m, r$x, "c", weights = r$weights, rows = 30, seed = 1, values = c(0.2, 0.8),
+                               threads = 1)$effects$estimate)
   both(function(r) gbt_conformal(m, r$x, r$s, weights = r$weights)$scores[r$weights > 0])
 })
 
