@@ -49,7 +49,15 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
                       bins = 10) {
   type <- match_choice(type, c("calibration", "lift", "gains", "roc", "pr"), "type")
   if (missing(observed)) stop_argument("`observed` is missing: gbt_curve(observed, predicted)", "observed")
+  if (is_model(observed)) {
+    stop_argument("gbt_curve() takes what was observed and what was predicted: gbt_curve(y, predict(model, data))",
+                  "observed")
+  }
   if (missing(predicted)) stop_argument("`predicted` is missing: gbt_curve(observed, predicted)", "predicted")
+  if (is.factor(predicted) && is.numeric(observed)) {
+    stop_data(paste("`predicted` must be numbers, not a factor; are `observed` and `predicted` in each other's place?",
+                    "gbt_curve(observed, predicted)"), "predicted")
+  }
   binned <- type %in% c("calibration", "lift")
   if (!binned && !missing(bins)) {
     stop_argument(sprintf(paste("`bins` are of types \"calibration\" and \"lift\"; \"%s\" has a row for each",

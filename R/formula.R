@@ -98,6 +98,7 @@ formula_data <- function(data, formula, from) {
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (is.data.frame(data)) return(data)
   if (is.matrix(data) && !is.null(colnames(data))) return(as.data.frame(data))
+  if (inherits(data, "tbl_sql")) encode_x(data) # says what to give
   if (!is.null(data)) {
     stop_argument(sprintf("`data` must be a data frame, not %s", describe(data)), "data")
   }

@@ -86,9 +86,21 @@ caret_fit <- function(x, y, wts, param, lev, last, classProbs, ...) { # nolint: 
     stop_argument(sprintf("`%s` is tuned: give its values in `tuneGrid`", twice[1L]), twice[1L])
   }
   if (!is.null(wts)) args$weights <- wts
+  args <- without_na_action(args)
   model <- do.call(gbt_train, c(list(if (is.data.frame(x)) as.data.frame(x) else x, y), chosen, args))
   model["call"] <- list(NULL) # would have the data in it
   model
+}
+
+# train(na.action = ) of x and y comes here: na.pass is what gbt does with missing predictors.
+without_na_action <- function(args) {
+  given <- args[["na.action"]]
+  keeps <- list(NULL, stats::na.pass, "na.pass")
+  if (!any(vapply(keeps, identical, NA, given))) {
+    stop_argument(paste("`na.action` must be na.pass for train(x, y): gbt takes missing predictors as they are; leave",
+                        "rows out of x and y yourself"), "na.action")
+  }
+  args[names(args) != "na.action"]
 }
 
 # A list by number of rounds where submodels are asked for: the fitted one first.

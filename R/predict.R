@@ -283,6 +283,7 @@ check_newdata <- function(newdata, object) {
     stop_data(paste("`newdata` is a gbt_data object, which holds bins and no values; give the data frame, matrix or",
                     "source that it was made of"))
   }
+  if (inherits(newdata, "tbl_sql")) encode_x(newdata) # says what to give
   names <- object$feature_names
   if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
     stop_data("`newdata` is a list; one row of a data frame is newdata[i, ], and a list becomes one by as.data.frame()")

@@ -106,6 +106,12 @@ test_that("caret's list", {
   expect_identical(sort(rownames(caret$varImp(fit))), sort(names(iris)[-5]))
   expect_error(caret$fit(iris[-5], iris$Species, NULL, loop$loop[1, ], NULL, FALSE, TRUE, learning_rate = 1),
                class = "gbt_error_argument")
+  passed <- caret$fit(iris[-5], iris$Species, NULL, loop$loop[1, ], NULL, FALSE, TRUE, threads = 1, seed = 1,
+                      na.action = stats::na.pass) # train(x, y, na.action = )
+  expect_identical(passed$state, caret$fit(iris[-5], iris$Species, NULL, loop$loop[1, ], NULL, FALSE, TRUE, threads = 1,
+                                           seed = 1)$state)
+  expect_error(caret$fit(iris[-5], iris$Species, NULL, loop$loop[1, ], NULL, FALSE, TRUE, na.action = stats::na.omit),
+               "`na.action` must be na.pass", class = "gbt_error_argument")
   for (len in 1:4) expect_identical(names(caret$grid(iris[-5], iris$Species, len)), caret$parameters$parameter)
   expect_identical(nrow(caret$grid(iris[-5], iris$Species, 7, "random")), 7L)
   drawn <- withr::with_seed(1, caret$grid(mtcars[-1], mtcars$mpg / 100, 50, "random"))
