@@ -150,7 +150,10 @@ cross_validate <- function(source, given, plan) {
   rows <- cross_rows(source, request, plan)
   seed <- resolve_seed(request$args, request$params, draws_folds(plan))
   folds <- cross_folds(rows, plan, seed)
-  rated_folds(rows, request, folds, seed, plan, fold_workers(rows, request))
+  cv <- rated_folds(rows, request, folds, seed, plan, fold_workers(rows, request))
+  warn_reason(attr(cv, "reason"))
+  attr(cv, "reason") <- NULL
+  cv
 }
 
 draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
@@ -180,13 +183,19 @@ cross_folds <- function(rows, plan, seed) {
 # The result of gbt_cv(). workers: NULL or what fold_workers() gave.
 rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request), rows$response$objective)
+  limit <- if (identical(request$host$rounds, "open")) list()
   request <- settle_cv_rounds(request)
+  if (!is.null(limit)) limit <- list(rounds = request$host$nrounds, patience = request$host$early_stopping_rounds)
   plan$rows <- label_print(rows$response$label)
   plan$columns <- columns_print(rows$source$x)
   plan$constants <- rows$source$constants
   ran <- if (is.null(workers)) folds_here(fold_fits(rows$source, request, folds, rows$response, seed)) else
     folds_there(rows, request, folds, seed, workers)
-  fold_results(ran, folds, plan, rows$n)
+  out <- fold_results(ran, folds, plan, rows$n)
+  reason <- reason_of_folds(ran$reasons)
+  if (is.null(reason)) reason <- reason_of_means(ran, limit)
+  if (!is.null(reason)) out$warned <- reason$text
+  structure(out, reason = reason)
 }
 
 refuse_beside_folds <- function(args, who) {
@@ -237,7 +246,8 @@ fold_fits <- function(source, request, folds, response, seed) {
   })
 }
 
-# Folds that are trained, a list: values (of metrics, see fold_values()), lacking (see without_class()), rounds, why,
+# Folds that are trained, a list: values (of metrics, see fold_values()), lacking (see without_class()), reasons (of
+# R/learned.R, of each fold one or NULL), rounds, why,
 # metrics, stopping (is there early stopping?), min_delta, objective, classes, models: a function of the best round, or
 # NULL, that gives each fold's, once. watch: see run_folds().
 folds_here <- function(fits, watch = NULL) {
@@ -245,6 +255,7 @@ folds_here <- function(fits, watch = NULL) {
   runs <- run_folds(fits, watch)
   if (is_cut(runs$why)) stop_cut_cv(runs)
   rounds <- runs$states[[1L]]$rounds
+  reasons <- Map(reason_of_fold, runs$trainers, fits, runs$states)
   models <- function(best) {
     out <- Map(function(trainer, fit, state) {
       state$best <- given_or(best, NA)
@@ -254,8 +265,8 @@ folds_here <- function(fits, watch = NULL) {
     free_trainers(runs$trainers)
     out
   }
-  list(values = fold_values(fits, runs$states, rounds), lacking = fold_lacks(fits), rounds = rounds, why = runs$why,
-       metrics = fit$evaluation$metrics, stopping = fit$evaluation$stopping,
+  list(values = fold_values(fits, runs$states, rounds), lacking = fold_lacks(fits), reasons = reasons, rounds = rounds,
+       why = runs$why, metrics = fit$evaluation$metrics, stopping = fit$evaluation$stopping,
        min_delta = if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0,
        objective = fit$response$objective, classes = fit$response$classes, models = models)
 }
@@ -308,6 +319,7 @@ print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
                     switch(x$stopped, early = ", stopped early", time = ", stopped by time", ""))
   cat(sprintf("<gbt_cv> %s, %s, %s, objective \"%s\"\n", counted(length(x$folds), "fold"), rounds,
               counted(x$n_obs, "row"), x$objective))
+  if (!is.null(x$warned)) cat(warned_lines(x$warned), sep = "\n")
   log <- x$evaluation_log
   if (length(log) < 2L || x$nrounds == 0L) return(invisible(x))
   metrics <- sub("_mean$", "", grep("_mean$", names(log), value = TRUE))

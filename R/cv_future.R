@@ -90,6 +90,7 @@ joined_folds <- function(ran, why) {
   out <- ran[[1L]]
   out$lacking <- unlist(lapply(ran, `[[`, "lacking"))
   out$values <- lapply(do.call(Map, c(cbind, unname(lapply(ran, `[[`, "values")))), without_class, out$lacking)
+  out$reasons <- do.call(c, lapply(ran, `[[`, "reasons"))
   models <- unlist(lapply(ran, `[[`, "models"), recursive = FALSE)
   out$models <- function(best) models
   out$why <- why

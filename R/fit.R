@@ -33,6 +33,7 @@ fit_source <- function(source, given) {
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
+  reason <- if (!is.null(model)) reason_of(run$trainer, fit, run$state)
   let_go(run$trainer, fit)
   if (whole) {
     warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method)
@@ -41,6 +42,8 @@ fit_source <- function(source, given) {
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   model <- with_members(model, fit)
+  model$warned <- reason$text # no part of the bytes
+  warn_reason(reason)
   at <- training_frame()
   model$call <- if (at > 0L) small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at]))
   if (length(source$constants)) model$call_constants <- source$constants # no part of the bytes, as the call is none
@@ -66,7 +69,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   host <- place_training(request, rows)
   data <- training_data(rows, request$args$value, host)
   check_scale(rows$label, data$weight, data$offset, rows$response$objective)
-  warn_light_weights(data$weight, request$params$min_child_weight, rows$response$objective)
+  reason <- light_weights(data$weight, request$params$min_child_weight, rows$response$objective)
   n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
   params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
@@ -85,6 +88,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
                  exposed = rows$source$exposed, by_rule = request$by_rule, kept_by_name = request$kept_by_name,
                  search = search_task(request, rows, data))
   fit$recipe <- source$recipe # NULL is none
+  fit$reason <- reason # why no tree can have a split, see R/learned.R; NULL where one may
   fit
 }
 
@@ -372,15 +376,15 @@ check_scale <- function(label, weight, offset, objective) {
 }
 
 # Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
-warn_light_weights <- function(weight, min_child_weight, objective) {
+# A reason of R/learned.R, or NULL.
+light_weights <- function(weight, min_child_weight, objective) {
   if (is.null(weight) || length(weight) < 2L || objective_info(objective)$hessian == "FREE") {
-    return(invisible())
+    return(NULL)
   }
   total <- sum(weight)
-  if (total >= 2 * min_child_weight || total == 0) return(invisible()) # the engine has its own words for all 0
-  warn_gbt("weights", sprintf(paste("`weights` add up to %s and `min_child_weight` is %s, so that no node can be split",
-                                    "into two; scale the weights to a mean of 1"),
-                              format(total), format_number(min_child_weight)))
+  if (total >= 2 * min_child_weight || total == 0) return(NULL) # the engine has its own words for all 0
+  new_reason("weights", paste("`weights` add up to %s and `min_child_weight` is %s, so that no node can be split into",
+                              "two; scale the weights to a mean of 1"), format(total), format_number(min_child_weight))
 }
 
 set_mtry <- function(params, request, n_features) {

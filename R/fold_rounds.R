@@ -81,7 +81,7 @@ stop_cut_cv <- function(runs) {
 run_trainers <- function(trainers, fits, states, n) {
   first <- states[[1L]]$rounds == 0
   given <- is_given(fits[[1L]]$response$objective)
-  if (given) Map(function(trainer, fit) set_own_gradients(trainer, fit, first), trainers, fits)
+  if (given) Map(set_own_gradients, trainers, fits, states)
   threads <- fits[[1L]]$host$threads
   aside <- fits[[1L]]$host$device$kind == "cpu" && is.null(fits[[1L]]$data$path)
   runs <- if (aside) {
@@ -93,7 +93,7 @@ run_trainers <- function(trainers, fits, states, n) {
     if (runs[[k]]$why == "interrupt") return(FALSE)
     states[[k]]$rounds <- runs[[k]]$rounds
     states[[k]]$native <- runs[[k]]$log
-    if (first && !given) warn_light_hessian(trainers[[k]], fits[[k]])
+    if (first && !given) states[[k]]$reason <- light_hessian(trainers[[k]], fits[[k]])
     if (fits[[k]]$evaluation$own) {
       values <- own_metric_values(trainers[[k]], fits[[k]])
       states[[k]]$own <- rbind(states[[k]]$own, values, deparse.level = 0)

@@ -18,6 +18,15 @@
 #' as `gbt_warning_offset`, `gbt_warning_weights` or `gbt_warning_device`. Ctrl-C raises a condition of class
 #' `gbt_interrupt`, which is an `interrupt` as usual.
 #'
+#' @section Trainings that learn nothing: Where a training learns nothing, or ends for a reason that is hard to guess,
+#' one warning says why; `print()` and `summary()` of the model, whose field `warned` has it, repeat it (a file of
+#' [gbt_save()] does not keep it). It is one of the classes `gbt_warning_no_split` (no tree has a split: the parameter
+#' that allows none is named), `gbt_warning_weights` and `gbt_warning_hessian` (weights or hessians are too small for
+#' `min_child_weight`), `gbt_warning_flat` (predictions hardly differ: `eta` is too small, or the response is on another
+#' scale than the loss), `gbt_warning_diverged`, `gbt_warning_metric` (the metric of early stopping has no value) and
+#' `gbt_warning_rounds` (without `nrounds`: the metric was still improving at the limit of rounds). [gbt_cv()] and
+#' [gbt_tune()] warn once, whatever the number of folds and configurations.
+#'
 #' @section Options:
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
 #' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_train()], section

@@ -277,6 +277,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   if (length(x$params[["eta"]]) > 1L) cat("eta       ", schedule_text(x$params$eta), "\n", sep = "")
   if (length(x$by_rule)) cat(chosen_lines(x$params[x$by_rule]), sep = "\n")
   if (!is.null(log)) cat("log       ", log, "\n", sep = "")
+  if (!is.null(x$warned)) cat(warned_lines(x$warned), sep = "\n")
   invisible(x)
 }
 

@@ -54,7 +54,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
 #'   model knows all levels that occurred in training; where it splits by the factor itself it tells the 65,534 most
 #'   frequent ones apart and takes the others for missing values, as it did in training. [gbt_unseen()] counts
-#'   the rows of new levels.
+#'   the rows of new levels. Where `unseen` is left out and no value of a column that the model uses is known, in 20
+#'   rows or more, a warning (class `gbt_warning_unseen`) says so.
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
@@ -109,6 +110,7 @@ predict.gbt <- function(object, newdata,
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
   type <- check_predict_type(type, object)
+  as_usual <- missing(unseen)
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   rounds <- check_rounds(trees, object)
   shap <- type %in% c("contrib", "interaction")
@@ -146,8 +148,9 @@ predict.gbt <- function(object, newdata,
       if (!is.null(its_exposure) && !is.null(exposure)) {
         stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
       }
-      args <- list(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device,
+      args <- list(object, x, type, trees, its, threads = threads, sparse_zero = sparse_zero, device = device,
                    exposure = given_or(its_exposure, exposure))
+      if (!as_usual) args$unseen <- unseen
       out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)), quote = TRUE)
       if (shap && is_text(output)) flat_contributions(out) else out
     }
@@ -162,6 +165,7 @@ predict.gbt <- function(object, newdata,
   offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
   if (!known && object$has_offset && type != "leaf") warn_no_offset(object)
+  if (as_usual) warn_unseen(object, frame, threads)
   if (shap) {
     return(predict_contributions(object, frame, background_frame(background, object, sparse_zero), type, by, rounds,
                                  offset, unseen, resolve_threads(threads), row_labels(newdata), device))

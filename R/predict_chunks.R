@@ -70,16 +70,17 @@ predict_by_chunks <- function(newdata, offset, output, model, one) {
   chunks <- chunks_of(newdata, offset, model)
   on.exit(chunks$close(), add = TRUE)
   before <- 0
-  warned <- FALSE
+  warned <- character(0)
   once <- function(w) {
-    if (warned) invokeRestart("muffleWarning")
-    warned <<- TRUE
+    if (w$kind %in% warned) invokeRestart("muffleWarning")
+    warned <<- c(warned, w$kind)
   }
   for (i in seq_len(.Machine$integer.max)) {
     chunk <- chunks$read(i)
     if (is.null(chunk)) break
     predicted <- function() one(chunk$x, chunk$offset, chunk$exposure)
-    out <- try_else(withCallingHandlers(predicted(), gbt_warning_offset = once), function(e) {
+    watched <- function() withCallingHandlers(predicted(), gbt_warning_offset = once, gbt_warning_unseen = once)
+    out <- try_else(watched(), function(e) {
       e$message <- sprintf("%s (in chunk %d, which begins with row %.0f)", conditionMessage(e), i, before + 1)
       stop(e)
     })

@@ -60,7 +60,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
   pace <- NA_real_
   loss <- if (state$rounds == 0) training_loss(trainer, fit) else NA_real_
   while (state$rounds < fit$host$nrounds) {
-    if (given) set_own_gradients(trainer, fit, state$rounds == 0)
+    if (given) set_own_gradients(trainer, fit, state)
     n <- chunk_size(plan, state$rounds, pace)
     before <- state$rounds
     t0 <- proc.time()[["elapsed"]]
@@ -68,7 +68,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     state$rounds <- run$rounds
     state$best <- run$best_round
     state$native <- run$log
-    if (before == 0 && run$rounds > 0 && !given) warn_light_hessian(trainer, fit)
+    if (before == 0 && run$rounds > 0 && !given) state$reason <- light_hessian(trainer, fit)
     stop_own <- run$rounds > before && fit$evaluation$own && see_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
@@ -78,7 +78,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
       if (over) "time" else if (state$rounds >= fit$host$nrounds) "done"
     keep_checkpoint(trainer, fit, state, why)
     if (!is.null(why)) {
-      warn_diverged(trainer, fit, state, loss)
+      if (is.null(state$reason)) state$reason <- diverged(trainer, fit, state, loss)
       return(why)
     }
   }
@@ -95,20 +95,20 @@ training_loss <- function(trainer, fit) {
 
 # A step of Newton's is too long where the hessian grows along it. With a log link a leaf of few rows far above their
 # predicted means gets a value that no later round makes good. before: the loss before the first round. Rounds behind
-# the best one are not the model.
-warn_diverged <- function(trainer, fit, state, before) {
-  if (state$rounds == 0 || fit$evaluation$stopping && state$best > 0 && state$best < state$rounds) return(invisible())
+# the best one are not the model. A reason of R/learned.R, or NULL.
+diverged <- function(trainer, fit, state, before) {
+  if (state$rounds == 0 || fit$evaluation$stopping && state$best > 0 && state$best < state$rounds) return(NULL)
   loss <- training_loss(trainer, fit)
   worse <- if (is.na(before)) isTRUE(loss == Inf) else is.nan(loss) || isTRUE(loss > 10 * before)
-  if (!worse || isTRUE(before == 0)) return(invisible())
+  if (!worse || isTRUE(before == 0)) return(NULL)
   info <- objective_info(fit$response$objective)
   text <- function(x) format(x, digits = 4L)
-  warn_gbt("diverged", sprintf(paste("training has diverged: the loss (\"%s\") of the training rows is %s after %s%s;",
-                                     "the steps of some leaves were too long; set `max_delta_step`, such as 0.7, lower",
-                                     "`eta`, or raise `min_child_weight`%s"),
-                               objective_metric(info$name), text(loss), counted(state$rounds, "round"),
-                               if (is.na(before)) "" else sprintf(", and was %s before", text(before)),
-                               if (info$name == "poisson") "; amounts suit \"tweedie\" and \"gamma\"" else ""))
+  new_reason("diverged", paste("training has diverged: the loss (\"%s\") of the training rows is %s after %s%s; the",
+                               "steps of some leaves were too long; set `max_delta_step`, such as 0.7, lower `eta`, or",
+                               "raise `min_child_weight`%s"),
+             objective_metric(info$name), text(loss), counted(state$rounds, "round"),
+             if (is.na(before)) "" else sprintf(", and was %s before", text(before)),
+             if (info$name == "poisson") "; amounts suit \"tweedie\" and \"gamma\"" else "")
 }
 
 # The name of an objective's own metric.
@@ -144,7 +144,7 @@ say_end <- function(why, fit, state) {
 }
 
 # Custom objective: gradients of the next round. A loss without curvature, such as an absolute error, splits nothing.
-set_own_gradients <- function(trainer, fit, first = FALSE) {
+set_own_gradients <- function(trainer, fit, state) {
   .Call(C_gbt_trainer_begin, trainer, fit$host$threads)
   score <- .Call(C_gbt_trainer_scores, trainer, 0L, FALSE, FALSE, fit$host$threads)
   weight <- fit$data$weight
@@ -157,11 +157,12 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
     }
     as_numbers(value, paste0("objective$", part))
   }), "objective")
-  total <- if (first) max(colSums(matrix(parts[[2L]] * weight, length(weight))))
+  total <- if (state$rounds == 0) max(colSums(matrix(parts[[2L]] * weight, length(weight))))
   if (isTRUE(total >= 0 && total < 2 * fit$params$min_child_weight) && length(weight) > 1L) {
-    warn_gbt("hessian", sprintf(paste("`objective$hessian` adds up to %s in the first round and `min_child_weight` is",
-                                      "%s, so that no node can be split into two; lower `min_child_weight`, or give a",
-                                      "hessian of 1"), format(total), format_number(fit$params$min_child_weight)))
+    state$reason <- new_reason("hessian", paste("`objective$hessian` adds up to %s in the first round and",
+                                                "`min_child_weight` is %s, so that no node can be split into two;",
+                                                "lower `min_child_weight`, or give a hessian of 1"),
+                               format(total), format_number(fit$params$min_child_weight))
   }
   tryCatch(.Call(C_gbt_trainer_set_gradients, trainer, parts[[1L]], parts[[2L]], fit$host$threads),
            gbt_error_data = function(e) stop(own_error(e, "objective"))) # numbers that are not finite
@@ -169,21 +170,22 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
 
 # Hessians of losses that grow slowly fall with the distance of scores from the response, and those of small means and
 # rare classes are small: trees of many rows may be constants then, for which the response gives no reason. Where the
-# weights alone are too light for a split, warn_light_weights() has said so.
-warn_light_hessian <- function(trainer, fit) {
+# weights alone are too light for a split, light_weights() says so. A reason of R/learned.R, or NULL.
+light_hessian <- function(trainer, fit) {
   least <- fit$params$min_child_weight
   total <- .Call(C_gbt_trainer_unsplit, trainer)
-  if (is.na(total) || total >= 2 * least) return(invisible())
+  if (is.na(total) || total >= 2 * least) return(NULL)
   weight <- if (is.null(fit$data$weight)) length(fit$label) else sum(fit$data$weight)
-  if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(invisible())
+  weight <- weight * fit$params$subsample
+  if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(NULL)
   info <- objective_info(fit$response$objective)
   far <- info$hessian == "BOUNDED" && info$labels == "NUMBER" && info$leaves == "NEWTON" # huber and its like
   penalised <- info$leaves == "NEWTON" && fit$params$lambda > 0 # lambda would shrink leaves of such hessians to nothing
   how <- c(if (far) c(sprintf("raise `%s`, ", info$params$name), "scale the response down, or "),
            "set `min_child_weight = 0`", if (penalised) " and lower `lambda`")
-  warn_gbt("hessian", sprintf(paste("the hessians of objective \"%s\" add up to %s in the first round and",
-                                    "`min_child_weight` is %s, so that no node can be split into two; %s"),
-                              info$name, format(total), format_number(least), paste(how, collapse = "")))
+  new_reason("hessian", paste("the hessians of objective \"%s\" add up to %s in the first round and",
+                              "`min_child_weight` is %s, so that no node can be split into two; %s"),
+             info$name, format(total), format_number(least), paste(how, collapse = ""))
 }
 
 # The user's metrics of the round just finished. TRUE when early stopping by one of them says so.

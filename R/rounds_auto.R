@@ -277,7 +277,5 @@ found_text <- function(found) {
 
 # What is told between the two trainings.
 found_line <- function(found, nrounds, n) {
-  late <- identical(found$stopped, "limit") && found$limit - found$rounds < found$patience
-  sprintf("%s: %s rounds on all %s rows%s", found_text(found), with_commas(nrounds), with_commas(n),
-          if (late) "; more might be better: give `nrounds`, or a larger `eta`" else "")
+  sprintf("%s: %s rounds on all %s rows", found_text(found), with_commas(nrounds), with_commas(n))
 }

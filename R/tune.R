@@ -190,12 +190,16 @@ run_search <- function(search) {
                                 ended = rep(FALSE, n)), n)
   state$configs <- search$configs
   state$errors <- character(0)
+  state$reasons <- list()
   state$stopped <- "done"
   outcome <- tryCatch(try_else(run_stages(search, state, n), function(e) {
     if (any(state$done$stage > 0L)) package_state$interrupted <- search_result(search, state, "time")
     stop(e)
   }), interrupt = identity)
-  if (!inherits(outcome, "condition")) return(search_result(search, state, state$stopped))
+  if (!inherits(outcome, "condition")) {
+    warn_reason(reason_of_configs(state$reasons))
+    return(search_result(search, state, state$stopped))
+  }
   result <- search_result(search, state, "interrupt")
   package_state$interrupted <- result
   raise_interrupt(sprintf("tuning was interrupted after %s; gbt_last_interrupted() has what is finished",
@@ -270,6 +274,7 @@ try_configs <- function(search, state, at, rounds) {
       if (!told) warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
       return(NULL)
     }
+    if (!is.null(one$reason)) state$reasons[[as.character(config)]] <- one$reason
     done$rounds[config] <- one$rounds
     done$estimate[config] <- one$estimate
     done$std_error[config] <- one$std_error
@@ -301,7 +306,7 @@ rate <- function(rows, folds, seed, args) {
     log <- cv$evaluation_log
     if (is.null(cv$best_round)) list(error = "the metric has no finite value") else {
       list(rounds = cv$best_round, estimate = cv$best_score, std_error = log[[length(log)]][cv$best_round],
-           ended = cv$stopped == "early")
+           ended = cv$stopped == "early", reason = attr(cv, "reason"))
     }
   }, function(problem) list(error = conditionMessage(problem)))
   c(out, seconds = proc.time()[["elapsed"]] - t0)

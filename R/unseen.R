@@ -3,7 +3,8 @@
 #' Rows with levels that training did not have
 #'
 #' Levels of factors and texts that are new in validation or prediction data are taken as `unseen` of [predict.gbt()]
-#' and [gbt_data()] says, without a word: they belong to the life of a model. This function tells how many there are,
+#' and [gbt_data()] says, without a word: they belong to the life of a model. (Where all values of a column are new,
+#' [predict.gbt()] warns.) This function tells how many there are,
 #' by column, before or after a prediction. Missing values are no levels and do not count.
 #'
 #' @param object A model, or a [gbt_data()] that was made with a `reference`, whose rows are counted.
@@ -35,4 +36,23 @@ gbt_unseen <- function(object, newdata, threads = NULL) {
 unseen_of <- function(info) {
   has <- info$type != "numeric"
   stats::setNames(info$unseen[has], info$names[has])
+}
+
+# A column none of whose values is known says that it is coded otherwise than in training ("01" for "1", labels for
+# codes). Of a few rows it says nothing.
+rows_to_warn_of_unseen <- 20
+
+warn_unseen <- function(object, frame, threads) {
+  has <- which(!frame$type %in% enums$feature_type[["numeric"]])
+  if (frame$n_rows < rows_to_warn_of_unseen || length(has) == 0L) return(invisible())
+  n <- .Call(C_gbt_unseen, object$state, object$cache, frame, resolve_threads(threads))
+  at <- Filter(function(j) n[j] > 0 && n[j] + sum(is.na(frame_column(frame, j))) == frame$n_rows, has)
+  if (length(at) > 0L) {
+    used <- importance_sums(object, object$nrounds, "column")
+    at <- at[frame$names[at] %in% used$feature[used$frequency > 0]]
+  }
+  if (length(at) == 0L) return(invisible())
+  warn_gbt("unseen", sprintf(paste("no value of column%s %s is a level of the training data; compare the levels, or",
+                                   "give `unseen` to say that this is as it should be"),
+                             if (length(at) > 1L) "s" else "", enumerate(frame$names[at])), columns = frame$names[at])
 }

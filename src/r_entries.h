@@ -67,6 +67,7 @@ SEXP r_gbt_trainer_begin(SEXP trainer_xptr, SEXP threads);
 SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
+SEXP r_gbt_trainer_learned(SEXP trainer_xptr);
 SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads);
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta, SEXP threads);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
@@ -144,6 +145,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_cat_methods, 1) \
   X(trainer_free, 1) \
   X(trainer_info, 1) \
+  X(trainer_learned, 1) \
   X(trainer_loss, 2) \
   X(trainer_model, 3) \
   X(trainer_new, 2) \

@@ -2,6 +2,7 @@
  * this training's alone, so nothing that other trainings do can reach them. */
 #include "r_gbt.h"
 
+#include <math.h>
 #include <string.h>
 
 static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
@@ -353,6 +354,34 @@ SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr) {
     if (t == first || root.cover > cover) cover = root.cover;
   }
   return Rf_ScalarReal(cover);
+}
+
+/* What the trees of this training do: c(how many have a split, the sum over trees of the span of their leaves' values).
+ */
+SEXP r_gbt_trainer_learned(SEXP trainer_xptr) {
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  const gbt_forest_view *trees = gbt_trainer_trees(trainer);
+  const gbt_forest_info about = gbt_forest_about(trees);
+  const uint64_t first = about.n_trees - (uint64_t)gbt_trainer_rounds(trainer) * about.trees_per_round;
+  double splits = 0, span = 0;
+  for (uint64_t t = first; t < about.n_trees; t++) {
+    if (gbt_tree_node(trees, t, 0).left == 0) continue;
+    splits++;
+    for (int32_t k = 0; k < about.n_leaf_outputs; k++) {
+      double low = INFINITY, high = -INFINITY;
+      for (uint32_t node = 0; node < gbt_tree_n_nodes(trees, t); node++) {
+        const gbt_node_info info = gbt_tree_node(trees, t, node);
+        if (info.left != 0) continue;
+        if (info.value[k] < low) low = info.value[k];
+        if (info.value[k] > high) high = info.value[k];
+      }
+      if (high > low) span += high - low;
+    }
+  }
+  SEXP out = Rf_allocVector(REALSXP, 2);
+  REAL(out)[0] = splits;
+  REAL(out)[1] = span;
+  return out;
 }
 
 /* One integer per column: its methods as bits, 0 where it is not categorical. */
