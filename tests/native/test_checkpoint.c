@@ -291,6 +291,63 @@ static void forged_forests_are_refused(void) {
   CHECK(n_forged > 6);
 }
 
+/* Bytes of each part of a file. */
+static int part_sizes(const uint8_t *bytes, size_t n, uint64_t size[MOST_PARTS]) {
+  size_t at = sizeof(gbt_parts_head);
+  int count = 0;
+  for (; at + 24 <= n && count < MOST_PARTS; count++) {
+    memcpy(&size[count], bytes + at + 8, 8);
+    at += 24 + (size_t)((size[count] + 7) & ~(uint64_t)7);
+  }
+  return count;
+}
+
+/* Bytes that a stranger changed anywhere, with right checksums: the file is refused, or training goes on from it; under
+ * a sanitizer nothing is read out of bounds. */
+static void forged_bytes_are_refused_or_used(void) {
+  static const uint64_t odd[] = {0, 1, 255, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, 0x7ff0000000000000u,
+                                 0x7ff8000000000000u, 0x7fefffffffffffffu};
+  const char *path = part_path();
+  test_rng rng = {21};
+  int n_used = 0, n_refused = 0;
+  for (uint64_t seed = 1; seed <= 12 && test_n_bad() == 0; seed++) {
+    pair p;
+    gbt_stop_reason why;
+    size_t n;
+    uint64_t size[MOST_PARTS];
+    if (!pair_open(&p, seed)) return;
+    p.r.job.rounds = 2;
+    CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
+    CHECK_OK(part_save(&p.ctx, p.tr, path));
+    uint8_t *bytes = read_file(path, &n);
+    const int parts = part_sizes(bytes, n, size);
+    for (uint64_t c = 0; c < test_cases(60); c++) {
+      const int which = (int)test_below(&rng, parts), whole = (int)test_below(&rng, 2);
+      const uint64_t value = test_below(&rng, 2) ? odd[test_below(&rng, sizeof odd / sizeof *odd)] : test_u(&rng);
+      if (size[which] < 8) continue;
+      write_file(path, bytes, n);
+      forge(bytes, path, (size_t)which, (size_t)test_below(&rng, (int64_t)size[which] / 8) * 8, &value, whole ? 8 : 1);
+      gbt_trainer *tr = fresh(&p);
+      uint8_t *note;
+      size_t n_note;
+      const gbt_status status = gbt_trainer_resume(&p.ctx, tr, path, &note, &n_note, test_err);
+      n_used += status == GBT_OK;
+      n_refused += status != GBT_OK;
+      if (status == GBT_OK) {
+        const gbt_mem mem = p.ctx.mem;
+        gbt_mem_free(&mem, note);
+        const gbt_status end = gbt_trainer_run(&p.ctx, tr, 1, &why, test_err);
+        CHECK(end == GBT_OK || test_err->msg[0] != 0);
+      }
+      gbt_trainer_free(tr);
+    }
+    unlink(path);
+    free(bytes);
+    pair_close(&p);
+  }
+  CHECK(n_used > 10 && n_refused > 10);
+}
+
 static void other_trainings_are_refused(void) {
   pair p;
   const char *path = part_path();
@@ -510,6 +567,7 @@ void suite_checkpoint(void) {
   RUN(damaged_files_are_refused);
   RUN(wrong_counts_are_refused);
   RUN(forged_forests_are_refused);
+  RUN(forged_bytes_are_refused_or_used);
   RUN(other_trainings_are_refused);
   RUN(other_initial_models_are_refused);
   RUN(other_shrinkages_are_refused);
