@@ -135,9 +135,13 @@ unit_text <- function(v) {
   if (length(unit$denominator)) paste0(above, "/", gsub("*", "/", part(unit$denominator), fixed = TRUE)) else above
 }
 
-# Numbers of a column in another unit.
+# Numbers of a column in another unit. Package units parses the text, which may be that of a file: it must be a plain
+# product of names.
 in_unit <- function(v, unit, name) {
-  convert <- function() as.double(of_package("units", "set_units")(v, unit, mode = "standard"))
+  convert <- function() {
+    if (!grepl("^[[:alnum:]_%.*/^]+$", unit)) stop("this is not the text of a unit")
+    as.double(of_package("units", "set_units")(v, unit, mode = "standard"))
+  }
   try_else(convert(), function(problem) {
     stop_data(sprintf("column `%s` is in units \"%s\", but was in \"%s\" when the model was trained: %s", name,
                       unit_text(v), unit, conditionMessage(problem)), name)

@@ -176,6 +176,11 @@ test_that("new data in another unit are converted or refused, and training goes 
   expect_error(predict(m, with_column(units::set_units(d$a, "s", mode = "standard"))),
                "column `a` is in units \"s\", but was in \"km\"", class = "gbt_error_data")
   expect_error(predict(trained(d["a"]), km), "is of class units, but was double.*as.numeric", class = "gbt_error_data")
+  file <- tempfile()
+  for (text in c(sprintf("file.create('%s')", file), "m*(1)", "m;m", "m\nm", "")) {
+    expect_error(gbt:::in_unit(km$a, text, "a"), "not the text of a unit", class = "gbt_error_data")
+  }
+  expect_false(file.exists(file))
   speed <- units::set_units(1:2, "kg*m/s^2", mode = "standard")
   expect_identical(gbt:::unit_text(speed), "kg*m/s^2")
 })
