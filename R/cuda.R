@@ -41,7 +41,7 @@ no_request <- function(device) is.null(device) && is.null(getOption("gbt.device"
 
 # What is there ------------------------------------------------------------------------------------------------------
 
-# list(kind = "nvcc", "emulate" or "none", why, toolkit, architectures, library)
+# list(kind = "nvcc", "emulate" or "none", why, toolkit, architectures, ptx, library)
 cuda_build <- function() {
   if (is.null(package_state$cuda_build)) {
     path <- system.file("gpu", "build.dcf", package = "gbt")
@@ -49,7 +49,7 @@ cuda_build <- function() {
     if (nzchar(path)) known <- read.dcf(path)[1L, ]
     field <- function(name) if (isTRUE(nzchar(known[name]))) unname(known[name]) else NA_character_
     package_state$cuda_build <- list(kind = field("Kind"), why = field("Why"), toolkit = field("Toolkit"),
-                                     architectures = field("Architectures"),
+                                     architectures = field("Architectures"), ptx = field("Ptx"),
                                      library = system.file("gpu", "gbt_cuda.so", package = "gbt"))
     if (package_state$cuda_build$kind != "none" && !nzchar(package_state$cuda_build$library)) {
       package_state$cuda_build$kind <- "none"
@@ -264,7 +264,7 @@ warn_fallback <- function(problem) {
 cuda_info <- function() {
   build <- cuda_build()
   cuda <- c(list(built = build$kind != "none", emulated = build$kind == "emulate"), build[c("why", "toolkit")],
-            list(architectures = build$architectures, library = if (nzchar(build$library)) build$library else NA))
+            build[c("architectures", "ptx")], list(library = if (nzchar(build$library)) build$library else NA))
   if (build$kind == "none") return(c(list(available = FALSE, note = paste0("not built: ", build$why)), cuda))
   look <- cuda_look(build)
   cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",

@@ -128,9 +128,9 @@ gbt_threads <- function(n) {
 #'   memory), `codecs` (by which bins in folders may be packed: see `compress` of [gbt_data()]; a named vector, `FALSE`
 #'   for what this build lacks), `devices`, a data frame with `device`, `available` and `note`, and `cuda`,
 #'   a list: `built` (does this installation have the CUDA engine?), `why` it has not, `emulated`, the `toolkit` and the
-#'   `architectures` it was built with, the `library` file, versions of `driver` and `runtime` (13000 for 13.0, 0 for
-#'   none), `n_devices`, and of the first device `name`, `capability`, `n_units` (multiprocessors), `total_bytes` and
-#'   `free_bytes`; `offers`: which work the engine takes over.
+#'   `architectures` it has code for, the `ptx` that the driver compiles for other devices, the `library` file, versions
+#'   of `driver` and `runtime` (13000 for 13.0, 0 for none), `n_devices`, and of the first device `name`, `capability`,
+#'   `n_units` (multiprocessors), `total_bytes` and `free_bytes`; `offers`: which work the engine takes over.
 #' @seealso [gbt_threads()]
 #' @examples
 #' gbt_info()
@@ -160,6 +160,14 @@ gbt_info <- function() {
   ))
 }
 
+# "80 90", "75" -> "8.0, 9.0; others from 7.5 on ..."
+capabilities_text <- function(architectures, ptx) {
+  shown <- function(x) gsub(" ", ", ", gsub("([0-9])\\b", ".\\1", x))
+  least <- min(as.numeric(strsplit(architectures, " ")[[1L]]))
+  if (is.na(ptx) || as.numeric(ptx) >= least) return(paste(shown(architectures), "and newer"))
+  sprintf("%s; for others from %s on the driver compiles it at first use", shown(architectures), shown(ptx))
+}
+
 #' @export
 print.gbt_info <- function(x, ...) {
   cat(sprintf("gbt %s, built by %s\n", x$version, x$compiler))
@@ -171,8 +179,8 @@ print.gbt_info <- function(x, ...) {
   cat(sprintf("threads       %d (limits: %s)\n", x$threads, paste(names(limits), limits, collapse = ", ")))
   if (x$threads_started < x$threads) cat(sprintf("              the system gave only %d\n", x$threads_started))
   built <- x$cuda$built && !x$cuda$emulated && !x$devices$available[2L]
-  engine <- if (built) sprintf("(the engine is here, built by CUDA %s for compute capability %s and newer)",
-                               x$cuda$toolkit, gsub(" ", ", ", gsub("([0-9])\\b", ".\\1", x$cuda$architectures)))
+  engine <- if (built) sprintf("(the engine is here, built by CUDA %s for compute capability %s)", x$cuda$toolkit,
+                               capabilities_text(x$cuda$architectures, x$cuda$ptx))
   cat(sprintf("memory        %s outside of R\n", format(structure(x$memory, class = "object_size"), units = "auto")))
   packed <- names(x$codecs)[x$codecs & names(x$codecs) != "none"]
   cat(sprintf("compression   %s\n", if (length(packed)) paste(packed, collapse = ", ") else "none in this build"))

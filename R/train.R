@@ -345,7 +345,7 @@
 #' worker of `parallel::mclapply()`) cannot use it: start workers as new processes, as `parallel::makePSOCKcluster()`
 #' does. How to install gbt with its CUDA engine: when an `nvcc` that works is found, `R CMD INSTALL` builds it;
 #' `install.packages(..., configure.args = "--with-cuda=/usr/local/cuda")` insists on it and says where the toolkit is,
-#' `"--with-cuda-arch=75,90"` says for which compute capabilities (when left out: 7.5 and newer),
+#' `"--with-cuda-arch=75,90"` says for which compute capabilities (left out: those of the machine's GPUs),
 #' `"--without-cuda"` leaves it out. Where no such arguments can be given the environment variables `GBT_CUDA` (a
 #' folder, `yes` or `no`) and `GBT_CUDA_ARCH` do the same.
 #'

@@ -34,10 +34,23 @@ mkdir -p "$work/mute/bin" "$work/folder/bin/nvcc"
 printf '#!/bin/sh\necho "no licence for this machine"\nexit 3\n' >"$work/mute/bin/nvcc"
 chmod +x "$work/mute/bin/nvcc"
 
-# A folder of programs for PATH that has no nvcc, whatever the machine has.
+# nvidia-smi in $work/NAME, of a machine with GPUs of these compute capabilities.
+gpus() { # NAME CAPABILITY...
+  mkdir "$work/$1"
+  printf '#!/bin/sh\n' >"$work/$1/nvidia-smi"
+  printf 'printf "%%s\\n"%s\n' "$(shift; printf ' "%s"' "$@")" >>"$work/$1/nvidia-smi"
+  chmod +x "$work/$1/nvidia-smi"
+}
+gpus h100s 9.0 9.0
+gpus mixed 7.5 8.0 9.0
+gpus old 6.1
+gpus unknown 12.1 8.0
+gpus none "No devices were found"
+
+# A folder of programs for PATH that has no nvcc and no nvidia-smi, whatever the machine has.
 mkdir "$work/path"
 for program in $(echo "$PATH" | tr ':' '\n' | sort -u | while read -r dir; do ls "$dir" 2>/dev/null; done | sort -u); do
-  case "$program" in nvcc*) continue ;; esac
+  case "$program" in nvcc* | nvidia-smi) continue ;; esac
   found=$(command -v "$program" 2>/dev/null || true)
   case "$found" in /*) ln -sf "$found" "$work/path/$program" ;; esac
 done
@@ -51,13 +64,14 @@ try() {
   while [ "$1" != -- ]; do variables="$variables $1"; shift; done
   shift
   n=$((n + 1))
-  rm -f src/gbt_cuda.dcf src/Makevars
+  rm -f src/gbt_cuda.dcf src/Makevars src/Makevars.cuda
   status=0
   # shellcheck disable=SC2086
   env -u CUDA_HOME -u CUDA_PATH -u GBT_CUDA -u GBT_CUDA_ARCH PATH="$work/path" $variables sh ./configure "$@" \
     >"$work/said" 2>&1 || status=$?
   kind=-
   if [ -f src/gbt_cuda.dcf ]; then kind=$(sed -n 's/^Kind: //p' src/gbt_cuda.dcf); fi
+  if [ -f src/Makevars.cuda ]; then sed -n 's/^CUDA = .*\.so//p; s/^CUDA = //p' src/Makevars.cuda >>"$work/said"; fi
   if [ "$status" != "$want_status" ] || [ "$kind" != "$want_kind" ] || ! grep -q "$text" "$work/said"; then
     echo "configure: $name: wanted status $want_status, $want_kind, '$text'; got status $status, $kind and:"
     cat "$work/said"
@@ -76,8 +90,23 @@ if [ "$system" = none ]; then
   try "no toolkit, but asked for" 1 - "CUDA was asked for (yes) and cannot be had" -- --with-cuda
   try "arch without a toolkit" 1 - "no CUDA toolkit was found" -- --with-cuda-arch=80
 fi
-try "a toolkit, not asked for" 0 nvcc "CUDA by $good/bin/nvcc 12.4 with .*, for compute capability 75 80 90 100" \
+try "a toolkit, not asked for" 0 nvcc \
+  "CUDA by $good/bin/nvcc 12.4 with .*, for compute capability 80 90, and by PTX for others from 75 on" \
   CUDA_HOME="$good" --
+codes() { # CAPABILITY... PTX: what nvcc is told to make
+  while [ $# -gt 1 ]; do printf ' -gencode arch=compute_%s,code=sm_%s' "$1" "$1"; shift; done
+  printf ' -gencode arch=compute_%s,code=compute_%s ' "$1" "$1"
+}
+try "no GPU" 0 nvcc "static$(codes 80 90 75)" CUDA_HOME="$good" --
+try "two GPUs of one kind" 0 nvcc "static$(codes 90 75)" CUDA_HOME="$good" PATH="$work/h100s:$work/path" --
+try "GPUs of three kinds" 0 nvcc "static$(codes 75 80 90 75)" CUDA_HOME="$good" PATH="$work/mixed:$work/path" --
+try "a GPU that is too old" 0 nvcc "static$(codes 80 90 75)" CUDA_HOME="$good" PATH="$work/old:$work/path" --
+try "a GPU newer than nvcc" 0 nvcc "static$(codes 80 75)" CUDA_HOME="$good" PATH="$work/unknown:$work/path" --
+try "a driver without GPUs" 0 nvcc "static$(codes 80 90 75)" CUDA_HOME="$good" PATH="$work/none:$work/path" --
+try "numbers before GPUs" 0 nvcc "static$(codes 80 80)" CUDA_HOME="$good" PATH="$work/h100s:$work/path" \
+  GBT_CUDA_ARCH=80 --
+try "all" 0 nvcc "static$(codes 75 80 90 100 100)" CUDA_HOME="$good" PATH="$work/h100s:$work/path" -- \
+  --with-cuda-arch=all
 try "CUDA_PATH" 0 nvcc "CUDA by $good/bin/nvcc" CUDA_PATH="$good" --
 try "in the path" 0 nvcc "CUDA by $good/bin/nvcc" PATH="$good/bin:$work/path" --
 try "a folder" 0 nvcc "CUDA by $good/bin/nvcc" CUDA_HOME="$bad" -- --with-cuda="$good"
@@ -92,14 +121,14 @@ try "one that does not say error" 1 - "does not work with R's compiler .*no lice
 try "a folder of that name" 1 - "there is no $work/folder/bin/nvcc" -- --with-cuda="$work/folder"
 try "a path with a space" 0 nvcc "CUDA by $work/with space/bin/nvcc 12.4" -- --with-cuda="$work/with space"
 n=$((n + 1))
-if ! grep -q "\"$work/with space/bin/nvcc\" -ccbin" src/Makevars; then
+if ! grep -q "\"$work/with space/bin/nvcc\" -ccbin" src/Makevars.cuda; then
   echo "configure: a path with a space: the rule does not quote it"
   failed=$((failed + 1))
 fi
 try "without" 0 none "installed with --without-cuda" CUDA_HOME="$good" -- --without-cuda
 try "without, by GBT_CUDA" 0 none "installed with --without-cuda" CUDA_HOME="$good" GBT_CUDA=no --
-try "other capabilities" 0 nvcc "compute capability 75 100 and newer" CUDA_HOME="$good" -- "--with-cuda-arch=100;sm_75"
-try "capabilities by GBT_CUDA_ARCH" 0 nvcc "compute capability 90 and newer" CUDA_HOME="$good" GBT_CUDA_ARCH=9.0 --
+try "other capabilities" 0 nvcc "static$(codes 75 100 100)" CUDA_HOME="$good" -- "--with-cuda-arch=100;sm_75"
+try "capabilities by GBT_CUDA_ARCH" 0 nvcc "static$(codes 90 90)" CUDA_HOME="$good" GBT_CUDA_ARCH=9.0 --
 try "a capability that nvcc does not know" 1 - "cannot build for compute capability 70; it knows 75 80" \
   CUDA_HOME="$good" -- --with-cuda-arch=70
 try "a capability that is none" 1 - "'hopper' is no compute capability" CUDA_HOME="$good" -- --with-cuda-arch=hopper
@@ -117,8 +146,27 @@ if grep -n '\$(wildcard\|\$(shell\|\$(patsubst\|:=\|+=\|ifeq\|^ifdef\|%\.o' src/
   failed=$((failed + 1))
 fi
 
+# Jobs: as many as there are processors, or as MAKEFLAGS says. Here make only prints what it would do.
+jobs_of() { # MAKEFLAGS: what the makefile of the CUDA library is run by
+  (cd src && rm -f x.mk && printf 'include Makevars\n$(GLUE):;\n$(ENGINE):;\n' >x.mk && touch gbt_engine.a &&
+    env MAKEFLAGS="$1" make -f x.mk -o gbt_engine.a MAKE=echo cuda 2>&1; rm -f x.mk gbt_engine.a) | grep Makevars.cuda
+}
+cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+check_jobs() { # MAKEFLAGS TEXT
+  n=$((n + 1))
+  said=$(jobs_of "$1" | tail -1)
+  if [ "$said" != "$2-f Makevars.cuda all" ]; then
+    echo "configure: jobs with MAKEFLAGS='$1': '$said'"
+    failed=$((failed + 1))
+  fi
+}
+check_jobs "" "-j$cores "
+check_jobs "-k" "-j$cores "
+check_jobs "-j3" ""
+check_jobs "-j" ""
+
 # The engine and the CUDA library have one build id, and another one when a header is another.
-build_ids() { grep -o 'GBT_BUILD_ID=[0-9]*u' src/Makevars | sort | uniq -c | tr -s ' '; }
+build_ids() { grep -oh 'GBT_BUILD_ID=[0-9]*u' src/Makevars src/Makevars.cuda | sort | uniq -c | tr -s ' '; }
 first=$(build_ids)
 echo "/* another struct */" >>src/gbt/data/cuts.h
 CUDA_HOME="$good" sh ./configure --with-cuda >/dev/null

@@ -101,9 +101,13 @@ test_that("gbt_info() keeps to the width of the page", {
   info <- gbt_info()
   info$devices$available[2L] <- FALSE
   info$devices$note[2L] <- paste(rep("words", 40), collapse = " ")
-  info$cuda[c("built", "emulated", "toolkit", "architectures")] <- list(TRUE, FALSE, "13.0", "80 90")
+  info$cuda[c("built", "emulated", "toolkit", "architectures", "ptx")] <- list(TRUE, FALSE, "13.0", "80 90", "90")
   text <- withr::with_options(list(width = 80), utils::capture.output(print(info)))
   expect_lte(max(nchar(text)), 80)
   expect_match(gsub(" +", " ", paste(text, collapse = " ")),
                "(the engine is here, built by CUDA 13.0 for compute capability 8.0, 9.0 and newer)", fixed = TRUE)
+  expect_identical(capabilities_text("80 90", NA), "8.0, 9.0 and newer")
+  expect_identical(capabilities_text("75 120", "75"), "7.5, 12.0 and newer") # it has code for all of them
+  expect_identical(capabilities_text("80 120", "75"),
+                   "8.0, 12.0; for others from 7.5 on the driver compiles it at first use")
 })
