@@ -535,10 +535,8 @@
 #'     rounds}
 #'   \item{call}{the call, for `update()`; `NULL` where it had the data themselves in it, and in models from files}
 #'   \item{exposure}{the name of the column with exposures, `""` where they were given as values, `NULL` without}
-#'   \item{warned, has_weights}{the text of the warning that a training which learns nothing gives, see
-#'     [gbt][gbt-package]; `TRUE` where rows have weights. `NULL` else; files of [gbt_save()] have neither}
-#'   \item{stopped}{what ended the training before its time: `"time"`, `"callback"`, `"interrupt"` or `"error"`; `NULL`
-#'     where all rounds were grown, or early stopping came, and in models that were read from files}
+#'   \item{stopped, warned}{what ended the training before its time: `"time"`, `"callback"`, `"interrupt"`, `"error"`;
+#'     why it has learned nothing, see [gbt][gbt-package]. `NULL` else, and in models that were read from files}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
 #'     text and what it evaluates; scores per row; training rows; for internal use}
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
