@@ -92,7 +92,7 @@ sources_of_columns <- function(model, data) {
   names <- model$feature_names
   design <- model$terms
   if (is.null(design$features)) return(stats::setNames(as.list(names), names))
-  few <- subset_rows(data, seq_len(min(2L, n_rows_of(data))))
+  few <- training_columns(design, subset_rows(data, seq_len(min(2L, n_rows_of(data)))))
   expressions <- lapply(unname(design$features), parse_design)
   at <- places_of_variables(expressions, names(data))
   made <- Map(function(e, at, text, label) {

@@ -19,6 +19,10 @@
 # which of their rows were kept, NULL for all). given: list of functions of the data, of in_data(), that evaluate
 # row_arguments and `subset`; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
+  with_utf8(formula_read(formula, data, given, na.action, env))
+}
+
+formula_read <- function(formula, data, given, na.action, env) {
   if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
   lhs <- formula[[2L]]
   from <- environment(formula)
@@ -52,6 +56,11 @@ read_formula <- function(formula, data, given, na.action, env) {
   design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
   code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
   if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
+  texts <- c(design$features, design$offset)
+  terms <- Map(function(text, code) list(text = text, e = parse_design(text), code = code), unname(texts),
+               as.logical(code))
+  terms <- Filter(function(term) is.call(term$e), unname(terms))
+  design <- c(design, term_conditions(terms, lhs, data, from))
   warn_of_other_rows(design, built$x, data)
   out <- c(list(x = built$x, y = evaluate_part(lhs, data, from)),
            lapply(given[setdiff(row_arguments, "exposure")], function(evaluate) evaluate(data)))
@@ -65,7 +74,7 @@ read_formula <- function(formula, data, given, na.action, env) {
     out$x <- subset_rows(out$x, keep)
     for (part in c("y", row_arguments)) out[[part]] <- subset_rows(out[[part]], keep)
   }
-  if (is.null(design$features) && is.null(design$offset)) design <- NULL
+  if (all(vapply(design, is.null, NA))) design <- NULL
   out["exposed"] <- list(exposed$name)
   out$columns <- names(data)
   out$constants <- constants_of(formula, data, from)
@@ -197,14 +206,12 @@ spread_matrix <- function(value, name) {
 warn_of_other_rows <- function(design, x, data) {
   n <- nrow(data)
   if (is.null(design$features) || n < 2L) return(invisible())
-  random <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (!is.null(random)) assign(".Random.seed", random, globalenv()))
   rows <- unique(round(seq(1, n, length.out = 9)))
   labels <- names(design$features)
   expressions <- lapply(unname(design$features), str2lang)
   at <- places_of_variables(expressions, names(data))
   table <- list2env(as.list(x)) # names are looked up in no time, however many there are
-  depends <- vapply(seq_along(labels), function(i) {
+  depends <- keeping_random(vapply(seq_along(labels), function(i) {
     e <- expressions[[i]]
     if (!is.call(e)) return(FALSE)
     used <- columns_at(data, at[[i]])
@@ -214,7 +221,7 @@ warn_of_other_rows <- function(design, x, data) {
                         function(problem) NULL)
       is.null(value) || is_row(spread_matrix(value, labels[i]), table, row)
     }, NA))
-  }, NA)
+  }, NA))
   if (!any(depends)) return(invisible())
   what <- "the value of %s in a row depends on other rows, so that it means something else in new data; "
   warn_gbt("formula", sprintf(paste0(what, "make it a column of the data before training"),
@@ -223,13 +230,10 @@ warn_of_other_rows <- function(design, x, data) {
 
 # Are these columns of one row what the table, an environment, has there?
 is_row <- function(columns, table, row) {
-  plain <- function(v) {
-    if (is.factor(v)) as.character(v) else if (inherits(v, "difftime")) as.double(v, units = "secs") else as.vector(v)
-  }
   all(vapply(names(columns), function(name) {
     if (length(columns[[name]]) != 1L) return(FALSE)
-    alone <- plain(columns[[name]])
-    there <- plain(table[[name]][row])
+    alone <- plain_values(columns[[name]])
+    there <- plain_values(table[[name]][row])
     # ifelse(a, "b", NA) is a text or, alone, a logical NA
     identical(is.na(alone), TRUE) && identical(is.na(there), TRUE) ||
       isTRUE(all.equal(alone, there, check.attributes = FALSE))
@@ -425,11 +429,17 @@ columns_at <- function(data, places, names = attr(data, "names")[places]) {
 
 # What a model with a design (model$terms) sees of new data: list(x = data frame of features, offset = numbers or NULL).
 # Without features in the design x is `data` itself. Missing columns are an error that lists them.
-apply_design <- function(design, data) {
+# unseen: see predict(). For terms whose values depend on the order of levels.
+apply_design <- function(design, data, unseen = "prior") {
   if (is.null(design)) return(list(x = data, offset = NULL))
   if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())
   data <- without_codes(data)
-  expressions <- lapply(c(design$features, design$offset), parse_design)
+  in_settings(design, apply_terms(design, data, unseen))
+}
+
+apply_terms <- function(design, data, unseen) {
+  texts <- c(design$features, design$offset)
+  expressions <- lapply(texts, parse_design)
   vars <- variables_of(expressions)
   absent <- setdiff(setdiff(vars, names(data)), base_constants)
   if (length(absent)) {
@@ -437,9 +447,14 @@ apply_design <- function(design, data) {
   }
   check_doubled(vars, names(data))
   at <- places_of_variables(expressions, names(data))
-  texts <- c(design$features, design$offset)
+  seen <- training_columns(design, data)
   values <- function(terms) {
-    lapply(terms, function(i) term_of_design(expressions[[i]], texts[[i]], design, columns_at(data, at[[i]]), data))
+    lapply(terms, function(i) {
+      if (is.name(expressions[[i]]) && length(at[[i]])) return(.subset2(data, at[[i]]))
+      used <- term_view(texts[[i]], columns_at(seen, at[[i]]), design, unseen)
+      all <- if (texts[[i]] %in% design$code) with_columns(seen, as.list(used))
+      term_of_design(expressions[[i]], texts[[i]], design, used, all)
+    })
   }
   x <- data
   n_features <- length(design$features)
@@ -490,6 +505,9 @@ parse_design <- function(text) {
 
 # The formula of a model file: its terms must be in the language. Those that are code need trust.
 check_design_safe <- function(design, trust = FALSE) {
+  for (name in names(design$settings)) {
+    if (!is_setting(name, design$settings[[name]])) stop_format("the settings of the model's formula are none")
+  }
   for (text in setdiff(c(design$features, design$offset), design$code)) {
     e <- parse_design(text)
     try_foreign(check_term(e), function(why) {

@@ -53,10 +53,11 @@ row_evaluators <- function(given, values, exposed, data) {
     if (name == "exposure" && nzchar(exposed)) e <- as.name(exposed)
     needed <- intersect(all.vars(e), names(data))
     if (length(needed) == 0L) return(NULL)
+    seen <- term_conditions(list(), e, data, attr(f, "env"))
     function(valid) {
       absent <- setdiff(needed, names(valid))
       if (length(absent)) stop_data(sprintf("lacks %s, which `%s` needs", enumerate(absent), name), absent[1L])
-      evaluate_part(e, valid, attr(f, "env"))
+      response_in(seen, e, valid, function(valid) evaluate_part(e, valid, attr(f, "env")))
     }
   }, given[had], had)
 }

@@ -24,8 +24,10 @@ given_response <- function(model, data, y = NULL, parameter = "y") {
     stop_data(sprintf("the data have no `%s`, the response of the model; add it, or give `%s`%s", absent[1L], parameter,
                       suggest(absent[1L], names(data))), absent[1L])
   }
-  value <- if (is.call(lhs)) try_foreign(own_response(lhs, data), function(why) NULL)
-  if (is.null(value)) evaluate_part(lhs, data, globalenv()) else value
+  response_in(model$terms, lhs, data, function(data) {
+    value <- if (is.call(lhs)) try_foreign(own_response(lhs, data), function(why) NULL)
+    if (is.null(value)) evaluate_part(lhs, data, globalenv()) else value
+  })
 }
 
 own_response <- function(lhs, data) {

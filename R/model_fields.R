@@ -179,10 +179,27 @@ is_design <- function(x) {
   if (is.null(x)) return(TRUE)
   texts <- function(x) is.null(x) || is_texts(x)
   if (!is.list(x) || is.object(x)) return(FALSE)
-  parts <- c("features", "offset", if ("code" %in% names(x)) "code")
-  length(x) == length(parts) && setequal(names(x), parts) && all(vapply(x, texts, NA)) &&
+  parts <- c("features", "offset", intersect(c("code", "columns", "levels", "coded", "settings"), names(x)))
+  levels <- x[["levels"]]
+  length(x) == length(parts) && setequal(names(x), parts) &&
+    all(vapply(x[setdiff(parts, "levels")], texts, NA)) &&
     texts(names(x[["features"]])) && length(names(x[["features"]])) == length(x[["features"]]) &&
-    all(x[["code"]] %in% c(x[["features"]], x[["offset"]]))
+    all(x[["code"]] %in% c(x[["features"]], x[["offset"]])) && are_kinds(x[["columns"]]) &&
+    (is.null(levels) || (is.list(levels) && all(vapply(levels, texts, NA)) && !anyDuplicated(names(levels)) &&
+                           all(names(levels) %in% names(x[["columns"]])))) && named_settings(x[["settings"]])
+}
+
+are_kinds <- function(x) {
+  if (is.null(x)) return(TRUE)
+  known <- c("number", "text", "factor", "ordered", "factor:NA", "ordered:NA", "Date", "other",
+             paste0("difftime:", time_units))
+  zone <- startsWith(x, "POSIXct:") & vapply(sub("POSIXct:", "", x), function(zone) is_setting("TZ", zone), NA)
+  are_names(names(x)) && all(x %in% known | zone)
+}
+
+named_settings <- function(x) {
+  is.null(x) || (are_names(names(x)) && all(names(x) %in% names(neutral_settings)) &&
+                   all(mapply(is_setting, names(x), unname(x))))
 }
 
 # What the user added ------------------------------------------------------------------------------------------------

@@ -152,8 +152,11 @@ find_response.gbt <- function(x, combine = TRUE, ...) {
 predictor_names <- function(model) {
   terms <- c(model$terms$features, model$terms$offset)
   if (is.null(model$terms$features)) terms <- model$terms$offset
-  variables <- unlist(lapply(terms, function(text) all.vars(parse_text(text))))
-  unique(c(if (is.null(model$terms$features)) model$feature_names, variables))
+  expressions <- lapply(terms, parse_design)
+  names <- vapply(Filter(is.name, expressions), as.character, "")
+  variables <- unlist(lapply(expressions, function(e) variables_of(list(e))))
+  constants <- setdiff(base_constants, c(names, names(model$terms$columns)))
+  unique(c(if (is.null(model$terms$features)) model$feature_names, setdiff(variables, constants)))
 }
 
 # Families of objectives, as insight has them: what a model's information says.
@@ -236,7 +239,7 @@ vetiver_ptype.gbt <- function(model, ...) {
   check_model(model, "model")
   data <- list(...)$prototype_data
   if (!is.null(data)) return(as_tibble_here(as.data.frame(data)[0L, predictor_names(model), drop = FALSE]))
-  if (!is.null(model$terms)) {
+  if (length(c(model$terms$features, model$terms$offset))) {
     stop_argument(paste("the model evaluates a formula with terms: give vetiver_model(prototype_data = ), rows of the",
                         "columns that it needs"), "prototype_data")
   }

@@ -53,7 +53,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
 #'   model knows all levels that occurred in training; where it splits by the factor itself it tells the 65,534 most
-#'   frequent ones apart and takes the others for missing values, as it did in training. [gbt_unseen()] counts
+#'   frequent ones apart and takes the others for missing values, as it did in training. A term of a formula that
+#'   depends on the order of levels, such as `as.integer(f)`, has missing values for new ones. [gbt_unseen()] counts
 #'   the rows of new levels. Where `unseen` is left out and no value of a column that the model uses is known, in 20
 #'   rows or more, a warning (class `gbt_warning_unseen`) says so.
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
@@ -157,7 +158,7 @@ predict.gbt <- function(object, newdata,
     return(predict_by_chunks(newdata, offset, output, object, one))
   }
   check_newdata(newdata, object)
-  seen <- apply_design(object$terms, newdata)
+  seen <- apply_design(object$terms, newdata, unseen)
   frame <- frame_for_model(seen$x, object, sparse_zero)
   exposed <- exposure_offset(object, newdata, exposure, frame$n_rows)
   if (!is.null(exposure)) check_counted_once(exposed, seen$offset, "the offset of the model's formula")

@@ -308,7 +308,7 @@ check_formula_call <- function(call) {
 # An expression of a text, NULL when there is none, or when it is nested so deeply that R's deparse() or all.vars()
 # would overflow the stack.
 parse_text <- function(text, most = 20000L) {
-  e <- try_else(str2lang(text), function(problem) NULL)
+  e <- try_else(with_utf8(str2lang(text)), function(problem) NULL)
   if (nchar(text, "bytes") <= most) return(e) # every level takes a letter
   within <- list(e)
   for (level in seq_len(most)) {

@@ -134,7 +134,8 @@ formula_valid_set <- function(data, name, source) {
                       enumerate(absent)), absent[1L])
   }
   seen <- apply_design(source$design, data)
-  y <- tryCatch(evaluate_part(formula[[2L]], data, environment(formula)), gbt_error_data = function(e) {
+  evaluate <- function(data) evaluate_part(formula[[2L]], data, environment(formula))
+  y <- tryCatch(response_in(source$design, formula[[2L]], data, evaluate), gbt_error_data = function(e) {
     stop_data(sprintf("the response of validation set \"%s\": %s", name, conditionMessage(e)), e$subject)
   })
   for (part in names(source$in_rows)[vapply(source$in_rows, is.null, NA)]) {
