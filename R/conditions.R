@@ -2,6 +2,7 @@
 #
 #   gbt_error_<kind> > gbt_error > error > condition          kind: of enums$status
 #   gbt_error_callback > gbt_error > error > condition        a function of the user's failed: own_error()
+#   gbt_error_result > gbt_error > error > condition          a result whose fields were changed: R/zzz.R
 #   gbt_warning_<kind> > gbt_warning > warning > condition
 #   gbt_interrupt > interrupt > condition                     Ctrl-C inside the engine
 #
@@ -14,7 +15,7 @@ subject_field <- c(argument = "parameter", unsupported = "parameter", data = "co
 
 gbt_error <- function(kind, message, subject = NULL, call = user_call()) {
   subject <- if (length(subject) == 1L && !is.na(subject) && nzchar(subject)) as.character(subject) else NA_character_
-  cond <- list(message = message, call = call, kind = kind, subject = subject)
+  cond <- list(message = printable(message), call = call, kind = kind, subject = subject)
   if (kind %in% names(subject_field)) cond[[subject_field[[kind]]]] <- subject
   structure(class = c(paste0("gbt_error_", kind), "gbt_error", "error", "condition"), cond)
 }
@@ -164,8 +165,10 @@ printable <- function(x) {
   x
 }
 
-# In lower case, to compare by. R's tolower() fails on the last two characters of 16 bits, which mean nothing.
+# In lower case, to compare by. R's tolower() fails on bytes that are no text, and on the last two characters of 16
+# bits, which mean nothing.
 lower_case <- function(x) {
+  x <- printable(x)
   for (odd in c("\ufffe", "\uffff")) x <- gsub(odd, "?", x, fixed = TRUE)
   tolower(x)
 }
@@ -189,7 +192,7 @@ nearest_name <- function(x, choices) {
   short <- function(s) !is.na(s) & nchar(s, "bytes") <= longest_name
   choices <- utils::head(choices[short(choices)], most_names)
   if (length(choices) == 0L || length(x) != 1L || !short(x) || !nzchar(x)) return(character(0))
-  x <- printable(x)
+  x <- printable(as.vector(x)) # a matrix of one text is no choice, but may be near to one
   choices <- printable(choices)
   plain <- function(s) gsub("[^a-z0-9]", "", lower_case(s))
   far <- edit_distances(plain(x), plain(choices))
@@ -242,8 +245,9 @@ counted_rows <- function(rows, noun) sprintf("%s, the first in row %.0f", counte
 # One of a few texts, with a suggestion. NULL takes the first.
 match_choice <- function(x, choices, parameter) {
   if (is.null(x) || identical(x, choices)) return(choices[1L])
-  if (is.character(x) && length(x) == 1L && !is.na(hit <- match(x, choices))) return(choices[hit])
-  if (!is.character(x) || length(x) != 1L || is.na(x)) {
+  one <- is.character(x) && length(x) == 1L && is.null(dim(x))
+  if (one && !is.na(hit <- match(x, choices))) return(choices[hit])
+  if (!one || is.na(x)) {
     stop_argument(sprintf("`%s` must be one of %s", parameter, enumerate(choices, 20L, "\"")), parameter)
   }
   x <- printable(x)

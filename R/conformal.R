@@ -104,10 +104,7 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
 
 conformal_models <- function(object) {
   if (inherits(object, "gbt_cv")) {
-    if (is.null(object$models)) {
-      stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", "object")
-    }
-    return(object$models)
+    return(models_of_folds(object, "object"))
   }
   if (is.list(object) && !is.object(object)) {
     if (!setequal(names(object), c("lower", "upper")) || length(object) != 2L) {

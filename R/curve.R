@@ -247,6 +247,8 @@ area_words <- function(area, digits) {
 print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top = 10L, ...) {
   type <- curve_type(x)
   if (is.na(type)) return(NextMethod())
+  digits <- check_digits(digits, 3L)
+  top <- check_whole(top, "top", 0)
   area <- attr(x, "area")
   cat(sprintf("<gbt_curve> %s, %s%s\n", type, counted(nrow(x), "point"),
               if (is.null(area)) "" else paste(", area", area_words(area, digits))))

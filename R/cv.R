@@ -292,6 +292,19 @@ fold_results <- function(ran, folds, plan, n) {
   ))
 }
 
+# The models of a cross-validation that kept them.
+models_of_folds <- function(cv, parameter) {
+  models <- cv$models
+  if (is.null(models)) {
+    stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", parameter)
+  }
+  if (!is.list(models) || is.object(models) || length(models) < 1L) {
+    stop_argument("the field `models` of the cross-validation was changed; run gbt_cv() again", parameter)
+  }
+  for (model in models) check_model(model, parameter)
+  models
+}
+
 # Every row's predictions by the models that did not train on it, the mean of those that there are.
 held_out_predictions <- function(models, folds, n) {
   first <- models[[1L]]$masked_out

@@ -453,7 +453,7 @@ row_labels <- function(x) {
 # classes: those of the training data when y is a validation set's; texts are matched. advice: about missing values.
 encode_y <- function(y, classes = NULL, what = "the response", advice = "leave such rows out") {
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
-  if (length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
+  if (!isS4(y) && length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
   y <- meant_values(y, what, "y", character(0))
   check_response(y, what, advice)
   out <- if (is.factor(y)) {
@@ -479,7 +479,7 @@ check_response <- function(y, what, advice) {
     "is missing"
   } else if (inherits(y, "Surv")) {
     "is a Surv object, and gbt has no survival models"
-  } else if (length(dim(y)) > 1L || is.data.frame(y)) {
+  } else if (!isS4(y) && (length(dim(y)) > 1L || is.data.frame(y))) {
     "has several columns; a model has one response: train one model for each column"
   } else if (inherits(y, c("Date", "POSIXt", "difftime"))) {
     sprintf("is a %s; turn it into a number with as.numeric() or into classes with factor()", class(y)[1L])

@@ -78,7 +78,8 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     rows$pred <- matrix(as.double(pred), n)
   }
   units <- if (!is.null(level)) check_group(group, n)
-  if (!is.null(level)) seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0)
+  if (!is.null(seed)) check_seed(seed)
+  if (!is.null(level)) seed <- drawn_seed(seed)
   plan <- list(level = level, replicates = replicates, seed = seed, threads = threads)
   parts <- group_rows(by, n)
   out <- lapply(parts$rows, function(at) {
@@ -108,6 +109,7 @@ column_or_values <- function(value, data) {
 
 # `by` -> NULL or a named list of vectors, each a value for each row. x: the data.
 read_by <- function(by, x) {
+  if (isS4(by)) stop_argument(sprintf("`by` must be vectors or names of columns, not %s", describe(by)), "by")
   if (length(by) == 0L) return(NULL)
   if (is_texts(by) && (length(by) != n_rows_of(x) || all(by %in% names_of_table(x)))) by <- columns_named(by, x)
   if (inherits(by, "POSIXlt") || !is.list(by) && length(dim(by)) != 2L) by <- list(by = by)

@@ -142,9 +142,10 @@ check_known_columns <- function(columns, known, parameter = "columns") {
 
 # A seed that is given, or drawn from R's generator.
 drawn_seed <- function(seed) {
-  if (is.null(seed)) return(sample.int(.Machine$integer.max, 1L))
-  check_whole(seed, "seed", 0, .Machine$integer.max)
+  if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_seed(seed)
 }
+
+check_seed <- function(seed) check_whole(seed, "seed", 0, .Machine$integer.max)
 
 # The k-th of many seeds, as R/folds.R makes them.
 seed_number <- function(seed, k) (seed + (k - 1) * 1000003) %% 2147483647

@@ -13,7 +13,9 @@
 #' @section Errors and warnings: Every error has the class `gbt_error` and one that tells its kind:
 #' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
 #' `gbt_error_unsupported` or `gbt_error_internal` (a fault of the package: please report it). Errors of functions of
-#' yours that a training calls get the class `gbt_error_callback`, see [gbt_last_interrupted()]. The field `subject` of
+#' yours that a training calls get the class `gbt_error_callback`, see [gbt_last_interrupted()]. Results (`gbt_cv`,
+#' `gbt_shap`, ...) that cannot be used, as when somebody changed their fields, raise `gbt_error_result`, whose field
+#' `error` is what R said. The field `subject` of
 #' the condition is the parameter, column or file that it is about. Warnings have the class `gbt_warning` and one such
 #' as `gbt_warning_offset`, `gbt_warning_weights` or `gbt_warning_device`. Ctrl-C raises a condition of class
 #' `gbt_interrupt`, which is an `interrupt` as usual.

@@ -127,11 +127,9 @@ importance_table <- function(out, type, ...) {
 # Means over the models of a cross-validation, with intervals as of permutation importance. Statistics that a fold does
 # not have are 0 there.
 folds_importance <- function(cv, type, trees, by, level = 0.95) {
-  if (is.null(cv$models)) {
-    stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", "model")
-  }
+  models <- models_of_folds(cv, "model")
   level <- check_share(level)
-  each <- lapply(cv$models, function(m) importance_sums(m, check_rounds(trees, m), by))
+  each <- lapply(models, function(m) importance_sums(m, check_rounds(trees, m), by))
   feature <- unique(unlist(lapply(each, `[[`, "feature")))
   of <- function(name) {
     vapply(each, function(one) {

@@ -7,10 +7,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   plan <- list(repeats = check_whole(repeats, "repeats", 1, 10000), level = check_share(level),
                seed = drawn_seed(seed), threads = resolve_threads(threads))
   folded <- inherits(model, "gbt_cv")
-  if (folded && is.null(model$models)) {
-    stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", "model")
-  }
-  models <- if (folded) model$models else list(model)
+  models <- if (folded) models_of_folds(model, "model") else list(model)
   x <- explained_data(models[[1L]], data)
   models <- lapply(models, without_recipe)
   first <- models[[1L]]

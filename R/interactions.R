@@ -60,6 +60,7 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
   offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
   exposure <- exposure_values(model, x, exposure, n)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 2)
+  if (!is.null(seed)) check_seed(seed)
   seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
   at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
   if (!is.null(at)) {

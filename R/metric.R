@@ -95,6 +95,7 @@ as_metric_list <- function(x) {
 # Text -> list(name, code, param): a metric of the engine, its name as the log shows it. "error@0.3" is error with its
 # parameter. Of metrics that share an alias the one that suits the objective is taken. response: see encode_response().
 read_metric <- function(x, response) {
+  x <- printable(x)
   table <- metrics_table()
   objective <- objective_object(response$objective, response$param)
   parts <- regmatches(x, regexpr("@", x, fixed = TRUE), invert = TRUE)[[1L]]

@@ -147,7 +147,7 @@ check_not_by_column <- function(args, source) {
 
 # The name of a value may be that of the parameter, as in `eta = best["eta"]`, or say how it was made ("90%").
 refuse_by_column <- function(value, name, columns, typed = name) {
-  label <- names(value)
+  label <- if (length(names(value))) printable(names(value))
   if (length(value) != 1L || length(label) != 1L || is.na(label) || canonical_name(label) %in% name) return(invisible())
   near <- if (make.names(label) == label) nearest_name(label, columns)
   if (!label %in% columns && length(near) == 0L) return(invisible())

@@ -106,13 +106,18 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   }
   n <- n_rows_of(x)
   if (n == 0) stop_data("the data have no rows to average over", "data")
-  spread <- lapply(stats::setNames(nm = columns), function(name) spread_of(column_of(x, name)))
+  spread <- lapply(stats::setNames(nm = columns), function(name) {
+    values <- column_of(x, name)
+    if (is.list(values) && !inherits(values, "POSIXlt")) encode_column(values, name) # raises
+    spread_of(values)
+  })
   points <- partial_grid(x, columns, values, check_whole(size, "size", 2, 1e5),
                          match_choice(grid, c("quantile", "even"), "grid"))
   weight <- check_rating_weights(weights, n)
   offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
   exposure <- exposure_values(model, x, exposure, n)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
+  if (!is.null(seed)) check_seed(seed)
   seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
   at <- if (!is.null(seed)) sampled_rows(n, rows, seed, weight)
   if (!is.null(at)) {
@@ -218,7 +223,7 @@ check_grid_values <- function(values, columns) {
 
 # Values that the user gave, as the column is: texts are levels of a factor, plain numbers stand for times too.
 as_grid <- function(values, own, name) {
-  if (length(values) == 0L || !is.atomic(values)) {
+  if (length(values) == 0L || !is.atomic(values) || length(dim(values)) > 1L) {
     stop_argument(sprintf("`values` of `%s` must be a vector of at least one value", name), "values")
   }
   if (inherits(values, "POSIXlt")) values <- as.POSIXct(values)

@@ -33,10 +33,11 @@ gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size =
                           validation = "valid"), list(mtry, sample_size, stop_iter, validation))
   if (!is.null(mtry)) args$colsample_bynode <- share_by_engine(mtry, NCOL(x), "mtry", "columns", counts)
   if (!is.null(sample_size)) {
-    args$subsample <- share_by_engine(sample_size, NROW(x), "sample_size", "rows", isTRUE(sample_size > 1))
+    counted <- is_number(sample_size) && sample_size > 1
+    args$subsample <- share_by_engine(sample_size, NROW(x), "sample_size", "rows", counted)
   }
   args <- with_held_out(args, stop_iter, validation)
-  if (!is.null(weights)) args$weights <- as.double(weights)
+  if (!is.null(weights)) args$weights <- if (is.numeric(weights)) as.double(weights) else weights
   if (is.null(args$verbose)) args$verbose <- 0 # a line for each resample would be too much
   if (!is.null(quantile_levels)) return(fit_quantiles(x, y, args, quantile_levels))
   engine_model(x, y, args)

@@ -163,6 +163,9 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     if (is.null(object$formula)) {
       stop_argument("the model was not trained by a formula, so there is none to update", "formula.")
     }
+    if (!inherits(formula., "formula")) {
+      stop_argument(sprintf("`formula.` must be a formula such as `. ~ . + x`, not %s", describe(formula.)), "formula.")
+    }
     again <- with_formula(again, stats::update.formula(written_out(object, parent.frame()), formula.))
   }
   if (!evaluate) return(again)

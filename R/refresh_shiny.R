@@ -57,6 +57,9 @@ NULL
 #' @rdname gbt_refresh
 #' @export
 gbt_refresh_ui <- function(id, title = "Model") {
+  if (missing(id)) stop_argument("`id` is missing: give the name of the module", "id")
+  if (!is_text(id)) stop_argument(sprintf("`id` must be one text, not %s", quote_value(id)), "id")
+  if (!is_text(title)) stop_argument(sprintf("`title` must be one text, not %s", quote_value(title)), "title")
   need_package("shiny", "gbt_refresh_ui()")
   ns <- shiny::NS(id)
   tags <- shiny::tags

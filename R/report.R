@@ -46,6 +46,8 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   by <- check_report_groups(by, data)
   effects <- check_whole(effects, "effects", 0)
   rows <- check_whole(rows, "rows", 1)
+  check_seed(seed)
+  check_flag(quiet, "quiet")
   for (package in c("rmarkdown", "knitr")) {
     if (!requireNamespace(package, quietly = TRUE)) {
       stop_unsupported(sprintf("reports need the package %s; install it: install.packages(\"%s\")", package, package))
@@ -62,13 +64,16 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   text[match("title: \"Model report\"", text)] <- paste("title:", written)
   writeLines(enc2utf8(text), draft, useBytes = TRUE)
   call <- user_call()
-  made <- tryCatch({
+  render <- function() {
     rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
                       intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,
                       params = list(model = model, data = data, y = y, by = by, effects = effects, rows = rows,
                                     seed = seed))
-  }, gbt_error = function(e) { # the user called none of the functions that the template calls
-    e["call"] <- list(call)
+  }
+  # knitr tells of the chunk that failed; the error is enough
+  muffle <- function(m) if (quiet) invokeRestart("muffleMessage")
+  made <- tryCatch(withCallingHandlers(render(), message = muffle), gbt_error = function(e) {
+    e["call"] <- list(call) # the user called none of the functions that the template calls
     stop(e)
   })
   .Call(C_gbt_write_file, full_path(file), readBin(made, "raw", file.size(made)))

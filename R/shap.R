@@ -152,8 +152,8 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
   check_newdata(newdata, model)
   check_objects(newdata, model$feature_names)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
-  n <- nrow(newdata)
-  if (n == 0L) stop_data("`newdata` has no rows to explain")
+  n <- n_rows_of(newdata)
+  if (n == 0) stop_data("`newdata` has no rows to explain")
   exposure <- exposure_values(model, newdata, exposure, n)
   taken <- seq_len(n)
   if (!is.null(rows) && rows < n) {
@@ -220,6 +220,7 @@ as.data.frame.gbt_shap <- function(x, row.names = NULL, optional = FALSE, ...) {
 
 #' @export
 print.gbt_shap <- function(x, top = 10L, ...) {
+  top <- check_whole(top, "top", 0)
   d <- dim(x$values)
   cat(sprintf("contributions of %s for %s%s%s\n", counted(d[2L], "column"), counted(d[1L], "row"),
               if (is.null(x$outputs)) "" else sprintf(" and %s", counted(d[3L], "output")),

@@ -59,6 +59,10 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   } else if (!is.null(params)) {
     stop_argument("`params` are for a query; `statement` is a table", "params")
   }
+  plain <- is.null(params) || (!isS4(params) && (is.atomic(params) || typeof(params) == "list"))
+  if (!plain) {
+    stop_argument(sprintf("`params` must be a list or a vector of values, not %s", describe(params)), "params")
+  }
   chunk_rows <- check_whole(chunk_rows, "chunk_rows", 1, .Machine$integer.max)
   if (!is.null(n_rows) && !is_flag(n_rows)) n_rows <- check_whole(n_rows, "n_rows", 0, 2^53)
   progress <- check_flag(progress, "progress")

@@ -9,16 +9,23 @@ folder <- given[2]
 seconds <- as.numeric(given[3])
 shard <- as.integer(given[4]) # of so many that run beside each other, from 0
 shards <- as.integer(given[5])
+only <- Sys.getenv("GBT_ARGUMENTS_ONLY", ".") # names of calls, a regular expression
 now <- file.path(folder, sprintf("now-%d", shard)) # what R died of is still there
 source("values.R")
 source("calls.R")
-odd <- odd_values()
-calls <- calls_to_try(form == "long")
+source("results.R")
+results <- results_to_use()
+matrices <- odd_matrices()
+odd <- c(odd_values(), matrices, results[setdiff(names(results), c("x", "y", "classes"))])
+calls <- c(calls_to_try(form == "long"), result_calls(results), tampered_calls(results))
+calls <- calls[grepl(only, names(calls))]
 
 # NULL when all is well, else what went wrong.
 fault_of <- function(f, args) {
+  # gbt_error_result is for results that were changed: tampered calls wait for it
   own <- function(condition) {
-    inherits(condition, c("gbt_error", "gbt_warning", "gbt_message")) && !inherits(condition, "gbt_error_internal")
+    inherits(condition, c("gbt_error", "gbt_warning", "gbt_message")) &&
+      !inherits(condition, c("gbt_error_internal", "gbt_error_result"))
   }
   fault <- NULL
   note <- function(condition) {
@@ -60,14 +67,16 @@ try_one <- function(name, changed, labels) {
 
 dir.create(here <- tempfile("arguments")) # odd texts are names of files, too
 setwd(here)
-# Short: of each argument a third of the values, of the next one another third.
-step <- if (form == "long") 1L else 3L
-first <- 0L
+# Short: of each argument one value in so many, of the next one others.
+step <- if (form == "long") 1L else as.integer(Sys.getenv("GBT_ARGUMENTS_STEP", "60"))
+first <- as.integer(Sys.getenv("GBT_ARGUMENTS_FIRST", "0"))
 number <- 0
 for (name in names(calls)) {
   for (arg in calls[[name]]$try) {
     first <- first %% step + 1L
-    for (label in names(odd)[seq(first, length(odd), by = step)]) {
+    labels <- names(odd)[seq(first, length(odd), by = step)]
+    if (isTRUE(calls[[name]]$plain)) labels <- setdiff(labels, names(matrices))
+    for (label in labels) {
       number <- number + 1
       if (number %% shards == shard) try_one(name, stats::setNames(odd[label], arg), label)
     }

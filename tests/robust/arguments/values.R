@@ -32,6 +32,35 @@ odd_values <- function() {
     fake_model = structure(list(), class = "gbt"), fake_state = structure(list(state = as.raw(1:9)), class = "gbt"),
     fake_data = structure(list(), class = "gbt_data"), fake_metric = structure(list(name = "a"), class = "gbt_metric"),
     fake_importance = structure(list(), class = c("gbt_importance", "data.frame")),
-    lying = lying, no_text = no_text
+    lying = lying, no_text = no_text, text_matrix = matrix("a", 1, 1), flag_matrix = matrix(TRUE, 1, 1),
+    list_matrix = matrix(list(1, "a"), 1), raw_matrix = matrix(as.raw(1:2), 1), complex_matrix = matrix(1i, 1, 1),
+    no_flags = logical(0), no_integers = integer(0), no_raw = raw(0), no_complex = complex(0), na_complex = NA_complex_,
+    no_expression = expression(), na_level = factor(c("a", NA), exclude = NULL), ordered = factor("a", ordered = TRUE),
+    twice = structure(list(a = 1:2, a = 3:4), class = "data.frame", row.names = 1:2),
+    rows_alone = data.frame(a = 1:3)[0], list_column = data.frame(a = I(list(1, "b"))), long_range = 1:3000,
+    sequence = seq_len(60),
+    integer_big = .Machine$integer.max, named_fun = list(f = sum), call_list = list(quote(a), y ~ x),
+    posixlt_na = as.POSIXlt(NA), connection = stdin(), bytes_name = stats::setNames(1, "a\xff"),
+    texts_na = c("a", NA), cut = structure(list(1), class = "data.frame"), s4_list = list(methods::new("Odd", a = 2)),
+    int64_matrix = structure(matrix(0, 2, 2), class = "integer64"), zero_span = as.difftime(numeric(0), units = "days"),
+    latin = `Encoding<-`("a\xe4", "latin1"), weakref = structure(list(new.env()), class = "odd")
+  )
+}
+
+# Sparse and dense matrices of package Matrix, of every class that a matrix can have there.
+odd_matrices <- function() {
+  if (!requireNamespace("Matrix", quietly = TRUE)) return(list())
+  plain <- Matrix::Matrix(c(0, 1, 2, 0), 2, sparse = TRUE)
+  one <- methods::as(matrix(1, 1, 1), "CsparseMatrix")
+  as_rows <- methods::as(plain, "RsparseMatrix")
+  broken <- methods::as(methods::as(plain, "generalMatrix"), "CsparseMatrix")
+  broken@p <- c(0L, 9L, 1L)
+  list(
+    sparse_one = one, sparse = plain, sparse_rows = as_rows, sparse_triplets = methods::as(plain, "TsparseMatrix"),
+    sparse_flags = plain > 0, sparse_pattern = methods::as(plain, "nMatrix"), sparse_diagonal = Matrix::Diagonal(2),
+    sparse_symmetric = Matrix::forceSymmetric(plain), sparse_triangle = Matrix::triu(plain),
+    sparse_permutation = methods::as(2:1, "pMatrix"), dense_matrix = Matrix::Matrix(1:4 / 2, 2, sparse = FALSE),
+    sparse_vector = methods::as(c(0, 1), "sparseVector"), sparse_none = plain[0, 0, drop = FALSE],
+    sparse_broken = broken
   )
 }
