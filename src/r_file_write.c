@@ -187,7 +187,10 @@ static gbt_status draft_open(r_draft *d, r_file_path path, gbt_error *err) {
   GBT_TRY(follow_links(path, d->target, err));
   r_temp_remove_stale(d->target);
   d->fd = r_temp_open(d->target, d->bits & 0666, d->temp, &d->lock);
-  return d->fd < 0 ? fail_open(d, errno, err) : GBT_OK;
+  if (d->fd >= 0) return GBT_OK;
+  const int code = errno;
+  d->temp[0] = 0; /* nothing of ours has this name */
+  return fail_open(d, code, err);
 }
 
 /* The file is closed before it gets its name, as some systems tell only then that writing failed. */
