@@ -37,7 +37,8 @@ gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size =
     args$subsample <- share_by_engine(sample_size, NROW(x), "sample_size", "rows", counted)
   }
   args <- with_held_out(args, stop_iter, validation)
-  if (!is.null(weights)) args$weights <- if (is.numeric(weights)) as.double(weights) else weights
+  plain <- is.numeric(weights) && !inherits(weights, "integer64") # as.double() warns of its digits
+  if (!is.null(weights)) args$weights <- if (plain) as.double(weights) else weights
   if (is.null(args$verbose)) args$verbose <- 0 # a line for each resample would be too much
   if (!is.null(quantile_levels)) return(fit_quantiles(x, y, args, quantile_levels))
   engine_model(x, y, args)

@@ -38,6 +38,8 @@ test_that("arguments of the wrong kind are named", {
   expect_error(gbt_shap(model, globalenv()), "data must be a data frame", class = "gbt_error_data")
   argument(gbt_engine_fit(x, y, sample_size = sum), "`sample_size` must be a share")
   expect_error(gbt_engine_fit(x, y, weights = list(1:2)), "`weights`", class = "gbt_error")
+  long <- structure(rep(1, 60), class = "integer64") # its bits are a large number
+  if (requireNamespace("bit64", quietly = TRUE)) expect_silent(gbt_engine_fit(x, y, long, nrounds = 1, threads = 1))
   by_formula <- gbt_train(a ~ b, x, nrounds = 1, threads = 1)
   argument(stats::update(by_formula, formula. = "zzz"), "`formula.` must be a formula such as")
   file <- withr::local_tempfile(lines = "a", fileext = ".csv")
