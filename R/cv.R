@@ -294,6 +294,7 @@ fold_results <- function(ran, folds, plan, n) {
 
 # The models of a cross-validation that kept them.
 models_of_folds <- function(cv, parameter) {
+  check_search(cv, parameter)
   models <- cv$models
   if (is.null(models)) {
     stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", parameter)

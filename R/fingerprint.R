@@ -62,6 +62,7 @@ print_differs <- function(a, b) {
 
 # label: the response of rows that are to be those of a cross-validation.
 check_rows_of_cv <- function(cv, label) {
+  check_search(cv, "cv")
   differs <- print_differs(cv$rows, label_print(label))
   if (!is.null(differs)) {
     stop_data(sprintf("these are not the rows of the cross-validation: they %s; give its data, in the same order",

@@ -29,7 +29,7 @@
 #' variable.names(without_weight)
 #' @export
 gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
-  if (!inherits(object, c("gbt_cv", "gbt_tune"))) check_model(object)
+  if (inherits(object, c("gbt_cv", "gbt_tune"))) check_search(object, "object") else check_model(object)
   rule <- match_choice(rule, c("best", "one_se"), "rule")
   chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
   left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric", "callbacks",

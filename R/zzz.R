@@ -1,6 +1,7 @@
 # Results (cross-validations, contributions, ...) are lists and data frames, whose fields anybody may change. Each of
-# their methods, and each function that takes them, is changed here, in one place, so that what R itself says about a
-# field that it cannot use becomes an error of gbt that names the object. This file is the last one that R reads.
+# their methods is changed here, in one place, so that what R itself says about a field that it cannot use becomes an
+# error of gbt that names the object. Functions that take results check what they read of them. This file is the last
+# one that R reads.
 
 # The classes of results. Models, gbt_data objects and sources of rows check their fields themselves.
 result_classes <- c("gbt_calibrated", "gbt_conformal", "gbt_curve", "gbt_cv", "gbt_defaults", "gbt_dot",
@@ -9,38 +10,19 @@ result_classes <- c("gbt_calibrated", "gbt_conformal", "gbt_curve", "gbt_cv", "g
                     "gbt_objectives", "gbt_params", "gbt_partial", "gbt_shap", "gbt_tree", "gbt_tune", "summary.gbt",
                     "summary.gbt_shap")
 
-# Functions whose first argument may be a result.
-result_takers <- c("gbt_refit", "gbt_conformal", "gbt_importance", "gbt_job_cancel", "gbt_job_log", "gbt_job_result",
-                   "gbt_job_status", "gbt_job_wait")
-
-# `code`, the body of a method for x. R's own errors become errors of gbt, and so do its warnings, but for those of
-# drawing, which tell of fonts and sizes of pages.
+# `code`, the body of a method for x. R's own errors become errors of gbt. R's warnings stay what they are: drawing warns
+# of fonts and sizes, and training of what the user's functions say.
 using_result <- function(x, code) {
-  refuse <- function(condition) {
-    if (inherits(condition, c("gbt_error", "gbt_warning", "gbt_interrupt"))) return(invisible())
+  try_else(code, function(e) {
+    if (inherits(e, c("gbt_error", "gbt_interrupt"))) stop(e)
     shown <- intersect(try_else(class(x), function(e) NULL), result_classes)[1L]
-    if (is.na(shown)) return(invisible())
+    if (is.na(shown)) stop(e)
     refused <- gbt_error("result", sprintf(
       "this object of class \"%s\" cannot be used: %s; if a field of it was changed, make the object again", shown,
-      paste(printable(conditionMessage(condition)), collapse = "\n")))
-    refused$error <- condition
+      paste(printable(conditionMessage(e)), collapse = "\n")))
+    refused$error <- e
     stop(refused)
-  }
-  fail <- function(e) {
-    refuse(e)
-    stop(e)
-  }
-  withCallingHandlers(try_else(code, fail), warning = function(w) if (!is_of_drawing(w)) refuse(w))
-}
-
-is_of_drawing <- function(condition) {
-  coercions <- c("NAs introduced by coercion", "NAs introduced by coercion to integer range",
-                 "imaginary parts discarded in coercion") # of numbers to be drawn
-  if (conditionMessage(condition) %in% c(coercions, gettext(coercions, domain = "R"))) return(FALSE)
-  call <- conditionCall(condition)
-  name <- if (is.call(call) && is.symbol(call[[1L]])) as.character(call[[1L]]) else ""
-  places <- intersect(c("graphics", "grDevices", "grid", "ggplot2"), loadedNamespaces())
-  nzchar(name) && any(vapply(places, function(place) exists(name, asNamespace(place), inherits = FALSE), NA))
+  })
 }
 
 # The function f with its body inside using_result().
@@ -52,6 +34,6 @@ guarded <- function(f) {
 
 for (name in ls()) {
   is_method <- any(endsWith(name, paste0(".", result_classes)))
-  if (is.function(get(name)) && (is_method || name %in% result_takers)) assign(name, guarded(get(name)))
+  if (is_method && is.function(get(name))) assign(name, guarded(get(name)))
 }
 rm(name, is_method)

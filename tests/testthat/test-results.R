@@ -78,12 +78,37 @@ test_that("a result whose fields were changed is refused by its class", {
   refused(summary(changed(shap, "values", sum)), "gbt_shap")
   refused(as.data.frame(changed(shap, "values", "a")), "gbt_shap")
   effect <- gbt_partial(model, x, "a", size = 3, threads = 1)
-  refused(print(changed(effect, "n_obs", "a")), "gbt_partial") # a warning of R's
   refused(plot(changed(effect, "columns", sum)), "gbt_partial")
   for (models in list(list(1), 1, list())) {
     expect_error(gbt_conformal(changed(cv, "models", models), x, y, threads = 1), class = "gbt_error_argument")
     expect_error(gbt_importance(changed(cv, "models", models)), class = "gbt_error_argument")
   }
+})
+
+test_that("what a search chose is checked before it is trained", {
+  cv <- gbt_cv(x, y, folds = 2, nrounds = 2, threads = 1)
+  tuned <- gbt_tune(x, y, space = list(eta = c(0.1, 0.2)), configs = 2, folds = 2, nrounds = 2, threads = 1, seed = 1)
+  refused <- function(object, field, value) {
+    object[field] <- list(value)
+    expect_error(gbt_refit(object, x = x, y = y, threads = 1), sprintf("the field `%s`", field),
+                 class = "gbt_error_argument")
+  }
+  for (value in list(NULL, NA_real_, "a", sum)) refused(cv, "n_obs", value)
+  for (value in list(NA_real_, 3, 1:2, "a", list())) refused(cv, "best_round", value)
+  for (value in list(NULL, sum, list(raw(2)), list(0), list(NA_real_))) refused(cv, "folds", value)
+  for (value in list(NULL, 1, list(1))) refused(cv, "params", value)
+  for (value in list(1, "no parameter", list("eta"))) refused(cv, "by_rule", value)
+  for (value in list("a", 1:3, list())) refused(cv, "rows", value)
+  for (value in list(NULL, "a", 1, sum)) refused(cv, "predictions", value)
+  for (value in list(NA, 99, "a")) refused(tuned, "best_config", value)
+  for (value in list(NULL, data.frame(a = 1))) refused(tuned, "results", value)
+  refused(tuned, "best", list(1))
+  own <- list(gradient = function(score, label, weight) {
+    warning("of the user's")
+    score - label
+  }, hessian = function(score, label, weight) rep(1, length(label)))
+  suppressWarnings( # of further rounds
+    expect_warning(gbt_refit(cv, x = x, y = y, objective = own, threads = 1), "of the user's"))
 })
 
 test_that("methods of results keep errors of gbt, values that are not printed, and warnings of drawing", {
@@ -93,7 +118,7 @@ test_that("methods of results keep errors of gbt, values that are not printed, a
   expect_error(utils::capture.output(print(cv, digits = "a")), "`digits` must be", class = "gbt_error_argument")
   drawing <- simpleWarning("font width unknown", quote(text.default(1)))
   expect_warning(using_result(cv, warning(drawing)), "font width unknown")
-  expect_error(using_result(cv, warning("NAs introduced by coercion")), class = "gbt_error_result")
-  expect_warning(using_result(list(), warning("a warning of the user's")), "of the user's")
+  expect_error(using_result(cv, stop("a fault of R's")), "a fault of R's", class = "gbt_error_result")
+  expect_error(using_result(list(), stop("of the user's")), "^of the user's$", class = "simpleError")
   expect_warning(using_result(cv, warn_gbt("offset", "left out")), "left out", class = "gbt_warning_offset")
 })

@@ -172,7 +172,10 @@ use_tampered <- function(object, r) {
       }
     }
     all <- c(lapply(verbs, function(verb) use_verb(verb, object)), use_elsewhere(object, r))
-    for (use in all) tryCatch(use(), gbt_error = function(e) if (inherits(e, "gbt_error_internal")) stop(e))
+    # R may warn of what a field has now
+    for (use in all) tryCatch(suppressWarnings(use()), gbt_error = function(e) {
+      if (inherits(e, "gbt_error_internal")) stop(e)
+    })
   }
 }
 
