@@ -15,7 +15,7 @@ thread_limits <- function(system = .Call(C_gbt_system, 1L)) {
 
 # CRAN's rule: no more than two while a package is checked.
 checking <- function() {
-  value <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
+  value <- lower_case(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
   nzchar(value) && value != "false"
 }
 
@@ -43,7 +43,7 @@ thread_request <- function() {
   if (!is.null(request)) return(check_whole(request, "options(gbt.threads = )", 1, 1024))
   text <- Sys.getenv("GBT_NUM_THREADS")
   if (!nzchar(text)) return(NULL)
-  request <- suppressWarnings(as.numeric(text))
+  request <- if (is_text(text)) suppressWarnings(as.numeric(text)) else NA
   check_whole(request, "environment variable GBT_NUM_THREADS", 1, 1024)
 }
 

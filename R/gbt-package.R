@@ -40,8 +40,6 @@
 #' @keywords internal
 "_PACKAGE"
 
-.onUnload <- function(libpath) library.dynam.unload("gbt", libpath)
-
 # The engine's enums: list of named integer vectors, such as enums$storage[["double"]]. Set when the package is loaded.
 enums <- NULL
 

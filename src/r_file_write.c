@@ -95,6 +95,13 @@ static int flush_folder(const char *path) {
   return code;
 }
 
+/* A link of /proc, such as /dev/stdout, stands for a file that a process has open. Replaced, the file would stay open
+ * under no name, and what the process writes afterwards would be lost. */
+static int is_open_file(const char *link) {
+  struct stat info, proc;
+  return lstat(link, &info) == 0 && lstat("/proc/self", &proc) == 0 && info.st_dev == proc.st_dev;
+}
+
 /* What a link leads to in the end, whether there is something or not. */
 static gbt_status follow_links(r_file_path path, char *target, gbt_error *err) {
   char link[PATH_SIZE];
@@ -102,6 +109,9 @@ static gbt_status follow_links(r_file_path path, char *target, gbt_error *err) {
     ssize_t n = readlink(target, link, sizeof link);
     if (n < 0 && (errno == EINVAL || errno == ENOENT)) return GBT_OK; /* no link; nothing there yet */
     if (n < 0) return r_fail_io(err, path, "write", errno);             /* never replace what may be a link */
+    if (is_open_file(target))
+      return gbt_fail_on(err, GBT_E_IO, path.shown,
+                         "\"%s\" stands for a file that a process has open; give the path of a file", path.shown);
     const char *slash = strrchr(target, '/');
     size_t at = link[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - target);
     if (at + (size_t)n >= PATH_SIZE) return r_fail_io(err, path, "write", ENAMETOOLONG);

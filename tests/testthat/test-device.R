@@ -84,6 +84,8 @@ test_that("wrong requests are errors", {
   expect_error(gbt_threads(0), class = "gbt_error_argument")
   expect_error(gbt_threads(1.5), class = "gbt_error_argument")
   withr::with_envvar(c(GBT_NUM_THREADS = "many"), expect_error(gbt_threads(), "GBT_NUM_THREADS"))
+  withr::with_envvar(c(GBT_NUM_THREADS = "\xff"), expect_error(gbt_threads(), class = "gbt_error_argument"))
+  withr::with_envvar(c("_R_CHECK_LIMIT_CORES_" = "\xff"), expect_true(checking()))
   withr::with_options(list(gbt.threads = -1), expect_error(gbt_threads(), "gbt.threads"))
   withr::with_options(list(gbt.simd = "avx3"), expect_error(gbt_info(), "avx2", class = "gbt_error_argument"))
 })

@@ -176,3 +176,26 @@ test_that("models go into futures where references are forbidden", {
   expect_error(future::value(future::future(names(x), lazy = TRUE, globals = list(x = gbt_data(d["wt"], threads = 1)))),
                "reference")
 })
+
+test_that("models stay what they are when the package is unloaded and loaded again", {
+  skip_on_cran()
+  child <- start_child(quote({
+    model <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 2, threads = 1)
+    before <- predict(model, mtcars, threads = 1)
+    bytes <- serialize(model, NULL)
+    for (i in 1:2) {
+      unloadNamespace("gbt")
+      gone <- unserialize(bytes)
+      gc()
+      say("unloaded", identical(serialize(model, NULL), bytes) && identical(gone, model))
+      library(gbt)
+      say("loaded", identical(predict(model, mtcars, threads = 1), before))
+    }
+    rm(model, gone)
+    unloadNamespace("gbt")
+    gc()
+    say("collected")
+  }))
+  for (i in 1:2) for (word in c("unloaded", "loaded")) expect_identical(wait_for(child, word, i)[3L], "TRUE")
+  expect_length(wait_for(child, "collected"), 2L)
+})

@@ -45,6 +45,23 @@ test_that("pipes, devices and folders are not written to, links are followed, mo
   }
 })
 
+test_that("what a process has open is not replaced, as by /dev/stdout", {
+  file <- withr::local_tempfile()
+  con <- file(file, "w")
+  on.exit(close(con))
+  links <- list.files("/proc/self/fd", full.names = TRUE)
+  opened <- links[Sys.readlink(links) %in% normalizePath(file)]
+  skip_if(length(opened) != 1L, "no /proc")
+  link <- withr::local_tempfile()
+  file.symlink(opened, link)
+  for (name in intersect(names(ways), c("model.gbt", "p.csv"))) {
+    for (path in c(opened, file.path("/dev/fd", basename(opened)), link)) {
+      expect_error(ways[[name]](path), "that a process has open", class = "gbt_error_io", info = path)
+    }
+  }
+  expect_identical(file.size(file), 0)
+})
+
 test_that("a draft is never one that is there, is removed when its writer was killed, and is a fork's of the parent", {
   skip_on_os("windows")
   skip_on_cran()
