@@ -10,6 +10,10 @@ job_arguments <- function(written, ..., its, frame) {
   late <- part %in% c(row_arguments, "valid") | names == "subset" | names %in% c("folds", fold_aliases)
   for (i in which(!(ours & late))) values[i] <- list(...elt(i))
   if (!ours) return(stats::setNames(values, names))
+  if (length(values) && is_model(values[[1L]])) {
+    stop_argument(paste("gbt_job() takes the arguments of a training, not a model that is trained already:",
+                        "gbt_job(y ~ ., data, nrounds = 100)"), "x")
+  }
   formula <- any(vapply(values, inherits, NA, "formula"))
   data <- job_data(values, names)
   if (formula && (inherits(data, "ArrowTabular") || is.matrix(data))) data <- as.data.frame(data)

@@ -356,3 +356,16 @@ test_that("package mirai runs jobs as well", {
   expect_true(gbt:::wait_until(function() is.na(gbt:::process_start(pid)), 20))
   expect_error(gbt_job(mpg ~ ., mtcars, by = "mirai"), "needs the package mirai", class = "gbt_error_unsupported")
 })
+
+test_that("errors and warnings of a function's own come out of a job as they are", {
+  e <- tryCatch(gbt_job_result(gbt_job(1, fun = function(x) stop("enough"))), error = identity)
+  expect_identical(class(e), c("simpleError", "error", "condition"))
+  expect_identical(conditionMessage(e), "enough")
+  job <- gbt_job(1, fun = function(x) {
+    warning("NAs introduced by coercion")
+    x
+  })
+  expect_warning(expect_identical(gbt_job_result(job), 1), "by coercion")
+  expect_error(gbt_job(gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)), "not a model that is trained already",
+               class = "gbt_error_argument")
+})

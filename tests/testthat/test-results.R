@@ -122,3 +122,13 @@ test_that("methods of results keep errors of gbt, values that are not printed, a
   expect_error(using_result(list(), stop("of the user's")), "^of the user's$", class = "simpleError")
   expect_warning(using_result(cv, warn_gbt("offset", "left out")), "left out", class = "gbt_warning_offset")
 })
+
+test_that("warnings of the user's data stay warnings where a result is used", {
+  data <- data.frame(text = c("1", "2", "3"), x = x$a, y = y)
+  cv <- gbt_cv(y ~ as.numeric(text) + x, data, folds = 2, nrounds = 2, threads = 1, keep_models = TRUE)
+  other <- transform(data, text = "none")
+  bounds <- gbt_conformal(cv, data, threads = 1)
+  expect_warning(expect_warning(found <- predict(bounds, other, threads = 1), "NAs introduced by coercion"), "coercion")
+  expect_identical(nrow(found), 60L)
+  expect_warning(gbt_refit(cv, data = other), "NAs introduced by coercion")
+})
