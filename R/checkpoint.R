@@ -25,7 +25,8 @@ resume_checkpoint <- function(trainer, fit, state) {
     stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
   }
   if (!file.exists(checkpoint_file(folder))) return(NULL)
-  bytes <- .Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads)
+  bytes <- tryCatch(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads),
+                    gbt_error_io = stop_checkpoint, gbt_error_format = stop_checkpoint)
   note <- checkpoint_note(bytes, checkpoint_file(folder))
   if (!identical(note$columns, log_names(fit$evaluation))) {
     stop_argument(sprintf(paste("the checkpoint in \"%s\" is of a training with other metrics or validation data;",
@@ -44,6 +45,14 @@ resume_checkpoint <- function(trainer, fit, state) {
   state$own <- matrix(note$own, ncol = n_own)
   if (fit$host$verbose && run$rounds > 0) say(sprintf("going on after round %.0f", fit$start$rounds + run$rounds))
   if (note$why %in% c("early", "callback")) note$why
+}
+
+# The way out of a checkpoint that cannot be read.
+stop_checkpoint <- function(e) {
+  if (!grepl("remove it", e$message, fixed = TRUE)) {
+    e$message <- paste0(e$message, "; remove it to begin anew, or give another folder")
+  }
+  stop(e)
 }
 
 # What keep_checkpoint() keeps beside the engine's state, whoever wrote the bytes: how the training ended, the values of

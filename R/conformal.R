@@ -103,9 +103,7 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
 }
 
 conformal_models <- function(object) {
-  if (inherits(object, "gbt_cv")) {
-    return(models_of_folds(object, "object"))
-  }
+  if (inherits(object, "gbt_cv")) return(models_of_folds(object, "object"))
   if (is.list(object) && !is.object(object)) {
     if (!setequal(names(object), c("lower", "upper")) || length(object) != 2L) {
       stop_argument("`object` as a list must be two models of quantiles, list(lower = , upper = )", "object")
@@ -166,6 +164,7 @@ method_of_labels <- function(method, model, label, usual) {
 
 # CV+: absolute residuals of rows by the models that have not seen them.
 conformal_of_folds <- function(cv, data, y) {
+  if (is.null(data) && is.null(y)) stop_argument("`data` is missing: give the data of the cross-validation", "data")
   held <- unlist(cv$folds)
   if (anyDuplicated(held)) {
     stop_unsupported("folds that hold a row out more than once (`repeats`) are not offered for intervals", "object")

@@ -115,7 +115,8 @@ one_curve <- function(observed, predicted, type, weight, bins, name) {
 curve_numbers <- function(v, name) {
   if (!is.null(dim(v)) && length(dim(v)) == 2L && ncol(v) == 1L) v <- v[, 1L]
   if (!is.null(dim(v)) || is.list(v)) {
-    stop_data(sprintf("`%s` must be a vector; of several outputs give one column", name), name)
+    stop_data(sprintf("`%s` must be a vector; of the probabilities of several classes give one column, such as p[, 2]",
+                      name), name)
   }
   if (!is.numeric(v) || is.factor(v)) stop_data(sprintf("`%s` must be numbers, not %s", name, describe(v)), name)
   v <- unname(as_numbers(v, name))

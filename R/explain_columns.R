@@ -13,7 +13,7 @@ explained_data <- function(model, data, parameter = "data") {
   data <- bake_rows(model, data)$x
   baked <- is_baked(data)
   check_objects(data, model$feature_names)
-  check_newdata(data, model)
+  check_newdata(data, model, parameter)
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (isS4(data) && methods::is(data, "Matrix")) return(sparse_by_columns(data, model))
   if (is.matrix(data)) {

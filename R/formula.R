@@ -109,7 +109,12 @@ formula_data <- function(data, formula, from) {
   if (is.matrix(data) && !is.null(colnames(data))) return(as.data.frame(data))
   if (inherits(data, "tbl_sql")) encode_x(data) # says what to give
   if (!is.null(data)) {
-    stop_argument(sprintf("`data` must be a data frame, not %s", describe(data)), "data")
+    how <- if (inherits(data, c("gbt_data", "gbt_source")) || methods::is(data, "DBIConnection")) {
+      "; without a formula: gbt_train(gbt_data(x, label = ))"
+    } else if (is.list(data)) {
+      "; a list becomes one by as.data.frame()"
+    }
+    stop_argument(sprintf("`data` must be a data frame, not %s%s", describe(data), given_or(how, "")), "data")
   }
   names <- all.vars(formula)
   if ("." %in% names) stop_argument("a formula with `.` needs `data`", "data")

@@ -70,7 +70,7 @@ no_split_reason <- function(fit) {
   needed <- limits # those whose values keep every split away even if all others are free
   for (name in limits) if (has_split(freed(fit, setdiff(needed, name), constrained))) needed <- setdiff(needed, name)
   left <- Filter(function(name) !has_split(freed(fit, needed, setdiff(constrained, name))), constrained)
-  new_reason("no_split", "%s%s together allow none for these data", start,
+  new_reason("no_split", "%s%s together allow none for these data; change them", start,
              enumerate(c(needed, sub("class_shares", "subsample", left)), 20L))
 }
 

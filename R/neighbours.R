@@ -63,7 +63,7 @@ neighbour_rows <- function(model, data, parameter) {
     stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
   }
   data <- bake_rows(model, data)$x
-  check_newdata(data, model)
+  check_newdata(data, model, parameter)
   if (n_rows_of(data) == 0) stop_data("the data have no rows", parameter)
   data
 }

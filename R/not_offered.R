@@ -6,6 +6,8 @@
 #   same     values that ask for what gbt does; of the same kind, TRUE is no 1
 #   holds    instead of `same` where it depends on other parameters: function(value, given by our names). These are read
 #            by [[, as $ would take `verbose_every` for `verbose`
+intervals_elsewhere <- "predict(gbt_conformal(model, data), newdata, level = 0.9) gives prediction intervals"
+
 not_offered <- local({
   out <- list()
   no <- function(names, instead, ..., holds = NULL) {
@@ -174,6 +176,7 @@ not_offered <- local({
   no("shuffle", "gbt_cv() draws rows for its folds by `seed`; give folds of your own as gbt_cv(folds = )")
   no("return_models", "gbt_cv(keep_models = TRUE) keeps the model of each fold", FALSE)
   no("prediction", "gbt_cv() always returns the predictions of held-out rows, as `predictions`", FALSE)
+  no("interval se_fit", intervals_elsewhere, FALSE)
   no("subset", "without a formula give those rows of x and y, or a `mask`")
   no("train_fraction", "use `valid`: the share of rows to hold out", 1)
   no("validation_fraction", "use `valid`: the share of rows to hold out")

@@ -234,7 +234,7 @@ predict_elsewhere <- local({
   shap <- "contributions of columns (SHAP values) are type = \"contrib\", their interactions type = \"interaction\""
   rows <- "the rows to predict are `newdata`"
   threads <- "the number of threads is `threads`"
-  spread <- "gbt_conformal() makes prediction intervals: predict(gbt_conformal(model, data), newdata, level = 0.9)"
+  spread <- paste0(intervals_elsewhere, ", see ?gbt_conformal")
   list(
     ntree_limit = rounds, ntreelimit = rounds, iteration_range = rounds, iterationrange = rounds, n_trees = rounds,
     num_iteration = rounds, start_iteration = rounds, num_trees = rounds, ntree_end = rounds, nrounds = rounds,
@@ -282,30 +282,32 @@ check_rounds <- function(trees, object) {
   as.integer(trees)
 }
 
-check_newdata <- function(newdata, object) {
+# name: what the caller calls its rows.
+check_newdata <- function(newdata, object, name = "newdata") {
   if (isS4(newdata) && methods::is(newdata, "Matrix")) check_sparse(newdata)
   if (inherits(newdata, "gbt_data")) {
-    stop_data(paste("`newdata` is a gbt_data object, which holds bins and no values; give the data frame, matrix or",
-                    "source that it was made of"))
+    stop_data(sprintf(paste("`%s` is a gbt_data object, which holds bins and no values; give the data frame, matrix or",
+                            "source that it was made of"), name), name)
   }
   if (inherits(newdata, "tbl_sql")) encode_x(newdata) # says what to give
   names <- object$feature_names
   if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
-    stop_data("`newdata` is a list; one row of a data frame is newdata[i, ], and a list becomes one by as.data.frame()")
+    stop_data(sprintf(paste("`%s` is a list; one row of a data frame is x[i, ], and a list becomes one by",
+                            "as.data.frame()"), name), name)
   }
   if (is.atomic(newdata) && !is.null(newdata) && is.null(dim(newdata))) {
-    hint <- if (length(newdata) == length(names)) {
-      "one row of a matrix is x[i, , drop = FALSE]; other numbers become one by matrix(newdata, nrow = 1)"
+    hint <- if (is.numeric(newdata) && length(newdata) == length(names)) {
+      "one row of a matrix is x[i, , drop = FALSE]; other numbers become one by matrix(x, nrow = 1)"
     } else {
       "give a data frame or a matrix with one row per prediction"
     }
-    stop_data(sprintf("`newdata` is %s; %s", describe(newdata), hint))
+    stop_data(sprintf("`%s` is %s; %s", name, describe(newdata), hint), name)
   }
   if (length(dim(newdata)) != 2L || is.data.frame(newdata)) return(invisible()) # encode_x() knows what to say
   n_cols <- ncol(newdata)
   if (is.null(colnames(newdata)) && !identical(n_cols, length(names))) {
-    stop_data(sprintf(paste("`newdata` has no column names, so it must have the %d columns of the training data in",
-                            "their order, but it has %d"), length(names), n_cols))
+    stop_data(sprintf(paste("`%s` has no column names, so it must have the %d columns of the training data in their",
+                            "order, but it has %d"), name, length(names), n_cols), name)
   }
 }
 

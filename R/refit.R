@@ -227,7 +227,9 @@ call_again <- function(object, changes, left_out, who) {
   changed <- canonical_name(names(changes))
   for (i in seq_along(changes)) {
     name <- names(changes)[i]
-    if (is.null(name) || name == "") stop_argument("arguments to change need names: update(model, eta = 0.05)")
+    if (is.null(name) || name == "") {
+      stop_argument(sprintf("arguments to change need names: %s(object, data = , eta = 0.05)", who))
+    }
     if (name == "formula") {
       call <- with_formula(call, changes[[i]])
       next

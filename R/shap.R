@@ -75,7 +75,7 @@ background_frame <- function(background, object, sparse_zero) {
                   "background")
   }
   background <- bake_rows(object, background)$x
-  check_newdata(background, object)
+  check_newdata(background, object, "background")
   frame <- frame_for_model(apply_design(object$terms, background)$x, object, sparse_zero)
   if (frame$n_rows == 0) stop_data("`background` has no rows; give one at least", "background")
   frame

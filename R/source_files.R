@@ -58,6 +58,11 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   files <- vapply(files, full_path, "", USE.NAMES = FALSE)
   missing <- files[!suppressWarnings(file.exists(files))]
   if (length(missing)) stop(gbt_error("io", sprintf("there is no file \"%s\"", missing[1L]), missing[1L]))
+  folder <- files[suppressWarnings(dir.exists(files))]
+  if (length(folder)) {
+    stop(gbt_error("io", sprintf("\"%s\" is a folder; give its files: list.files(path, full.names = TRUE)", folder[1L]),
+                   folder[1L]))
+  }
   how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
   new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files)
