@@ -1,7 +1,6 @@
-# Results (cross-validations, contributions, ...) are lists and data frames, whose fields anybody may change. Each of
-# their methods is changed here, in one place, so that what R itself says about a field that it cannot use becomes an
-# error of gbt that names the object. Functions that take results check what they read of them. This file is the last
-# one that R reads.
+# Results (cross-validations, contributions, ...) are lists and data frames, and users may change their fields. Each of
+# their methods is wrapped here, in one place, so that R's own error about a field that it cannot use becomes an error
+# of gbt that names the object. Functions that take results check what they read of them. R reads this file last.
 
 # The classes of results. Models, gbt_data objects and sources of rows check their fields themselves.
 result_classes <- c("gbt_calibrated", "gbt_conformal", "gbt_curve", "gbt_cv", "gbt_defaults", "gbt_dot",
@@ -10,8 +9,8 @@ result_classes <- c("gbt_calibrated", "gbt_conformal", "gbt_curve", "gbt_cv", "g
                     "gbt_objectives", "gbt_params", "gbt_partial", "gbt_shap", "gbt_tree", "gbt_tune", "summary.gbt",
                     "summary.gbt_shap")
 
-# `code`, the body of a method for x. R's own errors become errors of gbt. R's warnings stay what they are: drawing warns
-# of fonts and sizes, and training of what the user's functions say.
+# `code`, the body of a method for x. R's own errors become errors of gbt. Warnings stay what they are: drawing warns
+# about fonts and sizes, and functions of the user about anything.
 using_result <- function(x, code) {
   try_else(code, function(e) {
     if (inherits(e, c("gbt_error", "gbt_interrupt"))) stop(e)
