@@ -8,7 +8,8 @@
 #'
 #' Blocks are parsed by [data.table::fread()]; the class of a column is decided by all of its rows: logical values,
 #' whole numbers, numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become
-#' factors. Columns named in `texts` are always texts.
+#' factors. Columns named in `texts` are always texts. `TRUE`, `True` and `true` are the same value. What `na` names is
+#' missing; in quotes it is missing as well, except in columns of texts, where `"NA"` in quotes is a text.
 #'
 #' Numbers with a fraction or an exponent become the nearest double (`1e-400` becomes 0). A whole number that no double
 #' holds exactly (`9007199254740993`) is an error, since it would lose digits, and so is a number that is larger than
@@ -297,7 +298,7 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
   }
   old <- options(datatable.old.fread.datetime.character = TRUE) # a column is of dates when all of its blocks are
   on.exit(options(old))
-  chunk <- with_far_numbers(read(texts), texts, function(far) read(union(texts, far))[far])
+  chunk <- with_typed_columns(read(texts), texts, how$na, function(names) read(union(texts, names))[names])
   if (is.null(blank)) return(chunk)
   place <- which(!blank)
   problems <- lapply(attr(chunk, "problems"), function(its) replace(its, "at", place[its$at]))

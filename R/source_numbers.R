@@ -1,4 +1,7 @@
-# Numbers in text files that data.table::fread() takes for texts, or that a double does not hold.
+# Columns of text files whose class data.table::fread() takes from the other fields of a block, and numbers that a
+# double does not hold. What a column is must not depend on how its rows are cut into blocks, so each field counts by
+# itself: spellings of TRUE and FALSE may be mixed, a quoted "NA" is missing unless the column is one of texts, and
+# hexadecimal numbers (0x1.8p3) may stand beside decimal ones.
 #
 # The rule, the same for any size of blocks: a number with a fraction or an exponent becomes the nearest double, so
 # 1e-400 becomes 0. A whole number that is written out must be exact in a double. A number beyond all doubles (1e400)
@@ -6,8 +9,10 @@
 # field of it is no number. Which of these a column is, is known behind the last block, so parse_block() only notes the
 # first such number of each column, and whoever reads the chunks raises the error: see refuse_lost_numbers().
 
-# Numbers as fread() may not read them: 16 digits and more, exponents of three digits and more, or very long.
-far_numeral <- paste0("^[-+]?([0-9]{16,}|[0-9]*\\.?[0-9]*[eE][-+]?[0-9]{3,}|",
+# Numbers as fread() may not read them: 16 digits and more, exponents of three digits and more, very long, or
+# hexadecimal.
+hexadecimal <- "0[xX][01](\\.[0-9a-fA-F]{0,13})?[pP][-+]?[0-9]+"
+far_numeral <- paste0("^[-+]?([0-9]{16,}|[0-9]*\\.?[0-9]*[eE][-+]?[0-9]{3,}|", hexadecimal, "|",
                       "(?=[0-9.]{200})[0-9]*\\.?[0-9]*([eE][-+]?[0-9]+)?)$")
 
 # list(value = dbl, far = lgl, why = chr): which of the texts are numbers that are to be read here, and why one of
@@ -20,35 +25,48 @@ far_numbers <- function(text) {
   far[is.na(value)] <- FALSE
   whole <- far & grepl("^[-+]?[0-9]+$", text)
   size <- abs(value)
-  far <- far & (whole | size >= 1e290 | size <= 1e-290)
+  far <- far & (whole | size >= 1e290 | size <= 1e-290 | grepl("[xX]", text, useBytes = TRUE))
   digits <- sub("^[-+]?0*", "", text[whole])
   why[whole][sprintf("%.0f", size[whole]) != ifelse(nzchar(digits), digits, "0")] <- "would lose digits"
   why[far & is.infinite(value)] <- "is larger than all numbers that R has"
   list(value = value, far = far, why = why)
 }
 
-# Does a column of fread() have numbers that it may have read in another way than far_numbers() does?
-may_have_far <- function(x) {
-  if (is.character(x)) return(any(grepl(far_numeral, x, perl = TRUE, useBytes = TRUE)))
+# Does a column of fread() have fields that it may have read in another way than typed_column() does?
+may_differ <- function(x, na) {
+  if (is.character(x)) {
+    return(any(x %in% c(logical_texts, na[!is.na(na)])) || any(grepl(far_numeral, x, perl = TRUE, useBytes = TRUE)))
+  }
   if (!is.double(x)) return(FALSE)
   size <- abs(x)
   any(size >= 2^53 | (size > 0 & size <= 1e-290), na.rm = TRUE)
 }
 
-# A column with such numbers: list(values = , problem = list(at, number, why) or NULL); NULL where it is one of texts.
-# x: as fread() gave it; text: its texts; read_rest: function(texts) that reads them as a column of a file.
-numbers_of_column <- function(x, text, read_rest) {
+logical_texts <- c("TRUE", "True", "true", "FALSE", "False", "false")
+
+# A column by its fields alone: list(values = , problem = list(at, number, why) or NULL); NULL where it is one of texts.
+# x: as fread() gave it; text: its texts; na: texts that stand for missing values.
+typed_column <- function(x, text, na) {
+  if (!is.character(x)) return(numbers_of_column(as.double(x), text))
+  if (any(is_broken_text(text))) return(NULL) # check_texts() refuses it
+  text[text %in% na] <- NA # those in quotes
+  if (all(is.na(text))) return(list(values = rep(NA, length(x))))
+  if (all(is.na(text) | text %in% logical_texts)) return(list(values = as.logical(text)))
+  found <- numbers_of_column(rep(NA_real_, length(x)), text, unread = !is.na(text))
+  if (is.null(found) && kind_of_texts(text) != "character") list(values = text) else found
+}
+
+# values: those that fread() has read; unread: which of the texts it has not.
+numbers_of_column <- function(values, text, unread = logical(length(text))) {
   far <- far_numbers(text)
-  values <- if (is.character(x)) rep(NA_real_, length(x)) else as.double(x)
-  if (is.character(x)) {
-    rest <- !far$far & !is.na(text)
-    if (any(rest)) {
-      numbers <- read_rest(text[rest])
-      if (!is.numeric(numbers)) return(NULL)
-      values[rest] <- as.double(numbers)
-    }
+  rest <- unread & !far$far
+  if (any(rest)) {
+    numbers <- read_fields(text[rest])
+    if (!is.numeric(numbers)) return(NULL)
+    if (is.integer(numbers) && identical(rest, unread)) values <- as.integer(values)
+    values[rest] <- numbers
   }
-  values[far$far] <- far$value[far$far]
+  if (any(far$far)) values[far$far] <- far$value[far$far]
   at <- which(nzchar(far$why))[1L]
   list(values = values, problem = if (!is.na(at)) list(at = at, number = text[at], why = far$why[at]))
 }
@@ -64,15 +82,15 @@ read_fields <- function(text) {
   try_else(suppressWarnings(read()), function(e) text)
 }
 
-# The chunk with its numbers, and with attribute "problems": list by column of list(at, number, why). texts: columns
-# that stay texts; as_texts: function(names) that gives columns of the chunk as texts.
-with_far_numbers <- function(chunk, texts, as_texts) {
-  far <- setdiff(names(chunk)[vapply(chunk, may_have_far, NA)], texts)
-  read <- far[!vapply(chunk[far], is.character, NA)] # the texts of the others are there
+# The chunk with its columns as their fields say, and with attribute "problems": list by column of list(at, number,
+# why). texts: columns that stay texts; as_texts: function(names) that gives columns of the chunk as texts.
+with_typed_columns <- function(chunk, texts, na, as_texts) {
+  differ <- setdiff(names(chunk)[vapply(chunk, may_differ, NA, na)], texts)
+  read <- differ[!vapply(chunk[differ], is.character, NA)] # the texts of the others are there
   text <- if (length(read)) as_texts(read)
   problems <- list()
-  for (name in far) {
-    found <- numbers_of_column(chunk[[name]], if (name %in% read) text[[name]] else chunk[[name]], read_fields)
+  for (name in differ) {
+    found <- typed_column(chunk[[name]], if (name %in% read) text[[name]] else chunk[[name]], na)
     if (is.null(found)) next
     chunk[[name]] <- found$values
     problems[[name]] <- found$problem

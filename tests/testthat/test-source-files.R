@@ -115,6 +115,34 @@ test_that("what a column is does not depend on blocks", {
   expect_type(whole(c("a,b", "3000000000,1", "1,3"))$a, "double")
   expect_type(whole(c("", "a,b", "", "TRUE,1", "1,3"))$a, "character")
   expect_type(whole(c("a", "1", "", "3"))$a, "integer")
+  expect_identical(whole(c("a,b", "TRUE,T", "false,F", "True,T", ",T"))$a, c(TRUE, FALSE, TRUE, NA))
+  expect_identical(whole(c("a,b", "0x1.8p3,1", "3,1", "-0x1p-1,2"))$a, c(12, 3, -0.5))
+  expect_identical(whole(c("a,b", "\"NA\",1", "\"3\",1", "4,2"))$a, c(NA, 3L, 4L))
+  expect_s3_class(whole(c("a,b", "\"NA\",1", "2020-01-01,1"))$a, "Date")
+  expect_identical(whole(c("a,b", "\"NA\",1", "x,1", "true,1"))$a, c("NA", "x", "true"))
+})
+
+test_that("what a column is does not depend on blocks, whatever its fields are", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  read <- function(block) {
+    source <- tryCatch(read_source(gbt_files(file, block_bytes = block)), gbt_error_data = conditionMessage)
+    if (is.character(source)) return(source)
+    on.exit(source$close())
+    got <- list()
+    while (!is.null(part <- source$read(length(got) + 1))) got <- c(got, list(part))
+    as.list(do.call(rbind, got))
+  }
+  fields <- c("1", "-2.5", "1e5", "1e400", "9007199254740993", "0x1.4p2", "0x1F", "TRUE", "false", "True", "NA",
+              "\"NA\"", "\"\"", "", "2020-01-01", "\"2020-02-01\"", "2020-01-01 10:00:00", "x", "\"y\"", "inf", "NaN",
+              "\"7\"", "3000000000", "007", " 5", "0x1.8P3")
+  withr::local_seed(1)
+  for (i in seq_len(60)) {
+    some <- sample(fields, sample(4, 1))
+    writeLines(c("a,b", paste0(sample(some, 8, TRUE), ",", 1:8)), file)
+    expected <- read(2^24)
+    for (block in c(1, 20)) expect_identical(read(block), !!expected, label = paste(some, collapse = " "))
+  }
 })
 
 test_that("what is wrong with a file is said with its name", {
