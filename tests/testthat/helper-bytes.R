@@ -11,3 +11,6 @@ vectors <- function() {
                  has_offset = FALSE)
   gbt_model_from_state(.Call(C_gbt_model_slice, state, c(0, 2), model_meta(fields)))
 }
+
+# Whether tests take all cases: `sh tools/test long`. Sweeps that campaigns or other tests make as well are short else.
+long_form <- function() Sys.getenv("GBT_TEST_FORM") == "long"

@@ -32,5 +32,5 @@ expect_same_on_cuda <- function(...) {
 # The first of some cases where all work is on an emulated device, which is slow; the CPU goes through all of them.
 first_cases <- function(cases, n = 1L) {
   emulated <- nzchar(Sys.getenv("GBT_DEVICE")) && gbt:::cuda_build()$kind == "emulate"
-  if (emulated && Sys.getenv("GBT_TEST_FORM") != "long") utils::head(cases, n) else cases
+  if (emulated && !long_form()) utils::head(cases, n) else cases
 }

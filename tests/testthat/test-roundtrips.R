@@ -245,11 +245,10 @@ test_that("files of others are errors that name the file", {
 })
 
 test_that("fields that were overwritten cannot hurt R", {
-  uses <- list(function(m) predict(m, new[1:3, ]), function(m) predict(m, new[1:3, ], type = "leaf"), print,
-               function(m) print(summary(m)), length, gbt_importance,
-               function(m) str(m), function(m) m[1])
+  # test-fields.R has more values and uses of them
+  uses <- list(function(m) predict(m, new[1:3, ]), print, function(m) str(m))
   errors <- 0
-  for (m in models[c("binary", "counts")]) for (field in setdiff(names(m), "cache")) {
+  for (m in models["binary"]) for (field in setdiff(names(m), "cache")) {
     for (value in list(NULL, NA, -1L, 1e9, "x", c("a", "b", "c"), list(sum))) {
       bad <- unclass(m)
       bad[field] <- list(value)
@@ -259,6 +258,6 @@ test_that("fields that were overwritten cannot hurt R", {
       })
     }
   }
-  expect_gt(errors, 300)
+  expect_gt(errors, 200)
   expect_identical(answers(models), right)
 })

@@ -44,8 +44,8 @@ places <- function(n) {
 }
 
 memory_faults <- function(name, job, expected, n_calls) {
+  before <- live()
   for (way in names(ways)) {
-    before <- live()
     for (at in places(n_calls)) {
       start(at, ways[[way]])
       out <- attempt(job)
@@ -62,8 +62,9 @@ memory_faults <- function(name, job, expected, n_calls) {
       }
       out <- NULL
     }
-    lost <- live() - before
-    if (lost != 0) complain("%s, requests %s: %d blocks are lost", name, way, lost)
+    now <- live()
+    if (now != before) complain("%s, requests %s: %d blocks are lost", name, way, now - before)
+    before <- now
     left <- n_threads() - n_others
     if (left != 0L) complain("%s, requests %s: %d threads are left", name, way, left)
   }
