@@ -54,9 +54,11 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
     }
   }
   if (!rmarkdown::pandoc_available("2.0")) stop_unsupported("reports need the program pandoc, version 2 or newer")
+  to <- .Call(C_gbt_draft_open, full_path(file)) # before the work: it may be no file that can be written
+  on.exit(.Call(C_gbt_draft_drop, to))
   work <- tempfile("report")
   dir.create(work)
-  on.exit(unlink(work, recursive = TRUE))
+  on.exit(unlink(work, recursive = TRUE), add = TRUE)
   draft <- file.path(work, "report.Rmd")
   text <- readLines(system.file("rmarkdown", "templates", "model-report", "skeleton", "skeleton.Rmd", package = "gbt"),
                     encoding = "UTF-8")
@@ -76,7 +78,8 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
     e["call"] <- list(call) # the user called none of the functions that the template calls
     stop(e)
   })
-  .Call(C_gbt_write_file, full_path(file), readBin(made, "raw", file.size(made)))
+  .Call(C_gbt_draft_put, to, readBin(made, "raw", file.size(made)))
+  .Call(C_gbt_draft_end, to)
   invisible(file)
 }
 

@@ -45,6 +45,17 @@ test_that("pipes, devices and folders are not written to, links are followed, mo
   }
 })
 
+test_that("a report that cannot be written is refused before it is made", {
+  skip_if_not(reports, "no rmarkdown or pandoc")
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "r.html")
+  wrong <- data.frame(none = 1:9)
+  expect_error(gbt_report(model, wrong, file, y = 1:9), class = "gbt_error_data")
+  expect_identical(files_of(folder), character(0))
+  dir.create(file)
+  expect_error(gbt_report(model, wrong, file, y = 1:9), "is not a file", class = "gbt_error_io")
+})
+
 test_that("what a process has open is not replaced, as by /dev/stdout", {
   file <- withr::local_tempfile()
   con <- file(file, "w")
