@@ -19,7 +19,9 @@
 #' not: they would be baked twice. Explanations ([gbt_shap()], [gbt_partial()], ...) are of the baked columns, whose
 #' names they take. `valid` has raw rows as well; `gbt_train(init_model$recipe, data, init_model = )` goes on with a
 #' model by its recipe, which is not trained anew. In [gbt_cv()] and [gbt_tune()] the recipe is trained once, on all
-#' rows. [gbt_save()] cannot keep a recipe; [saveRDS()] does.
+#' rows. [gbt_save()] cannot keep a recipe; [saveRDS()] does. A recipe that puts new rows in another order
+#' (`step_arrange()` without `skip = TRUE`) is an error; one that makes the columns of a row from other rows
+#' (`step_lag()`) gives a warning of class `gbt_warning_recipe`.
 #' @export
 gbt_train.recipe <- function(x, data = NULL, ...) {
   if (is.null(data)) stop_argument("`data` is missing: gbt_train(recipe, data)", "data")
@@ -34,7 +36,7 @@ gbt_train.recipe <- function(x, data = NULL, ...) {
   its <- if (length(init) == 1L && is_model(args[[init]])) recipe_of(args[[init]])
   ready <- if (is.null(its)) trained_recipe(x, data) else recipe_of_init(x, its)
   rows <- if (is.null(its)) training_rows(ready) else baked(ready, data)
-  if (!is.null(its)) args[[init]] <- without_recipe(args[[init]])
+  if (is.null(its)) check_rows_alone(ready, data) else args[[init]] <- without_recipe(args[[init]])
   outcome <- columns_of_role(ready, "outcome", rows)
   if (length(outcome) != 1L) {
     stop_argument(sprintf("the recipe must have one column of role \"outcome\"; it has %d", length(outcome)), "x")
@@ -64,6 +66,34 @@ trained_recipe <- function(recipe, data) {
   ready$template <- marked_baked(ready$template) # for juice(), which is no generic
   class(ready) <- c("gbt_recipe", class(ready))
   ready
+}
+
+# Prediction i must be that of row i, so the recipe must keep the order of new rows; and what it makes of a row should
+# not depend on the other rows. Some rows are baked alone and together, in an order that no step would give them.
+check_rows_alone <- function(ready, data) {
+  n <- .row_names_info(data, 2L)
+  rows <- unique(round(seq(1, n, length.out = min(n, 50))))
+  odd <- seq_along(rows) %% 2 == 1
+  some <- subset_rows(data, c(rows[!odd], rows[odd]))
+  bake_some <- function(at) {
+    keeping_random(try_else(suppressWarnings(baked(ready, subset_rows(some, at))), function(problem) NULL))
+  }
+  together <- bake_some(seq_along(rows))
+  if (is.null(together)) return(invisible()) # predict() says why
+  names <- columns_of_role(ready, "predictor", together)
+  at <- unique(c(1L, (length(rows) + 1L) %/% 2L, length(rows)))
+  alone <- lapply(at, function(i) if (length(rows) > 1L) bake_some(i)[names])
+  same <- function(row, i) is.null(row) || is_row(row, together, i)
+  lost <- which(!mapply(same, alone, at))
+  if (length(lost) == 0L) return(invisible())
+  moved <- vapply(alone[lost], function(row) any(vapply(seq_along(rows), function(i) same(row, i), NA)), NA)
+  if (all(moved)) {
+    stop_argument(paste("the recipe puts rows in another order, so predictions would not be those of their rows; give",
+                        "the step that does so `skip = TRUE`, as in step_arrange(skip = TRUE)"), "x")
+  }
+  warn_gbt("recipe", paste("what the recipe makes of a row depends on the other rows, as with step_lag() and",
+                           "step_shuffle(), so the prediction for a row does so as well; give such steps",
+                           "`skip = TRUE`, or make their columns before training"))
 }
 
 training_rows <- function(ready) as.data.frame(recipes_function("bake")(ready, new_data = NULL))

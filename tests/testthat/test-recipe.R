@@ -192,3 +192,31 @@ test_that("files do not lose a recipe in silence, and have none", {
   expect_identical(k$recipe, m$recipe) # a list like any other
   expect_identical(predict(k, mtcars), predict(m, mtcars))
 })
+
+test_that("a recipe that puts rows in another order is refused, one whose rows depend on others is warned of", {
+  d <- recipe_data()
+  roles <- c("outcome", "predictor", "predictor", "id")
+  r <- structure(list(var_info = data.frame(variable = names(d), role = roles), steps = list()), class = "recipe")
+  stand_in <- stand_in_recipes()
+  baking <- function(change) {
+    bake <- function(object, new_data, ...) {
+      out <- stand_in$bake(object, new_data, ...)
+      if (is.null(new_data)) out else change(out)
+    }
+    list(recipes = list(bake = bake, prep = stand_in$prep))
+  }
+  for (rows in list(seq_len(nrow(d)), order(d$wt), order(-d$wt))) {
+    with_stand_ins(baking(function(x) x[order(x$wt, x$hp), ]), {
+      expect_error(train_recipe(r, d[rows, ]), "puts rows in another order", class = "gbt_error_argument")
+    })
+  }
+  with_stand_ins(baking(function(x) transform(x, wk = c(NA, wk[-nrow(x)]))), {
+    expect_warning(train_recipe(r, d), "depends on the other rows", class = "gbt_warning_recipe")
+  })
+  with_stand_ins(baking(identity), {
+    set.seed(1)
+    before <- .Random.seed
+    expect_no_warning(train_recipe(r, d))
+    expect_identical(.Random.seed, before)
+  })
+})
