@@ -37,6 +37,7 @@ one_alloc() { # PART
 }
 one_alloc 0 &
 one_alloc 1
+one_alloc sparse
 wait
 
 # Sizes in KB from the peak of an R that does nothing but load gbt. What ends R is a failure; but R's own stack, which

@@ -5,6 +5,7 @@ n_others <- n_threads() # some libraries that R is linked with have threads of t
 library(gbt)
 library(parallel)
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+with_sparse <- FALSE # which nothing here takes, and collections are faster without
 source(file.path(folder, "jobs.R"))
 frame <- world$frame
 data <- world$data
