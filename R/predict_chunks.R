@@ -97,7 +97,8 @@ sink_of <- function(output) {
   if (is.null(output)) return(memory_sink())
   if (is.function(output)) return(function_sink(output))
   if (is_text(output) && nzchar(output)) return(csv_sink(output))
-  stop_argument(sprintf("`output` must be a function, the path of a file, or NULL, not %s", describe(output)), "output")
+  given <- if (is.character(output)) quote_value(output) else describe(output)
+  stop_argument(sprintf("`output` must be a function, the path of a file, or NULL, not %s", given), "output")
 }
 
 memory_sink <- function() {

@@ -45,6 +45,15 @@ test_that("pipes, devices and folders are not written to, links are followed, mo
   }
 })
 
+test_that("what is no path is named", {
+  texts <- list("", NA_character_, c("a", "b"))
+  shown <- c("\"\"", "NA_character_", "c(\"a\", \"b\")")
+  for (i in seq_along(texts)) {
+    expect_error(predict(model, mtcars, output = texts[[i]]), paste("the path of a file, or NULL, not", shown[i]),
+                 fixed = TRUE, class = "gbt_error_argument")
+  }
+})
+
 test_that("a report that cannot be written is refused before it is made", {
   skip_if_not(reports, "no rmarkdown or pandoc")
   folder <- withr::local_tempdir()
