@@ -117,8 +117,8 @@ fields_of_folder <- function(bytes, n, path) {
 #' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
 #' file and the page, when it is read first, or later when its file was changed meanwhile.
 #'
-#' Opening a folder runs no code, whoever made it. But a folder that was forged with care may crash R: open only those
-#' of people you trust, see `SECURITY.md` in the sources.
+#' Opening a folder runs no code, whoever made it, and what it says is checked before it is used: a folder that was made
+#' to harm gives an error or a wrong model. Nobody may write to it meanwhile, see `SECURITY.md` in the sources.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:

@@ -6,7 +6,8 @@
 # short: the corpus and every input that ever found a fault once, then the same mutations in every run, by two
 # processes. long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default
 # 14,400) a fuzzer, both at the same time; what it finds new is left in OUT/robust/fuzz. GBT_FUZZ_INPUTS: mutations of
-# models for either process (default 1,000,000).
+# models for either process (default 1,000,000). The long form also forges folders of bins, by
+# ../native/test_disk_forged.c, about nine tenths as many.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
@@ -102,6 +103,9 @@ if [ "$form" = short ]; then
 else
   each=${GBT_FUZZ_INPUTS:-1000000}
   both asan "$each" $((each / 2))
+  if GBT_FUZZ=$((each / 1000 + 1)) make -s -C "$root/tests/native" -j 2 VARIANT=asan BUILD="$out/native" \
+    SUITES=disk_forged check >"$work/folders" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  tail -3 "$work/folders"
   build fuzz
   both fuzz "$each" $((each / 2))
   hunt model &

@@ -20,6 +20,7 @@ int gbti_nearly_empty(const gbt_cuts *cuts, const gbt_feature_cuts *f) {
 typedef struct plan {
   const gbt_cuts *cuts;
   const gbti_bundles *bundles;
+  const uint8_t *sparse; /* by feature, where it is given which are stored as lists; NULL: chosen here */
   int keep_all; /* bundles that are not worth a column are kept, too: their members would be columns each */
   int pays;     /* sparse lists */
 } plan;
@@ -30,6 +31,7 @@ static int is_bundled(const plan *p, int32_t feat) {
 }
 
 static int is_sparse(const plan *p, int32_t feat) {
+  if (p->sparse != NULL) return p->sparse[feat];
   return p->pays && !is_bundled(p, feat) && gbti_nearly_empty(p->cuts, &p->cuts->feat[feat]);
 }
 
@@ -218,20 +220,31 @@ static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gb
   return GBT_OK;
 }
 
-gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles, gbt_layout *out,
-                            gbt_error *err) {
-  plan p = {.cuts = cuts, .bundles = bundles};
+static gbt_status make_layout(const gbt_mem *mem, plan *p, gbt_layout *out, gbt_error *err) {
+  const gbt_cuts *cuts = p->cuts;
   int32_t *column;
   memset(out, 0, sizeof *out);
   out->n_features = cuts->n_features;
-  p.pays = !gbti_stores_zeros(cuts) && sparse_pays(&p);
-  if (!p.pays) p.keep_all = 1;
+  p->pays = p->sparse == NULL && !gbti_stores_zeros(cuts) && sparse_pays(p);
+  if (!p->pays) p->keep_all = 1;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)out->n_features, sizeof *out->place, &out->place, err));
-  GBT_TRY(list_bundles(mem, &p, out, err));
+  GBT_TRY(list_bundles(mem, p, out, err));
   GBT_TRY(gbt_mem_array(mem, (size_t)(out->n_features + out->n_bundles), sizeof *column, &column, err));
-  gbt_status status = lay_out(mem, &p, column, out, err);
+  gbt_status status = lay_out(mem, p, column, out, err);
   gbt_mem_free(mem, column);
   return status;
+}
+
+gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles, gbt_layout *out,
+                            gbt_error *err) {
+  plan p = {.cuts = cuts, .bundles = bundles};
+  return make_layout(mem, &p, out, err);
+}
+
+gbt_status gbti_layout_make_as(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles,
+                               const uint8_t *sparse, gbt_layout *out, gbt_error *err) {
+  plan p = {.cuts = cuts, .bundles = bundles, .sparse = sparse};
+  return make_layout(mem, &p, out, err);
 }
 
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout) {

@@ -60,6 +60,11 @@ gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti
                             gbt_error *err) GBT_MUST_CHECK;
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout);
 
+/* The same where it is known how every feature is stored. All bundles are kept. sparse: by feature, 1 for those that
+ * are lists, which have a zero bin and no bundle. */
+gbt_status gbti_layout_make_as(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles,
+                               const uint8_t *sparse, gbt_layout *out, gbt_error *err) GBT_MUST_CHECK;
+
 /* Groups of these features behind those that there are, for which there is room: columns of their own, none bundled.
  * slot: the first one of theirs; returns the one behind. Then strips of the groups from `first` on, behind those that
  * there are; byte groups come first. */

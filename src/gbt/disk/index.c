@@ -5,6 +5,7 @@
 
 #include "../base/checksum.h"
 #include "../base/parallel.h"
+#include "../data/check.h"
 #include "../data/page_impl.h"
 #include "../schema/schema_impl.h"
 #include "page_bytes.h"
@@ -293,7 +294,9 @@ static int good_numbers(const int64_t number[N_NUMBERS]) {
                           number[k] > INT32_MAX && k != SPARSE_SLOT && k != N_SLOTS && k != N_UNSEEN))
       return 0;
   if (number[N_FILES] < 1 || number[N_FILES] > GBT_MAX_FOLDERS) return 0;
-  if (number[PAGE_ROWS] == 0 || number[SPARSE_SLOT] > UINT32_MAX || number[N_SLOTS] > UINT32_MAX) return 0;
+  if (number[N_ROWS] >= UINT32_MAX || number[CUT_ROWS] >= UINT32_MAX) return 0;
+  if (number[N_COLUMNS] == 0 || number[PAGE_ROWS] == 0) return 0;
+  if (number[SPARSE_SLOT] > UINT32_MAX || number[N_SLOTS] > UINT32_MAX) return 0;
   const int64_t pages = number[N_ROWS] / number[PAGE_ROWS] + (number[N_ROWS] % number[PAGE_ROWS] > 0);
   return pages == number[N_PAGES] && number[HAS_UNSEEN] <= 1 && number[ABSENT_MISSING] <= 1;
 }
@@ -312,11 +315,7 @@ static gbt_status read_layout(byte_in *i, const int64_t number[N_NUMBERS], gbt_l
   GBT_TRY(copy(i, (uint64_t)l->n_features, sizeof *l->place, &l->place));
   GBT_TRY(copy(i, (uint64_t)l->n_sparse, sizeof *l->sparse_feat, &l->sparse_feat));
   GBT_TRY(copy(i, (uint64_t)l->n_bundles + 1, sizeof *l->bundle_beg, &l->bundle_beg));
-  GBT_TRY(copy(i, (uint64_t)number[N_MEMBERS], sizeof *l->bundle_feat, &l->bundle_feat));
-  if (l->strip_beg[0] != 0 || l->strip_beg[l->n_strips] != l->n_groups) return damaged(i, "its layout has a fault");
-  for (int32_t s = 0; s < l->n_strips; s++)
-    if (l->strip_beg[s] >= l->strip_beg[s + 1]) return damaged(i, "its layout has a fault");
-  return GBT_OK;
+  return copy(i, (uint64_t)number[N_MEMBERS], sizeof *l->bundle_feat, &l->bundle_feat);
 }
 
 /* Columns and features; block: room for what lives as long as the call. */
@@ -333,7 +332,9 @@ static gbt_status read_columns(byte_in *i, int32_t n_cols, int32_t n_feats, colu
   record = take(i, (uint64_t)n_cols, sizeof *record);
   if (record == NULL) return GBT_E_FORMAT;
   for (int32_t c = 0; c < n_cols; c++) {
-    if (record[c].type > GBT_ORDINAL || record[c].n_levels < 0) return damaged(i, "a column has a fault");
+    if (record[c].type > GBT_ORDINAL || record[c].n_levels < 0 ||
+        (record[c].type == GBT_NUMERIC && record[c].n_levels > 0))
+      return damaged(i, "a column has a fault");
     n_levels += (uint64_t)record[c].n_levels;
   }
   if (n_levels > i->n) return damaged(i, "a column has too many levels");
@@ -373,6 +374,14 @@ static gbt_status read_features(byte_in *i, int32_t n_cols, int32_t n_feats, con
   return GBT_OK;
 }
 
+/* What is wrong with names, levels or features is damage as well. */
+static gbt_status name_fault(const byte_in *i, gbt_status status) {
+  char what[sizeof i->err->msg] = "its columns have a fault";
+  if (status != GBT_E_DATA && status != GBT_E_INTERNAL) return status;
+  if (i->err != NULL) memcpy(what, i->err->msg, sizeof what);
+  return damaged(i, what);
+}
+
 static gbt_status read_schema(byte_in *i, const int64_t number[N_NUMBERS], gbt_schema **out) {
   const gbt_mem *mem = &i->ctx->mem;
   const int32_t n_cols = (int32_t)number[N_COLUMNS], n_feats = (int32_t)number[N_FEATURES];
@@ -380,7 +389,7 @@ static gbt_status read_schema(byte_in *i, const int64_t number[N_NUMBERS], gbt_s
   gbt_status status;
   GBT_TRY_GOTO(read_columns(i, n_cols, n_feats, &to), done);
   GBT_TRY_GOTO(read_features(i, n_cols, n_feats, &to), done);
-  GBT_TRY_GOTO(gbt_schema_new_mapped(mem, i->ctx, n_cols, to.col, n_feats, to.feat, out, i->err), done);
+  status = name_fault(i, gbt_schema_new_mapped(mem, i->ctx, n_cols, to.col, n_feats, to.feat, out, i->err));
 done:
   gbt_mem_free(mem, to.col);
   gbt_mem_free(mem, to.feat);
@@ -404,7 +413,7 @@ static gbt_status read_cuts(byte_in *i, const int64_t number[N_NUMBERS]) {
   record = take(i, (uint64_t)cuts->n_features, sizeof *record);
   if (record == NULL) return GBT_E_FORMAT;
   for (int32_t f = 0; f < cuts->n_features; f++) {
-    if (record[f].n_bins < 1 || record[f].zero_bin > record[f].n_bins) return damaged(i, "cuts have a fault");
+    if (record[f].n_bins < 1) return damaged(i, "cuts have a fault");
     cuts->feat[f] = (gbt_feature_cuts){.n_bins = record[f].n_bins,
                                        .has_missing = record[f].has_missing,
                                        .zero_bin = record[f].zero_bin,
@@ -428,11 +437,7 @@ static gbt_status read_known(byte_in *i, const int64_t number[N_NUMBERS]) {
     beg = take(i, n_feats + 1, sizeof *beg);
     if (beg == NULL) return GBT_E_FORMAT;
     GBT_TRY(gbt_mem_array(mem, n_feats + 1, sizeof *info->unseen_beg, &info->unseen_beg, i->err));
-    for (size_t f = 0; f <= n_feats; f++) {
-      if (beg[f] > (uint64_t)number[N_UNSEEN] || (f > 0 && beg[f] < beg[f - 1]))
-        return damaged(i, "unknown levels have a fault");
-      info->unseen_beg[f] = (size_t)beg[f];
-    }
+    for (size_t f = 0; f <= n_feats; f++) info->unseen_beg[f] = (size_t)beg[f];
     GBT_TRY(copy(i, (uint64_t)number[N_UNSEEN], sizeof *info->unseen_row, &info->unseen_row));
   }
   for (size_t f = 0; f < n_feats; f++) {
@@ -442,6 +447,17 @@ static gbt_status read_known(byte_in *i, const int64_t number[N_NUMBERS]) {
     GBT_TRY(copy(i, (uint64_t)info->n_rows, sizeof **info->level_id, &info->level_id[f]));
   }
   return GBT_OK;
+}
+
+/* All that is read leads nobody out of bounds: the rules are data/check.h's. */
+static gbt_status check_parts(const byte_in *i, const int64_t number[N_NUMBERS]) {
+  const gbti_index *index = i->index;
+  const char *fault = gbti_cuts_fault(index->cuts);
+  if (fault == NULL)
+    GBT_TRY(gbti_layout_fault(&i->ctx->mem, &index->info.layout, (int32_t)number[N_MEMBERS], index->cuts, &fault,
+                              i->err));
+  if (fault == NULL) fault = gbti_known_fault(&index->info, (size_t)number[N_UNSEEN], index->cuts->schema);
+  return fault == NULL ? GBT_OK : damaged(i, fault);
 }
 
 /* Pages stand one behind the other in their files, each as long as the layout says. */
@@ -454,7 +470,7 @@ static gbt_status check_records(const byte_in *i) {
     const int64_t left = info->n_rows - (int64_t)p * info->page_rows;
     const int32_t n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
     const uint64_t at = before == NULL ? 0 : before->beg + gbti_record_room(before);
-    if (record->n_entries > UINT32_MAX || record->beg != at ||
+    if (record->n_entries > (info->layout.n_sparse > 0 ? UINT32_MAX : 0) || record->beg != at ||
         record->bytes != gbti_page_bytes(&info->layout, n_rows, record->n_entries))
       return damaged(i, "a page is not where it must be");
     if (record->codec > INT32_MAX || gbt_codec_name((int)record->codec) == NULL || record->stored > record->bytes ||
@@ -462,7 +478,8 @@ static gbt_status check_records(const byte_in *i) {
       return damaged(i, "a page has a fault");
     n_entries += record->n_entries;
   }
-  return n_entries == (uint64_t)info->n_entries ? GBT_OK : damaged(i, "its lists have a fault");
+  if (n_entries != (uint64_t)info->n_entries) return damaged(i, "its lists have a fault");
+  return info->bytes == gbti_known_bytes(info) ? GBT_OK : damaged(i, "its pages are not as large as it says");
 }
 
 /* This build can unpack them. */
@@ -497,6 +514,7 @@ gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, c
   out->note.bytes = take(&i, (uint64_t)number[N_NOTE], 1);
   if (out->note.bytes == NULL) return GBT_E_FORMAT;
   if (i.at != i.n) return damaged(&i, "foreign bytes follow");
+  GBT_TRY(check_parts(&i, number));
   GBT_TRY(check_records(&i));
   return check_codecs(&i);
 }

@@ -4,8 +4,8 @@
  *   the note
  *
  * Arrays of numbers and of structs without gaps stand as they are in memory, each beginning on a multiple of 8; texts
- * have their NUL. What is read is checked against the checksum, and for what must hold of every data set; it is not
- * guarded against somebody who makes a false one. */
+ * have their NUL. What is read is checked against the checksum, which finds damage, and by the rules of
+ * data/check.h: whoever made it, nothing in it leads out of bounds. */
 #ifndef GBT_DISK_INDEX_H
 #define GBT_DISK_INDEX_H
 

@@ -10,7 +10,8 @@
  * No threads of ours read ahead: the system is told what will be wanted next and brings it from the disk meanwhile. So
  * no thread lives between two calls.
  *
- * A page is checked when it is read first, and again only when its file was changed since: what decays on the disk
+ * A page is checked when it is read first, and again only when its file was changed since: its checksum, and that its
+ * codes and lists are those that its layout has (data/check.h), as a file may be anybody's. What decays on the disk
  * after that, with no write that the system knows of, is not found before the store is opened the next time.
  *
  * The lock guards `kept` and `known`: while the helpers of one pass read runs, the entering thread may poll, and the
@@ -23,6 +24,7 @@
 #include "../base/checksum.h"
 #include "../base/lock.h"
 #include "../base/parallel.h"
+#include "../data/check.h"
 #include "../data/page_impl.h"
 #include "page_bytes.h"
 
@@ -50,6 +52,7 @@ typedef struct span {
 typedef struct file_store {
   gbt_page_store base;
   gbti_page_files files;
+  gbti_page_limits limits;
   int32_t n_kept;
   frame **kept; /* n_kept; NULL until they are read */
   gbt_file_stamp *known; /* n_pages: of its file, when the page was found good; not settled: it is to be checked */
@@ -136,12 +139,12 @@ static gbt_status read_known(file_store *store, int32_t number, frame *f, int *s
   return GBT_OK;
 }
 
-/* The file is asked before it is read: a write that comes meanwhile makes it another one. */
-static gbt_status read_checked(file_store *store, int32_t number, frame *f, gbt_error *err) {
+/* *stamp: of the file before it is read, since a write that comes meanwhile makes it another one. */
+static gbt_status read_checked(file_store *store, int32_t number, frame *f, gbt_file_stamp *stamp, gbt_error *err) {
   const gbti_page_record *record = &store->files.record[number];
   const gbt_file *file = file_of(store, number);
   const uint64_t room = gbti_record_room(record);
-  const gbt_file_stamp stamp = gbt_file_stamp_of(file);
+  *stamp = gbt_file_stamp_of(file);
   gbt_checksum_lanes sum = gbt_checksum_begin();
   for (uint64_t at = 0, n; at < room; at += n) {
     n = room - at < PIECE_BYTES ? room - at : PIECE_BYTES;
@@ -150,7 +153,6 @@ static gbt_status read_checked(file_store *store, int32_t number, frame *f, gbt_
   }
   if (gbt_checksum_end(&sum, room) != record->checksum)
     return damaged(store, number, "its checksum does not match", err);
-  know(store, number, stamp);
   return GBT_OK;
 }
 
@@ -166,9 +168,10 @@ static gbt_status read_page(file_store *store, int32_t number, frame *f, uint8_t
   const gbti_page_info *info = &store->base.info;
   const gbti_page_record *record = &store->files.record[number];
   const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
+  gbt_file_stamp stamp = {.settled = 0};
   int same;
   gbt_status status = read_known(store, number, f, &same, err);
-  if (status == GBT_OK && !same) status = read_checked(store, number, f, err);
+  if (status == GBT_OK && !same) status = read_checked(store, number, f, &stamp, err);
   if (status != GBT_OK) return name_page(status, number, err);
   f->page.row_beg = (int64_t)number * info->page_rows;
   f->page.n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
@@ -179,6 +182,11 @@ static gbt_status read_page(file_store *store, int32_t number, frame *f, uint8_t
   }
   if (!gbti_page_take(&info->layout, record->n_entries, f->bytes, &f->page))
     return damaged(store, number, "its lists have a fault", err);
+  if (!same) {
+    const char *fault = gbti_page_fault(&info->layout, &store->limits, &f->page);
+    if (fault != NULL) return damaged(store, number, fault, err);
+    know(store, number, stamp);
+  }
   f->number = number;
   return GBT_OK;
 }
@@ -413,6 +421,7 @@ static void destroy(gbt_page_store *base) {
   }
   gbt_mem_free(&mem, store->kept);
   gbt_mem_free(&mem, store->known);
+  gbti_page_limits_free(&mem, &store->limits);
   gbti_page_files_free(&mem, &store->files);
   gbti_pages_free(&rest);
   gbt_lock_destroy(&store->lock);
@@ -475,8 +484,10 @@ gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, con
   gbt_status status = gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *store->kept, &store->kept, err);
   if (status == GBT_OK)
     status = gbt_mem_zeros(mem, (size_t)info->n_pages, sizeof *store->known, &store->known, err);
+  if (status == GBT_OK) status = gbti_page_limits_make(mem, &info->layout, &store->limits, err);
   if (status == GBT_OK && !gbt_lock_init(&store->lock)) status = gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
   if (status != GBT_OK) {
+    gbti_page_limits_free(mem, &store->limits);
     gbt_mem_free(mem, store->kept);
     gbt_mem_free(mem, store->known);
     gbt_mem_free(mem, store);

@@ -282,9 +282,10 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, gbt_ctx *ctx, int32_t n_col
   *out = block.schema;
   copy_columns(&block, col);
   copy_features(&block, feat);
-  GBT_ASSERT(gbt_feature_map_fault(*out) == NULL);
-  gbt_level_twins twins;
-  gbt_status status = gbt_schema_index(*out, ctx, &twins, err);
+  const char *fault = gbt_feature_map_fault(*out);
+  gbt_level_twins twins = {-1, -1, -1};
+  gbt_status status = fault != NULL ? gbt_fail(err, GBT_E_INTERNAL, "%s", fault)
+                                    : gbt_schema_index(*out, ctx, &twins, err);
   if (status == GBT_OK && twins.col >= 0) {
     const gbt_schema_column *f = &col[twins.col];
     status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level \"%s\" occurs twice (levels %d and %d)", f->name,

@@ -6,7 +6,7 @@
 #include "schema.h"
 
 /* gbt_schema_new() with these features, none with a table. Their types and projections are set here. ctx: asked now and
- * then whether to stop, NULL: never. */
+ * then whether to stop, NULL: never. GBT_E_INTERNAL when the map has a fault. */
 gbt_status gbt_schema_new_mapped(const gbt_mem *mem, gbt_ctx *ctx, int32_t n_columns, const gbt_schema_column *col,
                                  int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                                  gbt_error *err) GBT_MUST_CHECK;
