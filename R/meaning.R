@@ -127,6 +127,7 @@ with_declared <- function(x, data) {
 unit_text <- function(v) {
   unit <- unclass(attr(v, "units", exact = TRUE))
   part <- function(names) {
+    names <- as_utf8(names, "a unit") # package units leaves their encoding open
     each <- sort(unique(names), method = "radix")
     times <- tabulate(match(names, each))
     paste0(each, ifelse(times == 1L, "", paste0("^", times)), collapse = "*")
@@ -139,7 +140,8 @@ unit_text <- function(v) {
 # product of names.
 in_unit <- function(v, unit, name) {
   convert <- function() {
-    if (!grepl("^[[:alnum:]_%.*/^]+$", unit)) stop("this is not the text of a unit")
+    plain <- grepl("^[[:alnum:]_%.*/^\\x80-\\xff]+$", unit, perl = TRUE, useBytes = TRUE) # not ASCII: degrees, micro
+    if (!plain) stop("this is not the text of a unit")
     as.double(of_package("units", "set_units")(v, unit, mode = "standard"))
   }
   try_else(convert(), function(problem) {

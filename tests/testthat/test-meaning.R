@@ -183,6 +183,12 @@ test_that("new data in another unit are converted or refused, and training goes 
   expect_false(file.exists(file))
   speed <- units::set_units(1:2, "kg*m/s^2", mode = "standard")
   expect_identical(gbt:::unit_text(speed), "kg*m/s^2")
+  skip_if_not(l10n_info()[["UTF-8"]], "package units knows units beyond ASCII in UTF-8 alone")
+  celsius <- with_column(units::set_units(d$a, "degC", mode = "standard"))
+  kelvin <- with_column(units::set_units(celsius$a, "K", mode = "standard"))
+  expect_identical(predict(trained(celsius), celsius), predict(trained(d["a"]), d["a"]))
+  expect_identical(gbt:::in_unit(kelvin$a, gbt:::unit_of(trained(celsius)$feature_types), "a"),
+                   as.double(units::set_units(kelvin$a, "degC", mode = "standard")))
 })
 
 test_that("periods of lubridate are refused, durations are seconds", {
