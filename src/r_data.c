@@ -49,15 +49,23 @@ gbt_status r_make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const r_disk *di
   return status;
 }
 
+SEXP r_statistics_handle(SEXP frame) {
+  SEXP state = r_item(frame, "statistics");
+  return state == R_NilValue ? R_NilValue : r_model_handle(state, R_NilValue);
+}
+
+const gbt_schema *r_statistics(SEXP handle) {
+  return handle == R_NilValue ? NULL : gbt_model_schema(r_model_get(handle));
+}
+
 /* device: NULL, or as for r_cuda_api. disk: as for r_disk_arg. */
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device, SEXP disk) {
   /* 1 */
   gbt_table table;
   r_table(frame, &table);
-  SEXP statistics = r_item(frame, "statistics");
-  SEXP handle = PROTECT(statistics == R_NilValue ? R_NilValue : r_model_handle(statistics, R_NilValue));
-  if (statistics != R_NilValue) table.statistics = gbt_model_schema(r_model_get(handle));
+  SEXP handle = PROTECT(r_statistics_handle(frame));
+  table.statistics = r_statistics(handle);
   gbt_dataset_spec spec = {.table = &table,
                            .reference = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET),
                            .weight = r_arg_reals(weight, (R_xlen_t)table.n_rows, "weight"),

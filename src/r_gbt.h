@@ -219,4 +219,9 @@ r_disk r_disk_arg(SEXP disk);
 /* Zone 2: gbt_dataset_make, to memory or to the folders. Changes spec->sink. */
 gbt_status r_make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const r_disk *disk, gbt_dataset **out, gbt_error *err);
 
+/* The model to go on from whose level counts a frame's columns take, R_NilValue where it names none, and its schema or
+ * NULL. The caller keeps the handle as long as the schema is used. */
+SEXP r_statistics_handle(SEXP frame);
+const gbt_schema *r_statistics(SEXP handle);
+
 #endif

@@ -10,7 +10,7 @@
 typedef struct chunks {
   SEXP fn;    /* function(i, wanted): the frame of chunk i, from 1, or NULL behind the last one; wanted: columns that
                  are read, from 1, NULL: all */
-  SEXP frame; /* a list of one: that of the chunk that the engine has */
+  SEXP kept; /* a list: the frame of the chunk that the engine has, the model whose level counts are taken or NULL */
   SEXP token; /* where a jump goes on */
   gbt_table table;
   int number; /* chunks of this pass so far */
@@ -28,9 +28,13 @@ static SEXP call_fn(void *data) {
   if (c->wanted == NULL) wanted = R_NilValue;
   SEXP call = PROTECT(Rf_lang3(c->fn, number, wanted));
   SEXP frame = Rf_eval(call, R_GlobalEnv);
-  SET_VECTOR_ELT(c->frame, 0, frame);
+  SET_VECTOR_ELT(c->kept, 0, frame);
   vmaxset(c->top);
-  if (frame != R_NilValue) r_table(frame, &c->table);
+  if (frame != R_NilValue) {
+    r_table(frame, &c->table);
+    if (VECTOR_ELT(c->kept, 1) == R_NilValue) SET_VECTOR_ELT(c->kept, 1, r_statistics_handle(frame));
+    c->table.statistics = r_statistics(VECTOR_ELT(c->kept, 1));
+  }
   UNPROTECT(3);
   return R_NilValue;
 }
@@ -62,7 +66,7 @@ static gbt_status r_next(void *state, gbt_ctx *ctx, const gbt_table **chunk, gbt
     return gbt_fail(err, GBT_CANCELLED, "the function of chunks did not return");
   }
   R_UnwindProtect(call_fn, c, catch_jump, c, c->token);
-  if (VECTOR_ELT(c->frame, 0) != R_NilValue) *chunk = &c->table;
+  if (VECTOR_ELT(c->kept, 0) != R_NilValue) *chunk = &c->table;
   return GBT_OK;
 }
 
@@ -87,7 +91,7 @@ SEXP r_gbt_dataset_chunks(SEXP next, SEXP n_rows, SEXP reference, SEXP weight, S
   const r_disk to = r_disk_arg(disk);
   SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
   c.token = PROTECT(R_MakeUnwindCont());
-  c.frame = PROTECT(Rf_allocVector(VECSXP, 1));
+  c.kept = PROTECT(Rf_allocVector(VECSXP, 2));
   c.top = vmaxget();
   gbt_error err = {0};
   gbt_ctx ctx;

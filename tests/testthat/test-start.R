@@ -173,3 +173,20 @@ test_that("a batch may lack classes of the model, and have them in another order
   expect_identical(m$classes, c("2", "5", "7"))
   expect_error(on(1:100, numbers[1:100] + 1, objective = "softmax"), "its classes are", class = "gbt_error_argument")
 })
+
+test_that("level counts are those of the model to go on from, also of rows in chunks and files", {
+  x <- data.frame(f = letters[1 + (1:90 * 7) %% 4], a = sin(1:90))
+  y <- x$a + match(x$f, letters)
+  first <- gbt_train(x, y, nrounds = 3, level_counts = TRUE, threads = 1)
+  later <- x[c(60:20, 1:9), ]
+  later$f[1:20] <- "a" # other counts
+  file <- withr::local_tempfile(fileext = ".csv")
+  write.csv(transform(later, a = sprintf("%.17g", a)), file, row.names = FALSE, quote = FALSE)
+  want <- gbt_train(later, later$a, init_model = first, nrounds = 2, threads = 1)
+  for (form in list(later, in_parts(later, 13), in_parts(later, 50), gbt_files(file))) {
+    for (folder in list(NULL, withr::local_tempdir())) {
+      d <- gbt_data(form, init_model = first, path = folder, threads = 1)
+      same_state(gbt_train(d, later$a, init_model = first, nrounds = 2, threads = 1), want)
+    }
+  }
+})
