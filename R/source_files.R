@@ -254,7 +254,8 @@ names_of_record <- function(bytes, path, sep, how) {
     try_else(fread_records(bytes, doubled, sep, how, colClasses = "character", na.strings = NULL), fail),
     warning = fail)
   names <- as_utf8(unlist(names, use.names = FALSE), sprintf("a column name of \"%s\"", path))
-  names[names == ""] <- paste0("V", which(names == ""))
+  empty <- which(names == "") # V2 for the second column, or V2.1 where another one is called V2
+  names[empty] <- utils::tail(make.unique(c(names[names != ""], sprintf("V%d", empty))), length(empty))
   if (anyDuplicated(names)) {
     stop_data(sprintf("\"%s\" has two columns called `%s`", path, names[anyDuplicated(names)]), "x")
   }

@@ -115,6 +115,7 @@ test_that("what a column is does not depend on blocks", {
   expect_type(whole(c("a,b", "3000000000,1", "1,3"))$a, "double")
   expect_type(whole(c("", "a,b", "", "TRUE,1", "1,3"))$a, "character")
   expect_type(whole(c("a", "1", "", "3"))$a, "integer")
+  expect_named(whole(c("V2,,x,", "1,2,3,4")), c("V2", "V2.1", "x", "V4"))
   expect_identical(whole(c("a,b", "TRUE,T", "false,F", "True,T", ",T"))$a, c(TRUE, FALSE, TRUE, NA))
   expect_identical(whole(c("a,b", "0x1.8p3,1", "3,1", "-0x1p-1,2"))$a, c(12, 3, -0.5))
   expect_identical(whole(c("a,b", "\"NA\",1", "\"3\",1", "4,2"))$a, c(NA, 3L, 4L))
