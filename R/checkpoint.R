@@ -55,8 +55,9 @@ stop_checkpoint <- function(e) {
   stop(e)
 }
 
-# What keep_checkpoint() keeps beside the engine's state, whoever wrote the bytes: how the training ended, the values of
-# the user's metrics, round by round and then metric by metric, and the names of all columns of the log.
+# What keep_checkpoint() keeps together with the engine's state, checked, as anybody may have written the file: how the
+# training ended, the values of the user's metrics, round by round and then metric by metric, and the names of all
+# columns of the log.
 checkpoint_note <- function(bytes, file) {
   note <- values_of_bytes(bytes, c("why", "own", "columns"), file, "remove it to begin anew")
   good <- is_text(note$why) && is.double(note$own) && is.null(names(note$own)) && is_texts(note$columns)

@@ -2,17 +2,17 @@
 
 #' @name gbt_train
 #' @section Weights of rows:
-#' Cuts of numeric columns are quantiles of all rows by `weights`. `class_weights` and `mask` do not change them, so a
-#' model is the same, to the last bit, whether the data are a data frame, a matrix, a [gbt_data()] with the same
-#' `weight`, one in a folder or in chunks, or a fold of [gbt_cv()]. (A [gbt_data()] has its cuts already: `weights` that
-#' [gbt_train()] gets with it do not change these.)
+#' Cuts of numeric columns are quantiles of all rows, weighted by `weights`. `class_weights` and `mask` do not change
+#' them. So the model is the same, to the last bit, for a data frame, a matrix, a [gbt_data()] with the same `weight`
+#' (in memory, in a folder or in chunks), and for a fold of [gbt_cv()]. (A [gbt_data()] has its cuts already: `weights`
+#' that [gbt_train()] gets with it do not change them.)
 #'
-#' Rows of weight 0 take no part in training: they are not drawn, not held out by `valid` as a share or to find the
-#' number of rounds, and not counted, by rules (see Defaults), `min_data_in_leaf`, statistics of categories, orders of
-#' rows or `nobs()`. Functions of yours do not see them. The model is that of the data without these rows, but for what
-#' is known of columns: their classes and levels, the classes of the response, `level_counts` and the order of levels
-#' (which decides between splits that gain the same, and has a part in what is drawn) are those of all rows. In
-#' [gbt_cv()] such rows are in folds for their predictions alone.
+#' Rows of weight 0 take no part in training. They are not drawn, and not held out by `valid` as a share or to find the
+#' number of rounds. Rules (see Defaults), `min_data_in_leaf`, statistics of categories, orders of rows and `nobs()` do
+#' not count them, and your own functions do not get them. The model is the same as without these rows, with one
+#' exception: the levels of columns and their order, the classes of the response, and `level_counts` come from all rows.
+#' (The order of levels decides between splits with the same gain and has a part in random draws.) In [gbt_cv()] these
+#' rows get predictions.
 NULL
 
 # What other packages call it, in our terms: list(class_weights = ), empty where nothing is asked for. typed: the name

@@ -19,7 +19,7 @@ checking <- function() {
   nzchar(value) && value != "false"
 }
 
-# The share of the machine that others leave to this process: limits of the default alone, NA where there is none.
+# Limits that the environment sets for this process. They hold for the default number only; NA: no such limit.
 # Package future sets `mc.cores` in its workers; package parallel takes it from MC_CORES when it is loaded.
 thread_shares <- function() {
   c(

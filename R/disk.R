@@ -38,8 +38,8 @@ check_folders <- function(path) {
   }
 }
 
-# The folders of a data set that is to be written. The engine finds out whether they can be written to; what is plainly
-# wrong is said before rows are read, which may take hours.
+# The folders of a data set that is to be written. The engine finds out whether they can be written to. What is
+# plainly wrong is an error here, before rows are read, which may take hours.
 check_new_folders <- function(path) {
   check_folders(path)
   full <- full_paths(path)
@@ -48,7 +48,7 @@ check_new_folders <- function(path) {
     fail("\"%s\" holds a data set already; open it, or give another folder for this one", 1L)
   }
   no_folder <- suppressWarnings(file.exists(full) & !dir.exists(full))
-  if (any(no_folder)) fail("\"%s\" is a file; give a folder, which is made where there is none", which(no_folder)[1L])
+  if (any(no_folder)) fail("\"%s\" is a file; give a folder (a new one is created)", which(no_folder)[1L])
   closed <- suppressWarnings(dir.exists(full) & file.access(full, 2L) != 0L)
   if (any(closed)) fail("cannot write to the folder \"%s\"; give another one", which(closed)[1L])
 }
@@ -79,7 +79,7 @@ kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_b
 folder_doubles <- c("weight", "offset", "time", "group")
 
 # These fields as plain vectors, for values_bytes(): the label by label_values(), a matrix of offsets with its number of
-# columns beside it, the mark of a model as whole numbers.
+# columns as another field, the mark of a model as whole numbers.
 folder_values <- function(fields) {
   out <- stats::setNames(lapply(kept_fields, function(name) fields[[name]]), kept_fields)
   out["label"] <- list(label_values(out$label))
@@ -89,7 +89,7 @@ folder_values <- function(fields) {
   out
 }
 
-# The fields of a gbt_data of n rows from the bytes that a folder keeps, whoever wrote them: plain vectors, with the
+# The fields of a gbt_data of n rows from the bytes in a folder, which anybody may have written: plain vectors, with the
 # classes that they had. What else they must be is checked by data_fields_good().
 fields_of_folder <- function(bytes, n, path) {
   bad <- function() stop_values(path, "make the folder again with gbt_data(path = )")
@@ -117,8 +117,9 @@ fields_of_folder <- function(bytes, n, path) {
 #' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
 #' file and the page, when it is read first, or later when its file was changed meanwhile.
 #'
-#' Opening a folder runs no code, whoever made it, and what it says is checked before it is used: a folder that was made
-#' to harm gives an error or a wrong model. Nobody may write to it meanwhile, see `SECURITY.md` in the sources.
+#' Opening a folder never runs code from it, and what the folder holds is checked before it is used: a folder that was
+#' made to do harm gives an error or a wrong model. Nobody may write to it in the meantime, see `SECURITY.md` in the
+#' sources.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:

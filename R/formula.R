@@ -38,7 +38,7 @@ formula_read <- function(formula, data, given, na.action, env) {
   on_right <- if (is.null(plain)) any(vapply(parts$features, identical, NA, lhs)) else
     is.name(lhs) && as.character(lhs) %in% features
   if (on_right) {
-    stop_argument(sprintf("the response `%s` stands on the right side of the formula as well", expression_text(lhs)),
+    stop_argument(sprintf("the response `%s` is on the right side of the formula as well", expression_text(lhs)),
                   "formula")
   }
   parts$offset <- with_constants(parts$offset, data, from)
@@ -53,14 +53,7 @@ formula_read <- function(formula, data, given, na.action, env) {
   built$x <- with_declared(built$x, given_data)
   at <- places_of_variables(parts$offset, names(data))
   offset <- Map(function(e, at) learn_term(e, columns_at(data, at), data, from), parts$offset, at)
-  design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
-  code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
-  if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
-  texts <- c(design$features, design$offset)
-  terms <- Map(function(text, code) list(text = text, e = parse_design(text), code = code), unname(texts),
-               as.logical(code))
-  terms <- Filter(function(term) is.call(term$e), unname(terms))
-  design <- c(design, term_conditions(terms, lhs, data, from))
+  design <- new_design(built, offset, lhs, data, from)
   warn_of_other_rows(design, built$x, data)
   out <- c(list(x = built$x, y = evaluate_part(lhs, data, from)),
            lapply(given[setdiff(row_arguments, "exposure")], function(evaluate) evaluate(data)))
@@ -84,6 +77,18 @@ formula_read <- function(formula, data, given, na.action, env) {
   if (!identical(formula[[2L]], lhs)) formula[[2L]] <- lhs
   out$formula <- formula_text(formula)
   out
+}
+
+# What a model keeps of its terms. built: of evaluate_features(); offset: list of learn_term().
+new_design <- function(built, offset, lhs, data, from) {
+  design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
+  code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
+  if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
+  texts <- c(design$features, design$offset)
+  terms <- Map(function(text, code) list(text = text, e = parse_design(text), code = code), unname(texts),
+               as.logical(code))
+  terms <- Filter(function(term) is.call(term$e), unname(terms))
+  c(design, term_conditions(terms, lhs, data, from))
 }
 
 # The text of a formula as it was written; where that would lose digits of numbers, the exact one.

@@ -145,7 +145,7 @@ needs_all_terms <- function(read) {
 
 read_terms <- function(formula, data = NULL) {
   try_else(stats::terms(eval(formula), data = data), function(problem) {
-    stop_argument(sprintf("R's terms() cannot read the formula: %s; arithmetic with numbers stands in I(), %s",
+    stop_argument(sprintf("R's terms() cannot read the formula: %s; write arithmetic with numbers in I(), %s",
                           conditionMessage(problem), "such as I(2 * a)"), "formula")
   })
 }

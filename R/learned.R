@@ -1,5 +1,5 @@
-# Why a training has learned nothing, or has ended for a reason that its user would not guess: one warning for a call,
-# whatever the number of rounds and folds, and a line of print(model).
+# Why a training has learned nothing, or has ended for a reason that its user would not guess: one warning for each
+# call, whatever the number of rounds and folds, and a line of print(model).
 #
 #   reason    NULL, or list(kind = , text = ): the class of the warning, and what it says; of_rows = TRUE: for lack of
 #             rows or of different responses, which is no surprise in some of many folds

@@ -8,20 +8,20 @@
 #' @rdname gbt_train
 #' @section Classes of columns:
 #' Columns are numbers, logical values, factors, texts, `Date`, `POSIXct`, `POSIXlt`, `difftime`, `integer64` (package
-#' bit64), and durations of lubridate. Times without a date (`difftime`) and columns with units (package units) keep
-#' their unit in the model: new data in another unit are converted, or refused. Codes that a column declares as missing
-#' (`haven::labelled_spss()`, `na_values` and `na_range`), and tagged `NA`, are missing, in predictors as in the
-#' response, weights and all else; a model remembers the codes of its columns of numbers, so that plain new data are
-#' read the same way. Other classes over numbers are taken where `as.double()` gives the same numbers. An S4 object that
-#' gbt does not know, such as a period of lubridate, is an error that names the column, as are lists, complex numbers
-#' and bytes.
+#' bit64), and durations of lubridate. Time differences (`difftime`) and columns with units (package units) keep their
+#' unit in the model: new data in another unit are converted, or refused. Codes that a column declares as missing
+#' (`haven::labelled_spss()`, `na_values` and `na_range`), and tagged `NA`, are missing: in predictors, the response,
+#' weights and all else. A model remembers the codes of its numeric columns, so plain numbers in new data are read the
+#' same way. Value labels mean nothing to gbt: a labelled column is numbers; `haven::as_factor()` makes it a factor.
+#' Other classes over numbers are accepted where `as.double()` gives the same numbers. An S4 object that gbt does not
+#' know, such as a period of lubridate, is an error that names the column, and so are lists, complex numbers and bytes.
 #' @name gbt_train
 NULL
 
 # S4 classes over numbers that are values by themselves: seconds, and nanoseconds since 1970.
 known_s4 <- c("Duration", "Interval", "nanotime", "nanoduration")
 
-# Classes whose meaning R/encode.R knows, and which nobody need ask.
+# Classes whose meaning R/encode.R knows, so that they are not compared with as.double().
 known_s3 <- c("factor", "Date", "POSIXct", "POSIXlt", "difftime", "integer64", "units")
 
 # The vector as its class means it, with NA for what it declares to be missing; else an error. what: how a message calls
@@ -56,7 +56,7 @@ numbers_of_class <- function(v, what, subject) {
   plain <- as.vector(unclass(v))
   meant <- try_else(suppressWarnings(as.double(v)), function(problem) NULL)
   if (length(meant) != length(plain) || !identical(is.na(meant), is.na(plain)) || any(meant != plain, na.rm = TRUE)) {
-    stop_data(sprintf(paste("%s is of class \"%s\", and the numbers that lie in it are not those of as.double();",
+    stop_data(sprintf(paste("%s is of class \"%s\", whose stored numbers differ from those of as.double();",
                             "convert it to numbers, texts or times first"), what, class(v)[1L]), subject)
   }
   gone <- try_else(suppressWarnings(is.na(v)), function(problem) NULL)

@@ -346,14 +346,14 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
 params_in_use <- function(model) {
   params <- model$params
   is <- function(name, value) identical(params[[name]], value)
-  at_ease <- function(name) isTRUE(params[[name]] == engine_defaults()[[name]])
+  at_default <- function(name) isTRUE(params[[name]] == engine_defaults()[[name]])
   statistics <- length(target_columns(params[["cat_method"]])) > 0L
   idle <- c(
     if (!is("sampling_method", "goss")) c("top_rate", "other_rate"),
     if (!is("sampling_method", "mvs")) "mvs_reg",
     if (!is("sampling_method", "bayesian")) "bagging_temperature",
     if (!is("boosting", "dart")) c("rate_drop", "skip_drop", "max_drop", "normalize_type"),
-    if (at_ease("model_shrink_rate")) c("model_shrink_rate", "model_shrink_mode"),
+    if (at_default("model_shrink_rate")) c("model_shrink_rate", "model_shrink_mode"),
     if (model$objective != "softmax") c("softmax_hessian", "multi_strategy"),
     if (!"factor" %in% column_kinds(model)) {
       c("max_cat_onehot", "cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")
@@ -361,7 +361,7 @@ params_in_use <- function(model) {
     if (!statistics) {
       c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "model_size_reg")
     },
-    Filter(at_ease, c("path_smooth", "max_delta_step", "random_strength", "extra_trees", "leaf_iterations",
+    Filter(at_default, c("path_smooth", "max_delta_step", "random_strength", "extra_trees", "leaf_iterations",
                       "tail_rounds", "grad_bits", "num_parallel_tree"))
   )
   params[setdiff(names(params), idle)]

@@ -69,7 +69,7 @@ not_offered <- local({
            "map_eval_at group_weight subgroup_id pairs pairs_weight position group_column query_column"), ranking)
   no("label_lower_bound label_upper_bound aft_loss_distribution aft_loss_distribution_scale",
      "survival objectives are not offered")
-  no("family", "the distribution of the response is said by `objective`, such as `objective = \"poisson\"`")
+  no("family", "`objective` names the distribution of the response, such as `objective = \"poisson\"`")
   no("posterior_sampling langevin", "stochastic gradient Langevin boosting is not offered", FALSE)
   no("diffusion_temperature", "stochastic gradient Langevin boosting is not offered")
 

@@ -171,8 +171,8 @@ gzip_writer <- function(draft, most = 2^20) {
   list(put = put, end = end)
 }
 
-# See RFC 1952: a head, the deflated bytes, their CRC-32 and their number. memCompress() has two bytes before what is
-# deflated, and four behind it.
+# See RFC 1952: a head, the deflated bytes, their CRC-32 and their number. memCompress() puts two bytes before the
+# deflated ones, and four after them.
 gzip_member <- function(bytes) {
   packed <- memCompress(bytes, "gzip")
   c(as.raw(c(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)), packed[3:(length(packed) - 4L)], .Call(C_gbt_gzip_tail, bytes))

@@ -198,9 +198,9 @@ bytes_to_save <- function(model) {
 #' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
 #' warning of class `gbt_warning_save` that names it.
 #'
-#' A model of a recipe (`gbt_train(recipe, data)`) is an error, as predictions need the recipe and a file cannot keep
-#' it. [saveRDS()] keeps both. With `drop_recipe = TRUE` the model alone is saved: bake rows yourself before you
-#' predict, or keep the recipe elsewhere and put it back: `model$recipe <- readRDS(...)`.
+#' To save a model of a recipe (`gbt_train(recipe, data)`) is an error, since predictions need the recipe and a file
+#' cannot keep it. [saveRDS()] keeps both. `drop_recipe = TRUE` saves the model without its recipe: bake rows yourself
+#' before you predict, or keep the recipe in another file and put it back: `model$recipe <- readRDS(...)`.
 #'
 #' What is read is checked from the first byte to the last: a file that was cut off or changed is an error of class
 #' `gbt_error_format`.

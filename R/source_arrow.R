@@ -72,6 +72,6 @@ open_batches <- function(reader, once, n_rows) {
     chunk
   }
   list(pull = pull, close = function() NULL, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the batches, behind row %.0f", rows), name = function() "the batches",
+       where = function() sprintf("the batches, after row %.0f", rows), name = function() "the batches",
        rows = function() rows, hint = "")
 }

@@ -6,8 +6,8 @@
 # The rule, the same for any size of blocks: a number with a fraction or an exponent becomes the nearest double, so
 # 1e-400 becomes 0. A whole number that is written out must be exact in a double. A number beyond all doubles (1e400)
 # and a whole number that is not exact are errors, unless their column is one of texts: `texts` names it, or another
-# field of it is no number. Which of these a column is, is known behind the last block, so parse_block() only notes the
-# first such number of each column, and whoever reads the chunks raises the error: see refuse_lost_numbers().
+# field of it is no number. What a column is, is known after the last block, so parse_block() only notes the first
+# such number of each column, and the reader of the chunks raises the error: see refuse_lost_numbers().
 
 # Numbers as fread() may not read them: 16 digits and more, exponents of three digits and more, very long, or
 # hexadecimal.

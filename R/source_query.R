@@ -155,7 +155,7 @@ fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
     as.data.frame(chunk)
   }
   list(pull = pull, close = close, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the query, behind row %.0f", rows), name = function() "the query",
+       where = function() sprintf("the query, after row %.0f", rows), name = function() "the query",
        rows = function() rows, hint = "")
 }
 
@@ -202,6 +202,6 @@ open_duckdb <- function(how) {
   }
   good <- TRUE
   list(pull = pull, close = drop, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the query, behind row %.0f", rows), name = function() "the query",
+       where = function() sprintf("the query, after row %.0f", rows), name = function() "the query",
        rows = function() rows, hint = "")
 }

@@ -10,12 +10,13 @@
 #            missing values there; other terms see new levels after those of training. No such entry when there are none
 
 #' @section Terms in new data:
-#' Computed terms of a formula, such as `as.integer(f)` or `format(t, "%H")`, see columns of new data as they were in
-#' training: factors, and texts in their place, by the levels of training, times in the time zone of training, and time
-#' differences in its unit. New levels are missing values where a term depends on the order of levels, as
-#' `as.integer(f)` does. A column of another kind is an error. Terms have the values of training in sessions with
-#' another locale, time zone or `options(scipen = , digits = , OutDec = )`, too; a locale that a system lacks gives a
-#' warning (class `gbt_warning_formula`). A term that has no text that can be read again is refused in training.
+#' Computed terms of a formula, such as `as.integer(f)` or `format(t, "%H")`, see the columns of new data as they saw
+#' those of training: factors (and texts in their place) with the levels of training, times in the time zone and time
+#' differences in the unit of training. A new level is a missing value in a term that depends on the order of levels,
+#' such as `as.integer(f)`. A column of another kind is an error. Terms have the same values as in training in sessions
+#' with another locale, time zone or `options(scipen = , digits = , OutDec = )`; if the system does not have the locale
+#' of training, there is a warning (class `gbt_warning_formula`). A term that cannot be written as text and read again
+#' is an error in training.
 #' @rdname gbt_train
 #' @name gbt_train
 NULL

@@ -6,22 +6,23 @@
 # bake(model$recipe, data) carry a mark (class and attribute "gbt_baked", as functions of R keep one or the other) and
 # are taken as they are.
 #
-# A recipe is code, so a model file never has one: gbt_save() refuses, and what a file calls `recipe` is no object of
-# class "recipe", which alone counts.
+# A recipe is code, so a model file never has one: gbt_save() refuses, and what a file calls `recipe` has not the
+# class "recipe" and does not count.
 
 #' @rdname gbt_train
 #' @section Recipes:
-#' `gbt_train(recipe, data)` trains the recipe by `recipes::prep()` on `data` and takes the columns of the baked rows
-#' by their roles: predictors, one outcome, case weights. The model keeps the trained recipe, and
-#' [predict()][predict.gbt], [gbt_evaluate()] and all other functions that take data bake them first: give *raw* rows,
-#' as the recipe was written for. Rows that were baked by `recipes::bake(model$recipe, data)` or
-#' `recipes::juice(model$recipe)` are known as such and not baked again. Rows that were baked by another recipe are
-#' not: they would be baked twice. Explanations ([gbt_shap()], [gbt_partial()], ...) are of the baked columns, whose
-#' names they take. `valid` has raw rows as well; `gbt_train(init_model$recipe, data, init_model = )` goes on with a
-#' model by its recipe, which is not trained anew. In [gbt_cv()] and [gbt_tune()] the recipe is trained once, on all
-#' rows. [gbt_save()] cannot keep a recipe; [saveRDS()] does. A recipe that puts new rows in another order
-#' (`step_arrange()` without `skip = TRUE`) is an error; one that makes the columns of a row from other rows
-#' (`step_lag()`) gives a warning of class `gbt_warning_recipe`.
+#' `gbt_train(recipe, data)` trains the recipe with `recipes::prep()` on `data` and takes the columns of the baked rows
+#' by their roles: predictors, one outcome, case weights. The model keeps the trained recipe.
+#' [predict()][predict.gbt], [gbt_evaluate()] and all other functions that take data bake the data first, so give *raw*
+#' rows, as they were before the recipe; `valid` has raw rows, too. Rows from `recipes::bake(model$recipe, data)` or
+#' `recipes::juice(model$recipe)` carry a mark and are not baked again. Rows that you baked with another recipe have no
+#' mark, so they would be baked twice, with wrong results.
+#'
+#' Explanations ([gbt_shap()], [gbt_partial()], ...) are about the baked columns; use the names of these.
+#' `gbt_train(init_model$recipe, data, init_model = )` goes on from a model, with its recipe as it is. In [gbt_cv()] and
+#' [gbt_tune()] the recipe is trained once, on all rows. [gbt_save()] cannot keep a recipe; [saveRDS()] can.
+#' A recipe that puts new rows in another order (`step_arrange()` without `skip = TRUE`) is an error; one that makes the
+#' columns of a row from other rows (`step_lag()`) gives a warning of class `gbt_warning_recipe`.
 #' @export
 gbt_train.recipe <- function(x, data = NULL, ...) {
   if (is.null(data)) stop_argument("`data` is missing: gbt_train(recipe, data)", "data")
@@ -103,11 +104,11 @@ columns_of_role <- function(ready, role, rows) {
   intersect(roles$variable[roles$role %in% role], names(rows))
 }
 
-# The recipe by which the rows of a model that is gone on with are baked: its own. Another one would give its trees
-# columns on another scale.
+# Going on from a model bakes rows by the recipe of this model: another one would give its trees columns on another
+# scale.
 recipe_of_init <- function(given, its) {
   if (identical(given, its)) return(its)
-  stop_argument(paste("`init_model` was trained by a recipe of its own, which its trees need: go on by",
+  stop_argument(paste("`init_model` was trained by another recipe, which its trees need: go on by",
                       "gbt_train(init_model$recipe, data, init_model = init_model)"), "init_model")
 }
 

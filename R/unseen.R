@@ -3,9 +3,8 @@
 #' Rows with levels that training did not have
 #'
 #' Levels of factors and texts that are new in validation or prediction data are taken as `unseen` of [predict.gbt()]
-#' and [gbt_data()] says, without a word: they belong to the life of a model. (Where all values of a column are new,
-#' [predict.gbt()] warns.) This function tells how many there are,
-#' by column, before or after a prediction. Missing values are no levels and do not count.
+#' and [gbt_data()] says, without a message, as they are common. ([predict.gbt()] warns if all values of a column are
+#' new.) This function counts them by column, before or after a prediction. Missing values do not count.
 #'
 #' @param object A model, or a [gbt_data()] that was made with a `reference`, whose rows are counted.
 #' @param newdata With a model: the rows to count, as for [predict.gbt()].
@@ -38,8 +37,8 @@ unseen_of <- function(info) {
   stats::setNames(info$unseen[has], info$names[has])
 }
 
-# A column none of whose values is known says that it is coded otherwise than in training ("01" for "1", labels for
-# codes). Of a few rows it says nothing.
+# A column without any known value is probably coded in another way than in training ("01" for "1", labels for codes).
+# A few rows may have new levels by chance.
 rows_to_warn_of_unseen <- 20
 
 warn_unseen <- function(object, frame, threads) {

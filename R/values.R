@@ -6,8 +6,8 @@ values_bytes <- function(fields) {
   .Call(C_gbt_values_write, do.call(c, c(list(list()), unname(Map(pack, fields, names(fields))))))
 }
 
-# The fields of these names. Whoever wrote the bytes: a gbt_error_format, whose message ends with `advice`, says that
-# they are none. What the values are is for the caller to check.
+# The fields of these names. Bytes of another form are a gbt_error_format, whose message ends with `advice`. The caller
+# checks the values.
 values_of_bytes <- function(bytes, names, file, advice) {
   tryCatch({
     values <- .Call(C_gbt_values_read, bytes)
@@ -37,7 +37,7 @@ label_values <- function(label) {
   list(kind = coded$response, value = value, classes = coded$classes)
 }
 
-# The response of n rows, by whoever wrote the values; bad: called where they are none.
+# The response of n rows from values that anybody may have written; bad: called where they are no response.
 label_of_values <- function(x, n, bad) {
   if (is.null(x)) return(NULL)
   if (!is.list(x) || !identical(names(x), c("kind", "value", "classes"))) bad()

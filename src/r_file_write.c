@@ -5,7 +5,7 @@
  *   .gbt-HASH-PID-TIME.tmp   HASH is of the target's name. It is locked until it has its final name (r_file_temp.c)
  *
  *   open    what a link leads to is the target; only a file may be there, whose mode is kept
- *   put     bytes go behind one another, as many times as one likes, with looks at Ctrl-C and time limits
+ *   put     appends bytes, any number of times; Ctrl-C and time limits end it
  *   end     the target has its name. Without it the draft is removed: by drop, by the handle's finalizer, or, after a
  *           crash, by the next one who writes the same target */
 #include "r_file.h"

@@ -69,7 +69,7 @@ test_that("a term and a column that has its text for a name are two", {
   names(d)[6L] <- "log(y)"
   m <- fit_named(log(y) ~ `log(y)` + a, d) # the column is not the response
   expect_identical(m$feature_names, c("log(y)", "a"))
-  expect_error(fit_named(log(y) ~ log(y) + a, d), "stands on the right side", class = "gbt_error_argument")
+  expect_error(fit_named(log(y) ~ log(y) + a, d), "is on the right side", class = "gbt_error_argument")
 })
 
 test_that("terms without a text are refused in training, and the term is named", {

@@ -91,7 +91,7 @@ test_that("a model of a recipe refuses rows that it cannot bake", {
                  class = "gbt_error_argument")
     expect_error(gbt_data(d[2:3], init_model = m), "`init_model` was trained by a recipe", class = "gbt_error_argument")
     other <- r
-    expect_error(train_recipe(other, d, init_model = m), "trained by a recipe of its own", class = "gbt_error_argument")
+    expect_error(train_recipe(other, d, init_model = m), "trained by another recipe", class = "gbt_error_argument")
   })
 })
 

@@ -13,7 +13,7 @@ typedef struct values_head {
 } values_head;
 
 typedef struct entry_head {
-  uint32_t kind, n_name; /* gbt_meta_kind; bytes of the name with the zero behind it */
+  uint32_t kind, n_name; /* gbt_meta_kind; bytes of the name with its final zero */
   uint64_t n, n_bytes;   /* values; bytes of them */
 } entry_head;
 
@@ -109,7 +109,7 @@ static gbt_status damaged(gbt_error *err, const char *what) {
   return gbt_fail(err, GBT_E_FORMAT, "the values that are kept in the file are damaged: %s", what);
 }
 
-/* Where the next n bytes lie; zeros are behind them. NULL after a failure, which is GBT_E_FORMAT. */
+/* Where the next n bytes lie; zeros follow them. NULL after a failure, which is GBT_E_FORMAT. */
 static const uint8_t *take(byte_in *in, uint64_t n) {
   const uint8_t *from = in->at;
   if (n > (uint64_t)(in->end - in->at)) {
@@ -123,7 +123,7 @@ static const uint8_t *take(byte_in *in, uint64_t n) {
 static gbt_status read_head(byte_in *in, size_t n_bytes, uint64_t *n_entries) {
   values_head head;
   if (n_bytes < sizeof head || memcmp(in->at, MAGIC, sizeof head.magic) != 0)
-    return damaged(in->err, "they are none, or of an older version of gbt");
+    return damaged(in->err, "they have another form, or an older version of gbt wrote them");
   memcpy(&head, in->at, sizeof head);
   in->at += sizeof head;
   if (head.version != VERSION)
@@ -147,10 +147,10 @@ static gbt_status read_texts(const uint8_t *values, const entry_head *head, cons
     memcpy(&size, values + 4 * i, sizeof size);
     text[i] = size == 0 ? NULL : (const char *)at;
     if (size == 0) continue;
-    if (size > (uint64_t)(end - at) || !is_text(text[i], size)) return damaged(err, "a text is none");
+    if (size > (uint64_t)(end - at) || !is_text(text[i], size)) return damaged(err, "a text is not valid");
     at += size;
   }
-  return at == end ? GBT_OK : damaged(err, "there are bytes of no text");
+  return at == end ? GBT_OK : damaged(err, "there are bytes after the last text");
 }
 
 /* The next entry. texts: where the pointers to its texts go; NULL: they are only counted. */
@@ -188,7 +188,7 @@ gbt_status gbt_values_read(const gbt_mem *mem, const uint8_t *bytes, size_t n_by
   if (n_entries > INT32_MAX || n_entries > n_bytes) return damaged(err, "there are too many entries");
   const byte_in first = in;
   for (uint64_t i = 0; i < n_entries; i++) GBT_TRY(read_entry(&in, NULL, NULL, &n_texts));
-  if (in.at != in.end) return damaged(err, "there are bytes of no entry");
+  if (in.at != in.end) return damaged(err, "there are bytes after the last entry");
   gbt_meta *entry;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)n_entries * sizeof *entry + (size_t)n_texts * sizeof(char *), 1, &entry, err));
   const char **texts = (const char **)(void *)(entry + n_entries);

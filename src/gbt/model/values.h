@@ -4,7 +4,7 @@
  *   entry  kind, length of the name, number of values, bytes of the values; the name; the values
  *
  * Everything begins on a multiple of 8 bytes, zeros between. Numbers lie as they are in memory (little-endian). Texts
- * are UTF-8: first the bytes of each with the zero behind it, as 32-bit numbers, 0 for a missing text; then the texts.
+ * are UTF-8: first the bytes of each with its final zero, as 32-bit numbers, 0 for a missing text; then the texts.
  * There is no checksum: the file around the values has one. */
 #ifndef GBT_MODEL_VALUES_H
 #define GBT_MODEL_VALUES_H
@@ -16,8 +16,8 @@
 gbt_status gbt_values_write(const gbt_mem *mem, const gbt_meta *entry, int32_t n, uint8_t **out, size_t *n_bytes,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* The entries of bytes that nobody vouches for, in one block: free *out with gbt_mem_free. They look into the bytes,
- * which are borrowed, begin on a multiple of 8, must outlive them and not change. GBT_E_FORMAT for what
+/* The entries of bytes that anybody may have written, in one block: free *out with gbt_mem_free. They point into the
+ * bytes, which are borrowed, begin on a multiple of 8, must outlive them and not change. GBT_E_FORMAT for what
  * gbt_values_write() did not write, or another version of it. */
 gbt_status gbt_values_read(const gbt_mem *mem, const uint8_t *bytes, size_t n_bytes, gbt_meta **out, int32_t *n,
                            gbt_error *err) GBT_MUST_CHECK;
