@@ -277,5 +277,6 @@ found_text <- function(found) {
 
 # What is told between the two trainings.
 found_line <- function(found, nrounds, n) {
-  sprintf("%s: %s rounds on all %s rows", found_text(found), with_commas(nrounds), with_commas(n))
+  sprintf("%s: %s round%s on all %s rows", found_text(found), with_commas(nrounds), if (nrounds == 1) "" else "s",
+          with_commas(n))
 }

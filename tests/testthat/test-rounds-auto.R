@@ -355,3 +355,9 @@ test_that("every small number of rows is trained on", {
   m <- suppressMessages(gbt_train(small$x[1:21, ], lone, threads = 1))
   expect_identical(m$classes, levels(lone))
 })
+
+test_that("one round is a round", {
+  found <- list(by = "none")
+  expect_match(gbt:::found_line(found, 1, 2000), ": 1 round on all 2,000 rows", fixed = TRUE)
+  expect_match(gbt:::found_line(found, 1000, 9), ": 1,000 rounds on all 9 rows", fixed = TRUE)
+})
