@@ -179,7 +179,7 @@ is_design <- function(x) {
   if (is.null(x)) return(TRUE)
   texts <- function(x) is.null(x) || is_texts(x)
   if (!is.list(x) || is.object(x)) return(FALSE)
-  parts <- c("features", "offset", intersect(c("code", "columns", "levels", "coded", "settings"), names(x)))
+  parts <- c("features", "offset", intersect(c("code", "columns", "levels", "by_codes", "settings"), names(x)))
   levels <- x[["levels"]]
   length(x) == length(parts) && setequal(names(x), parts) &&
     all(vapply(x[setdiff(parts, "levels")], texts, NA)) &&

@@ -6,7 +6,7 @@
 #   columns  the kind of each, by name: "number", "text", "factor", "ordered", "Date", "POSIXct:ZONE",
 #            "difftime:UNIT", or "other" for classes that gbt does not know; "factor:NA" has NA as its last level
 #   levels   list of the levels of factors but NA, by name; no such entry when there are none
-#   coded    those texts of terms whose values depend on the order of levels, as as.integer(f) does. New levels are
+#   by_codes those texts of terms whose values depend on the order of levels, as as.integer(f) does. New levels are
 #            missing values there; other terms see new levels after those of training. No such entry when there are none
 
 #' @section Terms in new data:
@@ -141,9 +141,9 @@ coded_columns <- function(used, design, unseen) {
   used
 }
 
-# What a design keeps besides the texts of its terms: list of columns, levels, coded and settings (R/term_settings.R),
-# those that there are. terms: computed ones as list(text, e = expression for new data, code = does R evaluate it?);
-# lhs: the response.
+# What a design keeps besides the texts of its terms: list of columns, levels, by_codes and settings
+# (R/term_settings.R), those that there are. terms: computed ones as list(text, e = expression for new data, code = does
+# R evaluate it?); lhs: the response.
 term_conditions <- function(terms, lhs, data, from) {
   kinds_of <- function(e) as.character(term_columns(list(e), data)$columns)
   if (is.call(lhs) && !all(kinds_of(lhs) == "number")) {
@@ -162,7 +162,7 @@ term_conditions <- function(terms, lhs, data, from) {
   }, terms, used)
   keeping_random({
     coded <- mapply(reads_codes, evaluate, used)
-    if (any(coded)) out$coded <- unique(vapply(terms[coded], `[[`, "", "text"))
+    if (any(coded)) out$by_codes <- unique(vapply(terms[coded], `[[`, "", "text"))
     kinds <- lapply(used, function(columns) as.character(out$columns[names(columns)]))
     depends <- !mapply(function(term, kinds) !term$code && is_arithmetic(term$e, kinds), terms, kinds)
     zoned <- any(as.logical(mapply(is_zoned, expressions, kinds)))
@@ -180,14 +180,14 @@ keeping_random <- function(expr) {
 
 # The data as a term of this text sees them, see learn_term() for `used`.
 term_view <- function(text, used, design, unseen) {
-  if (text %in% design$coded) coded_columns(used, design, unseen) else used
+  if (text %in% design$by_codes) coded_columns(used, design, unseen) else used
 }
 
 # The response of the formula in other data: evaluate() gets them as the response saw those of training.
 response_in <- function(design, lhs, data, evaluate) {
   if (!is.call(lhs) || is.null(design$columns)) return(evaluate(data))
   data <- training_columns(design, data)
-  if (length(design$coded) && exact_text(lhs) %in% design$coded) {
+  if (length(design$by_codes) && exact_text(lhs) %in% design$by_codes) {
     used <- pick_columns(data, intersect(variables_of(list(lhs)), names(data)))
     data <- with_columns(data, as.list(coded_columns(used, design, "prior")))
   }

@@ -97,7 +97,7 @@ test_that("new levels are missing values where codes count, and levels elsewhere
   e <- tryCatch(predict(coded, new, unseen = "error"), gbt_error_data = identity)
   expect_match(conditionMessage(e), "column `f`, row 1: level \"new\" was not in the training data", fixed = TRUE)
   by_text <- fit_kinds(y ~ I(substr(f, 1, 1) == "n") + relevel(f, "q"))
-  expect_null(by_text$terms$coded)
+  expect_null(by_text$terms$by_codes)
   expect_identical(unname(predict(by_text, new, unseen = "missing")[2:4]), unname(predict(by_text, new)[2:4]))
   expect_error(predict(by_text, new, unseen = "error"), "\"new\"", class = "gbt_error_data")
 })
@@ -128,4 +128,14 @@ test_that("models without computed terms keep nothing of this", {
   m <- fit_kinds(y ~ log(abs(a) + 1) + f)
   expect_identical(m$terms$columns, c(a = "number"))
   expect_setequal(names(m$terms), c("features", "offset", "columns"))
+})
+
+test_that("terms that read codes of factors are no code: files with them load without trust", {
+  d <- data.frame(y = c(1, 3, 2, 5, 4, 6), f = factor(c("a", "b", "c", "a", "b", "c")))
+  for (formula in list(y ~ as.numeric(f), y ~ f + offset(as.numeric(f) / 5))) {
+    model <- gbt_train(formula, d, nrounds = 1, threads = 1, min_child_weight = 0)
+    file <- withr::local_tempfile()
+    gbt_save(model, file)
+    expect_equal(predict(gbt_load(file), d), predict(model, d))
+  }
 })
