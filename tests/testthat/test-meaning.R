@@ -5,7 +5,7 @@ methods::setClass("gbt_test_money", contains = "numeric", slots = c(scale = "num
 
 money <- function(n) methods::new("gbt_test_money", rep(1, n), scale = as.double(seq_len(n)))
 
-# What haven::labelled_spss() makes, without the package.
+# What labelled_spss() of package haven makes, without the package.
 declared <- function(v, values = NULL, range = NULL) {
   structure(v, na_values = values, na_range = range,
             class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", typeof(v)))
@@ -149,9 +149,10 @@ test_that("declared codes for missing values are missing wherever they come in",
   r <- trained(with_column(ifelse(unclass(texts) == "refused", NA, texts)))
   expect_identical(trained(with_column(texts))$state, r$state)
   skip_if_not_installed("haven")
-  expect_identical(trained(with_column(haven::labelled_spss(as.double(unclass(v)), na_values = c(98, 99),
-                                                            na_range = c(-9, -1))))$state, m$state)
-  tagged <- replace(plain, is.na(plain), haven::tagged_na("z"))
+  labelled_spss <- of_package("haven", "labelled_spss")
+  expect_identical(trained(with_column(labelled_spss(as.double(unclass(v)), na_values = c(98, 99),
+                                                     na_range = c(-9, -1))))$state, m$state)
+  tagged <- replace(plain, is.na(plain), of_package("haven", "tagged_na")("z"))
   expect_identical(trained(with_column(tagged))$state, p$state)
 })
 
@@ -168,12 +169,13 @@ test_that("new data in another unit are converted or refused, and training goes 
   expect_identical(on$state, trained(hours, init_model = m)$state)
   expect_identical(predict(on, minutes), predict(on, hours))
   skip_if_not_installed("units")
-  km <- with_column(units::set_units(d$a, "km", mode = "standard"))
+  set_units <- of_package("units", "set_units")
+  km <- with_column(set_units(d$a, "km", mode = "standard"))
   m <- trained(km)
   expect_identical(m$feature_types, "units:km")
-  expect_equal(predict(m, with_column(units::set_units(d$a * 1000, "m", mode = "standard"))), predict(m, km))
+  expect_equal(predict(m, with_column(set_units(d$a * 1000, "m", mode = "standard"))), predict(m, km))
   expect_identical(predict(m, d["a"]), predict(m, km)) # plain numbers are taken as they are
-  expect_error(predict(m, with_column(units::set_units(d$a, "s", mode = "standard"))),
+  expect_error(predict(m, with_column(set_units(d$a, "s", mode = "standard"))),
                "column `a` is in units \"s\", but was in \"km\"", class = "gbt_error_data")
   expect_error(predict(trained(d["a"]), km), "is of class units, but was double.*as.numeric", class = "gbt_error_data")
   file <- tempfile()
@@ -181,23 +183,24 @@ test_that("new data in another unit are converted or refused, and training goes 
     expect_error(gbt:::in_unit(km$a, text, "a"), "not the text of a unit", class = "gbt_error_data")
   }
   expect_false(file.exists(file))
-  speed <- units::set_units(1:2, "kg*m/s^2", mode = "standard")
+  speed <- set_units(1:2, "kg*m/s^2", mode = "standard")
   expect_identical(gbt:::unit_text(speed), "kg*m/s^2")
   skip_if_not(l10n_info()[["UTF-8"]], "package units knows units beyond ASCII in UTF-8 alone")
-  celsius <- with_column(units::set_units(d$a, "degC", mode = "standard"))
-  kelvin <- with_column(units::set_units(celsius$a, "K", mode = "standard"))
+  celsius <- with_column(set_units(d$a, "degC", mode = "standard"))
+  kelvin <- with_column(set_units(celsius$a, "K", mode = "standard"))
   expect_identical(predict(trained(celsius), celsius), predict(trained(d["a"]), d["a"]))
   expect_identical(gbt:::in_unit(kelvin$a, gbt:::unit_of(trained(celsius)$feature_types), "a"),
-                   as.double(units::set_units(kelvin$a, "degC", mode = "standard")))
+                   as.double(set_units(kelvin$a, "degC", mode = "standard")))
 })
 
 test_that("periods of lubridate are refused, durations are seconds", {
   skip_if_not_installed("lubridate")
-  expect_error(trained(with_column(lubridate::hours(1:40))), "column `a` is an S4 object of class \"Period\"",
+  hours <- of_package("lubridate", "hours")
+  expect_error(trained(with_column(hours(1:40))), "column `a` is an S4 object of class \"Period\"",
                class = "gbt_error_data")
-  expect_identical(trained(with_column(lubridate::dseconds(d$a)))$state, trained(d["a"])$state)
+  expect_identical(trained(with_column(of_package("lubridate", "dseconds")(d$a)))$state, trained(d["a"])$state)
   g <- data.frame(g = rep(letters[1:4], 10))
-  expect_identical(trained(g, time = lubridate::dseconds(d$a), cat_method = "target")$state,
+  expect_identical(trained(g, time = of_package("lubridate", "dseconds")(d$a), cat_method = "target")$state,
                    trained(g, time = d$a, cat_method = "target")$state)
 })
 
