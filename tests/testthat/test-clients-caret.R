@@ -1,7 +1,14 @@
 # caret itself, where it is installed.
 
+# caret::train() attaches caret and ggplot2, whose data other tests would find.
+detach_later <- function(test = parent.frame()) {
+  before <- search()
+  withr::defer(for (name in setdiff(search(), before)) detach(name, character.only = TRUE), test)
+}
+
 test_that("caret rates the models that it would train", {
   skip_if_not_installed("caret")
+  detach_later()
   folds <- list(a = 1:20, b = 13:32)
   control <- caret::trainControl("cv", index = folds, seeds = NA)
   rated <- function(nrounds) {
@@ -16,6 +23,7 @@ test_that("caret rates the models that it would train", {
 
 test_that("caret is told where one training cannot serve several numbers of rounds", {
   skip_if_not_installed("caret")
+  detach_later()
   grid <- expand.grid(nrounds = c(5, 20), max_depth = 3, eta = 0.2, gamma = 0, colsample_bytree = 1,
                       min_data_in_leaf = 1, subsample = 0.8)
   of <- function(grid) {

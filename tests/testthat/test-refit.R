@@ -182,7 +182,7 @@ test_that("names and files in place of data get a hint", {
   withr::defer(close(connection))
   expect_error(gbt_data(connection), "read the table from it first", class = "gbt_error_data")
   expect_snapshot(error = TRUE, {
-    gbt_train(mpg, mtcars)
+    gbt_train(qsec, mtcars)
     gbt_train(mgp, mtcars)
     gbt_train("cars.csv", 1)
     gbt_train(mpg ~ hp, mtcars, weights = "wt")
