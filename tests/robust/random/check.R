@@ -302,7 +302,8 @@ checks <- list(
     same("training with a metric", if (is_fit(other)) TRUE else other$value, TRUE)
     if (!is_fit(other)) return()
     if (!knows_labels_before(other$value)) {
-      scores <- predict(other$value, case$x, type = "link", offset = case$offset)
+      scores <- as.matrix(predict(other$value, case$x, type = "link", offset = case$offset))
+      if (!is.null(case$weight)) scores <- scores[case$weight != 0, ] # rows without a weight take no part
       same("scores of training", as.vector(scores), seen[[length(seen) - 1L]])
     }
     scores <- predict(other$value, case$new, type = "link", offset = case$new_offset)
