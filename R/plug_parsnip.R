@@ -195,7 +195,7 @@ parsnip_probabilities <- function(prob, levels) {
 }
 
 # Predictions by several numbers of rounds: for each row a table with a row for each number. By parsnip a fit has the
-# class of the model behind "_". A number above the rounds that predictions use counts as these.
+# class of the model after "_". A number above the rounds that predictions use counts as these.
 #' @rawNamespace S3method(parsnip::multi_predict, "_gbt")
 multi_predict._gbt <- function(object, new_data, type = NULL, trees = NULL, ...) {
   if ("newdata" %in% names(written_dots(...))) stop_argument("the rows to predict are `new_data`", "newdata")

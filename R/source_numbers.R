@@ -1,7 +1,7 @@
 # Columns of text files whose class data.table::fread() takes from the other fields of a block, and numbers that a
 # double does not hold. What a column is must not depend on how its rows are cut into blocks, so each field counts by
 # itself: spellings of TRUE and FALSE may be mixed, a quoted "NA" is missing unless the column is one of texts, and
-# hexadecimal numbers (0x1.8p3) may stand beside decimal ones.
+# a column may mix hexadecimal numbers (0x1.8p3) and decimal ones.
 #
 # The rule, the same for any size of blocks: a number with a fraction or an exponent becomes the nearest double, so
 # 1e-400 becomes 0. A whole number that is written out must be exact in a double. A number beyond all doubles (1e400)

@@ -449,7 +449,7 @@ static gbt_status read_known(byte_in *i, const int64_t number[N_NUMBERS]) {
   return GBT_OK;
 }
 
-/* All that is read leads nobody out of bounds: the rules are data/check.h's. */
+/* Everything that is read is checked to be in bounds, by the rules of data/check.h. */
 static gbt_status check_parts(const byte_in *i, const int64_t number[N_NUMBERS]) {
   const gbti_index *index = i->index;
   const char *fault = gbti_cuts_fault(index->cuts);

@@ -5,7 +5,7 @@
  *
  * Arrays of numbers and of structs without gaps stand as they are in memory, each beginning on a multiple of 8; texts
  * have their NUL. What is read is checked against the checksum, which finds damage, and by the rules of
- * data/check.h: whoever made it, nothing in it leads out of bounds. */
+ * data/check.h, so that nothing in it leads out of bounds. */
 #ifndef GBT_DISK_INDEX_H
 #define GBT_DISK_INDEX_H
 
