@@ -43,7 +43,7 @@ with_recipes <- function(test) {
                      class = "recipe")
   stand_in <- stand_in_recipes()
   with_stand_ins(list(recipes = stand_in), test(plain, stand_in$bake, d))
-  if (!requireNamespace("recipes", quietly = TRUE)) return(invisible())
+  if (!has_package("recipes")) return(invisible())
   real <- of_package("recipes", "recipe")(mpg ~ ., d)
   real <- of_package("recipes", "update_role")(real, id, new_role = "id")
   real <- of_package("recipes", "step_mutate")(of_package("recipes", "step_normalize")(real, hp), wk = wt^2)
