@@ -67,7 +67,7 @@ test_that("a worker of package future runs its share", {
   paths <- .libPaths()
   child <- future::value(future::future({
     .libPaths(paths)
-    c(gbt::gbt_threads(), parallelly::availableCores())
+    c(gbt::gbt_threads(), getExportedValue("parallelly", "availableCores")())
   }, globals = list(paths = paths)))
   expect_lte(child[[1L]], child[[2L]])
 })
