@@ -1,26 +1,6 @@
 # gbt_data: rows prepared once (cuts found, values binned) for several models, and validation data in the terms of
 # training data.
 
-# Everything that is binned goes through here. reference: a gbt_data whose cuts are shared, or NULL.
-# device: a choice (see R/cuda.R), NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
-build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L, page_rows = 0L, unseen = "prior",
-                          threads = NULL, device = NULL, disk = NULL) {
-  if (!is.null(reference)) {
-    known <- .Call(C_gbt_dataset_info, data_ptr(reference))
-    frame <- align_frame(frame, known$names, known$tag)
-  }
-  threads <- resolve_threads(threads)
-  on_device(device, function(where) {
-    .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
-          enums$unseen[[unseen]], threads, where, disk)
-  })
-}
-
-# The rows of a gbt_data, or those where `mask` is `taken`, with numbers of their own: the engine's pointer. ...:
-# vectors by the engine's names of its fields (label, weights, offset, time, group), or NULL; the pointer keeps them
-# alive.
-dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
-
 # The pointer of a gbt_data; an error with a way out when the engine's part is gone.
 data_ptr <- function(x, parameter = "x") {
   if (!inherits(x, "gbt_data")) stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
@@ -319,13 +299,6 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                time, group, path, memory, codec, function(offset, zero) {
                  if (!is.null(init)) start_kept(init, start_scores(init, x, offset, zero, resolve_threads(threads)))
                }, exposed)
-}
-
-# The columns as they are binned. init: the model to go on from, or NULL.
-frame_to_bin <- function(x, sparse_zero, cat_features, level_counts, init, reference) {
-  frame <- with_categories(encode_x(x, sparse_zero), cat_features)
-  if (!is.null(reference)) init <- NULL # it has decided
-  with_level_counts(as_trained_before(frame, init), if (is.null(reference)) level_counts else FALSE, init)
 }
 
 # From a frame. `label` is kept as given: what it means is decided by the objective, in training. start:

@@ -229,46 +229,6 @@ cat_method_for <- function(data, request) {
   list(bits = bits(if (counted) method_bits("sets") else 0L), asked = bits(0L) != 0L)
 }
 
-n_rows_of <- function(x) {
-  if (isS4(x) && methods::is(x, "Matrix")) check_sparse(x)
-  n <- if (is.data.frame(x)) .row_names_info(x, 2L) else dim(x)[1L]
-  if (is.null(n)) encode_x(x) # raises: neither a data frame nor a matrix
-  as.double(n)
-}
-
-# About the bytes of the binned data.
-bytes_of <- function(source, max_bin) {
-  if (is.null(source$x)) return(.Call(C_gbt_dataset_info, data_ptr(source$data))$bytes)
-  cell <- if (max_bin > 255) 2 else 1
-  if (!isS4(source$x)) return(as.double(n_rows_of(source$x)) * dim(source$x)[2L] * cell)
-  slots <- methods::slotNames(source$x)
-  filled <- if ("i" %in% slots) length(source$x@i) else if ("j" %in% slots) length(source$x@j) else prod(dim(source$x))
-  filled * (2 + cell)
-}
-
-# Rows held out become a validation set with the labels as they were given. valid: see read_valid().
-split_source <- function(source, response, valid, seed) {
-  n <- length(response$label)
-  check_weight(source$weights, n, "weights") # all of them, before rows are taken
-  check_offset(drop_frame(source$offset), n, response$n_outputs)
-  rows <- if (!is.null(valid$held)) list(held = which(valid$held), kept = which(!valid$held)) else
-    hold_out_share(source, response, n, valid$share, seed)
-  part <- function(rows) {
-    out <- source
-    for (name in c("x", "y", "weights", "offset", "time", "group")) {
-      out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
-    }
-    if (!is.null(out$group)) out$group <- number_groups(out$group)
-    out
-  }
-  aside <- part(rows$held)
-  list(train = part(rows$kept), label = subset_rows(response$label, rows$kept),
-       valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset))
-}
-
-# A response or an offset may be a data frame of one column.
-drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
-
 # Training data in the engine, with label, weight, offset, time and group of this training. A gbt_data may be trained
 # on by others at the same time, in a callback or a finalizer, so each training has a view of its own. args: values by
 # name.
@@ -293,16 +253,6 @@ training_data <- function(rows, args, host) {
   data
 }
 
-# Data of the user's as gbt_data. weight: as the user gave them, of all rows; they count when cuts are chosen. Weights
-# of classes and a mask do not: gbt_data() cannot know them.
-binned_source <- function(source, args, host, weight) {
-  frame <- with_categories(encode_x(source$x, host$sparse_zero), args[["cat_features"]])
-  frame <- as_trained_before(frame, args[["init_model"]])
-  frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
-  new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin), page_rows = as.integer(host$page_rows),
-               threads = args[["threads"]], device = host$device)
-}
-
 # Weight, offset, time and group of the rows that are trained on.
 rows_trained_on <- function(rows, weight, offset) {
   own <- list(weight = weight, offset = offset, time = rows$source$time, group = rows$source$group)
@@ -310,49 +260,6 @@ rows_trained_on <- function(rows, weight, offset) {
   own <- lapply(own, take_numbers, rows$at, rows$n)
   if (!is.null(own$group)) own$group <- number_groups(own$group)
   own
-}
-
-# A gbt_data as it is: how it was made is decided.
-as_prepared <- function(data, args) {
-  for (name in c("max_bin", "page_rows", "sparse_zero", "level_counts")) {
-    if (!is.null(args[[name]])) {
-      stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
-    }
-  }
-  check_cat_features(args[["cat_features"]], data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)
-  data
-}
-
-# The frame with level counts of some columns as further features. wanted: TRUE for all factors and texts, FALSE or NULL
-# for none, or names. Going on from a model takes the model's columns and its counts.
-with_level_counts <- function(frame, wanted, init = NULL) {
-  known <- init$params$level_counts
-  if (is.null(wanted) && length(known)) wanted <- known
-  columns <- level_count_columns(frame, wanted)
-  if (!is.null(init) && !setequal(columns, as.character(known))) {
-    stop_argument(sprintf("`level_counts` must be those of `init_model`, %s, or left out",
-                          if (length(known)) enumerate(known, quote = "\"") else "FALSE"), "level_counts")
-  }
-  if (length(columns) == 0L) return(frame)
-  frame$derive <- ifelse(frame$names %in% columns, bitwShiftL(1L, enums$feature_kind[["level_count"]]), 0L)
-  if (!is.null(init)) frame$statistics <- init$state
-  frame
-}
-
-level_count_columns <- function(frame, wanted) {
-  categorical <- frame$type == enums$feature_type[["categorical"]]
-  if (is.null(wanted) || isFALSE(wanted)) return(character(0))
-  if (isTRUE(wanted)) return(frame$names[categorical])
-  if (!is.character(wanted)) {
-    stop_argument("`level_counts` must be TRUE, FALSE or names of columns", "level_counts")
-  }
-  at <- feature_places(wanted, frame$names, "level_counts")
-  wrong <- at[!categorical[at]]
-  if (length(wrong)) {
-    stop_argument(sprintf(paste("`level_counts` names `%s`, which is not a factor without order or a text; only their",
-                                "levels can be counted"), frame$names[wrong[1L]]), "level_counts")
-  }
-  frame$names[sort(unique(at))]
 }
 
 # Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.

@@ -134,3 +134,26 @@ different <- function(v) unique(unlist(by_parts(length(v), function(rows) unique
 place_among <- function(v, values) {
   as.double(unlist(by_parts(length(v), function(rows) match(v[rows], values))))
 }
+
+# Rows held out become a validation set with the labels as they were given. valid: see read_valid().
+split_source <- function(source, response, valid, seed) {
+  n <- length(response$label)
+  check_weight(source$weights, n, "weights") # all of them, before rows are taken
+  check_offset(drop_frame(source$offset), n, response$n_outputs)
+  rows <- if (!is.null(valid$held)) list(held = which(valid$held), kept = which(!valid$held)) else
+    hold_out_share(source, response, n, valid$share, seed)
+  part <- function(rows) {
+    out <- source
+    for (name in c("x", "y", "weights", "offset", "time", "group")) {
+      out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
+    }
+    if (!is.null(out$group)) out$group <- number_groups(out$group)
+    out
+  }
+  aside <- part(rows$held)
+  list(train = part(rows$kept), label = subset_rows(response$label, rows$kept),
+       valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset))
+}
+
+# A response or an offset may be a data frame of one column.
+drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x

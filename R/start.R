@@ -22,36 +22,6 @@ start_scores <- function(init, x, offset, sparse_zero, threads) {
                   if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads, NULL))
 }
 
-# Columns of nothing but NA have the classes that the model to go on from knows, numbers that it took as categories are
-# categories, and columns are in its order.
-as_trained_before <- function(frame, init) {
-  if (is.null(init)) return(frame)
-  check_model(init, "init_model")
-  was <- init$feature_types[match(frame$names, init$feature_names)]
-  frame <- align_units(align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA)), was)
-  same <- length(frame$names) == length(init$feature_names) && setequal(frame$names, init$feature_names)
-  if (same) frame_in_order(frame, match(init$feature_names, frame$names)) else frame # its columns are refused later
-}
-
-# The frame with its columns in another order: `at` has their numbers.
-frame_in_order <- function(frame, at) {
-  if (!is.unsorted(at)) return(frame)
-  if (!is.null(frame$matrix)) {
-    frame$values <- lapply(seq_along(at), frame_column, frame = frame)
-    frame$matrix <- NULL
-  }
-  if (!is.null(frame$p)) {
-    n <- diff(frame$p)[at]
-    entries <- rep(frame$p[at], n) + sequence(n)
-    frame$p <- c(0L, as.integer(cumsum(n)))
-    for (part in c("i", "x")) if (!is.null(frame[[part]])) frame[[part]] <- frame[[part]][entries]
-  }
-  for (part in c("names", "tag", "type", "storage", "values", "levels")) {
-    if (!is.null(frame[[part]])) frame[[part]] <- frame[[part]][at]
-  }
-  frame
-}
-
 # Arguments for single columns with the names of these instead of their places, where columns were put in the order of
 # the model to go on from. args: values by name; features: the columns in that order.
 named_places <- function(args, x, features) {
