@@ -123,6 +123,3 @@ by_class <- function(wanted, classes, parameter, rest) {
   if (anyDuplicated(at)) fail("`%s` names \"%s\" twice", parameter, classes[at[duplicated(at)][1L]])
   replace(rep(rest, length(classes)), at, as.double(wanted))
 }
-
-# As R would have it before an equals sign.
-quote_name <- function(x) if (make.names(x) == x) x else paste0("`", x, "`")

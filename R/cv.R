@@ -112,10 +112,6 @@ with_folds <- function(plan, x) {
 # Arguments that are none of gbt_train().
 cv_arguments <- c("cross", "folds", "repeats", "stratify", "keep_models", fold_aliases)
 
-without_argument <- function(call, name) call[!names_of_call(call) %in% name]
-
-names_of_call <- function(call) if (is.null(names(call))) character(length(call)) else names(call)
-
 # A call as it can be kept, without environments and sources of functions: NULL where do.call() put the data themselves
 # into it. env: where it was written, whose `...` stand for what was given as such.
 small_call <- function(call, env = NULL) {
@@ -133,15 +129,6 @@ small_call <- function(call, env = NULL) {
   text <- try_else(deparse(call, 500L, control = c("keepNA", "keepInteger", "niceNames")), function(e) NULL)
   if (is.null(text) || sum(nchar(text)) > 5000L) return(NULL)
   try_else(str2lang(paste(text, collapse = "\n")), function(e) NULL)
-}
-
-# A call with what `...` stands for in a function that passes it on.
-without_dots <- function(call, env) {
-  is_dots <- vapply(as.list(call), identical, NA, quote(...))
-  if (!any(is_dots) || is.null(env)) return(call)
-  given <- try_else(as.list(eval(quote(substitute(list(...))), env))[-1L], function(problem) list())
-  at <- which(is_dots)[1L]
-  as.call(c(as.list(call)[seq_len(at - 1L)], given, as.list(call)[-seq_len(at)]))
 }
 
 # source, given: see fit_source(); plan: of gbt_cv().

@@ -46,18 +46,6 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
   stop_data(sprintf("data must be a data frame, a matrix or a sparse matrix, not %s; %s", describe(x), hint))
 }
 
-# "a list", "a numeric vector", ... for messages.
-describe <- function(x) {
-  if (is.null(x)) return("NULL")
-  if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
-  if (is.function(x)) return("a function")
-  if (is.list(x)) return("a list")
-  if (!is.atomic(x)) return(paste("an object of type", typeof(x)))
-  if (length(dim(x)) > 2L) return("an array")
-  paste(if (is.integer(x)) "an" else "a", if (is.double(x)) "numeric" else typeof(x),
-        if (length(dim(x)) == 2L) "matrix" else "vector")
-}
-
 # Names of columns ------------------------------------------------------------------------------------------------
 
 # Checked and in UTF-8. A matrix may have none: f1, f2, ...
@@ -73,31 +61,6 @@ feature_names <- function(names, n) {
     stop_data(sprintf("column names must be unique; more than once: %s", enumerate(twice)), twice[1L])
   }
   names
-}
-
-# To UTF-8. Texts that are not valid in their encoding are an error, as they could never be matched again. Where the
-# locale has no encoding of its own (LC_ALL=C), bytes of unknown origin are taken for UTF-8.
-as_utf8 <- function(text, what, column = NULL) {
-  text <- as.character(text)
-  n <- length(text)
-  if (n <= texts_at_once) return(part_as_utf8(text, what, column))
-  unlist(by_parts(n, function(part) part_as_utf8(text[part], what, column), texts_at_once))
-}
-
-texts_at_once <- 65536
-
-part_as_utf8 <- function(text, what, column) {
-  locale <- l10n_info()
-  if (!locale[["UTF-8"]] && !locale[["Latin-1"]] && !locale[["MBCS"]]) {
-    unknown <- Encoding(text) == "unknown"
-    if (any(unknown)) Encoding(text)[unknown] <- "UTF-8"
-  }
-  bad <- is_broken_text(text)
-  if (any(bad)) {
-    stop_data(sprintf("%s is not valid text in its encoding: \"%s\"; repair it with iconv()", what,
-                      printable(text[which(bad)[1L]])), column)
-  }
-  enc2utf8(text)
 }
 
 # Data frames -----------------------------------------------------------------------------------------------------
@@ -239,9 +202,6 @@ frame_column <- function(frame, j) {
   values <- frame$values[[j]]
   if (is.null(values)) matrix_column(frame$matrix, j) else values
 }
-
-# Whatever class the matrix has. TRUE for the rows would be too long where there are none.
-matrix_column <- function(x, j) .subset(x, seq_len(nrow(x)), j)
 
 # Slots can be set to anything, or be gone, and package Matrix crashes on some of it. By columns is what we read
 # ourselves: entries are checked by the engine, the shape here. The other classes Matrix converts, so it has to check
@@ -435,13 +395,6 @@ conversion_to <- function(tag) {
   if (startsWith(tag, "units:")) return(sprintf("units::set_units(x, \"%s\")", unit_of(tag)))
   if (tag %in% c("factor", "ordered")) return("factor(x, levels = )")
   switch(tag, Date = "as.Date(x)", POSIXct = "as.POSIXct(x)", character = "as.character(x)", "as.numeric(x)")
-}
-
-# Row names that somebody gave: texts. Numbers of rows are none.
-row_labels <- function(x) {
-  if (is.data.frame(x)) return(if (is.character(attr(x, "row.names"))) attr(x, "row.names"))
-  if (inherits(x, "ArrowTabular")) return(NULL) # they are numbers
-  if (isS4(x)) x@Dimnames[[1L]] else rownames(x)
 }
 
 # Responses -------------------------------------------------------------------------------------------------------

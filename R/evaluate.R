@@ -145,9 +145,6 @@ columns_named <- function(names, x) {
   })
 }
 
-# NULL where columns have no names.
-names_of_table <- function(x) if (length(dim(x)) == 2L && !is.data.frame(x)) colnames(x) else names(x)
-
 list_of_columns <- function(x, columns = seq_len(ncol(x))) {
   values <- lapply(columns, function(j) {
     structure(matrix_column(x, j), class = if (inherits(x, "integer64")) "integer64")

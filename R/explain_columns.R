@@ -140,13 +140,6 @@ check_known_columns <- function(columns, known, parameter = "columns") {
   columns
 }
 
-# A seed that is given, or drawn from R's generator.
-drawn_seed <- function(seed) {
-  if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_seed(seed)
-}
-
-check_seed <- function(seed) check_whole(seed, "seed", 0, .Machine$integer.max)
-
 # The k-th of many seeds, as R/folds.R makes them.
 seed_number <- function(seed, k) (seed + (k - 1) * 1000003) %% 2147483647
 
@@ -156,12 +149,4 @@ sampled_rows <- function(n, rows, seed, weight = NULL) {
   if (length(among)) return(among[given_or(sampled_rows(length(among), rows, seed), TRUE)])
   if (is.null(rows) || rows >= n) return(NULL)
   sort(order(.Call(C_gbt_row_draws, as.integer(n), seed))[seq_len(rows)])
-}
-
-check_share <- function(level, parameter = "level") {
-  if (!is_number(level, 0, 1) || level <= 0 || level >= 1) {
-    stop_argument(sprintf("`%s` must be one number between 0 and 1, such as 0.9, not %s", parameter,
-                          quote_value(level)), parameter)
-  }
-  level
 }

@@ -6,9 +6,6 @@
 
 has_log_link <- function(objective) objective_info(objective)$response == "MEAN"
 
-# One name of a column rather than values.
-is_column_name <- function(value) is.character(value) && !is.object(value) && length(value) == 1L && !is.na(value)
-
 # Positive numbers, one for each row, as their logarithms. what: how a message calls them.
 log_exposure <- function(exposure, n_rows, what = "`exposure`", subject = "exposure") {
   if (!is.numeric(exposure) || is.factor(exposure) || inherits(exposure, c("Date", "POSIXt"))) {
@@ -25,22 +22,6 @@ log_exposure <- function(exposure, n_rows, what = "`exposure`", subject = "expos
                       if (length(wrong) > 1L) sprintf(" (and in %.0f more)", length(wrong) - 1) else ""), subject)
   }
   log(as.double(exposure))
-}
-
-# A column of a table by its name; NULL where it has none of this name.
-column_of <- function(x, name) {
-  if (is.data.frame(x)) {
-    at <- match(name, names(x))
-    return(if (!is.na(at)) .subset2(x, at))
-  }
-  at <- match(name, colnames(x))
-  if (is.na(at)) return(NULL)
-  if (isS4(x)) as.double(x[, at]) else matrix_column(x, at)
-}
-
-# The table without that column.
-without_column <- function(x, name) {
-  if (is.data.frame(x)) pick_columns(x, setdiff(names(x), name)) else x[, colnames(x) != name, drop = FALSE]
 }
 
 # The offset with the exposures in it.

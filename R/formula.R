@@ -135,10 +135,6 @@ formula_data <- function(data, formula, from) {
   list_frame(values[!constants], max(c(n, 0)))
 }
 
-list_frame <- function(values, n_rows) {
-  structure(values, class = "data.frame", row.names = .set_row_names(n_rows))
-}
-
 # Values of the expressions. Matrices (poly(), ns(), scale()) become one column each. features: the expressions as they
 # must be evaluated for new data, where poly() and its kin remember their basis; code: which of them R must evaluate.
 # labels: the expressions as the user wrote them.
@@ -152,9 +148,6 @@ evaluate_features <- function(expressions, labels, data, from) {
   list(x = list_frame(unlist_once(columns), .row_names_info(data, 2L)),
        features = stats::setNames(vapply(terms, `[[`, "", "text"), labels), code = vapply(terms, `[[`, NA, "code"))
 }
-
-# The elements of all lists as one.
-unlist_once <- function(lists) do.call(c, c(list(list()), unname(lists)))
 
 # For each expression the places of the columns that it uses. All names are looked up at once: there may be tens of
 # thousands of columns, and as many expressions.
@@ -263,11 +256,6 @@ evaluate_part <- function(e, data, from) {
   })
 }
 
-expression_text <- function(e) {
-  if (is.name(e)) return(as.character(e))
-  paste(deparse(e, width.cutoff = 500L, backtick = TRUE), collapse = " ")
-}
-
 # The exact text of an expression, which parse_text() reads as the same expression: names that need backticks have
 # them, and 17 digits give every double back. An expression that has no such text is an error.
 exact_text <- function(e) {
@@ -331,44 +319,6 @@ check_found_again <- function(e, data, from) {
 # Names that a formula may use beside columns. No functions: those must not be handed around.
 base_constants <- c("pi", "T", "F", "letters", "LETTERS", "month.abb", "month.name")
 
-# All calls within an expression, layer by layer: a sum of thousands is a call as deep as that.
-calls_of <- function(e) {
-  found <- list()
-  level <- list(e)
-  while (length(level)) {
-    calls <- level[vapply(level, is.call, NA)]
-    found <- c(found, calls)
-    level <- do.call(c, lapply(calls, as.list))
-  }
-  found
-}
-
-# Names of the variables that are used, without fields as in t$hour.
-variables_of <- function(expressions) {
-  is_field <- function(call) is.name(call[[1L]]) && as.character(call[[1L]]) %in% c("$", "@")
-  of_one <- function(e) {
-    if (!any(c("$", "@") %in% all.names(e))) return(all.vars(e))
-    parts <- lapply(calls_of(e), function(call) if (is_field(call)) as.list(call)[2L] else as.list(call)[-1L])
-    parts <- do.call(c, parts)
-    vapply(parts[vapply(parts, is.name, NA)], as.character, "")
-  }
-  found <- unique(unlist(lapply(expressions, of_one)))
-  found[nzchar(found)]
-}
-
-# Names of the functions that are called, "name" or "package::name"; a function that is computed, as in f()(x), is given
-# as its text.
-functions_of <- function(expressions) {
-  is_scoped <- function(e) is.call(e) && is.name(e[[1L]]) && as.character(e[[1L]]) %in% c("::", ":::")
-  of_call <- function(call) {
-    head <- call[[1L]]
-    if (is_scoped(call)) return(expression_text(call))
-    if (is.name(head)) as.character(head) else if (!is_scoped(head)) expression_text(head)
-  }
-  calls <- unlist(lapply(expressions, calls_of), recursive = FALSE)
-  unique(unlist(lapply(calls, of_call)))
-}
-
 # Before rows are taken of them.
 check_part_rows <- function(parts, n) {
   for (part in c("y", row_arguments)) {
@@ -426,16 +376,6 @@ rows_to_keep <- function(parts, subset, na.action) {
 }
 
 # New data --------------------------------------------------------------------------------------------------------
-
-# Columns by name, without copying them.
-pick_columns <- function(data, names) {
-  columns_at(data, match(names, names(data)), names)
-}
-
-columns_at <- function(data, places, names = attr(data, "names")[places]) {
-  columns <- lapply(places, function(j) .subset2(data, j))
-  list_frame(stats::setNames(columns, names), .row_names_info(data, 2L))
-}
 
 # What a model with a design (model$terms) sees of new data: list(x = data frame of features, offset = numbers or NULL).
 # Without features in the design x is `data` itself. Missing columns are an error that lists them.

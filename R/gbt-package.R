@@ -45,9 +45,6 @@
 #' @keywords internal
 "_PACKAGE"
 
-# The engine's enums: list of named integer vectors, such as enums$storage[["double"]]. Set when the package is loaded.
-enums <- NULL
-
 .onLoad <- function(libname, pkgname) {
   enums <<- .Call(C_gbt_enums)
   watch_packages()

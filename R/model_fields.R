@@ -15,17 +15,6 @@ stop_reasons <- c("time", "callback", "interrupt", "error")
 # What a response may have been: see encode_y().
 response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
 
-# Vectors without a class and without dimensions. Classes come first: is.numeric() dispatches.
-is_plain <- function(x) !is.object(x) && is.atomic(x) && is.null(dim(x))
-is_number <- function(x, low = -Inf, high = Inf) {
-  is_plain(x) && is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high
-}
-is_whole <- function(x, low, high = Inf) is_number(x, low, high) && x %% 1 == 0
-is_texts <- function(x) is_plain(x) && is.character(x) && !anyNA(x) && all(validEnc(x)) && all(Encoding(x) != "bytes")
-is_text <- function(x) length(x) == 1L && is_texts(x)
-is_flag <- function(x) is_plain(x) && is.logical(x) && length(x) == 1L && !is.na(x)
-are_names <- function(x) is_texts(x) && all(nzchar(x)) && !anyDuplicated(x)
-
 # m: a model without its class. NULL, or list(field, must): the first field that is wrong, and what it must be. Raises
 # gbt_error_format when the bytes are no model.
 model_fault <- function(m) {

@@ -268,8 +268,6 @@ not_offered <- local({
   out
 })
 
-given_or <- function(value, default) if (is.null(value)) default else value
-
 # Does the value ask for it? Of the same kind: numbers by value, texts whatever their case, and TRUE is not 1.
 is_same <- function(value, wanted) {
   if (!is.atomic(value) || length(value) != 1L || is.object(value)) return(FALSE)

@@ -2,8 +2,6 @@
 # is stated once; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot
 # show in it (threads, device, page_rows, verbose, ...) are not.
 
-package_state <- new.env(parent = emptyenv()) # what the session remembers: the engine's table, the interrupted model
-
 # The engine's parameters: data frame of name, kind, default, low, high, open_low, open_high, choices, text.
 params_table <- function() {
   if (is.null(package_state$params_table)) {
@@ -86,8 +84,6 @@ print.gbt_params <- function(x, ...) {
   invisible(x)
 }
 
-format_number <- function(x) vapply(x, function(v) format(v, digits = 15L, scientific = abs(v) >= 1e10), "")
-
 # "larger than 0 and at most 1", from a row of the table. An upper end that nobody comes near is left out.
 range_text <- function(info, whole = FALSE) {
   low <- format_number(info$low)
@@ -154,9 +150,6 @@ refuse_by_column <- function(value, name, columns, typed = name) {
   stop_argument(sprintf("%s is one value for all columns, but has the name `%s`; leave the name out: %s = %s",
                         param_text(name, typed), label, name, quote_value(unname(value))), name)
 }
-
-# A row of a table as a list: much cheaper than a data frame of one row.
-table_row <- function(table, i) lapply(table, .subset2, i)
 
 # Which of the named parameters the user gave.
 given_of <- function(names, args) which(!vapply(names, function(name) is.null(args$value[[name]]), NA))

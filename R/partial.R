@@ -149,17 +149,11 @@ check_effect_columns <- function(columns, known) {
 
 # Grids ---------------------------------------------------------------------------------------------------------------
 
-# Has a column levels, whose order says nothing of distances?
-has_levels <- function(v) is.factor(v) || is.character(v)
-
 # Numbers in the order of the values of a column, NA where it is missing.
 order_numbers <- function(v) {
   if (inherits(v, "integer64")) return(as_numbers(v, "a column"))
   as.double(unclass(if (inherits(v, "POSIXlt")) as.POSIXct(v) else v))
 }
-
-# The texts of a vector, each once, in the order of their bytes, which is the same on every machine.
-distinct_texts <- function(v) sort(unique(enc2utf8(as.vector(v[!is.na(v)]))), method = "radix")
 
 # The values of a column that the grid has: elements of the column, so that they are of its class.
 grid_of <- function(v, size, grid, name) {

@@ -121,20 +121,6 @@ held_out_groups <- function(group, share, seed) {
   list(held = which(aside), kept = which(!aside))
 }
 
-# fn() of the numbers from 1 to n, part after part: R's own long steps do not look at Ctrl-C, so we do in between.
-by_parts <- function(n, fn, size = 262144) {
-  lapply(seq_len(ceiling(n / size)), function(i) {
-    .Call(C_gbt_check_interrupt)
-    fn(((i - 1) * size + 1):min(n, i * size))
-  })
-}
-
-# unique() and match() of long numbers.
-different <- function(v) unique(unlist(by_parts(length(v), function(rows) unique(v[rows]))))
-place_among <- function(v, values) {
-  as.double(unlist(by_parts(length(v), function(rows) match(v[rows], values))))
-}
-
 # Rows held out become a validation set with the labels as they were given. valid: see read_valid().
 split_source <- function(source, response, valid, seed) {
   n <- length(response$label)

@@ -281,13 +281,3 @@ without_rules <- function(model) {
   own <- unclass(model)[setdiff(names(model), names(user))]
   structure(c(own, list(by_rule = rules), user), class = "gbt") # the user's fields stand last
 }
-
-# path.expand() warns of long paths of any kind; the system has an error for those that are too long.
-full_path <- function(file) if (startsWith(file, "~")) path.expand(file) else file
-
-check_path <- function(x, parameter, must = "one path") {
-  if (missing(x)) stop_argument(sprintf("`%s` is missing: give the path of a file", parameter), parameter)
-  if (!is.character(x) || length(x) != 1L || is.na(x) || x == "" || Encoding(x) == "bytes") {
-    stop_argument(sprintf("`%s` must be %s, not %s", parameter, must, quote_value(x)), parameter)
-  }
-}

@@ -69,11 +69,6 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files)
 }
 
-need_package <- function(name, what) {
-  if (requireNamespace(name, quietly = TRUE)) return(invisible())
-  stop_unsupported(sprintf("%s needs the package %s: install.packages(\"%s\")", what, name, name))
-}
-
 # A reader of files, one behind the other: see new_source().
 open_files <- function(files, how, texts) {
   at <- 0L

@@ -171,13 +171,6 @@ term_conditions <- function(terms, lhs, data, from) {
   Filter(Negate(is.null), out)
 }
 
-# Evaluates an expression that leaves R's random numbers as they were.
-keeping_random <- function(expr) {
-  random <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (!is.null(random)) assign(".Random.seed", random, globalenv()))
-  expr
-}
-
 # The data as a term of this text sees them, see learn_term() for `used`.
 term_view <- function(text, used, design, unseen) {
   if (text %in% design$by_codes) coded_columns(used, design, unseen) else used

@@ -71,18 +71,6 @@ set_setting <- function(name, value) {
   nzchar(suppressWarnings(Sys.setlocale(name, value)))
 }
 
-# Evaluates an expression where texts are UTF-8.
-with_utf8 <- function(expr) {
-  locale <- l10n_info()
-  if (locale[["UTF-8"]] || locale[["Latin-1"]] || locale[["MBCS"]]) return(expr)
-  was <- Sys.getlocale("LC_CTYPE")
-  on.exit(Sys.setlocale("LC_CTYPE", was))
-  for (name in c("C.UTF-8", "C.utf8", "en_US.UTF-8", "UTF-8")) {
-    if (nzchar(suppressWarnings(Sys.setlocale("LC_CTYPE", name)))) break
-  }
-  expr
-}
-
 # The settings of this session that the terms depend on: texts by name, NULL for none. evaluate: list of functions that
 # evaluate the terms; zoned: may the time zone matter although the values here do not show it?
 settings_in_use <- function(evaluate, zoned) {

@@ -304,17 +304,3 @@ check_formula_call <- function(call) {
   if (identical(head, quote(`::`)) && !is.null(terms_home(called_name(call)))) return(invisible())
   if (term_function(call, 0L) == "$") time_call(call, 0L)
 }
-
-# An expression of a text, NULL when there is none, or when it is nested so deeply that R's deparse() or all.vars()
-# would overflow the stack.
-parse_text <- function(text, most = 20000L) {
-  e <- try_else(with_utf8(str2lang(text)), function(problem) NULL)
-  if (nchar(text, "bytes") <= most) return(e) # every level takes a letter
-  within <- list(e)
-  for (level in seq_len(most)) {
-    within <- within[vapply(within, is.call, NA) | vapply(within, is.pairlist, NA)]
-    if (length(within) == 0L) return(e)
-    within <- do.call(c, lapply(within, as.list))
-  }
-  NULL
-}

@@ -1,0 +1,91 @@
+# Checks of single arguments: each returns the value, or raises an error that names the argument.
+
+# One of a few texts, with a suggestion. NULL takes the first.
+match_choice <- function(x, choices, parameter) {
+  if (is.null(x) || identical(x, choices)) return(choices[1L])
+  one <- is.character(x) && length(x) == 1L && is.null(dim(x))
+  if (one && !is.na(hit <- match(x, choices))) return(choices[hit])
+  if (!one || is.na(x)) {
+    stop_argument(sprintf("`%s` must be one of %s", parameter, enumerate(choices, 20L, "\"")), parameter)
+  }
+  x <- printable(x)
+  hit <- match(x, choices)
+  if (is.na(hit)) {
+    stop_argument(sprintf("`%s` must be one of %s, not \"%s\"%s", parameter, enumerate(choices, 20L, "\""), x,
+                          suggest(x, choices, "\"")), parameter)
+  }
+  choices[hit]
+}
+
+# One whole number within [low, high], as an integer (or a double when it does not fit one).
+check_whole <- function(x, parameter, low = -Inf, high = Inf, hint = "") {
+  ok <- is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x) && x == floor(x) && x >= low && x <= high
+  if (!ok) {
+    range <- if (is.finite(high)) sprintf(" from %.0f to %.0f", low, high) else sprintf(" of at least %.0f", low)
+    stop_argument(sprintf("`%s` must be one whole number%s%s", parameter, range, hint), parameter)
+  }
+  if (abs(x) <= .Machine$integer.max) as.integer(x) else as.double(x)
+}
+
+# Digits to print, as print() of numbers takes them.
+check_digits <- function(x, usual) {
+  if (is.null(x)) max(3L, getOption("digits") - usual) else check_whole(x, "digits", 1, 22)
+}
+
+# TRUE or FALSE.
+check_flag <- function(x, parameter) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    stop_argument(sprintf("`%s` must be TRUE or FALSE", parameter), parameter)
+  }
+  x
+}
+
+check_share <- function(level, parameter = "level") {
+  if (!is_number(level, 0, 1) || level <= 0 || level >= 1) {
+    stop_argument(sprintf("`%s` must be one number between 0 and 1, such as 0.9, not %s", parameter,
+                          quote_value(level)), parameter)
+  }
+  level
+}
+
+check_seed <- function(seed) check_whole(seed, "seed", 0, .Machine$integer.max)
+
+# A seed that is given, or drawn from R's generator.
+drawn_seed <- function(seed) {
+  if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_seed(seed)
+}
+
+check_path <- function(x, parameter, must = "one path") {
+  if (missing(x)) stop_argument(sprintf("`%s` is missing: give the path of a file", parameter), parameter)
+  if (!is.character(x) || length(x) != 1L || is.na(x) || x == "" || Encoding(x) == "bytes") {
+    stop_argument(sprintf("`%s` must be %s, not %s", parameter, must, quote_value(x)), parameter)
+  }
+}
+
+# path.expand() warns of long paths of any kind; the system has an error for those that are too long.
+full_path <- function(file) if (startsWith(file, "~")) path.expand(file) else file
+
+need_package <- function(name, what) {
+  if (requireNamespace(name, quietly = TRUE)) return(invisible())
+  stop_unsupported(sprintf("%s needs the package %s: install.packages(\"%s\")", what, name, name))
+}
+
+# What `...` stand for, as it was written: an argument that nobody knows may be a column of data, and no variable.
+written_dots <- function(...) as.list(substitute(list(...)))[-1L]
+
+# `...` that a method does not know: an error with a suggestion, never silence. dots: see written_dots(), or values.
+check_no_dots <- function(dots, known) {
+  if (length(dots) == 0L) return(invisible())
+  given <- names(dots)
+  if (is.null(given)) given <- rep("", length(dots))
+  if (any(given == "")) {
+    stop_argument("an argument without a name was given where only named ones are possible")
+  }
+  of_data <- intersect(known, c("newdata", "data", "x"))
+  hint <- if (given[1L] %in% c("newdata", "data", "x") && length(of_data) > 0L) {
+    sprintf("; the data are `%s` here", of_data[1L])
+  } else {
+    suggest(given[1L], known)
+  }
+  stop_argument(sprintf("unknown argument `%s`%s", given[1L], hint), given[1L])
+}

@@ -1,0 +1,47 @@
+# Columns of tables: data frames, matrices and sparse matrices.
+
+list_frame <- function(values, n_rows) {
+  structure(values, class = "data.frame", row.names = .set_row_names(n_rows))
+}
+
+columns_at <- function(data, places, names = attr(data, "names")[places]) {
+  columns <- lapply(places, function(j) .subset2(data, j))
+  list_frame(stats::setNames(columns, names), .row_names_info(data, 2L))
+}
+
+# Columns by name, without copying them.
+pick_columns <- function(data, names) {
+  columns_at(data, match(names, names(data)), names)
+}
+
+# NULL where columns have no names.
+names_of_table <- function(x) if (length(dim(x)) == 2L && !is.data.frame(x)) colnames(x) else names(x)
+
+# A column of a table by its name; NULL where it has none of this name.
+column_of <- function(x, name) {
+  if (is.data.frame(x)) {
+    at <- match(name, names(x))
+    return(if (!is.na(at)) .subset2(x, at))
+  }
+  at <- match(name, colnames(x))
+  if (is.na(at)) return(NULL)
+  if (isS4(x)) as.double(x[, at]) else matrix_column(x, at)
+}
+
+# The table without that column.
+without_column <- function(x, name) {
+  if (is.data.frame(x)) pick_columns(x, setdiff(names(x), name)) else x[, colnames(x) != name, drop = FALSE]
+}
+
+# Whatever class the matrix has. TRUE for the rows would be too long where there are none.
+matrix_column <- function(x, j) .subset(x, seq_len(nrow(x)), j)
+
+# Row names that somebody gave: texts. Numbers of rows are none.
+row_labels <- function(x) {
+  if (is.data.frame(x)) return(if (is.character(attr(x, "row.names"))) attr(x, "row.names"))
+  if (inherits(x, "ArrowTabular")) return(NULL) # they are numbers
+  if (isS4(x)) x@Dimnames[[1L]] else rownames(x)
+}
+
+# A row of a table as a list: much cheaper than a data frame of one row.
+table_row <- function(table, i) lapply(table, .subset2, i)

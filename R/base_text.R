@@ -1,0 +1,110 @@
+# Texts of messages, and names near to one that was typed.
+
+# Texts as messages can show them: bytes that are no text in their encoding become <e9>.
+printable <- function(x) {
+  bad <- is_broken_text(x)
+  if (any(bad)) x[bad] <- iconv(x[bad], "latin1", "ASCII", sub = "byte")
+  x
+}
+
+# In lower case, to compare by. R's tolower() fails on bytes that are no text, and on the last two characters of 16
+# bits, which mean nothing.
+lower_case <- function(x) {
+  x <- printable(x)
+  for (odd in c("\ufffe", "\uffff")) x <- gsub(odd, "?", x, fixed = TRUE)
+  tolower(x)
+}
+
+# "a list", "a numeric vector", ... for messages.
+describe <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
+  if (is.function(x)) return("a function")
+  if (is.list(x)) return("a list")
+  if (!is.atomic(x)) return(paste("an object of type", typeof(x)))
+  if (length(dim(x)) > 2L) return("an array")
+  paste(if (is.integer(x)) "an" else "a", if (is.double(x)) "numeric" else typeof(x),
+        if (length(dim(x)) == 2L) "matrix" else "vector")
+}
+
+# A value as a user would write it, short.
+quote_value <- function(value) {
+  plain <- is.atomic(value) && length(value) <= 5L
+  if (plain && !is.null(names(value))) names(value) <- printable(names(value))
+  text <- if (plain) printable(deparse(value, width.cutoff = 60L)[1L]) else describe(value)
+  if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
+}
+
+# As R would have it before an equals sign.
+quote_name <- function(x) if (make.names(x) == x) x else paste0("`", x, "`")
+
+format_number <- function(x) vapply(x, function(v) format(v, digits = 15L, scientific = abs(v) >= 1e10), "")
+
+# "`a`, `b`, `c` and 7 more"
+enumerate <- function(x, most = 10L, quote = "`") {
+  shown <- paste0(quote, utils::head(x, most), quote)
+  more <- length(x) - length(shown)
+  text <- paste(shown, collapse = ", ")
+  if (more > 0L) text <- paste0(text, " and ", more, " more")
+  text
+}
+
+# "1 value", "2 values"
+counted <- function(n, noun) sprintf("%.0f %s%s", n, noun, if (n == 1) "" else "s")
+
+# "3 missing values, the first in row 7"
+counted_rows <- function(rows, noun) sprintf("%s, the first in row %.0f", counted(length(rows), noun), rows[1L])
+
+# What is compared with names at most: the time of a comparison grows with the product of the two lengths.
+longest_name <- 100L # bytes
+most_names <- 50000L
+
+# Edit distances of one text to many, with a look at Ctrl-C and time limits now and then, which adist() lacks.
+edit_distances <- function(x, choices) {
+  pieces <- split(choices, (seq_along(choices) - 1L) %/% 1000L)
+  unlist(lapply(pieces, function(piece) {
+    .Call(C_gbt_check_interrupt)
+    drop(utils::adist(x, piece))
+  }), use.names = FALSE)
+}
+
+# The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count. Beyond one
+# mistake, common pairs of letters decide: `max_deep` is nearer to `max_depth` than to `max_drop`.
+nearest_name <- function(x, choices) {
+  short <- function(s) !is.na(s) & nchar(s, "bytes") <= longest_name
+  choices <- utils::head(choices[short(choices)], most_names)
+  if (length(choices) == 0L || length(x) != 1L || !short(x) || !nzchar(x)) return(character(0))
+  x <- printable(as.vector(x)) # a matrix of one text is no choice, but may be near to one
+  choices <- printable(choices)
+  plain <- function(s) gsub("[^a-z0-9]", "", lower_case(s))
+  far <- edit_distances(plain(x), plain(choices))
+  part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
+  letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")
+  swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth
+  far[part | swapped] <- pmin(far[part | swapped], 1)
+  allowed <- if (nchar(x) == 1L) 0 else max(1, floor(nchar(x) * 0.4)) # one letter is near to every other
+  least <- min(far)
+  near <- which(far <= allowed & far <= least + (least > 1))
+  if (least > 1 && length(near) > 1L) {
+    alike <- pairs_shared(plain(x), plain(choices[near]))
+    near <- near[alike == max(alike)]
+  }
+  choices[utils::head(near, 2L)]
+}
+
+# The share of pairs of neighbouring letters that a text and each of others have in common (Dice's coefficient).
+pairs_shared <- function(x, others) {
+  pairs <- function(s) if (nchar(s) < 2L) character(0) else substring(s, seq_len(nchar(s) - 1L), seq_len(nchar(s))[-1L])
+  own <- pairs(x)
+  vapply(others, function(s) {
+    its <- pairs(s)
+    2 * length(intersect(own, its)) / max(1L, length(own) + length(its))
+  }, 0)
+}
+
+# "; did you mean `eta`?" or "".
+suggest <- function(x, choices, quote = "`") {
+  near <- nearest_name(x, choices)
+  if (length(near) == 0L) return("")
+  paste0("; did you mean ", paste0(quote, near, quote, collapse = " or "), "?")
+}

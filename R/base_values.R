@@ -1,0 +1,44 @@
+# Plain values: what kind they are, a default for those that were not given, long ones in parts; the session's state.
+
+package_state <- new.env(parent = emptyenv()) # what the session remembers: the engine's table, the interrupted model
+
+# The engine's enums: list of named integer vectors, such as enums$storage[["double"]]. Set when the package is loaded.
+enums <- NULL
+
+given_or <- function(value, default) if (is.null(value)) default else value
+
+# Vectors without a class and without dimensions. Classes come first: is.numeric() dispatches.
+is_plain <- function(x) !is.object(x) && is.atomic(x) && is.null(dim(x))
+
+is_number <- function(x, low = -Inf, high = Inf) {
+  is_plain(x) && is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high
+}
+is_whole <- function(x, low, high = Inf) is_number(x, low, high) && x %% 1 == 0
+is_texts <- function(x) is_plain(x) && is.character(x) && !anyNA(x) && all(validEnc(x)) && all(Encoding(x) != "bytes")
+is_text <- function(x) length(x) == 1L && is_texts(x)
+is_flag <- function(x) is_plain(x) && is.logical(x) && length(x) == 1L && !is.na(x)
+are_names <- function(x) is_texts(x) && all(nzchar(x)) && !anyDuplicated(x)
+
+# One name of a column rather than values.
+is_column_name <- function(value) is.character(value) && !is.object(value) && length(value) == 1L && !is.na(value)
+
+# Has a column levels, whose order says nothing of distances?
+has_levels <- function(v) is.factor(v) || is.character(v)
+
+# Which texts have bytes that are no text in their encoding.
+is_broken_text <- function(x) !validEnc(x) | Encoding(x) == "bytes"
+
+# fn() of the numbers from 1 to n, part after part: R's own long steps do not look at Ctrl-C, so we do in between.
+by_parts <- function(n, fn, size = 262144) {
+  lapply(seq_len(ceiling(n / size)), function(i) {
+    .Call(C_gbt_check_interrupt)
+    fn(((i - 1) * size + 1):min(n, i * size))
+  })
+}
+
+# unique() and match() of long numbers.
+different <- function(v) unique(unlist(by_parts(length(v), function(rows) unique(v[rows]))))
+
+place_among <- function(v, values) {
+  as.double(unlist(by_parts(length(v), function(rows) match(v[rows], values))))
+}
