@@ -20,8 +20,7 @@ if ! command -v gcovr >/dev/null 2>&1; then
 fi
 jobs=$(nproc 2>/dev/null || echo 2)
 # All suites but sizes, which sweeps what the others test.
-suites=$(cd "$root/tests/native" && ls test_*.c | sed 's/^test_//; s/\.c$//' |
-  grep -vE '^(cuda|simt)_|^sizes$' | tr '\n' ' ')
+suites=$(make -s -C "$root/tests/native" suites | tr ' ' '\n' | grep -vx sizes | tr '\n' ' ')
 make -s -C "$root/tests/native" -j "$jobs" VARIANT=cov BUILD="$out" SUITES="$suites" all
 find "$out/cov" -name '*.gcda' -delete
 status=0

@@ -129,7 +129,7 @@ do_micro() {
 # a step that takes too long keeps what was done. `--foreground`, or those that run would outlive the step.
 suites() {
   if [ -n "$TESTS" ]; then echo "$TESTS" | tr ' ' '\n'; return; fi
-  ls "$root/tests/native" | sed -n 's/^test_\(cuda_[a-z_]*\)\.cu\{0,1\}$/\1/p'
+  find "$root/tests/native/cuda" -name 'test_*.c*' | sed 's|.*/test_||; s|\.cu*$||' | sort
 }
 alone="cuda_memory|cuda_devices|cuda_machine|cuda_stage|cuda_once"
 counts='^[0-9]+ passed, [0-9]+ failed$'

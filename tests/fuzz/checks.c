@@ -2,7 +2,7 @@
  * there is kept. */
 #include <stdarg.h>
 
-#include "../native/test.h"
+#include "test.h"
 
 static gbt_error err_record;
 gbt_error *const test_err = &err_record;

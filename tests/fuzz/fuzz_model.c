@@ -1,7 +1,7 @@
-/* Models that somebody crafted: whatever opens must stand all use (../native/model_use.h). */
-#include "../native/model_seeds.h"
-#include "../native/model_use.h"
-#include "../native/mutate.h"
+/* Models that somebody crafted: whatever opens must stand all use (../native/scenes/model_use.h). */
+#include "model_seeds.h"
+#include "model_use.h"
+#include "mutate.h"
 #include "fuzz.h"
 
 int fuzz_use(const uint8_t *bytes, size_t n) { return model_use(bytes, n); }

@@ -5,10 +5,10 @@
  *
  * The input is a stream of bytes, which gives zeros behind its end. */
 #include "../../src/gbt/boost/trainer_impl.h"
-#include "../native/chunks.h"
-#include "../native/datasets.h"
-#include "../native/forests.h"
-#include "../native/naive_predict.h"
+#include "chunks.h"
+#include "datasets.h"
+#include "forests.h"
+#include "naive_predict.h"
 #include "fuzz.h"
 
 enum { MOST_COLS = 6, MOST_ROWS = 80 };

@@ -1,7 +1,7 @@
 /* The test driver's harness: checks that count, tests that have names, suites that register by their file name.
  *
- *   test_x.c      void suite_x(void) { RUN(something); RUN(something_else); }
- *   a test        static void something(void) { CHECK(...); CHECK_OK(...); }
+ *   FOLDER/test_x.c   void suite_x(void) { RUN(something); RUN(something_else); }
+ *   a test            static void something(void) { CHECK(...); CHECK_OK(...); }
  *
  * The Makefile lists suite_<stem> for every test_<stem>.c. A test passes when all its checks hold and there was at
  * least one. Checks belong on the main thread. */

@@ -7,7 +7,7 @@
 # processes. long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default
 # 14,400) a fuzzer, both at the same time; what it finds new is left in OUT/robust/fuzz. GBT_FUZZ_INPUTS: mutations of
 # models for either process (default 1,000,000). The long form also forges folders of bins, by
-# ../native/test_disk_forged.c, about nine tenths as many.
+# ../native/disk/test_disk_forged.c, about nine tenths as many.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
@@ -99,7 +99,7 @@ hunted() { # KIND STATUS
 
 build asan
 if [ "$form" = short ]; then
-  both asan 60000 20000 # native_asan mutates models as well: ../native/test_fuzz.c
+  both asan 60000 20000 # native_asan mutates models as well: ../native/model/test_fuzz.c
 else
   each=${GBT_FUZZ_INPUTS:-1000000}
   both asan "$each" $((each / 2))

@@ -109,7 +109,7 @@ expect "all steps: the table" grep -q "^| abc | emulated | .* | in order: [1-9][
 expect "all steps: the repository's table was left alone" fails grep -q '^| abc' "$root/bench/results/GPU.md"
 
 # A suite that fails, breaks or hangs costs itself alone; one that hangs ends with the step.
-n=$(ls "$root"/tests/native/test_cuda_*.c* | wc -l)
+n=$(find "$root/tests/native/cuda" -name 'test_*.c*' | wc -l)
 for fault in "cuda_hist:counted $((5 * n - 1))" "cuda_hist:killed $((5 * n - 5))" "cuda_memory:late $((5 * n))" \
   "cuda_sort:hang $((5 * n - 5))"; do
   rm -rf "$work/build" "$work/out"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Random differential testing: sh tests/robust/random.sh short|long OUT
 #
-# Data, responses and parameters are drawn from whole numbers (random/case.R; tests/native/odd_job.c) and trained in
+# Data, responses and parameters are drawn from whole numbers (random/case.R; ../native/scenes/odd_job.c) and trained in
 # many ways that must not differ by a byte: threads, pages, instructions, forms of the data, builds, the emulated
-# device, the slow twin, ways through files (random/check.R; tests/native/test_random.c). What fails is made small and
+# device, the slow twin, ways through files (random/check.R; ../native/boost/test_random.c). What fails is made small and
 # written to OUT/robust/random/case-*.R; kept cases are in cases/.
 #
 # short: a fixed number of cases, some of them the same in every run, the others new every day.

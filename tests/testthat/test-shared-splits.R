@@ -1,4 +1,4 @@
-# Trees of classes that share their splits; the engine's twin is tests/native/test_shared_splits.c.
+# Trees of classes that share their splits; the engine's twin is tests/native/boost/test_shared_splits.c.
 
 shared <- "multi_output_tree"
 apart <- "one_output_per_tree"
