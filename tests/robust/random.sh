@@ -3,8 +3,8 @@
 #
 # Data, responses and parameters are drawn from whole numbers (random/case.R; ../native/scenes/odd_job.c) and trained in
 # many ways that must not differ by a byte: threads, pages, instructions, forms of the data, builds, the emulated
-# device, the slow twin, ways through files (random/check.R; ../native/boost/test_random.c). What fails is made small and
-# written to OUT/robust/random/case-*.R; kept cases are in cases/.
+# device, the slow twin, ways through files (random/check.R; ../native/boost/test_random.c). What fails is made small
+# and written to OUT/robust/random/case-*.R; kept cases are in cases/.
 #
 # short: a fixed number of cases, some of them the same in every run, the others new every day.
 # long: GBT_RANDOM_SECONDS (3600) from a number of its own, which is printed; two more builds are compared.
