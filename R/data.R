@@ -229,101 +229,66 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                              sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"),
                              page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
                              memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL) {
-  given <- names(list(...))
-  if (!is.null(given)) given <- printable(given)
-  for (name in given) {
+  check_data_dots(written_dots(...))
+  given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
+             "level_counts"[!missing(level_counts)], "unseen"[!missing(unseen)])
+  spec <- data_spec(list(reference = reference, max_bin = max_bin, level_counts = level_counts,
+                         cat_features = cat_features, sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows,
+                         threads = threads, device = device, path = path, memory = memory, compress = compress,
+                         init = init_model), given, x)
+  fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  if (inherits(x, "DBIResult")) x <- result_source(x)
+  if (is_arrow_rows(x)) x <- gbt_batches(x)
+  if (!inherits(x, "gbt_source")) {
+    return(finish_data(if (is.function(x)) chunk_rows(x, fields, spec) else table_rows(x, fields, spec), spec))
+  }
+  if (is_column_name(exposure)) {
+    x <- with_role(x, "exposure", exposure)
+    fields["exposure"] <- list(NULL)
+  }
+  source <- read_source(x)
+  on.exit(source$close())
+  finish_data(chunk_rows(source$read, fields, spec, x$roles$exposure), spec)
+}
+
+check_data_dots <- function(dots) {
+  known <- names(formals(gbt_data.default))
+  for (name in printable(as.character(names(dots)))) {
     here <- if (name %in% c("y", "labels")) "label" else sub("^weights$", "weight", canonical_name(name))
-    if (here %in% names(formals(gbt_data.default))) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
+    if (here %in% known) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
   }
-  check_no_dots(written_dots(...), names(formals(gbt_data.default)))
-  if (!is.null(reference) && !missing(max_bin)) {
-    stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
+  check_no_dots(dots, known)
+}
+
+# What gbt_data() was asked for, checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
+# cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init. given: which arguments were.
+data_spec <- function(spec, given, x) {
+  decided <- c(max_bin = "cuts", cat_features = "features", level_counts = "features")
+  for (name in if (!is.null(spec$reference)) intersect(names(decided), given)) {
+    stop_argument(sprintf("`%s` is decided by `reference`, whose %s are used; leave it out", name, decided[[name]]),
+                  name)
   }
-  if (!is.null(reference) && !is.null(cat_features)) {
-    stop_argument("`cat_features` is decided by `reference`, whose features are used; leave it out", "cat_features")
-  }
-  if (!is.null(reference) && !missing(level_counts)) {
-    stop_argument("`level_counts` is decided by `reference`, whose features are used; leave it out", "level_counts")
-  }
-  if (is.null(reference) && !missing(unseen)) {
+  if (is.null(spec$reference) && "unseen" %in% given) {
     stop_argument("`unseen` is for data with a `reference`: without one no level is unseen", "unseen")
   }
-  unseen <- match_choice(unseen, names(enums$unseen), "unseen")
-  refuse_by_column(max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
-  max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
-  page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
-  if (!is.null(path)) check_new_folders(path)
-  if (is.null(path) && !is.null(memory)) {
+  spec$unseen <- match_choice(spec$unseen, names(enums$unseen), "unseen")
+  spec$sparse_zero <- match_choice(spec$sparse_zero, c("value", "missing"), "sparse_zero")
+  refuse_by_column(spec$max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
+  spec$max_bin <- check_whole(spec$max_bin, "max_bin", 2, 65535)
+  spec$page_rows <- check_whole(spec$page_rows, "page_rows", 0, .Machine$integer.max)
+  if (!is.null(spec$path)) check_new_folders(spec$path)
+  if (is.null(spec$path) && !is.null(spec$memory)) {
     stop_argument("`memory` is for data in a folder: give `path`, or leave `memory` out", "memory")
   }
-  codec <- check_compress(compress, path)
-  if (!is.null(path) && identical(device, "cuda")) {
+  spec$codec <- check_compress(spec$compress, spec$path)
+  if (!is.null(spec$path) && identical(spec$device, "cuda")) {
     stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, give it to gbt_train()")
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
-  if (!is.null(reference)) check_data(reference, "reference")
-  init <- check_start_model(init_model)
-  if (!is.null(init) && missing(level_counts)) level_counts <- NULL
-  if (inherits(x, "DBIResult")) x <- result_source(x)
-  if (is_arrow_rows(x)) x <- gbt_batches(x)
-  exposed <- NULL
-  if (inherits(x, "gbt_source")) {
-    if (is_column_name(exposure)) {
-      x <- with_role(x, "exposure", exposure)
-      exposure <- NULL
-    }
-    exposed <- x$roles$exposure
-    rows <- read_source(x)
-    on.exit(rows$close())
-    x <- rows$read
-  }
-  if (is.function(x)) {
-    sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
-    given <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-    return(data_of_chunks(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                          threads, path, memory, codec, init, exposed))
-  }
-  if (!is.null(exposure)) {
-    if (inherits(x, "ArrowTabular")) x <- as.data.frame(x)
-    its <- with_exposure(list(x = x, offset = offset, exposure = exposure))
-    if (is.null(reference)) x <- its$x # else that has decided which columns are features
-    offset <- its$offset
-    exposed <- its$exposed
-  }
-  frame <- frame_to_bin(x, sparse_zero, cat_features, level_counts, init, reference)
-  if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training
-  check_time_or_group(time, group)
-  time <- check_time(time, frame$n_rows)
-  group <- check_group(group, frame$n_rows)
-  new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device),
-               time, group, path, memory, codec, function(offset, zero) {
-                 if (!is.null(init)) start_kept(init, start_scores(init, x, offset, zero, resolve_threads(threads)))
-               }, exposed)
-}
-
-# From a frame. `label` is kept as given: what it means is decided by the objective, in training. start:
-# function(offset, sparse_zero), the scores to go on from.
-new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
-                         unseen = "prior", page_rows = 0L, threads = NULL, device = NULL, time = NULL, group = NULL,
-                         path = NULL, memory = NULL, codec = "none", start = function(offset, zero) NULL,
-                         exposed = NULL) {
-  weight <- check_weight(weight, frame$n_rows)
-  shape <- dim(offset)
-  offset <- check_offset(offset, frame$n_rows)
-  if (!is.null(offset)) dim(offset) <- shape
-  kept <- list(label = label, weight = weight, offset = offset, exposed = exposed, time = time, group = group,
-               max_bin = if (is.null(reference)) max_bin else reference$max_bin,
-               sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference))
-  kept["start"] <- list(start(offset, kept$sparse_zero))
-  disk <- disk_of(path, memory, kept, codec)
-  ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, if (is.null(path)) device, disk)
-  # Complains now rather than in training.
-  .Call(C_gbt_dataset_view, ptr, list(weights = weight, offset = as.vector(offset)), NULL, TRUE)
-  info <- .Call(C_gbt_dataset_info, ptr)
-  structure(class = "gbt_data", c(
-    list(ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag), kept,
-    list(level_counts = info$level_counts, path = path)
-  ))
+  if (!is.null(spec$reference)) check_data(spec$reference, "reference")
+  spec["init"] <- list(check_start_model(spec$init))
+  if (!is.null(spec$init) && !"level_counts" %in% given) spec["level_counts"] <- list(NULL)
+  spec
 }
 
 #' @export

@@ -20,11 +20,73 @@ bytes_of <- function(source, max_bin) {
 # Data of the user's as gbt_data. weight: as the user gave them, of all rows; they count when cuts are chosen. Weights
 # of classes and a mask do not: gbt_data() cannot know them.
 binned_source <- function(source, args, host, weight) {
-  frame <- with_categories(encode_x(source$x, host$sparse_zero), args[["cat_features"]])
-  frame <- as_trained_before(frame, args[["init_model"]])
-  frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
-  new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin), page_rows = as.integer(host$page_rows),
-               threads = args[["threads"]], device = host$device)
+  spec <- list(max_bin = as.integer(host$max_bin), level_counts = args[["level_counts"]],
+               cat_features = args[["cat_features"]], sparse_zero = host$sparse_zero, unseen = "prior",
+               page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device,
+               init = args[["init_model"]])
+  finish_data(frame_rows(frame_to_bin(source$x, spec), list(weight = weight), spec), spec)
+}
+
+# Rows as finish_data() takes them, a list:
+#   n_rows       their number; -1 where there are chunks that nobody has counted
+#   fields       what they come with: label, weight, offset, time, group, or NULL
+#   exposed      the column of exposures, "" for values that were given, NULL for none
+#   sparse_zero  what absent entries are
+#   start        NULL, or function(offset): scores to go on from
+#   bin          function(weight, disk): the engine's pointer
+# There are two readers: table_rows() of tables in memory, chunk_rows() in R/source.R.
+frame_rows <- function(frame, fields, spec) {
+  list(n_rows = frame$n_rows, fields = fields, sparse_zero = if (frame$absent_missing) "missing" else "value",
+       bin = function(weight, disk) build_dataset(frame, spec, weight, disk))
+}
+
+table_rows <- function(x, fields, spec) {
+  its <- NULL
+  if (!is.null(fields$exposure)) {
+    if (inherits(x, "ArrowTabular")) x <- as.data.frame(x)
+    its <- with_exposure(list(x = x, offset = fields$offset, exposure = fields$exposure))
+    if (is.null(spec$reference)) x <- its$x # else that has decided which columns are features
+    fields$offset <- its$offset
+  }
+  spec["device"] <- list(if (is.null(spec$path)) plain_device(spec$device))
+  rows <- frame_rows(frame_to_bin(x, spec), fields, spec)
+  rows$exposed <- its$exposed
+  if (!is.null(spec$init)) rows$start <- function(offset) {
+    start_kept(spec$init, start_scores(spec$init, x, offset, rows$sparse_zero, resolve_threads(spec$threads)))
+  }
+  rows
+}
+
+# A gbt_data of rows. `label` is kept as given: what it means is decided by the objective, in training.
+finish_data <- function(rows, spec) {
+  kept <- c(check_row_fields(rows$fields, rows$n_rows),
+            list(exposed = rows$exposed, max_bin = given_or(spec$reference$max_bin, spec$max_bin),
+                 sparse_zero = rows$sparse_zero, is_reference = is.null(spec$reference)))
+  kept["start"] <- list(if (!is.null(rows$start)) rows$start(kept$offset))
+  ptr <- rows$bin(kept$weight, disk_of(spec$path, spec$memory, kept, spec$codec))
+  # Complains now rather than in training.
+  .Call(C_gbt_dataset_view, ptr, list(weights = kept$weight, offset = as.vector(kept$offset)), NULL, TRUE)
+  gbt_data_of(ptr, kept, spec$path)
+}
+
+gbt_data_of <- function(ptr, kept, path) {
+  info <- .Call(C_gbt_dataset_info, ptr)
+  structure(class = "gbt_data", c(
+    list(ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag), kept,
+    list(level_counts = info$level_counts, path = path)
+  ))
+}
+
+# The numbers of n rows, checked: those that are given.
+check_row_fields <- function(fields, n) {
+  check_time_or_group(fields$time, fields$group)
+  if (!is.null(fields$label)) check_label_length(fields$label, n)
+  time <- check_time(fields$time, n)
+  group <- check_group(fields$group, n)
+  weight <- check_weight(fields$weight, n)
+  offset <- check_offset(fields$offset, n)
+  if (!is.null(offset)) dim(offset) <- dim(fields$offset)
+  list(label = fields$label, weight = weight, offset = offset, time = time, group = group)
 }
 
 # A gbt_data as it is: how it was made is decided.
@@ -38,11 +100,11 @@ as_prepared <- function(data, args) {
   data
 }
 
-# The columns as they are binned. init: the model to go on from, or NULL.
-frame_to_bin <- function(x, sparse_zero, cat_features, level_counts, init, reference) {
-  frame <- with_categories(encode_x(x, sparse_zero), cat_features)
-  if (!is.null(reference)) init <- NULL # it has decided
-  with_level_counts(as_trained_before(frame, init), if (is.null(reference)) level_counts else FALSE, init)
+# The columns as they are binned.
+frame_to_bin <- function(x, spec) {
+  frame <- with_categories(encode_x(x, spec$sparse_zero), spec$cat_features)
+  if (!is.null(spec$reference)) return(frame) # it has decided
+  with_level_counts(as_trained_before(frame, spec$init), spec$level_counts, spec$init)
 }
 
 # The frame with level counts of some columns as further features. wanted: TRUE for all factors and texts, FALSE or NULL
@@ -77,19 +139,24 @@ level_count_columns <- function(frame, wanted) {
   frame$names[sort(unique(at))]
 }
 
-# Everything that is binned goes through here. reference: a gbt_data whose cuts are shared, or NULL.
-# device: a choice (see R/cuda.R), NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
-build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L, page_rows = 0L, unseen = "prior",
-                          threads = NULL, device = NULL, disk = NULL) {
-  if (!is.null(reference)) {
-    known <- .Call(C_gbt_dataset_info, data_ptr(reference))
-    frame <- align_frame(frame, known$names, known$tag)
-  }
-  threads <- resolve_threads(threads)
-  on_device(device, function(where) {
-    .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
-          enums$unseen[[unseen]], threads, where, disk)
+# Everything in memory that is binned goes through here. spec: see data_spec(); device is a choice here (see R/cuda.R),
+# NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
+build_dataset <- function(frame, spec, weight, disk) {
+  frame <- as_reference(frame, spec$reference)
+  threads <- resolve_threads(spec$threads)
+  on_device(spec$device, function(where) {
+    .Call(C_gbt_dataset_new, frame, reference_ptr(spec), weight, spec$max_bin, spec$page_rows,
+          enums$unseen[[spec$unseen]], threads, where, disk)
   })
+}
+
+reference_ptr <- function(spec) if (!is.null(spec$reference)) data_ptr(spec$reference)
+
+# The frame with the features of a gbt_data whose cuts are shared; NULL: there is none.
+as_reference <- function(frame, reference) {
+  if (is.null(reference)) return(frame)
+  known <- .Call(C_gbt_dataset_info, data_ptr(reference))
+  align_frame(frame, known$names, known$tag)
 }
 
 # The rows of a gbt_data, or those where `mask` is `taken`, with numbers of their own: the engine's pointer. ...:

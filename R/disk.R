@@ -155,37 +155,27 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
   }
   opened <- .Call(C_gbt_dataset_open, full_paths(path), memory_bytes(memory), resolve_threads(threads))
   info <- .Call(C_gbt_dataset_info, opened[[1L]])
-  out <- c(list(ptr = opened[[1L]], n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag),
-           fields_of_folder(opened[[2L]], info$n_rows, path[1L]), list(level_counts = info$level_counts, path = path))
-  if (!all(data_fields_good(out, info))) stop_values(path[1L], "make the folder again with gbt_data(path = )")
-  class(out) <- "gbt_data"
-  with_row_fields(out, label, weight, offset, exposure, time, group)
+  out <- gbt_data_of(opened[[1L]], fields_of_folder(opened[[2L]], info$n_rows, path[1L]), path)
+  if (!all(data_fields_good(unclass(out), info))) stop_values(path[1L], "make the folder again with gbt_data(path = )")
+  with_row_fields(out, list(label = label, weight = weight, offset = offset, exposure = exposure, time = time,
+                            group = group))
 }
 
-# A gbt_data with other numbers of its rows; NULL: those that it has.
-with_row_fields <- function(x, label, weight, offset, exposure, time, group) {
-  if (!is.null(label)) {
-    check_label_length(label, x$n_rows)
-    x["label"] <- list(label)
+# A gbt_data with other numbers of its rows. fields: see chunk_fields; NULL: those that it has.
+with_row_fields <- function(x, fields) {
+  exposure <- fields$exposure
+  if (is_column_name(exposure)) {
+    stop_argument("`exposure` must be numbers, one for each row: a folder has bins and no values", "exposure")
   }
-  if (!is.null(weight)) x["weight"] <- list(check_weight(weight, x$n_rows))
-  if (!is.null(offset) || !is.null(exposure)) {
-    if (is_column_name(exposure)) {
-      stop_argument("`exposure` must be numbers, one for each row: a folder has bins and no values", "exposure")
-    }
-    if (!is.null(exposure)) offset <- exposed_offset(offset, exposure, x$n_rows)
+  if (!is.null(exposure)) fields$offset <- exposed_offset(fields$offset, exposure, x$n_rows)
+  checked <- check_row_fields(fields, x$n_rows)
+  given <- !vapply(checked, is.null, NA)
+  if (given[["offset"]]) { # scores were those of another one
     x["exposed"] <- list(if (!is.null(exposure)) "")
-    shape <- dim(offset)
-    offset <- check_offset(offset, x$n_rows)
-    if (!is.null(offset)) dim(offset) <- shape
-    x["offset"] <- list(offset)
-    x["start"] <- list(NULL) # scores of another offset
+    x["start"] <- list(NULL)
   }
-  check_time_or_group(time, group)
-  if (!is.null(time) || !is.null(group)) {
-    x["time"] <- list(check_time(time, x$n_rows))
-    x["group"] <- list(check_group(group, x$n_rows))
-  }
+  if (given[["time"]] || given[["group"]]) given[c("time", "group")] <- TRUE
+  x[names(checked)[given]] <- checked[given]
   x
 }
 

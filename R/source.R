@@ -69,51 +69,38 @@ exposed_chunks <- function(x, name, keep) {
   }
 }
 
-# A gbt_data of chunks. given: list of the fields that the user gave beside them; exposed: the column of exposures.
-data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                           threads, path, memory, codec, init = NULL, exposed = NULL) {
-  if (is_column_name(given$exposure)) {
-    exposed <- as_utf8(given$exposure, "`exposure`")
-    x <- exposed_chunks(x, exposed, !is.null(reference))
-    given["exposure"] <- list(NULL)
+# Rows that come in chunks: see frame_rows(). fields: what the user gave besides; exposed: the column of exposures.
+chunk_rows <- function(x, fields, spec, exposed = NULL) {
+  if (is_column_name(fields$exposure)) {
+    exposed <- as_utf8(fields$exposure, "`exposure`")
+    x <- exposed_chunks(x, exposed, !is.null(spec$reference))
+    fields["exposure"] <- list(NULL)
   }
-  is_given <- !vapply(given, is.null, NA)
+  is_given <- !vapply(fields, is.null, NA)
   gathered <- gather_fields(x, any(is_given))
-  twice <- intersect(names(gathered$fields), names(given)[is_given])
+  twice <- intersect(names(gathered$fields), names(fields)[is_given])
   if (length(twice)) stop_argument(sprintf("`%s` comes with the chunks, and is given as well", twice[1L]), twice[1L])
-  fields <- utils::modifyList(given, gathered$fields, keep.null = TRUE)
-  n_rows <- gathered$n_rows
-  check_time_or_group(fields$time, fields$group)
-  if (!is.null(fields$label)) check_label_length(fields$label, n_rows)
+  fields <- utils::modifyList(fields, gathered$fields, keep.null = TRUE)
   if (!is.null(fields$exposure)) {
     exposed <- given_or(exposed, "")
-    fields$offset <- exposed_offset(fields$offset, fields$exposure, n_rows)
+    fields$offset <- exposed_offset(fields$offset, fields$exposure, gathered$n_rows)
   }
-  shape <- dim(fields$offset)
-  offset <- check_offset(fields$offset, n_rows)
-  if (!is.null(offset)) dim(offset) <- shape
-  kept <- list(label = fields$label, weight = check_weight(fields$weight, n_rows), offset = offset, exposed = exposed,
-               time = check_time(fields$time, n_rows), group = check_group(fields$group, n_rows),
-               max_bin = if (is.null(reference)) max_bin else reference$max_bin, sparse_zero = sparse_zero,
-               is_reference = is.null(reference))
-  rows_alone <- function(i) chunk_at(x, i)$x # the offset is that of all of them
-  kept["start"] <- list(start_of_chunks(rows_alone, init, offset, sparse_zero, resolve_threads(threads)))
-  known <- if (!is.null(reference)) .Call(C_gbt_dataset_info, data_ptr(reference))
   column <- NULL # names of the frame's columns
   next_frame <- function(i, wanted) {
     chunk <- if (is.null(wanted) || !inherits(x, "gbt_chunks")) chunk_at(x, i) else
-      list(x = x(i, c(column[wanted], cat_features)))
+      list(x = x(i, c(column[wanted], spec$cat_features)))
     if (is.null(chunk$x)) return(NULL)
-    frame <- frame_to_bin(chunk$x, sparse_zero, cat_features, level_counts, init, reference)
-    if (!is.null(known)) frame <- align_frame(frame, known$names, known$tag)
+    frame <- as_reference(frame_to_bin(chunk$x, spec), spec$reference)
     column <<- frame$names
     frame
   }
-  ptr <- .Call(C_gbt_dataset_chunks, next_frame, n_rows, if (!is.null(reference)) data_ptr(reference), kept$weight,
-               max_bin, page_rows, enums$unseen[[unseen]], resolve_threads(threads), disk_of(path, memory, kept, codec))
-  info <- .Call(C_gbt_dataset_info, ptr)
-  structure(class = "gbt_data", c(
-    list(ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag), kept,
-    list(level_counts = info$level_counts, path = path)
-  ))
+  list(n_rows = gathered$n_rows, fields = fields, exposed = exposed, sparse_zero = spec$sparse_zero,
+       start = function(offset) { # of the rows alone: the offset is that of all of them
+         start_of_chunks(function(i) chunk_at(x, i)$x, spec$init, offset, spec$sparse_zero,
+                         resolve_threads(spec$threads))
+       },
+       bin = function(weight, disk) {
+         .Call(C_gbt_dataset_chunks, next_frame, gathered$n_rows, reference_ptr(spec), weight, spec$max_bin,
+               spec$page_rows, enums$unseen[[spec$unseen]], resolve_threads(spec$threads), disk)
+       })
 }

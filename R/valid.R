@@ -194,12 +194,10 @@ build_valid <- function(sets, train, response, init, host) {
       check_data(data, "valid")
       y <- set$label
     } else {
-      raw <- set$x
-      raw <- needed_columns(raw, train$feature_names, name)
-      frame <- frame_for_model(raw, train)
-      data <- new_gbt_data(frame, weight = set$weight, offset = set$offset, reference = train,
-                           page_rows = as.integer(host$page_rows), threads = as.integer(host$threads),
-                           device = host$device)
+      raw <- needed_columns(set$x, train$feature_names, name)
+      spec <- list(reference = train, max_bin = 255L, unseen = "prior", page_rows = as.integer(host$page_rows),
+                   threads = as.integer(host$threads), device = host$device)
+      data <- finish_data(frame_rows(frame_for_model(raw, train), set[names(set) != "y"], spec), spec)
       y <- set$y
     }
     if (data$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
