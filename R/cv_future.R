@@ -32,7 +32,7 @@ folds_there <- function(rows, request, folds, seed, workers) {
     ran <- joined_folds(fold_futures(work, asked, quiet = again), "done")
     again <- TRUE
     means <- fold_means(ran$values[[length(ran$values)]])
-    end <- round_of_stop(means, ran$metrics$maximise, host$early_stopping_rounds, host$early_stopping_min_delta)
+    end <- stopping_of(means, ran$metrics$maximise, host$early_stopping_min_delta, host$early_stopping_rounds)[["stop"]]
     if (!is.na(end) || asked == host$nrounds) break
     asked <- 2 * asked
   }
@@ -41,21 +41,6 @@ folds_there <- function(rows, request, folds, seed, workers) {
   best <- choose_rounds(lapply(ran$values, function(v) v[seq_len(rounds), , drop = FALSE]), ran$metrics,
                         host$early_stopping_min_delta)$best_round
   joined_folds(fold_futures(work, rounds, means, best, quiet = TRUE), if (is.na(end)) "done" else "early")
-}
-
-# The round after which early stopping ends, as the engine's gbt_stopper_see() has it; NA: it does not.
-round_of_stop <- function(means, maximise, patience, min_delta) {
-  best <- 0
-  value <- NaN
-  for (round in seq_along(means)) {
-    gain <- if (maximise) means[round] - value else value - means[round]
-    if ((best == 0 && !is.nan(means[round])) || isTRUE(gain > min_delta)) {
-      best <- round
-      value <- means[round]
-    }
-    if (round - best >= patience) return(round)
-  }
-  NA
 }
 
 # What fold_there() gives, a list of all folds. quiet: warnings have been given.

@@ -482,21 +482,10 @@ best_round <- function(fit, state, log) {
   if (!evaluation$stopping || state$rounds == 0) return(list(round = NULL, score = NULL))
   values <- log[[length(log)]][log$round > fit$start$rounds] # the last metric of the last data set
   at <- if (evaluation$own_watched) {
-    first_best(values, evaluation$metrics$maximise, fit$host$early_stopping_min_delta)
+    stopping_of(values, evaluation$metrics$maximise, fit$host$early_stopping_min_delta)[["best"]]
   } else {
     state$best
   }
   if (is.na(at) || at < 1) return(list(round = NULL, score = NULL))
   list(round = as.integer(at + fit$start$rounds), score = values[at])
-}
-
-# The engine's rule: a value is better when it beats the best by more than min_delta.
-first_best <- function(values, maximise, min_delta) {
-  best <- NA_integer_
-  for (i in seq_along(values)) {
-    if (is.na(values[i])) next
-    gain <- if (is.na(best)) Inf else if (maximise) values[i] - values[best] else values[best] - values[i]
-    if (isTRUE(gain > min_delta)) best <- i # Inf - Inf is no gain
-  }
-  best
 }

@@ -173,7 +173,7 @@ choose_rounds <- function(values, metrics, min_delta) {
   if (length(values) == 0L || is.na(maximise)) return(none)
   v <- values[[length(values)]]
   mean <- fold_means(v)
-  best <- first_best(mean, maximise, min_delta)
+  best <- stopping_of(mean, maximise, min_delta)[["best"]]
   if (is.na(best)) return(none)
   se <- fold_errors(v[best, , drop = FALSE])
   within <- if (maximise) mean >= mean[best] - se else mean <= mean[best] + se

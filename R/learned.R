@@ -219,7 +219,7 @@ reason_of_means <- function(ran, limit) {
   means <- fold_means(ran$values[[length(ran$values)]])
   if (!any(is.finite(means))) return(metric_text(name, anyNA(means), ran$why == "early", ran$rounds, FALSE))
   if (is.null(limit) || ran$why != "done" || ran$rounds < limit$rounds) return(NULL)
-  best <- first_best(means, ran$metrics$maximise, ran$min_delta)
+  best <- stopping_of(means, ran$metrics$maximise, ran$min_delta)[["best"]]
   if (ran$rounds - best < limit$patience) limit_text(ran$rounds, name)
 }
 

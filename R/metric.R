@@ -257,3 +257,9 @@ own_metric_value <- function(metric, pred, label, weight) {
   }
   as_numbers(value, metric$name)
 }
+
+# Early stopping over a series of values: `best`, the round of the best value; `stop`, the round after which `patience`
+# rounds have brought no better one (0: never). NA where there is none.
+stopping_of <- function(values, maximise, min_delta, patience = 0) {
+  .Call(C_gbt_stopping, as.double(values), maximise, as.double(min_delta), as.double(patience))
+}

@@ -58,6 +58,7 @@ SEXP r_gbt_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
 SEXP r_gbt_responses(SEXP objective, SEXP n_outputs, SEXP score, SEXP threads);
 SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed);
+SEXP r_gbt_stopping(SEXP values, SEXP maximise, SEXP min_delta, SEXP patience);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
 SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
@@ -136,6 +137,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(resample, 3) \
   X(responses, 4) \
   X(row_draws, 2) \
+  X(stopping, 4) \
   X(system, 1) \
   X(take, 2) \
   X(take_sparse, 4) \

@@ -137,3 +137,23 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
   UNPROTECT(1);
   return out;
 }
+
+/* Early stopping over a series of values: c(best = , stop = ), rounds from 1, NA where there is none. */
+SEXP r_gbt_stopping(SEXP values, SEXP maximise, SEXP min_delta, SEXP patience) {
+  const R_xlen_t n = Rf_xlength(values);
+  const double *value = r_arg_reals(values, n, "values");
+  gbt_stopper stopper;
+  gbt_stopper_start(&stopper, r_arg_int64(patience, "patience"), r_arg_real(min_delta, "min_delta"),
+                    Rf_asLogical(maximise) == TRUE);
+  int stop = NA_INTEGER;
+  for (R_xlen_t i = 0; i < n && stop == NA_INTEGER; i++)
+    if (gbt_stopper_see(&stopper, (int64_t)i + 1, value[i])) stop = (int)i + 1;
+  SEXP out = PROTECT(Rf_allocVector(INTSXP, 2)), names = PROTECT(Rf_allocVector(STRSXP, 2));
+  INTEGER(out)[0] = stopper.best_round > 0 ? (int)stopper.best_round : NA_INTEGER;
+  INTEGER(out)[1] = stop;
+  SET_STRING_ELT(names, 0, Rf_mkChar("best"));
+  SET_STRING_ELT(names, 1, Rf_mkChar("stop"));
+  Rf_setAttrib(out, R_NamesSymbol, names);
+  UNPROTECT(2);
+  return out;
+}

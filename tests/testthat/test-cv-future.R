@@ -129,12 +129,3 @@ test_that("functions of the user's find the user's variables in workers, and non
   expect_identical(list(stripped(cv()), tuned()), here)
 })
 
-test_that("where early stopping ends is found from the means as the engine finds it", {
-  skip_if_not_installed("future")
-  ends <- function(...) gbt:::round_of_stop(...)
-  expect_identical(ends(c(3, 2, 1, 1, 1), FALSE, 2, 0), 5L)
-  expect_identical(ends(c(3, 2, 1, 1), FALSE, 2, 0), NA)
-  expect_identical(ends(c(1, 2, 3, 3.05, 3.09), TRUE, 2, 0.1), 5L)
-  expect_identical(ends(c(NaN, NaN, NaN), FALSE, 2, 0), 2L)
-  expect_identical(ends(c(NaN, 5, 6), FALSE, 2, 0), NA)
-})
