@@ -42,3 +42,20 @@ different <- function(v) unique(unlist(by_parts(length(v), function(rows) unique
 place_among <- function(v, values) {
   as.double(unlist(by_parts(length(v), function(rows) match(v[rows], values))))
 }
+
+# Does the value ask for it? Of the same kind: numbers by value, texts whatever their case, and TRUE is not 1.
+is_same <- function(value, wanted) {
+  if (!is.atomic(value) || length(value) != 1L || is.object(value)) return(FALSE)
+  if (is.na(wanted)) return(is.na(value))
+  if (is.na(value)) return(FALSE)
+  if (is.logical(wanted)) return(is.logical(value) && value == wanted)
+  if (is.numeric(wanted)) return(is.numeric(value) && value == wanted)
+  is.character(value) && lower_case(value) == lower_case(wanted)
+}
+
+# Some packages take TRUE and FALSE, some 1 and 0.
+is_yes <- function(value) is_same(value, TRUE) || is_same(value, 1)
+is_no <- function(value) is_same(value, FALSE) || is_same(value, 0)
+
+# A number of rounds that is more than none; nonsense is checked where it belongs.
+is_on <- function(rounds) is.numeric(rounds) && length(rounds) == 1L && isTRUE(rounds > 0)

@@ -15,25 +15,6 @@ metric_names <- function() {
   Map(c, table$name, strsplit(table$aliases, "|", fixed = TRUE))
 }
 
-# Metrics of other packages that are not the same number as one of ours -> those near to it; the ones that suit the
-# objective are suggested.
-metrics_not_offered <- list(
-  smape = "mape", medianabsoluteerror = "mae", loglinquantile = "quantile", lq = "mae",
-  accuracy = c("error", "merror"), zerooneloss = c("error", "merror"), hammingloss = c("error", "merror"),
-  balancederrorrate = "balanced_accuracy", precision = "f1", recall = "f1", totalf1 = "f1", kappa = "mcc",
-  wkappa = "mcc", hingeloss = c("logloss", "mlogloss"), kullback_leibler = "logloss",
-  cross_entropy_lambda = "logloss", auc_mu = "mlogloss", multiclassonevsall = "mlogloss", aucpr = "pr_auc",
-  "poisson-nloglik" = "poisson_nloglik",
-  deviance = c("poisson_deviance", "gamma_deviance", "tweedie_deviance", "negative_binomial_deviance", "logloss",
-               "mlogloss", "mse")
-)
-metrics_of_ranking <- c("ndcg", "map", "pre", "pfound", "mrr", "queryrmse", "pairlogit", "yetirank")
-
-# CatBoost's names of parameters: "Quantile:alpha=0.9".
-metric_keys <- list(quantile = "alpha", expectile = "alpha", fair = "smoothness", tweedie_nloglik = "variance_power",
-                    tweedie_deviance = "variance_power", balanced_accuracy = "proba_border", f1 = "proba_border",
-                    mcc = "proba_border")
-
 #' A metric of your own
 #'
 #' Wraps a function so that [gbt_train()] can evaluate it after every round, log it and stop early by it.
@@ -120,7 +101,8 @@ read_metric <- function(x, response) {
 
 # Is `key` of "name:key=number" a name of the metric's parameter?
 check_metric_key <- function(key, info, x) {
-  if (is.na(info$parameter) || key %in% c(info$parameter, metric_keys[[info$name]])) return(invisible())
+  if (is.na(info$parameter) || key == info$parameter) return(invisible())
+  if (info$name %in% words_of(given_or(find_foreign("metric parameter", key)$reply, ""))) return(invisible())
   stop_argument(sprintf("metric \"%s\" has the parameter %s and no `%s`, so \"%s\" cannot be given; write \"%s@%s\"",
                         info$name, info$parameter, key, x, info$name, format_number(info$default)), "eval_metric")
 }
@@ -153,12 +135,11 @@ read_metric_param <- function(text, info, x) {
 
 # outputs: of the objective, whose metrics the message names.
 stop_no_metric <- function(x, low, outputs) {
-  if (low %in% metrics_of_ranking) {
-    stop_unsupported(sprintf("metric \"%s\" belongs to ranking, which is not offered", x), "eval_metric")
-  }
   known <- metrics_table()$name[bitwAnd(metrics_table()$outputs, outputs) != 0L]
-  if (low %in% names(metrics_not_offered)) {
-    near <- intersect(metrics_not_offered[[low]], known)
+  foreign <- find_foreign("metric", low)
+  if (!is.null(foreign)) {
+    if (grepl("ranking", foreign$reply)) stop_unsupported(sprintf("metric \"%s\" %s", x, foreign$reply), "eval_metric")
+    near <- intersect(words_of(foreign$reply), known)
     hint <- if (length(near)) {
       sprintf("%s %s near to it, and gbt_metric() takes your own", enumerate(near, quote = "\""),
               if (length(near) == 1L) "is" else "are")

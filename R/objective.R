@@ -99,29 +99,6 @@ objective_params <- function() {
   package_state$objective_params
 }
 
-# Objectives of other packages that gbt does not have: patterns in lower case -> what to do instead, "" where there is
-# nothing to say. The first pattern that fits says it.
-objectives_not_offered <- local({
-  out <- character(0)
-  no <- function(patterns, instead) {
-    patterns <- strsplit(patterns, " ", fixed = TRUE)[[1L]]
-    out <<- c(out, stats::setNames(rep(instead, length(patterns)), patterns))
-  }
-  no("^binary:logitraw$", "use \"logistic\" and predict(type = \"link\")")
-  no("^binary:hinge$ ^adaboost$ ^huberized$ ^focal", "\"logistic\" is for two classes")
-  no("^quasibinomial$ ^cross_entropy_lambda$ ^xentlambda$", "\"logistic\" takes shares from 0 to 1")
-  no("^multiclassova$ ^multiclass_ova$ ^multiclassonevsall$ ^ova$ ^ovr$", "\"softmax\" is for several classes")
-  no(paste("^rank: ^lambdarank$ ^rank_xendcg$ ^xendcg ^pairwise$ ^yetirank ^pairlogit ^query ^lambdamart$",
-           "^stochasticrank ^stochasticfilter"), "gbt has no ranking")
-  no("^survival ^cox ^aft", "gbt has no survival models")
-  no("^multiquantile", "train one model with objective \"quantile\" for each `quantile_alpha`")
-  no("^multirmse ^multilogloss$ ^multicrossentropy$ ^rmsewithuncertainty$",
-     "a model has one response, so train one for each")
-  no("^loglinquantile", "\"quantile\" is for quantiles")
-  no("^reg: ^fair$ ^tdist ^lq", "")
-  out
-})
-
 # One text -> our name. typed: the argument's name as the user gave it.
 objective_name <- function(x, typed = "objective") {
   must <- sprintf("%s must be a name in gbt_objectives(), or list(gradient = , hessian = ) of two functions",
@@ -130,10 +107,9 @@ objective_name <- function(x, typed = "objective") {
   low <- lower_case(x)
   name <- unname(objective_aliases()[low])
   if (!is.na(name)) return(name)
-  fits <- vapply(names(objectives_not_offered), grepl, NA, x = low)
-  if (any(fits)) {
-    why <- objectives_not_offered[[which(fits)[1L]]]
-    if (nzchar(why)) why <- paste0(": ", why)
+  foreign <- find_foreign("objective", low)
+  if (!is.null(foreign)) {
+    why <- if (nzchar(foreign$reply)) paste0(": ", foreign$reply) else ""
     stop_unsupported(sprintf(paste("objective \"%s\" is not offered%s; gbt_objectives() lists those that are, and your",
                                    "own is list(gradient = , hessian = )"), x, why), "objective")
   }
@@ -222,7 +198,8 @@ refuse_ambiguous <- function(name, info, typed) {
   for (i in seq_along(info$name)) {
     both <- intersect(strsplit(info$aliases[i], "|", fixed = TRUE)[[1L]], typed)
     for (one in both[both %in% names(alias_of)]) {
-      other <- setdiff(alias_list[[canonical_name(one)]], one)[1L]
+      ours <- canonical_name(one)
+      other <- setdiff(names(alias_of)[alias_of == ours], c(ours, one))[1L]
       stop_argument(sprintf(paste("`%s` could mean `%s` of objective \"%s\" or `%s`, which is gbt's meaning of it;",
                                   "give one of these names"), one, info$name[i], name, other), one)
     }

@@ -61,7 +61,9 @@ gbt_params <- function() {
   switch <- is_switch(table)
   default[switch] <- as.character(table$default[switch] == 1)
   range[switch] <- "TRUE or FALSE"
-  aliases <- vapply(alias_list[table$name], paste, "", collapse = ", ")
+  aliases <- vapply(table$name, function(name) {
+    paste(setdiff(names(alias_of)[alias_of == name], name), collapse = ", ")
+  }, "")
   out <- data.frame(name = table$name, default = unname(default), range = range, meaning = table$text,
                     aliases = unname(aliases), stringsAsFactors = FALSE)
   first <- match(c("nrounds", "eta", "max_depth", "max_leaves"), out$name)

@@ -226,38 +226,6 @@ predict_threads <- function(threads, n_steps) {
   structure(1L, simd = simd_code())
 }
 
-# Arguments of other packages' predict(): what to say instead.
-predict_elsewhere <- local({
-  rounds <- "`trees` is the number of rounds to use, from the first"
-  link <- "raw scores are type = \"link\""
-  leaf <- "leaves are type = \"leaf\""
-  shap <- "contributions of columns (SHAP values) are type = \"contrib\", their interactions type = \"interaction\""
-  rows <- "the rows to predict are `newdata`"
-  threads <- "the number of threads is `threads`"
-  spread <- paste0(intervals_elsewhere, ", see ?gbt_conformal")
-  list(
-    ntree_limit = rounds, ntreelimit = rounds, iteration_range = rounds, iterationrange = rounds, n_trees = rounds,
-    num_iteration = rounds, start_iteration = rounds, num_trees = rounds, ntree_end = rounds, nrounds = rounds,
-    ntree = rounds, ntrees = rounds,
-    outputmargin = link, rawscore = link, raw_score = link, prediction_type = "it is `type` here",
-    predleaf = leaf, pred_leaf = leaf, predcontrib = shap, pred_contrib = shap, approxcontrib = shap,
-    predinteraction = shap, pred_interact = shap, data = rows, newx = rows, new_data = rows,
-    nthread = threads, nthreads = threads, num_threads = threads, n_jobs = threads, thread_count = threads,
-    probability = "probabilities are type = \"prob\"",
-    se_fit = spread, interval = spread, level = spread, interval_type = spread,
-    reshape = "more than two classes always give a matrix with a column for each",
-    missing = "NA and NaN are missing; set other codes to NA in the data first",
-    base_margin = "a known part of the score is `offset`"
-  )
-})
-
-refuse_foreign <- function(given) {
-  for (name in given) {
-    instead <- predict_elsewhere[[gsub(".", "_", name, fixed = TRUE)]]
-    if (!is.null(instead)) stop_argument(sprintf("predict() has no `%s`: %s", name, instead), name)
-  }
-}
-
 check_predict_type <- function(type, object) {
   one <- if (is.character(type) && length(type) == 1L) type else ""
   if (one %in% c("raw", "margin", "raw_score")) type <- "link" # what other packages call it

@@ -1,18 +1,5 @@
 # Which rows a tree sees: `sampling_method` and what belongs to it, and shares by class.
 
-# Other packages' names for ways to draw rows, in our terms: list(sampling_method = ). typed: the name that was given,
-# with underscores.
-read_sampling <- function(value, typed) {
-  if (!is_text(value)) return(list(sampling_method = value))
-  known <- switch(typed,
-    bootstrap_type = c(bernoulli = "uniform", bayesian = "bayesian", mvs = "mvs", no = "none"),
-    data_sample_strategy = c(bagging = "uniform", goss = "goss"),
-    c(gradient_based = "mvs")
-  )
-  to <- known[lower_case(value)]
-  list(sampling_method = if (is.na(to)) value else unname(to))
-}
-
 # The parameters that one method alone has, and the method.
 of_method <- c(top_rate = "goss", other_rate = "goss", mvs_reg = "mvs", bagging_temperature = "bayesian")
 

@@ -9,8 +9,8 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   part <- canonical_name(names(written))
   of_cv <- if ("cross" %in% names(written)) c(cv_arguments, tune_arguments) # see gbt_cv(), gbt_tune()
   unknown <- setdiff(names(written)[is.na(part)], c("", "formula", "params", of_cv))
-  for (name in unknown[!gsub(".", "_", unknown, fixed = TRUE) %in% names(not_offered)]) {
-    refuse_name(name) # before its value is evaluated, which may be the name of a column
+  for (name in unknown) { # before its value is evaluated, which may be the name of a column
+    if (is.null(find_foreign("train", name))) refuse_name(name)
   }
   in_rows <- part %in% row_arguments # by another name, such as `weight`; evaluated in the data as well
   here <- sys.nframe()

@@ -10,14 +10,14 @@ formals_of <- function(name) {
   own <- names(formals(f))
   if (name == "gbt_data") own <- names(formals(gbt:::gbt_data.default))
   if (name %in% c("gbt_train", "gbt_cv", "gbt_tune")) {
-    own <- c(own, names(gbt:::alias_list), "params", names(formals(gbt:::gbt_train.formula)))
+    own <- c(own, gbt:::argument_names, "params", names(formals(gbt:::gbt_train.formula)))
   }
   if (name == "gbt_train") own <- c(own, "y")
   if (name == "predict") own <- c(own, names(formals(gbt:::predict.gbt_conformal)))
   unique(own)
 }
 
-parameters <- unique(c(names(gbt:::alias_list), unname(gbt:::objective_params()),
+parameters <- unique(c(gbt:::argument_names, unname(gbt:::objective_params()),
                        unlist(lapply(functions, formals_of)), formals_of("predict"), "top"))
 objectives <- gbt_objectives()$name
 metrics <- gbt:::metrics_table()$name
@@ -57,8 +57,12 @@ wrong_in <- function(text) {
                             "colsample_*")))
 }
 
-texts <- c(vapply(gbt:::not_offered, `[[`, "", "instead"), unlist(gbt:::predict_elsewhere),
-           gbt:::objectives_not_offered)
+foreign <- function(verb) {
+  rows <- gbt:::foreign_names$verb == verb
+  stats::setNames(gbt:::foreign_names$reply[rows], gbt:::foreign_names$name[rows])
+}
+refused <- foreign("train")[!names(foreign("train")) %in% names(gbt:::alias_of)]
+texts <- c(refused, foreign("predict"), foreign("objective"))
 
 test_that("functions and arguments that these texts name exist", {
   expect_identical(wrong_in("gbt_nothing(x) makes `eta`"), "gbt_nothing()") # the check can fail
@@ -74,14 +78,14 @@ test_that("functions and arguments that these texts name exist", {
 test_that("a name that is an argument of an exported function is not called missing", {
   words <- c("label", "y", "data", "reference", "group", "name", "callback", "plot", "importance", "subset",
              "size", "tree", "quiet") # other things here
-  for (name in names(gbt:::not_offered)) {
+  for (name in names(refused)) {
     its <- Filter(function(f) name %in% setdiff(names(formals(getExportedValue("gbt", f))), "..."), functions)
     if (length(its) == 0L || name %in% words) next
-    text <- gbt:::not_offered[[name]]$instead
+    text <- refused[[name]]
     named <- vapply(calls_in(text), `[[`, "", "name")
     expect_true(any(named %in% its), label = sprintf("`%s`, an argument of %s: \"%s\"", name, its[1], text))
   }
-  expect_match(gbt:::not_offered$folds$instead, "gbt_cv", fixed = TRUE)
+  expect_match(refused[["folds"]], "gbt_cv", fixed = TRUE)
 })
 
 test_that("no text denies what is there", {
@@ -93,14 +97,14 @@ test_that("no text denies what is there", {
   absent <- c("rank", "surv", "cox", "ndcg", "langevin", "ova", "embedding")
   for (topic in absent) expect_identical(grep(topic, c(functions, objectives, metrics), value = TRUE), character(0))
   aliases <- names(gbt:::objective_aliases())
-  taken <- vapply(names(gbt:::objectives_not_offered), function(p) any(grepl(p, aliases)), NA)
+  taken <- vapply(names(foreign("objective")), function(p) any(grepl(p, aliases)), NA)
   expect_identical(names(taken)[taken], "^reg:") # what is there is looked up first
   known <- unlist(gbt:::metric_names())
-  expect_identical(intersect(names(gbt:::metrics_not_offered), known), character(0))
-  expect_identical(setdiff(unlist(gbt:::metrics_not_offered), metrics), character(0))
-  expect_identical(intersect(gbt:::metrics_of_ranking, known), character(0))
-  expect_identical(intersect(gsub(".", "_", names(gbt:::predict_elsewhere), fixed = TRUE),
-                             names(formals(gbt:::predict.gbt))), character(0))
+  expect_identical(intersect(names(foreign("metric")), known), character(0))
+  near <- c(foreign("metric"), foreign("metric parameter"))
+  near <- unlist(strsplit(near[near != "belongs to ranking, which is not offered"], " "))
+  expect_identical(setdiff(near, metrics), character(0))
+  expect_identical(intersect(names(foreign("predict")), names(formals(gbt:::predict.gbt))), character(0))
 })
 
 test_that("users of other packages are told what to use", {

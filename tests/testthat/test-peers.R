@@ -320,9 +320,16 @@ test_that("the lists are whole", {
   expect_gte(length(listed("xgboost")), 120)
   expect_gte(length(listed("catboost")), 150)
   all <- unique(unlist(lapply(names(peers), listed)))
-  expect_identical(setdiff(names(gbt:::not_offered), c(all, "family", "interval", "se_fit")),
+  known <- gbt:::foreign_names$name[gbt:::foreign_names$verb == "train"]
+  expect_identical(setdiff(known, c(all, gbt:::argument_names, "family", "interval", "se_fit")),
                    character(0)) # those are of glm() and predict.lm()
-  expect_identical(setdiff(setdiff(names(gbt:::alias_of), names(gbt:::alias_list)), all), character(0))
+  # the table says which package has the name; `group` of others belongs to ranking, and `multi_strategy` is XGBoost's
+  letter <- c(xgboost = "x", lightgbm = "l", catboost = "c", others = "o")
+  for (package in names(peers)) {
+    has <- grepl(letter[[package]], gbt:::foreign_names$packages) & gbt:::foreign_names$verb == "train"
+    elsewhere <- c("group", names(gbt:::objective_params()))
+    expect_setequal(setdiff(gbt:::foreign_names$name[has], "multi_strategy"), setdiff(listed(package), elsewhere))
+  }
 })
 
 test_that("names of other packages mean ours", {
