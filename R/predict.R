@@ -110,13 +110,12 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
-  type <- check_predict_type(type, object)
-  as_usual <- missing(unseen)
-  unseen <- match_choice(unseen, names(enums$unseen), "unseen")
-  rounds <- check_rounds(trees, object)
-  shap <- type %in% c("contrib", "interaction")
+  plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object), as_usual = missing(unseen),
+               unseen = match_choice(unseen, names(enums$unseen), "unseen"), threads = threads,
+               sparse_zero = sparse_zero, device = device)
   by_given <- !missing(by)
-  by <- match_choice(by, c("column", "feature"), "by")
+  plan$by <- match_choice(by, c("column", "feature"), "by")
+  shap <- plan$type %in% c("contrib", "interaction")
   if (!shap && (by_given || !is.null(background))) {
     stop_argument("`background` and `by` are for types \"contrib\" and \"interaction\"",
                   if (by_given) "by" else "background")
@@ -125,72 +124,72 @@ predict.gbt <- function(object, newdata,
     stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
                   "newdata")
   }
-  if (inherits(newdata, "gbt_data")) {
-    if (!is.null(sparse_zero)) {
-      stop_argument("`sparse_zero` is of sparse matrices; of gbt_data it was said when they were made", "sparse_zero")
-    }
-    return(predict_bins(object, newdata, type, rounds, offset, exposure, unseen, threads, device, output))
-  }
-  if (!chunked_rows(newdata)) { # else each chunk is baked
-    if (!chunked_rows(background)) background <- bake_rows(object, background)$x
+  if (inherits(newdata, "gbt_data")) return(predict_bins(object, newdata, plan, offset, exposure, output))
+  plan$background <- background_frame(background, object, sparse_zero)
+  chunked <- chunked_rows(newdata)
+  if (!chunked) { # else each chunk is baked
     its <- bake_rows(object, newdata)
+    if (is.null(output)) return(predict_rows(its$model, its$x, plan, offset, exposure))
     object <- its$model
     newdata <- its$x
-    if (!is.null(output)) check_objects(newdata, object$feature_names)
+    check_objects(newdata, object$feature_names)
   }
-  if (!is.null(output) || chunked_rows(newdata)) {
-    if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets
-      check_log_link(object$objective)
-      n <- if (chunked_rows(newdata)) length(exposure) else n_rows_of(newdata)
-      offset <- add_offsets(offset, log_exposure(exposure, n))
-      exposure <- 1
-    }
-    one <- function(x, its, its_exposure) {
-      if (!is.null(its_exposure) && !is.null(exposure)) {
-        stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
-      }
-      args <- list(object, x, type, trees, its, threads = threads, sparse_zero = sparse_zero, device = device,
-                   exposure = given_or(its_exposure, exposure))
-      if (!as_usual) args$unseen <- unseen
-      out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)), quote = TRUE)
-      if (shap && is_text(output)) flat_contributions(out) else out
-    }
-    return(predict_by_chunks(newdata, offset, output, object, one))
+  if (length(exposure) > 1L) { # of all rows, so that chunks get their parts as offsets
+    check_log_link(object$objective)
+    offset <- add_offsets(offset, log_exposure(exposure, if (chunked) length(exposure) else n_rows_of(newdata)))
+    exposure <- 1
   }
+  one <- function(x, its_offset, its_exposure) {
+    if (!is.null(its_exposure) && !is.null(exposure)) {
+      stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
+    }
+    its <- bake_rows(object, x)
+    out <- predict_rows(its$model, its$x, plan, its_offset, given_or(its_exposure, exposure))
+    if (shap && is_text(output)) flat_contributions(out) else out
+  }
+  predict_by_chunks(newdata, offset, output, object, one)
+}
+
+# Predictions of rows in memory, that are baked. plan: what is asked for, a list of type, rounds, unseen, as_usual
+# (`unseen` was not given), threads, sparse_zero, device, by and background (a frame).
+predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) {
   check_newdata(newdata, object)
-  seen <- apply_design(object$terms, newdata, unseen)
-  frame <- frame_for_model(seen$x, object, sparse_zero)
+  seen <- apply_design(object$terms, newdata, plan$unseen)
+  frame <- frame_for_model(seen$x, object, plan$sparse_zero)
   exposed <- exposure_offset(object, newdata, exposure, frame$n_rows)
   if (!is.null(exposure)) check_counted_once(exposed, seen$offset, "the offset of the model's formula")
   known <- !is.null(offset) || !is.null(exposed) || (is.null(object$exposure) && !is.null(seen$offset))
   offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
-  if (!known && object$has_offset && type != "leaf") warn_no_offset(object)
-  if (as_usual) warn_unseen(object, frame, threads)
-  if (shap) {
-    return(predict_contributions(object, frame, background_frame(background, object, sparse_zero), type, by, rounds,
-                                 offset, unseen, resolve_threads(threads), row_labels(newdata), device))
+  if (!known && object$has_offset && plan$type != "leaf") warn_no_offset(object)
+  if (plan$as_usual) warn_unseen(object, frame, plan$threads)
+  if (plan$type %in% c("contrib", "interaction")) {
+    return(predict_contributions(object, frame, plan, offset, row_labels(newdata)))
   }
-  kind <- enums$answer[[if (type == "prob") "response" else type]]
-  trees <- as.double(rounds) * object$n_outputs * object$params$num_parallel_tree
+  trees <- as.double(plan$rounds) * object$n_outputs * object$params$num_parallel_tree
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
-  threads <- predict_threads(threads, size$rows * size$trees)
-  out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
-    .Call(C_gbt_predict, object$state, object$cache, frame, kind, 0L, rounds, offset, enums$unseen[[unseen]], threads,
-          where)
+  threads <- predict_threads(plan$threads, size$rows * size$trees)
+  out <- on_device(prediction_device(plan$device, size, as.integer(threads)), function(where) {
+    .Call(C_gbt_predict, object$state, object$cache, frame, answer_code(plan$type), 0L, plan$rounds, offset,
+          enums$unseen[[plan$unseen]], threads, where)
   })
-  shape_prediction(out, object, type, row_labels(newdata))
+  shape_prediction(out, object, plan$type, row_labels(newdata))
 }
 
+answer_code <- function(type) enums$answer[[if (type == "prob") "response" else type]]
+
 # The rows of a gbt_data by its bins, which say as much as values do where the model's splits are its cuts.
-predict_bins <- function(object, data, type, rounds, offset, exposure, unseen, threads, device, output) {
+predict_bins <- function(object, data, plan, offset, exposure, output) {
+  if (!is.null(plan$sparse_zero)) {
+    stop_argument("`sparse_zero` is of sparse matrices; of gbt_data it was said when they were made", "sparse_zero")
+  }
   check_data(data, "newdata")
-  if (type %in% c("contrib", "interaction")) {
+  if (plan$type %in% c("contrib", "interaction")) {
     stop_unsupported(sprintf(paste("type = \"%s\" needs the rows themselves, and `newdata` is a gbt_data object, which",
-                                   "holds bins; give the data frame, matrix or source that it was made of"), type),
+                                   "holds bins; give the data frame, matrix or source that it was made of"), plan$type),
                      "type")
   }
-  if (!no_request(device)) check_device(device) # the CPU does it
+  if (!no_request(plan$device)) check_device(plan$device) # the CPU does it
   n <- data$n_rows
   if (is_column_name(exposure)) {
     stop_data("`exposure` names a column, and a gbt_data object has bins and no values: give its values", "exposure")
@@ -202,18 +201,16 @@ predict_bins <- function(object, data, type, rounds, offset, exposure, unseen, t
   if (length(object$terms$offset) && is.null(offset)) {
     stop_data("the model's formula has an offset, which bins do not have: give its values as `offset`", "offset")
   }
-  if (is.null(offset) && object$has_offset && type != "leaf") warn_no_offset(object)
-  kind <- enums$answer[[if (type == "prob") "response" else type]]
-  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), kind, 0L, rounds, offset,
-               enums$unseen[[unseen]], resolve_threads(threads))
-  out <- shape_prediction(out, object, type, NULL)
+  if (is.null(offset) && object$has_offset && plan$type != "leaf") warn_no_offset(object)
+  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type), 0L, plan$rounds,
+               offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
+  out <- shape_prediction(out, object, plan$type, NULL)
   if (is.null(output)) return(out)
   sink <- sink_of(output)
   on.exit(sink$drop())
   size <- 65536
   for (before in if (n > 0) seq(0, n - 1, size) else 0) {
-    rows <- before + seq_len(min(size, n - before))
-    sink$put(if (is.matrix(out)) out[rows, , drop = FALSE] else out[rows], before)
+    sink$put(part_of_rows(out, before, min(size, n - before)), before)
   }
   sink$end()
 }
@@ -282,9 +279,8 @@ check_newdata <- function(newdata, object, name = "newdata") {
 # The columns that a model (or a gbt_data) has, in the terms of its training data. sparse_zero NULL: as there.
 frame_for_model <- function(x, object, sparse_zero = NULL) {
   x <- bake_rows(object, x)$x
-  if (is.null(sparse_zero)) sparse_zero <- object[["sparse_zero"]]
-  if (is.null(sparse_zero)) sparse_zero <- object$params[["sparse_zero"]]
-  if (is.null(sparse_zero)) sparse_zero <- "value"
+  usual <- given_or(object[["sparse_zero"]], given_or(object$params[["sparse_zero"]], "value"))
+  sparse_zero <- given_or(sparse_zero, usual)
   names <- object$feature_names
   if (is.data.frame(x)) {
     at <- match(names, as_utf8(names(x), "a column name"))

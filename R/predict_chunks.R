@@ -29,7 +29,7 @@ chunks_of <- function(newdata, offset, model) {
     if (!is.null(offset) && !is.null(chunk$offset)) {
       stop_argument("`offset` comes with the chunks, and is given as well", "offset")
     }
-    its <- if (is.null(offset)) chunk$offset else if (rows + n <= NROW(offset)) rows_of_offset(offset, rows, n)
+    its <- if (is.null(offset)) chunk$offset else if (rows + n <= NROW(offset)) part_of_rows(offset, rows, n)
     if (!is.null(offset) && is.null(its)) {
       stop_argument(sprintf("`offset` has %s, but chunk %d ends with row %.0f", counted(NROW(offset), "row"), i,
                             rows + n), "offset")
@@ -40,9 +40,10 @@ chunks_of <- function(newdata, offset, model) {
   list(read = next_chunk, close = if (is.null(source)) function() NULL else source$close)
 }
 
-rows_of_offset <- function(offset, before, n) {
+# Of a vector or a matrix.
+part_of_rows <- function(x, before, n) {
   rows <- before + seq_len(n)
-  if (length(dim(offset)) == 2L) offset[rows, , drop = FALSE] else offset[rows]
+  if (length(dim(x)) == 2L) x[rows, , drop = FALSE] else x[rows]
 }
 
 table_chunks <- function(x, offset) {
@@ -56,7 +57,7 @@ table_chunks <- function(x, offset) {
     before <- (i - 1) * size
     if (before >= n && i > 1) return(NULL)
     rows <- before + seq_len(min(size, n - before))
-    list(x = x[rows, , drop = FALSE], offset = if (!is.null(offset)) rows_of_offset(offset, before, length(rows)))
+    list(x = x[rows, , drop = FALSE], offset = if (!is.null(offset)) part_of_rows(offset, before, length(rows)))
   }
 }
 
@@ -140,8 +141,7 @@ csv_sink <- function(path) {
     headed <<- TRUE
     size <- csv_rows_at_once(out)
     for (from in seq(1, by = size, length.out = ceiling(NROW(out) / size))) {
-      rows <- from:min(from + size - 1, NROW(out))
-      write(csv_lines(if (is.matrix(out)) out[rows, , drop = FALSE] else out[rows]))
+      write(csv_lines(part_of_rows(out, from - 1, min(size, NROW(out) - from + 1))))
     }
     n <<- before + NROW(out)
   }

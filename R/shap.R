@@ -40,15 +40,14 @@ share_interactions <- function(x, columns, n_columns) {
   out
 }
 
-# predict() of types "contrib" and "interaction", for a table.
-predict_contributions <- function(object, frame, background, type, by, rounds, offset, unseen, threads, labels,
-                                  device) {
-  players <- shap_players(object, by)
-  pairs <- type == "interaction"
+# predict() of types "contrib" and "interaction", for a table. plan: see predict_rows().
+predict_contributions <- function(object, frame, plan, offset, labels) {
+  players <- shap_players(object, plan$by)
+  pairs <- plan$type == "interaction"
   n <- length(if (is.null(players$columns)) players$names else players$columns)
-  out <- on_device(plain_device(device), function(where) {
-    .Call(C_gbt_explain, object$state, object$cache, frame, background, as.integer(players$player), n,
-          as.integer(pairs), rounds, offset, enums$unseen[[unseen]], threads, where)
+  out <- on_device(plain_device(plan$device), function(where) {
+    .Call(C_gbt_explain, object$state, object$cache, frame, plan$background, as.integer(players$player), n,
+          as.integer(pairs), plan$rounds, offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads), where)
   })
   dim(out) <- c(frame$n_rows, rep(n + 1L, if (pairs) 2L else 1L), object$n_outputs)
   if (!is.null(players$columns)) {
