@@ -27,6 +27,8 @@ void gbt_metric_ungather(gbt_ctx *ctx, gbt_metric_rows *all);
 /* GBT_E_DATA: the label of this row (from 0) is no class. */
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) GBT_MUST_CHECK;
 
+enum { GBTI_METRIC_BLOCK = 256 }; /* rows whose terms are made side by side */
+
 /* Rows of a task, so that it takes well below a millisecond. */
 int64_t gbt_metric_task_rows(int32_t n_outputs);
 

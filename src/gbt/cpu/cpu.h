@@ -145,10 +145,6 @@ static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_
   return be->fr.policy.max_depth == 0 || node->depth + 2 < be->fr.policy.max_depth;
 }
 
-/* See begin_trees of gbt_backend; one tree. */
-gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
-                           gbt_error *err) GBT_MUST_CHECK;
-
 /* Which way a code of the split's feature goes. */
 static inline int cpu_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
   return gbt_grow_goes_left(node, be->fr.sets, be->cuts->feat[node->split.feat].n_bins, code);

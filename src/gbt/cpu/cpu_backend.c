@@ -35,8 +35,8 @@ static void destroy(gbt_backend *self) {
   gbt_mem_free(&mem, be);
 }
 
-gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
-                           gbt_error *err) {
+static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                              gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   (void)n_trees;                            /* 1, see most_trees */
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
@@ -99,7 +99,7 @@ static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .destroy = destroy,
                                         .gradients = cpu_gradients,
                                         .set_gradients = cpu_set_gradients,
-                                        .begin_trees = cpu_begin_trees,
+                                        .begin_trees = begin_trees,
                                         .build_hist = cpu_build_hist,
                                         .find_splits = cpu_find_splits,
                                         .select = choose,

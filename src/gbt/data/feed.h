@@ -97,10 +97,19 @@ void gbti_feed_drop(gbti_feed *feed);
 /* What `rows` of a sparse column points to while they are not there. */
 extern const int32_t gbti_no_rows[1];
 
+/* feed_pass.c: a pass begins (unless its first chunk has been read already), its next chunk, NULL at the end; and the
+ * rows of a chunk that comes after `beg` others are refused if they are too many, before anything is read of it. */
+gbt_status gbti_feed_begin_pass(gbti_feed *feed, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_feed_next_chunk(gbti_feed *feed, const gbt_table **chunk, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_feed_check_rows(const gbti_feed *feed, int64_t beg, int64_t n, gbt_error *err) GBT_MUST_CHECK;
+/* The error: n rows are not as many as there should be. than: "" or "at least ". */
+gbt_status gbti_feed_wrong_rows(const gbti_feed *feed, int64_t n, const char *than, gbt_error *err);
+
 /* The first pass: feed_survey.c. */
 gbt_status gbti_feed_survey(gbti_feed *feed, gbt_error *err) GBT_MUST_CHECK;
 
-/* The chunk has the columns of the first one, which it becomes when there was none. number: of the chunk, from 1. */
+/* feed_columns.c: the chunk has the columns of the first one, which it becomes when there was none. number: of the
+ * chunk, from 1. */
 gbt_status gbti_feed_match(gbti_feed *feed, const gbt_table *chunk, int64_t number, gbt_error *err) GBT_MUST_CHECK;
 
 /* Adds the values of a chunk's columns cols[0 .. n), NULL: the first n, to sum[0 .. n). The sum over all chunks depends

@@ -17,31 +17,6 @@ static int32_t block_rows(const gbt_layout *layout) {
   return layout->n_strips < layout->n_groups ? BLOCK_ROWS / 2 : BLOCK_ROWS;
 }
 
-/* Blocks are numbered page by page; those that a range begins and ends in may be cut off. */
-static int64_t block_of(const gbti_pages *pages, int32_t block_rows, int64_t row) {
-  GBT_ASSERT(block_rows > 0 && pages->info.page_rows > 0);
-  int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
-  return row / pages->info.page_rows * a_page + row % pages->info.page_rows / block_rows;
-}
-
-int64_t gbti_n_row_blocks(const gbti_pages *pages, gbti_row_range range, int32_t block_rows) {
-  if (range.beg == range.end) return 0;
-  return block_of(pages, block_rows, range.end - 1) - block_of(pages, block_rows, range.beg) + 1;
-}
-
-gbti_row_block gbti_row_block_at(const gbti_pages *pages, gbti_row_range range, int32_t block_rows, int64_t block) {
-  int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
-  int64_t number = block_of(pages, block_rows, range.beg) + block;
-  const int32_t p = (int32_t)(number / a_page);
-  const gbt_page *page = &pages->page[p];
-  int64_t beg = page->row_beg + number % a_page * block_rows, end = page->row_beg + page->n_rows;
-  if (end > beg + block_rows) end = beg + block_rows;
-  if (end > range.end) end = range.end;
-  if (beg < range.beg) beg = range.beg;
-  GBT_ASSERT(beg < end);
-  return (gbti_row_block){p, (int32_t)(beg - page->row_beg), (int32_t)(end - beg)};
-}
-
 /* Pages of a feed, on their way. */
 typedef struct builder {
   gbt_ctx *ctx;
@@ -298,8 +273,7 @@ static gbt_status build_all(builder *b, gbti_feed *feed, gbt_error *err) {
   GBT_TRY(gbti_level_ids_room(feed->binding->schema, &b->pages, err));
   if (!feed->in_memory) GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->checksum, &b->checksum, err));
   GBT_TRY(gbti_feed_pass_bound(feed, build_chunk, b, err));
-  if (b->checksum != NULL)
-    GBT_TRY(gbti_checksum_match(feed, feed->binding->col, (int32_t)n_columns, b->checksum, err));
+  if (b->checksum != NULL) GBT_TRY(gbti_checksum_match(feed, feed->binding->col, (int32_t)n_columns, b->checksum, err));
   GBT_ASSERT(b->n_done == b->pages.info.n_pages);
   return gbti_join_unseen(b->unseen, b->cuts->n_features, &b->pages, err);
 }
@@ -309,32 +283,6 @@ gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_c
   gbti_page_how how = {.own_cuts = 0};
   gbti_feed feed = gbti_feed_of(ctx, binding);
   return gbti_pages_build(ctx, &feed, cuts, page_rows, how, out, err);
-}
-
-void gbti_page_drop(const gbti_pages *pages, gbt_page *page) {
-  for (int32_t s = 0; page->strip != NULL && s < pages->info.layout.n_strips; s++)
-    gbt_mem_free(&pages->mem, page->strip[s]);
-  gbt_mem_free(&pages->mem, page->strip);
-  gbt_mem_free(&pages->mem, page->group);
-  gbt_mem_free(&pages->mem, page->sparse_beg);
-  gbt_mem_free(&pages->mem, page->sparse_slots);
-  page->strip = page->group = NULL;
-  page->sparse_beg = page->sparse_slots = NULL;
-}
-
-void gbti_pages_free(gbti_pages *pages) {
-  gbti_page_info *info = &pages->info;
-  for (int32_t p = 0; pages->page != NULL && p < info->n_pages; p++) gbti_page_drop(pages, &pages->page[p]);
-  gbt_mem_free(&pages->mem, pages->page);
-  gbt_mem_free(&pages->mem, pages->slot_room);
-  gbt_mem_free(&pages->mem, info->unseen_beg);
-  gbt_mem_free(&pages->mem, info->unseen_row);
-  gbt_mem_free(&pages->mem, info->n_unseen);
-  for (int32_t f = 0; info->level_id != NULL && f < info->layout.n_features; f++)
-    gbt_mem_free(&pages->mem, info->level_id[f]);
-  gbt_mem_free(&pages->mem, info->level_id);
-  gbti_layout_free(&pages->mem, &info->layout);
-  if (pages->resident != NULL) pages->resident->free(pages->resident);
 }
 
 static gbt_status make_store(builder *b, gbt_page_store **out, gbt_error *err) {

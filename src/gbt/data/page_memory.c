@@ -2,6 +2,32 @@
 #include "page_impl.h"
 #include "page_store_impl.h"
 
+void gbti_page_drop(const gbti_pages *pages, gbt_page *page) {
+  for (int32_t s = 0; page->strip != NULL && s < pages->info.layout.n_strips; s++)
+    gbt_mem_free(&pages->mem, page->strip[s]);
+  gbt_mem_free(&pages->mem, page->strip);
+  gbt_mem_free(&pages->mem, page->group);
+  gbt_mem_free(&pages->mem, page->sparse_beg);
+  gbt_mem_free(&pages->mem, page->sparse_slots);
+  page->strip = page->group = NULL;
+  page->sparse_beg = page->sparse_slots = NULL;
+}
+
+void gbti_pages_free(gbti_pages *pages) {
+  gbti_page_info *info = &pages->info;
+  for (int32_t p = 0; pages->page != NULL && p < info->n_pages; p++) gbti_page_drop(pages, &pages->page[p]);
+  gbt_mem_free(&pages->mem, pages->page);
+  gbt_mem_free(&pages->mem, pages->slot_room);
+  gbt_mem_free(&pages->mem, info->unseen_beg);
+  gbt_mem_free(&pages->mem, info->unseen_row);
+  gbt_mem_free(&pages->mem, info->n_unseen);
+  for (int32_t f = 0; info->level_id != NULL && f < info->layout.n_features; f++)
+    gbt_mem_free(&pages->mem, info->level_id[f]);
+  gbt_mem_free(&pages->mem, info->level_id);
+  gbti_layout_free(&pages->mem, &info->layout);
+  if (pages->resident != NULL) pages->resident->free(pages->resident);
+}
+
 typedef struct memory_store {
   gbt_page_store base;
   gbt_page *page; /* n_pages */

@@ -6,27 +6,6 @@
 #include "../data/job.h"
 #include "explain_impl.h"
 
-size_t gbti_n_items(const gbti_explain_run *run, const gbti_game *game) {
-  const size_t n = (size_t)game->n_players;
-  return run->spec->interactions && n > 0 ? n + n * (n - 1) / 2 : n;
-}
-
-static size_t n_columns(const gbti_explain_run *run) {
-  size_t p = (size_t)run->spec->n_players + 1;
-  return run->spec->interactions ? p * p : p;
-}
-
-double *gbti_column(const gbti_explain_run *run, int32_t output, size_t a, size_t b) {
-  size_t p = (size_t)run->spec->n_players + 1, at = run->spec->interactions ? a + b * p : a;
-  return run->out + ((size_t)output * n_columns(run) + at) * (size_t)run->n_rows;
-}
-
-int32_t gbti_first_output(const gbt_forest_view *forest, uint64_t t) {
-  const uint64_t n_parallel = (uint64_t)forest->n_parallel, n_outputs = (uint64_t)forest->n_outputs;
-  if (forest->n_leaf_outputs > 1 || n_outputs == 1) return 0;
-  return (int32_t)(t % (n_outputs * n_parallel) / n_parallel);
-}
-
 /* ---- the base, and what is left of a player when its pairs are told ---- */
 
 static void start_task(void *arg, int64_t task, int thread) {
@@ -34,8 +13,8 @@ static void start_task(void *arg, int64_t task, int thread) {
   gbti_explain_run *run = arg;
   const int64_t row = task * GBTI_ROWS, end = row + GBTI_ROWS < run->n_rows ? row + GBTI_ROWS : run->n_rows;
   for (int32_t k = 0; k < run->forest->n_outputs; k++) {
-    double *out = run->out + (size_t)k * n_columns(run) * (size_t)run->n_rows;
-    for (size_t c = 0; c < n_columns(run); c++)
+    double *out = run->out + (size_t)k * gbti_n_columns(run) * (size_t)run->n_rows;
+    for (size_t c = 0; c < gbti_n_columns(run); c++)
       for (int64_t r = row; r < end; r++) out[c * (size_t)run->n_rows + (size_t)r] = 0.0;
     const size_t base = (size_t)run->spec->n_players;
     double *to = gbti_column(run, k, base, base);

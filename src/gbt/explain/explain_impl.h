@@ -84,7 +84,8 @@ typedef struct gbti_explain_run {
   void *device;
 } gbti_explain_run;
 
-/* Of players and pairs of a game. */
+/* work.c: numbers of columns of an output, and of players and pairs of a game. */
+size_t gbti_n_columns(const gbti_explain_run *run);
 size_t gbti_n_items(const gbti_explain_run *run, const gbti_game *game);
 /* The output of a tree's first value. */
 int32_t gbti_first_output(const gbt_forest_view *forest, uint64_t tree);
@@ -95,12 +96,13 @@ double *gbti_column(const gbti_explain_run *run, int32_t output, size_t a, size_
  * and no parts are left. */
 gbt_status gbti_prepare(gbti_explain_run *run, uint64_t *tree, gbt_error *err) GBT_MUST_CHECK;
 void gbti_drop_entries(gbti_explain_run *run);
+/* work.c */
 gbt_status gbti_work_open(const gbti_explain_run *run, gbti_explain_work *work, gbt_error *err) GBT_MUST_CHECK;
 void gbti_work_close(gbti_explain_work *work);
 /* Whether the rows x (one feature of 64 rows) go left at a node: a bit each. */
 uint64_t gbti_goes_left(const gbti_explain_run *run, uint64_t tree, uint32_t node, const double *x, uint64_t missing);
-/* Makes room for blocks of GBTI_ROWS rows of a game. */
-gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *work, const gbti_game *game,
+/* Makes room for blocks of this many rows of a game. */
+gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *work, const gbti_game *game, size_t rows,
                          gbt_error *err) GBT_MUST_CHECK;
 
 /* What an entry gives to rows, by its table or not at all: went by question, n_words each; acc is set to it, `stride`

@@ -4,162 +4,6 @@
 #include "../data/job.h"
 #include "explain_impl.h"
 
-/* ---- a thread's numbers ---- */
-
-gbt_status gbti_work_open(const gbti_explain_run *run, gbti_explain_work *w, gbt_error *err) {
-  const gbt_mem *mem = &run->ctx->mem;
-  const size_t n = (size_t)run->n_feats, n_players = (size_t)run->spec->n_players;
-  const size_t sums = n_players * (size_t)run->forest->n_outputs * GBTI_ROWS * sizeof(double);
-  w->row = -1;
-  w->pace = (gbti_pace){.ctx = run->ctx, .thread = (int)(w - run->work)};
-  w->others.pace = &w->pace;
-  GBT_TRY(gbt_mem_zeros(mem, n, GBTI_ROWS * sizeof *w->x, &w->x, err));
-  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *w->cursor, &w->cursor, err));
-  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *w->missing, &w->missing, err));
-  GBT_TRY(gbt_mem_array(mem, n_players, sizeof(int32_t), &w->scratch.last, err));
-  GBT_TRY(gbt_mem_array(mem, n_players, sizeof(int32_t), &w->scratch.number, err));
-  for (size_t p = 0; p < n_players; p++) w->scratch.last[p] = w->scratch.number[p] = -1;
-  if (!run->spec->interactions && sums <= GBTI_MOST_SUMS) GBT_TRY(gbt_mem_zeros(mem, sums, 1, &w->sum, err));
-  return GBT_OK;
-}
-
-void gbti_work_close(gbti_explain_work *w) {
-  void *blocks[] = {w->x,
-                    w->cursor,
-                    w->missing,
-                    w->went,
-                    w->by_split,
-                    w->met,
-                    w->lanes.p,
-                    w->lanes.r,
-                    w->lanes.sum,
-                    w->lanes.psi,
-                    w->lanes.terms,
-                    w->lanes.live,
-                    w->lanes.kept,
-                    w->acc,
-                    w->sum,
-                    w->scratch.last,
-                    w->scratch.number,
-                    w->others.ways.fail,
-                    w->others.ways.kept,
-                    w->others.ways.player,
-                    w->others.mask,
-                    w->others.sorted,
-                    w->others.order,
-                    w->others.spare,
-                    w->others.items,
-                    w->others.scratch};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&w->mem, blocks[i]);
-}
-
-/* A block that must have room for n things, what is in it is not kept. */
-static gbt_status room(const gbt_mem *mem, void *block, size_t size, size_t n, gbt_error *err) {
-  void *old, *fresh = NULL;
-  memcpy(&old, block, sizeof old);
-  gbt_mem_free(mem, old);
-  memcpy(block, &fresh, sizeof fresh);
-  return gbt_mem_zeros(mem, n, size, block, err);
-}
-
-#define ROOM(block, n) GBT_TRY(room(&w->mem, &(block), sizeof *(block), (n), err))
-
-/* By cover: what a visit needs. */
-static gbt_status fit_visit(const gbti_explain_run *run, gbti_explain_work *w, const gbti_game *game, gbt_error *err) {
-  const size_t layers = ((size_t)game->n_depths + 1) * (size_t)game->n_points * GBTI_LANES;
-  const size_t points = (size_t)game->n_points * GBTI_LANES;
-  if (game->n_splits > w->cap_splits) {
-    w->cap_splits = 0;
-    ROOM(w->by_split, game->n_splits);
-    ROOM(w->met, game->n_splits);
-    w->cap_splits = game->n_splits;
-  }
-  if (layers > w->cap_layers) {
-    w->cap_layers = 0;
-    ROOM(w->lanes.p, layers);
-    ROOM(w->lanes.r, layers);
-    ROOM(w->lanes.sum, 2 * layers);
-    if (run->spec->interactions) ROOM(w->lanes.psi, layers);
-    w->cap_layers = layers;
-  }
-  if (points > w->cap_points) {
-    w->cap_points = 0;
-    ROOM(w->lanes.terms, points);
-    w->cap_points = points;
-  }
-  return GBT_OK;
-}
-
-/* With a background: what walks need. rows: of a walk, a multiple of 64. */
-static gbt_status fit_walk(const gbti_explain_run *run, gbti_explain_work *w, const gbti_game *game, size_t rows,
-                           gbt_error *err) {
-  const size_t slots = (size_t)game->most_on_way, words = rows / 64;
-  const size_t deep = (game->n_depths > slots ? game->n_depths : slots) * words;
-  const size_t items = run->spec->interactions ? slots * (slots + 1) / 2 : slots;
-  const size_t piece = rows < GBTI_PIECE_ROWS ? rows : (size_t)GBTI_PIECE_ROWS;
-  const size_t masks = piece > slots + 63 ? piece : (slots + 63) / 64 * 64;
-  gbti_others_work *o = &w->others;
-  if (deep > w->cap_ways) {
-    w->cap_ways = 0;
-    ROOM(o->ways.fail, deep);
-    ROOM(o->ways.kept, deep);
-    w->cap_ways = deep;
-  }
-  if (masks > w->cap_rows) {
-    w->cap_rows = 0;
-    ROOM(o->mask, masks);
-    ROOM(o->sorted, masks);
-    ROOM(o->order, masks);
-    ROOM(o->spare, masks);
-    w->cap_rows = masks;
-  }
-  if (items > w->cap_items) {
-    w->cap_items = 0;
-    ROOM(o->items, items);
-    ROOM(o->scratch, slots);
-    w->cap_items = items;
-  }
-  o->beta = run->beta;
-  o->kernel = &run->kernel;
-  o->pairs = run->spec->interactions;
-  return GBT_OK;
-}
-
-/* For a game, with walks of so many rows at a time and so many numbers of acc. */
-static gbt_status fit(const gbti_explain_run *run, gbti_explain_work *w, const gbti_game *game, size_t rows,
-                      gbt_error *err) {
-  const size_t asks = (size_t)game->n_asks * (rows / 64), players = (size_t)game->n_players;
-  const size_t acc = gbti_n_items(run, game) * game->n_outputs * GBTI_ROWS;
-  if (asks > w->cap_asks) {
-    w->cap_asks = 0;
-    ROOM(w->went, asks);
-    w->cap_asks = asks;
-  }
-  if (acc > w->cap_acc) {
-    w->cap_acc = 0;
-    ROOM(w->acc, acc);
-    w->cap_acc = acc;
-  }
-  if (players > w->cap_players) {
-    w->cap_players = 0;
-    ROOM(w->lanes.live, players);
-    ROOM(w->others.ways.player, players);
-    for (size_t p = 0; p < players; p++) w->lanes.live[p] = -1;
-    w->cap_players = players;
-  }
-  if (game->n_depths > w->cap_depths) {
-    w->cap_depths = 0;
-    ROOM(w->lanes.kept, game->n_depths);
-    w->cap_depths = game->n_depths;
-  }
-  if (run->n_back > 0) return fit_walk(run, w, game, rows, err);
-  return fit_visit(run, w, game, err);
-}
-
-gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *w, const gbti_game *game, gbt_error *err) {
-  return fit(run, w, game, GBTI_ROWS, err);
-}
-
 /* ---- one tree ---- */
 
 static size_t blocks_of(int64_t n_rows) { return ((size_t)n_rows + GBTI_ROWS - 1) / GBTI_ROWS; }
@@ -168,7 +12,7 @@ static gbt_status ask_background(const gbti_explain_run *run, gbti_entry *entry,
   gbti_game *game = entry->game;
   const size_t n_words = blocks_of(run->n_back);
   const gbt_node *nodes = run->forest->nodes + run->forest->trees[game->tree].node_beg;
-  GBT_TRY(fit(run, w, game, n_words * GBTI_ROWS, err));
+  GBT_TRY(gbti_work_fit(run, w, game, n_words * GBTI_ROWS, err));
   for (uint32_t a = 0; a < game->n_asks; a++) {
     const uint32_t node = game->split[game->ask[a]].node;
     const size_t slot = (size_t)run->slot[nodes[node].feat & GBT_NODE_FEATURE];
@@ -209,7 +53,7 @@ static gbt_status fill_table(const gbti_explain_run *run, gbti_entry *entry, gbt
   const size_t n_rows = (size_t)1 << entry->bits, n_words = n_rows / GBTI_ROWS;
   const size_t n = gbti_n_items(run, game) * game->n_outputs;
   GBT_TRY(gbt_mem_array(&run->ctx->mem, n * n_rows, sizeof *entry->table, &entry->table, err));
-  GBT_TRY(fit(run, w, game, n_rows, err));
+  GBT_TRY(gbti_work_fit(run, w, game, n_rows, err));
   all_answers(game->n_asks, n_words, w->went);
   const int64_t used = (int64_t)1 << game->n_asks;
   if (gbti_play(run, entry, w, w->went, n_words, used, entry->table, n_rows))

@@ -170,7 +170,7 @@ static void block_task(void *arg, int64_t task, int thread) {
   for (size_t j = 0; j < run->n_entries; j++) {
     const gbti_entry *entry = &run->entry[j];
     if (entry->game->n_splits == 0) continue;
-    if (gbti_work_fit(run, w, entry->game, &err) != GBT_OK) {
+    if (gbti_work_fit(run, w, entry->game, GBTI_ROWS, &err) != GBT_OK) {
       gbti_job_fail(run->job, &err);
       return;
     }
@@ -203,7 +203,7 @@ static void hold_task(void *arg, int64_t task, int thread) {
   gbt_error err;
   if (entry->game->n_splits == 0) return;
   read_block(h->run, block * GBTI_ROWS, n, w);
-  if (gbti_work_fit(h->run, w, entry->game, &err) != GBT_OK) {
+  if (gbti_work_fit(h->run, w, entry->game, GBTI_ROWS, &err) != GBT_OK) {
     gbti_job_fail(h->run->job, &err);
     return;
   }
