@@ -1,7 +1,7 @@
 /* What the kinds of metrics share about rows. */
 #include "metric_rows.h"
 
-#include "../base/parallel.h"
+#include "../base/hd.h"
 
 enum { TASK_SCORES = 1 << 15 }; /* scores a task reads */
 
