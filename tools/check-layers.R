@@ -1,10 +1,11 @@
 # The layers of R/, read off the calls: a file's prefix names its layer, and a file uses its own layer and those below it.
 #
 #   Rscript tools/check-layers.R [FOLDER]       FOLDER: the repository, default the current one
-#   Rscript tools/check-layers.R --show         also prints which functions each call upwards uses, and the circles of files
+#   Rscript tools/check-layers.R --show         also prints all circles of files
 #   Rscript tools/check-layers.R --self-check   shows that the check finds what it must find
 #
-# A circle is a group of files of which each reaches each other one by calls. `zzz.R` and the package's own page stand on top of all.
+# A circle is a group of files of which each reaches each other one by calls. `zzz.R` and the package's own page stand
+# on top of all.
 
 layers <- c("base", "arg", "data", "fit", "verb", "plot", "plug")
 largest_circle <- 10L
@@ -88,7 +89,8 @@ check <- function(folder, show = FALSE) {
         paste(no_layer, collapse = ", "), "\n", sep = "")
   if (nrow(up)) {
     pairs <- paste(up$from, "->", up$to)
-    for (pair in unique(pairs)) cat("layers: calls upwards: ", pair, ": ", paste(up$name[pairs == pair], collapse = " "), "\n", sep = "")
+    for (pair in unique(pairs))
+      cat("layers: calls upwards: ", pair, ": ", paste(up$name[pairs == pair], collapse = " "), "\n", sep = "")
   }
   for (group in if (show) circles else large)
     cat("layers: a circle of ", length(group), " files: ", paste(group, collapse = " "), "\n", sep = "")
