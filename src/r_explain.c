@@ -1,14 +1,8 @@
 /* Contributions of players to scores. */
 #include "r_gbt.h"
 
-/* Where it is done: NULL is the CPU. */
-typedef struct r_where {
-  const gbt_device_api *api;
-  int32_t number;
-} r_where;
-
 /* Zone 2 whole: binds the tables to the model and fills out. */
-static gbt_status explain(r_threads threads, r_where at, const gbt_model *model, const gbt_table *table,
+static gbt_status explain(r_threads threads, const gbt_model *model, const gbt_table *table,
                           const gbt_table *back, gbt_explain_spec spec, const double *offset, gbt_unseen unseen,
                           double *out, gbt_error *err) {
   gbt_ctx ctx;
@@ -18,10 +12,7 @@ static gbt_status explain(r_threads threads, r_where at, const gbt_model *model,
   GBT_TRY_GOTO(gbt_binding_new(&ctx, table, gbt_model_schema(model), unseen, &binding, err), done);
   if (back != NULL) GBT_TRY_GOTO(gbt_binding_new(&ctx, back, gbt_model_schema(model), unseen, &background, err), done);
   spec.background = background;
-  if (at.api != NULL && gbt_device_offers(at.api, GBT_WORK_CONTRIBUTIONS))
-    status = gbt_device_explain(&ctx, at.api, at.number, gbt_model_forest(model), binding, &spec, offset, out, err);
-  else
-    status = gbt_explain(&ctx, gbt_model_forest(model), binding, &spec, offset, out, err);
+  status = gbt_explain(&ctx, gbt_model_forest(model), binding, &spec, offset, out, err);
 done:
   gbt_binding_free(binding);
   gbt_binding_free(background);
@@ -36,8 +27,6 @@ SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP pla
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
-  r_where at = {NULL, 0};
-  if (device != R_NilValue) at.api = r_cuda_api(device, &at.number);
   const gbt_forest_info about = gbt_forest_about(gbt_model_forest(model));
   gbt_table table, back;
   r_table(frame, &table);
@@ -52,6 +41,7 @@ SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP pla
                            .player = zero_based,
                            .n_players = n,
                            .interactions = pairs};
+  if (device != R_NilValue) spec.api = r_cuda_api(device, &spec.device);
   const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * about.n_outputs), "offset");
   gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
@@ -62,7 +52,7 @@ SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP pla
 
   /* 2 */
   gbt_status status =
-      explain(t, at, model, &table, background != R_NilValue ? &back : NULL, spec, off, novel, REAL(out), &err);
+      explain(t, model, &table, background != R_NilValue ? &back : NULL, spec, off, novel, REAL(out), &err);
 
   /* 3 */
   r_check(status, &err);

@@ -6,46 +6,16 @@
 /* Starting a thread costs as much as about so many steps of a row through a tree. */
 enum { STEPS_WORTH_THREADS = 300000 };
 
-/* A model, and where it is used: on the CPU by its predictor, or on a device. */
-typedef struct r_place {
-  const gbt_model *model;
-  gbt_predictor *predictor;
-  const gbt_device_api *api; /* NULL: the CPU */
-  int32_t number;
-} r_place;
-
-/* Bound to the model: the CPU answers as a whole, a device gives scores that the model finishes. */
-static gbt_status answer(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, int64_t n_rows, gbt_answer what,
-                         gbt_tree_range trees, const double *offset, void *out, gbt_error *err) {
-  const gbt_model *model = at->model;
-  const gbt_forest_view *forest = gbt_model_forest(model);
-  const gbt_device_api *api = at->api;
-  if (api == NULL || !gbt_device_offers(api, GBT_WORK_SCORES) || !gbt_device_offers(api, GBT_WORK_LEAVES))
-    return gbt_model_answer(ctx, model, at->predictor, binding, what, trees, offset, out, err);
-  if (what == GBT_ANSWER_LEAF) return gbt_device_leaves(ctx, api, at->number, forest, binding, trees, out, err);
-  double *x = out, *own = NULL;
-  if (what == GBT_ANSWER_CLASS) {
-    GBT_TRY(gbt_model_has_classes(model, err));
-    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_rows, (size_t)gbt_model_objective(model)->n_outputs * sizeof *own, &own,
-                          err));
-    x = own;
-  }
-  gbt_status status = gbt_device_scores(ctx, api, at->number, forest, binding, trees, offset, x, err);
-  if (status == GBT_OK) status = gbt_model_finish(ctx, model, what, n_rows, x, own != NULL ? out : NULL, err);
-  gbt_mem_free(&ctx->mem, own);
-  return status;
-}
-
 /* Zone 2 whole: binds the table to the model and fills out. */
-static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, gbt_answer what,
-                          gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
+static gbt_status predict(r_threads threads, const gbt_model *model, const gbt_answer_place *at, const gbt_table *table,
+                          gbt_answer what, gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out,
+                          gbt_error *err) {
   gbt_ctx ctx;
   gbt_binding *binding = NULL;
   gbt_status status;
   GBT_TRY(r_ctx_open(&ctx, threads, err));
-  GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
-  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, gbt_model_schema(at->model), unseen, &binding, err), done);
-  status = answer(&ctx, at, binding, table->n_rows, what, trees, offset, out, err);
+  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, gbt_model_schema(model), unseen, &binding, err), done);
+  status = gbt_model_answer(&ctx, model, at, binding, what, trees, offset, out, err);
 done:
   gbt_binding_free(binding);
   gbt_ctx_close(&ctx);
@@ -73,8 +43,8 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
-  r_place at = {model, r_model_predictor(handle), NULL, 0};
-  if (device != R_NilValue) at.api = r_cuda_api(device, &at.number);
+  gbt_answer_place at = {.keep = r_model_predictor(handle)};
+  if (device != R_NilValue) at.api = r_cuda_api(device, &at.device);
   gbt_table table;
   r_table(frame, &table);
   gbt_tree_range trees = r_tree_range(gbt_model_forest(model), round_beg, round_end);
@@ -90,7 +60,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
   gbt_error err = {0};
 
   /* 2 */
-  gbt_status status = predict(t, &at, &table, what, trees, off, novel, values, &err);
+  gbt_status status = predict(t, model, &at, &table, what, trees, off, novel, values, &err);
 
   /* 3 */
   r_check(status, &err);

@@ -168,6 +168,8 @@ gbt_status gbti_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_b
 
 gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
+  if (spec->api != NULL && gbt_device_offers(spec->api, GBT_WORK_CONTRIBUTIONS))
+    return gbt_device_explain(ctx, spec->api, spec->device, forest, binding, spec, offset, out, err);
   const gbti_explain_run by = {
       .rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES, .part_bytes = GBTI_PART_BYTES};
   return gbti_explain(ctx, forest, binding, spec, offset, out, &by, err);

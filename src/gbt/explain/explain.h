@@ -11,6 +11,7 @@
 #ifndef GBT_EXPLAIN_EXPLAIN_H
 #define GBT_EXPLAIN_EXPLAIN_H
 
+#include "../backend/device.h"
 #include "../data/table.h"
 #include "../tree/view.h"
 
@@ -21,6 +22,8 @@ typedef struct gbt_explain_spec {
   int32_t n_players;
   const gbt_binding *background; /* NULL: by cover; else bound to the same schema, a row at least */
   int interactions;              /* of pairs of players, not the contributions alone */
+  const gbt_device_api *api;     /* of a device that does it where its library offers that; NULL: the CPU */
+  int32_t device;                /* its number */
 } gbt_explain_spec;
 
 /* With P players and n rows, column by column, for each of the forest's outputs in turn:

@@ -66,42 +66,59 @@ gbt_status gbt_model_has_classes(const gbt_model *model, gbt_error *err) {
                      info->name);
 }
 
-gbt_status gbt_model_finish(gbt_ctx *ctx, const gbt_model *model, gbt_answer what, int64_t n_rows, double *x,
-                            int32_t *classes, gbt_error *err) {
-  if (what != GBT_ANSWER_RESPONSE && what != GBT_ANSWER_CLASS) return GBT_OK;
-  GBT_TRY(gbt_predict_response(ctx, &model->parts.objective, n_rows, x, err));
-  if (what != GBT_ANSWER_CLASS) return GBT_OK;
-  GBT_TRY(gbt_model_has_classes(model, err));
+/* x: n_rows x n_outputs responses. */
+static gbt_status classes_of(gbt_ctx *ctx, const gbt_model *model, int64_t n_rows, const double *x, int32_t *classes,
+                             gbt_error *err) {
   class_run run = {x, n_rows, CLASS_ROWS, model->parts.objective.n_outputs, classes};
   while (run.task_rows > 32 && run.task_rows * run.n_outputs > CLASS_STEPS) run.task_rows /= 2;
   return gbt_parallel(ctx, (n_rows + run.task_rows - 1) / run.task_rows, class_task, &run, err);
 }
 
-static gbt_status scores_of(gbt_ctx *ctx, const gbt_model *model, gbt_predictor *keep, const gbt_binding *binding,
-                            gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
-  return keep != NULL ? gbt_predictor_scores(ctx, keep, binding, trees, offset, out, err)
-                      : gbt_predict_scores(ctx, &model->parts.forest, binding, trees, offset, out, err);
+static int on_device(const gbt_answer_place *at, gbt_device_work work) {
+  return at->api != NULL && gbt_device_offers(at->api, work);
 }
 
-gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, gbt_predictor *keep, const gbt_binding *binding,
-                            gbt_answer what, gbt_tree_range trees, const double *offset, void *out, gbt_error *err) {
+static gbt_status leaves_of(gbt_ctx *ctx, const gbt_model *model, const gbt_answer_place *at,
+                            const gbt_binding *binding, gbt_tree_range trees, int32_t *out, gbt_error *err) {
   const gbt_forest_view *forest = &model->parts.forest;
-  int64_t n_rows = binding->table->n_rows;
+  if (on_device(at, GBT_WORK_LEAVES))
+    return gbt_device_leaves(ctx, at->api, at->device, forest, binding, trees, out, err);
+  return at->keep != NULL ? gbt_predictor_leaves(ctx, at->keep, binding, trees, out, err)
+                          : gbt_predict_leaves(ctx, forest, binding, trees, out, err);
+}
+
+static gbt_status scores_of(gbt_ctx *ctx, const gbt_model *model, const gbt_answer_place *at,
+                            const gbt_binding *binding, gbt_tree_range trees, const double *offset, double *out,
+                            gbt_error *err) {
+  const gbt_forest_view *forest = &model->parts.forest;
+  if (on_device(at, GBT_WORK_SCORES))
+    return gbt_device_scores(ctx, at->api, at->device, forest, binding, trees, offset, out, err);
+  return at->keep != NULL ? gbt_predictor_scores(ctx, at->keep, binding, trees, offset, out, err)
+                          : gbt_predict_scores(ctx, forest, binding, trees, offset, out, err);
+}
+
+gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, const gbt_answer_place *at,
+                            const gbt_binding *binding, gbt_answer what, gbt_tree_range trees, const double *offset,
+                            void *out, gbt_error *err) {
+  const gbt_answer_place nothing_kept = {.api = NULL};
+  const gbt_objective *objective = &model->parts.objective;
+  const int64_t n_rows = binding->table->n_rows;
   double *scores = NULL;
   gbt_status status = GBT_OK;
+  if (at == NULL) at = &nothing_kept;
   switch (what) {
   case GBT_ANSWER_LEAF:
-    return keep != NULL ? gbt_predictor_leaves(ctx, keep, binding, trees, out, err)
-                        : gbt_predict_leaves(ctx, forest, binding, trees, out, err);
+    return leaves_of(ctx, model, at, binding, trees, out, err);
   case GBT_ANSWER_LINK:
   case GBT_ANSWER_RESPONSE:
-    GBT_TRY(scores_of(ctx, model, keep, binding, trees, offset, out, err));
-    return gbt_model_finish(ctx, model, what, n_rows, out, NULL, err);
+    GBT_TRY(scores_of(ctx, model, at, binding, trees, offset, out, err));
+    return what == GBT_ANSWER_LINK ? GBT_OK : gbt_predict_response(ctx, objective, n_rows, out, err);
   case GBT_ANSWER_CLASS:
     GBT_TRY(gbt_model_has_classes(model, err));
-    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_rows, (size_t)forest->n_outputs * sizeof *scores, &scores, err));
-    GBT_TRY_GOTO(scores_of(ctx, model, keep, binding, trees, offset, scores, err), done);
-    GBT_TRY_GOTO(gbt_model_finish(ctx, model, what, n_rows, scores, out, err), done);
+    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_rows, (size_t)objective->n_outputs * sizeof *scores, &scores, err));
+    GBT_TRY_GOTO(scores_of(ctx, model, at, binding, trees, offset, scores, err), done);
+    GBT_TRY_GOTO(gbt_predict_response(ctx, objective, n_rows, scores, err), done);
+    GBT_TRY_GOTO(classes_of(ctx, model, n_rows, scores, out, err), done);
   }
 done:
   gbt_mem_free(&ctx->mem, scores);

@@ -2,6 +2,7 @@
 #ifndef GBT_MODEL_ANSWER_H
 #define GBT_MODEL_ANSWER_H
 
+#include "../backend/device.h"
 #include "model.h"
 #include "predict.h"
 
@@ -13,25 +14,26 @@ typedef enum gbt_answer {
 } gbt_answer;
 const char *gbt_answer_name(int answer); /* "link", "response", "class", "leaf"; NULL: there is none */
 
-/* trees: whole rounds or any others. offset: n_rows x n_outputs or NULL; leaves do without. keep: NULL, or a predictor
- * of the model's forest. out: as the answer says. GBT_E_UNSUPPORTED where classes are asked of an objective without. */
-gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, gbt_predictor *keep, const gbt_binding *binding,
-                            gbt_answer what, gbt_tree_range trees, const double *offset, void *out,
-                            gbt_error *err) GBT_MUST_CHECK;
+/* Where a model answers: on a device the work that its library offers, else on the CPU. The numbers are the same. */
+typedef struct gbt_answer_place {
+  gbt_predictor *keep;       /* of the model's forest, for the CPU; NULL: trees are packed anew */
+  const gbt_device_api *api; /* borrowed; NULL: the CPU */
+  int32_t device;            /* its number */
+} gbt_answer_place;
 
-/* The same for the rows of a data set, by its bins, in one pass over its pages: the very answers of the rows that it
- * was made of. unseen: what a level is that the model does not know. out: as above, of all rows. GBT_E_DATA names a
- * column whose bins do not say on which side of a split values are: its cuts are not those of the model's training.
- * GBT_E_UNSUPPORTED of a mask (gbt_dataset_mask). */
-typedef struct gbt_dataset gbt_dataset;
+/* trees: whole rounds or any others. offset: n_rows x n_outputs or NULL; leaves do without. at: NULL is the CPU with
+ * nothing kept. out: as the answer says. GBT_E_UNSUPPORTED where classes are asked of an objective without. */
+gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, const gbt_answer_place *at,
+                            const gbt_binding *binding, gbt_answer what, gbt_tree_range trees, const double *offset,
+                            void *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* The same for the rows of a data set, by its bins, in one pass over its pages, on the CPU: the very answers of the
+ * rows that it was made of. unseen: what a level is that the model does not know. out: as above, of all rows.
+ * GBT_E_DATA names a column whose bins do not say on which side of a split values are: its cuts are not those of the
+ * model's training. GBT_E_UNSUPPORTED of a mask (gbt_dataset_mask). */
 gbt_status gbt_model_answer_bins(gbt_ctx *ctx, const gbt_model *model, gbt_predictor *keep, const gbt_dataset *ds,
                                  gbt_unseen unseen, gbt_answer what, gbt_tree_range trees, const double *offset,
                                  void *out, gbt_error *err) GBT_MUST_CHECK;
-
-/* The second half, for scores that come from elsewhere (a device): x are n_rows x n_outputs scores and become responses
- * where responses or classes are asked for. classes: n_rows, written for GBT_ANSWER_CLASS alone; else NULL. */
-gbt_status gbt_model_finish(gbt_ctx *ctx, const gbt_model *model, gbt_answer what, int64_t n_rows, double *x,
-                            int32_t *classes, gbt_error *err) GBT_MUST_CHECK;
 
 /* GBT_OK, or GBT_E_UNSUPPORTED when the model's objective has no classes. */
 gbt_status gbt_model_has_classes(const gbt_model *model, gbt_error *err) GBT_MUST_CHECK;

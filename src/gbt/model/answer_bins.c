@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../base/parallel.h"
+#include "../data/binding.h"
 #include "../data/values.h"
 #include "../schema/dictionary.h"
 #include "answer.h"
@@ -10,8 +11,20 @@
 
 /* ---- whether the bins say enough ---- */
 
-/* Columns of the model by those of the data set, -1 where it has none. */
-static gbt_status match_columns(const gbt_mem *mem, const gbt_schema *model, const gbt_schema *data, int32_t **out,
+/* Where a column of the model is among those of the data set. */
+typedef struct where {
+  int32_t col;     /* -1: nowhere */
+  int same_levels; /* so ranks are those of one order of levels; asked of ordinal columns alone */
+} where;
+
+static int same_levels(const gbt_schema_column *a, const gbt_schema_column *b) {
+  if (a->n_levels != b->n_levels) return 0;
+  for (int32_t i = 0; i < a->n_levels; i++)
+    if (strcmp(a->levels[i], b->levels[i]) != 0) return 0;
+  return 1;
+}
+
+static gbt_status match_columns(const gbt_mem *mem, const gbt_schema *model, const gbt_schema *data, where **out,
                                 gbt_error *err) {
   gbt_dictionary *names;
   int32_t number;
@@ -20,31 +33,29 @@ static gbt_status match_columns(const gbt_mem *mem, const gbt_schema *model, con
   if (status != GBT_OK) return status;
   for (int32_t c = 0; c < data->n_columns && status == GBT_OK; c++) /* names are unique, so numbers are columns */
     status = gbt_dictionary_add(names, data->col[c].name, &number, err);
-  for (int32_t c = 0; c < model->n_columns; c++) (*out)[c] = gbt_dictionary_find(names, model->col[c].name);
+  for (int32_t c = 0; c < model->n_columns; c++) {
+    number = gbt_dictionary_find(names, model->col[c].name);
+    (*out)[c] = (where){number, 0};
+    if (number >= 0 && model->col[c].type == GBT_ORDINAL)
+      (*out)[c].same_levels = same_levels(&model->col[c], &data->col[number]);
+  }
   gbt_dictionary_free(names);
   return status;
 }
 
-/* Ranks are compared, so they must be those of one order of levels. */
-static int same_levels(const gbt_schema_column *a, const gbt_schema_column *b) {
-  if (a->n_levels != b->n_levels) return 0;
-  for (int32_t i = 0; i < a->n_levels; i++)
-    if (strcmp(a->levels[i], b->levels[i]) != 0) return 0;
-  return 1;
-}
-
-static gbt_status check_split(const gbt_dataset *ds, const gbt_schema *model, const int32_t *col, int32_t feature,
+static gbt_status check_split(const gbt_dataset *ds, const gbt_schema *model, const where *at, int32_t feature,
                               double threshold, gbt_error *err) {
   const gbt_feature *feat = &model->feat[feature];
-  if (feat->kind != GBT_FEATURE_COLUMN || feat->type == GBT_CATEGORICAL || col[feat->col] < 0) return GBT_OK;
-  const gbt_schema_column *was = &model->col[feat->col], *now = &gbt_dataset_schema(ds)->col[col[feat->col]];
+  if (feat->kind != GBT_FEATURE_COLUMN || feat->type == GBT_CATEGORICAL || at[feat->col].col < 0) return GBT_OK;
+  const int32_t col = at[feat->col].col;
+  const gbt_schema_column *was = &model->col[feat->col], *now = &gbt_dataset_schema(ds)->col[col];
   if ((was->type == GBT_NUMERIC) != (now->type == GBT_NUMERIC)) return GBT_OK; /* binding has words for it */
-  if (was->type == GBT_ORDINAL && !same_levels(was, now))
+  if (was->type == GBT_ORDINAL && !at[feat->col].same_levels)
     return gbt_fail_on(err, GBT_E_DATA, was->name,
                        "column `%s` has other levels, or another order of them, than in the model's training data; its "
                        "bins cannot be predicted: give the rows themselves",
                        was->name);
-  if (gbt_dataset_has_cut(ds, col[feat->col], threshold)) return GBT_OK;
+  if (gbt_dataset_has_cut(ds, col, threshold)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_DATA, was->name,
                      "the model splits column `%s` at %.15g, which is no cut of these data, so their bins do not say "
                      "which way rows go; give the rows themselves, or bin them by the cuts of the model's training "
@@ -57,20 +68,20 @@ static gbt_status check_splits(gbt_ctx *ctx, const gbt_model *model, const gbt_d
                                gbt_error *err) {
   const gbt_forest_view *forest = &model->parts.forest;
   const gbt_schema *schema = model->parts.schema;
-  int32_t *col = NULL;
+  where *at = NULL;
   gbt_status status;
-  GBT_TRY_GOTO(match_columns(&ctx->mem, schema, gbt_dataset_schema(ds), &col, err), done);
+  GBT_TRY_GOTO(match_columns(&ctx->mem, schema, gbt_dataset_schema(ds), &at, err), done);
   for (uint64_t t = trees.beg; t < trees.end; t++) {
     GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
     const gbt_tree *tree = &forest->trees[t];
     for (uint32_t i = 0; i < tree->n_nodes; i++) {
       const gbt_node *node = &forest->nodes[tree->node_beg + i];
       if (node->left == 0 || node->feat & GBT_NODE_CATEGORICAL) continue;
-      GBT_TRY_GOTO(check_split(ds, schema, col, (int32_t)(node->feat & GBT_NODE_FEATURE), node->arg.value, err), done);
+      GBT_TRY_GOTO(check_split(ds, schema, at, (int32_t)(node->feat & GBT_NODE_FEATURE), node->arg.value, err), done);
     }
   }
 done:
-  gbt_mem_free(&ctx->mem, col);
+  gbt_mem_free(&ctx->mem, at);
   return status;
 }
 
@@ -102,8 +113,9 @@ static gbt_status answer_part(const bins_job *job, gbt_ctx *ctx, const gbt_table
   gbt_binding *binding;
   for (int32_t k = 0; k < job->n_offsets; k++)
     memcpy(offset + k * n, job->offset + k * job->n_rows + row_beg, (size_t)n * sizeof *offset);
-  GBT_TRY(gbt_binding_new(ctx, table, job->model->parts.schema, job->unseen, &binding, err));
-  gbt_status status = gbt_model_answer(ctx, job->model, job->keep, binding, job->what, job->trees,
+  GBT_TRY(gbti_binding_new(ctx, table, job->model->parts.schema, job->unseen, &binding, err));
+  const gbt_answer_place at = {.keep = job->keep};
+  gbt_status status = gbt_model_answer(ctx, job->model, &at, binding, job->what, job->trees,
                                        job->n_offsets > 0 ? offset : NULL, part, err);
   gbt_binding_free(binding);
   if (status == GBT_OK) put_columns(job, part, row_beg, n);

@@ -1,7 +1,11 @@
 /* What the engine asks of a device's library, with a library that keeps what it is asked and does its work by the
  * simplest loops. (The CUDA library has suites of its own: test_cuda_*.) */
 #include "../../src/gbt/backend/device_api.h"
+#include "../../src/gbt/data/binding.h"
 #include "../../src/gbt/data/cuts_impl.h"
+#include "../../src/gbt/explain/explain.h"
+#include "../../src/gbt/model/answer.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "chunks.h"
 #include "datasets.h"
 #include "fault.h"
@@ -200,6 +204,47 @@ static void questions_reach_the_library(void) {
   gbt_ctx_close(&ctx);
 }
 
+/* The library does what it offers, the CPU the rest: here a score of 0.25 and no trees. */
+static void a_place_says_who_answers(void) {
+  const double base = 0.25;
+  const gbt_table table = {.n_rows = 1};
+  const gbt_schema schema = {.n_columns = 0};
+  const gbt_binding binding = {.table = &table, .schema = &schema};
+  const gbt_tree_range none = {0, 0};
+  gbt_model model = {.parts = {.forest = {.n_outputs = 1, .base = &base}, .objective = {.n_outputs = 1}}};
+  gbt_explain_spec spec = {.trees = none};
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  model.parts.objective.kind = GBT_OBJ_LOGISTIC;
+  CHECK_OK(gbt_model_answer(&ctx, &model, NULL, &binding, GBT_ANSWER_LINK, none, NULL, &(double){0.0}, test_err));
+  for (int have = 0; have < 8; have++) {
+    const gbt_device_api api = {.scores = have & 1 ? lib_scores : NULL,
+                                .leaves = have & 2 ? lib_leaves : NULL,
+                                .explain = have & 4 ? lib_explain : NULL};
+    const gbt_answer_place at = {.api = &api, .device = 1};
+    double x = 7.0;
+    int32_t leaf = 7, class = 7;
+    asked.out = NULL;
+    CHECK_OK(gbt_model_answer(&ctx, &model, &at, &binding, GBT_ANSWER_LINK, none, NULL, &x, test_err));
+    CHECK(asked.out == (have & 1 ? &x : NULL) && x == (have & 1 ? 7.0 : 0.25));
+    CHECK_OK(gbt_model_answer(&ctx, &model, &at, &binding, GBT_ANSWER_RESPONSE, none, NULL, &x, test_err));
+    CHECK(x > 0.5 && x < 1.0); /* on a device the response of the 7 that was there */
+    asked.out = NULL;
+    CHECK_EQ_I64(gbt_model_answer(&ctx, &model, &at, &binding, GBT_ANSWER_LEAF, none, NULL, &leaf, test_err),
+                 have & 2 ? GBT_E_DEVICE : GBT_OK);
+    CHECK(asked.out == (have & 2 ? &leaf : NULL));
+    asked.device = -1;
+    if ((have & 1) == 0) {
+      CHECK_OK(gbt_model_answer(&ctx, &model, &at, &binding, GBT_ANSWER_CLASS, none, NULL, &class, test_err));
+      CHECK_EQ_I64(class, 1);
+    }
+    spec.api = &api;
+    spec.device = 1;
+    CHECK_EQ_I64(gbt_explain(&ctx, &model.parts.forest, &binding, &spec, NULL, &x, test_err), GBT_OK);
+    CHECK_EQ_I64(asked.device, have & 4 ? 1 : -1);
+  }
+  gbt_ctx_close(&ctx);
+}
+
 static void same_sets(const gbt_dataset *a, const gbt_dataset *b) {
   const gbt_dataset_info x = gbt_dataset_about(a), y = gbt_dataset_about(b);
   same_all_cuts(a->cuts, b->cuts);
@@ -337,6 +382,7 @@ void suite_device(void) {
   RUN(a_library_of_another_build_does_not_fit);
   RUN(a_library_offers_what_it_has);
   RUN(questions_reach_the_library);
+  RUN(a_place_says_who_answers);
   RUN(data_sets_are_the_same_whoever_helps);
   RUN(bundles_fill_strips_of_their_own);
   RUN(chunks_are_made_with_help_too);

@@ -318,7 +318,8 @@ static gbt_status answer_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   if (status == GBT_OK)
     status = gbt_binding_new(&ctx, &a->table->table, gbt_model_schema(a->model), GBT_UNSEEN_PRIOR, &binding, err);
   if (status == GBT_OK && a->keeps) status = gbt_predictor_new(mem, forest, &predictor, err);
-  if (status == GBT_OK) status = gbt_model_answer(&ctx, a->model, predictor, binding, a->what, all, NULL, out, err);
+  const gbt_answer_place at = {.keep = predictor};
+  if (status == GBT_OK) status = gbt_model_answer(&ctx, a->model, &at, binding, a->what, all, NULL, out, err);
   if (status == GBT_OK) CHECK_EQ_BYTES(out, a->want, a->n_bytes);
   gbt_predictor_free(predictor);
   gbt_binding_free(binding);

@@ -72,6 +72,6 @@ size_t explain_scene_cells(const explain_scene *s, int pairs) {
 }
 
 gbt_explain_spec explain_scene_spec(const explain_scene *s, const gbt_binding *background, int pairs) {
-  gbt_explain_spec spec = {{0, s->view.n_trees}, s->player, s->n_players, background, pairs};
+  gbt_explain_spec spec = {{0, s->view.n_trees}, s->player, s->n_players, background, pairs, NULL, 0};
   return spec;
 }

@@ -239,7 +239,7 @@ static void explain(use *u, gbt_tree_range trees) {
   for (int32_t f = 0; f < view->n_features; f++) player[f] = f;
   for (int way = 0; way < 3; way++) {
     const int pairs = way == 1;
-    gbt_explain_spec spec = {trees, player, view->n_features, NULL, pairs};
+    gbt_explain_spec spec = {trees, player, view->n_features, NULL, pairs, NULL, 0};
     if (way == 2 && n_rows <= 13) spec.background = u->binding;
     const size_t n = n_rows * p * (pairs ? p : 1) * (size_t)view->n_outputs;
     double *out = test_alloc(n * sizeof *out), *again = test_alloc(n * sizeof *again);
