@@ -16,6 +16,8 @@
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
 #   in src/cuda: base <- data <- grow, encode; base <- predict, explain; door uses all of them
+#   in src/cuda/grow: grow (backend.cuh, view.cuh) <- state <- rows, search, metrics <- steps <- leaves <- small <-
+#   gradients <- grow (batch.cuh)
 set -eu
 
 # uses FOLDER: the folders, or single headers, that its files may include. `root` stands for params.h and params.def.
@@ -40,21 +42,31 @@ uses() {
   esac
 }
 
-# wing_uses WING: what files of src/cuda/WING may include, as folders of src/cuda and of the engine
+# wing_uses WING: what files of src/cuda/WING may include, as folders, or single headers, of src/cuda and of the engine
 wing_uses() {
   case "$1" in
     base) echo "cuda/base gbt/base gbt/math" ;;
     data) echo "cuda/base cuda/data gbt/base gbt/math gbt/data" ;;
     encode) echo "cuda/base cuda/data cuda/encode gbt/base gbt/math gbt/encode" ;;
-    grow)
-      echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/objective gbt/metric gbt/data gbt/tree gbt/backend"
-      ;;
+    grow/state) echo "$grow $(grow_folders state) cuda/grow/search/layer.cuh" ;;
+    grow/rows | grow/search) echo "$grow $(grow_folders state "${1#grow/}")" ;;
+    grow/metrics) echo "$grow $(grow_folders metrics)" ;;
+    grow/steps) echo "$grow $(grow_folders state rows search steps)" ;;
+    grow/leaves) echo "$grow $(grow_folders state rows search steps leaves) cuda/grow/gradients/gradient.cuh" ;;
+    grow/small) echo "$grow $(grow_folders search steps leaves small) cuda/grow/gradients/gradient.cuh" ;;
+    grow/gradients) echo "$grow $(grow_folders rows leaves small gradients)" ;;
+    grow) echo "$grow cuda/grow $(grow_folders state rows search steps leaves small gradients metrics)" ;;
     predict) echo "cuda/base cuda/predict gbt/base gbt/schema gbt/math gbt/tree gbt/model" ;;
     explain) echo "cuda/base cuda/explain gbt/base gbt/math gbt/tree gbt/explain" ;;
-    door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/explain cuda/encode cuda/door gbt/backend" ;;
+    door) echo "cuda/base cuda/data cuda/grow/batch.cuh cuda/predict cuda/explain cuda/encode cuda/door gbt/backend" ;;
     *) echo "" ;;
   esac
 }
+
+# What all files of src/cuda/grow may include, and its folders.
+grow="cuda/base cuda/data cuda/grow/backend.cuh cuda/grow/view.cuh gbt/base gbt/math gbt/objective gbt/metric gbt/data
+gbt/tree gbt/backend"
+grow_folders() { for folder in "$@"; do printf 'cuda/grow/%s ' "$folder"; done; }
 
 # allowed FILE INCLUDED (as folder/file): the few that the folders' rule does not say.
 excepted() {
@@ -108,15 +120,11 @@ check_wing_file() { # PATH below src/cuda
     return
   fi
   for name in $(includes_of "$root/src/cuda/$1"); do
-    name=$(echo "$name" | tr -d '"')
-    case "$name" in
-      \<* | simt.h) continue ;;
-      ../../*) into=${name#../../} ;;
-      ../*) into=cuda/${name#../} ;;
-      *) into=cuda/$wing/$name ;;
-    esac
-    case " $(wing_uses "$wing") " in
-      *" ${into%/*} "*) ;;
+    case "$name" in \<* | '"simt.h"') continue ;; esac
+    # the path below src: a folder and the ".." that leaves it go together
+    into=$(echo "cuda/$wing/$name" | tr -d '"' | sed -e ':again' -e 's|[^/.][^/]*/\.\./||' -e 'tagain')
+    case " $(echo $(wing_uses "$wing")) " in
+      *" ${into%/*} "* | *" $into "*) ;;
       *) complain "src/cuda/$1 includes $into: $wing may use $(wing_uses "$wing") only" ;;
     esac
   done
@@ -233,6 +241,14 @@ self_check() {
   try fine cuda/grow/x.cu '#include "../data/dataset.cuh"'
   try fine cuda/grow/x.cu '#include "../../gbt/tree/draw.h"'
   try found cuda/data/x.cu '#include "../grow/backend.cuh"'
+  try fine cuda/grow/steps/x.cu '#include "../search/split.cuh"'
+  try fine cuda/grow/steps/x.cu '#include "../../../gbt/tree/draw.h"'
+  try fine cuda/grow/steps/x.cu '#include "../backend.cuh"'
+  try found cuda/grow/steps/x.cu '#include "../batch.cuh"'
+  try found cuda/grow/search/x.cu '#include "../steps/ops.cuh"'
+  try fine cuda/grow/leaves/x.cu '#include "../gradients/gradient.cuh"'
+  try found cuda/grow/leaves/x.cu '#include "../gradients/ops.cuh"'
+  try found cuda/grow/new/x.cu '#include "../view.cuh"'
   try found cuda/data/x.cu '#include "../../gbt/tree/draw.h"'
   try found cuda/base/x.cuh '#include "../data/dataset.cuh"'
   try found cuda/predict/x.cu '#include "../data/dataset.cuh"'

@@ -1,13 +1,14 @@
 /* A histogram as training builds it: rows of 32 codes (32 bytes) and a 4-byte gradient each, in order or gathered by an
  * index, into tables in shared memory of 256 codes x 32 lanes, two 32-bit cells (g and h) for a code. A lane takes the
- * bytes that it has loaded itself, in an order turned by its row, as grow/hist.cu does: a load of 16 bytes and one of a
- * gradient (and an index) for 32 additions, no shuffles. A block then adds its tables to 64-bit cells in global memory.
+ * bytes that it has loaded itself, in an order turned by its row, as grow/steps/hist.cu does: a load of 16 bytes and
+ * one of a gradient (and an index) for 32 additions, no shuffles. A block then adds its tables to 64-bit cells in
+ * global memory.
  *
  * Rate: codes a second (each is two additions), of a bank a clock; bandwidth: bytes of rows, gradients and indices, of
  * the memory's. The smaller of the two shares does not bind. */
 #include "micro.cuh"
 
-#include "../../src/cuda/grow/byte_lanes.cuh"
+#include "../../src/cuda/grow/steps/byte_lanes.cuh"
 
 enum { CODES = 256, CELLS = CODES * WARP, ROUNDS = 2 };
 

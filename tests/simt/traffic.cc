@@ -10,8 +10,8 @@
  * The cache has SIMT_CACHE bytes, 16 ways, and drops what was not used for longest. A sector that it lacks is read; one
  * that is written counts when it becomes dirty, since it goes back to memory once for that; what an atomic changes must
  * be read before. The kernel that touches it pays, and for each launch at most once: blocks run one after the other
- * here, while those of a device that need the same sector do so at about the same time, as src/cuda/grow/pieces.cuh
- * sees to. Sectors go by number of allocation and offset, so that nothing depends on where memory lies. */
+ * here, while those of a device that need the same sector do so at about the same time, as
+ * src/cuda/grow/rows/pieces.cuh sees to. Sectors go by number of allocation and offset, so that nothing depends on where memory lies. */
 #include "internal.h"
 
 #include <map>

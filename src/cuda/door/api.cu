@@ -4,7 +4,7 @@
  *
  * Nothing is remembered here. What a forked process may not do (use CUDA when its parent has) is watched by the glue,
  * which knows processes and, unlike the engine, may remember one. */
-#include "../grow/backend.cuh"
+#include "../grow/batch.cuh"
 
 #include <stdlib.h>
 

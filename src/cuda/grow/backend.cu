@@ -1,10 +1,17 @@
 /* The CUDA backend: opening, closing, the way of a tree. See backend.cuh.
  * Everything is allocated when the backend opens, as large as sizes.cu says. */
-#include "backend.cuh"
+#include "batch.cuh"
 
 #include "../data/resident.cuh"
-#include "gather.cuh"
-#include "sample.cuh"
+#include "gradients/ops.cuh"
+#include "gradients/sample.cuh"
+#include "leaves/ops.cuh"
+#include "metrics/ops.cuh"
+#include "rows/gather.cuh"
+#include "search/ops.cuh"
+#include "small/small.cuh"
+#include "state/ops.cuh"
+#include "steps/ops.cuh"
 
 /* ---- closing ---- */
 
@@ -134,42 +141,8 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
 
 /* ---- the way of a tree ---- */
 
-/* Waits for all that was issued. */
-static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  CU_TRY(cudaStreamSynchronize(be->device.stream));
-  return gbt_ctx_poll(ctx, err);
-}
-
-gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
-  if (tree->fault & CU_FAULT_GRADIENT) return gbt_gradients_overflow(tree->fault_round, err);
-  if (tree->fault & CU_FAULT_ROOM)
-    return gbt_fail_device(
-        err, GBT_E_MEM,
-        "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
-        "much for the device; set `max_leaves` or a smaller `max_depth`",
-        (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
-  if (tree->fault & CU_FAULT_VALUE) return gbt_leaf_overflows(tree->fault_round, err);
-  return GBT_OK;
-}
-
 static gbt_status faults(const cu_backend *be, gbt_error *err) {
   for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(cu_faults_of(be, cu_down_of(be, y), err));
-  return GBT_OK;
-}
-
-gbt_status cu_look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  CU_TRY(cu_state_fetch(be, (void *)cu_down_of(be, 0), be->down.bytes, be->view.tree, sizeof *be->down.tree));
-  return wait_for(ctx, be, err);
-}
-
-gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) {
-  *is_any = be->data[0].stream_end == 0;
-  if (*is_any) return GBT_OK;
-  GBT_TRY(cu_look(ctx, be, err));
-  for (int32_t y = 0; y < be->view.n_trees; y++) {
-    const cu_tree *tree = cu_down_of(be, y);
-    *is_any |= (wanted == CU_BUILDS ? tree->n_hist_blocks : tree->n_split_blocks) > 0;
-  }
   return GBT_OK;
 }
 
@@ -205,19 +178,6 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (cu_takes_small(be)) return GBT_OK;
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
-}
-
-void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
-  for (int32_t y = 0; y < n_trees; y++) {
-    cu_task *to = &be->task[y];
-    *static_cast<gbt_tree_task *>(to) = task[y];
-    to->grads = gbt_gradients_are_kept(&be->objective) ? task[y].output : task[y].output - task[0].output;
-  }
-  const int32_t n_outputs = task[n_trees - 1].output - task[0].output + 1;
-  GBT_ASSERT(n_outputs >= 1 && n_trees >= n_outputs && n_trees <= be->base.most_trees);
-  be->view.n_trees = n_trees;
-  be->view.n_turns = n_trees / n_outputs;
-  GBT_ASSERT(be->view.n_turns * n_outputs == n_trees); /* each has as many */
 }
 
 /* The host's may change once the call returns: they are not page-locked, so the copy has been taken then. */
@@ -351,7 +311,7 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
   }
   /* those of one output are not over yet, perhaps; several have had all of theirs */
   be->grad.fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
-  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(cu_wait(ctx, be, err));
   GBT_TRY(faults(be, err));
   GBT_TRY(cu_down_take(be, forest, err));
   count_time(be, be->begun_ns);
@@ -375,7 +335,7 @@ static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const d
   CU_TRY(cudaSetDevice(be->device.number));
   if (!data->host_score) GBT_TRY(cu_host_alloc(bytes, &data->host_score, err));
   CU_TRY(cudaMemcpyAsync(data->host_score, data->score.at, bytes, cudaMemcpyDeviceToHost, be->device.stream));
-  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(cu_wait(ctx, be, err));
   *out = data->host_score;
   return GBT_OK;
 }
@@ -385,7 +345,7 @@ static gbt_status set_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, con
   cu_array<double> *to = &be->data[which].score;
   CU_TRY(cudaSetDevice(be->device.number));
   CU_TRY(cudaMemcpyAsync(to->at, score, to->n * sizeof *score, cudaMemcpyHostToDevice, be->device.stream));
-  return wait_for(ctx, be, err);
+  return cu_wait(ctx, be, err);
 }
 
 static gbt_backend_ops make_ops() {

@@ -1,27 +1,23 @@
-/* The CUDA backend's state, and what its files give each other. See backend/backend.h for the contract.
+/* The CUDA backend's state. See backend/backend.h for the contract.
  *
- *   view.cuh        what kernels see: trees that grow, and how these stand beside each other
- *   sizes.cu        how large everything must be
- *   state.cu        where the state of a tree that grows stands
- *   down.cu         finished trees to the host
- *   backend.cu      open, close, table of ops, the way of a batch of trees
- *   graph.cu        the steps of a batch, recorded and replayed
- *   rows.cu         the rows of a tree, sampled and in order
- *   gather.cu       codes of drawn rows side by side, where codes do not all stand on the device
- *   gradient.cu     scores -> fixed-point gradients
- *   hist.cu         histograms of fresh nodes; byte_lanes.cuh: who takes which byte; clear.cuh: clears those built next
- *   features.cu     which features they may use
- *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
- *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains
- *   frontier.cu     the tree being grown: choosing; children.cuh: children, and the plan of the next step
- *   ahead.cuh       best-first growth that splits leaves ahead of its choices
- *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
- *   refit.cu        trees that are there, once more: rows by given splits; add.cu: their values to scores once more
- *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; step.cu: values that take several steps;
- *                   route.cu: rows that were not partitioned
- *   small.cu        all of this but gradients and validation sets in one kernel, where data are small;
- *                   small_gradient.cu: their gradients
- *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
+ *   view.cuh     what kernels see: the trees that grow, and where each has its memory
+ *   batch.cuh    backend.cu: open, close, table of ops, a batch of trees; graph.cu: its steps, recorded and replayed;
+ *                sizes.cu: how large everything must be; refit.cu: trees that are there, fitted once more
+ *   state/       memory of a tree that grows (state.cu); finished trees to the host (down.cu)
+ *   gradients/   scores -> fixed-point gradients; rows drawn by them (sample.cu), in order (rows.cu)
+ *   rows/        codes of drawn rows together (gather.cu); which rows a block takes (pieces.cuh, leaf_plan.cuh); sums
+ *                of the blocks before (look_back.cuh)
+ *   search/      best splits: cuts and one-hot levels (split.cu), sets of levels (split_cat.cu), symmetric growth
+ *                (layer.cu, layer_decide.cu)
+ *   steps/       a step: histograms (hist.cu), features (features.cu), the choice (frontier.cu; ahead.cuh: best-first
+ *                growth that splits leaves early), rows to children (partition.cu)
+ *   leaves/      leaf values (leaf.cu; renew.cu: quantiles; step.cu: several Newton steps), scores (scores.cu;
+ *                route.cu: rows that were not partitioned; add.cu: trees added once more)
+ *   metrics/     metrics that are means (metric.cu), of several sums (metric_cells.cu), that need a sort (ranking.cu)
+ *   small/       all steps of a tree in one kernel, where data are small; small_gradient.cu: their gradients
+ *
+ * Each folder's ops.cuh (rows: gather.cuh, small: small.cuh) declares what other folders may call;
+ * tools/check-arrows.sh says which folders these are.
  *
  * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
  * a data set as tiles), predict, door (the one exported function).
@@ -197,19 +193,6 @@ struct cu_metrics {
   int refused; /* there was no room for rankings: the host does the work */
 };
 
-/* Scratch of a metric. *refused: there is no room for it. */
-template <class T> gbt_status cu_metric_room(cu_memory *memory, cu_array<T> *room, size_t n, int *refused,
-                                             gbt_error *err) {
-  gbt_error no_room;
-  *refused = 0;
-  if (room->at && room->n >= n) return GBT_OK;
-  cu_drop(memory, room);
-  gbt_status status = cu_new(memory, room, n, &no_room);
-  *refused = status == GBT_E_MEM;
-  if (status != GBT_OK && !*refused && err) *err = no_room;
-  return *refused ? GBT_OK : status;
-}
-
 struct cu_layer; /* symmetric growth: layer.cuh */
 struct cu_refit; /* trees once more: refit.cu */
 struct cu_small; /* trees of small data: small.cuh */
@@ -261,225 +244,12 @@ static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
   return spec;
 }
 
-/* Sizes of everything, before anything but the features' places is allocated. */
-gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_sizes_close(cu_backend *be);
-
-/* Bytes of a tree's state; makes the states of most_trees trees and lets the view point to them. */
-size_t cu_state_bytes(const cu_backend *be);
-gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Where the parts CU_DOWN of a tree with so many nodes stand from `base` on, on the host as on the device, and how many
- * bytes they are. */
-cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes, size_t *bytes);
-
-/* The same part of every tree's state, `bytes` of each: from the host, where they stand one behind the other; to the
- * host, where they stand `pitch` bytes apart. Issues work. */
-cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes);
-cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes);
-
-/* Finished trees to the host. A batch begins, and comes to the other place. Issues the batch's copies, those of small
- * trees unasked, so that there is one wait. What has come of tree y of the batch. Once that was waited for: the forest
- * gets the trees now, or, where all of them have come whole, is left to cu_down_settle, so that the host makes them
- * while the device grows others. */
-gbt_status cu_down_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_down_close(cu_backend *be);
-void cu_down_turn(cu_backend *be);
-gbt_status cu_down_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-const cu_tree *cu_down_of(const cu_backend *be, int32_t y);
-gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
-/* In place of waiting and cu_down_take, where cu_down_may_leave: cu_down_settle waits, and tells faults. */
-int cu_down_may_leave(const cu_backend *be);
-gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_down_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Tree y of the batch that has come, all of it. */
-gbt_status cu_down_whole(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) GBT_MUST_CHECK;
-
-/* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */
-void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees);
-
-/* What went wrong in a tree that has come to the host. */
-gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) GBT_MUST_CHECK;
-
-/* Opens the backend on a device; see backend.h. With codes in these places: cu_open tries one after the other. */
-gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_places places,
-                        gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
-                   gbt_error *err) GBT_MUST_CHECK;
-
-/* A batch begins: launches the recording of such batches, or makes it before. Whatever is refused, be->graph.replays
- * is NULL then, and the batch is to be issued step by step. Another part of what the batch is grown by: the same. */
-void cu_replay(gbt_ctx *ctx, cu_backend *be);
-void cu_replay_part(cu_backend *be, cu_part part);
-void cu_graph_close(cu_backend *be);
-
-/* A part of a batch, for who records it. Neither polls nor waits. */
-gbt_status cu_issue_part(gbt_ctx *ctx, cu_backend *be, cu_part part, gbt_error *err) GBT_MUST_CHECK;
-
-/* Room for gradients, before the data sets are made: their scores, when they are, are cu_init_scores'. */
-gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_gradients_close(cu_backend *be);
-/* Gradients of all outputs: the scales. Issues work, does not wait. */
-gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
-                            gbt_error *err) GBT_MUST_CHECK;
-/* See set_contrast of gbt_backend_ops. */
-gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
-                           gbt_error *err) GBT_MUST_CHECK;
-/* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide,
- * whole; root and n_in: all rows, or none where rows are sampled. */
-gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* The same where the gradients of the trees' outputs stand there. */
-gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* Whether the gradients of the batch stand there from an earlier one, or from the host. */
-static inline int cu_are_fixed(const cu_backend *be) {
-  return gbt_gradients_are_kept(&be->objective) || be->grad.fixed_output == be->task[0].output;
-}
-/* Scores before the first tree. */
-gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
-/* The op shrink_scores. */
-gbt_status cu_shrink_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *base, double factor,
-                            gbt_error *err) GBT_MUST_CHECK;
-
-/* Where rows are sampled. The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
-gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* A pass over the codes of the training set, of the batch's variant; fn gets the backend. See cu_extents_pass. */
-static inline gbt_status cu_train_pass(gbt_ctx *ctx, cu_backend *be, cu_extent_fn fn, gbt_error *err) {
-  return cu_extents_pass(ctx, &be->device, &be->data[0], be->task[0].variant, fn, be, err);
-}
-
-/* Codes are read as the training set's extents have them, not those of gathered rows. */
-static inline void cu_look_at_extents(cu_backend *be) {
-  const cu_dataset *train = &be->data[0];
-  be->view.train = train->view;
-  be->view.gathered = 0;
-  be->view.by_sides = !cu_is_whole(train);
-  be->view.listing = train->stream_end > 0 && be->bounds.keeps;
-}
-
-/* The states of the batch's trees to where cu_down_of has them. Waits. */
-gbt_status cu_look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Before such a pass: whether any tree has something to be built, or split, so that it is worth it. Waits where rows
- * are streamed; elsewhere it says yes. */
-enum cu_wanted { CU_BUILDS, CU_SPLITS };
-gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) GBT_MUST_CHECK;
-
-/* The root node, and the plan of its histogram. */
-gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Once, when the data sets are there: lets kernels have the shared memory that the tiles want. */
-gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* The rules of features onto the device. The features of a batch's trees: drawn on the host when it begins, told to the
- * device. What every searched node may use, before the search: nothing where all may use the same. */
-gbt_status cu_features_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_features_close(cu_backend *be);
-void cu_features_draw(cu_backend *be);
-gbt_status cu_features_tell(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* All builds of the plan. Their histograms are cleared: the root's by cu_root, others' by cu_partition. */
-gbt_status cu_build_hist(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* By cu_partition, where it lists rows: builds of an extent's rows. */
-gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error *err) GBT_MUST_CHECK;
-
-/* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some
- * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
-gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
-
-/* Whether the search wants a split of every feature: they do not compete by gains alone, or have one cut each. */
-static inline int cu_searches_each(const cu_backend *be) {
-  return gbt_contests(be->params, be->handicap) || be->params->extra_trees != 0;
-}
-
-/* Which features are split by sets, and how much scratch ordering their levels takes: before other sizes. */
-gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_set_feats_close(cu_backend *be);
-
-/* Fresh nodes get their splits and open; the policy chooses; pieces of the partition are planned. */
-gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Moves rows, clears what may be built next, makes children. The last step whose number is known has nothing to be
- * built next, but plans the leaves. */
-gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Whether the step that has been issued last is the last one, and k_partition knows it. */
-static inline int cu_ends_blind(const cu_backend *be) {
-  return be->bounds.looks == 0 && be->view.ahead == 0 && be->depth > 0 && be->depth >= be->bounds.max_steps;
-}
-
-/* Fine sums, values, scores of all data sets. */
-gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* By cu_leaves: values to the scores of the rows of leaves, of the trees of a turn. */
-gbt_status cu_add_scores(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
-/* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
-gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
-/* All rows of a data set, of the trees of a turn. */
-gbt_status cu_route_set(gbt_ctx *ctx, cu_backend *be, int32_t which, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
-
-/* Objectives whose leaves are quantiles; others have nothing of it. A round begins: its residuals. By cu_leaves: what
- * the values of leaves and kept nodes are made of. They issue work. */
-gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train, gbt_error *err) GBT_MUST_CHECK;
-void cu_renew_close(cu_backend *be);
-gbt_status cu_renew_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* The op add_trees; what it has made is freed. */
-gbt_status cu_add_trees(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_tree_task *task, int32_t n_trees,
-                        const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
-void cu_add_close(cu_backend *be);
-
-/* Leaves that take further steps: nothing where there is one. Scores are kept where a round has several trees of an
- * output. A round begins. By cu_leaves: what the values of leaves and kept nodes are made of. They issue work. */
-gbt_status cu_step_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_step_close(cu_backend *be);
-gbt_status cu_step_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_step_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* The op refit_trees; what it has made is freed. */
-gbt_status cu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
-                          const gbt_forest_view *like, uint64_t first, gbt_forest *forest,
-                          gbt_error *err) GBT_MUST_CHECK;
-void cu_refit_close(cu_backend *be);
-
-/* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
-gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_layer_close(cu_backend *be);
-gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* Trees of small data, each grown by one kernel: made where data and device suit, when the data sets are there; freed;
- * instead of cu_rows_begin and all steps, where cu_takes_small says so before and after; instead of cu_leaves. */
-gbt_status cu_small_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_small_close(cu_backend *be);
-gbt_status cu_small_grow(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_small_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* Gradients of the round and of all its trees by one kernel: small_gradient.cu. 0: it is not for this training, or was
- * refused. */
-int cu_small_gradients(cu_backend *be, uint64_t round);
 /* Tests that look into a tree while it grows want its steps, too. */
 static inline int cu_takes_small(const cu_backend *be) {
   return be->small && !be->takes_steps && !be->graph.step_by_step;
 }
 /* And the host has nothing to tell the device but by arguments: such batches are neither copied for nor recorded. */
 static inline int cu_is_told(const cu_backend *be) { return cu_takes_small(be) && be->grad.told; }
-
-/* The `metric` op of backend.h. */
-gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,
-                     gbt_error *err) GBT_MUST_CHECK;
-
-void cu_metrics_close(cu_backend *be);
-/* By it. GBT_OK with *done = 0: there is no room, or a label is no class. */
-gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const gbt_metric *metric, double *out,
-                              int *done, gbt_error *err) GBT_MUST_CHECK;
-void cu_metric_cells_close(cu_backend *be);
-gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
-                                gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- grids ---- */
 

@@ -6,7 +6,9 @@
  * A recording is open within one function, which calls nothing of the host's: it may free another trainer, for one, and
  * a recording does not survive that. Nothing of it has run when it fails, so such batches are issued step by step from
  * there on; an error that stays, as of a lost device, is met again there and told. */
-#include "backend.cuh"
+#include "batch.cuh"
+
+#include "gradients/ops.cuh"
 
 /* Of device memory for a launch or copy: what a kernel's arguments may take at most, and so an upper bound of the
  * largest part. What else CUDA takes is not known. */

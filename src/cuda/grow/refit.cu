@@ -12,10 +12,16 @@
  *
  * Growth knows a node's sums when it splits it, here they are known at the end alone. Kernels of growth see a view in
  * which no child may be split and nothing is split ahead: so no gradients go with rows, and those by row stay. */
-#include "frontier.cuh"
-#include "gather.cuh"
-#include "leaf.cuh"
-#include "leaf_plan.cuh"
+#include "batch.cuh"
+
+#include "gradients/ops.cuh"
+#include "leaves/leaf.cuh"
+#include "leaves/ops.cuh"
+#include "rows/gather.cuh"
+#include "rows/leaf_plan.cuh"
+#include "state/ops.cuh"
+#include "steps/frontier.cuh"
+#include "steps/ops.cuh"
 
 #include <string.h>
 

@@ -4,11 +4,14 @@
  * "Blind" means that the host issues the steps of a tree without looking: their number is known from the depth or the
  * number of leaves, and a step takes all nodes of a layer. Where it is not known, or too large, it looks every few
  * steps whether the trees are complete: see plan_steps. */
-#include "backend.cuh"
+#include "batch.cuh"
+
+#include "rows/gather.cuh"
+#include "rows/pieces.cuh"
+#include "search/ops.cuh"
+#include "state/ops.cuh"
 
 #include "../../gbt/backend/feature_plan.h"
-#include "gather.cuh"
-#include "pieces.cuh"
 
 enum : size_t { MOST_NODES = 1 << 22 };
 enum {

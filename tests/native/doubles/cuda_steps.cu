@@ -1,4 +1,4 @@
-#include "../../src/cuda/grow/backend.cuh"
+#include "../../src/cuda/grow/batch.cuh"
 
 #include "cuda_steps.h"
 

@@ -1,4 +1,4 @@
-/* The device, growing trees of small data by steps too, which one kernel does otherwise (src/cuda/grow/small.cu). For
+/* The device, growing trees of small data by steps too, which one kernel does otherwise (cuda/grow/small/small.cu). For
  * tests of the steps, as their data are small. */
 #ifndef GBT_TEST_CUDA_STEPS_H
 #define GBT_TEST_CUDA_STEPS_H

@@ -2,7 +2,7 @@
  * operations. Under tests/simt, or on a device. */
 #pragma once
 
-#include "../../src/cuda/grow/backend.cuh"
+#include "../../src/cuda/grow/steps/ops.cuh"
 
 extern "C" {
 #include "made.h"

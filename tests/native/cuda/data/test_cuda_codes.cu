@@ -1,6 +1,6 @@
 /* Trainings whose codes have no room on the device: it reads them in the host's memory, and the bytes of the model stay
  * those of the CPU. */
-#include "../../src/cuda/grow/backend.cuh"
+#include "../../src/cuda/grow/batch.cuh"
 
 extern "C" {
 #include "io.h"

@@ -1,6 +1,6 @@
 /* Trees that grow beside each other on the device: however many of them, the bytes that the CPU gives, which grows them
  * one after the other. */
-#include "../../src/cuda/grow/layer.cuh"
+#include "../../src/cuda/grow/search/layer.cuh"
 
 extern "C" {
 #include "random_job.h"

@@ -1,6 +1,7 @@
 /* Which features nodes may use, drawn on the device: mask for mask what tree/features.c says, for trees put together by
  * hand; and trees whose number of steps nobody knows, which the host looks at now and then. */
-#include "../../src/cuda/grow/backend.cuh"
+#include "../../src/cuda/grow/state/ops.cuh"
+#include "../../src/cuda/grow/steps/ops.cuh"
 
 extern "C" {
 #include "random_job.h"

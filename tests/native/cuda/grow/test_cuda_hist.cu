@@ -1,5 +1,5 @@
 /* Histograms against sums made naively from the pages. */
-#include "../../src/cuda/grow/byte_lanes.cuh"
+#include "../../src/cuda/grow/steps/byte_lanes.cuh"
 #include "cuda_world.cuh"
 
 extern "C" void suite_cuda_hist(void);

@@ -1,6 +1,6 @@
 /* Rows into children against a naive partition by the pages; the pieces that blocks of rows take; look-back. */
-#include "../../src/cuda/grow/look_back.cuh"
-#include "../../src/cuda/grow/pieces.cuh"
+#include "../../src/cuda/grow/rows/look_back.cuh"
+#include "../../src/cuda/grow/rows/pieces.cuh"
 #include "cuda_world.cuh"
 #include "schedules.h"
 

@@ -1,7 +1,9 @@
 /* The per-row operations of the CUDA backend beside the CPU's, byte by byte: gradients, the order of rows, leaves and
  * scores, metrics. Trees are grown by the CPU backend and carried over, so that nothing else of the device is needed.
  */
-#include "../../src/cuda/grow/backend.cuh"
+#include "../../src/cuda/grow/batch.cuh"
+#include "../../src/cuda/grow/gradients/ops.cuh"
+#include "../../src/cuda/grow/leaves/ops.cuh"
 
 extern "C" {
 #include "../../src/gbt/boost/backends.h"
@@ -338,7 +340,7 @@ static void rows_are_those_of_the_cpu(void) {
             seen.wide, seen.narrow, seen.routed, seen.kept, seen.metrics);
 }
 
-/* More nodes than a block of grow/route.cu makes steps for, and more leaves than threads. */
+/* More nodes than a block of grow/leaves/route.cu makes steps for, and more leaves than threads. */
 static void large_trees(void) {
   const made_kind kinds[6] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_BELL, MADE_HOLED, MADE_BELL};
   for (int policy = GBT_DEPTHWISE; policy <= GBT_LOSSGUIDE; policy++) {

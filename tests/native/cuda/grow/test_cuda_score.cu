@@ -1,7 +1,7 @@
-/* Attacks on the bound by which searches pass over cuts (src/cuda/grow/score_bound.cuh): what it says of two cuts
+/* Attacks on the bound by which searches pass over cuts (cuda/grow/search/score_bound.cuh): what it says of two cuts
  * against their gains, which gbt_rate_split reckons, for sums, units and parameters of all sizes and for cuts that gain
  * almost the same. */
-#include "../../src/cuda/grow/score_bound.cuh"
+#include "../../src/cuda/grow/search/score_bound.cuh"
 
 extern "C" {
 #include "test.h"

@@ -1,5 +1,5 @@
-/* Scores are added to window by window (src/cuda/grow/scores.cu), which large data alone have: here all have. */
-#include "../../src/cuda/grow/backend.cuh"
+/* Scores are added to window by window (src/cuda/grow/leaves/scores.cu), which large data alone have: here all have. */
+#include "../../src/cuda/grow/small/small.cuh"
 
 extern "C" {
 #include "random_job.h"

@@ -1,7 +1,9 @@
 /* Searches on the device: split for split, and sum for sum, what the CPU backend finds in the same histograms. The
  * first half puts a view around the histograms of a case and runs the searches of src/cuda on it, the second half
  * compares. */
-#include "../../src/cuda/grow/layer.cuh"
+#include "../../src/cuda/grow/search/layer.cuh"
+#include "../../src/cuda/grow/search/ops.cuh"
+#include "../../src/cuda/grow/state/ops.cuh"
 
 extern "C" {
 #include "split_case.h"

@@ -1,0 +1,113 @@
+/* Leaf values that are quantiles of residuals: objective/renewal.h says which.
+ *
+ *   k_residuals   a round begins: keys of label - score of all rows
+ *   k_owners      one block: for every node the nearest one, from it upwards, whose quantile is needed
+ *   k_weigh       leaf blocks (leaf.cu): weights of the rows that agree with the key so far, by the next digit, for all
+ *                 such nodes on the leaf's path
+ *   k_digits      one block: one digit more of every node's key
+ *
+ * The last two run once for each of the 16 digits. Weights are whole numbers, so the order of additions does not show.
+ * k_values (leaf.cu) makes values of the keys. */
+#include "ops.cuh"
+
+#include "../../base/block.cuh"
+#include "leaf.cuh"
+
+__global__ static void k_residuals(cu_view v) {
+  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
+    v.residual[row] = gbt_order_key(v.label[row] - v.score[row]);
+}
+
+__global__ static void k_owners(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const gbt_pick none = {0, 0};
+  for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
+    v.owner[i] = cu_find_owner(v, i, [&](const gbt_grow_node *node, const gbt_grow_node *parent) {
+      return gbt_grow_wants_quantile(&v.policy, node, parent);
+    });
+    v.pick[i] = none; /* of a node without rows */
+    for (int d = 0; d < CU_DIGIT_VALUES; d++) v.digit[(uint64_t)(uint32_t)i * CU_DIGIT_VALUES + (uint32_t)d] = 0;
+  }
+}
+
+/* The rows of a leaf block for one node on its path. weight: CU_DIGIT_VALUES in shared memory. For whole blocks. */
+__device__ static __forceinline__ void weigh_for(const cu_view &v, const cu_leaf_rows &r, int32_t owner, int shift,
+                                                 unsigned long long *weight) {
+  const int first = shift == 64 - CU_DIGIT_BITS;
+  const uint64_t known = v.pick[owner].key;
+  if (threadIdx.x < CU_DIGIT_VALUES) weight[threadIdx.x] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
+    const uint32_t row = cu_row_at(r, i);
+    const uint64_t key = v.residual[row] >> shift;
+    if (first || key >> CU_DIGIT_BITS == known)
+      atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[row] : 1));
+  }
+  __syncthreads();
+  if (threadIdx.x < CU_DIGIT_VALUES && weight[threadIdx.x] != 0)
+    atomicAdd((unsigned long long *)&v.digit[(uint64_t)(uint32_t)owner * CU_DIGIT_VALUES + threadIdx.x],
+              weight[threadIdx.x]);
+  __syncthreads(); /* `weight` may be written again */
+}
+
+__global__ static void k_weigh(cu_view all, int shift) {
+  const cu_view v = cu_mine(all);
+  CU_SHARED(unsigned long long, weight, CU_DIGIT_VALUES);
+  for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
+    const cu_leaf_rows r = cu_rows_of_block(v, b);
+    for (int32_t owner = v.owner[r.node]; owner >= 0; owner = cu_owner_above(v, owner))
+      weigh_for(v, r, owner, shift, weight);
+  }
+}
+
+__global__ static void k_digits(cu_view all, int shift) {
+  const cu_view v = cu_mine(all);
+  for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
+    uint64_t *weight = v.digit + (uint64_t)(uint32_t)i * CU_DIGIT_VALUES;
+    gbt_pick_digit(&v.pick[i], weight, CU_DIGIT_BITS, shift == 64 - CU_DIGIT_BITS, v.level);
+    for (int d = 0; d < CU_DIGIT_VALUES; d++) weight[d] = 0;
+  }
+}
+
+gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train, gbt_error *err) {
+  uint64_t *whole = NULL;
+  if (!be->view.renews) return GBT_OK;
+  be->view.level = gbt_renewal_level(&be->objective);
+  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &train->rows, &whole, err));
+  gbt_status status = GBT_OK;
+  if (whole) status = cu_new_from(&be->device, &be->renew.whole, whole, (size_t)be->n_rows, err);
+  gbt_mem_free(&ctx->mem, whole);
+  if (status != GBT_OK) return status;
+  GBT_TRY(cu_new(&be->device.memory, &be->renew.residual, (size_t)be->n_rows, err));
+  be->view.whole = be->renew.whole.at;
+  be->view.residual = be->renew.residual.at;
+  return GBT_OK;
+}
+
+void cu_renew_close(cu_backend *be) {
+  cu_drop(&be->device.memory, &be->renew.whole);
+  cu_drop(&be->device.memory, &be->renew.residual);
+}
+
+gbt_status cu_renew_round(cu_backend *be, gbt_error *err) {
+  if (!be->view.renews) return GBT_OK;
+  const uint64_t blocks = ((uint64_t)be->n_rows + CU_BLOCK - 1) / CU_BLOCK;
+  CU_LAUNCH(k_residuals, cu_grid(&be->device, blocks, 8), CU_BLOCK, 0, be->device.stream, be->view);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) {
+  const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
+  if (!be->view.renews) return GBT_OK;
+  CU_LAUNCH(k_owners, one, CU_CONTROL, 0, be->device.stream, be->view);
+  CU_LAUNCHED();
+  for (int shift = 64 - CU_DIGIT_BITS; shift >= 0; shift -= CU_DIGIT_BITS) {
+    CU_LAUNCH(k_weigh, grid, CU_BLOCK, 0, be->device.stream, be->view, shift);
+    CU_LAUNCHED();
+    CU_LAUNCH(k_digits, one, CU_CONTROL, 0, be->device.stream, be->view, shift);
+    CU_LAUNCHED();
+  }
+  return GBT_OK;
+}

@@ -1,0 +1,24 @@
+/* The best splits of searched nodes, node by node or by layer. */
+#pragma once
+
+#include "../backend.cuh"
+
+/* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some
+ * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
+gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
+
+/* Whether the search wants a split of every feature: they do not compete by gains alone, or have one cut each. */
+static inline int cu_searches_each(const cu_backend *be) {
+  return gbt_contests(be->params, be->handicap) || be->params->extra_trees != 0;
+}
+
+/* Which features are split by sets, and how much scratch ordering their levels takes: before other sizes. */
+gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_set_feats_close(cu_backend *be);
+
+/* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
+gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_layer_close(cu_backend *be);
+gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
