@@ -3,7 +3,8 @@
 
 # The table. A line is "names -> reply"; lines that begin with spaces continue it. A heading says what the names belong
 # to: parameters of training, by topic; arguments of predict(); objectives, as regular expressions in lower case, the
-# first that fits, whose reply may be empty; metrics; parameters of metrics.
+# first that fits, whose reply may be empty; metrics; parameters of both (those of objectives to be shown: the engine
+# reads them).
 #   names   with underscores; after a slash the packages that use it: x XGBoost, l LightGBM, c CatBoost, o others
 #   =       values of a refused parameter that ask for what gbt does anyway: they are accepted. TRUE is not 1.
 #           Where this depends on other parameters see `asks_for_usual`
@@ -346,6 +347,11 @@ aucpr/x -> pr_auc
 poisson-nloglik/x -> poisson_nloglik
 deviance/o -> poisson_deviance gamma_deviance tweedie_deviance negative_binomial_deviance logloss mlogloss mse
 ndcg/xlc map/xlc pre/x pfound/c mrr/c queryrmse/c pairlogit/c yetirank/c -> belongs to ranking, which is not offered
+[objective parameter]
+tweedie_variance_power/xl variance_power/co tweedie_power -> tweedie_variance_power
+huber_slope/x delta/c alpha/l -> huber_delta
+expectile_alpha/x alpha/c -> expectile_alpha
+quantile_alpha/x alpha/lc -> quantile_alpha
 [metric parameter]
 alpha/c -> quantile expectile
 smoothness/c -> fair

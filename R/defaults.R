@@ -194,7 +194,7 @@ chosen_lines <- function(values) {
 #' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
 #' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they
 #' mean there; `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1`, which hold anyway, change
-#' nothing. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_params()]
+#' nothing. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_parameters()]
 #' lists. With `init_model` parameters that rules would decide have the values of that model, others (constraints
 #' among them) are to be named again; and [gbt_refit()] keeps what rules had chosen for a cross-validation, a search or
 #' early stopping.
@@ -205,7 +205,7 @@ chosen_lines <- function(values) {
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
 #'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It
 #'   has the class `gbt_defaults`, which prints a paragraph for each.
-#' @seealso [gbt_train()], [gbt_params()]
+#' @seealso [gbt_train()], [gbt_parameters()]
 #' @examples
 #' gbt_defaults()
 #'

@@ -2,7 +2,7 @@
 #'
 #' Start with [gbt_train()]: it takes a data frame, a matrix, a sparse matrix or a formula and returns a model.
 #' [predict()][predict.gbt] predicts for new data, [gbt_importance()] shows which features matter, [gbt_save()] and
-#' [gbt_load()] keep models in files. [gbt_data()] prepares data once for many models. [gbt_params()] lists the
+#' [gbt_load()] keep models in files. [gbt_data()] prepares data once for many models. [gbt_parameters()] lists the
 #' parameters, [gbt_objectives()] the objectives; [gbt_info()] and [gbt_threads()] describe the machine.
 #'
 #' @section One model everywhere:

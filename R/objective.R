@@ -32,7 +32,7 @@ objective_object <- function(name, param = list()) {
 #' @return A data frame with one row per objective: `name`; `response`, what a response may be; `parameters` with
 #'   defaults and ranges; `meaning`; `aliases`, the names that other packages use. It has the class `gbt_objectives`,
 #'   which prints a paragraph for each.
-#' @seealso [gbt_train()]; [gbt_params()] for the parameters of all objectives
+#' @seealso [gbt_train()]; [gbt_parameters()] for the parameters of all objectives
 #' @examples
 #' o <- gbt_objectives()
 #' o[, c("name", "response", "parameters")]

@@ -29,63 +29,6 @@ host_table <- local({
   )
 })
 
-#' Training parameters
-#'
-#' All numeric parameters of [gbt_train()] with their defaults, ranges and other accepted names; those of single
-#' objectives are in [gbt_objectives()]. They can be given as arguments or in the list `params`, in any of the
-#' spellings.
-#'
-#' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and
-#'   `aliases`, the names that other packages use. Where a rule of [gbt_defaults()] decides, `default` says so, and what
-#'   holds where the rule does not. A dot may stand for an underscore: `max.depth` is `max_depth`. It has
-#'   the class `gbt_params`, which prints a paragraph for each.
-#' @seealso [gbt_train()], [gbt_defaults()], [gbt_objectives()]
-#' @examples
-#' p <- gbt_params()
-#' p[, c("name", "default", "range")]
-#'
-#' # what is it called here?
-#' p$name[grepl("min_child_samples", p$aliases)]
-#' @export
-gbt_params <- function() {
-  table <- rbind(host_table, params_table())
-  default <- format_number(table$default)
-  default[is.na(table$default)] <- "found"
-  enum <- table$kind == "enum"
-  default[enum] <- mapply(function(choices, at) strsplit(choices, "|", fixed = TRUE)[[1L]][at + 1], table$choices[enum],
-                          table$default[enum])
-  ruled <- table$name %in% ruled_parameters()
-  default[ruled] <- paste("by rule, else", default[ruled])
-  range <- character(nrow(table))
-  for (i in seq_along(range)) range[i] <- if (enum[i]) table$choices[i] else range_text(table[i, ])
-  switch <- is_switch(table)
-  default[switch] <- as.character(table$default[switch] == 1)
-  range[switch] <- "TRUE or FALSE"
-  aliases <- vapply(table$name, function(name) {
-    paste(setdiff(names(alias_of)[alias_of == name], name), collapse = ", ")
-  }, "")
-  out <- data.frame(name = table$name, default = unname(default), range = range, meaning = table$text,
-                    aliases = unname(aliases), stringsAsFactors = FALSE)
-  first <- match(c("nrounds", "eta", "max_depth", "max_leaves"), out$name)
-  out <- out[c(first, setdiff(seq_len(nrow(out)), first)), ]
-  rownames(out) <- NULL
-  class(out) <- c("gbt_params", "data.frame")
-  out
-}
-
-#' @export
-print.gbt_params <- function(x, ...) {
-  if (!all(c("name", "default", "range", "meaning", "aliases") %in% names(x))) return(NextMethod()) # some columns
-  for (i in seq_len(nrow(x))) {
-    line <- sprintf("%s = %s  (%s)", x$name[i], x$default[i], x$range[i])
-    if (nchar(line) > 80L) line <- sub("  (", "\n    (", line, fixed = TRUE)
-    cat(line, "\n", sep = "")
-    cat(strwrap(x$meaning[i], indent = 4L, exdent = 4L), sep = "\n")
-    if (nzchar(x$aliases[i])) cat(strwrap(paste("also:", x$aliases[i]), indent = 4L, exdent = 4L), sep = "\n")
-  }
-  invisible(x)
-}
-
 # "larger than 0 and at most 1", from a row of the table. An upper end that nobody comes near is left out.
 range_text <- function(info, whole = FALSE) {
   low <- format_number(info$low)

@@ -363,7 +363,7 @@
 #' @param subset,na.action With a formula: the rows to use, evaluated in `data`; and what to do with missing values. By
 #'   default nothing: missing predictors are fine.
 #' @param ... For the data frame and matrix methods other names of the same parameters (`learning_rate`, `max.depth`,
-#'   `nthread`, see [gbt_params()]) and parameters of the objective; for the other methods all further arguments.
+#'   `nthread`, see [gbt_parameters()]) and parameters of the objective; for the other methods all further arguments.
 #'   Unknown names are an error.
 #' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size matters relative to
 #'   `min_child_weight` and `lambda`, so their mean should be near 1; where they are so small that no node can be split
@@ -542,7 +542,7 @@
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
 #' and more.
 #'
-#' @seealso [predict.gbt()], [gbt_importance()], [gbt_save()], [gbt_params()], [gbt_objectives()],
+#' @seealso [predict.gbt()], [gbt_importance()], [gbt_save()], [gbt_parameters()], [gbt_objectives()],
 #'   [gbt_callbacks], [gbt_methods]
 #' @examples
 #' # regression by a formula; the number of rounds is found

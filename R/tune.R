@@ -70,7 +70,7 @@
 #'   \item{folds, params, stopped, method, objective, n_obs, rows, call}{list of the rows that each fold holds out; the
 #'     seed; `"done"`, `"time"` or `"interrupt"`; the rest as in [gbt_cv()]}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the results).
-#' @seealso [gbt_cv()], [gbt_refit()], [gbt_params()]
+#' @seealso [gbt_cv()], [gbt_refit()], [gbt_parameters()]
 #' @examples
 #' space <- list(eta = c(0.05, 0.3), max_depth = c(2, 5), lambda = c(0.1, 10))
 #' tuned <- gbt_tune(mpg ~ ., mtcars, space = space, configs = 6, folds = 4, nrounds = 80,

@@ -53,7 +53,7 @@ test_that("noise fades as rounds go by", {
 })
 
 test_that("extra_trees cuts where chance says, within the node", {
-  shown <- gbt_params()
+  shown <- gbt_parameters()
   expect_identical(unlist(shown[shown$name == "extra_trees", c("default", "range")], use.names = FALSE),
                    c("FALSE", "TRUE or FALSE"))
   stump <- function(...) {

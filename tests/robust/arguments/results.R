@@ -29,7 +29,7 @@ results_to_use <- function() {
     reference = gbt_monitor_reference(m, x, threads = 1), tree = gbt_tree(m, 1), dot = gbt_dot(m, 1),
     tune = do.call(gbt_tune, c(list(x, y, configs = 2, folds = 2), usual)),
     metric = gbt_metric("own", function(p, l) 1),
-    params = gbt_params(), defaults = gbt_defaults(), objectives = gbt_objectives(), info = gbt_info(),
+    params = gbt_parameters(), defaults = gbt_defaults(), objectives = gbt_objectives(), info = gbt_info(),
     neighbours = gbt_neighbours(m, x, x[1:3, ], k = 2, threads = 1), data = gbt_data(x, y, threads = 1)
   )
 }

@@ -1,0 +1,211 @@
+# gbt_parameters(): all parameters of gbt_train(), what they are and what other packages call them. Numbers and choices
+# come from the engine's table and host_table, rules from default_rules, names from arg_foreign.R, parameters of
+# objectives from their table. Only what none of these knows is written down here.
+
+# Arguments that are neither a number nor one of the engine's choices: "name | default | range | meaning".
+other_arguments <- local({
+  text <- r"---(
+weights | 1 | 0 or more, for each row | weights of the rows
+offset | none | a number for each row, or a matrix with a column for each class | a known part of the score
+exposure | none | above 0, for each row | time or amount for which a row was observed: its logarithm is an offset
+mask | all rows | TRUE or FALSE, for each row | which rows to train on
+sparse_zero | value | value or missing | what the absent entries of a sparse matrix are: the number 0, or missing
+objective | by the response | a name in gbt_objectives(), or list(gradient = , hessian = ) | what is minimised
+num_class | found | number of classes | accepted where it is the number of classes of the response
+class_weights | 1 | above 0, named by classes; or "balanced" | weights of the classes
+preset | default | default, fast or best | set of rules for parameters that are not given, see gbt_defaults()
+init_model | none | a model | model to continue from
+valid | none | a share of the rows; data; list(x, y); or a named list of these | validation data
+eval_metric | that of the objective | names of metrics, gbt_metric() objects, or a list of both | metrics to evaluate
+eval_train | FALSE | TRUE or FALSE | evaluate the metrics on the training data as well
+tree_method | hist | hist | how trees are grown; there is one way, by histograms
+mtry | none | a whole number, at least 1 | number of features drawn for each tree, instead of `colsample_bytree`
+feature_weights | 1 | 0 or more, named by features | weights by which `colsample_*` draw features
+monotone | none | -1, 0 or 1, named by features | predictions fall (-1) or rise (1) with a feature
+interactions | none | a list of groups of features | features that may be used together on a path of a tree
+first_use_penalty | 0 | 0 or more: one number, or named by features | gain that the first use of a feature costs
+cat_features | factors and texts | names or positions of columns | columns of whole numbers that are categories
+cat_method | auto | auto, or sets, onehot, target, count, quartiles; by columns a list | how categories enter the trees
+level_counts | FALSE | TRUE, FALSE or names of columns | adds the number of rows of a level as a feature
+time | none | a number, date or time for each row | order of the rows for statistics of categories
+group | none | a value for each row | rows that are kept out of each other's statistics of categories
+threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
+device | auto | auto, cpu, cuda or cuda:1 | where to train
+verbose | 0 | 0 or 1 | write lines of the log
+progress | FALSE | TRUE or FALSE | show a progress bar
+callbacks | none | a function, or a list of functions | called after each round
+checkpoint | none | path of a folder | folder from which an interrupted training continues
+)---"
+  rows <- strsplit(strsplit(trimws(text), "\n", fixed = TRUE)[[1L]], " | ", fixed = TRUE)
+  column <- function(i) vapply(rows, `[[`, "", i)
+  data.frame(name = column(1L), default = column(2L), range = column(3L), meaning = column(4L), stringsAsFactors = FALSE)
+})
+
+# Where a parameter matters, unless that is everywhere: what must be given for it.
+matters_with <- c(
+  c(top_rate = "sampling_method = \"goss\"", other_rate = "sampling_method = \"goss\"",
+    mvs_reg = "sampling_method = \"mvs\"", bagging_temperature = "sampling_method = \"bayesian\""),
+  stats::setNames(rep("boosting = \"dart\"", 4L), c("rate_drop", "skip_drop", "max_drop", "normalize_type")),
+  c(model_shrink_mode = "model_shrink_rate above 0", softmax_hessian = "objective = \"softmax\"",
+    multi_strategy = "objective = \"softmax\"", early_stopping_rounds = "valid or mask",
+    early_stopping_min_delta = "early_stopping_rounds", verbose_every = "verbose = 1",
+    checkpoint_seconds = "checkpoint", feature_weights = "colsample_bytree, colsample_bylevel or colsample_bynode",
+    class_weights = "a response of classes", exposure = "an objective with a log link",
+    sparse_zero = "a sparse matrix", device_memory = "device = \"cuda\""),
+  stats::setNames(rep("columns of categories", 2L), c("cat_method", "max_cat_onehot")),
+  stats::setNames(rep("cat_method \"sets\"", 5L),
+                  c("cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")),
+  stats::setNames(rep("cat_method \"target\"", 8L),
+                  c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "model_size_reg",
+                    "time", "group"))
+)
+
+help_pages <- c(threads = "?gbt_threads", callbacks = "?gbt_callbacks", eval_metric = "?gbt_metric",
+                objective = "?gbt_objectives", preset = "?gbt_defaults")
+
+# Numbers and choices: data frame of name, default, range, meaning. table: as params_table().
+shown_numbers <- function(table) {
+  rows <- lapply(seq_len(nrow(table)), function(i) {
+    row <- table_row(table, i)
+    choices <- strsplit(row$choices, "|", fixed = TRUE)[[1L]]
+    one <- if (row$kind == "enum") c(choices[row$default + 1], row$choices)
+    else if (is_switch(row)) c(as.character(row$default == 1), "TRUE or FALSE")
+    else c(if (is.na(row$default)) "found" else format_number(row$default), range_text(row))
+    if (row$name %in% ruled_parameters()) one[1L] <- paste("by rule, else", one[1L])
+    data.frame(name = row$name, default = one[1L], range = one[2L], meaning = row$text, stringsAsFactors = FALSE)
+  })
+  do.call(rbind, rows)
+}
+
+# Parameters of objectives, each once.
+shown_objective_params <- function() {
+  fields <- intersect(names(params_table()), names(objectives_table()$params[[1L]]))
+  all <- do.call(rbind, lapply(objectives_table()$params, function(p) as.data.frame(p[fields], stringsAsFactors = FALSE)))
+  all <- all[!duplicated(all$name), ]
+  all[c("kind", "choices")] <- list("real", NA_character_)
+  shown_numbers(all)
+}
+
+# Names of a parameter in a package; "" for all.
+names_elsewhere <- function(name, letter = "") {
+  rows <- foreign_names$reply == name & foreign_names$verb %in% c("train", "objective parameter") &
+    grepl(letter, foreign_names$packages, fixed = TRUE)
+  paste(setdiff(foreign_names$name[rows], if (!nzchar(letter)) name), collapse = ", ")
+}
+
+parameters_table <- function() {
+  objective <- shown_objective_params()
+  out <- rbind(shown_numbers(rbind(host_table, params_table())), other_arguments, objective)
+  rows <- foreign_names$verb == "train" & foreign_names$name == foreign_names$reply
+  place <- match(out$name, foreign_names$name[rows])
+  out$aliases <- vapply(out$name, names_elsewhere, "")
+  out$topic <- ifelse(out$name %in% objective$name, "Objective", foreign_names$topic[rows][place])
+  out$matters <- unname(matters_with[out$name])
+  for (name in objective$name) {
+    owners <- Filter(function(o) name %in% objective_info(o)$params$name, offered_objectives())
+    out$matters[out$name == name] <- sprintf("objective = \"%s\"", paste(owners, collapse = "\" or \""))
+  }
+  for (package in c("xgboost", "lightgbm", "catboost")) {
+    out[[package]] <- vapply(out$name, names_elsewhere, "", substr(package, 1L, 1L))
+  }
+  out$help <- ifelse(out$name %in% objective$name, "?gbt_objectives", unname(help_pages[out$name]))
+  out <- replace(out, is.na(out), "")
+  out$help[out$help == ""] <- "?gbt_train"
+  out <- out[order(match(out$topic, foreign_names$topic), place), ]
+  rownames(out) <- NULL
+  structure(out, class = c("gbt_parameters", "data.frame"))
+}
+
+#' Parameters
+#'
+#' Lists, searches and explains the parameters of [gbt_train()]. They are given as arguments or in the list `params`,
+#' by any of their names.
+#'
+#' @param what `NULL` for all parameters; or one text to search for, in capitals or not: in names, topics, meanings and
+#'   names in other packages, where a dot or a space stands for an underscore. A whole name, of gbt or of another
+#'   package, gives this parameter alone.
+#' @return A data frame with one row per parameter: `name`; `default`, where `"by rule"` means that one of
+#'   [gbt_defaults()] chooses, and what holds where none does; `range`, or the choices; `meaning`; `aliases`, all names
+#'   in other packages; `topic`; `matters`, what must be given for the parameter to have an effect; `xgboost`,
+#'   `lightgbm` and `catboost`, the names in these packages; `help`, the page about it. It has the class
+#'   `gbt_parameters`: several rows are printed by topic, one line or two for each, a single row in full. A dot may
+#'   stand for an underscore in all names: `max.depth` is `max_depth`.
+#'
+#'   `gbt_params()` is an older name of `gbt_parameters()`.
+#' @seealso [gbt_train()], [gbt_defaults()], [gbt_objectives()]
+#' @examples
+#' gbt_parameters("stopping")
+#' gbt_parameters("num_leaves")
+#'
+#' # as a data frame
+#' p <- gbt_parameters()
+#' p[p$topic == "Leaves", c("name", "default", "range")]
+#' @export
+gbt_parameters <- function(what = NULL) {
+  all <- parameters_table()
+  if (is.null(what)) return(all)
+  if (!is_text(what) || !nzchar(trimws(what))) {
+    stop_argument("`what` must be one text: a name, or words to search for", "what")
+  }
+  plain <- function(text) trimws(gsub("[^a-z0-9]+", " ", lower_case(text)))
+  asked <- plain(what)
+  typed <- gsub(" ", "_", asked, fixed = TRUE)
+  has <- function(texts, words) Reduce(`&`, lapply(words, grepl, plain(texts), fixed = TRUE))
+  whole <- function(texts) grepl(paste0(" ", asked, " "), paste0(" ", plain(texts), " "), fixed = TRUE)
+  text <- paste(all$name, all$topic, all$meaning, all$aliases, all$range)
+  named <- all$name %in% canonical_name(typed)
+  if (any(named)) return(structure(all[named, ], also = all$name[whole(text) & !named]))
+  refused <- find_foreign("train", typed)
+  if (!is.null(refused)) {
+    told <- vapply(all$name, function(name) grepl(sprintf("`%s\\b", name), refused$reply), NA)
+    return(structure(all[told, ], note = sprintf("gbt has no `%s`: %s", refused$name, refused$reply)))
+  }
+  words <- strsplit(asked, " ", fixed = TRUE)[[1L]]
+  found <- length(words) > 0L & has(text, words)
+  if (!any(found)) {
+    near <- suggest(what, c(names(alias_of), names(objective_params())))
+    stop_argument(sprintf("no parameter matches \"%s\"%s gbt_parameters() lists all", printable(what),
+                          if (nzchar(near)) near else ";"), "what")
+  }
+  out <- all[found, ]
+  out[order(!has(paste(out$name, out$aliases), words)), ]
+}
+
+#' @rdname gbt_parameters
+#' @export
+gbt_params <- function() gbt_parameters()
+
+#' @export
+print.gbt_parameters <- function(x, ...) {
+  if (!all(c("name", "default", "range", "meaning", "topic", "matters", "xgboost", "lightgbm", "catboost", "help") %in%
+             names(x))) return(NextMethod()) # some columns
+  if (!is.null(attr(x, "note"))) cat(strwrap(attr(x, "note")), "", sep = "\n")
+  if (nrow(x) == 1L) print_parameter(x) else for (topic in unique(x$topic)) {
+    cat(topic, "\n", sep = "")
+    for (i in which(x$topic == topic)) {
+      cat(hanging(x$name[i], sprintf("%s [%s]", x$meaning[i], x$default[i]), 27L), sep = "\n")
+    }
+  }
+  invisible(x)
+}
+
+# "  label   text": the text from column `from` on, in lines.
+hanging <- function(label, text, from) {
+  lines <- strwrap(text, max(getOption("width"), 60L) - from)
+  paste0(formatC(c(paste0("  ", label), rep("", length(lines) - 1L)), width = -from), lines)
+}
+
+# One parameter in full.
+print_parameter <- function(x) {
+  rules <- gbt_defaults()
+  rules <- rules$rule[vapply(strsplit(rules$parameters, ", ", fixed = TRUE), function(set) x$name %in% set, NA)]
+  words <- function(text) strsplit(text, ", ", fixed = TRUE)[[1L]]
+  others <- setdiff(words(x$aliases), unlist(lapply(x[c("xgboost", "lightgbm", "catboost")], words)))
+  fields <- c(default = x$default, values = gsub("|", ", ", x$range, fixed = TRUE),
+              rule = if (length(rules)) paste(rules, collapse = " "), "matters with" = x$matters, XGBoost = x$xgboost,
+              LightGBM = x$lightgbm, CatBoost = x$catboost, "also called" = paste(others, collapse = ", "),
+              topic = x$topic, help = x$help, "see also" = paste(attr(x, "also"), collapse = ", "))
+  cat(x$name, "\n", sep = "")
+  cat(hanging("", x$meaning, 2L), sep = "\n")
+  for (name in names(fields)[nzchar(fields)]) cat(hanging(name, fields[[name]], 16L), sep = "\n")
+}
