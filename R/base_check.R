@@ -89,3 +89,6 @@ check_no_dots <- function(dots, known) {
   }
   stop_argument(sprintf("unknown argument `%s`%s", given[1L], hint), given[1L])
 }
+
+# An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
+of_package <- function(package, name) getExportedValue(package, name)

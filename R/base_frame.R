@@ -45,3 +45,31 @@ row_labels <- function(x) {
 
 # A row of a table as a list: much cheaper than a data frame of one row.
 table_row <- function(table, i) lapply(table, .subset2, i)
+
+# The same data with other values in some columns, a list by name; of a sparse matrix all entries of such a column are
+# there, zeros too.
+with_columns <- function(x, values) {
+  if (!isS4(x)) {
+    n <- .row_names_info(x, 2L)
+    x <- unclass(x)
+    x[match(names(values), names(x))] <- values
+    return(list_frame(x, n))
+  }
+  for (name in names(values)) x <- with_entries(x, name, seq_len(nrow(x)) - 1L, as.double(values[[name]]))
+  x
+}
+
+# A sparse matrix whose column has these entries.
+with_entries <- function(x, name, rows, values) {
+  j <- match(name, colnames(x))
+  beg <- x@p[j]
+  end <- x@p[j + 1L]
+  before <- seq_len(beg)
+  behind <- end + seq_len(length(x@i) - end)
+  after <- seq_along(x@p) > j
+  x@i <- c(x@i[before], rows, x@i[behind])
+  x@x <- c(x@x[before], values, x@x[behind])
+  x@p[after] <- x@p[after] + length(rows) - (end - beg)
+  x@factors <- list()
+  x
+}

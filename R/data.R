@@ -1,129 +1,6 @@
 # gbt_data: rows prepared once (cuts found, values binned) for several models, and validation data in the terms of
 # training data.
 
-# The pointer of a gbt_data; an error with a way out when the engine's part is gone.
-data_ptr <- function(x, parameter = "x") {
-  if (!inherits(x, "gbt_data")) stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
-  if (typeof(x$ptr) != "externalptr") {
-    stop_argument(sprintf(paste("a gbt_data object is expected, but field `ptr` of `%s` is not what gbt_data() put",
-                                "there; recreate the object"), parameter), parameter)
-  }
-  if (is_gone(x)) {
-    stop_data(paste("this gbt_data object is gone: it was saved and read again, or came from another process, which it",
-                    "cannot survive; recreate it with gbt_data()"))
-  }
-  x$ptr
-}
-
-# The fields of a gbt_data that a user hands over, as those of a model: see R/model_fields.R.
-check_data <- function(x, parameter) {
-  info <- tryCatch(.Call(C_gbt_dataset_info, data_ptr(x, parameter)),
-                   gbt_error_internal = function(e) stop_changed_data("ptr", parameter))
-  bad <- names(which(!data_fields_good(unclass(x), info)))
-  if (length(bad)) stop_changed_data(bad[1L], parameter)
-  x
-}
-
-stop_changed_data <- function(field, parameter = "x") {
-  stop_argument(sprintf("`%s` is a gbt_data object whose field `%s` was changed; recreate it with gbt_data()",
-                        parameter, field), parameter)
-}
-
-# info: what the engine says of its part. The label is checked with the objective, in training.
-data_fields_good <- function(d, info) {
-  numbers <- function(x, n) is.null(x) || (is.double(x) && !is.object(x) && length(x) %in% n)
-  n <- info$n_rows
-  c(n_rows = is_number(d$n_rows, n, n), feature_names = identical(d$feature_names, info$names),
-    feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n), time = numbers(d$time, n),
-    group = numbers(d$group, n), exposed = is.null(d$exposed) || (is_text(d$exposed) && !is.null(d$offset)),
-    offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
-    max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
-    sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
-    level_counts = identical(d$level_counts, info$level_counts), start = good_start(d$start, n))
-}
-
-# Scores to go on from, see start_kept().
-good_start <- function(start, n) {
-  if (is.null(start)) return(TRUE)
-  is.list(start) && !is.object(start) && identical(names(start), c("model", "score")) && is.raw(start$model) &&
-    is.double(start$score) && !is.object(start$score) && (n == 0 || length(start$score) %% n == 0) &&
-    is.finite(sum(start$score))
-}
-
-# Pointers are compared by address: those that were saved and read again are nil. The nil one is made once: a time limit
-# of R's that ends in the middle of new() comes out as a failure of its method selection.
-nil_pointer <- methods::new("externalptr")
-is_gone <- function(x) identical(x$ptr, nil_pointer)
-
-# Weights as plain doubles of the right length. What they may be (finite, 0 or more) the engine checks.
-check_weight <- function(weight, n_rows, what = "weight") {
-  if (is.null(weight)) return(NULL)
-  if (!is.numeric(weight) && !is.logical(weight)) {
-    hint <- if (is_column_name(weight)) "; give the numbers themselves, such as those of a column" else ""
-    stop_data(sprintf("`%s` must be numbers, not %s%s", what, describe(weight), hint), what)
-  }
-  if (length(weight) != n_rows) {
-    stop_data(sprintf("`%s` has %s for %s", what, counted(length(weight), "value"), counted(n_rows, "row")), what)
-  }
-  weight <- as_numbers(weight, what)
-  if (anyNA(weight)) {
-    stop_data(sprintf("`%s` has %s; leave such rows out, or give them a weight of 0", what,
-                      counted_rows(which(is.na(weight)), "missing value")), what)
-  }
-  weight
-}
-
-# Weights of rows that a model is judged on: NULL, or finite numbers of 0 or more, some above unless `any`.
-check_rating_weights <- function(weights, n, any = FALSE) {
-  weight <- check_weight(weights, n, "weights")
-  if (is.null(weight)) return(NULL)
-  wrong <- which(weight < 0 | weight == Inf)
-  if (length(wrong)) {
-    stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong[1L], format(weight[wrong[1L]])),
-              "weights")
-  }
-  if (!any && all(weight == 0)) stop_data("`weights` are 0 in all rows", "weights")
-  weight
-}
-
-# Doubles of numbers. An integer64 keeps its value in bits that only its package can read.
-as_numbers <- function(x, what) {
-  x <- meant_values(x, sprintf("`%s`", what), what, character(0))
-  if (inherits(x, "integer64") && !requireNamespace("bit64", quietly = TRUE)) {
-    stop_data(sprintf("`%s` is of class integer64, which needs the package bit64", what), what)
-  }
-  n <- length(x)
-  x <- if (inherits(x, "integer64")) suppressWarnings(as.double(x)) else as.double(x) # it warns of rounding
-  if (length(x) != n) stop_data(sprintf("`%s` has %s, but %.0f as numbers", what, counted(n, "value"), length(x)), what)
-  x
-}
-
-# Offsets: a vector, or a matrix with one column per score. n_outputs NULL: not known yet.
-check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
-  if (is.null(offset)) return(NULL)
-  if (is.data.frame(offset)) offset <- as.matrix(list_frame(lapply(offset, meant_values, what, what), nrow(offset)))
-  if (!is.numeric(offset)) stop_data(sprintf("`%s` must be numbers, not %s", what, describe(offset)), what)
-  if (length(dim(offset)) > 2L) stop_data(sprintf("`%s` must be a vector or a matrix, not an array", what), what)
-  rows <- if (length(dim(offset)) < 2L) length(offset) else nrow(offset)
-  cols <- if (length(dim(offset)) < 2L) 1L else ncol(offset)
-  if (rows != n_rows) {
-    stop_data(sprintf("`%s` has %s for %s", what, counted(rows, "value"), counted(n_rows, "row")), what)
-  }
-  if (!is.null(n_outputs) && cols != n_outputs) {
-    matrix <- sprintf("a matrix of %.0f x %d, one column per class", n_rows, n_outputs)
-    hint <- if (n_outputs > 1L) matrix else "a vector"
-    stop_data(sprintf("`%s` must be %s, not of %s", what, hint, counted(cols, "column")), what)
-  }
-  if (is.object(offset)) offset <- as_numbers(offset, what)
-  bad <- if (is.finite(sum(offset))) integer(0) else which(!is.finite(offset)) # the sum needs no memory
-  if (length(bad) > 0L) {
-    row <- (bad[1L] - 1) %% max(n_rows, 1) + 1
-    stop_data(sprintf("`%s` has %s, the first in row %.0f", what, counted(length(bad), "missing or infinite value"),
-                      row), what)
-  }
-  as.double(offset)
-}
-
 #' Data prepared for training
 #'
 #' Finds the cuts of all columns and bins the rows, once, for use in several calls of [gbt_train()]; or bins validation
@@ -261,7 +138,8 @@ check_data_dots <- function(dots) {
 }
 
 # What gbt_data() was asked for, checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
-# cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init. given: which arguments were.
+# cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init, start (with `init`: a
+# function that gives its scores). given: which arguments were.
 data_spec <- function(spec, given, x) {
   decided <- c(max_bin = "cuts", cat_features = "features", level_counts = "features")
   for (name in if (!is.null(spec$reference)) intersect(names(decided), given)) {
@@ -286,8 +164,12 @@ data_spec <- function(spec, given, x) {
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   if (!is.null(spec$reference)) check_data(spec$reference, "reference")
-  spec["init"] <- list(check_start_model(spec$init))
-  if (!is.null(spec$init) && !"level_counts" %in% given) spec["level_counts"] <- list(NULL)
+  if (is.null(spec$init)) return(spec)
+  spec$init <- check_start_model(spec$init)
+  spec$start <- function(x, offset, sparse_zero) {
+    start_of_rows(spec$init, x, offset, sparse_zero, resolve_threads(spec$threads))
+  }
+  if (!"level_counts" %in% given) spec["level_counts"] <- list(NULL)
   spec
 }
 

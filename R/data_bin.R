@@ -17,22 +17,12 @@ bytes_of <- function(source, max_bin) {
   filled * (2 + cell)
 }
 
-# Data of the user's as gbt_data. weight: as the user gave them, of all rows; they count when cuts are chosen. Weights
-# of classes and a mask do not: gbt_data() cannot know them.
-binned_source <- function(source, args, host, weight) {
-  spec <- list(max_bin = as.integer(host$max_bin), level_counts = args[["level_counts"]],
-               cat_features = args[["cat_features"]], sparse_zero = host$sparse_zero, unseen = "prior",
-               page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device,
-               init = args[["init_model"]])
-  finish_data(frame_rows(frame_to_bin(source$x, spec), list(weight = weight), spec), spec)
-}
-
 # Rows as finish_data() takes them, a list:
 #   n_rows       their number; -1 where there are chunks that nobody has counted
 #   fields       what they come with: label, weight, offset, time, group, or NULL
 #   exposed      the column of exposures, "" for values that were given, NULL for none
 #   sparse_zero  what absent entries are
-#   start        NULL, or function(offset): scores to go on from
+#   x            the table, or a function of chunks that are tables, where spec has `start`
 #   bin          function(weight, disk): the engine's pointer
 # There are two readers: table_rows() of tables in memory, chunk_rows() in R/source.R.
 frame_rows <- function(frame, fields, spec) {
@@ -49,12 +39,7 @@ table_rows <- function(x, fields, spec) {
     fields$offset <- its$offset
   }
   spec["device"] <- list(if (is.null(spec$path)) plain_device(spec$device))
-  rows <- frame_rows(frame_to_bin(x, spec), fields, spec)
-  rows$exposed <- its$exposed
-  if (!is.null(spec$init)) rows$start <- function(offset) {
-    start_kept(spec$init, start_scores(spec$init, x, offset, rows$sparse_zero, resolve_threads(spec$threads)))
-  }
-  rows
+  c(frame_rows(frame_to_bin(x, spec), fields, spec), list(x = x, exposed = its$exposed))
 }
 
 # A gbt_data of rows. `label` is kept as given: what it means is decided by the objective, in training.
@@ -62,42 +47,11 @@ finish_data <- function(rows, spec) {
   kept <- c(check_row_fields(rows$fields, rows$n_rows),
             list(exposed = rows$exposed, max_bin = given_or(spec$reference$max_bin, spec$max_bin),
                  sparse_zero = rows$sparse_zero, is_reference = is.null(spec$reference)))
-  kept["start"] <- list(if (!is.null(rows$start)) rows$start(kept$offset))
+  kept["start"] <- list(if (!is.null(spec$start)) spec$start(rows$x, kept$offset, rows$sparse_zero))
   ptr <- rows$bin(kept$weight, disk_of(spec$path, spec$memory, kept, spec$codec))
   # Complains now rather than in training.
   .Call(C_gbt_dataset_view, ptr, list(weights = kept$weight, offset = as.vector(kept$offset)), NULL, TRUE)
   gbt_data_of(ptr, kept, spec$path)
-}
-
-gbt_data_of <- function(ptr, kept, path) {
-  info <- .Call(C_gbt_dataset_info, ptr)
-  structure(class = "gbt_data", c(
-    list(ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag), kept,
-    list(level_counts = info$level_counts, path = path)
-  ))
-}
-
-# The numbers of n rows, checked: those that are given.
-check_row_fields <- function(fields, n) {
-  check_time_or_group(fields$time, fields$group)
-  if (!is.null(fields$label)) check_label_length(fields$label, n)
-  time <- check_time(fields$time, n)
-  group <- check_group(fields$group, n)
-  weight <- check_weight(fields$weight, n)
-  offset <- check_offset(fields$offset, n)
-  if (!is.null(offset)) dim(offset) <- dim(fields$offset)
-  list(label = fields$label, weight = weight, offset = offset, time = time, group = group)
-}
-
-# A gbt_data as it is: how it was made is decided.
-as_prepared <- function(data, args) {
-  for (name in c("max_bin", "page_rows", "sparse_zero", "level_counts")) {
-    if (!is.null(args[[name]])) {
-      stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
-    }
-  }
-  check_cat_features(args[["cat_features"]], data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)
-  data
 }
 
 # The columns as they are binned.
@@ -152,44 +106,7 @@ build_dataset <- function(frame, spec, weight, disk) {
 
 reference_ptr <- function(spec) if (!is.null(spec$reference)) data_ptr(spec$reference)
 
-# The frame with the features of a gbt_data whose cuts are shared; NULL: there is none.
-as_reference <- function(frame, reference) {
-  if (is.null(reference)) return(frame)
-  known <- .Call(C_gbt_dataset_info, data_ptr(reference))
-  align_frame(frame, known$names, known$tag)
-}
-
 # The rows of a gbt_data, or those where `mask` is `taken`, with numbers of their own: the engine's pointer. ...:
 # vectors by the engine's names of its fields (label, weights, offset, time, group), or NULL; the pointer keeps them
 # alive.
 dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
-
-# Columns of nothing but NA have the classes that the model to go on from knows, numbers that it took as categories are
-# categories, and columns are in its order.
-as_trained_before <- function(frame, init) {
-  if (is.null(init)) return(frame)
-  check_model(init, "init_model")
-  was <- init$feature_types[match(frame$names, init$feature_names)]
-  frame <- align_units(align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA)), was)
-  same <- length(frame$names) == length(init$feature_names) && setequal(frame$names, init$feature_names)
-  if (same) frame_in_order(frame, match(init$feature_names, frame$names)) else frame # its columns are refused later
-}
-
-# The frame with its columns in another order: `at` has their numbers.
-frame_in_order <- function(frame, at) {
-  if (!is.unsorted(at)) return(frame)
-  if (!is.null(frame$matrix)) {
-    frame$values <- lapply(seq_along(at), frame_column, frame = frame)
-    frame$matrix <- NULL
-  }
-  if (!is.null(frame$p)) {
-    n <- diff(frame$p)[at]
-    entries <- rep(frame$p[at], n) + sequence(n)
-    frame$p <- c(0L, as.integer(cumsum(n)))
-    for (part in c("i", "x")) if (!is.null(frame[[part]])) frame[[part]] <- frame[[part]][entries]
-  }
-  for (part in c("names", "tag", "type", "storage", "values", "levels")) {
-    if (!is.null(frame[[part]])) frame[[part]] <- frame[[part]][at]
-  }
-  frame
-}

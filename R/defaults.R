@@ -151,7 +151,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   named <- counts_as_named(request$args$value)
   init <- request$args$value[["init_model"]]
   goes_on <- is.null(kept) && !is.null(init)
-  if (goes_on) kept <- check_model(init, "init_model")$params
+  if (goes_on) kept <- init$params
   value <- rules_of(facts, objective, request$preset, named)
   if (!is.null(kept)) {
     kept <- rules_kept(kept, named, objective, facts)

@@ -191,3 +191,6 @@ print.gbt_info <- function(x, ...) {
   }
   invisible(x)
 }
+
+# Which codecs this build has, by name.
+codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)

@@ -69,9 +69,6 @@ check_compress <- function(compress, path, here = codecs_here()) {
   compress
 }
 
-# Which codecs this build has, by name.
-codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)
-
 # Fields of a gbt_data that its folder keeps; all others are the engine's.
 kept_fields <- c("label", "weight", "offset", "exposed", "time", "group", "max_bin", "sparse_zero", "is_reference",
                  "start")
@@ -177,9 +174,4 @@ with_row_fields <- function(x, fields) {
   if (given[["time"]] || given[["group"]]) given[c("time", "group")] <- TRUE
   x[names(checked)[given]] <- checked[given]
   x
-}
-
-check_label_length <- function(label, n_rows) {
-  n <- length(encode_y(label)$value)
-  if (n != n_rows) stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(n_rows, "row")), "label")
 }

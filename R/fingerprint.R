@@ -59,13 +59,3 @@ print_differs <- function(a, b) {
   if (isTRUE(all(same))) return(NULL)
   if (isTRUE(same[2L] && same[4L])) "have the same responses in another order" else "have other responses"
 }
-
-# label: the response of rows that are to be those of a cross-validation.
-check_rows_of_cv <- function(cv, label) {
-  check_search(cv, "cv")
-  differs <- print_differs(cv$rows, label_print(label))
-  if (!is.null(differs)) {
-    stop_data(sprintf("these are not the rows of the cross-validation: they %s; give its data, in the same order",
-                      differs), "data")
-  }
-}

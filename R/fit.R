@@ -121,10 +121,18 @@ new_fit <- function(params, host, objective, callbacks, response, label, class_s
        by_rule = by_rule, kept_by_name = kept_by_name, search = search)
 }
 
+# The arguments, see collect_args(), with a model to go on from that is one.
+read_arguments <- function(given) {
+  args <- collect_args(given)
+  init <- args$value[["init_model"]]
+  if (!is.null(init)) check_model(init, "init_model")
+  args
+}
+
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
 # preset, objective, callbacks, cat_method (see read_cat_method()).
 read_request <- function(given) {
-  args <- collect_args(given)
+  args <- read_arguments(given)
   refuse_alpha_of_metric(args)
   args <- settle_method(args)
   checked <- engine_params(args)
@@ -140,9 +148,6 @@ read_request <- function(given) {
   list(args = args, params = checked, host = host, preset = preset, objective = as_objective(args),
        callbacks = as_callbacks(args$value[["callbacks"]]), cat_method = read_cat_method(args$value[["cat_method"]]))
 }
-
-# What has a value for every row.
-row_arguments <- c("weights", "offset", "exposure", "mask", "time", "group")
 
 # The source with these from `params` or under another name, and with exposures in the offset.
 with_row_arguments <- function(source, args) {

@@ -420,23 +420,6 @@ apply_terms <- function(design, data, unseen) {
   list(x = x, offset = offset)
 }
 
-# Those of an argument and of offset() terms, which have a number per row.
-add_offsets <- function(a, b) {
-  if (is.null(a) || is.null(b)) return(if (is.null(a)) b else a)
-  plain <- function(v) {
-    if (is.data.frame(v)) v <- as.matrix(v)
-    if (!is.numeric(v)) stop_data(sprintf("`offset` must be numbers, not %s", describe(v)), "offset")
-    if (is.object(v)) as_numbers(v, "offset") else v
-  }
-  a <- plain(a)
-  b <- plain(b)
-  if (NROW(a) != NROW(b)) {
-    stop_data(sprintf("`offset` has %s, but offset() in the formula has %.0f", counted(NROW(a), "value"), NROW(b)),
-              "offset")
-  }
-  a + b
-}
-
 # A term of a design: a column, a term of the language, or code, the only thing that R evaluates. used, data: as for
 # learn_term().
 term_of_design <- function(e, text, design, used, data) {
@@ -482,4 +465,13 @@ check_formula_safe <- function(text, trust) {
     stop_format(sprintf(paste("the model's formula is not safe to be evaluated, as model.frame() would do: %s; if you",
                               "know where the file comes from, use gbt_load(file, trust = TRUE)"), why))
   })
+}
+
+# Text of a formula, which may be out of a file -> the call. It is read, never evaluated.
+parse_formula <- function(text) {
+  f <- if (is.character(text) && length(text) == 1L && !is.na(text)) parse_text(text)
+  if (!is.call(f) || !identical(f[[1L]], quote(`~`)) || length(f) != 3L) {
+    stop_format("the model's formula is not a formula")
+  }
+  f
 }

@@ -174,5 +174,3 @@ new_reporter <- function(folder) {
   # single: is there one training, so that nothing but its result is behind it?
   list(bar = bar, is_ending = function(single) stopped || (single && report$phase == "finishing"))
 }
-
-silent_bar <- function() list(set = function(round, log = NULL) FALSE, close = function() NULL)

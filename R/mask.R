@@ -77,32 +77,3 @@ check_some_weight <- function(weight, where) {
   stop_data(sprintf(paste("`weights` are 0 in all rows %s; at least one must be larger (rows without any weight can be",
                           "left out of the data)"), where), "weights")
 }
-
-# The rows that are held out by a mask or a fold as a set of plan_evaluation() and make_trainer(). data: of all rows;
-# weight, offset: theirs.
-masked_out_set <- function(rows, data, weight, offset) {
-  at <- rows_of_mask(rows$held, TRUE)
-  label <- subset_rows(rows$response$label, at)
-  weight <- take_numbers(weight, at, data$n_rows)
-  check_some_weight(weight, if (is.null(rows$source$held)) "where `mask` is FALSE" else "that a fold holds out")
-  offset <- take_numbers(offset, at, data$n_rows)
-  data$view <- dataset_view(data, rows$held, TRUE, label = label, weights = weight, offset = offset)
-  data["offset"] <- list(offset)
-  list(name = masked_out_name, data = data, label = label, weight = weight, rows = at)
-}
-
-# The same in a list, with the scores of the model to go on from; empty where no row is masked out.
-masked_out_valid <- function(rows, data, init, host) {
-  set <- data$masked_out
-  if (is.null(set)) return(list())
-  if (!is.null(init)) {
-    set$score <- scores_at(init, rows, set$rows, FALSE, set$data$offset, data$sparse_zero, host$threads)
-  }
-  list(set)
-}
-
-# What the model says of the masked-out rows, as predict() shapes it. They stand first among the validation sets.
-masked_out_responses <- function(trainer, fit, model) {
-  out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, TRUE, fit$host$threads)
-  shape_prediction(out, model, "response", NULL)
-}

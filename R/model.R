@@ -134,15 +134,6 @@ formula.gbt <- function(x, ...) {
   structure(parse_formula(x$formula), class = "formula", .Environment = globalenv())
 }
 
-# Text of a formula, which may be out of a file -> the call. It is read, never evaluated.
-parse_formula <- function(text) {
-  f <- if (is.character(text) && length(text) == 1L && !is.na(text)) parse_text(text)
-  if (!is.call(f) || !identical(f[[1L]], quote(`~`)) || length(f) != 3L) {
-    stop_format("the model's formula is not a formula")
-  }
-  f
-}
-
 stop_no_training_data <- function(instead) {
   stop_unsupported(paste("a model does not keep its training data; with them it is", instead))
 }

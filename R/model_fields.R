@@ -12,9 +12,6 @@ model_fields <- c("state", "cache", "objective", "classes", "response", "feature
 # What else than the number of rounds and early stopping may have ended a training.
 stop_reasons <- c("time", "callback", "interrupt", "error")
 
-# What a response may have been: see encode_y().
-response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
-
 # m: a model without its class. NULL, or list(field, must): the first field that is wrong, and what it must be. Raises
 # gbt_error_format when the bytes are no model.
 model_fault <- function(m) {

@@ -149,12 +149,6 @@ check_effect_columns <- function(columns, known) {
 
 # Grids ---------------------------------------------------------------------------------------------------------------
 
-# Numbers in the order of the values of a column, NA where it is missing.
-order_numbers <- function(v) {
-  if (inherits(v, "integer64")) return(as_numbers(v, "a column"))
-  as.double(unclass(if (inherits(v, "POSIXlt")) as.POSIXct(v) else v))
-}
-
 # The values of a column that the grid has: elements of the column, so that they are of its class.
 grid_of <- function(v, size, grid, name) {
   number <- if (!has_levels(v)) order_numbers(v)

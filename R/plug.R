@@ -2,9 +2,6 @@
 # by NAMESPACE (@exportS3Method). Tables of models that are no S3 (parsnip, mlr3) are filled when such a package is
 # loaded, now or later, by a hook.
 
-# An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
-of_package <- function(package, name) getExportedValue(package, name)
-
 # What is called with the package's name when it is loaded. Each may be called again, when gbt was loaded anew.
 plug_hooks <- function() {
   list(parsnip = register_parsnip, mlr3 = register_mlr3,

@@ -110,9 +110,9 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
-  plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object), as_usual = missing(unseen),
-               unseen = match_choice(unseen, names(enums$unseen), "unseen"), threads = threads,
-               sparse_zero = sparse_zero, device = device)
+  plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object),
+               as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
+               threads = threads, sparse_zero = sparse_zero, device = device)
   by_given <- !missing(by)
   plan$by <- match_choice(by, c("column", "feature"), "by")
   shap <- plan$type %in% c("contrib", "interaction")
@@ -147,7 +147,7 @@ predict.gbt <- function(object, newdata,
     out <- predict_rows(its$model, its$x, plan, its_offset, given_or(its_exposure, exposure))
     if (shap && is_text(output)) flat_contributions(out) else out
   }
-  predict_by_chunks(newdata, offset, output, object, one)
+  predict_by_chunks(newdata, offset, sink_of(output), object, one)
 }
 
 # Predictions of rows in memory, that are baked. plan: what is asked for, a list of type, rounds, unseen, as_usual
@@ -245,116 +245,4 @@ check_rounds <- function(trees, object) {
                   "trees")
   }
   as.integer(trees)
-}
-
-# name: what the caller calls its rows.
-check_newdata <- function(newdata, object, name = "newdata") {
-  if (isS4(newdata) && methods::is(newdata, "Matrix")) check_sparse(newdata)
-  if (inherits(newdata, "gbt_data")) {
-    stop_data(sprintf(paste("`%s` is a gbt_data object, which holds bins and no values; give the data frame, matrix or",
-                            "source that it was made of"), name), name)
-  }
-  if (inherits(newdata, "tbl_sql")) encode_x(newdata) # says what to give
-  names <- object$feature_names
-  if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
-    stop_data(sprintf(paste("`%s` is a list; one row of a data frame is x[i, ], and a list becomes one by",
-                            "as.data.frame()"), name), name)
-  }
-  if (is.atomic(newdata) && !is.null(newdata) && is.null(dim(newdata))) {
-    hint <- if (is.numeric(newdata) && length(newdata) == length(names)) {
-      "one row of a matrix is x[i, , drop = FALSE]; other numbers become one by matrix(x, nrow = 1)"
-    } else {
-      "give a data frame or a matrix with one row per prediction"
-    }
-    stop_data(sprintf("`%s` is %s; %s", name, describe(newdata), hint), name)
-  }
-  if (length(dim(newdata)) != 2L || is.data.frame(newdata)) return(invisible()) # encode_x() knows what to say
-  n_cols <- ncol(newdata)
-  if (is.null(colnames(newdata)) && !identical(n_cols, length(names))) {
-    stop_data(sprintf(paste("`%s` has no column names, so it must have the %d columns of the training data in their",
-                            "order, but it has %d"), name, length(names), n_cols), name)
-  }
-}
-
-# The columns that a model (or a gbt_data) has, in the terms of its training data. sparse_zero NULL: as there.
-frame_for_model <- function(x, object, sparse_zero = NULL) {
-  x <- bake_rows(object, x)$x
-  usual <- given_or(object[["sparse_zero"]], given_or(object$params[["sparse_zero"]], "value"))
-  sparse_zero <- given_or(sparse_zero, usual)
-  names <- object$feature_names
-  if (is.data.frame(x)) {
-    at <- match(names, as_utf8(names(x), "a column name"))
-    if (anyNA(at)) {
-      absent <- names[is.na(at)]
-      near <- if (length(absent) == 1L) suggest(absent, setdiff(names(x), names)) else ""
-      stop_data(sprintf("columns that the model needs are missing: %s%s", enumerate(absent), near), absent[1L])
-    }
-    check_doubled(names, names(x))
-    x <- structure(class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)),
-                   stats::setNames(lapply(at, function(j) .subset2(x, j)), names))
-    return(align_frame(encode_x(x, sparse_zero), names, object$feature_types))
-  }
-  frame <- encode_x(x, sparse_zero)
-  if (is.null(colnames(x))) {
-    if (length(frame$names) != length(names)) {
-      stop_data(sprintf(paste("a matrix without column names must have the %d columns of the training data in their",
-                              "order, but it has %d"), length(names), length(frame$names)))
-    }
-    frame$names <- names
-  }
-  absent <- names[is.na(match(names, frame$names))]
-  if (length(absent) > 0L) {
-    stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
-  }
-  align_frame(frame, names, object$feature_types)
-}
-
-# A name that the model needs must not stand for two columns.
-check_doubled <- function(needed, given) {
-  if (!anyDuplicated(given)) return(invisible())
-  twice <- intersect(given[duplicated(given)], needed)
-  if (length(twice) > 0L) {
-    stop_data(sprintf("column names must be unique; more than once: %s", enumerate(twice)), twice[1L])
-  }
-}
-
-# What the engine gives -> what was asked for.
-shape_prediction <- function(out, object, type, labels) {
-  if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
-  if (type == "class") {
-    out <- as_classes(out + 1L, object)
-    if (!is.null(labels)) names(out) <- labels
-    return(out)
-  }
-  if (is.matrix(out)) {
-    columns <- if (type != "leaf") class_labels(object)
-    if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
-  } else if (!is.null(labels)) {
-    names(out) <- labels
-  }
-  out
-}
-
-class_labels <- function(object) {
-  if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
-}
-
-# Names of several outputs: those of classes, or their numbers; NULL for one output.
-output_labels <- function(object) {
-  if (object$n_outputs < 2L) return(NULL)
-  labels <- class_labels(object)
-  if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
-}
-
-# Classes as what the response was.
-as_classes <- function(index, object) {
-  labels <- class_labels(object)
-  switch(object$response,
-    factor = structure(index, levels = labels, class = "factor"),
-    ordered = structure(index, levels = labels, class = c("ordered", "factor")),
-    logical = as.logical(labels)[index],
-    character = labels[index],
-    integer = as.integer(labels)[index],
-    as.numeric(labels)[index]
-  )
 }

@@ -96,3 +96,5 @@ chunk_size <- function(plan, done, seconds_per_round) {
   }
   min(size, left)
 }
+
+silent_bar <- function() list(set = function(round, log = NULL) FALSE, close = function() NULL)

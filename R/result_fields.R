@@ -55,3 +55,13 @@ check_search <- function(object, parameter) {
   stop_argument(sprintf("the field `%s` of the result of %s was changed: it must be %s; run %s again", fault$field,
                         maker, fault$must, maker), parameter)
 }
+
+# label: the response of rows that are to be those of a cross-validation.
+check_rows_of_cv <- function(cv, label) {
+  check_search(cv, "cv")
+  differs <- print_differs(cv$rows, label_print(label))
+  if (!is.null(differs)) {
+    stop_data(sprintf("these are not the rows of the cross-validation: they %s; give its data, in the same order",
+                      differs), "data")
+  }
+}

@@ -143,3 +143,36 @@ split_source <- function(source, response, valid, seed) {
 
 # A response or an offset may be a data frame of one column.
 drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
+
+is_share <- function(valid) is.numeric(valid) && length(valid) == 1L && !is.object(valid)
+
+# Rows of the training data: logical values, or numbers.
+is_rows <- function(valid) {
+  (is.logical(valid) || is.numeric(valid)) && !is.object(valid) && length(dim(valid)) < 2L && !is_share(valid)
+}
+
+# These rows as logical values, TRUE for those that are held out.
+held_rows <- function(valid, n) {
+  if (is.logical(valid)) {
+    if (length(valid) != n) {
+      stop_argument(sprintf("`valid` has %s for %s", counted(length(valid), "logical value"), counted(n, "row")),
+                    "valid")
+    }
+    if (anyNA(valid)) {
+      stop_argument(sprintf("`valid` has %s; say TRUE or FALSE for every row",
+                            counted_rows(which(is.na(valid)), "missing value")), "valid")
+    }
+    held <- as.vector(valid)
+  } else {
+    wrong <- which(is.na(valid) | valid < 1 | valid > n | valid != floor(valid) | duplicated(valid))
+    if (length(wrong)) {
+      stop_argument(sprintf("`valid` must be different numbers of rows from 1 to %.0f, and number %.0f of them is %s%s",
+                            n, wrong[1L], format(valid[wrong[1L]]),
+                            if (anyDuplicated(valid) == wrong[1L]) " once more" else ""), "valid")
+    }
+    held <- replace(logical(n), valid, TRUE)
+  }
+  if (!any(held)) stop_argument("`valid` holds no row out; leave it out, or name some rows", "valid")
+  if (all(held)) stop_argument("`valid` holds all rows out, so that none are left to train on", "valid")
+  held
+}

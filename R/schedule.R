@@ -67,7 +67,7 @@ eta_before <- function(start) {
 }
 
 # Rounds of the model to go on from.
-rounds_before <- function(init) if (is.null(init)) 0 else rounds_used(check_model(init, "init_model"))
+rounds_before <- function(init) if (is.null(init)) 0 else rounds_used(init)
 
 # "0.3 to 0.01, by round"
 schedule_text <- function(eta) {

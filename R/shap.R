@@ -90,15 +90,6 @@ flat_contributions <- function(out) {
   matrix(out, d[1L], dimnames = list(NULL, do.call(paste, c(unname(grid), sep = ":"))))
 }
 
-# Arrays of chunks, one below the other.
-join_arrays <- function(parts) {
-  d <- dim(parts[[1L]])
-  flat <- do.call(rbind, lapply(parts, function(p) matrix(p, dim(p)[1L])))
-  rows <- lapply(parts, function(p) dimnames(p)[[1L]])
-  labels <- if (!any(vapply(rows, is.null, NA))) unlist(rows)
-  array(flat, c(nrow(flat), d[-1L]), c(list(labels), dimnames(parts[[1L]])[-1L]))
-}
-
 #' Contributions of columns to predictions
 #'
 #' SHAP values: what each column's value adds to the raw score (`type = "link"`) of a row. The contributions of a row

@@ -43,26 +43,22 @@ named_places <- function(args, x, features) {
 
 # The earlier model as it predicts, for gbt_data().
 check_start_model <- function(init) {
-  if (is.null(init)) return(NULL)
   check_model(init, "init_model")
   refuse_recipe(init)
   keep_rounds(init, rounds_used(init))
 }
 
-# What gbt_data keeps: which model it was, and its scores. init: of check_start_model().
-start_kept <- function(init, score) if (!is.null(init)) list(model = model_mark(init), score = score)
+# What gbt_data keeps: which model it was, and its scores. init: of check_start_model(); x: a table, or a function of
+# chunks without fields; offset: of all rows, or NULL.
+start_of_rows <- function(init, x, offset, sparse_zero, threads) {
+  scores <- function(x, offset, exposure) start_scores(init, x, offset, sparse_zero, threads)
+  by_output <- function(...) matrix(scores(...), ncol = init$n_outputs)
+  list(model = model_mark(init), score = if (!is.function(x)) scores(x, offset) else
+    as.double(predict_by_chunks(x, offset, memory_sink(), init, by_output)))
+}
 
 # Begins with the size of its bytes and their checksum.
 model_mark <- function(model) model$state[seq_len(min(64L, length(model$state)))]
-
-# x: a function of chunks without fields; offset: of all rows, or NULL.
-start_of_chunks <- function(x, init, offset, sparse_zero, threads) {
-  if (is.null(init)) return(NULL)
-  one <- function(rows, its, exposure) {
-    matrix(start_scores(init, rows, its, sparse_zero, threads), ncol = init$n_outputs)
-  }
-  start_kept(init, as.double(predict_by_chunks(x, offset, NULL, init, one)))
-}
 
 # Scores of rows that are binned: those that were kept when the data were made for this model, with the offset that
 # training takes; else by their bins, which say as much where the model's splits are cuts of theirs.

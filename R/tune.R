@@ -153,7 +153,7 @@ tune <- function(source, given, plan) {
 
 # What all configurations share, as read_request(), whose checks of parameters together are those of a configuration.
 tune_request <- function(given) {
-  args <- collect_args(given)
+  args <- read_arguments(given)
   if (is.null(args$value[["nrounds"]])) args$value$nrounds <- 500
   if (is.null(args$value[["early_stopping_rounds"]])) args$value$early_stopping_rounds <- 20
   table <- params_table()

@@ -31,12 +31,6 @@ gbt_unseen <- function(object, newdata, threads = NULL) {
   unseen_of(info)
 }
 
-# The counts of the columns that have levels, by name.
-unseen_of <- function(info) {
-  has <- info$type != "numeric"
-  stats::setNames(info$unseen[has], info$names[has])
-}
-
 # A column without any known value is probably coded in another way than in training ("01" for "1", labels for codes).
 # A few rows may have new levels by chance.
 rows_to_warn_of_unseen <- 20

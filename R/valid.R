@@ -32,39 +32,6 @@ read_valid <- function(valid, source) {
   list(sets = sets)
 }
 
-is_share <- function(valid) is.numeric(valid) && length(valid) == 1L && !is.object(valid)
-
-# Rows of the training data: logical values, or numbers.
-is_rows <- function(valid) {
-  (is.logical(valid) || is.numeric(valid)) && !is.object(valid) && length(dim(valid)) < 2L && !is_share(valid)
-}
-
-# These rows as logical values, TRUE for those that are held out.
-held_rows <- function(valid, n) {
-  if (is.logical(valid)) {
-    if (length(valid) != n) {
-      stop_argument(sprintf("`valid` has %s for %s", counted(length(valid), "logical value"), counted(n, "row")),
-                    "valid")
-    }
-    if (anyNA(valid)) {
-      stop_argument(sprintf("`valid` has %s; say TRUE or FALSE for every row",
-                            counted_rows(which(is.na(valid)), "missing value")), "valid")
-    }
-    held <- as.vector(valid)
-  } else {
-    wrong <- which(is.na(valid) | valid < 1 | valid > n | valid != floor(valid) | duplicated(valid))
-    if (length(wrong)) {
-      stop_argument(sprintf("`valid` must be different numbers of rows from 1 to %.0f, and number %.0f of them is %s%s",
-                            n, wrong[1L], format(valid[wrong[1L]]),
-                            if (anyDuplicated(valid) == wrong[1L]) " once more" else ""), "valid")
-    }
-    held <- replace(logical(n), valid, TRUE)
-  }
-  if (!any(held)) stop_argument("`valid` holds no row out; leave it out, or name some rows", "valid")
-  if (all(held)) stop_argument("`valid` holds all rows out, so that none are left to train on", "valid")
-  held
-}
-
 valid_names <- function(sets) {
   labels <- names(sets)
   if (is.null(labels)) labels <- character(length(sets))
@@ -213,19 +180,6 @@ build_valid <- function(sets, train, response, init, host) {
   })
 }
 
-# Only what is needed is looked at, so that other columns may be of any kind.
-needed_columns <- function(x, names, set) {
-  if (isS4(x) && methods::is(x, "Matrix")) check_sparse(x)
-  has <- if (is.data.frame(x)) names(x) else colnames(x)
-  if (is.null(has)) return(x)
-  absent <- setdiff(names, enc2utf8(has))
-  if (length(absent)) {
-    stop_data(sprintf("validation set \"%s\" lacks columns of the training data: %s", set, enumerate(absent)),
-              absent[1L])
-  }
-  if (is.data.frame(x)) pick_columns(x, has[match(names, enc2utf8(has))]) else x
-}
-
 # The same gbt_data twice is a mistake: one of the two was meant to be another one.
 check_once <- function(sets) {
   own <- Filter(function(set) inherits(set, "gbt_data"), sets)
@@ -260,7 +214,6 @@ check_same_offset <- function(train, data, name) {
 check_init_model <- function(init, rows, train, params) {
   if (is.null(init)) return(NULL)
   response <- rows$response
-  check_model(init, "init_model")
   refuse_recipe(init)
   differ <- function(text, ...) {
     stop_argument(paste("`init_model` does not fit these data:", sprintf(text, ...)), "init_model")
@@ -301,4 +254,3 @@ check_init_model <- function(init, rows, train, params) {
   }
   keep_rounds(init, rounds_used(init))
 }
-

@@ -1,5 +1,5 @@
 # Values of R in files that are no models: folders of bins and checkpoints. They are vectors and lists with names, as
-# the fields of a model (see pack() in R/save.R), and the bytes are of src/gbt/model/values.h. R's own serialisation is
+# the fields of a model (see pack()), and the bytes are of src/gbt/model/values.h. R's own serialisation is
 # never read from a file that may come from somebody else: it can hold code, and objects of any class.
 
 values_bytes <- function(fields) {
@@ -20,41 +20,58 @@ stop_values <- function(file, advice) {
                       advice), file)
 }
 
-# Labels ------------------------------------------------------------------------------------------------------------
-
-# A response as plain vectors, from which label_of_values() makes one that encode_y() takes for the same: kind is one of
-# response_types; value numbers, or codes from 1 of the classes.
-label_values <- function(label) {
-  if (is.null(label)) return(NULL)
-  coded <- encode_y(label)
-  if (coded$response == "integer64") {
-    if (is.data.frame(label)) label <- .subset2(label, 1L)
-    return(list(kind = "integer64", value = as.vector(unclass(label)), classes = NULL))
+pack <- function(x, name) {
+  out <- list()
+  if (is.null(x)) {
+    out[[paste0(name, ":null")]] <- character(0)
+    return(out)
   }
-  value <- coded$value
-  if (!is.null(coded$classes)) value <- as.integer(value + 1)
-  if (coded$response == "integer") value <- as.integer(value)
-  list(kind = coded$response, value = value, classes = coded$classes)
+  if (is.list(x)) {
+    out[[paste0(name, ":list")]] <- length(x)
+    items <- unname(Map(pack, unname(x), paste0(name, "/", seq_along(x), recycle0 = TRUE)))
+    out <- do.call(c, c(list(out), items))
+  } else if (is.logical(x)) {
+    out[[paste0(name, ":lgl")]] <- as.integer(x)
+  } else {
+    stopifnot(is.character(x) || is.double(x) || is.integer(x), !is.object(x))
+    out[[name]] <- if (is.character(x)) enc2utf8(as.vector(x)) else as.vector(x)
+  }
+  if (!is.null(names(x))) out[[paste0(name, ":names")]] <- enc2utf8(names(x))
+  out
 }
 
-# The response of n rows from values that anybody may have written; bad: called where they are no response.
-label_of_values <- function(x, n, bad) {
-  if (is.null(x)) return(NULL)
-  if (!is.list(x) || !identical(names(x), c("kind", "value", "classes"))) bad()
-  value <- x$value
-  classes <- x$classes
-  of_classes <- c("logical", "factor", "ordered", "character")
-  if (!is_text(x$kind) || !x$kind %in% response_types || !is_plain(value) || length(value) != n) bad()
-  if (typeof(value) != if (x$kind %in% c("double", "integer64")) "double" else "integer") bad()
-  if (anyNA(value) && x$kind != "integer64" || !is.null(names(value)) || !is.null(names(classes))) bad()
-  if (x$kind %in% of_classes) {
-    if (!is_texts(classes) || anyDuplicated(classes)) bad()
-    if (n > 0 && (min(value) < 1L || max(value) > length(classes))) bad()
-    if (x$kind == "logical" && !identical(classes, c("FALSE", "TRUE"))) bad()
-  } else if (!is.null(classes)) {
-    bad()
+# The reverse. `meta` may come from anywhere: whatever does not fit together is an error, and nothing is evaluated.
+# Entries are read one after the other, as pack() wrote them, so that the time is linear in their number.
+unpack <- function(meta, name) {
+  names <- names(meta)
+  kinds <- c(":null", ":list", ":lgl", "")
+  at <- match(paste0(name, kinds), names)
+  at <- at[!is.na(at)][1L]
+  take <- function(name, depth) {
+    if (depth > 20L) stop_format("the model's description is nested too deeply")
+    if (is.na(at) || at > length(meta)) bad_meta(name)
+    x <- meta[[at]]
+    kind <- match(names[at], paste0(name, kinds))
+    at <<- at + 1L
+    if (is.na(kind)) bad_meta(name)
+    if (kind == 1L) return(NULL)
+    if (kind == 2L) x <- take_items(x, name, depth)
+    if (kind == 3L) x <- if (is.integer(x)) as.logical(x) else bad_meta(name)
+    if (at > length(meta) || names[at] != paste0(name, ":names")) return(x)
+    labels <- meta[[at]]
+    at <<- at + 1L
+    if (!is.character(labels) || length(labels) != length(x)) bad_meta(name)
+    names(x) <- labels
+    x
   }
-  switch(x$kind, logical = value == 2L, character = classes[value], integer64 = structure(value, class = "integer64"),
-         factor = structure(value, levels = classes, class = "factor"),
-         ordered = structure(value, levels = classes, class = c("ordered", "factor")), value)
+  take_items <- function(n, name, depth) {
+    if (!is.integer(n) || length(n) != 1L || is.na(n) || n < 0L || n > length(meta)) bad_meta(name)
+    lapply(seq_len(n), function(i) take(paste0(name, "/", i), depth + 1L))
+  }
+  take(name, 0L)
+}
+
+bad_meta <- function(name, what = "is wrong") {
+  stop_format(sprintf("these bytes are a model, but not one that this version of gbt can describe: \"%s\" %s", name,
+                      what))
 }

@@ -1,0 +1,42 @@
+# What a model answers: scores and classes in the shape that predict() gives.
+
+# What the engine gives -> what was asked for.
+shape_prediction <- function(out, object, type, labels) {
+  if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
+  if (type == "class") {
+    out <- as_classes(out + 1L, object)
+    if (!is.null(labels)) names(out) <- labels
+    return(out)
+  }
+  if (is.matrix(out)) {
+    columns <- if (type != "leaf") class_labels(object)
+    if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
+  } else if (!is.null(labels)) {
+    names(out) <- labels
+  }
+  out
+}
+
+class_labels <- function(object) {
+  if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
+}
+
+# Names of several outputs: those of classes, or their numbers; NULL for one output.
+output_labels <- function(object) {
+  if (object$n_outputs < 2L) return(NULL)
+  labels <- class_labels(object)
+  if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
+}
+
+# Classes as what the response was.
+as_classes <- function(index, object) {
+  labels <- class_labels(object)
+  switch(object$response,
+    factor = structure(index, levels = labels, class = "factor"),
+    ordered = structure(index, levels = labels, class = c("ordered", "factor")),
+    logical = as.logical(labels)[index],
+    character = labels[index],
+    integer = as.integer(labels)[index],
+    as.numeric(labels)[index]
+  )
+}
