@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
   start(&b);
   check(&b, gbti_visit_make(&b.ctx, &rows, 42, b.n_variants, &b.visit, &b.err));
   stop(&b, "orders of rows", 0);
-  check(&b, gbti_target_make(&b.ctx, &objective, &rows, &b.visit, 0, &b.target, &b.err));
+  check(&b, gbti_target_make(&b.ctx, &objective, &rows, &b.visit, 0, 1.0, &b.target, &b.err));
   stop(&b, "labels", 0);
   for (int c = 0; c < N_COLUMNS; c++) column(&b, c, levels[c]);
   printf("%-44s %8.3f s\n", "all", b.all);
