@@ -411,7 +411,8 @@ static int pass_on(int bug) {
 static void blocks_that_wait(void) {
   CHECK_EQ_I64(noticed(pass_on, ALL_COME), 0);
   CHECK(noticed(pass_on, NO_GATE) > 0);
-  for (int k = 0; k < SCHEDULES; k++)
+  /* The emulated device sees these by itself, so one schedule will do where threads are looked at. */
+  for (int k = 0; k < (has_tsan ? 1 : SCHEDULES); k++)
     for (int bug = ONE_STAYS_AWAY; bug <= NOT_TOGETHER; bug++) CHECK_EQ_I64(outcome(pass_on, bug, k), DIED);
   setenv("SIMT_RESIDENT", "7", 1); /* enough for all of them, as chance would have it on a device */
   CHECK_EQ_I64(noticed(pass_on, NOT_TOGETHER), 0);

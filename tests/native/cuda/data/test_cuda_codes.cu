@@ -256,7 +256,8 @@ static void budgets_of_files_are_kept(void) {
   }
 }
 
-/* All ways of drawing rows: they are gathered where there is room for them and they would stand elsewhere. */
+/* All ways of drawing rows: they are gathered where there is room for them and they would stand elsewhere. Where cases
+ * are few, each way to grow and each way to draw once (0, 5, 7), in memory and in files. */
 static void drawn_rows_are_gathered(void) {
   static const struct {
     cu_places places;
@@ -271,6 +272,7 @@ static void drawn_rows_are_gathered(void) {
   made_response(data, GBT_OBJ_SOFTMAX, 3, 9);
   train_job job = job_make(data, GBT_OBJ_SOFTMAX, 3, 3);
   for (int g = 0; g < 9; g++) {
+    if (test_few() && g != 0 && g != 5 && g != 7) continue;
     gbt_params *p = &job.spec.params;
     gbt_error err;
     int opened;
@@ -337,14 +339,15 @@ static void failing_reads_are_told(void) {
   CHECK(train_there(&job, nowhere, cpu, &opened, &err) == GBT_OK);
   const int64_t all = n_reads;
   CHECK(all > 100);
-  for (int64_t n = 1; n <= all; n += 1 + all / 16) {
+  for (int64_t n = 1; n <= all; n += 1 + all / (test_few() ? 4 : 16)) {
     fault = n % 2 ? IO_ERROR : IO_ENDS;
     fault_at = n;
     CHECK(train_there(&job, nowhere, cpu, &opened, &err) == GBT_E_IO);
     CHECK(strstr(err.msg, "(page ") != NULL && err.subject[0] == '/');
     n_later += opened;
   }
-  CHECK(n_later > 8);
+  CHECK(n_later > 0);
+  CHECK_SEEN(n_later > 8);
   for (int k = 0; k < 3; k++) {
     fault = fine[k];
     fault_at = all / 2;
