@@ -111,9 +111,9 @@ engine_defaults <- function() {
   package_state$engine_defaults
 }
 
-# The engine's parameters out of the collected arguments, checked: list by name in the order of the table, numbers as
-# doubles, choices as texts. `seed` may still be NULL.
-engine_params <- function(args) {
+# The engine's parameters out of the collected arguments, each one checked: list by name in the order of the table,
+# numbers as doubles, choices as texts. `seed` may still be NULL.
+engine_values <- function(args) {
   table <- params_table()
   out <- engine_defaults()
   for (i in given_of(table$name, args)) {
@@ -122,27 +122,26 @@ engine_params <- function(args) {
     check <- if (info$kind == "enum") check_enum else check_number
     out[[i]] <- check(args$value[[info$name]], info, args$typed[info$name])
   }
-  if (out$max_depth == 0 && out$max_leaves == 0) {
-    stop_argument("`max_depth` and `max_leaves` are both 0: trees need one limit", "max_leaves")
-  }
-  if (out$grow_policy == "symmetric") check_symmetric(out, args$typed)
-  check_sampling(out, args, args$value[["class_shares"]])
-  check_boosting(out, args)
   out
 }
 
-# A symmetric tree is full, so its depth must be bounded; and no node has a choice of its own.
-check_symmetric <- function(params, typed) {
-  if (params$max_depth < 1 || params$max_depth > 16) {
-    stop_argument(sprintf(paste("%s is %s; with `grow_policy = \"symmetric\"` it must be from 1 to 16, since such a",
-                                "tree has 2^max_depth leaves"),
-                          param_text("max_depth", typed["max_depth"]), format_number(params$max_depth)), "max_depth")
-  }
-  if (params$colsample_bynode < 1) {
-    stop_argument(sprintf(paste("%s must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a layer share one",
-                                "split; use `colsample_bylevel`"),
-                          param_text("colsample_bynode", typed["colsample_bynode"])), "colsample_bynode")
-  }
+# The same, and what must hold between parameters, which the engine checks.
+engine_params <- function(args) {
+  out <- engine_values(args)
+  with_typed(.Call(C_gbt_params_check, params_as_numbers(out)), args$typed)
+  check_boosting(out, args)
+  warn_all_rows(out)
+  out
+}
+
+# `expr`, whose errors of the engine call parameters by the names that the user typed as well.
+with_typed <- function(expr, typed) {
+  tryCatch(expr, gbt_error = function(e) {
+    for (name in names(typed)[names(typed) != typed]) {
+      e$message <- sub(sprintf("`%s`", name), param_text(name, typed[[name]]), e$message, fixed = TRUE)
+    }
+    stop(e)
+  })
 }
 
 # As the trainer wants them: a named double vector, choices by position. Of `eta` by round the first.

@@ -156,13 +156,7 @@ tune_request <- function(given) {
   args <- read_arguments(given)
   if (is.null(args$value[["nrounds"]])) args$value$nrounds <- 500
   if (is.null(args$value[["early_stopping_rounds"]])) args$value$early_stopping_rounds <- 20
-  table <- params_table()
-  for (i in given_of(table$name, args)) {
-    info <- table_row(table, i)
-    if (info$name == "eta" && is_schedule(args$value$eta)) next
-    if (info$name == "sampling_method" && identical(args$value$sampling_method, "none")) next
-    (if (info$kind == "enum") check_enum else check_number)(args$value[[info$name]], info, args$typed[info$name])
-  }
+  engine_values(settle_method(args))
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")

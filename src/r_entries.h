@@ -48,6 +48,7 @@ SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
 SEXP r_gbt_number_codes(SEXP x, SEXP storage);
 SEXP r_gbt_objective_outputs(SEXP objective);
 SEXP r_gbt_objectives(void);
+SEXP r_gbt_params_check(SEXP params);
 SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                    SEXP unseen, SEXP threads, SEXP device);
@@ -129,6 +130,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(number_codes, 2) \
   X(objective_outputs, 1) \
   X(objectives, 0) \
+  X(params_check, 1) \
   X(params_table, 0) \
   X(predict, 10) \
   X(predict_bins, 9) \

@@ -11,9 +11,8 @@ static int32_t n_outputs_of(gbt_trainer *trainer) { return gbt_forest_about(gbt_
 
 static SEXP datasets_of(SEXP x) { return R_ExternalPtrProtected(x); }
 
-static void read_params(SEXP spec, gbt_params *params) {
+static void read_params(SEXP x, gbt_params *params) {
   *params = gbt_params_default();
-  SEXP x = r_item(spec, "params");
   if (x == R_NilValue || Rf_xlength(x) == 0) return;
   SEXP names = Rf_getAttrib(x, R_NamesSymbol);
   if (TYPEOF(x) != REALSXP || names == R_NilValue) r_stop("`params` must be a named double vector");
@@ -21,6 +20,15 @@ static void read_params(SEXP spec, gbt_params *params) {
     gbt_error err = {0};
     r_check(gbt_params_set(params, CHAR(STRING_ELT(names, i)), REAL_RO(x)[i], &err), &err);
   }
+}
+
+/* What must hold between parameters. params: as in the spec of a trainer. */
+SEXP r_gbt_params_check(SEXP params) {
+  gbt_params all;
+  gbt_error err = {0};
+  read_params(params, &all);
+  r_check(gbt_params_check(&all, &err), &err);
+  return R_NilValue;
 }
 
 static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
@@ -116,7 +124,7 @@ static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_output
 /* Everything but the parameters and the first model. `handles`: list(train, valid ...). */
 static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   memset(out, 0, sizeof *out);
-  read_params(spec, &out->params);
+  read_params(r_item(spec, "params"), &out->params);
   read_eta(spec, out);
   out->objective = r_arg_objective(r_item(spec, "objective"), r_arg_int(r_item(spec, "n_outputs"), "n_outputs"));
   const int32_t n_outputs = out->objective.n_outputs;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hd.h"
 #include "math/sampling.h"
 
 static const gbt_param_info infos[] = {
@@ -152,6 +153,36 @@ double gbt_params_get(const gbt_params *params, const char *name) {
   return i < 0 ? gbt_from_bits(0x7ff8000000000000u) : load(params, i);
 }
 
+/* ---- what must hold between parameters ---- */
+
+/* Parameters that are read with one choice of another parameter only; else they must be at their defaults. */
+static const struct owned {
+  const char *name, *of, *choice;
+} owned[] = {
+  {"top_rate", "sampling_method", "goss"}, {"other_rate", "sampling_method", "goss"},
+  {"mvs_reg", "sampling_method", "mvs"},   {"bagging_temperature", "sampling_method", "bayesian"},
+};
+
+/* The text of an enum's value, which is one of its choices. */
+static void choice_text(const gbt_param_info *p, double value, char *out, size_t cap) {
+  const char *at = p->choices;
+  for (; value >= 1.0; value--) at = strchr(at, '|') + 1;
+  snprintf(out, cap, "%.*s", (int)strcspn(at, "|"), at);
+}
+
+static gbt_status check_owned(const gbt_params *params, gbt_error *err) {
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
+    char now[MAX_NAME];
+    const int own = find(owned[i].name), of = find(owned[i].of);
+    GBT_ASSERT(own >= 0 && of >= 0);
+    choice_text(&infos[of], load(params, of), now, sizeof now);
+    if (load(params, own) == infos[own].def || strcmp(now, owned[i].choice) == 0) continue;
+    return gbt_fail_on(err, GBT_E_ARG, owned[i].name, "`%s` needs `%s = \"%s\"`; it is \"%s\"", owned[i].name,
+                       owned[i].of, owned[i].choice, now);
+  }
+  return GBT_OK;
+}
+
 /* A symmetric tree is full, so its depth must be known to be bounded; and no node has a choice of its own. */
 static gbt_status check_symmetric(const gbt_params *params, gbt_error *err) {
   if (params->max_depth < 1 || params->max_depth > GBT_SYMMETRIC_DEPTH)
@@ -161,21 +192,25 @@ static gbt_status check_symmetric(const gbt_params *params, gbt_error *err) {
                        (int)params->max_depth, GBT_SYMMETRIC_DEPTH);
   if (params->colsample_bynode < 1.0)
     return gbt_fail_on(err, GBT_E_ARG, "colsample_bynode",
-                       "`colsample_bynode` must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a level "
+                       "`colsample_bynode` must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a layer "
                        "share one split; use `colsample_bylevel`");
   return GBT_OK;
 }
 
 /* Ways to draw rows that are not by chance alone. */
 static gbt_status check_sampling(const gbt_params *params, gbt_error *err) {
+  char method[MAX_NAME];
+  choice_text(&infos[find("sampling_method")], params->sampling_method, method, sizeof method);
   if (params->num_parallel_tree > 1)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
-                       "`num_parallel_tree` must be 1 unless `sampling_method` is \"uniform\": parallel trees would "
-                       "have the same rows");
+                       "`num_parallel_tree` must be 1 with `sampling_method = \"%s\"`: parallel trees would have the "
+                       "same rows",
+                       method);
   if (params->sampling_method != GBT_SAMPLE_MVS && params->subsample < 1.0)
     return gbt_fail_on(err, GBT_E_ARG, "subsample",
-                       "`subsample` is for `sampling_method` \"uniform\" and \"mvs\"; \"goss\" has `top_rate` and "
-                       "`other_rate`, \"bayesian\" takes all rows");
+                       "`subsample` must be 1 with `sampling_method = \"%s\"`, which %s", method,
+                       params->sampling_method == GBT_SAMPLE_GOSS ? "has `top_rate` and `other_rate`"
+                                                                  : "takes all rows");
   if (params->sampling_method == GBT_SAMPLE_GOSS && params->top_rate + params->other_rate > 1.0)
     return gbt_fail_on(err, GBT_E_ARG, "other_rate",
                        "`top_rate` and `other_rate` add up to %.15g; at most 1 is possible",
@@ -185,9 +220,9 @@ static gbt_status check_sampling(const gbt_params *params, gbt_error *err) {
 
 gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) {
   for (int i = 0; i < N_PARAMS; i++) GBT_TRY(check_value(&infos[i], load(params, i), err));
+  GBT_TRY(check_owned(params, err));
   if (params->max_depth == 0 && params->max_leaves == 0)
-    return gbt_fail_on(err, GBT_E_ARG, "max_depth",
-                       "`max_depth` and `max_leaves` are both 0 (no limit); give a limit to at least one of them");
+    return gbt_fail_on(err, GBT_E_ARG, "max_depth", "`max_depth` and `max_leaves` are both 0: trees need one limit");
   if (params->sampling_method != GBT_SAMPLE_UNIFORM) GBT_TRY(check_sampling(params, err));
   return params->grow_policy == GBT_SYMMETRIC ? check_symmetric(params, err) : GBT_OK;
 }

@@ -45,8 +45,8 @@ gbt_status gbt_params_set(gbt_params *params, const char *name, double value, gb
 /* The value as double (enums: position); NaN for an unknown name. */
 double gbt_params_get(const gbt_params *params, const char *name);
 
-/* Ranges again (a struct may be filled by hand) and what must hold between parameters: depthwise growth needs
- * max_depth or max_leaves; lossguide as well; symmetric a max_depth of 1 to 16, and no drawing of features by node. */
+/* Ranges again (a struct may be filled by hand) and what must hold between parameters, which hosts do not check: a
+ * limit of trees; what symmetric trees and ways to draw rows exclude; parameters that need a setting of another one. */
 gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

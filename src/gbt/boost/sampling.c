@@ -16,7 +16,7 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
                        "chance; use `sampling_method = \"uniform\"`");
   if (spec->class_rate == NULL) return GBT_OK;
   if (method != GBT_SAMPLE_UNIFORM || spec->params.subsample < 1.0)
-    return gbt_fail_on(err, GBT_E_ARG, "subsample", "shares by class need `sampling_method = \"uniform\"`");
+    return gbt_fail_on(err, GBT_E_ARG, "subsample", "`subsample` by class needs `sampling_method = \"uniform\"`");
   return gbt_class_rates_check(&spec->objective, spec->class_rate, spec->n_class_rates, err);
 }
 

@@ -192,7 +192,7 @@ static void refusals(void) {
   p.top_rate = 0.8, p.other_rate = 0.3;
   CHECK_FAILS(gbt_params_check(&p, test_err), GBT_E_ARG, "add up to 1.1");
   p.other_rate = 0.1, p.subsample = 0.5;
-  CHECK_FAILS(gbt_params_check(&p, test_err), GBT_E_ARG, "`subsample` is for");
+  CHECK_FAILS(gbt_params_check(&p, test_err), GBT_E_ARG, "`subsample` must be 1 with `sampling_method = \"goss\"`");
   p.subsample = 1.0, p.num_parallel_tree = 2;
   CHECK_FAILS(gbt_params_check(&p, test_err), GBT_E_ARG, "parallel trees would have the same rows");
   p.num_parallel_tree = 1;
@@ -207,7 +207,7 @@ static void refusals(void) {
   CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_UNSUPPORTED, "ordered");
   spec.params.boosting = GBT_BOOSTING_PLAIN;
   spec.class_rate = rates, spec.n_class_rates = 2;
-  CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_ARG, "shares by class need `sampling_method");
+  CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_ARG, "`subsample` by class needs `sampling_method");
   spec.params.sampling_method = GBT_SAMPLE_UNIFORM;
   CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_UNSUPPORTED, "an objective for classes");
   spec.objective = made_objective(GBT_OBJ_LOGISTIC, 1, 1);

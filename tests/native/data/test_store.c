@@ -340,10 +340,12 @@ static void drawn_rows_are_gathered_as_room_allows(void) {
     job.spec.params.max_depth = i == 5 ? 10 : 6;
     job.spec.params.grad_bits = i == 2 ? GBT_GRAD_32 : GBT_GRAD_16;
     job.spec.params.sampling_method = method[(i + i / 3) % 3];
-    job.spec.params.subsample = share[i / 3];
-    job.spec.params.top_rate = 0.6 * share[i / 3];
-    job.spec.params.other_rate = 0.4 * share[i / 3];
-    if (job.spec.params.sampling_method == GBT_SAMPLE_GOSS) job.spec.params.subsample = 1.0;
+    if (job.spec.params.sampling_method == GBT_SAMPLE_GOSS) {
+      job.spec.params.top_rate = 0.6 * share[i / 3];
+      job.spec.params.other_rate = 0.4 * share[i / 3];
+    } else {
+      job.spec.params.subsample = share[i / 3];
+    }
     compare_stores(&job, &how, STORE_FILE, &n);
   }
   made_free(m);

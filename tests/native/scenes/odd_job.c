@@ -90,7 +90,7 @@ static void draw_ends(test_rng *rng, gbt_params *p) {
     break;
   case 3:
     p->subsample = 1e-6;
-    if (p->sampling_method != GBT_SAMPLE_MVS) p->sampling_method = GBT_SAMPLE_UNIFORM;
+    if (p->sampling_method != GBT_SAMPLE_MVS) job_sampling(p, GBT_SAMPLE_UNIFORM);
     break;
   case 4:
     p->colsample_bytree = p->colsample_bylevel = 1e-6;

@@ -52,6 +52,14 @@ static void draw_contest(test_rng *rng, random_job *r) {
   r->job.spec.first_use_penalty = r->first_use;
 }
 
+void job_sampling(gbt_params *p, int method) {
+  const gbt_params usual = gbt_params_default();
+  p->sampling_method = method;
+  if (method != GBT_SAMPLE_GOSS) p->top_rate = usual.top_rate, p->other_rate = usual.other_rate;
+  if (method != GBT_SAMPLE_MVS) p->mvs_reg = usual.mvs_reg;
+  if (method != GBT_SAMPLE_BAYESIAN) p->bagging_temperature = usual.bagging_temperature;
+}
+
 /* Rows by their gradients or their classes, in some of the jobs that allow it. */
 static void draw_rows(test_rng *rng, random_job *r) {
   gbt_trainer_spec *spec = &r->job.spec;
@@ -60,13 +68,13 @@ static void draw_rows(test_rng *rng, random_job *r) {
   const int method = (int)test_below(rng, 12);
   if (method >= 1 && method <= 3) {
     if (info->leaves == GBT_LEAVES_QUANTILE && method != GBT_SAMPLE_BAYESIAN) return;
-    p->sampling_method = method;
     p->num_parallel_tree = 1;
     if (method != GBT_SAMPLE_MVS) p->subsample = 1.0;
     p->top_rate = PICK(rng, 0.2, 0.0, 0.5);
     p->other_rate = PICK(rng, 0.1, 0.5, 0.05);
     p->mvs_reg = PICK(rng, -1.0, 0.0, 0.1, 10.0);
     p->bagging_temperature = PICK(rng, 1.0, 0.0, 0.3, 4.0);
+    job_sampling(p, method);
   }
   if (method != 4 || (info->labels != GBT_LABELS_BINARY && info->labels != GBT_LABELS_CLASS)) return;
   p->subsample = 1.0;
@@ -188,13 +196,13 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
 }
 
 void random_job_draw_evenly(random_job *r) {
-  r->job.spec.params.sampling_method = GBT_SAMPLE_UNIFORM;
+  job_sampling(&r->job.spec.params, GBT_SAMPLE_UNIFORM);
   r->job.spec.class_rate = NULL;
 }
 
 void random_job_order(random_job *r) {
   r->job.spec.params.boosting = GBT_BOOSTING_ORDERED;
-  r->job.spec.params.sampling_method = GBT_SAMPLE_UNIFORM;
+  job_sampling(&r->job.spec.params, GBT_SAMPLE_UNIFORM);
 }
 
 int random_job_share(random_job *r, uint64_t seed) {

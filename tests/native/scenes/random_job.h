@@ -13,6 +13,9 @@ typedef struct random_job {
   double *feature_weight, *first_use, *class_rate, *eta;
 } random_job;
 
+/* A way to draw rows; parameters of the other ways are at their defaults. */
+void job_sampling(gbt_params *p, int method);
+
 /* At most 256 + `rows` rows. */
 random_job random_job_make(uint64_t seed, int64_t rows);
 void random_job_free(random_job *r);

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "../../src/gbt/boost/stopper.h"
+#include "../../src/gbt/math/sampling.h"
 #include "../../src/gbt/params.h"
 
 static void table_is_sound(void) {
@@ -127,6 +128,35 @@ static void checks_see_hand_made_structs(void) {
   CHECK_EQ_TEXT(err.subject, "colsample_bynode");
 }
 
+/* Each of them at every choice of the parameter that it goes with. */
+static void parameters_of_one_choice_are_refused_with_others(void) {
+  static const struct {
+    const char *name, *of;
+    int choice, n_choices;
+    double value;
+  } cases[] = {
+    {"top_rate", "sampling_method", GBT_SAMPLE_GOSS, 4, 0.3},
+    {"other_rate", "sampling_method", GBT_SAMPLE_GOSS, 4, 0.3},
+    {"mvs_reg", "sampling_method", GBT_SAMPLE_MVS, 4, 1.0},
+    {"bagging_temperature", "sampling_method", GBT_SAMPLE_BAYESIAN, 4, 0.0},
+  };
+  gbt_error err;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int choice = 0; choice < cases[i].n_choices; choice++) {
+      gbt_params params = gbt_params_default();
+      CHECK_OK(gbt_params_set(&params, cases[i].of, choice, test_err));
+      CHECK_OK(gbt_params_check(&params, test_err));
+      CHECK_OK(gbt_params_set(&params, cases[i].name, cases[i].value, test_err));
+      if (choice == cases[i].choice) {
+        CHECK_OK(gbt_params_check(&params, test_err));
+        continue;
+      }
+      CHECK_EQ_I64(gbt_params_check(&params, &err), GBT_E_ARG);
+      CHECK_EQ_TEXT(err.subject, cases[i].name);
+      CHECK(strstr(err.msg, cases[i].of) != NULL);
+    }
+}
+
 /* The twin: look back over the whole series after every value. */
 static int naive_stop(const double *x, int64_t n, int64_t patience, double min_delta, int maximise, int64_t *best) {
   double top = NAN;
@@ -166,5 +196,6 @@ void suite_params(void) {
   RUN(ranges_hold);
   RUN(messages_help);
   RUN(checks_see_hand_made_structs);
+  RUN(parameters_of_one_choice_are_refused_with_others);
   RUN(stopper_stops_where_the_series_says);
 }

@@ -281,8 +281,7 @@ static void drawn_rows_are_gathered(void) {
     p->max_depth = 4;
     p->sampling_method = sampling[g / 3];
     p->subsample = sampling[g / 3] == GBT_SAMPLE_GOSS ? 1.0 : 0.2;
-    p->top_rate = 0.1;
-    p->other_rate = 0.1;
+    p->top_rate = sampling[g / 3] == GBT_SAMPLE_GOSS ? 0.1 : gbt_params_default().top_rate;
     trained *cpu = train(&job, &how);
     const store_kind before = stores_use(g % 2 ? STORE_FILE_2Z : STORE_MEMORY);
     for (size_t k = (size_t)g % 2; k < sizeof cases / sizeof *cases; k += 2) {
