@@ -7,13 +7,9 @@ explained_data <- function(model, data, parameter = "data") {
     stop_argument(sprintf("`%s` is missing; a model does not keep its training data, so give rows to look at",
                           parameter), parameter)
   }
-  if (chunked_rows(data)) {
-    stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
-  }
-  data <- bake_rows(model, data)$x
+  data <- rows_in_memory(model, data, parameter)
   baked <- is_baked(data)
   check_objects(data, model$feature_names)
-  check_newdata(data, model, parameter)
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (isS4(data) && methods::is(data, "Matrix")) return(sparse_by_columns(data, model))
   if (is.matrix(data)) {
@@ -31,6 +27,16 @@ explained_data <- function(model, data, parameter = "data") {
     if (is.object(v) && is_declaring(v)) without_declared(v) else v
   }), .row_names_info(data, 2L))
   if (baked) marked_baked(out) else out
+}
+
+# The rows, baked.
+rows_in_memory <- function(model, data, parameter) {
+  if (chunked_rows(data)) {
+    stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
+  }
+  data <- bake_rows(model, data)$x
+  check_newdata(data, model, parameter)
+  data
 }
 
 sparse_by_columns <- function(x, model) {
@@ -121,4 +127,38 @@ sampled_rows <- function(n, rows, seed, weight = NULL) {
   if (length(among)) return(among[given_or(sampled_rows(length(among), rows, seed), TRUE)])
   if (is.null(rows) || rows >= n) return(NULL)
   sort(order(.Call(C_gbt_row_draws, as.integer(n), seed))[seq_len(rows)])
+}
+
+# What explanations of rows work with, checked: list(model, x, n, weight, offset, exposure), of all rows.
+explain_request <- function(model, data, offset, exposure, weights = NULL) {
+  x <- explained_data(model, data)
+  model <- without_recipe(model)
+  n <- n_rows_of(x)
+  list(model = model, x = x, n = n, weight = check_rating_weights(weights, n),
+       offset = if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n),
+       exposure = exposure_values(model, x, exposure, n))
+}
+
+# How their predictions are asked for.
+explain_plan <- function(model, type, rounds, unseen, threads) {
+  list(type = check_predict_type(type, model), rounds = rounds,
+       unseen = match_choice(unseen, names(enums$unseen), "unseen"), threads = threads)
+}
+
+# Some of the rows of explain_request(), drawn by `seed` where there are more than `rows`: with `at`, their numbers, and
+# the seed that drew them or NULL.
+some_rows <- function(its, rows, seed, least = 1) {
+  if (!is.null(rows)) rows <- check_whole(rows, "rows", least)
+  if (!is.null(seed)) check_seed(seed)
+  its["seed"] <- list(if (!is.null(rows) && rows < its$n) drawn_seed(seed))
+  at <- if (!is.null(its$seed)) sampled_rows(its$n, rows, its$seed, its$weight)
+  its$at <- given_or(at, seq_len(its$n))
+  if (!is.null(at)) its[c("x", "label", "weight", "offset", "exposure")] <- rows_at(its, at)
+  its
+}
+
+# x, label, weight, offset and exposure of some rows.
+rows_at <- function(rows, at) {
+  list(x = subset_rows(rows$x, as.integer(at)), label = rows$label[at], weight = rows$weight[at],
+       offset = if (!is.null(rows$offset)) rows$offset[at, , drop = FALSE], exposure = rows$exposure[at])
 }

@@ -8,13 +8,11 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
                seed = drawn_seed(seed), threads = resolve_threads(threads))
   folded <- inherits(model, "gbt_cv")
   models <- if (folded) models_of_folds(model, "model") else list(model)
-  x <- explained_data(models[[1L]], data)
+  rows <- explain_request(models[[1L]], data, given_in_data("offset", data), given_in_data("exposure", data),
+                          given_in_data("weights", data))
   models <- lapply(models, without_recipe)
-  first <- models[[1L]]
-  weights <- given_in_data("weights", data)
-  offset <- given_in_data("offset", data)
-  exposure <- given_in_data("exposure", data)
-  n <- n_rows_of(x)
+  first <- rows$model
+  n <- rows$n
   if (folded && n != model$n_obs) {
     stop_data(sprintf("`data` has %s, but the cross-validation was of %.0f; give the same rows", counted(n, "row"),
                       model$n_obs), "data")
@@ -23,12 +21,10 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   if (folded && min(lengths(model$folds)) < 2L) {
     stop_data("a fold holds one row out, in which nothing can be permuted; use fewer folds", "data")
   }
-  rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_rating_weights(weights, n),
-               offset = if (!is.null(offset)) matrix(check_offset(offset, n, first$n_outputs), n),
-               exposure = exposure_values(first, x, exposure, n))
+  rows$label <- given_labels(first, data, y, n)
   if (folded) check_rows_of_cv(model, rows$label)
   plan$metric <- one_metric(metric, first, rows)
-  plan$groups <- permuted_groups(columns, first, x)
+  plan$groups <- permuted_groups(columns, first, rows$x)
   each <- lapply(seq_along(models), function(k) {
     held <- weighed_rows(rows, if (folded) model$folds[[k]])
     rounds <- check_rounds(trees, models[[k]])
@@ -78,11 +74,6 @@ weighed_rows <- function(rows, at = NULL) {
   weigh <- mask_of_weights(rows$weight)
   if (!is.null(weigh)) at <- if (is.null(at)) which(weigh) else at[weigh[at]]
   if (is.null(at)) rows else rows_at(rows, at)
-}
-
-rows_at <- function(rows, at) {
-  list(x = subset_rows(rows$x, as.integer(at)), label = rows$label[at], weight = rows$weight[at],
-       offset = if (!is.null(rows$offset)) rows$offset[at, , drop = FALSE], exposure = rows$exposure[at])
 }
 
 # How much worse the metric becomes: a matrix, a row for each group and a column for each repeat. Columns that no tree

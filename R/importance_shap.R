@@ -5,24 +5,13 @@ shap_arguments <- c("background", "rows", "offset", "unseen", "threads", "exposu
 
 shap_importance <- function(model, data, trees, background = NULL, rows = NULL, offset = NULL, unseen = "prior",
                             threads = NULL, exposure = NULL) {
-  its <- bake_rows(model, data)
-  n <- n_rows_of(explained_data(its$model, its$x))
-  if (n < 1) stop_data("`data` has no rows; give one at least", "data")
-  offset <- given_in_data("offset", data)
-  exposure <- given_in_data("exposure", data)
-  if (!chunked_rows(background)) background <- bake_rows(model, background)$x
+  x <- bake_rows(model, data)$x
+  if (n_rows_of(explained_data(model, x)) < 1) stop_data("`data` has no rows; give one at least", "data")
+  its <- shap_rows(model, if (inherits(x, "ArrowTabular")) as.data.frame(x) else x, background, rows,
+                   given_in_data("offset", data), given_in_data("exposure", data))
   model <- its$model
-  data <- its$x
-  if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
-  exposure <- exposure_values(model, data, exposure, n)
-  if (!is.null(rows) && (rows <- check_whole(rows, "rows", 1)) < n) {
-    taken <- drawn_rows(n, rows)
-    data <- data[taken, , drop = FALSE]
-    if (!is.null(offset)) offset <- matrix(check_offset(offset, n, model$n_outputs), n)[taken, , drop = FALSE]
-    exposure <- exposure[taken]
-  }
-  all <- predict.gbt(model, data, type = "contrib", trees = trees, offset = offset, unseen = unseen, threads = threads,
-                     background = background, exposure = exposure)
+  all <- predict.gbt(model, its$x, type = "contrib", trees = trees, offset = its$offset, unseen = unseen,
+                     threads = threads, background = its$background, exposure = its$exposure)
   size <- apply(abs(all), 2L, mean)[-dim(all)[2L]] # without the base
   ranked <- order(-size, seq_along(size))
   out <- list_frame(list(column = names(size)[ranked], importance = unname(size)[ranked]), length(ranked))

@@ -45,32 +45,17 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
   if (missing(model)) stop_argument("`model` is missing: gbt_interactions(model, data)", "model")
   check_model(model, "model")
   if (missing(data)) data <- NULL
-  x <- explained_data(model, data)
-  model <- without_recipe(model)
-  offset <- given_in_data("offset", data)
-  exposure <- given_in_data("exposure", data)
+  its <- explain_request(model, data, given_in_data("offset", data), given_in_data("exposure", data))
   top <- check_whole(top, "top", 0)
-  plan <- list(type = check_predict_type(match_choice(type, c("link", "response", "prob"), "type"), model),
-               rounds = check_rounds(trees, model), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
-               threads = threads)
-  n <- n_rows_of(x)
-  if (n < 2) stop_data("interactions need at least two rows", "data")
-  used <- columns_in_use(model, x, plan$rounds)
-  columns <- if (is.null(columns)) used else check_columns(columns, model, x)
-  offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
-  exposure <- exposure_values(model, x, exposure, n)
-  if (!is.null(rows)) rows <- check_whole(rows, "rows", 2)
-  if (!is.null(seed)) check_seed(seed)
-  seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
-  at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
-  if (!is.null(at)) {
-    x <- subset_rows(x, at)
-    offset <- offset[at, , drop = FALSE]
-    exposure <- exposure[at]
-  }
-  found <- interaction_parts(model, x, columns, used, top, plan, list(offset = offset, exposure = exposure))
+  plan <- explain_plan(its$model, match_choice(type, c("link", "response", "prob"), "type"),
+                       check_rounds(trees, model), unseen, threads)
+  if (its$n < 2) stop_data("interactions need at least two rows", "data")
+  used <- columns_in_use(its$model, its$x, plan$rounds)
+  columns <- if (is.null(columns)) used else check_columns(columns, its$model, its$x)
+  its <- some_rows(its, rows, seed, 2)
+  found <- interaction_parts(its$model, its$x, columns, used, top, plan, its)
   structure(interaction_table(found), class = c("gbt_interactions", "data.frame"), type = plan$type,
-            rows = n_rows_of(x), n_obs = n, seed = seed)
+            rows = length(its$at), n_obs = its$n, seed = its$seed)
 }
 
 # A list of what is left of columns and of pairs, list(column, other, h_squared, size), numbers by output; outputs:

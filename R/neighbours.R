@@ -59,11 +59,7 @@ cells_of_leaves <- 4e6 # of a matrix of leaves
 
 neighbour_rows <- function(model, data, parameter) {
   if (is.null(data)) stop_argument("`data` is missing: rows to look for neighbours in", "data")
-  if (chunked_rows(data)) {
-    stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
-  }
-  data <- bake_rows(model, data)$x
-  check_newdata(data, model, parameter)
+  data <- rows_in_memory(model, data, parameter)
   if (n_rows_of(data) == 0) stop_data("the data have no rows", parameter)
   data
 }

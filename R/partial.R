@@ -68,69 +68,52 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                         seed = NULL, threads = NULL, method = c("average", "recursion"), exposure = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_partial)))
   check_model(model, "model")
-  if (match_choice(method, c("average", "recursion"), "method") == "recursion") {
-    frame <- sys.nframe()
-    within <- environment()
-    its <- if (!missing(data)) data
-    is_given <- function(name) !is.null(given_in_data(name, its, within, frame))
-    of_rows <- c(ice = !missing(ice), weights = is_given("weights"), rows = !missing(rows),
-                 offset = is_given("offset"), exposure = is_given("exposure"),
-                 unseen = !missing(unseen), seed = !is.null(seed), threads = !is.null(threads))
+  method <- match_choice(method, c("average", "recursion"), "method")
+  if (missing(data)) data <- NULL
+  asked <- list(columns = if (!missing(columns)) columns, values = values, size = check_whole(size, "size", 2, 1e5),
+                grid = match_choice(grid, c("quantile", "even"), "grid"), rounds = check_rounds(trees, model),
+                centred = check_flag(centred, "centred"), ice = check_flag(ice, "ice"))
+  by_type <- !missing(type)
+  type <- match_choice(type, c("response", "link", "prob"), "type")
+  if (method == "recursion") {
+    of_rows <- c(ice = !missing(ice), weights = !is.null(given_in_data("weights", data)), rows = !missing(rows),
+                 offset = !is.null(given_in_data("offset", data)), unseen = !missing(unseen), seed = !is.null(seed),
+                 exposure = !is.null(given_in_data("exposure", data)), threads = !is.null(threads))
     if (any(of_rows)) {
       name <- names(of_rows)[of_rows][1L]
       stop_argument(sprintf("`%s` is for rows that are averaged; `method = \"recursion\"` goes through none", name),
                     name)
     }
-    if (!missing(type) && match_choice(type, c("response", "link", "prob"), "type") != "link") {
+    if (by_type && type != "link") {
       stop_unsupported("`method = \"recursion\"` averages raw scores: `type = \"link\"`", "type")
     }
-    return(partial_by_cover(model, if (!missing(data) && !is.null(data)) explained_data(model, data),
-                            if (!missing(columns)) columns, values, check_whole(size, "size", 2, 1e5),
-                            match_choice(grid, c("quantile", "even"), "grid"), check_rounds(trees, model),
-                            check_flag(centred, "centred")))
+    return(partial_by_cover(model, if (!is.null(data)) explained_data(model, data), asked))
   }
-  if (missing(data)) data <- NULL
-  x <- explained_data(model, data)
-  model <- without_recipe(model)
-  weights <- given_in_data("weights", data)
-  offset <- given_in_data("offset", data)
-  exposure <- given_in_data("exposure", data)
-  columns <- check_effect_columns(if (!missing(columns)) columns, columns_of_model(model, x))
-  type <- check_predict_type(match_choice(type, c("response", "link", "prob"), "type"), model)
-  plan <- list(type = type, rounds = check_rounds(trees, model),
-               unseen = match_choice(unseen, names(enums$unseen), "unseen"), threads = threads)
-  ice <- check_flag(ice, "ice")
-  centred <- check_flag(centred, "centred")
-  if (ice && length(columns) == 2L) {
+  its <- explain_request(model, data, given_in_data("offset", data), given_in_data("exposure", data),
+                         given_in_data("weights", data))
+  plan <- explain_plan(its$model, type, asked$rounds, unseen, threads)
+  partial_by_rows(its, plan, asked, rows, seed)
+}
+
+# its: of explain_request(); asked: columns, values, size, grid, centred, ice.
+partial_by_rows <- function(its, plan, asked, rows, seed) {
+  model <- its$model
+  columns <- check_effect_columns(asked$columns, columns_of_model(model, its$x))
+  if (asked$ice && length(columns) == 2L) {
     stop_unsupported("`ice = TRUE` is for one column; curves of two are surfaces", "ice")
   }
-  n <- n_rows_of(x)
-  if (n == 0) stop_data("the data have no rows to average over", "data")
+  if (its$n == 0) stop_data("the data have no rows to average over", "data")
   spread <- lapply(stats::setNames(nm = columns), function(name) {
-    values <- column_of(x, name)
+    values <- column_of(its$x, name)
     if (is.list(values) && !inherits(values, "POSIXlt")) encode_column(values, name) # raises
     spread_of(values)
   })
-  points <- partial_grid(x, columns, values, check_whole(size, "size", 2, 1e5),
-                         match_choice(grid, c("quantile", "even"), "grid"))
-  weight <- check_rating_weights(weights, n)
-  offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
-  exposure <- exposure_values(model, x, exposure, n)
-  if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
-  if (!is.null(seed)) check_seed(seed)
-  seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
-  at <- if (!is.null(seed)) sampled_rows(n, rows, seed, weight)
-  if (!is.null(at)) {
-    x <- subset_rows(x, at)
-    weight <- weight[at]
-    offset <- offset[at, , drop = FALSE]
-    exposure <- exposure[at]
-  }
-  found <- partial_values(model, x, points, plan, weight, list(offset = offset, exposure = exposure), ice, centred)
-  numbers <- if (is.null(at)) seq_len(n) else at
+  points <- partial_grid(its$x, columns, asked)
+  its <- some_rows(its, rows, seed)
+  found <- partial_values(model, its$x, points, plan, its$weight, its, asked$ice, asked$centred)
   structure(class = "gbt_partial", list(
-    columns = columns, effects = effect_frame(points, found), ice = if (ice) ice_frame(points, found, numbers),
-    type = type, centred = centred, spread = spread, rows = length(numbers), n_obs = n, seed = seed
+    columns = columns, effects = effect_frame(points, found), ice = if (asked$ice) ice_frame(points, found, its$at),
+    type = plan$type, centred = asked$centred, spread = spread, rows = length(its$at), n_obs = its$n, seed = its$seed
   ))
 }
 
@@ -180,12 +163,12 @@ even_grid <- function(v, number, size) {
 }
 
 # The points as a data frame of the columns: all combinations.
-partial_grid <- function(x, columns, values, size, grid) {
-  if (!is.null(values)) values <- check_grid_values(values, columns)
+partial_grid <- function(x, columns, asked) {
+  values <- if (!is.null(asked$values)) check_grid_values(asked$values, columns)
   each <- lapply(stats::setNames(nm = columns), function(name) {
     own <- column_of(x, name)
     if (inherits(own, "POSIXlt")) own <- as.POSIXct(own)
-    if (is.null(values)) grid_of(own, size, grid, name) else as_grid(values[[name]], own, name)
+    if (is.null(values)) grid_of(own, asked$size, asked$grid, name) else as_grid(values[[name]], own, name)
   })
   n <- lengths(each)
   if (prod(as.double(n)) > 1e6) {

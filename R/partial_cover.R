@@ -1,16 +1,16 @@
 # Partial dependence by the covers of a model's trees, without going through rows: gbt_partial(method = "recursion").
 
-# type: "link"; the rest as in gbt_partial(). x: NULL, or data that the grid is taken from.
-partial_by_cover <- function(model, x, columns, values, size, grid, rounds, centred) {
+# type: "link"; asked: see partial_by_rows(). x: NULL, or data that the grid is taken from.
+partial_by_cover <- function(model, x, asked) {
   if (!is.null(model$terms$features)) {
     stop_unsupported(paste("`method = \"recursion\"` is not for models of a formula that computes its features, such",
                            "as log(a): give `data` and leave `method` out"), "method")
   }
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   info$levels <- .Call(C_gbt_model_levels, model$state, model$cache)
-  columns <- check_effect_columns(columns, info$names)
+  columns <- check_effect_columns(asked$columns, info$names)
   at <- match(columns, info$names)
-  used <- keep_rounds(model, rounds)
+  used <- keep_rounds(model, asked$rounds)
   nodes <- .Call(C_gbt_model_nodes, used$state, used$cache)
   made <- unique(nodes$feature[!is.na(nodes$left)]) + 1L
   made <- made[info$column[made] == 0L & vapply(info$columns[made], function(c) any(c %in% at), NA)]
@@ -27,13 +27,13 @@ partial_by_cover <- function(model, x, columns, values, size, grid, rounds, cent
   } else {
     spread <- lapply(stats::setNames(nm = columns), function(name) spread_of(column_of(x, name)))
   }
-  points <- partial_grid(x, columns, values, size, grid)
+  points <- partial_grid(x, columns, asked)
   sides <- lapply(seq_along(at), function(i) point_sides(points[[i]], nodes, info, at[i]))
   estimate <- cover_means(nodes, info, sides, .row_names_info(points, 2L))
-  if (centred) estimate <- estimate - rep(estimate[1L, ], each = nrow(estimate))
+  if (asked$centred) estimate <- estimate - rep(estimate[1L, ], each = nrow(estimate))
   found <- list(estimate = estimate, outputs = if (ncol(estimate) > 1L) output_labels(model))
   structure(class = "gbt_partial", list(
-    columns = columns, effects = effect_frame(points, found), ice = NULL, type = "link", centred = centred,
+    columns = columns, effects = effect_frame(points, found), ice = NULL, type = "link", centred = asked$centred,
     spread = spread, rows = NULL, n_obs = model$n_obs, seed = NULL, method = "recursion"
   ))
 }

@@ -135,46 +135,50 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
     stop_argument(paste("`newdata` must be a data frame or a matrix here; predict(type = \"contrib\", output = ) takes",
                         "sources of rows"), "newdata")
   }
-  if (!chunked_rows(background)) background <- bake_rows(model, background)$x
-  its <- bake_rows(model, newdata)
+  its <- shap_rows(model, newdata, background, rows, offset, exposure)
   model <- its$model
-  newdata <- its$x
-  check_newdata(newdata, model)
-  check_objects(newdata, model$feature_names)
-  if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
-  n <- n_rows_of(newdata)
-  if (n == 0) stop_data("`newdata` has no rows to explain")
-  exposure <- exposure_values(model, newdata, exposure, n)
-  taken <- seq_len(n)
-  if (!is.null(rows) && rows < n) {
-    taken <- drawn_rows(n, rows)
-    newdata <- newdata[taken, , drop = FALSE]
-    if (!is.null(offset)) offset <- if (is.matrix(offset)) offset[taken, , drop = FALSE] else offset[taken]
-    exposure <- exposure[taken]
-  }
-  ask <- function(type) {
-    predict(model, newdata, type = type, trees = trees, offset = offset, unseen = unseen, threads = threads,
-            background = background, device = device, exposure = exposure)
+  ask <- function(type, x = its$x, offset = its$offset, exposure = its$exposure) {
+    predict(model, x, type = type, trees = trees, offset = offset, unseen = unseen, threads = threads,
+            background = its$background, device = device, exposure = exposure)
   }
   all <- ask("contrib")
   columns <- seq_len(dim(all)[2L] - 1L)
   several <- length(dim(all)) == 3L
   pairs <- if (interaction) ask("interaction")
   none <- if (is.null(offset) && is.null(exposure) && !model$has_offset) all else {
-    suppressWarnings(predict(model, newdata[seq_len(min(1L, nrow(newdata))), , drop = FALSE], type = "contrib",
-                             trees = trees, unseen = unseen, threads = threads, background = background,
-                             device = device))
+    suppressWarnings(ask("contrib", its$x[seq_len(min(1L, nrow(its$x))), , drop = FALSE], NULL, NULL))
   }
   # The base of a row has its offset in it; that of an argument is left out of `none`, that of a formula here.
-  own <- offset_in(model, newdata)[1L]
+  own <- offset_in(model, its$x)[1L]
   base <- if (several) none[1L, length(columns) + 1L, ] else unname(none[1L, length(columns) + 1L])
   if (!is.null(own)) base <- base - own
   structure(list(
     values = if (several) all[, columns, , drop = FALSE] else all[, columns, drop = FALSE],
-    base = base, data = shown_columns(newdata, model), outputs = output_labels(model),
+    base = base, data = shown_columns(its$x, model), outputs = output_labels(model),
     interaction = if (several) pairs[, columns, columns, , drop = FALSE] else pairs[, columns, columns, drop = FALSE],
-    rows = taken
+    rows = its$taken
   ), class = "gbt_shap")
+}
+
+# The rows to explain, `rows` of them (NULL: all), baked: list(model, x, background, offset, exposure, taken).
+shap_rows <- function(model, x, background, rows, offset, exposure) {
+  if (!chunked_rows(background)) background <- bake_rows(model, background)$x
+  its <- bake_rows(model, x)
+  check_newdata(its$x, its$model)
+  check_objects(its$x, model$feature_names)
+  if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
+  n <- n_rows_of(its$x)
+  if (n == 0) stop_data("`newdata` has no rows to explain")
+  its$background <- background
+  its$taken <- seq_len(n)
+  its$offset <- offset
+  its$exposure <- exposure_values(its$model, its$x, exposure, n)
+  if (is.null(rows) || rows >= n) return(its)
+  its$taken <- drawn_rows(n, rows)
+  its$x <- its$x[its$taken, , drop = FALSE]
+  if (!is.null(offset)) its$offset <- matrix(check_offset(offset, n, model$n_outputs), n)[its$taken, , drop = FALSE]
+  its$exposure <- its$exposure[its$taken]
+  its
 }
 
 # So many of n rows, ascending: those of an even grid with a jump, without R's random numbers.
