@@ -4,7 +4,10 @@ extern "C" {
 #include "peek.h"
 }
 
-void peek_step_by_step(gbt_backend *self) { ((cu_backend *)self)->graph.step_by_step = 1; }
+void peek_step_by_step(gbt_backend *self) {
+  cu_hooks *hooks = &((cu_backend *)self)->hooks;
+  hooks->no_small = hooks->no_recording = 1;
+}
 
 const void *peek_histograms(const gbt_backend *self, int32_t tree, size_t *bytes) {
   const cu_view *v = &((const cu_backend *)self)->view;

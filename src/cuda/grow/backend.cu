@@ -55,16 +55,17 @@ static void destroy(gbt_backend *self) {
  * grow. */
 static cu_code_room room_of(const cu_backend *be, int32_t s) {
   enum { SHARES = 8 };
-  const cu_places *places = &be->bounds.places;
+  const cu_hooks *hooks = &be->hooks;
   const cu_dataset *data = &be->data[s];
   const uint64_t bytes = cu_code_bytes(data), ring = cu_ring_room(data->from);
   const uint64_t left = cu_free_bytes(&be->device.memory) / (uint64_t)be->n_backends;
   cu_code_room room = {left > ring ? (left - ring) / SHARES * (SHARES - 1) : 0, cu_host_room(data->from)};
-  const uint64_t on_device = bytes * (uint64_t)places->percent_device / 100;
-  const uint64_t on_host = bytes * (uint64_t)places->percent_host / 100;
-  if (places->percent_device < 100 && on_device < room.device) room.device = on_device;
-  if (places->percent_host < 100 && on_host < room.host) room.host = on_host;
-  if (s == 0 && places->codes == CU_TRAIN_CODES) room.device = CU_ALL_ROWS;
+  const uint64_t on_device = bytes * (uint64_t)(100 - hooks->less_device) / 100;
+  const uint64_t on_host = bytes * (uint64_t)(100 - hooks->less_host) / 100;
+  GBT_ASSERT(hooks->less_device >= 0 && hooks->less_device <= 100 && hooks->less_host >= 0 && hooks->less_host <= 100);
+  if (hooks->less_device > 0 && on_device < room.device) room.device = on_device;
+  if (hooks->less_host > 0 && on_host < room.host) room.host = on_host;
+  if (s == 0 && be->bounds.codes == CU_TRAIN_CODES) room.device = CU_ALL_ROWS;
   return room;
 }
 
@@ -78,7 +79,7 @@ static gbt_status open_apart(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spe
     be->base.host_bytes += be->data[s].host_bytes;
     be->bounds.by_hand |= be->data[s].stream_end > 0;
   }
-  if (be->bounds.places.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_open(be, err));
+  if (be->bounds.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_open(be, err));
   be->bounds.by_hand |= be->gather.offered;
   return GBT_OK;
 }
@@ -87,7 +88,7 @@ static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err));
   be->n_valid = spec->n_valid;
   const cu_dataset_spec data_spec = cu_dataset_spec_of(be);
-  if (be->bounds.places.codes == CU_ALL_CODES) {
+  if (be->bounds.codes == CU_ALL_CODES) {
     for (int32_t s = 0; s <= spec->n_valid; s++)
       GBT_TRY(cu_dataset_make(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
   } else {
@@ -374,7 +375,7 @@ static gbt_backend_ops make_ops() {
 static const gbt_backend_ops cu_ops = make_ops();
 
 static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
-                             cu_places places, cu_backend **out, gbt_error *err) {
+                             cu_resides codes, const cu_hooks *hooks, cu_backend **out, gbt_error *err) {
   cu_backend *be = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cu_ops;
@@ -386,8 +387,8 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;
-  be->bounds.places = places;
-  be->graph.most_nodes = CU_MOST_NODES;
+  be->bounds.codes = codes;
+  if (hooks) be->hooks = *hooks;
   be->cuts = spec->data[0]->cuts;
   be->layout = gbt_pages_layout(spec->data[0]->pages);
   be->n_features = be->cuts->n_features;
@@ -417,13 +418,13 @@ static int give_up_residents(const gbt_backend_spec *spec, int32_t device) {
 
 /* When memory does not allow as many trees at once as were planned: without codes that were left there, then with fewer
  * trees. */
-gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_places places,
-                        gbt_backend **out, gbt_error *err) {
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes,
+                        const cu_hooks *hooks, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_E_MEM;
   *out = NULL;
   for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0;) {
     cu_backend *be = NULL;
-    status = open_batch(ctx, device, spec, most, places, &be, err);
+    status = open_batch(ctx, device, spec, most, codes, hooks, &be, err);
     if (status == GBT_OK) {
       *out = &be->base;
       return GBT_OK;
@@ -441,10 +442,9 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
   gbt_status status = GBT_E_MEM;
   *out = NULL;
   for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++) {
-    const cu_places places = {(cu_resides)codes, 100, 100, 100};
     if (codes == CU_TRAIN_CODES && spec->n_valid == 0) continue;
     if (codes == CU_DRAWN_CODES && !cu_draws_rows(spec)) continue;
-    status = cu_open_with(ctx, device, spec, places, out, err);
+    status = cu_open_with(ctx, device, spec, (cu_resides)codes, NULL, out, err);
   }
   return status;
 }

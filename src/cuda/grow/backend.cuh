@@ -55,11 +55,16 @@ enum cu_resides {
   CU_N_CODES
 };
 
-/* And, for tests, what other codes may take at most where there is more room: percent of a data set's codes, there and
- * on the host; percent of the rows that have room to be gathered. */
-struct cu_places {
-  cu_resides codes;
-  int percent_device, percent_host, percent_gathered;
+/* What tests and benchmarks switch, and nothing else does: all 0 in a training. The first three are known when the
+ * backend opens (cu_open_with), the others may be set between trees. */
+struct cu_hooks {
+  /* Percent of what codes and gathered rows may take where there is room for it: so much they do without. */
+  int less_device;   /* of a data set's codes, on the device */
+  int less_host;     /* of a data set's codes, in page-locked memory of the host */
+  int less_gathered; /* of the rows that have room to be gathered */
+  int no_small;      /* trees of small data grow step by step, too, not in one kernel */
+  int no_recording;  /* launches are issued one by one, so that a test may look into a tree between them */
+  size_t most_nodes; /* of all recordings; 0: CU_MOST_NODES */
 };
 
 /* How large everything must be, and how many steps go by: sizes.cu. */
@@ -70,7 +75,7 @@ struct cu_bounds {
   int keeps;           /* histograms of all nodes have room: siblings by subtraction */
   int64_t max_steps;   /* of a tree, when the host does not look */
   int64_t batch_limit; /* trees of a batch at most, for want of memory */
-  cu_places places;      /* for want of memory, too */
+  cu_resides codes;    /* for want of memory, too */
   int by_hand;           /* the host takes part in steps, which cannot be recorded */
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
 };
@@ -158,7 +163,7 @@ struct cu_added {
  * the host looks at the trees, behind a choice: CU_BEGIN has the roots and the first steps, CU_MORE as many steps, from
  * the partition on, CU_END the leaves. */
 enum cu_part { CU_BEGIN = 0, CU_MORE, CU_END, CU_PARTS };
-enum : size_t { CU_MOST_NODES = 8192 };
+enum : size_t { CU_MOST_NODES = 8192 }; /* of all recordings; batches that need more are not recorded */
 enum cu_recorded { CU_NEVER_GROWN = 0, CU_GROWN_ONCE, CU_TRIED };
 struct cu_recording {
   cudaGraphExec_t exec[CU_PARTS]; /* NULL: none yet, or (CU_TRIED) it could not be made, or there is no such part */
@@ -169,9 +174,8 @@ struct cu_recording {
 /* How steps are issued: graph.cu. */
 struct cu_graph {
   cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, and whether their gradients stand there */
-  size_t n_nodes, most_nodes; /* launches and copies of all recordings; batches that need more are not recorded */
+  size_t n_nodes;             /* launches and copies of all recordings */
   cu_recording *replays;      /* what the batch is grown by; NULL: it is issued step by step */
-  int step_by_step;           /* nothing is recorded, so that tests may look into a tree */
 };
 
 /* Scratch of ranking.cu. */
@@ -212,6 +216,7 @@ struct cu_backend {
   cu_device device;
   cu_dataset *data; /* 1 + n_valid */
   cu_view view;
+  cu_hooks hooks;
   cu_bounds bounds;
   cu_set_feats set_feats;
   cu_draw draw;
@@ -227,7 +232,7 @@ struct cu_backend {
   cu_layer *layer;                 /* NULL unless trees are symmetric */
   cu_small *small;                 /* NULL unless the data are small */
   cu_refit *refit;                 /* NULL until trees are fitted once more */
-  int takes_steps;                 /* though they are: a launch was refused, or a test asks for it */
+  int takes_steps;                 /* though they are: a launch was refused, or trees are fitted once more */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
   cu_array<gbt_handicap> handicaps;
@@ -244,9 +249,9 @@ static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
   return spec;
 }
 
-/* Tests that look into a tree while it grows want its steps, too. */
+/* Whether one kernel grows a tree. */
 static inline int cu_takes_small(const cu_backend *be) {
-  return be->small && !be->takes_steps && !be->graph.step_by_step;
+  return be->small && !be->takes_steps && !be->hooks.no_small;
 }
 /* And the host has nothing to tell the device but by arguments: such batches are neither copied for nor recorded. */
 static inline int cu_is_told(const cu_backend *be) { return cu_takes_small(be) && be->grad.told; }

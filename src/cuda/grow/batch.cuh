@@ -3,9 +3,10 @@
 
 #include "backend.cuh"
 
-/* Opens the backend on a device; see backend.h. With codes in these places: cu_open tries one after the other. */
-gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_places places,
-                        gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
+/* Opens the backend on a device; see backend.h. With codes in these places: cu_open tries one after the other.
+ * hooks: of tests; NULL: none. */
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes,
+                        const cu_hooks *hooks, gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 

@@ -16,8 +16,10 @@ enum : size_t { NODE_BYTES = 4096 };
 
 /* Counted as device memory before it is taken. */
 static int instantiate(cu_backend *be, cu_recording *r, cu_part part, cudaGraph_t graph) {
+  const size_t most = be->hooks.most_nodes > 0 ? be->hooks.most_nodes : (size_t)CU_MOST_NODES;
   size_t n = 0;
-  if (cudaGraphGetNodes(graph, NULL, &n) != cudaSuccess || n > be->graph.most_nodes - be->graph.n_nodes) return 0;
+  GBT_ASSERT(be->graph.n_nodes <= most);
+  if (cudaGraphGetNodes(graph, NULL, &n) != cudaSuccess || n > most - be->graph.n_nodes) return 0;
   if (!cu_count(&be->device.memory, n * NODE_BYTES)) return 0;
   if (cudaGraphInstantiate(&r->exec[part], graph, 0) != cudaSuccess) {
     r->exec[part] = NULL;
@@ -77,7 +79,7 @@ void cu_replay_part(cu_backend *be, cu_part part) {
 /* The first batch is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
 void cu_replay(gbt_ctx *ctx, cu_backend *be) {
   be->graph.replays = NULL;
-  if (be->graph.step_by_step || be->bounds.by_hand || cu_is_told(be)) return;
+  if (be->hooks.no_recording || be->bounds.by_hand || cu_is_told(be)) return;
   GBT_ASSERT(be->view.n_trees >= 1 && be->view.n_trees <= GBT_MOST_TREES);
   cu_recording *r = &be->graph.recording[be->view.n_trees][cu_are_fixed(be)];
   if (r->state == CU_GROWN_ONCE) record(ctx, be, r);

@@ -184,8 +184,8 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   plan_blocks(be);
   plan_feat_runs(be);
   if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_layer_open(be, err));
-  be->view.by_sides = be->bounds.places.codes >= CU_DRAWN_CODES;
-  if (be->bounds.places.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_plan(be, err));
+  be->view.by_sides = be->bounds.codes >= CU_DRAWN_CODES;
+  if (be->bounds.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_plan(be, err));
   plan_batch(be);
   GBT_ASSERT(be->view.max_step >= 1 && be->view.max_nodes >= 3 && be->view.max_hists >= 2 && be->view.max_words >= 1);
   GBT_ASSERT(be->view.hist_rows % 256u == 0 && be->view.split_rows % 256u == 0 && be->view.leaf_rows % 256u == 0);

@@ -66,7 +66,7 @@ static int64_t most_drawn(const cu_backend *be) {
 
 gbt_status cu_gather_plan(cu_backend *be, gbt_error *err) {
   const cu_dataset_spec spec = cu_dataset_spec_of(be);
-  const int64_t most = most_drawn(be) * be->bounds.places.percent_gathered / 100;
+  const int64_t most = most_drawn(be) * (100 - be->hooks.less_gathered) / 100;
   cu_gathered *g = &be->gather;
   GBT_TRY(cu_plan_make(&be->mem, &spec, be->layout, most, 1, &g->plan, err));
   be->view.gather_rows = (uint64_t)most;

@@ -14,7 +14,11 @@ extern "C" void suite_cuda_codes(void);
 
 /* Where the codes are to stand when a test says so; where they stood in the training that was opened last, and how many
  * of its data sets had rows on the device, on the host, and in neither; how many batches grew of gathered rows. */
-static cu_places asked;
+struct placed {
+  cu_resides codes;
+  cu_hooks hooks;
+};
+static placed asked;
 static cu_resides taken;
 static uint64_t on_host;
 static int n_device, n_host, n_streamed;
@@ -40,7 +44,7 @@ static void good_places(const cu_dataset *data) {
 
 static void look_at(const gbt_backend *opened) {
   const cu_backend *be = (const cu_backend *)opened;
-  taken = be->bounds.places.codes;
+  taken = be->bounds.codes;
   on_host = opened->host_bytes;
   last = be;
   n_device = n_host = n_streamed = 0;
@@ -52,7 +56,7 @@ static void look_at(const gbt_backend *opened) {
 
 static gbt_status open_asked(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                              gbt_error *err) {
-  GBT_TRY(cu_open_with(ctx, device, spec, asked, out, err));
+  GBT_TRY(cu_open_with(ctx, device, spec, asked.codes, &asked.hooks, out, err));
   look_at(*out);
   return GBT_OK;
 }
@@ -64,14 +68,23 @@ static gbt_status open_any(gbt_ctx *ctx, int32_t device, const gbt_backend_spec 
   return GBT_OK;
 }
 
-/* Shares of the codes on the device, on the host, of the rows that may be gathered; the rest is streamed. */
-static const cu_places everywhere[] = {
-    {CU_ALL_CODES, 100, 100, 100}, {CU_TRAIN_CODES, 0, 100, 100}, {CU_TRAIN_CODES, 40, 30, 100},
-    {CU_SOME_CODES, 100, 0, 100},  {CU_SOME_CODES, 0, 100, 100},  {CU_SOME_CODES, 1, 100, 100},
-    {CU_SOME_CODES, 50, 100, 100}, {CU_SOME_CODES, 0, 0, 100},    {CU_SOME_CODES, 1, 0, 100},
-    {CU_SOME_CODES, 50, 0, 100},   {CU_SOME_CODES, 30, 30, 100},  {CU_SOME_CODES, 0, 60, 100},
-    {CU_DRAWN_CODES, 0, 100, 100}, {CU_DRAWN_CODES, 0, 0, 100},   {CU_DRAWN_CODES, 40, 40, 100},
-    {CU_DRAWN_CODES, 30, 30, 0},   {CU_DRAWN_CODES, 60, 0, 20}};
+/* Percent of the codes on the device, on the host, of the rows that may be gathered; the rest is streamed. */
+static placed at(cu_resides codes, int device, int host, int gathered) {
+  placed to = placed();
+  to.codes = codes;
+  to.hooks.less_device = 100 - device;
+  to.hooks.less_host = 100 - host;
+  to.hooks.less_gathered = 100 - gathered;
+  return to;
+}
+
+static const placed everywhere[] = {
+    at(CU_ALL_CODES, 100, 100, 100), at(CU_TRAIN_CODES, 0, 100, 100), at(CU_TRAIN_CODES, 40, 30, 100),
+    at(CU_SOME_CODES, 100, 0, 100),  at(CU_SOME_CODES, 0, 100, 100),  at(CU_SOME_CODES, 1, 100, 100),
+    at(CU_SOME_CODES, 50, 100, 100), at(CU_SOME_CODES, 0, 0, 100),    at(CU_SOME_CODES, 1, 0, 100),
+    at(CU_SOME_CODES, 50, 0, 100),   at(CU_SOME_CODES, 30, 30, 100),  at(CU_SOME_CODES, 0, 60, 100),
+    at(CU_DRAWN_CODES, 0, 100, 100), at(CU_DRAWN_CODES, 0, 0, 100),   at(CU_DRAWN_CODES, 40, 40, 100),
+    at(CU_DRAWN_CODES, 30, 30, 0),   at(CU_DRAWN_CODES, 60, 0, 20)};
 enum { N_PLACES = sizeof everywhere / sizeof *everywhere };
 
 /* Random trainings of all kinds: growth, sampling, masks, sparse columns, bundles, sets, validation sets. Every one
@@ -87,8 +100,8 @@ static void places_of_random_jobs(uint64_t first, uint64_t each, store_kind stor
       trained *cuda = train_through(open_asked, &r.job, &r.how);
       if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) {
         random_job_tell(&r, seed);
-        test_note("places %d: %d, %d, %d", (int)asked.codes, asked.percent_device, asked.percent_host,
-                  asked.percent_gathered);
+        test_note("places %d: %d, %d, %d", (int)asked.codes, 100 - asked.hooks.less_device, 100 - asked.hooks.less_host,
+                  100 - asked.hooks.less_gathered);
       }
       seen[0] += n_device > 0;
       seen[1] += n_host > 0;
@@ -193,7 +206,7 @@ static io_kind fault = IO_FINE;
 static int64_t fault_at, n_reads, n_gathered;
 
 /* Trains through open_asked with the codes there; how it ended. */
-static gbt_status train_there(train_job *job, cu_places places, const trained *cpu, int *opened, gbt_error *err) {
+static gbt_status train_there(train_job *job, placed places, const trained *cpu, int *opened, gbt_error *err) {
   gbt_ctx ctx;
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;
@@ -245,8 +258,8 @@ static void budgets_of_files_are_kept(void) {
     const store_kind before = stores_use(STORE_FILE);
     for (size_t k = 4; k < N_PLACES; k += 3 + (size_t)i) { /* first all codes on the host */
       CHECK(train_there(&job, everywhere[k], cpu, &opened, &err) == GBT_OK);
-      const int all = everywhere[k].codes == CU_SOME_CODES && everywhere[k].percent_device == 0 &&
-                      everywhere[k].percent_host == 100;
+      const int all = everywhere[k].codes == CU_SOME_CODES && everywhere[k].hooks.less_device == 100 &&
+                      everywhere[k].hooks.less_host == 0;
       CHECK(on_host <= cases[i].budget);
       if (all) CHECK((n_streamed == 0) == cases[i].fits && (on_host > 0) == (cases[i].budget > 0));
     }
@@ -260,10 +273,11 @@ static void budgets_of_files_are_kept(void) {
  * are few, each way to grow and each way to draw once (0, 5, 7), in memory and in files. */
 static void drawn_rows_are_gathered(void) {
   static const struct {
-    cu_places places;
+    placed places;
     int gathers;
-  } cases[] = {{{CU_DRAWN_CODES, 0, 100, 100}, 1}, {{CU_DRAWN_CODES, 0, 0, 100}, 1}, {{CU_DRAWN_CODES, 50, 25, 100}, 1},
-               {{CU_DRAWN_CODES, 100, 0, 100}, 0}, {{CU_DRAWN_CODES, 20, 20, 30}, 0}, {{CU_SOME_CODES, 0, 0, 100}, 0}};
+  } cases[] = {{at(CU_DRAWN_CODES, 0, 100, 100), 1},  {at(CU_DRAWN_CODES, 0, 0, 100), 1},
+               {at(CU_DRAWN_CODES, 50, 25, 100), 1},  {at(CU_DRAWN_CODES, 100, 0, 100), 0},
+               {at(CU_DRAWN_CODES, 20, 20, 30), 0},   {at(CU_SOME_CODES, 0, 0, 100), 0}};
   static const gbt_policy_kind growth[] = {GBT_DEPTHWISE, GBT_LOSSGUIDE, GBT_SYMMETRIC};
   static const gbt_sampling sampling[] = {GBT_SAMPLE_UNIFORM, GBT_SAMPLE_GOSS, GBT_SAMPLE_MVS};
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
@@ -297,8 +311,8 @@ static void drawn_rows_are_gathered(void) {
 /* Numbers of rows around what extents, bits of sides, pieces and blocks are counted by. */
 static void sizes_do_not_show(void) {
   static const int sizes[] = {2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1025, 2049};
-  static const cu_places places[] = {
-      {CU_DRAWN_CODES, 30, 30, 100}, {CU_SOME_CODES, 30, 30, 100}, {CU_SOME_CODES, 0, 0, 100}};
+  static const placed places[] = {
+      at(CU_DRAWN_CODES, 30, 30, 100), at(CU_SOME_CODES, 30, 30, 100), at(CU_SOME_CODES, 0, 0, 100)};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLED};
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -330,7 +344,7 @@ static void failing_reads_are_told(void) {
   made *data = made_new(7, 4000, 12, kinds);
   made_response(data, GBT_OBJ_LOGISTIC, 1, 7);
   train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 3);
-  const cu_places nowhere = {CU_SOME_CODES, 0, 0, 100};
+  const placed nowhere = at(CU_SOME_CODES, 0, 0, 100);
   const store_kind before = stores_use(STORE_FILE_2);
   gbt_error err;
   int opened, n_later = 0;

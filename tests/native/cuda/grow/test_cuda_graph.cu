@@ -83,7 +83,7 @@ static gbt_status open_watched(gbt_ctx *ctx, int32_t device, const gbt_backend_s
                                gbt_error *err) {
   GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
   cu_backend *be = (cu_backend *)*out;
-  if (most_nodes > 0) be->graph.most_nodes = most_nodes;
+  be->hooks.most_nodes = most_nodes;
   watched = *be->base.ops;
   real_begin = watched.begin_trees;
   watched.begin_trees = begin_watched;

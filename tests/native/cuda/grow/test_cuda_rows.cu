@@ -77,7 +77,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
        CHECK_OK(gbt_forest_new(&p->ctx.mem, p->rules->n_features, be.objective.n_outputs, 1, &p->forest, test_err));
   ok = ok && CHECK_OK(gbt_cpu_open(&p->ctx, &be, &p->cpu, test_err));
   if (!ok || !CHECK_OK(cu_open(&p->ctx, 0, &be, &p->cuda, test_err))) return 0;
-  cuda_of(p)->graph.step_by_step = 1;
+  cuda_of(p)->hooks.no_small = cuda_of(p)->hooks.no_recording = 1;
   return 1;
 }
 

@@ -1,5 +1,5 @@
 /* Scores are added to window by window (src/cuda/grow/leaves/scores.cu), which large data alone have: here all have. */
-#include "../../src/cuda/grow/small/small.cuh"
+#include "../../src/cuda/grow/backend.cuh"
 
 extern "C" {
 #include "random_job.h"
@@ -14,7 +14,7 @@ static gbt_status open_windows(gbt_ctx *ctx, int32_t device, const gbt_backend_s
                                gbt_error *err) {
   GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
   cu_backend *be = (cu_backend *)*out;
-  cu_small_close(be); /* which adds to scores by itself */
+  be->hooks.no_small = 1; /* that kernel adds to scores by itself */
   be->view.score_windows = 1;
   return GBT_OK;
 }
