@@ -5,18 +5,9 @@
 #include "../../src/gbt/objective/response.h"
 
 #include "fault.h"
-#include "forests.h"
 #include "made.h"
 #include "naive_predict.h"
-
-typedef struct scene {
-  gbt_schema *schema;
-  gbt_forest *forest;
-  gbt_forest_view view;
-  made_table *table;
-  gbt_binding *binding;
-  gbt_ctx ctx;
-} scene;
+#include "predict_scene.h"
 
 static int scene_open(scene *s, test_rng *rng, int32_t n_features, int32_t levels, const forest_spec *spec,
                       int64_t n_rows) {
@@ -29,14 +20,6 @@ static int scene_open(scene *s, test_rng *rng, int32_t n_features, int32_t level
   if (!CHECK_OK(gbt_ctx_open(&s->ctx, mem, 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
   gbt_unseen unseen = test_below(rng, 2) ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
   return CHECK_OK(gbt_binding_new(&s->ctx, &s->table->table, s->schema, unseen, &s->binding, test_err));
-}
-
-static void scene_close(scene *s) {
-  gbt_binding_free(s->binding);
-  free_table(s->table);
-  gbt_forest_free(s->forest);
-  gbt_schema_unref(s->schema);
-  gbt_ctx_close(&s->ctx);
 }
 
 /* ---- comparisons ---- */

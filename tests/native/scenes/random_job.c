@@ -236,6 +236,22 @@ void random_job_rescale(random_job *r, uint64_t seed, int what) {
   if (what >= 2) p->tail_rounds = (int64_t)PICK(&rng, 2, 3, 100);
 }
 
+void random_job_small(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
+  p->grow_policy = 0;
+  p->max_depth = 1 + (int64_t)(seed % 8);
+  p->colsample_bylevel = p->colsample_bynode = 1.0;
+  p->max_cat_onehot = 65535;
+  p->hist_memory = 1024;
+  p->random_strength = 0.0;
+  p->path_smooth = 0.0;
+  p->leaf_iterations = 1;
+  p->extra_trees = 0;
+  r->job.spec.first_use_penalty = NULL;
+  if (p->num_parallel_tree > 2) p->num_parallel_tree = 1;
+  r->job.spec.n_interact = 0;
+}
+
 void random_job_free(random_job *r) {
   made_free(r->data);
   for (int32_t i = 0; i < JOB_VALID; i++) made_free(r->valid[i]);

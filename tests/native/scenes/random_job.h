@@ -34,6 +34,9 @@ int random_job_share(random_job *r, uint64_t seed);
  * mean of the last rounds, or (3) all of it. Boosting is no more ordered where rounds are dropped. */
 void random_job_rescale(random_job *r, uint64_t seed, int what);
 
+/* Without what the kernel of small data leaves to other kernels (src/cuda/grow/small). */
+void random_job_small(random_job *r, uint64_t seed);
+
 /* Says in the report what it was. */
 void random_job_tell(const random_job *r, uint64_t seed);
 

@@ -4,17 +4,8 @@
 
 #include "../../src/gbt/tree/relevel.h"
 #include "fault.h"
-#include "forests.h"
 #include "naive_predict.h"
-
-typedef struct scene {
-  gbt_schema *schema;
-  gbt_forest *forest;
-  gbt_forest_view view;
-  made_table *table;
-  gbt_binding *binding;
-  gbt_ctx ctx;
-} scene;
+#include "predict_scene.h"
 
 static int scene_open(scene *s, test_rng *rng, int32_t n_features, const forest_spec *spec, int64_t n_rows,
                       int n_threads) {
@@ -26,14 +17,6 @@ static int scene_open(scene *s, test_rng *rng, int32_t n_features, const forest_
   s->table = make_table(rng, s->schema, n_rows);
   if (!CHECK_OK(gbt_ctx_open(&s->ctx, mem, n_threads, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
   return CHECK_OK(gbt_binding_new(&s->ctx, &s->table->table, s->schema, GBT_UNSEEN_PRIOR, &s->binding, test_err));
-}
-
-static void scene_close(scene *s) {
-  gbt_binding_free(s->binding);
-  free_table(s->table);
-  gbt_forest_free(s->forest);
-  gbt_schema_unref(s->schema);
-  gbt_ctx_close(&s->ctx);
 }
 
 /* The vectors of a view lie in the order of its leaves. */

@@ -42,24 +42,6 @@ static int64_t compare(const train_job *job, const train_how *how, const gbt_dev
   return n;
 }
 
-
-/* Draws of what is not for this engine are taken back, in most jobs. */
-static void make_small(random_job *r, uint64_t seed) {
-  gbt_params *p = &r->job.spec.params;
-  p->grow_policy = 0;
-  p->max_depth = 1 + (int64_t)(seed % 8);
-  p->colsample_bylevel = p->colsample_bynode = 1.0;
-  p->max_cat_onehot = 65535;
-  p->hist_memory = 1024;
-  p->random_strength = 0.0;
-  p->path_smooth = 0.0;
-  p->leaf_iterations = 1;
-  p->extra_trees = 0;
-  r->job.spec.first_use_penalty = NULL;
-  if (p->num_parallel_tree > 2) p->num_parallel_tree = 1;
-  r->job.spec.n_interact = 0;
-}
-
 static void random_trainings_are_those_of_the_cpu(void) {
   enum { GRID = 60 };
   int bad = 0;
@@ -67,7 +49,7 @@ static void random_trainings_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(GRID) && bad < 3; seed++) {
     begin(seed % 3 == 0 ? "1" : seed % 3 == 1 ? "4" : "7");
     random_job r = random_job_make(seed + 5000, 400);
-    make_small(&r, seed);
+    random_job_small(&r, seed);
     const gbt_params *p = &r.job.spec.params;
     int equal, by_steps;
     const int64_t n = compare(&r.job, &r.how, gbt_cuda_api(), &equal);

@@ -34,25 +34,9 @@ static int64_t grown(uint64_t seed, int64_t rows, const gbt_device_api *api) {
   return n_derived;
 }
 
-/* What is not for the kernel of small data is taken back. */
-static void make_small(random_job *r, uint64_t seed) {
-  gbt_params *p = &r->job.spec.params;
-  p->grow_policy = 0;
-  p->max_depth = 1 + (int64_t)(seed % 8);
-  p->colsample_bylevel = p->colsample_bynode = 1.0;
-  p->max_cat_onehot = 65535;
-  p->hist_memory = 1024;
-  p->random_strength = 0.0;
-  p->path_smooth = 0.0;
-  p->leaf_iterations = 1;
-  p->extra_trees = 0;
-  if (p->num_parallel_tree > 2) p->num_parallel_tree = 1;
-  r->job.spec.n_interact = 0;
-}
-
 static int64_t grown_small(uint64_t seed) {
   random_job r = random_job_make(seed, 400);
-  make_small(&r, seed);
+  random_job_small(&r, seed);
   const int64_t n_derived = equal_on_device(&r, seed, gbt_cuda_api());
   random_job_free(&r);
   return n_derived;
@@ -90,7 +74,7 @@ static void larger_ones(void) {
 static int64_t fitted(uint64_t seed, const gbt_device_api *api, int small) {
   random_job r = random_job_make(seed, 400);
   if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024;
-  if (small) make_small(&r, seed);
+  if (small) random_job_small(&r, seed);
   variant_job j = variant_job_make(&r, seed);
   j.fit_after = (int32_t)(seed % (uint64_t)j.n_variants);
   train_how device = r.how;

@@ -4,22 +4,13 @@
 #include "../../src/gbt/backend/device_api.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "fault.h"
-#include "forests.h"
 #include "model_seeds.h"
 #include "mutate.h"
+#include "predict_scene.h"
 #include "random_job.h"
 #include "schedules.h"
 
 const gbt_device_api *gbt_cuda_api(void);
-
-typedef struct scene {
-  gbt_schema *schema;
-  gbt_forest *forest;
-  gbt_forest_view view;
-  made_table *table;
-  gbt_binding *binding;
-  gbt_ctx ctx;
-} scene;
 
 static void bind_rows(scene *s, test_rng *rng, int64_t n_rows) {
   gbt_unseen unseen = test_below(rng, 2) ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
@@ -36,14 +27,6 @@ static scene scene_open(test_rng *rng, int32_t n_features, int32_t levels, const
   s.forest = make_forest(rng, s.schema, spec);
   bind_rows(&s, rng, n_rows);
   return s;
-}
-
-static void scene_close(scene *s) {
-  gbt_binding_free(s->binding);
-  free_table(s->table);
-  gbt_forest_free(s->forest);
-  gbt_schema_unref(s->schema);
-  gbt_ctx_close(&s->ctx);
 }
 
 static gbt_tree_range all_trees(const scene *s) {
@@ -399,7 +382,7 @@ static void trained_forests_predict_their_training(void) {
     gbt_ctx ctx = test_ctx(NULL, 2);
     gbt_dataset *ds = made_dataset(&ctx, r.data, NULL, r.job.max_bin, 0);
     if (t != NULL && ds != NULL) {
-      scene s = {ds->cuts->schema, t->forest, gbt_forest_look(t->forest), NULL, NULL, ctx};
+      scene s = {NULL, ds->cuts->schema, t->forest, gbt_forest_look(t->forest), NULL, NULL, ctx};
       for (int32_t which = 0; which < t->n_data; which++) {
         const made *m = which == 0 ? r.data : r.valid[which - 1];
         made_table table = {m->table, NULL};

@@ -5,18 +5,9 @@
 #include "../../src/gbt/schema/key_index.h"
 #include "../../src/gbt/schema/schema_impl.h"
 #include "fault.h"
-#include "forests.h"
 #include "maps.h"
+#include "predict_scene.h"
 #include "schedules.h"
-
-typedef struct scene {
-  gbt_schema *base, *schema;
-  gbt_forest *forest;
-  gbt_forest_view view;
-  made_table *table;
-  gbt_binding *binding;
-  gbt_ctx ctx;
-} scene;
 
 /* Thresholds that part the bins of features with tables. */
 static void part_bins(test_rng *rng, scene *s) {
@@ -49,15 +40,6 @@ static scene scene_open(test_rng *rng, int32_t levels, int32_t n_projections, in
   if (indexed) CHECK_OK(gbt_schema_index_keys(s.schema, test_err));
   add_rows(&s, rng, spec, n_rows);
   return s;
-}
-
-static void scene_close(scene *s) {
-  gbt_binding_free(s->binding);
-  free_table(s->table);
-  gbt_forest_free(s->forest);
-  gbt_schema_unref(s->schema);
-  gbt_schema_unref(s->base);
-  gbt_ctx_close(&s->ctx);
 }
 
 static gbt_status scores_on_device(scene *s, const cu_predict_limits *limits, double *out, gbt_error *err) {
