@@ -57,16 +57,23 @@ functions_of <- function(expressions) {
   unique(unlist(lapply(calls, of_call)))
 }
 
-names_of_call <- function(call) if (is.null(names(call))) character(length(call)) else names(call)
+has_dots <- function(call) any(vapply(as.list(call), identical, NA, quote(...)))
 
-without_argument <- function(call, name) call[!names_of_call(call) %in% name]
+# The environment of the function whose `...` are seen from `env`; the empty one where there is none.
+home_of_dots <- function(env) {
+  while (!identical(env, emptyenv()) && !exists("...", env, inherits = FALSE)) env <- parent.env(env)
+  env
+}
+
+# What `...` of this function stand for, as it was written.
+dots_of <- function(env) as.list(eval(quote(substitute(list(...))), env))[-1L]
 
 # A call with what `...` stands for in a function that passes it on.
 without_dots <- function(call, env) {
-  is_dots <- vapply(as.list(call), identical, NA, quote(...))
-  if (!any(is_dots) || is.null(env)) return(call)
-  given <- try_else(as.list(eval(quote(substitute(list(...))), env))[-1L], function(problem) list())
-  at <- which(is_dots)[1L]
+  if (is.null(env) || !has_dots(call)) return(call)
+  home <- home_of_dots(env)
+  at <- which(vapply(as.list(call), identical, NA, quote(...)))[1L]
+  given <- if (!identical(home, emptyenv())) dots_of(home)
   as.call(c(as.list(call)[seq_len(at - 1L)], given, as.list(call)[-seq_len(at)]))
 }
 

@@ -73,68 +73,40 @@
 #' @aliases print.gbt_cv as.data.frame.gbt_cv
 #' @export
 gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
-  its <- folds_given(substitute(folds), function() folds, missing(folds), sys.nframe(), ...)
-  call <- sys.call()
-  plan <- structure(class = "gbt_cv_plan", c(fold_plan(its, repeats, stratify, "gbt_cv"), list(
-    keep_models = check_flag(keep_models, "keep_models"), call = small_call(call, parent.frame())
-  )))
-  call <- call[!names_of_call(call) %in% cv_arguments]
-  call$cross <- plan
-  run_call(call, parent.frame()) # so that variables of the call are looked up where the user wrote them
+  captured <- capture_call()
+  plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
+            list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
+  told_once(cross_validate(without_arguments(captured, cv_arguments), plan))
 }
 
 fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")
 
-# What evaluates the folds, see in_data(), by whatever name they are given. written, value, usual: of `folds`, and
-# whether it was left out; frame: of the function that was called.
-folds_given <- function(written, value, usual, frame, ...) {
-  other <- which(...names() %in% fold_aliases)
-  if (length(other) == 0L) return(in_data(written, value, written_in("folds", frame)))
-  if (!usual || length(other) > 1L) stop_argument("`folds` is given twice", "folds")
-  its <- substitute(list(...))[[other + 1L]]
-  in_data(its, function() ...elt(other), written_in(...names()[other], frame))
-}
-
-# How folds are made, see make_folds(). folds: of folds_given(); who: the function that was called.
-fold_plan <- function(folds, repeats, stratify, who) {
-  if (!is.null(stratify)) check_flag(stratify, "stratify")
-  list(folds = folds, repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify, who = who)
-}
-
-# The plan with its folds, which are evaluated already where there are data of a formula. x: the data of others.
-with_folds <- function(plan, x) {
-  its <- plan$folds
-  if (is.function(its)) plan["folds"] <- list(argument_value(attr(its, "value"), attr(its, "written"), "folds", x))
-  if (is.null(plan$folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
-  plan
-}
-
 # Arguments that are none of gbt_train().
-cv_arguments <- c("cross", "folds", "repeats", "stratify", "keep_models", fold_aliases)
+cv_arguments <- c("folds", "repeats", "stratify", "keep_models", fold_aliases)
 
-# A call as it can be kept, without environments and sources of functions: NULL where do.call() put the data themselves
-# into it. env: where it was written, whose `...` stand for what was given as such.
-small_call <- function(call, env = NULL) {
-  call <- without_dots(call, env)
-  plain <- function(part) {
-    is.null(part) || is.name(part) || (is.call(part) && !inherits(part, "formula")) ||
-      (is.atomic(part) && !is.object(part) && length(part) <= 100L) ||
-      (is.list(part) && !is.object(part) && length(part) <= 100L && all(vapply(part, plain, NA)))
-  }
-  if (is.null(call)) return(NULL)
-  if (is.function(call[[1L]])) call[[1L]] <- quote(gbt_train)
-  parts <- as.list(call)
-  is_formula <- vapply(parts, inherits, NA, "formula") # of do.call()
-  if (!all(is_formula | vapply(parts, plain, NA))) return(NULL)
-  text <- try_else(deparse(call, 500L, control = c("keepNA", "keepInteger", "niceNames")), function(e) NULL)
-  if (is.null(text) || sum(nchar(text)) > 5000L) return(NULL)
-  try_else(str2lang(paste(text, collapse = "\n")), function(e) NULL)
+# How folds are made, see make_folds(); `folds` is the argument until there are data. who: the function that was called.
+fold_plan <- function(captured, repeats, stratify, who) {
+  folds <- Filter(function(its) !its$missing, captured$args[names(captured$args) %in% c("folds", fold_aliases)])
+  if (length(folds) > 1L) stop_argument("`folds` is given twice", "folds")
+  if (!is.null(stratify)) check_flag(stratify, "stratify")
+  list(folds = if (length(folds)) folds[[1L]] else fixed_argument(5),
+       repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify, who = who)
 }
 
-# source, given: see fit_source(); plan: of gbt_cv().
-cross_validate <- function(source, given, plan) {
-  request <- read_request(given)
-  rows <- cross_rows(source, request, plan)
+# The source of a captured call and the plan with its folds.
+source_and_folds <- function(captured, plan) {
+  its <- source_of(captured, plan$folds)
+  if (is.null(its$folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
+  plan$folds <- its$folds
+  list(source = its$source, given = its$given, plan = plan)
+}
+
+# plan: of gbt_cv().
+cross_validate <- function(captured, plan) {
+  its <- source_and_folds(captured, plan)
+  plan <- its$plan
+  request <- read_request(its$given)
+  rows <- cross_rows(its$source, request, plan)
   seed <- resolve_seed(request$args, request$params, draws_folds(plan))
   folds <- cross_folds(rows, plan, seed)
   cv <- rated_folds(rows, request, folds, seed, plan, fold_workers(rows, request))
@@ -214,7 +186,7 @@ binned_once <- function(source, request, response) {
 # What binning has used up.
 binning_arguments <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")
 
-# What is known of each fold before the first round: a list of new_fit(). The data are binned once.
+# The fits of all folds, see prepare(). The data are binned once.
 fold_fits <- function(source, request, folds, response, seed) {
   source <- binned_once(source, request, response)
   args <- request$args$value

@@ -87,14 +87,15 @@ check_log_link <- function(objective) {
 
 # In a formula's data: list(name, value) of what was written, or NULL. A name, with or without quotation marks, that is
 # a column is remembered.
-read_exposure <- function(written, evaluate, data) {
-  value <- if (!is.null(evaluate)) evaluate(data)
+read_exposure <- function(argument, data) {
+  value <- in_data(argument, data)
   if (is.null(value)) return(NULL)
   if (is_column_name(value)) {
     value <- as_utf8(value, "`exposure`")
     if (!value %in% names(data)) stop_no_exposure(value, names(data), "the data do not have")
     return(list(name = value, value = column_of(data, value)))
   }
+  written <- argument$expression
   name <- if (is.name(written)) as.character(written) else ""
   list(name = if (name %in% names(data)) name else "", value = value)
 }

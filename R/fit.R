@@ -1,33 +1,25 @@
 # One training, from what the user gave to a model. Each step takes and returns named things, and changes none:
 #
-#   read_request    arguments                            -> request: checked, as far as no data are needed
+#   source_of       captured call                        -> source, and the values of all other arguments
+#   read_request    these values                         -> request: checked, as far as no data are needed
 #   read_rows       source, request                      -> rows: response, mask, rows held out, validation sets
 #   settle_rounds   request, rows                        -> request: with what says how many rounds there are
 #   with_rules      request, facts of rows               -> request: with the parameters that the user left to the rules
 #   place_training  request, rows                        -> host: with the device that is chosen
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
-#   prepare         all of the above                     -> fit: what is known before the first round, see new_fit()
+#   prepare         all of the above                     -> fit: what is known before the first round
 #   find_rounds     fit                                  -> fit: with the number of rounds, where nobody said it
 #   run_somewhere   fit -> make_trainer, run_rounds; goes back to the cpu when "auto" chose a device that fails
 #   finish_model    trainer, fit and log                 -> model
 #   with_members    model, fit                           -> model: the mean of several, where it is an ensemble
 #
-# A source is what a method of gbt_train() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
+# A source is what source_of() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
 # offset, exposure, mask, time, group; for formulas design, formula, parsed, columns, in_rows.
 
-fit_source <- function(source, given) {
-  plan <- given[["cross"]] # see gbt_cv()
-  if (inherits(plan, "gbt_cv_plan")) {
-    return(told_once(cross_validate(source, given[!names(given) %in% cv_arguments], with_folds(plan, source$x))))
-  }
-  if (inherits(plan, "gbt_tune_plan")) { # see gbt_tune()
-    given <- given[!names(given) %in% c(cv_arguments, tune_arguments)]
-    return(told_once(tune(source, given, with_folds(plan, source$x))))
-  }
-  again <- inherits(plan, "gbt_refit_plan") # see gbt_refit()
-  if (again) given <- given[names(given) != "cross"]
-  look <- if (again && !is.null(plan$rows)) function(rows) warn_other_rows(plan, rows)
-  fit <- prepare(source, given, if (again) plan$chosen, look)
+# The model that a captured call asks for. chosen, look: see prepare().
+fit_of <- function(captured, chosen = NULL, look = NULL) {
+  its <- source_of(captured)
+  fit <- prepare(its$source, its$given, chosen, look)
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
   fit <- find_rounds(fit)
   run <- run_somewhere(fit)
@@ -44,55 +36,13 @@ fit_source <- function(source, given) {
   model <- with_members(model, fit)
   model$warned <- reason$text # no part of the bytes
   warn_reason(reason)
-  at <- training_frame()
-  model$call <- if (at > 0L) small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at]))
-  if (length(source$constants)) model$call_constants <- source$constants # no part of the bytes, as the call is none
+  model$call <- captured$call
+  constants <- its$source$constants
+  if (length(constants)) model$call_constants <- constants # no part of the bytes, as the call is none
   model
 }
 
-# The frame of the user's call of gbt_train(); 0 without one.
-training_frame <- function() {
-  for (i in rev(seq_len(sys.nframe()))) if (identical(sys.function(i), gbt_train)) return(i)
-  0L
-}
-
-# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide. look: NULL or a
-# function of the rows.
-prepare <- function(source, given, chosen = NULL, look = NULL) {
-  request <- read_request(given)
-  check_not_by_column(request$args, source)
-  rows <- read_rows(with_row_arguments(source, request$args), request)
-  if (!is.null(look)) look(rows)
-  request <- settle_rounds(request, rows)
-  facts <- facts_of(rows$source, rows$n, rows$response, request)
-  request <- size_rounds(with_rules(request, facts, rows$response$objective, chosen))
-  host <- place_training(request, rows)
-  data <- training_data(rows, request$args$value, host)
-  check_scale(rows$label, data$weight, data$offset, rows$response$objective)
-  reason <- light_weights(data$weight, request$params$min_child_weight, rows$response$objective)
-  n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
-  params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
-  init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
-  valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, rows$response, init, host))
-  constraints <- read_constraints(named_places(request$args$value, rows$source$x, data$feature_names), data)
-  cat_method <- cat_method_for(data, request)
-  start <- start_of(init, rows, data, host)
-  evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
-  fit <- new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
-                 response = rows$response, label = rows$label,
-                 class_shares = class_shares(request$args$value[["class_shares"]], rows$label, rows$response),
-                 data = data,
-                 valid = valid, constraints = constraints,
-                 cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
-                 evaluation = evaluation, formula = source$formula, design = source$design,
-                 exposed = rows$source$exposed, by_rule = request$by_rule, kept_by_name = request$kept_by_name,
-                 search = search_task(request, rows, data))
-  fit$recipe <- source$recipe # NULL is none
-  fit$reason <- reason # why no tree can have a split, see R/learned.R; NULL where one may
-  fit
-}
-
-# What is known before the first round:
+# The fit: what is known before the first round, a list of
 #   params       the engine's parameters by name, seed and mtry resolved
 #   host         R's own parameters by name; threads, sparse_zero and device (a choice, see R/cuda.R) resolved
 #   objective    the user's functions where they give the gradients, see as_objective()
@@ -108,17 +58,42 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
+#   recipe       the trained recipe that baked the rows, see R/train_recipe.R; NULL for none
 #   exposed      the column of exposures, see R/exposure.R; NULL for none
 #   by_rule      parameters that rules have decided, or would have, by name, see R/defaults.R
 #   kept_by_name those among them that init_model was given by name
-#   recipe       the trained recipe that baked the rows, see R/train_recipe.R; no such field without one
+#   reason       why no tree can have a split, see R/learned.R; NULL where one may
 #   search       how rounds are found, see R/rounds_auto.R; NULL where their number is known
-new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
-                    cat_method, order, start, evaluation, formula, design, exposed, by_rule, kept_by_name, search) {
-  list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
-       class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method,
-       order = order, start = start, evaluation = evaluation, formula = formula, design = design, exposed = exposed,
-       by_rule = by_rule, kept_by_name = kept_by_name, search = search)
+#
+# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide. look: NULL or a
+# function of the rows.
+prepare <- function(source, given, chosen = NULL, look = NULL) {
+  request <- read_request(given)
+  args <- request$args$value
+  check_not_by_column(request$args, source)
+  rows <- read_rows(with_row_arguments(source, request$args), request)
+  if (!is.null(look)) look(rows)
+  request <- settle_rounds(request, rows)
+  response <- rows$response
+  facts <- facts_of(rows$source, rows$n, response, request)
+  request <- size_rounds(with_rules(request, facts, response$objective, chosen))
+  host <- place_training(request, rows)
+  data <- training_data(rows, args, host)
+  check_scale(rows$label, data$weight, data$offset, response$objective)
+  reason <- light_weights(data$weight, request$params$min_child_weight, response$objective)
+  n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
+  params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
+  init <- check_init_model(args[["init_model"]], rows, data, params)
+  valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, response, init, host))
+  list(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
+       response = response, label = rows$label, data = data, valid = valid,
+       constraints = read_constraints(named_places(args, rows$source$x, data$feature_names), data),
+       cat_method = cat_method_for(data, request), start = start_of(init, rows, data, host),
+       evaluation = plan_evaluation(args, host, rows, data, valid),
+       class_shares = class_shares(args[["class_shares"]], rows$label, response), order = order_in_doubt(rows, args),
+       formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
+       by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
+       search = search_task(request, rows, data))
 }
 
 # The arguments, see collect_args(), with a model to go on from that is one.
@@ -129,7 +104,7 @@ read_arguments <- function(given) {
   args
 }
 
-# What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
+# What was asked for, a list: args (see collect_args()), params and host (see prepare(); device is a request still),
 # preset, objective, callbacks, cat_method (see read_cat_method()).
 read_request <- function(given) {
   args <- read_arguments(given)

@@ -16,8 +16,8 @@
 
 # Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
 # R/exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the data, and
-# which of their rows were kept, NULL for all). given: list of functions of the data, of in_data(), that evaluate
-# row_arguments and `subset`; env: where the caller's variables are.
+# which of their rows were kept, NULL for all). given: the arguments that are evaluated in the data, row_arguments and
+# `subset`, see R/arg_call.R; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
   with_utf8(formula_read(formula, data, given, na.action, env))
 }
@@ -30,7 +30,7 @@ formula_read <- function(formula, data, given, na.action, env) {
   given_data <- formula_data(data, formula, from)
   data <- without_codes(given_data)
   check_doubled(if ("." %in% all.vars(formula)) names(data) else all.vars(formula), names(data))
-  exposed <- read_exposure(attr(given$exposure, "written"), given$exposure, data)
+  exposed <- read_exposure(given$exposure, data)
   dot <- setdiff(names(data), exposed$name) # the exposure is no feature, unless the formula names it
   plain <- plain_names(formula, data, dot)
   parts <- if (is.null(plain)) formula_parts(formula, data, dot) else plain
@@ -55,14 +55,14 @@ formula_read <- function(formula, data, given, na.action, env) {
   offset <- Map(function(e, at) learn_term(e, columns_at(data, at), data, from), parts$offset, at)
   design <- new_design(built, offset, lhs, data, from)
   warn_of_other_rows(design, built$x, data)
-  out <- c(list(x = built$x, y = evaluate_part(lhs, data, from)),
-           lapply(given[setdiff(row_arguments, "exposure")], function(evaluate) evaluate(data)))
+  out <- list(x = built$x, y = evaluate_part(lhs, data, from))
+  for (part in setdiff(row_arguments, "exposure")) out[part] <- list(in_data(given[[part]], data))
   out$exposure <- exposed$value
   out$in_rows <- row_evaluators(given, out, exposed$name, data)
   check_offset_terms(offset, exposed$value)
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   check_part_rows(out, .row_names_info(out$x, 2L))
-  keep <- rows_to_keep(out, given$subset(given_data), na.action)
+  keep <- rows_to_keep(out, in_data(given$subset, given_data), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
     for (part in c("y", row_arguments)) out[[part]] <- subset_rows(out[[part]], keep)

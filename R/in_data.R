@@ -3,70 +3,51 @@
 # One rule for all of them, that of lm(weights = ): a name means the column where the data have one, else a variable of
 # where the argument was written. What names no column is evaluated as R evaluates any argument.
 
-# An argument that is evaluated in the data, as a function of them. value: it as R evaluates it; env: where it was
-# written, see written_in().
-in_data <- function(expression, value, env) {
-  force(expression)
-  structure(written = expression, env = env, value = value, function(data) {
-    if (is.null(expression)) return(NULL)
-    by_data <- function() eval(expression, data, env)
-    ways <- list(by_data, value)
-    if (!any(all.vars(expression) %in% names(data))) ways <- rev(ways) # it may be written with get("wt") all the same
-    try_else(ways[[1L]](), function(problem) {
+# The value of an argument (see R/arg_call.R) in the data; NULL is none, and has none.
+in_data <- function(argument, data) {
+  written <- argument$expression
+  if (is.null(written)) return(NULL)
+  ways <- list(function() eval(written, data, argument$env), argument$value)
+  if (!any(all.vars(written) %in% names(data))) ways <- rev(ways) # it may be written with get("wt") all the same
+  try_else(ways[[1L]](), function(problem) {
+    if (inherits(problem, "gbt_error")) stop(problem)
+    try_else(ways[[2L]](), function(problem) {
       if (inherits(problem, "gbt_error")) stop(problem)
-      try_else(ways[[2L]](), function(problem) {
-        if (inherits(problem, "gbt_error")) stop(problem)
-        evaluate_part(expression, data, env)
-      })
+      evaluate_part(written, data, argument$env)
     })
   })
 }
 
-# The argument of this name of the function that calls, evaluated in the data that its rows are in: a data frame, whose
-# columns may be named, or something else, which has none to be looked at. NULL where it was not given.
-given_in_data <- function(name, data, within = parent.frame(), frame = sys.parent()) {
-  force(frame)
-  written <- eval(call("substitute", as.name(name)), within)
-  value <- function() get(name, envir = within, inherits = FALSE)
-  in_data(written, value, written_in(name, frame))(if (is.data.frame(data)) data else list())
-}
-
-# The environment in which the argument of this name of a function was written: the caller's; where that one passes its
-# `...` on, it is that of whoever gave them. frame: number of the function's frame.
-written_in <- function(name, frame) {
-  parents <- sys.parents()
-  repeat {
-    call <- sys.call(frame)
-    passed_on <- !name %in% names(call) && any(vapply(as.list(call), identical, NA, quote(...)))
-    frame <- parents[frame]
-    if (frame == 0L) return(globalenv())
-    if (!passed_on) return(sys.frame(frame))
-  }
+# The argument of this name of the function that calls, in the data that its rows are in: a data frame, whose columns
+# may be named, or something else, which has none to be looked at. NULL where it was not given.
+given_in_data <- function(name, data, frame = parent.frame(), call = sys.call(sys.parent()), env = parent.frame(2L)) {
+  written <- eval(call("substitute", as.name(name)), frame)
+  in_data(new_argument(written, as.name(name), name, frame, call, env), if (is.data.frame(data)) data else list())
 }
 
 # How the arguments that were written with columns of the data are evaluated in the data of a validation set: functions
 # of that, by name; NULL for one that was given as values, and no entry for one that was not given.
 row_evaluators <- function(given, values, exposed, data) {
   had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure"))
-  Map(function(f, name) {
-    e <- attr(f, "written")
+  Map(function(argument, name) {
+    e <- argument$expression
     if (name == "exposure" && nzchar(exposed)) e <- as.name(exposed)
     needed <- intersect(all.vars(e), names(data))
     if (length(needed) == 0L) return(NULL)
-    seen <- term_conditions(list(), e, data, attr(f, "env"))
+    seen <- term_conditions(list(), e, data, argument$env)
     function(valid) {
       absent <- setdiff(needed, names(valid))
       if (length(absent)) stop_data(sprintf("lacks %s, which `%s` needs", enumerate(absent), name), absent[1L])
-      response_in(seen, e, valid, function(valid) evaluate_part(e, valid, attr(f, "env")))
+      response_in(seen, e, valid, function(valid) evaluate_part(e, valid, argument$env))
     }
   }, given[had], had)
 }
 
 # `valid` of a formula, in the data of which `keep` are the rows that `subset` and `na.action` leave (NULL for all):
 # rows that it names among all rows become rows among those.
-valid_in_data <- function(evaluate, data, keep) {
-  valid <- evaluate(data)
-  written <- attr(evaluate, "written")
+valid_in_data <- function(argument, data, keep) {
+  valid <- in_data(argument, data)
+  written <- argument$expression
   if (is.name(written) && as.character(written) %in% names(data) && !could_be_rows(valid, data)) {
     stop_argument(sprintf(paste("`valid = %s` means the column of the data, which comes before a variable of this",
                                 "name; it is %s, and must have logical values or numbers of rows, or the variable",
@@ -82,21 +63,21 @@ could_be_rows <- function(valid, data) {
 }
 
 # `folds` of a formula: those that have a value for each row of the data are taken for the rows that are left.
-folds_in_data <- function(evaluate, data, keep) {
-  folds <- evaluate(data)
+folds_in_data <- function(argument, data, keep) {
+  folds <- in_data(argument, data)
   each <- is.atomic(folds) && length(folds) > 1L && length(folds) == .row_names_info(data, 2L)
   if (each && !is.null(keep)) subset_rows(folds, keep) else folds
 }
 
-# An argument of the interface without a formula, whose names are variables alone: an error that knows the columns where
-# there is no such variable. written: the expression; x: the data.
-argument_value <- function(value, written, name, x) {
-  try_else(value(), function(problem) {
-    missing <- Filter(function(v) grepl(v, conditionMessage(problem), fixed = TRUE), all.vars(written))
+# The value of an argument of the interface without a formula, whose names are variables alone: an error that knows the
+# columns where there is no such variable. x: the data.
+argument_value <- function(argument, name, x) {
+  try_else(argument$value(), function(problem) {
+    missing <- Filter(function(v) grepl(v, conditionMessage(problem), fixed = TRUE), all.vars(argument$expression))
     plain <- class(problem)[1L] %in% c("simpleError", "getvarError")
     if (!plain || length(missing) == 0L) stop(problem)
     hint <- if (!missing[1L] %in% names_of_table(x)) suggest(missing[1L], names_of_table(x)) else
-      if (canonical_name(name) %in% "exposure" && is.name(written)) {
+      if (canonical_name(name) %in% "exposure" && is.name(argument$expression)) {
         sprintf("; it is a column of the data, which is named by a text: %s = \"%s\"", name, missing[1L])
       } else {
         sprintf(paste("; it is a column of the data, and these are looked at with a formula alone; without one give",

@@ -85,14 +85,14 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
     stop_argument(sprintf("`fun` must be a function, such as gbt_train or gbt_cv, not %s", describe(fun)), "fun")
   }
   by <- job_starter(by)
-  written <- as.list(substitute(list(...)))[-1L]
-  args <- job_arguments(written, ..., its = fun, frame = sys.nframe())
-  work <- job_work(args, fun, has_own_function(fun))
-  call <- sys.call()
+  given <- without_arguments(capture_call(), c("fun", "by"))$args
+  name <- has_own_function(fun)
+  args <- job_values(given, fun)
+  work <- job_work(args, fun, name)
   job <- list2env(list(
-    owner = Sys.getpid(), folder = new_job_folder(), process = NULL, call = tidy_call(call),
-    what = job_call(call, fun, parent.frame()), began = Sys.time(), state = "running", asked = FALSE, seen = NULL,
-    outcome = NULL, told = FALSE, clock = 0
+    owner = Sys.getpid(), folder = new_job_folder(), process = NULL, call = tidy_call(sys.call()),
+    what = if (name %in% c("gbt_train", "gbt_cv", "gbt_tune")) small_call(call_of(given, name)),
+    began = Sys.time(), state = "running", asked = FALSE, seen = NULL, outcome = NULL, told = FALSE, clock = 0
   ), parent = emptyenv())
   started <- FALSE
   on.exit(if (!started) unlink(job$folder, recursive = TRUE))

@@ -1,38 +1,34 @@
 # What a job hands over: arguments as values, data in folders by their paths, functions and formulas with what they use.
 
-# Arguments of `its` by name. With a formula those that gbt_train(), gbt_cv() and gbt_tune() evaluate in the data are
-# evaluated there. frame: of gbt_job().
-job_arguments <- function(written, ..., its, frame) {
-  names <- names_of_call(as.call(c(quote(f), written)))[-1L]
-  values <- vector("list", length(written))
-  ours <- any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, its))
+# Values of the arguments of `fun` by name. With a formula those that gbt_train(), gbt_cv() and gbt_tune() evaluate in
+# the data are evaluated there.
+job_values <- function(args, fun) {
+  value <- function(its) its$value()
+  if (!any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, fun))) return(lapply(args, value))
+  names <- names(args)
   part <- canonical_name(printable(names))
-  late <- part %in% c(row_arguments, "valid") | names == "subset" | names %in% c("folds", fold_aliases)
-  for (i in which(!(ours & late))) values[i] <- list(...elt(i))
-  if (!ours) return(stats::setNames(values, names))
-  if (length(values) && is_model(values[[1L]])) {
+  late <- part %in% c(row_arguments, "valid") | names %in% c("subset", "folds", fold_aliases)
+  out <- lapply(args, function(its) NULL)
+  out[!late] <- lapply(args[!late], value)
+  if (length(out) && is_model(out[[1L]])) {
     stop_argument(paste("gbt_job() takes the arguments of a training, not a model that is trained already:",
                         "gbt_job(y ~ ., data, nrounds = 100)"), "x")
   }
-  formula <- any(vapply(values, inherits, NA, "formula"))
-  data <- job_data(values, names)
+  formula <- any(vapply(out, inherits, NA, "formula"))
+  data <- job_data(out, names)
   if (formula && (inherits(data, "ArrowTabular") || is.matrix(data))) data <- as.data.frame(data)
   for (i in which(late)) {
-    value <- local({
-      at <- i
-      function() ...elt(at)
-    })
-    its_column <- formula && part[i] %in% "exposure" && is.name(written[[i]]) &&
-      as.character(written[[i]]) %in% names(data)
-    values[i] <- list(if (its_column) { # so that the model knows its name
-      as.character(written[[i]])
+    written <- args[[i]]$expression
+    is_column <- formula && part[i] %in% "exposure" && is.name(written) && as.character(written) %in% names(data)
+    out[i] <- list(if (is_column) { # so that the model knows its name
+      as.character(written)
     } else if (formula) {
-      in_data(written[[i]], value, written_in(names[i], frame))(data)
+      in_data(args[[i]], data)
     } else {
-      argument_value(value, written[[i]], names[i], data)
+      argument_value(args[[i]], names[i], data)
     })
   }
-  stats::setNames(values, names)
+  out
 }
 
 # The table among the arguments: `data` or `x`, or what stands first and is no formula. NULL for none.
@@ -48,16 +44,6 @@ has_own_function <- function(fun) {
   exported <- getNamespaceExports("gbt")
   name <- exported[vapply(exported, function(name) identical(fun, getExportedValue("gbt", name)), NA)]
   if (length(name)) name[1L] else NA_character_
-}
-
-# The user's call as one of the function that ran, for update() and gbt_refit(). env: where it was written.
-job_call <- function(call, fun, env) {
-  name <- has_own_function(fun)
-  if (!name %in% c("gbt_train", "gbt_cv", "gbt_tune")) return(NULL)
-  call <- without_dots(call, env)
-  call <- call[!names_of_call(call) %in% c("fun", "by")]
-  call[[1L]] <- as.name(name)
-  small_call(call)
 }
 
 # What a job has made, with that call: the process knows one with its own variables alone.

@@ -88,24 +88,14 @@ has_lost_session <- function() {
 so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else
   package_state$interrupted
 
-# Arguments are variables of odd names, so that calls stay small and no column of the data is meant by them.
 do_work <- function(work) {
   setwd(work$folder)
   options(work$options)
   for (package in work$packages) suppressPackageStartupMessages(library(package, character.only = TRUE))
   list2env(work$globals, envir = globalenv())
   assign(".Random.seed", work$random, envir = globalenv())
-  env <- new.env(parent = globalenv())
-  names <- sprintf(".gbt_job_%d", seq_along(work$args))
-  for (i in seq_along(names)) assign(names[i], arrived(work$args[[i]]), envir = env)
-  call <- as.call(c(quote(.gbt_job), stats::setNames(lapply(names, as.name), names(work$args))))
   fun <- if (is.function(work$fun)) work$fun else getExportedValue("gbt", work$fun)
-  work <- NULL # whose arguments would be kept twice
-  if (!identical(fun, gbt_train)) {
-    assign(".gbt_job", fun, envir = env)
-    return(eval(call, env))
-  }
-  run_call(call, env)
+  do.call(fun, lapply(work$args, arrived), quote = TRUE, envir = globalenv())
 }
 
 # Without what cannot be sent, or what is large and of no use there.

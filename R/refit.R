@@ -34,38 +34,42 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
   left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric", "callbacks",
                 "max_seconds", "checkpoint", "checkpoint_seconds", "mask")
-  changes <- match.call(expand.dots = FALSE)$...
+  captured <- without_arguments(capture_call(), c("object", "rule", "nrounds"))
+  changed <- canonical_name(names(captured$args))
   if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
-  again <- call_again(object, changes, left_out, "gbt_refit")
-  if (is.null(nrounds)) chosen <- chosen - rounds_of_init(again, parent.frame())
-  for (name in setdiff(names(object[["best"]]), canonical_name(names(changes)))) again[[name]] <- object$best[[name]]
-  again <- with_kept_values(again, object$params, canonical_name(names(changes)))
-  again <- with_kept_schedule(again, object$params[["eta"]], chosen, canonical_name(names(changes)))
-  again$nrounds <- chosen
+  args <- kept_arguments(object, captured, left_out, "gbt_refit")
+  if (is.null(nrounds)) chosen <- chosen - rounds_of_init(args)
+  for (name in setdiff(names(object[["best"]]), changed)) args[[name]] <- fixed_argument(object$best[[name]])
+  args <- with_kept_values(args, object$params, changed)
+  args <- with_kept_schedule(args, object$params[["eta"]], chosen, changed)
+  args$nrounds <- fixed_argument(chosen)
   seed <- object$params$seed
-  if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
-  data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset")) ||
-    any(canonical_name(names(changes)) %in% c("valid", "mask")) # hold out some of the rows
-  by_rule <- if (length(object$by_rule)) object$params[object$by_rule]
-  again$cross <- refit_plan(object, if (!data_given) unclass(object)[c("rows", "columns")], names(changes), by_rule)
-  check_call_found(again, parent.frame(), object, "gbt_refit")
-  run_call(again, parent.frame())
+  if (is.null(args[["seed"]]$expression) && !is.null(seed)) args$seed <- fixed_argument(seed)
+  data_given <- any(names(captured$args) %in% c("x", "data", "formula", "y", "subset")) ||
+    any(changed %in% c("valid", "mask")) # hold out some of the rows
+  prints <- if (!data_given) unclass(object)[c("rows", "columns")]
+  fit_again(args, captured, object, "gbt_refit", chosen = if (length(object$by_rule)) object$params[object$by_rule],
+            look = if (is.numeric(prints$rows)) function(rows) warn_other_rows(prints, rows))
 }
 
-# What a training by a kept call is told of what `object` was made of, see fit_source(): fingerprints of the data, the
-# constants of a formula that was not changed, and parameters that rules chose. NULL for nothing.
-refit_plan <- function(object, prints, changed, chosen = NULL) {
+# The model that the arguments of `object`'s call and changes to them ask for. captured: the call that asks for it, with
+# the changes alone; chosen, look: see prepare(). The constants of a formula that was not changed keep their values.
+fit_again <- function(args, captured, object, who, chosen = NULL, look = NULL) {
+  check_call_found(args, object, who)
   constants <- unclass(object)[["call_constants"]]
-  if (any(changed %in% c("formula", "x")) || !is.list(constants) || is.null(names(constants))) constants <- NULL
-  plan <- list(rows = if (is.numeric(prints$rows)) prints$rows, columns = prints$columns, constants = constants,
-               chosen = chosen)
-  if (any(lengths(plan) > 0L)) structure(class = "gbt_refit_plan", plan)
+  changed <- any(names(captured$args) %in% c("formula", "formula.", "x"))
+  if (!changed && is.list(constants) && !is.null(names(constants))) captured$constants <- constants
+  captured$call <- small_call(call_of(args, "gbt_train"))
+  captured$args <- placed(args, function(x, ...) NULL)
+  fit_of(captured, chosen, look)
 }
 
-# plan: with the fingerprints of the data that the call had; rows: those that it has now.
-warn_other_rows <- function(plan, rows) {
-  differs <- print_differs(plan$rows, label_print(rows$response$label))
-  if (is.null(differs) && is.matrix(plan$columns)) differs <- columns_differ(plan$columns, columns_print(rows$source$x))
+# prints: of the data that the call had; rows: those that it has now.
+warn_other_rows <- function(prints, rows) {
+  differs <- print_differs(prints$rows, label_print(rows$response$label))
+  if (is.null(differs) && is.matrix(prints$columns)) {
+    differs <- columns_differ(prints$columns, columns_print(rows$source$x))
+  }
   if (is.null(differs)) return(invisible())
   warn_gbt("data", sprintf(paste("the data of the call are not those that `object` was made of: they %s; give `data`",
                                  "or `x` and `y` to say which are meant"), differs))
@@ -73,16 +77,14 @@ warn_other_rows <- function(plan, rows) {
 
 # The data of a kept call must be found where it is evaluated again, which they are not when it was made inside of a
 # function that has ended.
-check_call_found <- function(call, env, object, who) {
-  names <- names_of_call(call)
-  bare <- which(names == "")[-1L]
-  at <- c(which(names %in% c("x", "y", "data", "formula")), utils::head(bare, 2L))
-  lost <- unlist(lapply(as.list(call)[at], function(e) if (!is_formula_call(e)) lost_variable(e, env)))
+check_call_found <- function(args, object, who) {
+  at <- c(which(names(args) %in% c("x", "y", "data", "formula")), utils::head(which(names(args) == ""), 2L))
+  formula <- vapply(args[at], function(its) is_formula_call(its$expression), NA)
+  lost <- unlist(lapply(args[at][!formula], function(its) lost_variable(its$expression, its$env)))
   if (length(lost) == 0L) return(invisible())
-  formula <- any(vapply(as.list(call)[at], is_formula_call, NA))
   stop_argument(sprintf(paste("the call of this %s used `%s`, which is not found from here; it was made inside of a",
                               "function, perhaps. Give the data: %s(object, %s)"),
-                        kind_of_object(object), lost[1L], who, if (formula) "data = " else "x = , y = "), lost[1L])
+                        kind_of_object(object), lost[1L], who, if (any(formula)) "data = " else "x = , y = "), lost[1L])
 }
 
 # The first variable of an expression that is not found, or is a function, which is no data. Where the expression has a
@@ -102,34 +104,36 @@ kind_of_object <- function(object) {
   of[[intersect(names(of), class(object))[1L]]]
 }
 
-# A call with the numbers and texts that its parameters had, where it has variables or expressions for them: these may
-# be others by now. Parameters that were changed by the user stay.
-with_kept_values <- function(call, params, changed) {
-  for (i in seq_along(call)[-1L]) {
-    name <- canonical_name(names_of_call(call)[i])
-    if (is.na(name) || name %in% changed || !is.language(call[[i]])) next
+# The arguments with the numbers and texts that parameters had, where the call has variables or expressions for them:
+# these may be others by now. Parameters that were changed by the user stay.
+with_kept_values <- function(args, params, changed) {
+  for (i in seq_along(args)) {
+    name <- canonical_name(names(args)[i])
+    if (is.na(name) || name %in% changed || !is.language(args[[i]]$expression)) next
     value <- params[[name]]
     if (name == "num_parallel_tree") value <- value / given_or(params[["ensemble"]], 1)
-    if (is.atomic(value) && length(value) == 1L && is.null(names(value)) && !is.na(value)) call[[i]] <- value
+    if (is.atomic(value) && length(value) == 1L && is.null(names(value)) && !is.na(value)) {
+      args[[i]] <- fixed_argument(value)
+    }
   }
-  call
+  args
 }
 
 # Rounds of the model that a call goes on from, which are none to be trained.
-rounds_of_init <- function(call, env) {
-  at <- which(canonical_name(names_of_call(call)) %in% "init_model")
+rounds_of_init <- function(args) {
+  at <- which(canonical_name(names(args)) %in% "init_model")
   if (length(at) == 0L) return(0L)
-  init <- try_else(eval(call[[at[1L]]], env), function(problem) NULL) # gbt_train() will tell
+  init <- try_else(args[[at[1L]]]$value(), function(problem) NULL) # gbt_train() will tell
   if (is_model(init)) rounds_used(init) else 0L
 }
 
-# The call with the first of the learning rates that there were, where they differed by round.
-with_kept_schedule <- function(call, eta, nrounds, changed) {
-  names <- canonical_name(names_of_call(call))
-  if (length(eta) < max(2, nrounds) || "eta" %in% changed || "init_model" %in% names) return(call)
+# The first of the learning rates that there were, where they differed by round.
+with_kept_schedule <- function(args, eta, nrounds, changed) {
+  names <- canonical_name(names(args))
+  if (length(eta) < max(2, nrounds) || "eta" %in% changed || "init_model" %in% names) return(args)
   at <- which(names == "eta")
-  if (length(at)) call[[at]] <- schedule_to(eta, nrounds)
-  call
+  if (length(at)) args[[at]] <- fixed_argument(schedule_to(eta, nrounds))
+  args
 }
 
 chosen_rounds <- function(object, rule) {
@@ -158,7 +162,8 @@ tuned_rounds <- function(object, rule) {
 update.gbt <- function(object, formula., ..., evaluate = TRUE) {
   check_model(object)
   check_flag(evaluate, "evaluate")
-  again <- call_again(object, match.call(expand.dots = FALSE)$..., character(0), "update")
+  captured <- without_arguments(capture_call(), c("object", "evaluate"))
+  args <- kept_arguments(object, without_arguments(captured, "formula."), character(0), "update")
   if (!missing(formula.)) {
     if (is.null(object$formula)) {
       stop_argument("the model was not trained by a formula, so there is none to update", "formula.")
@@ -166,13 +171,11 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     if (!inherits(formula., "formula")) {
       stop_argument(sprintf("`formula.` must be a formula such as `. ~ . + x`, not %s", describe(formula.)), "formula.")
     }
-    again <- with_formula(again, stats::update.formula(written_out(object, parent.frame()), formula.))
+    new <- stats::update.formula(written_out(object, captured$env), formula.)
+    args <- with_formula(args, fixed_argument(new))
   }
-  if (!evaluate) return(again)
-  changed <- c(names(match.call(expand.dots = FALSE)$...), if (!missing(formula.)) "formula")
-  again$cross <- refit_plan(object, NULL, changed)
-  check_call_found(again, parent.frame(), object, "update")
-  run_call(again, parent.frame())
+  if (!evaluate) return(call_of(args, "gbt_train"))
+  fit_again(args, captured, object, "update")
 }
 
 # The formula of a model with all features instead of a dot: update.formula() knows no data.
@@ -186,27 +189,21 @@ written_out <- function(model, env) {
   formula
 }
 
-# The call with another formula where it has its own: as `formula`, as `x`, or first. A response of its own has no place
+# Arguments with another formula where they have one: as `formula`, as `x`, or first. A response of its own has no place
 # beside it.
-with_formula <- function(call, formula) {
-  call <- without_argument(call, "y")
-  names <- names_of_call(call)
-  at <- which(names %in% c("formula", "x"))
-  if (length(at) == 0L) at <- which(names[-1L] == "") + 1L
-  if (length(at)) call[[at[1L]]] <- formula else call[["formula"]] <- formula
-  call
+with_formula <- function(args, formula) {
+  args <- args[names(args) != "y"]
+  at <- which(names(args) %in% c("formula", "x"))
+  if (length(at) == 0L) at <- which(names(args) == "")
+  if (length(at)) args[[at[1L]]] <- formula else args[["formula"]] <- formula
+  args
 }
 
-# A call of gbt_train() where its variables are, whether the package is attached or not.
-run_call <- function(call, env) {
-  call[[1L]] <- gbt_train
-  eval(call, env)
-}
-
-# The kept call of gbt_train() or gbt_cv() as one of gbt_train(), with `changes` (expressions by name) and without
-# `left_out`, in any spelling.
-call_again <- function(object, changes, left_out, who) {
+# The arguments of the kept call of gbt_train(), gbt_cv() or gbt_tune() that gbt_train() has, with those of `captured`,
+# and without `left_out`, in any spelling.
+kept_arguments <- function(object, captured, left_out, who) {
   call <- object$call
+  changes <- captured$args
   if (!is.null(call) && (!is.call(call) || inherits(call, "formula"))) {
     stop_argument(sprintf("the field `call` of this %s was changed: it must be NULL or a call, not %s",
                           kind_of_object(object), describe(call)), "object")
@@ -217,36 +214,29 @@ call_again <- function(object, changes, left_out, who) {
                                 "give the data, %s(object, x = , y = ), and its parameters"),
                           kind_of_object(object), who), "object")
   }
-  if (is.null(call)) call <- quote(gbt_train())
-  names <- names_of_call(call)
-  canonical <- canonical_name(names)
+  args <- lapply(as.list(call)[-1L], kept_argument, captured$env)
+  names(args) <- if (is.null(names(args))) character(length(args)) else names(args)
+  left_out <- c(left_out, if (who == "gbt_refit") "nrounds")
   not_ours <- c(cv_arguments, if (inherits(object, "gbt_tune")) tune_arguments)
-  drop <- names %in% not_ours | canonical %in% left_out | (canonical %in% "nrounds" & who == "gbt_refit")
-  drop[1L] <- FALSE
-  call <- call[!drop]
-  changed <- canonical_name(names(changes))
-  for (i in seq_along(changes)) {
-    name <- names(changes)[i]
-    if (is.null(name) || name == "") {
-      stop_argument(sprintf("arguments to change need names: %s(object, data = , eta = 0.05)", who))
-    }
+  args <- args[!names(args) %in% not_ours & !canonical_name(names(args)) %in% left_out]
+  if (!all(nzchar(names(changes)))) {
+    stop_argument(sprintf("arguments to change need names: %s(object, data = , eta = 0.05)", who))
+  }
+  for (name in names(changes)) {
     if (name == "formula") {
-      call <- with_formula(call, changes[[i]])
+      args <- with_formula(args, changes[[name]])
       next
     }
-    same <- names_of_call(call) == name | (!is.na(changed[i]) & canonical_name(names_of_call(call)) %in% changed[i])
-    same[1L] <- FALSE
-    if (any(same)) call <- call[!same]
-    if (name %in% c("x", "y", "data")) call <- without_place(call, name)
-    call[name] <- changes[i] # NULL is a value
+    args <- args[names(args) != name & !(canonical_name(names(args)) %in% setdiff(canonical_name(name), NA))]
+    if (name %in% c("x", "y", "data")) args <- without_place(args, name)
+    args[name] <- changes[name]
   }
-  call[[1L]] <- quote(gbt_train)
-  call
+  args
 }
 
 # Data that are given anew replace what stands without a name at their place.
-without_place <- function(call, name) {
-  bare <- which(names_of_call(call)[-1L] == "") + 1L
-  at <- if (name == "x" || any(c("x", "formula") %in% names_of_call(call))) 1L else 2L
-  if (length(bare) >= at) call[-bare[at]] else call
+without_place <- function(args, name) {
+  bare <- which(names(args) == "")
+  at <- if (name == "x" || any(c("x", "formula") %in% names(args))) 1L else 2L
+  if (length(bare) >= at) args[-bare[at]] else args
 }

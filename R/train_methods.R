@@ -1,61 +1,11 @@
-# The ways into gbt_train(). Each makes a source (see fit.R) and hands over what else was given, in any spelling.
+# The ways into gbt_train(), which R chooses by the class of `x`. They show what can be given; what comes of it is in
+# R/fit_source.R.
 
 #' @rdname gbt_train
 #' @export
 gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
                               time = NULL, group = NULL, subset = NULL, na.action = stats::na.pass) {
-  written <- as.list(substitute(list(...)))[-1L]
-  names(written) <- if (is.null(names(written))) character(length(written)) else printable(names(written))
-  part <- canonical_name(names(written))
-  of_cv <- if ("cross" %in% names(written)) c(cv_arguments, tune_arguments) # see gbt_cv(), gbt_tune()
-  unknown <- setdiff(names(written)[is.na(part)], c("", "formula", "params", of_cv))
-  for (name in unknown) { # before its value is evaluated, which may be the name of a column
-    if (is.null(find_foreign("train", name))) refuse_name(name)
-  }
-  in_rows <- part %in% row_arguments # by another name, such as `weight`; evaluated in the data as well
-  here <- sys.nframe()
-  env <- parent.frame()
-  as_given <- function(i) {
-    force(i)
-    in_data(written[[i]], function() ...elt(i), written_in(names(written)[i], here))
-  }
-  is_valid <- part %in% "valid" # it comes when the data are known
-  read_already <- names(written) %in% setdiff(of_cv, "cross") # by gbt_cv(), in the `...` of a function that called it
-  given <- lapply(which(!in_rows), function(i) {
-    if (is_valid[i]) as_given(i) else if (!read_already[i]) ...elt(i)
-  })
-  names(given) <- names(written)[!in_rows]
-  if (missing(x)) { # dispatched on `formula =`
-    x <- given[["formula"]]
-    given[["formula"]] <- NULL
-  }
-  if (!inherits(x, "formula")) stop_argument("`x` must be a formula: gbt_train(y ~ ., data)", "x")
-  own <- list(weights = in_data(substitute(weights), function() weights, written_in("weights", here)),
-              offset = in_data(substitute(offset), function() offset, written_in("offset", here)),
-              exposure = in_data(substitute(exposure), function() exposure, written_in("exposure", here)),
-              mask = in_data(substitute(mask), function() mask, written_in("mask", here)),
-              time = in_data(substitute(time), function() time, written_in("time", here)),
-              group = in_data(substitute(group), function() group, written_in("group", here)),
-              subset = in_data(substitute(subset), function() subset, written_in("subset", here)))
-  for (i in which(in_rows)) {
-    if (!is.null(attr(own[[part[i]]], "written"))) {
-      stop_argument(contradiction(part[i], names(written)[i], part[i]), part[i])
-    }
-    own[[part[i]]] <- as_given(i)
-  }
-  x <- formula_with_constants(x, given[["cross"]]$constants, env) # of gbt_refit() and update()
-  read <- read_formula(x, data, own, na.action, env)
-  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
-                 exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, design = read$design,
-                 formula = read$formula, parsed = x, columns = read$columns, in_rows = read$in_rows,
-                 constants = read$constants)
-  for (i in which(canonical_name(names(given)) %in% "valid")) {
-    given[i] <- list(valid_in_data(given[[i]], read$data, read$keep))
-  }
-  if (is.function(given[["cross"]]$folds)) {
-    given$cross["folds"] <- list(folds_in_data(given$cross$folds, read$data, read$keep))
-  }
-  fit_source(source, given)
+  fit_of(capture_call("gbt_train"))
 }
 
 #' @rdname gbt_train
@@ -105,105 +55,27 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, expos
                                  grad_bits = c("auto", "16", "32"), hist_memory = 0, device_memory = 0,
                                  page_rows = NULL, checkpoint = NULL, checkpoint_seconds = 60,
                                  params = list()) {
-  if (missing(x)) stop_no_x()
-  given <- given_args(dots_given(x, ...), x)
-  if (missing(y)) {
-    y <- given[["label"]] # what other packages call it
-    given[["label"]] <- NULL
-  }
-  if (is.null(y)) {
-    stop_argument("`y` is missing: give the response, gbt_train(x, y), or a formula, gbt_train(y ~ ., data)", "y")
-  }
-  if (inherits(y, "formula")) {
-    stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
-                          paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
-  }
-  fit_source(list(x = x, y = y, recipe = attr(x, "gbt_recipe", exact = TRUE)), given)
+  fit_of(capture_call("gbt_train"))
 }
 
 #' @export
-gbt_train.matrix <- function(x, ...) gbt_train.data.frame(x, ...)
+gbt_train.matrix <- gbt_train.data.frame
 
 #' @export
-gbt_train.Matrix <- function(x, ...) gbt_train.data.frame(x, ...)
+gbt_train.Matrix <- gbt_train.data.frame
 
 #' @export
-gbt_train.dgCMatrix <- function(x, ...) gbt_train.data.frame(x, ...)
+gbt_train.dgCMatrix <- gbt_train.data.frame
 
 #' @export
-gbt_train.dgRMatrix <- function(x, ...) gbt_train.data.frame(x, ...)
+gbt_train.dgRMatrix <- gbt_train.data.frame
 
 #' @export
-gbt_train.ArrowTabular <- function(x, ...) gbt_train.data.frame(as.data.frame(x), ...)
+gbt_train.ArrowTabular <- gbt_train.data.frame
 
 #' @rdname gbt_train
 #' @export
-gbt_train.gbt_data <- function(x, y = NULL, ...) {
-  check_data(x, "x")
-  given <- dots_given(NULL, ...)
-  if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
-  given[["label"]] <- NULL
-  if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
-  source <- list(data = x, y = y)
-  said <- canonical_name(printable(given_or(names(given), character(0))))
-  for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
-    source[[part]] <- x[[if (part == "weights") "weight" else part]]
-  }
-  if (!is.null(x$exposed) && "offset" %in% said) {
-    stop_argument("the offset of the gbt_data has its exposure in it; make the data anew with both", "offset")
-  }
-  source$exposed <- x$exposed
-  fit_source(source, given)
-}
+gbt_train.gbt_data <- function(x, y = NULL, ...) fit_of(capture_call("gbt_train"))
 
 #' @export
-gbt_train.default <- function(x, ...) {
-  if (missing(x)) stop_no_x()
-  if (is.character(x) && length(x) == 1L && grepl("~", printable(x), fixed = TRUE)) {
-    stop_argument(sprintf("a formula has no quotation marks: gbt_train(%s, data), or as.formula(x)", printable(x)), "x")
-  }
-  if (is.matrix(x)) return(gbt_train.data.frame(x, ...)) # of a class of its own, such as I(x) or table()
-  encode_x(x) # says what would do instead
-  stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s",
-                    describe(x)))
-}
-
-stop_no_x <- function() {
-  stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
-}
-
-# gbt_train(mpg, cars): a name that nothing is called, but maybe a column of what comes behind. problem: R's.
-stop_lost_x <- function(problem, name, data) {
-  plain <- identical(class(problem)[1L], "simpleError")
-  if (!plain || !grepl(name, conditionMessage(problem), fixed = TRUE)) stop(problem)
-  hint <- if (is.data.frame(data) && name %in% names(data)) {
-    sprintf("; it is a column of the data, so give a formula, gbt_train(%s ~ ., data), or gbt_train(x, y)", name)
-  } else ""
-  stop_argument(sprintf("there is no object `%s`%s", name, hint), "x")
-}
-
-# The arguments that the call of the calling function really gave, and those in its dots. x: the data.
-given_args <- function(dots, x) {
-  env <- parent.frame()
-  names <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y", "..."))
-  given <- !vapply(names, function(name) eval(call("missing", as.name(name)), env), NA)
-  value <- function(name) {
-    if (!name %in% c(row_arguments, "valid")) return(get(name, envir = env))
-    argument_value(function() get(name, envir = env), do.call(substitute, list(as.name(name), env)), name, x)
-  }
-  c(lapply(stats::setNames(nm = names[given]), value), dots)
-}
-
-# The values of `...`. x: the data.
-dots_given <- function(x, ...) {
-  written <- as.list(substitute(list(...)))[-1L]
-  names <- if (is.null(names(written))) character(length(written)) else names(written)
-  part <- canonical_name(printable(names))
-  read_already <- "cross" %in% names & names %in% setdiff(c(cv_arguments, tune_arguments), "cross") # by gbt_cv()
-  out <- lapply(seq_along(written), function(i) {
-    if (read_already[i]) return(NULL)
-    if (!part[i] %in% c(row_arguments, "valid")) return(...elt(i))
-    argument_value(function() ...elt(i), written[[i]], names[i], x)
-  })
-  if (any(nzchar(names))) stats::setNames(out, names) else out
-}
+gbt_train.default <- function(x, ...) fit_of(capture_call("gbt_train"))

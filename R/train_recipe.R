@@ -24,34 +24,34 @@
 #' A recipe that puts new rows in another order (`step_arrange()` without `skip = TRUE`) is an error; one that makes the
 #' columns of a row from other rows (`step_lag()`) gives a warning of class `gbt_warning_recipe`.
 #' @export
-gbt_train.recipe <- function(x, data = NULL, ...) {
+gbt_train.recipe <- function(x, data = NULL, ...) fit_of(capture_call("gbt_train"))
+
+# x: a recipe. Values as of table_source(); rows are baked.
+recipe_source <- function(x, args, folds) {
+  args <- placed(args, function(x, data, ...) NULL)
+  data <- values_of(args[names(args) == "data"])[["data"]]
   if (is.null(data)) stop_argument("`data` is missing: gbt_train(recipe, data)", "data")
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (!is.data.frame(data)) {
     stop_data(sprintf("a recipe takes its columns from a data frame: `data` must be one, not %s", describe(data)),
               "data")
   }
-  args <- dots_given(data, ...)
-  part <- canonical_name(printable(given_or(names(args), character(0))))
+  given <- values_of(args[!names(args) %in% c("x", "data")], data)
+  part <- canonical_name(printable(given_or(names(given), character(0))))
   init <- which(part %in% "init_model")
-  its <- if (length(init) == 1L && is_model(args[[init]])) recipe_of(args[[init]])
+  its <- if (length(init) == 1L && is_model(given[[init]])) recipe_of(given[[init]])
   ready <- if (is.null(its)) trained_recipe(x, data) else recipe_of_init(x, its)
   rows <- if (is.null(its)) training_rows(ready) else baked(ready, data)
-  if (is.null(its)) check_rows_alone(ready, data) else args[[init]] <- without_recipe(args[[init]])
+  if (is.null(its)) check_rows_alone(ready, data) else given[[init]] <- without_recipe(given[[init]])
   outcome <- columns_of_role(ready, "outcome", rows)
   if (length(outcome) != 1L) {
     stop_argument(sprintf("the recipe must have one column of role \"outcome\"; it has %d", length(outcome)), "x")
   }
   weights <- columns_of_role(ready, "case_weights", rows)
-  if (length(weights) && !"weights" %in% part) args$weights <- as.double(rows[[weights[1L]]])
-  for (i in which(part %in% "valid")) args[i] <- list(baked_valid(args[[i]], ready, outcome))
-  features <- structure(rows[columns_of_role(ready, "predictor", rows)], gbt_recipe = ready) # see finish_model()
-  out <- do.call(gbt_train, c(list(features, rows[[outcome]]), args))
-  at <- training_frame()
-  if (is_model(out)) {
-    out["call"] <- list(small_call(without_argument(sys.call(at), "cross"), sys.frame(sys.parents()[at])))
-  }
-  out
+  if (length(weights) && !"weights" %in% part) given$weights <- as.double(rows[[weights[1L]]])
+  for (i in which(part %in% "valid")) given[i] <- list(baked_valid(given[[i]], ready, outcome))
+  source <- list(x = rows[columns_of_role(ready, "predictor", rows)], y = rows[[outcome]], recipe = ready)
+  list(source = source, given = given, folds = folds_as_values(folds, data))
 }
 
 # The recipe as a model keeps it, trained on the data as workflows do it, whether it was trained before or not.

@@ -88,34 +88,33 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
     given <- if (missing(reduction)) "min_rounds" else "reduction"
     stop_argument(sprintf("`%s` needs `method = \"halving\"`", given), given)
   }
-  its <- folds_given(substitute(folds), function() folds, missing(folds), sys.nframe(), ...)
   if (!is.null(seconds) && (!is_number(seconds, 0) || seconds == 0)) {
     stop_argument(sprintf("`seconds` must be one number above 0, or NULL for no limit, not %s", quote_value(seconds)),
                   "seconds")
   }
   if (!is.null(configs)) configs <- check_whole(configs, "configs", 1, 10000)
   usual <- if (is.null(seconds) || method == "halving") 30L else 10000L
-  call <- sys.call()
-  plan <- structure(class = "gbt_tune_plan", c(fold_plan(its, repeats, stratify, "gbt_tune"), list(
+  captured <- capture_call()
+  plan <- c(fold_plan(captured, repeats, stratify, "gbt_tune"), list(
     space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
     reduction = check_whole(reduction, "reduction", 2, 100),
-    min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = small_call(call, parent.frame())
-  )))
-  call <- call[!names_of_call(call) %in% c(cv_arguments, tune_arguments)]
-  call$cross <- plan
-  run_call(call, parent.frame()) # as gbt_cv() does
+    min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
+  ))
+  told_once(tune(without_arguments(captured, c(cv_arguments, tune_arguments)), plan))
 }
 
 # Arguments that are none of gbt_cv().
 tune_arguments <- c("space", "configs", "seconds", "method", "log_scale", "reduction", "min_rounds")
 
-# source, given: see fit_source(); plan: of gbt_tune().
-tune <- function(source, given, plan) {
+# plan: of gbt_tune().
+tune <- function(captured, plan) {
   began <- proc.time()[["elapsed"]]
-  request <- tune_request(given)
+  its <- source_and_folds(captured, plan)
+  plan <- its$plan
+  request <- tune_request(its$given)
   args <- request$args$value
   space <- read_space(plan$space, plan$log_scale, args)
-  rows <- cross_rows(source, request, plan)
+  rows <- cross_rows(its$source, request, plan)
   metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   last <- length(metrics$name)
   if (last == 0L || is.na(metrics$maximise)) {

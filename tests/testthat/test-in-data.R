@@ -78,6 +78,56 @@ test_that("an argument that is passed on is evaluated where it was written", {
                    gbt_evaluate(expected, d, weights = d$w^2, threads = 1)$estimate)
 })
 
+test_that("arguments are found through functions within functions, and models keep the call that they are of", {
+  d <- made()
+  f <- y ~ a + b + f
+  power <- 2
+  expected <- fit(f, d, weights = d$w^2)
+  inside <- function(...) {
+    power <- 5
+    lapply(1:2, function(depth) {
+      power <- 7
+      gbt_train(..., seed = 1)
+    })
+  }
+  given <- quote(list(f, d, weights = w^power, objective = "poisson", nrounds = 4, max_depth = 2, lambda = 1,
+                      colsample_bytree = 1, eval_train = TRUE, cat_method = "target", threads = 1))
+  for (model in eval(as.call(c(quote(inside), as.list(given)[-1L])))) {
+    expect_same_bytes(model$state, expected$state)
+    expect_identical(model$call, as.call(c(quote(gbt_train), as.list(given)[-1L], seed = 1)))
+  }
+  later <- function(...) function(data) {
+    power <- 3
+    fit(f, data, ...)
+  }
+  expect_same_bytes(later(weights = w^power)(d)$state, expected$state)
+  named <- function(data, w, ...) fit(f, data, weights = w, ...) # the column has the name of its argument
+  expect_same_bytes(named(d, rep(1, 60))$state, fit(f, d, weights = d$w)$state)
+  expect_same_bytes(named(d[names(d) != "w"], d$w^2)$state, expected$state)
+  by_name <- do.call("fit", list(f, quote(d), weights = quote(w^power)))
+  expect_same_bytes(by_name$state, expected$state)
+  chosen <- Reduce(function(model, depth) gbt_refit(model, max_depth = depth, weights = w^power), 2:3, expected)
+  expect_same_bytes(update(chosen, max_depth = 2, nrounds = 4)$state, gbt_refit(expected)$state)
+  refit <- function(...) {
+    power <- 9
+    gbt_refit(...)
+  }
+  expect_same_bytes(refit(expected, data = d, weights = w^power)$state, gbt_refit(expected, data = d)$state)
+})
+
+test_that("what a calling function was not given is not given, by any name", {
+  d <- made()
+  x <- d[c("a", "b")]
+  own <- function(x, y, w, rate, more, ...) {
+    gbt_train(x, y, weights = w, eta = rate, lambda_l2 = more, nrounds = 2, threads = 1, ...)
+  }
+  expect_same_bytes(own(x, d$y)$state, gbt_train(x, d$y, nrounds = 2, threads = 1)$state)
+  expect_same_bytes(own(x, d$y, d$w, 0.2, 2)$state,
+                    gbt_train(x, d$y, weights = d$w, eta = 0.2, lambda = 2, nrounds = 2, threads = 1)$state)
+  rated <- function(x, y, k, rate) gbt_cv(x, y, folds = k, eta = rate, nrounds = 2, seed = 1, threads = 1)
+  expect_identical(rated(x, d$y)$fold_log, gbt_cv(x, d$y, nrounds = 2, seed = 1, threads = 1)$fold_log)
+})
+
 test_that("folds of a formula are those of a column", {
   d <- made()
   f <- y ~ a + b

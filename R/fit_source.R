@@ -1,0 +1,137 @@
+# What a captured call (see R/arg_call.R) trains on, by the class of its first argument: a list of
+#   source   the data and what goes with them, see the top of R/fit.R
+#   given    values of all other arguments, by the names as typed
+#   folds    the value of the argument `folds`, where there is one: with a formula it may name columns
+# Every way into training is one of the functions below.
+
+source_of <- function(captured, folds = NULL) {
+  names <- names(captured$args)
+  names(captured$args)[c(which(names == "x"), which(names == "formula"))[1L]] <- "x"
+  if (is.null(captured$args[["x"]])) stop_no_x()
+  x <- first_value(captured$args)
+  if (inherits(x, "formula")) return(formula_source(x, captured, folds))
+  if (inherits(x, "recipe")) return(recipe_source(x, captured$args, folds))
+  if (inherits(x, "gbt_data")) return(prepared_source(x, captured$args, folds))
+  table_source(if (inherits(x, "ArrowTabular")) as.data.frame(x) else x, captured$args, folds)
+}
+
+# The value of `x`, of which a name may be a column of what comes after it.
+first_value <- function(args) {
+  x <- args[["x"]]
+  try_else(x$value(), function(problem) {
+    if (!is.name(x$expression)) stop(problem)
+    others <- args[!names(args) %in% "x"]
+    stop_lost_x(problem, as.character(x$expression), if (length(others)) others[[1L]]$value())
+  })
+}
+
+formula_source <- function(x, captured, folds) {
+  args <- placed(captured$args, function(x, data, ...) NULL)
+  names(args) <- printable(names(args))
+  part <- canonical_name(names(args))
+  own <- c("x", "data", "na.action", "subset")
+  unknown <- setdiff(names(args)[is.na(part)], c("", "formula", "params", own))
+  for (name in unknown) { # before its value is evaluated, which may be the name of a column
+    if (is.null(find_foreign("train", name))) refuse_name(name)
+  }
+  part[names(args) == "subset"] <- "subset"
+  in_rows <- list()
+  for (i in which(part %in% c(row_arguments, "subset"))) {
+    if (!is.null(in_rows[[part[i]]]$expression)) {
+      stop_argument(contradiction(part[i], names(args)[i], part[i]), part[i])
+    }
+    in_rows[part[i]] <- args[i]
+  }
+  valid <- args[part %in% "valid"]
+  given <- values_of(args[!part %in% c(row_arguments, "subset", "valid") & !names(args) %in% own])
+  data <- values_of(args[names(args) %in% c("data", "na.action")])
+  x <- formula_with_constants(x, captured$constants, captured$env)
+  na_action <- if ("na.action" %in% names(data)) data$na.action else stats::na.pass
+  read <- read_formula(x, data[["data"]], in_rows, na_action, captured$env)
+  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
+                 exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, design = read$design,
+                 formula = read$formula, parsed = x, columns = read$columns, in_rows = read$in_rows,
+                 constants = read$constants)
+  list(source = source, given = c(given, lapply(valid, valid_in_data, read$data, read$keep)),
+       folds = folds_in_data(folds, read$data, read$keep))
+}
+
+# x: a data frame or a matrix, dense or sparse.
+table_source <- function(x, args, folds) {
+  refuse_no_table(x)
+  args <- placed(args, function(x, y, ...) NULL)
+  given <- values_of(args[!names(args) %in% c("x", "y")], x)
+  y <- values_of(args[names(args) == "y"])
+  if (length(y)) {
+    y <- y[[1L]]
+  } else {
+    y <- given[["label"]] # what other packages call it
+    given[["label"]] <- NULL
+  }
+  if (is.null(y)) {
+    stop_argument("`y` is missing: give the response, gbt_train(x, y), or a formula, gbt_train(y ~ ., data)", "y")
+  }
+  if (inherits(y, "formula")) {
+    stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
+                          paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
+  }
+  list(source = list(x = x, y = y), given = given, folds = folds_as_values(folds, x))
+}
+
+# x: gbt_data.
+prepared_source <- function(x, args, folds) {
+  check_data(x, "x")
+  args <- placed(args, function(x, y, ...) NULL)
+  given <- values_of(args[!names(args) %in% c("x", "y")], NULL)
+  y <- values_of(args[names(args) == "y"])[["y"]]
+  if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
+  given[["label"]] <- NULL
+  if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
+  source <- list(data = x, y = y)
+  said <- canonical_name(printable(given_or(names(given), character(0))))
+  for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
+    source[[part]] <- x[[if (part == "weights") "weight" else part]]
+  }
+  if (!is.null(x$exposed) && "offset" %in% said) {
+    stop_argument("the offset of the gbt_data has its exposure in it; make the data anew with both", "offset")
+  }
+  source$exposed <- x$exposed
+  list(source = source, given = given, folds = folds_as_values(folds, NULL))
+}
+
+# Values of arguments, without those that the calling function was not given. x: the data, whose columns messages know.
+values_of <- function(args, x = NULL) {
+  args <- args[!vapply(args, `[[`, NA, "missing")]
+  if (length(args) == 0L) return(list())
+  by_row <- canonical_name(printable(names(args))) %in% c(row_arguments, "valid")
+  Map(function(argument, name, by_row) {
+    if (by_row) argument_value(argument, name, x) else argument$value()
+  }, args, names(args), by_row)
+}
+
+# `folds` of an interface without a formula.
+folds_as_values <- function(folds, x) if (!is.null(folds)) argument_value(folds, "folds", x)
+
+refuse_no_table <- function(x) {
+  if (is.data.frame(x) || is.matrix(x) || (isS4(x) && methods::is(x, "Matrix"))) return(invisible())
+  if (is.character(x) && length(x) == 1L && grepl("~", printable(x), fixed = TRUE)) {
+    stop_argument(sprintf("a formula has no quotation marks: gbt_train(%s, data), or as.formula(x)", printable(x)), "x")
+  }
+  encode_x(x) # says what would do instead
+  stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s",
+                    describe(x)))
+}
+
+stop_no_x <- function() {
+  stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
+}
+
+# gbt_train(mpg, cars): a name that nothing is called, but maybe a column of what comes behind. problem: R's.
+stop_lost_x <- function(problem, name, data) {
+  plain <- identical(class(problem)[1L], "simpleError")
+  if (!plain || !grepl(name, conditionMessage(problem), fixed = TRUE)) stop(problem)
+  hint <- if (is.data.frame(data) && name %in% names(data)) {
+    sprintf("; it is a column of the data, so give a formula, gbt_train(%s ~ ., data), or gbt_train(x, y)", name)
+  } else ""
+  stop_argument(sprintf("there is no object `%s`%s", name, hint), "x")
+}
