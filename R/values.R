@@ -1,5 +1,5 @@
 # Values of R in files that are no models: folders of bins and checkpoints. They are vectors and lists with names, as
-# the fields of a model (see pack()), and the bytes are of src/gbt/model/values.h. R's own serialisation is
+# the fields of a model (see pack()), and the bytes are of src/gbt/bytes/values.h. R's own serialisation is
 # never read from a file that may come from somebody else: it can hold code, and objects of any class.
 
 values_bytes <- function(fields) {

@@ -6,6 +6,7 @@
 #
 #   base <- schema, math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost
 #   (an arrow points to the user)
+#   base, schema, math, objective, tree and what cuts and pages are <- bytes <- disk, boost, model
 #   disk keeps what data makes; nobody else in the engine knows it
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h;
@@ -33,9 +34,10 @@ uses() {
     metric) echo "base math objective metric" ;;
     backend) echo "base schema math objective data tree metric backend root" ;;
     cpu) echo "base schema math objective data tree backend cpu root" ;;
-    boost) echo "base schema math objective metric data encode tree backend cpu/cpu_open.h boost root" ;;
-    disk) echo "base schema math objective data disk root" ;;
-    model) echo "base schema math objective tree backend/device.h model" ;;
+    boost) echo "base schema math objective metric data encode tree backend cpu/cpu_open.h bytes boost root" ;;
+    disk) echo "base schema math objective data bytes disk root" ;;
+    bytes) echo "base schema math objective tree data/cuts.h data/page.h bytes" ;;
+    model) echo "base schema math objective tree backend/device.h bytes model" ;;
     explain) echo "base schema math tree backend/device.h explain" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
@@ -84,8 +86,8 @@ excepted() {
 public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/rows.h base/row_fields.def schema/schema.h
 schema/feature_kinds.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
 metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h disk/disk.h
-disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h model/model.h model/mean.h
-model/values.h model/answer.h model/predict.h explain/explain.h backend/device.h backend/phases.h"
+disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/values.h
+model/model.h model/mean.h model/answer.h model/predict.h explain/explain.h backend/device.h backend/phases.h"
 
 bad=0
 complain() { echo "arrows: $*"; bad=$((bad + 1)); }

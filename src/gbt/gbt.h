@@ -8,7 +8,7 @@
  *   gbt_trainers_run               several of them at a time                               boost/side_by_side.h
  *   gbt_stopper_see                the rule of early stopping over any values              boost/stopper.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
- *   gbt_values_write, _read        the host's values in other files <-> bytes              model/values.h
+ *   gbt_values_write, _read        the host's values in other files <-> bytes              bytes/values.h
  *   gbt_model_make_mean            several models -> one, the mean of their scores         model/mean.h
  *   gbt_model_answer, _bins        model + bound table or data set -> scores, responses,   model/answer.h
  *                                  classes
@@ -43,7 +43,7 @@
 #include "model/mean.h"
 #include "model/model.h"
 #include "model/predict.h"
-#include "model/values.h"
+#include "bytes/values.h"
 #include "objective/class_weight.h"
 #include "objective/objective.h"
 #include "params.h"

@@ -5,14 +5,14 @@
 #include "../base/checksum.h"
 #include "../base/comm.h"
 #include "../base/parallel.h"
-#include "../base/parts.h"
-#include "../tree/check.h"
+#include "../bytes/parts.h"
+#include "../bytes/sections.h"
 #include "ranks.h"
 #include "rescale.h"
 #include "trainer_state.h"
 
 #define MAGIC "gbttrain" /* 8 bytes */
-enum { VERSION = 3, N_FOREST_PARTS = 8 };
+enum { VERSION = 4 };
 
 /* ---- identity ---- */
 
@@ -75,14 +75,9 @@ typedef struct run_state {
   int64_t n_rounds, width, best_round, kept_round, maximise;
   uint64_t n_trees;
   double best, seconds;
-  struct {
-    int64_t n_features, n_outputs, n_leaf_outputs, n_parallel;
-    uint64_t n_trees, n_nodes, n_words, n_vectors;
-  } forest;
 } run_state;
 
 static run_state state_of(const gbt_trainer *tr) {
-  const gbt_forest_view f = gbt_forest_look(tr->forest);
   run_state s;
   memset(&s, 0, sizeof s);
   s.n_rounds = tr->n_rounds;
@@ -93,14 +88,6 @@ static run_state state_of(const gbt_trainer *tr) {
   s.n_trees = tr->n_trees;
   s.best = tr->stopper.best;
   s.seconds = tr->seconds;
-  s.forest.n_features = f.n_features;
-  s.forest.n_outputs = f.n_outputs;
-  s.forest.n_leaf_outputs = f.n_leaf_outputs;
-  s.forest.n_parallel = f.n_parallel;
-  s.forest.n_trees = f.n_trees;
-  s.forest.n_nodes = f.n_nodes;
-  s.forest.n_words = f.n_words;
-  s.forest.n_vectors = f.n_vectors;
   return s;
 }
 
@@ -125,15 +112,18 @@ static score_place place_of(const gbt_trainer *tr, int32_t k) {
 
 /* ---- writing ---- */
 
-static gbt_status put_forest(gbt_parts_writer *w, const gbt_forest_view *f, gbt_error *err) {
-  GBT_TRY(gbt_parts_put(w, f->base, (uint64_t)f->n_outputs * sizeof *f->base, err));
-  GBT_TRY(gbt_parts_put(w, f->trees, f->n_trees * sizeof *f->trees, err));
-  GBT_TRY(gbt_parts_put(w, f->nodes, f->n_nodes * sizeof *f->nodes, err));
-  GBT_TRY(gbt_parts_put(w, f->sets, f->n_words * sizeof *f->sets, err));
-  GBT_TRY(gbt_parts_put(w, f->gain, f->n_nodes * sizeof *f->gain, err));
-  GBT_TRY(gbt_parts_put(w, f->cover, f->n_nodes * sizeof *f->cover, err));
-  GBT_TRY(gbt_parts_put(w, f->count, f->n_nodes * sizeof *f->count, err));
-  return gbt_parts_put(w, f->leaf_values, f->n_vectors * (uint64_t)f->n_leaf_outputs * sizeof *f->leaf_values, err);
+static const gbti_kind forest_kind = {
+    .magic = "gbttrees", .version = 1, .advice = "remove it", .sections = GBTI_HAS_FOREST, .part = {&gbti_part_forest}};
+
+static gbt_status put_forest(gbt_parts_writer *w, const gbt_trainer *tr, gbt_error *err) {
+  const gbti_contents parts = {.forest = gbt_forest_look(tr->forest), .schema = tr->schema};
+  gbti_writer sections = {.mem = tr->mem, .parts = &parts, .err = err};
+  uint8_t *bytes;
+  size_t n;
+  GBT_TRY(gbti_sections_write(&forest_kind, &sections, &bytes, &n));
+  gbt_status status = gbt_parts_put(w, bytes, n, err);
+  gbt_mem_free(&tr->mem, bytes);
+  return status;
 }
 
 /* The shrinkages of the rounds that are done. */
@@ -160,11 +150,10 @@ static gbt_status put_scores(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_traine
 static gbt_status put_all(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_trainer *tr, const void *note, size_t n_note,
                           gbt_error *err) {
   const run_state state = state_of(tr);
-  const gbt_forest_view forest = gbt_forest_look(tr->forest);
   GBT_TRY(gbt_parts_put(w, &state, sizeof state, err));
   GBT_TRY(gbt_parts_put(w, tr->log, (uint64_t)(tr->n_rounds * tr->width) * sizeof *tr->log, err));
   GBT_TRY(put_eta(w, tr, err));
-  GBT_TRY(put_forest(w, &forest, err));
+  GBT_TRY(put_forest(w, tr, err));
   GBT_TRY(gbt_parts_put(w, note, n_note, err));
   return put_scores(ctx, w, tr, err);
 }
@@ -209,41 +198,34 @@ static gbt_status take_array(const gbt_mem *mem, gbt_parts_reader *r, size_t ite
   return gbt_parts_take(r, *array, bytes, err);
 }
 
-typedef struct forest_copy {
-  gbt_forest_view view;
-  void *part[N_FOREST_PARTS]; /* owned */
-} forest_copy;
+static int same_shape(const gbt_forest_view *a, const gbt_forest_view *b) {
+  return a->n_features == b->n_features && a->n_outputs == b->n_outputs && a->n_leaf_outputs == b->n_leaf_outputs &&
+         a->n_parallel == b->n_parallel;
+}
 
-/* Whatever wrote the file: what is taken over can be walked. */
-static gbt_status take_forest(const gbt_trainer *tr, gbt_parts_reader *r, const run_state *s, forest_copy *out,
-                              gbt_error *err) {
-  const char *fault;
-  const uint64_t n_nodes = s->forest.n_nodes;
-  const uint64_t count[N_FOREST_PARTS] = {(uint64_t)s->forest.n_outputs, s->forest.n_trees, n_nodes, s->forest.n_words,
-                                          n_nodes, n_nodes, n_nodes,
-                                          s->forest.n_vectors * (uint64_t)s->forest.n_leaf_outputs};
-  const size_t item[N_FOREST_PARTS] = {sizeof *out->view.base, sizeof *out->view.trees, sizeof *out->view.nodes,
-                                       sizeof *out->view.sets, sizeof *out->view.gain, sizeof *out->view.cover,
-                                       sizeof *out->view.count, sizeof *out->view.leaf_values};
-  for (int i = 0; i < N_FOREST_PARTS; i++) GBT_TRY(take_array(&tr->mem, r, item[i], count[i], &out->part[i], err));
-  out->view = (gbt_forest_view){.n_features = (int32_t)s->forest.n_features,
-                                .n_outputs = (int32_t)s->forest.n_outputs,
-                                .n_leaf_outputs = (int32_t)s->forest.n_leaf_outputs,
-                                .n_parallel = (int32_t)s->forest.n_parallel,
-                                .n_trees = s->forest.n_trees,
-                                .n_nodes = n_nodes,
-                                .n_words = s->forest.n_words,
-                                .n_vectors = s->forest.n_vectors,
-                                .base = out->part[0],
-                                .trees = out->part[1],
-                                .nodes = out->part[2],
-                                .sets = out->part[3],
-                                .gain = out->part[4],
-                                .cover = out->part[5],
-                                .count = out->part[6],
-                                .leaf_values = out->part[7]};
-  GBT_TRY(gbt_forest_check(&tr->mem, &out->view, tr->schema->feat, &fault, err));
-  return fault == NULL ? GBT_OK : damaged(r, err);
+/* The trees become those of the trainer. Whatever wrote the file: they can be walked, and are of its shape. */
+static gbt_status take_forest(gbt_parts_reader *r, gbt_trainer *tr, uint64_t n_trees, gbt_error *err) {
+  const gbt_forest_view own = gbt_forest_look(tr->forest);
+  gbti_reader sections = {.mem = tr->mem, .kind = &forest_kind, .path = r->file.path, .err = err};
+  const gbt_forest_view *view = &sections.parts.forest;
+  gbti_model_head head;
+  uint8_t *bytes = NULL;
+  uint64_t n;
+  sections.parts.schema = tr->schema;
+  GBT_TRY(gbt_parts_next(r, &n, err));
+  gbt_status status = take_array(&tr->mem, r, 1, n, &bytes, err);
+  if (status == GBT_OK) {
+    const int good = gbti_head_of(&forest_kind, bytes, (size_t)n, &head) && head.version == forest_kind.version &&
+                     head.n_bytes == n && n >= sizeof head;
+    status = good ? gbti_sections_read(&sections, bytes, (size_t)n) : damaged(r, err);
+  }
+  if (status == GBT_OK && (!same_shape(view, &own) || view->n_trees != n_trees)) status = damaged(r, err);
+  if (status == GBT_OK) {
+    gbt_forest_cut(tr->forest, 0);
+    status = gbt_forest_append(tr->forest, view, err);
+  }
+  gbt_mem_free(&tr->mem, bytes);
+  return status;
 }
 
 /* The shrinkages of the rounds that are done must be those that this training would have used. */
@@ -294,10 +276,7 @@ static gbt_status take_state(gbt_parts_reader *r, const gbt_trainer *tr, run_sta
   const gbt_forest_view own = gbt_forest_look(tr->forest);
   uint64_t bytes;
   GBT_TRY(gbt_parts_take(r, s, sizeof *s, err));
-  if (s->forest.n_features != own.n_features || s->forest.n_outputs != own.n_outputs || s->width != tr->width ||
-      s->forest.n_leaf_outputs != own.n_leaf_outputs || s->forest.n_parallel != own.n_parallel)
-    return damaged(r, err);
-  if (!may_have(r, (uint64_t)s->n_rounds) || !may_have(r, s->forest.n_vectors) || s->n_trees != s->forest.n_trees ||
+  if (s->width != tr->width || !may_have(r, (uint64_t)s->n_rounds) ||
       s->n_trees != own.n_trees + (uint64_t)s->n_rounds * gbt_trees_per_round(&own))
     return damaged(r, err);
   if (s->best_round < 0 || s->best_round > s->n_rounds || s->kept_round < 0 || s->kept_round > s->n_rounds)
@@ -306,17 +285,15 @@ static gbt_status take_state(gbt_parts_reader *r, const gbt_trainer *tr, run_sta
   return bytes == (uint64_t)(s->n_rounds * s->width) * sizeof *tr->log ? GBT_OK : damaged(r, err);
 }
 
-static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, forest_copy *forest, uint8_t **note,
-                           size_t *n_note, gbt_error *err) {
+static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, uint8_t **note, size_t *n_note,
+                           gbt_error *err) {
   run_state s;
   uint64_t n;
   GBT_TRY(take_state(r, tr, &s, err));
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, (size_t)(s.n_rounds * s.width), sizeof *tr->log, err));
   GBT_TRY(gbt_parts_take(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
   GBT_TRY(take_eta(r, tr, s.n_rounds, err));
-  GBT_TRY(take_forest(tr, r, &s, forest, err));
-  gbt_forest_cut(tr->forest, 0);
-  GBT_TRY(gbt_forest_append(tr->forest, &forest->view, err));
+  GBT_TRY(take_forest(r, tr, s.n_trees, err));
   GBT_TRY(gbt_parts_next(r, &n, err));
   GBT_TRY(take_array(&ctx->mem, r, 1, n, note, err));
   *n_note = (size_t)n;
@@ -328,7 +305,6 @@ static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, f
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *tr, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) {
   gbt_parts_reader r;
-  forest_copy forest = {.part = {NULL}};
   *note = NULL;
   *n_note = 0;
   GBT_TRY(check_able(ctx, tr, err));
@@ -340,10 +316,9 @@ gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *tr, const char *path, u
                          "anew, or give another place",
                          path);
   if (status == GBT_OK) {
-    status = take_all(ctx, &r, tr, &forest, note, n_note, err);
+    status = take_all(ctx, &r, tr, note, n_note, err);
     tr->broken = status != GBT_OK;
   }
-  for (int i = 0; i < N_FOREST_PARTS; i++) gbt_mem_free(&tr->mem, forest.part[i]);
   gbt_parts_close(&r);
   if (status != GBT_OK) {
     gbt_mem_free(&ctx->mem, *note);

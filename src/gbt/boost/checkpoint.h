@@ -4,9 +4,9 @@
  *   part  0     counts and what early stopping has seen
  *         1     the log
  *         2     the shrinkages of the rounds
- *         3..10 the forest: base scores, trees, nodes, sets, gains, covers, counts, values of leaves
- *         11    the host's note
- *         12..  scores: of every data set; of what grows the trees where that is another backend; of the supporting
+ *         3     the forest: a block of sections (bytes/sections.h)
+ *         4     the host's note
+ *         5..   scores: of every data set; of what grows the trees where that is another backend; of the supporting
  *               models; those that are kept of the best round
  *
  * Scores are kept as they are: trees that grew the others' way (drafts, supporting models) are not in the forest. */

@@ -1,11 +1,9 @@
-/* The index of a data set on disk as bytes. Private to disk/.
+/* The index of a data set on disk: a block of sections (bytes/sections.h). Private to disk/.
  *
- *   head | numbers | layout | columns | features | cuts | what is known without a page | records of pages |
- *   the note
+ *   columns, features, cuts | numbers | layout | what is known without a page | records of pages | the note
  *
- * Arrays of numbers and of structs without gaps stand as they are in memory, each beginning on a multiple of 8; texts
- * have their NUL. What is read is checked against the checksum, which finds damage, and by the rules of
- * data/check.h, so that nothing in it leads out of bounds. */
+ * What is read is checked against the checksum, which finds damage, and by the rules of data/check.h, so that nothing
+ * in it leads out of bounds. */
 #ifndef GBT_DISK_INDEX_H
 #define GBT_DISK_INDEX_H
 
@@ -15,16 +13,8 @@
 #include "../data/dataset_impl.h"
 
 #define GBTI_DISK_MAGIC "gbtbins\n" /* 8 bytes */
-#define GBTI_DISK_VERSION 3u
+#define GBTI_DISK_VERSION 4u
 #define GBTI_DISK_INDEX "gbt-dataset"
-
-typedef struct gbti_disk_head {
-  char magic[8];
-  uint32_t version, zero;
-  uint64_t n_bytes;  /* of the whole index */
-  uint64_t checksum; /* of all bytes behind the head */
-  uint64_t id;       /* of the data set: in the name of its pages */
-} gbti_disk_head;
 
 /* "pages-ID.bin", and of several files "pages-ID-1of3.bin" for the first (file 0). */
 enum { GBTI_PAGES_NAME = 64 };

@@ -4,16 +4,8 @@
 
 #include "../base/file.h"
 #include "../data/page_store_impl.h"
+#include "../bytes/format.h"
 #include "codec_impl.h"
-
-/* Where a page is, in file number page % n_files: the pages of a span are in as many files as there are. */
-typedef struct gbti_page_record {
-  uint64_t beg, stored; /* in the file; behind the stored bytes are zeros up to a multiple of 8 */
-  uint64_t bytes;       /* of the page, when it is unpacked */
-  uint64_t n_entries;   /* of its sparse lists */
-  uint64_t checksum;    /* of the stored bytes with their zeros */
-  uint64_t codec;       /* gbt_codec; GBT_CODEC_NONE: stored == bytes */
-} gbti_page_record;
 
 /* Bytes in the file. */
 static inline uint64_t gbti_record_room(const gbti_page_record *record) { return (record->stored + 7) & ~(uint64_t)7; }

@@ -1,7 +1,7 @@
 /* The frozen model: one block of bytes, used in place, never trusted.
  *
  *   head       magic "gbtmodel", version, total size, checksum of all that follows it
- *   sections   a table of names and places, and the sections: sections.def, format.h, docs/model-format.md
+ *   sections   a table of names and places, and the sections: bytes/, docs/model-format.md
  *
  * A model has parts: the forest (tree/forest.h), the objective that it was trained for, the schema of the columns, and
  * meta values, named vectors of texts, doubles or ints that the host keeps with a model (classes, log, ...).
@@ -12,22 +12,12 @@
 #define GBT_MODEL_MODEL_H
 
 #include "../base/ctx.h"
+#include "../bytes/values.h"
 #include "../objective/objective.h"
 #include "../schema/schema.h"
 #include "../tree/view.h"
 
 typedef struct gbt_model gbt_model;
-
-typedef enum gbt_meta_kind { GBT_META_TEXT = 0, GBT_META_DOUBLE = 1, GBT_META_INT = 2 } gbt_meta_kind;
-
-typedef struct gbt_meta {
-  const char *name;
-  gbt_meta_kind kind;
-  int64_t n;
-  const char *const *text; /* by kind, one of these; a text may be NULL (missing) */
-  const double *num;
-  const int32_t *ints;
-} gbt_meta;
 
 /* What a model is made of. Borrowed for the call. */
 typedef struct gbt_model_spec {

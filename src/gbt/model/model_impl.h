@@ -2,17 +2,16 @@
 #ifndef GBT_MODEL_MODEL_IMPL_H
 #define GBT_MODEL_MODEL_IMPL_H
 
-#include "../tree/forest.h"
+#include "../bytes/sections.h"
 #include "model.h"
 
+#define GBTI_MODEL_MAGIC "gbtmodel" /* 8 bytes, no NUL */
+#define GBTI_MODEL_VERSION 2u
+
+extern const gbti_kind gbti_model_kind;
+
 /* What a model is made of. Borrowed pointers. */
-typedef struct gbt_model_parts {
-  gbt_forest_view forest;
-  gbt_objective objective; /* of the forest's n_outputs */
-  const gbt_schema *schema;
-  const gbt_meta *meta; /* n_meta, names unique; may be NULL when there are none */
-  int32_t n_meta;
-} gbt_model_parts;
+typedef gbti_contents gbt_model_parts;
 
 /* Writes a model. *out is allocated from mem (free with gbt_mem_free). Meta entries are written in the order given.
  * A view of some of a forest's trees gives the model of just these. GBT_E_DATA or GBT_E_ARG when a text is not UTF-8 or

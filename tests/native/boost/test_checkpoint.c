@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "../../src/gbt/base/file.h"
-#include "../../src/gbt/base/parts.h"
+#include "../../src/gbt/bytes/parts.h"
+#include "../../src/gbt/bytes/sections.h"
 #include "../../src/gbt/encode/encode.h"
 #include "../../src/gbt/math/sampling.h"
 #include "checkpoint_job.h"
@@ -175,8 +176,24 @@ static void damaged_files_are_refused(void) {
 
 enum { MOST_PARTS = 64 };
 
-/* The file with other bytes at this place of a part, and checksums that say so. */
-static void forge(const uint8_t *bytes, const char *path, size_t which, size_t at, const void *with, size_t n_with) {
+enum { PART_FOREST = 3, WHOLE_PART = -1 };
+
+/* Where a section of the forest begins among its bytes. */
+static size_t section_beg(const uint8_t *forest, int section) {
+  gbti_model_head head;
+  memcpy(&head, forest, sizeof head);
+  for (uint32_t i = 0; i < head.n_sections; i++) {
+    gbti_section row;
+    memcpy(&row, forest + sizeof head + i * sizeof row, sizeof row);
+    if (strcmp(row.name, gbti_sections[section].name) == 0) return (size_t)row.beg;
+  }
+  CHECK(0 && "there is no such section");
+  return 0;
+}
+
+/* The file with other bytes at this place of a part, or of a section of the forest, and checksums that say so. */
+static void forge(const uint8_t *bytes, const char *path, size_t which, int section, size_t at, const void *with,
+                  size_t n_with) {
   const gbt_mem mem = gbt_mem_default();
   gbt_parts_head head;
   gbt_parts_reader r;
@@ -192,6 +209,7 @@ static void forge(const uint8_t *bytes, const char *path, size_t which, size_t a
     REQUIRE_OK(gbt_parts_take(&r, part[p], n[p], test_err));
   }
   gbt_parts_close(&r);
+  if (section != WHOLE_PART) at += section_beg(part[which], section);
   REQUIRE(at + n_with <= n[which]);
   memcpy(part[which] + at, with, n_with);
   REQUIRE_OK(gbt_parts_begin(&mem, path, head.magic, head.version, head.identity, &w, test_err));
@@ -205,8 +223,8 @@ static void forge(const uint8_t *bytes, const char *path, size_t which, size_t a
 
 /* Counts that the parts do not have are told before there is memory for them, whatever checksums say. */
 static void wrong_counts_are_refused(void) {
-  /* rounds, best and kept round, trees; of the forest trees .. vectors */
-  static const size_t at[] = {0, 16, 24, 40, 96, 104, 112, 120};
+  /* rounds, best and kept round, trees */
+  static const size_t at[] = {0, 16, 24, 40};
   static const uint64_t count[] = {77, UINT64_C(1) << 33, UINT64_C(1) << 61, UINT64_C(1) << 63, UINT64_MAX};
   pair p;
   const char *path = part_path();
@@ -219,7 +237,7 @@ static void wrong_counts_are_refused(void) {
   uint8_t *bytes = read_file(path, &n);
   for (size_t i = 0; i < sizeof at / sizeof *at; i++)
     for (size_t k = 0; k < sizeof count / sizeof *count; k++) {
-      forge(bytes, path, 0, at[i], &count[k], sizeof count[k]);
+      forge(bytes, path, 0, WHOLE_PART, at[i], &count[k], sizeof count[k]);
       check_refused(&p, path, GBT_E_FORMAT, "is damaged; remove it");
       write_file(path, bytes, n);
     }
@@ -231,20 +249,17 @@ static void wrong_counts_are_refused(void) {
   pair_close(&p);
 }
 
-/* A part of a forest in a file: see put_all() of checkpoint.c. */
-enum { PART_BASE = 3, PART_TREES, PART_NODES, PART_SETS, PART_GAIN, PART_COVER };
-
-static void check_forged(pair *p, const uint8_t *bytes, size_t n, const char *path, size_t part, size_t at,
-                         const void *with, size_t n_with) {
-  forge(bytes, path, part, at, with, n_with);
-  check_refused(p, path, GBT_E_FORMAT, "is damaged; remove it");
+static void check_forged(pair *p, const uint8_t *bytes, size_t n, const char *path, gbti_section_id section,
+                         size_t at, const void *with, size_t n_with) {
+  forge(bytes, path, PART_FOREST, (int)section, at, with, n_with);
+  check_refused(p, path, GBT_E_FORMAT, "is damaged");
   write_file(path, bytes, n);
 }
 
 /* One fault of each kind, with checksums that are right; of a forest with a split. 1: so it was. */
 static int forge_faults(pair *p, const uint8_t *bytes, size_t n, const char *path) {
   const gbt_forest_view *forest = gbt_trainer_trees(p->tr);
-  const uint32_t zero = 0, far = UINT32_MAX, feature = GBT_NODE_FEATURE;
+  const uint32_t zero = 0, seven = 77, far = UINT32_MAX, feature = GBT_NODE_FEATURE;
   const uint64_t one = 1;
   const double nan = NAN;
   size_t split = 0, leaf = 0;
@@ -253,18 +268,19 @@ static int forge_faults(pair *p, const uint8_t *bytes, size_t n, const char *pat
   if (split == forest->n_nodes) return 0;
   const size_t of_split = split * sizeof(gbt_node), of_leaf = leaf * sizeof(gbt_node);
   const size_t feat = offsetof(gbt_node, feat), left = offsetof(gbt_node, left);
-  check_forged(p, bytes, n, path, PART_BASE, 0, &nan, sizeof nan);
-  check_forged(p, bytes, n, path, PART_TREES, offsetof(gbt_tree, node_beg), &one, sizeof one);
-  check_forged(p, bytes, n, path, PART_TREES, offsetof(gbt_tree, n_nodes), &zero, sizeof zero);
-  check_forged(p, bytes, n, path, PART_TREES, offsetof(gbt_tree, n_words), &far, sizeof far);
-  check_forged(p, bytes, n, path, PART_NODES, of_split + left, &far, sizeof far);
-  check_forged(p, bytes, n, path, PART_NODES, of_split + left, &zero, sizeof zero);
-  check_forged(p, bytes, n, path, PART_NODES, of_split + feat, &feature, sizeof feature);
-  check_forged(p, bytes, n, path, PART_NODES, of_leaf + left, &far, sizeof far);
-  check_forged(p, bytes, n, path, PART_NODES, of_leaf + feat, &far, sizeof far);
-  check_forged(p, bytes, n, path, PART_NODES, of_leaf, &nan, sizeof nan);
-  check_forged(p, bytes, n, path, PART_GAIN, of_leaf / 2, &nan, sizeof nan);
-  check_forged(p, bytes, n, path, PART_COVER, of_leaf / 2, &nan, sizeof nan);
+  for (size_t k = 0; k < 4; k++) check_forged(p, bytes, n, path, GBTI_SEC_NUMBERS, 4 * k, &seven, sizeof seven);
+  check_forged(p, bytes, n, path, GBTI_SEC_BASE, 0, &nan, sizeof nan);
+  check_forged(p, bytes, n, path, GBTI_SEC_TREES, offsetof(gbt_tree, node_beg), &one, sizeof one);
+  check_forged(p, bytes, n, path, GBTI_SEC_TREES, offsetof(gbt_tree, n_nodes), &zero, sizeof zero);
+  check_forged(p, bytes, n, path, GBTI_SEC_TREES, offsetof(gbt_tree, n_words), &far, sizeof far);
+  check_forged(p, bytes, n, path, GBTI_SEC_NODES, of_split + left, &far, sizeof far);
+  check_forged(p, bytes, n, path, GBTI_SEC_NODES, of_split + left, &zero, sizeof zero);
+  check_forged(p, bytes, n, path, GBTI_SEC_NODES, of_split + feat, &feature, sizeof feature);
+  check_forged(p, bytes, n, path, GBTI_SEC_NODES, of_leaf + left, &far, sizeof far);
+  check_forged(p, bytes, n, path, GBTI_SEC_NODES, of_leaf + feat, &far, sizeof far);
+  check_forged(p, bytes, n, path, GBTI_SEC_NODES, of_leaf, &nan, sizeof nan);
+  check_forged(p, bytes, n, path, GBTI_SEC_GAIN, of_leaf / 2, &nan, sizeof nan);
+  check_forged(p, bytes, n, path, GBTI_SEC_COVER, of_leaf / 2, &nan, sizeof nan);
   return 1;
 }
 
@@ -326,7 +342,8 @@ static void forged_bytes_are_refused_or_used(void) {
       const uint64_t value = test_below(&rng, 2) ? odd[test_below(&rng, sizeof odd / sizeof *odd)] : test_u(&rng);
       if (size[which] < 8) continue;
       write_file(path, bytes, n);
-      forge(bytes, path, (size_t)which, (size_t)test_below(&rng, (int64_t)size[which] / 8) * 8, &value, whole ? 8 : 1);
+      const size_t at = (size_t)test_below(&rng, (int64_t)size[which] / 8) * 8;
+      forge(bytes, path, (size_t)which, WHOLE_PART, at, &value, whole ? 8 : 1);
       gbt_trainer *tr = fresh(&p);
       uint8_t *note;
       size_t n_note;

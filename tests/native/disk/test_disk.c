@@ -1,6 +1,7 @@
 /* Data sets in folders: what was made comes back as it was, whatever the pages, the memory and the table; whatever is
  * wrong with a file is told by name, and leaves nothing behind. */
 #define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -34,11 +35,11 @@ static const char *in_folder(const char *folder, const char *name) {
 /* The name of the pages' file of a data set. */
 static const char *pages_of(const char *folder) {
   static char name[GBTI_PAGES_NAME];
-  gbti_disk_head head = {.id = 0};
-  FILE *f = fopen(in_folder(folder, GBTI_DISK_INDEX), "rb");
-  if (f == NULL || fread(&head, sizeof head, 1, f) != 1) CHECK(0 && "there is no index");
-  if (f != NULL) fclose(f);
-  gbti_pages_name(head.id, 0, 1, name);
+  DIR *dir = opendir(folder);
+  name[0] = 0;
+  for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
+    if (strncmp(e->d_name, "pages-", 6) == 0) snprintf(name, sizeof name, "%.63s", e->d_name);
+  if (dir != NULL) closedir(dir);
   return name;
 }
 
@@ -421,9 +422,7 @@ static void damage_is_found(void) {
       bytes[at] ^= flip;
       write_file(path[i], bytes, n);
       const gbt_status status = read_through(&s, test_err);
-      /* an id that is another one names another file of pages */
-      const int id = i == 0 && at >= 32 && at < 40;
-      CHECK(status == (id ? GBT_E_IO : GBT_E_FORMAT) && strstr(test_err->msg, s.folder) != NULL);
+      CHECK(status == GBT_E_FORMAT && strstr(test_err->msg, s.folder) != NULL);
       CHECK(test_err->subject[0] != 0);
       bytes[at] ^= flip;
     }

@@ -12,8 +12,10 @@ static void is_refused(forged *s, const void *at, size_t size, uint64_t value) {
   memcpy(was, at, size);
   memcpy(place, &value, size);
   const gbti_note note = {"note", FORGED_NOTE};
-  REQUIRE_OK(gbti_index_write(&s->ctx.mem, s->ds, s->record, 1, 1, note, &bytes, &n, test_err));
+  const gbt_status status = gbti_index_write(&s->ctx.mem, s->ds, s->record, 1, 1, note, &bytes, &n, test_err);
   memcpy(place, was, size);
+  CHECK(status == GBT_OK || status == GBT_E_INTERNAL); /* feature maps are looked at when they are written, too */
+  if (status != GBT_OK) return;
   CHECK_FAILS(gbti_index_read(&s->ctx, bytes, n, "there", &index, test_err), GBT_E_FORMAT, "\"there\" is damaged: ");
   gbti_index_free(&s->ctx.mem, &index);
   gbt_mem_free(&s->ctx.mem, bytes);

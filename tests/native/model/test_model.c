@@ -1,9 +1,9 @@
 /* Model bytes: what is written is what is read, in one form only; whatever is wrong is refused. */
 #include "../../src/gbt/model/model_impl.h"
 
-#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/bytes/format.h"
 #include "../../src/gbt/model/predict.h"
-#include "../../src/gbt/model/utf8.h"
+#include "../../src/gbt/bytes/utf8.h"
 #include "../../src/gbt/tree/check.h"
 #include "fault.h"
 #include "forests.h"

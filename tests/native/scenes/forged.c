@@ -36,7 +36,7 @@ blob blob_copy(blob from) {
 }
 
 void forged_seal(blob index) {
-  gbti_disk_head head;
+  gbti_model_head head;
   memcpy(&head, index.bytes, sizeof head);
   head.checksum = gbt_checksum(index.bytes + sizeof head, index.n - sizeof head);
   memcpy(index.bytes, &head, sizeof head);
@@ -106,7 +106,7 @@ static gbt_status write_folder(forged *s, int kind, gbt_codec codec, gbt_error *
 int forged_open(forged *s, int kind, gbt_codec codec) {
   static int number;
   const char *temp = getenv("TMPDIR");
-  gbti_disk_head head;
+  gbti_index index;
   char name[GBTI_PAGES_NAME];
   memset(s, 0, sizeof *s);
   s->before = stores_use(STORE_MEMORY);
@@ -116,8 +116,10 @@ int forged_open(forged *s, int kind, gbt_codec codec) {
   if (!CHECK_OK(write_folder(s, kind, codec, test_err))) return 0;
   snprintf(s->index_path, sizeof s->index_path, "%s/%s", s->folder, GBTI_DISK_INDEX);
   s->index = read_file(s->index_path);
-  memcpy(&head, s->index.bytes, sizeof head);
-  gbti_pages_name(head.id, 0, 1, name);
+  if (!CHECK_OK(gbti_index_read(&s->ctx, s->index.bytes, s->index.n, s->index_path, &index, test_err))) return 0;
+  s->id = index.id;
+  gbti_index_free(&s->ctx.mem, &index);
+  gbti_pages_name(s->id, 0, 1, name);
   snprintf(s->pages_path, sizeof s->pages_path, "%s/%.64s", s->folder, name);
   s->pages = read_file(s->pages_path);
   const size_t n = (size_t)gbt_pages_n_pages(s->ds->pages) * sizeof *s->record;

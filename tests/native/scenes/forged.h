@@ -22,6 +22,7 @@ typedef struct forged {
   char folder[512], index_path[560], pages_path[600];
   const char *path;
   blob index, pages;
+  uint64_t id; /* in the name of its pages */
   gbt_dataset *ds;
   gbti_page_record *record; /* of all pages */
   store_kind before;

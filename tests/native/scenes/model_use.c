@@ -6,7 +6,7 @@
 #include "../../src/gbt/boost/trainer_impl.h"
 #include "../../src/gbt/explain/explain.h"
 #include "../../src/gbt/model/answer.h"
-#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/bytes/format.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/schema/schema_impl.h"
 #include "../../src/gbt/tree/relevel.h"

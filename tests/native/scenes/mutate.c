@@ -3,12 +3,12 @@
 
 const char section_names[GBTI_N_SECTIONS][17] = {
 #define GBT_SECTION(ID, name, flags, record) name,
-#include "../../src/gbt/model/sections.def"
+#include "../../src/gbt/bytes/sections.def"
 };
 
 static const gbti_section known[GBTI_N_SECTIONS] = {
 #define GBT_SECTION(ID, name, flags, record) {name, flags, 0, 0, sizeof(record)},
-#include "../../src/gbt/model/sections.def"
+#include "../../src/gbt/bytes/sections.def"
 };
 
 static gbti_model_head head_of(const uint8_t *bytes) {

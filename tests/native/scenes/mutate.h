@@ -1,4 +1,4 @@
-/* Models that somebody crafted: mutations that know the format (model/format.h), checksums put right.
+/* Models that somebody crafted: mutations that know the format (bytes/format.h), checksums put right.
  *
  *   draft     a model as its sections, each in a buffer of its own, to be edited one by one; the bytes that come of
  *             one have every section, text and tree where it must be, so most of them are models or nearly so
@@ -8,7 +8,7 @@
 #ifndef GBT_TEST_MUTATE_H
 #define GBT_TEST_MUTATE_H
 
-#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "test.h"
 
 enum { MUTATE_SECTION = 8192 }; /* bytes of a section that is edited at most */

@@ -7,7 +7,7 @@
 #include "random_job.h"
 #include "test.h"
 
-#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/bytes/format.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
 #include "../../src/gbt/schema/schema_impl.h"

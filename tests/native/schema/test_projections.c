@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "../../src/gbt/data/binding.h"
-#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/bytes/format.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/schema/key_index.h"
 #include "../../src/gbt/schema/schema_impl.h"

@@ -5,10 +5,10 @@
  * Little-endian machines write what they have in memory; a file is for the version of the program that wrote it. It is
  * written under a name of its own, and takes the other one in one step when all of it is on the disk: a reader finds
  * the file before or the file after. Errors name the file. */
-#ifndef GBT_BASE_PARTS_H
-#define GBT_BASE_PARTS_H
+#ifndef GBT_BYTES_PARTS_H
+#define GBT_BYTES_PARTS_H
 
-#include "file.h"
+#include "../base/file.h"
 
 typedef struct gbt_parts_head {
   char magic[8];

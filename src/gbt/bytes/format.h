@@ -1,22 +1,21 @@
-/* The byte layout of a model, format 2; docs/model-format.md describes it for readers in other languages.
- * Little-endian; offsets are counted in bytes from the model's first byte.
+/* The byte layout of a block of sections; docs/model-format.md describes it, of models, for readers in other languages.
+ * Little-endian; offsets are counted in bytes from the block's first byte.
  *
  *   head | table of sections | section | section | ...    each section begins on a multiple of 8, zeros in between
  *
  * What sections there are says sections.def; a section of no bytes is left out. Sections follow one another without
  * gaps, known ones in the order of sections.def, and texts, levels, trees, sets, vectors and meta values lie in the
- * order in which they are referred to. So a model has one form only, equal models have equal bytes, and a check of
+ * order in which they are referred to. So a block has one form only, equal contents have equal bytes, and a check of
  * every reference is linear: each must point at where the one before it ended. */
-#ifndef GBT_MODEL_FORMAT_H
-#define GBT_MODEL_FORMAT_H
+#ifndef GBT_BYTES_FORMAT_H
+#define GBT_BYTES_FORMAT_H
 
 #include <string.h>
 
 #include "../base/checksum.h"
+#include "../data/page.h"
 #include "../tree/forest.h"
 
-#define GBTI_MODEL_MAGIC "gbtmodel" /* 8 bytes, no NUL */
-#define GBTI_MODEL_VERSION 2u
 #define GBTI_MODEL_NO_TEXT UINT64_MAX /* a missing text among meta values */
 
 enum { GBTI_MOST_SECTIONS = 64 };
@@ -24,7 +23,7 @@ enum { GBTI_MOST_SECTIONS = 64 };
 typedef struct gbti_model_head {
   char magic[8];
   uint32_t version, n_sections;
-  uint64_t n_bytes;  /* of the whole model, a multiple of 8 */
+  uint64_t n_bytes;  /* of the whole block, a multiple of 8 */
   uint64_t checksum; /* of all bytes behind the head */
 } gbti_model_head;
 
@@ -34,6 +33,13 @@ typedef struct gbti_section {
   uint32_t flags, zero; /* GBTI_SECTION_...; 0 */
   uint64_t beg, bytes;  /* bytes: without the zeros behind, above 0 */
 } gbti_section;
+
+/* What is known of a section by its id. */
+typedef struct gbti_section_info {
+  char name[17];
+  uint32_t flags;
+  uint64_t record; /* bytes of a record */
+} gbti_section_info;
 
 /* A reader that does not know the section must refuse the model. Others it may skip. */
 #define GBTI_SECTION_NEEDED 1u
@@ -74,18 +80,44 @@ typedef struct gbti_model_entry {
   uint64_t n, beg;     /* values; the byte among the meta values where they begin */
 } gbti_model_entry;
 
+typedef struct gbti_cuts_record {
+  int64_t n_filled;
+  int32_t n_bins, has_missing, zero_bin, onehot;
+} gbti_cuts_record;
+
+/* What is in no other section of an index. */
+typedef struct gbti_data_record {
+  uint64_t id; /* of the data set: in the name of its pages */
+  int64_t n_rows, n_entries, page_bytes, cut_rows;
+  int32_t page_rows, derived, absent_missing, n_files;
+  uint32_t sparse_slot, n_slots;
+} gbti_data_record;
+
+/* Where a page is, in file number page % n_files: the pages of a span are in as many files as there are. */
+typedef struct gbti_page_record {
+  uint64_t beg, stored; /* in the file; behind the stored bytes are zeros up to a multiple of 8 */
+  uint64_t bytes;       /* of the page, when it is unpacked */
+  uint64_t n_entries;   /* of its sparse lists */
+  uint64_t checksum;    /* of the stored bytes with their zeros */
+  uint64_t codec;       /* gbt_codec; GBT_CODEC_NONE: stored == bytes */
+} gbti_page_record;
+
 typedef enum gbti_section_id {
 #define GBT_SECTION(ID, name, flags, record) GBTI_SEC_##ID,
 #include "sections.def"
   GBTI_N_SECTIONS
 } gbti_section_id;
 
+extern const gbti_section_info gbti_sections[GBTI_N_SECTIONS];
+
 _Static_assert((int)GBTI_N_SECTIONS <= (int)GBTI_MOST_SECTIONS, "all sections have room");
 _Static_assert(sizeof(gbti_model_head) == 32 && sizeof(gbti_section) == 40, "the head has no gaps");
 _Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_parameter) == 16 &&
                    sizeof(gbti_model_column) == 24 && sizeof(gbti_model_feature) == 8 &&
                    sizeof(gbti_model_entry) == 32 && sizeof(gbti_model_projection) == 8 &&
-                   sizeof(gbti_model_table) == 24 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16,
+                   sizeof(gbti_model_table) == 24 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16 &&
+                   sizeof(gbti_cuts_record) == 24 && sizeof(gbti_data_record) == 64 && sizeof(gbti_page_record) == 48 &&
+                   sizeof(gbt_place) == 24 && sizeof(gbt_group) == 4 * (7 + 3 * GBT_GROUP_MAX),
                "records have no gaps");
 
 GBT_FN int gbti_little_endian(void) {

@@ -1,6 +1,7 @@
 /* The forest in a model's bytes. Trees are written one after the other and counted from 0, whatever their place in the
  * view, so that a view of some of a forest's trees gives the model of just these. */
-#include "part.h"
+#include "../tree/check.h"
+#include "sections.h"
 
 /* ---- writing ---- */
 
@@ -22,7 +23,7 @@ static gbt_status measure_trees(gbti_writer *w) {
   return GBT_OK;
 }
 
-gbt_status gbti_measure_forest(gbti_writer *w) {
+static gbt_status measure_forest(gbti_writer *w) {
   const gbt_forest_view *forest = &w->parts->forest;
   const gbt_schema *schema = w->parts->schema;
   if (forest->n_features != schema->n_features)
@@ -48,7 +49,7 @@ static void put_vectors(const gbt_forest_view *forest, gbt_node *nodes, uint32_t
   }
 }
 
-void gbti_put_forest(gbti_writer *w) {
+static void put_forest(gbti_writer *w) {
   const gbt_forest_view *forest = &w->parts->forest;
   const gbti_model_numbers numbers = {forest->n_features, forest->n_outputs, forest->n_leaf_outputs,
                                       forest->n_parallel};
@@ -104,7 +105,7 @@ static void point_forest(const gbti_reader *r, gbt_forest_view *forest) {
 /* A negative number becomes a huge one, which no section holds. */
 static gbt_status check_counts(const gbti_reader *r, const gbt_forest_view *forest) {
   const uint64_t *n = r->n;
-  int ok = forest->n_features == r->model->schema->n_features && (uint64_t)forest->n_outputs == n[GBTI_SEC_BASE] &&
+  int ok = forest->n_features == r->parts.schema->n_features && (uint64_t)forest->n_outputs == n[GBTI_SEC_BASE] &&
            n[GBTI_SEC_GAIN] == forest->n_nodes && n[GBTI_SEC_COVER] == forest->n_nodes &&
            n[GBTI_SEC_COUNT] == forest->n_nodes &&
            (forest->n_leaf_outputs < 2 ? 0 : forest->n_vectors * (uint64_t)forest->n_leaf_outputs) ==
@@ -112,11 +113,14 @@ static gbt_status check_counts(const gbti_reader *r, const gbt_forest_view *fore
   return ok ? GBT_OK : gbti_damaged(r, "numbers and sizes of sections do not match");
 }
 
-gbt_status gbti_read_forest(gbti_reader *r) {
-  gbt_forest_view *forest = &r->model->parts.forest;
+static gbt_status read_forest(gbti_reader *r) {
+  gbt_forest_view *forest = &r->parts.forest;
   const char *fault;
+  if (r->n[GBTI_SEC_NUMBERS] != 1) return gbti_damaged(r, "there is not one record of numbers");
   point_forest(r, forest);
   GBT_TRY(check_counts(r, forest));
-  GBT_TRY(gbt_forest_check(&r->mem, forest, r->model->parts.schema->feat, &fault, r->err));
+  GBT_TRY(gbt_forest_check(&r->mem, forest, r->parts.schema->feat, &fault, r->err));
   return fault == NULL ? GBT_OK : gbti_damaged(r, fault);
 }
+
+const gbti_part gbti_part_forest = {measure_forest, put_forest, read_forest};

@@ -1,7 +1,6 @@
 /* Meta values: named vectors of texts, doubles or ints that the host keeps with a model. The values of each begin on a
  * multiple of 8. */
-#include "../schema/schema_impl.h"
-#include "part.h"
+#include "sections.h"
 
 static uint64_t value_size(uint32_t kind) { return kind == GBT_META_INT ? 4 : 8; }
 
@@ -37,7 +36,7 @@ done:
   return status;
 }
 
-gbt_status gbti_measure_meta(gbti_writer *w) {
+static gbt_status measure_meta(gbti_writer *w) {
   for (int32_t m = 0; m < w->parts->n_meta; m++) {
     const gbt_meta *meta = &w->parts->meta[m];
     if (meta->name == NULL || meta->name[0] == 0)
@@ -48,7 +47,7 @@ gbt_status gbti_measure_meta(gbti_writer *w) {
   return check_names(w);
 }
 
-void gbti_put_meta(gbti_writer *w) {
+static void put_meta(gbti_writer *w) {
   gbti_model_entry *out = gbti_out(w, GBTI_SEC_META);
   uint64_t at = 0;
   for (int32_t m = 0; m < w->parts->n_meta; m++) {
@@ -109,16 +108,16 @@ static gbt_status read_entry(gbti_reader *r, const gbti_model_entry *from, gbt_m
   return GBT_OK;
 }
 
-gbt_status gbti_read_meta(gbti_reader *r) {
+static gbt_status read_meta(gbti_reader *r) {
   uint64_t n_texts;
   GBT_TRY(check_entries(r, &n_texts));
   const gbti_model_entry *from = r->at[GBTI_SEC_META];
   size_t n_meta = (size_t)r->n[GBTI_SEC_META], bytes = n_meta * sizeof(gbt_meta) + (size_t)n_texts * sizeof(char *);
   gbt_meta *meta;
   GBT_TRY(gbt_mem_zeros(&r->mem, bytes, 1, &meta, r->err));
-  r->model->meta = meta;
-  r->model->parts.meta = meta;
-  r->model->parts.n_meta = (int32_t)n_meta;
+  r->meta = meta;
+  r->parts.meta = meta;
+  r->parts.n_meta = (int32_t)n_meta;
   const char **texts = (const char **)(meta + n_meta), **name;
   for (size_t m = 0; m < n_meta; m++) GBT_TRY(read_entry(r, &from[m], &meta[m], &texts));
   GBT_TRY(gbt_mem_array(&r->mem, n_meta, sizeof *name, &name, r->err));
@@ -127,3 +126,5 @@ gbt_status gbti_read_meta(gbti_reader *r) {
   gbt_mem_free(&r->mem, name);
   return status;
 }
+
+const gbti_part gbti_part_meta = {measure_meta, put_meta, read_meta};

@@ -1,7 +1,7 @@
 /* The objective in a model's bytes: its name, and its parameters by name, so that tables of objectives may change their
  * order and objectives may gain parameters. Parameters stand in ascending order of their names, all that the objective
  * had when the model was written; one that it has gained since reads as its default. */
-#include "part.h"
+#include "sections.h"
 
 /* The parameters of an objective in ascending order of their names; returns how many. */
 static int sort_parameters(const gbt_objective_info *info, int place[GBT_OBJECTIVE_PARAMS]) {
@@ -14,7 +14,7 @@ static int sort_parameters(const gbt_objective_info *info, int place[GBT_OBJECTI
   return n;
 }
 
-gbt_status gbti_measure_objective(gbti_writer *w) {
+static gbt_status measure_objective(gbti_writer *w) {
   const gbt_objective *objective = &w->parts->objective;
   int place[GBT_OBJECTIVE_PARAMS];
   GBT_TRY(gbt_objective_check(objective, w->err));
@@ -31,7 +31,7 @@ gbt_status gbti_measure_objective(gbti_writer *w) {
   return GBT_OK;
 }
 
-void gbti_put_objective(gbti_writer *w) {
+static void put_objective(gbti_writer *w) {
   const gbt_objective *objective = &w->parts->objective;
   const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
   uint64_t *name = gbti_out(w, GBTI_SEC_OBJECTIVE);
@@ -77,12 +77,12 @@ static gbt_status read_parameters(gbti_reader *r, gbt_objective *objective) {
     objective->param[at] = param[i].value;
     before = name;
   }
-  r->model->n_defaults = sort_parameters(info, place) - (int32_t)r->n[GBTI_SEC_PARAMETERS];
+  r->n_defaults = sort_parameters(info, place) - (int32_t)r->n[GBTI_SEC_PARAMETERS];
   return GBT_OK;
 }
 
-gbt_status gbti_read_objective(gbti_reader *r) {
-  gbt_objective *objective = &r->model->parts.objective;
+static gbt_status read_objective(gbti_reader *r) {
+  gbt_objective *objective = &r->parts.objective;
   const uint64_t *at = r->at[GBTI_SEC_OBJECTIVE];
   const gbti_model_numbers *numbers = r->at[GBTI_SEC_NUMBERS];
   const char *name;
@@ -101,3 +101,5 @@ gbt_status gbti_read_objective(gbti_reader *r) {
              ? GBT_OK
              : gbti_damaged(r, "the objective's outputs or parameters are out of range");
 }
+
+const gbti_part gbti_part_objective = {measure_objective, put_objective, read_objective};

@@ -5,10 +5,8 @@
  *   features        by feature: which of these kinds, and the column
  *   statistics      of every feature that is a number by level, in order: the number of each level of its column
  *
- * Features that are read from tables have more (part_tables.c), where the whole map is checked when it is there. */
-#include "part.h"
-
-#include "../schema/schema_impl.h"
+ * Features that are read from tables have more (tables.c), where the whole map is checked when it is there. */
+#include "sections.h"
 
 /* Position of every kind among those that occur, in order of first use; -1: does not occur. Returns how many do. */
 static uint32_t kinds_in_use(const gbt_schema *schema, int32_t place[GBT_N_FEATURE_KINDS]) {
@@ -19,7 +17,7 @@ static uint32_t kinds_in_use(const gbt_schema *schema, int32_t place[GBT_N_FEATU
   return n;
 }
 
-gbt_status gbti_measure_features(gbti_writer *w) {
+static gbt_status measure_features(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   int32_t place[GBT_N_FEATURE_KINDS];
   if (gbt_feature_map_is_identity(schema)) return GBT_OK;
@@ -36,7 +34,7 @@ gbt_status gbti_measure_features(gbti_writer *w) {
   return GBT_OK;
 }
 
-void gbti_put_features(gbti_writer *w) {
+static void put_features(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   int32_t place[GBT_N_FEATURE_KINDS];
   if (gbt_feature_map_is_identity(schema)) return;
@@ -66,8 +64,7 @@ static gbt_status read_kinds(gbti_reader *r, int kind[GBT_N_FEATURE_KINDS]) {
     const char *name;
     GBT_TRY(gbti_take_text(r, at[i], &name));
     kind[i] = gbt_feature_kind_find(name);
-    if (kind[i] < 0)
-      return gbt_fail(r->err, GBT_E_FORMAT, "the model has features of the kind `%s`; a newer gbt reads it", name);
+    if (kind[i] < 0) return gbti_is_newer(r, "features of the kind", name);
     for (uint64_t k = 0; k < i; k++)
       if (kind[k] == kind[i]) return gbti_damaged(r, "a kind of features is named twice");
   }
@@ -76,7 +73,7 @@ static gbt_status read_kinds(gbti_reader *r, int kind[GBT_N_FEATURE_KINDS]) {
 
 static gbt_status read_feature(gbti_reader *r, const gbti_model_feature *from, const int *kind, uint64_t *n_seen,
                                gbt_feature *feat) {
-  const gbt_schema *schema = r->model->schema;
+  const gbt_schema *schema = r->schema;
   if (from->kind >= r->n[GBTI_SEC_FEATURE_KINDS] || from->kind > *n_seen)
     return gbti_damaged(r, "a feature has no known kind");
   if (from->col < 0 || from->col >= schema->n_columns)
@@ -89,8 +86,8 @@ static gbt_status read_feature(gbti_reader *r, const gbti_model_feature *from, c
   return GBT_OK;
 }
 
-gbt_status gbti_read_features(gbti_reader *r) {
-  gbt_schema *schema = r->model->schema;
+static gbt_status read_features(gbti_reader *r) {
+  gbt_schema *schema = r->schema;
   const gbti_model_feature *from = r->at[GBTI_SEC_FEATURES];
   const double *value = r->at[GBTI_SEC_STATISTICS];
   uint64_t left = r->n[GBTI_SEC_STATISTICS], n_seen = 0;
@@ -116,3 +113,5 @@ gbt_status gbti_read_features(gbti_reader *r) {
   if (left != 0 || n_seen != r->n[GBTI_SEC_FEATURE_KINDS]) return gbti_damaged(r, "there are statistics of no feature");
   return gbt_feature_map_is_identity(schema) ? gbti_damaged(r, "a feature map says what holds without it") : GBT_OK;
 }
+
+const gbti_part gbti_part_features = {measure_features, put_features, read_features};

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "checksum.h"
+#include "../base/checksum.h"
 
 typedef struct part_head {
   uint64_t part, n_bytes, checksum;

@@ -14,7 +14,7 @@
  *   low bits    the L lowest bits of every key, one behind the other, in whole words
  *   high bits   ones at (key >> L) + i for key number i, in the words that the largest possible key needs
  */
-#include "part.h"
+#include "sections.h"
 
 #include "../schema/key_index.h"
 
@@ -37,7 +37,7 @@ static int has_keys(const gbt_projection *proj) { return proj->n_cols > 1 && pro
 
 /* ---- writing ---- */
 
-gbt_status gbti_measure_tables(gbti_writer *w) {
+static gbt_status measure_tables(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   w->n[GBTI_SEC_PROJECTIONS] = (uint64_t)schema->n_projections;
   for (int32_t p = 0; p < schema->n_projections; p++) {
@@ -70,7 +70,7 @@ static void put_keys(const gbt_projection *proj, key_code code, uint64_t *out) {
   }
 }
 
-void gbti_put_tables(gbti_writer *w) {
+static void put_tables(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   gbti_model_projection *projection = gbti_out(w, GBTI_SEC_PROJECTIONS);
   gbti_model_table *table = gbti_out(w, GBTI_SEC_TABLES);
@@ -185,8 +185,8 @@ static gbt_status read_table(const gbti_reader *r, const gbt_schema *schema, con
   return GBT_OK;
 }
 
-gbt_status gbti_read_tables(gbti_reader *r) {
-  gbt_schema *schema = r->model->schema;
+static gbt_status read_tables(gbti_reader *r) {
+  gbt_schema *schema = r->schema;
   const gbti_model_table *from = r->at[GBTI_SEC_TABLES];
   const double *shown = r->at[GBTI_SEC_SHOWN];
   const uint8_t *bin = r->at[GBTI_SEC_BINS];
@@ -212,3 +212,5 @@ gbt_status gbti_read_tables(gbti_reader *r) {
   const char *fault = gbt_feature_map_fault(schema);
   return fault == NULL ? gbt_schema_index_keys(schema, r->err) : gbti_damaged(r, fault);
 }
+
+const gbti_part gbti_part_tables = {measure_tables, put_tables, read_tables};

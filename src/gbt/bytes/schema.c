@@ -1,10 +1,10 @@
 /* The columns of a model, as users hand them in: names, types, tags and levels. A column's levels are the texts behind
  * its tag, so that nothing says where they are, as they may be many. What features are made of them is told
- * by part_features.c, which fills the schema's map. */
-#include "../schema/schema_impl.h"
-#include "part.h"
+ * by features.c, which fills the schema's map. */
+#include "../base/parallel.h"
+#include "sections.h"
 
-gbt_status gbti_measure_schema(gbti_writer *w) {
+static gbt_status measure_schema(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   for (int32_t c = 0; c < schema->n_columns; c++) {
     const gbt_schema_column *col = &schema->col[c];
@@ -17,7 +17,7 @@ gbt_status gbti_measure_schema(gbti_writer *w) {
   return GBT_OK;
 }
 
-void gbti_put_schema(gbti_writer *w) {
+static void put_schema(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   gbti_model_column *out = gbti_out(w, GBTI_SEC_COLUMNS);
   for (int32_t c = 0; c < schema->n_columns; c++) {
@@ -59,7 +59,7 @@ static gbt_status read_column(gbti_reader *r, const gbti_model_column *from, gbt
   return GBT_OK;
 }
 
-gbt_status gbti_read_schema(gbti_reader *r) {
+static gbt_status read_schema(gbti_reader *r) {
   size_t n_levels = 0;
   GBT_TRY(check_columns(r, &n_levels));
   const gbti_model_column *from = r->at[GBTI_SEC_COLUMNS];
@@ -68,16 +68,27 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   if (n_features > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of features is out of range");
   gbt_schema_room room = {.n_columns = n, .n_features = (int32_t)n_features, .n_levels = n_levels};
   gbt_schema_block block;
+  if (r->copies) room.n_chars = (size_t)r->n[GBTI_SEC_TEXTS];
+  if (r->copies) room.n_values = (size_t)r->n[GBTI_SEC_STATISTICS];
   GBT_TRY(gbti_measure_projections(r, &room));
   GBT_TRY(gbt_schema_alloc(&r->mem, room, &block, r->err));
   gbt_schema *schema = block.schema;
-  r->model->schema = schema;
-  r->model->parts.schema = schema;
+  if (r->copies) {
+    gbti_copy(block.text, r->at[GBTI_SEC_TEXTS], room.n_chars);
+    gbti_copy(block.value, r->at[GBTI_SEC_STATISTICS], room.n_values * sizeof *block.value);
+    r->at[GBTI_SEC_TEXTS] = block.text;
+    r->at[GBTI_SEC_STATISTICS] = block.value;
+  }
+  r->schema = schema;
+  r->parts.schema = schema;
   r->keys = block.key;
   const char **level = block.level, **name;
-  for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level));
+  for (int32_t c = 0; c < n; c++) {
+    GBT_TRY(read_column(r, &from[c], &schema->col[c], &level));
+    if (r->ctx != NULL) GBT_TRY(gbt_ctx_poll(r->ctx, r->err));
+  }
   gbt_level_twins twins;
-  GBT_TRY(gbt_schema_index(schema, NULL, &twins, r->err));
+  GBT_TRY(gbt_schema_index(schema, r->ctx, &twins, r->err));
   if (twins.col >= 0) return gbti_damaged(r, "a column has a level twice");
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *name, &name, r->err));
   for (int32_t c = 0; c < n; c++) name[c] = schema->col[c].name;
@@ -85,3 +96,5 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   gbt_mem_free(&r->mem, name);
   return status;
 }
+
+const gbti_part gbti_part_schema = {measure_schema, put_schema, read_schema};

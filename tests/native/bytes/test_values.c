@@ -1,6 +1,6 @@
-/* Values of a host as bytes (model/values.h): they come back as they were; bytes that nobody vouches for are refused,
+/* Values of a host as bytes (bytes/values.h): they come back as they were; bytes that nobody vouches for are refused,
  * or read within their bounds. GBT_FUZZ=n in the environment takes n times as many cases. */
-#include "../../src/gbt/model/values.h"
+#include "../../src/gbt/bytes/values.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static size_t mutate(test_rng *rng, uint8_t *bytes, size_t n) {
   }
   if (test_below(rng, 2)) { /* the size is put right */
     const uint64_t size = n;
-    memcpy(bytes + 24, &size, 8);
+    memcpy(bytes + 16, &size, 8);
   }
   return n;
 }
@@ -169,8 +169,8 @@ static void other_versions_are_named(void) {
   gbt_meta *got;
   int32_t n;
   REQUIRE_OK(gbt_values_write(&mem, NULL, 0, &bytes, &n_bytes, test_err));
-  bytes[8] = 2;
-  CHECK_FAILS(gbt_values_read(&mem, bytes, n_bytes, &got, &n, test_err), GBT_E_FORMAT, "format version 2");
+  bytes[8] = 3;
+  CHECK_FAILS(gbt_values_read(&mem, bytes, n_bytes, &got, &n, test_err), GBT_E_FORMAT, "format version 3");
   bytes[0] = 'X';
   CHECK_FAILS(gbt_values_read(&mem, bytes, n_bytes, &got, &n, test_err), GBT_E_FORMAT, "an older version");
   CHECK_FAILS(gbt_values_read(&mem, bytes, 0, &got, &n, test_err), GBT_E_FORMAT, "damaged");
