@@ -4,6 +4,9 @@ expect_same_bytes <- function(a, b) {
   expect_true(identical(a, b))
 }
 
+bytes_of_file <- function(file) readBin(file, "raw", file.size(file))
+files_of <- function(folder) list.files(folder, all.files = TRUE, no.. = TRUE)
+
 # Training makes no trees whose leaves hold a value for every class; vectors.bin is model_seed(13) of tests/native.
 vectors <- function() {
   state <- readBin(test_path("vectors.bin"), "raw", 1e5)

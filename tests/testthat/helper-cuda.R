@@ -14,6 +14,15 @@ skip_if_not_emulated <- function() {
   if (gbt:::cuda_build()$kind != "emulate") testthat::skip("not installed with --with-cuda=emulate")
 }
 
+# "auto" takes the emulated device for any work, and says so again in every test.
+local_eager <- function(env = parent.frame()) {
+  free <- list(emulated = 1, cuda_start = 0, cuda_layer = 0, cuda_byte = 0, cpu_cell = 1, cpu_walk = 1)
+  withr::local_options(gbt.device = NULL, gbt.device_costs = free, .local_envir = env)
+  withr::local_envvar(GBT_DEVICE = NA, .local_envir = env)
+  state <- gbt:::package_state
+  state$fallbacks <- NULL
+}
+
 # One training on the cpu and on the device: the same model, to the byte, and it was the device.
 expect_same_on_cuda <- function(...) {
   said <- character(0)

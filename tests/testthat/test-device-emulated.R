@@ -2,15 +2,6 @@
 
 train <- function(..., nrounds = 2) gbt_train(mpg ~ ., mtcars, nrounds = nrounds, ..., threads = 1)
 
-# "auto" takes the emulated device for any work, and says so again in every test.
-local_eager <- function(env = parent.frame()) {
-  free <- list(emulated = 1, cuda_start = 0, cuda_layer = 0, cuda_byte = 0, cpu_cell = 1)
-  withr::local_options(gbt.device = NULL, gbt.device_costs = free, .local_envir = env)
-  withr::local_envvar(GBT_DEVICE = NA, .local_envir = env)
-  state <- gbt:::package_state
-  state$fallbacks <- NULL
-}
-
 said <- function(code) {
   lines <- character(0)
   withCallingHandlers(code, gbt_message = function(m) {

@@ -35,15 +35,6 @@ test_that("what auto expects grows with the work, and the start counts once", {
   expect_false(pays(1e6, 2000, 500)) # moving the numbers would take longer
 })
 
-# "auto" takes the emulated device for any work.
-local_eager <- function(env = parent.frame()) {
-  free <- list(emulated = 1, cuda_start = 0, cuda_byte = 0, cpu_walk = 1)
-  withr::local_options(gbt.device = NULL, gbt.device_costs = free, .local_envir = env)
-  withr::local_envvar(GBT_DEVICE = NA, .local_envir = env)
-  state <- gbt:::package_state
-  state$fallbacks <- NULL
-}
-
 test_that("auto takes a device that pays, and goes back to the cpu when it fails", {
   skip_if_not_emulated()
   expected <- predict(model, mtcars, device = "cpu")

@@ -76,7 +76,7 @@ test_that("mistakes with folders are named", {
   expect_error(gbt_data(x, path = file.path(at, "new"), device = "cuda"), "made on the CPU",
                class = "gbt_error_unsupported")
   file <- list.files(path, "^pages", full.names = TRUE)
-  bytes <- readBin(file, "raw", file.size(file))
+  bytes <- bytes_of_file(file)
   writeBin(replace(bytes, 100, xor(bytes[100], as.raw(1))), file)
   expect_error(trees(gbt_open(path)), "page 1 in .* is damaged", class = "gbt_error_format")
   writeBin(bytes[1:50], file)

@@ -3,9 +3,6 @@
 small <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
 large <- gbt_train(mpg ~ ., mtcars, nrounds = 40, threads = 1)
 
-files_of <- function(folder) list.files(folder, all.files = TRUE, no.. = TRUE)
-bytes_of_file <- function(file) readBin(file, "raw", file.size(file))
-
 test_that("a name may be as long as the system allows", {
   skip_on_os("windows")
   folder <- withr::local_tempdir()

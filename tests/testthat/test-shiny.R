@@ -191,7 +191,7 @@ test_that("what fails is told in words, and the live model stays", {
   expect_match(hub$message, "must be a data frame")
   expect_same_bytes(gbt_load(path)$state, live)
   # a file that cannot be read says nothing of the job, and the model that was read before stays live
-  good <- readBin(path, "raw", file.size(path))
+  good <- bytes_of_file(path)
   writeLines("no model", path)
   hub$state <- "running"
   expect_same_bytes(gbt:::live_model(hub)$state, live)

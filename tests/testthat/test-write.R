@@ -10,8 +10,6 @@ reports <- requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_av
 if (reports && nzchar(Sys.getenv("NOT_CRAN"))) {
   ways$r.html <- function(file) gbt_report(model, mtcars[-1], file, y = mtcars$mpg, effects = 0, rows = 5)
 }
-bytes_of_file <- function(file) readBin(file, "raw", file.size(file))
-files_of <- function(folder) list.files(folder, all.files = TRUE, no.. = TRUE)
 
 test_that("pipes, devices and folders are not written to, links are followed, modes are kept", {
   skip_on_os("windows")
