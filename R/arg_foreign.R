@@ -536,3 +536,29 @@ translate_arg <- function(name, value, typed) {
   rule <- if (is.null(known)) foreign_rules[[key(foreign_rules)]]
   if (is.null(rule)) stats::setNames(list(given_or(known, value)), name) else rule(value, typed, lower)
 }
+
+# What other packages call it, in our terms: list(class_weights = ), empty where nothing is asked for. typed: the name
+# that was given, with underscores.
+read_class_weights <- function(value, typed) {
+  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value)
+  if (identical(lower, "none")) return(list())
+  if (typed == "scale_pos_weight") {
+    if (!is_number(value, 0, .Machine$double.xmax) || value == 0) {
+      stop_argument(sprintf("`scale_pos_weight` must be a number above 0, not %s", quote_value(value)), typed)
+    }
+    return(if (value == 1) list() else list(class_weights = structure(c(1, value), of_two = TRUE)))
+  }
+  if (typed %in% c("is_unbalance", "unbalance", "unbalanced_sets", "balance_classes")) {
+    check_flag(value, typed)
+    return(if (value) list(class_weights = "balanced") else list())
+  }
+  if (!is.null(lower)) {
+    if (lower != "balanced") {
+      stop_unsupported(sprintf("`%s = \"%s\"` is not offered; it may be \"balanced\", or numbers named by classes",
+                               typed, value), typed)
+    }
+    return(list(class_weights = "balanced"))
+  }
+  if (is.list(value) && !is.object(value)) value <- unlist(value)
+  list(class_weights = value)
+}

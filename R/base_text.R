@@ -108,3 +108,18 @@ suggest <- function(x, choices, quote = "`") {
   if (length(near) == 0L) return("")
   paste0("; did you mean ", paste0(quote, near, quote, collapse = " or "), "?")
 }
+
+# Names and levels as they can be drawn: on one line.
+plain_text <- function(x) {
+  x <- printable(as.character(x))
+  x[is.na(x)] <- "NA"
+  gsub("[[:cntrl:]]+", " ", x)
+}
+
+# Numbers as labels of marks: as few digits as tell them apart from neighbours.
+number_label <- function(x, digits = 3L) {
+  vapply(x, function(v) {
+    if (is.na(v)) return("NA")
+    trimws(format(signif(v, digits), digits = 7L, big.mark = if (abs(v) >= 1e4 && abs(v) < 1e9) "," else ""))
+  }, "")
+}

@@ -2,15 +2,6 @@
 
 checkpoint_file <- function(folder) file.path(full_path(folder), "gbt-checkpoint")
 
-# The argument: a folder, which is made where there is none; NULL: no checkpoints.
-check_checkpoint <- function(folder) {
-  if (is.null(folder)) return(NULL)
-  if (!is_text(folder) || !nzchar(folder)) {
-    stop_argument(sprintf("`checkpoint` must be the name of a folder, not %s", quote_value(folder)), "checkpoint")
-  }
-  folder
-}
-
 # Brings trainer and state to where the file says, if there is one. NULL, or how that training had ended: "early" or
 # "callback".
 resume_checkpoint <- function(trainer, fit, state) {

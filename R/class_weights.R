@@ -15,32 +15,6 @@
 #' rows get predictions.
 NULL
 
-# What other packages call it, in our terms: list(class_weights = ), empty where nothing is asked for. typed: the name
-# that was given, with underscores.
-read_class_weights <- function(value, typed) {
-  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value)
-  if (identical(lower, "none")) return(list())
-  if (typed == "scale_pos_weight") {
-    if (!is_number(value, 0, .Machine$double.xmax) || value == 0) {
-      stop_argument(sprintf("`scale_pos_weight` must be a number above 0, not %s", quote_value(value)), typed)
-    }
-    return(if (value == 1) list() else list(class_weights = structure(c(1, value), of_two = TRUE)))
-  }
-  if (typed %in% c("is_unbalance", "unbalance", "unbalanced_sets", "balance_classes")) {
-    check_flag(value, typed)
-    return(if (value) list(class_weights = "balanced") else list())
-  }
-  if (!is.null(lower)) {
-    if (lower != "balanced") {
-      stop_unsupported(sprintf("`%s = \"%s\"` is not offered; it may be \"balanced\", or numbers named by classes",
-                               typed, value), typed)
-    }
-    return(list(class_weights = "balanced"))
-  }
-  if (is.list(value) && !is.object(value)) value <- unlist(value)
-  list(class_weights = value)
-}
-
 # The weights of rows times those of their classes; the attribute `classes` has the latter, by name. in_fold: these are
 # the rows outside of a fold, where rare classes may be missing: the others are balanced then.
 weigh_classes <- function(weight, label, response, wanted, threads, in_fold = FALSE) {
@@ -122,4 +96,18 @@ by_class <- function(wanted, classes, parameter, rest) {
   }
   if (anyDuplicated(at)) fail("`%s` names \"%s\" twice", parameter, classes[at[duplicated(at)][1L]])
   replace(rep(rest, length(classes)), at, as.double(wanted))
+}
+
+# The shares of the classes that a tree sees, by name in the order of labels; NULL where `wanted` is.
+class_shares <- function(wanted, label, response) {
+  if (is.null(wanted)) return(NULL)
+  if (is.list(wanted) && !is.object(wanted)) wanted <- unlist(wanted)
+  classes <- classes_of(label, response, "subsample", "give one share of all rows")
+  if (!is_plain(wanted) || !is.numeric(wanted) || anyNA(wanted) || any(wanted < 0 | wanted > 1)) {
+    stop_argument(sprintf(paste("`subsample` must be one share of the rows, or shares from 0 to 1 named by classes:",
+                                "c(%s = 1, %s = 0.1)"), quote_name(classes[1L]), quote_name(classes[2L])), "subsample")
+  }
+  shares <- by_class(wanted, classes, "subsample", 1)
+  if (all(shares == 0)) stop_argument("`subsample` is 0 for all classes", "subsample")
+  stats::setNames(shares, classes)
 }

@@ -183,9 +183,6 @@ binned_once <- function(source, request, response) {
   source
 }
 
-# What binning has used up.
-binning_arguments <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")
-
 # The fits of all folds, see prepare(). The data are binned once.
 fold_fits <- function(source, request, folds, response, seed) {
   source <- binned_once(source, request, response)

@@ -110,3 +110,6 @@ reference_ptr <- function(spec) if (!is.null(spec$reference)) data_ptr(spec$refe
 # vectors by the engine's names of its fields (label, weights, offset, time, group), or NULL; the pointer keeps them
 # alive.
 dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
+
+# What binning has used up.
+binning_arguments <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")

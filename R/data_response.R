@@ -201,21 +201,6 @@ need_numbers <- function(e, objective) {
                     length(e$classes), hint), "y")
 }
 
-# What a rule for labels (objectives.def) asks of numbers: text, and a function of the numbers that says which are not.
-label_ranges <- list(
-  NOT_NEGATIVE = list(text = "numbers of 0 or more", wrong = function(y) y < 0),
-  POSITIVE = list(text = "numbers above 0", wrong = function(y) y <= 0),
-  ABOVE_MINUS_ONE = list(text = "numbers above -1", wrong = function(y) y <= -1),
-  SHARE = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1),
-  BINARY = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1)
-)
-
-# Rows (from 1) whose label the rule of an objective does not allow.
-wrong_labels <- function(value, range) {
-  if (is.null(range) || !any(range$wrong(c(min(value), max(value))))) return(integer(0))
-  unlist(by_parts(length(value), function(rows) rows[which(range$wrong(value[rows]))]))
-}
-
 check_numbers <- function(e, objective) {
   range <- label_ranges[[objective_info(objective)$labels]]
   bad <- wrong_labels(e$value, range)

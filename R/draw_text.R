@@ -1,12 +1,5 @@
 # Texts of drawings: made plain, shortened, wrapped, put side by side.
 
-# Names and levels as they can be drawn: on one line.
-plain_text <- function(x) {
-  x <- printable(as.character(x))
-  x[is.na(x)] <- "NA"
-  gsub("[[:cntrl:]]+", " ", x)
-}
-
 # Texts that are wider than `room` inches lose their middle: both ends tell columns apart.
 shorten <- function(text, room, cex, font = 1) {
   wide <- which(text_width(text, cex, font) > room)
@@ -77,12 +70,4 @@ spread_apart <- function(at, gap, low, high) {
   out <- numeric(n)
   out[ordered] <- placed
   out
-}
-
-# Numbers as labels of marks: as few digits as tell them apart from neighbours.
-number_label <- function(x, digits = 3L) {
-  vapply(x, function(v) {
-    if (is.na(v)) return("NA")
-    trimws(format(signif(v, digits), digits = 7L, big.mark = if (abs(v) >= 1e4 && abs(v) < 1e9) "," else ""))
-  }, "")
 }

@@ -229,16 +229,6 @@ metrics_help <- function() {
               "[gbt_objectives()])."))
 }
 
-# The user's metric on one data set: predictions of the metric's type -> one number.
-own_metric_value <- function(metric, pred, label, weight) {
-  value <- call_user(metric$fun, pred, label, weight)
-  if (!is.numeric(value) || length(value) != 1L) {
-    stop_argument(sprintf("metric \"%s\" must return one number, not %s of length %d", metric$name, describe(value),
-                          length(value)), "eval_metric")
-  }
-  as_numbers(value, metric$name)
-}
-
 # Early stopping over a series of values: `best`, the round of the best value; `stop`, the round after which `patience`
 # rounds have brought no better one (0: never). NA where there is none.
 stopping_of <- function(values, maximise, min_delta, patience = 0) {

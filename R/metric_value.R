@@ -62,3 +62,13 @@ score_metrics <- function(metrics, model, score, label, weight, threads) {
   }
   out
 }
+
+# The user's metric on one data set: predictions of the metric's type -> one number.
+own_metric_value <- function(metric, pred, label, weight) {
+  value <- call_user(metric$fun, pred, label, weight)
+  if (!is.numeric(value) || length(value) != 1L) {
+    stop_argument(sprintf("metric \"%s\" must return one number, not %s of length %d", metric$name, describe(value),
+                          length(value)), "eval_metric")
+  }
+  as_numbers(value, metric$name)
+}

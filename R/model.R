@@ -272,19 +272,6 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   invisible(x)
 }
 
-#' @rdname gbt_methods
-#' @export
-summary.gbt <- function(object, ...) {
-  check_model(object)
-  nodes <- .Call(C_gbt_model_nodes, object$state, object$cache)
-  leaf <- is.na(nodes$left)
-  leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
-  structure(class = "summary.gbt", list(
-    model = object, importance = gbt_importance(object), bytes = length(object$state), n_trees = length(leaves),
-    leaves = leaves, depth = tree_depths(nodes)
-  ))
-}
-
 # Of results whose print() says all that there is to say, summary() is the result itself.
 as_printed <- function(object, dots) {
   check_no_dots(dots, "object")

@@ -131,3 +131,16 @@ print.gbt_level_sets <- function(x, ...) {
   print(unclass(x), ...)
   invisible(x)
 }
+
+#' @rdname gbt_methods
+#' @export
+summary.gbt <- function(object, ...) {
+  check_model(object)
+  nodes <- .Call(C_gbt_model_nodes, object$state, object$cache)
+  leaf <- is.na(nodes$left)
+  leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
+  structure(class = "summary.gbt", list(
+    model = object, importance = gbt_importance(object), bytes = length(object$state), n_trees = length(leaves),
+    leaves = leaves, depth = tree_depths(nodes)
+  ))
+}

@@ -219,3 +219,18 @@ call_user <- function(f, a, b, c) {
   takes <- names(formals(args(f)))
   if ("..." %in% takes || length(takes) >= 3L) f(a, b, c) else f(a, b)
 }
+
+# What a rule for labels (objectives.def) asks of numbers: text, and a function of the numbers that says which are not.
+label_ranges <- list(
+  NOT_NEGATIVE = list(text = "numbers of 0 or more", wrong = function(y) y < 0),
+  POSITIVE = list(text = "numbers above 0", wrong = function(y) y <= 0),
+  ABOVE_MINUS_ONE = list(text = "numbers above -1", wrong = function(y) y <= -1),
+  SHARE = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1),
+  BINARY = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1)
+)
+
+# Rows (from 1) whose label the rule of an objective does not allow.
+wrong_labels <- function(value, range) {
+  if (is.null(range) || !any(range$wrong(c(min(value), max(value))))) return(integer(0))
+  unlist(by_parts(length(value), function(rows) rows[which(range$wrong(value[rows]))]))
+}

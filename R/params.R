@@ -197,3 +197,12 @@ resolve_seed <- function(args, params, holds_out) {
     !is.null(args$value[["class_shares"]])
   if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
 }
+
+# The argument: a folder, which is made where there is none; NULL: no checkpoints.
+check_checkpoint <- function(folder) {
+  if (is.null(folder)) return(NULL)
+  if (!is_text(folder) || !nzchar(folder)) {
+    stop_argument(sprintf("`checkpoint` must be the name of a folder, not %s", quote_value(folder)), "checkpoint")
+  }
+  folder
+}

@@ -16,17 +16,3 @@ settle_method <- function(args) {
   args$value[["sampling_method"]] <- "uniform"
   args
 }
-
-# The shares of the classes that a tree sees, by name in the order of labels; NULL where `wanted` is.
-class_shares <- function(wanted, label, response) {
-  if (is.null(wanted)) return(NULL)
-  if (is.list(wanted) && !is.object(wanted)) wanted <- unlist(wanted)
-  classes <- classes_of(label, response, "subsample", "give one share of all rows")
-  if (!is_plain(wanted) || !is.numeric(wanted) || anyNA(wanted) || any(wanted < 0 | wanted > 1)) {
-    stop_argument(sprintf(paste("`subsample` must be one share of the rows, or shares from 0 to 1 named by classes:",
-                                "c(%s = 1, %s = 0.1)"), quote_name(classes[1L]), quote_name(classes[2L])), "subsample")
-  }
-  shares <- by_class(wanted, classes, "subsample", 1)
-  if (all(shares == 0)) stop_argument("`subsample` is 0 for all classes", "subsample")
-  stats::setNames(shares, classes)
-}

@@ -66,9 +66,6 @@ eta_before <- function(start) {
   if (start$rounds > 0 && length(eta)) eta[length(eta)]
 }
 
-# Rounds of the model to go on from.
-rounds_before <- function(init) if (is.null(init)) 0 else rounds_used(init)
-
 # "0.3 to 0.01, by round"
 schedule_text <- function(eta) {
   ends <- format_number(signif(eta[c(1L, length(eta))], 4L))

@@ -81,3 +81,6 @@ prepared_scores <- function(init, data, offset, threads, name = NULL) {
                                conditionMessage(e)), where)
     })
 }
+
+# Rounds of the model to go on from.
+rounds_before <- function(init) if (is.null(init)) 0 else rounds_used(init)
