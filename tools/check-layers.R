@@ -1,4 +1,5 @@
-# The layers of R/, read off the calls: a file's prefix names its layer, and a file uses its own layer and those below it.
+# The layers of R/, read off the calls: a file's prefix names its layer, and a file uses its own layer and
+# those below it.
 #
 #   Rscript tools/check-layers.R [FOLDER]       FOLDER: the repository, default the current one
 #   Rscript tools/check-layers.R --show         also prints all circles of files
