@@ -109,11 +109,20 @@ suggest <- function(x, choices, quote = "`") {
   paste0("; did you mean ", paste0(quote, near, quote, collapse = " or "), "?")
 }
 
-# Names and levels as they can be drawn: on one line.
+# Labels --------------------------------------------------------------------------------------------------------------
+
+# Names and levels as a list or a plot shows them: on one line.
 plain_text <- function(x) {
   x <- printable(as.character(x))
   x[is.na(x)] <- "NA"
   gsub("[[:cntrl:]]+", " ", x)
+}
+
+# Texts that are the same get a number.
+make_distinct <- function(text) {
+  same <- text %in% text[duplicated(text)]
+  number <- stats::ave(seq_along(text), text, FUN = seq_along)
+  ifelse(same, paste0(text, " [", number, "]"), text)
 }
 
 # Numbers as labels of marks: as few digits as tell them apart from neighbours.
@@ -122,4 +131,13 @@ number_label <- function(x, digits = 3L) {
     if (is.na(v)) return("NA")
     trimws(format(signif(v, digits), digits = 7L, big.mark = if (abs(v) >= 1e4 && abs(v) < 1e9) "," else ""))
   }, "")
+}
+
+# Names in at most so many letters: both ends tell columns apart.
+shorten_letters <- function(text, most) {
+  n <- nchar(text)
+  long <- which(n > most)
+  head <- (most - 3L + 1L) %/% 2L
+  text[long] <- paste0(substr(text[long], 1L, head), "...", substring(text[long], n[long] - (most - 3L - head) + 1L))
+  text
 }

@@ -25,6 +25,8 @@ is_column_name <- function(value) is.character(value) && !is.object(value) && le
 # Has a column levels, whose order says nothing of distances?
 has_levels <- function(v) is.factor(v) || is.character(v)
 
+is_level <- function(v) has_levels(v) || is.logical(v)
+
 # Which texts have bytes that are no text in their encoding.
 is_broken_text <- function(x) !validEnc(x) | Encoding(x) == "bytes"
 

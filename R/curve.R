@@ -1,4 +1,4 @@
-# Curves of predictions against what was observed: gbt_curve(), its print() and plot().
+# Curves of predictions against what was observed: gbt_curve().
 
 #' Curves of predictions and outcomes
 #'

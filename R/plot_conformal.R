@@ -19,10 +19,15 @@
 #' @export
 plot.gbt_calibrated <- function(x, output = NULL, ...) {
   given <- plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))
-  shown <- calibrated_shown(x, output)
-  draw_page(title = given_or(given[["main"]], shown$words[1L]), subtitle = given_or(given[["sub"]], shown$text),
-            body = function(page) draw_curve(page, NULL, shown, given))
+  draw_figure(curve_figure(calibrated_shown(x, output), given))
   invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_calibrated <- function(object, output = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_calibrated)))
+  gg_figure(curve_figure(calibrated_shown(object, output)))
 }
 
 # As curve_shown().
@@ -68,24 +73,24 @@ calibrated_shown <- function(x, output = NULL) {
 plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
   bars <- !is.null(newdata) && gives_sets(x)
   given <- plot_dots(list(...), c("xlim", if (!bars) "ylim", "col"), c("xlab", if (!bars) "ylab"))
+  draw_figure(conformal_figure(x, newdata, y, level, threads, given))
+  invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_conformal)))
+  gg_figure(conformal_figure(object, newdata, y, level, threads))
+}
+
+conformal_figure <- function(x, newdata, y, level, threads, given = list()) {
   level <- check_share(level)
   check_conformal_choice(newdata, y, threads)
-  if (is.null(newdata)) {
-    shown <- conformal_levels(x, level)
-    given$main <- given_or(given[["main"]], shown$words[1L])
-    draw_page(title = given$main, subtitle = given_or(given[["sub"]], shown$text),
-              body = function(page) draw_curve(page, NULL, shown, given))
-    return(invisible(x))
-  }
+  if (is.null(newdata)) return(curve_figure(conformal_levels(x, level), given))
   shown <- conformal_rows(x, newdata, y, level, threads)
-  given$main <- given_or(given[["main"]], if (gives_sets(x)) "Conformal sets" else "Conformal intervals")
-  given$sub <- given_or(given[["sub"]], shown$text)
-  if (gives_sets(x)) {
-    draw_importance(shown$label, shown$rows, NULL, NULL, given$main, given, "rows")
-  } else {
-    draw_page(title = given$main, subtitle = given$sub, body = function(page) draw_intervals(page, shown, given))
-  }
-  invisible(x)
+  if (!gives_sets(x)) return(intervals_figure(shown, given))
+  rows_figure(list(label = shown$label, value = shown$rows), given, "Conformal sets", shown$text, "rows", TRUE)
 }
 
 check_conformal_choice <- function(newdata, y, threads) {
@@ -116,14 +121,10 @@ conformal_levels <- function(x, level) {
 
 # A step at every score; of many an even choice.
 thin_steps <- function(at, value) {
+  keep <- even_choice(length(at), 2000L)
+  at <- at[keep]
   n <- length(at)
-  if (n > 2000L) {
-    keep <- unique(c(floor(seq(1, n, length.out = 2000L)), n))
-    at <- at[keep]
-    value <- value[keep]
-  }
-  n <- length(at)
-  list(x = c(0, rep(at[-n], each = 2L), at[n]), y = rep(value, each = 2L))
+  list(x = c(0, rep(at[-n], each = 2L), at[n]), y = rep(value[keep], each = 2L))
 }
 
 # Intervals: list(estimate, lower, upper, observed or NULL, text), ascending by estimate; sets: list(label, rows, text).
@@ -155,32 +156,24 @@ has_response <- function(model, data) {
   all(all.vars(parse_formula(model$formula)[[2L]]) %in% names(data))
 }
 
-draw_intervals <- function(page, shown, given) {
+most_intervals <- 300L # more lie over one another
+
+# Intervals by estimate: of many rows an even choice.
+intervals_figure <- function(shown, given) {
+  col <- rep_len(check_colours(given_or(given[["col"]], c(ink$band, ink$mark))), 2L)
+  seen <- !is.null(shown$observed)
+  key <- list(label = c("interval", "estimate", if (seen) "observed"), kind = c("line", "point", if (seen) "point"),
+              col = c(transparent(col[1L], 0.4), col[1L], if (seen) col[2L]), lwd = 3)
   n <- length(shown$estimate)
-  finite <- function(v) v[is.finite(v)]
-  col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))
-  col <- rep_len(col, 2L)
-  key <- list(label = c("interval", "estimate", if (!is.null(shown$observed)) "observed"),
-              kind = c("line", "point", if (!is.null(shown$observed)) "point"),
-              col = c(transparent(col[1L], 0.4), col), lwd = 3)
-  outer <- inner(page)
-  head <- title_height(page) + outer[4L] - put_key(page, key, outer[1L], outer[4L], outer[2L], draw = FALSE)
-  outer[4L] <- outer[4L] - head
-  x <- make_scale(c(0.5, n + 0.5), given_or(given[["xlab"]], "rows by estimate"), given[["xlim"]], extend = 0.01)
-  y <- make_scale(finite(unlist(shown[c("estimate", "lower", "upper", "observed")])),
-                  given_or(given[["ylab"]], "response"), given[["ylim"]], extend = 0.04)
-  box <- draw_panel(page, outer, x, y, box = user_box(page), grid = "y")
-  at <- seq_len(n)
-  inches <- (box[2L] - box[1L]) / n
-  thick <- max(0.6, min(5, 0.6 * 72 * inches))
-  low <- pmax(shown$lower, y$lim[1L])
-  high <- pmin(shown$upper, y$lim[2L])
-  graphics::segments(at, low, at, high, col = transparent(col[1L], 0.4), lwd = thick, lend = 1, xpd = FALSE)
-  graphics::points(at, shown$estimate, pch = 19, cex = min(0.6, 0.15 + thick / 8), col = col[1L], xpd = FALSE)
-  if (!is.null(shown$observed)) {
-    graphics::points(at, shown$observed, pch = 19, cex = min(0.8, 0.25 + thick / 6), col = col[2L], xpd = FALSE)
-  }
-  top <- put_titles(page, outer[1L], title_top(page, box, head), outer[2L])
-  put_key(page, key, outer[1L], top, outer[2L])
-  restore_panel(page, box, x, y, NULL)
+  at <- even_choice(n, most_intervals)
+  v <- lapply(shown[c("estimate", "lower", "upper", "observed")], `[`, at)
+  x <- make_scale(c(0.5, n + 0.5), given_or(given[["xlab"]], "rows by estimate"), given[["xlim"]], extend = 0.01,
+                  whole = TRUE)
+  y <- make_scale(unlist(v), given_or(given[["ylab"]], "response"), given[["ylim"]], extend = 0.04)
+  thick <- max(0.6, min(5, 250 / length(at)))
+  dot <- function(values, set) mark("point", at, values, set = set, cex = min(0.8, 0.25 + thick / 6))
+  marks <- list(mark("segment", at, pmax(v$lower, y$lim[1L]), at, pmin(v$upper, y$lim[2L]), set = 1L, lwd = thick),
+                dot(v$estimate, 2L), if (seen) dot(v$observed, 3L))
+  figure(given, "Conformal intervals", shown$text, x, y, list(panel(marks)), key,
+         note = if (length(at) < n) sprintf("%d of %s drawn", length(at), counted(n, "interval")))
 }

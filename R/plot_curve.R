@@ -19,11 +19,15 @@
 #' plot(gbt_curve(hit, list(good = score, noisy = score + runif(200)), "lift"))
 #' @export
 plot.gbt_curve <- function(x, ...) {
-  given <- plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))
-  shown <- curve_shown(x)
-  draw_page(title = given_or(given[["main"]], shown$words[1L]), subtitle = given_or(given[["sub"]], shown$text),
-            body = function(page) draw_curve(page, x, shown, given))
+  draw_figure(curve_figure(curve_shown(x), plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))))
   invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_curve <- function(object, ...) {
+  check_no_dots(written_dots(...), character(0))
+  gg_figure(curve_figure(curve_shown(object)))
 }
 
 # list(type, words, text = subtitle or NULL, shapes = list of curve_shape() by prediction, names = of them, or NULL).
@@ -37,51 +41,38 @@ curve_shown <- function(x) {
        shapes = lapply(parts, curve_shape, type = type), names = names(parts))
 }
 
-draw_curve <- function(page, x, shown, given) {
+# The figure of lines by prediction with dashed ones behind; shown: see curve_shown().
+curve_figure <- function(shown, given = list()) {
   shapes <- shown$shapes
   n <- length(shapes)
-  bars <- shown$type == "lift" && n == 1L
+  all <- function(name) unlist(lapply(shapes, `[[`, name))
   style <- series_style(n, given[["col"]], given[["lty"]])
   style$lwd <- rep_len(given_or(given[["lwd"]], 2), n)
-  key <- if (bars) {
-    list(label = c("bin", "cumulative"), col = c(transparent(style$col, 0.45), ink$mark), kind = c("box", "line"),
-         lwd = 2)
-  } else if (!is.null(shown$names)) {
-    c(list(label = shown$names, kind = "line"), style)
-  }
-  outer <- inner(page)
-  head <- title_height(page)
-  if (length(key)) head <- head + outer[4L] - put_key(page, key, outer[1L], outer[4L], outer[2L], draw = FALSE)
-  outer[4L] <- outer[4L] - head
-  ranges <- function(name) unlist(lapply(shapes, `[[`, name))
-  x_scale <- make_scale(ranges("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], extend = 0.02)
-  what <- if (shown$type == "lift" && !bars) "cumulative lift" else shown$words[3L]
-  y_scale <- make_scale(ranges("y_range"), given_or(given[["ylab"]], what), given[["ylim"]], extend = 0.03)
-  box <- draw_panel(page, outer, x_scale, y_scale, box = user_box(page))
+  bars <- n == 1L && !is.null(shapes[[1L]]$bars)
+  key <- c(list(label = given_or(shown$names, rep("", n)), kind = "line", hidden = is.null(shown$names)), style)
   if (bars) {
-    graphics::rect(c(0, x$share[-nrow(x)]), 0, x$share, x$lift, col = key$col[1L], border = "white", xpd = FALSE)
-    style$col <- ink$mark
+    key <- list(label = c("cumulative", "bin"), col = c(ink$mark, transparent(style$col, 0.45)), lwd = style$lwd,
+                kind = c("both", "box"))
   }
-  plain <- plain_of(shapes)
-  if (length(plain)) graphics::lines(plain$x, plain$y, lty = 2, col = ink$soft, xpd = FALSE)
-  for (k in seq_len(n)) {
-    graphics::lines(shapes[[k]]$x, shapes[[k]]$y, lwd = style$lwd[k], lty = style$lty[k], col = style$col[k],
-                    xpd = FALSE)
-    if (shown$type %in% c("calibration", "lift")) {
-      graphics::points(shapes[[k]]$x, shapes[[k]]$y, pch = 19, col = style$col[k], xpd = FALSE)
-    }
-  }
-  top <- put_titles(page, outer[1L], title_top(page, box, head), outer[2L])
-  if (length(key)) put_key(page, key, outer[1L], top, outer[2L])
-  restore_panel(page, box, x_scale, y_scale, NULL)
+  set <- rep(seq_len(n), lengths(lapply(shapes, `[[`, "x")))
+  plain <- all_plain(shapes)
+  ends <- shapes[[1L]]$bars
+  marks <- list(
+    if (bars) mark("rect", ends$left, 0, ends$right, ends$high, set = 2L, border = "white"),
+    if (length(plain)) mark("line", plain$x, plain$y, lty = 2, col = ink$soft, lwd = 1),
+    mark("line", all("x"), all("y"), set = set),
+    if (isTRUE(shapes[[1L]]$points)) mark("point", all("x"), all("y"), set = set)
+  )
+  what <- if (shown$type == "lift" && !bars) "cumulative lift" else shown$words[3L]
+  x <- make_scale(all("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], extend = 0.02)
+  y <- make_scale(all("y_range"), given_or(given[["ylab"]], what), given[["ylim"]])
+  figure(given, shown$words[1L], shown$text, x, y, list(panel(marks)), key)
 }
 
-# The dashed line: from the least to the largest of those of all predictions.
-plain_of <- function(shapes) {
+# The dashed line: of several predictions from the least to the largest of all.
+all_plain <- function(shapes) {
   if (length(shapes) == 1L) return(shapes[[1L]]$plain)
-  x <- range(unlist(lapply(shapes, function(s) s$plain$x)))
-  y <- unlist(lapply(shapes, function(s) s$plain$y))
-  list(x = x, y = range(y))
+  lapply(list(x = "x", y = "y"), function(name) range(unlist(lapply(shapes, function(s) s$plain[[name]]))))
 }
 
 curve_words <- list(
@@ -92,17 +83,20 @@ curve_words <- list(
   pr = c("Precision and recall", "recall", "precision")
 )
 
-# list(x, y = the line; plain = list(x, y), the dashed one; x_range, y_range).
+# list(x, y = the line; plain = list(x, y), the dashed one; x_range, y_range; points = has the line points as well?
+# bars = list(left, right, high) behind a line of its own).
 curve_shape <- function(x, type) {
   unit <- c(0, 1)
   k <- nrow(x)
   switch(type,
     calibration = {
       both <- range(x$predicted, x$observed)
-      list(x = x$predicted, y = x$observed, plain = list(x = both, y = both), x_range = x$predicted, y_range = both)
+      list(x = x$predicted, y = x$observed, plain = list(x = both, y = both), x_range = x$predicted, y_range = both,
+           points = TRUE)
     },
     lift = list(x = x$share, y = x$cumulative, plain = list(x = unit, y = c(1, 1)), x_range = unit,
-                y_range = c(0, x$lift, x$cumulative, 1)),
+                y_range = c(0, x$lift, x$cumulative, 1), points = TRUE,
+                bars = list(left = c(0, x$share[-k]), right = x$share, high = x$lift)),
     gains = c(thin_line(x$share, x$gain), list(plain = list(x = unit, y = unit), x_range = unit, y_range = unit)),
     roc = c(thin_line(x$fpr, x$tpr), list(plain = list(x = unit, y = unit), x_range = unit, y_range = unit)),
     pr = c(thin_line(c(rbind(c(0, x$recall[-k]), x$recall)), rep(x$precision, each = 2L)),
@@ -110,7 +104,7 @@ curve_shape <- function(x, type) {
   )
 }
 
-# Points of a line in the unit square without those that nobody can see: of a run in one cell of 5,000 x 5,000 the first
+# Points of a line in the unit square without those that cannot be seen: of a run in one cell of 5,000 x 5,000 the first
 # and the last.
 thin_line <- function(x, y) {
   n <- length(x)

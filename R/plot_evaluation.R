@@ -15,15 +15,23 @@
 #' plot(gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl", threads = 1))
 #' @export
 plot.gbt_evaluation <- function(x, metric = NULL, top = 40L, ...) {
-  given <- plot_dots(list(...), c("xlim", "col"), "xlab")
-  shown <- evaluation_shown(x, metric, top)
-  given$sub <- given_or(given[["sub"]], shown$text)
-  draw_importance(shown$label, shown$estimate, shown$lower, shown$upper, given_or(given[["main"]], "Evaluation"), given,
-                  shown$metric, mark = "point", noun = "further group")
+  draw_figure(evaluation_figure(x, metric, top, plot_dots(list(...), c("xlim", "col"), "xlab")))
   invisible(x)
 }
 
-# list(label, estimate, lower, upper, metric, text = subtitle or NULL).
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_evaluation <- function(object, metric = NULL, top = 40L, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_evaluation)))
+  gg_figure(evaluation_figure(object, metric, top))
+}
+
+evaluation_figure <- function(x, metric, top, given = list()) {
+  shown <- evaluation_shown(x, metric, top)
+  rows_figure(shown, given, "Evaluation", shown$text, shown$metric, FALSE, noun = "further group")
+}
+
+# list(label, value, lower, upper, metric, text = subtitle or NULL).
 evaluation_shown <- function(x, metric, top) {
   table <- as.data.frame(unclass(x), stringsAsFactors = FALSE, optional = TRUE)
   if (nrow(table) == 0L) stop_argument("`x` has no rows to draw", "x")
@@ -42,7 +50,8 @@ evaluation_shown <- function(x, metric, top) {
   }
   note <- if (nrow(table) > top) sprintf("the first %.0f of %s", top, counted(nrow(table), "group"))
   text <- paste(c(if (length(groups)) paste("by", paste(plain_text(groups), collapse = ", ")), note), collapse = "; ")
+  if (length(groups) == 0L && nrow(table) == 1L) text <- paste(metric, number_label(table$estimate, 4L))
   shown <- seq_len(min(top, nrow(table)))
-  c(list(label = label[shown]), lapply(as.list(table)[c("estimate", "lower", "upper")], `[`, shown),
-    list(metric = metric, text = if (nzchar(text)) text))
+  list(label = label[shown], value = table$estimate[shown], lower = table$lower[shown], upper = table$upper[shown],
+       metric = metric, text = if (nzchar(text)) text)
 }

@@ -18,98 +18,85 @@
 #' plot(gbt_importance(m), top = 5)
 #' @export
 plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
-  given <- bar_dots(list(...))
-  shown <- importance_shown(x, top, type)
-  main <- if ("main" %in% names(given)) given[["main"]] else "Importance"
-  draw_importance(shown$feature, shown$value, shown$lower, shown$upper, main, given, paste("share of", shown$type))
+  draw_figure(importance_figure(x, top, type, bar_dots(list(...))))
   invisible(x)
 }
 
-# list(feature, value, type, more = rows that `top` leaves out).
-importance_shown <- function(x, top, type) {
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_importance <- function(object, top = 20L, type = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance)))
+  gg_figure(importance_figure(object, top, type))
+}
+
+importance_figure <- function(x, top, type, given = list()) {
   if (is.null(type)) type <- given_or(attr(x, "type"), "gain")
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")
-  top <- check_whole(top, "top", 1)
-  if (!is_importance(x) || nrow(x) == 0L) stop_argument("`x` has no rows of gbt_importance() to draw", "x")
-  shown <- as.data.frame(x)
-  ranked <- order(-shown[[type]], seq_len(nrow(shown)))
-  kept <- utils::head(ranked, top)
+  if (!is_importance(x)) stop_argument("`x` has no rows of gbt_importance() to draw", "x")
   own <- identical(type, attr(x, "type")) # intervals are of the share that the table is sorted by
-  list(feature = shown$feature[kept], value = shown[[type]][kept], type = type, more = length(ranked) - length(kept),
-       lower = if (own) shown$lower[kept], upper = if (own) shown$upper[kept])
+  shown <- largest_rows(x, "feature", type, top, c("lower", "upper")[own & c(TRUE, TRUE)])
+  rows_figure(shown, given, "Importance", NULL, paste("share of", type), TRUE)
+}
+
+# The rows of the largest values: list(label, value, and columns of `others`).
+largest_rows <- function(x, label, value, top, others = character(0)) {
+  top <- check_whole(top, "top", 1)
+  x <- as.list(as.data.frame(x))
+  if (length(x[[label]]) == 0L || is.null(x[[value]])) {
+    stop_argument("`x` has no rows of gbt_importance() to draw", "x")
+  }
+  if (!any(is.finite(x[[value]]))) stop_argument("there is nothing to draw: no importance is finite", "x")
+  at <- utils::head(order(-x[[value]], seq_along(x[[value]])), top)
+  c(list(label = x[[label]][at], value = x[[value]][at]), lapply(x[others], `[`, at))
 }
 
 bar_dots <- function(dots) {
   if (!is.null(dots$horiz) && !isTRUE(dots$horiz)) {
     stop_unsupported("bars are horizontal; for others use barplot(x$gain, names.arg = x$feature)", "horiz")
   }
-  plot_dots(dots[setdiff_names(dots, "horiz")], c("xlim", "col", "border", "names.arg", "axisnames"),
-            "xlab")
-}
-
-setdiff_names <- function(dots, name) if (is.null(names(dots))) seq_along(dots) else which(names(dots) != name)
-
-draw_importance <- function(label, value, lower, upper, main, given, xlab, mark = "bar",
-                            noun = "further column") {
-  if (!is.null(given$names.arg)) {
-    if (length(given$names.arg) != length(label)) {
-      stop_argument(sprintf("`names.arg` must be %s, one for each bar", counted(length(label), "text")), "names.arg")
-    }
-    label <- as.character(given$names.arg)
-  }
-  col <- check_colours(given_or(given[["col"]], ink$band))
-  bars <- list(label = label, value = value, lower = lower, upper = upper, col = rep_len(col, length(label)))
-  draw_page(title = main, subtitle = given[["sub"]], body = function(page) {
-    outer <- inner(page)
-    outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    draw_bars(page, outer, bars, given_or(given[["xlab"]], xlab), given[["xlim"]], mark,
-              left_out = function(k) sprintf("%s not shown for lack of room", counted(k, noun)),
-              border = given_or(given[["border"]], NA), labels = !isFALSE(given$axisnames))
-  })
+  dots$horiz <- NULL
+  plot_dots(dots, c("xlim", "col", "border", "names.arg", "axisnames"), "xlab")
 }
 
 #' @rdname plot.gbt_importance
 #' @export
 plot.gbt_importance_permutation <- function(x, top = 20L, ...) {
-  given <- bar_dots(list(...))
-  shown <- permutation_shown(x, top)
-  main <- if ("main" %in% names(given)) given[["main"]] else "Permutation importance"
-  draw_importance(shown$column, shown$importance, shown$lower, shown$upper, main, given, permutation_words(x),
-                  mark = "point")
+  draw_figure(permutation_figure(x, top, bar_dots(list(...))))
   invisible(x)
 }
 
-permutation_words <- function(x) {
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_importance_permutation <- function(object, top = 20L, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance_permutation)))
+  gg_figure(permutation_figure(object, top))
+}
+
+permutation_figure <- function(x, top, given = list()) {
   metric <- attr(x, "metric")
   larger <- attr(x, "larger_is_better")
   change <- if (is.null(larger)) "loss" else if (larger) "decrease" else "increase"
-  paste0(change, if (is_text(metric)) paste(" of", metric), " when the column is permuted")
+  words <- paste0(change, if (is_text(metric)) paste(" of", metric), " when the column is permuted")
+  shown <- largest_rows(unclass(x), "column", "importance", top, c("lower", "upper"))
+  rows_figure(shown, given, "Permutation importance", NULL, words, FALSE, zero = TRUE)
 }
 
 #' @rdname plot.gbt_importance
 #' @export
 plot.gbt_importance_shap <- function(x, top = 20L, ...) {
-  given <- bar_dots(list(...))
-  shown <- shap_importance_shown(x, top)
-  main <- if ("main" %in% names(given)) given[["main"]] else "Importance by contributions"
-  draw_importance(shown$column, shown$importance, NULL, NULL, main, given, "mean absolute contribution")
+  draw_figure(shap_importance_figure(x, top, bar_dots(list(...))))
   invisible(x)
 }
 
-shap_importance_shown <- function(x, top) {
-  top <- check_whole(top, "top", 1)
-  table <- as.data.frame(x)
-  if (nrow(table) == 0L || anyNA(match(c("column", "importance"), names(table)))) {
-    stop_argument("`x` has no rows of gbt_importance() to draw", "x")
-  }
-  if (any(!is.finite(table$importance))) stop_argument("contributions that are not finite cannot be drawn", "x")
-  utils::head(table[order(-table$importance, seq_len(nrow(table))), , drop = FALSE], top)
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_importance_shap <- function(object, top = 20L, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance_shap)))
+  gg_figure(shap_importance_figure(object, top))
 }
 
-permutation_shown <- function(x, top) {
-  top <- check_whole(top, "top", 1)
-  x <- as.data.frame(unclass(x), stringsAsFactors = FALSE)[c("column", "importance", "lower", "upper")]
-  if (nrow(x) == 0L) stop_argument("`x` has no rows to draw", "x")
-  if (!any(is.finite(x$importance))) stop_argument("there is nothing to draw: no importance is finite", "x")
-  utils::head(x[order(-x$importance, seq_len(nrow(x))), , drop = FALSE], top)
+shap_importance_figure <- function(x, top, given = list()) {
+  if (any(!is.finite(x$importance))) stop_argument("contributions that are not finite cannot be drawn", "x")
+  shown <- largest_rows(x, "column", "importance", top)
+  rows_figure(shown, given, "Importance by contributions", NULL, "mean absolute contribution", TRUE)
 }

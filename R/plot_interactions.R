@@ -23,33 +23,31 @@
 #' @export
 plot.gbt_interactions <- function(x, measure = c("size", "h_squared"), pairs = NULL, top = 20L, output = NULL, ...) {
   given <- plot_dots(list(...), c("xlim", "col"), "xlab")
-  col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))
-  if (length(col) != 2L) stop_argument("`col` must be two colours", "col")
-  shown <- interactions_shown(x, measure, pairs, top, output)
-  lim <- given_or(given[["xlim"]], bar_limits(range(0, unlist(lapply(shown$bars, `[[`, "value"))), "bar", 0))
-  key <- list(label = interaction_kinds, col = col, kind = "box")
-  draw_page(title = given_or(given[["main"]], "Interactions"), subtitle = given[["sub"]], body = function(page) {
-    outer <- inner(page)
-    outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    page$title <- page$subtitle <- NULL # written
-    if (shown$both) outer[4L] <- put_key(page, key, outer[1L], outer[4L], outer[2L])
-    one <- function(i, box) {
-      bars <- shown$bars[[i]]
-      box <- panel_heading(page, box, shown$outputs[i])
-      size <- fit_rows(page, length(bars$value), box[4L] - box[3L])$cex
-      label <- interaction_labels(bars, 0.42 * (box[2L] - box[1L]), size)
-      draw_bars(page, box, list(label = label, value = bars$value, col = col[bars$kind]),
-                given_or(given[["xlab"]], shown$measure), lim,
-                left_out = function(k) sprintf("%s not shown for lack of room", counted(k, "further bar")))
-    }
-    if (length(shown$bars) == 1L) one(1L, outer) else draw_output_panels(page, outer, shown$outputs, one, c(1.8, 1.4))
-  })
+  draw_figure(interactions_figure(x, measure, pairs, top, output, given))
   invisible(x)
 }
 
-interaction_kinds <- c("with all others", "pair")
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_interactions <- function(object, measure = c("size", "h_squared"), pairs = NULL, top = 20L, output = NULL,
+                                      ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_interactions)))
+  gg_figure(interactions_figure(object, measure, pairs, top, output))
+}
 
-# list(bars = list by output of list(column, other, value, kind = 1 or 2), outputs = names or NULL, both = are there
+interactions_figure <- function(x, measure, pairs, top, output, given = list()) {
+  col <- two_colours(given)
+  shown <- interactions_shown(x, measure, pairs, top, output)
+  values <- unlist(lapply(shown$bars, `[[`, "value"))
+  scale <- bar_scale(values, given_or(given[["xlab"]], shown$measure), given[["xlim"]])
+  panels <- Map(function(b, i) {
+    panel(list(bar_mark(b$value, set = b$kind), zero_rule()), shown$outputs[i], rows = b$label)
+  }, shown$bars, seq_along(shown$bars))
+  key <- list(label = c("with all others", "pair"), col = col, kind = "box", hidden = !shown$both)
+  figure(given, "Interactions", NULL, scale, rows_scale, panels, key, noun = "further bar")
+}
+
+# list(bars = list by output of list(label, value, kind = 1 or 2), outputs = names or NULL, both = are there
 # both kinds, measure = its words).
 interactions_shown <- function(x, measure, pairs, top, output) {
   measure <- match_choice(measure, c("size", "h_squared"), "measure")
@@ -67,30 +65,11 @@ interactions_shown <- function(x, measure, pairs, top, output) {
   bars <- lapply(given_or(outputs, ""), function(name) {
     at <- which(use & which == name & is.finite(x[[measure]]))
     at <- utils::head(at[order(-x[[measure]][at], kind[at], at)], top)
-    list(column = plain_text(x$column[at]), other = plain_text(x$other[at]), value = x[[measure]][at],
-         kind = kind[at])
+    label <- function(name) shorten_letters(plain_text(name[at]), 24L)
+    list(label = make_distinct(ifelse(kind[at] == 1L, label(x$column), paste(label(x$column), "x", label(x$other)))),
+         value = x[[measure]][at], kind = kind[at])
   })
   if (!any(lengths(lapply(bars, `[[`, "value")))) stop_argument("there is nothing to draw: no value is finite", "x")
   list(bars = bars, outputs = outputs, both = is.null(pairs) && length(unique(kind)) == 2L,
        measure = if (measure == "size") "size of the interaction" else "H squared")
-}
-
-# "a", "a x b"; where a pair is wider than `room` inches both of its names are shortened.
-interaction_labels <- function(bars, room = Inf, size = 1) {
-  label <- ifelse(bars$kind == 1L, bars$column, paste(bars$column, "x", bars$other))
-  if (room == Inf) return(label)
-  long <- which(bars$kind == 2L & text_width(label, size) > room)
-  half <- (room - text_width(" x ", size)) / 2
-  label[long] <- vapply(long, function(i) {
-    paste(shorten(bars$column[i], half, size), "x", shorten(bars$other[i], half, size))
-  }, "")
-  make_distinct(label)
-}
-
-# The outputs that were asked for, of those that there are (NULL: one without a name).
-shown_outputs <- function(output, has) {
-  if (is.null(output)) return(has)
-  if (is.null(has)) stop_argument("`output` is for several outputs; here is one", "output")
-  if (!is.character(output) || length(output) == 0L) match_choice(output, has, "output")
-  unique(vapply(output, match_choice, "", choices = has, parameter = "output", USE.NAMES = FALSE))
 }

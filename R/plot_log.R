@@ -35,20 +35,32 @@
 plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL, node = 0, depth = NULL) {
   check_model(x, "x")
   if (!is.null(tree)) {
-    if (!is.null(metric) || !missing(from)) stop_argument("`metric` and `from` are of the log, not of a `tree`", "tree")
+    check_no_log_part(metric, missing(from))
     plot.gbt_tree(gbt_tree(x, tree, node, depth), ...)
     return(invisible(x))
   }
   check_no_tree_part(missing(node), missing(depth))
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type"))
-  panels <- log_panels(x, metric, check_whole(from, "from", 1))
-  names <- panels[[1L]]$sets
-  style <- line_style(length(names), given)
-  given$main <- given_or(given[["main"]], if (length(panels) == 1L) "Evaluation log" else "Evaluation logs")
-  given$sub <- given_or(given[["sub"]], log_of_member(x))
-  best <- best_in_log(x, from)
-  draw_log(panels, names, style, given, list(round = best, label = "best round"))
+  draw_figure(model_log_figure(x, metric, from, given))
   invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node = 0, depth = 4L) {
+  check_model(object, "object")
+  if (!is.null(tree)) {
+    check_no_log_part(metric, missing(from))
+    return(autoplot.gbt_tree(gbt_tree(object, tree, node), depth = depth, ...))
+  }
+  check_no_tree_part(missing(node), missing(depth))
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt)))
+  gg_figure(model_log_figure(object, metric, from))
+}
+
+check_no_log_part <- function(metric, no_from) {
+  if (is.null(metric) && no_from) return(invisible())
+  stop_argument("`metric` and `from` choose a part of the log and cannot be used with `tree`", "tree")
 }
 
 # `node` and `depth` choose a part of a tree.
@@ -56,6 +68,34 @@ check_no_tree_part <- function(no_node, no_depth) {
   if (no_node && no_depth) return(invisible())
   name <- if (no_node) "depth" else "node"
   stop_argument(sprintf("`%s` chooses a part of a tree: give the number of the `tree` as well", name), name)
+}
+
+model_log_figure <- function(x, metric, from, given = list()) {
+  panels <- log_panels(x, metric, check_whole(from, "from", 1))
+  best <- best_in_log(x, from)
+  rule <- if (!is.null(best)) mark("rule", best, label = paste("best round", format(best, big.mark = ",")), lty = 2,
+                                   col = ink$soft)
+  title <- if (length(panels) == 1L) "Evaluation log" else "Evaluation logs"
+  log_figure(panels, given, title, log_of_member(x), "round", rule)
+}
+
+# The figure of log_panels(). rule: the mark of the best round, or NULL. One panel gets its names at the ends of the
+# lines.
+log_figure <- function(panels, given, title, subtitle, xlab, rule) {
+  logs <- log_axes(given[["log"]])
+  style <- line_style(length(panels[[1L]]$sets), given)
+  one <- length(panels) == 1L
+  x <- make_scale(unlist(lapply(panels, `[[`, "round")), given_or(given[["xlab"]], xlab), given[["xlim"]],
+                  logs[["x"]], 0.02, whole = TRUE)
+  key <- c(list(label = panels[[1L]]$sets, ends = one,
+                kind = c(l = "line", s = "line", p = "point", b = "both", o = "both", n = "none")[style$type]), style)
+  if (!one && length(key$label) == 1L) key$hidden <- TRUE
+  drawn <- lapply(panels, function(p) {
+    y <- visible_scale(p$round, unlist(p$values), x, given_or(given[["ylab"]], if (one) p$metric else ""),
+                       given[["ylim"]], logs[["y"]])
+    panel(c(list(rule), series_marks(p, style$type)), if (!one) p$metric, y = y)
+  })
+  c(figure(given, title, subtitle, x, drawn[[1L]]$y, drawn, key), panel_noun = "metric")
 }
 
 # list by metric of list(metric, round, sets, values = list by set). from: the first round.
@@ -66,7 +106,7 @@ log_panels <- function(model, metric, from = 1) {
   if (length(log) < 2L || nrow(log) == 0L || length(has) == 0L) {
     stop_argument("the model has no evaluation log to draw; train it with `valid` or with `eval_train = TRUE`")
   }
-  metric <- if (is.null(metric)) has else check_metrics(metric, has)
+  metric <- if (is.null(metric)) has else match_choices(metric, has, "metric")
   keep <- which(log$round >= from)
   if (length(keep) == 0L) {
     stop_argument(sprintf("`from` is %.0f, and the log ends with round %d", from, max(log$round)), "from")
@@ -103,166 +143,12 @@ best_in_log <- function(model, from) {
   if (!is.null(best) && best >= from) best
 }
 
-check_metrics <- function(metric, has) {
-  if (!is.character(metric) || length(metric) == 0L) return(match_choice(metric, has, "metric"))
-  unique(vapply(metric, match_choice, "", choices = has, parameter = "metric", USE.NAMES = FALSE))
-}
-
-line_style <- function(n, given) {
-  style <- series_style(n, given[["col"]], given[["lty"]])
-  style$lwd <- rep_len(given_or(given[["lwd"]], 2), n)
-  style$pch <- rep_len(given_or(given[["pch"]], 19), n)
-  style$type <- rep_len(given_or(given[["type"]], "l"), n)
-  bad <- setdiff(style$type, c("l", "p", "b", "o", "s", "n"))
-  if (length(bad)) stop_argument("`type` must hold \"l\", \"p\", \"b\", \"o\", \"s\" or \"n\"", "type")
-  style
-}
-
 log_axes <- function(log) {
   if (is.null(log)) return(c(x = FALSE, y = FALSE))
   if (!is_text(log) || !log %in% c("", "x", "y", "xy", "yx")) {
     stop_argument("`log` must be \"x\", \"y\", \"xy\" or \"\"", "log")
   }
   c(x = grepl("x", log), y = grepl("y", log))
-}
-
-# mark: list(round = NULL or where the vertical line stands, label). One panel gets its names at the ends of the lines.
-draw_log <- function(panels, names, style, given, mark) {
-  logs <- log_axes(given[["log"]])
-  one <- length(panels) == 1L
-  draw_page(title = given$main, subtitle = given[["sub"]], body = function(page) {
-    outer <- inner(page)
-    direct <- one && length(names) <= 8L
-    key <- list(label = names, col = style$col, lty = style$lty, lwd = style$lwd, pch = style$pch,
-                kind = c(l = "line", s = "line", p = "point", b = "both", o = "both", n = "none")[style$type])
-    if (one) {
-      p <- panels[[1L]]
-      head <- title_height(page)
-      x <- make_scale(p$round, given_or(given[["xlab"]], "round"), given[["xlim"]], logs[["x"]], 0.02)
-      y <- visible_scale(p, x, given_or(given[["ylab"]], p$metric), given[["ylim"]], logs[["y"]])
-      ends <- if (direct) line_ends(page, p, names, x, y, 0.6 * page$height)
-      if (is.null(ends)) head <- head + outer[4L] - put_key(page, key, outer[1L], outer[4L], outer[2L], draw = FALSE)
-      outer[4L] <- outer[4L] - head
-      box <- draw_panel(page, outer, x, y, right = if (is.null(ends)) 0 else ends$width, box = user_box(page))
-      draw_log_lines(page, p, x, y, style, box, mark, ends, names)
-      left <- outer[1L]
-      top <- put_titles(page, left, title_top(page, box, head), outer[2L])
-      if (is.null(ends)) put_key(page, key, left, top, outer[2L])
-      return(restore_panel(page, box, x, y, ends, logs))
-    }
-    top <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    outer[4L] <- if (length(names) > 1L) put_key(page, key, outer[1L], top, outer[2L]) else top
-    fit <- fit_panels(page, outer, length(panels))
-    note <- if (fit$left_out) sprintf("%s not shown for lack of room", counted(fit$left_out, "metric"))
-    if (length(note)) {
-      outer[3L] <- put_note(page, note, outer[1L], outer[3L], outer[2L])
-      fit$boxes <- fit_panels(page, outer, length(panels) - fit$left_out)$boxes
-    }
-    for (i in seq_along(fit$boxes)) {
-      p <- panels[[i]]
-      x <- make_scale(p$round, given_or(given[["xlab"]], "round"), given[["xlim"]], logs[["x"]], 0.02)
-      y <- visible_scale(p, x, given_or(given[["ylab"]], ""), given[["ylim"]], logs[["y"]])
-      box <- draw_panel(page, fit$boxes[[i]], x, y, heading = p$metric)
-      draw_log_lines(page, p, x, y, style, box, mark, NULL, names)
-    }
-  })
-}
-
-# Where titles of `head` inches begin: not far above their panel.
-title_top <- function(page, box, head) {
-  min(page$height - 0.08 * page$size, box[4L] + 1.6 * line_height(page, 0.8) + head)
-}
-
-# The last plot region is the panel's again, for what the user adds.
-restore_panel <- function(page, box, x, y, ends, logs = c(x = FALSE, y = FALSE)) {
-  right <- if (is.null(ends)) 0 else ends$width
-  xlim <- x$lim
-  if (right > 0) xlim[2L] <- beyond(xlim, (box[2L] - box[1L]) / max(box[2L] - box[1L] - right, 0.2), x$log)
-  graphics::par(plt = c(box[1:2] / page$width, box[3:4] / page$height))
-  graphics::par(xlog = FALSE, ylog = FALSE)
-  graphics::plot.window(xlim, y$lim, log = log_letters(x, y), xaxs = "i", yaxs = "i")
-}
-
-# The vertical scale of what lies within the horizontal limits.
-visible_scale <- function(panel, x, title, lim, log) {
-  seen <- panel$round >= x$lim[1L] & panel$round <= x$lim[2L]
-  values <- unlist(lapply(panel$values, function(v) v[seen]))
-  make_scale(as.double(values), title, lim, log, 0.05)
-}
-
-line_ends <- function(page, panel, names, x, y, inches) {
-  at <- vapply(panel$values, function(v) {
-    ok <- which(is.finite(v) & panel$round <= x$lim[2L] & (!y$log | v > 0))
-    if (length(ok)) v[max(ok)] else NA_real_
-  }, 0)
-  shown <- which(is.finite(at))
-  if (length(shown) == 0L) return(NULL)
-  ends <- end_labels(page, names[shown], at[shown], inches, y$lim, y$log, room = 0.3 * page$width)
-  if (is.null(ends)) return(NULL)
-  c(ends, list(shown = shown))
-}
-
-draw_log_lines <- function(page, panel, x, y, style, box, mark, ends, names) {
-  one_round <- length(panel$round) == 1L
-  if (!is.null(mark$round) && mark$round >= x$lim[1L] && mark$round <= x$lim[2L]) {
-    graphics::segments(mark$round, y$lim[1L], mark$round, y$lim[2L], lty = 2, col = ink$soft, xpd = FALSE)
-  }
-  for (i in seq_along(panel$values)) {
-    v <- panel$values[[i]]
-    v[!is.finite(v)] <- NA
-    lone <- one_round || sum(!is.na(v)) == 1L
-    if (style$type[i] %in% c("l", "b", "o", "s") && !lone) {
-      at <- within_limits(panel$round, v, x)
-      graphics::lines(at$x, at$y, type = if (style$type[i] == "s") "s" else "l", col = style$col[i],
-                      lty = style$lty[i], lwd = style$lwd[i], xpd = FALSE)
-    }
-    if (style$type[i] %in% c("p", "b", "o") || (lone && style$type[i] != "n")) {
-      graphics::points(panel$round, v, col = style$col[i], pch = style$pch[i], cex = 0.8, xpd = FALSE)
-    }
-  }
-  inch <- inch_in(box, x$lim, y$lim, x$log, y$log)
-  if (!is.null(mark$round) && mark$round >= x$lim[1L] && mark$round <= x$lim[2L]) {
-    put_mark_label(page, sprintf("%s %s", mark$label, format(mark$round, big.mark = ",")), mark$round, x, y, box)
-  }
-  if (!is.null(ends)) {
-    ends <- c(line_ends(page, panel, names, x, y, box[4L] - box[3L]), list())
-    if (is.null(ends$y)) return(invisible())
-    full <- box[2L] - box[1L] - ends$width
-    reach <- beyond(x$lim, 1 + 0.1 / max(full, 0.2), x$log)
-    put_text(page, reach, ends$y, ends$text, 0.8, c(0, 0.45), col = readable(style$col[ends$shown]), what = "end label")
-  }
-}
-
-# Only what lies within the limits is drawn: the direct labels beside it keep free.
-within_limits <- function(x, y, scale) {
-  keep <- x >= scale$lim[1L] & x <= scale$lim[2L]
-  list(x = x[keep], y = y[keep])
-}
-
-# Colours of letters: as dark as letters need to be on white.
-readable <- function(col) {
-  vapply(col, function(one) {
-    for (dark in c(1, 0.85, 0.7, 0.55, 0.4)) {
-      rgb <- grDevices::col2rgb(one)[, 1L] * dark
-      shade <- grDevices::rgb(rgb[1L], rgb[2L], rgb[3L], maxColorValue = 255)
-      if (luminance(shade) < 0.22) break
-    }
-    shade
-  }, "", USE.NAMES = FALSE)
-}
-
-# The name of a vertical line, at the top of the panel, on the side where it has room.
-put_mark_label <- function(page, text, at, x, y, box) {
-  size <- letter_size(page, 0.75)
-  inches <- box[2L] - box[1L]
-  share <- axis_inches(at, x, 1)
-  wide <- text_width(text, size) + 0.1
-  on_right <- (1 - share) * inches > wide || share < 0.5
-  gap <- (if (on_right) 0.05 else -0.05) / inches
-  place <- beyond(x$lim, share + gap, x$log)
-  inch <- inch_in(box, x$lim, y$lim, x$log, y$log)
-  top <- inch$above(-0.1 * line_height(page, 0.75))
-  put_text(page, place, top, text, 0.75, c(if (on_right) 0 else 1, 1), ink$soft, what = "mark")
 }
 
 #' Draw a cross-validation
@@ -284,11 +170,53 @@ put_mark_label <- function(page, text, at, x, y, box) {
 #' @export
 plot.gbt_cv <- function(x, metric = NULL, folds = TRUE, ..., from = 1) {
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col"))
-  check_flag(folds, "folds")
-  shown <- cv_lines(x, metric, check_whole(from, "from", 1))
-  draw_page(title = given_or(given[["main"]], "Cross-validation"), subtitle = given_or(given[["sub"]], shown$text),
-            body = function(page) draw_cv(page, x, shown, folds, given))
+  draw_figure(cv_figure(x, metric, folds, from, given))
   invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_cv <- function(object, metric = NULL, folds = TRUE, ..., from = 1) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_cv)))
+  gg_figure(cv_figure(object, metric, folds, from))
+}
+
+cv_figure <- function(x, metric, folds, from, given = list()) {
+  check_flag(folds, "folds")
+  from <- check_whole(from, "from", 1)
+  shown <- cv_lines(x, metric, from)
+  logs <- log_axes(given[["log"]])
+  col <- series_style(2L, given[["col"]])$col
+  train <- !is.null(shown$train)
+  key <- list(label = c("mean of held-out rows", if (train) "mean of training rows", if (folds) "a fold"),
+              col = c(col[1L], if (train) col[2L], if (folds) ink$line), lwd = c(2.5, if (train) 2, if (folds) 0.8))
+  low <- shown$mean - shown$se
+  high <- shown$mean + shown$se
+  at <- shown$round
+  scale <- make_scale(at, given_or(given[["xlab"]], "round"), given[["xlim"]], logs[["x"]], 0.02, whole = TRUE)
+  vertical <- visible_scale(at, c(low, high, shown$train, if (folds) shown$each), scale,
+                            given_or(given[["ylab"]], shown$name), given[["ylim"]], logs[["y"]])
+  ok <- is.finite(shown$mean)
+  each <- joined_lines(at, shown$each)
+  means <- list(round = at, values = list(shown$mean, shown$train)[c(TRUE, train)])
+  marks <- c(list(mark("area", at[ok], low[ok], yend = high[ok], col = transparent(col[1L], 0.2)),
+                  if (folds) mark("line", each$x, each$y, set = length(key$label), lwd = 0.8)),
+             series_marks(means, rep("l", 1L + train)), cv_rules(x, from))
+  figure(given, "Cross-validation", shown$text, scale, vertical, list(panel(marks)), key)
+}
+
+# Lines at the best round and at the one of the rule.
+cv_rules <- function(cv, from) {
+  at <- c(cv$best_round, cv$one_se_round)
+  name <- c("best", "one standard error")[!c(is.null(cv$best_round), is.null(cv$one_se_round))]
+  if (length(at) == 2L && at[1L] == at[2L]) {
+    at <- at[1L]
+    name <- "best, one standard error"
+  }
+  lapply(which(at >= from), function(i) {
+    mark("rule", at[i], label = sprintf("%s: round %s", name[i], format(at[i], big.mark = ",")), col = ink$soft,
+         lty = if (startsWith(name[i], "best")) 2 else 3)
+  })
 }
 
 # list(name, round, mean, se, each = matrix by fold, train = mean or NULL, text).
@@ -314,57 +242,49 @@ cv_lines <- function(cv, metric, from = 1) {
        train = train, text = sprintf("%s; band: one standard error of the mean", counted(ncol(each), "fold")))
 }
 
-draw_cv <- function(page, cv, shown, folds, given) {
-  logs <- log_axes(given[["log"]])
-  outer <- inner(page)
-  col <- series_style(2L, given[["col"]])$col
-  key <- list(label = c("mean of held-out rows", if (!is.null(shown$train)) "mean of training rows",
-                        if (folds) "a fold"),
-              col = c(col[1L], if (!is.null(shown$train)) col[2L], if (folds) "#9A9A9A"),
-              lty = 1, lwd = c(2.5, if (!is.null(shown$train)) 2, if (folds) 0.8), kind = "line")
-  head <- title_height(page) + outer[4L] - put_key(page, key, outer[1L], outer[4L], outer[2L], draw = FALSE)
-  each <- if (folds) lapply(seq_len(ncol(shown$each)), function(k) shown$each[, k])
-  panel <- list(round = shown$round,
-                values = c(list(shown$mean - shown$se, shown$mean + shown$se), list(shown$train), each))
-  x <- make_scale(shown$round, given_or(given[["xlab"]], "round"), given[["xlim"]], logs[["x"]], 0.02)
-  y <- visible_scale(panel, x, given_or(given[["ylab"]], shown$name), given[["ylim"]], logs[["y"]])
-  outer[4L] <- outer[4L] - head
-  box <- draw_panel(page, outer, x, y, box = user_box(page))
-  ok <- is.finite(shown$mean)
-  graphics::polygon(c(shown$round[ok], rev(shown$round[ok])),
-                    bounded(c((shown$mean - shown$se)[ok], rev((shown$mean + shown$se)[ok])), y), border = NA,
-                    col = transparent(col[1L], 0.2), xpd = FALSE)
-  if (folds) graphics::matlines(shown$round, shown$each, lty = 1, lwd = 0.8, col = "#9A9A9A", xpd = FALSE)
-  if (!is.null(shown$train)) graphics::lines(shown$round, shown$train, lwd = 2, col = col[2L], xpd = FALSE)
-  if (sum(ok) == 1L) graphics::points(shown$round, shown$mean, pch = 19, col = col[1L], xpd = FALSE)
-  graphics::lines(shown$round, shown$mean, lwd = 2.5, col = col[1L], xpd = FALSE)
-  draw_cv_rounds(page, cv, x, y, box)
-  top <- put_titles(page, outer[1L], title_top(page, box, head), outer[2L])
-  put_key(page, key, outer[1L], top, outer[2L])
-  restore_panel(page, box, x, y, NULL)
+#' Draw a search for parameters
+#'
+#' Draws the estimate of each configuration in the order in which they were drawn, and the best so far as a line.
+#'
+#' @param x The result of [gbt_tune()].
+#' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `log`, `col`: see [plot.gbt()].
+#' @return `x`, invisibly.
+#' @seealso [gbt_tune()]
+#' @examples
+#' tuned <- gbt_tune(mtcars[-1], mtcars$mpg, space = list(eta = c(0.05, 0.3), max_depth = c(2, 5)),
+#'                   configs = 8, folds = 3, nrounds = 40, seed = 1, threads = 1)
+#' plot(tuned)
+#' @export
+plot.gbt_tune <- function(x, ...) {
+  draw_figure(tune_figure(x, plot_dots(list(...), c("xlim", "ylim", "log", "col"))))
+  invisible(x)
 }
 
-bounded <- function(v, y) if (y$log) pmax(v, y$lim[1L] / 10) else v
-
-# Lines at the best round and at the one of the rule, each named in a row of its own.
-draw_cv_rounds <- function(page, cv, x, y, box) {
-  marks <- list(list(cv$best_round, "best", 2), list(cv$one_se_round, "one standard error", 3))
-  marks <- Filter(function(m) !is.null(m[[1L]]) && m[[1L]] >= x$lim[1L] && m[[1L]] <= x$lim[2L], marks)
-  if (length(marks) == 2L && marks[[1L]][[1L]] == marks[[2L]][[1L]]) {
-    marks <- list(list(marks[[1L]][[1L]], "best, one standard error", 2))
-  }
-  step <- line_height(page, 0.75)
-  for (i in seq_along(marks)) {
-    m <- marks[[i]]
-    graphics::segments(m[[1L]], y$lim[1L], m[[1L]], y$lim[2L], lty = m[[3L]], col = ink$soft, xpd = FALSE)
-    lower <- box
-    lower[4L] <- box[4L] - (i - 1) * step
-    put_mark_label(page, sprintf("%s: round %s", m[[2L]], format(m[[1L]], big.mark = ",")), m[[1L]], x,
-                   list(lim = shrunk(y, box, lower), log = y$log), lower)
-  }
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_tune <- function(object, ...) {
+  check_no_dots(written_dots(...), character(0))
+  gg_figure(tune_figure(object))
 }
 
-# Limits of the part of a panel below a lower upper edge.
-shrunk <- function(y, box, lower) {
-  c(y$lim[1L], beyond(y$lim, (lower[4L] - lower[3L]) / (box[4L] - box[3L]), y$log))
+# The estimate of each configuration, and the best one so far.
+tune_figure <- function(x, given = list()) {
+  estimate <- x$results$estimate
+  if (!any(is.finite(estimate))) stop_argument("there is nothing to draw: no configuration was rated", "x")
+  worst <- if (x$larger_is_better) -Inf else Inf
+  so_far <- (if (x$larger_is_better) cummax else cummin)(ifelse(is.na(estimate), worst, estimate))
+  so_far[!is.finite(so_far)] <- NA
+  panel <- list(metric = x$metric, round = x$results$config, sets = c("best so far", "estimate"),
+                values = list(so_far, estimate))
+  given$type <- c("s", "p")
+  best <- x$best_config
+  rule <- if (!is.null(best)) mark("rule", best, label = paste("best:", best), lty = 2, col = ink$soft)
+  log_figure(list(panel), given, "Configurations", best_values(x), "configuration", rule)
+}
+
+# "best: eta 0.1, max_depth 3"
+best_values <- function(x) {
+  if (length(x$best) == 0L) return(NULL)
+  value <- vapply(x$best, function(v) if (is.numeric(v)) number_label(v) else plain_text(v), "")
+  sprintf("best: %s", paste(names(x$best), value, collapse = ", "))
 }

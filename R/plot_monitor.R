@@ -23,35 +23,16 @@
 plot.gbt_monitor <- function(x, name = NULL, top = 40L, ...) {
   given <- plot_dots(list(...), c("xlim", "col"), "xlab")
   check_monitor_choice(name, !missing(top))
-  if (!is.null(name)) {
-    draw_monitor_bins(monitor_bins(x, name), given)
-    return(invisible(x))
-  }
-  shown <- monitor_shown(x, top)
-  col <- check_colours(given_or(given[["col"]], drift_colours()))
-  if (length(col) != 3L) stop_argument("`col` must be three colours: of no, some and large drift", "col")
-  key <- list(label = c(drift_words, "by chance"), col = c(col, ink$axis), kind = c(rep("point", 3L), "line"), lwd = 1)
-  draw_page(title = given_or(given[["main"]], "Drift"), subtitle = given_or(given[["sub"]], shown$text),
-            body = function(page) {
-    outer <- inner(page)
-    outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    outer[4L] <- put_key(page, key, outer[1L], outer[4L], outer[2L])
-    lim <- given_or(given[["xlim"]], c(-0.02, 1.04) * min(max(shown$psi, shown$noise, drift_limits), most_drift))
-    bars <- list(label = shown$name, value = rep(NA_real_, length(shown$psi)), col = "black")
-    drawn <- draw_bars(page, outer, bars, given_or(given[["xlab"]], "population stability index"), lim, "point",
-                       left_out = function(k) sprintf("%s not shown for lack of room", counted(k, "further column")))
-    high <- graphics::par("usr")[3:4]
-    graphics::segments(drift_limits, high[1L], drift_limits, high[2L], lty = 2, col = ink$soft)
-    keep <- seq_len(drawn$n)
-    graphics::segments(0, drawn$at, shown$noise[keep], drawn$at, col = ink$axis, xpd = FALSE)
-    beyond <- which(shown$psi[keep] > lim[2L])
-    at <- pmin(shown$psi[keep], lim[2L] - 0.01 * diff(lim))
-    graphics::points(at, drawn$at, pch = ifelse(shown$psi[keep] > lim[2L], 8, 19),
-                     col = col[as.integer(shown$drift[keep])], xpd = FALSE)
-    put_text(page, at[beyond] - 0.02 * diff(lim), drawn$at[beyond], number_label(shown$psi[beyond]), 0.75, c(1, 0.45),
-             what = "beyond")
-  })
+  draw_figure(monitor_figure(x, name, top, given))
   invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_monitor <- function(object, name = NULL, top = 40L, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_monitor)))
+  check_monitor_choice(name, !missing(top))
+  gg_figure(monitor_figure(object, name, top))
 }
 
 check_monitor_choice <- function(name, top_given) {
@@ -61,8 +42,28 @@ check_monitor_choice <- function(name, top_given) {
 
 most_drift <- 1 # where the axis ends; what is beyond stands at its end as a number
 
-drift_words <- c("no drift", "some drift", "large drift")
-drift_colours <- function() c(ink$band, palette_colours[2L], ink$mark)
+monitor_figure <- function(x, name, top, given = list()) {
+  if (!is.null(name)) return(monitor_bins_figure(monitor_bins(x, name), given))
+  shown <- monitor_shown(x, top)
+  col <- check_colours(given_or(given[["col"]], c(ink$band, palette_colours[2L], ink$mark)))
+  if (length(col) != 3L) stop_argument("`col` must be three colours: of no, some and large drift", "col")
+  key <- list(label = c("no drift", "some drift", "large drift", "by chance"), col = c(col, ink$axis),
+              kind = c(rep("point", 3L), "line"), lwd = 1)
+  end <- min(max(shown$psi, shown$noise, drift_limits), most_drift)
+  x <- make_scale(c(0, end), given_or(given[["xlab"]], "population stability index"),
+                  given_or(given[["xlim"]], c(-0.02, 1.04) * end))
+  at <- seq_along(shown$psi)
+  beyond <- which(shown$psi > x$lim[2L])
+  last <- x$lim[2L] - 0.01 * diff(x$lim)
+  marks <- list(mark("rule", drift_limits, lty = 2, col = ink$soft), zero_rule(),
+                mark("segment", 0, at, pmin(shown$noise, x$lim[2L]), at, set = 4L),
+                mark("point", pmin(shown$psi, last), at, set = as.integer(shown$drift),
+                     pch = ifelse(at %in% beyond, 8, 19)),
+                mark("text", rep(last - 0.025 * diff(x$lim), length(beyond)), beyond,
+                     label = number_label(shown$psi[beyond]), role = "beyond"))
+  figure(given, "Drift", shown$text, x, rows_scale, list(panel(marks, rows = shown$name)), key,
+         noun = "further column")
+}
 
 # list(name, psi, noise, drift, text).
 monitor_shown <- function(x, top) {
@@ -88,25 +89,13 @@ monitor_bins <- function(x, name) {
        name = name, psi = stability_index(b$reference, b$new))
 }
 
-draw_monitor_bins <- function(shown, given) {
-  col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))
-  if (length(col) != 2L) stop_argument("`col` must be two colours: of the reference and of new rows", "col")
-  key <- list(label = c("reference", "new rows"), col = col, kind = "box")
-  n <- length(shown$label)
-  lim <- given_or(given[["xlim"]], bar_limits(range(0, shown$reference, shown$new), "bar", 0))
-  draw_page(title = given_or(given[["main"]], paste("Drift of", shown$name)),
-            subtitle = given_or(given[["sub"]], sprintf("PSI %s", number_label(shown$psi))), body = function(page) {
-    outer <- inner(page)
-    outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    outer[4L] <- put_key(page, key, outer[1L], outer[4L], outer[2L])
-    bars <- list(label = shown$label, value = rep(NA_real_, n), col = "black")
-    drawn <- draw_bars(page, outer, bars, given_or(given[["xlab"]], "share of rows"), lim, "point",
-                       left_out = function(k) sprintf("%s not shown for lack of room", counted(k, "further bin")))
-    keep <- seq_len(drawn$n)
-    for (side in 1:2) {
-      value <- shown[[c("reference", "new")[side]]][keep]
-      edge <- drawn$at + c(0.38, 0)[side]
-      graphics::rect(0, edge - 0.38, value, edge, col = col[side], border = NA, xpd = FALSE)
-    }
-  })
+monitor_bins_figure <- function(shown, given) {
+  col <- two_colours(given, ": of the reference and of new rows")
+  at <- seq_along(shown$label)
+  x <- bar_scale(c(shown$reference, shown$new), given_or(given[["xlab"]], "share of rows"), given[["xlim"]])
+  marks <- list(bar_mark(shown$reference, at = at - 0.19, half = 0.19, set = 1L),
+                bar_mark(shown$new, at = at + 0.19, half = 0.19, set = 2L), zero_rule())
+  figure(given, paste("Drift of", shown$name), sprintf("PSI %s", number_label(shown$psi)), x, rows_scale,
+         list(panel(marks, rows = shown$label)), list(label = c("reference", "new rows"), col = col, kind = "box"),
+         noun = "further bin")
 }

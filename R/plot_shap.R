@@ -34,19 +34,28 @@ plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, against = NUL
   check_shap_choice(row, against, by, shown$columns, !missing(top))
   axes <- !is.null(against) && !is_level(.subset2(x$data, match(against, shown$columns)))
   given <- plot_dots(list(...), c("xlim", if (axes) "ylim", "col"), c("xlab", if (axes) "ylab"))
-  top <- check_whole(top, "top", 1)
   colours <- if (!is.null(against) && is.null(by)) 1L else 2L
   if (!is.null(given[["col"]]) && length(check_colours(given[["col"]])) != colours) {
     stop_argument(sprintf("`col` must be %s", c("one colour", "two colours")[colours]), "col")
   }
-  if (!is.null(against)) {
-    draw_shap_against(x, shown, against, by, given)
-  } else if (is.null(row)) {
-    draw_shap_summary(x, shown, top, given)
-  } else {
-    draw_shap_row(x, shown, shap_row(x, row), top, given)
-  }
+  draw_figure(shap_figure(x, shown, row, top, against, by, given))
   invisible(x)
+}
+
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_shap <- function(object, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_shap)))
+  shown <- shap_shown(object, output)
+  check_shap_choice(row, against, by, shown$columns, !missing(top))
+  gg_figure(shap_figure(object, shown, row, top, against, by))
+}
+
+shap_figure <- function(x, shown, row, top, against, by, given = list()) {
+  top <- check_whole(top, "top", 1)
+  if (!is.null(against)) return(shap_against_figure(x, shown, against, by, given))
+  if (is.null(row)) shap_summary_figure(x, shown, top, given) else
+    shap_row_figure(x, shown, shap_row(x, row), top, given)
 }
 
 # list(values = list of matrices by output, base = number by output, outputs = names or NULL, columns = names).
@@ -93,57 +102,45 @@ shap_row <- function(x, row) {
 
 most_dots <- 2000L # rows in a summary
 
-draw_shap_summary <- function(x, shown, top, given) {
+# "2000 of 9999 rows"
+dots_text <- function(n) if (n > most_dots) sprintf("%d of %s", most_dots, counted(n, "row")) else counted(n, "row")
+
+shap_summary_figure <- function(x, shown, top, given) {
   n <- nrow(shown$values[[1L]])
-  rows <- dotted_rows(n)
+  rows <- even_choice(n, most_dots)
   shares <- lapply(x$data, value_shares)
-  ramp <- if (is.null(given[["col"]])) shap_colours() else grDevices::colorRampPalette(given[["col"]])(64L)
-  text <- if (n > most_dots) sprintf("%.0f of %s", length(rows), counted(n, "row")) else counted(n, "row")
-  plain <- any(vapply(shares, anyNA, NA))
-  given$main <- given_or(given[["main"]], "Contributions of columns")
-  lim <- given_or(given[["xlim"]], shap_limits(unlist(shown$values)))
-  draw_page(title = given$main, subtitle = given_or(given[["sub"]], text), body = function(page) {
-    outer <- inner(page)
-    one <- function(i, box) {
-      values <- shown$values[[i]]
-      order <- columns_by_size(values, top)
-      box <- panel_heading(page, box, shown$outputs[i])
-      bars <- list(label = shown$columns[order], value = rep(NA_real_, length(order)), col = ink$band)
-      drawn <- draw_bars(page, box, bars, given_or(given[["xlab"]], "contribution to the score"), lim, "point",
-                         left_out = function(k) sprintf("%s not shown for lack of room", counted(k, "further column")))
-      dot <- min(0.8, 0.35 + 0.5 * (drawn$box[4L] - drawn$box[3L]) / drawn$n) * page$size
-      for (j in seq_len(drawn$n)) {
-        v <- values[rows, order[j]]
-        offset <- dense_offsets((v - lim[1L]) / diff(lim))
-        col <- colours_of(shares[[order[j]]][rows], ramp, 0, 1)
-        graphics::points(v, drawn$at[j] + offset, pch = 19, cex = dot, col = col, xpd = FALSE)
-      }
-    }
-    below <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    page$title <- page$subtitle <- NULL # written
-    what <- paste0("value of the column", if (plain) " (grey: no order)")
-    wide <- max(2.4, text_width(what, letter_size(page, 0.75)) + 0.05) # so that the title is not shortened
-    key <- c(outer[1L], min(outer[2L], outer[1L] + wide), below - colour_key_height(page), below)
-    put_colour_key(page, key, ramp, 0, 1, what, c("low", "high"))
-    outer[4L] <- key[3L] - 0.5 * line_height(page, 0.8)
-    if (length(shown$values) == 1L) one(1L, outer) else draw_output_panels(page, outer, shown$outputs, one, c(1.8, 1.4))
-  })
+  order <- columns_by_size(do.call(rbind, shown$values), top) # of all outputs, which share the axis
+  scale <- shap_scale(shown$values, given)
+  title <- paste0("value of the column", if (any(vapply(shares, anyNA, NA))) " (grey: no order)")
+  one <- function(i) {
+    v <- shown$values[[i]][rows, order, drop = FALSE]
+    offset <- apply(share_of_axis(v, scale), 2L, dense_offsets)
+    list(zero_rule(), mark("point", as.vector(v), rep(seq_along(order), each = length(rows)) + as.vector(offset),
+                           share = unlist(lapply(shares[order], `[`, rows)), cex = 0.85 * dot_size(length(rows))))
+  }
+  panels <- output_panels(shown$outputs, one, rows = make_distinct(plain_text(shown$columns[order])))
+  figure(given, "Contributions of columns", dots_text(n), scale, rows_scale, panels, ramp = shap_ramp(title, given),
+         noun = "further column")
 }
 
-dotted_rows <- function(n) if (n > most_dots) unique(floor(seq(1, n, length.out = most_dots))) else seq_len(n)
+shap_scale <- function(values, given) {
+  v <- unlist(values)
+  scale <- make_scale(c(0, v), given_or(given[["xlab"]], "contribution to the score"), given[["xlim"]], extend = 0.04)
+  if (is.null(given[["xlim"]]) && scale$range[1L] == scale$range[2L]) scale$lim <- c(-1, 1)
+  scale
+}
+
+# Lightest ends are left out: dots lie on white.
+shap_ramp <- function(title, given) {
+  colours <- if (is.null(given[["col"]])) scale_colours(80L)[1:68] else grDevices::colorRampPalette(given[["col"]])(64L)
+  list(title = title, colours = colours, low = 0, high = 1, ends = c("low", "high"))
+}
+
+dot_size <- function(n) max(0.4, min(1, 1.2 - 0.25 * log10(max(n, 1))))
 
 columns_by_size <- function(values, top) {
   size <- colMeans(abs(values))
   utils::head(order(-size, seq_along(size)), top)
-}
-
-# Lightest ends are left out: dots lie on white.
-shap_colours <- function() scale_colours(80L)[1:68]
-
-shap_limits <- function(v) {
-  v <- v[is.finite(v)]
-  lim <- range(0, v)
-  if (lim[1L] == lim[2L]) c(-1, 1) else widen(lim, 0.04)
 }
 
 # Ranks of values from 0 to 1; NA for levels without an order and for missing values.
@@ -168,40 +165,29 @@ dense_offsets <- function(share) {
 
 # Waterfall -----------------------------------------------------------------------------------------------------------
 
-draw_shap_row <- function(x, shown, place, top, given) {
-  given$main <- given_or(given[["main"]], paste("Contributions in row", shap_row_name(x, place)))
+shap_row_figure <- function(x, shown, place, top, given) {
   label <- shap_row_labels(x, shown, place)
-  col <- given_or(given[["col"]], c(ink$band, ink$mark))
-  one_output <- length(shown$values) == 1L
   ends <- shap_row_ends(shown, place)
-  draw_page(title = given$main, subtitle = given_or(given[["sub"]], if (one_output) ends), body = function(page) {
-    outer <- inner(page)
-    one <- function(i, box) {
-      box <- panel_heading(page, box, if (!one_output) paste0(plain_text(shown$outputs[i]), ": ", ends[i]))
-      line <- line_height(page, 0.8)
-      room <- fit_rows(page, length(label), box[4L] - box[3L] - 2.5 * line)$n
-      steps <- waterfall(shown$values[[i]][place, ], label, unname(shown$base[i]), min(top, room))
-      number <- paste0(ifelse(steps$value > 0, "+", ""), number_label(steps$value))
-      size <- letter_size(page, 0.75)
-      right <- max(text_width(number, size)) + 0.3 * line
-      bars <- list(label = steps$label, value = rep(NA_real_, nrow(steps)), col = "black")
-      lim <- given_or(given[["xlim"]], widen(range(steps$from, steps$to), 0.05))
-      inside <- box
-      inside[2L] <- box[2L] - right
-      drawn <- draw_bars(page, inside, bars, given_or(given[["xlab"]], "score"), lim, "point", shown$base[i])
-      high <- 0.36
-      graphics::rect(steps$from, drawn$at - high, steps$to, drawn$at + high, border = NA, xpd = FALSE,
-                     col = ifelse(steps$value < 0, col[1L], col[2L]))
-      k <- nrow(steps)
-      graphics::segments(steps$to[-1L], drawn$at[-1L] - high, steps$to[-1L], drawn$at[-k] + high, col = ink$axis,
-                         lwd = 0.8, xpd = FALSE)
-      edge <- inch_in(drawn$box, lim, graphics::par("usr")[3:4])$right(box[2L] - drawn$box[2L])
-      put_text(page, edge, drawn$at, number, 0.75, c(1, 0.45), ink$soft, what = "bar value")
-    }
-    if (!one_output) return(draw_output_panels(page, outer, shown$outputs, one, c(2, 1.4)))
-    outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
-    one(1L, outer)
-  })
+  several <- length(shown$values) > 1L
+  one <- function(i, most) {
+    base <- unname(shown$base[i])
+    s <- waterfall(shown$values[[i]][place, ], label, base, most)
+    k <- nrow(s)
+    at <- seq_len(k)
+    marks <- list(mark("rect", s$from, at - 0.36, s$to, at + 0.36, set = 1L + (s$value >= 0)),
+                  mark("segment", s$to[-1L], at[-1L] - 0.36, s$to[-1L], at[-k] + 0.36, col = ink$axis, lwd = 0.8),
+                  zero_rule(base))
+    panel(marks, if (several) paste0(plain_text(shown$outputs[i]), ": ", ends[i]), rows = make_distinct(s$label),
+          values = paste0(ifelse(s$value > 0, "+", ""), number_label(s$value)), ends = pmax(s$from, s$to),
+          fewer = function(room) one(i, min(top, room)))
+  }
+  panels <- lapply(seq_along(shown$values), one, most = top)
+  reach <- unlist(lapply(panels, function(p) p$marks[[1L]]$data[c("x", "xend")]))
+  key <- list(label = c("below 0", "above 0"), col = given_or(given[["col"]], c(ink$band, ink$mark)), kind = "box",
+              hidden = TRUE)
+  scale <- make_scale(reach, given_or(given[["xlab"]], "score"), given[["xlim"]], extend = 0.05)
+  figure(given, paste("Contributions in row", shap_row_name(x, place)), if (!several) ends, scale, rows_scale, panels,
+         key)
 }
 
 shap_row_name <- function(x, place) {
@@ -242,4 +228,85 @@ waterfall <- function(value, label, base, most) {
 one_value <- function(v) {
   if (is.numeric(v) && !is.object(v)) return(number_label(v, 7L))
   plain_text(if (is_level(v)) as.character(v) else format(v))
+}
+
+# One column against its values ---------------------------------------------------------------------------------------
+
+# list(at = values of the drawn rows, value = list by output of contributions, share = ranks of the colouring column or
+# NULL, plain = has it rows without a rank?, groups = by_groups() where it has levels without an order, else NULL,
+# text).
+shap_against <- function(x, shown, against, by) {
+  n <- nrow(shown$values[[1L]])
+  rows <- even_choice(n, most_dots)
+  j <- match(against, shown$columns)
+  colours <- if (!is.null(by)) .subset2(x$data, match(by, shown$columns))
+  groups <- if (has_levels(colours) && !is.ordered(colours)) by_groups(subset_rows(colours, rows))
+  share <- if (!is.null(by) && is.null(groups)) value_shares(colours)[rows]
+  list(at = axis_values(subset_rows(.subset2(x$data, j), rows)), value = lapply(shown$values, function(v) v[rows, j]),
+       share = share, plain = anyNA(share), groups = groups, text = dots_text(n))
+}
+
+# Dots by levels: list(group = number of each dot's, label, col). The first levels that occur have colours of their own,
+# all further ones the same grey.
+by_groups <- function(v) {
+  dots <- level_dots(v)
+  missing <- anyNA(v)
+  n <- length(dots$label) - missing
+  k <- min(n, length(palette_colours))
+  more <- n - k
+  group <- ifelse(dots$place > n, k + (more > 0L) + 1L, pmin(dots$place, k + 1L))
+  list(group = as.integer(group),
+       label = c(dots$label[seq_len(k)], if (more) counted(more, "other level"), if (missing) dots$label[n + 1L]),
+       col = c(palette_colours[seq_len(k)], if (more) ink$none, if (missing) ink$text))
+}
+
+shap_against_figure <- function(x, shown, against, by, given) {
+  a <- shap_against(x, shown, against, by)
+  title <- paste("Contributions of", plain_text(against))
+  groups <- a$groups
+  two <- length(given[["col"]]) == 2L
+  if (!is.null(groups) && two) groups$col <- grDevices::colorRampPalette(given[["col"]])(length(groups$label))
+  key <- if (!is.null(groups)) c(groups[c("label", "col")], kind = "point", title = paste("value of", by))
+  ramp <- if (!is.null(a$share)) shap_ramp(paste0("value of ", by, if (a$plain) " (grey: missing)"), given)
+  dots <- function(x, y) {
+    col <- transparent(given_or(if (!two) given[["col"]], ink$band), 0.6)
+    mark("point", x, y, set = groups$group, share = a$share, col = if (is.null(by)) col,
+         cex = dot_size(length(a$at)))
+  }
+  if (is_level(a$at)) {
+    level <- level_dots(a$at)
+    scale <- shap_scale(a$value, given)
+    one <- function(i) {
+      offset <- stats::ave(share_of_axis(a$value[[i]], scale), level$place, FUN = dense_offsets)
+      list(zero_rule(), dots(a$value[[i]], level$place + offset))
+    }
+    return(figure(given, title, a$text, scale, rows_scale, output_panels(shown$outputs, one, rows = level$label), key,
+                  ramp, noun = "level"))
+  }
+  scale <- make_scale(a$at, given_or(given[["xlab"]], against), given[["xlim"]])
+  vertical <- make_scale(unlist(a$value), given_or(given[["ylab"]], "contribution to the score"), given[["ylim"]],
+                         extend = 0.05)
+  one <- function(i) list(mark("rule", y = 0, lty = 2, col = ink$soft), dots(order_numbers(a$at), a$value[[i]]))
+  figure(given, title, a$text, scale, vertical, output_panels(shown$outputs, one), key, ramp,
+         shap_against_note(a, against, shown$outputs))
+}
+
+# What the axis has no place for.
+shap_against_note <- function(a, against, outputs) {
+  missing <- is.na(order_numbers(a$at))
+  if (!any(missing)) return(NULL)
+  mean <- vapply(a$value, function(v) number_label(mean(v[missing])), "")
+  if (!is.null(outputs)) mean <- paste0(plain_text(outputs), ": ", mean)
+  mean <- paste(mean, collapse = ", ")
+  sprintf("where %s is missing (%s): %s", plain_text(against), counted(sum(missing), "row"), mean)
+}
+
+# The dots of each level in a line, in the order of the levels; of texts in that of their bytes, as everywhere.
+level_dots <- function(at) {
+  at <- if (is.factor(at)) factor(at, levels(at)[levels(at) %in% as.character(at)]) else
+    factor(at, if (is.character(at)) distinct_texts(at) else sort(unique(at)))
+  text <- c(plain_text(levels(at)), if (anyNA(at)) "(missing)")
+  place <- as.integer(at)
+  place[is.na(place)] <- length(text)
+  list(label = make_distinct(text), place = place)
 }

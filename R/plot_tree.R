@@ -27,35 +27,39 @@
 #' @export
 plot.gbt_tree <- function(x, show = c("gain", "cover"), direction = c("auto", "down", "right"), ...) {
   given <- plot_dots(list(...), "col", character(0))
-  show <- check_tree_parts(show)
-  direction <- match_choice(direction, c("auto", "down", "right"), "direction")
-  col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))
-  if (length(col) != 2L) stop_argument("`col` must be two colours", "col")
-  draw_page(title = given_or(given[["main"]], tree_title(x)), subtitle = given_or(given[["sub"]], tree_words(x)),
-            body = function(page) draw_tree(page, x, show, direction, col))
+  draw_figure(tree_figure(x, show, match_choice(direction, c("auto", "down", "right"), "direction"), given))
   invisible(x)
 }
 
-check_tree_parts <- function(show) {
-  if (is.character(show) && length(show) == 0L || is.null(show)) return(character(0))
-  if (!is.character(show)) match_choice(show, c("gain", "cover"), "show")
-  unique(vapply(show, match_choice, "", choices = c("gain", "cover"), parameter = "show", USE.NAMES = FALSE))
+#' @rdname gbt_autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.gbt_tree <- function(object, show = c("gain", "cover"), depth = 4L, ...) {
+  check_no_dots(written_dots(...), names(formals(autoplot.gbt_tree)))
+  object$nodes <- part_of_tree(object$nodes, object$nodes$node[1L], check_whole(depth, "depth", 0))
+  gg_figure(tree_figure(object, show))
 }
 
-draw_tree <- function(page, x, show, direction, col) {
-  outer <- inner(page)
-  outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
-  note <- "lower layers not shown for lack of room; gbt_tree(node = ) has the part below a node"
-  layout <- fit_tree(page, x$nodes, show, direction, outer)
-  if (layout$depth < max(x$nodes$depth)) {
-    outer[3L] <- put_note(page, note, outer[1L], outer[3L], outer[2L])
-    layout <- fit_tree(page, x$nodes, show, direction, outer)
+tree_figure <- function(x, show, direction = "auto", given = list()) {
+  show <- if (length(show)) match_choices(show, c("gain", "cover"), "show")
+  col <- two_colours(given)
+  none <- list(title = NULL)
+  make <- function(page, box) tree_marks(page, x$nodes, show, direction, col, box)
+  figure(given, tree_title(x), tree_words(x), none, none, list(panel(NULL, make = make)))
+}
+
+# list(marks in inches, note).
+tree_marks <- function(page, nodes, show, direction, col, box) {
+  note <- NULL
+  layout <- fit_tree(page, nodes, show, direction, box)
+  if (layout$depth < max(nodes$depth)) {
+    note <- "lower layers not shown for lack of room; gbt_tree(node = ) has the part below a node"
+    page$dry <- TRUE
+    box[3L] <- put_note(page, note, box)
+    layout <- fit_tree(page, nodes, show, direction, box)
   }
-  place <- place_tree(page, layout, outer)
-  set_inches(page)
-  draw_branches(page, layout, place)
-  draw_nodes(page, layout, place, leaf_fills(layout$nodes, col))
-  invisible()
+  place <- place_tree(page, layout, box)
+  list(marks = c(branch_marks(layout, place), node_marks(page, layout, place, leaf_fills(layout$nodes, col))),
+       note = note)
 }
 
 # Text ----------------------------------------------------------------------------------------------------------------
@@ -80,15 +84,6 @@ node_lines <- function(nodes, show, down) {
     }
     list(text = c(main, figures), strong = length(main))
   }, seq_len(nrow(nodes)), kind)
-}
-
-# Names in at most so many letters: both ends tell columns apart.
-shorten_letters <- function(text, most) {
-  n <- nchar(text)
-  long <- which(n > most)
-  head <- (most - 3L + 1L) %/% 2L
-  text[long] <- paste0(substr(text[long], 1L, head), "...", substring(text[long], n[long] - (most - 3L - head) + 1L))
-  text
 }
 
 # list(lines, width, height, branch, lead = length of the branch's text, entry = that of the layer's longest, along,
@@ -219,26 +214,23 @@ place_tree <- function(page, layout, box) {
        turn = box[1L] + (c(0, cumsum(layout$layer + gap))[depth + 1L] - 0.5 * gap))
 }
 
-# Drawing -------------------------------------------------------------------------------------------------------------
+# Marks ---------------------------------------------------------------------------------------------------------------
 
-draw_branches <- function(page, layout, place) {
+branch_marks <- function(layout, place) {
   child <- child_rows(layout$nodes)
-  parent <- which(!is.na(child$left))
-  for (side in child) {
-    to <- side[parent]
-    lwd <- branch_widths(layout$nodes)[to]
-    turn <- place$turn[parent]
-    line <- function(x0, y0, x1, y1) graphics::segments(x0, y0, x1, y1, col = ink$axis, lwd = lwd, lend = 2)
-    if (layout$down) {
-      line(place$exit_x[parent], place$exit_y[parent], place$exit_x[parent], turn)
-      line(place$exit_x[parent], turn, place$entry_x[to], turn)
-      line(place$entry_x[to], turn, place$entry_x[to], place$entry_y[to])
-    } else {
-      line(place$exit_x[parent], place$exit_y[parent], turn, place$exit_y[parent])
-      line(turn, place$exit_y[parent], turn, place$entry_y[to])
-      line(turn, place$entry_y[to], place$entry_x[to], place$entry_y[to])
-    }
+  parent <- rep(which(!is.na(child$left)), 2L)
+  to <- c(child$left, child$right)
+  to <- to[!is.na(to)]
+  from_x <- place$exit_x[parent]
+  from_y <- place$exit_y[parent]
+  x <- place$entry_x[to]
+  y <- place$entry_y[to]
+  turn <- place$turn[parent]
+  line <- function(x, y, xend, yend) {
+    mark("segment", x, y, xend, yend, col = ink$axis, lwd = branch_widths(layout$nodes)[to], lend = 2)
   }
+  if (layout$down) return(list(line(from_x, from_y, from_x, turn), line(from_x, turn, x, turn), line(x, turn, x, y)))
+  list(line(from_x, from_y, turn, from_y), line(turn, from_y, turn, y), line(turn, y, x, y))
 }
 
 # How wide the branch to each node is, in units of `lwd`, 1/96 inch: by its cover, and never too thin to be seen.
@@ -247,7 +239,12 @@ branch_widths <- function(nodes) {
   0.8 + 3.2 * ifelse(is.finite(share), pmin(share, 1), 0)
 }
 
-# Blue and red by the value's size; of vectors and parts that are left out grey.
+# What a colour of this strength, 0 to 1, is on white.
+on_white <- function(col, strength) {
+  grDevices::rgb(t(255 - strength * (255 - grDevices::col2rgb(col))), maxColorValue = 255)
+}
+
+# Blue and orange by the value's size; of vectors and parts that are left out grey.
 leaf_fills <- function(nodes, col) {
   kind <- node_kinds(nodes)
   fill <- ifelse(kind == "split", "#FFFFFF", "#F0F0F0")
@@ -255,36 +252,32 @@ leaf_fills <- function(nodes, col) {
   value <- as.vector(nodes$value)
   leaf <- which(kind == "leaf" & is.finite(value))
   most <- max(abs(value[leaf]), 1e-300)
-  for (i in leaf) fill[i] <- transparent(col[1L + (value[i] > 0)], 0.08 + 0.42 * abs(value[i]) / most)
+  for (i in leaf) fill[i] <- on_white(col[1L + (value[i] > 0)], 0.08 + 0.42 * abs(value[i]) / most)
   fill
 }
 
-draw_nodes <- function(page, layout, place, fill) {
+node_marks <- function(page, layout, place, fill) {
   blocks <- layout$blocks
   line <- line_height(page, layout$cex)
+  size <- letter_size(page, layout$cex) / page$size
   kind <- node_kinds(layout$nodes)
-  graphics::rect(place$left, place$bottom, place$right, place$top, col = "#FFFFFF", border = NA)
-  graphics::rect(place$left, place$bottom, place$right, place$top, col = fill, lwd = 0.8,
-                 border = ifelse(kind == "split", ink$axis, "#C8C8C8"), lty = ifelse(kind == "cut", 2, 1))
+  boxes <- mark("rect", place$left, place$bottom, place$right, place$top, col = fill, lty = ifelse(kind == "cut", 2, 1),
+                border = ifelse(kind == "split", ink$axis, "#C8C8C8"))
   branch <- nzchar(blocks$branch)
-  if (layout$down) {
-    put_text(page, place$entry_x[branch], place$top[branch] + 0.2 * line, blocks$branch[branch], layout$cex, c(0.5, 0),
-             ink$soft, what = "branch")
-  } else {
-    put_text(page, place$left[branch] - 0.3 * line, place$entry_y[branch], blocks$branch[branch], layout$cex,
-             c(1, 0.4), ink$soft, what = "branch")
-  }
+  x <- if (layout$down) place$entry_x else place$left - 0.3 * line
+  y <- if (layout$down) place$top + 0.2 * line else place$entry_y
+  names <- mark("text", x[branch], y[branch], label = blocks$branch[branch], role = "branch", col = ink$soft,
+                adj = if (layout$down) c(0.5, 0) else c(1, 0.4), cex = size)
   count <- lengths(lapply(blocks$lines, `[[`, "text"))
   node <- rep(seq_along(count), count)
   row <- sequence(count)
   text <- unlist(lapply(blocks$lines, `[[`, "text"))
-  strong <- row <= vapply(blocks$lines, `[[`, 1L, "strong")[node]
+  role <- ifelse(row <= vapply(blocks$lines, `[[`, 1L, "strong")[node], kind[node], "figures")
   x <- (place$left + place$right)[node] / 2
   y <- place$top[node] - 0.2 * line - 0.9 * line * (row - 0.5)
-  for (part in list(list(strong, ink$text, kind[node]), list(!strong, ink$soft, rep("figures", length(node))))) {
-    for (what in unique(part[[3L]])) {
-      at <- part[[1L]] & part[[3L]] == what
-      put_text(page, x[at], y[at], text[at], layout$cex, c(0.5, 0.4), part[[2L]], what = what)
-    }
-  }
+  c(list(boxes, names), lapply(unique(role), function(one) {
+    at <- role == one
+    mark("text", x[at], y[at], label = text[at], role = one, adj = c(0.5, 0.4), cex = size,
+         col = if (one == "figures") ink$soft else ink$text)
+  }))
 }

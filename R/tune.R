@@ -374,38 +374,3 @@ print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L),
   if (more > 0L) cat(sprintf("and %d more\n", more))
   invisible(x)
 }
-
-#' Draw a search for parameters
-#'
-#' Draws the estimate of each configuration in the order in which they were drawn, and the best so far as a line.
-#'
-#' @param x The result of [gbt_tune()].
-#' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `log`, `col`: see [plot.gbt()].
-#' @return `x`, invisibly.
-#' @seealso [gbt_tune()]
-#' @examples
-#' tuned <- gbt_tune(mtcars[-1], mtcars$mpg, space = list(eta = c(0.05, 0.3), max_depth = c(2, 5)),
-#'                   configs = 8, folds = 3, nrounds = 40, seed = 1, threads = 1)
-#' plot(tuned)
-#' @export
-plot.gbt_tune <- function(x, ...) {
-  given <- plot_dots(list(...), c("xlim", "ylim", "log", "col"))
-  panels <- tune_panels(x)
-  sets <- panels[[1L]]$sets
-  given$type <- c("s", "p")
-  given$xlab <- given_or(given[["xlab"]], "configuration")
-  given$main <- given_or(given[["main"]], "Configurations")
-  draw_log(panels, sets, line_style(2L, given), given, list(round = x$best_config, label = "best"))
-  invisible(x)
-}
-
-# As log_panels(): the estimate of each configuration, and the best one so far.
-tune_panels <- function(x) {
-  estimate <- x$results$estimate
-  if (!any(is.finite(estimate))) stop_argument("there is nothing to draw: no configuration was rated", "x")
-  worst <- if (x$larger_is_better) -Inf else Inf
-  so_far <- (if (x$larger_is_better) cummax else cummin)(ifelse(is.na(estimate), worst, estimate))
-  so_far[!is.finite(so_far)] <- NA
-  sets <- c("best so far", "estimate")
-  list(list(metric = x$metric, round = x$results$config, sets = sets, values = list(so_far, estimate)))
-}

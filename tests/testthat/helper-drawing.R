@@ -25,6 +25,44 @@ expect_sound_labels <- function(record) {
   pairs <- which(hit & upper.tri(hit), arr.ind = TRUE)
   expect_identical(sprintf("%s|%s", t$text[pairs[, 1]], t$text[pairs[, 2]]), character(0))
 }
+
+# list(texts = data frame of what (its role), text, points and its box in inches, panels = list(box, usr), device) of
+# what an expression draws: the functions of the package through which all texts and panels go are watched.
+record_drawing <- function(expr) {
+  texts <- data.frame()
+  panels <- list()
+  own <- lapply(list(put_text = "put_text", set_panel = "set_panel"), get, envir = asNamespace("gbt"))
+  watched <- list(
+    put_text = function(page, x, y, text, role, adj = NULL, col = NULL, cex = NULL, srt = 0) {
+      own$put_text(page, x, y, text, role, adj, col, cex, srt)
+      if (length(text) == 0 || isTRUE(page$dry)) return(invisible())
+      style <- gbt:::text_style(role)
+      if (is.null(adj)) adj <- style$adj
+      if (is.null(cex)) cex <- style$cex
+      texts <<- rbind(texts, text_boxes(x, y, text, gbt:::letter_size(page, cex), adj, style$font, srt, role))
+    },
+    set_panel = function(page, box, ...) {
+      own$set_panel(page, box, ...)
+      panels <<- c(panels, list(list(box = box, usr = graphics::par("usr"))))
+    }
+  )
+  replace <- function(with) for (name in names(with)) utils::assignInNamespace(name, with[[name]], "gbt")
+  on.exit(replace(own))
+  replace(watched)
+  force(expr)
+  list(texts = texts, panels = panels, device = graphics::par("din"))
+}
+text_boxes <- function(x, y, text, cex, adj, font, srt, what) {
+  width <- graphics::strwidth(text, units = "inches", cex = cex, font = font)
+  height <- graphics::strheight(text, units = "inches", cex = cex, font = font)
+  turned <- srt == 90
+  wide <- if (turned) height else width
+  high <- if (turned) width else height
+  left <- graphics::grconvertX(rep_len(x, length(text)), "user", "inches") - (if (turned) 1 - adj[2] else adj[1]) * wide
+  bottom <- graphics::grconvertY(rep_len(y, length(text)), "user", "inches") - (if (turned) adj[1] else adj[2]) * high
+  data.frame(what = what, text = as.character(text), left = left, right = left + wide, bottom = bottom,
+             top = bottom + high, points = cex * graphics::par("cex") * graphics::par("ps"))
+}
 labels_of <- function(record, what) record$texts$text[record$texts$what == what]
 # expr is drawn in every size; parameters of the device are as before.
 in_sizes <- function(expr, check = function(record, size) NULL) {
@@ -33,7 +71,7 @@ in_sizes <- function(expr, check = function(record, size) NULL) {
   for (size in sizes) {
     grDevices::pdf(NULL, size[1], size[2])
     before <- graphics::par("mar", "pty", "xpd", "mfrow", "cex", "las")
-    record <- tryCatch(gbt:::record_drawing(eval(code, env)), error = function(e) {
+    record <- tryCatch(record_drawing(eval(code, env)), error = function(e) {
       grDevices::dev.off()
       stop(e)
     })
@@ -48,5 +86,5 @@ in_sizes <- function(expr, check = function(record, size) NULL) {
 drawn_record <- function(expr) {
   grDevices::pdf(NULL, 7, 5)
   on.exit(grDevices::dev.off())
-  gbt:::record_drawing(expr)
+  record_drawing(expr)
 }

@@ -21,15 +21,15 @@ test_that("shares are means over the folds' models, with intervals, in tables an
   expect_identical(attr(head(got, 2), "folds"), 4L)
   expect_identical(names(as.data.frame(got)), c("feature", "gain", "cover", "frequency", "lower", "upper"))
   in_sizes(plot(gbt_importance(cv)))
-  shown <- gbt:::importance_shown(got, 20, "gain") # sorted by frequency: intervals are not of gain
-  expect_null(shown$lower)
-  expect_identical(gbt:::importance_shown(got, 20, NULL)$lower, got$lower)
+  interval <- function(type) gbt:::importance_figure(got, 20, type)$panels[[1]]$marks[[2]]
+  expect_null(interval("gain")) # sorted by frequency: intervals are not of gain
+  expect_identical(interval(NULL)$data$x, got$lower)
   expect_identical(gbt_importance(cv, trees = 2)$gain, gbt_importance(cv, "gain", 2)$gain)
   made <- gbt_cv(y ~ ., x, folds = 3, nrounds = 2, seed = 1, cat_method = "target", keep_models = TRUE, threads = 1)
   expect_true("mean(g)" %in% gbt_importance(made, by = "feature")$feature)
   if (requireNamespace("ggplot2", quietly = TRUE)) {
     p <- ggplot2::autoplot(gbt_importance(cv))
-    expect_equal(ggplot2::ggplot_build(p)$data[[2]]$xmin, gbt_importance(cv)$lower)
+    expect_equal(ggplot2::ggplot_build(p)$data[[2]]$x, gbt_importance(cv)$lower)
   }
   none <- gbt_cv(y ~ ., x, folds = 3, nrounds = 2, seed = 1, threads = 1)
   expect_snapshot(error = TRUE, {

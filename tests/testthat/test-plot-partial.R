@@ -87,9 +87,10 @@ test_that("two columns are an image whose cells lie around the points", {
   # the lowest and the highest estimate have the ends of the colours
   p <- gbt_partial(m, d, c("wt", "hp"), values = list(wt = c(2, 4), hp = c(100, 200, 400)), threads = 1)
   axes <- lapply(p$effects[1:2], gbt:::image_axis)
-  cells <- gbt:::image_cells(axes, p$effects$estimate, range(p$effects$estimate))
-  ends <- gbt:::scale_colours()[c(1, 256)]
-  expect_identical(cells$col[c(which.min(p$effects$estimate), which.max(p$effects$estimate))], ends)
+  cells <- gbt:::image_cells(axes, p$effects$estimate)
+  ramp <- gbt:::partial_figure(p, NULL)$ramp
+  ends <- gbt:::colours_of(range(cells$estimate), ramp$colours, ramp$low, ramp$high)
+  expect_identical(ends, gbt:::scale_colours()[c(1, 256)])
   expect_true(all(cells$left < p$effects$wt & p$effects$wt < cells$right))
   expect_true(all(cells$bottom < p$effects$hp & p$effects$hp < cells$top))
 })

@@ -1,0 +1,203 @@
+# Makes plots of ggplot2 from figures (plot_kit_figure.R). Methods of autoplot() stand beside those of plot(); they are
+# registered when ggplot2 is loaded.
+
+#' Plots by ggplot2
+#'
+#' `ggplot2::autoplot()` makes of all results that have a [plot()][plot.gbt] a plot of ggplot2, to which layers, scales
+#' and themes may be added. It shows the same, and takes the same arguments that choose what is shown; title, subtitle
+#' and labels are changed by `ggplot2::labs()`, colours by scales. ggplot2 does not know the size of the page when it
+#' makes a plot: labels of axes that would overlap are left out, `top` takes fewer rows, and trees are made for a page
+#' of 7 x 5 inches.
+#'
+#' @param object What `plot()` of gbt draws: a model or the result of [gbt_importance()], [gbt_cv()], [gbt_tune()],
+#'   [gbt_evaluate()], [gbt_partial()], [gbt_shap()], [gbt_curve()], [gbt_calibrate()], [gbt_conformal()],
+#'   [gbt_interactions()], [gbt_monitor()] or [gbt_tree()].
+#' @param metric,from,tree,node,type,top,folds,output,row,against,by,measure,pairs,newdata,y,level,threads,name,show As
+#'   in `plot()` of the class: [plot.gbt()], [plot.gbt_importance()], [plot.gbt_cv()], [plot.gbt_evaluation()],
+#'   [plot.gbt_partial()], [plot.gbt_shap()], [plot.gbt_interactions()], [plot.gbt_conformal()], [plot.gbt_monitor()],
+#'   [plot.gbt_tree()].
+#' @param depth How many layers of splits of a tree are drawn, at most.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return A plot of class `ggplot`.
+#' @seealso [plot.gbt()]
+#' @examples
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
+#'   library(ggplot2)
+#'   m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, valid = 0.3, eval_train = TRUE, threads = 1)
+#'   print(autoplot(m) + labs(title = "Fuel consumption"))
+#'   print(autoplot(gbt_importance(m), top = 5))
+#' }
+#' @order 1
+#' @name gbt_autoplot
+NULL
+
+gg_figure <- function(fig) {
+  made <- !is.null(fig$panels[[1L]]$make)
+  if (made) fig <- gg_made(fig)
+  heading <- make_distinct(plain_text(given_or(unlist(lapply(fig$panels, `[[`, "heading")), "")))
+  rows <- lapply(fig$panels, `[[`, "rows")
+  own_rows <- length(unique(rows)) > 1L
+  shift <- if (own_rows) cumsum(c(0, lengths(rows)))[seq_along(rows)] else rep(0, length(rows))
+  own_y <- !is.null(fig$panels[[1L]]$y)
+  y <- if (own_y && length(heading) == 1L) fig$panels[[1L]]$y else fig$y
+  marks <- lapply(fig$panels, function(p) {
+    c(p$marks, if (!is.null(p$values)) list(mark("text", p$ends, seq_along(p$values), label = p$values,
+                                                 adj = c(-0.15, 0.45), col = ink$soft)))
+  })
+  layers <- lapply(seq_along(marks[[1L]]), function(k) gg_layer(fig, lapply(marks, `[[`, k), heading, shift))
+  plot <- ggplot2::ggplot() + layers + gg_theme(made) + gg_key(fig) + gg_rules(marks[[1L]], fig$x) +
+    ggplot2::labs(title = fig$title, subtitle = fig$subtitle, x = fig$x$title, y = y$title,
+                  caption = if (length(fig$note)) paste(fig$note, collapse = "; "))
+  if (made) return(plot + ggplot2::expand_limits(x = fig$x$range, y = fig$y$range))
+  plot + gg_axis(fig$x, "x", !is.null(fig$panels[[1L]]$values)) +
+    (if (is.null(rows[[1L]])) gg_axis(y, "y") else gg_rows(rows, shift, own_rows)) +
+    if (length(heading) > 1L) gg_panels(own_rows || own_y, if (own_rows) 1L)
+}
+
+gg_theme <- function(void) {
+  base <- if (void) ggplot2::theme_void() else ggplot2::theme_minimal()
+  base + ggplot2::theme(
+    panel.grid.minor = ggplot2::element_blank(), plot.title = ggplot2::element_text(face = "bold"),
+    plot.title.position = "plot", plot.subtitle = ggplot2::element_text(colour = ink$soft), legend.position = "top",
+    plot.caption = ggplot2::element_text(colour = ink$soft, hjust = 0), plot.caption.position = "plot",
+    legend.justification = "left", legend.margin = ggplot2::margin(0, 0, 0, 0),
+    strip.text = ggplot2::element_text(face = "bold", hjust = 0)
+  )
+}
+
+gg_panels <- function(free, ncol) {
+  list(ggplot2::facet_wrap("panel", scales = if (free) "free_y" else "fixed", ncol = ncol),
+       ggplot2::theme(panel.spacing = ggplot2::unit(1, "lines"),
+                      panel.border = ggplot2::element_rect(colour = ink$grid, fill = NA)))
+}
+
+# Aesthetics by names of columns.
+gg_aes <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
+
+# Labels of dates, times and levels; numbers are left to ggplot2. values: is there to be room for texts at the right?
+gg_axis <- function(scale, axis, values = FALSE) {
+  make <- if (axis == "x") ggplot2::scale_x_continuous else ggplot2::scale_y_continuous
+  expand <- if (values) ggplot2::expansion(c(0.05, 0.15)) else ggplot2::waiver()
+  whole <- function(lim) Filter(function(at) at == round(at), pretty(lim))
+  ticks <- if (scale$kind != "number") scale_ticks(scale, 6L)
+  guides <- ggplot2::guides(x = ggplot2::guide_axis(check.overlap = TRUE))
+  list(if (!is.null(ticks)) make(breaks = ticks$at, labels = ticks$label, expand = expand)
+       else make(breaks = if (isTRUE(scale$whole)) whole else ggplot2::waiver(), expand = expand),
+       if (axis == "x") guides, do.call(ggplot2::expand_limits, stats::setNames(list(scale$range), axis)))
+}
+
+# Rows from the top down.
+gg_rows <- function(rows, shift, own) {
+  if (!own) rows <- rows[1L]
+  at <- unlist(Map(function(rows, shift) shift + seq_along(rows), rows, shift[seq_along(rows)]))
+  list(ggplot2::scale_y_continuous(trans = "reverse", breaks = at, labels = plain_text(unlist(rows)),
+                                   expand = ggplot2::expansion(add = 0.6)),
+       ggplot2::guides(y = ggplot2::guide_axis(check.overlap = TRUE)),
+       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank()))
+}
+
+# Marks at one place of several panels, as a layer.
+gg_layer <- function(fig, marks, heading, shift) {
+  used <- which(!vapply(marks, is.null, NA))
+  if (length(used) == 0L) return(NULL)
+  m <- marks[[used[1L]]]
+  data <- do.call(rbind, lapply(used, function(i) {
+    d <- marks[[i]]$data
+    for (name in intersect(names(d), c("y", "yend"))) d[[name]] <- d[[name]] + shift[i]
+    d$panel <- rep(factor(heading[i], heading), nrow(d))
+    d
+  }))
+  set <- if (!is.null(data$set)) "set"
+  if (!is.null(set)) data$set <- factor(key_labels(fig$key)[data$set], key_labels(fig$key))
+  by <- given_or(set, if (!is.null(data$share)) "share")
+  s <- mark_style(m, m$data, fig)
+  alike <- function(name) if (length(unique(s[[name]])) == 1L) s[[name]][1L] else s[[name]]
+  place <- function(...) Filter(Negate(is.null), list(...)) # aesthetics
+  add <- function(geom, where, aes = NULL, ...) {
+    looks <- list(...)
+    if (!is.null(by) && !is.null(aes)) where[[aes]] <- by else if (!is.null(aes)) looks[[aes]] <- alike("col")
+    if (!is.null(set) && m$kind %in% c("line", "step")) where$linetype <- set
+    else if (m$kind %in% c("line", "step", "segment", "rule")) looks$linetype <- alike("lty")
+    do.call(geom, c(list(do.call(gg_aes, where), data = data, na.rm = TRUE), looks))
+  }
+  wide <- (if (m$kind == "rule") given_or(m$style$lwd, 1) else alike("lwd")[1L]) / 2.5
+  switch(m$kind,
+    line = add(ggplot2::geom_path, list(x = "x", y = "y"), "colour", linewidth = wide),
+    step = add(ggplot2::geom_step, list(x = "x", y = "y"), "colour", linewidth = wide),
+    point = add(ggplot2::geom_point, list(x = "x", y = "y"), "colour", shape = alike("pch"),
+                size = 2.2 * given_or(m$style$cex, 1)),
+    segment = add(ggplot2::geom_segment, list(x = "x", y = "y", xend = "xend", yend = "yend"), "colour",
+                  linewidth = alike("lwd") / 2.5),
+    rect = add(ggplot2::geom_rect, list(xmin = "x", xmax = "xend", ymin = "y", ymax = "yend"), "fill",
+               colour = given_or(m$style$border, NA), linewidth = 0.3),
+    area = add(ggplot2::geom_ribbon, list(x = "x", ymin = "y", ymax = "yend"), "fill"),
+    rug = add(ggplot2::geom_rug, list(x = "x"), sides = "b"),
+    text = gg_text(data, m$style),
+    rule = if (is.null(data$x)) add(ggplot2::geom_hline, list(yintercept = "y"), "colour", linewidth = wide)
+    else add(ggplot2::geom_vline, list(xintercept = "x"), "colour", linewidth = wide)
+  )
+}
+
+gg_text <- function(data, style) {
+  usual <- text_style(given_or(style$role, "mark text"))
+  adj <- given_or(style$adj, usual$adj)
+  ggplot2::geom_text(gg_aes(x = "x", y = "y", label = "label"), data = data, hjust = adj[1L], vjust = adj[2L],
+                     size = 12 * given_or(style$cex, usual$cex) / ggplot2::.pt, colour = given_or(style$col, usual$col))
+}
+
+# The names of vertical lines, on the side where the axis has more room.
+gg_rules <- function(marks, x) {
+  named <- Filter(function(m) identical(m$kind, "rule") && !is.null(m$data$label), marks)
+  lapply(seq_along(named), function(i) {
+    d <- named[[i]]$data
+    d$label <- paste0(" ", d$label, " ")
+    ggplot2::geom_text(gg_aes(x = "x", label = "label"), data = d, y = Inf, vjust = 0.2 + 1.3 * i, size = 3,
+                       hjust = as.numeric(share_of_axis(d$x, x) > 0.5), colour = ink$soft)
+  })
+}
+
+key_labels <- function(key) make_distinct(plain_text(key$label))
+
+# Scales and legends of the key or the ramp. Boxes are filled, all other marks are coloured.
+gg_key <- function(fig) {
+  ramp <- fig$ramp
+  if (!is.null(ramp)) {
+    guide <- ggplot2::guide_colourbar(title.position = "top", barwidth = 10, barheight = 0.6)
+    make <- function(scale) {
+      scale(colours = ramp$colours, na.value = ink$none, name = ramp$title, limits = c(ramp$low, ramp$high),
+            breaks = if (is.null(ramp$ends)) ggplot2::waiver() else c(ramp$low, ramp$high),
+            labels = given_or(ramp$ends, ggplot2::waiver()), guide = guide)
+    }
+    cells <- any(vapply(fig$panels[[1L]]$marks, function(m) identical(m$kind, "rect"), NA))
+    return(make(if (cells) ggplot2::scale_fill_gradientn else ggplot2::scale_colour_gradientn))
+  }
+  if (is.null(fig$key)) return(NULL)
+  label <- key_labels(fig$key)
+  e <- key_entries(fig$key, seq_along(label))
+  box <- e$kind == "box"
+  shape <- ifelse(e$kind %in% c("point", "both"), e$pch, NA)[!box]
+  lty <- ifelse(e$kind %in% c("line", "both"), e$lty, 0)[!box]
+  make <- function(scale, values, shown) {
+    scale(values = stats::setNames(values, label), breaks = label[shown], drop = FALSE, name = fig$key$title)
+  }
+  list(make(ggplot2::scale_colour_manual, e$col, !box), make(ggplot2::scale_linetype_manual, e$lty, !box),
+       make(ggplot2::scale_fill_manual, e$col, box),
+       ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(shape = shape, linetype = lty))),
+       if (isTRUE(fig$key$hidden)) ggplot2::theme(legend.position = "none"))
+}
+
+# A panel that is made for its page: for one of 7 x 5 inches. Letters of screens are wider than those of the device.
+gg_made <- function(fig) {
+  before <- grDevices::dev.cur()
+  grDevices::pdf(NULL, 6, 4.4)
+  on.exit({
+    grDevices::dev.off()
+    if (before > 1L) grDevices::dev.set(before)
+  })
+  made <- draw_page(function(page) {
+    box <- inner_box(page)
+    c(fig$panels[[1L]]$make(page, box), list(x = list(range = box[1:2]), y = list(range = box[3:4])))
+  })
+  c(fig[c("title", "subtitle")], made[c("x", "y")],
+    list(note = c(fig$note, made$note), panels = list(panel(made$marks))))
+}
