@@ -92,3 +92,19 @@ check_no_dots <- function(dots, known) {
 
 # An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
 of_package <- function(package, name) getExportedValue(package, name)
+
+need_matrix <- function(x) {
+  if (requireNamespace("Matrix", quietly = TRUE)) return(invisible())
+  stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
+}
+
+# TRUE or FALSE for each of n rows. noun: what the values are.
+check_logical_rows <- function(x, n, parameter, noun = "value") {
+  if (length(x) != n) {
+    stop_argument(sprintf("`%s` has %s for %s", parameter, counted(length(x), noun), counted(n, "row")), parameter)
+  }
+  if (anyNA(x)) {
+    stop_argument(sprintf("`%s` has %s; say TRUE or FALSE for every row", parameter,
+                          counted_rows(which(is.na(x)), "missing value")), parameter)
+  }
+}

@@ -9,11 +9,7 @@ frame_for_model <- function(x, object, sparse_zero = NULL) {
   names <- object$feature_names
   if (is.data.frame(x)) {
     at <- match(names, as_utf8(names(x), "a column name"))
-    if (anyNA(at)) {
-      absent <- names[is.na(at)]
-      near <- if (length(absent) == 1L) suggest(absent, setdiff(names(x), names)) else ""
-      stop_data(sprintf("columns that the model needs are missing: %s%s", enumerate(absent), near), absent[1L])
-    }
+    if (anyNA(at)) check_needed(names[is.na(at)], character(0), setdiff(names(x), names))
     check_doubled(names, names(x))
     x <- structure(class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)),
                    stats::setNames(lapply(at, function(j) .subset2(x, j)), names))
@@ -27,11 +23,16 @@ frame_for_model <- function(x, object, sparse_zero = NULL) {
     }
     frame$names <- names
   }
-  absent <- names[is.na(match(names, frame$names))]
-  if (length(absent) > 0L) {
-    stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
-  }
+  check_needed(names, frame$names)
   align_frame(frame, names, object$feature_types)
+}
+
+# others: names that one may have been meant by.
+check_needed <- function(needed, given, others = character(0)) {
+  absent <- setdiff(needed, given)
+  if (length(absent) == 0L) return(invisible())
+  near <- if (length(absent) == 1L) suggest(absent, others) else ""
+  stop_data(sprintf("columns that the model needs are missing: %s%s", enumerate(absent), near), absent[1L])
 }
 
 # A name that the model needs must not stand for two columns.

@@ -248,9 +248,7 @@ check_sparse_rows <- function(i, p, n_rows, refuse) {
 encode_sparse <- function(x, sparse_zero) {
   check_sparse(x)
   if (!inherits(x, c("dgCMatrix", "lgCMatrix", "ngCMatrix"))) {
-    if (!requireNamespace("Matrix", quietly = TRUE)) {
-      stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
-    }
+    need_matrix(x)
     if (methods::is(x, "denseMatrix")) return(encode_matrix(methods::as(x, "matrix")))
     # triangular, symmetric, diagonal and permutation matrices leave out entries that they have; triplets may be doubled
     x <- methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")

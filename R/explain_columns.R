@@ -40,9 +40,7 @@ rows_in_memory <- function(model, data, parameter) {
 }
 
 sparse_by_columns <- function(x, model) {
-  if (!requireNamespace("Matrix", quietly = TRUE)) {
-    stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
-  }
+  need_matrix(x)
   x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
   colnames(x) <- if (is.null(colnames(x))) model$feature_names else as_utf8(colnames(x), "a column name")
   x

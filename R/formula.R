@@ -141,12 +141,20 @@ formula_data <- function(data, formula, from) {
 evaluate_features <- function(expressions, labels, data, from) {
   at <- places_of_variables(expressions, names(data))
   terms <- Map(function(e, at) learn_term(e, columns_at(data, at), data, from), expressions, at)
-  columns <- Map(function(term, label) {
-    check_term_rows(term$value, label, .row_names_info(data, 2L))
-    spread_matrix(term$value, label)
-  }, unname(terms), labels)
-  list(x = list_frame(unlist_once(columns), .row_names_info(data, 2L)),
+  list(x = frame_of_terms(lapply(unname(terms), `[[`, "value"), labels, .row_names_info(data, 2L)),
        features = stats::setNames(vapply(terms, `[[`, "", "text"), labels), code = vapply(terms, `[[`, NA, "code"))
+}
+
+# A data frame of n rows; matrices become one column each.
+frame_of_terms <- function(values, labels, n) {
+  columns <- Map(function(value, label) {
+    if (NROW(value) != n) {
+      stop_data(sprintf("`%s` has %s for %.0f rows; a term of a formula needs one value per row", label,
+                        counted(NROW(value), "value"), n), label)
+    }
+    spread_matrix(value, label)
+  }, values, labels)
+  list_frame(unlist_once(columns), n)
 }
 
 # For each expression the places of the columns that it uses. All names are looked up at once: there may be tens of
@@ -156,13 +164,6 @@ places_of_variables <- function(expressions, names) {
   at <- match(as.character(unlist(used)), names)
   of <- factor(rep(seq_along(used), lengths(used)), levels = seq_along(used))[!is.na(at)]
   unname(split(at[!is.na(at)], of))
-}
-
-check_term_rows <- function(value, label, n) {
-  if (NROW(value) != n) {
-    stop_data(sprintf("`%s` has %s for %.0f rows; a term of a formula needs one value per row", label,
-                      counted(NROW(value), "value"), n), label)
-  }
 }
 
 # One term in training: list(value, text = the expression for new data, code = must R evaluate it?). What is learned is
@@ -391,10 +392,7 @@ apply_terms <- function(design, data, unseen) {
   texts <- c(design$features, design$offset)
   expressions <- lapply(texts, parse_design)
   vars <- variables_of(expressions)
-  absent <- setdiff(setdiff(vars, names(data)), base_constants)
-  if (length(absent)) {
-    stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
-  }
+  check_needed(setdiff(vars, base_constants), names(data))
   check_doubled(vars, names(data))
   at <- places_of_variables(expressions, names(data))
   seen <- training_columns(design, data)
@@ -409,11 +407,7 @@ apply_terms <- function(design, data, unseen) {
   x <- data
   n_features <- length(design$features)
   if (!is.null(design$features)) {
-    columns <- Map(function(value, label) {
-      check_term_rows(value, label, .row_names_info(data, 2L))
-      spread_matrix(value, label)
-    }, values(seq_len(n_features)), names(design$features))
-    x <- list_frame(unlist_once(columns), .row_names_info(data, 2L))
+    x <- frame_of_terms(values(seq_len(n_features)), names(design$features), .row_names_info(data, 2L))
   }
   offset <- NULL
   for (value in values(n_features + seq_along(design$offset))) offset <- add_offsets(offset, value)

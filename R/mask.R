@@ -11,13 +11,7 @@ check_mask <- function(mask, n_rows) {
     stop_argument(paste0("`mask` must be logical values, TRUE for the rows to train on, not ", describe(mask), numbers),
                   "mask")
   }
-  if (length(mask) != n_rows) {
-    stop_argument(sprintf("`mask` has %s for %s", counted(length(mask), "value"), counted(n_rows, "row")), "mask")
-  }
-  if (anyNA(mask)) {
-    stop_argument(sprintf("`mask` has %s; say TRUE or FALSE for every row",
-                          counted_rows(which(is.na(mask)), "missing value")), "mask")
-  }
+  check_logical_rows(mask, n_rows, "mask")
   if (!any(mask)) stop_argument("`mask` is FALSE for every row, so that there is nothing to train on", "mask")
   if (!all(mask)) as.vector(mask)
 }

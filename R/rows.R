@@ -8,9 +8,7 @@ subset_rows <- function(x, rows) {
     out <- list_frame(columns, length(rows))
     return(if (is_baked(x)) marked_baked(out) else out)
   }
-  if (isS4(x) && !requireNamespace("Matrix", quietly = TRUE)) {
-    stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
-  }
+  if (isS4(x)) need_matrix(x)
   if (is.integer(rows) && is_plain_rows(x)) return(take_rows(x, rows))
   out <- if (length(dim(x)) != 2L) {
     x[rows]
@@ -154,14 +152,7 @@ is_rows <- function(valid) {
 # These rows as logical values, TRUE for those that are held out.
 held_rows <- function(valid, n) {
   if (is.logical(valid)) {
-    if (length(valid) != n) {
-      stop_argument(sprintf("`valid` has %s for %s", counted(length(valid), "logical value"), counted(n, "row")),
-                    "valid")
-    }
-    if (anyNA(valid)) {
-      stop_argument(sprintf("`valid` has %s; say TRUE or FALSE for every row",
-                            counted_rows(which(is.na(valid)), "missing value")), "valid")
-    }
+    check_logical_rows(valid, n, "valid", "logical value")
     held <- as.vector(valid)
   } else {
     wrong <- which(is.na(valid) | valid < 1 | valid > n | valid != floor(valid) | duplicated(valid))

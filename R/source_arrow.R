@@ -58,20 +58,14 @@ arrow_says <- function(code) try_else(code, function(e) stop_data(sprintf("Arrow
 
 # once: the reader is the user's, and may be at its end. n_rows: NULL where that is not known.
 open_batches <- function(reader, once, n_rows) {
-  rows <- 0
   begun <- FALSE
-  pull <- function() {
+  rows_reader("the batches", function(rows) {
     batch <- arrow_says(reader$read_next_batch())
     if (is.null(batch)) {
       if (once && !begun) stop_data("the reader has no batch left: it gives its rows once, so make it anew", "x")
       return(NULL)
     }
     begun <<- TRUE
-    chunk <- arrow_says(as.data.frame(batch))
-    rows <<- rows + nrow(chunk)
-    chunk
-  }
-  list(pull = pull, close = function() NULL, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the batches, after row %.0f", rows), name = function() "the batches",
-       rows = function() rows, hint = "")
+    arrow_says(as.data.frame(batch))
+  }, function() NULL, n_rows)
 }

@@ -138,24 +138,17 @@ open_bytes <- function(path) {
   list(read = read, close = function() close(FALSE))
 }
 
-# A text file: pull() gives its records as data frames.
-open_text <- function(path, how, texts) {
-  source <- open_bytes(path)
-  sep <- if (!is.null(how$sep)) how$sep else if (grepl("\\.(tsv|tab|txt)(\\.[a-z0-9]+)?$", path)) "\t" else ","
-  quoted_by <- if (how$quote) sep
+# Blocks of whole records of a file: next_block() gives list(bytes, counts), NULL at the end; bytes() how many were read.
+record_blocks <- function(source, size, quoted_by, unclosed) {
   total <- 0
-  line <- 1 # number of the first line that has not been given
-  rows <- 0 # that have been given
   rest <- raw(0)
-  names <- NULL
   ended <- FALSE
-  # list(bytes, counts): whole records, or NULL at the end
   next_block <- function() {
     repeat {
       if (ended) return(NULL)
-      new <- source$read(how$block_bytes)
+      new <- source$read(size)
       total <<- total + length(new)
-      ended <<- length(new) < how$block_bytes
+      ended <<- length(new) < size
       all <- join(rest, new)
       if (ended) {
         rest <<- raw(0)
@@ -164,16 +157,29 @@ open_text <- function(path, how, texts) {
         return(list(bytes = all, counts = records_of(all, quoted_by)))
       }
       counts <- records_of(all, quoted_by)
-      if (counts$end == 0 && length(all) > 16 * max(how$block_bytes, 2^20)) unclosed()
+      if (counts$end == 0 && length(all) > 16 * max(size, 2^20)) unclosed()
       rest <<- slice(all, counts$end, length(all))
       if (counts$end > 0) return(list(bytes = slice(all, 0, counts$end), counts = counts))
     }
   }
+  list(next_block = next_block, bytes = function() total)
+}
+
+# A text file: pull() gives its records as data frames.
+open_text <- function(path, how, texts) {
+  source <- open_bytes(path)
+  sep <- if (!is.null(how$sep)) how$sep else if (grepl("\\.(tsv|tab|txt)(\\.[a-z0-9]+)?$", path)) "\t" else ","
+  quoted_by <- if (how$quote) sep
+  line <- 1 # number of the first line that has not been given
+  rows <- 0 # that have been given
+  names <- NULL
   unclosed <- function() {
     stop_data(sprintf(paste("\"%s\" has a record without an end in line %.0f or behind it: a quote is not closed",
                             "(`quote = FALSE` takes quotes for characters like others), or lines end by a carriage",
                             "return alone"), path, line), "x")
   }
+  blocks <- record_blocks(source, how$block_bytes, quoted_by, unclosed)
+  next_block <- blocks$next_block
   # Takes the names off the block that begins the file; NULL where nothing is behind them.
   take_names <- function(block) {
     mark <- as.raw(c(0xef, 0xbb, 0xbf))
@@ -206,7 +212,7 @@ open_text <- function(path, how, texts) {
     rows <<- rows + nrow(chunk)
     chunk
   }
-  list(pull = pull, close = source$close, bytes = function() total, rows = function() rows)
+  list(pull = pull, close = source$close, bytes = blocks$bytes, rows = function() rows)
 }
 
 join <- function(bytes, more) .Call(C_gbt_bytes_join, bytes, 0, length(bytes), more)

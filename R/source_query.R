@@ -146,21 +146,12 @@ table_hint <- function(how) {
 
 # n_rows: of the result, NULL where that is not known.
 fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
-  rows <- 0
   told <- new.env()
-  pull <- function() {
+  rows_reader("the query", function(rows) {
     chunk <- database_says(DBI::dbFetch(result, chunk_rows), told = told)
-    if (nrow(chunk) == 0L) return(NULL)
-    rows <<- rows + nrow(chunk)
-    as.data.frame(chunk)
-  }
-  list(pull = pull, close = close, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the query, after row %.0f", rows), name = function() "the query",
-       rows = function() rows, hint = "")
+    if (nrow(chunk) > 0L) as.data.frame(chunk)
+  }, close, n_rows)
 }
-
-# NA where the number of rows is not known, or was said too small.
-share_done <- function(rows, n_rows) if (is.null(n_rows) || rows > n_rows) NA_real_ else rows / max(n_rows, 1)
 
 # ---- DuckDB ----
 
@@ -189,19 +180,15 @@ open_duckdb <- function(how) {
   extent <- database_says(DBI::dbGetQuery(con, paste("SELECT COUNT(*), CAST(MIN(rowid) AS VARCHAR) FROM", table)))
   n_rows <- as.double(extent[[1L]])
   first <- extent[[2L]]
-  rows <- 0
   told <- new.env()
-  pull <- function() {
+  pull <- function(rows) {
     if (rows >= n_rows) return(NULL)
     end <- min(rows + how$chunk_rows, n_rows)
     chunk <- database_says(DBI::dbGetQuery(con, sprintf(
       "SELECT * FROM %s WHERE rowid >= %s + %.0f AND rowid < %s + %.0f", table, first, rows, first, end)), told = told)
     if (nrow(chunk) != end - rows) stop_data("the database says other numbers of rows than before", "x")
-    rows <<- end
     stats::setNames(chunk, names)
   }
   good <- TRUE
-  list(pull = pull, close = drop, done = function() share_done(rows, n_rows),
-       where = function() sprintf("the query, after row %.0f", rows), name = function() "the query",
-       rows = function() rows, hint = "")
+  rows_reader("the query", pull, drop, n_rows)
 }

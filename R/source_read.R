@@ -32,6 +32,27 @@ new_source <- function(open, retries, roles, columns, progress, texts = NULL, fi
                                        files = files, progress = check_flag(progress, "progress")))
 }
 
+# A reader, see `open` above, that counts the rows of pull(rows given so far). n_rows: their number, where it is known.
+rows_reader <- function(name, pull, close, n_rows) {
+  rows <- 0
+  count <- function() {
+    chunk <- pull(rows)
+    if (!is.null(chunk)) rows <<- rows + nrow(chunk)
+    chunk
+  }
+  done <- function() if (is.null(n_rows) || rows > n_rows) NA_real_ else rows / max(n_rows, 1) # it was said too small
+  list(pull = count, close = close, done = done, where = function() sprintf("%s, after row %.0f", name, rows),
+       name = function() name, rows = function() rows, hint = "")
+}
+
+# The next chunk that has rows, or NULL.
+next_rows <- function(reader) {
+  repeat {
+    chunk <- reader$pull()
+    if (is.null(chunk) || nrow(chunk) > 0L) return(chunk)
+  }
+}
+
 # The source with one more role for a column.
 with_role <- function(source, role, name) {
   check_source(source)
@@ -154,10 +175,7 @@ spill <- function(source, folder, texts) {
   at <- list()
   problems <- list()
   n_rows <- integer(0)
-  repeat {
-    chunk <- reader$pull()
-    if (is.null(chunk)) break
-    if (nrow(chunk) == 0L) next
+  while (!is.null(chunk <- next_rows(reader))) {
     if (is.null(kinds)) check_roles(source, names(chunk), reader$where())
     now <- chunk_kinds(chunk, source$texts, reader)
     if (is.null(kinds)) kinds <- now
@@ -259,10 +277,7 @@ stream_source <- function(source, model) {
   rows <- 0
   columns <- NULL
   read <- function(i) {
-    repeat {
-      chunk <- reader$pull()
-      if (is.null(chunk) || nrow(chunk) > 0L) break
-    }
+    chunk <- next_rows(reader)
     tell(rows, reader, end = is.null(chunk))
     if (is.null(chunk)) {
       if (is.null(columns)) stop_data("the source has no rows", "newdata")
