@@ -50,22 +50,28 @@
 typedef struct cpu_backend {
   gbt_backend base;
   gbt_mem mem;
+
+  /* what is asked for */
   const gbt_params *params;
   gbt_objective objective;
-  int32_t n_outputs, n_features, n_valid;
-  int64_t n_rows;                /* of this rank */
-  int64_t rows_before, all_rows; /* rows of the ranks before; of all ranks */
-  const uint32_t *page_row;      /* where pages have a train row: gbt_rows.table_row; NULL: as it is */
-  gbt_dataset **data;            /* 1 + n_valid, shared */
-  const gbt_cuts *cuts;
-  const gbt_layout *layout;
   const gbt_feature_rules *rules;
   const gbt_handicap *handicap; /* borrowed; NULL: none */
-  const cpu_kernels *kernels;
+
+  /* the data */
+  gbt_dataset **data; /* 1 + n_valid, shared */
+  const gbt_cuts *cuts;
+  const gbt_layout *layout;
+  int32_t n_outputs, n_features, n_valid;
+  int64_t n_rows; /* train rows of this rank */
+  double **score; /* per data set: n_rows x n_outputs */
+
+  /* the tree that grows */
   gbt_tree_task task;
   gbt_frontier fr;
+  cpu_rows_view view;
 
-  double **score; /* per data set: n_rows x n_outputs */
+  /* by file */
+  const cpu_kernels *kernels;
   cpu_gradient grad;
   cpu_sample sample;
   cpu_rows rows;
@@ -86,49 +92,23 @@ typedef struct cpu_backend {
   cpu_scratches scratch;
 } cpu_backend;
 
-/* Where pages have a train row. */
-static inline uint32_t cpu_page_row(const cpu_backend *be, uint32_t row) {
-  return be->page_row ? be->page_row[row] : row;
-}
-
 /* The first train row from a row of the pages on. */
 static inline int64_t cpu_row_from(const cpu_backend *be, int64_t page_row) {
-  return be->page_row ? gbt_row_from(&be->data[0]->rows, page_row) : page_row;
+  return be->view.page_row ? gbt_row_from(&be->data[0]->rows, page_row) : page_row;
 }
+
+/* Rows of the ranks before, and of all ranks. */
+static inline uint64_t cpu_rows_before(const cpu_backend *be) { return (uint64_t)be->data[0]->rows.before; }
+static inline int64_t cpu_all_rows(const cpu_backend *be) { return be->data[0]->all_rows; }
 
 /* Where the gradients of an output begin. */
 static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
   return gbt_gradients_are_kept(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
-/* Those of the task's output, when it is wide; else what follows. While a tree grows on gathered rows, `order` has
- * their numbers, and these are the gradients of such rows. */
-static inline const gbt_gh32 *cpu_gh32(const cpu_backend *be) {
-  return be->gather.on ? be->gather.gh : be->grad.gh + cpu_gradients_at(be, be->task.output);
-}
-static inline const gbt_gh16 *cpu_gh16(const cpu_backend *be) { return (const gbt_gh16 *)(const void *)cpu_gh32(be); }
-static inline const uint32_t *cpu_low(const cpu_backend *be) {
-  GBT_ASSERT(!be->gather.on);
-  return (const uint32_t *)(const void *)(cpu_gh16(be) + be->n_rows);
-}
-
-/* Whether the steps of the tree are passes over pages that are not all in memory; the same on all ranks. */
-static inline int cpu_streams(const cpu_backend *be) { return be->stream.on && !be->gather.on; }
-
-/* Columns that the partition reads, [group * GBT_GROUP_MAX + pos]; NULL: it reads pages. */
-static inline void *const *cpu_split_columns(const cpu_backend *be) {
-  if (be->gather.on) return be->gather.column;
-  return be->columns.of != NULL ? be->columns.of + (size_t)be->task.variant * be->columns.n : NULL;
-}
-
-/* Whether the codes of a feature are kept as a column. */
+/* Whether the codes of a feature are kept as a column of all train rows. */
 static inline int cpu_has_column(const cpu_backend *be, int32_t feat) {
   return be->columns.of != NULL && be->layout->place[feat].group >= 0;
-}
-
-/* Gradients of the task's output, gbt_gh32 where `wide`, else gbt_gh16. */
-static inline const void *cpu_hist_gradients(const cpu_backend *be, int wide) {
-  return wide ? (const void *)cpu_gh32(be) : (const void *)cpu_gh16(be);
 }
 
 /* The key of the hash that rounds an output's gradients. */

@@ -24,11 +24,12 @@ gbt_status cpu_add_trees(gbt_ctx *ctx, gbt_backend *self, int32_t which, const g
   cpu_backend *be = (cpu_backend *)self;
   const int64_t t0 = gbt_clock_ns();
   const gbt_tree_parts tree = gbt_tree_of(from, task->tree);
-  GBT_ASSERT(n_trees == 1 && !be->gather.on);
+  GBT_ASSERT(n_trees == 1);
   be->task = *task;
+  cpu_view_train(be);
   GBT_TRY(put_tree(be, &tree, task->shrinkage, err));
-  const int walks = which == 0 && be->columns.of != NULL && cpu_walk_can(be);
-  GBT_TRY(walks ? cpu_walk_scores(ctx, be, err)
+  const int walks = which == 0 && be->view.column != NULL && cpu_walk_can(be);
+  GBT_TRY(walks ? cpu_walk_scores(ctx, be, 0, err)
                 : cpu_route(ctx, be, which, NULL, be->data[which]->rows.n, be->leaf.value, err));
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

@@ -42,16 +42,16 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
+  cpu_view_train(be);
   cpu_hist_release_all(be);
   be->stream.n_built = be->stream.n_items = 0;
-  cpu_gather_drop(be); /* of a tree that failed */
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   GBT_TRY(cpu_gather_rows(ctx, be, err));
-  gbt_frontier_look(&be->fr, cpu_streams(be));
+  gbt_frontier_look(&be->fr, be->view.streams);
   cpu_split_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
@@ -63,7 +63,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
-  if (cpu_streams(be)) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
+  if (be->view.streams) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
@@ -133,9 +133,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->layout = gbt_pages_layout(be->data[0]->pages);
   be->n_features = be->cuts->n_features;
   be->n_rows = be->data[0]->rows.n;
-  be->rows_before = be->data[0]->rows.before;
-  be->page_row = be->data[0]->rows.table_row;
-  be->all_rows = be->data[0]->all_rows;
+  cpu_view_train(be);
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);

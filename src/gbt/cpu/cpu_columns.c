@@ -93,7 +93,7 @@ static void column_task(void *arg, int64_t task, int thread) {
   for (size_t r = (size_t)(block % job->a_page) * COLUMN_TASK; r < end; r += COLUMN_ROWS) {
     const int64_t first = page->row_beg + (int64_t)r;
     const size_t n = end - r < COLUMN_ROWS ? end - r : COLUMN_ROWS, beg = (size_t)cpu_row_from(be, first);
-    const column_rows rows = {be->page_row ? be->page_row + beg : NULL, (uint32_t)first,
+    const column_rows rows = {be->view.page_row ? be->view.page_row + beg : NULL, (uint32_t)first,
                               (size_t)cpu_row_from(be, first + (int64_t)n) - beg};
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     if (rows.pick == NULL) {
@@ -151,7 +151,7 @@ gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const size_t n_variants = (size_t)be->data[0]->n_variants;
   int64_t n_away = !gbt_pages_stay(be->data[0]->pages); /* ranks whose pages are larger than their memory */
   GBT_TRY(gbt_comm_sum_i64(ctx, &n_away, 1, err));
-  if (!cpu_columns_pay(layout) || be->all_rows < COLUMN_ROWS_MIN || n_away > 0) return GBT_OK;
+  if (!cpu_columns_pay(layout) || cpu_all_rows(be) < COLUMN_ROWS_MIN || n_away > 0) return GBT_OK;
   be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
   GBT_TRY(gbt_mem_zeros(&be->mem, n_variants * be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
   for (int32_t v = 0; v < be->data[0]->n_variants; v++) GBT_TRY(copy_variant(ctx, be, v, err));

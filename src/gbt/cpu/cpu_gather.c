@@ -136,10 +136,10 @@ enum { COPY_ROWS = 1024 };
 static void gather_page(const cpu_backend *be, const gbt_page *page, uint32_t beg, uint32_t end) {
   const gbt_layout *layout = be->layout;
   const cpu_gather *g = &be->gather;
-  uint32_t at[COPY_ROWS];
+  uint32_t to_at[COPY_ROWS];
   for (uint32_t i = beg, n; i < end; i += n) {
     n = end - i < COPY_ROWS ? end - i : COPY_ROWS;
-    for (uint32_t k = 0; k < n; k++) at[k] = cpu_page_row(be, be->rows.order[i + k]);
+    const uint32_t *at = cpu_page_rows(&be->view, be->rows.order + i, n, to_at);
     for (int32_t s = 0; s < layout->n_strips; s++) {
       const size_t bytes = strip_bytes(layout, s);
       uint8_t *to = g->strip[s] + (size_t)i * bytes;
@@ -160,33 +160,26 @@ static void gather_task(void *arg, const gbt_page_span *pages, int64_t task, int
   (void)task;
   (void)thread;
   cpu_span_rows(&span, &beg, &end);
-  while (beg < end) {
-    const gbt_page *page = gbt_span_page(pages, cpu_page_row(be, be->rows.order[beg]));
-    const uint32_t stop = cpu_rows_below(be->rows.order, beg, end, cpu_row_from(be, page->row_beg + page->n_rows));
+  for (uint32_t stop; beg < end; beg = stop) {
+    const gbt_page *page = cpu_span_page(&span, be->rows.order, beg, end, &stop);
     gather_page(be, page, beg, stop);
-    beg = stop;
   }
 }
 
 /* ---- numbers ---- */
 
-static uint32_t task_end(const cpu_backend *be, uint32_t beg) {
-  return be->rows.n_in - beg < CPU_TASK_ROWS ? be->rows.n_in : beg + CPU_TASK_ROWS;
-}
-
 /* Gradients come along, and rows get their numbers among the drawn ones. */
 static void number_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = task_end(be, beg);
-  const int wide = be->grad.wide[be->task.output];
-  const gbt_gh32 *gh32 = cpu_gh32(be);
-  const gbt_gh16 *gh16 = cpu_gh16(be);
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = cpu_task_end(beg, be->rows.n_in);
+  const gbt_gh32 *gh32 = be->view.gh32;
+  const gbt_gh16 *gh16 = be->view.gh16;
   gbt_gh16 *to16 = (gbt_gh16 *)(void *)be->gather.gh;
   uint32_t *order = be->rows.order, *drawn = be->gather.drawn;
   (void)thread;
   for (uint32_t i = beg; i < end; i++) {
     const uint32_t row = order[i];
-    if (wide) be->gather.gh[i] = gh32[row];
+    if (gh32) be->gather.gh[i] = gh32[row];
     else to16[i] = gh16[row];
     drawn[i] = row;
     order[i] = i;
@@ -195,24 +188,23 @@ static void number_task(void *arg, int64_t task, int thread) {
 
 static void restore_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = task_end(be, beg);
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = cpu_task_end(beg, be->rows.n_in);
   (void)thread;
   for (uint32_t i = beg; i < end; i++) be->rows.order[i] = be->gather.drawn[be->rows.order[i]];
 }
 
 static gbt_status on_drawn_rows(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_error *err) {
-  const int64_t n = be->rows.n_in;
-  return cpu_parallel(ctx, (n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, 2.0 * (double)n, fn, be, err);
+  return cpu_parallel(ctx, cpu_n_tasks(be->rows.n_in), 2.0 * be->rows.n_in, fn, be, err);
 }
 
 gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_gather *g = &be->gather;
-  gbt_page_store *pages = be->data[0]->variant[be->task.variant];
+  gbt_page_store *pages = be->view.pages;
   const size_t n = be->rows.n_in, bytes = row_bytes(be->layout), more = cpu_columns_bytes(be->layout);
   const uint64_t memory = gbt_pages_memory(pages), always = ROW_BYTES * (uint64_t)be->n_rows;
   const uint64_t room = memory > always ? memory : always;
-  GBT_ASSERT(!g->on);
-  if (!be->stream.on || !cpu_rows_are_drawn(be)) return GBT_OK;
+  GBT_ASSERT(be->view.span == NULL);
+  if (!be->view.streams || !cpu_rows_are_drawn(be)) return GBT_OK;
   int64_t lack = n > room / bytes;
   GBT_TRY(gbt_comm_sum_i64(ctx, &lack, 1, err)); /* ranks grow in the same way */
   if (lack > 0) return GBT_OK;
@@ -220,18 +212,16 @@ gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (n > 0) GBT_TRY(gbt_pages_each(ctx, pages, 1, gather_task, be, err));
   GBT_TRY(make_pages(be, n, err));
   GBT_TRY(on_drawn_rows(ctx, be, number_task, err));
-  g->on = 1;
-  be->page_row = NULL;
+  cpu_rows_view view = {.pages = pages, .span = &g->span, .column = g->column, .wide = be->view.wide};
+  view.score = be->view.score;
+  if (view.wide) view.gh32 = g->gh;
+  else view.gh16 = (const gbt_gh16 *)(const void *)g->gh;
+  be->view = view;
   return GBT_OK;
 }
 
-void cpu_gather_drop(cpu_backend *be) {
-  be->gather.on = 0;
-  be->page_row = be->data[0]->rows.table_row;
-}
-
 gbt_status cpu_gather_end(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  if (!be->gather.on) return GBT_OK;
-  cpu_gather_drop(be);
+  if (be->view.span == NULL) return GBT_OK;
+  cpu_view_train(be);
   return on_drawn_rows(ctx, be, restore_task, err);
 }

@@ -9,7 +9,6 @@
 struct cpu_backend;
 
 typedef struct cpu_gather {
-  int on;           /* the tree grows on gathered rows */
   uint8_t **strip;  /* n_strips: codes of the drawn rows, one behind the other; NULL: none are there */
   void **column;    /* as cpu_columns.of, for them; NULL: there is no room, or they do not pay */
   size_t cap_rows;  /* of both */
@@ -23,14 +22,11 @@ typedef struct cpu_gather {
 
 void cpu_gather_close(struct cpu_backend *be);
 
-/* Once the tree's rows are in order: gathers them where pages stream, rows are drawn, and those of every rank take no
- * more memory than its pages may, or than 8 bytes for each of its train rows. */
+/* Once the tree's rows are in order: gathers them, and lets the view point to them, where pages stream, rows are drawn,
+ * and those of every rank take no more memory than its pages may, or than 8 bytes for each of its train rows. */
 gbt_status cpu_gather_rows(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* The tree is grown: pages have all rows again, and `order` has train rows. */
+/* The tree is grown: the view is that of all train rows again, and `order` has them. */
 gbt_status cpu_gather_end(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* The same without an order: of a tree that failed. */
-void cpu_gather_drop(struct cpu_backend *be);
 
 #endif

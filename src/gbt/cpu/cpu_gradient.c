@@ -169,7 +169,7 @@ static void fix_task(void *arg, int64_t task, int thread) {
     if (pass->wide)
       be->kernels->fix_wide(n, scale->up_g, scale->up_h, g, h, gh32 + row);
     else
-      be->kernels->fix(n, (uint64_t)be->rows_before + row, key, scale->up_g, scale->up_h, g, h, gh16 + row, low + row,
+      be->kernels->fix(n, cpu_rows_before(be) + row, key, scale->up_g, scale->up_h, g, h, gh16 + row, low + row,
                        &sums);
   }
   be->grad.pass_sums[task] = sums;
@@ -177,10 +177,9 @@ static void fix_task(void *arg, int64_t task, int thread) {
 
 static int wants_wide(const cpu_backend *be, int64_t size) {
   if (be->params->grad_bits != GBT_GRAD_AUTO) return be->params->grad_bits == GBT_GRAD_32;
-  return gbt_fixed_coarse(size, be->sample.row ? be->sample.n_in : be->all_rows);
+  return gbt_fixed_coarse(size, be->sample.row ? be->sample.n_in : cpu_all_rows(be));
 }
 
-static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS; }
 
 /* The maxima of all tasks, and of all ranks, in those of the first one. */
 static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
@@ -236,19 +235,20 @@ static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   GBT_TRY(be->sample.row ? draw_factors(ctx, pass, err) : find_maxima(ctx, pass, err));
   for (size_t k = 0; k < (size_t)be->n_outputs; k++)
     be->grad.scale[k] = gbt_scale_less(be->grad.pass_max[2 * k], be->grad.pass_max[2 * k + 1],
-                                       gbt_scale_spare(be->all_rows));
+                                       gbt_scale_spare(cpu_all_rows(be)));
   return GBT_OK;
 }
 
 /* To fixed point those of pass->output. Whether 16 bits do is known once they are made; mostly they do. */
 static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
+  const int64_t n_tasks = cpu_n_tasks(be->n_rows);
   gbt_fixed_sums all = {0, 0, 0};
   pass->wide = 0;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->grad.pass_sums, &be->grad.cap_pass[1], (size_t)n_tasks(be),
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->grad.pass_sums, &be->grad.cap_pass[1], (size_t)n_tasks,
                        sizeof *be->grad.pass_sums, err));
-  GBT_TRY(cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err));
-  for (int64_t t = 0; t < n_tasks(be); t++) {
+  GBT_TRY(cpu_parallel(ctx, n_tasks, 4.0 * (double)be->n_rows, fix_task, pass, err));
+  for (int64_t t = 0; t < n_tasks; t++) {
     all.size += be->grad.pass_sums[t].size;
     all.square += be->grad.pass_sums[t].square;
     all.h += be->grad.pass_sums[t].h;
@@ -260,7 +260,7 @@ static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   pass->wide = wants_wide(be, all.size);
   be->grad.wide[pass->output] = (int8_t)pass->wide;
   be->grad.noise[pass->output] = gbt_noise(all, &be->grad.scale[pass->output]);
-  return pass->wide ? cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err) : GBT_OK;
+  return pass->wide ? cpu_parallel(ctx, n_tasks, 4.0 * (double)be->n_rows, fix_task, pass, err) : GBT_OK;
 }
 
 static void count_time(cpu_backend *be, int64_t since) {
@@ -310,7 +310,7 @@ gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, co
 
 gbt_units cpu_units(const cpu_backend *be) {
   const gbt_scale *scale = &be->grad.scale[be->task.output];
-  double wide = be->grad.wide[be->task.output] ? 1.0 : 65536.0;
+  double wide = be->view.wide ? 1.0 : 65536.0;
   gbt_units unit = {scale->down_g * wide, scale->down_h * wide};
   return unit;
 }

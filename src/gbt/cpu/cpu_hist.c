@@ -71,7 +71,7 @@ static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_erro
 static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
   cpu_hist_plan *plan = &be->hist;
   const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
-  const int left_small = cpu_streams(be) ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* all ranks */
+  const int left_small = be->view.streams ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* all ranks */
   int32_t small = left_small ? left : left + 1, large = small == left ? left + 1 : left;
   GBT_ASSERT(l->parent >= 0 && l->parent == r->parent &&
              gbt_grow_rows(l) + gbt_grow_rows(r) == gbt_grow_rows(&node[l->parent]));
@@ -152,7 +152,7 @@ typedef struct strip_places {
 /* The k-th accumulators of a thread for a group, and where they go: hist, NULL where they stay. */
 static group_place place_of(const cpu_backend *be, int32_t group, const cpu_hist *hist, const cpu_scratch *scratch,
                             int32_t k) {
-  const int wide = be->grad.wide[be->task.output], counts = be->hist.group_counts[group];
+  const int wide = be->view.wide, counts = be->hist.group_counts[group];
   group_place at = {.number = group, .group = &be->layout->group[group], .wide = wide};
   at.strided = cpu_hist_strided(at.group, wide);
   at.acc = scratch->acc + (size_t)k * CPU_GROUP_ACC;
@@ -168,7 +168,7 @@ static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const
   GBT_ASSERT((size_t)be->hist.build[unit->build].hist < be->pool.n);
   const cpu_hist *hist = &be->pool.hist[be->hist.build[unit->build].hist];
   int32_t first = layout->strip_beg[unit->strip];
-  strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->grad.wide[be->task.output]};
+  strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->view.wide};
   for (int32_t k = 0; k < p.n; k++) {
     p.at[k] = place_of(be, first + k, hist, scratch, k);
     if (unit->shared || !p.wide) continue;
@@ -196,22 +196,16 @@ static const void *gather_gradients(const void *gh, int wide, const uint32_t *ro
   return scratch->gh;
 }
 
-/* Where pages have these train rows. */
-static const uint32_t *page_rows(const cpu_backend *be, const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
-  for (uint32_t i = 0; i < n; i++) scratch->page_row[i] = be->page_row[rows[i]];
-  return scratch->page_row;
-}
-
 /* n rows, all in one page. */
 static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, const uint32_t *rows,
                       uint32_t n, cpu_scratch *scratch) {
-  const char *gh = cpu_hist_gradients(be, p->wide);
-  const uint32_t first = cpu_page_row(be, rows[0]), last = cpu_page_row(be, rows[n - 1]);
+  const char *gh = cpu_view_gradients(&be->view);
+  const uint32_t first = cpu_page_row(&be->view, rows[0]), last = cpu_page_row(&be->view, rows[n - 1]);
   int neighbours = rows[n - 1] - rows[0] == n - 1;
   GBT_ASSERT(gbt_ascend_u32(rows, n) && (int64_t)first >= page->row_beg);
   GBT_ASSERT((int64_t)last < page->row_beg + page->n_rows);
   cpu_hist_job job = {.row_beg = page->row_beg, .first = first, .n = n};
-  if (last - first != n - 1) job.rows = be->page_row ? page_rows(be, rows, n, scratch) : rows;
+  if (last - first != n - 1) job.rows = cpu_page_rows(&be->view, rows, n, scratch->page_row);
   job.gh = neighbours ? gh + rows[0] * (p->wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16))
                       : gather_gradients(gh, p->wide, rows, n, scratch);
   for (int32_t k = 0; k < p->n; k++) {
@@ -229,14 +223,11 @@ static void add_block(const cpu_backend *be, const strip_places *p, const gbt_pa
 /* rows[beg .. end) of the span. */
 static void add_dense(const cpu_span *span, const uint32_t *rows, uint32_t beg, uint32_t end, const strip_places *p,
                       cpu_scratch *scratch) {
-  const cpu_backend *be = span->be;
-  for (uint32_t i = beg; i < end;) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, rows[i]));
-    const int64_t page_end = cpu_row_from(be, page->row_beg + page->n_rows);
-    uint32_t stop = cpu_rows_below(rows, i, end, page_end);
+  for (uint32_t i = beg, stop; i < end;) {
+    const gbt_page *page = cpu_span_page(span, rows, i, end, &stop);
     for (uint32_t n; i < stop; i += n) {
       n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
-      add_block(be, p, page, rows + i, n, scratch);
+      add_block(span->be, p, page, rows + i, n, scratch);
     }
   }
 }
@@ -337,7 +328,7 @@ void cpu_hist_add(const cpu_span *span, int32_t build, const uint32_t *rows, uin
 void cpu_hist_group(const cpu_span *span, const gbt_grow_node *node, int32_t group, cpu_scratch *scratch) {
   const cpu_backend *be = span->be;
   const uint32_t beg = node->order_beg, end = beg + node->own_rows;
-  strip_places p = {.n = 1, .wide = be->grad.wide[be->task.output]};
+  strip_places p = {.n = 1, .wide = be->view.wide};
   GBT_ASSERT(node->own_rows <= CPU_HIST_ROWS);
   p.at[0] = place_of(be, group, NULL, scratch, 0);
   clear_place(&p.at[0]);
@@ -444,7 +435,7 @@ static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
 static gbt_status run_builds(gbt_ctx *ctx, cpu_backend *be, size_t first, gbt_error *err) {
   if (first == be->hist.n_build) return GBT_OK;
   GBT_TRY(cpu_hist_start(ctx, be, err));
-  return cpu_streams(be) ? cpu_stream_build(ctx, be, first, err) : cpu_train_pass(ctx, be, build_span, be, err);
+  return be->view.streams ? cpu_stream_build(ctx, be, first, err) : cpu_train_pass(ctx, be, build_span, be, err);
 }
 
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {

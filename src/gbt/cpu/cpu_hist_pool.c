@@ -11,11 +11,11 @@ gbt_status cpu_hist_pool_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   be->pool.skips = gbt_policy_one_split(gbt_policy_of(be->params)) && be->layout->n_sparse == 0 &&
                    gbt_comm_alone(ctx) && gbt_pages_stay(be->data[0]->pages);
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
-  if (!be->pool.any_counts || be->all_rows <= (int64_t)UINT32_MAX) return GBT_OK;
+  if (!be->pool.any_counts || cpu_all_rows(be) <= (int64_t)UINT32_MAX) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "min_data_in_leaf",
                      "rows of bins are counted up to 4,294,967,295, and the ranks have %lld together: set "
                      "`min_data_in_leaf` to 1, and give factors few levels (`max_cat_onehot`) or as numbers",
-                     (long long)be->all_rows);
+                     (long long)cpu_all_rows(be));
 }
 
 static void free_hists(cpu_backend *be) {
@@ -55,7 +55,7 @@ static gbt_status make_room(cpu_backend *be, gbt_error *err) {
 }
 
 gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
-  be->pool.packed = be->sparse.most <= CPU_PACKED_ROWS && !be->grad.wide[be->task.output];
+  be->pool.packed = be->sparse.most <= CPU_PACKED_ROWS && !be->view.wide;
   if (be->layout->n_sparse > 0 && !be->pool.packed && !be->pool.roomy) GBT_TRY(make_room(be, err)); /* from now on */
   set_limit(be);
   return GBT_OK;

@@ -103,8 +103,7 @@ gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, const cpu_span *span, gbt_error *e
 
 typedef struct list_job { /* rows of one page, ascending */
   const gbt_page *page;
-  const uint32_t *rows;
-  const uint32_t *table_row; /* as cpu_backend has it */
+  const uint32_t *rows, *at; /* at: where pages have them */
   uint32_t n;
   uint32_t n_slots; /* of the sparse part */
   const void *gh;
@@ -113,21 +112,20 @@ typedef struct list_job { /* rows of one page, ascending */
   int64_t sign;
 } list_job;
 
-GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts, int masked) {
-#define LIST_OF(row) ((masked ? job->table_row[row] : (row)) - row_beg)
-  const uint32_t *rows = job->rows, *list = job->page->sparse_beg, *slots = job->page->sparse_slots;
-  const uint32_t row_beg = (uint32_t)job->page->row_beg;
+GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts) {
+  const uint32_t *rows = job->rows, *at = job->at, row_beg = (uint32_t)job->page->row_beg;
+  const uint32_t *list = job->page->sparse_beg, *slots = job->page->sparse_slots;
   const gbt_gh16 *gh16 = job->gh;
   const gbt_gh32 *gh32 = job->gh;
   int64_t *both = job->acc;
   gbt_sum *sum = job->acc;
   for (uint32_t i = 0; i < job->n; i++) {
-    uint32_t row = rows[i], at = LIST_OF(row), beg = list[at], end = list[at + 1];
+    uint32_t row = rows[i], here = at[i] - row_beg, beg = list[here], end = list[here + 1];
     if (i + LIST_AHEAD < job->n) {
       uint32_t ahead = rows[i + LIST_AHEAD];
-      __builtin_prefetch(&list[LIST_OF(ahead)]);
+      __builtin_prefetch(&list[at[i + LIST_AHEAD] - row_beg]);
       __builtin_prefetch(wide ? (const char *)&gh32[ahead] : (const char *)&gh16[ahead]);
-      __builtin_prefetch(&slots[list[LIST_OF(rows[i + LIST_AHEAD / 2])]]);
+      __builtin_prefetch(&slots[list[at[i + LIST_AHEAD / 2] - row_beg]]);
     }
     int64_t g = job->sign * (wide ? gh32[row].g : gh16[row].g);
     int64_t h = job->sign * (int64_t)(wide ? gh32[row].h : gh16[row].h);
@@ -141,50 +139,40 @@ GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts, int
       if (counts) job->count[slot] += (uint32_t)job->sign;
     }
   }
-#undef LIST_OF
-}
-
-static const void *gradients_of(const cpu_backend *be) {
-  return cpu_hist_gradients(be, be->grad.wide[be->task.output]);
-}
-
-GBT_FN void add_lists_masked(const list_job *job, int packed, int wide, int counts) {
-  if (job->table_row)
-    add_lists(job, packed, wide, counts, 1);
-  else
-    add_lists(job, packed, wide, counts, 0);
 }
 
 GBT_FN void add_lists_counts(const list_job *job, int packed, int wide) {
   if (job->count)
-    add_lists_masked(job, packed, wide, 1);
+    add_lists(job, packed, wide, 1);
   else
-    add_lists_masked(job, packed, wide, 0);
+    add_lists(job, packed, wide, 0);
 }
 
 static void run_lists(const cpu_backend *be, const list_job *job) {
   if (be->pool.packed)
     add_lists_counts(job, 1, 0);
-  else if (be->grad.wide[be->task.output])
+  else if (be->view.wide)
     add_lists_counts(job, 0, 1);
   else
     add_lists_counts(job, 0, 0);
 }
 
-static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
+static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, cpu_scratch *scratch, void *acc,
+                     uint32_t *count) {
   const cpu_backend *be = span->be;
-  list_job job = {.table_row = be->page_row,
-                  .n_slots = sparse_slots(be),
-                  .gh = gradients_of(be),
+  list_job job = {.n_slots = sparse_slots(be),
+                  .gh = cpu_view_gradients(&be->view),
                   .acc = acc,
                   .count = count,
                   .sign = sign};
-  for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
-    job.page = gbt_span_page(span->pages, cpu_page_row(be, be->rows.order[i]));
-    const int64_t page_end = cpu_row_from(be, job.page->row_beg + job.page->n_rows);
-    job.rows = be->rows.order + i;
-    job.n = cpu_rows_below(be->rows.order, i, unit->end, page_end) - i;
-    run_lists(be, &job);
+  for (uint32_t i = unit->beg, stop; i < unit->end;) {
+    job.page = cpu_span_page(span, be->rows.order, i, unit->end, &stop);
+    for (; i < stop; i += job.n) {
+      job.n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
+      job.rows = be->rows.order + i;
+      job.at = cpu_page_rows(&be->view, job.rows, job.n, scratch->page_row);
+      run_lists(be, &job);
+    }
   }
 }
 
@@ -232,7 +220,7 @@ GBT_FN void add_run_sums(const run_job *job, int packed, int wide, int wide_slot
 static void add_columns(const cpu_backend *be, const cpu_unit *unit, char *acc, uint32_t *count) {
   const gbt_layout *layout = be->layout;
   const cpu_sparse *col = &be->sparse;
-  const int wide = be->grad.wide[be->task.output];
+  const int wide = be->view.wide;
   const size_t gh_bytes = wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16), slot_bytes = col->wide ? 2 : 1;
   for (size_t block = 0; block < (size_t)col->n_blocks; block++)
     for (uint32_t i = unit->beg; i < unit->end; i++) {
@@ -241,7 +229,7 @@ static void add_columns(const cpu_backend *be, const cpu_unit *unit, char *acc, 
       run_job job = {.row = col->row + beg[0],
                      .slot = (const char *)col->slot + beg[0] * slot_bytes,
                      .n = beg[1] - beg[0],
-                     .gh = (const char *)gradients_of(be) + block * col->block_rows * gh_bytes,
+                     .gh = (const char *)cpu_view_gradients(&be->view) + block * col->block_rows * gh_bytes,
                      .acc = acc + slot * sum_bytes(be),
                      .count = count ? count + slot : NULL};
       if (be->pool.packed)
@@ -292,7 +280,7 @@ static size_t cell_of(const cpu_backend *be, const cpu_unit *unit) {
 static void shared_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch *scratch, void *sum, uint32_t *count) {
   cpu_backend *be = span->be;
   clear(be, sparse_slots(be), scratch->acc, count ? scratch->count : NULL);
-  add_rows(span, unit, 1, scratch->acc, count ? scratch->count : NULL);
+  add_rows(span, unit, 1, scratch, scratch->acc, count ? scratch->count : NULL);
   size_t cell = cell_of(be, unit);
   gbt_lock *lock = &be->hist.lock[cell % CPU_HIST_LOCKS];
   gbt_lock_take(lock);
@@ -302,16 +290,16 @@ static void shared_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch 
 }
 
 /* The only unit of the span that adds to this place; spans before may have. */
-static void lone_unit(const cpu_span *span, const cpu_unit *unit, void *sum, uint32_t *count) {
+static void lone_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch *scratch, void *sum, uint32_t *count) {
   cpu_backend *be = span->be;
   const cpu_build *build = &be->hist.build[unit->build];
   int8_t *started = &be->hist.started[cell_of(be, unit)];
   if (build->wanted || !build->at_once) {
     if (!*started) clear(be, sparse_slots(be), sum, count);
     *started = 1;
-    add_rows(span, unit, 1, sum, count);
+    add_rows(span, unit, 1, scratch, sum, count);
   }
-  if (build->at_once) add_rows(span, unit, -1, sums_of(be, build->from), counts_of(be, build->from));
+  if (build->at_once) add_rows(span, unit, -1, scratch, sums_of(be, build->from), counts_of(be, build->from));
 }
 
 void cpu_hist_sparse_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch *scratch) {
@@ -329,7 +317,7 @@ void cpu_hist_sparse_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratc
   } else if (unit->shared) {
     shared_unit(span, unit, scratch, sum, count);
   } else {
-    lone_unit(span, unit, sum, count);
+    lone_unit(span, unit, scratch, sum, count);
   }
 }
 

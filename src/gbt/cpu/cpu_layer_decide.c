@@ -147,14 +147,14 @@ static void left_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* Whether rows of one page go left, 0 or 1, by the codes of the layer's feature. */
-static void sides_of(const cpu_backend *be, const gbt_grow_node *node, const gbt_page *page, const uint32_t *rows,
+/* Whether rows of one page, by their numbers there, go left, 0 or 1, by the codes of the layer's feature. */
+static void sides_of(const cpu_backend *be, const gbt_grow_node *node, const gbt_page *page, const uint32_t *at,
                      uint32_t n, uint8_t *side) {
   const int32_t feat = node->split.feat;
   const gbt_place *place = &be->layout->place[feat];
   if (place->group < 0) { /* sparse */
     for (uint32_t i = 0; i < n; i++) {
-      const int32_t r = (int32_t)((int64_t)cpu_page_row(be, rows[i]) - page->row_beg);
+      const int32_t r = (int32_t)((int64_t)at[i] - page->row_beg);
       side[i] = (uint8_t)cpu_goes_left(be, node, gbt_page_code(be->layout, be->cuts, page, r, feat));
     }
     return;
@@ -163,9 +163,8 @@ static void sides_of(const cpu_backend *be, const gbt_grow_node *node, const gbt
   const uint8_t *c8 = page->group[place->group], *lut = be->layer.lut;
   const uint16_t *c16 = page->group[place->group];
   for (uint32_t i = 0; i < n; i++) {
-    const size_t r = (size_t)((int64_t)cpu_page_row(be, rows[i]) - page->row_beg);
-    const size_t at = r * (size_t)group->stride + (size_t)place->pos;
-    side[i] = lut[group->wide ? c16[at] : c8[at]];
+    const size_t r = (size_t)((int64_t)at[i] - page->row_beg), cell = r * (size_t)group->stride + (size_t)place->pos;
+    side[i] = lut[group->wide ? c16[cell] : c8[cell]];
   }
 }
 
@@ -190,17 +189,16 @@ static void rows_task(void *arg, int64_t task, int thread) {
   cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node];
   const uint32_t *order = be->rows.order, end = cpu_rows_below(order, chunk->next, chunk->end, span->row_end);
-  const int wide = be->grad.wide[be->task.output];
   uint8_t side[BLOCK];
+  uint32_t at[BLOCK];
   (void)thread;
   while (chunk->next < end) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, order[chunk->next]));
-    const uint32_t most = end - chunk->next < BLOCK ? end : chunk->next + BLOCK;
-    const uint32_t stop = cpu_rows_below(order, chunk->next, most, cpu_row_from(be, page->row_beg + page->n_rows));
+    uint32_t most = end - chunk->next < BLOCK ? end : chunk->next + BLOCK, stop;
+    const gbt_page *page = cpu_span_page(span, order, chunk->next, most, &stop);
     const uint32_t *rows = order + chunk->next, n = stop - chunk->next;
-    sides_of(be, node, page, rows, n, side);
-    const gbt_sum left = wide ? left_gradients(cpu_gh32(be), NULL, rows, side, n, &chunk->n_left)
-                              : left_gradients(NULL, cpu_gh16(be), rows, side, n, &chunk->n_left);
+    sides_of(be, node, page, cpu_page_rows(&be->view, rows, n, at), n, side);
+    const gbt_sum left = be->view.wide ? left_gradients(be->view.gh32, NULL, rows, side, n, &chunk->n_left)
+                                       : left_gradients(NULL, be->view.gh16, rows, side, n, &chunk->n_left);
     chunk->fine.g += left.g;
     chunk->fine.h += left.h;
     chunk->next = stop;
@@ -248,7 +246,7 @@ static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (!node->splittable || node->hist >= 0) continue;
-    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->order_beg, node->own_rows, err));
     last = node;
   }
   if (last == NULL) return GBT_OK;

@@ -19,12 +19,12 @@ void cpu_leaf_close(cpu_backend *be) {
 static void fine_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];
-  const int wide = be->grad.wide[be->task.output];
+  const int wide = be->view.wide;
   gbt_sum s = {0, 0};
   (void)thread;
   if (!wide)
-    s = be->kernels->rest(chunk->end - chunk->beg, (uint64_t)be->rows_before, be->rows.order + chunk->beg,
-                          cpu_rounding_key(be, be->task.output), cpu_low(be));
+    s = be->kernels->rest(chunk->end - chunk->beg, cpu_rows_before(be), be->rows.order + chunk->beg,
+                          cpu_rounding_key(be, be->task.output), be->view.low);
   if (gbt_policy_one_split(be->fr.policy.kind)) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
     s.g += coarse.g * (wide ? 1 : 65536);
@@ -36,7 +36,7 @@ static void fine_task(void *arg, int64_t task, int thread) {
 /* Sums of the leaves as far as they are known; 0 elsewhere. A symmetric tree does not keep those of nodes that are
  * split for its shape alone. Of several ranks the first one knows them for all. */
 static void start_sums(const gbt_ctx *ctx, cpu_backend *be) {
-  const int64_t unit = be->grad.wide[be->task.output] ? 1 : 65536;
+  const int64_t unit = be->view.wide ? 1 : 65536;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     int known = gbt_comm_rank(ctx) == 0 && node->left == 0 && !gbt_policy_one_split(be->fr.policy.kind);
@@ -45,31 +45,34 @@ static void start_sums(const gbt_ctx *ctx, cpu_backend *be) {
   }
 }
 
-static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  size_t n_nodes = be->fr.n_nodes;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n_nodes, sizeof *be->leaf.fine, err));
+gbt_status cpu_leaf_sums(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_error *err) {
+  const size_t n_nodes = be->fr.n_nodes;
+  gbt_sum *fine = be->leaf.fine;
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     if (node->left == 0)
-      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
+      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, err));
   }
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * be->rows.n_in, fine_task, be, err));
-  start_sums(ctx, be);
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * be->rows.n_in, fn, be, err));
   for (size_t c = 0; c < be->rows.n_chunk; c++) {
-    gbt_sum *s = &be->leaf.fine[be->rows.chunk[c].node];
-    s->g += be->rows.chunk[c].fine.g;
-    s->h += be->rows.chunk[c].fine.h;
+    fine[be->rows.chunk[c].node].g += be->rows.chunk[c].fine.g;
+    fine[be->rows.chunk[c].node].h += be->rows.chunk[c].fine.h;
   }
-  const gbt_comm_part sums = {be->leaf.fine, 2 * n_nodes, GBT_COMM_I64};
+  const gbt_comm_part sums = {fine, 2 * n_nodes, GBT_COMM_I64};
   GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
   for (size_t i = n_nodes; i-- > 1;) { /* children are numbered above their parents */
-    GBT_ASSERT((size_t)be->fr.node[i].parent < i && be->leaf.fine[i].h >= 0);
-    gbt_sum *s = &be->leaf.fine[be->fr.node[i].parent];
-    s->g += be->leaf.fine[i].g;
-    s->h += be->leaf.fine[i].h;
+    GBT_ASSERT((size_t)be->fr.node[i].parent < i && fine[i].h >= 0);
+    fine[be->fr.node[i].parent].g += fine[i].g;
+    fine[be->fr.node[i].parent].h += fine[i].h;
   }
   return GBT_OK;
+}
+
+static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, be->fr.n_nodes, sizeof *be->leaf.fine, err));
+  start_sums(ctx, be);
+  return cpu_leaf_sums(ctx, be, fine_task, err);
 }
 
 /* What the rows of a node ask for, within its bounds. */
@@ -100,31 +103,18 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
 static void score_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_chunk *chunk = &be->rows.chunk[task];
-  double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
+  double *score = be->view.score;
   double value = be->leaf.value[chunk->node];
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) score[be->rows.order[i]] += value;
 }
 
-/* Values of leaves that rows have in be->rows.spare. */
-static void score_walked_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
-  double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
-  const uint32_t *leaf = be->rows.spare, beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
-  const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS);
-  const double *value = be->leaf.value;
-  (void)thread;
-  for (uint32_t r = beg; r < end; r++) score[r] += value[leaf[r]];
-}
-
 /* Values to the scores of train rows. */
 static gbt_status score_train(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_error *err) {
-  if (walked) {
-    const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
-    return cpu_parallel(ctx, n_tasks, 1.0 * (double)be->n_rows, score_walked_task, be, err);
-  }
+  if (walked) return cpu_walk_scores(ctx, be, 1, err);
   /* Row by row is quicker than routing some of them, unless these are few. */
-  if ((be->n_rows - be->rows.n_in) / 8 > be->rows.n_in / 64 && cpu_walk_can(be)) return cpu_walk_scores(ctx, be, err);
+  if ((be->n_rows - be->rows.n_in) / 8 > be->rows.n_in / 64 && cpu_walk_can(be))
+    return cpu_walk_scores(ctx, be, 0, err);
   /* be->rows.chunk still lists the leaves' rows */
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err));
   return cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err);

@@ -4,6 +4,7 @@
 
 #include "../backend/backend.h"
 #include "../backend/export.h"
+#include "../base/parallel.h"
 
 struct cpu_backend;
 
@@ -17,6 +18,10 @@ typedef struct cpu_leaves {
 
 /* There is no opening: everything grows with the trees. */
 void cpu_leaf_close(struct cpu_backend *be);
+
+/* Sums of all nodes, of all ranks, from what fn makes of the leaves' chunks (chunk->fine) and what stands in
+ * be->leaf.fine of the leaves before. be->rows.chunk lists the leaves' rows afterwards. */
+gbt_status cpu_leaf_sums(gbt_ctx *ctx, struct cpu_backend *be, gbt_task_fn fn, gbt_error *err) GBT_MUST_CHECK;
 
 /* See finish_trees of gbt_backend; of one tree. */
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;

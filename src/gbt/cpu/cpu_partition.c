@@ -90,7 +90,7 @@ GBT_FN two_ends split_rows(const cpu_backend *be, const gbt_page *page, int32_t 
   const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
   const uint8_t *c8 = page->group[place->group];
   const uint16_t *c16 = page->group[place->group];
-  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->page_row;
+  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->view.page_row;
   uint32_t *l = ends.l, *r = ends.r;
 #define IN_PAGE(row) (size_t)((masked ? table_row[row] : (row)) - row_beg)
   if (group->wide) {
@@ -118,11 +118,10 @@ static two_ends split_pages(const cpu_span *span, uint32_t beg, uint32_t end, in
                             uint32_t turned, two_ends ends) {
   const cpu_backend *be = span->be;
   const uint32_t *order = be->rows.order;
-  while (beg < end) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, order[beg]));
-    uint32_t stop = cpu_rows_below(order, beg, end, cpu_row_from(be, page->row_beg + page->n_rows));
-    ends = (be->page_row ? split_masked_run : split_run)(be, page, feat, lut, turned, order + beg, stop - beg, ends);
-    beg = stop;
+  for (uint32_t stop; beg < end; beg = stop) {
+    const gbt_page *page = cpu_span_page(span, order, beg, end, &stop);
+    ends = (be->view.page_row ? split_masked_run : split_run)(be, page, feat, lut, turned, order + beg, stop - beg,
+                                                              ends);
   }
   return ends;
 }
@@ -138,7 +137,7 @@ uint32_t cpu_split_to_sides(const cpu_span *span, size_t chosen, uint32_t beg, u
 
 static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
                              two_ends ends) {
-  const void *column = cpu_split_columns(be)[place->group * GBT_GROUP_MAX + place->pos];
+  const void *column = be->view.column[place->group * GBT_GROUP_MAX + place->pos];
   const uint8_t *c8 = column;
   const uint16_t *c16 = column;
   const uint32_t *rows = be->rows.order + chunk->beg;
@@ -177,7 +176,7 @@ static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *t
 
 /* Whether the codes of a feature are read from pages. */
 static int reads_pages(const cpu_backend *be, int32_t feat) {
-  return be->layout->place[feat].group >= 0 && cpu_split_columns(be) == NULL;
+  return be->layout->place[feat].group >= 0 && be->view.column == NULL;
 }
 
 /* A chunk, or its rows of the span; it goes on where the span before ended. */
@@ -255,7 +254,7 @@ static gbt_status split_in_memory(gbt_ctx *ctx, cpu_backend *be, int64_t *own, g
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
-    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->order_beg, node->own_rows, err));
   }
   GBT_TRY(split_chunks(ctx, be, err));
   count_left(be, own);
@@ -286,14 +285,14 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
   int64_t *own = be->part.left + n;
   GBT_TRY(make_luts(be, err));
-  GBT_TRY(cpu_streams(be) ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
+  GBT_TRY(be->view.streams ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
   GBT_TRY(sum_left(ctx, be, err));
   for (size_t i = 0; i < n; i++) {
     GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], be->part.left[i], err));
     gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
   }
   gbt_frontier_judge(&be->fr);
-  GBT_TRY(cpu_streams(be) ? cpu_stream_settle(ctx, be, err) : copy_chunks(ctx, be, err));
+  GBT_TRY(be->view.streams ? cpu_stream_settle(ctx, be, err) : copy_chunks(ctx, be, err));
   GBT_ASSERT(fresh_rows_ascend(be));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

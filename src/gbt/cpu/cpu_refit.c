@@ -99,24 +99,8 @@ static gbt_status sum_nodes(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const size_t n = fr->n_nodes;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n, sizeof *be->leaf.fine, err));
   memset(be->leaf.fine, 0, n * sizeof *be->leaf.fine);
-  be->rows.n_chunk = 0;
-  for (size_t i = 0; i < n; i++)
-    if (fr->node[i].left == 0)
-      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, fr->node[i].order_beg, fr->node[i].own_rows, CPU_TASK_ROWS, err));
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, sum_task, be, err));
-  for (size_t c = 0; c < be->rows.n_chunk; c++) {
-    gbt_sum *s = &be->leaf.fine[be->rows.chunk[c].node];
-    s->g += be->rows.chunk[c].fine.g;
-    s->h += be->rows.chunk[c].fine.h;
-  }
-  const gbt_comm_part sums = {be->leaf.fine, 2 * n, GBT_COMM_I64};
-  GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
-  for (size_t i = n; i-- > 1;) { /* children are numbered above their parents */
-    gbt_sum *above = &be->leaf.fine[fr->node[i].parent];
-    fr->node[i].sum = be->leaf.fine[i];
-    above->g += be->leaf.fine[i].g;
-    above->h += be->leaf.fine[i].h;
-  }
+  GBT_TRY(cpu_leaf_sums(ctx, be, sum_task, err));
+  for (size_t i = 1; i < n; i++) fr->node[i].sum = be->leaf.fine[i];
   GBT_ASSERT(be->leaf.fine[0].g == fr->node[0].sum.g && be->leaf.fine[0].h == fr->node[0].sum.h);
   return GBT_OK;
 }
@@ -143,7 +127,7 @@ static int columns_split(const cpu_backend *be, const gbt_tree_parts *tree) {
 
 static gbt_status walk(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
   const int64_t t0 = gbt_clock_ns();
-  GBT_TRY(cpu_gather_end(ctx, be, err)); /* all rows walk, by the resident columns */
+  GBT_ASSERT(be->view.span == NULL); /* columns are kept: all rows walk */
   GBT_TRY(copy_nodes(be, tree, err));
   GBT_TRY(cpu_walk_tree(ctx, be, err));
   be->base.seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -43,7 +43,7 @@ static void key_task(void *arg, int64_t task, int thread) {
 
 gbt_status cpu_renew_round(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!be->renew.key) return GBT_OK;
-  return cpu_parallel(ctx, (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, 1.0 * (double)be->n_rows, key_task, be,
+  return cpu_parallel(ctx, cpu_n_tasks(be->n_rows), 1.0 * (double)be->n_rows, key_task, be,
                       err);
 }
 
@@ -111,7 +111,7 @@ static gbt_status renew_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *its = &be->fr.node[node[i]];
-    GBT_TRY(cpu_add_chunks(be, node[i], (int32_t)i, its->order_beg, its->own_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, node[i], (int32_t)i, its->order_beg, its->own_rows, err));
   }
   GBT_TRY(gbt_mem_grow(&be->mem, &renew->sum, &renew->cap_sum, n * VALUES, sizeof *renew->sum, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &renew->weight, &renew->cap_weight, be->rows.n_chunk * VALUES, sizeof *renew->weight,
@@ -130,7 +130,7 @@ static gbt_status sort_out(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
     if (!alone || node->own_rows > CPU_TASK_ROWS)
       be->renew.large[be->renew.n_large++] = (int32_t)i;
     else
-      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
+      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, err));
   }
   return GBT_OK;
 }

@@ -37,13 +37,11 @@ typedef struct route_node {
 typedef struct route_pass {
   const cpu_backend *be;
   const gbt_rows *data;
-  gbt_page_store *store;
+  cpu_rows_view view;       /* of this data set */
   const gbt_layout *layout; /* of this data set: it may bundle other features than training */
-  const uint32_t *table_row; /* its rows, see gbt_rows */
   const uint32_t *rows;     /* some of its rows; NULL: all */
   uint32_t n;
   const double *value;
-  double *score;
   int any_unseen;   /* not in the training set, whose sampled rows the tree took for missing */
   route_node *node; /* NULL: rows go one by one */
   uint8_t *lut;     /* owned, as node */
@@ -78,7 +76,7 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
       code = group->wide ? ((const uint16_t *)codes)[cell] : ((const uint8_t *)codes)[cell];
     }
     if (code == be->cuts->feat[s->feat].n_bins)
-      left = pass->any_unseen && gbt_page_unseen(pass->store, s->feat, row) ? node->bulk_left : s->missing_left;
+      left = pass->any_unseen && gbt_page_unseen(pass->view.pages, s->feat, row) ? node->bulk_left : s->missing_left;
     else left = gbt_grow_bin_goes_left(node, be->fr.sets, code);
     GBT_ASSERT(node->left > at);
     at = node->left + !left;
@@ -87,11 +85,7 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
 }
 
 static uint32_t row_at(const route_pass *pass, uint32_t i) { return pass->rows ? pass->rows[i] : i; }
-
-/* The row of the table that a row of the data set is. */
-static uint32_t table_row_of(const route_pass *pass, uint32_t row) {
-  return pass->table_row ? pass->table_row[row] : row;
-}
+static uint32_t page_row_at(const route_pass *pass, uint32_t i) { return cpu_page_row(&pass->view, row_at(pass, i)); }
 
 /* ---- side by side ---- */
 
@@ -164,13 +158,13 @@ GBT_FN void walk_rows(const route_pass *pass, const gbt_page *page, uint32_t beg
     size_t row[LANES];
     for (uint32_t k = 0; k < LANES; k++) {
       its[k] = row_at(pass, end - i > k ? i + k : end - 1);
-      row[k] = (size_t)((int64_t)table_row_of(pass, its[k]) - page->row_beg);
+      row[k] = (size_t)((int64_t)cpu_page_row(&pass->view, its[k]) - page->row_beg);
     }
     if (pass->depth <= SHALLOW)
       steps(pass->node, page, row, pass->depth, any_wide, at);
     else
       while (!all_arrived(pass->node, at)) steps(pass->node, page, row, STRIDE, any_wide, at);
-    for (uint32_t k = 0; k < LANES && k < end - i; k++) pass->score[its[k]] += pass->value[at[k]];
+    for (uint32_t k = 0; k < LANES && k < end - i; k++) pass->view.score[its[k]] += pass->value[at[k]];
   }
 }
 
@@ -240,7 +234,7 @@ static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32
   uint32_t i = beg;
   start_turning(pass, &block);
   while (i < end) {
-    const uint32_t first = table_row_of(pass, row_at(pass, i)), at = first - (uint32_t)page->row_beg;
+    const uint32_t first = page_row_at(pass, i), at = first - (uint32_t)page->row_beg;
     const uint32_t left = (uint32_t)page->n_rows - at;
     const uint32_t n = left < TURNED ? left / CPU_TABLE_ROWS * CPU_TABLE_ROWS : TURNED;
     if (n == 0) break;
@@ -251,9 +245,9 @@ static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32
     }
     cpu_walk_tables_run(&pass->tables, block.codes, 0, n, block.leaf);
     for (; i < end; i++) {
-      const uint32_t row = row_at(pass, i), k = table_row_of(pass, row) - first;
+      const uint32_t row = row_at(pass, i), k = cpu_page_row(&pass->view, row) - first;
       if (k >= n) break;
-      pass->score[row] += pass->value[block.leaf[k]];
+      pass->view.score[row] += pass->value[block.leaf[k]];
     }
   }
   return i;
@@ -262,7 +256,7 @@ static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32
 /* Places [beg, end), all of the page; beg < end. */
 static void walk_page(const route_pass *pass, const gbt_page *page, uint32_t beg, uint32_t end) {
   if (pass->tables.ready) {
-    const uint32_t first = table_row_of(pass, row_at(pass, beg)), last = table_row_of(pass, row_at(pass, end - 1));
+    const uint32_t first = page_row_at(pass, beg), last = page_row_at(pass, end - 1);
     if (end - beg >= (last - first) / SPARSE + 1) beg = walk_turned(pass, page, beg, end);
   }
   if (pass->any_wide) walk_wide(pass, page, beg, end);
@@ -280,13 +274,13 @@ static uint32_t places_below(const route_pass *pass, uint32_t beg, uint32_t end,
 /* Places [i, end) of the span. */
 static void route_places(const route_pass *pass, const gbt_page_span *pages, uint32_t i, uint32_t end) {
   while (i < end) {
-    const gbt_page *page = gbt_span_page(pages, table_row_of(pass, row_at(pass, i)));
+    const gbt_page *page = gbt_span_page(pages, page_row_at(pass, i));
     const uint32_t page_end = places_below(pass, i, end, gbt_row_from(pass->data, page->row_beg + page->n_rows));
     if (pass->node != NULL) walk_page(pass, page, i, page_end);
     else
       for (uint32_t k = i; k < page_end; k++) {
         const uint32_t row = row_at(pass, k);
-        pass->score[row] += pass->value[leaf_of(pass, page, table_row_of(pass, row))];
+        pass->view.score[row] += pass->value[leaf_of(pass, page, cpu_page_row(&pass->view, row))];
       }
     i = page_end;
   }
@@ -329,28 +323,30 @@ static void route_run(void *arg, const gbt_page_span *pages, int64_t task, int t
 gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
                      const double *value, gbt_error *err) {
   const gbt_dataset *ds = be->data[which];
-  double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->rows.n;
-  gbt_page_store *pages = which == 0 ? ds->variant[be->task.variant] : ds->pages;
+  cpu_rows_view view = be->view;
+  if (which > 0)
+    view = (cpu_rows_view){.pages = ds->pages,
+                           .page_row = ds->rows.table_row,
+                           .score = be->score[which] + (size_t)be->task.output * (size_t)ds->rows.n};
   const uint32_t *unseen;
-  int any_unseen = which > 0 && gbt_pages_unseen(pages, &unseen) != NULL;
+  int any_unseen = which > 0 && gbt_pages_unseen(view.pages, &unseen) != NULL;
   route_pass pass = {.be = be,
                      .data = &ds->rows,
-                     .store = pages,
-                     .layout = gbt_pages_layout(pages),
-                     .table_row = ds->rows.table_row,
+                     .view = view,
+                     .layout = gbt_pages_layout(view.pages),
                      .rows = rows,
                      .n = (uint32_t)n,
                      .value = value,
-                     .score = score,
                      .any_unseen = any_unseen};
   gbt_status status = GBT_OK;
+  GBT_ASSERT(be->view.span == NULL); /* scores are those of train rows */
   if (n == 0) return GBT_OK;
   if (!any_unseen && is_dense(&pass)) {
     status = make_nodes(&pass, err);
     if (status == GBT_OK) status = make_tables(ctx, be, &pass, which > 0, err);
   }
-  if (status == GBT_OK && gbt_pages_stay(pages)) status = gbt_pages_pass(ctx, pages, route_pages, &pass, err);
-  else if (status == GBT_OK) status = gbt_pages_each(ctx, pages, 1, route_run, &pass, err);
+  if (status == GBT_OK && gbt_pages_stay(view.pages)) status = gbt_pages_pass(ctx, view.pages, route_pages, &pass, err);
+  else if (status == GBT_OK) status = gbt_pages_each(ctx, view.pages, 1, route_run, &pass, err);
   cpu_walk_tables_free(&be->mem, &pass.tables);
   gbt_mem_free(&be->mem, pass.lut);
   gbt_mem_free(&be->mem, pass.node);

@@ -23,18 +23,34 @@ void cpu_rows_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->rows.chunk);
 }
 
-gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
-                          gbt_error *err) {
-  GBT_ASSERT(rows > 0 && n <= UINT32_MAX - rows);
+void cpu_view_train(cpu_backend *be) {
+  const size_t n = (size_t)be->n_rows;
+  cpu_rows_view view = {.pages = be->data[0]->variant[be->task.variant],
+                        .page_row = be->data[0]->rows.table_row,
+                        .column = be->columns.of ? be->columns.of + (size_t)be->task.variant * be->columns.n : NULL,
+                        .score = be->score ? be->score[0] + (size_t)be->task.output * n : NULL,
+                        .wide = be->grad.wide && be->grad.wide[be->task.output],
+                        .streams = be->stream.on};
+  GBT_ASSERT(be->task.variant >= 0 && be->task.variant < be->data[0]->n_variants);
+  GBT_ASSERT(!view.streams || view.column == NULL);
+  if (be->grad.gh && view.wide) view.gh32 = be->grad.gh + cpu_gradients_at(be, be->task.output);
+  if (be->grad.gh && !view.wide) {
+    view.gh16 = (const gbt_gh16 *)(const void *)(be->grad.gh + cpu_gradients_at(be, be->task.output));
+    view.low = (const uint32_t *)(const void *)(view.gh16 + n);
+  }
+  be->view = view;
+}
+
+gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, gbt_error *err) {
+  const size_t n_chunks = (size_t)cpu_n_tasks(n);
+  const uint32_t end = beg + n;
   GBT_ASSERT((int64_t)beg + n <= be->n_rows);
-  uint32_t n_chunks = (n + rows - 1) / rows;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->rows.chunk, &be->rows.cap_chunk, be->rows.n_chunk + n_chunks,
                        sizeof *be->rows.chunk, err));
-  for (uint32_t c = 0; c < n_chunks; c++) {
-    cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows, .whole = n_chunks == 1};
-    chunk.end = n - c * rows < rows ? beg + n : chunk.beg + rows;
-    chunk.next = chunk.beg;
-    be->rows.chunk[be->rows.n_chunk++] = chunk;
+  for (uint32_t at = beg, next; at < end; at = next) {
+    next = cpu_task_end(at, end);
+    be->rows.chunk[be->rows.n_chunk++] =
+        (cpu_chunk){.node = node, .item = item, .beg = at, .end = next, .next = at, .whole = n_chunks == 1};
   }
   return GBT_OK;
 }
@@ -64,8 +80,21 @@ cpu_span cpu_span_of(cpu_backend *be, const gbt_page_span *pages) {
 
 gbt_status cpu_train_pass(gbt_ctx *ctx, cpu_backend *be, gbt_pages_fn fn, void *arg, gbt_error *err) {
   if (be->n_rows == 0) return GBT_OK;
-  if (be->gather.on) return fn(arg, ctx, &be->gather.span, err);
-  return gbt_pages_pass(ctx, be->data[0]->variant[be->task.variant], fn, arg, err);
+  return be->view.span ? fn(arg, ctx, be->view.span, err) : gbt_pages_pass(ctx, be->view.pages, fn, arg, err);
+}
+
+const uint32_t *cpu_page_rows(const cpu_rows_view *view, const uint32_t *rows, uint32_t n, uint32_t *to) {
+  if (!view->page_row) return rows;
+  for (uint32_t i = 0; i < n; i++) to[i] = view->page_row[rows[i]];
+  return to;
+}
+
+const gbt_page *cpu_span_page(const cpu_span *span, const uint32_t *rows, uint32_t beg, uint32_t end, uint32_t *stop) {
+  GBT_ASSERT(beg < end && (int64_t)rows[beg] >= span->row_beg && (int64_t)rows[beg] < span->row_end);
+  const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(&span->be->view, rows[beg]));
+  *stop = cpu_rows_below(rows, beg, end, cpu_row_from(span->be, page->row_beg + page->n_rows));
+  GBT_ASSERT(*stop > beg);
+  return page;
 }
 
 void cpu_span_rows(const cpu_span *span, uint32_t *beg, uint32_t *end) {
@@ -80,11 +109,11 @@ double cpu_span_share(const cpu_span *span) {
 }
 
 gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {
-  const gbt_gh16 *gh16 = cpu_gh16(be);
-  const gbt_gh32 *gh32 = cpu_gh32(be);
+  const gbt_gh16 *gh16 = be->view.gh16;
+  const gbt_gh32 *gh32 = be->view.gh32;
   gbt_sum s = {0, 0};
   GBT_ASSERT(beg <= end && (int64_t)end <= be->n_rows);
-  if (be->grad.wide[be->task.output])
+  if (be->view.wide)
     for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows.order[i]].g, s.h += gh32[be->rows.order[i]].h;
   else
     for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows.order[i]].g, s.h += gh16[be->rows.order[i]].h;
@@ -114,7 +143,7 @@ static row_draw draw_of(const cpu_backend *be) {
                     .class_limit = be->sample.class_limit,
                     .label = be->data[0]->rows.field[GBT_LABEL],
                     .limit = gbt_hash_limit(be->params->subsample),
-                    .rows_before = (uint64_t)be->rows_before,
+                    .rows_before = cpu_rows_before(be),
                     .key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0)};
 }
 
@@ -179,7 +208,7 @@ static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum *sum, gbt_error *err) {
   uint32_t n = (uint32_t)be->n_rows;
   be->rows.n_chunk = 0;
-  GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
+  GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, err));
   if (cpu_rows_are_drawn(be)) {
     GBT_TRY(draw_rows(ctx, be, err));
   } else {

@@ -63,8 +63,8 @@ static gbt_status join_counts(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 gbt_status cpu_sample_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_params *p = be->params;
   if (cpu_sample_by_size(be)) GBT_TRY(join_counts(ctx, be, err));
-  be->sample.rule = gbt_sample_rule_from(p->sampling_method, be->sample.count, be->all_rows, p->subsample, p->top_rate,
-                                         p->other_rate, p->bagging_temperature);
+  be->sample.rule = gbt_sample_rule_from(p->sampling_method, be->sample.count, cpu_all_rows(be), p->subsample,
+                                         p->top_rate, p->other_rate, p->bagging_temperature);
   be->sample.draw = gbt_key((uint64_t)p->seed, GBT_FOR_FACTORS, be->grad.round, 0);
   be->sample.tie = gbt_key((uint64_t)p->seed, GBT_FOR_FACTORS, be->grad.round, 1);
   return cpu_sample_clear(ctx, be, err);
@@ -73,7 +73,7 @@ gbt_status cpu_sample_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 void cpu_sample_draw(cpu_backend *be, int thread, uint64_t row, int32_t n) {
   const cpu_sample *s = &be->sample;
   s->count[(size_t)thread * N_COUNTS + GBT_SIZE_BUCKETS] +=
-      be->kernels->factors(n, &s->rule, s->draw, s->tie, (uint64_t)be->rows_before + row, s->row + row);
+      be->kernels->factors(n, &s->rule, s->draw, s->tie, cpu_rows_before(be) + row, s->row + row);
 }
 
 gbt_status cpu_sample_end(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {

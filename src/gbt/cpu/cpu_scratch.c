@@ -50,8 +50,7 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     GBT_TRY(gbt_mem_array(&be->mem, CPU_SPLIT_FEATS, sizeof *s->rest, &s->rest, err));
     size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
     GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
-    if (be->page_row)
-      GBT_TRY(gbt_mem_array(&be->mem, CPU_HIST_BLOCK, sizeof *s->page_row, &s->page_row, err));
+    GBT_TRY(gbt_mem_array(&be->mem, CPU_HIST_BLOCK, sizeof *s->page_row, &s->page_row, err));
     if (be->layout->n_sparse == 0) continue;
     GBT_TRY(gbt_mem_zeros(&be->mem, be->sparse.block_rows, sizeof *s->mark, &s->mark, err));
     GBT_TRY(gbt_mem_array(&be->mem, CPU_TASK_ROWS, sizeof *s->side, &s->side, err));

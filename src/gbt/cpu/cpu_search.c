@@ -52,7 +52,7 @@ static void find_in_hist(const cpu_backend *be, const gbt_place *place, int coun
 static void find_in_scratch(const cpu_backend *be, const gbt_place *place, int counts, const cpu_scratch *scratch,
                             cpu_search *in) {
   const gbt_group *group = &be->layout->group[place->group];
-  const int wide = be->grad.wide[be->task.output];
+  const int wide = be->view.wide;
   const size_t column = cpu_hist_strided(group, wide) ? (size_t)place->pos * CPU_STRIDE : group->offset[place->pos];
   const size_t at = column + place->first;
   in->count = counts ? scratch->count + at : NULL;

@@ -67,10 +67,10 @@ static void column_task(void *arg, int64_t task, int thread) {
   if (row < span->row_beg) row = (uint32_t)span->row_beg;
   if (end > span->row_end) end = (uint32_t)span->row_end;
   while (row < end) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, row));
+    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(&be->view, row));
     const int64_t page_end = cpu_row_from(be, page->row_beg + page->n_rows);
     for (; row < end && row < page_end; row++)
-      place_row(job->pass, page, cpu_page_row(be, row), (uint16_t)(row - beg), place);
+      place_row(job->pass, page, cpu_page_row(&be->view, row), (uint16_t)(row - beg), place);
   }
 }
 

@@ -27,12 +27,9 @@ void cpu_step_close(cpu_backend *be) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
-static const double *output_scores(const cpu_backend *be) {
-  return be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
-}
-
 void cpu_step_output(cpu_backend *be) {
-  if (be->steps.start) memcpy(be->steps.start, output_scores(be), (size_t)be->n_rows * sizeof *be->steps.start);
+  const size_t n = (size_t)be->n_rows;
+  if (be->steps.start) memcpy(be->steps.start, be->score[0] + (size_t)be->task.output * n, n * sizeof(double));
 }
 
 /* ---- rows ---- */
@@ -46,7 +43,7 @@ static void row_gradients(const cpu_backend *be, const uint32_t *row, int32_t n,
                           double *h) {
   const double *const *field = be->data[0]->rows.field;
   double score[CPU_BLOCK], other[CPU_BLOCK];
-  gather(be->steps.start ? be->steps.start : output_scores(be), row, n, score);
+  gather(be->steps.start ? be->steps.start : be->view.score, row, n, score);
   gather(field[GBT_LABEL], row, n, other);
   if (gbt_gradients_by_classes(&be->objective)) {
     const double bound = gbt_softmax_bound(be->n_outputs, be->params->softmax_hessian);
@@ -92,7 +89,7 @@ static void pass_chunk(cpu_backend *be, cpu_step_chunk *chunk, int sums, cpu_scr
   double *g = scratch->block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
   int32_t n;
   if (sums && !gbt_leaf_step_usable(step)) return;
-  const gbt_scale scale = gbt_leaf_step_scale(step, gbt_scale_spare(be->all_rows));
+  const gbt_scale scale = gbt_leaf_step_scale(step, gbt_scale_spare(cpu_all_rows(be)));
   for (uint32_t i = chunk->beg; i < chunk->end; i += (uint32_t)n) {
     n = chunk->end - i < CPU_BLOCK ? (int32_t)(chunk->end - i) : CPU_BLOCK;
     row_gradients(be, be->rows.order + i, n, step->value, p, g, h);
@@ -196,7 +193,7 @@ static gbt_status merge_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 gbt_status cpu_step_leaves(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_steps *steps = &be->steps;
-  const int spare = gbt_scale_spare(be->all_rows);
+  const int spare = gbt_scale_spare(cpu_all_rows(be));
   if (steps->n == 0) return GBT_OK;
   GBT_TRY(begin(be, err));
   for (int32_t s = 0; s < steps->n; s++) {

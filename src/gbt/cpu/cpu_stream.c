@@ -38,11 +38,9 @@ void cpu_stream_close(cpu_backend *be) {
 
 /* ---- passes ---- */
 
-static gbt_page_store *pages_of(const cpu_backend *be) { return be->data[0]->variant[be->task.variant]; }
-
 /* Pages of a run, where a task has work for so many nodes. */
 static int32_t run_for(const gbt_ctx *ctx, const cpu_backend *be, size_t n_nodes) {
-  const gbt_page_store *pages = pages_of(be);
+  const gbt_page_store *pages = be->view.pages;
   const int64_t share = gbt_pages_n_pages(pages) / RUNS_A_THREAD;
   int64_t rows = (int64_t)n_nodes * NODE_ROWS, run, most = share / ctx->n_threads;
   if (most > gbt_pages_most_run(pages, ctx->n_threads)) most = gbt_pages_most_run(pages, ctx->n_threads);
@@ -53,12 +51,12 @@ static int32_t run_for(const gbt_ctx *ctx, const cpu_backend *be, size_t n_nodes
 }
 
 static size_t n_runs_of(const cpu_backend *be, int32_t run) {
-  return be->n_rows > 0 ? (size_t)gbt_pages_n_runs(pages_of(be), run) : 0;
+  return be->n_rows > 0 ? (size_t)gbt_pages_n_runs(be->view.pages, run) : 0;
 }
 
 /* gbt_pages_each over the pages that the tree grows on. */
 static gbt_status each_run(gbt_ctx *ctx, cpu_backend *be, int32_t run, gbt_pages_task fn, void *arg, gbt_error *err) {
-  return be->n_rows > 0 ? gbt_pages_each(ctx, pages_of(be), run, fn, arg, err) : GBT_OK;
+  return be->n_rows > 0 ? gbt_pages_each(ctx, be->view.pages, run, fn, arg, err) : GBT_OK;
 }
 
 /* ---- plan ---- */

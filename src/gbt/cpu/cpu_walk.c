@@ -36,7 +36,7 @@ int cpu_has_split_before(const cpu_backend *be, size_t i) {
 static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
   const gbt_frontier *fr = &be->fr;
   cpu_walk *walk = &be->walk;
-  void *const *column = be->columns.of + (size_t)be->task.variant * be->columns.n;
+  void *const *column = be->view.column;
   size_t bytes = 1, at = 1; /* byte 0 is the table of leaves */
   for (size_t i = 0; i < fr->n_nodes; i++)
     if (fr->node[i].left > 0 && !cpu_has_split_before(be, i)) bytes += cpu_lut_size(be->layout, fr->node[i].split.feat);
@@ -76,7 +76,7 @@ static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
 /* Nodes, and tables where there are any. */
 static gbt_status make_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_walk *walk = &be->walk;
-  void *const *column = be->columns.of + (size_t)be->task.variant * be->columns.n;
+  void *const *column = be->view.column;
   GBT_TRY(make_nodes(be, err));
   const cpu_table_tree tree = {.node = walk->node, .layout = be->layout, .depth = walk->depth};
   GBT_TRY(cpu_walk_tables_make(ctx, be, &tree, &walk->tables, err));
@@ -160,21 +160,28 @@ int cpu_walk_can(const cpu_backend *be) {
   return 1;
 }
 
+typedef struct score_job {
+  cpu_backend *be;
+  int led; /* rows.spare has the leaves */
+} score_job;
+
 static void score_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
-  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
-  const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS), *leaf = be->rows.spare;
-  double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
+  const score_job *job = arg;
+  cpu_backend *be = job->be;
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = cpu_task_end(beg, (uint32_t)be->n_rows);
+  const uint32_t *leaf = be->rows.spare;
+  double *score = be->view.score;
   const double *value = be->leaf.value;
   (void)thread;
-  lead_rows(be, beg, end);
+  if (!job->led) lead_rows(be, beg, end);
   for (uint32_t r = beg; r < end; r++) score[r] += value[leaf[r]];
 }
 
-gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
-  GBT_TRY(make_tree(ctx, be, err));
-  return cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, score_task, be, err);
+gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, int led, gbt_error *err) {
+  score_job job = {be, led};
+  if (!led) GBT_TRY(make_tree(ctx, be, err));
+  const double ns = (1.0 + (led ? 0 : be->walk.depth)) * (double)be->n_rows;
+  return cpu_parallel(ctx, cpu_n_tasks(be->n_rows), ns, score_task, &job, err);
 }
 
 /* ---- sums ---- */
@@ -184,9 +191,9 @@ static int wants_coarse(const cpu_backend *be) { return be->fr.policy.monotone !
 
 /* 32-bit gradients of rows [row, row + n). */
 static const gbt_gh32 *fine_gradients(const cpu_backend *be, uint32_t row, uint32_t n, gbt_gh32 *out) {
-  if (be->grad.wide[be->task.output]) return cpu_gh32(be) + row;
-  be->kernels->unfix((int32_t)n, (uint64_t)be->rows_before + row, cpu_rounding_key(be, be->task.output),
-                     cpu_gh16(be) + row, cpu_low(be) + row, out);
+  if (be->view.wide) return be->view.gh32 + row;
+  be->kernels->unfix((int32_t)n, cpu_rows_before(be) + row, cpu_rounding_key(be, be->task.output),
+                     be->view.gh16 + row, be->view.low + row, out);
   return out;
 }
 
@@ -208,8 +215,8 @@ static void sum_block(const cpu_backend *be, uint32_t beg, uint32_t end, uint32_
   const uint32_t *leaf = be->rows.spare, *order = be->rows.order, n_in = be->rows.n_in;
   const gbt_gh32 *gh = fine_gradients(be, beg, end - beg, gradients);
   const int coarse = wants_coarse(be);
-  const gbt_gh32 *gh32 = be->grad.wide[be->task.output] ? cpu_gh32(be) : NULL;
-  const gbt_gh16 *gh16 = cpu_gh16(be);
+  const gbt_gh32 *gh32 = be->view.gh32;
+  const gbt_gh16 *gh16 = be->view.gh16;
   if (n_in == (uint32_t)be->n_rows && !coarse) {
     for (uint32_t r = beg; r < end; r++) add_row(&sums[leaf[r]], gh[r - beg]);
     return;
@@ -223,8 +230,7 @@ static void sum_block(const cpu_backend *be, uint32_t beg, uint32_t end, uint32_
 
 static void walk_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
-  const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS);
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = cpu_task_end(beg, (uint32_t)be->n_rows);
   uint32_t in = cpu_rows_below(be->rows.order, 0, be->rows.n_in, beg);
   lead_rows(be, beg, end);
   for (uint32_t r = beg; r < end; r += CPU_BLOCK)
@@ -262,11 +268,10 @@ static gbt_status merge_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 gbt_status cpu_walk_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   gbt_frontier *fr = &be->fr;
   const size_t n = fr->n_nodes, n_threads = (size_t)ctx->n_threads;
-  const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
   GBT_TRY(make_tree(ctx, be, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->walk.sum, &be->walk.cap_sum, n_threads * n, sizeof *be->walk.sum, err));
   memset(be->walk.sum, 0, n_threads * n * sizeof *be->walk.sum);
-  GBT_TRY(cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, walk_task, be, err));
+  GBT_TRY(cpu_parallel(ctx, cpu_n_tasks(be->n_rows), (1.0 + be->walk.depth) * (double)be->n_rows, walk_task, be, err));
   GBT_TRY(merge_sums(ctx, be, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n, sizeof *be->leaf.fine, err));
   for (size_t i = 0; i < n; i++) {

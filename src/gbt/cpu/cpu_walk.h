@@ -41,7 +41,7 @@ gbt_status cpu_walk_tree(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) G
 int cpu_walk_can(const struct cpu_backend *be);
 
 /* Adds the values of their leaves (be->leaf.value) to the scores of all train rows, sampled or not. Only where
- * cpu_walk_can. Writes to be->rows.spare. */
-gbt_status cpu_walk_scores(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+ * cpu_walk_can. Writes to be->rows.spare, unless cpu_walk_tree has led the rows there (led). */
+gbt_status cpu_walk_scores(gbt_ctx *ctx, struct cpu_backend *be, int led, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

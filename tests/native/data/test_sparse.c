@@ -32,6 +32,7 @@ static int open_part(part *p, int32_t max_bin, int32_t page_rows, int threads) {
   p->be.layout = gbt_pages_layout(p->ds->pages);
   p->code = codes_of(p->ds->pages, p->ds->cuts);
   p->be.n_rows = ROWS;
+  cpu_view_train(&p->be);
   if (!CHECK_OK(cpu_sparse_open(&p->ctx, &p->be, test_err))) return 0;
   p->scratch.mark = test_alloc(p->be.sparse.block_rows);
   memset(p->scratch.mark, 0, p->be.sparse.block_rows);
@@ -124,6 +125,7 @@ static void open_build(part *p, int mode, int counts, test_rng *rng) {
     else
       gh16[r] = (gbt_gh16){(int16_t)(u % 65535 - 32767), (uint16_t)(u >> 16)};
   }
+  cpu_view_train(be);
   be->hist.group_counts = test_alloc((size_t)layout->n_groups + 1);
   memset(be->hist.group_counts, counts, (size_t)layout->n_groups + 1);
   be->hist.started = test_alloc((size_t)layout->n_groups + 1);
@@ -141,6 +143,7 @@ static void open_build(part *p, int mode, int counts, test_rng *rng) {
   be->hist.build[0] = (cpu_build){.hist = 0, .from = 1, .wanted = 1};
   p->scratch.acc = test_alloc(layout->n_slots * sizeof(gbt_sum));
   p->scratch.count = test_alloc(layout->n_slots * sizeof(uint32_t));
+  p->scratch.page_row = test_alloc(CPU_HIST_BLOCK * sizeof(uint32_t));
   gbt_lock_init(&be->hist.lock[0]);
   for (int i = 1; i < CPU_HIST_LOCKS; i++) gbt_lock_init(&be->hist.lock[i]);
 }
@@ -153,7 +156,8 @@ static void close_build(part *p) {
     free(be->pool.hist[i].count);
   }
   void *blocks[] = {be->grad.wide, be->grad.gh, be->rows.order,  be->hist.group_counts, be->hist.started,
-                    be->pool.hist, be->fr.node,   be->hist.build, p->scratch.acc,   p->scratch.count};
+                    be->pool.hist, be->fr.node,   be->hist.build, p->scratch.acc,   p->scratch.count,
+                    p->scratch.page_row};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
   gbt_mem_free(&be->mem, be->hist.unit);
 }
@@ -181,8 +185,8 @@ static void compare_build(const part *p, int mode, int counts) {
       int32_t code = p->code[layout->sparse_feat[f]][be->rows.order[i]];
       if (code == place->zero_bin) continue;
       uint32_t s = place->slot_beg + gbt_place_slot(place, code);
-      want[s].g += mode == 2 ? cpu_gh32(be)[be->rows.order[i]].g : cpu_gh16(be)[be->rows.order[i]].g;
-      want[s].h += mode == 2 ? cpu_gh32(be)[be->rows.order[i]].h : cpu_gh16(be)[be->rows.order[i]].h;
+      want[s].g += mode == 2 ? be->view.gh32[be->rows.order[i]].g : be->view.gh16[be->rows.order[i]].g;
+      want[s].h += mode == 2 ? be->view.gh32[be->rows.order[i]].h : be->view.gh16[be->rows.order[i]].h;
       count[s]++;
     }
   for (uint32_t s = layout->sparse_slot; s < layout->n_slots; s++) {
@@ -278,6 +282,7 @@ static int slot_fits(gbt_ctx *ctx, gbt_dataset *ds, int n_ranks) {
   be.n_rows = ds->rows.n;
   CHECK(be.layout->n_sparse == SPARSE_COLUMNS);
   ctx->comm = &comm;
+  cpu_view_train(&be);
   CHECK_OK(cpu_sparse_open(ctx, &be, test_err));
   ctx->comm = NULL;
   const int fits = be.sparse.most <= CPU_PACKED_ROWS;

@@ -319,7 +319,8 @@ split_cpu *split_cpu_open(const split_case *c) {
   cpu->scale.down_g = c->unit.g;
   cpu->scale.down_h = c->unit.h;
   cpu->noise = c->noise;
-  cpu->wide = 1; /* units are those of the scale */
+  cpu->wide = 1;
+  be->view.wide = 1; /* units are those of the scale */
   cpu->rules.n_features = (int32_t)n;
   cpu->rules.by_tree = cpu->rules.by_layer = cpu->rules.by_node = 1.0;
   be->mem = cpu->ctx.mem;
