@@ -389,7 +389,7 @@ foreign_names <- read_foreign(foreign_text)
 find_foreign <- function(verb, typed) {
   rows <- which(foreign_names$verb == verb)
   name <- foreign_names$name[rows]
-  found <- name == gsub(".", "_", typed, fixed = TRUE)
+  found <- name %in% gsub(".", "_", typed, fixed = TRUE)
   pattern <- startsWith(name, "^")
   found[pattern] <- vapply(name[pattern], grepl, NA, x = typed)
   if (any(found)) lapply(foreign_names, .subset2, rows[found][1L])

@@ -38,7 +38,7 @@ checkpoint | none | path of a folder | folder from which an interrupted training
 )---"
   rows <- strsplit(strsplit(trimws(text), "\n", fixed = TRUE)[[1L]], " | ", fixed = TRUE)
   column <- function(i) vapply(rows, `[[`, "", i)
-  data.frame(name = column(1L), default = column(2L), range = column(3L), meaning = column(4L), stringsAsFactors = FALSE)
+  data.frame(name = column(1L), default = column(2L), range = column(3L), meaning = column(4L))
 })
 
 # Where a parameter matters, unless that is everywhere: what must be given for it.
@@ -72,7 +72,7 @@ shown_numbers <- function(table) {
     else if (is_switch(row)) c(as.character(row$default == 1), "TRUE or FALSE")
     else c(if (is.na(row$default)) "found" else format_number(row$default), range_text(row))
     if (row$name %in% ruled_parameters()) one[1L] <- paste("by rule, else", one[1L])
-    data.frame(name = row$name, default = one[1L], range = one[2L], meaning = row$text, stringsAsFactors = FALSE)
+    data.frame(name = row$name, default = one[1L], range = one[2L], meaning = row$text)
   })
   do.call(rbind, rows)
 }
@@ -80,7 +80,7 @@ shown_numbers <- function(table) {
 # Parameters of objectives, each once.
 shown_objective_params <- function() {
   fields <- intersect(names(params_table()), names(objectives_table()$params[[1L]]))
-  all <- do.call(rbind, lapply(objectives_table()$params, function(p) as.data.frame(p[fields], stringsAsFactors = FALSE)))
+  all <- do.call(rbind, lapply(objectives_table()$params, function(p) as.data.frame(p[fields])))
   all <- all[!duplicated(all$name), ]
   all[c("kind", "choices")] <- list("real", NA_character_)
   shown_numbers(all)

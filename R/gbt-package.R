@@ -48,4 +48,16 @@
 .onLoad <- function(libname, pkgname) {
   enums <<- .Call(C_gbt_enums)
   watch_packages()
+  if (interactive()) offer_names()
+}
+
+# Names of parameters that come through `...`, for completion in a terminal: ?rc.options describes this function of
+# utils, which exports none for it. RStudio offers the arguments in the signatures alone.
+offer_names <- function() {
+  takers <- list(gbt_train = function(x, y, data, subset, na.action) NULL, gbt_cv = gbt_cv, gbt_tune = gbt_tune,
+                 gbt_refit = gbt_refit, gbt_job = gbt_job)
+  by_name <- c(argument_names, unique(objective_params()), "params")
+  names <- lapply(takers, function(taker) c(names(formals(taker)), by_name))
+  add <- get0(".addFunctionInfo", asNamespace("utils"), mode = "function")
+  if (!is.null(add)) do.call(add, lapply(names, setdiff, c("...", "class_shares")))
 }

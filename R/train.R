@@ -362,9 +362,9 @@
 #' @param data A data frame with the variables of the formula.
 #' @param subset,na.action With a formula: the rows to use, evaluated in `data`; and what to do with missing values. By
 #'   default nothing: missing predictors are fine.
-#' @param ... For the data frame and matrix methods other names of the same parameters (`learning_rate`, `max.depth`,
-#'   `nthread`, see [gbt_parameters()]) and parameters of the objective; for the other methods all further arguments.
-#'   Unknown names are an error.
+#' @param ... All other parameters, by name: see Further parameters and [gbt_parameters()], which also has the names in
+#'   other packages (`learning_rate`, `max.depth`, `nthread`) and the parameters of objectives. Unknown names are an
+#'   error.
 #' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size matters relative to
 #'   `min_child_weight` and `lambda`, so their mean should be near 1; where they are so small that no node can be split
 #'   a warning (class `gbt_warning_weights`) says so. See Weights of rows.
@@ -394,67 +394,14 @@
 #'   those of that model, while a vector begins with the first new round. `NULL` for a rule, see Defaults.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
-#' @param grow_policy `"depthwise"` grows layer by layer, `"lossguide"` splits the leaf with the largest gain first,
-#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below. Where one of it, `max_depth` and
-#'   `max_leaves` is named, the others are `"depthwise"`, 6 and 0.
-#' @param lambda,alpha L2 and L1 penalty on leaf weights. For `lambda` there is a rule, see Defaults.
-#' @param gamma Least gain of a split.
+#' @param lambda L2 penalty on leaf weights. There is a rule, see Defaults.
 #' @param min_child_weight Least sum of hessians in a child. For classes there is a rule, see Defaults.
 #' @param min_data_in_leaf Least number of training rows in a child.
-#' @param max_delta_step Largest leaf weight, before shrinkage; 0 for no limit.
 #' @param subsample Share of the rows that each tree sees, drawn without replacement. For classes (`"logistic"`,
 #'   `"softmax"`) also shares named by classes, such as `c(no = 0.1, yes = 1)`: rows of other classes are all taken.
-#' @param sampling_method How rows are drawn, see below: `"uniform"`, `"goss"`, `"mvs"` or `"bayesian"`. Also called
-#'   `data_sample_strategy` and `bootstrap_type`.
-#' @param top_rate,other_rate With `"goss"`: shares of the rows that are taken for their large gradients, and that are
-#'   drawn of the others.
-#' @param mvs_reg With `"mvs"`: the weight of squared hessians in what decides over a row; below 0 for an estimate.
-#' @param bagging_temperature With `"bayesian"`: how far weights differ; 0 for not at all.
-#' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its layers,
-#'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
-#'   not where `cat_method` adds features.) For `colsample_bytree` there is a rule, see Defaults.
-#' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
-#' @param random_strength Noise by which splits compete, see below; 0 for none. There is a rule, see Defaults;
-#'   CatBoost's default is 1.
-#' @param extra_trees `TRUE` for extremely randomised trees: a feature is split at a place drawn by chance, see below.
-#' @param model_size_reg Penalty on statistics of many levels not used yet, see below; 0 for none (CatBoost: 0.5).
-#' @param leaf_iterations Newton steps for the values of a tree's leaves: 1 as ever, more for losses that one step does
-#'   not minimise, see below. Also called `leaf_estimation_iterations`.
-#' @param path_smooth So many rows of its parent's value are mixed into the value of each node, see below; 0 for none.
-#' @param softmax_hessian For `"softmax"`: the hessian of a class is so many times p (1 - p), p being its probability. A
-#'   rule says how many, see Defaults. 2 never steps too far; 0 is K / (K - 1) for K classes, as LightGBM has it.
-#' @param ensemble How many trainings with different seeds the model is the mean of, see below.
-#' @param boosting `"plain"`; `"dart"` for rounds that are grown without some of those before them, see Rounds that
-#'   change earlier ones; or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
-#'   are grown by gradients at scores of models that have not seen the row's response, and the values of leaves are
-#'   those of all rows. For small data, up to about 50,000 rows: training takes two to three times as long. Rows are
-#'   taken in an order drawn by `seed`, or in that of `time`; rows of a `group` stay together. On the data that were
-#'   measured it predicts somewhat worse than `"plain"`, so compare. Not for an objective of your own. Also called
-#'   `boosting_type` and `booster`.
-#' @param rate_drop,skip_drop,max_drop,normalize_type With `boosting = "dart"`, see below: the chance of each earlier
-#'   round to be dropped, the chance that none is, most rounds that are dropped at once (0 for no limit), and what they
-#'   count afterwards, `"tree"` or `"forest"`.
-#' @param model_shrink_rate,model_shrink_mode How much the model shrinks before every round, see below: 0 for not at
-#'   all; `"constant"` or `"decreasing"`.
-#' @param tail_rounds The model is the mean of the models after each of the last so many rounds, see below; 1 for the
-#'   last one alone.
+#' @param colsample_bytree Share of the features that a tree may use. There is a rule, see Defaults. (`mtry`, a count,
+#'   is accepted for it, but not where `cat_method` adds features.)
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
-#' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.
-#' @param cat_smooth,cat_l2,cat_noise,max_cat_threshold,min_data_per_group Splits of larger factors by sets of
-#'   levels: smoothing of the order of levels (levels with fewer rows in a node take no part in it), extra L2 penalty,
-#'   multiple of the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set,
-#'   least rows on either side.
-#' @param cat_method How categorical columns enter the trees, see below: `"auto"`, or some of `"sets"`, `"onehot"`,
-#'   `"target"`, `"count"` and `"quartiles"`; or a list of these by names of columns.
-#' @param max_cat_combine Most columns with method `"target"` that are combined to one; 1 for no combinations.
-#' @param max_cat_keys Most levels that all combinations of a model have together, 2 bytes each in its
-#'   file, or more: about one for each class.
-#' @param cat_permutations Orders of the rows in which statistics of categories are computed: 2 for a second one that
-#'   the values of leaves come from, see below; 1 is faster. With `time`, and with an objective of your own, there is
-#'   one.
-#' @param cat_prior Rows with the mean response that are added to those of a level in its statistic: more of them draw
-#'   rare levels closer to the mean.
-#' @param cat_bins Most bins of a statistic, 2 to 255.
 #' @param class_weights For classes (`"logistic"`, `"softmax"`): weights above 0, named by classes, such as
 #'   `c(no = 1, yes = 5)`, where classes that are not named weigh 1; or one for each class in their order. A row weighs
 #'   its weight times that of its class, in training and in metrics on the training data. `"balanced"` lets all classes
@@ -464,30 +411,13 @@
 #'   number is a level, a missing value is missing, and predictions take the numbers again, whatever class they have
 #'   there: `3L`, `3` and the factor level `"3"` are one level, and so are `TRUE` and `1`. Ordered factors that are
 #'   named lose their order; factors without order and texts are categories already.
-#' @param level_counts Factors (without order) and texts whose levels are counted, which makes a further feature of each
-#'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
-#'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as
-#'   0, a missing value as missing. With `init_model` the counts are those of that model. `interactions` and
-#'   `feature_weights` of the column hold for its count, which has no monotone constraint of its own; `colsample_*` and
-#'   `mtry` count it as a feature.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors. Of `"softmax"` the scores of all classes rise, not their probabilities.
-#' @param interactions Interaction constraints: a list of groups of features (names or positions). Two features are used
-#'   on one path from root to leaf only if a group has both; a feature in no group is used with no other.
-#' @param first_use_penalty What a feature costs until the model uses it, see below: one number of 0 or more, or numbers
-#'   named by features, the others costing nothing. Also called `first_feature_use_penalties` and
-#'   `cegb_penalty_feature_coupled`.
-#' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
-#'   have 1. Only ratios matter; features with 0 are never used.
 #' @param valid Validation data, see below.
 #' @param eval_metric Names of metrics (see below), [gbt_metric()] objects, or a list of both. Left out: the one of the
 #'   objective.
-#' @param eval_train Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
-#'   neither `valid` nor `mask` holds rows out.
 #' @param early_stopping_rounds Stop after so many rounds without improvement; 0 for never. `NULL` for never where
 #'   `nrounds` is given, else for the usual number, see below.
-#' @param early_stopping_min_delta An improvement must be larger than this.
-#' @param max_seconds End with the round in which this time is over; `NULL` or 0 for no limit.
 #' @param init_model A model to go on from. Columns may come in any order, and classes of the model may have no rows.
 #'   Data of [gbt_data()] must have its cuts, or have been made for it: see `init_model` there.
 #' @param callbacks A function, or a list of functions, to call after each round, see [gbt_callbacks].
@@ -497,23 +427,7 @@
 #' @param seed A whole number that decides every random choice; see below for `NULL`.
 #' @param verbose 0 for silence, 1 to write lines of the log with [message()] (class `gbt_message`); left out for the
 #'   one line that tells how many rounds were found.
-#' @param verbose_every Number of rounds between two lines.
-#' @param progress Show a progress bar? On the standard error stream, or by the package progressr when it has handlers.
-#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
-#' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
-#' @param hist_memory For experts: megabytes that histograms may take; those beyond are built again instead of kept (of
-#'   symmetric trees on a GPU all must fit). 0 for 1024, on a GPU for a quarter of its memory where that is more.
-#' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. Codes of rows that have no
-#'   room within it, or on the GPU, first of validation data, stay in page-locked memory of the host, and the GPU reads
-#'   them from there, which takes more time. Of data in files ([gbt_open()]) whose pages are larger than their `memory`
-#'   they may take as much again as `memory`; the others are read from the files in every pass, one for a step of
-#'   growth, or, where rows are drawn (`subsample` and the like) and those have room on the GPU, two for a tree. What
-#'   rows, trees and histograms need must have room: if not, that is an error, or, with `device = "auto"`, training on
-#'   the CPU. Not counted is what finding cuts and binning take before: some 30 bytes a row of one column. Does not
-#'   change the model.
-#' @param page_rows For experts: rows per page of binned data; by default gbt chooses. Does not change the model.
 #' @param checkpoint A folder for checkpoints, see below; it is made where there is none.
-#' @param checkpoint_seconds Seconds between two checkpoints; 0 for one after every round.
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.
 #'

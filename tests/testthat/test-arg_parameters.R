@@ -27,10 +27,11 @@ test_that("where a parameter matters is what messages about it say", {
   for (name in intersect(names(gbt:::matters_with), gbt:::params_table()$name)) {
     row <- as.list(gbt:::params_table()[gbt:::params_table()$name == name, ])
     value <- if (row$kind == "enum") strsplit(row$choices, "|", fixed = TRUE)[[1]][2] else row$low + 0.3
-    e <- tryCatch(gbt:::engine_params(gbt:::collect_args(stats::setNames(list(value), name))), error = conditionMessage)
-    if (!is.character(e) || !grepl("is for|needs a", e)) next
-    needs <- strsplit(p$matters[p$name == name], " above", fixed = TRUE)[[1]][1]
-    expect_match(e, needs, fixed = TRUE)
+    args <- c(list(mtcars[-1], mtcars$mpg, nrounds = 1, threads = 1), stats::setNames(list(value), name))
+    e <- tryCatch(do.call(gbt_train, args), gbt_error = conditionMessage)
+    if (!is.character(e) || !grepl("is for|needs", e)) next
+    matters <- p$matters[p$name == name] # the value that it needs, or the name of the parameter
+    expect_match(e, if (grepl("\"", matters)) sub("^[^\"]*", "", matters) else sub(" .*", "", matters), fixed = TRUE)
     agreed <- agreed + 1
   }
   expect_gt(agreed, 6)
@@ -75,4 +76,15 @@ test_that("parameters are printed in at most 80 columns", {
     gbt_parameters("bagging_freq")
   })
   expect_match(capture.output(print(p[1:2, c("name", "default")]))[1], "name +default")
+})
+
+test_that("the help of gbt_train() says what each parameter does", {
+  page <- testthat::test_path("..", "..", "man", "gbt_train.Rd")
+  db <- if (file.exists(page)) list(gbt_train.Rd = tools::parse_Rd(page)) else tools::Rd_db("gbt")
+  if (is.null(db[["gbt_train.Rd"]])) skip("gbt was installed without its help")
+  text <- paste(as.character(db[["gbt_train.Rd"]]), collapse = "")
+  items <- regmatches(text, gregexpr("(\\\\item\\{[a-z_.,]+\\}|\\\\item +[^:]*:)", text))[[1]]
+  said <- unlist(regmatches(items, gregexpr("[a-z0-9_]+", items)))
+  own <- setdiff(p$name[p$help != "?gbt_objectives" | p$name == "objective"], c("tree_method", "num_class", "mtry"))
+  expect_identical(setdiff(own, said), character(0))
 })

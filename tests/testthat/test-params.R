@@ -2,20 +2,53 @@ X <- as.matrix(mtcars[-1])
 y <- mtcars$mpg
 train <- function(...) gbt_train(X, y, ..., threads = 1)
 
-test_that("defaults in the usage are those of the engine", {
+test_that("the signature has the everyday parameters, with the engine's defaults", {
   table <- gbt_parameters()
-  table <- table[table$name %in% c(gbt:::host_table$name, gbt:::params_table()$name), ]
   shown <- formals(gbt:::gbt_train.data.frame)
-  ruled <- gbt:::ruled_parameters()
-  expect_gt(length(ruled), 3)
-  for (name in ruled) expect_null(shown[[name]])
-  expect_setequal(table$name[startsWith(table$default, "by rule, else ")], ruled)
-  for (name in setdiff(intersect(table$name, names(shown)), ruled)) {
-    default <- eval(shown[[name]])[1L]
-    if (is.null(default)) default <- if (name == "nrounds") "found" else 0 # NULL: not given
-    expect_identical(as.character(default), table$default[table$name == name], label = name)
+  expect_lt(length(shown), 35)
+  expect_identical(names(shown)[1:3], c("x", "y", "..."))
+  shown <- shown[setdiff(names(shown), c("x", "y", "...", "params"))]
+  expect_identical(setdiff(names(shown), table$name), character(0))
+  for (name in intersect(names(shown), gbt:::ruled_parameters())) expect_null(shown[[name]])
+  for (name in names(Filter(Negate(is.null), shown))) {
+    expect_identical(as.character(eval(shown[[name]])[1L]), table$default[table$name == name], label = name)
   }
-  expect_length(setdiff(table$name, names(shown)), 0)
+})
+
+test_that("parameters are taken by name whether or not the signature has them", {
+  by_args <- train(gamma = 0.1, alpha = 0.2, cat_smooth = 3, nrounds = 2, interactions = NULL, tail_rounds = 2)
+  by_list <- train(params = list(gamma = 0.1, alpha = 0.2, cat_smooth = 3, tail_rounds = 2, nrounds = 2))
+  expect_same_bytes(by_args$state, by_list$state)
+  passed_on <- function(gamma) train(gamma = gamma, nrounds = 2) # an argument that was not given
+  expect_same_bytes(passed_on()$state, train(nrounds = 2)$state)
+  expect_same_bytes(train(gamma = , nrounds = 2)$state, train(nrounds = 2)$state)
+  # values in the data, by names that the signature of the data frame method does not have
+  d <- transform(mtcars, e = wt)
+  of_column <- gbt_train(carb ~ hp, d, exposure = e, objective = "poisson", nrounds = 2, threads = 1)
+  of_values <- gbt_train(d["hp"], d$carb, exposure = d$e, objective = "poisson", nrounds = 2, threads = 1)
+  expect_identical(as.data.frame(of_column), as.data.frame(of_values))
+  expect_error(train(gam = 1), "did you mean `gamma`", class = "gbt_error_argument")
+  expect_error(train(lamb = 1), "did you mean `lambda`", class = "gbt_error_argument")
+  expect_error(train(gamma = 1, gamma = 2), "given twice", class = "gbt_error_argument")
+})
+
+test_that("names of parameters are completed in a terminal", {
+  gbt:::offer_names()
+  complete <- function(line) {
+    utils:::.assignLinebuffer(line)
+    utils:::.assignEnd(nchar(line))
+    utils:::.guessTokenFromLine()
+    utils:::.completeToken()
+    grep("=$", utils:::.retrieveCompletions(), value = TRUE) # others are objects
+  }
+  expect_identical(complete("gbt_train(y ~ ., d, min_ch"), "min_child_weight=")
+  expect_true(all(c("cat_smooth=", "cat_l2=") %in% complete("m <- gbt_train(x, y, eta = 0.1, cat_")))
+  expect_identical(complete("gbt::gbt_cv(y ~ ., d, early_stopping_m"), "early_stopping_min_delta=")
+  for (verb in c("gbt_tune", "gbt_refit", "gbt_job")) {
+    expect_identical(complete(sprintf("%s(x, y, tail_r", verb)), "tail_rounds=")
+  }
+  expect_identical(complete("gbt_cv(x, y, repe"), "repeats=")
+  expect_identical(complete("gbt_train(y ~ ., d, na.a"), "na.action=")
 })
 
 test_that("every alias means its parameter", {
