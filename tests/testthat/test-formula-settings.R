@@ -105,8 +105,7 @@ test_that("training sees the values that predictions see", {
     if (is.character(m)) next
     again <- apply_design(m$terms, sweep_data)$x
     formula <- stats::as.formula(paste("y ~ b +", term), globalenv())
-    given <- lapply(stats::setNames(nm = c(row_arguments, "subset")), function(name) function(data) NULL)
-    parsed <- suppressWarnings(read_formula(formula, sweep_data, given, NULL, globalenv()))
+    parsed <- suppressWarnings(read_formula(formula, sweep_data, list(), NULL, globalenv()))
     expect_identical(lapply(as.list(again), plain_values), lapply(as.list(parsed$x), plain_values), label = term)
   }
 })
