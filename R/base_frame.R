@@ -73,3 +73,8 @@ with_entries <- function(x, name, rows, values) {
   x@factors <- list()
   x
 }
+
+# as.data.frame() of tables that have a class and attributes of their own.
+plain_table <- function(x, row.names = NULL, optional = FALSE, ...) {
+  list_frame(as.list(unclass(x))[names(x)], .row_names_info(x, 2L))
+}

@@ -365,9 +365,7 @@ print.gbt_evaluation <- function(x, digits = max(3L, getOption("digits") - 2L), 
 }
 
 #' @export
-as.data.frame.gbt_evaluation <- function(x, row.names = NULL, optional = FALSE, ...) {
-  list_frame(as.list(unclass(x))[names(x)], nrow(x))
-}
+as.data.frame.gbt_evaluation <- plain_table
 
 # Rows or columns of it are a plain table.
 #' @export

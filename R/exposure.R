@@ -58,8 +58,7 @@ with_exposure <- function(source) {
                     "exposure")
     }
     source$exposed <- as_utf8(exposure, "`exposure`")
-    exposure <- column_of(source$x, source$exposed)
-    if (is.null(exposure)) stop_no_exposure(source$exposed, names_of_table(source$x), "the data do not have")
+    exposure <- exposure_column(source$x, source$exposed, "the data do not have")
     source$x <- without_column(source$x, source$exposed)
   }
   n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
@@ -68,8 +67,12 @@ with_exposure <- function(source) {
   source
 }
 
-stop_no_exposure <- function(name, names, lacking) {
-  stop_data(sprintf("`exposure` names the column `%s`, which %s%s", name, lacking, suggest(name, names)), name)
+# lacking: "the data do not have".
+exposure_column <- function(x, name, lacking) {
+  value <- column_of(x, name)
+  if (!is.null(value)) return(value)
+  stop_data(sprintf("`exposure` names the column `%s`, which %s%s", name, lacking, suggest(name, names_of_table(x))),
+            name)
 }
 
 # The objective is known when the response is.
@@ -92,8 +95,7 @@ read_exposure <- function(argument, data) {
   if (is.null(value)) return(NULL)
   if (is_column_name(value)) {
     value <- as_utf8(value, "`exposure`")
-    if (!value %in% names(data)) stop_no_exposure(value, names(data), "the data do not have")
-    return(list(name = value, value = column_of(data, value)))
+    return(list(name = value, value = exposure_column(data, value, "the data do not have")))
   }
   written <- argument$expression
   name <- if (is.name(written)) as.character(written) else ""
@@ -113,8 +115,8 @@ exposure_offset <- function(model, newdata, given, n_rows) {
     if (length(given) == 1L) given <- rep(given, n_rows)
     return(log_exposure(given, n_rows))
   }
-  value <- column_of(newdata, name)
-  if (is.null(value) && !is.null(given)) stop_no_exposure(name, names_of_table(newdata), "`newdata` does not have")
+  value <- if (is.null(given)) column_of(newdata, name) else
+    exposure_column(newdata, name, "`newdata` does not have")
   if (!is.null(value)) log_exposure(value, n_rows, sprintf("the exposure `%s`", name), name)
 }
 
@@ -122,9 +124,7 @@ exposure_offset <- function(model, newdata, given, n_rows) {
 exposure_values <- function(model, newdata, given, n_rows) {
   if (is.null(given)) return(NULL)
   if (is_column_name(given)) {
-    name <- as_utf8(given, "`exposure`")
-    given <- column_of(newdata, name)
-    if (is.null(given)) stop_no_exposure(name, names_of_table(newdata), "the data do not have")
+    given <- exposure_column(newdata, as_utf8(given, "`exposure`"), "the data do not have")
   }
   exposure_offset(model, newdata, given, n_rows) # which checks it
   rep_len(if (is.object(given)) as_numbers(given, "exposure") else as.double(given), n_rows)

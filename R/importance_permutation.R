@@ -141,6 +141,4 @@ print.gbt_importance_permutation <- function(x, digits = max(3L, getOption("digi
 }
 
 #' @export
-as.data.frame.gbt_importance_permutation <- function(x, row.names = NULL, optional = FALSE, ...) {
-  list_frame(as.list(unclass(x))[names(x)], nrow(x))
-}
+as.data.frame.gbt_importance_permutation <- plain_table

@@ -34,6 +34,4 @@ print.gbt_importance_shap <- function(x, digits = max(3L, getOption("digits") - 
 }
 
 #' @export
-as.data.frame.gbt_importance_shap <- function(x, row.names = NULL, optional = FALSE, ...) {
-  list_frame(as.list(unclass(x))[names(x)], nrow(x))
-}
+as.data.frame.gbt_importance_shap <- plain_table

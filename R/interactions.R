@@ -174,6 +174,4 @@ print.gbt_interactions <- function(x, digits = max(3L, getOption("digits") - 3L)
 }
 
 #' @export
-as.data.frame.gbt_interactions <- function(x, row.names = NULL, optional = FALSE, ...) {
-  list_frame(as.list(unclass(x))[names(x)], nrow(x))
-}
+as.data.frame.gbt_interactions <- plain_table

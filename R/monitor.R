@@ -323,9 +323,7 @@ stored_reference <- function(model) {
 }
 
 #' @export
-as.data.frame.gbt_monitor <- function(x, row.names = NULL, optional = FALSE, ...) {
-  list_frame(as.list(unclass(x))[names(x)], .row_names_info(x, 2L))
-}
+as.data.frame.gbt_monitor <- plain_table
 
 #' @export
 print.gbt_monitor <- function(x, digits = max(3L, getOption("digits") - 4L), top = 20L, ...) {

@@ -61,8 +61,7 @@ exposed_chunks <- function(x, name, keep) {
   function(i) {
     chunk <- chunk_at(x, i)
     if (is.null(chunk)) return(NULL)
-    value <- column_of(chunk$x, name)
-    if (is.null(value)) stop_no_exposure(name, names_of_table(chunk$x), sprintf("chunk %d does not have", i))
+    value <- exposure_column(chunk$x, name, sprintf("chunk %d does not have", i))
     if (!keep) chunk$x <- without_column(chunk$x, name)
     if (!is.null(chunk$exposure)) stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
     c(chunk, list(exposure = value))

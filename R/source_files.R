@@ -138,7 +138,7 @@ open_bytes <- function(path) {
   list(read = read, close = function() close(FALSE))
 }
 
-# Blocks of whole records of a file: next_block() gives list(bytes, counts), NULL at the end; bytes() how many were read.
+# Blocks of whole records: next_block() gives list(bytes, counts), NULL at the end; bytes() how many were read.
 record_blocks <- function(source, size, quoted_by, unclosed) {
   total <- 0
   rest <- raw(0)
