@@ -51,7 +51,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   GBT_TRY(cpu_gather_rows(ctx, be, err));
-  gbt_frontier_look(&be->fr, be->view.streams);
+  gbt_frontier_look(&be->fr, be->view.stream != NULL);
   cpu_split_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
@@ -63,7 +63,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
-  if (be->view.streams) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
+  if (be->view.stream) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;

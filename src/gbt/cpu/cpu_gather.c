@@ -204,7 +204,7 @@ gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const uint64_t memory = gbt_pages_memory(pages), always = ROW_BYTES * (uint64_t)be->n_rows;
   const uint64_t room = memory > always ? memory : always;
   GBT_ASSERT(be->view.span == NULL);
-  if (!be->view.streams || !cpu_rows_are_drawn(be)) return GBT_OK;
+  if (!be->view.stream || !cpu_rows_are_drawn(be)) return GBT_OK;
   int64_t lack = n > room / bytes;
   GBT_TRY(gbt_comm_sum_i64(ctx, &lack, 1, err)); /* ranks grow in the same way */
   if (lack > 0) return GBT_OK;

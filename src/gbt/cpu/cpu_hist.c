@@ -71,7 +71,7 @@ static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_erro
 static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
   cpu_hist_plan *plan = &be->hist;
   const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
-  const int left_small = be->view.streams ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* all ranks */
+  const int left_small = be->view.stream ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* all ranks */
   int32_t small = left_small ? left : left + 1, large = small == left ? left + 1 : left;
   GBT_ASSERT(l->parent >= 0 && l->parent == r->parent &&
              gbt_grow_rows(l) + gbt_grow_rows(r) == gbt_grow_rows(&node[l->parent]));
@@ -435,7 +435,7 @@ static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
 static gbt_status run_builds(gbt_ctx *ctx, cpu_backend *be, size_t first, gbt_error *err) {
   if (first == be->hist.n_build) return GBT_OK;
   GBT_TRY(cpu_hist_start(ctx, be, err));
-  return be->view.streams ? cpu_stream_build(ctx, be, first, err) : cpu_train_pass(ctx, be, build_span, be, err);
+  return be->view.stream ? be->view.stream->build(ctx, be, first, err) : cpu_train_pass(ctx, be, build_span, be, err);
 }
 
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {

@@ -285,14 +285,14 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
   int64_t *own = be->part.left + n;
   GBT_TRY(make_luts(be, err));
-  GBT_TRY(be->view.streams ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
+  GBT_TRY(be->view.stream ? be->view.stream->split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
   GBT_TRY(sum_left(ctx, be, err));
   for (size_t i = 0; i < n; i++) {
     GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], be->part.left[i], err));
     gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
   }
   gbt_frontier_judge(&be->fr);
-  GBT_TRY(be->view.streams ? cpu_stream_settle(ctx, be, err) : copy_chunks(ctx, be, err));
+  GBT_TRY(be->view.stream ? be->view.stream->settle(ctx, be, err) : copy_chunks(ctx, be, err));
   GBT_ASSERT(fresh_rows_ascend(be));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

@@ -30,9 +30,9 @@ void cpu_view_train(cpu_backend *be) {
                         .column = be->columns.of ? be->columns.of + (size_t)be->task.variant * be->columns.n : NULL,
                         .score = be->score ? be->score[0] + (size_t)be->task.output * n : NULL,
                         .wide = be->grad.wide && be->grad.wide[be->task.output],
-                        .streams = be->stream.on};
+                        .stream = be->stream.ops};
   GBT_ASSERT(be->task.variant >= 0 && be->task.variant < be->data[0]->n_variants);
-  GBT_ASSERT(!view.streams || view.column == NULL);
+  GBT_ASSERT(!view.stream || view.column == NULL);
   if (be->grad.gh && view.wide) view.gh32 = be->grad.gh + cpu_gradients_at(be, be->task.output);
   if (be->grad.gh && !view.wide) {
     view.gh16 = (const gbt_gh16 *)(const void *)(be->grad.gh + cpu_gradients_at(be, be->task.output));

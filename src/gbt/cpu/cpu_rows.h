@@ -12,6 +12,7 @@
 #include "../math/fixed.h"
 
 struct cpu_backend;
+struct cpu_stream_ops; /* cpu_stream.h */
 
 #define CPU_TASK_ROWS 16384u
 
@@ -28,7 +29,8 @@ typedef struct cpu_rows_view {
   const uint32_t *low;       /* by row: what 16 bits leave out; NULL where `wide`, and of gathered rows */
   double *score;             /* by train row: scores of the task's output */
   int wide;                  /* histograms take 32-bit gradients */
-  int streams;               /* a step is a pass over pages that are not all in memory; the same on all ranks */
+  const struct cpu_stream_ops *stream; /* steps are passes over pages that are not all in memory; NULL: they are not.
+                                          The same on all ranks */
 } cpu_rows_view;
 
 /* All train rows, as far as their parts have been opened; the task says which variant and output. */

@@ -24,13 +24,6 @@ enum {
   RUNS_A_THREAD = 4 /* at least, so that all threads are done at about the same time */
 };
 
-gbt_status cpu_stream_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  int64_t n_away = !gbt_pages_stay(be->data[0]->pages);
-  GBT_TRY(gbt_comm_sum_i64(ctx, &n_away, 1, err));
-  be->stream.on = n_away > 0 && be->layout->n_sparse == 0 && be->layout->n_groups > 0;
-  return GBT_OK;
-}
-
 void cpu_stream_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->stream.item);
   gbt_mem_free(&be->mem, be->stream.part);
@@ -127,7 +120,7 @@ static gbt_status make_parts(cpu_backend *be, size_t n_runs, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status cpu_stream_split(gbt_ctx *ctx, cpu_backend *be, int64_t *left, gbt_error *err) {
+static gbt_status stream_split(gbt_ctx *ctx, cpu_backend *be, int64_t *left, gbt_error *err) {
   cpu_stream *s = &be->stream;
   GBT_TRY(plan(ctx, be, err));
   const int32_t run = run_for(ctx, be, s->n_built);
@@ -187,7 +180,7 @@ static gbt_status give_hists(cpu_backend *be, const cpu_stream_item *item, gbt_e
   return GBT_OK;
 }
 
-gbt_status cpu_stream_settle(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+static gbt_status stream_settle(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const cpu_stream *s = &be->stream;
   double rows = 0.0;
   for (size_t i = 0; i < s->n_items; i++) rows += be->fr.node[s->item[i].node].own_rows;
@@ -217,9 +210,20 @@ static void build_task(void *arg, const gbt_page_span *pages, int64_t task, int 
   }
 }
 
-gbt_status cpu_stream_build(gbt_ctx *ctx, cpu_backend *be, size_t first, gbt_error *err) {
+static gbt_status stream_build(gbt_ctx *ctx, cpu_backend *be, size_t first, gbt_error *err) {
   build_pass pass = {be, first};
   GBT_TRY(each_run(ctx, be, run_for(ctx, be, be->hist.n_build - first), build_task, &pass, err));
   cpu_hist_fill(be, first);
+  return GBT_OK;
+}
+
+/* ---- opening ---- */
+
+static const cpu_stream_ops stream_ops = {stream_split, stream_settle, stream_build};
+
+gbt_status cpu_stream_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  int64_t n_away = !gbt_pages_stay(be->data[0]->pages);
+  GBT_TRY(gbt_comm_sum_i64(ctx, &n_away, 1, err));
+  if (n_away > 0 && be->layout->n_sparse == 0 && be->layout->n_groups > 0) be->stream.ops = &stream_ops;
   return GBT_OK;
 }

@@ -23,8 +23,19 @@ typedef struct cpu_stream_part {
   uint32_t left_before; /* rows of the node that go left in the runs before */
 } cpu_stream_part;
 
+/* What a step does where pages stream; cpu_partition and cpu_build_hist call it through the view. */
+typedef struct cpu_stream_ops {
+  /* Partition of the chosen nodes, and the histograms of one child of each. Tables of the splits are there; what is
+   * left to cpu_partition: counting, children. left: as cpu_part has it, to be filled in. */
+  gbt_status (*split)(gbt_ctx *ctx, struct cpu_backend *be, int64_t *left, gbt_error *err);
+  /* Once the children are there: their rows go to their places, and they get their histograms. */
+  gbt_status (*settle)(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err);
+  /* The histograms of builds [first, hist.n_build), whose rows are in order, in a pass of their own. */
+  gbt_status (*build)(gbt_ctx *ctx, struct cpu_backend *be, size_t first, gbt_error *err);
+} cpu_stream_ops;
+
 typedef struct cpu_stream {
-  int on;
+  const cpu_stream_ops *ops; /* NULL: pages do not stream */
   cpu_stream_item *item; /* by chosen node */
   size_t n_items, cap_item;
   cpu_stream_part *part; /* runs x items */
@@ -36,19 +47,9 @@ typedef struct cpu_stream {
 gbt_status cpu_stream_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_stream_close(struct cpu_backend *be);
 
-/* Partition of the chosen nodes, and the histograms of one child of each. Tables of the splits are there
- * (cpu_partition); what is left to it: counting, children. left: as cpu_part has it, to be filled in. */
-gbt_status cpu_stream_split(gbt_ctx *ctx, struct cpu_backend *be, int64_t *left, gbt_error *err) GBT_MUST_CHECK;
-
-/* Once the children are there: their rows go to their places, and they get their histograms. */
-gbt_status cpu_stream_settle(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
 /* Whether the children of chosen node number i have their builds. */
 static inline int cpu_stream_has_built(const cpu_stream *stream, size_t i) {
   return i < stream->n_items && stream->item[i].build >= 0;
 }
-
-/* The histograms of builds [first, hist.n_build), whose rows are in order, in a pass of their own. */
-gbt_status cpu_stream_build(gbt_ctx *ctx, struct cpu_backend *be, size_t first, gbt_error *err) GBT_MUST_CHECK;
 
 #endif
