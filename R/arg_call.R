@@ -13,10 +13,10 @@
 #   value       a function that gives the value, which is evaluated once, as R evaluates any argument
 #   missing     TRUE for an argument of the calling function that was not given there
 
-# The call of the function that calls this one. generic: its name, where that function is a method.
-capture_call <- function(generic = NULL, frame = parent.frame(), fun = sys.function(sys.parent()),
+# The call of the function that calls this one. name: how models call that function.
+capture_call <- function(name, frame = parent.frame(), fun = sys.function(sys.parent()),
                          call = sys.call(sys.parent()), env = parent.frame(2L)) {
-  if (!is.null(generic)) call[[1L]] <- as.name(generic)
+  call[[1L]] <- as.name(name)
   list(args = arguments_of(frame, fun, call, env), env = env, call = small_call(call, env), constants = NULL)
 }
 
@@ -92,8 +92,6 @@ small_call <- function(call, env = NULL) {
       (is.atomic(part) && !is.object(part) && length(part) <= 100L) ||
       (is.list(part) && !is.object(part) && length(part) <= 100L && all(vapply(part, plain, NA)))
   }
-  if (is.null(call)) return(NULL)
-  if (is.function(call[[1L]])) call[[1L]] <- quote(gbt_train)
   parts <- as.list(call)
   is_formula <- vapply(parts, inherits, NA, "formula") # of do.call()
   if (!all(is_formula | vapply(parts, plain, NA))) return(NULL)

@@ -73,7 +73,7 @@
 #' @aliases print.gbt_cv as.data.frame.gbt_cv
 #' @export
 gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
-  captured <- capture_call()
+  captured <- capture_call("gbt_cv")
   plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
             list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
   told_once(cross_validate(without_arguments(captured, cv_arguments), plan))
@@ -121,17 +121,10 @@ draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
 cross_rows <- function(source, request, plan) {
   refuse_beside_folds(request$args, plan$who)
   check_not_by_column(request$args, source)
-  source <- with_row_arguments(source, request$args)
   if (!is.null(source$mask)) {
     stop_argument(sprintf("%s() has no `mask`: `folds` says which rows are held out", plan$who), "mask")
   }
-  n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
-  check_time_or_group(source$time, source$group)
-  source["time"] <- list(check_time(source$time, n))
-  source["group"] <- list(check_group(source$group, n))
-  response <- encode_response(source$y, request$objective, n, request$args$value[["num_class"]], source$parsed)
-  check_exposed(source, response$objective)
-  list(source = source, response = response, n = n)
+  rows_of_source(source, request)
 }
 
 cross_folds <- function(rows, plan, seed) {
@@ -165,22 +158,6 @@ refuse_beside_folds <- function(args, who) {
     if (name == "callbacks" && length(args$value$callbacks) == 0L) next
     stop_unsupported(sprintf("%s() has no `%s`: %s", who, name, why[[name]]), name)
   }
-}
-
-# The source with its data binned.
-binned_once <- function(source, request, response) {
-  args <- request$args$value
-  if (is.null(source$x)) {
-    data <- as_prepared(source$data, args)
-  } else {
-    whole <- place_training(request, list(source = source, response = response))
-    weight <- check_weight(source$weights, length(response$label), "weights")
-    data <- binned_source(source, args, whole, weight)
-  }
-  source$x <- NULL
-  source$data <- data
-  source["weights"] <- list(source$weights)
-  source
 }
 
 # The fits of all folds, see prepare(). The data are binned once.

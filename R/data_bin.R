@@ -7,6 +7,8 @@ n_rows_of <- function(x) {
   as.double(n)
 }
 
+source_rows <- function(source) if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+
 # About the bytes of the binned data.
 bytes_of <- function(source, max_bin) {
   if (is.null(source$x)) return(.Call(C_gbt_dataset_info, data_ptr(source$data))$bytes)

@@ -50,12 +50,6 @@ with_members <- function(model, fit) {
   out
 }
 
-# As plan_evaluation() of nothing.
-nothing_evaluated <- function() {
-  list(metrics = no_metrics, train = FALSE, stopping = FALSE, data = list(), at = integer(0), own = FALSE,
-       own_watched = FALSE)
-}
-
 # The training of another member: as many rounds, and nothing to be watched.
 member_fit <- function(fit, i, rounds) {
   fit$params$seed <- member_seed(fit$params$seed, i)

@@ -61,7 +61,7 @@ with_exposure <- function(source) {
     exposure <- exposure_column(source$x, source$exposed, "the data do not have")
     source$x <- without_column(source$x, source$exposed)
   }
-  n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+  n <- source_rows(source)
   source$offset <- exposed_offset(source$offset, exposure, n)
   source$exposure <- NULL
   source

@@ -85,7 +85,7 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
     stop_argument(sprintf("`fun` must be a function, such as gbt_train or gbt_cv, not %s", describe(fun)), "fun")
   }
   by <- job_starter(by)
-  given <- without_arguments(capture_call(), c("fun", "by"))$args
+  given <- without_arguments(capture_call("gbt_job"), c("fun", "by"))$args
   name <- has_own_function(fun)
   args <- job_values(given, fun)
   work <- job_work(args, fun, name)

@@ -34,7 +34,7 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
   left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric", "callbacks",
                 "max_seconds", "checkpoint", "checkpoint_seconds", "mask")
-  captured <- without_arguments(capture_call(), c("object", "rule", "nrounds"))
+  captured <- without_arguments(capture_call("gbt_refit"), c("object", "rule", "nrounds"))
   changed <- canonical_name(names(captured$args))
   if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
   args <- kept_arguments(object, captured, left_out, "gbt_refit")
@@ -162,7 +162,7 @@ tuned_rounds <- function(object, rule) {
 update.gbt <- function(object, formula., ..., evaluate = TRUE) {
   check_model(object)
   check_flag(evaluate, "evaluate")
-  captured <- without_arguments(capture_call(), c("object", "evaluate"))
+  captured <- without_arguments(capture_call("update"), c("object", "evaluate"))
   args <- kept_arguments(object, without_arguments(captured, "formula."), character(0), "update")
   if (!missing(formula.)) {
     if (is.null(object$formula)) {

@@ -9,23 +9,6 @@
 # A recipe is code, so a model file never has one: gbt_save() refuses, and what a file calls `recipe` has not the
 # class "recipe" and does not count.
 
-#' @rdname gbt_train
-#' @section Recipes:
-#' `gbt_train(recipe, data)` trains the recipe with `recipes::prep()` on `data` and takes the columns of the baked rows
-#' by their roles: predictors, one outcome, case weights. The model keeps the trained recipe.
-#' [predict()][predict.gbt], [gbt_evaluate()] and all other functions that take data bake the data first, so give *raw*
-#' rows, as they were before the recipe; `valid` has raw rows, too. Rows from `recipes::bake(model$recipe, data)` or
-#' `recipes::juice(model$recipe)` carry a mark and are not baked again. Rows that you baked with another recipe have no
-#' mark, so they would be baked twice, with wrong results.
-#'
-#' Explanations ([gbt_shap()], [gbt_partial()], ...) are about the baked columns; use the names of these.
-#' `gbt_train(init_model$recipe, data, init_model = )` goes on from a model, with its recipe as it is. In [gbt_cv()] and
-#' [gbt_tune()] the recipe is trained once, on all rows. [gbt_save()] cannot keep a recipe; [saveRDS()] can.
-#' A recipe that puts new rows in another order (`step_arrange()` without `skip = TRUE`) is an error; one that makes the
-#' columns of a row from other rows (`step_lag()`) gives a warning of class `gbt_warning_recipe`.
-#' @export
-gbt_train.recipe <- function(x, data = NULL, ...) fit_of(capture_call("gbt_train"))
-
 # x: a recipe. Values as of table_source(); rows are baked.
 recipe_source <- function(x, args, folds) {
   args <- placed(args, function(x, data, ...) NULL)

@@ -94,7 +94,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
   }
   if (!is.null(configs)) configs <- check_whole(configs, "configs", 1, 10000)
   usual <- if (is.null(seconds) || method == "halving") 30L else 10000L
-  captured <- capture_call()
+  captured <- capture_call("gbt_tune")
   plan <- c(fold_plan(captured, repeats, stratify, "gbt_tune"), list(
     space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
     reduction = check_whole(reduction, "reduction", 2, 100),

@@ -1,0 +1,120 @@
+# All that is known of a training before its first round.
+
+# The fit: what is known before the first round, a list of
+#   params       the engine's parameters by name, seed and mtry resolved
+#   host         R's own parameters by name; threads, sparse_zero and device (a choice, see R/cuda.R) resolved
+#   objective    the user's functions where they give the gradients, see as_objective()
+#   callbacks    list of functions
+#   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
+#   label        doubles: the response of the rows that are trained on
+#   class_shares shares of the classes that a tree sees, by name in the order of labels; NULL: `subsample` of all
+#   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
+#   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
+#   constraints  monotone, interactions, feature_weights, first_use_penalty: as the engine wants them, or NULL
+#   cat_method   methods that the engine is asked for, see cat_method_for()
+#   order        which of `time` and `group` are given and have had no effect yet
+#   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
+#   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
+#   formula, design   of the source; NULL without a formula
+#   recipe       the trained recipe that baked the rows, see R/train_recipe.R; NULL for none
+#   exposed      the column of exposures, see R/exposure.R; NULL for none
+#   by_rule      parameters that rules have decided, or would have, by name, see R/defaults.R
+#   kept_by_name those among them that init_model was given by name
+#   reason       why no tree can have a split, see R/learned.R; NULL where one may
+#   search       how rounds are found, see R/rounds_auto.R; NULL where their number is known
+#
+# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide. look: NULL or a
+# function of the rows.
+prepare <- function(source, given, chosen = NULL, look = NULL) {
+  request <- read_request(given)
+  args <- request$args$value
+  check_not_by_column(request$args, source)
+  rows <- read_rows(source, request)
+  if (!is.null(look)) look(rows)
+  request <- settle_rounds(request, rows)
+  response <- rows$response
+  facts <- facts_of(rows$source, rows$n, response, request)
+  request <- size_rounds(with_rules(request, facts, response$objective, chosen))
+  host <- place_training(request, rows)
+  data <- training_data(rows, args, host)
+  check_scale(rows$label, data$weight, data$offset, response$objective)
+  reason <- light_weights(data$weight, request$params$min_child_weight, response$objective)
+  n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
+  params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
+  init <- check_init_model(args[["init_model"]], rows, data, params)
+  valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, response, init, host))
+  list(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
+       response = response, label = rows$label, data = data, valid = valid,
+       constraints = read_constraints(named_places(args, rows$source$x, data$feature_names), data),
+       cat_method = cat_method_for(data, request), start = start_of(init, rows, data, host),
+       evaluation = plan_evaluation(args, host, rows, data, valid),
+       class_shares = class_shares(args[["class_shares"]], rows$label, response), order = order_in_doubt(rows, args),
+       formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
+       by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
+       search = search_task(request, rows, data))
+}
+
+# args: values by name.
+read_constraints <- function(args, data) {
+  features <- data$feature_names
+  list(monotone = resolve_monotone(args[["monotone"]], features),
+       interactions = resolve_interactions(args[["interactions"]], features),
+       feature_weights = resolve_feature_weights(args[["feature_weights"]], features),
+       first_use_penalty = resolve_first_use_penalty(args[["first_use_penalty"]], features))
+}
+
+# What the engine is asked for: list(bits, see cat_method_bits(); asked = for which features the user asked for it).
+# `mtry` counts features, so that "auto" must not add any.
+cat_method_for <- function(data, request) {
+  type <- .Call(C_gbt_dataset_info, data_ptr(data))$type
+  bits <- function(auto) cat_method_bits(request$cat_method, data$feature_names, type, auto)
+  counted <- !is.null(request$args$value[["mtry"]])
+  list(bits = bits(if (counted) method_bits("sets") else 0L), asked = bits(0L) != 0L)
+}
+
+# Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
+check_scale <- function(label, weight, offset, objective) {
+  if (is_given(objective)) return(invisible())
+  size <- objective_info(objective)$size
+  spread <- function(v) if (is.null(v)) 0 else max(v) - min(v)
+  span <- switch(size, SPREAD = spread(label) + spread(offset), LABEL = max(label), 1)
+  heaviest <- if (is.null(weight)) 1 else max(weight)
+  largest <- span * heaviest
+  if (largest == 0 && (span == 0 || heaviest == 0)) return(invisible()) # constant: there is nothing to split for
+  how <- if (length(label) * largest > 1e150) "overflow" else if (largest < 1e-150) "are nothing but 0"
+  if (is.null(how)) return(invisible())
+  by_weight <- abs(log(heaviest)) > abs(log(span))
+  by_offset <- size == "SPREAD" && spread(offset) > spread(label)
+  at <- if (by_weight) 1L else if (by_offset) 2L else 3L
+  stop_data(sprintf("%s %s, with which squares of gradients %s and no split could be found; scale %s",
+                    c("the largest of `weights` is", "`offset` spans", "the response spans")[at],
+                    format(if (by_weight) heaviest else span), how, c("the weights", "both", "it")[at]),
+            c("weights", "offset", "y")[at])
+}
+
+# Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
+# A reason of R/learned.R, or NULL.
+light_weights <- function(weight, min_child_weight, objective) {
+  if (is.null(weight) || length(weight) < 2L || objective_info(objective)$hessian == "FREE") {
+    return(NULL)
+  }
+  total <- sum(weight)
+  if (total >= 2 * min_child_weight || total == 0) return(NULL) # the engine has its own words for all 0
+  new_reason("weights", paste("`weights` add up to %s and `min_child_weight` is %s, so that no node can be split into",
+                              "two; scale the weights to a mean of 1"), format(total), format_number(min_child_weight))
+}
+
+set_mtry <- function(params, request, n_features) {
+  args <- request$args
+  mtry <- args$value[["mtry"]]
+  if (is.null(mtry)) return(params)
+  if (derives_features(request$cat_method)) {
+    stop_unsupported(paste("`mtry` counts features, and `cat_method` adds some whose number is known in training only;",
+                           "give their share, `colsample_bytree`"), "mtry")
+  }
+  if (!is.null(args$value[["colsample_bytree"]])) {
+    stop_argument(contradiction(args$typed[["colsample_bytree"]], args$typed[["mtry"]], "colsample_bytree"), "mtry")
+  }
+  params$colsample_bytree <- share_of_features(mtry, n_features, args$typed[["mtry"]])
+  params
+}

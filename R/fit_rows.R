@@ -1,0 +1,73 @@
+# The rows of a training, with their response and what belongs to them.
+
+# The source with these from `params` or under another name, and with exposures in the offset.
+with_row_arguments <- function(source, args) {
+  for (part in row_arguments) {
+    if (is.null(args$value[[part]])) next
+    if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
+    source[[part]] <- args$value[[part]]
+  }
+  with_exposure(source)
+}
+
+# All rows of a source and their response, a list: source, with `time` and `group` checked, response, n.
+rows_of_source <- function(source, request) {
+  source <- with_row_arguments(source, request$args)
+  n <- source_rows(source)
+  check_time_or_group(source$time, source$group)
+  source["time"] <- list(check_time(source$time, n))
+  source["group"] <- list(check_group(source$group, n))
+  response <- encode_response(source$y, request$objective, n, request$args$value[["num_class"]], source$parsed)
+  check_exposed(source, response$objective)
+  list(source = source, response = response, n = n)
+}
+
+# The rows to train on and those held out, a list: source (all rows of the data, but for those that `valid` takes
+# away), response, n (rows of the source), mask (the rows to train on, logical values; NULL for all), at (their numbers,
+# with a mask), held (with masked-out rows: those that are scored on the way, logical values), label (of the rows to
+# train on), valid (named list of validation sets as they were given, or of the rows held out), seed, by_share (TRUE
+# when a share of the rows is held out).
+read_rows <- function(source, request) {
+  out <- rows_of_source(source, request)
+  source <- out$source
+  response <- out$response
+  valid <- read_valid(request$args$value[["valid"]], source)
+  mask <- check_mask(source$mask, out$n)
+  check_mask_beside(mask, valid)
+  out <- c(out, list(label = response$label, valid = valid$sets,
+                     seed = resolve_seed(request$args, request$params, !is.null(valid$share))))
+  if (!is.null(valid$share) || !is.null(valid$held)) {
+    parts <- split_source(source, response, valid, out$seed)
+    out[c("source", "n", "label", "valid", "by_share")] <-
+      list(parts$train, as.double(length(parts$label)), parts$label, list(valid = parts$valid), is.null(valid$held))
+  }
+  if (!is.null(mask) && is.null(source$held)) tell_masked_classes(mask, response)
+  with_mask(out, mask)
+}
+
+# The rows with a mask for the engine: the user's, without the rows of weight 0. These take no part in training, so that
+# whatever counts or draws rows does not see them.
+with_mask <- function(rows, mask) {
+  weights <- check_weight(rows$source$weights, rows$n, "weights")
+  in_fold <- !is.null(rows$source$held)
+  rows$held <- if (in_fold) rows$source$held else if (!is.null(mask)) !mask
+  if (!is.null(mask) && !is.null(weights)) {
+    check_some_weight(mask & weights != 0, if (in_fold) "outside of a fold" else "where `mask` is TRUE")
+  }
+  weigh <- mask_of_weights(weights)
+  mask <- if (is.null(mask) || is.null(weigh)) given_or(mask, weigh) else mask & weigh
+  if (is.null(mask)) return(rows)
+  rows$mask <- mask
+  rows$at <- rows_of_mask(mask, TRUE)
+  rows$label <- subset_rows(rows$label, rows$at)
+  rows
+}
+
+# Weight, offset, time and group of the rows that are trained on.
+rows_trained_on <- function(rows, weight, offset) {
+  own <- list(weight = weight, offset = offset, time = rows$source$time, group = rows$source$group)
+  if (is.null(rows$mask)) return(own)
+  own <- lapply(own, take_numbers, rows$at, rows$n)
+  if (!is.null(own$group)) own$group <- number_groups(own$group)
+  own
+}
