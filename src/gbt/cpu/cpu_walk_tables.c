@@ -1,10 +1,7 @@
-/* Trees as tables: 64 rows go down side by side, a byte each, as in prediction (model/predict_table.h).
+/* Trees as tables (base/byte_walk.h), as in prediction (model/predict_table.h). A layer has
  *
- *   place    where a row is in a layer: 2 place + 1 for those that go left, 2 place for those that go right; rows of a
- *            leaf above the last layer go left
- *   ask      a column that nodes of a layer split by number: the highest code that goes left is looked up by place, and
- *            one comparison answers for 64 rows, however many nodes ask
- *   set      any other node: rows at its place look their code up
+ *   asks    columns that nodes split by number: by place, the highest code that goes left
+ *   sets    any other nodes: rows at its place look their code up
  *
  * Codes are those of columns of bytes, as they lie in memory; rows of pages are turned first, a block at a time. Trees
  * of up to 8 layers can be tables. */
@@ -12,7 +9,6 @@
 
 #include <string.h>
 
-#include "../base/look_up.h"
 #include "cpu.h"
 
 void cpu_walk_tables_free(const gbt_mem *mem, cpu_walk_tables *t) {
@@ -47,7 +43,7 @@ static uint32_t missing_left(const making *m, size_t i) {
   const gbt_split *split = &m->be->fr.node[i].split;
   const gbt_feature_cuts *feat = &m->be->cuts->feat[split->feat];
   const int may_be = feat->has_missing || m->tree->any_missing;
-  return may_be && split->missing_left ? (uint32_t)feat->n_bins : (uint32_t)CPU_NO_MISSING;
+  return may_be && split->missing_left ? (uint32_t)feat->n_bins : (uint32_t)GBT_WALK_NO_MISSING;
 }
 
 static void put_number(making *m, size_t i, cpu_walk_layer *layer) {
@@ -58,11 +54,11 @@ static void put_number(making *m, size_t i, cpu_walk_layer *layer) {
   while (a < layer->ask + layer->n_asks && (t->ask[a].column != column || t->ask[a].missing != missing)) a++;
   if (a == layer->ask + layer->n_asks) {
     t->ask[a] = (cpu_ask){column, m->n_bytes, missing};
-    memset(t->bytes + m->n_bytes, UINT8_MAX, layer->width);
+    memset(t->bytes + m->n_bytes, GBT_WALK_ALL, layer->width);
     m->n_bytes += layer->width;
     layer->n_asks++;
   }
-  GBT_ASSERT(m->be->fr.node[i].split.bin < UINT8_MAX);
+  GBT_ASSERT(m->be->fr.node[i].split.bin < GBT_WALK_ALL);
   t->bytes[t->ask[a].table + t->place[i]] = (uint8_t)m->be->fr.node[i].split.bin;
 }
 
@@ -86,8 +82,8 @@ static void put_places(making *m, size_t i) {
   const cpu_walk_node *node = &m->tree->node[i];
   const uint32_t place = t->place[i], depth = (uint32_t)m->be->fr.node[i].depth;
   if (is_leaf(node)) {
-    GBT_ASSERT(depth <= t->depth && t->depth <= CPU_TABLE_DEPTH);
-    t->leaf[((place + 1) << (t->depth - depth)) - 1] = (uint32_t)i;
+    GBT_ASSERT(depth <= t->depth);
+    t->leaf[gbt_walk_below(place, t->depth - depth)] = (uint32_t)i;
     return;
   }
   t->place[node->last - 1] = (uint8_t)(2 * place + 1);
@@ -110,7 +106,7 @@ gbt_status cpu_walk_tables_make(const gbt_ctx *ctx, cpu_backend *be, const cpu_t
   for (size_t i = 0; i < n; i++) put_places(&m, i); /* children are numbered above their parents */
   for (uint32_t d = 0; d < t->depth; d++) {
     cpu_walk_layer *layer = &t->layer[d];
-    *layer = (cpu_walk_layer){.ask = t->n_asks, .set = t->n_sets, .width = d <= 4 ? 16 : (uint32_t)1 << d};
+    *layer = (cpu_walk_layer){.ask = t->n_asks, .set = t->n_sets, .width = gbt_walk_width((uint32_t)1 << d)};
     for (size_t i = 0; i < n; i++) {
       if ((uint32_t)be->fr.node[i].depth != d || is_leaf(&tree->node[i])) continue;
       if (asks_number(&m, i))
@@ -130,22 +126,13 @@ gbt_status cpu_walk_tables_make(const gbt_ctx *ctx, cpu_backend *be, const cpu_t
 #define TARGET GBT_LOOK_UP_TARGET
 #define TARGET_FN GBT_LOOK_UP_FN
 
-enum { ROWS = CPU_TABLE_ROWS, TOGETHER = 4 /* groups of rows: each alone would wait for its own last layer */ };
+enum { ROWS = CPU_TABLE_ROWS, TOGETHER = GBT_WALK_TOGETHER };
 
-TARGET_FN void ask_numbers(const cpu_walk_tables *t, const cpu_walk_layer *layer, size_t width,
-                           const uint8_t *const *codes, size_t row, int n, const __m512i place[TOGETHER],
-                           __mmask64 left[TOGETHER]) {
+TARGET_FN void ask_numbers(size_t width, const cpu_walk_tables *t, const cpu_walk_layer *layer,
+                           const uint8_t *const *codes, size_t row, int n, const __m512i *place, __mmask64 *left) {
   codes += layer->ask;
-  for (const cpu_ask *ask = t->ask + layer->ask, *end = ask + layer->n_asks; ask < end; ask++, codes++) {
-    const int no_missing = ask->missing == CPU_NO_MISSING;
-    const __m512i missing = _mm512_set1_epi8((char)ask->missing);
-    for (int g = 0; g < n; g++) {
-      __m512i code = _mm512_loadu_si512(*codes + row + (size_t)g * ROWS);
-      const __mmask64 is_missing = no_missing ? 0 : _mm512_cmpeq_epi8_mask(code, missing);
-      code = _mm512_mask_mov_epi8(code, is_missing, _mm512_setzero_si512());
-      left[g] = _mm512_mask_cmple_epu8_mask(left[g], code, gbt_look_up(t->bytes + ask->table, width, place[g]));
-    }
-  }
+  for (const cpu_ask *ask = t->ask + layer->ask, *end = ask + layer->n_asks; ask < end; ask++, codes++)
+    gbt_walk_ask(t->bytes + ask->table, width, *codes + row, ROWS, ask->missing, n, place, left);
 }
 
 /* Those of the rows at `at` whose codes of two bytes go right. */
@@ -187,28 +174,9 @@ TARGET_FN void walk_groups(const cpu_walk_tables *t, const uint8_t *const *codes
   for (uint32_t d = 0; d < t->depth; d++) {
     const cpu_walk_layer *layer = &t->layer[d];
     for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
-    if (layer->width == 16)
-      ask_numbers(t, layer, 16, codes, row, n, place, left);
-    else if (layer->width == 32)
-      ask_numbers(t, layer, 32, codes, row, n, place, left);
-    else if (layer->width == 64)
-      ask_numbers(t, layer, 64, codes, row, n, place, left);
-    else
-      ask_numbers(t, layer, 128, codes, row, n, place, left);
-    if (layer->n_sets > 0) { /* copies, so that the others stay in registers */
-      __m512i places[TOGETHER];
-      __mmask64 lefts[TOGETHER];
-      for (int g = 0; g < n; g++) {
-        places[g] = place[g];
-        lefts[g] = left[g];
-      }
-      ask_sets(t, layer, codes, row, n, places, lefts);
-      for (int g = 0; g < n; g++) left[g] = lefts[g];
-    }
-    for (int g = 0; g < n; g++) {
-      place[g] = _mm512_add_epi8(place[g], place[g]);
-      place[g] = _mm512_mask_add_epi8(place[g], left[g], place[g], _mm512_set1_epi8(1));
-    }
+    GBT_WALK_BY_WIDTH(ask_numbers, layer->width, t, layer, codes, row, n, place, left);
+    if (layer->n_sets > 0) GBT_WALK_APART(ask_sets, n, place, left, t, layer, codes, row);
+    gbt_walk_step(n, place, left);
   }
   uint8_t last[TOGETHER * ROWS];
   for (int g = 0; g < n; g++) _mm512_storeu_si512(last + (size_t)g * ROWS, place[g]);

@@ -2,7 +2,7 @@
 #ifndef GBT_CPU_CPU_WALK_TABLES_H
 #define GBT_CPU_CPU_WALK_TABLES_H
 
-#include "../base/ctx.h"
+#include "../base/byte_walk.h"
 #include "../data/page.h"
 
 struct cpu_backend;
@@ -18,9 +18,8 @@ typedef struct cpu_walk_node {
 } cpu_walk_node;
 
 enum {
-  CPU_TABLE_ROWS = 64, /* that walk side by side */
-  CPU_TABLE_DEPTH = 8, /* places on the last layer are a byte */
-  CPU_NO_MISSING = 256 /* no code */
+  CPU_TABLE_ROWS = GBT_WALK_ROWS,
+  CPU_TABLE_DEPTH = GBT_WALK_LAYERS
 };
 
 /* What tables are made of: the nodes of be->fr, and how rows walk through them. */
@@ -35,7 +34,7 @@ typedef struct cpu_table_tree {
 typedef struct cpu_ask {
   int32_t column;   /* group * GBT_GROUP_MAX + pos */
   size_t table;     /* by place, the highest code that goes left: 255 where the node asks another column */
-  uint32_t missing; /* the code that goes left wherever it is asked, or CPU_NO_MISSING */
+  uint32_t missing; /* the code that goes left wherever it is asked, or GBT_WALK_NO_MISSING */
 } cpu_ask;
 
 /* A node whose codes go left by a table of their own: it splits by level, or its column is shared by several features,

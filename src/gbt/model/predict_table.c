@@ -34,12 +34,6 @@ static uint32_t n_nodes_of(const maker *m, int64_t task) {
   return m->forest->trees[m->pack->trees.beg + (uint64_t)task].n_nodes;
 }
 
-/* Where a leaf that lies above is on a layer: it goes left. */
-static uint32_t way_below(uint32_t way, uint32_t n_layers) {
-  GBT_ASSERT(n_layers <= GBTI_TABLE_DEPTH);
-  return ((way + 1) << n_layers) - 1;
-}
-
 /* Places of a deep tree. Leaves of a layer are numbered below those of the layers above, so that together with the
  * nodes that are still split there are never more than 256 numbers in use. */
 static void number_places(const gbti_pack_node *nodes, uint32_t n, places *p) {
@@ -72,7 +66,7 @@ static int find_places(const maker *m, int64_t task, places *p) {
     if (!m->fits[nodes[i].col / GBTI_PACK_LANES]) return 0;
     uint32_t child = nodes[i].child, below = p->layer[i] + 1u;
     p->layer[child] = p->layer[child + 1] = (uint8_t)below;
-    p->way[child] = below <= GBTI_TABLE_DEPTH ? (uint8_t)way_below(p->way[i], 1) : 0;
+    p->way[child] = below <= GBTI_TABLE_DEPTH ? (uint8_t)gbt_walk_below(p->way[i], 1) : 0;
     p->way[child + 1] = below <= GBTI_TABLE_DEPTH ? (uint8_t)(2u * p->way[i]) : 0;
   }
   if (depth > GBTI_TABLE_DEPTH) {
@@ -80,7 +74,8 @@ static int find_places(const maker *m, int64_t task, places *p) {
     return 1;
   }
   for (uint32_t i = 0; i < n; i++)
-    p->place[i] = nodes[i].order == GBTI_PACK_LEAF ? (uint8_t)way_below(p->way[i], depth - p->layer[i]) : p->way[i];
+    p->place[i] =
+        nodes[i].order == GBTI_PACK_LEAF ? (uint8_t)gbt_walk_below(p->way[i], depth - p->layer[i]) : p->way[i];
   return 1;
 }
 
@@ -179,7 +174,7 @@ static void put_ways(const gbti_pack_node *nodes, const gbti_table *table, uint3
     uint32_t d = p->layer[i];
     int is_leaf = nodes[i].order == GBTI_PACK_LEAF;
     if (d == GBTI_TABLE_DEPTH || (is_leaf && d < GBTI_TABLE_DEPTH))
-      to->deep[way_below(p->way[i], GBTI_TABLE_DEPTH - d)] = p->place[i];
+      to->deep[gbt_walk_below(p->way[i], GBTI_TABLE_DEPTH - d)] = p->place[i];
     if (is_leaf || d < GBTI_TABLE_DEPTH) continue;
     size_t width = gbti_table_width(table, d);
     uint8_t *next = to->tables[d] - 2 * width;
@@ -202,7 +197,7 @@ static void fill_task(void *arg, int64_t task, int thread) {
   find_parts(pack, table, &to);
   size_t n_values = 8 * gbti_table_places(table);
   memset(values, 0, n_values);
-  memset(values + n_values, GBTI_TABLE_NONE, (size_t)(to.end - values) - n_values);
+  memset(values + n_values, GBT_WALK_ALL, (size_t)(to.end - values) - n_values);
   if (table->depth > GBTI_TABLE_DEPTH) put_ways(nodes, table, n, &p, &to);
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].order == GBTI_PACK_LEAF) {

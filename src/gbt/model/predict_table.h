@@ -1,10 +1,9 @@
-/* Trees as tables: the way of many rows where the machine can look bytes up in registers. Private to model/.
+/* Trees as tables (base/byte_walk.h): the way of many rows where the machine can look bytes up in registers. Private
+ * to model/.
  *
  *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_cols + col) * 64 + row % 64]
- *   place    where a row is in a tree, a byte: 0 at the root, then 2 place + 1 for those that go left, 2 place for
- *            those that go right. So all rows of a tree are in one layer, and a leaf above the last one goes left
- *   table    one for every column that a layer asks: by place, the order of the node's cut, or 255 (no code is above)
- *            where the node asks another column. A row goes right when its code is above the order
+ *   table    one for every column that a layer asks: by place, the order of the node's cut. A row goes right when its
+ *            code is above the order
  *   set      a node that splits by level: the rows at its place look their level's bit up. A column of levels is four
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
@@ -18,14 +17,14 @@
 #ifndef GBT_MODEL_PREDICT_TABLE_H
 #define GBT_MODEL_PREDICT_TABLE_H
 
+#include "../base/byte_walk.h"
 #include "predict_job.h"
 
 enum {
-  GBTI_TABLE_ROWS = 64,
-  GBTI_TABLE_DEPTH = 8, /* layers whose places follow from the way */
+  GBTI_TABLE_ROWS = GBT_WALK_ROWS,
+  GBTI_TABLE_DEPTH = GBT_WALK_LAYERS, /* whose places follow from the way */
   GBTI_TABLE_LAYERS = 64,
   GBTI_TABLE_CUTS = 254, /* of a column: orders up to 253, codes up to 254 */
-  GBTI_TABLE_NONE = 255, /* order of nodes that ask another column, and of none */
   GBTI_TABLE_LEVEL_COLS = 4,
   GBTI_TABLE_SET = 256, /* most bytes of a set that is looked up */
   GBTI_TABLE_ANSWERED = 1
@@ -62,8 +61,7 @@ GBT_FN uint32_t gbti_table_top(const gbti_table *table) {
 
 /* Bytes of a table of a layer: 16, 32, 64 or 128. */
 GBT_FN size_t gbti_table_width(const gbti_table *table, uint32_t layer) {
-  uint32_t n = layer < GBTI_TABLE_DEPTH ? (uint32_t)1 << layer : table->n_split[layer];
-  return n <= 16 ? 16 : n <= 32 ? 32 : n <= 64 ? 64 : 128;
+  return gbt_walk_width(layer < GBTI_TABLE_DEPTH ? (uint32_t)1 << layer : table->n_split[layer]);
 }
 
 /* Entries of a plane of values. */

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "../base/look_up.h"
 
 int gbti_tables_run(const gbt_ctx *ctx) { return gbt_ctx_looks_up(ctx); }
 
@@ -12,15 +11,7 @@ int gbti_tables_run(const gbt_ctx *ctx) { return gbt_ctx_looks_up(ctx); }
 #define TARGET GBT_LOOK_UP_TARGET
 #define TARGET_FN GBT_LOOK_UP_FN
 
-enum {
-  ROWS = GBTI_TABLE_ROWS,
-  TOGETHER = 4 /* groups of rows that walk side by side: each alone would wait for its own last layer */
-};
-
-/* Rows that go left stay in left. */
-#define ASK(look_up)          \
-  for (int g = 0; g < n; g++) \
-    left[g] = _mm512_mask_cmple_epu8_mask(left[g], _mm512_loadu_si512(col + (size_t)g * stride), (look_up));
+enum { ROWS = GBTI_TABLE_ROWS, TOGETHER = GBT_WALK_TOGETHER };
 
 /* The bytes of a set by code / 8. */
 TARGET_FN __m512i set_bytes(const uint8_t *bits, uint32_t width, __m512i eighth) {
@@ -69,47 +60,11 @@ TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, con
   }
 }
 
-#define ASK_SETS()                                                                \
-  if (table->n_sets[d] > 0) {                                                     \
-    __m512i places[TOGETHER];                                                     \
-    __mmask64 lefts[TOGETHER];                                                    \
-    for (int g = 0; g < n; g++) {                                                 \
-      places[g] = place[g];                                                       \
-      lefts[g] = left[g];                                                         \
-    }                                                                             \
-    ask_sets(pack, table, sets, table->n_sets[d], rows, group, n, places, lefts); \
-    for (int g = 0; g < n; g++) left[g] = lefts[g];                               \
-  }
-
 /* The columns of a layer, for n groups, group after group stride bytes apart. */
 TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
-                           const uint8_t *codes, size_t stride, int n, const __m512i place[TOGETHER],
-                           __mmask64 left[TOGETHER]) {
-  if (width == 16) {
-    for (uint32_t j = 0; j < n_cols; j++, tables += 16) {
-      const uint8_t *col = codes + cols[j];
-      __m512i t = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)tables));
-      ASK(_mm512_shuffle_epi8(t, place[g]))
-    }
-  } else if (width == 32) {
-    for (uint32_t j = 0; j < n_cols; j++, tables += 32) {
-      const uint8_t *col = codes + cols[j];
-      __m512i t = _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)tables));
-      ASK(_mm512_permutexvar_epi8(place[g], t))
-    }
-  } else if (width == 64) {
-    for (uint32_t j = 0; j < n_cols; j++, tables += 64) {
-      const uint8_t *col = codes + cols[j];
-      __m512i t = _mm512_loadu_si512(tables);
-      ASK(_mm512_permutexvar_epi8(place[g], t))
-    }
-  } else {
-    for (uint32_t j = 0; j < n_cols; j++, tables += 128) {
-      const uint8_t *col = codes + cols[j];
-      __m512i t = _mm512_loadu_si512(tables), u = _mm512_loadu_si512(tables + 64);
-      ASK(_mm512_permutex2var_epi8(t, place[g], u))
-    }
-  }
+                           const uint8_t *codes, size_t stride, int n, const __m512i *place, __mmask64 *left) {
+  for (uint32_t j = 0; j < n_cols; j++, tables += width)
+    gbt_walk_ask(tables, width, codes + cols[j], stride, GBT_WALK_NO_MISSING, n, place, left);
 }
 
 /* The layers of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
@@ -136,8 +91,9 @@ TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const u
       left[g] = ~(__mmask64)0;
     }
     if (any == 0) break;
-    ask_columns(width, table->n_cols[d], p + 2 * width, cols, codes, stride, n, place, left);
-    ASK_SETS()
+    GBT_WALK_BY_WIDTH(ask_columns, width, table->n_cols[d], p + 2 * width, cols, codes, stride, n, place, left);
+    if (table->n_sets[d] > 0)
+      GBT_WALK_APART(ask_sets, n, place, left, pack, table, sets, table->n_sets[d], rows, group);
     for (int g = 0; g < n; g++) {
       __m512i to =
           _mm512_mask_blend_epi8(left[g], gbt_look_up(p + width, width, place[g]), gbt_look_up(p, width, place[g]));
@@ -165,18 +121,16 @@ TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const
   const uint8_t *codes = rows->codes + (size_t)group * stride;
   const uint32_t *cols = pack->tables.cols + table->col_beg, top = gbti_table_top(table);
   const gbti_table_set *sets = pack->tables.sets + table->set_beg;
-  const __m512i one = _mm512_set1_epi8(1);
   __m512i place[TOGETHER];
   __mmask64 left[TOGETHER];
   for (int g = 0; g < n; g++) place[g] = _mm512_setzero_si512();
   for (uint32_t d = 0; d < top; d++) {
     for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
-    ask_columns(gbti_table_width(table, d), table->n_cols[d], tables[d], cols, codes, stride, n, place, left);
-    ASK_SETS()
-    for (int g = 0; g < n; g++) {
-      place[g] = _mm512_add_epi8(place[g], place[g]);
-      place[g] = _mm512_mask_add_epi8(place[g], left[g], place[g], one);
-    }
+    GBT_WALK_BY_WIDTH(ask_columns, gbti_table_width(table, d), table->n_cols[d], tables[d], cols, codes, stride, n,
+                      place, left);
+    if (table->n_sets[d] > 0)
+      GBT_WALK_APART(ask_sets, n, place, left, pack, table, sets, table->n_sets[d], rows, group);
+    gbt_walk_step(n, place, left);
     cols += table->n_cols[d];
     sets += table->n_sets[d];
   }
