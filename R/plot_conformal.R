@@ -19,15 +19,13 @@
 #' @export
 plot.gbt_calibrated <- function(x, output = NULL, ...) {
   given <- plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))
-  draw_figure(curve_figure(calibrated_shown(x, output), given))
-  invisible(x)
+  draw_figure(curve_figure(calibrated_shown(x, output), given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_calibrated <- function(object, output = NULL, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_calibrated)))
-  gg_figure(curve_figure(calibrated_shown(object, output)))
+  gg_figure(curve_figure(calibrated_shown(object, output)), ...)
 }
 
 # As curve_shown().
@@ -73,15 +71,13 @@ calibrated_shown <- function(x, output = NULL) {
 plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
   bars <- !is.null(newdata) && gives_sets(x)
   given <- plot_dots(list(...), c("xlim", if (!bars) "ylim", "col"), c("xlab", if (!bars) "ylab"))
-  draw_figure(conformal_figure(x, newdata, y, level, threads, given))
-  invisible(x)
+  draw_figure(conformal_figure(x, newdata, y, level, threads, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_conformal)))
-  gg_figure(conformal_figure(object, newdata, y, level, threads))
+  gg_figure(conformal_figure(object, newdata, y, level, threads), ...)
 }
 
 conformal_figure <- function(x, newdata, y, level, threads, given = list()) {

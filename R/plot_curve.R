@@ -19,16 +19,12 @@
 #' plot(gbt_curve(hit, list(good = score, noisy = score + runif(200)), "lift"))
 #' @export
 plot.gbt_curve <- function(x, ...) {
-  draw_figure(curve_figure(curve_shown(x), plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))))
-  invisible(x)
+  draw_figure(curve_figure(curve_shown(x), plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_curve <- function(object, ...) {
-  check_no_dots(written_dots(...), character(0))
-  gg_figure(curve_figure(curve_shown(object)))
-}
+autoplot.gbt_curve <- function(object, ...) gg_figure(curve_figure(curve_shown(object)), ...)
 
 # list(type, words, text = subtitle or NULL, shapes = list of curve_shape() by prediction, names = of them, or NULL).
 curve_shown <- function(x) {

@@ -15,15 +15,13 @@
 #' plot(gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl", threads = 1))
 #' @export
 plot.gbt_evaluation <- function(x, metric = NULL, top = 40L, ...) {
-  draw_figure(evaluation_figure(x, metric, top, plot_dots(list(...), c("xlim", "col"), "xlab")))
-  invisible(x)
+  draw_figure(evaluation_figure(x, metric, top, plot_dots(list(...), c("xlim", "col"), "xlab")), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_evaluation <- function(object, metric = NULL, top = 40L, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_evaluation)))
-  gg_figure(evaluation_figure(object, metric, top))
+  gg_figure(evaluation_figure(object, metric, top), ...)
 }
 
 evaluation_figure <- function(x, metric, top, given = list()) {

@@ -18,15 +18,13 @@
 #' plot(gbt_importance(m), top = 5)
 #' @export
 plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
-  draw_figure(importance_figure(x, top, type, bar_dots(list(...))))
-  invisible(x)
+  draw_figure(importance_figure(x, top, type, bar_dots(list(...))), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_importance <- function(object, top = 20L, type = NULL, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance)))
-  gg_figure(importance_figure(object, top, type))
+  gg_figure(importance_figure(object, top, type), ...)
 }
 
 importance_figure <- function(x, top, type, given = list()) {
@@ -61,16 +59,12 @@ bar_dots <- function(dots) {
 #' @rdname plot.gbt_importance
 #' @export
 plot.gbt_importance_permutation <- function(x, top = 20L, ...) {
-  draw_figure(permutation_figure(x, top, bar_dots(list(...))))
-  invisible(x)
+  draw_figure(permutation_figure(x, top, bar_dots(list(...))), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_importance_permutation <- function(object, top = 20L, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance_permutation)))
-  gg_figure(permutation_figure(object, top))
-}
+autoplot.gbt_importance_permutation <- function(object, top = 20L, ...) gg_figure(permutation_figure(object, top), ...)
 
 permutation_figure <- function(x, top, given = list()) {
   metric <- attr(x, "metric")
@@ -84,16 +78,12 @@ permutation_figure <- function(x, top, given = list()) {
 #' @rdname plot.gbt_importance
 #' @export
 plot.gbt_importance_shap <- function(x, top = 20L, ...) {
-  draw_figure(shap_importance_figure(x, top, bar_dots(list(...))))
-  invisible(x)
+  draw_figure(shap_importance_figure(x, top, bar_dots(list(...))), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_importance_shap <- function(object, top = 20L, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_importance_shap)))
-  gg_figure(shap_importance_figure(object, top))
-}
+autoplot.gbt_importance_shap <- function(object, top = 20L, ...) gg_figure(shap_importance_figure(object, top), ...)
 
 shap_importance_figure <- function(x, top, given = list()) {
   if (any(!is.finite(x$importance))) stop_argument("contributions that are not finite cannot be drawn", "x")

@@ -23,16 +23,14 @@
 #' @export
 plot.gbt_interactions <- function(x, measure = c("size", "h_squared"), pairs = NULL, top = 20L, output = NULL, ...) {
   given <- plot_dots(list(...), c("xlim", "col"), "xlab")
-  draw_figure(interactions_figure(x, measure, pairs, top, output, given))
-  invisible(x)
+  draw_figure(interactions_figure(x, measure, pairs, top, output, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_interactions <- function(object, measure = c("size", "h_squared"), pairs = NULL, top = 20L, output = NULL,
                                       ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_interactions)))
-  gg_figure(interactions_figure(object, measure, pairs, top, output))
+  gg_figure(interactions_figure(object, measure, pairs, top, output), ...)
 }
 
 interactions_figure <- function(x, measure, pairs, top, output, given = list()) {

@@ -24,7 +24,8 @@ draw_page <- function(body) {
   body(list(width = size[1L], height = size[2L], mai = mai, size = max(0.7, min(1, size[1L] / 6, size[2L] / 4.2))))
 }
 
-draw_figure <- function(fig) {
+# x: what it is of, which plot() gives.
+draw_figure <- function(fig, x = NULL) {
   force(fig) # what cannot be drawn is an error before there is a page
   draw_page(function(page) {
     outer <- inner_box(page)
@@ -36,7 +37,7 @@ draw_figure <- function(fig) {
     if (length(fig$panels) == 1L) return(draw_panel(page, fig, one, outer))
     draw_panels(page, fig, outer)
   })
-  invisible()
+  invisible(x)
 }
 
 inner_box <- function(page) c(0, page$width, 0, page$height) + 0.08 * page$size * c(1, -1, 1, -1)
@@ -146,21 +147,13 @@ put_ramp <- function(page, ramp, box) {
     put_text(page, box[1L], box[4L], fit_text(page, ramp$title, right - box[1L], "colour key"), "colour key")
     graphics::rasterImage(grDevices::as.raster(matrix(ramp$colours, 1L)), box[1L], bottom + 1.1 * line, right,
                           box[4L] - 1.1 * line, interpolate = FALSE)
-    at <- c(box[1L], right)
-    label <- ramp$ends
-    adj <- c(0, 1)
-    if (is.null(label)) {
-      scale <- make_scale(numeric(0), lim = if (ramp$high > ramp$low) c(ramp$low, ramp$high) else
-        ramp$low + c(-0.5, 0.5))
-      ticks <- x_ticks(page, scale, right - box[1L], 0.75)
-      at <- box[1L] + share_of_axis(ticks$at, scale) * (right - box[1L])
-      half <- text_width(ticks$label, size) / 2
-      inside <- which(at - half >= box[1L] - 0.02 & at + half <= max(right, page$width - 0.1))
-      at <- at[inside]
-      label <- ticks$label[inside]
-      adj <- rep(0.5, length(at))
-    }
-    for (i in seq_along(at)) put_text(page, at[i], bottom, label[i], "colour key", c(adj[i], 0), ink$soft)
+    lim <- if (ramp$high > ramp$low) c(ramp$low, ramp$high) else ramp$low + c(-0.5, 0.5)
+    scale <- make_scale(numeric(0), lim = lim)
+    ticks <- if (is.null(ramp$ends)) x_ticks(page, scale, right - box[1L], 0.75) else list(at = lim, label = ramp$ends)
+    at <- box[1L] + share_of_axis(ticks$at, scale) * (right - box[1L])
+    wide <- text_width(ticks$label, size) # labels near the ends stay within the bar
+    left <- pmin(pmax(at - wide / 2, box[1L]), right - wide)
+    put_text(page, left, bottom, ticks$label, "colour key", c(0, 0), ink$soft)
   }
   bottom - 0.6 * line_height(page, 0.8)
 }
@@ -184,21 +177,17 @@ draw_panels <- function(page, fig, outer) {
 
 # Boxes of n panels, row by row, or NULL where they have no room. least: width and height of one.
 panel_grid <- function(box, n, least, gap = 0.15) {
-  best <- NULL
-  for (columns in seq_len(n)) {
-    rows <- ceiling(n / columns)
-    w <- (box[2L] - box[1L] - (columns - 1) * gap) / columns
-    h <- (box[4L] - box[3L] - (rows - 1) * gap) / rows
-    if (w < least[1L] || h < least[2L]) next
-    off <- abs(log(w / h / 1.5)) + 0.15 * (rows * columns - n)
-    if (is.null(best) || off < best$off) best <- list(columns = columns, w = w, h = h, off = off)
-  }
-  if (is.null(best)) return(NULL)
-  lapply(seq_len(n) - 1L, function(i) {
-    left <- box[1L] + (i %% best$columns) * (best$w + gap)
-    top <- box[4L] - (i %/% best$columns) * (best$h + gap)
-    c(left, left + best$w, top - best$h, top)
-  })
+  columns <- seq_len(n)
+  rows <- ceiling(n / columns)
+  w <- (box[2L] - box[1L] - (columns - 1) * gap) / columns
+  h <- (box[4L] - box[3L] - (rows - 1) * gap) / rows
+  fit <- which(w > 0 & h > 0 & w >= least[1L] & h >= least[2L])
+  if (length(fit) == 0L) return(NULL)
+  k <- fit[which.min(abs(log(w[fit] / h[fit] / 1.5)) + 0.15 * (rows * columns - n)[fit])]
+  at <- seq_len(n) - 1L
+  left <- box[1L] + (at %% k) * (w[k] + gap)
+  top <- box[4L] - (at %/% k) * (h[k] + gap)
+  lapply(seq_len(n), function(i) c(left[i], left[i] + w[k], top[i] - h[k], top[i]))
 }
 
 # A panel on a page of its own: where the user's margins are, if it can be there, with the names of lines at their ends

@@ -31,7 +31,10 @@
 #' @name gbt_autoplot
 NULL
 
-gg_figure <- function(fig) {
+# ...: what a method of autoplot() was given beyond its arguments, which is an error.
+gg_figure <- function(fig, ...) {
+  method <- sys.function(sys.parent())
+  check_no_dots(written_dots(...), names(formals(method)))
   made <- !is.null(fig$panels[[1L]]$make)
   if (made) fig <- gg_made(fig)
   heading <- make_distinct(plain_text(given_or(unlist(lapply(fig$panels, `[[`, "heading")), "")))

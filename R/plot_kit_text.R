@@ -58,20 +58,10 @@ shorten <- function(text, room, cex, font = 1) {
   text
 }
 
+# Lines of `room` inches, by the width of a letter on average.
 wrap_text <- function(text, room, cex) {
-  words <- strsplit(text, " ", fixed = TRUE)[[1L]]
-  lines <- character(0)
-  line <- ""
-  for (word in words) {
-    longer <- if (nzchar(line)) paste(line, word) else word
-    if (nzchar(line) && text_width(longer, cex) > room) {
-      lines <- c(lines, line)
-      line <- word
-    } else {
-      line <- longer
-    }
-  }
-  shorten(c(lines, line), room, cex)
+  letter <- text_width(text, cex) / nchar(text)
+  shorten(strwrap(text, max(0.92 * room / letter, 8)), room, cex)
 }
 
 # Places as near as can be to `at` with at least `gap` between neighbours, within [low, high]: pools of neighbours that
@@ -83,19 +73,7 @@ spread_apart <- function(at, gap, low, high) {
   ordered <- order(at, seq_len(n))
   offset <- (seq_len(n) - 1) * gap
   target <- at[ordered] - offset
-  value <- size <- numeric(0)
-  for (t in target) { # isotonic regression
-    value <- c(value, t)
-    size <- c(size, 1)
-    while (length(value) > 1L && value[length(value) - 1L] > value[length(value)]) {
-      k <- length(value)
-      value[k - 1L] <- (value[k - 1L] * size[k - 1L] + value[k] * size[k]) / (size[k - 1L] + size[k])
-      size[k - 1L] <- size[k - 1L] + size[k]
-      value <- value[-k]
-      size <- size[-k]
-    }
-  }
-  placed <- pmin(pmax(rep(value, size), low), high - (n - 1) * gap) + offset
+  placed <- pmin(pmax(stats::isoreg(target)$yf, low), high - (n - 1) * gap) + offset
   out <- numeric(n)
   out[ordered] <- placed
   out

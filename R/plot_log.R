@@ -41,8 +41,7 @@ plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL, node = 0, dep
   }
   check_no_tree_part(missing(node), missing(depth))
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type"))
-  draw_figure(model_log_figure(x, metric, from, given))
-  invisible(x)
+  draw_figure(model_log_figure(x, metric, from, given), x)
 }
 
 #' @rdname gbt_autoplot
@@ -54,8 +53,7 @@ autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node
     return(autoplot.gbt_tree(gbt_tree(object, tree, node), depth = depth, ...))
   }
   check_no_tree_part(missing(node), missing(depth))
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt)))
-  gg_figure(model_log_figure(object, metric, from))
+  gg_figure(model_log_figure(object, metric, from), ...)
 }
 
 check_no_log_part <- function(metric, no_from) {
@@ -170,15 +168,13 @@ log_axes <- function(log) {
 #' @export
 plot.gbt_cv <- function(x, metric = NULL, folds = TRUE, ..., from = 1) {
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col"))
-  draw_figure(cv_figure(x, metric, folds, from, given))
-  invisible(x)
+  draw_figure(cv_figure(x, metric, folds, from, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_cv <- function(object, metric = NULL, folds = TRUE, ..., from = 1) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_cv)))
-  gg_figure(cv_figure(object, metric, folds, from))
+  gg_figure(cv_figure(object, metric, folds, from), ...)
 }
 
 cv_figure <- function(x, metric, folds, from, given = list()) {
@@ -256,16 +252,12 @@ cv_lines <- function(cv, metric, from = 1) {
 #' plot(tuned)
 #' @export
 plot.gbt_tune <- function(x, ...) {
-  draw_figure(tune_figure(x, plot_dots(list(...), c("xlim", "ylim", "log", "col"))))
-  invisible(x)
+  draw_figure(tune_figure(x, plot_dots(list(...), c("xlim", "ylim", "log", "col"))), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_tune <- function(object, ...) {
-  check_no_dots(written_dots(...), character(0))
-  gg_figure(tune_figure(object))
-}
+autoplot.gbt_tune <- function(object, ...) gg_figure(tune_figure(object), ...)
 
 # The estimate of each configuration, and the best one so far.
 tune_figure <- function(x, given = list()) {

@@ -23,16 +23,14 @@
 plot.gbt_monitor <- function(x, name = NULL, top = 40L, ...) {
   given <- plot_dots(list(...), c("xlim", "col"), "xlab")
   check_monitor_choice(name, !missing(top))
-  draw_figure(monitor_figure(x, name, top, given))
-  invisible(x)
+  draw_figure(monitor_figure(x, name, top, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_monitor <- function(object, name = NULL, top = 40L, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_monitor)))
   check_monitor_choice(name, !missing(top))
-  gg_figure(monitor_figure(object, name, top))
+  gg_figure(monitor_figure(object, name, top), ...)
 }
 
 check_monitor_choice <- function(name, top_given) {

@@ -29,16 +29,12 @@ plot.gbt_partial <- function(x, output = NULL, ...) {
   level <- !two && is_level_axis(x)
   known <- if (two) character(0) else if (level) c("xlim", "col") else c("xlim", "ylim", "col", "lty", "lwd")
   given <- plot_dots(list(...), known, if (level) "xlab" else c("xlab", "ylab"))
-  draw_figure(partial_figure(x, output, given))
-  invisible(x)
+  draw_figure(partial_figure(x, output, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_partial <- function(object, output = NULL, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_partial)))
-  gg_figure(partial_figure(object, output))
-}
+autoplot.gbt_partial <- function(object, output = NULL, ...) gg_figure(partial_figure(object, output), ...)
 
 is_level_axis <- function(x) is_level(x$effects[[x$columns[1L]]])
 

@@ -38,17 +38,15 @@ plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, against = NUL
   if (!is.null(given[["col"]]) && length(check_colours(given[["col"]])) != colours) {
     stop_argument(sprintf("`col` must be %s", c("one colour", "two colours")[colours]), "col")
   }
-  draw_figure(shap_figure(x, shown, row, top, against, by, given))
-  invisible(x)
+  draw_figure(shap_figure(x, shown, row, top, against, by, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_shap <- function(object, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_shap)))
   shown <- shap_shown(object, output)
   check_shap_choice(row, against, by, shown$columns, !missing(top))
-  gg_figure(shap_figure(object, shown, row, top, against, by))
+  gg_figure(shap_figure(object, shown, row, top, against, by), ...)
 }
 
 shap_figure <- function(x, shown, row, top, against, by, given = list()) {

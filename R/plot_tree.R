@@ -27,16 +27,14 @@
 #' @export
 plot.gbt_tree <- function(x, show = c("gain", "cover"), direction = c("auto", "down", "right"), ...) {
   given <- plot_dots(list(...), "col", character(0))
-  draw_figure(tree_figure(x, show, match_choice(direction, c("auto", "down", "right"), "direction"), given))
-  invisible(x)
+  draw_figure(tree_figure(x, show, match_choice(direction, c("auto", "down", "right"), "direction"), given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_tree <- function(object, show = c("gain", "cover"), depth = 4L, ...) {
-  check_no_dots(written_dots(...), names(formals(autoplot.gbt_tree)))
   object$nodes <- part_of_tree(object$nodes, object$nodes$node[1L], check_whole(depth, "depth", 0))
-  gg_figure(tree_figure(object, show))
+  gg_figure(tree_figure(object, show), ...)
 }
 
 tree_figure <- function(x, show, direction = "auto", given = list()) {

@@ -226,25 +226,18 @@ log_in_words <- function(log) {
   sprintf("Metrics by round; round %d: %s", log[[1L]][nrow(log)], paste(names(last), last, collapse = ", "))
 }
 
-# A line for each metric, on the scale of all of them. Names stand above: a legend inside would not move when Shiny
-# draws the plot again for another width.
+# A line for each metric, on the scale of all of them.
 draw_live_log <- function(log) {
-  grey <- "#475569"
-  old <- graphics::par(mar = c(4, 4, max(0, length(log) - 1) + 0.7, 0.5), las = 1, fg = grey, col.axis = grey,
-                       col.lab = grey)
-  on.exit(graphics::par(old))
-  values <- if (length(log) > 1L) unclass(log)[-1L]
-  shown <- unlist(values)
-  shown <- shown[is.finite(shown)]
-  if (length(shown) == 0L) {
+  values <- unname(if (length(log) > 1L) unclass(log)[-1L])
+  if (!any(is.finite(unlist(values)))) {
     graphics::plot.new()
     graphics::text(0.5, 0.5, "the log appears here during training", col = "#64748b")
     return(invisible())
   }
-  col <- grDevices::hcl.colors(max(2L, length(values)), "Dark 3")
-  graphics::plot(range(log[[1L]]), range(shown), type = "n", bty = "l", xlab = "round", ylab = "")
-  for (i in seq_along(values)) graphics::lines(log[[1L]], values[[i]], col = col[i], lwd = 2)
-  for (i in seq_along(values)) graphics::mtext(names(values)[i], line = length(values) - i, adj = 0, col = col[i])
+  old <- graphics::par(mar = c(4, 3, 0.7, 0.5))
+  on.exit(graphics::par(old))
+  panel <- list(metric = "", round = log[[1L]], sets = names(log)[-1L], values = values)
+  draw_figure(log_figure(list(panel), list(), NULL, NULL, "round", NULL))
 }
 
 refresh_css <- "
