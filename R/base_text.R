@@ -141,3 +141,5 @@ shorten_letters <- function(text, most) {
   text[long] <- paste0(substr(text[long], 1L, head), "...", substring(text[long], n[long] - (most - 3L - head) + 1L))
   text
 }
+
+with_commas <- function(n) format(n, big.mark = ",", scientific = FALSE)

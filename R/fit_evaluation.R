@@ -68,3 +68,10 @@ nothing_evaluated <- function() {
   list(metrics = no_metrics, train = FALSE, stopping = FALSE, data = list(), at = integer(0), own = FALSE,
        own_watched = FALSE)
 }
+
+# Names of the log's columns: data set by data set, the metrics in the user's order. evaluation: see plan_evaluation().
+log_names <- function(evaluation) {
+  data <- vapply(evaluation$data, `[[`, "", "name")
+  metrics <- evaluation$metrics$name
+  paste(rep(data, each = length(metrics)), rep(metrics, length(data)), sep = "_", recycle0 = TRUE)
+}

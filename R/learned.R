@@ -229,9 +229,3 @@ reason_of_configs <- function(reasons) {
   new_reason(reasons[[1L]]$kind, "configuration%s %s: %s", if (length(reasons) > 1L) "s" else "",
              enumerate(names(reasons), 5L, ""), reasons[[1L]]$text)
 }
-
-# For print().
-warned_lines <- function(text) {
-  lines <- strwrap(text, width = 90L)
-  paste0(rep(c("warning   ", strrep(" ", 10L)), c(1L, length(lines) - 1L)), lines)
-}

@@ -358,3 +358,9 @@ range_of <- function(v) {
   if (min(v) == max(v)) return(format(v[1L]))
   sprintf("%d to %d (mean %.1f)", min(v), max(v), mean(v))
 }
+
+# For print().
+warned_lines <- function(text) {
+  lines <- strwrap(text, width = 90L)
+  paste0(rep(c("warning   ", strrep(" ", 10L)), c(1L, length(lines) - 1L)), lines)
+}

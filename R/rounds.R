@@ -214,13 +214,6 @@ own_metric_values <- function(trainer, fit) {
   unlist(values)
 }
 
-# Names of the log's columns: data set by data set, the metrics in the user's order. evaluation: see plan_evaluation().
-log_names <- function(evaluation) {
-  data <- vapply(evaluation$data, `[[`, "", "name")
-  metrics <- evaluation$metrics$name
-  paste(rep(data, each = length(metrics)), rep(metrics, length(data)), sep = "_", recycle0 = TRUE)
-}
-
 log_row <- function(evaluation, state, i) {
   code <- evaluation$metrics$code
   out <- matrix(NA_real_, length(code), length(evaluation$data))

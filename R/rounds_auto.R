@@ -255,26 +255,6 @@ found_of <- function(task, by, folds, n_train, n_held, log, rounds, score, why) 
        eval_metric = sub(paste0("^", held_out_name, "_"), "", names(log)[-1L]), log = log)
 }
 
-with_commas <- function(n) format(n, big.mark = ",", scientific = FALSE)
-
-# What rows were held out: of a list as above.
-found_by <- list(
-  split = function(found) sprintf("on %s held-out rows", with_commas(found$n_held)),
-  groups = function(found) sprintf("on %s rows of held-out groups", with_commas(found$n_held)),
-  time = function(found) sprintf("on the last %s rows", with_commas(found$n_held)),
-  folds = function(found) sprintf("in %d folds", as.integer(found$folds)),
-  none = function(found) "without held-out rows, of which there would be too few"
-)
-found_how <- c(early = "early stopping", limit = "the limit of rounds", time = "`max_seconds`")
-
-# "early stopping on 2,000 held-out rows found round 136 (held_out_rmse 0.512)"
-found_text <- function(found) {
-  at <- found_by[[found$by]](found)
-  if (found$by == "none") return(at)
-  sprintf("%s %s found round %s (%s %s)", found_how[[found$stopped]], at, with_commas(found$rounds),
-          names(found$log)[length(found$log)], format(found$score, digits = 5L))
-}
-
 # What is told between the two trainings.
 found_line <- function(found, nrounds, n) {
   sprintf("%s: %s round%s on all %s rows", found_text(found), with_commas(nrounds), if (nrounds == 1) "" else "s",
