@@ -38,9 +38,8 @@ calls_to_try <- function(all) {
 
   call <- function(f, args, try = setdiff(names(formals(f)), "...")) list(f = f, args = args, try = try)
   usual <- list(nrounds = 2, threads = 1, max_seconds = 0.5, seed = 1)
-  train <- getS3method("gbt_train", "data.frame", envir = asNamespace("gbt"))
   answer <- getS3method("predict", "gbt", envir = asNamespace("gbt"))
-  own <- setdiff(names(formals(train)), c("x", "y", "..."))
+  own <- c(gbt_parameters()$name, "params")
   others <- c("learning_rate", "num_leaves", "tree_method", "booster", "task_type", "border_count", "is_unbalance",
               "use_best_model", "first_metric_only", "bootstrap_type", "silent", "gpu_id", "class_weights", "missing",
               "mtry", "num_class", "cat_features", "checkpoint", "group", "unheard_of", "label", "data", "formula")
@@ -98,7 +97,8 @@ calls_to_try <- function(all) {
   }
 
   out <- list(
-    gbt_train = call(gbt_train, c(list(x = x, y = y), usual), c("x", "y", own, others)),
+    gbt_parameters = call(gbt_parameters, list(what = "eta")),
+    gbt_train = call(gbt_train, c(list(x = x, y = y), usual), unique(c("x", "y", own, others))),
     gbt_train_classes = call(gbt_train, c(list(x = as.matrix(x[1:2]), y = classes), usual), c(
       "x", "y", "objective", "weights", "offset", "eval_metric", "valid", "init_model", "num_class")),
     gbt_train_formula = call(gbt_train, c(list(x = y ~ a + f, data = d), usual), c(
