@@ -187,12 +187,13 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   ok &= CHECK_EQ_BITS(tree.down_h, cpu->grad.scale[task->output].down_h);
   ok &= CHECK_EQ_I64(tree.root.g, cpu->fr.node[0].sum.g) & CHECK_EQ_I64(tree.root.h, cpu->fr.node[0].sum.h);
   const gbt_gh32 *at = (const gbt_gh32 *)cuda->view.gradients + cpu_gradients_at(cpu, task->output);
-  ok &= CHECK(same(at, cpu->view.gh32, n));
+  ok &= CHECK(same(at, (const gbt_gh32 *)cpu_view_gradients(&cpu->view), n));
   const int whole = cpu->rows.n_in == n && !cuda->view.samples;
   ok &= CHECK_EQ_I64(tree.whole, whole);
   if (!whole) ok &= CHECK(same((const uint32_t *)cuda->view.row, (const uint32_t *)cpu->rows.order, n));
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc(n * sizeof *gh);
-  for (size_t i = 0; i < cpu->rows.n_in; i++) gh[i] = cpu->view.gh16[cpu->rows.order[i]];
+  const gbt_gh16 *of_cpu = (const gbt_gh16 *)cpu_view_gradients(&cpu->view);
+  for (size_t i = 0; i < cpu->rows.n_in; i++) gh[i] = of_cpu[cpu->rows.order[i]];
   const gbt_gh16 *gh16 = whole ? (const gbt_gh16 *)(const void *)at : (const gbt_gh16 *)cuda->view.gh;
   if (!wide) ok &= CHECK(same(gh16, (const gbt_gh16 *)gh, cpu->rows.n_in));
   free(gh);
@@ -238,7 +239,7 @@ static int carry_tree(cuda_pair *p) {
       if (node->left || (node->depth & 1) != k) continue;
       for (uint32_t at = node->order_beg; at < node->order_beg + node->n_rows; at++) {
         row[at] = cpu->rows.order[at];
-        gh[at] = cpu->view.gh16[row[at]];
+        gh[at] = ((const gbt_gh16 *)cpu_view_gradients(&cpu->view))[row[at]];
       }
     }
     const cu_order order = cu_order_at(*v, k, 0, grads);
