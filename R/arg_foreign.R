@@ -32,13 +32,6 @@ preset -> preset
 ensemble -> ensemble
 init_model/lc xgb_model/x model_in/l model_input/l input_model/l -> init_model
 boosting/l booster/x boosting_type/lc boost/l -> boosting
-rate_drop/xl drop_rate/l -> rate_drop
-skip_drop/xl -> skip_drop
-max_drop/l -> max_drop
-normalize_type/x -> normalize_type
-model_shrink_rate/c -> model_shrink_rate
-model_shrink_mode/c -> model_shrink_mode
-tail_rounds -> tail_rounds
 [train: Validation and early stopping]
 valid/l evals/xc watchlist/x valids/l eval_set/xc test_pool/c validation/o valid_data/l valid_data_file/l
   valid_filenames/l test/l test_data/l test_data_file/l -> valid
@@ -103,7 +96,6 @@ max_cat_keys -> max_cat_keys
 cat_permutations permutation_count/c -> cat_permutations
 cat_prior -> cat_prior
 cat_bins -> cat_bins
-model_size_reg/c -> model_size_reg
 level_counts -> level_counts
 time timestamp/c -> time
 group -> group
@@ -134,10 +126,12 @@ bagging_by_query/l = FALSE -> ranking is not offered
 bagging_seed/l bagging_fraction_seed/l feature_fraction_seed/l data_random_seed/l data_seed/l drop_seed/l extra_seed/l
   objective_seed/l; seed_per_iteration/x = FALSE -> one `seed` decides every random choice
 [train: losses, labels, leaves]
-one_drop/x = 0 FALSE -> a round may be grown with all earlier ones, see `rate_drop` and `skip_drop`
-sample_type/x = "uniform" -> rounds are dropped with the same chance, `rate_drop`
-uniform_drop/l -> rounds are dropped with the same chance, `uniform_drop = TRUE`
-xgboost_dart_mode/l -> dropped rounds are scaled as XGBoost does, `xgboost_dart_mode = TRUE`; see `normalize_type`
+rate_drop/xl drop_rate/l = 0 0.1; skip_drop/xl = 0 0.5 1; max_drop/l = 50; one_drop/x = 0 FALSE;
+  sample_type/x = "uniform"; normalize_type/x = "tree"; uniform_drop/l xgboost_dart_mode/l = FALSE TRUE -> rounds are
+  not dropped; a smaller `eta` with early stopping was better on the sets that were measured
+model_shrink_rate/c = 0; model_shrink_mode/c = "constant"; tail_rounds/o = 1 -> a smaller `eta` with early stopping was
+  better than models that shrink, or means of the last rounds, on the sets that were measured
+model_size_reg/c = 0 -> `first_use_penalty` costs columns that the model does not use yet
 fair_c/l -> the Fair loss is a metric here, eval_metric = "fair@2"; to minimise it give a custom objective, see
   ?gbt_train
 theta/o size/o -> objective "negative_binomial" takes its inverse: `dispersion = 1 / theta`
@@ -416,9 +410,6 @@ canonical_name <- function(typed) {
 # Is a refused name accepted, whose value asks for what gbt does anyway? value: its own; given: the arguments that are
 # ours, by our names, read by [[: $ would take `verbose_every` for `verbose`.
 asks_for_usual <- local({
-  dart_usual <- function(value, given) {
-    is_yes(value) || (is_no(value) && !is_same(given[["boosting"]], "dart"))
-  }
   draws_anew <- function(value, given) {
     is_same(value, 1) || (is_same(value, 0) && is_same(given_or(given[["subsample"]], 1), 1))
   }
@@ -433,7 +424,7 @@ asks_for_usual <- local({
   }
   silent <- function(value, given) if (talks(given)) is_no(value) else is_yes(value)
   list(
-    bagging_freq = draws_anew, subsample_freq = draws_anew, uniform_drop = dart_usual, xgboost_dart_mode = dart_usual,
+    bagging_freq = draws_anew, subsample_freq = draws_anew,
     leaf_estimation_backtracking = function(value, given) {
       one_step <- is_same(given_or(given[["leaf_iterations"]], 1), 1)
       is_same(value, "AnyImprovement") || (is_same(value, "No") && one_step)
@@ -480,7 +471,7 @@ refuse_foreign <- function(given) {
 foreign_values <- list(
   tree_method = list(hist = list(), auto = list(), gpu_hist = list(device = "cuda")),
   boosting = list(gbtree = list(), gbdt = list(), gbrt = list(), traditional = list(), plain = "plain",
-                  ordered = "ordered", dart = "dart", goss = list(sampling_method = "goss")), # LightGBM's older way
+                  ordered = "ordered", goss = list(sampling_method = "goss")), # LightGBM's older way
   task_type = list(train = list()), # LightGBM's `task`
   grow_policy = list(loss_guide = "lossguide", symmetrictree = "symmetric", symmetric_tree = "symmetric",
                      oblivious = "symmetric"),
@@ -503,13 +494,12 @@ foreign_rules <- list(
     stop_argument(sprintf("`tree_method` must be \"hist\", not \"%s\"", value), "tree_method")
   },
   boosting = function(value, typed, lower) {
-    if (typed == "boosting" && !isTRUE(lower %in% c("gblinear", "rf"))) return(list(boosting = value))
-    forest <- if (identical(lower, "rf")) "; for a forest use `num_parallel_tree`" else ""
-    stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\", \"ordered\" or \"dart\"%s", typed,
-                             quote_value(value), forest), typed)
+    if (typed == "boosting" && !isTRUE(lower %in% c("gblinear", "rf", "dart"))) return(list(boosting = value))
+    instead <- switch(given_or(lower, ""), rf = "; for a forest use `num_parallel_tree`",
+                      dart = "; a smaller `eta` with early stopping was better", "")
+    stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\" or \"ordered\"%s", typed,
+                             quote_value(value), instead), typed)
   },
-  normalize_type = function(value, typed, lower) list(normalize_type = given_or(lower, value)),
-  model_shrink_mode = function(value, typed, lower) list(model_shrink_mode = given_or(lower, value)),
   grow_policy = function(value, typed, lower) list(grow_policy = given_or(lower, value)),
   device = function(value, typed, lower) {
     list(device = if (is.null(lower)) value else sub("^gpu(:[0-9]+)?$", "cuda\\1", lower))

@@ -6,14 +6,13 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
   methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method$asked)
-  rounds <- rounds_kept(fit$params, best$round, fit$start$rounds, state$rounds)
   meta <- model_meta(list(
-    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, rounds),
+    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label),
     auto_rounds = fit$found
   ))
-  model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta, fit$host$threads))
+  model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
   if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters, but of files
     by_rule <- intersect(setdiff(names(fit$by_rule), fit$kept_by_name), names(model$params))
     if (length(by_rule)) model$by_rule <- by_rule
@@ -25,7 +24,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   model
 }
 
-# The parameters that decided the model, by name. methods: see chosen_methods(); rounds: of this training, in the model.
+# The parameters that decided the model, by name. methods: see chosen_methods(); rounds: of this training.
 kept_params <- function(fit, methods, rounds) {
   features <- fit$data$feature_names
   constraints <- fit$constraints

@@ -28,7 +28,7 @@ reason_of <- function(trainer, fit, state) {
 
 # Values with which a parameter keeps no split away.
 free_values <- list(min_child_weight = 0, min_data_in_leaf = 1, gamma = 0, lambda = 0, alpha = 0, max_leaves = 2,
-                    cat_noise = 0, cat_smooth = 0, cat_l2 = 0, min_data_per_group = 1, model_size_reg = 0,
+                    cat_noise = 0, cat_smooth = 0, cat_l2 = 0, min_data_per_group = 1,
                     random_strength = 0, subsample = 1, colsample_bytree = 1, colsample_bylevel = 1,
                     colsample_bynode = 1, sampling_method = "uniform", boosting = "plain")
 
@@ -90,11 +90,8 @@ freed <- function(fit, limits, constraints = character(0)) {
   fit$params$eta <- fit$params$eta[1L]
   fit$constraints[constraints] <- list(NULL)
   if ("class_shares" %in% constraints) fit["class_shares"] <- list(NULL)
-  if ("boosting" %in% limits) fit$params[dart_parameters] <- engine_defaults()[dart_parameters]
   fit
 }
-
-dart_parameters <- c("rate_drop", "skip_drop", "max_drop", "normalize_type")
 
 # Has one of the trees of three rounds a split?
 has_split <- function(fit) {

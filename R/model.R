@@ -330,17 +330,18 @@ params_in_use <- function(model) {
     if (!is("sampling_method", "goss")) c("top_rate", "other_rate"),
     if (!is("sampling_method", "mvs")) "mvs_reg",
     if (!is("sampling_method", "bayesian")) "bagging_temperature",
-    if (!is("boosting", "dart")) c("rate_drop", "skip_drop", "max_drop", "normalize_type"),
-    if (at_default("model_shrink_rate")) c("model_shrink_rate", "model_shrink_mode"),
+    if (!is("boosting", "dart")) c("rate_drop", "skip_drop", "max_drop", "normalize_type"), # of earlier versions
+    Filter(function(name) params[[name]] %in% c(0, 1, "constant"), # and these, where they had no effect
+           intersect(names(params), c("model_shrink_rate", "model_shrink_mode", "tail_rounds", "model_size_reg"))),
     if (model$objective != "softmax") c("softmax_hessian", "multi_strategy"),
     if (!"factor" %in% column_kinds(model)) {
       c("max_cat_onehot", "cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")
     },
     if (!statistics) {
-      c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "model_size_reg")
+      c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins")
     },
     Filter(at_default, c("path_smooth", "max_delta_step", "random_strength", "extra_trees", "leaf_iterations",
-                      "tail_rounds", "grad_bits", "num_parallel_tree"))
+                      "grad_bits", "num_parallel_tree"))
   )
   params[setdiff(names(params), idle)]
 }

@@ -129,7 +129,6 @@ engine_values <- function(args) {
 engine_params <- function(args) {
   out <- engine_values(args)
   with_typed(.Call(C_gbt_params_check, params_as_numbers(out)), args$typed)
-  check_boosting(out, args)
   warn_all_rows(out)
   out
 }
@@ -193,7 +192,7 @@ resolve_seed <- function(args, params, holds_out) {
   if (!is.null(args$value[["seed"]])) return(params$seed)
   shares <- c("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
   random <- holds_out || any(unlist(params[shares]) < 1) || params$sampling_method != "uniform" ||
-    params$random_strength > 0 || params$extra_trees > 0 || params$boosting == "dart" ||
+    params$random_strength > 0 || params$extra_trees > 0 ||
     !is.null(args$value[["class_shares"]])
   if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
 }

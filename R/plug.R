@@ -32,11 +32,10 @@ plug_hook <- function(register) {
 }
 
 # Is a training of fewer or more rounds, alike in all else, one with the same first rounds? Not where the rule for `eta`
-# looked at the number of rounds, where rounds change those before them ("dart"), and with early stopping, whose model
-# predicts with the best round. Only then may one training serve several numbers of rounds.
+# looked at the number of rounds, and with early stopping, whose model predicts with the best round. Only then may one
+# training serve several numbers of rounds.
 rounds_are_models <- function(model) {
-  params <- utils::modifyList(engine_defaults(), model$params)
-  !"eta" %in% model$by_rule && !rescales(params) && is.null(model$best_round)
+  !"eta" %in% model$by_rule && is.null(model$best_round)
 }
 
 # A tibble where the package is there, as it is for all who ask for one.

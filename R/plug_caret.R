@@ -4,8 +4,7 @@
 #'
 #' `gbt_caret()` is a method for `caret::train()`. Combinations that differ in `nrounds` alone are one training, of the
 #' largest number: with a given `eta`, as all combinations have it, its first rounds are the model of fewer rounds. With
-#' early stopping, `boosting = "dart"`, `model_shrink_rate` or `tail_rounds` they are not, so the grid must have one
-#' value of `nrounds` then.
+#' early stopping they are not, so the grid must have one value of `nrounds` then.
 #'
 #' Factors stay whole with the data frame form, `train(x, y, method = gbt_caret())`; caret's formula form makes dummy
 #' columns of them. Weights of rows go through, and further arguments of [gbt_train()] are those of `train()`.
@@ -107,8 +106,8 @@ without_na_action <- function(args) {
 caret_by_rounds <- function(model, submodels, one) {
   if (is.null(submodels)) return(one(NULL)) # the best round, where training stopped early
   if (!rounds_are_models(model)) {
-    stop_unsupported(paste("with early stopping, dart, `model_shrink_rate` or `tail_rounds` one training cannot serve",
-                           "several `nrounds`; give one value of it in `tuneGrid`"), "nrounds")
+    stop_unsupported(paste("with early stopping one training cannot serve several `nrounds`; give one value of it in",
+                           "`tuneGrid`"), "nrounds")
   }
   lapply(c(model$nrounds, submodels$nrounds), one)
 }

@@ -133,7 +133,7 @@ print.gbt_quantiles <- function(x, ...) {
 # share of rows a tenth. Those below are arguments of set_engine(), listed here so that tune() has a range for them.
 #
 # No argument has submodels, `trees` neither: the rule for `eta` looks at the number of rounds, and with early stopping
-# or "dart" the first rounds of a long training are not the model of fewer rounds. tune would rate models by the first
+# the first rounds of a long training are not the model of fewer rounds. tune would rate models by the first
 # rounds of the longest training, which fit() with these `trees` does not give.
 parsnip_arguments <- list(
   trees = list("nrounds", fun = "trees"), tree_depth = list("max_depth", fun = "tree_depth"),

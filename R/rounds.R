@@ -145,7 +145,6 @@ say_end <- function(why, fit, state) {
 
 # Custom objective: gradients of the next round. A loss without curvature, such as an absolute error, splits nothing.
 set_own_gradients <- function(trainer, fit, state) {
-  .Call(C_gbt_trainer_begin, trainer, fit$host$threads)
   score <- .Call(C_gbt_trainer_scores, trainer, 0L, FALSE, FALSE, fit$host$threads)
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))

@@ -114,11 +114,6 @@
 #' enter a model only where they say enough. Combinations of columns cost the sum over those not used yet. Gains are in
 #' the units of `gamma` and grow with the number of rows. With `init_model` what that model uses is used.
 #'
-#' `model_size_reg` is for statistics of categories (see `cat_method`), whose tables make a model large: until a round
-#' has used a statistic of a column or combination with k levels, the gain of such a statistic counts
-#' \eqn{(1 + k / K)^{-r}}{(1 + k / K)^-r} times, where K is the number of levels of the largest one and r is
-#' `model_size_reg`. Reported gains are those without penalties, and best-first growth takes leaves by them.
-#'
 #' @section Sampling rows:
 #' A tree may be grown on some of the rows, which is faster and often no worse. All rows are scored in any case. Rows
 #' are drawn by a hash of the seed, the tree or round, and the row's number.
@@ -139,31 +134,6 @@
 #'
 #' `"goss"` and `"mvs"` are not for objectives whose leaves are quantiles. All but `"uniform"` need
 #' `num_parallel_tree = 1`. `min_data_in_leaf` counts rows that were drawn, `min_child_weight` their weighted hessians.
-#'
-#' @section Rounds that change earlier ones:
-#' * `boosting = "dart"` (Rashmi and Gilad-Bachrach, 2015): a round is grown on the gradients of the model without some
-#'   of the rounds before it, so that late trees are not left with what earlier ones have missed. With the chance
-#'   `skip_drop` a round drops none; else it drops each earlier round with the chance `rate_drop`, `max_drop` of them
-#'   at most. Where k were dropped, they count k / (k + `eta`) of what they did afterwards and the new round 1 / (k +
-#'   `eta`) (`normalize_type = "tree"`), or all of them 1 / (1 + `eta`) (`"forest"`), as in XGBoost. A round that drops
-#'   k others passes over the rows 2 k times more. Rounds of an `init_model` are never dropped, and statistics of
-#'   categorical columns have one order (`cat_permutations`). Also called `booster`.
-#' * `model_shrink_rate` (CatBoost): before each round all trees so far are multiplied by 1 - `model_shrink_rate` *
-#'   `eta`, or, with `model_shrink_mode = "decreasing"`, by 1 - `model_shrink_rate` / (rounds so far). The constant
-#'   that trees begin at and offsets do not shrink, so that a number added to the response is added to predictions.
-#'   Those of an `init_model` shrink with the others.
-#' * `tail_rounds` (tail averaging, after Polyak): scores are the means of those after each of the last rounds, as if
-#'   these had been grown with a learning rate that falls to 0 in equal steps. Trees, the log and early stopping are
-#'   those without it; with early stopping the last rounds are those up to the best one.
-#'
-#' On the data that were measured all of it mostly helped where the number of rounds is fixed and `eta` large (100
-#' rounds, 0.3): `model_shrink_rate = 0.02`, `tail_rounds = 50`. Early stopping with small steps gains nothing by it.
-#'
-#' A model has its trees with what they count at its end. So after early stopping it has no rounds behind the best one,
-#' whose trees would count more or less with them (the log goes on), and `predict(trees = )` with fewer rounds is not
-#' what was predicted after so many. Scores of training, and with them metrics in the log, are those of
-#' [predict()][predict.gbt] but for rounding; with `tail_rounds` they are those of the last round alone. Predictions for
-#' masked-out rows are those of the model to the last bit, but where an `init_model` shrinks.
 #'
 #' @section Values of leaves:
 #' The value of a leaf is one Newton step for the penalised loss of its rows, times `eta`. For a squared error that is
@@ -300,7 +270,7 @@
 #' For given data, parameters and seed the model is the same to the last bit on any machine and for any number of
 #' threads. `seed = NULL` draws a seed from R's generator if something random was asked for by name (a `subsample` or
 #' `colsample` below 1, another `sampling_method` than `"uniform"`, `random_strength`, `extra_trees`, `class_shares`,
-#' `boosting = "dart"`, or `valid` as a share), so [set.seed()] decides; else the seed is 0 and R's generator is not
+#' or `valid` as a share), so [set.seed()] decides; else the seed is 0 and R's generator is not
 #' touched. (Gradients are rounded by a hash of seed, round and row.) With `max_seconds` the machine's speed decides.
 #'
 #' @section Checkpoints:

@@ -17,19 +17,13 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 #' * `softmax_hessian`: For `"softmax"`: the hessian of a class is so many times p (1 - p), p being its probability. A
 #'   rule says how many, see Defaults. 2 never steps too far; 0 is K / (K - 1) for K classes, as LightGBM has it.
 #' * `ensemble`: How many trainings with different seeds the model is the mean of.
-#' * `boosting`: `"plain"`; `"dart"` for rounds that are grown without some of those before them, see Rounds that change
-#'   earlier ones; or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees are grown by
-#'   gradients at scores of models that have not seen the row's response, and the values of leaves are those of all
-#'   rows. For small data, up to about 50,000 rows: training takes two to three times as long. Rows are taken in an
-#'   order drawn by `seed`, or in that of `time`; rows of a `group` stay together. On the data that were measured it
-#'   predicts somewhat worse than `"plain"`, so compare. Not for an objective of your own. Also called `boosting_type`
-#'   and `booster`.
-#' * `rate_drop`, `skip_drop`, `max_drop`, `normalize_type`: With `boosting = "dart"`: the chance of each earlier round
-#'   to be dropped, the chance that none is, most rounds that are dropped at once (0 for no limit), and what they count
-#'   afterwards, `"tree"` or `"forest"`.
-#' * `model_shrink_rate`, `model_shrink_mode`: How much the model shrinks before every round: 0 for not at all;
-#'   `"constant"` or `"decreasing"`.
-#' * `tail_rounds`: The model is the mean of the models after each of the last so many rounds; 1 for the last one alone.
+#' * `boosting`: `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees are
+#'   grown by gradients at scores of models that have not seen the row's response, and the values of leaves are those of
+#'   all rows. For small data, up to about 50,000 rows: training takes two to three times as long. Rows are taken in an
+#'   order drawn by `seed`, or in that of `time`; rows of a `group` stay together. It did not pay on the data that were
+#'   measured: with classes the test loss was 0.1 to 1.6 percent higher, with numbers 7 to 8 percent
+#'   (`bench/results/options.md` in the sources), so compare. Not for an objective of your own. Also called
+#'   `boosting_type` and `booster`.
 #' * `eval_train`: Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
 #'   neither `valid` nor `mask` holds rows out.
 #' * `early_stopping_min_delta`: An improvement must be larger than this.
@@ -78,7 +72,6 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 #' * `cat_prior`: Rows with the mean response that are added to those of a level in its statistic: more of them draw
 #'   rare levels closer to the mean.
 #' * `cat_bins`: Most bins of a statistic, 2 to 255.
-#' * `model_size_reg`: Penalty on statistics of many levels not used yet; 0 for none (CatBoost: 0.5).
 #' * `level_counts`: Factors (without order) and texts whose levels are counted, which makes a further feature of each
 #'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
 #'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as

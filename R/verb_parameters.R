@@ -45,8 +45,7 @@ checkpoint | none | path of a folder | folder from which an interrupted training
 matters_with <- c(
   c(top_rate = "sampling_method = \"goss\"", other_rate = "sampling_method = \"goss\"",
     mvs_reg = "sampling_method = \"mvs\"", bagging_temperature = "sampling_method = \"bayesian\""),
-  stats::setNames(rep("boosting = \"dart\"", 4L), c("rate_drop", "skip_drop", "max_drop", "normalize_type")),
-  c(model_shrink_mode = "model_shrink_rate above 0", softmax_hessian = "objective = \"softmax\"",
+  c(softmax_hessian = "objective = \"softmax\"",
     multi_strategy = "objective = \"softmax\"", early_stopping_rounds = "valid or mask",
     early_stopping_min_delta = "early_stopping_rounds", verbose_every = "verbose = 1",
     checkpoint_seconds = "checkpoint", feature_weights = "colsample_bytree, colsample_bylevel or colsample_bynode",
@@ -55,9 +54,9 @@ matters_with <- c(
   stats::setNames(rep("columns of categories", 2L), c("cat_method", "max_cat_onehot")),
   stats::setNames(rep("cat_method \"sets\"", 5L),
                   c("cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")),
-  stats::setNames(rep("cat_method \"target\"", 8L),
-                  c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "model_size_reg",
-                    "time", "group"))
+  stats::setNames(rep("cat_method \"target\"", 7L),
+                  c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "time",
+                    "group"))
 )
 
 help_pages <- c(threads = "?gbt_threads", callbacks = "?gbt_callbacks", eval_metric = "?gbt_metric",

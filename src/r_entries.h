@@ -65,13 +65,12 @@ SEXP r_gbt_take(SEXP x, SEXP rows);
 SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
 SEXP r_gbt_text_codes(SEXP x);
 SEXP r_gbt_text_twin(SEXP x);
-SEXP r_gbt_trainer_begin(SEXP trainer_xptr, SEXP threads);
 SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
 SEXP r_gbt_trainer_learned(SEXP trainer_xptr);
 SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads);
-SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta, SEXP threads);
+SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
 SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
@@ -145,13 +144,12 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(take_sparse, 4) \
   X(text_codes, 1) \
   X(text_twin, 1) \
-  X(trainer_begin, 2) \
   X(trainer_cat_methods, 1) \
   X(trainer_free, 1) \
   X(trainer_info, 1) \
   X(trainer_learned, 1) \
   X(trainer_loss, 2) \
-  X(trainer_model, 3) \
+  X(trainer_model, 2) \
   X(trainer_new, 2) \
   X(trainer_resume, 3) \
   X(trainer_run, 3) \

@@ -424,42 +424,14 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
   return Rf_ScalarLogical(stop != 0);
 }
 
-/* The bytes of the model: of all trees, or up to the best round, see gbt_trainer_model. */
-SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta, SEXP threads) {
-  /* 1 */
+/* The bytes of the model. */
+SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
-  r_threads t = r_arg_threads(threads);
-  gbt_model_spec spec = {.objective = *gbt_trainer_objective(trainer), .schema = gbt_trainer_schema(trainer)};
-  gbt_error err = {0};
-  r_call call;
-
-  /* 2 */
-  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
-  if (status == GBT_OK) status = gbt_trainer_model(&call.ctx, trainer, &spec.forest, &err);
-  r_call_end(&call);
-
-  /* 3 */
-  r_check(status, &err);
+  gbt_model_spec spec = {.objective = *gbt_trainer_objective(trainer),
+                         .schema = gbt_trainer_schema(trainer),
+                         .forest = gbt_trainer_trees(trainer)};
   spec.trees.end = gbt_forest_about(spec.forest).n_trees;
   return r_write_model(spec, meta);
-}
-
-/* A custom objective's round: the scores of the training set become those that its gradients are computed at. */
-SEXP r_gbt_trainer_begin(SEXP trainer_xptr, SEXP threads) {
-  /* 1 */
-  gbt_trainer *trainer = trainer_of(trainer_xptr);
-  r_threads t = r_arg_threads(threads);
-  gbt_error err = {0};
-  r_call call;
-
-  /* 2 */
-  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
-  if (status == GBT_OK) status = gbt_trainer_begin(&call.ctx, trainer, &err);
-  r_call_end(&call);
-
-  /* 3 */
-  r_check(status, &err);
-  return R_NilValue;
 }
 
 SEXP r_gbt_trainer_free(SEXP trainer_xptr) {

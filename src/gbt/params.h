@@ -6,9 +6,7 @@
 
 typedef enum gbt_policy_kind { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1, GBT_SYMMETRIC = 2 } gbt_policy_kind;
 enum { GBT_SYMMETRIC_DEPTH = 16 }; /* most: such trees are full */
-enum { GBT_BOOSTING_PLAIN = 0, GBT_BOOSTING_ORDERED = 1, GBT_BOOSTING_DART = 2 };
-enum { GBT_NORMALIZE_TREE = 0, GBT_NORMALIZE_FOREST = 1 };
-enum { GBT_SHRINK_CONSTANT = 0, GBT_SHRINK_DECREASING = 1 };
+enum { GBT_BOOSTING_PLAIN = 0, GBT_BOOSTING_ORDERED = 1 };
 enum { GBT_GRAD_AUTO = 0, GBT_GRAD_16 = 1, GBT_GRAD_32 = 2 };
 
 typedef struct gbt_params {

@@ -50,123 +50,26 @@ test_that("what it cannot do is refused", {
   expect_error(fit(boosting = "ordred"), "boosting", class = "gbt_error_argument")
 })
 
-# Rounds that change what earlier ones count ------------------------------------------------------------------------
+# Options that are gone ----------------------------------------------------------------------------------------------
 
-numbers <- local({
-  set.seed(6, kind = "Mersenne-Twister", sample.kind = "Rejection")
-  x <- data.frame(a = rnorm(300), b = runif(300), f = factor(sample(letters[1:8], 300, TRUE)))
-  list(x = x, y = x$a + 2 * x$b + as.integer(x$f) / 4 + rnorm(300), new = rep(c(TRUE, TRUE, FALSE), 100))
-})
-grown <- function(..., nrounds = 12, threads = 2) {
-  gbt_train(numbers$x, numbers$y, nrounds = nrounds, max_depth = 3, seed = 2, threads = threads, ...)
-}
-leaves <- function(model) {
-  nodes <- as.data.frame(model)
-  nodes[is.na(nodes$left), c("tree", "round", "node", "value")]
-}
-ways <- list(
-  dart = list(boosting = "dart", rate_drop = 0.4, skip_drop = 0.2), shrink = list(model_shrink_rate = 0.5),
-  tail = list(tail_rounds = 4),
-  all = list(boosting = "dart", rate_drop = 0.4, model_shrink_rate = 0.3, model_shrink_mode = "decreasing",
-             tail_rounds = 3, normalize_type = "forest")
-)
-
-test_that("dropping rounds, shrinking and averaging train, predict and are kept", {
-  plain <- predict(grown(), numbers$x)
-  for (way in ways) {
-    model <- do.call(grown, way)
-    expect_false(identical(predict(model, numbers$x), plain))
-    expect_same_bytes(do.call(grown, c(way, threads = 1))$state, model$state)
-    expect_identical(model$params[names(way)], way)
-    file <- withr::local_tempfile()
-    gbt_save(model, file)
-    expect_identical(predict(gbt_load(file), numbers$x), predict(model, numbers$x))
+test_that("rounds that change earlier ones are refused in words, their usual values are accepted", {
+  grown <- function(...) gbt_train(mpg ~ ., mtcars, nrounds = 3, seed = 1, threads = 1, ...)
+  gone <- list(rate_drop = 0.2, drop_rate = 0.2, skip_drop = 0.1, max_drop = 3, normalize_type = "forest",
+               model_shrink_rate = 0.1, model_shrink_mode = "Decreasing", tail_rounds = 5, model_size_reg = 0.5)
+  for (name in names(gone)) {
+    expect_error(do.call(grown, gone[name]), sprintf("gbt has no `%s`: ", name), fixed = TRUE,
+                 class = "gbt_error_unsupported")
   }
-  expect_identical(grown(booster = "dart", drop_rate = 0.4, skip_drop = 0.2)$state, do.call(grown, ways$dart)$state)
-  expect_identical(grown(model_shrink_rate = 0.5, model_shrink_mode = "Constant")$state,
-                   do.call(grown, ways$shrink)$state)
-})
-
-test_that("a tail is the mean of its models", {
-  model <- grown(tail_rounds = 4)
-  plain <- grown()
-  score <- sapply(9:12, function(n) predict(plain, numbers$x, trees = n, type = "link"))
-  expect_equal(predict(model, numbers$x, type = "link"), rowMeans(score), tolerance = 1e-12)
-  expect_equal(leaves(model)$value, leaves(plain)$value * (c(rep(1, 9), 3:1 / 4)[leaves(plain)$round]),
-               tolerance = 1e-12)
-  expect_equal(predict(grown(tail_rounds = 1000), numbers$x),
-               rowMeans(sapply(1:12, function(n) predict(plain, numbers$x, trees = n))), tolerance = 1e-12)
-})
-
-test_that("shrinking follows its formula", {
-  first <- leaves(grown(nrounds = 1, eta = 0.2))
-  constant <- leaves(grown(nrounds = 2, eta = 0.2, model_shrink_rate = 0.5))
-  expect_equal(constant$value[constant$round == 1], first$value * (1 - 0.5 * 0.2), tolerance = 1e-14)
-  falling <- leaves(grown(nrounds = 3, model_shrink_rate = 0.5, model_shrink_mode = "decreasing", eta = 0.2))
-  expect_equal(falling$value[falling$round == 1], first$value * (1 - 0.5) * (1 - 0.25), tolerance = 1e-14)
-  # the constant does not shrink
-  moved <- gbt_train(numbers$x, numbers$y + 1024, nrounds = 12, max_depth = 3, seed = 2, threads = 1,
-                     model_shrink_rate = 0.5)
-  expect_equal(predict(moved, numbers$x), predict(do.call(grown, ways$shrink), numbers$x) + 1024, tolerance = 1e-10)
-})
-
-test_that("early stopping leaves the model of the best round, and the log goes on", {
-  for (way in ways) {
-    call <- c(list(mask = numbers$new, early_stopping_rounds = 3, nrounds = 200, eta = 0.5), way)
-    model <- do.call(grown, call)
-    n <- model$best_round
-    expect_identical(model$nrounds, n)
-    expect_identical(nrow(model$evaluation_log), n + 3L)
-    expect_identical(model$masked_out, predict(model, numbers$x[!numbers$new, ]))
-    same <- do.call(grown, utils::modifyList(call, list(nrounds = n, early_stopping_rounds = 0)))
-    expect_identical(predict(same, numbers$x), predict(model, numbers$x))
-    if (is.null(way$tail_rounds)) {
-      rmse <- sqrt(mean((model$masked_out - numbers$y[!numbers$new])^2))
-      expect_equal(model$best_score, rmse, tolerance = 1e-12)
-    }
-    refitted <- do.call(grown, utils::modifyList(call, list(nrounds = n, early_stopping_rounds = 0, mask = NULL)))
-    expect_identical(refitted$nrounds, n)
-    more <- do.call(grown, c(list(init_model = model, nrounds = 2, mask = numbers$new), way))
-    expect_identical(more$evaluation_log$round, seq_len(n + 2L))
-    expect_identical(more$nrounds, n + 2L)
+  for (name in c("boosting", "booster")) {
+    expect_error(do.call(grown, stats::setNames(list("dart"), name)), "is not offered; gbt boosts trees",
+                 class = "gbt_error_unsupported")
   }
-})
-
-test_that("an objective by functions sees scores without the dropped rounds", {
-  own <- list(gradient = function(score, label) score - label, hessian = function(score, label) rep(1, length(label)))
-  from <- rep(mean(numbers$y), 300)
-  for (way in ways) {
-    a <- do.call(grown, c(way, list(objective = own, offset = from)))
-    b <- do.call(grown, c(way, list(offset = from, cat_method = "sets")))
-    expect_equal(leaves(a), leaves(b), tolerance = 1e-9)
-  }
-})
-
-test_that("folds are trainings with a mask", {
-  for (way in ways) {
-    cv <- do.call(gbt_cv, c(list(numbers$x, numbers$y, folds = 3, nrounds = 8, max_depth = 3, seed = 2, threads = 2,
-                                 keep_models = TRUE), way))
-    held <- cv$folds[[1]]
-    one <- do.call(gbt_train, c(list(gbt_data(numbers$x, numbers$y, threads = 1), nrounds = 8, max_depth = 3, seed = 2,
-                                     threads = 1, mask = !seq_len(300) %in% held), way))
-    expect_same_bytes(cv$models[[1]]$state, one$state)
-    expect_identical(cv$predictions[held], one$masked_out)
-  }
-})
-
-test_that("parameters of what is not asked for are refused", {
-  expect_snapshot(error = TRUE, {
-    grown(rate_drop = 0.2)
-    grown(boosting = "ordered", normalize_type = "forest")
-    grown(model_shrink_mode = "decreasing")
-    grown(boosting = "dart", normalize_type = "trees")
-    grown(boosting = "dart", sample_type = "weighted")
-    grown(boosting = "dart", xgboost_dart_mode = FALSE)
-    grown(boosting = "dart", one_drop = 1)
-    grown(model_shrink_rate = 1)
-    grown(tail_rounds = 0)
-  })
-  expect_identical(leaves(grown(rate_drop = 0, skip_drop = 0, uniform_drop = FALSE)), leaves(grown()))
-  m <- gbt_train(mpg ~ ., mtcars, nrounds = 4, threads = 1) # all parameters of a model, at their defaults too
-  expect_same_bytes(gbt_train(mpg ~ ., mtcars, nrounds = 4, params = m$params, threads = 1)$state, m$state)
+  usual <- list(rate_drop = 0.1, skip_drop = 0.5, max_drop = 50, normalize_type = "tree", model_shrink_rate = 0,
+                model_shrink_mode = "constant", tail_rounds = 1, model_size_reg = 0)
+  expect_same_bytes(do.call(grown, usual)$state, grown()$state)
+  # a model of an earlier version has them among its parameters
+  old <- grown()
+  old$params <- c(old$params, usual)
+  expect_same_bytes(gbt_train(mpg ~ ., mtcars, nrounds = 3, threads = 1, params = old$params)$state, grown()$state)
+  expect_no_match(paste(capture.output(summary(old)), collapse = " "), "drop|shrink|tail_rounds|size_reg|normalize")
 })

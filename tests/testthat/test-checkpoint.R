@@ -22,8 +22,6 @@ test_that("a training that broke off goes on to the same bytes, whatever the cir
     list(), list(cat_method = "target"), list(sampling_method = "mvs", subsample = 0.3), list(boosting = "ordered"),
     list(grow_policy = "lossguide", max_leaves = 8), list(valid = 0.2, eval_metric = c("mae", "rmse")),
     list(mask = rep(c(TRUE, TRUE, FALSE), length.out = 800)), list(num_parallel_tree = 2),
-    list(boosting = "dart", rate_drop = 0.5, model_shrink_rate = 0.3, tail_rounds = 3, mask = rep(c(TRUE, TRUE, FALSE),
-                                                                                                 length.out = 800)),
     list(objective = list(gradient = function(s, y) s - y, hessian = function(s, y) rep(1, length(y)))),
     list(valid = 0.2, eval_metric = gbt_metric("own", function(p, y) mean(abs(p - y)), maximise = FALSE))
   )

@@ -196,7 +196,6 @@ test_that("tune rates the models that fit() gives, whatever is tuned", {
   rated(data.frame(trees = c(10, 150))) # the rule for `eta` looks at the rounds
   rated(data.frame(trees = c(3, 1000)), stop_iter = 4)
   rated(expand.grid(trees = c(5, 20), learn_rate = c(0.1, 0.3)))
-  rated(data.frame(trees = c(5, 20)), learn_rate = 0.3, engine = list(boosting = "dart", rate_drop = 0.3))
 })
 
 test_that("dials has a range for all arguments, those of set_engine() too", {

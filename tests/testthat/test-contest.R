@@ -105,22 +105,3 @@ test_that("a column costs its penalty until the model has it", {
   expect_error(fit(first_use_penalty = c(zz = 1)), "names `zz`, which is no feature", class = "gbt_error_argument")
   expect_error(fit(first_use_penalty = c(1, 2)), "2 values for 8 features", class = "gbt_error_argument")
 })
-
-test_that("statistics of many levels pay by model_size_reg", {
-  d <- data.frame(many = factor(sample(200, 2000, TRUE)), few = factor(sample(6, 2000, TRUE)))
-  z <- (as.integer(d$many) %% 7) / 3 + (as.integer(d$few) %% 3) + stats::rnorm(2000)
-  fit <- function(...) gbt_train(d, z, nrounds = 1, max_depth = 1, cat_method = "target", seed = 1, threads = 1, ...)
-  top <- function(m) as.data.frame(m)$feature[1]
-  gain <- function(m) as.data.frame(m)$gain[1]
-  one <- function(column) {
-    gain(gbt_train(d[column], z, nrounds = 1, max_depth = 1, cat_method = "target", seed = 1, threads = 1))
-  }
-  z <- z + (as.integer(d$many) %% 5) # `many` says more
-  expect_identical(top(fit()), "mean(many)")
-  expect_identical(top(fit(model_size_reg = 100)), "mean(few)")
-  # (1 + 201 / 201)^-r and (1 + 7 / 201)^-r
-  turn <- log(one("many") / one("few")) / (log(2) - log(1 + 7 / 201))
-  expect_identical(top(fit(model_size_reg = turn * 0.99)), "mean(many)")
-  expect_identical(top(fit(model_size_reg = turn * 1.01)), "mean(few)")
-  expect_error(fit(model_size_reg = -1), "at least 0", class = "gbt_error_argument")
-})

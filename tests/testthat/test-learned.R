@@ -42,7 +42,7 @@ test_that("limits that allow no split are named, however far they are off", {
   # two limits, each of which is enough: both are named, and nothing else
   text <- expect_one(train(min_child_weight = 100, min_data_in_leaf = 100), "no_split")$warned
   expect_match(text, "`min_child_weight`, `min_data_in_leaf` together", fixed = TRUE)
-  for (boosting in c("plain", "ordered", "dart")) {
+  for (boosting in c("plain", "ordered")) {
     expect_one(train(min_child_weight = 1e3, boosting = boosting), "no_split", "`min_child_weight = 1000`")
   }
   for (policy in c("depthwise", "lossguide", "symmetric")) {

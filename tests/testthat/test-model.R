@@ -233,7 +233,6 @@ test_that("summary() shows the parameters that had a part in the model", {
   text <- shown(mpg ~ ., mtcars)
   expect_match(text, "max_depth")
   expect_no_match(text, "drop|top_rate|mvs_reg|bagging_temperature|softmax|cat_|multi_strategy")
-  expect_match(shown(mpg ~ ., mtcars, boosting = "dart"), "rate_drop")
   expect_match(shown(mpg ~ ., mtcars, sampling_method = "goss"), "top_rate")
   expect_match(shown(Species ~ ., iris), "softmax_hessian")
   d <- transform(mtcars, cyl = factor(cyl))

@@ -34,7 +34,7 @@ test_that("where a parameter matters is what messages about it say", {
     expect_match(e, if (grepl("\"", matters)) sub("^[^\"]*", "", matters) else sub(" .*", "", matters), fixed = TRUE)
     agreed <- agreed + 1
   }
-  expect_gt(agreed, 6)
+  expect_gt(agreed, 3)
 })
 
 test_that("names in other packages are those of the table", {

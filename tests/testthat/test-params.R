@@ -16,8 +16,8 @@ test_that("the signature has the everyday parameters, with the engine's defaults
 })
 
 test_that("parameters are taken by name whether or not the signature has them", {
-  by_args <- train(gamma = 0.1, alpha = 0.2, cat_smooth = 3, nrounds = 2, interactions = NULL, tail_rounds = 2)
-  by_list <- train(params = list(gamma = 0.1, alpha = 0.2, cat_smooth = 3, tail_rounds = 2, nrounds = 2))
+  by_args <- train(gamma = 0.1, alpha = 0.2, cat_smooth = 3, nrounds = 2, interactions = NULL, path_smooth = 2)
+  by_list <- train(params = list(gamma = 0.1, alpha = 0.2, cat_smooth = 3, path_smooth = 2, nrounds = 2))
   expect_same_bytes(by_args$state, by_list$state)
   passed_on <- function(gamma) train(gamma = gamma, nrounds = 2) # an argument that was not given
   expect_same_bytes(passed_on()$state, train(nrounds = 2)$state)
@@ -45,7 +45,7 @@ test_that("names of parameters are completed in a terminal", {
   expect_true(all(c("cat_smooth=", "cat_l2=") %in% complete("m <- gbt_train(x, y, eta = 0.1, cat_")))
   expect_identical(complete("gbt::gbt_cv(y ~ ., d, early_stopping_m"), "early_stopping_min_delta=")
   for (verb in c("gbt_tune", "gbt_refit", "gbt_job")) {
-    expect_identical(complete(sprintf("%s(x, y, tail_r", verb)), "tail_rounds=")
+    expect_identical(complete(sprintf("%s(x, y, path_s", verb)), "path_smooth=")
   }
   expect_identical(complete("gbt_cv(x, y, repe"), "repeats=")
   expect_identical(complete("gbt_train(y ~ ., d, na.a"), "na.action=")
@@ -99,9 +99,6 @@ test_that("values of peers are moved to ours", {
   expect_identical(got(booster = "gbtree", boosting_type = "Plain"), list(boosting = "plain"))
   expect_identical(got(booster = "gbdt"), list())
   expect_identical(got(boosting_type = "Ordered"), list(boosting = "ordered"))
-  expect_identical(got(booster = "dart", normalize_type = "FOREST"), list(boosting = "dart", normalize_type = "forest"))
-  expect_identical(got(model_shrink_mode = "Decreasing"), list(model_shrink_mode = "decreasing"))
-  expect_identical(got(boosting = "dart", xgboost_dart_mode = TRUE, uniform_drop = TRUE), list(boosting = "dart"))
   expect_identical(got(task_type = "GPU"), list(device = "cuda"))
   expect_identical(got(device = "cuda:1"), list(device = "cuda:1"))
   expect_identical(got(device = "GPU:2"), list(device = "cuda:2"))

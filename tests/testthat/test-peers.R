@@ -36,9 +36,6 @@ peers <- list(
     threads = n_jobs nthread nthreads num_thread num_threads
     device = device device_type task_type
     boosting = boost boosting boosting_type
-    rate_drop = drop_rate rate_drop
-    skip_drop = skip_drop
-    max_drop = max_drop
     objective = app application loss obj objective objective_type
     tweedie_variance_power = tweedie_variance_power
     num_class = num_class num_classes
@@ -81,14 +78,17 @@ peers <- list(
       is_predict_raw_score is_save_binary is_save_binary_file leaf_index linear_tree linear_trees
       pred_early_stop predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score
       predict_rawscore raw_score reg_sqrt save_binary use_quantized_grad zero_as_missing
-    ? = bagging_freq first_metric_only gpu_device_id subsample_freq uniform_drop xgboost_dart_mode
+    ? = bagging_freq first_metric_only gpu_device_id subsample_freq
     ! TRUE = boost_from_average bundle deterministic enable_bundle enable_sparse free_raw_data is_enable_bundle
       is_enable_sparse is_sparse record serializable sparse use_missing
     ! 0 = cegb_penalty_split linear_lambda mc_penalty monotone_penalty
       monotone_splits_penalty ms_penalty nfold
     ! 1 = cegb_tradeoff multi_error_top_k neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
       num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid
-    ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp
+    ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp uniform_drop xgboost_dart_mode
+    ! 0 0.1 = drop_rate rate_drop
+    ! 0 0.5 1 = skip_drop
+    ! 50 = max_drop
     ! 0 -1 = gpu_platform_id
     ! 'basic' = mc_method monotone_constraining_method monotone_constraints_method
     ! -1 = save_period
@@ -122,9 +122,6 @@ peers <- list(
     device = device
     tree_method = tree_method
     boosting = booster
-    rate_drop = rate_drop
-    skip_drop = skip_drop
-    normalize_type = normalize_type
     objective = obj objective
     tweedie_variance_power = tweedie_variance_power
     huber_delta = huber_slope
@@ -156,6 +153,9 @@ peers <- list(
     ! TRUE = enable_categorical validate_parameters
     ! 0 = lambda_bias nfold
     ! 0 FALSE = one_drop
+    ! 0 0.1 = rate_drop
+    ! 0 0.5 1 = skip_drop
+    ! 'tree' = normalize_type
     ! 'uniform' = sample_type
     ! NA = missing
     ! 1 = n_gpus
@@ -186,11 +186,8 @@ peers <- list(
     threads = thread_count
     device = task_type
     random_strength = random_strength
-    model_size_reg = model_size_reg
     first_use_penalty = first_feature_use_penalties
     boosting = boosting_type
-    model_shrink_rate = model_shrink_rate
-    model_shrink_mode = model_shrink_mode
     objective = loss_function objective
     num_class = classes_count
     eval_metric = custom_loss custom_metric eval_metric
@@ -227,8 +224,9 @@ peers <- list(
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
     ? = devices leaf_estimation_backtracking logging_level silent use_best_model verbose_eval
-    ! 0 = eval_fraction fold_count nfold od_pval
+    ! 0 = eval_fraction fold_count nfold od_pval model_shrink_rate model_size_reg
       sparse_features_conflict_fraction
+    ! 'constant' = model_shrink_mode
     ! 'Median' = feature_border_type
     ! 'SkipTest' = counter_calc_method
     ! 'Sample' = ctr_history_unit
@@ -273,7 +271,7 @@ peers <- list(
     verbose = verbose
     checkpoint = checkpoint
     ! FALSE = keep_data refit
-    ! 1 = col_sample_rate train_fraction
+    ! 1 = col_sample_rate train_fraction tail_rounds
     ! 0 = cv_folds nfolds
     exposure = exposure
     ! = fobj fold_column lr max_features maxnodes min_node_size min_samples_split
@@ -415,12 +413,7 @@ test_that("what is accepted may depend on other parameters", {
     refuses(TRUE, name)
     refuses(5, name)
   }
-  for (name in c("uniform_drop", "xgboost_dart_mode")) { # no matter without dropped rounds
-    accepts(FALSE, name)
-    accepts(TRUE, name)
-    accepts(TRUE, name, boosting = "dart")
-    refuses(FALSE, name, boosting = "dart")
-  }
+  for (name in c("uniform_drop", "xgboost_dart_mode")) for (value in c(TRUE, FALSE)) accepts(value, name)
   accepts(FALSE, "disable_default_eval_metric", valid = 0.3)
   accepts(TRUE, "disable_default_eval_metric", valid = 0.3, eval_metric = "mae")
   accepts(1, "disable_default_eval_metric")

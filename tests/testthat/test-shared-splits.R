@@ -47,7 +47,7 @@ test_that("a rule holds for three classes and more, in symmetric trees, where th
 test_that("who names it gets symmetric trees, in trainings and searches alike", {
   policy <- function(...) train(multi_strategy = shared, ...)$params$grow_policy
   expect_identical(policy(max_depth = 3), "symmetric")
-  expect_identical(policy(boosting = "dart"), "symmetric")
+  expect_identical(policy(boosting = "ordered"), "symmetric")
   nodes <- train(grow_policy = "depthwise")
   more <- train(init_model = nodes, multi_strategy = shared)
   expect_identical(more$params[c("grow_policy", "random_strength")],
@@ -82,7 +82,7 @@ test_that("categories, sampled rows and ordered boosting go with shared splits, 
   d <- iris
   d$place <- factor(rep_len(letters[1:12], 150))
   for (more in list(list(cat_method = "target"), list(boosting = "ordered"), list(subsample = 0.5, seed = 1),
-                    list(sampling_method = "mvs", subsample = 0.5, seed = 1), list(boosting = "dart", seed = 1),
+                    list(sampling_method = "mvs", subsample = 0.5, seed = 1),
                     list(monotone = c(Sepal.Length = 1)))) {
     call <- c(list(Species ~ ., d, nrounds = 4, grow_policy = "symmetric", multi_strategy = shared), more)
     one <- do.call(gbt_train, c(call, threads = 1))

@@ -422,7 +422,6 @@ void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data) {
   cu_numbers_drop(memory, &data->label);
   cu_numbers_drop(memory, &data->weight);
   cu_drop(memory, &data->score);
-  cu_drop(memory, &data->offset);
   cu_drop(memory, &data->copy);
   cu_drop(memory, &data->copy_beg);
   cu_host_free(&data->host_score);

@@ -154,7 +154,6 @@ struct cu_dataset {
   cu_array<cu_feature> feat;
   cu_numbers label, weight;       /* empty: none */
   cu_array<double> score;         /* n_rows x n_outputs */
-  cu_array<double> offset;        /* the same, where scores shrink to it; empty: none */
   cu_array<uint8_t> copy;         /* by cu_columns_make; empty: none */
   cu_array<uint64_t> copy_beg;
   double *host_score; /* n_rows x n_outputs, page-locked, made when first asked for */

@@ -40,7 +40,6 @@ static void destroy(gbt_backend *self) {
   cu_layer_close(be);
   cu_small_close(be);
   cu_refit_close(be);
-  cu_add_close(be);
   cu_set_feats_close(be);
   cu_sizes_close(be);
   cu_device_close(&be->device);
@@ -357,8 +356,6 @@ static gbt_backend_ops make_ops() {
   ops.set_gradients = set_gradients;
   ops.set_contrast = set_contrast;
   ops.set_scores = set_scores;
-  ops.shrink_scores = cu_shrink_scores;
-  ops.add_trees = cu_add_trees;
   ops.begin_trees = begin_trees;
   ops.build_hist = build_hist;
   ops.find_splits = find_splits;

@@ -12,7 +12,7 @@
  *   steps/       a step: histograms (hist.cu), features (features.cu), the choice (frontier.cu; ahead.cuh: best-first
  *                growth that splits leaves early), rows to children (partition.cu)
  *   leaves/      leaf values (leaf.cu; renew.cu: quantiles; step.cu: several Newton steps), scores (scores.cu;
- *                route.cu: rows that were not partitioned; add.cu: trees added once more)
+ *                route.cu: rows that were not partitioned)
  *   metrics/     metrics that are means (metric.cu), of several sums (metric_cells.cu), that need a sort (ranking.cu)
  *   small/       all steps of a tree in one kernel, where data are small; small_gradient.cu: their gradients
  *
@@ -151,14 +151,6 @@ struct cu_down {
   gbt_export out;
 };
 
-/* The way up of trees whose values are added once more: add.cu. On the host, tree by tree `room` apart. */
-struct cu_added {
-  gbt_grow_node *node;
-  double *value;
-  int32_t *n_nodes;
-  size_t cap[3];
-};
-
 /* The launches of a batch, recorded: all in CU_BEGIN where the number of steps is known. Otherwise each part ends where
  * the host looks at the trees, behind a choice: CU_BEGIN has the roots and the first steps, CU_MORE as many steps, from
  * the partition on, CU_END the leaves. */
@@ -206,7 +198,7 @@ struct cu_backend {
   gbt_mem mem;
   const gbt_params *params;
   const gbt_feature_rules *rules;
-  const gbt_handicap *handicap; /* the host's, which go up when trees begin; NULL: none */
+  const double *handicap; /* the host's, which go up when trees begin; NULL: none */
   gbt_objective objective;
   const gbt_cuts *cuts; /* of the train set */
   const gbt_layout *layout;
@@ -226,7 +218,6 @@ struct cu_backend {
   cu_renewal renew;
   cu_array<double> start; /* step.cu: scores when the round began */
   cu_down down;
-  cu_added added;
   cu_graph graph;
   cu_metrics metrics;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
@@ -235,7 +226,7 @@ struct cu_backend {
   int takes_steps;                 /* though they are: a launch was refused, or trees are fitted once more */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
-  cu_array<gbt_handicap> handicaps;
+  cu_array<double> handicaps;
   /* the batch that grows */
   cu_task *task;    /* page-locked */
   int32_t depth;    /* steps issued */

@@ -26,7 +26,6 @@ extern "C" {
 #include "../../gbt/math/fixed.h"
 #include "../../gbt/math/gain.h"
 #include "../../gbt/math/sampling.h"
-#include "../../gbt/math/shrink.h"
 #include "../../gbt/objective/formulas.h"
 #include "../../gbt/objective/objective.h"
 #include "../../gbt/objective/renewal.h"
@@ -271,7 +270,7 @@ struct cu_view : cu_tree_state,
   uint64_t stride; /* bytes from a tree's state to that of the next one */
   gbt_params params;
   gbt_grow_policy policy; /* unit: not here but in tree */
-  const gbt_handicap *handicap; /* n_features; NULL: none */
+  const double *handicap; /* n_features; NULL: none */
   int32_t constrained;
 };
 

@@ -40,7 +40,7 @@ typedef struct gbt_backend_spec {
   const double *const *init;      /* per data set: scores to start with (rows x outputs), or NULL for base + offset */
   const int8_t *monotone;         /* n_features, or NULL */
   const gbt_feature_rules *rules; /* which features a node may use */
-  const gbt_handicap *handicap;   /* n_features, or NULL; may change between rounds */
+  const double *handicap;   /* n_features, or NULL; may change between rounds */
   const double *class_rate;       /* by class, 0 to 1: chance of its rows to be drawn; or NULL: subsample of all */
   int32_t n_class_rates;
   int32_t n_backends; /* that a training has, this one among them, which share a device's memory; 0: one */
@@ -101,19 +101,6 @@ typedef struct gbt_backend_ops {
   /* Scores of a data set (0 = train) from now on: rows x outputs, column by column, borrowed for the call. Between
    * rounds, before `gradients`. Waits. */
   gbt_status (*set_scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double *score, gbt_error *err);
-
-  /* Of a data set every score becomes start + (score - start) * factor (math/shrink.h), where start is base[output] and
-   * the row's offset, the offset of data that have one being on the device: only where params->model_shrink_rate is
-   * above 0. base: n_outputs. Between rounds, before `gradients` or behind them. */
-  gbt_status (*shrink_scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double *base, double factor,
-                              gbt_error *err);
-
-  /* Adds values of trees that were grown with these cuts to the scores of a data set: those of tree task[i].tree of
-   * `from`, times task[i].shrinkage, to output task[i].output, in the order of the tasks. Rows go down by the bins of
-   * task[i].variant. A batch as of begin_trees; between rounds, before `gradients` or behind finish_trees, and behind
-   * settle. */
-  gbt_status (*add_trees)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const gbt_tree_task *task, int32_t n_trees,
-                          const gbt_forest_view *from, gbt_error *err);
 
   /* A batch of 1 .. most_trees trees of the round, numbers and outputs ascending: trees of one output, or all trees of
    * each of several (gbt_batch_trees). Gradients of the trees' outputs; draws rows and features. The node tables hold

@@ -76,23 +76,3 @@ gbt_split gbt_import_split(const gbt_tree_parts *tree, uint32_t i, const gbt_cut
   GBT_ASSERT(split.bin < feat->n_bins && feat->cut[split.bin] == node->arg.value);
   return split;
 }
-
-void gbt_import_tree(const gbt_tree_parts *tree, const gbt_cuts *cuts, double times, gbt_grow_node *node,
-                     double *value) {
-  node[0] = gbt_grow_empty(-1, 0);
-  for (uint32_t i = 0; i < tree->n_nodes; i++) {
-    const gbt_node *from = &tree->nodes[i];
-    const uint32_t left = from->left;
-    value[i] = left == 0 ? from->arg.value * times : 0.0;
-    node[i].number = (int32_t)i;
-    if (left == 0) continue;
-    GBT_ASSERT(left > i && left + 1 < tree->n_nodes); /* children are behind their parents */
-    node[left] = node[left + 1] = gbt_grow_empty((int32_t)i, node[i].depth + 1);
-    node[i].left = (int32_t)left;
-    node[i].split = gbt_import_split(tree, i, cuts);
-    node[i].bulk_left = (from->feat & GBT_NODE_BULK_LEFT) != 0;
-    if (node[i].split.kind == GBT_SPLIT_NUMERIC) continue;
-    node[i].set_beg = from->arg.set.beg;
-    node[i].set_words = from->arg.set.n_words;
-  }
-}

@@ -37,9 +37,4 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
  * the node, its words in tree->sets. */
 gbt_split gbt_import_split(const gbt_tree_parts *tree, uint32_t i, const gbt_cuts *cuts);
 
-/* All nodes of such a tree as rows are to go down it, n_nodes of them: splits, where most rows went, where sets begin
- * in tree->sets, depths. value[i]: of leaf i, times `times`. */
-void gbt_import_tree(const gbt_tree_parts *tree, const gbt_cuts *cuts, double times, gbt_grow_node *node,
-                     double *value);
-
 #endif

@@ -23,8 +23,7 @@ enum gbt_purpose {
   GBT_FOR_FACTORS = 8,    /* rows by their gradients, or random weights: a = round; b = 1: ties at GOSS's border */
   GBT_FOR_CONTEST = 9,    /* noise by which splits compete: a = tree, b = node or layer, see tree/contest.h */
   GBT_FOR_CUTS = 10,      /* cuts drawn by chance: a = tree, b = node or layer, see tree/random_cut.h */
-  GBT_FOR_CONTRAST = 11, /* direction of a round's contrast of outputs: a = round; see boost/shared_splits.h */
-  GBT_FOR_DROPS = 16      /* rounds that are dropped: a = round; b = 1: whether none is */
+  GBT_FOR_CONTRAST = 11  /* direction of a round's contrast of outputs: a = round; see boost/shared_splits.h */
 };
 
 typedef struct gbt_key32 {

@@ -8,11 +8,10 @@
 #include "../bytes/parts.h"
 #include "../bytes/sections.h"
 #include "ranks.h"
-#include "rescale.h"
 #include "trainer_state.h"
 
 #define MAGIC "gbttrain" /* 8 bytes */
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 /* ---- identity ---- */
 
@@ -170,7 +169,7 @@ gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *tr, const char *pat
   gbt_parts_writer w;
   GBT_TRY(check_able(ctx, tr, err));
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
-  GBT_ASSERT(tr->n_trees == tr->forest->n_trees && !tr->is_begun);
+  GBT_ASSERT(tr->n_trees == tr->forest->n_trees);
   gbt_status status = gbt_parts_begin(&tr->mem, path, MAGIC, VERSION, tr->identity, &w, err);
   if (status == GBT_OK) status = put_all(ctx, &w, tr, note, n_note, err);
   if (status == GBT_OK) status = gbt_parts_end(&w, err);
@@ -299,7 +298,7 @@ static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, u
   *n_note = (size_t)n;
   GBT_TRY(take_scores(ctx, r, tr, err));
   take_over(tr, &s);
-  return gbti_resume_factors(ctx, tr, err);
+  return GBT_OK;
 }
 
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *tr, const char *path, uint8_t **note, size_t *n_note,

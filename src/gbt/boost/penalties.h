@@ -1,11 +1,8 @@
 /* Penalties on features that the model does not use yet, and what they take off gains in the round to come
- * (gbt_handicap in tree/contest.h).
+ * (handicaps in tree/contest.h).
  *
  *   first_use_penalty   by column, taken off the gain of a feature: the sum over its columns that no tree uses. A
  *                       column is used when a tree splits by it or by what is made of it
- *   model_size_reg      what a statistic of a projection with n keys gains counts (1 + n / N)^-model_size_reg times, N
- *                       keys being in the largest projection, until a tree uses a statistic of the projection
- *
  * Trees are those of the rounds before, the initial model's among them. Within a round nothing changes, so it does not
  * show in which order trees and nodes are grown, which of them side by side or ahead of the policy. */
 #ifndef GBT_BOOST_PENALTIES_H
@@ -16,11 +13,9 @@
 #include "trainer_impl.h"
 
 typedef struct gbt_penalties {
-  gbt_handicap *handicap; /* n_features of the data; NULL: there are no penalties */
+  double *handicap;       /* n_features of the data; NULL: there are no penalties */
   double *cost;           /* n_columns */
   uint8_t *column_used;   /* n_columns */
-  uint8_t *table_used;    /* n_projections of the data */
-  double size_reg;
   size_t n_trees; /* of the forest, that have been looked at */
 } gbt_penalties;
 

@@ -11,7 +11,6 @@
 #include "checkpoint.h"
 #include "columns.h"
 #include "ranks.h"
-#include "rescale.h"
 #include "sampling.h"
 #include "trainer_check.h"
 
@@ -85,8 +84,6 @@ static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   tr->eval_train = spec->eval_train;
   tr->max_seconds = spec->max_seconds;
   tr->keep_best = spec->keep_best;
-  tr->plan.entry = tr->plan.shrink = 1.0;
-  gbti_factors_start(&tr->factors);
   memcpy(tr->metric, spec->metric, sizeof tr->metric);
   tr->width = spec->n_metrics * (spec->n_valid + (spec->eval_train != 0));
   tr->data[0] = gbt_dataset_ref(spec->train);
@@ -109,23 +106,12 @@ static gbt_status keep_eta(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_er
   return GBT_OK;
 }
 
-/* For the scores of the best round, and where these are computed at the end for what they begin with. */
-static gbt_status keep_room(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  const double *init = spec->init_valid[tr->keep_best - 1];
-  const size_t cells = gbti_kept_cells(tr);
-  GBT_TRY(gbt_mem_zeros(&tr->mem, cells, sizeof *tr->kept, &tr->kept, err));
-  if (!gbti_rescales(&tr->params) || init == NULL) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&tr->mem, cells, sizeof *tr->start, &tr->start, err));
-  if (cells > 0) memcpy(tr->start, init, cells * sizeof *tr->start);
-  return GBT_OK;
-}
-
 /* From the data sets on; the specification has those that the trainer works with. */
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
   GBT_TRY(keep_eta(tr, spec, err));
-  if (tr->keep_best > 0) GBT_TRY(keep_room(tr, spec, err));
+  if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
   GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
@@ -171,9 +157,6 @@ void gbt_trainer_free(gbt_trainer *tr) {
   if (!tr) return;
   gbt_mem mem = tr->mem;
   gbti_round_close(&tr->round);
-  gbti_round_plan_free(&mem, &tr->plan);
-  gbti_factors_free(&mem, &tr->factors);
-  gbt_forest_free(tr->model);
   gbt_forest_free(tr->forest);
   gbt_schema_unref(tr->schema);
   gbt_feature_rules_free(tr->rules);
@@ -184,7 +167,6 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->kept);
-  gbt_mem_free(&mem, tr->start);
   gbt_mem_free(&mem, tr);
 }
 
@@ -242,7 +224,6 @@ static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->params.mvs_reg < 0.0) GBT_TRY(settle(ctx, tr, err));
   const gbt_forest_view trees = gbt_forest_look(tr->forest);
   double eta = gbti_eta_of(tr, tr->n_rounds > 0 ? tr->n_rounds - 1 : 0);
-  eta *= tr->factors.entry;
   if (tr->n_rounds == 0 && tr->init_eta > 0.0) eta = tr->init_eta;
   const double size_reg = gbt_sampling_reg(&tr->params, eta, &trees);
   for (int32_t i = 0; i < tr->round.n; i++) tr->round.stage[i].be->size_reg = size_reg;
@@ -264,7 +245,7 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
       .first_tree = tr->n_trees,
       .n_outputs = tr->objective.n_outputs,
       .n_parallel = n_parallel,
-      .shrinkage = eta * tr->plan.entry / (double)n_parallel,
+      .shrinkage = eta / (double)n_parallel,
       .contest_noise = gbt_contest_noise(&tr->params, tr->data[0]->all_rows, number, eta)};
   return gbti_round_grow(ctx, &tr->round, &what, tr->forest, err);
 }
@@ -282,11 +263,8 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_error later;
   GBT_TRY(update_penalties(ctx, tr, err));
-  GBT_TRY(gbti_begin_round(ctx, tr, err));
   if (!gbt_gradients_by_host(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
-  GBT_TRY_GOTO(gbti_begin_valid(ctx, tr, err), failed);
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
-  GBT_TRY_GOTO(gbti_end_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
   tr->has_gradients = 0;
@@ -302,7 +280,7 @@ failed:
 /* What early stopping is to watch, after a round. *stop: whether training should end. */
 static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
   *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
-  if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds || gbti_rescales(&tr->params)) return GBT_OK;
+  if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds) return GBT_OK;
   const double *scores;
   const size_t cells = gbti_kept_cells(tr);
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, tr->keep_best, &scores, err));
@@ -384,8 +362,6 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, 
   const derivative_search search = {g, h};
   int64_t at;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
-  if (gbti_rescales(&tr->params) && !tr->is_begun)
-    return gbt_fail(err, GBT_E_INTERNAL, "gradients before gbt_trainer_begin: their scores are those of another round");
   GBT_TRY(gbt_find_first(ctx, cells, find_derivative, &search, &at, err));
   if (at < cells && !gradient_fits(g[at])) return refuse_derivative(tr, "gradient", at, g[at], "finite", err);
   if (at < cells) return refuse_derivative(tr, "hessian", at, h[at], "finite and 0 or more", err);
@@ -399,11 +375,6 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double
   return gbt_comm_agree(ctx, set_gradients(ctx, tr, g, h, err), err);
 }
 
-gbt_status gbt_trainer_begin(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
-  return gbt_comm_agree(ctx, gbti_begin_round(ctx, tr, err), err);
-}
-
 /* ---- looking ---- */
 
 gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which, const double **out, gbt_error *err) {
@@ -411,14 +382,8 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which
 }
 
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, const double **out, gbt_error *err) {
-  const int rescales = gbti_rescales(&tr->params);
-  if (tr->keep_best == 0 || which != tr->keep_best || (tr->stopper.best_round == 0 && !rescales))
+  if (tr->keep_best == 0 || which != tr->keep_best || tr->stopper.best_round == 0)
     return tr->be->ops->scores(ctx, tr->be, which, out, err);
-  if (rescales) {
-    GBT_TRY(gbti_score_model(ctx, tr, err));
-    *out = tr->kept;
-    return GBT_OK;
-  }
   if (tr->kept_round != tr->stopper.best_round)
     return gbt_fail(err, GBT_E_INTERNAL, "the scores of round %lld were not kept, as reading them failed",
                     (long long)tr->stopper.best_round);

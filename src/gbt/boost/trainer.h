@@ -90,11 +90,6 @@ const char *gbt_stop_reason_name(int reason); /* "done", "early", "time"; see gb
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *trainer, int64_t n_rounds, gbt_stop_reason *why,
                            gbt_error *err) GBT_MUST_CHECK;
 
-/* Custom objective, before the scores of the next round are asked for: where boosting is "dart" or model_shrink_rate
- * above 0 the scores of the training set become those that the round's gradients are computed at. Until the round has
- * been run they are not those of the model. */
-gbt_status gbt_trainer_begin(gbt_ctx *ctx, gbt_trainer *trainer, gbt_error *err) GBT_MUST_CHECK;
-
 /* Custom objective: g and h of the next round, train rows x n_outputs column by column, row weights NOT yet applied
  * (the trainer multiplies them in). Finite; h >= 0. Copied. */
 gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const double *g, const double *h,
@@ -106,8 +101,7 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t 
                               gbt_error *err) GBT_MUST_CHECK;
 
 /* The same at the best round, of the data set that the specification named with keep_best; of others, and while nothing
- * is watched or no round was the best yet, the scores as they are. Where rounds change what others count (below): of
- * that data set the scores by the trees of gbt_trainer_model, in their order. */
+ * is watched or no round was the best yet, the scores as they are. */
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *trainer, int32_t which, const double **out,
                                    gbt_error *err) GBT_MUST_CHECK;
 /* The metric of the objective (objectives.def) of the training rows, by the scores as they are. Between rounds. Ranks:
@@ -126,14 +120,6 @@ const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borro
 /* The trees (borrowed until free or the next run), those of `init` first, and the rounds without them. */
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *trainer);
 int64_t gbt_trainer_rounds(const gbt_trainer *trainer);
-
-/* The trees as a model has them (borrowed until free, the next run or call of this): those above, unless the parameters
- * let rounds change what earlier ones count (dart, model_shrink_rate) or average the last ones (tail_rounds). Then
- * values are multiplied by what they count, and rounds behind the best one, if something is watched, are left out, as
- * the trees before have other values with them. Scores and log are those of the rounds as they were; they agree with
- * the model's but for rounding, and with tail_rounds not at all. */
-gbt_status gbt_trainer_model(gbt_ctx *ctx, gbt_trainer *trainer, const gbt_forest_view **out,
-                             gbt_error *err) GBT_MUST_CHECK;
 
 int64_t gbt_trainer_best_round(const gbt_trainer *trainer); /* 0 when nothing is watched */
 

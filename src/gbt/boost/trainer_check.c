@@ -66,10 +66,6 @@ static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
 
 gbt_status gbt_trainer_check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_forest_view *init = spec->init;
-  if (!init && spec->init_score && spec->params.model_shrink_rate > 0.0)
-    return gbt_fail_on(err, GBT_E_ARG, "model_shrink_rate",
-                       "scores to begin with cannot shrink unless they come from a model; set `model_shrink_rate` to "
-                       "0");
   if (!init) return GBT_OK;
   if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
   for (int32_t i = 0; i < spec->n_valid; i++)

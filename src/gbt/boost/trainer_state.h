@@ -3,7 +3,6 @@
 #define GBT_BOOST_TRAINER_STATE_H
 
 #include "constraints.h"
-#include "factors.h"
 #include "penalties.h"
 #include "round.h"
 #include "stopper.h"
@@ -31,10 +30,6 @@ struct gbt_trainer {
   size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
   gbt_forest_view trees; /* as last asked for */
   int64_t n_rounds;
-  gbti_factors factors; /* what rounds count by now, where rounds change that: factors.h */
-  gbti_round_plan plan; /* of the round that is begun, or of the last one */
-  int is_begun;         /* the scores of the training set are those that the next round's gradients want */
-  gbt_forest *model;    /* trees with the values that the model has, as last asked for */
   int has_gradients; /* custom objective: the host gave those of the next round */
   int broken;        /* a round failed half way: scores are no longer those of the forest */
   double *log;       /* n_rounds x width */
@@ -44,7 +39,6 @@ struct gbt_trainer {
   gbt_stopper stopper;
   int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
   double *kept;
-  double *start; /* its scores of the initial model, where rounds change what others count; NULL: there is none */
   int64_t kept_round; /* whose scores these are */
   double max_seconds, seconds;
   uint64_t identity; /* of the training, for checkpoints: checkpoint.h */
@@ -54,12 +48,6 @@ struct gbt_trainer {
 static inline double gbti_eta_of(const gbt_trainer *tr, int64_t round) {
   if (tr->eta == NULL) return tr->params.eta;
   return tr->eta[round < tr->n_eta ? round : tr->n_eta - 1];
-}
-
-/* Rounds of the initial model; of whole rounds. */
-static inline uint64_t gbti_rounds_before(const gbt_trainer *tr) {
-  const gbt_forest_view forest = gbt_forest_look(tr->forest);
-  return tr->n_trees / gbt_trees_per_round(&forest) - (uint64_t)tr->n_rounds;
 }
 
 /* Scores of the data set whose best ones are kept. */

@@ -14,7 +14,7 @@
  *   cpu_gather.c     drawn rows of such pages, in memory
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_step.c: further
  *                    steps; cpu_route.c: rows that were not partitioned; cpu_refit.c: a tree that is there on other
- *                    rows; cpu_add.c: such a tree to scores once more; cpu_walk.c, cpu_walk_tables.c: rows down it
+ *                    rows; cpu_walk.c, cpu_walk_tables.c: rows down it
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -55,7 +55,7 @@ typedef struct cpu_backend {
   const gbt_params *params;
   gbt_objective objective;
   const gbt_feature_rules *rules;
-  const gbt_handicap *handicap; /* borrowed; NULL: none */
+  const double *handicap; /* borrowed; NULL: none */
 
   /* the data */
   gbt_dataset **data; /* 1 + n_valid, shared */

@@ -107,9 +107,7 @@ static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .finish_trees = cpu_finish_tree,
                                         .refit_trees = cpu_refit_trees,
                                         .scores = scores,
-                                        .set_scores = cpu_set_scores,
-                                        .shrink_scores = cpu_shrink_scores,
-                                        .add_trees = cpu_add_trees};
+                                        .set_scores = cpu_set_scores};
 
 gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_OK;

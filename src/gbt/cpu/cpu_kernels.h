@@ -68,7 +68,7 @@ typedef struct cpu_kernels {
 
   /* Where n candidates of a layer stand, from number `first` on, of a feature with this handicap: as gbt_layer_standing
    * has it. */
-  void (*standings)(int32_t n, const double *gain, const gbt_contest *contest, gbt_handicap handicap, uint64_t first,
+  void (*standings)(int32_t n, const double *gain, const gbt_contest *contest, double handicap, uint64_t first,
                     double least, double *standing);
 
   /* The first place of the largest of n numbers, NaN left out, if that is above 0, else -1. */

@@ -187,11 +187,11 @@ TARGET static void KERNEL(layer_gains)(int32_t n, const cpu_layer_codes *codes, 
     LAYER_GAINS(n, &c, &node, reg, floor, right, left, 0);
 }
 
-TARGET static void KERNEL(standings)(int32_t n, const double *gain, const gbt_contest *contest, gbt_handicap handicap,
+TARGET static void KERNEL(standings)(int32_t n, const double *gain, const gbt_contest *contest, double handicap,
                                      uint64_t first, double least, double *standing) {
   const gbt_contest c = *contest;
   for (int32_t i = 0; i < n; i++) {
-    const double count = gain[i] * handicap.weight - handicap.cost;
+    const double count = gain[i] - handicap;
     const double its = gbt_candidate_standing(&c, count, first + (uint32_t)i);
     standing[i] = count > least ? its : 0.0;
   }

@@ -58,7 +58,7 @@ static int32_t best_place(const cpu_backend *be, int32_t n, const double *gain, 
                           cpu_scratch *scratch) {
   const gbt_contest *contest = &be->layer.contest;
   if (!contest->noisy) return be->kernels->first_largest(n, gain);
-  const gbt_handicap handicap = contest->handicap ? contest->handicap[first->feat] : (gbt_handicap){1.0, 0.0};
+  const double handicap = contest->handicap ? contest->handicap[first->feat] : 0.0;
   const uint64_t number = gbt_candidate(first->feat, first->missing_left, first->from_top, first->bin);
   be->kernels->standings(n, gain, contest, handicap, number, be->params->gamma, scratch->gain);
   return be->kernels->first_largest(n, scratch->gain);

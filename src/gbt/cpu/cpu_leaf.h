@@ -34,8 +34,4 @@ gbt_status cpu_finish_walked(gbt_ctx *ctx, struct cpu_backend *be, gbt_forest *f
 gbt_status cpu_route(gbt_ctx *ctx, struct cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
                      const double *value, gbt_error *err) GBT_MUST_CHECK;
 
-/* See add_trees of gbt_backend: cpu_add.c. */
-gbt_status cpu_add_trees(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_tree_task *task, int32_t n_trees,
-                         const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
-
 #endif

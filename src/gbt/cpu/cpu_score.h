@@ -12,9 +12,6 @@ gbt_status cpu_score_open(gbt_ctx *ctx, struct cpu_backend *be, const gbt_backen
 /* See set_scores of gbt_backend. */
 gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *score,
                           gbt_error *err) GBT_MUST_CHECK;
-/* See shrink_scores of gbt_backend. */
-gbt_status cpu_shrink_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *base, double factor,
-                             gbt_error *err) GBT_MUST_CHECK;
 void cpu_score_close(struct cpu_backend *be);
 
 #endif

@@ -128,11 +128,10 @@ static void drop(gbti_encoding *e) {
   gbt_schema_unref(e->schema);
 }
 
-/* How many orders: leaf values come from gradients that are computed here, not from those of the host. Trees that are
- * dropped must be those that the scores are of, not drafts that nobody keeps. */
+/* How many orders: leaf values come from gradients that are computed here, not from those of the host. */
 static int32_t n_orders(const gbti_encoding *e, const gbt_objective *objective) {
   if (!e->plan.orders || gbt_gradients_by_host(objective)) return 1;
-  return e->params->boosting == GBT_BOOSTING_DART ? 1 : (int32_t)e->params->cat_permutations;
+  return (int32_t)e->params->cat_permutations;
 }
 
 /* The first column whose statistics are of quartiles, which classes do not have. */

@@ -21,8 +21,8 @@
  * (catboost/private/libs/algo/greedy_tensor_search.cpp, cuda/methods/random_score_helper.h; its rows weigh 1 in sum h).
  * At random_strength 1 the noise is about the error that the root has because the rows are a sample.
  *
- * Where features have handicaps (penalties on what the model does not use yet: boost/penalties.h), a gain counts weight
- * times, less a cost, and what is left must exceed what gains must.
+ * Where features have handicaps (penalties on what the model does not use yet: boost/penalties.h), these are taken off
+ * gains, and what is left must exceed what gains must.
  *
  * In other trees cuts and sets within a feature compete by their gains alone. What a split gains is what is reported
  * and tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums,
@@ -34,18 +34,13 @@
 #include "../base/rng.h"
 #include "grow_node.h"
 
-/* A feature's. */
-typedef struct gbt_handicap {
-  double weight, cost; /* up to 1; 0 or more */
-} gbt_handicap;
-
 typedef struct gbt_contest {
   int on;        /* 0: the largest gain wins, and the rest is not set */
   int noisy;     /* else the next three are not looked at */
   double before; /* see above */
   double spread; /* s */
   gbt_key32 key;
-  const gbt_handicap *handicap; /* by feature, borrowed; or NULL */
+  const double *handicap; /* by feature, borrowed; or NULL */
 } gbt_contest;
 
 /* random_strength * f, for all trees of a round; rows: of all ranks. */
@@ -56,13 +51,13 @@ GBT_FN double gbt_contest_noise(const gbt_params *params, int64_t n_rows, uint64
 }
 
 /* Whether there is one for every node. */
-GBT_FN int gbt_contests(const gbt_params *params, const gbt_handicap *handicap) {
+GBT_FN int gbt_contests(const gbt_params *params, const double *handicap) {
   return params->random_strength > 0.0 || handicap != NULL;
 }
 
 /* To be asked for where there is one. strength: gbt_contest_noise; noise: gbt_noise of the output; of: what tells the
  * node or layer apart in the tree. */
-GBT_FN gbt_contest gbt_contest_of(const gbt_params *params, const gbt_handicap *handicap, double strength, double noise,
+GBT_FN gbt_contest gbt_contest_of(const gbt_params *params, const double *handicap, double strength, double noise,
                                   uint64_t tree, uint64_t of, double before) {
   gbt_contest c;
   c.on = 1;
@@ -93,7 +88,7 @@ GBT_FN double gbt_normal_of(uint32_t bits) {
 
 /* What a gain counts. */
 GBT_FN double gbt_contest_gain(const gbt_contest *c, const gbt_split *s) {
-  return c->handicap ? s->gain * c->handicap[s->feat].weight - c->handicap[s->feat].cost : s->gain;
+  return c->handicap ? s->gain - c->handicap[s->feat] : s->gain;
 }
 
 /* Whether a feature's best split, whose gain exceeds `least`, does so with its handicap. */

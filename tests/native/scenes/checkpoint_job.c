@@ -28,10 +28,6 @@ static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
     if (CHECK_OK(gbt_trainer_scores(ctx, tr, s, &score, test_err)))
       memcpy(o.score[s], score, (size_t)o.n_score[s] * sizeof(double));
   }
-  const gbt_forest_view *model;
-  if (CHECK_OK(gbt_forest_new_like(&ctx->mem, &view, &o.model, test_err)) &&
-      CHECK_OK(gbt_trainer_model(ctx, tr, &model, test_err)))
-    CHECK_OK(gbt_forest_append(o.model, model, test_err));
   const double *kept;
   o.n_kept = spec->keep_best > 0 ? o.n_score[spec->keep_best] : 0;
   o.kept = test_alloc((size_t)o.n_kept * sizeof(double));
@@ -45,13 +41,12 @@ static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
 
 void part_outcome_free(part_outcome *o) {
   gbt_forest_free(o->forest);
-  gbt_forest_free(o->model);
   for (int32_t s = 0; s < o->n_data; s++) free(o->score[s]);
   free(o->log), free(o->kept);
 }
 
 int part_outcomes_same(const part_outcome *a, const part_outcome *b) {
-  int ok = same_forests(a->forest, b->forest) & same_forests(a->model, b->model) &
+  int ok = same_forests(a->forest, b->forest) &
            CHECK_EQ_I64(a->rounds, b->rounds) & CHECK_EQ_I64(a->n_kept, b->n_kept) &
            CHECK_EQ_I64(a->best_round, b->best_round) & CHECK_EQ_I64(a->n_log, b->n_log);
   for (int32_t s = 0; ok && s < a->n_data; s++)

@@ -5,7 +5,7 @@
 #include "random_job.h"
 
 typedef struct outcome {
-  gbt_forest *forest, *model;
+  gbt_forest *forest;
   double *score[1 + JOB_VALID], *log, *kept; /* kept: of the set of keep_best; NULL: there is none */
   int64_t n_score[1 + JOB_VALID], n_log, n_kept, rounds, best_round;
   int32_t n_data;

@@ -214,26 +214,7 @@ int random_job_share(random_job *r, uint64_t seed) {
   p->num_parallel_tree = 1;
   p->multi_strategy = 1;
   if (seed % 5 == 1) random_job_order(r);
-  if (seed % 5 == 2) random_job_rescale(r, seed, (int)(seed % 4));
   return 1;
-}
-
-void random_job_rescale(random_job *r, uint64_t seed, int what) {
-  test_rng rng = {gbt_mix64(seed ^ 0x72657363)};
-  gbt_params *p = &r->job.spec.params;
-  r->job.rounds = 2 + test_below(&rng, 6);
-  if (what == 0 || what == 3) {
-    p->boosting = GBT_BOOSTING_DART;
-    p->rate_drop = PICK(&rng, 0.1, 0.3, 0.5, 1.0);
-    p->skip_drop = PICK(&rng, 0.0, 0.0, 0.3, 1.0);
-    p->max_drop = (int64_t)PICK(&rng, 0, 1, 2, 50);
-    p->normalize_type = (int)test_below(&rng, 2);
-  }
-  if (what == 1 || what == 3) {
-    p->model_shrink_rate = PICK(&rng, 0.01, 0.3, 0.9);
-    p->model_shrink_mode = (int)test_below(&rng, 2);
-  }
-  if (what >= 2) p->tail_rounds = (int64_t)PICK(&rng, 2, 3, 100);
 }
 
 void random_job_small(random_job *r, uint64_t seed) {

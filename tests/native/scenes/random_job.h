@@ -26,13 +26,9 @@ void random_job_draw_evenly(random_job *r);
 /* With ordered boosting, where rows are drawn with the same chance. */
 void random_job_order(random_job *r);
 
-/* Trees that share their splits, some of them in ordered boosting or with rounds that change others; 0: the job's loss
- * has no classes, and the job is as before. */
+/* Trees that share their splits, some of them in ordered boosting; 0: the job's loss has no classes, and the job is as
+ * before. */
 int random_job_share(random_job *r, uint64_t seed);
-
-/* With rounds that change what those before them count, two to seven of them; `what`: dropped rounds, shrinking, the
- * mean of the last rounds, or (3) all of it. Boosting is no more ordered where rounds are dropped. */
-void random_job_rescale(random_job *r, uint64_t seed, int what);
 
 /* Without what the kernel of small data leaves to other kernels (src/cuda/grow/small). */
 void random_job_small(random_job *r, uint64_t seed);

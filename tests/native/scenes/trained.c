@@ -1,6 +1,5 @@
 #include "trained.h"
 
-#include "../../src/gbt/boost/factors.h"
 #include "../../src/gbt/data/page_impl.h"
 #include "../../src/gbt/model/predict.h"
 
@@ -83,7 +82,6 @@ static trained *new_trained(const train_job *job, int32_t n_features) {
 void trained_free(trained *t) {
   if (t == NULL) return;
   gbt_forest_free(t->forest);
-  gbt_forest_free(t->model);
   for (int32_t s = 0; s < t->n_data; s++) free(t->score[s]);
   free(t->log);
   free(t);
@@ -99,9 +97,7 @@ int train_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_r
   int ok = 1;
   for (int64_t i = 0; i < job->rounds && ok; i++) {
     const double *scores = NULL;
-    if (!CHECK_OK(gbt_trainer_begin(ctx, tr, test_err)) ||
-        !CHECK_OK(gbt_trainer_scores(ctx, tr, 0, &scores, test_err)))
-      break;
+    if (!CHECK_OK(gbt_trainer_scores(ctx, tr, 0, &scores, test_err))) break;
     job->custom(scores, job->data->label, n, job->spec.objective.n_outputs, g, h);
     ok = CHECK_OK(gbt_trainer_set_gradients(ctx, tr, g, h, test_err)) &&
          CHECK_OK(gbt_trainer_run(ctx, tr, 1, why, test_err));
@@ -128,25 +124,6 @@ static void compare_predictions(gbt_ctx *ctx, const gbt_forest *forest, int32_t 
   free(out);
 }
 
-static gbt_forest *copy_of(const gbt_forest_view *view) {
-  gbt_forest *out = NULL;
-  gbt_mem mem = gbt_mem_default();
-  CHECK_OK(gbt_forest_new_like(&mem, view, &out, test_err));
-  CHECK_OK(gbt_forest_append(out, view, test_err));
-  return out;
-}
-
-/* The model, whose predictions for the set of keep_best are what the trainer says in the end. */
-static void take_model(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr, trained *t) {
-  const gbt_forest_view *view;
-  const double *best = NULL;
-  if (!CHECK_OK(gbt_trainer_model(ctx, tr, &view, test_err))) return;
-  t->model = copy_of(view);
-  if (spec->keep_best > 0 && CHECK_OK(gbt_trainer_best_scores(ctx, tr, spec->keep_best, &best, test_err)))
-    compare_predictions(ctx, t->model, spec->keep_best, job->valid[spec->keep_best - 1], spec->train->cuts->schema,
-                        best);
-}
-
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr) {
   trained *t = new_trained(job, spec->train->cuts->n_features);
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
@@ -167,10 +144,6 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
   size_t cells = (size_t)t->rounds * (size_t)t->width;
   t->log = test_alloc(cells * sizeof *t->log);
   if (cells > 0) memcpy(t->log, log, cells * sizeof *t->log);
-  if (gbti_rescales(&spec->params)) {
-    take_model(ctx, job, spec, tr, t);
-    return t;
-  }
   for (int32_t s = 0; s < t->n_data; s++)
     compare_predictions(ctx, t->forest, s, s == 0 ? job->data : job->valid[s - 1], spec->train->cuts->schema,
                         t->score[s]);
@@ -207,10 +180,6 @@ trained *train_naively(const train_job *job) {
     t = new_trained(job, spec.train->cuts->n_features);
     naive_train(&spec, job->rounds, job->custom, t->forest, t->score);
     t->rounds = job->rounds;
-    if (gbti_rescales(&spec.params)) {
-      t->model = new_forest(job, spec.train->cuts->n_features);
-      naive_model(&spec, job->rounds, t->forest, t->model);
-    }
   }
   job_close(&spec);
   gbt_ctx_close(&ctx);
@@ -276,7 +245,6 @@ uint64_t forest_digest(uint64_t before, const gbt_forest *f) {
 int same_trained(const trained *a, const trained *b) {
   if (!CHECK(a != NULL && b != NULL)) return 0;
   int ok = same_forests(a->forest, b->forest) & CHECK_EQ_I64(a->rounds, b->rounds);
-  if (a->model != NULL && b->model != NULL) ok &= same_forests(a->model, b->model);
   for (int32_t s = 0; s < a->n_data; s++)
     ok &= CHECK_EQ_BYTES(a->score[s], b->score[s], (size_t)(a->n_rows[s] * a->forest->n_outputs) * sizeof(double));
   if (ok && a->log != NULL && b->log != NULL)

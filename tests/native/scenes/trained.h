@@ -30,7 +30,6 @@ typedef struct train_how {
 /* All that came out. */
 typedef struct trained {
   gbt_forest *forest; /* a copy */
-  gbt_forest *model;  /* a copy of what the model has, where rounds change what others count; else NULL */
   double *score[1 + JOB_VALID];
   int64_t n_rows[1 + JOB_VALID];
   double *log; /* rounds x width; NULL when naive */
@@ -51,8 +50,7 @@ void job_close(gbt_trainer_spec *spec);
 /* The job's rounds; 0 after a failure, reported as a failed check. */
 int train_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why);
 
-/* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores; where
- * rounds change what others count, those from the model are the scores at its end. */
+/* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores. */
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr);
 
 /* Checks as well that predictions from the forest are the trainer's scores of all data sets. NULL after a failure,

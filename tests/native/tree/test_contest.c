@@ -116,7 +116,7 @@ static void what_deviates_are_of(void) {
 
 /* Handicaps: what they leave of gains, and who may enter. */
 static void gains_with_handicaps(void) {
-  const gbt_handicap of[] = {{1.0, 0.0}, {0.5, 1.0}, {1.0, 100.0}};
+  const double of[] = {0.0, 6.0, 100.0};
   const gbt_params params = gbt_params_default();
   CHECK(gbt_contests(&params, of));
   const gbt_contest c = gbt_contest_of(&params, of, 0.0, 3.0, 1, 2, 50.0), plain = gbt_contest_plain();
@@ -126,9 +126,9 @@ static void gains_with_handicaps(void) {
   CHECK(gbt_contest_admits(&c, &s[1], 3.9) && !gbt_contest_admits(&c, &s[1], 4.0));
   CHECK(!gbt_contest_admits(&c, &s[2], 0.0) && gbt_contest_admits(&plain, &s[2], 0.0));
   CHECK(gbt_contest_beats(&c, &s[0], &s[1]) && !gbt_contest_beats(&c, &s[1], &s[0]));
-  s[1].gain = 22.0; /* as much as the first one is left with: the lower feature wins */
+  s[1].gain = 16.0; /* as much as the first one is left with: the lower feature wins */
   CHECK(gbt_contest_beats(&c, &s[0], &s[1]) && !gbt_contest_beats(&c, &s[1], &s[0]));
-  s[1].gain = 22.1;
+  s[1].gain = 16.1;
   CHECK(gbt_contest_beats(&c, &s[1], &s[0]) && !gbt_contest_beats(&c, &s[0], &s[1]));
   s[0].kind = GBT_SPLIT_NONE;
   CHECK(!gbt_contest_admits(&c, &s[0], -1.0) && !gbt_contest_admits(&plain, &s[0], -1.0));

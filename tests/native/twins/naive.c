@@ -165,6 +165,15 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
   }
 }
 
+/* The shrinkage of a round, those of the initial model included. */
+double naive_eta_of(const gbt_trainer_spec *spec, uint64_t round) {
+  const uint64_t per_round = (uint64_t)(spec->objective.n_outputs * spec->params.num_parallel_tree);
+  int64_t own = (int64_t)(round - (spec->init ? spec->init->n_trees / per_round : 0));
+  if (spec->eta == NULL) return spec->params.eta;
+  while (own >= spec->n_eta) own--;
+  return spec->eta[own];
+}
+
 void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   nv->eta = naive_eta_of(nv->spec, round);
   nv->round = round;
@@ -428,7 +437,7 @@ static void finish_tree(naive *nv, gbt_forest *forest) {
       else if (i > 0) weight[i] = naive_smoothed(nv, node, weight[i], weight[node->parent]);
       weight[i] = clip(weight[i], node->bounds.lo, node->bounds.hi);
     }
-    value[i] = weight[i] * (nv->eta * nv->entry / (double)nv->p->num_parallel_tree);
+    value[i] = weight[i] * (nv->eta / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
     count[i] = (uint32_t)node->n_rows;
     nodes[i] = put_node(nv, node, i > 0 ? &nodes[i - 1] : NULL, value[i], sets, &n_words);
@@ -439,7 +448,6 @@ static void finish_tree(naive *nv, gbt_forest *forest) {
     int64_t rows = set_at(nv, s)->rows.n;
     for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[naive_leaf_of(nv, s, r)];
   }
-  if (nv->past != NULL) naive_keep_tree(nv, value);
   free(nodes), free(gain), free(cover), free(value), free(weight), free(count), free(sets);
 }
 
@@ -531,7 +539,6 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
               .n_feats = spec->train->cuts->n_features,
               .n_outputs = spec->objective.n_outputs,
               .score = scores,
-              .entry = 1.0,
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
   for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of_rows(set_at(&nv, s), spec->train->cuts);
@@ -550,7 +557,6 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
   CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, NULL, nv.p, spec->feature_weight != NULL ? weight : NULL, NULL, NULL,
                                  0, &nv.rules, test_err));
   free(weight);
-  nv.weight = test_alloc((size_t)nv.n_feats * sizeof *nv.weight);
   nv.cost = test_alloc((size_t)nv.n_feats * sizeof *nv.cost);
   return nv;
 }
@@ -558,7 +564,7 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
 void naive_close(naive *nv) {
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
   free(nv->residual), free(nv->start), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise);
-  free(nv->wide), free(nv->tree_feats), free(nv->factor), free(nv->weight), free(nv->cost);
+  free(nv->wide), free(nv->tree_feats), free(nv->factor), free(nv->cost);
   gbt_feature_rules_free(nv->rules);
 }
 
@@ -577,19 +583,14 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
   else if (!spec->init_score)
     naive_base_scores(spec, forest->base);
   for (int32_t s = 0; s <= spec->n_valid; s++) naive_start_scores(&nv, s, forest->base);
-  if (naive_rescales(nv.p)) nv.past = naive_past_new(spec, n_rounds);
   naive_shared *shared = naive_shared_new(spec);
   for (int64_t i = 0; i < n_rounds; i++) {
     if (i == 0) nv.eta = spec->init_eta > 0.0 ? spec->init_eta : naive_eta_of(spec, forest->n_trees / per_round);
-    nv.size_reg = naive_size_reg(nv.p, nv.eta * nv.entry, forest, nv.n_outputs);
+    nv.size_reg = naive_size_reg(nv.p, nv.eta, forest, nv.n_outputs);
     naive_handicaps(&nv, forest);
-    if (nv.past != NULL) naive_begin_round(&nv, i, forest->base);
     naive_gradients(&nv, forest->n_trees / per_round, custom);
-    if (nv.past != NULL) naive_begin_valid(&nv, i, forest->base);
     grow_round(&nv, shared, forest);
-    if (nv.past != NULL) naive_end_round(&nv, i);
   }
-  naive_past_free(nv.past);
   naive_shared_free(shared);
   naive_close(&nv);
 }

@@ -17,8 +17,4 @@ typedef void (*naive_custom)(const double *score, const double *label, int64_t n
 void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom custom, gbt_forest *forest,
                  double *const *scores);
 
-/* The forest as a model of n_rounds rounds has it, by boost/factors.h; `forest` is that of naive_train, of as many
- * rounds or more. out: empty, made for the spec. */
-void naive_model(const gbt_trainer_spec *spec, int64_t n_rounds, const gbt_forest *forest, gbt_forest *out);
-
 #endif

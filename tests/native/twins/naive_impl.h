@@ -39,8 +39,6 @@ typedef struct naive {
   float *factor;    /* of rows: 0 for those not drawn; NULL: rows are drawn with the same chance */
   double size_reg;  /* mvs */
   double eta;       /* of the round whose gradients were made last */
-  double entry;     /* dart: what the shrinkage of that round is multiplied by; 1 elsewhere */
-  struct naive_past *past; /* trees so far, where rounds change what they count; else NULL */
   uint64_t round;   /* that round */
   double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
   double *start;    /* n_outputs x n: scores when the round began */
@@ -53,7 +51,7 @@ typedef struct naive {
   int32_t *tree_feats, n_tree_feats;
   naive_node *node;
   int32_t n_nodes, n_leaves;
-  double *weight, *cost; /* by feature, of gains: see boost/penalties.h */
+  double *cost; /* by feature, of gains: see boost/penalties.h */
   double scored; /* symmetric: the root's score and what the layers so far gained */
 } naive;
 
@@ -109,21 +107,8 @@ double naive_own_gain(const naive *nv, const naive_node *node, gbt_sum *left);
 /* Ordered boosting; see naive_ordered.c. */
 void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_forest *forest, double *const *scores);
 
-/* Rounds that change what those before them count, from boost/factors.h; see naive_rounds.c. begin: before the
- * gradients of round `own` of this training, on the training set; the rest behind them and behind growth. base:
- * n_outputs. */
 double naive_eta_of(const gbt_trainer_spec *spec, uint64_t round);
-int naive_rescales(const gbt_params *p);
-struct naive_past *naive_past_new(const gbt_trainer_spec *spec, int64_t n_rounds);
-void naive_past_free(struct naive_past *past);
-void naive_begin_round(naive *nv, int64_t own, const double *base);
-void naive_begin_valid(naive *nv, int64_t own, const double *base);
-void naive_keep_tree(naive *nv, const double *value); /* value: of every node of the tree in nv->node */
-void naive_end_round(naive *nv, int64_t own);
 int32_t naive_leaf_of(const naive *nv, int32_t which, int64_t row);
-/* What a score is shrunk by before round `own`; and that of a data set. */
-double naive_shrink_of(const gbt_trainer_spec *spec, int64_t own);
-void naive_shrink(const gbt_dataset *ds, const double *base, int32_t n_outputs, double factor, double *score);
 
 /* Sums of the node's rows: of all in histogram units. */
 gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n);

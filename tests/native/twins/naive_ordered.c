@@ -109,14 +109,6 @@ static void make_gradients(ordered *o, uint64_t round) {
   naive_gradients(&o->grower, round, NULL);
 }
 
-/* Scores of all models, before a round. */
-static void shrink_all(ordered *o, int64_t own, const double *base) {
-  for (int32_t j = 0; j < o->n_models; j++)
-    for (int s = 0; s < 2; s++)
-      naive_shrink(s == 0 ? o->model[j].spec.train : o->model[j].spec.valid[0], base, o->n_outputs,
-                   naive_shrink_of(&o->spec, own), o->model[j].score[s]);
-}
-
 void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_forest *forest, double *const *scores) {
   static ordered o;
   memset(&o, 0, sizeof o);
@@ -140,10 +132,6 @@ void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_for
   for (int64_t i = 0; i < n_rounds; i++) {
     const uint64_t round = forest->n_trees / per_round;
     naive_handicaps(&o.grower, forest);
-    shrink_all(&o, i, forest->base);
-    for (int32_t s = 0; s <= spec->n_valid; s++)
-      naive_shrink(s == 0 ? spec->train : spec->valid[s - 1], forest->base, o.n_outputs, naive_shrink_of(spec, i),
-                   scores[s]);
     make_gradients(&o, round);
     naive_gradients(&kept, round, NULL);
     const naive *like = shared != NULL ? naive_shared_grow(shared, &o.grower, round, forest->n_trees) : NULL;

@@ -10,7 +10,6 @@ void naive_handicaps(naive *nv, const gbt_forest *forest) {
     if (view.nodes[i].left > 0) used[schema->feat[view.nodes[i].feat & GBT_NODE_FEATURE].col] = 1;
   for (int32_t f = 0; f < nv->n_feats; f++) {
     const int32_t col = schema->feat[f].col;
-    nv->weight[f] = 1.0;
     nv->cost[f] = nv->spec->first_use_penalty != NULL && !used[col] ? nv->spec->first_use_penalty[col] : 0.0;
   }
   free(used);

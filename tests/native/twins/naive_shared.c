@@ -78,7 +78,6 @@ const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round,
     s->h[r] = fmax(h / sum - s->g[r] * s->g[r], 0.0);
   }
   free(u);
-  memcpy(s->nv.weight, nv->weight, (size_t)nv->n_feats * sizeof *nv->weight);
   memcpy(s->nv.cost, nv->cost, (size_t)nv->n_feats * sizeof *nv->cost);
   s->nv.size_reg = nv->size_reg;
   asked = s;

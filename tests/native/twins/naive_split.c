@@ -106,7 +106,7 @@ static int better(const gbt_split *a, const gbt_split *b) {
 
 /* Where a feature stands with its best split, in a node that scored so much before; see tree/contest.h. of:
  * what tells the node apart. */
-static double counts(const naive *nv, const gbt_split *s) { return s->gain * nv->weight[s->feat] - nv->cost[s->feat]; }
+static double counts(const naive *nv, const gbt_split *s) { return s->gain - nv->cost[s->feat]; }
 
 /* Of the noise of this round. */
 static double spread_of(const naive *nv) {

@@ -222,11 +222,10 @@ tried <- list(
   min_data_in_leaf = c(1, 2, 10), max_delta_step = c(0, 0.3), subsample = c(0.7, 0.1, 1e-6),
   colsample_bytree = c(0.6, 1e-6), colsample_bylevel = c(0.6, 1e-6), colsample_bynode = c(0.4, 1e-6),
   num_parallel_tree = c(2, 3), random_strength = c(0, 1, 50), extra_trees = c(FALSE, TRUE),
-  model_size_reg = c(0.5, 30), leaf_iterations = c(2, 3, 8), path_smooth = c(0.5, 20), softmax_hessian = c(0, 1),
+  leaf_iterations = c(2, 3, 8), path_smooth = c(0.5, 20), softmax_hessian = c(0, 1),
   max_cat_onehot = c(1, 10, 100), cat_smooth = c(0, 2),
   cat_l2 = c(0, 2), cat_noise = c(0, 0.1), max_cat_threshold = c(1, 3), min_data_per_group = c(1, 5, 100),
-  seed = c(1, 12345, 2147483648), hist_memory = c(1, 1024), rate_drop = c(0.2, 0.6), skip_drop = c(0, 0.2),
-  max_drop = c(1, 3), model_shrink_rate = c(0.01, 0.5), tail_rounds = c(2, 4)
+  seed = c(1, 12345, 2147483648), hist_memory = c(1, 1024)
 )
 end_takes_time <- c("num_parallel_tree", "max_leaves", "max_depth", "device_memory", "hist_memory")
 
@@ -247,15 +246,7 @@ draw_engine_args <- function() {
     if (identical(args$max_depth, 0)) args$max_depth <- NULL
   }
   if (identical(args$max_depth, 0) && (is.null(args$max_leaves) || args$max_leaves == 0)) args$max_leaves <- 12
-  suit_boosting(suit_sampling(args))
-}
-
-# Parameters of dropped rounds and of shrinking go where there is none, but in one case of twenty.
-suit_boosting <- function(args) {
-  if (chance(0.05)) return(args)
-  if (!identical(args$boosting, "dart")) args[c("rate_drop", "skip_drop", "max_drop", "normalize_type")] <- NULL
-  if (is.null(args$model_shrink_rate) || args$model_shrink_rate == 0) args$model_shrink_mode <- NULL
-  args
+  suit_sampling(args)
 }
 
 # Parameters of the sampling that is drawn: what belongs to others goes, but in one case of twenty, which is refused.

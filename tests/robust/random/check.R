@@ -175,10 +175,6 @@ walked_leaves <- function(model, x, rows) {
 # Has the model statistics of the response? In training these are of the rows before, for new rows of all rows.
 knows_labels_before <- function(model) any(c("target", "quartiles") %in% unlist(model$params$cat_method))
 
-# Do rounds change what those before them count? Then scores of training are those of predict() but for rounding, and
-# what is behind the best round is no part of the model.
-rounds_change <- function(model) gbt:::rescales(model$params)
-
 # ---- all of it ----
 
 # What another build or device must give as well.
@@ -279,7 +275,7 @@ checks <- list(
     k <- 1L + (case$id %% n)
     first <- list(value = model$value[seq_len(k)])
     same("first rounds", ask(case, first, trees = k)$value, ask(case, model, trees = k)$value)
-    if (case$init > 0 || rounds_change(model$value)) return()
+    if (case$init > 0) return()
     change <- list(nrounds = k, early_stopping_rounds = 0)
     if ("eta" %in% model$value$by_rule) change$eta <- model$value$params$eta # the rule looks at the number of rounds
     other <- fit(case, change = change)
@@ -287,7 +283,7 @@ checks <- list(
     if (is_fit(other)) same("training of fewer rounds", trees_of(other), trees_of(first))
   },
   scores = function(case, model, new, same) { # of training rows, and of others as validation rows
-    if (!is.null(case$args$valid) || rounds_change(model$value)) return()
+    if (!is.null(case$args$valid)) return()
     seen <- list()
     catch <- gbt_metric("catch", function(pred, label) {
       seen[[length(seen) + 1L]] <<- as.vector(pred)
@@ -324,7 +320,7 @@ checks <- list(
       if (metric[end] < metric[best]) best <- end
     }
     same("best round", c(model$value$best_round, model$value$nrounds, nrow(log)),
-         c(best, if (rounds_change(model$value)) best else end, end))
+         c(best, end, end))
   },
   nothing = function(case, model, new, same) { # weights of 1, an offset of 0
     if (length(case$sets) > 0L || case$init > 0) return()
@@ -346,8 +342,7 @@ checks <- list(
     if (!is_fit(other)) return() # those rows alone may be too few
     out <- which(!mask)
     p <- predict(other$value, rows_of(case$x, out), offset = rows_of(case$offset, out))
-    shrunk <- case$init > 0 && other$value$params$model_shrink_rate > 0 # the initial model's scores as a sum
-    if (!shrunk) same("predictions of masked-out rows", as.vector(other$value$masked_out), as.vector(p))
+    same("predictions of masked-out rows", as.vector(other$value$masked_out), as.vector(p))
     for (how in case$how) same("a mask with threads, pages", bytes_of(fit(case, how, change = list(mask = mask))),
                                bytes_of(other))
   },

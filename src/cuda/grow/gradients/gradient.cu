@@ -128,13 +128,6 @@ __global__ static void k_base(double *score, int64_t n, double base, int has_off
     score[i] = has_offset ? base + score[i] : base;
 }
 
-/* offset: NULL for none. */
-__global__ static void k_shrink(double *score, const double *offset, int64_t n, double base, double factor) {
-  const int64_t step = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-    score[i] = gbt_shrunk(score[i], offset ? base + offset[i] : base, factor);
-}
-
 /* Blocks for a pass over n rows. */
 static uint64_t row_blocks(int64_t n) { return ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK; }
 static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(&be->device, row_blocks(n), 8); }
@@ -328,13 +321,6 @@ static const double *given_scores(const cu_backend *be, const gbt_backend_spec *
   return spec->init && spec->init[s] ? spec->init[s] : be->data[s].from->rows.field[GBT_OFFSET];
 }
 
-/* By a stage that is open, as scores begin with offsets where there are any. */
-static gbt_status keep_offset(cu_backend *be, cu_stage *stage, cu_dataset *data, gbt_error *err) {
-  const size_t all = (size_t)data->from->rows.n * (size_t)be->n_outputs;
-  GBT_TRY(cu_new(&be->device.memory, &data->offset, all, err));
-  return cu_stage_send(stage, data->offset.at, data->from->rows.field[GBT_OFFSET], all * sizeof(double), err);
-}
-
 /* Scores of a data set before the first tree: the caller's, or base plus offset. */
 static gbt_status init_data(gbt_ctx *ctx, cu_backend *be, cu_stage *stage, const gbt_backend_spec *spec, int32_t s,
                             gbt_error *err) {
@@ -346,7 +332,6 @@ static gbt_status init_data(gbt_ctx *ctx, cu_backend *be, cu_stage *stage, const
   if (n == 0) return GBT_OK;
   if (from && !stage->stream) GBT_TRY(cu_stage_open_in(ctx, be->device.stream, half_bytes(all), stage, err));
   if (from) GBT_TRY(cu_stage_send(stage, data->score.at, from, all * sizeof(double), err));
-  if (be->params->model_shrink_rate > 0.0 && rows->field[GBT_OFFSET]) GBT_TRY(keep_offset(be, stage, data, err));
   if (from && from != rows->field[GBT_OFFSET]) return GBT_OK;
   for (int32_t k = 0; k < be->n_outputs; k++)
     CU_LAUNCH(k_base, row_grid(be, rows->n), CU_BLOCK, 0, be->device.stream, data->score.at + (size_t)k * n, rows->n,
@@ -363,20 +348,5 @@ gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *
   GBT_TRY(status);
   be->view.score = be->data[0].score.at;
   CU_TRY(cudaStreamSynchronize(be->device.stream));
-  return GBT_OK;
-}
-
-gbt_status cu_shrink_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *base, double factor,
-                            gbt_error *err) {
-  cu_backend *be = (cu_backend *)self;
-  const cu_dataset *data = &be->data[which];
-  const size_t n = (size_t)data->from->rows.n;
-  GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_TRY(cudaSetDevice(be->device.number));
-  GBT_ASSERT(data->offset.at || !data->from->rows.field[GBT_OFFSET] || n == 0);
-  for (int32_t k = 0; n > 0 && k < be->n_outputs; k++)
-    CU_LAUNCH(k_shrink, row_grid(be, (int64_t)n), CU_BLOCK, 0, be->device.stream, data->score.at + (size_t)k * n,
-              data->offset.at ? data->offset.at + (size_t)k * n : nullptr, (int64_t)n, base[k], factor);
-  CU_LAUNCHED();
   return GBT_OK;
 }

@@ -24,9 +24,6 @@ static inline int cu_are_fixed(const cu_backend *be) {
 }
 /* Scores before the first tree. */
 gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
-/* The op shrink_scores. */
-gbt_status cu_shrink_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *base, double factor,
-                            gbt_error *err) GBT_MUST_CHECK;
 
 /* Where rows are sampled. The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -25,8 +25,3 @@ gbt_status cu_step_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_step_close(cu_backend *be);
 gbt_status cu_step_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_step_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* The op add_trees; what it has made is freed. */
-gbt_status cu_add_trees(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_tree_task *task, int32_t n_trees,
-                        const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
-void cu_add_close(cu_backend *be);
