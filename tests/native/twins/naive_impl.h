@@ -1,5 +1,4 @@
-/* The parts of the naive training: naive.c grows, naive_split.c searches, naive_rounds.c has what rounds do to those
- * before them. */
+/* The parts of the naive training: naive.c grows, naive_split.c searches. */
 #ifndef GBT_TEST_NAIVE_IMPL_H
 #define GBT_TEST_NAIVE_IMPL_H
 
