@@ -26,7 +26,7 @@ bytes_of <- function(source, max_bin) {
 #   sparse_zero  what absent entries are
 #   x            the table, or a function of chunks that are tables, where spec has `start`
 #   bin          function(weight, disk): the engine's pointer
-# There are two readers: table_rows() of tables in memory, chunk_rows() in R/source.R.
+# There are two readers: table_rows() of tables in memory, chunk_rows() in R/data_source.R.
 frame_rows <- function(frame, fields, spec) {
   list(n_rows = frame$n_rows, fields = fields, sparse_zero = if (frame$absent_missing) "missing" else "value",
        bin = function(weight, disk) build_dataset(frame, spec, weight, disk))
@@ -95,7 +95,7 @@ level_count_columns <- function(frame, wanted) {
   frame$names[sort(unique(at))]
 }
 
-# Everything in memory that is binned goes through here. spec: see data_spec(); device is a choice here (see R/cuda.R),
+# Everything in memory that is binned goes through here. spec: see data_spec(); device is a choice here (see R/arg_cuda.R),
 # NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
 build_dataset <- function(frame, spec, weight, disk) {
   frame <- as_reference(frame, spec$reference)

@@ -19,7 +19,7 @@ data_ptr <- function(x, parameter = "x") {
 nil_pointer <- methods::new("externalptr")
 is_gone <- function(x) identical(x$ptr, nil_pointer)
 
-# The fields of a gbt_data that a user hands over, as those of a model: see R/model_fields.R.
+# The fields of a gbt_data that a user hands over, as those of a model: see R/fit_model_fields.R.
 check_data <- function(x, parameter) {
   info <- tryCatch(.Call(C_gbt_dataset_info, data_ptr(x, parameter)),
                    gbt_error_internal = function(e) stop_changed_data("ptr", parameter))

@@ -1,4 +1,4 @@
-# Rows of a model with a recipe (package recipes): see R/train_recipe.R for how they are baked.
+# Rows of a model with a recipe (package recipes): see R/fit_recipe.R for how they are baked.
 
 # The trained recipe of a model; NULL where it has none.
 recipe_of <- function(model) {

@@ -1,4 +1,4 @@
-# The rows that a mask or a fold holds out, scored on the way as a validation set: see R/mask.R.
+# The rows that a mask or a fold holds out, scored on the way as a validation set: see R/data_mask.R.
 
 # The rows that are held out by a mask or a fold as a set of plan_evaluation() and make_trainer(). data: of all rows;
 # weight, offset: theirs.

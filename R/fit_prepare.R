@@ -2,7 +2,7 @@
 
 # The fit: what is known before the first round, a list of
 #   params       the engine's parameters by name, seed and mtry resolved
-#   host         R's own parameters by name; threads, sparse_zero and device (a choice, see R/cuda.R) resolved
+#   host         R's own parameters by name; threads, sparse_zero and device (a choice, see R/arg_cuda.R) resolved
 #   objective    the user's functions where they give the gradients, see as_objective()
 #   callbacks    list of functions
 #   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
@@ -16,12 +16,12 @@
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
-#   recipe       the trained recipe that baked the rows, see R/train_recipe.R; NULL for none
-#   exposed      the column of exposures, see R/exposure.R; NULL for none
-#   by_rule      parameters that rules have decided, or would have, by name, see R/defaults.R
+#   recipe       the trained recipe that baked the rows, see R/fit_recipe.R; NULL for none
+#   exposed      the column of exposures, see R/data_exposure.R; NULL for none
+#   by_rule      parameters that rules have decided, or would have, by name, see R/fit_defaults.R
 #   kept_by_name those among them that init_model was given by name
-#   reason       why no tree can have a split, see R/learned.R; NULL where one may
-#   search       how rounds are found, see R/rounds_auto.R; NULL where their number is known
+#   reason       why no tree can have a split, see R/fit_learned.R; NULL where one may
+#   search       how rounds are found, see R/fit_rounds_auto.R; NULL where their number is known
 #
 # chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide. look: NULL or a
 # function of the rows.
@@ -93,7 +93,7 @@ check_scale <- function(label, weight, offset, objective) {
 }
 
 # Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
-# A reason of R/learned.R, or NULL.
+# A reason of R/fit_learned.R, or NULL.
 light_weights <- function(weight, min_child_weight, objective) {
   if (is.null(weight) || length(weight) < 2L || objective_info(objective)$hessian == "FREE") {
     return(NULL)

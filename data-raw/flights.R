@@ -1,4 +1,4 @@
-# Makes data/flights.rda from nycflights13.rds (see R/data-flights.R for what the columns are).
+# Makes data/flights.rda from nycflights13.rds (see R/data_flights.R for what the columns are).
 #
 #   Rscript data-raw/flights.R FOLDER      FOLDER holds nycflights13.rds; default ../shared/data
 #

@@ -14,7 +14,7 @@ static SEXP raise_engine_call(gbt_status status, const gbt_error *err) {
   return call;
 }
 
-/* raise_engine() and raise_interrupt() of R/conditions.R. Neither returns. */
+/* raise_engine() and raise_interrupt() of R/base_conditions.R. Neither returns. */
 static void raise(gbt_status status, const gbt_error *err) {
   SEXP package = PROTECT(Rf_mkString("gbt"));
   SEXP home = PROTECT(R_FindNamespace(package));

@@ -173,7 +173,7 @@ int r_cuda_forked(void);
 
 /* ---- r_table.c ---- */
 
-/* A frame (R/encode.R) as a table. Its arrays last until the .Call returns; `frame` must stay protected. */
+/* A frame (R/data_encode.R) as a table. Its arrays last until the .Call returns; `frame` must stay protected. */
 void r_table(SEXP frame, gbt_table *out);
 
 /* ---- r_numbers.c ---- */

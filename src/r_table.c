@@ -1,4 +1,4 @@
-/* A frame (R/encode.R) -> gbt_table: pointers into R's vectors, nothing copied. */
+/* A frame (R/data_encode.R) -> gbt_table: pointers into R's vectors, nothing copied. */
 #include "r_gbt.h"
 
 #include <string.h>

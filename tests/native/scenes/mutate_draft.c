@@ -286,7 +286,7 @@ static void relay_values(draft *d) {
   d->n[GBTI_SEC_META_VALUES] = at;
 }
 
-/* A name as R/save.R gives them. */
+/* A name as R/fit_save.R gives them. */
 static uint64_t known_name(test_rng *rng, draft *d) {
   static const char *const stems[] = {"objective",  "classes",        "response",         "params",  "best_round",
                                       "best_score", "evaluation_log", "has_offset",       "formula", "terms",

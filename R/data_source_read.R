@@ -7,7 +7,7 @@
 #             NULL after the last one; close() is called in any case; done() is a share of the whole, NA where that is
 #             not known; where() says what is being read; name() is its name alone, rows() the number of its rows that
 #             pull() has given; hint is what else may help against texts that are not valid. A chunk may have an
-#             attribute "problems": see R/source_numbers.R. texts: columns that must come as texts
+#             attribute "problems": see R/data_source_numbers.R. texts: columns that must come as texts
 #   retries   may it be opened again, with more columns as texts?
 #   texts     names of columns that the user declares to be texts
 #   files     names of the files, for print(); NULL: it has none

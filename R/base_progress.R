@@ -53,7 +53,7 @@ progress_bar <- function(show, nrounds, searching = FALSE) {
   }, close = function() close(bar))
 }
 
-# Is this the process of a job? See R/job_child.R.
+# Is this the process of a job? See R/verb_job_child.R.
 is_reporting <- function() !is.null(package_state$reporter)
 
 # progressr's bars are shown inside with_progress() or with global handlers; elsewhere nobody would see them. What a

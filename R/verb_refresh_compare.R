@@ -1,4 +1,4 @@
-# Champion against challenger: which of two models is better on held-out rows. See R/refresh.R.
+# Champion against challenger: which of two models is better on held-out rows. See R/verb_refresh.R.
 #
 # Objectives of gbt's own have a loss for each row, and models are compared row by row. One of the user's has none: its
 # models are compared by a metric, and the interval of the difference is that of bootstrap draws.

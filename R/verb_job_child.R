@@ -1,4 +1,4 @@
-# Trainings in the background: the side of the process that trains. See R/job.R.
+# Trainings in the background: the side of the process that trains. See R/verb_job.R.
 
 # Called by child_code.
 job_main <- function(folder) {

@@ -1,4 +1,4 @@
-# Terms of a formula, evaluated by gbt itself. A model keeps the right side of its formula as text (R/formula.R), and a
+# Terms of a formula, evaluated by gbt itself. A model keeps the right side of its formula as text (R/data_formula.R), and a
 # model file may come from anywhere. R's own evaluator is no place for such a text: whatever functions it may name, S3
 # dispatch finds others. So stored terms are written in a small language:
 #
@@ -6,13 +6,13 @@
 #               no attributes but levels, time zone and unit. Matrices of numbers occur as results only. No other
 #               class can come to be: there is no way to set an attribute.
 #   terms       constants, names of columns, names of base_constants, calls of the functions in terms_table
-#               (R/terms_table.R), as.POSIXlt(t)$hour and the other fields. A function is found by its name in that
+#               (R/data_terms_table.R), as.POSIXlt(t)$hour and the other fields. A function is found by its name in that
 #               table and nowhere else; it is no value.
 #   functions   a check of the arguments, then the function of base, stats or splines. Checks let only those
 #               combinations through for which methods of these three packages, or none, are dispatched to.
 #
 # On these values a term has the very bits that R gives it. Whatever the language does not have raises the condition
-# gbt_foreign_term: a model trained on such a term says so (`code` in R/formula.R), and R evaluates it.
+# gbt_foreign_term: a model trained on such a term says so (`code` in R/data_formula.R), and R evaluates it.
 #
 # The work is bounded: nesting by terms_depth, lengths of values by terms_length (or the rows, if they are more), and by
 # terms_bytes what the calls of a term make together besides a value for each row. What is allowed for few rows is
@@ -77,7 +77,7 @@ call_term <- function(e, first, scope, depth) {
   value
 }
 
-# Before a call that may make much: see sized() in R/terms_table.R. Training must not accept what would be too much for
+# Before a call that may make much: see sized() in R/data_terms_table.R. Training must not accept what would be too much for
 # the few rows of a prediction, so it allows only what does not depend on the rows.
 check_size <- function(size, name, scope) {
   most <- if (scope$strict) terms_length else max(scope$n, terms_length)

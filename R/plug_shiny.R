@@ -1,4 +1,4 @@
-# The Shiny module around R/refresh.R.
+# The Shiny module around R/verb_refresh.R.
 
 #' A Shiny module that refreshes a model
 #'

@@ -43,9 +43,6 @@
 #' @name gbt_methods
 NULL
 
-# Rounds that predictions, importance and init_model use: all, or up to the best one after early stopping.
-rounds_used <- function(model) if (is.null(model$best_round)) model$nrounds else model$best_round
-
 #' @rdname gbt_methods
 #' @export
 length.gbt <- function(x) check_model(x, "x")$nrounds
@@ -89,28 +86,6 @@ str.gbt <- function(object, ...) {
 #' @export
 `length<-.gbt` <- function(x, value) {
   stop_unsupported("the length of a model cannot be set; model[1:10] takes the first ten rounds")
-}
-
-# The model of rounds from + 1 .. to.
-keep_rounds <- function(model, to, from = 0L) {
-  if (from == 0L && to == model$nrounds) return(model)
-  log <- model$evaluation_log
-  if (!is.null(log)) log <- subset_rows(log, which(log$round > from & log$round <= to))
-  if (!is.null(log)) log$round <- log$round - as.integer(from)
-  best <- if (from == 0L && !is.null(model$best_round) && model$best_round <= to) model$best_round
-  fields <- stored_fields(model)
-  eta <- model$params[["eta"]]
-  if (length(eta) > 1L) fields$params$eta <- if (to > from) plain_schedule(eta[(from + 1L):to]) else eta[1L]
-  fields["best_round"] <- list(best)
-  fields["best_score"] <- list(if (!is.null(best)) model$best_score)
-  fields["evaluation_log"] <- list(log)
-  fields["auto_rounds"] <- list(NULL) # which were all
-  out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
-  out$by_rule <- model$by_rule
-  out$has_weights <- model$has_weights
-  user <- user_fields(model)
-  out[names(user)] <- user
-  out
 }
 
 #' @rdname gbt_methods

@@ -1,4 +1,4 @@
-# Presets: rules that follow those of R/defaults.R, for users who want to spend less time or want a better model.
+# Presets: rules that follow those of R/fit_defaults.R, for users who want to spend less time or want a better model.
 
 presets <- c("default", "fast", "best")
 

@@ -116,7 +116,7 @@ check_known_columns <- function(columns, known, parameter = "columns") {
   columns
 }
 
-# The k-th of many seeds, as R/folds.R makes them.
+# The k-th of many seeds, as R/data_folds.R makes them.
 seed_number <- function(seed, k) (seed + (k - 1) * 1000003) %% 2147483647
 
 # Some of n rows by a hash of seed and row, ascending; NULL where all are wanted.

@@ -1,10 +1,10 @@
-# Trainings in the background: the side of the session that waits. See R/job_child.R for the other side, R/job_start.R
-# for what starts and ends processes, R/job_carry.R for what is handed over.
+# Trainings in the background: the side of the session that waits. See R/verb_job_child.R for the other side, R/verb_job_start.R
+# for what starts and ends processes, R/verb_job_carry.R for what is handed over.
 #
 # A job is an environment of class gbt_job:
 #   owner     the process that started it: nobody else may look at it or end it
 #   folder    what both sides write to, in tempdir(); gone when the job has ended
-#   process   list of functions, see R/job_start.R
+#   process   list of functions, see R/verb_job_start.R
 #   call, what   the user's call; the same as one of the function that runs, for models
 #   began     when
 #   state     "running", "done", "failed" or "cancelled"

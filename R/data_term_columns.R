@@ -1,6 +1,6 @@
 # Columns as terms of a formula saw them in training. A term such as as.integer(f), f > "b" or format(t, "%H") depends
 # on more than the values in a row: on the levels of a factor, on the unit and the time zone of times, on whether a
-# column holds numbers or texts. A design (R/formula.R) keeps this for the columns of its computed terms, and of a
+# column holds numbers or texts. A design (R/data_formula.R) keeps this for the columns of its computed terms, and of a
 # computed response that needs it:
 #
 #   columns  the kind of each, by name: "number", "text", "factor", "ordered", "Date", "POSIXct:ZONE",
@@ -142,7 +142,7 @@ coded_columns <- function(used, design, unseen) {
 }
 
 # What a design keeps besides the texts of its terms: list of columns, levels, by_codes and settings
-# (R/term_settings.R), those that there are. terms: computed ones as list(text, e = expression for new data, code = does
+# (R/data_term_settings.R), those that there are. terms: computed ones as list(text, e = expression for new data, code = does
 # R evaluate it?); lhs: the response.
 term_conditions <- function(terms, lhs, data, from) {
   kinds_of <- function(e) as.character(term_columns(list(e), data)$columns)

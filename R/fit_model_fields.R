@@ -140,7 +140,7 @@ log_fault <- function(log, metrics) {
   if (!fits) "a data frame with the metrics of `params$eval_metric`, set by set"
 }
 
-# How the number of rounds was found, see R/rounds_auto.R.
+# How the number of rounds was found, see R/fit_rounds_auto.R.
 auto_rounds_fault <- function(x) {
   if (is.null(x)) return(NULL)
   if (!is.list(x) || is.object(x) || !are_names(names(x))) return("NULL or a list by name")
@@ -160,7 +160,7 @@ auto_rounds_fault <- function(x) {
   if (!is.null(fault) || !sets) "a list with a `log`: `round`, and a column for each of `eval_metric`"
 }
 
-# The design of R/formula.R.
+# The design of R/data_formula.R.
 is_design <- function(x) {
   if (is.null(x)) return(TRUE)
   texts <- function(x) is.null(x) || is_texts(x)

@@ -180,7 +180,7 @@ fold_fits <- function(source, request, folds, response, seed) {
 }
 
 # Folds that are trained, a list: values (of metrics, see fold_values()), lacking (see without_class()), reasons (of
-# R/learned.R, of each fold one or NULL), rounds, why,
+# R/fit_learned.R, of each fold one or NULL), rounds, why,
 # metrics, stopping (is there early stopping?), min_delta, objective, classes, models: a function of the best round, or
 # NULL, that gives each fold's, once. watch: see run_folds().
 folds_here <- function(fits, watch = NULL) {

@@ -174,7 +174,7 @@ host_params <- function(args) {
   }
   out$verbose <- verbose > 0
   out$tells <- out$verbose || is.null(args$value[["verbose"]]) # one line of what was found
-  out$rounds <- "given" # see R/rounds_auto.R
+  out$rounds <- "given" # see R/fit_rounds_auto.R
   out["checkpoint"] <- list(check_checkpoint(args$value[["checkpoint"]]))
   out$progress <- check_flag(if (is.null(args$value[["progress"]])) FALSE else args$value[["progress"]], "progress")
   out$device <- check_device(args$value[["device"]])

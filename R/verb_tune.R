@@ -1,4 +1,4 @@
-# Choosing parameters: gbt_tune(). See R/tune_space.R for the space, R/cv.R for how a configuration is rated.
+# Choosing parameters: gbt_tune(). See R/verb_tune_space.R for the space, R/verb_cv.R for how a configuration is rated.
 
 #' Tune parameters
 #'

@@ -2,7 +2,7 @@
 # where an S4 object keeps a part of them in other slots (the hours of a lubridate Period), where the class has numbers
 # of its own, or where a column declares some of its numbers to be codes for missing values.
 #
-# Everything that comes in as a column or as values of rows passes meant_values(): predictors in R/encode.R, responses
+# Everything that comes in as a column or as values of rows passes meant_values(): predictors in R/data_encode.R, responses
 # in encode_y(), and weights, offsets, exposures, times, groups and the like in as_numbers() or their own check.
 
 #' @rdname gbt_train
@@ -21,7 +21,7 @@ NULL
 # S4 classes over numbers that are values by themselves: seconds, and nanoseconds since 1970.
 known_s4 <- c("Duration", "Interval", "nanotime", "nanoduration")
 
-# Classes whose meaning R/encode.R knows, so that they are not compared with as.double().
+# Classes whose meaning R/data_encode.R knows, so that they are not compared with as.double().
 known_s3 <- c("factor", "Date", "POSIXct", "POSIXlt", "difftime", "integer64", "units")
 
 # The vector as its class means it, with NA for what it declares to be missing; else an error. what: how a message calls

@@ -92,7 +92,7 @@ facts_of <- function(source, n_rows, response, request) {
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]])
 }
 
-all_rules <- function() c(default_rules, preset_rules) # see R/presets.R
+all_rules <- function() c(default_rules, preset_rules) # see R/fit_presets.R
 
 # Those whose default no table can show.
 ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parameters")))

@@ -1,4 +1,4 @@
-# The functions of the language of R/terms.R: one row each.
+# The functions of the language of R/data_terms.R: one row each.
 #
 #   check   takes the arguments as R's function does, under the same names, and raises gbt_foreign_term for values that
 #           the language does not give it. Returns sized() where the arguments do not bound what the function makes.

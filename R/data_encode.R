@@ -7,7 +7,7 @@
 #   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "units:km/h",
 #                    "coded:98,99" for numbers with codes for missing values, "factor", ...), or
 #                    "missing" for logical values that are all NA, which may stand for any class, "category" for whole
-#                    numbers and ordered levels that are taken as categories (R/categories.R)
+#                    numbers and ordered levels that are taken as categories (R/data_categories.R)
 #   type             int: of enums$feature_type
 #   storage          int: of enums$storage; logical vectors are "integer" as well, levels are "codes"
 #   values           list of vectors, one per column;    or

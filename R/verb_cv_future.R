@@ -10,7 +10,7 @@ fold_workers <- function(rows, request) {
   workers_for(rows$source, "folds are trained in this process")
 }
 
-# As folds_here() of R/cv.R. request: with what rules said.
+# As folds_here() of R/verb_cv.R. request: with what rules said.
 folds_there <- function(rows, request, folds, seed, workers) {
   host <- request$host
   if (workers$shared) rows$source <- binned_once(rows$source, request, rows$response)
