@@ -77,8 +77,8 @@ call_term <- function(e, first, scope, depth) {
   value
 }
 
-# Before a call that may make much: see sized() in R/data_terms_table.R. Training must not accept what would be too much for
-# the few rows of a prediction, so it allows only what does not depend on the rows.
+# Before a call that may make much: see sized() in R/data_terms_table.R. Training must not accept what would be too much
+# for the few rows of a prediction, so it allows only what does not depend on the rows.
 check_size <- function(size, name, scope) {
   most <- if (scope$strict) terms_length else max(scope$n, terms_length)
   if (size$grows && size$values > most) foreign_term("%s() makes more than %.0f values or levels", name, most)

@@ -6,8 +6,8 @@
 #   search_task     of a "search"     -> what find_rounds() needs of the training that is prepared, kept in the fit
 #   find_rounds     fit               -> fit with the number, and `found`, see below
 #
-# The data are binned once: the rows held out are those that a mask leaves out (R/data_mask.R), so a search takes about as
-# long as the training that follows. host$rounds is
+# The data are binned once: the rows held out are those that a mask leaves out (R/data_mask.R), so a search takes
+# about as long as the training that follows. host$rounds is
 #   "given"   by `nrounds`, or by as many learning rates
 #   "valid"   early stopping on validation data, or on masked-out rows where it was asked for
 #   "search"  as above

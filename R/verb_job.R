@@ -1,5 +1,5 @@
-# Trainings in the background: the side of the session that waits. See R/verb_job_child.R for the other side, R/verb_job_start.R
-# for what starts and ends processes, R/verb_job_carry.R for what is handed over.
+# Trainings in the background: the side of the session that waits. See R/verb_job_child.R for the other side,
+# R/verb_job_start.R for what starts and ends processes, R/verb_job_carry.R for what is handed over.
 #
 # A job is an environment of class gbt_job:
 #   owner     the process that started it: nobody else may look at it or end it
