@@ -95,8 +95,8 @@ level_count_columns <- function(frame, wanted) {
   frame$names[sort(unique(at))]
 }
 
-# Everything in memory that is binned goes through here. spec: see data_spec(); device is a choice here (see R/arg_cuda.R),
-# NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
+# Everything in memory that is binned goes through here. spec: see data_spec(); device is a choice here (see
+# R/arg_cuda.R), NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
 build_dataset <- function(frame, spec, weight, disk) {
   frame <- as_reference(frame, spec$reference)
   threads <- resolve_threads(spec$threads)

@@ -8,16 +8,16 @@
 #   offset    the expressions inside offset() terms; NULL when there are none
 #   code      those of these texts that R must evaluate; no such entry when there are none
 #
-# All other texts are in the language of R/data_terms.R and evaluated by it alone, in training as in prediction, whoever made
-# the model. `code` can only ask for more trust: gbt_load() refuses a file that has it unless it is told to trust the
-# file, and nothing else in a file makes R evaluate anything. Training decides: R evaluates a term that is not in the
-# language, one with a function that is not R's own where the formula was written (the user has a log(), say), and one
-# with a column of a class whose methods the language does not know.
+# All other texts are in the language of R/data_terms.R and evaluated by it alone, in training as in prediction,
+# whoever made the model. `code` can only ask for more trust: gbt_load() refuses a file that has it unless it is told
+# to trust the file, and nothing else in a file makes R evaluate anything. Training decides: R evaluates a term that
+# is not in the language, one with a function that is not R's own where the formula was written (the user has a
+# log(), say), and one with a column of a class whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
-# R/data_exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the data, and
-# which of their rows were kept, NULL for all). given: the arguments that are evaluated in the data, row_arguments and
-# `subset`, see R/arg_call.R; env: where the caller's variables are.
+# R/data_exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the
+# data, and which of their rows were kept, NULL for all). given: the arguments that are evaluated in the data,
+# row_arguments and `subset`, see R/arg_call.R; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
   with_utf8(formula_read(formula, data, given, na.action, env))
 }

@@ -2,8 +2,9 @@
 # where an S4 object keeps a part of them in other slots (the hours of a lubridate Period), where the class has numbers
 # of its own, or where a column declares some of its numbers to be codes for missing values.
 #
-# Everything that comes in as a column or as values of rows passes meant_values(): predictors in R/data_encode.R, responses
-# in encode_y(), and weights, offsets, exposures, times, groups and the like in as_numbers() or their own check.
+# Everything that comes in as a column or as values of rows passes meant_values(): predictors in R/data_encode.R,
+# responses in encode_y(), and weights, offsets, exposures, times, groups and the like in as_numbers() or their own
+# check.
 
 #' @rdname gbt_train
 #' @section Classes of columns:

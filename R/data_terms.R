@@ -1,6 +1,6 @@
-# Terms of a formula, evaluated by gbt itself. A model keeps the right side of its formula as text (R/data_formula.R), and a
-# model file may come from anywhere. R's own evaluator is no place for such a text: whatever functions it may name, S3
-# dispatch finds others. So stored terms are written in a small language:
+# Terms of a formula, evaluated by gbt itself. A model keeps the right side of its formula as text
+# (R/data_formula.R), and a model file may come from anywhere. R's own evaluator is no place for such a text:
+# whatever functions it may name, S3 dispatch finds others. So stored terms are written in a small language:
 #
 #   values      plain vectors: logical, integer, double, character, and factor, ordered, Date, POSIXct and difftime with
 #               no attributes but levels, time zone and unit. Matrices of numbers occur as results only. No other
