@@ -23,6 +23,7 @@ typedef struct cu_explain_limits {
   int32_t warps;       /* of the grid */
 } cu_explain_limits;
 
+/* Contributions on a device, within these limits. Arguments as those of gbt_explain(). */
 gbt_status cu_explain_within(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
                              const gbt_explain_spec *spec, const double *offset, double *out,
                              const cu_explain_limits *limits, gbt_error *err) GBT_MUST_CHECK;

@@ -20,6 +20,7 @@ typedef struct cpu_gather {
   gbt_page_span span; /* all pages */
 } cpu_gather;
 
+/* Frees the memory of gathered rows; be may have none. */
 void cpu_gather_close(struct cpu_backend *be);
 
 /* Once the tree's rows are in order: gathers them, and lets the view point to them, where pages stream, rows are drawn,

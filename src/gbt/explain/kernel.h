@@ -16,6 +16,7 @@ typedef struct gbti_kernel {
   void (*look_up)(const double *table, int32_t bits, const uint16_t *at, double factor, double *to);
 } gbti_kernel;
 
+/* The functions for this instruction set. */
 gbti_kernel gbti_kernel_for(gbt_simd simd);
 
 #endif

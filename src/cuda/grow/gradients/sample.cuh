@@ -10,6 +10,7 @@ int cu_draws_rows(const gbt_backend_spec *spec);
 /* Before sizes are planned: the same, and which share of all rows a tree is expected to draw at most. */
 void cu_sample_plan(cu_backend *be, const gbt_backend_spec *spec);
 
+/* Memory of the draws, as cu_sample_plan() planned it; close it in any case. */
 gbt_status cu_sample_open(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 void cu_sample_close(cu_backend *be);
 
