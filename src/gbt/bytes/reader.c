@@ -133,6 +133,7 @@ gbt_status gbti_sections_read(gbti_reader *r, const void *bytes, size_t n_bytes)
   GBT_TRY(check_head(r, bytes, n_bytes));
   GBT_TRY(find_sections(r, bytes));
   for (int p = 0; p < GBTI_MOST_PARTS && r->kind->part[p] != NULL; p++) GBT_TRY(r->kind->part[p]->read(r));
+  GBT_ASSERT(r->schema == NULL || gbt_feature_map_fault(r->schema) == NULL);
   if (r->text_at != r->n[GBTI_SEC_TEXTS]) return gbti_damaged(r, "there are texts that nothing refers to");
   return GBT_OK;
 }

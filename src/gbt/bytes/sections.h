@@ -73,7 +73,7 @@ typedef struct gbti_part {
 extern const gbti_part gbti_part_objective; /* numbers, objective, parameters */
 extern const gbti_part gbti_part_schema;    /* columns, texts */
 extern const gbti_part gbti_part_features;  /* feature kinds, features, statistics; after the schema */
-extern const gbti_part gbti_part_tables;    /* projections, keys, tables; after the features */
+extern const gbti_part gbti_part_tables;    /* projections, keys, tables, if any; after the features: the whole map */
 extern const gbti_part gbti_part_forest;    /* trees; the schema is there before */
 extern const gbti_part gbti_part_meta;      /* named values */
 extern const gbti_part gbti_part_cuts;      /* after the features */

@@ -263,7 +263,7 @@ static const gbti_kind kind = {
                 GBTI_HAS(STRIPS) | GBTI_HAS(PLACES) | GBTI_HAS(LISTED) | GBTI_HAS(BUNDLES) | GBTI_HAS(MEMBERS) |
                 GBTI_HAS(UNSEEN) | GBTI_HAS(UNSEEN_BEG) | GBTI_HAS(UNSEEN_ROWS) | GBTI_HAS(LEVEL_IDS) |
                 GBTI_HAS(PAGES) | GBTI_HAS(NOTE),
-    .part = {&gbti_part_schema, &gbti_part_features, &gbti_part_cuts, &data_part}};
+    .part = {&gbti_part_schema, &gbti_part_features, &gbti_part_tables, &gbti_part_cuts, &data_part}};
 
 gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,
                             int32_t n_files, gbti_note note, uint8_t **bytes, size_t *n_bytes, gbt_error *err) {

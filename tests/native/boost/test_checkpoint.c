@@ -8,11 +8,11 @@
 
 #include "../../src/gbt/base/file.h"
 #include "../../src/gbt/bytes/parts.h"
-#include "../../src/gbt/bytes/sections.h"
 #include "../../src/gbt/encode/encode.h"
 #include "../../src/gbt/math/sampling.h"
 #include "checkpoint_job.h"
 #include "fault.h"
+#include "mutate.h"
 
 enum { ROUNDS = 5 };
 
@@ -178,19 +178,6 @@ enum { MOST_PARTS = 64 };
 
 enum { PART_FOREST = 3, WHOLE_PART = -1 };
 
-/* Where a section of the forest begins among its bytes. */
-static size_t section_beg(const uint8_t *forest, int section) {
-  gbti_model_head head;
-  memcpy(&head, forest, sizeof head);
-  for (uint32_t i = 0; i < head.n_sections; i++) {
-    gbti_section row;
-    memcpy(&row, forest + sizeof head + i * sizeof row, sizeof row);
-    if (strcmp(row.name, gbti_sections[section].name) == 0) return (size_t)row.beg;
-  }
-  CHECK(0 && "there is no such section");
-  return 0;
-}
-
 /* The file with other bytes at this place of a part, or of a section of the forest, and checksums that say so. */
 static void forge(const uint8_t *bytes, const char *path, size_t which, int section, size_t at, const void *with,
                   size_t n_with) {
@@ -209,7 +196,7 @@ static void forge(const uint8_t *bytes, const char *path, size_t which, int sect
     REQUIRE_OK(gbt_parts_take(&r, part[p], n[p], test_err));
   }
   gbt_parts_close(&r);
-  if (section != WHOLE_PART) at += section_beg(part[which], section);
+  if (section != WHOLE_PART) at += (size_t)section_of(part[which], (gbti_section_id)section).beg;
   REQUIRE(at + n_with <= n[which]);
   memcpy(part[which] + at, with, n_with);
   REQUIRE_OK(gbt_parts_begin(&mem, path, head.magic, head.version, head.identity, &w, test_err));
@@ -479,25 +466,25 @@ static void other_shrinkages_are_refused(void) {
 
 static void files_that_cannot_be_written(void) {
   pair p;
-  char path[600], draft[620];
+  char path[600], unfinished[620];
   const char *folder = part_path();
   size_t n, m;
   if (!pair_open(&p, 5)) return;
   snprintf(path, sizeof path, "%s/x", folder);
-  snprintf(draft, sizeof draft, "%s.new", path);
+  snprintf(unfinished, sizeof unfinished, "%s.new", path);
   CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, path); /* there is no such folder */
   CHECK(mkdir(folder, 0777) == 0);
   CHECK_OK(part_save(&p.ctx, p.tr, path));
-  CHECK(!gbt_file_is_there(draft));
+  CHECK(!gbt_file_is_there(unfinished));
   uint8_t *bytes = read_file(path, &n);
-  write_file(draft, bytes, n / 2); /* what a killed training leaves */
+  write_file(unfinished, bytes, n / 2); /* what a killed training leaves */
   CHECK_OK(part_save(&p.ctx, p.tr, path));
   uint8_t *again = read_file(path, &m);
   CHECK(n == m && memcmp(bytes, again, n) == 0);
-  CHECK(!gbt_file_is_there(draft));
-  CHECK(mkdir(draft, 0777) == 0); /* the draft's name is taken: the file before stays */
-  CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, draft);
-  CHECK(rmdir(draft) == 0);
+  CHECK(!gbt_file_is_there(unfinished));
+  CHECK(mkdir(unfinished, 0777) == 0); /* the draft's name is taken: the file before stays */
+  CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, unfinished);
+  CHECK(rmdir(unfinished) == 0);
   free(again);
   again = read_file(path, &m);
   CHECK(n == m && memcmp(bytes, again, n) == 0);
@@ -512,11 +499,11 @@ static void files_that_cannot_be_written(void) {
 static void pipes_and_links_are_refused(void) {
   const gbt_mem mem = gbt_mem_default();
   const char *path = part_path();
-  char draft[620], other[620], word[6] = "";
+  char unfinished[620], other[620], word[6] = "";
   gbt_file file;
   gbt_parts_reader r;
   gbt_parts_writer w;
-  snprintf(draft, sizeof draft, "%s.new", path);
+  snprintf(unfinished, sizeof unfinished, "%s.new", path);
   snprintf(other, sizeof other, "%s.other", path);
   REQUIRE(mkfifo(path, 0600) == 0);
   CHECK_FAILS(gbt_file_open(&mem, path, &file, test_err), GBT_E_IO, "is not a file");
@@ -528,14 +515,14 @@ static void pipes_and_links_are_refused(void) {
   CHECK_FAILS(gbt_file_open(&mem, "/", &file, test_err), GBT_E_IO, "is not a file");
   write_file(other, (const uint8_t *)"other", 5);
   for (int hard = 0; hard < 2; hard++) {
-    REQUIRE((hard ? link(other, draft) : symlink(other, draft)) == 0);
-    CHECK_FAILS(gbt_parts_begin(&mem, path, "testfile", 3, 42, &w, test_err), GBT_E_IO, draft);
+    REQUIRE((hard ? link(other, unfinished) : symlink(other, unfinished)) == 0);
+    CHECK_FAILS(gbt_parts_begin(&mem, path, "testfile", 3, 42, &w, test_err), GBT_E_IO, unfinished);
     gbt_parts_drop(&w);
     REQUIRE_OK(gbt_file_open(&mem, other, &file, test_err));
     CHECK_OK(gbt_file_read(&file, 0, word, 5, test_err));
     CHECK_EQ_TEXT(word, "other");
     gbt_file_close(&file);
-    CHECK(unlink(draft) == 0);
+    CHECK(unlink(unfinished) == 0);
   }
   unlink(other);
 }

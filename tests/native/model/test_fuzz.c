@@ -81,22 +81,6 @@ static void damaged_files(void) {
 
 /* ---- craft ---- */
 
-/* Where the row of a section lies in the table. */
-static size_t row_at(blob b, gbti_section_id id) {
-  size_t at = sizeof(gbti_model_head);
-  while (strncmp((const char *)b.bytes + at, section_names[id], 16) != 0) {
-    at += sizeof(gbti_section);
-    GBT_ASSERT(at + sizeof(gbti_section) <= b.n);
-  }
-  return at;
-}
-
-static gbti_section section_of(blob b, gbti_section_id id) {
-  gbti_section row;
-  memcpy(&row, b.bytes + row_at(b, id), sizeof row);
-  return row;
-}
-
 /* One to three mutations of a seed, or of a seed merged with another. */
 static blob craft(test_rng *rng, const blob *seeds) {
   blob from = seeds[test_below(rng, MODEL_SEEDS)], other = seeds[test_below(rng, MODEL_SEEDS)];
@@ -161,11 +145,11 @@ static blob known_model(void) {
 
 /* Writes the low bytes of x at a place of a section. */
 static void put(blob b, gbti_section_id id, uint64_t at, int size, uint64_t x) {
-  memcpy(b.bytes + section_of(b, id).beg + at, &x, (size_t)size);
+  memcpy(b.bytes + section_of(b.bytes, id).beg + at, &x, (size_t)size);
 }
 
 /* The number of bytes that the table of sections gives. */
-static void put_size(blob b, gbti_section_id id, uint64_t size) { memcpy(b.bytes + row_at(b, id) + 32, &size, 8); }
+static void put_size(blob b, gbti_section_id id, uint64_t size) { memcpy(b.bytes + section_row(b.bytes, id) + 32, &size, 8); }
 
 /* Lies that are consistent but for one thing; random changes do not find them. */
 static void make_lie(blob b, int lie) {
@@ -232,28 +216,28 @@ static void make_lie(blob b, int lie) {
     put(b, GBTI_SEC_TEXTS, 0, 1, 'S');
     break; /* another objective */
   case 19: /* a name of no letters, names in capitals, a flag that is none, not needed */
-    b.bytes[row_at(b, GBTI_SEC_GAIN)] = 0;
+    b.bytes[section_row(b.bytes, GBTI_SEC_GAIN)] = 0;
     break;
   case 20:
-    b.bytes[row_at(b, GBTI_SEC_GAIN)] = 'G';
+    b.bytes[section_row(b.bytes, GBTI_SEC_GAIN)] = 'G';
     break;
   case 21:
-    b.bytes[row_at(b, GBTI_SEC_GAIN) + 9] = 'x';
+    b.bytes[section_row(b.bytes, GBTI_SEC_GAIN) + 9] = 'x';
     break;
   case 22:
-    b.bytes[row_at(b, GBTI_SEC_GAIN) + 16] = 2;
+    b.bytes[section_row(b.bytes, GBTI_SEC_GAIN) + 16] = 2;
     break;
   case 23:
-    b.bytes[row_at(b, GBTI_SEC_GAIN) + 16] = 1;
+    b.bytes[section_row(b.bytes, GBTI_SEC_GAIN) + 16] = 1;
     break;
   case 24:
-    b.bytes[row_at(b, GBTI_SEC_NODES) + 16] = 0;
+    b.bytes[section_row(b.bytes, GBTI_SEC_NODES) + 16] = 0;
     break;
   case 25:
-    b.bytes[row_at(b, GBTI_SEC_NODES) + 20] = 1;
+    b.bytes[section_row(b.bytes, GBTI_SEC_NODES) + 20] = 1;
     break;
   case 26: { /* sections in another order: gain and cover are alike */
-    const size_t gain = row_at(b, GBTI_SEC_GAIN);
+    const size_t gain = section_row(b.bytes, GBTI_SEC_GAIN);
     memcpy(b.bytes + gain, "cover", 5);
     memcpy(b.bytes + gain + sizeof(gbti_section), "gain\0", 5);
     break;
@@ -278,7 +262,7 @@ static void absurd_sizes(void) {
   static const uint64_t huge[] = {1ull << 31, 1ull << 32, 1ull << 40, 1ull << 61, 1ull << 63, UINT64_MAX};
   blob from = make_model(1);
   REQUIRE(from.bytes != NULL);
-  for (uint64_t at = 8; at + 8 <= section_of(from, GBTI_SEC_BASE).beg; at += 4)
+  for (uint64_t at = 8; at + 8 <= section_of(from.bytes, GBTI_SEC_BASE).beg; at += 4)
     for (int i = 0; i < 6; i++) {
       if (at == 16) at = 32; /* the size and the checksum are made right */
       blob b = copy_of(from);

@@ -38,18 +38,6 @@ static void sample_close(sample *s) {
 
 static const forest_spec small = {2, 2, 3, 12, SHAPE_BUSHY, 0};
 
-static gbti_section section_of(const uint8_t *bytes, const char *name) {
-  gbti_section row = {.beg = 0};
-  gbti_model_head head;
-  memcpy(&head, bytes, sizeof head);
-  for (uint32_t i = 0; i < head.n_sections; i++) {
-    memcpy(&row, bytes + sizeof head + i * sizeof row, sizeof row);
-    if (strncmp(row.name, name, 16) == 0) return row;
-  }
-  memset(&row, 0, sizeof row);
-  return row;
-}
-
 static void layout(void) {
   sample s;
   gbti_model_head head;
@@ -65,12 +53,12 @@ static void layout(void) {
     CHECK_EQ_U64(row.beg % 8, 0);
     CHECK(row.bytes > 0);
   }
-  gbti_section nodes = section_of(s.bytes, "nodes"), objective = section_of(s.bytes, "objective");
-  gbti_section texts = section_of(s.bytes, "texts");
+  gbti_section nodes = section_of(s.bytes, GBTI_SEC_NODES), objective = section_of(s.bytes, GBTI_SEC_OBJECTIVE);
+  gbti_section texts = section_of(s.bytes, GBTI_SEC_TEXTS);
   CHECK_EQ_U64(nodes.bytes, forest->n_nodes * 16);
   CHECK_EQ_BYTES(s.bytes + nodes.beg, forest->nodes, forest->n_nodes * 16);
-  CHECK_EQ_U64(section_of(s.bytes, "leaf_values").bytes, 0);
-  CHECK_EQ_U64(section_of(s.bytes, "parameters").bytes, 0);
+  CHECK_EQ_U64(section_of(s.bytes, GBTI_SEC_LEAF_VALUES).bytes, 0);
+  CHECK_EQ_U64(section_of(s.bytes, GBTI_SEC_PARAMETERS).bytes, 0);
   uint64_t name;
   memcpy(&name, s.bytes + objective.beg, 8);
   CHECK_EQ_TEXT((const char *)s.bytes + texts.beg + name, "softmax");
@@ -132,7 +120,7 @@ static void objectives_by_name(void) {
     REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
     CHECK_EQ_BYTES(&model->parts.objective, &objective, sizeof objective);
     gbt_model_close(model);
-    uint8_t *name = s.bytes + section_of(s.bytes, "texts").beg; /* the first text */
+    uint8_t *name = s.bytes + section_of(s.bytes, GBTI_SEC_TEXTS).beg; /* the first text */
     CHECK_EQ_TEXT((const char *)name, info->name);
     name[0] = 'Q';
     mutate_seal(s.bytes, s.n_bytes);

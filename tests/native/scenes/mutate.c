@@ -1,16 +1,6 @@
 /* See mutate.h. Here: drafts from bytes and back, and what is done to bytes; edits of drafts are in mutate_draft.c. */
 #include "mutate.h"
 
-const char section_names[GBTI_N_SECTIONS][17] = {
-#define GBT_SECTION(ID, name, flags, record) name,
-#include "../../src/gbt/bytes/sections.def"
-};
-
-static const gbti_section known[GBTI_N_SECTIONS] = {
-#define GBT_SECTION(ID, name, flags, record) {name, flags, 0, 0, sizeof(record)},
-#include "../../src/gbt/bytes/sections.def"
-};
-
 static gbti_model_head head_of(const uint8_t *bytes) {
   gbti_model_head head;
   memcpy(&head, bytes, sizeof head);
@@ -39,8 +29,23 @@ static int is_inside(gbti_section part, size_t n) { return part.beg <= n && part
 /* The number of a section by name; GBTI_N_SECTIONS when there is none. */
 static int id_of(const gbti_section *row) {
   int id = 0;
-  while (id < GBTI_N_SECTIONS && memcmp(known[id].name, row->name, sizeof row->name) != 0) id++;
+  while (id < GBTI_N_SECTIONS && memcmp(gbti_sections[id].name, row->name, sizeof row->name) != 0) id++;
   return id;
+}
+
+size_t section_row(const uint8_t *bytes, gbti_section_id id) {
+  for (uint32_t i = 0; i < head_of(bytes).n_sections; i++) {
+    const gbti_section row = row_of(bytes, i);
+    if (id_of(&row) == (int)id) return row_at(i);
+  }
+  return 0;
+}
+
+gbti_section section_of(const uint8_t *bytes, gbti_section_id id) {
+  gbti_section row = {.beg = 0};
+  const size_t at = section_row(bytes, id);
+  if (at > 0) memcpy(&row, bytes + at, sizeof row);
+  return row;
 }
 
 /* Levels are the texts behind their column's tag. */
@@ -82,9 +87,8 @@ size_t draft_write(draft *d, uint8_t *out, size_t most) {
   size_t at = row_at(head.n_sections), n = 0;
   for (int s = 0; s < GBTI_N_SECTIONS; s++) {
     if (d->n[s] == 0) continue;
-    table[n] = known[s];
-    table[n].beg = at;
-    table[n++].bytes = d->n[s];
+    table[n] = (gbti_section){.flags = gbti_sections[s].flags, .beg = at, .bytes = d->n[s]};
+    memcpy(table[n++].name, gbti_sections[s].name, sizeof table->name);
     at = (size_t)gbti_align8(at + d->n[s]);
   }
   if (at > most) return 0;
@@ -269,6 +273,17 @@ size_t mutate_add_section(uint8_t *bytes, size_t n, size_t most, const gbti_sect
   memcpy(bytes + row_at(place), &fresh, sizeof fresh);
   head.n_sections++;
   memcpy(bytes, &head, sizeof head);
+  return b.n;
+}
+
+size_t mutate_cut_section(uint8_t *bytes, size_t n, gbti_section_id id, uint64_t kept) {
+  blob b = {bytes, n, n};
+  const size_t at = section_row(bytes, id);
+  gbti_section row = section_of(bytes, id);
+  GBT_ASSERT(at > 0 && kept > 0 && kept % 8 == 0 && kept <= row.bytes);
+  move_tail(&b, gbti_align8(row.beg + row.bytes), (int64_t)kept - (int64_t)gbti_align8(row.bytes));
+  row.bytes = kept;
+  memcpy(bytes + at, &row, sizeof row);
   return b.n;
 }
 

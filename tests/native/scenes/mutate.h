@@ -21,8 +21,9 @@ typedef struct draft {
   size_t n[GBTI_N_SECTIONS + 1]; /* bytes; 0: not there */
 } draft;
 
-/* The name of a section as the table has it, with zeros behind. */
-extern const char section_names[GBTI_N_SECTIONS][17];
+/* Of a block that is sound: where a section's row lies, 0 where it has no such section; and the row, or zeros. */
+size_t section_row(const uint8_t *bytes, gbti_section_id id);
+gbti_section section_of(const uint8_t *bytes, gbti_section_id id);
 
 /* 0 when the bytes have no table of sections that lie within them, or a section is too large. Unknown ones are left
  * out. */
@@ -47,6 +48,10 @@ uint64_t draft_add_text(draft *d, const char *text);
 /* Inserts a section of a name, flags and bytes in front of row `place` of the table of sections, or behind the last
  * one; there is room for `most`. Returns the new size; the checksum is to be made right. */
 size_t mutate_add_section(uint8_t *bytes, size_t n, size_t most, const gbti_section *like, uint32_t place);
+
+/* Keeps the first bytes of a section of a block that is sound, a multiple of 8; the checksum is to be made right.
+ * Returns the new size. */
+size_t mutate_cut_section(uint8_t *bytes, size_t n, gbti_section_id id, uint64_t kept);
 
 /* Makes size and checksum right. */
 void mutate_seal(uint8_t *bytes, size_t n);

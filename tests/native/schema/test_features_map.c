@@ -2,6 +2,7 @@
  * twin of a table with level counts is the table with these counts as an ordinary column behind the others. */
 #include "datasets.h"
 #include "fault.h"
+#include "mutate.h"
 #include "naive_cuts.h"
 #include "pages.h"
 #include "random_job.h"
@@ -323,18 +324,6 @@ static void same_map(const gbt_schema *a, const gbt_schema *b) {
   }
 }
 
-/* The section of this name in a model's bytes. */
-static uint8_t *section_of(uint8_t *bytes, const char *name) {
-  gbti_model_head head;
-  memcpy(&head, bytes, sizeof head);
-  for (uint32_t i = 0; i < head.n_sections; i++) {
-    gbti_section section;
-    memcpy(&section, bytes + sizeof head + i * sizeof section, sizeof section);
-    if (strncmp(section.name, name, sizeof section.name) == 0) return bytes + section.beg;
-  }
-  return NULL;
-}
-
 static void models_keep_the_map(void) {
   test_rng rng = {5};
   gbt_mem mem = gbt_mem_default();
@@ -350,7 +339,7 @@ static void models_keep_the_map(void) {
     size_t n = 0, n_again = 0;
     uint8_t *bytes = write_model(forest, ds->cuts->schema, &n), *again;
     REQUIRE(bytes != NULL);
-    CHECK_EQ_I64(section_of(bytes, "statistics") != NULL, derived); /* nothing is written of an identity */
+    CHECK_EQ_I64(section_row(bytes, GBTI_SEC_STATISTICS) > 0, derived); /* nothing is written of an identity */
     if (CHECK_OK(gbt_model_open(&mem, bytes, n, &model, test_err))) {
       same_map(ds->cuts->schema, model->schema);
       double *p = predict_with(forest, ds->cuts->schema, t), *q = predict_with(forest, model->schema, t);
@@ -374,24 +363,24 @@ static void models_keep_the_map(void) {
 /* One number of the map wrong at a time. */
 static void damaged_maps_are_refused(void) {
   static const struct {
-    const char *section;
+    gbti_section_id section;
     size_t at, size;
     double number; /* for size 8, else an int32 */
     int32_t whole;
   } faults[] = {
-      {"features", 0, 4, 0, 1},
-      {"features", 0, 4, 0, 2},
-      {"features", 0, 4, 0, -1},
-      {"features", 4, 4, 0, -1},
-      {"features", 4, 4, 0, 4},
-      {"features", 8 * 4, 4, 0, 2},
-      {"features", 8 * 4 + 4, 4, 0, 0},
-      {"features", 8 * 4 + 4, 4, 0, 9},
-      {"statistics", 0, 8, -1.0, 0},
-      {"statistics", 8, 8, 5e9, 0},
-      {"statistics", 0, 8, (double)NAN, 0},
-      {"feature_kinds", 0, 4, 0, 1},
-      {"feature_kinds", 8, 4, 0, 0},
+      {GBTI_SEC_FEATURES, 0, 4, 0, 1},
+      {GBTI_SEC_FEATURES, 0, 4, 0, 2},
+      {GBTI_SEC_FEATURES, 0, 4, 0, -1},
+      {GBTI_SEC_FEATURES, 4, 4, 0, -1},
+      {GBTI_SEC_FEATURES, 4, 4, 0, 4},
+      {GBTI_SEC_FEATURES, 8 * 4, 4, 0, 2},
+      {GBTI_SEC_FEATURES, 8 * 4 + 4, 4, 0, 0},
+      {GBTI_SEC_FEATURES, 8 * 4 + 4, 4, 0, 9},
+      {GBTI_SEC_STATISTICS, 0, 8, -1.0, 0},
+      {GBTI_SEC_STATISTICS, 8, 8, 5e9, 0},
+      {GBTI_SEC_STATISTICS, 0, 8, (double)NAN, 0},
+      {GBTI_SEC_FEATURE_KINDS, 0, 4, 0, 1},
+      {GBTI_SEC_FEATURE_KINDS, 8, 4, 0, 0},
   };
   test_rng rng = {6};
   gbt_mem mem = gbt_mem_default();
@@ -406,15 +395,13 @@ static void damaged_maps_are_refused(void) {
   uint8_t *bytes = write_model(forest, ds->cuts->schema, &n);
   REQUIRE(bytes != NULL);
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    uint8_t *copy = test_alloc(n), *section;
+    uint8_t *copy = test_alloc(n);
     gbt_model *model = NULL;
     memcpy(copy, bytes, n);
-    section = section_of(copy, faults[i].section);
-    REQUIRE(section != NULL);
-    memcpy(section + faults[i].at, faults[i].size == 8 ? (const void *)&faults[i].number : &faults[i].whole,
-           faults[i].size);
-    uint64_t sum = gbt_checksum(copy + sizeof(gbti_model_head), n - sizeof(gbti_model_head));
-    memcpy(copy + offsetof(gbti_model_head, checksum), &sum, sizeof sum);
+    REQUIRE(section_row(copy, faults[i].section) > 0);
+    memcpy(copy + section_of(copy, faults[i].section).beg + faults[i].at,
+           faults[i].size == 8 ? (const void *)&faults[i].number : &faults[i].whole, faults[i].size);
+    mutate_seal(copy, n);
     CHECK_FAILS(gbt_model_open(&mem, copy, n, &model, test_err), GBT_E_FORMAT, "");
     CHECK(model == NULL);
     free(copy);
