@@ -464,6 +464,51 @@ static void other_shrinkages_are_refused(void) {
   pair_close(&p);
 }
 
+/* Saves and resumes, each with one allocation after the other failing; the file before stays. */
+typedef struct without_memory {
+  pair *p;
+  const char *path;
+} without_memory;
+
+static gbt_status save_and_resume(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const without_memory *w = arg;
+  const gbt_trainer_spec *spec = &w->p->spec;
+  gbt_trainer *tr = NULL;
+  gbt_ctx ctx;
+  uint8_t *note = NULL;
+  size_t n_note = 0;
+  gbt_stop_reason why;
+  GBT_TRY(gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err));
+  gbt_status status = gbt_trainer_new(&ctx, spec, &tr, err);
+  if (status == GBT_OK) status = gbt_trainer_resume(&ctx, tr, w->path, &note, &n_note, err);
+  CHECK(status == GBT_OK || note == NULL);
+  if (status == GBT_OK) status = gbt_trainer_run(&ctx, tr, 1, &why, err);
+  if (status == GBT_OK) status = gbt_trainer_save(&ctx, tr, w->path, note, n_note, err);
+  CHECK(gbt_file_is_there(w->path));
+  gbt_mem_free(mem, note);
+  gbt_trainer_free(tr);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static void every_allocation_may_fail(void) {
+  const char *path = part_path();
+  for (uint64_t seed = 1; seed <= 2 && test_n_bad() == 0; seed++) {
+    pair p;
+    gbt_stop_reason why;
+    if (!pair_open(&p, seed)) return;
+    p.r.job.rounds = 1;
+    if (p.r.job.custom == NULL) { /* the engine runs it by itself */
+      CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
+      CHECK_OK(part_save(&p.ctx, p.tr, path));
+      without_memory w = {&p, path};
+      CHECK(fault_sweep(save_and_resume, &w) > 30);
+      unlink(path);
+    }
+    pair_close(&p);
+  }
+}
+
 static void files_that_cannot_be_written(void) {
   pair p;
   char path[600], unfinished[620];
@@ -575,6 +620,7 @@ void suite_checkpoint(void) {
   RUN(other_trainings_are_refused);
   RUN(other_initial_models_are_refused);
   RUN(other_shrinkages_are_refused);
+  RUN(every_allocation_may_fail);
   RUN(files_that_cannot_be_written);
   RUN(pipes_and_links_are_refused);
 }

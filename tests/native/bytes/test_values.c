@@ -1,6 +1,7 @@
 /* Values of a host as bytes (bytes/values.h): they come back as they were; bytes that nobody vouches for are refused,
  * or read within their bounds. GBT_FUZZ=n in the environment takes n times as many cases. */
 #include "../../src/gbt/bytes/values.h"
+#include "fault.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -162,6 +163,29 @@ static void bytes_of_strangers_are_read_within_their_bounds(void) {
          (unsigned long long)sum);
 }
 
+static gbt_status write_and_read(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const drawn *d = arg;
+  uint8_t *bytes;
+  size_t n_bytes;
+  gbt_meta *got;
+  int32_t n;
+  GBT_TRY(gbt_values_write(mem, d->entry, d->n, &bytes, &n_bytes, err));
+  const gbt_status status = gbt_values_read(mem, bytes, n_bytes, &got, &n, err);
+  CHECK(status == GBT_OK || (got == NULL && n == 0));
+  gbt_mem_free(mem, got);
+  gbt_mem_free(mem, bytes);
+  return status;
+}
+
+static void every_allocation_may_fail(void) {
+  test_rng rng = {3};
+  drawn d;
+  do
+    draw(&rng, &d);
+  while (d.n < 3);
+  CHECK(fault_sweep(write_and_read, &d) > 4);
+}
+
 static void other_versions_are_named(void) {
   const gbt_mem mem = gbt_mem_default();
   uint8_t *bytes;
@@ -181,5 +205,6 @@ void suite_values(void) {
   RUN(they_come_back);
   RUN(wrong_entries_are_refused);
   RUN(bytes_of_strangers_are_read_within_their_bounds);
+  RUN(every_allocation_may_fail);
   RUN(other_versions_are_named);
 }

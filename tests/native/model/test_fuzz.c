@@ -149,7 +149,9 @@ static void put(blob b, gbti_section_id id, uint64_t at, int size, uint64_t x) {
 }
 
 /* The number of bytes that the table of sections gives. */
-static void put_size(blob b, gbti_section_id id, uint64_t size) { memcpy(b.bytes + section_row(b.bytes, id) + 32, &size, 8); }
+static void put_size(blob b, gbti_section_id id, uint64_t size) {
+  memcpy(b.bytes + section_row(b.bytes, id) + offsetof(gbti_section, bytes), &size, 8);
+}
 
 /* Lies that are consistent but for one thing; random changes do not find them. */
 static void make_lie(blob b, int lie) {
