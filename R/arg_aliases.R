@@ -51,7 +51,8 @@ collect_args <- function(given) {
   list(value = value, typed = typed, of_model = of_a_model(params))
 }
 
-# Arguments by gbt's names, for another collect_args(): beside some objectives `alpha` could mean a parameter of theirs.
+# Arguments under gbt's names, for a second collect_args(). `alpha` becomes "reg_alpha", because some objectives have a
+# parameter `alpha` as well.
 to_read_again <- function(args) {
   names(args)[names(args) == "alpha"] <- "reg_alpha"
   args

@@ -34,7 +34,7 @@ flatten <- function(value) {
   if (length(odd)) odd[[1L]] else unlist(value)
 }
 
-# Methods of one column, or of those that are not named: "auto" alone, or the others in their order.
+# Checks the methods for one column, or for the columns without a name of their own: only "auto", or any of the others.
 check_methods <- function(value, what) {
   methods <- names(enums$cat_method)
   if (!is.character(value) || is.object(value) || length(value) == 0L) {
@@ -98,7 +98,7 @@ stop_not_categorical <- function(name, type) {
   stop_cat_method(sprintf("`cat_method` names `%s`, %s", name, what))
 }
 
-# Do the methods that are asked for make features beside the columns? wanted: as of read_cat_method().
+# Do the methods add derived features (target encoding, counts) to the columns? wanted: the result of read_cat_method().
 derives_features <- function(wanted) any(c("target", "quartiles", "count") %in% unlist(wanted))
 
 # Columns that have statistics of the response: of any kind, or those of one method. chosen: as of chosen_methods().

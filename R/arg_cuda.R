@@ -116,8 +116,8 @@ expected_seconds <- function(size, threads, costs) {
   out
 }
 
-# Of a training: `params` as from engine_params(). row_bytes: what a row takes on the device beside its codes, of one
-# tree and output at a time (ARCHITECTURE.md, section 5).
+# The size of a training. params: the result of engine_params(). row_bytes: device memory for a row in addition to its
+# bin codes, for one tree and one output at a time (ARCHITECTURE.md, section 5).
 training_size <- function(bytes, params, nrounds, n_outputs, max_seconds, rows = 0, row_bytes = 24) {
   layers <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
   if (params$max_depth > 0) layers <- min(layers, params$max_depth)
@@ -207,7 +207,7 @@ prediction_device <- function(device, size, threads) {
 }
 
 # work(where): where is NULL for the cpu, else what the engine's entries take for a device. When the device has no room
-# it is tried once more, as trainers that nobody needs may be in the way.
+# it is tried once more after garbage collection, which frees the memory of unused trainers.
 on_device <- function(device, work) {
   if (is.null(device) || device$kind == "cpu") return(work(NULL))
   where <- list(library = cuda_build()$library, number = device$number)

@@ -19,7 +19,7 @@ workers_for <- function(source, instead) {
   NULL
 }
 
-# Threads of each worker where nobody says how many.
+# Threads of each worker if the user does not set `threads`.
 worker_threads <- function(workers) max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
 
 # What functions without arguments return, in order. functions: those of the user's that they call, anywhere in a list;

@@ -120,7 +120,7 @@ refuse_alpha_of_metric <- function(args) {
   }
 }
 
-# The text behind the "@", as a number.
+# The text after the "@", as a number.
 read_metric_param <- function(text, info, x) {
   if (is.na(info$parameter)) {
     stop_argument(sprintf("metric \"%s\" has no parameter, so \"%s\" cannot be given", info$name, x), "eval_metric")

@@ -29,7 +29,7 @@ host_table <- local({
   )
 })
 
-# "larger than 0 and at most 1", from a row of the table. An upper end that nobody comes near is left out.
+# "larger than 0 and at most 1", from a row of the table. A very large upper end is left out.
 range_text <- function(info, whole = FALSE) {
   low <- format_number(info$low)
   high <- format_number(info$high)
@@ -77,7 +77,8 @@ check_enum <- function(value, info, typed = info$name) {
   value
 }
 
-# Numbers that hold for all columns: `max_bin = c(age = 10)` would be meant for one column alone. source: see fit.R.
+# Refuses values named by column for parameters that apply to all columns, such as `max_bin = c(age = 10)`.
+# source: see fit.R.
 check_not_by_column <- function(args, source) {
   single <- c(params_table()$name, host_table$name, unname(objective_params()), "mtry")
   given <- Filter(function(name) !is.null(names(args$value[[name]])), intersect(names(args$value), single))

@@ -70,7 +70,7 @@ need_package <- function(name, what) {
   stop_unsupported(sprintf("%s needs the package %s: install.packages(\"%s\")", what, name, name))
 }
 
-# What `...` stand for, as it was written: an argument that nobody knows may be a column of data, and no variable.
+# The arguments in `...` as unevaluated expressions: an unknown argument may name a column of the data, not a variable.
 written_dots <- function(...) as.list(substitute(list(...)))[-1L]
 
 # `...` that a method does not know: an error with a suggestion, never silence. dots: see written_dots(), or values.

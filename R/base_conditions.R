@@ -80,7 +80,7 @@ own_error <- function(e, parameter, calls = NULL) {
   structure(class = c(its, "gbt_error_callback", "gbt_error", "error", "condition"), fields)
 }
 
-# A device cannot do what the CPU can. by: what comes behind, such as where the request for the device stands.
+# Raises an error about a device. by: a text that ends the message, such as where the device was asked for.
 device_error <- function(problem, kind = "device", by = "") {
   cond <- gbt_error(kind, paste0(problem, "; `device = \"cpu\"` works without a device (the model is the same)", by),
                     "device")
@@ -113,7 +113,7 @@ raise_interrupt <- function(message = "interrupted", ...) {
     list(message = message, call = user_call(), ...)
   )
   signalCondition(cond)
-  if (...length() > 0L) base::message(message) # nobody handled it: say where the fields can be had
+  if (...length() > 0L) base::message(message) # no handler took it: say where the fields are
   invokeRestart("abort")
 }
 

@@ -11,7 +11,7 @@ connection_name <- function(con, parameter = "file") {
   }))
 }
 
-# Runs code(con) with `file` open in `mode`, "rb" or "wb". A connection that is not open is opened, and closed behind.
+# Runs code(con) with `file` open in `mode`, "rb" or "wb". A connection that is not open is opened and then closed.
 with_connection <- function(con, mode, parameter, code) {
   name <- connection_name(con, parameter)
   verb <- if (mode == "rb") "read" else "write"

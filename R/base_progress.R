@@ -56,8 +56,8 @@ progress_bar <- function(show, nrounds, searching = FALSE) {
 # Is this the process of a job? See R/verb_job_child.R.
 is_reporting <- function() !is.null(package_state$reporter)
 
-# progressr's bars are shown inside with_progress() or with global handlers; elsewhere nobody would see them. What a
-# future tells reaches those of the process that waits for it, so inside of one they may be anywhere.
+# Does progressr show its bars here? It does inside with_progress() or with global handlers only. A future passes its
+# progress to the process that waits for it, whose handlers cannot be seen from inside the future.
 progressr_listens <- function() {
   if (in_future() && requireNamespace("progressr", quietly = TRUE)) return(TRUE)
   if (!"progressr" %in% loadedNamespaces()) return(FALSE)
@@ -67,7 +67,7 @@ progressr_listens <- function() {
   any(vapply(seq_len(sys.nframe()), function(i) any(vapply(wrappers, identical, NA, sys.function(i))), NA))
 }
 
-# Is this evaluated by a future, of package future? It keeps its time of start beside the user's code.
+# Is this code evaluated by package future? Such an evaluation keeps its start time in a variable of a calling frame.
 in_future <- function() {
   if (!"future" %in% loadedNamespaces()) return(FALSE)
   any(vapply(seq_len(sys.nframe()), function(i) {
