@@ -20,7 +20,7 @@ bytes_of <- function(source, max_bin) {
 }
 
 # Rows as finish_data() takes them, a list:
-#   n_rows       their number; -1 where there are chunks that nobody has counted
+#   n_rows       their number; -1 for chunks whose rows were not counted
 #   fields       what they come with: label, weight, offset, time, group, or NULL
 #   exposed      the column of exposures, "" for values that were given, NULL for none
 #   sparse_zero  what absent entries are

@@ -15,7 +15,8 @@ memory_bytes <- function(memory, parameter = "memory") {
   as.numeric(memory)
 }
 
-# Where the bins of a data set go: what the engine's glue takes. NULL: to memory. fields: of the object, kept beside.
+# Where the bins of a data set are stored, as the engine's glue takes it. NULL: in memory. fields: R's fields of the
+# object, which are stored in the same folder.
 disk_of <- function(path, memory, fields, codec) {
   if (is.null(path)) return(NULL)
   list(path = full_paths(path), memory = memory_bytes(memory), note = values_bytes(folder_values(fields)),

@@ -7,7 +7,7 @@ label_print <- function(label) {
 }
 
 # The same of the columns of a table in memory: a matrix with a column of four numbers for each. NULL for other data,
-# and for columns that cannot be read, of which training tells. Values that are not finite count by their places alone.
+# and for columns that cannot be read (training reports them). Of values that are not finite only the positions count.
 columns_print <- function(x) {
   if (!is.data.frame(x) && !is.matrix(x)) return(NULL)
   if (is.data.frame(x) && any(vapply(x, is.list, NA))) return(NULL)
@@ -21,7 +21,8 @@ columns_print <- function(x) {
   }, function(e) NULL)
 }
 
-# Levels count by their order as texts, beside the sum of all their bytes: those of a factor may be in any order.
+# Levels are numbered by their order as texts, since those of a factor may be in any order; the sum of all their bytes
+# counts as well.
 column_print <- function(v, place) {
   bytes <- 0
   if (has_levels(v)) {

@@ -2,17 +2,17 @@
 #
 # Features are the *variables* of the right side: `a:b` and `a * b` name a and b (trees find the interaction). Most
 # formulas name plain columns (y ~ ., y ~ a + b, y ~ . - id): then a model keeps nothing but the formula's text, and new
-# data are matched by name. Else it keeps the design, which is text alone and has no environment:
+# data are matched by name. Otherwise it keeps the design, which is only text and has no environment:
 #
 #   features  the expressions of all features, "log(a)", "poly(b, 2, coefs = ...)"; NULL when all are plain columns
 #   offset    the expressions inside offset() terms; NULL when there are none
 #   code      those of these texts that R must evaluate; no such entry when there are none
 #
-# All other texts are in the language of R/data_terms.R and evaluated by it alone, in training as in prediction,
-# whoever made the model. `code` can only ask for more trust: gbt_load() refuses a file that has it unless it is told
-# to trust the file, and nothing else in a file makes R evaluate anything. Training decides: R evaluates a term that
-# is not in the language, one with a function that is not R's own where the formula was written (the user has a
-# log(), say), and one with a column of a class whose methods the language does not know.
+# All other texts are in the language of R/data_terms.R, and only that file's code evaluates them, in training as in
+# prediction, whoever made the model. gbt_load() refuses a file with `code` unless its argument `trust` is TRUE, and
+# nothing else in a file makes R evaluate anything. Training decides which terms R evaluates: a term that is not in the
+# language, one with a function that the user has replaced (a log() of their own, say), and one with a column of a class
+# whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
 # R/data_exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the
@@ -205,8 +205,8 @@ spread_matrix <- function(value, name) {
   stats::setNames(columns, if (ncol(value) == 1L) name else paste0(name, labels))
 }
 
-# A feature such as rank(a) or a > mean(a) takes its value in a row from other rows. For new data it would be something
-# else than what was learned, so it is warned of: some rows are evaluated alone and compared.
+# Warns of features such as rank(a) or a > mean(a), whose value in a row depends on other rows: for new data they would
+# differ from what was learned. Some rows are evaluated one by one, and the results compared.
 warn_of_other_rows <- function(design, x, data) {
   n <- nrow(data)
   if (is.null(design$features) || n < 2L) return(invisible())
@@ -238,7 +238,7 @@ is_row <- function(columns, table, row) {
     if (length(columns[[name]]) != 1L) return(FALSE)
     alone <- plain_values(columns[[name]])
     there <- plain_values(table[[name]][row])
-    # ifelse(a, "b", NA) is a text or, alone, a logical NA
+    # ifelse(a, "b", NA) is a text, or a logical NA if there is only this row
     identical(is.na(alone), TRUE) && identical(is.na(there), TRUE) ||
       isTRUE(all.equal(alone, there, check.attributes = FALSE))
   }, NA))
@@ -317,7 +317,7 @@ check_found_again <- function(e, data, from) {
   }
 }
 
-# Names that a formula may use beside columns. No functions: those must not be handed around.
+# Names that a formula may use in addition to columns. No functions: their values must not be stored or passed on.
 base_constants <- c("pi", "T", "F", "letters", "LETTERS", "month.abb", "month.name")
 
 # Before rows are taken of them.

@@ -1,6 +1,6 @@
 # The right side of a formula, taken apart: which variables it uses, and what is in its offset() terms. A formula is a
 # sum of parts, and a table may have tens of thousands of columns, so each part is looked at once: `.` is all columns at
-# once, and R's terms() sees single parts alone, those with `*`, `:`, `^`, `/` or `%in%`.
+# once, and R's terms() is called only for single parts with `*`, `:`, `^`, `/` or `%in%`.
 
 # The parts of a sum in their order: list(part = , sign = 1 or -1) for each. A sum of thousands is a call as deep as
 # that, so nothing is recursive but parentheses. in_parentheses: are sums in them parts of this sum?

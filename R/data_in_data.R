@@ -69,8 +69,8 @@ folds_in_data <- function(argument, data, keep) {
   if (each && !is.null(keep)) subset_rows(folds, keep) else folds
 }
 
-# The value of an argument of the interface without a formula, whose names are variables alone: an error that knows the
-# columns where there is no such variable. x: the data.
+# The value of an argument of the interface without a formula, where names mean variables, never columns. If there is no
+# such variable, the error says whether it is a column. x: the data.
 argument_value <- function(argument, name, x) {
   try_else(argument$value(), function(problem) {
     missing <- Filter(function(v) grepl(v, conditionMessage(problem), fixed = TRUE), all.vars(argument$expression))

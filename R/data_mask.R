@@ -44,7 +44,7 @@ n_weighed <- function(weights, n) {
   if (is.null(weigh)) n else as.double(sum(weigh))
 }
 
-# Trees learn nothing of classes that masked-out rows alone have.
+# Tells of classes that only masked-out rows have: trees learn nothing about them.
 tell_masked_classes <- function(mask, response) {
   classes <- response$classes
   if (!length(classes)) return(invisible())

@@ -5,7 +5,7 @@ chunk_fields <- c("label", "weight", "offset", "exposure", "time", "group")
 
 is_chunk_list <- function(chunk) is.list(chunk) && !is.data.frame(chunk) && !isS4(chunk)
 
-# The chunk as a list(x = , and its fields), or NULL behind the last one.
+# The chunk as a list(x = , and its fields), or NULL after the last one.
 chunk_at <- function(x, i) {
   chunk <- try_else(x(i), function(e) stop(own_error(e, "x")))
   if (is.null(chunk)) return(NULL)
@@ -20,7 +20,7 @@ chunk_at <- function(x, i) {
 }
 
 # Goes through all chunks once when they have fields, or are to be counted: list(n_rows = , fields = named list).
-# n_rows: -1 when nobody counted.
+# n_rows: -1 if the rows were not counted.
 gather_fields <- function(x, count) {
   chunk <- chunk_at(x, 1L)
   if (is.null(chunk)) stop_data("`x` is a function of chunks, and x(1) is NULL: there are no chunks", "x")
@@ -47,7 +47,7 @@ gather_fields <- function(x, count) {
   list(n_rows = n_rows, fields = stats::setNames(lapply(names, function(name) join_parts(parts, name)), names))
 }
 
-# Vectors one behind the other; factors get the levels of all of them.
+# Concatenates vectors; factors get the levels of all of them.
 join_parts <- function(parts, name) {
   parts <- lapply(parts, function(part) meant_values(part[[name]], sprintf("`%s` of a chunk", name), name))
   if (length(dim(parts[[1L]])) == 2L) return(do.call(rbind, lapply(parts, as.matrix)))
@@ -107,8 +107,7 @@ chunked_rows <- function(x) inherits(x, c("gbt_source", "DBIResult")) || is.func
 rows_a_chunk <- function(x) max(1024, 4194304 %/% max(1L, ncol(x)))
 
 # list(read = function(i) the next chunk as list(x, offset, exposure) or NULL, close = function()). offset: of all rows.
-# Terms of a formula may be of columns of which the model does not know what they were; what these are is known behind
-# the last row.
+# Terms of a formula may use columns whose type the model does not know; that type is known only after the last row.
 chunks_of <- function(newdata, offset, model) {
   if (!chunked_rows(newdata)) return(list(read = table_chunks(newdata, offset), close = function() NULL))
   if (inherits(newdata, "DBIResult")) newdata <- result_source(newdata)

@@ -69,7 +69,7 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files)
 }
 
-# A reader of files, one behind the other: see new_source().
+# A reader of files, one after the other: see new_source().
 open_files <- function(files, how, texts) {
   at <- 0L
   file <- NULL
@@ -104,8 +104,8 @@ open_files <- function(files, how, texts) {
 # What unpacks a file, by the end of its name.
 unpackers <- c(gz = "gzip", bz2 = "bzip2", xz = "xz", zst = "zstd")
 
-# A file as bytes. Programs unpack beside R, and say by their status whether a file is whole; where there is none R
-# unpacks. Whatever a connection warns of is an error here: it would lose rows.
+# A file as bytes. A program such as gzip unpacks in a process of its own, and its exit status says whether the file is
+# complete; without such a program R unpacks. A warning of a connection is an error here: rows would be lost.
 open_bytes <- function(path) {
   .Call(C_gbt_check_file, path)
   fail <- function(why) stop(gbt_error("io", sprintf("cannot read \"%s\": %s", path, why), path))
@@ -128,7 +128,7 @@ open_bytes <- function(path) {
     con <<- NULL
     if (whole && is.numeric(status) && status != 0) fail(sprintf("it is damaged, or not packed by %s", how))
   }
-  # at most n bytes; fewer at the end alone, which is known to be the file's then
+  # at most n bytes; fewer only at the end of the file, where the program's status is checked
   read <- function(n) {
     if (is.null(con)) return(raw(0))
     bytes <- guarded(readBin(con, "raw", n))
@@ -180,7 +180,7 @@ open_text <- function(path, how, texts) {
   }
   blocks <- record_blocks(source, how$block_bytes, quoted_by, unclosed)
   next_block <- blocks$next_block
-  # Takes the names off the block that begins the file; NULL where nothing is behind them.
+  # Removes the names from the first block of the file; NULL if nothing follows them.
   take_names <- function(block) {
     mark <- as.raw(c(0xef, 0xbb, 0xbf))
     marked <- length(block$bytes) >= 3L && identical(block$bytes[1:3], mark)

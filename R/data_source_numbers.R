@@ -44,8 +44,8 @@ may_differ <- function(x, na) {
 
 logical_texts <- c("TRUE", "True", "true", "FALSE", "False", "false")
 
-# A column by its fields alone: list(values = , problem = list(at, number, why) or NULL); NULL where it is one of texts.
-# x: as fread() gave it; text: its texts; na: texts that stand for missing values.
+# Finds a column's type from its fields: list(values = , problem = list(at, number, why) or NULL); NULL for texts.
+# x: the column as fread() read it; text: its texts; na: texts that mean a missing value.
 typed_column <- function(x, text, na) {
   if (!is.character(x)) return(numbers_of_column(as.double(x), text))
   if (any(is_broken_text(text))) return(NULL) # check_texts() refuses it

@@ -78,7 +78,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
 # What a driver says: its errors, those warnings that tell of changed values, which would be lost, as errors as well,
 # and all others as warnings, each once. They are told when the driver has returned: a jump out of its work would leave
 # DuckDB's connection unusable. undo: called with what it returned, where that is not returned from here; hint: gives
-# what stands behind an error; told: an environment of the texts that were told already.
+# the text after an error; told: an environment with the texts that were shown already.
 database_says <- function(code, undo = function(out) NULL, hint = function() "", told = new.env()) {
   fail <- function(why) stop_data(sprintf("the database says: %s%s", why, hint()), "x")
   warned <- character(0)

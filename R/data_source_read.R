@@ -5,7 +5,7 @@
 # A source is a list of class gbt_source:
 #   open      function(texts) -> list(pull, close, done, where, name, rows, hint): pull() gives the next data frame,
 #             NULL after the last one; close() is called in any case; done() is a share of the whole, NA where that is
-#             not known; where() says what is being read; name() is its name alone, rows() the number of its rows that
+#             not known; where() says what is being read; name() is only its name, rows() the number of its rows that
 #             pull() has given; hint is what else may help against texts that are not valid. A chunk may have an
 #             attribute "problems": see R/data_source_numbers.R. texts: columns that must come as texts
 #   retries   may it be opened again, with more columns as texts?
@@ -207,7 +207,7 @@ spill <- function(source, folder, texts) {
 
 chunk_file <- function(folder, i) file.path(folder, sprintf("%d.bin", i))
 
-# One column behind the other, so that a pass over some columns reads those alone. Where each begins, by name.
+# Writes column after column, so that a pass over some columns reads only those. Gives the position of each, by name.
 write_chunk <- function(chunk, folder, i) {
   write_columns <- function() {
     con <- file(chunk_file(folder, i), "wb")
@@ -267,8 +267,8 @@ check_source <- function(source) {
   }
 }
 
-# Rows for a model, in one pass and without a folder: it knows what its columns are. list(read, close) as of
-# read_source(), but chunks are asked for in order, and of their roles offset and exposure alone are given.
+# Rows for prediction, in one pass and without a folder, since the model knows its columns. list(read, close) as from
+# read_source(), but chunks must be read in order, and of the roles they have only offset and exposure.
 stream_source <- function(source, model) {
   check_source(source)
   tags <- stats::setNames(model$feature_types, model$feature_names)
@@ -323,7 +323,7 @@ read_source <- function(source) {
                       first$texts[1L]), first$texts[1L])
   }
   done <- TRUE
-  zeros <- list(double = numeric(0), integer = integer(0)) # in place of numbers that nobody reads
+  zeros <- list(double = numeric(0), integer = integer(0)) # in place of numbers that are not used
   read <- function(i, wanted = NULL) {
     if (i > first$n) return(NULL)
     n <- first$n_rows[i]
