@@ -8,7 +8,7 @@
 #   place_training  request, rows                        -> host: with the device that is chosen
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
 #   prepare         all of the above                     -> fit: what is known before the first round
-#   find_rounds     fit                                  -> fit: with the number of rounds, where nobody said it
+#   find_rounds     fit                                  -> fit: with the number of rounds, if `nrounds` is missing
 #   run_somewhere   fit -> make_trainer, run_rounds; goes back to the cpu when "auto" chose a device that fails
 #   finish_model    trainer, fit and log                 -> model
 #   with_members    model, fit                           -> model: the mean of several, where it is an ensemble

@@ -14,9 +14,9 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
   list(parameters = parameters, value = value, text = text, evidence = evidence, unless = union(parameters, unless))
 }
 
-# Step sizes: with early stopping small steps cost rounds alone; for a stated number of rounds they are as small as
-# those rounds allow. `reach` is about the eta times rounds after which the data have been learnt. A round of many
-# classes that share their splits tells each of them little.
+# The step size eta. With early stopping small steps only cost more rounds; with a given `nrounds` eta is as small as
+# these rounds allow. `reach` is about the product of eta and rounds after which the data are learned. With many classes
+# that share their splits, a round improves each of them little.
 eta_of <- function(facts, objective) {
   reach <- 10 * (facts$rows / 1000)^0.45
   least <- if (facts$stopping) 0.06 else 0.02
@@ -105,7 +105,7 @@ counts_as_named <- function(values) {
   setdiff(names(values), names(plain)[said])
 }
 
-# The rules that hold beside these parameters of the user's.
+# The rules that remain when the user sets these parameters.
 rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
 # Who wants trees that share their splits wants symmetric ones, whatever else is named.
@@ -125,7 +125,7 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   out
 }
 
-# What rules choose for symmetric trees alone.
+# Parameters that rules set for symmetric trees only.
 of_symmetric_trees <- c("random_strength", "multi_strategy")
 
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
@@ -140,8 +140,8 @@ rules_kept <- function(params, named, objective, facts) {
   out[names(implied)] <- implied
   policies <- c(given_or(params$grow_policy, "symmetric"), given_or(out$grow_policy, facts$grow_policy))
   symmetric <- policies == "symmetric"
-  if (symmetric[1L] != symmetric[2L]) out[of_symmetric_trees] <- NULL # rules say again
-  if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # which it is where nobody says anything
+  if (symmetric[1L] != symmetric[2L]) out[of_symmetric_trees] <- NULL # rules choose again
+  if (identical(out$max_leaves, 0)) out$max_leaves <- NULL # 0 is the default
   out
 }
 

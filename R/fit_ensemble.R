@@ -1,6 +1,6 @@
-# Ensembles: trainings that differ in their seeds alone, and as one model the mean of their scores. Round r of it has
-# the trees of round r of all members (src/gbt/tree/mean.h), so that it is one of `ensemble` times as many parallel
-# trees: predictions by fewer rounds, importance, files and all else know no more than that.
+# Ensembles: trainings that differ only in their seeds, and one model whose scores are the mean of theirs. Round r of
+# the model has the trees of round r of all members (src/gbt/tree/mean.h), so it looks like a model with `ensemble`
+# times as many parallel trees. Prediction by fewer rounds, importance and files need nothing else.
 #
 # Members are trained one after the other, so that they need the memory of one. The first one decides how many rounds
 # there are, where early stopping is to; its log is that of the model. The others have no validation data.
@@ -8,7 +8,7 @@
 # The seed of member i; that of the first is the seed.
 member_seed <- function(seed, i) if (i == 1L) seed else (seed + (i - 1) * 1000003) %% 9007199254740991
 
-# What an ensemble cannot be beside. args: values by name.
+# Refuses arguments that cannot be combined with an ensemble. args: values by name.
 check_ensemble <- function(ensemble, preset, args) {
   if (is.null(args[["init_model"]])) return(invisible())
   by_preset <- preset == "best" && is.null(args[["ensemble"]])

@@ -121,9 +121,9 @@ fold_values <- function(fits, states, rounds) {
   stats::setNames(values, test_names(columns))
 }
 
-# Values of folds, a column for each, and whether each lacks a class. Metrics of two classes, such as "auc", are NaN
-# where a fold holds out one alone; then NA stands for such folds in that row, and for those that train on one alone,
-# and means are those of the others.
+# v: metric values, a column for each fold; lacking: does the fold lack a class? Metrics of two classes, such as "auc",
+# are NaN where a fold holds out rows of one class only. Such folds, and folds that train on one class only, become NA
+# in that row, so that the mean is over the other folds.
 without_class <- function(v, lacking) {
   v[rowSums(is.na(v[, lacking, drop = FALSE])) > 0, lacking] <- NA
   v

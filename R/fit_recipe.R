@@ -47,7 +47,7 @@ trained_recipe <- function(recipe, data) {
 }
 
 # Prediction i must be that of row i, so the recipe must keep the order of new rows; and what it makes of a row should
-# not depend on the other rows. Some rows are baked alone and together, in an order that no step would give them.
+# not depend on the other rows. Some rows are baked one by one and together, in an order that no step would give them.
 check_rows_alone <- function(ready, data) {
   n <- .row_names_info(data, 2L)
   rows <- unique(round(seq(1, n, length.out = min(n, 50))))

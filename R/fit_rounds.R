@@ -93,9 +93,9 @@ training_loss <- function(trainer, fit) {
   .Call(C_gbt_trainer_loss, trainer, fit$host$threads)
 }
 
-# A step of Newton's is too long where the hessian grows along it. With a log link a leaf of few rows far above their
-# predicted means gets a value that no later round makes good. before: the loss before the first round. Rounds behind
-# the best one are not the model. A reason of R/fit_learned.R, or NULL.
+# Has the training diverged? A Newton step is too long where the hessian grows along it. With a log link a leaf of few
+# rows far above their predicted means gets a value that no later round corrects. before: the loss before the first
+# round. Rounds after the best one are not part of the model. Gives a reason (R/fit_learned.R) or NULL.
 diverged <- function(trainer, fit, state, before) {
   if (state$rounds == 0 || fit$evaluation$stopping && state$best > 0 && state$best < state$rounds) return(NULL)
   loss <- training_loss(trainer, fit)
@@ -168,8 +168,8 @@ set_own_gradients <- function(trainer, fit, state) {
 }
 
 # Hessians of losses that grow slowly fall with the distance of scores from the response, and those of small means and
-# rare classes are small: trees of many rows may be constants then, for which the response gives no reason. Where the
-# weights alone are too light for a split, light_weights() says so. A reason of R/fit_learned.R, or NULL.
+# rare classes are small: trees of many rows may be constants then, for which the response gives no reason. If the
+# user's weights are too small for a split, light_weights() says so. Gives a reason (R/fit_learned.R) or NULL.
 light_hessian <- function(trainer, fit) {
   least <- fit$params$min_child_weight
   total <- .Call(C_gbt_trainer_unsplit, trainer)

@@ -1,5 +1,5 @@
-# The number of rounds where nobody says it. With validation data early stopping decides. Else some rows are held out
-# for once, early stopping finds the number on them, and then all rows are trained on:
+# The number of rounds if `nrounds` is missing. With validation data early stopping decides. Otherwise some rows are
+# held out, early stopping on them finds the number of rounds, and then a model is trained on all rows:
 #
 #   settle_rounds   request, rows     -> request: host$rounds says where the number comes from
 #   size_rounds     request           -> request: with patience and limit, once `eta` is known
@@ -26,7 +26,7 @@ held_out_name <- "held_out" # of their set in the log
 few_rows <- 100L # rounds where there are too few rows to hold some out
 
 held_out_share <- 0.2
-folds_below <- 3000 # fewer rows are held out in folds, all of them in turn: one part alone would say too little
+folds_below <- 3000 # with fewer rows cross-validation is used: one held-out fifth would be too few rows to decide by
 search_fold_count <- 5L
 
 # Rounds without improvement that end a training, and the most rounds, where the user says neither. With smaller steps
@@ -60,7 +60,7 @@ settle_rounds <- function(request, rows) {
   request
 }
 
-# What a search cannot be beside. args: values by name.
+# Refuses arguments that cannot be combined with a search for the number of rounds. args: values by name.
 check_searchable <- function(args) {
   if (!is.null(args[["init_model"]])) {
     stop_argument(paste("`nrounds` is missing, and with `init_model` it is not looked for, as the earlier model may",
@@ -86,7 +86,7 @@ size_rounds <- function(request) {
   request
 }
 
-# A cross-validation stops early where nobody says how many rounds it has.
+# A cross-validation stops early if `nrounds` is missing.
 settle_cv_rounds <- function(request) {
   if (!identical(request$host$rounds, "open")) return(request)
   request$host$rounds <- "valid"

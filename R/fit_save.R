@@ -1,5 +1,5 @@
-# The model object and its bytes. What R keeps with a model (classes, parameters, log, formula) lies in the bytes as
-# well, so that the object is a function of `state` alone, until somebody writes to a field:
+# The model object and its bytes. What R keeps with a model (classes, parameters, log, formula) is also in the bytes, so
+# the whole object can be made from `state`, until the user changes a field:
 #
 #   train:  state <- .Call(C_gbt_trainer_model, trainer, model_meta(list(params = ..., response = ..., ...)))
 #           model <- gbt_model_from_state(state)
@@ -89,7 +89,7 @@ check_model <- function(x, parameter = "object") {
   if (!is_model(x)) {
     stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
   }
-  # `$<-` on a model is nobody's fault as long as what gbt reads stays what it was
+  # `$<-` on a model is allowed as long as the fields that gbt reads keep their values
   if (.Call(C_gbt_model_known, x)) return(x) # before every single-row prediction: nothing was replaced since then
   fields <- unclass(x)
   fault <- model_fault(fields)

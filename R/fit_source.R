@@ -126,7 +126,7 @@ stop_no_x <- function() {
   stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
 }
 
-# gbt_train(mpg, cars): a name that nothing is called, but maybe a column of what comes behind. problem: R's.
+# gbt_train(mpg, cars): there is no variable `mpg`, but the next argument may have such a column. problem: R's error.
 stop_lost_x <- function(problem, name, data) {
   plain <- identical(class(problem)[1L], "simpleError")
   if (!plain || !grepl(name, conditionMessage(problem), fixed = TRUE)) stop(problem)

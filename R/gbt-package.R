@@ -52,7 +52,7 @@
 }
 
 # Names of parameters that come through `...`, for completion in a terminal: ?rc.options describes this function of
-# utils, which exports none for it. RStudio offers the arguments in the signatures alone.
+# utils, which exports none for it. RStudio offers only the arguments in the signatures.
 offer_names <- function() {
   takers <- list(gbt_train = function(x, y, data, subset, na.action) NULL, gbt_cv = gbt_cv, gbt_tune = gbt_tune,
                  gbt_refit = gbt_refit, gbt_job = gbt_job)
