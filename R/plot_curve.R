@@ -37,7 +37,7 @@ curve_shown <- function(x) {
        shapes = lapply(parts, curve_shape, type = type), names = names(parts))
 }
 
-# The figure of lines by prediction with dashed ones behind; shown: see curve_shown().
+# The figure: a line for each set of predictions, drawn over dashed reference lines. shown: see curve_shown().
 curve_figure <- function(shown, given = list()) {
   shapes <- shown$shapes
   n <- length(shapes)
@@ -80,7 +80,7 @@ curve_words <- list(
 )
 
 # list(x, y = the line; plain = list(x, y), the dashed one; x_range, y_range; points = has the line points as well?
-# bars = list(left, right, high) behind a line of its own).
+# bars = list(left, right, high), drawn below the line if it has bars).
 curve_shape <- function(x, type) {
   unit <- c(0, 1)
   k <- nrow(x)

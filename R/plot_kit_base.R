@@ -225,8 +225,8 @@ line_ends <- function(page, fig, inches) {
        width = max(text_width(text, letter_size(page, 0.8))) + 0.25)
 }
 
-# A panel with its axes and marks within `outer`. right: inches kept free beside the data for the ends of lines. box:
-# where the panel is to be, if that leaves room for labels. Gives list(box, x, y): what the plot region is.
+# Draws a panel with its axes and marks within `outer`. right: inches kept free to the right of the data for labels of
+# lines. box: where the panel should be, if that leaves room for labels. Gives list(box, x, y): the plot region.
 draw_panel <- function(page, fig, panel, outer, right = 0, box = NULL) {
   x <- fig$x
   y <- given_or(panel$y, fig$y)

@@ -7,7 +7,7 @@
 #           for all; title; ends = TRUE: may stand at the ends of the lines instead), or NULL
 #   ramp    list(title, colours, low, high, ends = words for both ends or NULL): a key of colours for numbers, or NULL
 #   panel   list(heading, marks, rows = names of the rows or NULL, y = a vertical scale of its own or NULL;
-#           values = texts beside rows; fewer = function(most) that makes the panel with fewer rows;
+#           values = texts next to rows; fewer = function(most) that makes the panel with fewer rows;
 #           make = function(page, box) that gives list(marks, note) in inches)
 #   mark    list(kind, data = data frame of x, y, xend, yend, label, set = entry of the key, share = number on the ramp,
 #           style = list(col, lwd, lty, pch, cex, ...)), or NULL. Marks at one place of several panels are one layer.

@@ -1,5 +1,5 @@
-# Makes plots of ggplot2 from figures (plot_kit_figure.R). Methods of autoplot() stand beside those of plot(); they are
-# registered when ggplot2 is loaded.
+# Makes plots of ggplot2 from figures (plot_kit_figure.R). A method of autoplot() is in the same file as the one of
+# plot(); it is registered when ggplot2 is loaded.
 
 #' Plots by ggplot2
 #'

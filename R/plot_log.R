@@ -122,7 +122,7 @@ log_panels <- function(model, metric, from = 1) {
   panels[finite]
 }
 
-# The log of the training and, beside it, that of the held-out rows that its number of rounds was found on:
+# The log of the training, together with the log on the held-out rows that decided the number of rounds, if any:
 # list(log, metric = names).
 drawn_log <- function(model) {
   log <- model$evaluation_log

@@ -1,4 +1,4 @@
-# Partial dependence: lines with the curves of rows behind, points by level, images of two columns.
+# Plots of partial dependence: lines over the curves of rows, points by level, images for two columns.
 
 #' Draw partial dependence
 #'
@@ -85,7 +85,7 @@ partial_lines <- function(x, shown) {
                     values = lapply(shown$effects, function(e) e$estimate[order])))
 }
 
-# Lines of the mean, with the curves of rows behind them.
+# The line of the mean, drawn over the curves of rows (ICE).
 partial_curves <- function(x, shown, given) {
   name <- x$columns
   lines <- partial_lines(x, shown)
@@ -138,7 +138,7 @@ partial_notes <- function(shown, name, ice = list()) {
 # Light however many curves lie over one another.
 curve_colour <- function(n) transparent("#ABABAB", max(0.12, min(0.8, 30 / n)))
 
-# Levels: points, the rows' values behind them ------------------------------------------------------------------------
+# Levels: points, drawn over the values of rows -----------------------------------------------------------------------
 
 partial_levels <- function(x, shown, given) {
   label <- shown$effects[[1L]][[x$columns]]

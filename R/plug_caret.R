@@ -63,7 +63,7 @@ caret_grid <- function(x, y, len = NULL, search = "grid") {
              subsample = stats::runif(len, 0.25, 1))
 }
 
-# Combinations that differ in nrounds alone are one training, of the largest number.
+# Combinations that differ only in nrounds share one training, with the largest nrounds.
 caret_loop <- function(grid) {
   others <- setdiff(names(grid), "nrounds")
   key <- do.call(paste, c(lapply(others, function(name) format(grid[[name]], digits = 15L)), sep = "\r"))

@@ -197,7 +197,7 @@ get_data.gbt <- function(x, verbose = TRUE, ...) {
 #' @exportS3Method insight::n_obs
 n_obs.gbt <- function(x, ...) check_model(x, "x")$n_obs
 
-# ---- butcher: what a model carries beside its bytes ----
+# ---- butcher: what a model carries in addition to its bytes ----
 
 #' @exportS3Method butcher::axe_call
 axe_call.gbt <- function(x, verbose = FALSE, ...) axed(x, "call")

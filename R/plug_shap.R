@@ -64,8 +64,8 @@ explain.gbt <- function(object, feature_names = NULL, X = NULL, nsim = 1, pred_w
   structure(values, baseline = base, class = c("explain", class(values)))
 }
 
-# Trees as treeshap wants them: a row for each node. It knows splits of numbers alone. The base is part of the leaves of
-# the first tree, so that its predictions are raw scores; covers are sums of hessians, as in gbt_shap(), or numbers of
+# Trees as treeshap needs them: a row for each node. It supports only numeric splits. The base is added to the leaves of
+# the first tree, so that its predictions are raw scores. Covers are sums of hessians, as in gbt_shap(), or counts of
 # rows of `data` with recalculate = TRUE.
 #' @exportS3Method treeshap::unify
 unify.gbt <- function(model, data, recalculate = FALSE, ...) {

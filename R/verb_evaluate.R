@@ -255,7 +255,7 @@ suiting_metrics <- function(response) {
   as.list(table$name[bitwAnd(table$outputs, outputs) != 0L])
 }
 
-# Beside the objective's own metric, by what it predicts.
+# Metrics in addition to the objective's own, by what it predicts.
 usual_beside <- list(number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
                      probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
@@ -301,7 +301,7 @@ drawn_counts <- function(n, units, seed, replicate, weight = NULL) {
     return(replace(integer(n), weigh, drawn_counts(sum(weigh), units[weigh], seed, replicate)))
   }
   if (is.null(units)) return(.Call(C_gbt_resample, n, seed, replicate))
-  units <- match(units, unique(units)) # of these rows alone
+  units <- match(units, unique(units)) # numbers of the units in these rows only
   .Call(C_gbt_resample, max(units), seed, replicate)[units]
 }
 

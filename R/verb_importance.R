@@ -155,7 +155,7 @@ interval_of_means <- function(values, level, share = 0) {
   stats::qt((1 + level) / 2, k - 1) * apply(values, 1L, stats::sd) * sqrt(1 / k + share)
 }
 
-# What comes behind `data`, by name.
+# Arguments after `data`.
 permutation_arguments <- c("y", "metric", "columns", "repeats", "weights", "offset", "level", "seed", "threads",
                            "exposure")
 

@@ -1,6 +1,6 @@
 # Permutation importance: gbt_importance(type = "permutation").
 
-# model: a model or a gbt_cv with its models; dots: the arguments behind `data` of gbt_importance().
+# model: a model, or a gbt_cv with its models. Arguments: those of gbt_importance() after `data`.
 permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, columns = NULL, repeats = 5,
                                    weights = NULL, offset = NULL, level = 0.95, seed = NULL, threads = NULL,
                                    exposure = NULL) {
@@ -53,7 +53,7 @@ one_metric <- function(metric, model, rows) {
   out
 }
 
-# Sets of columns that are permuted together, by name: each column alone, or as `columns` says.
+# Sets of columns that are permuted together, by name: one for each column, or those in `columns`.
 permuted_groups <- function(columns, model, x) {
   if (is.null(columns)) columns <- columns_of_model(model, x)
   if (!is.list(columns)) return(as.list(stats::setNames(nm = check_columns(columns, model, x))))

@@ -1,6 +1,6 @@
 # Importance by contributions: gbt_importance(type = "shap").
 
-# What comes behind `data`, by name.
+# Arguments after `data`.
 shap_arguments <- c("background", "rows", "offset", "unseen", "threads", "exposure")
 
 shap_importance <- function(model, data, trees, background = NULL, rows = NULL, offset = NULL, unseen = "prior",

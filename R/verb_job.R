@@ -2,7 +2,7 @@
 # R/verb_job_start.R for what starts and ends processes, R/verb_job_carry.R for what is handed over.
 #
 # A job is an environment of class gbt_job:
-#   owner     the process that started it: nobody else may look at it or end it
+#   owner     the process that started it: only this process may query or end it
 #   folder    what both sides write to, in tempdir(); gone when the job has ended
 #   process   list of functions, see R/verb_job_start.R
 #   call, what   the user's call; the same as one of the function that runs, for models
@@ -140,7 +140,7 @@ look_at_job <- function(job) {
   outcome <- read_part(job$folder, "outcome")
   if (is.null(outcome) && alive) return(invisible(job))
   if (is.null(outcome)) outcome <- if (there) outcome_of_death(job) else outcome_without_folder(job)
-  # by the clock of the status before the end; the process has counted its own time alone
+  # from the session's start of the job; the process itself counted only its own time
   if (!is.null(outcome$ended)) outcome$seconds <- as.double(difftime(outcome$ended, job$began, units = "secs"))
   outcome$value <- with_call_of_job(outcome$value, job$what)
   if (is.list(outcome$error) && is_model(outcome$error$model)) {

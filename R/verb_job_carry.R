@@ -46,7 +46,7 @@ has_own_function <- function(fun) {
   if (length(name)) name[1L] else NA_character_
 }
 
-# What a job has made, with that call: the process knows one with its own variables alone.
+# The result of a job with the user's call: the job's process knows only a call with variables of its own.
 with_call_of_job <- function(value, call) {
   if (is_model(value) || inherits(value, c("gbt_cv", "gbt_tune"))) value$call <- call
   value

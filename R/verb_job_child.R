@@ -16,8 +16,8 @@ job_main <- function(folder) {
   })
 }
 
-# The same in a daemon of package mirai, which may do other work afterwards and is left as it was. Nobody ends it when
-# the session is killed, so it looks itself whether that is there.
+# The same in a daemon of package mirai, which may do other work afterwards and is left unchanged. The daemon is not
+# ended when the session is killed, so the job itself checks whether the session still exists.
 job_in_daemon <- function(folder, libs) {
   session <- read_part(folder, "start")$session
   if (session_is_gone(session)) return(invisible(unlink(folder, recursive = TRUE)))
@@ -71,7 +71,7 @@ run_job <- function(folder, work) {
   outcome
 }
 
-# By the session, or as the folder or the session is gone, so that nobody waits any more.
+# Must the job stop? Yes if the session asks for it, or if the folder or the session is gone.
 is_asked_to_stop <- function(folder) {
   file.exists(file.path(folder, "stop")) || !dir.exists(folder) || has_lost_session()
 }
@@ -161,6 +161,6 @@ new_reporter <- function(folder) {
       }
     )
   }
-  # single: is there one training, so that nothing but its result is behind it?
+  # single: is there only one training, so that only its result follows?
   list(bar = bar, is_ending = function(single) stopped || (single && report$phase == "finishing"))
 }

@@ -1,7 +1,7 @@
 # Processes of jobs: how they are started, looked at and ended.
 #
 # A process is a list of functions:
-#   alive()      is it there?                      exit()     its status as a shell gives it, NA when nobody knows
+#   alive()      is it there?                      exit()     its status as a shell gives it, NA if it is unknown
 #   interrupt()  Ctrl-C                            kill()     at once
 #   let_go()     it has nothing more to do: waits until it writes no files
 #
@@ -174,11 +174,11 @@ mark_of_session <- function() {
   list(pid = Sys.getpid(), began = process_start(Sys.getpid()), machine = Sys.info()[["nodename"]])
 }
 
-# When a process began, by the clock of a system that has /proc: a text. NA where there is none, or no such process, or
-# one that has ended and that nobody has asked about.
+# When a process began, as a text from /proc. NA on systems without /proc, or if the process does not exist or has ended
+# (a zombie).
 process_start <- function(pid) {
   stat <- try_else(suppressWarnings(readLines(sprintf("/proc/%d/stat", pid), 1L, warn = FALSE)), function(e) "")
-  fields <- strsplit(sub(".*[)] ", "", stat), " ", fixed = TRUE)[[1L]] # behind its name, which may be anything
+  fields <- strsplit(sub(".*[)] ", "", stat), " ", fixed = TRUE)[[1L]] # after its name, which may be anything
   if (length(fields) < 20L || fields[1L] %in% c("Z", "X")) NA_character_ else fields[20L]
 }
 

@@ -253,7 +253,7 @@ as_printed <- function(object, dots) {
   object
 }
 
-# Depth of every tree: children lie behind their parents.
+# Depth of every tree. Children come after their parents.
 tree_depths <- function(nodes) {
   n <- length(nodes$node)
   if (n == 0L) return(integer(0))

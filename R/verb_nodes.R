@@ -32,8 +32,8 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   list_frame(out, length(feature))
 }
 
-# What features are called: a share of a class has the class's name. What is made of columns gets ".1" behind its name
-# where a column is called the same.
+# Names of features. The share of a class has the class's name. A derived feature gets ".1" appended if a column has the
+# same name.
 feature_labels <- function(model, info) {
   labels <- name_parts(info$features, which(!is.na(info$part)), info$part, model$classes)
   repeat {

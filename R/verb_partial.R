@@ -117,8 +117,7 @@ partial_by_rows <- function(its, plan, asked, rows, seed) {
   ))
 }
 
-# One or two of the columns that are known, whose effects can be shown. The result has columns of its own beside those
-# of the grid.
+# Checks `columns`: one or two known columns. The result also has columns of other names, which these must not have.
 check_effect_columns <- function(columns, known) {
   if (is.null(columns)) stop_argument("`columns` is missing; name one or two columns", "columns")
   columns <- check_known_columns(columns, known)

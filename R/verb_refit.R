@@ -52,8 +52,8 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
             look = if (is.numeric(prints$rows)) function(rows) warn_other_rows(prints, rows))
 }
 
-# The model that the arguments of `object`'s call and changes to them ask for. captured: the call that asks for it, with
-# the changes alone; chosen, look: see prepare(). The constants of a formula that was not changed keep their values.
+# Trains again with the arguments of `object`'s call and the changes to them. captured: the user's call, which has only
+# the changes; chosen, look: see prepare(). The constants of a formula that was not changed keep their values.
 fit_again <- function(args, captured, object, who, chosen = NULL, look = NULL) {
   check_call_found(args, object, who)
   constants <- unclass(object)[["call_constants"]]
@@ -189,8 +189,8 @@ written_out <- function(model, env) {
   formula
 }
 
-# Arguments with another formula where they have one: as `formula`, as `x`, or first. A response of its own has no place
-# beside it.
+# Arguments with their formula replaced: `formula`, `x` or the first argument. `y` is removed, since the formula names
+# the response.
 with_formula <- function(args, formula) {
   args <- args[names(args) != "y"]
   at <- which(names(args) %in% c("formula", "x"))

@@ -8,7 +8,7 @@
 #   rows      list(train, holdout) of the job that runs              spec     list(formula, args, margin, history)
 #   last      the live model as it was read last, or NULL            unreadable   why the file cannot be read, or NULL
 #
-# Replaced models go to a folder beside the file, path + ".history", each under the time when it was replaced.
+# Replaced models go to the folder path + ".history", each under the time when it was replaced.
 
 refresh_hub <- function(path, spec) {
   path <- file.path(normalizePath(dirname(full_path(path)), mustWork = FALSE), basename(path))

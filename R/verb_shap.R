@@ -60,7 +60,7 @@ predict_contributions <- function(object, frame, plan, offset, labels) {
   out
 }
 
-# What the base is called beside columns of these names.
+# A name for the base that differs from the names of the columns.
 base_label <- function(names) {
   label <- "(base)"
   while (label %in% names) label <- paste0(label, "_")

@@ -56,7 +56,7 @@ nodes_of_tree <- function(model, info, tree) {
   nodes
 }
 
-# Rows of the children, NA for leaves; children stand behind their parents.
+# Rows of the children, NA for leaves. Children come after their parents.
 child_rows <- function(nodes) {
   list(left = match(nodes$left, nodes$node), right = match(nodes$right, nodes$node))
 }
@@ -98,7 +98,7 @@ branch_texts <- function(nodes) {
   out
 }
 
-# The condition of each split in at most `chars` letters behind the feature; sets lose levels, not letters.
+# The condition of each split, at most `chars` characters after the feature. Long sets are cut between levels.
 condition_texts <- function(nodes, chars = 24L) {
   out <- plain_text(nodes$split)
   for (i in which(lengths(unclass(nodes$levels)) > 0L)) out[i] <- level_set_text(unclass(nodes$levels)[[i]], chars)

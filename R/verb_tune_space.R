@@ -2,7 +2,7 @@
 #
 # space: a list by name of parameters, each a list: name, values (a vector of those to choose from), or low, high, whole
 #        (whole numbers only), log (drawn on a logarithmic scale)
-# A draw depends on the seed, the parameter and the number of the configuration alone.
+# A draw depends only on the seed, the parameter and the number of the configuration.
 
 # Parameters of which configurations may differ: what decides how trees are grown from data that are binned already.
 tunable_parameters <- function() {
@@ -155,7 +155,7 @@ draw_configs <- function(space, n, seed) {
   list_frame(lapply(drawn, `[`, fresh[seq_len(n)]), n)
 }
 
-# In the usual space leaves are a limit of best-first growth alone: elsewhere max_depth is.
+# In the default space max_leaves limits lossguide trees only, and max_depth all others.
 without_idle <- function(space, drawn) {
   if (isTRUE(attr(space, "usual")) && length(drawn$grow_policy) && length(drawn$max_leaves)) {
     drawn$max_leaves[drawn$grow_policy != "lossguide"] <- 0
