@@ -1,4 +1,4 @@
-/* The backend contract: coarse operations over the rows, behind one table of functions.
+/* The backend contract: one table of functions with coarse operations over the rows.
  *
  * A backend owns everything that is per row (scores, gradients, the rows' order by node) and the tables of the trees
  * being grown. The host issues steps; it never looks at a node before the trees are finished:
@@ -55,8 +55,8 @@ typedef struct gbt_tree_task {
   int32_t variant;  /* of the training set's bins (data/extend.h), the same for all trees of a batch: what nodes are
                        split by, and rows that are not sampled go by */
   double contest_noise; /* see gbt_contest_noise; 0: none */
-  int32_t rates; /* refit_trees: gains, and which nodes are kept, are not those that are there but what these rows and
-                    gradients say; symmetric trees alone */
+  int32_t rates; /* refit_trees: gains, and which nodes are kept, are computed anew from these rows and gradients;
+                    symmetric trees only */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */
@@ -84,7 +84,7 @@ typedef struct gbt_backend_ops {
   void (*destroy)(gbt_backend *be);
 
   /* Scores and labels -> the scale of the fixed-point gradients of every output. The gradients themselves may be made
-   * when the first tree of an output begins, as trees change the scores of their own output alone. May allocate in the
+   * when the first tree of an output begins, as a tree changes only the scores of its own output. May allocate in the
    * first round only. O(rows x outputs). */
   gbt_status (*gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, gbt_error *err);
 
@@ -104,7 +104,7 @@ typedef struct gbt_backend_ops {
 
   /* A batch of 1 .. most_trees trees of the round, numbers and outputs ascending: trees of one output, or all trees of
    * each of several (gbt_batch_trees). Gradients of the trees' outputs; draws rows and features. The node tables hold
-   * the roots alone, waiting for their histograms. */
+   * only the roots, whose histograms are not built yet. */
   gbt_status (*begin_trees)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, int32_t n_trees, gbt_error *err);
 
   /* Histograms of the nodes made by the last step: the child with fewer rows by adding rows, its sibling by
@@ -127,11 +127,12 @@ typedef struct gbt_backend_ops {
    * sets, tree after tree where an output has several; appends the trees to the forest. On failure the forest may hold
    * some of them and scores the values of some: the trainer cuts the forest and closes the backend. Waits.
    * A backend with a `settle` may leave appending to the next begin_trees, so that a device does not wait for it; and
-   * waiting too, so that the host does not wait for a device. What was wrong with the trees is told then. */
+   * waiting too, so that the host does not wait for a device. settle or begin_trees returns the errors of these trees
+   * then. */
   gbt_status (*finish_trees)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
 
-  /* Appends to the forest what finish_trees has left, or fails as it would have. Nobody looks into the forest before.
-   * NULL: nothing is left ever. On failure nothing of it is left either. */
+  /* Appends the trees that finish_trees has not appended yet, or fails as it would have. The caller reads the forest
+   * only after this. NULL: finish_trees always appends everything. On failure these trees are dropped. */
   gbt_status (*settle)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* Trees [first, first + n_trees) of `like` once more, with what this backend's rows say: rows go down by the splits
@@ -161,8 +162,8 @@ struct gbt_backend {
   double seconds[GBT_N_PHASES]; /* the trainer counts those of its own work here, too */
 };
 
-/* Steps behind the first one. One step is all for losses that it minimises (hessians that are always 1), and for leaves
- * that are no Newton steps. */
+/* Leaf steps after the first one. One step is enough for losses that it minimises (the hessian is always 1), and for
+ * leaves that are no Newton steps. */
 static inline int32_t gbt_leaf_steps(const gbt_objective *objective, const gbt_params *params) {
   if (gbt_gradients_by_host(objective) || gbt_renews(objective)) return 0;
   switch (gbt_objective_info_of(objective->kind)->hessian) {

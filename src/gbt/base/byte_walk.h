@@ -16,7 +16,7 @@ enum {
   GBT_WALK_LAYERS = 8, /* places on the last one are a byte */
   GBT_WALK_ALL = 255,
   GBT_WALK_NO_MISSING = 256, /* no code */
-  GBT_WALK_TOGETHER = 4      /* groups of rows that walk side by side: each alone would wait for its own last layer */
+  GBT_WALK_TOGETHER = 4      /* groups of rows that walk interleaved: a single one would stall on each layer's result */
 };
 
 /* Bytes of a table of n places: 16, 32, 64 or 128. */

@@ -11,7 +11,7 @@
  * gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a rank that
  * failed need not know where the others are: it goes to the next meeting and says there why it failed
  * (gbt_comm_agree), and the others leave with the same error, which names the rank. Ranks that are at different
- * operations get GBT_E_INTERNAL, all of them. Nobody waits for a rank that has left.
+ * operations all get GBT_E_INTERNAL. No rank waits for a rank that has left.
  *
  * A public function of the engine that uses ranks ends with gbt_comm_agree: it succeeds on all ranks or on none. A host
  * does the same after work of its own between two such calls.
@@ -27,18 +27,18 @@ typedef enum gbt_comm_type { GBT_COMM_I64 = 0, GBT_COMM_U32, GBT_COMM_F64 } gbt_
 typedef enum gbt_comm_op { GBT_COMM_SUM = 0, GBT_COMM_MIN, GBT_COMM_MAX } gbt_comm_op;
 
 /* A way for ranks to exchange data, made by the host; one for each rank. The functions block until the operation is
- * complete on this rank. They must not fail on one rank alone: what may fail (memory, say) is done before. When the
- * connection itself is lost they return GBT_E_DEVICE on every rank that is left. While they wait they may call
- * gbt_ctx_poll, so that a request to stop is noticed; the operation is completed all the same. */
+ * complete on this rank. They must not fail on one rank only: whatever may fail (allocating memory, say) is done
+ * before. When the connection itself is lost they return GBT_E_DEVICE on every rank that is left. While they wait they
+ * may call gbt_ctx_poll, so that a request to stop is noticed; the operation is completed all the same. */
 typedef struct gbt_comm {
   int rank, size; /* rank in [0, size) */
   void *state;    /* borrowed; handed to the functions */
 
-  /* x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: minima and maxima alone, never NaN. */
+  /* x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: only minima and maxima, never NaN. */
   gbt_status (*reduce)(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
                        gbt_error *err);
 
-  /* The blocks of all ranks one behind the other, in the order of the ranks. bytes: of each rank's block. */
+  /* Concatenates the blocks of all ranks, in the order of the ranks. bytes: of each rank's block. */
   gbt_status (*gather)(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err);
 
   /* x of rank `root` to all ranks. */
@@ -57,7 +57,7 @@ static inline gbt_status gbt_refuse_ranks(gbt_error *err) {
                      "device = \"cuda\" works with one rank for now; train on the CPU, or without other ranks");
 }
 
-/* Where this rank's n rows stand among those of all ranks. Alone: {0, n}. Collective. */
+/* Where this rank's n rows are among those of all ranks. With one rank: {0, n}. Collective. */
 typedef struct gbt_share {
   int64_t beg; /* rows of the ranks before this one */
   int64_t all; /* rows of all ranks */
@@ -69,8 +69,8 @@ gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *er
  * not stand within each other: a rank that has left the outer one cannot be met in the inner one. */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
 
-/* A meeting in the middle of a step: fails when another rank has failed. What is done behind it is done by all ranks,
- * or by none. */
+/* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none does.
+ * */
 gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) GBT_MUST_CHECK;
 
 /* x[0 .. n) over all ranks, in place. `site` is a number of the place in the sources; the macros below supply it. */

@@ -104,8 +104,8 @@ int gbt_file_lock(const gbt_file *file) {
 }
 
 #ifndef _WIN32
-/* Whether nobody else may have the file now. Another process may have it, or it may have got another name since it was
- * opened. */
+/* Whether this process has the file for itself now. 0: another process has locked it, or it was renamed or removed
+ * after it was opened. */
 static int claim(const gbt_file *file) {
   struct stat its, named;
   if (gbt_file_lock(file) == 0) return 0;

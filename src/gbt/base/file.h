@@ -19,10 +19,11 @@ gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, 
 gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
 /* A file to read from. */
 gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
-/* Keeps the file for this process, as long as it is open, against others that ask the same: 1; 0 when another one has
- * it, or it has no name any more; -1 where the system cannot tell. It stops nobody from reading or writing. */
+/* Locks the file for this process as long as it is open: 1; 0 when another process has the lock, or the file was
+ * removed; -1 where the system has no locks. The lock is advisory: other processes can still read and write the file.
+ * */
 int gbt_file_lock(const gbt_file *file);
-/* Never fails: what has to be on the disk is said by gbt_file_sync before. Also of a file that is not open. */
+/* Never fails: call gbt_file_sync before, which reports write errors. The file need not be open. */
 void gbt_file_close(gbt_file *file);
 
 /* Appends n bytes; all of them, or it fails. */
@@ -41,8 +42,8 @@ typedef struct gbt_file_stamp {
   int settled;
 } gbt_file_stamp;
 gbt_file_stamp gbt_file_stamp_of(const gbt_file *file);
-/* Whether nobody has written to the file between two stamps of it. What goes past the system does not show: a disk that
- * decays, memory that is mapped for writing and was written to before. */
+/* Whether the file is unchanged between two stamps of it. Changes that bypass the system's write calls do not show: a
+ * decaying disk, writes through a mapping that existed before. */
 static inline int gbt_file_is_same(const gbt_file_stamp *before, const gbt_file_stamp *after) {
   return before->settled && before->bytes == after->bytes && before->written == after->written &&
          before->changed == after->changed;
@@ -59,7 +60,7 @@ gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) GBT_MUST
  * so are all where the system has no such call. */
 typedef gbt_status (*gbt_folder_fn)(void *arg, const char *name, gbt_error *err);
 gbt_status gbt_folder_list(const char *path, gbt_folder_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
-/* An empty folder; nothing is said when it is not. */
+/* Removes an empty folder; ignores failure (say, when it is not empty). */
 void gbt_folder_remove(const char *path);
 
 int gbt_file_is_there(const char *path);
@@ -68,7 +69,7 @@ int gbt_file_is_there(const char *path);
 gbt_status gbt_file_name(const char *from, const char *to, gbt_error *err) GBT_MUST_CHECK;
 /* The same, but `to` may be there: it is replaced. */
 gbt_status gbt_file_replace(const char *from, const char *to, gbt_error *err) GBT_MUST_CHECK;
-/* Nothing is said when it is not there. */
+/* Ignores failure (say, when there is no such file). */
 void gbt_file_remove(const char *path);
 
 /* folder/name; free with gbt_mem_free. */

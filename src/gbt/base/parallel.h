@@ -1,4 +1,5 @@
-/* What the engine alone does with a call: tasks on its threads, and asking whether the host wants it to stop. */
+/* Operations on a call's context for the engine only, not for hosts: tasks on threads, and checks whether the host
+ * wants to stop. */
 #ifndef GBT_BASE_PARALLEL_H
 #define GBT_BASE_PARALLEL_H
 
@@ -9,8 +10,8 @@ enum { GBTI_POLL_NS = 20000000 }; /* between two calls of poll() */
 /* Asks poll() when it is due. GBT_CANCELLED once it asked to stop. Entering thread only. */
 gbt_status gbt_ctx_poll(gbt_ctx *ctx, gbt_error *err) GBT_MUST_CHECK;
 
-/* Asked inside long loops, also by tasks of gbt_parallel on their thread: 1: give up, nobody wants the result any more.
- * On the entering thread (0) it polls, and costs a look at the clock: ask every few ten thousand steps. */
+/* Long loops call this, also in tasks of gbt_parallel with the number of their thread. 1: give up, the result is
+ * discarded. On the entering thread (0) it polls, which reads the clock: call it every few ten thousand steps. */
 int gbt_ctx_stopped(gbt_ctx *ctx, int thread);
 
 /* fn(arg, task, thread) for task = 0 .. n_tasks-1, each once, in any order, on all threads; thread is in

@@ -3,11 +3,11 @@
  *   entering thread                          helper
  *   open a job, wake the helpers             wait until a job is open that it has not seen
  *   take tasks, polling between them         enter (n_busy + 1), take tasks, leave (n_busy - 1)
- *   close the job: nobody enters any more    the last one out signals
+ *   close the job: no helper enters now      the last one out signals
  *   wait until n_busy is 0, polling
  *
  * A helper that wakes too late finds the job closed and goes on sleeping: short jobs do not wait for slow wake-ups.
- * Nothing spins. A stop moves the task counter to the end, so that nobody finds another task. */
+ * No thread spins. A stop moves the task counter to the end, so that no thread finds another task. */
 #if !defined(_POSIX_C_SOURCE) && !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L
 #endif

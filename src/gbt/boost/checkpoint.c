@@ -202,7 +202,8 @@ static int same_shape(const gbt_forest_view *a, const gbt_forest_view *b) {
          a->n_parallel == b->n_parallel;
 }
 
-/* The trees become those of the trainer. Whatever wrote the file: they can be walked, and are of its shape. */
+/* The trees become those of the trainer. Trees are checked, as the file is not trusted: walks of them stay within
+ * bounds, and they have the shape of the trainer's forest. */
 static gbt_status take_forest(gbt_parts_reader *r, gbt_trainer *tr, uint64_t n_trees, gbt_error *err) {
   const gbt_forest_view own = gbt_forest_look(tr->forest);
   gbti_reader sections = {.mem = tr->mem, .kind = &forest_kind, .path = r->file.path, .err = err};

@@ -1,4 +1,4 @@
-/* The rows a metric is of, as its parts in boost/ hand them on. */
+/* The rows that a metric is computed over, in the form in which the parts of boost/ pass them. */
 #ifndef GBT_BOOST_METRIC_ROWS_H
 #define GBT_BOOST_METRIC_ROWS_H
 

@@ -1,4 +1,4 @@
-/* What a training asks of the other ranks beside what its backend asks. See base/comm.h. */
+/* Communication of a training with the other ranks, except that of its backend. See base/comm.h. */
 #ifndef GBT_BOOST_RANKS_H
 #define GBT_BOOST_RANKS_H
 

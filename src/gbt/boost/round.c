@@ -26,7 +26,7 @@ static gbt_status open_last(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stag
   return gbt_backend_open(ctx, NULL, 0, &spec->backend, &stage->be, err);
 }
 
-/* The stage of the first order; its backend has the training set alone. */
+/* The stage of the first order; its backend has only the training set. */
 static gbt_status open_first_order(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, gbt_error *err) {
   gbt_backend_spec backend = spec->backend;
   backend.n_valid = 0;
@@ -59,7 +59,7 @@ void gbti_round_close(gbti_round *round) {
   round->n = 0;
 }
 
-/* The first stage whose trees are of the outputs of the objective. */
+/* The first stage whose trees add to the outputs of the objective. */
 static const gbti_stage *first_of_outputs(const gbti_round *round) {
   const gbti_stage *stage = round->stage;
   while (!stage->ops->has_outputs) stage++;

@@ -8,7 +8,7 @@
  *
  * The first stage searches for splits. Every other one makes trees with the splits of the stage before it, by its own
  * rows, bins and scores. The trees of the last stage are those of the forest; its backend has the scores of all data
- * sets, the trainer's `be`. Earlier backends have the training set alone.
+ * sets, the trainer's `be`. Earlier backends have only the training set.
  *
  * A kind of stage is a table of operations in a file of its own: round_plain.c, round_shared.c, round_ordered.c. */
 #ifndef GBT_BOOST_ROUND_H
@@ -51,7 +51,7 @@ typedef struct gbti_stage_ops {
   /* Scores number i that its trees change, the backend's apart; returns 0 where there are no more. NULL: none. */
   int (*more_scores)(const gbti_stage *stage, int32_t i, gbti_scores *out);
 
-  /* Whether its trees are of the outputs of the objective, so that it may be asked how many make a batch. */
+  /* Whether its trees add to the outputs of the objective, so that it can say how many make a batch. */
   int has_outputs;
 
   void (*close)(gbti_stage *stage); /* also after a failed opening */
@@ -90,7 +90,7 @@ void gbti_round_close(gbti_round *round);
 /* The backend that has the scores of all data sets. */
 static inline gbt_backend *gbti_round_last(const gbti_round *round) { return round->stage[round->n - 1].be; }
 
-/* The first one whose trees are of the outputs of the objective: batches are what it can grow at once. */
+/* The first backend whose trees add to the outputs of the objective: it determines how many trees make a batch. */
 gbt_backend *gbti_round_grower(const gbti_round *round);
 
 /* Gradients of all stages, at the scores they have now. number: of the round in the run. */

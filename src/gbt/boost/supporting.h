@@ -8,10 +8,10 @@
  *   M_1      fitted              | scored                |
  *   M_2      fitted                                      | scored
  *
- * All models have the trees that were grown, each with leaf values of its own: those that its rows alone give, by its
- * own scores of them. A tree is grown by gradients at the scores of the rows that models did not see; rows before e0
- * keep the scores that training begins with. Bins of derived features are those of variant 0, the same order, so that
- * neither a row's statistics nor its score know its label.
+ * All models have the trees that were grown, each model with its own leaf values: computed only from the rows that it
+ * is fitted to and its own scores of them. A tree is grown with the gradients at the scores of the rows that models did
+ * not see; rows before e0 keep the scores that training begins with. Bins of derived features are those of variant 0,
+ * the same order, so that neither a row's statistics nor its score know its label.
  *
  * Every model is a CPU backend of its own, whatever device grows the trees: a data set of the rows that it is fitted
  * to, and one of those that it scores. So leaf values follow all the rules of training, and are exact. Over a round the
@@ -44,8 +44,8 @@ gbt_status gbt_supporting_begin(gbt_ctx *ctx, gbt_supporting *s, uint64_t round,
 gbt_status gbt_supporting_fit(gbt_ctx *ctx, gbt_supporting *s, const gbt_tree_task *task, int32_t n_trees,
                               const gbt_forest_view *drafts, gbt_error *err) GBT_MUST_CHECK;
 
-/* The backend of model j, 0 first: its data sets are the rows that it is fitted to, and those that it scores. NULL
- * behind the last one. */
+/* The backend of model j, 0 first: its data sets are the rows that it is fitted to, and those that it scores. NULL when
+ * j is their number. */
 gbt_backend *gbt_supporting_backend(const gbt_supporting *supporting, int32_t j);
 
 /* Rows of these data sets: which is 0 or 1. */

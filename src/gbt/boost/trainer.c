@@ -53,7 +53,7 @@ static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_e
   gbt_forest *releveled;
   if (spec->init_schema == NULL) {
     gbt_forest_view same = *spec->init;
-    same.n_features = tr->schema->n_features; /* what was derived stands behind */
+    same.n_features = tr->schema->n_features; /* derived features come after these */
     return gbt_forest_append(tr->forest, &same, err);
   }
   GBT_TRY(gbt_forest_relevel(&tr->mem, spec->init, spec->init_schema, tr->schema, &releveled, err));
@@ -75,7 +75,7 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return GBT_OK;
 }
 
-/* What is told by the specification alone. */
+/* Copies the settings that need only the specification. */
 static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   tr->params = spec->params;
   tr->objective = spec->objective;

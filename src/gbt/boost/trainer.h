@@ -6,8 +6,8 @@
  * the rounds finished so far.
  *
  * Ranks (base/comm.h). new, run and set_gradients are called by all ranks, with data sets and gradients of their own
- * rows and the rest alike; they succeed on all ranks or on none. All ranks have the same forest, log and rounds; scores
- * are of a rank's own rows. */
+ * rows and the rest alike; they succeed on all ranks or on none. All ranks have the same forest, log and rounds; a rank
+ * has the scores of its own rows only. */
 #ifndef GBT_BOOST_TRAINER_H
 #define GBT_BOOST_TRAINER_H
 
@@ -47,8 +47,8 @@ typedef struct gbt_trainer_spec {
   const double *class_rate; /* by class, 0 to 1, some above 0: chance of its rows to be drawn for a tree; or NULL.
                                Labels are classes then, and params.subsample is 1 */
   int32_t n_class_rates;
-  /* shrinkage by round, from 0 to 1: the value of the first round of this training comes first, rounds behind the last
-   * value have the last. NULL: params.eta, which stands for the first value otherwise. Copied */
+  /* shrinkage by round, from 0 to 1: the first value is for the first round of this training; rounds after the last
+   * value use the last. NULL: params.eta; otherwise the host sets params.eta to the first value. Copied */
   const double *eta;
   int64_t n_eta;
   /* going on from another model */
@@ -108,8 +108,8 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *trainer, int32_t w
  * of the rows of all; collective. */
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *trainer, double *out, gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
-/* Columns and features of the trees: those of the training data, behind them what was derived for this training, and
- * behind that what was derived for the model that it goes on from. Borrowed until free. */
+/* Columns and features of the trees, in this order: those of the training data, those derived for this training, those
+ * derived for the model that it continues. Borrowed until free. */
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
 
 /* What was made of the columns of the data: n_columns sets of gbt_cat_method, GBT_CAT_AUTO resolved, 0 for columns that
@@ -139,9 +139,9 @@ gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char
 
 /* Brings a trainer that has run no round to where another one, made from the same specification and data, was saved.
  * Threads, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from ctx->mem:
- * free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file is of another training, GBT_E_IO and GBT_E_FORMAT
- * when it cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no round any
- * more. */
+ * free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file belongs to another training, GBT_E_IO and
+ * GBT_E_FORMAT when it cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no
+ * round any more. */
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) GBT_MUST_CHECK;
 

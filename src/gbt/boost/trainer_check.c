@@ -97,7 +97,7 @@ static gbt_status check_eta(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
-/* What is for one objective is not ignored elsewhere. */
+/* A parameter that only one objective uses is an error with any other. */
 static gbt_status check_hessian(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_params usual = gbt_params_default();
   if (gbt_gradients_by_classes(&spec->objective) || spec->params.softmax_hessian == usual.softmax_hessian)
@@ -105,7 +105,7 @@ static gbt_status check_hessian(const gbt_trainer_spec *spec, gbt_error *err) {
   return gbt_fail_on(err, GBT_E_ARG, "softmax_hessian", "`softmax_hessian` is for the objective \"softmax\" alone");
 }
 
-/* A loss of the host's has gradients at the scores that the host was shown alone. */
+/* A custom loss has gradients only at the scores that its functions were called with. */
 static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
   if (spec->params.leaf_iterations == 1 || !gbt_gradients_by_host(&spec->objective)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",

@@ -1,4 +1,4 @@
-/* What the engine and its tests see of a trainer beside trainer.h. */
+/* Trainer functions for the engine and its tests, in addition to trainer.h. */
 #ifndef GBT_BOOST_TRAINER_IMPL_H
 #define GBT_BOOST_TRAINER_IMPL_H
 

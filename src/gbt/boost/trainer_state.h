@@ -26,7 +26,7 @@ struct gbt_trainer {
   gbti_round round; /* how the trees of a round are made */
   gbt_backend *be;  /* of its last stage, which has the scores of all data sets; borrowed; NULL while it opens */
   gbt_forest *forest;
-  gbt_schema *schema;    /* of its features: those of the data, and behind them the tables of the initial model */
+  gbt_schema *schema;    /* of its features: those of the data, then the tables of the initial model */
   size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
   gbt_forest_view trees; /* as last asked for */
   int64_t n_rounds;

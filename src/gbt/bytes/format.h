@@ -24,14 +24,14 @@ typedef struct gbti_model_head {
   char magic[8];
   uint32_t version, n_sections;
   uint64_t n_bytes;  /* of the whole block, a multiple of 8 */
-  uint64_t checksum; /* of all bytes behind the head */
+  uint64_t checksum; /* of all bytes after the head */
 } gbti_model_head;
 
 /* A row of the table of sections. */
 typedef struct gbti_section {
-  char name[16];        /* lower-case letters, digits and '_'; zeros behind */
+  char name[16];        /* lower-case letters, digits and '_'; padded with zeros */
   uint32_t flags, zero; /* GBTI_SECTION_...; 0 */
-  uint64_t beg, bytes;  /* bytes: without the zeros behind, above 0 */
+  uint64_t beg, bytes;  /* bytes: without padding, above 0 */
 } gbti_section;
 
 /* What is known of a section by its id. */
@@ -95,7 +95,7 @@ typedef struct gbti_data_record {
 
 /* Where a page is, in file number page % n_files: the pages of a span are in as many files as there are. */
 typedef struct gbti_page_record {
-  uint64_t beg, stored; /* in the file; behind the stored bytes are zeros up to a multiple of 8 */
+  uint64_t beg, stored; /* in the file; the stored bytes are padded with zeros to a multiple of 8 */
   uint64_t bytes;       /* of the page, when it is unpacked */
   uint64_t n_entries;   /* of its sparse lists */
   uint64_t checksum;    /* of the stored bytes with their zeros */

@@ -12,7 +12,7 @@ enum { BUFFER = 1 << 16 };
 
 static uint64_t padded(uint64_t n) { return (n + 7) & ~(uint64_t)7; }
 
-/* Of a piece of at most BUFFER bytes, zeros behind it up to a multiple of 8. */
+/* Checksum of a piece of at most BUFFER bytes, padded with zeros to a multiple of 8. */
 static uint64_t piece_checksum(const uint8_t *bytes, size_t n) {
   uint8_t last[8] = {0};
   const size_t whole = n & ~(size_t)7;

@@ -13,7 +13,7 @@
 typedef struct gbt_parts_head {
   char magic[8];
   uint64_t version, n_parts;
-  uint64_t identity; /* what the file is of */
+  uint64_t identity; /* identifies what the file belongs to */
   uint64_t n_bytes;  /* of the whole file */
   uint64_t checksum; /* of the head, with 0 here */
 } gbt_parts_head;

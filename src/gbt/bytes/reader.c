@@ -92,7 +92,7 @@ static gbt_status take_section(gbti_reader *r, const uint8_t *bytes, const gbti_
   return GBT_OK;
 }
 
-/* Sections fill the bytes, one behind the other. */
+/* Sections must follow each other without gaps and fill the bytes. */
 static gbt_status find_sections(gbti_reader *r, const uint8_t *bytes) {
   const gbti_model_head *head = (const gbti_model_head *)(const void *)bytes;
   const gbti_section *table = (const gbti_section *)(const void *)(bytes + sizeof *head);

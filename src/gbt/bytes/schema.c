@@ -1,6 +1,6 @@
-/* The columns of a model, as users hand them in: names, types, tags and levels. A column's levels are the texts behind
- * its tag, so that nothing says where they are, as they may be many. What features are made of them is told
- * by features.c, which fills the schema's map. */
+/* The columns of a model, as users hand them in: names, types, tags and levels. A column's levels are the texts that
+ * follow its tag: their positions are not stored, as there may be many. features.c reads which features are made of the
+ * columns and fills the schema's map. */
 #include "../base/parallel.h"
 #include "sections.h"
 

@@ -6,8 +6,8 @@
  *   reading   the table of sections, then read of all parts
  *
  * Nothing that is read is trusted. There is one form only, so most checks say "must be what it has to be": sections and
- * texts lie one behind the other, in the order in which parts refer to them. That keeps the work linear in the size of
- * the bytes, whoever made them; what is allocated is bounded by their size as well. */
+ * texts follow each other without gaps, in the order in which parts refer to them. That keeps the work linear in the
+ * size of the bytes, whoever made them; what is allocated is bounded by their size as well. */
 #ifndef GBT_BYTES_SECTIONS_H
 #define GBT_BYTES_SECTIONS_H
 
@@ -93,7 +93,7 @@ typedef struct gbti_kind {
   uint32_t version;
   int sealed;         /* the head has a checksum; else it has 0, and what the bytes are kept in has one */
   const char *bytes;  /* what is damaged where the file is not known: "the model's bytes" */
-  const char *advice; /* behind it */
+  const char *advice; /* ends that message: what to do */
   uint64_t sections;  /* GBTI_HAS...: those that it may have */
   const gbti_part *part[GBTI_MOST_PARTS]; /* up to the first NULL */
 } gbti_kind;
@@ -130,7 +130,7 @@ GBT_FN void gbti_copy(void *to, const void *from, uint64_t bytes) {
 gbt_status gbti_measure_text(gbti_writer *w, const char *text, gbt_status code, const char *what,
                              const char *name) GBT_MUST_CHECK;
 
-/* Writes a text behind those before it; returns its position. */
+/* Appends a text to those written before; returns its position. */
 uint64_t gbti_put_text(gbti_writer *w, const char *text);
 
 /* ---- reading: for parts ---- */

@@ -11,7 +11,7 @@
  * R. Fano, On the number of bits required to implement an associative memory, MIT Project MAC memo 61, 1971): n
  * ascending numbers below u in n (2 + log2(u / n)) bits at most. With L = floor(log2(u / n)):
  *
- *   low bits    the L lowest bits of every key, one behind the other, in whole words
+ *   low bits    the L lowest bits of every key, concatenated, in whole words
  *   high bits   ones at (key >> L) + i for key number i, in the words that the largest possible key needs
  */
 #include "sections.h"
