@@ -7,7 +7,7 @@
  *   order      0 1 2 3 | 0 3 4 6 ..                 of gathered rows, and the rest as ever
  *
  * While the tree grows its rows are those of a small table in memory, in everything that growth looks at; then `order`
- * gets the numbers of train rows back. The hash that rounds gradients and draws rows goes by those alone. */
+ * gets the numbers of train rows back. The hash that rounds gradients and draws rows takes only the latter. */
 #include "cpu.h"
 
 #include <string.h>

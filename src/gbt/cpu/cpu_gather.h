@@ -9,8 +9,8 @@
 struct cpu_backend;
 
 typedef struct cpu_gather {
-  uint8_t **strip;  /* n_strips: codes of the drawn rows, one behind the other; NULL: none are there */
-  void **column;    /* as cpu_columns.of, for them; NULL: there is no room, or they do not pay */
+  uint8_t **strip;  /* n_strips: codes of the drawn rows, contiguous; NULL: none are gathered */
+  void **column;    /* as cpu_columns.of, for them; NULL: they do not fit into memory, or do not pay */
   size_t cap_rows;  /* of both */
   uint32_t *drawn;  /* by gathered row: which train row it is */
   gbt_gh32 *gh;     /* by gathered row: its gradients as histograms take them, gbt_gh16 or gbt_gh32 */

@@ -1,8 +1,8 @@
 /* Gradients in fixed point; see cpu_gradient.c.
  *
- * A row's gradients stand at its own index. They are those of one output, made when its first tree of the round begins
- * (a tree changes the scores of its own output alone); only a host's own gradients stand there for all outputs. An
- * output's gradients take 8 bytes a row, at gh + cpu_gradients_at(be, output):
+ * A row's gradients are stored at its own index. They belong to one output, computed when its first tree of the round
+ * begins (a tree changes only the scores of its own output); only gradients that the host computed are stored for all
+ * outputs. An output's gradients take 8 bytes a row, at gh + cpu_gradients_at(be, output):
  *
  *   not wide   gh16 of all rows, then low of all rows: what 16 bits leave out (gbt_fix_low)
  *   wide       gh32 of all rows */
@@ -19,7 +19,7 @@ typedef struct cpu_gradient {
   gbt_gh32 *gh;                      /* n_rows; custom loss: n_outputs x n_rows */
   double *softmax_top, *softmax_sum; /* n_rows each, see cpu_kernels.h; NULL for other losses */
   uint64_t round;                    /* of the gradients */
-  int32_t fixed_output;              /* whose gradients stand there; -1: nobody's yet */
+  int32_t fixed_output;              /* whose gradients are stored; -1: none yet */
   gbt_scale *scale;                  /* per output */
   double *noise;                     /* per output, see gbt_noise */
   int8_t *wide;                      /* per output: histograms take the 32-bit gradients this round */

@@ -86,7 +86,7 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   }
   /* first of all: a parent that was chosen ahead is open, its histogram might be taken now */
   cpu_hist_inherit(be, l->parent, large);
-  if (gbt_grow_rows(&node[small]) == 0) return GBT_OK; /* symmetric growth alone makes empty children */
+  if (gbt_grow_rows(&node[small]) == 0) return GBT_OK; /* only symmetric growth makes empty children */
   GBT_TRY(cpu_hist_take(ctx, be, small, err));
   GBT_TRY(plan_build(be, small, err));
   GBT_TRY(
@@ -136,7 +136,7 @@ typedef struct group_place {
   int32_t number;
   const gbt_group *group;
   gbt_sum *sum;    /* in the node's histogram */
-  uint32_t *count; /* NULL when nobody counts */
+  uint32_t *count; /* NULL when rows are not counted */
   gbt_sum *acc;    /* in the thread's scratch */
   uint32_t *acc_count;
   int wide;    /* 32-bit gradients */
@@ -172,7 +172,7 @@ static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const
   for (int32_t k = 0; k < p.n; k++) {
     p.at[k] = place_of(be, first + k, hist, scratch, k);
     if (unit->shared || !p.wide) continue;
-    p.at[k].acc = p.at[k].sum; /* wide sums that nobody else adds to can go straight to their place */
+    p.at[k].acc = p.at[k].sum; /* wide sums of a single thread are added directly into the histogram */
     p.at[k].acc_count = p.at[k].count;
   }
   return p;

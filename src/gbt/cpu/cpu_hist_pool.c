@@ -3,7 +3,7 @@
 #include "../base/comm.h"
 #include "cpu.h"
 
-#define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their layer alone */
+#define KEEP_BYTES ((size_t)32 << 20) /* limit on histograms that are kept only until their layer's split is decided */
 #define CELLS_OF_SLOT 2u /* adding up so many cells takes as long as clearing, subtracting and reading a slot */
 
 gbt_status cpu_hist_pool_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {

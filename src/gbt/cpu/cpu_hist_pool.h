@@ -22,7 +22,7 @@ typedef struct cpu_hist {
 
 typedef struct cpu_hist_pool {
   cpu_hist *hist;
-  int32_t *free; /* numbers of those that nobody has */
+  int32_t *free; /* numbers of the unused ones */
   size_t n, n_free, cap, cap_free;
   size_t most;    /* as many as memory allows */
   int any_counts; /* some feature wants row counts */
@@ -49,7 +49,7 @@ static inline size_t cpu_hist_sparse_bytes(const cpu_hist_pool *pool) {
  * are histograms for. */
 gbt_status cpu_hist_take(gbt_ctx *ctx, struct cpu_backend *be, int32_t node, gbt_error *err) GBT_MUST_CHECK;
 
-/* The same for a node that is not there yet: *hist is nobody's. */
+/* The same for a node that does not exist yet: no node refers to *hist. */
 gbt_status cpu_hist_reserve(gbt_ctx *ctx, struct cpu_backend *be, int32_t *hist, gbt_error *err) GBT_MUST_CHECK;
 
 /* A parent's histogram to a child that has none. */
@@ -64,7 +64,7 @@ void cpu_hist_release_all(struct cpu_backend *be);
 void cpu_hist_release_dropped(struct cpu_backend *be);
 void cpu_hist_release_searched(struct cpu_backend *be, int32_t node);
 
-/* Whether the histograms of a layer's nodes are kept until its split is decided, although nobody wants them after. */
+/* Whether the histograms of a layer's nodes are kept until its split is decided, although nothing uses them later. */
 int cpu_hist_kept(const struct cpu_backend *be, int32_t depth);
 
 /* Whether the children of a node, which are to be searched, have so few rows that they go without histograms: they are

@@ -62,7 +62,7 @@ typedef struct cpu_kernels {
   /* gbt_rate_free of n splits with left sums gl, hl. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg, double *gain);
 
-  /* What the cuts behind n codes of a node gain, added to right[n] and, where it is not NULL, left[n]. */
+  /* Adds the gains of the cuts after each of n codes of a node to right[n] and, where it is not NULL, left[n]. */
   void (*layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg, double floor,
                       double *right, double *left);
 

@@ -84,8 +84,8 @@ TARGET static int64_t KERNEL(factors)(int32_t n, const gbt_sample_rule *rule, gb
                                       uint64_t first_row, gbt_sampled *row) {
   const gbt_sample_rule r = *rule;
   int32_t n_in = 0;
-  uint32_t size[CPU_BLOCK]; /* arrays of their own and a loop for the ratios: else rows are drawn one by one, by a */
-  float ratio[CPU_BLOCK];   /* branch that nobody can foresee */
+  uint32_t size[CPU_BLOCK]; /* separate arrays, so that one loop computes all ratios: otherwise */
+  float ratio[CPU_BLOCK];   /* rows are drawn one by one, with an unpredictable branch */
   if (r.kind == GBT_SAMPLE_MVS) {
     for (int32_t i = 0; i < n; i++) size[i] = row[i].size;
     for (int32_t i = 0; i < n; i++) ratio[i] = gbt_mvs_ratio(r.mu, size[i]);

@@ -14,7 +14,7 @@ typedef struct cpu_layer { /* empty unless growth is symmetric */
   int32_t *by_group;       /* the same, group by group: group_beg[g] .. */
   int32_t *group_beg;      /* n_groups + 1, of a layer with nodes that have no histogram */
   size_t *beg;             /* n_features + 1: a feature's place in the arrays by code; none where it is unused */
-  double *gain;            /* by code, twice: sums over the nodes, missing right and, behind them, left */
+  double *gain;            /* by code, twice: sums over the nodes with missing values right, then left */
   uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
   uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */
   int32_t *n_placed;       /* n_features: how many levels are in order */

@@ -2,8 +2,8 @@
  * instruction set, see cpu_kernels.h.
  *
  * Most codes of a node of few rows hold nothing. A block of such codes has the gain of the code before it. The others
- * of a chunk are put side by side. The sums of a whole chunk are written before any is read, as a vector load right
- * behind the stores of its parts would wait for them:
+ * of a chunk are put side by side. The sums of a whole chunk are written before any is read, as a vector load directly
+ * after the stores of its parts would wait for them:
  *
  *   codes   | . . 3 . | . . . . | 1 . . 2 | . . . . |      chunk of four blocks
  *   run     | 0 0 3 3 |         | 4 4 4 6 |                sums so far, of two
@@ -37,7 +37,7 @@ GBT_FN int cpu_layer_empty(const cpu_layer_codes *c, int32_t beg, int32_t n, int
   return any == 0;
 }
 
-/* Sums so far of n codes from `beg` on: in g and h, packed ones in g alone. */
+/* Prefix sums of n codes from `beg` on, to g and h; packed ones only to g. */
 GBT_FN void cpu_layer_run(const cpu_layer_codes *c, int32_t beg, int32_t n, gbt_sum *run, int64_t *g, int64_t *h,
                           int packed) {
   for (int32_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ GBT_FN void cpu_layer_run(const cpu_layer_codes *c, int32_t beg, int32_t n, gbt_
   }
 }
 
-/* What the cut behind the code with these sums so far counts; packed: both in g. */
+/* The gain that is counted for the cut after the code with these prefix sums; packed: g has both. */
 GBT_FN double cpu_layer_rate(const cpu_layer_codes *c, int packed, int64_t g, int64_t h, const gbt_rated *node,
                              gbt_reg reg, double floor) {
   const double gl = (double)(packed ? g >> 32 : g) * c->unit.g + c->more.g;
@@ -70,8 +70,8 @@ GBT_FN void cpu_layer_add(int32_t n, const double *gain, double last, double *to
   for (int32_t i = 0; i < n; i++) to[i] += gain ? gain[i] : last;
 }
 
-/* gbt_rate_free of the cuts behind n codes, added to right[n] and, where it is not NULL, left[n]; what is not above
- * floor >= 0 counts as 0. */
+/* gbt_rate_free of the cuts after each of n codes, added to right[n] and, where it is not NULL, left[n]; what is not
+ * above floor >= 0 counts as 0. */
 GBT_FN void cpu_layer_gains(int32_t n, const cpu_layer_codes *c, const gbt_rated *node, gbt_reg reg, double floor,
                             double *right, double *left, int packed) {
   gbt_sum run = {0, 0};

@@ -30,7 +30,7 @@ MASKED_FN __mmask8 masked_valid(int32_t n) { return (__mmask8)(n < MASKED_BLOCK 
 /* Twice as many lanes: those of pairs. */
 MASKED_FN __mmask8 masked_pairs(uint32_t valid) { return masked_valid(2 * __builtin_popcount(valid)); }
 
-/* The block at `at`, of which codes in `valid` are there, closed up behind those before it. Packed: in g alone. */
+/* Compresses the block at `at` to its codes in `valid` and appends these to the chunk. Packed: only g. */
 MASKED_FN void masked_close_up(const cpu_layer_codes *c, int32_t at, __mmask8 valid, int32_t block, masked_chunk *to,
                                int packed) {
   __mmask8 filled;
@@ -60,7 +60,7 @@ MASKED_FN void masked_pad(masked_chunk *chunk) {
   _mm512_storeu_si512(chunk->h + chunk->n, _mm512_setzero_si512());
 }
 
-/* gain[-1] and up to `filled` more, each as often as the code that it is of and the empty ones behind it. */
+/* gain[-1] and one more for each code in `filled`, each repeated for its code and the empty codes that follow. */
 MASKED_FN __m512d masked_spread(const double *gain, __mmask8 filled) {
   const uint64_t ones = UINT64_C(0x0101010101010101);
   const uint64_t bits = (uint64_t)_mm_cvtsi128_si64(_mm_maskz_set1_epi8(filled, 1)) * ones; /* bits up to each code */

@@ -5,8 +5,8 @@
 
 #include "../base/parallel.h"
 
-/* Work that takes less than this stays on the entering thread. Waking the others costs ten microseconds at best; beside
- * other busy processes every hand-over waits until the slowest of them has had its time slice, several milliseconds. */
+/* Work that takes less than this stays on the entering thread. Waking the others costs ten microseconds at best; when
+ * other processes keep the cores busy, every hand-over waits for the end of their time slices, several milliseconds. */
 #define CPU_WORTH_THREADS_NS 150e3
 
 int cpu_worth_threads(double ns) { return ns >= CPU_WORTH_THREADS_NS; }

@@ -4,7 +4,7 @@
  *   pass 1    each chunk writes its left rows forward and its right rows backward from its end in spare, without a
  *             branch: every row is written to both sides, one counts
  *             a node of several chunks: left rows go to the chunk's begin in spare
- *             a node of one chunk: left rows stay in `rows`, closing up; its right rows are put behind them at once
+ *             a node of one chunk: left rows are compacted in `rows`, its right rows written after them at once
  *   counts    of the chunks, summed up in order, give every chunk its two places in the node
  *   pass 2    left parts and (turned round) right parts of nodes of several chunks are copied back
  */

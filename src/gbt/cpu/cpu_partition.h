@@ -12,7 +12,7 @@ typedef struct cpu_part {
   uint8_t *lut; /* per chosen node a byte per code, 1 = left */
   size_t *lut_beg;
   size_t cap_lut, cap_lut_beg;
-  int64_t *left; /* per chosen node: rows that go left, of all ranks; behind them: of this rank */
+  int64_t *left; /* per chosen node: rows that go left, of all ranks; then the same of this rank */
   size_t cap_left;
 } cpu_part;
 

@@ -8,7 +8,7 @@
  *                      bounds and weights from the root downwards, as growth would have made them
  *     at last          cpu_finish_tree, as for a tree that was grown
  *
- * Growth knows a node's sums when it splits it, here they are known at the end alone. */
+ * Growth knows a node's sums when it splits it; here they are known only at the end. */
 #include <string.h>
 
 #include "../base/clock.h"
@@ -118,7 +118,7 @@ static void bound_nodes(cpu_backend *be) {
   }
 }
 
-/* Whether all splits are of columns that are kept one by one. */
+/* Whether all splits are on features that have a column of their own. */
 static int columns_split(const cpu_backend *be, const gbt_tree_parts *tree) {
   for (uint32_t i = 0; i < tree->n_nodes; i++)
     if (tree->nodes[i].left > 0 && !cpu_has_column(be, (int32_t)(tree->nodes[i].feat & GBT_NODE_FEATURE))) return 0;

@@ -6,7 +6,7 @@
  *   tables         blocks of rows are turned to columns, and 64 rows go down at once (cpu_walk_tables.c): where the
  *                  machine can, the tree is low and asks few groups, and most rows between the first and the last go
  *   side by side   LANES rows, each a chain of loads: node, code, table by code, next node
- *   one by one     where a split is of a sparse feature, or levels are unseen */
+ *   one by one     where a split is on a sparse feature, or levels are unseen */
 #include <string.h>
 
 #include "../base/look_up.h"

@@ -23,7 +23,7 @@ typedef struct cpu_rows_view {
   gbt_page_store *pages;     /* the codes of all train rows, of the task's variant */
   const gbt_page_span *span; /* the codes of gathered rows: all of their pages; NULL: rows are not gathered */
   const uint32_t *page_row;  /* by row: its number in the pages; NULL: the same */
-  void *const *column;       /* the codes by column, [group * GBT_GROUP_MAX + pos]; NULL: there are pages alone */
+  void *const *column;       /* the codes by column, [group * GBT_GROUP_MAX + pos]; NULL: codes are only in pages */
   const gbt_gh16 *gh16;      /* by row: gradients of the task's output as histograms take them. NULL where `wide` */
   const gbt_gh32 *gh32;      /* the same where `wide`, else NULL */
   const uint32_t *low;       /* by row: what 16 bits leave out; NULL where `wide`, and of gathered rows */

@@ -13,7 +13,7 @@ typedef struct cpu_sample {
   gbt_size_scale scale;
   gbt_sample_rule rule; /* of the round */
   gbt_key32 draw, tie;
-  int64_t *count; /* by thread: rows by gbt_size_bucket, and behind them the rows whose factor is not 0 */
+  int64_t *count; /* by thread: rows by gbt_size_bucket, then the number of rows whose factor is not 0 */
   size_t cap_count;
   int64_t n_in;          /* rows of all ranks whose factor is not 0 */
   uint64_t *class_limit; /* by class: what the hash of a row must be below to be drawn; NULL: the same for all rows */
@@ -29,7 +29,7 @@ gbt_status cpu_sample_clear(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err
 /* Whether sizes of gradients decide; else factors may be drawn at once. */
 int cpu_sample_by_size(const struct cpu_backend *be);
 
-/* Before the sizes of a round. max: the largest |g| and h of every output, one behind the other. */
+/* Called before the sizes of a round are computed. max: the largest |g| and the largest h of output 0, 1, ... */
 void cpu_sample_scale(struct cpu_backend *be, const double *max);
 
 /* The squares of rows [row, row + n) are complete. */

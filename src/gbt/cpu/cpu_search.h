@@ -30,7 +30,7 @@ typedef struct cpu_search {
   gbt_key32 cut_key;
 } cpu_search;
 
-/* How splits compete for a node or layer, where they do not by gains alone. See gbt_contest_of. */
+/* How splits compete for a node or layer where more than gains decides. See gbt_contest_of. */
 gbt_contest cpu_contest(const struct cpu_backend *be, uint64_t of, double before);
 
 /* What cuts are drawn by in a node or layer. */

@@ -84,7 +84,8 @@ static gbt_status place_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
   return gbt_parallel(ctx, (span.row_end + rows - 1) / rows - job.first, column_task, &job, err);
 }
 
-/* Blocks so large that their runs' begins are little beside the entries, and not more work than a task should be. */
+/* Rows of a block: so many that the begins of its runs take little memory compared with the entries, but not more work
+ * than a task should have. */
 static uint32_t choose_block_rows(const gbt_page_store *pages) {
   double entries = 1.0 + (double)gbt_pages_n_entries(pages), n_rows = (double)gbt_pages_n_rows(pages);
   GBT_ASSERT(n_rows > 0.0);
@@ -196,7 +197,7 @@ static run run_of(const cpu_sparse *col, size_t at) {
 
 static uint32_t slot_at(const run *r, size_t e) { return r->slot16 ? r->slot16[e] : r->slot8[e]; }
 
-/* The first entry at or behind a row of the block. No branch to guess. */
+/* The first entry with this row of the block or a later one. Branch-free. */
 static size_t first_behind(const run *r, size_t beg, uint32_t row) {
   const uint16_t *at = r->row + beg;
   size_t n = r->end - beg;

@@ -11,7 +11,7 @@ struct cpu_backend;
 typedef struct cpu_single { /* a numeric feature of two bins, see cpu_split_num.c */
   uint32_t slot;            /* that holds the left side, or the right one */
   int8_t kind;              /* 0: some other feature */
-  uint8_t missing;          /* the missing slot behind `slot`, 0: none */
+  uint8_t missing;          /* how far the missing slot is after `slot`, 0: none */
 } cpu_single;
 
 typedef struct cpu_splits {
@@ -24,7 +24,7 @@ typedef struct cpu_splits {
   gbt_feature_plan *plan; /* n_features */
   cpu_single *single;     /* n_features */
   int constrained;        /* weights are clipped: monotone constraints or max_delta_step */
-  int contests;           /* features do not compete by gains alone: tree/contest.h */
+  int contests;           /* more than gains decides between features: tree/contest.h */
 } cpu_splits;
 
 /* How each feature is searched, and room for the features of trees and nodes. */

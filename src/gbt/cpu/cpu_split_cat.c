@@ -71,7 +71,8 @@ static void sift_down(cpu_scratch *s, int32_t at, int32_t n, int first) {
   s->level[at] = v;
 }
 
-/* Moves the last (first) `most` of level[0 .. n) behind the others, the very last (first) one to the end. */
+/* Heap sort that stops early: moves the last (first) `most` of level[0 .. n) after the others, the very last (first)
+ * one to the end. */
 static void heap_out(cpu_scratch *s, int32_t n, int32_t most, int first) {
   for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n, first);
   for (int32_t end = n - 1; end > 0 && end >= n - most; end--) {
@@ -95,7 +96,7 @@ int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s, int32_t ends) {
   }
   heap_out(s, n, ends, 0);
   int32_t rest = n - ends;
-  heap_out(s, rest, ends, 1); /* the first ones now stand behind the middle, in reverse */
+  heap_out(s, rest, ends, 1); /* the first ones now follow the middle, in reverse */
   for (int32_t i = 0, j = rest - 1; i < j; i++, j--) {
     uint32_t level = s->level[i];
     s->level[i] = s->level[j];

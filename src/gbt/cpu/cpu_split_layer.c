@@ -9,7 +9,7 @@
  * monotone constraint) or that would not gain adds nothing, and is kept: its children take its value. So a sum never
  * goes down, limits hold for everything that decides a value, and no candidate is lost because of one node.
  *
- * Sums are of real numbers, so their order is fixed: a feature is one task, its nodes come in the order of their
+ * Gains are summed as real numbers, so the order is fixed: a feature is one task, its nodes come in the order of their
  * numbers.
  *
  * Nodes of few rows have no histogram (cpu_hist_skipped): a task is then a group of columns, whose sums are made of a
@@ -322,7 +322,7 @@ static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
                                           layer->n_feats);
   for (int32_t k = 0; k < layer->n_feats; k++) {
     int32_t f = layer->feats[k];
-    const size_t parts = be->cuts->feat[f].has_missing ? 2 : 1; /* left ones are of missing values alone */
+    const size_t parts = be->cuts->feat[f].has_missing ? 2 : 1; /* the second: gains with missing values left */
     memset(layer->gain + 2 * layer->beg[f], 0, parts * (layer->beg[f + 1] - layer->beg[f]) * sizeof *layer->gain);
     layer->missing[f] = 0;
   }

@@ -1,10 +1,10 @@
 /* Numeric splits of one node.
  *
- * A feature: its bins that hold something become a list, with prefix sums in integers, turned to real numbers; gains of
- * the cuts behind them in one vector loop; the first largest one. A cut behind an empty bin has the sums, and so the
- * gain, of the cut before it, and the lower bin wins: empty bins need no look. Bin 0 is always listed: behind it lies
- * the cut that parts missing values from all others. With missing values in the node it is done twice, missing right
- * and left.
+ * A feature: its bins that hold something become a list, with prefix sums in integers, turned to real numbers; one
+ * vector loop computes the gains of the cuts after them; the first of the largest wins. A cut after an empty bin has
+ * the sums, and so the gain, of the cut before it, and the lower bin wins: empty bins are skipped. Bin 0 is always
+ * listed: the cut after it separates missing values from all others. With missing values in the node it is done twice,
+ * missing right and left.
  *
  * Features of two bins have one cut: the cuts of many of them go through the vector loop together. */
 #include "cpu.h"
@@ -56,7 +56,7 @@ static void list_run(const cpu_search *in, uint32_t beg, uint32_t end, int32_t s
     list_slots(in, beg, end, shift, 0, 0, s, b);
 }
 
-/* Lists the value bins; the missing sums come beside. */
+/* Lists the value bins; the sums of missing values go to *miss and *miss_rows. */
 static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64_t *miss_rows) {
   bins b = {0, 0, {0, 0}, 0};
   int zero_listed = in->zero_bin >= 0 && in->zero_bin < in->n_bins;

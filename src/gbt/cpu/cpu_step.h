@@ -13,7 +13,7 @@ typedef struct cpu_step_chunk { /* rows [beg, end) of the order, of a node */
 } cpu_step_chunk;
 
 typedef struct cpu_steps {
-  int32_t n;           /* behind the first one; 0: none, and the rest is not there */
+  int32_t n;           /* steps after the first one; 0: none, and the rest is not allocated */
   gbt_leaf_step *node; /* per node */
   size_t cap_node;
   cpu_step_chunk *chunk;

@@ -190,7 +190,7 @@ static gbt_status stream_settle(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* ---- histograms alone ---- */
+/* ---- passes that only build histograms ---- */
 
 typedef struct build_pass {
   cpu_backend *be;

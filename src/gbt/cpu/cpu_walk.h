@@ -10,7 +10,7 @@ struct cpu_backend;
 /* What the rows of a leaf sum up to. */
 typedef struct cpu_walk_sum {
   int64_t g, h;               /* of 32-bit gradients */
-  int64_t coarse_g, coarse_h; /* in units of the histograms; 0 where nobody asks for them */
+  int64_t coarse_g, coarse_h; /* in units of the histograms; 0 where they are not needed */
   int64_t n;
 } cpu_walk_sum;
 
@@ -32,12 +32,12 @@ void cpu_walk_close(struct cpu_backend *be);
 /* Whether a node has the split of the one before: in a layer of a symmetric tree. */
 int cpu_has_split_before(const struct cpu_backend *be, size_t node);
 
-/* All train rows down the tree of be->fr, whose nodes have splits alone, and all of columns that are kept. Writes the
- * leaves of all rows to be->rows.spare, rows and sums of the sampled ones of all ranks into the nodes, and fine sums of
- * all nodes. */
+/* Sends all train rows down the tree of be->fr, whose nodes have only splits yet, all on columns that are kept. Writes
+ * the leaves of all rows to be->rows.spare, rows and sums of the sampled ones of all ranks into the nodes, and fine
+ * sums of all nodes. */
 gbt_status cpu_walk_tree(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Whether all splits of the tree are of columns that are kept one by one. */
+/* Whether all splits of the tree are on features that have a column of their own (cpu_has_column). */
 int cpu_walk_can(const struct cpu_backend *be);
 
 /* Adds the values of their leaves (be->leaf.value) to the scores of all train rows, sampled or not. Only where

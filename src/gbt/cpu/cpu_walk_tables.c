@@ -191,7 +191,7 @@ TARGET void cpu_walk_tables_run(const cpu_walk_tables *t, const uint8_t *const *
   for (; beg < end; beg += ROWS, leaf += ROWS) walk_groups(t, codes, beg, 1, leaf);
 }
 
-/* Sixteen codes of a row; what is behind the group's is not read. */
+/* Sixteen codes of a row; bytes after the group's codes are not read. */
 TARGET_FN __m128i row_codes(const uint8_t *codes, __mmask16 its) { return _mm_maskz_loadu_epi8(its, codes); }
 
 /* Register r has rows r, r + 16, r + 32 and r + 48 of 64. Putting the first half between the second one, four times,
