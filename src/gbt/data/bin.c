@@ -3,7 +3,7 @@
 enum { CELLS = 1 << GBTI_BIN_CELL_BITS, SAMPLE = 1024, WORTH = 4096, LANES = 8 };
 
 /* The place of a value is as good as random, so there must be no branch to guess: comparisons are added up as numbers.
- * Several values go side by side, because each one alone waits for memory most of the time. */
+ * Several searches are interleaved, because a single one waits for memory most of the time. */
 static inline __attribute__((always_inline)) void search_lanes(const gbti_binner *b, const double *x, int has_grid,
                                                                int steps, int32_t *code) {
   const double *cut = b->feat->cut;

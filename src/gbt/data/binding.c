@@ -1,5 +1,5 @@
 /* Binding a table to a schema: which column is which feature, and which code is which level. Texts are compared once,
- * here; reading goes by integers alone. */
+ * here; reading compares only integers. */
 #include "binding.h"
 #include "column.h"
 #include "cuts.h"

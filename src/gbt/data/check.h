@@ -4,7 +4,7 @@
  *   when the index is opened   gbti_cuts_fault, then gbti_layout_fault, then gbti_known_fault
  *   when a page is read first  gbti_page_fault: its codes and lists
  *
- * A fault is told in words, for the end of a sentence; NULL: there is none. */
+ * A fault is a text that ends a sentence of an error message; NULL: there is none. */
 #ifndef GBT_DATA_CHECK_H
 #define GBT_DATA_CHECK_H
 
@@ -16,7 +16,7 @@ const char *gbti_cuts_fault(const gbt_cuts *cuts);
 
 /* A layout says of every feature whether it has a column, is a member of a bundle or is kept as lists. All else follows
  * from the cuts, which have no fault: it is made anew and compared. n_members: length of said->bundle_feat; other
- * arrays are as long as the counts say. Fails for want of memory alone. */
+ * arrays are as long as the counts say. Fails only when memory runs out. */
 gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *said, int32_t n_members, const gbt_cuts *cuts,
                              const char **fault, gbt_error *err) GBT_MUST_CHECK;
 

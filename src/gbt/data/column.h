@@ -36,7 +36,7 @@ const double *gbti_read_entries(const gbti_column_reader *in, int64_t beg, int32
 /* The same for rows. cursor: see gbt_binding_read. */
 const double *gbti_read_rows(const gbti_column_reader *in, int64_t beg, int32_t n, int64_t *cursor, double *buf);
 
-/* Sparse: the first entry whose row is at or behind `row`. `guess` is tried first. */
+/* Sparse: the first entry whose row is `row` or later. `guess` is tried first. */
 int64_t gbti_find_entry(const gbti_column_reader *in, int64_t row, int64_t guess);
 
 /* What level code c reads as, c = 0 .. col->n_levels: a table for those who read the codes themselves. */

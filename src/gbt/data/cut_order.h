@@ -27,8 +27,8 @@ GBT_FN gbti_aim gbti_aim_of(uint64_t total, uint64_t max_bin, uint64_t heavy, ui
   return aim;
 }
 
-/* The k-th cut among light values, k = 1 .. M - 1, is behind the first one with so much light weight up to it:
- * ceil(k L / M). */
+/* The k-th cut among light values, k = 1 .. M - 1, comes after the first value whose cumulative light weight reaches
+ * this target: ceil(k L / M). */
 GBT_FN uint64_t gbti_light_target(const gbti_aim *aim, uint64_t k) {
   uint64_t q = aim->light / aim->n_bins, r = aim->light % aim->n_bins; /* k L itself could overflow */
   return k * q + (k * r + aim->n_bins - 1) / aim->n_bins;

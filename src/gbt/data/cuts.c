@@ -279,8 +279,8 @@ static int64_t n_tasks(const cuts_job *cj) {
   return (cj->end - cj->beg + cj->per_task - 1) / cj->per_task;
 }
 
-/* Gets the columns of features from cj->beg on, as many as may be in memory together, but none from `most` on; cj->end
- * is behind them. */
+/* Fetches the columns of features from cj->beg on, as many as may be in memory together, but none from `most` on; sets
+ * cj->end to the end of their range. */
 static gbt_status fetch_some(cuts_job *cj, int32_t most, gbt_error *err) {
   gbti_feed *feed = cj->feed;
   const gbt_mem *mem = &cj->job.ctx->mem;

@@ -9,11 +9,11 @@
  * Numeric cuts (definition). v_1 < v_2 < ... the distinct values with positive weight, W their total weight.
  *   up to max_bin distinct values: one bin each.
  *   otherwise, with B = max_bin: values of weight >= 2 W / B are heavy; each is cut off from its neighbours on both
- *   sides, H of them. The light rest (weight L) gets B - 2 H bins: its k-th cut, k = 1 .. B-2H-1, lies behind the
- *   smallest light value with cumulative light weight >= k L / (B - 2 H). Equal cuts merge.
- * A cut behind v_i lies midway between v_i and v_(i+1): v_i + (v_(i+1) - v_i) / 2, or v_i when that is not finite or
- * not below v_(i+1). A column without any such value has one bin. Weights enter as integers: round(w * 2^k), at least 1
- * when w > 0, with k = 62 - ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no sum overflows.
+ *   sides, H of them. The light rest (weight L) gets B - 2 H bins: its k-th cut, k = 1 .. B-2H-1, follows the smallest
+ * light value with cumulative light weight >= k L / (B - 2 H). Equal cuts merge. A cut after v_i lies midway between
+ * v_i and v_(i+1): v_i + (v_(i+1) - v_i) / 2, or v_i when that is not finite or not below v_(i+1). A column without any
+ * such value has one bin. Weights enter as integers: round(w * 2^k), at least 1 when w > 0, with k = 62 -
+ * ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no sum overflows.
  *
  * Numbers and ranks get at most max_bin bins, at most 65,535. Factors have a bin for every level that occurs, whatever
  * max_bin is; those beyond GBT_MAX_LEVELS (schema/schema.h), the rarest, have no bin: the column itself has missing
@@ -52,8 +52,8 @@ gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *we
 gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts);
 void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
 
-/* The same cuts with further features behind theirs, which are the last ones of `schema`: numbers 0 .. n_bins[i] - 1,
- * a bin each, never missing. onehot: by feature of `cuts`, factors that are to be split one level against the rest; or
+/* The same cuts, and after them further features, which are the last ones of `schema`: numbers 0 .. n_bins[i] - 1, a
+ * bin each, never missing. onehot: by feature of `cuts`, factors that are to be split one level against the rest; or
  * NULL. Both are copied; `schema` is shared. */
 gbt_status gbti_cuts_extend(const gbt_mem *mem, const gbt_cuts *cuts, gbt_schema *schema, const int32_t *n_bins,
                             const uint8_t *onehot, gbt_cuts **out, gbt_error *err) GBT_MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Cuts with further features behind those of a table. */
+/* Cuts of a table, extended by further features. */
 #include <math.h>
 #include <string.h>
 

@@ -10,8 +10,8 @@
  *                 need
  *   4. walk       over all resolved cells in order, the weight of the others skipped, sets the cuts
  *
- * The grid decides about speed alone; cuts follow from exact integer sums. A short column has a grid of two cells,
- * which makes this a plain sort. */
+ * The grid only affects speed; cuts follow from exact integer sums. A short column has a grid of two cells, which makes
+ * this a plain sort. */
 #include <string.h>
 
 #include "../base/sort.h"
@@ -175,7 +175,7 @@ static int32_t is_wanted(const cells *g, double x) {
 }
 
 /* Which numbers of a block lie in wanted cells: their indices, without those equal to the common one, which are added
- * to its pick. Branch-free, as nobody can guess the answers. */
+ * to its pick. Branch-free, as a branch would be unpredictable. */
 static int32_t find_wanted(const cells *g, const gbti_stream *s, const common *c, int32_t *index) {
   int32_t n = 0, m = 0;
   if (c->of == NULL) {
@@ -303,7 +303,7 @@ static void note(haul *h, const cells *g, uint32_t c, uint64_t light_before) {
   h->pick[h->n_picks++] = p;
 }
 
-/* Cells that the cuts need beside those resolved already. */
+/* Finds the cells that the cuts need and that are not resolved yet. */
 static gbt_status find_light(cells *g, const gbti_aim *a, haul *done, haul *h, gbt_error *err) {
   uint64_t light = 0, k = 1, prev_before = 0;
   int32_t next_done = 0;
@@ -333,7 +333,7 @@ static gbt_status find_light(cells *g, const gbti_aim *a, haul *done, haul *h, g
   return resolve(g, h, err);
 }
 
-/* The walk. A cut is due behind a value when the next value is known. */
+/* The walk. The cut after a value is made when the next value is known. */
 typedef struct walk {
   const gbti_aim *aim;
   double *cut;

@@ -1,7 +1,7 @@
 /* Cuts of columns whose rows are shared out among ranks.
  *
  *   numbers   every rank makes its distinct values and their weights (runs); all ranks get those of all ranks and read
- *             the cuts off them. Exact, since cuts depend on the multiset of (value, weight) alone
+ *             the cuts off them. Exact, since cuts depend only on the multiset of (value, weight)
  *   levels    counts and first rows by text, in the same way
  *
  * A rank holds the distinct values of whole columns, some columns at a time: gbti_runs_gather says how much that is. */
@@ -140,7 +140,7 @@ done:
   return status;
 }
 
-/* Runs of several ranks, one behind the other, to one. */
+/* Merges the concatenated runs of several ranks to one. */
 static gbt_status merge_runs(gbt_ctx *ctx, const uint64_t *weight, gbti_runs *all, gbt_error *err) {
   enum { LOOK = 1 << 18 };
   const gbt_mem *mem = &ctx->mem;
@@ -241,7 +241,7 @@ gbt_status gbti_runs_cut(const gbt_mem *mem, const gbti_runs *runs, int32_t max_
 /* Levels of this rank, or of all ranks. */
 typedef struct texts {
   uint64_t *number; /* count and first row of each level, among the rows of all ranks */
-  char *text;       /* one behind the other, each with its 0 */
+  char *text;       /* concatenated, each with its 0 */
   int64_t n, bytes;
 } texts;
 
@@ -296,7 +296,8 @@ done:
   return status;
 }
 
-/* One behind the other: pointers to the texts, counts, first rows. Levels with one text become the first of them. */
+/* text, count and first get one element for each level of `all`. Levels with equal texts are merged to the first of
+ * them. */
 static gbt_status merge_texts(gbt_ctx *ctx, const texts *all, const char **text, uint64_t *count, uint64_t *first,
                               gbt_error *err) {
   int32_t n = (int32_t)all->n, *twin;

@@ -36,7 +36,7 @@ static int32_t close_up_weighty(const gbti_cut_input *input, const double *x, in
   return m;
 }
 
-/* By integers alone, which every compiler can do several at a time: NaNs are the bits above those of infinity. */
+/* Compares integers, which every compiler vectorizes: the bits of NaNs are above those of infinity. */
 static int any_missing(const double *x, int32_t n) {
   uint64_t any = 0;
   for (int32_t i = 0; i < n; i++) any |= 0x7ff0000000000000u - (gbt_bits(x[i]) & INT64_MAX);

@@ -6,7 +6,7 @@
 #include "source.h"
 #include "table.h"
 
-/* Counted by references; the count is changed by the thread that enters the engine alone. */
+/* Reference counted; only the thread that enters the engine changes the count. */
 typedef struct gbt_dataset gbt_dataset;
 
 typedef struct gbt_page_sink gbt_page_sink; /* where pages go: gbt_disk_writer_sink (disk/disk.h) */
@@ -70,8 +70,8 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
 
 /* Some of the rows, with no field set yet: those where mask[i] is not 0, or, with taken = 0, where it is. mask: one for
  * every row, borrowed for the call. Cuts and pages are shared; the rows are numbered anew, from 0 in their order, and a
- * field has numbers for them alone. Training on them gives the trees of the same rows made into a data set of their own
- * with ds as reference. Ranks: collective; a rank may have no such row. */
+ * field has one number for each of them. Training on them gives the trees of the same rows made into a data set of
+ * their own with ds as reference. Ranks: collective; a rank may have no such row. */
 gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
                             gbt_error *err) GBT_MUST_CHECK;
 

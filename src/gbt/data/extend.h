@@ -1,17 +1,17 @@
 /* Data sets with features that are made when a training begins: statistics of the rows themselves, whose bins depend on
- * the labels. An extended data set has the rows, the fields and the pages of another one, its base, and columns of bins
- * behind them:
+ * the labels. An extended data set has the rows, the fields and the pages of another one, its base, followed by columns
+ * of bins:
  *
  *   base's pages   strip 0 | strip 1 |                      shared; each strip stands in memory once
  *   variant 0      strip 0 | strip 1 | derived 0
  *   variant 1      strip 0 | strip 1 | derived 0            the same features, other bins
  *
  * Every variant is a store of pages of its own, all of one layout; a tree is grown on one of them
- * (gbt_tree_task.variant). Variants differ in the bins of derived features alone. A data set that is not extended has
+ * (gbt_tree_task.variant). Variants differ only in the bins of derived features. A data set that is not extended has
  * one variant, its pages.
  *
- * Derived features stand behind all others, are numeric with at most GBT_DERIVED_BINS bins, so that a code is a byte,
- * and are never missing. They have groups and strips of their own. Features of the base may be dropped: they keep their
+ * Derived features come after all others, are numeric with at most GBT_DERIVED_BINS bins, so that a code is a byte, and
+ * are never missing. They have groups and strips of their own. Features of the base may be dropped: they keep their
  * numbers and their cuts, but are unused (gbt_layout.unused): histograms do not have them, and no node may split by
  * them. */
 #ifndef GBT_DATA_EXTEND_H
@@ -31,7 +31,7 @@ gbt_status gbti_dataset_extend(gbt_ctx *ctx, gbt_dataset *ds, gbt_cuts *cuts, co
 
 /* Bins of a derived feature in one variant: row r of [beg, end) gets bin[at[r]], or bin[r] where at is NULL. Rows are
  * those of the data set; of a mask, at and bin go by the mask's numbers. Bins are below the feature's n_bins. Different
- * rows, features or variants may be put by several threads at once; nobody may train on the data set meanwhile. */
+ * rows, features or variants may be put by several threads at once; the data set must not be trained on meanwhile. */
 void gbti_extended_put(gbt_dataset *ext, int32_t variant, int32_t feature, int64_t beg, int64_t end, const uint8_t *bin,
                        const uint32_t *at);
 

@@ -1,7 +1,7 @@
-/* Columns of a source as a whole: a pass that copies their chunks one behind the other.
+/* Whole columns of a source: a pass concatenates their chunks.
  *
  *   dense    values at their rows                          codes of unordered levels become those of all levels
- *   sparse   entries behind the entries of the chunks before, rows counted from the first chunk's */
+ *   sparse   entries are appended to those of earlier chunks, rows counted from the first chunk's */
 #include <string.h>
 
 #include "feed.h"

@@ -1,7 +1,7 @@
 /* Parallel work whose tasks may fail, or run long enough to be asked to stop half-way.
  *
  *   gbti_job_run      gbt_parallel, and after it the first failure that a task reported
- *   gbti_job_stopped  asked inside long loops; 1: give up, nobody wants the result any more */
+ *   gbti_job_stopped  long loops call it; 1: give up, the result is discarded */
 #ifndef GBT_DATA_JOB_H
 #define GBT_DATA_JOB_H
 

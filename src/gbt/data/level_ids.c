@@ -1,6 +1,6 @@
 /* Level ids from the pages: the bin of a categorical column is its level. Cells of unknown levels have the missing code
- * there and are put right from the list that the store keeps of them. Columns with more levels than bins have their ids
- * beside the pages (page_levels.c). */
+ * there and are put right from the list that the store keeps of them. Ids of columns with more levels than bins are
+ * stored separately (page_levels.c). */
 #include "level_ids.h"
 
 #include <string.h>

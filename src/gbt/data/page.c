@@ -73,7 +73,7 @@ static uint32_t take_column(gbt_layout *layout, const plan *p, int32_t g, int32_
   return code;
 }
 
-/* Slot ranges of a full group: each of odd length, then the dummy. Returns the slot behind. */
+/* Slot ranges of a full group: each of odd length, then the dummy. Returns the next free slot. */
 static uint64_t close_group(gbt_layout *layout, int32_t g, const plan *p, uint64_t slot) {
   gbt_group *group = &layout->group[g];
   uint32_t at = 0;
@@ -277,6 +277,6 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
     at += at[half] <= first + place->n_slots - 1 ? half : 0;
     n -= half;
   }
-  uint32_t slot = *at - first; /* the last slot that is not behind the feature's, if there is one */
+  uint32_t slot = *at - first; /* the last slot up to the end of the feature's range, if there is one */
   return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
 }

@@ -1,5 +1,5 @@
-/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout. Where they lie is known
- * to their store alone (page_store.h).
+/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout. Only their store knows
+ * where they are kept (page_store.h).
  *
  * Columns of codes are packed in groups: up to 16 with up to 256 codes in bytes, or up to 8 with more codes in 16-bit
  * words, so a row of a group is at most 16 bytes. Up to four byte groups stand side by side in a strip, so that all
@@ -27,13 +27,12 @@
  * fall into the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last,
  * and lists have their slots without those before: 0 is layout->sparse_slot.
  *
- * The layout of an extended data set (extend.h) has the same strips and behind them those of derived features. Where
- * features of its base are unused, their columns belong to no group: what is left of a group on either side of them are
- * groups of their own. A strip that has none left is not in the layout, one with many is in it more than once.
+ * The layout of an extended data set (extend.h) has the same strips, then those of derived features. Where features of
+ * its base are unused, their columns belong to no group: what is left of a group on either side of them are groups of
+ * their own. A strip that has none left is not in the layout, one with many is in it more than once.
  *
  * A level that the cuts do not know has no bin: in a page it is the missing code. With `unseen` = prior such cells are
- * listed beside the pages, so that validation rows can go the way that predictions do. Growing takes them for missing.
- */
+ * also kept in lists, so that validation rows can go the way that predictions do. Growing takes them for missing. */
 #ifndef GBT_DATA_PAGE_H
 #define GBT_DATA_PAGE_H
 
@@ -45,7 +44,7 @@
 
 typedef struct gbt_group {
   int32_t n_feats;                 /* 1 .. 16, or 1 .. 8 with wide codes */
-  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 2, 4, 6 or 8; beside unused ones any */
+  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 2, 4, 6 or 8; any with unused columns */
   int32_t stride;                  /* codes from row to row: widths of the strip's groups, rounded up */
   int32_t lead;                    /* codes before it in a row of the strip */
   int32_t wide;                    /* 0: uint8_t codes, 1: uint16_t */
@@ -86,7 +85,7 @@ GBT_FN int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
 
 typedef struct gbt_layout {
   int32_t n_features, n_groups, n_strips, n_sparse, n_bundles;
-  int32_t derived;      /* groups from this one on are of derived features (extend.h); n_groups: there are none */
+  int32_t derived;      /* groups from this one on have derived features (extend.h); n_groups: there are none */
   gbt_group *group;     /* n_groups */
   int32_t *strip_beg;   /* n_strips + 1 into group */
   gbt_place *place;     /* n_features */

@@ -108,8 +108,8 @@ static void fill_bundle(const bin_job *b, const gbt_group *group, int32_t k, int
   }
 }
 
-/* Whether some codes of the strip's rows are written by nobody (padding), or only where they are not 0 (bundles, which
- * come last in their group). */
+/* Whether the strip must be zeroed before: some codes of its rows are never written (padding), or only where they are
+ * not 0 (bundles, which come last in their group). */
 static int wants_zeros(const gbt_layout *layout, int32_t strip) {
   int32_t codes = 0, last = layout->strip_beg[strip + 1] - 1;
   for (int32_t g = layout->strip_beg[strip]; g <= last; g++) {
@@ -229,8 +229,8 @@ static gbt_status finish_pages(builder *b, int64_t end, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Behind the rows that are binned as one. Where pages go to a sink a chunk of many, as a table in memory is, is taken
- * some pages at a time, so that only these are in memory. */
+/* The end of the rows that are binned together. Where pages go to a sink, a chunk of many rows (a table in memory is
+ * one) is binned some pages at a time, so that only these are in memory. */
 static int64_t end_of_part(const builder *b, int64_t beg, int64_t end) {
   if (b->how.sink == NULL) return end;
   const int64_t rows = b->pages.info.page_rows, at_once = (SINK_ROWS + rows - 1) / rows * rows;

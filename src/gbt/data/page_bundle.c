@@ -6,10 +6,10 @@
  * Features by falling number of filled cells, ties by number; each goes to the first bundle that has none of its rows
  * (first fit). A bundle knows its rows as bits; trying stops at the first common row. The answer is exact, but it need
  * not be the best: a bounded number of bundles is open at a time, and when trials cost more than they bring, the rest
- * stays as it is. Storage alone depends on this, no result does, and it depends on the table and the cuts alone.
+ * stays as it is. Only storage depends on this, no result does. Bundles depend only on the table and the cuts.
  *
  * Dense columns must be read to know their rows, so they are tried on a sample of the rows first, and those that find
- * no partner there are left alone. */
+ * no partner there are not bundled. */
 #include <string.h>
 
 #include "../base/parallel.h"

@@ -2,7 +2,7 @@
  *
  *   base, a strip of two groups    a b c d . | e f g          columns of d and e are unused
  *   extended                       [a b c]     [f g]          the same bytes, groups that leave them out
- *   behind it                      [s t u]                    derived features: groups and strips of their own
+ *   then                           [s t u]                    derived features: groups and strips of their own
  *
  * A strip that would come to have more than GBT_STRIP_MAX groups stands in the layout as two strips of the same bytes.
  * A bundle with a member that is used stays as it is. Sparse features all stay, as lists have them. */
@@ -45,7 +45,7 @@ static void move_place(const gbt_layout *base, gbt_layout *out, int32_t feat, in
   place->slot_beg += moved;
 }
 
-/* A group of n columns of a base group, from `pos` on. Returns the slot behind. */
+/* A group of n columns of a base group, from `pos` on. Returns the next free slot. */
 static uint64_t add_run(const gbt_layout *base, const gbt_group *from, int32_t pos, int32_t n, uint64_t slot,
                         gbt_layout *out) {
   const int32_t g = out->n_groups++, width = from->wide ? (n + 1) / 2 * 2 : (n + 3) / 4 * 4;

@@ -62,7 +62,7 @@ void gbti_each_filled(const gbt_binding *binding, const gbt_cuts *cuts, int32_t 
   cells c;
   double buf[GBTI_BATCH];
   int64_t cursor = 0;
-  if (in.col->rows != NULL && in_zero(&z, in.absent)) { /* entries alone: absent rows are in the zero bin */
+  if (in.col->rows != NULL && in_zero(&z, in.absent)) { /* only entries count: absent rows are in the zero bin */
     int64_t e = gbti_find_entry(&in, beg, -1), end = gbti_find_entry(&in, beg + n, -1);
     if (with_codes) gbti_binner_make(&binner, &cuts->feat[feat], end - e);
     for (int32_t m; e < end; e += m) {

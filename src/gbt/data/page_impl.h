@@ -65,13 +65,13 @@ void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout);
 gbt_status gbti_layout_make_as(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles,
                                const uint8_t *sparse, gbt_layout *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* Groups of these features behind those that there are, for which there is room: columns of their own, none bundled.
- * slot: the first one of theirs; returns the one behind. Then strips of the groups from `first` on, behind those that
- * there are; byte groups come first. */
+/* gbti_layout_deal appends groups of these features, one column each, none bundled; the arrays have room for them.
+ * slot: their first slot; returns the next free one. gbti_layout_strips appends strips of the groups from `first` on;
+ * byte groups come first. */
 uint64_t gbti_layout_deal(gbt_layout *layout, const gbt_cuts *cuts, const int32_t *feat, int32_t n, uint64_t slot);
 void gbti_layout_strips(gbt_layout *layout, int32_t first);
 
-/* The layout of an extended data set (extend.h): that of its base, and behind it the features of `cuts` that the base
+/* The layout of an extended data set (extend.h): that of its base, extended by the features of `cuts` that the base
  * does not have. drop: as there. *shared (owned by the caller): for every strip that strip of the base which it is, -1
  * for a strip of its own; these come last. Free both, also after a failure. */
 gbt_status gbti_layout_extend(const gbt_mem *mem, const gbt_layout *base, const gbt_cuts *cuts, const uint8_t *drop,

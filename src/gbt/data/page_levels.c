@@ -1,5 +1,5 @@
 /* Level ids of columns with more levels than bins. Pages have no code for the levels beyond GBT_MAX_LEVELS, so the ids
- * lie beside them, 4 bytes a row:
+ * are stored separately, 4 bytes a row:
  *
  *   level_id[feature] -> id of row 0, row 1, ...      NULL for features whose pages tell all
  *

@@ -89,7 +89,7 @@ typedef struct run_job {
   void *runs;              /* of the store; NULL: `span` is pinned */
   const gbt_page_span *span;
   int32_t n_pages, run;    /* pages of the pass, or of the span */
-  int32_t ahead;           /* so many pages before a page is read the store is told that it will be */
+  int32_t ahead;           /* the pass announces a page to the store so many pages before it is read */
   int64_t first_task;
   gbt_pages_task fn;
   void *arg;

@@ -1,5 +1,5 @@
-/* The pages of a data set behind a few operations: nobody outside of this folder knows where a page lies, in memory, in
- * a file or elsewhere.
+/* The pages of a data set, accessed by a few operations: only this folder knows where a page is kept, in memory, in a
+ * file or elsewhere.
  *
  * Rows are reached by passes. A pass takes all pages in order, as many at a time as the store can keep pinned, and
  * calls its function for every such span:
@@ -18,7 +18,7 @@
 
 #include "page.h"
 
-/* Reference counted; the count is changed by the thread that enters the engine alone. */
+/* Reference counted; only the thread that enters the engine changes the count. */
 typedef struct gbt_page_store gbt_page_store;
 
 /* Changes with the hidden struct: a device's library must have been built with the same one (backend/device.h). */
@@ -74,11 +74,11 @@ typedef gbt_status (*gbt_pages_fn)(void *arg, gbt_ctx *ctx, const gbt_page_span 
 gbt_status gbt_pages_pass(gbt_ctx *ctx, gbt_page_store *store, gbt_pages_fn fn, void *arg,
                           gbt_error *err) GBT_MUST_CHECK;
 
-/* The same for the first n_pages pages alone. */
+/* The same for only the first n_pages pages. */
 gbt_status gbt_pages_pass_first(gbt_ctx *ctx, gbt_page_store *store, int32_t n_pages, gbt_pages_fn fn, void *arg,
                                 gbt_error *err) GBT_MUST_CHECK;
 
-/* The same as a pass for short runs of at most `run` pages, each of which one thread reads and works on alone, so that
+/* The same as a pass for short runs of at most `run` pages, each of which a single thread reads and processes, so that
  * what it has just read is still in its cache. Tasks are numbered in the order of pages, 0 to gbt_pages_n_runs - 1, and
  * come in any order, on all threads (gbt_parallel); they may be skipped once another one's pages could not be read: the
  * pass fails then. run: 1 to gbt_pages_most_run. */

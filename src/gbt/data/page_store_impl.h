@@ -39,7 +39,7 @@ typedef struct gbti_store_ops {
   gbt_status (*pin)(gbt_page_store *store, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
                     gbt_error *err);
 
-  /* Nobody reads them any more; once for every pin. */
+  /* The caller reads these pages no more; called once for every pin. */
   void (*release)(gbt_page_store *store, const gbt_page *pages, int32_t n);
 
   /* n pages from `first` on are wanted soon: passes go through pages in order. first: 0 or more; there may be fewer

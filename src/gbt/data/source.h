@@ -27,7 +27,7 @@ typedef struct gbt_source {
   /* Begins a pass: the next chunk is the first one. Called before every pass, the first included. */
   gbt_status (*rewind)(void *state, gbt_ctx *ctx, gbt_error *err);
 
-  /* *chunk: the rows that follow, or NULL behind the last chunk. The table and all it points to are borrowed until the
+  /* *chunk: the rows that follow, or NULL after the last chunk. The table and all it points to are borrowed until the
    * next call of rewind or next, or the end of the call that reads the source; only `statistics`, which is taken from
    * the first chunk, is borrowed for the whole of that call. rows_before is ignored. When the first chunk has all of
    * n_rows, it is read where it lies, as a table in memory.
@@ -37,9 +37,9 @@ typedef struct gbt_source {
    * not called again in that call. */
   gbt_status (*next)(void *state, gbt_ctx *ctx, const gbt_table **chunk, gbt_error *err);
 
-  /* Said before a pass that reads columns cols[0 .. n) alone: the values of the other dense columns, but for codes, may
-   * be any in its chunks, so a source need not get at them. cols NULL: the passes to come read all. Borrowed for the
-   * call. NULL: the source does not care. */
+  /* Called before a pass that reads only columns cols[0 .. n): in its chunks the other dense columns, except codes, may
+   * have any values, so the source need not read them. cols NULL: the following passes read all. cols is borrowed for
+   * the call. want NULL: the source always delivers all columns. */
   void (*want)(void *state, const int32_t *cols, int32_t n);
 } gbt_source;
 

@@ -1,6 +1,6 @@
-/* Checks of the host's columns: what everything behind relies on, so that no value of theirs can lead out of bounds.
- * First what can be seen of a column without its values, then the values of those columns that have something to be
- * wrong: rows of sparse columns, codes of factors. */
+/* Checks of the host's columns. All later code relies on them, so that no value can cause an access out of bounds.
+ * First come the properties of a column that do not need its values, then the values that can be invalid: rows of
+ * sparse columns, codes of factors. */
 #include "table.h"
 
 #include "../base/hd.h"

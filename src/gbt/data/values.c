@@ -31,8 +31,8 @@ typedef struct values {
   gbt_column *col;
   value_column *from;  /* table.n_cols */
   void *room;          /* of a block */
-  char **unseen;       /* by column: the text of a level that nobody knows; NULL for numbers */
-  const char ***texts; /* by column: level texts with that one behind them */
+  char **unseen;       /* by column: the text of an unknown level; NULL for numbers */
+  const char ***texts; /* by column: level texts, then that one */
   int64_t block_rows;
   gbt_values_fn fn;
   void *arg;

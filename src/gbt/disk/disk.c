@@ -29,7 +29,7 @@ struct gbt_disk_writer {
   gbti_page_record *record;
   int32_t n_pages;
   size_t cap_record, cap_bytes;
-  uint8_t *bytes, *packed; /* of the page that is written; packed: with a codec alone */
+  uint8_t *bytes, *packed; /* of the page that is written; packed: only with a codec */
   int finished;
 };
 
@@ -126,8 +126,8 @@ static gbt_status remove_named(const gbt_disk_writer *w, int32_t folder, const c
   return GBT_OK;
 }
 
-/* All files of a data set that has no index, and that nobody writes. The first one goes last: who dies here leaves it
- * to the next. */
+/* Removes all files of a data set that has no index and no writer. The first file is removed last: when this process
+ * dies here, the next writer finds it and goes on. */
 static gbt_status remove_dead(const gbt_disk_writer *w, uint64_t id, int32_t n_files, gbt_error *err) {
   char name[GBTI_PAGES_NAME];
   for (int32_t file = 1; file < n_files; file++) {
@@ -186,7 +186,8 @@ static gbt_status make_file(gbt_disk_writer *w, int32_t number, int *taken, gbt_
   return status;
 }
 
-/* The files of pages, of a name that nobody has. The first one comes first: it says that the others are written. */
+/* Creates the files of pages under an unused name. The first file is created and locked first: it tells other processes
+ * that the data set is being written. */
 static gbt_status make_files(gbt_disk_writer *w, gbt_error *err) {
   gbt_status status = GBT_OK;
   for (int i = 0; i < NAMES_TRIED; i++) {

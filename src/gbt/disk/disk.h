@@ -1,7 +1,7 @@
 /* Data sets on disk: folders with the bins of a table, which are made once and read by as many trainings as one likes.
  *
  *   FOLDER/gbt-dataset        the index: columns, cuts, layout, where every page is; written last, in one step
- *   FOLDER/pages-ID.bin       the pages, one behind the other; ID is drawn for every data set
+ *   FOLDER/pages-ID.bin       the pages, concatenated; ID is drawn for every data set
  *
  * Or in several folders, on a disk each, of which the first has the index, too, and page p is in folder p modulo 3:
  *
@@ -9,9 +9,9 @@
  *
  * A folder without an index holds no data set, whatever else is in it: a writer that dies leaves nothing that could be
  * taken for one, and the next writer of the folder removes it. A writer has a lock on its first file of pages, so that
- * nobody removes it meanwhile. Everything is little-endian; every page and the index have a checksum, which is looked
- * at when they are read first, and a page's again when its file was changed since. Folders may be moved, copied, and
- * read by several processes at once; the index and the first file of pages belong together. */
+ * no other writer removes it meanwhile. Everything is little-endian; every page and the index have a checksum, which is
+ * looked at when they are read first, and a page's again when its file was changed since. Folders may be moved, copied,
+ * and read by several processes at once; the index and the first file of pages belong together. */
 #ifndef GBT_DISK_DISK_H
 #define GBT_DISK_DISK_H
 
@@ -51,7 +51,7 @@ void gbt_disk_writer_free(gbt_disk_writer *writer);
  * from ctx->mem: free with gbt_mem_free; NULL: not wanted. GBT_E_ARG when folders are too many or one is given that has
  * no part of the data set, GBT_E_IO when a file is not in any of them or cannot be read, GBT_E_FORMAT when it is none
  * of ours or damaged, GBT_E_UNSUPPORTED when this build lacks the codec that pages are packed by; all name the file.
- * Pages are read when they are needed: a damaged one is told then. */
+ * Pages are read when they are needed: damage to a page is an error then. */
 gbt_status gbt_disk_open(gbt_ctx *ctx, gbt_folders folders, uint64_t memory, gbt_dataset **out, uint8_t **note,
                          size_t *n_note, gbt_error *err) GBT_MUST_CHECK;
 

@@ -16,7 +16,7 @@ void gbti_pages_name(uint64_t id, int32_t file, int32_t n_files, char out[GBTI_P
     snprintf(out, GBTI_PAGES_NAME, "pages-%016llx-%dof%d.bin", (unsigned long long)id, (int)file + 1, (int)n_files);
 }
 
-/* Digits of a number to the base, at most `most` of them; moves *at behind them. */
+/* Reads a number in this base with at most `most` digits; moves *at past them. */
 static uint64_t read_digits(const char **at, unsigned base, int most) {
   static const char digits[] = "0123456789abcdef";
   uint64_t n = 0;
@@ -198,7 +198,7 @@ static gbt_status check_parts(const gbti_reader *r, const gbti_index *index) {
   return fault == NULL ? GBT_OK : gbti_damaged(r, fault);
 }
 
-/* Pages stand one behind the other in their files, each as long as the layout says. */
+/* Pages must follow each other without gaps in their files, each as long as the layout says. */
 static gbt_status check_records(const gbti_reader *r) {
   const gbti_index *index = r->arg;
   const gbti_page_info *info = &index->info;

@@ -72,7 +72,7 @@ static gbt_status open_pages(const gbt_mem *mem, gbt_folders folders, const char
   return GBT_OK;
 }
 
-/* The index, and which folder it is in; there is one alone. */
+/* Finds the index and the folder that has it; two indexes are an error. */
 static gbt_status find_index(const gbt_mem *mem, gbt_folders folders, char **path, char *used, gbt_error *err) {
   int32_t which = 0, other = 0;
   char *second = NULL;

@@ -1,5 +1,5 @@
-/* A page as bytes: its strips one behind the other, then where the sparse lists begin and the lists; each part begins
- * on a multiple of 64. Private to disk/. */
+/* A page as bytes: its strips, then where the sparse lists begin, then the lists; each part begins on a multiple of 64.
+ * Private to disk/. */
 #ifndef GBT_DISK_PAGE_BYTES_H
 #define GBT_DISK_PAGE_BYTES_H
 

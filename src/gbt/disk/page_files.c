@@ -5,7 +5,7 @@
  *   pages    0 1 2 3 4 | 5 6 7 8 9 10 ...      kept | read for every pass
  *
  *   spans    most_pinned pages at a time are read, checked and unpacked on all threads, then all threads work on them
- *   runs     each thread reads a few pages and works on them itself: they are in its cache, and nobody waits
+ *   runs     each thread reads a few pages and works on them itself: they are in its cache, no thread waits
  *
  * No threads of ours read ahead: the system is told what will be wanted next and brings it from the disk meanwhile. So
  * no thread lives between two calls.
@@ -254,7 +254,8 @@ static frame *kept_page(file_store *store, int32_t p) {
   return f;
 }
 
-/* The frame, which has been read, stays from now on, where memory is meant to hold its page and nobody was quicker. */
+/* Keeps the frame, which has been read, in memory from now on, if its page is among those to keep and no other frame
+ * has it. */
 static void keep(file_store *store, frame *f) {
   if (f->kept || f->number >= store->n_kept) return;
   gbt_lock_take(&store->lock);
