@@ -7,8 +7,8 @@
 enum {
   MOST_TRIED = 256, /* combinations of each number of columns */
   MOST_KEPT = 64,   /* combinations of a model */
-  /* Columns that are combined, the ones that say the most: a pair of the first and the j-th of them is behind j - 1
-   * others, so that the best 256 pairs are among these where all columns may meet. */
+  /* Columns that are combined, those with the largest gains: the pair of the first and the j-th of them is ranked after
+   * j - 1 other pairs, so where all columns may be combined, these contain the best 256 pairs. */
   MOST_SINGLE = MOST_TRIED + 1
 };
 

@@ -154,8 +154,8 @@ static int is_constant(const gbti_keys *keys) {
 }
 
 /* Statistics of the columns of the plan. A column that is constant in the training rows has none: ordered ones would
- * differ from row to row by the labels before alone, and trees would split by that noise, which new rows do not have.
- */
+ * differ from row to row only because of earlier rows' labels, and trees would split by that noise, which new rows do
+ * not have. */
 static gbt_status make_planned(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
   for (int32_t i = 0; i < e->plan.n; i++) {
     GBT_TRY(gbti_make_projection(ctx, e, &e->plan.planned[i], err));

@@ -1,7 +1,7 @@
-/* Statistics of categorical columns, made when a training begins: data sets of columns become data sets with derived
- * features behind the columns (data/extend.h).
+/* Statistics of categorical columns, made when a training begins: data sets are extended by derived features
+ * (data/extend.h).
  *
- *   plan        which columns, alone or combined, and which statistics                          plan.h
+ *   plan        which columns, single or combined, and which statistics                         plan.h
  *   orders      in which the rows are taken; labels as whole numbers                            visit.h, target.h
  *   keys        of the rows of every data set                                                   keys.h
  *   statistics  of each training row from the rows before it, in each of two orders; tables     ordered.h

@@ -12,14 +12,14 @@ typedef struct gbti_gathered {
   gbt_rows rows;  /* of all ranks, in their order; of the offsets, the first output's */
   int64_t before; /* where this rank's rows begin in them */
   int64_t n_own;
-  int64_t *n_of; /* by rank: its rows; NULL alone, where rows borrows everything */
+  int64_t *n_of; /* by rank: its rows; NULL with one rank, where rows borrows everything */
   size_t *bytes; /* by rank: work */
   double *field[GBT_N_FIELDS];
 } gbti_gathered;
 
 /* own: the rows of this rank, which out may borrow. Rows of ranks without weights weigh 1, without offsets theirs is 0.
- * GBT_E_ARG where time or group are given by some ranks alone, GBT_E_UNSUPPORTED where all ranks together have 2^32
- * rows or more. Free with gbti_gathered_free, also after a failure. Collective. */
+ * GBT_E_ARG where only some ranks give time or group, GBT_E_UNSUPPORTED where all ranks together have 2^32 rows or
+ * more. Free with gbti_gathered_free, also after a failure. Collective. */
 gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_gathered_free(gbti_gathered *gathered);
 

@@ -15,7 +15,7 @@ enum {
   MOST_TABLE = 1 << 16 /* possible keys up to which every thread counts in a table of its own */
 };
 
-#define NO_KEY GBT_NO_KEY /* of rows with an unseen level; behind all keys */
+#define NO_KEY GBT_NO_KEY /* of rows with an unseen level; above all keys */
 
 typedef struct job {
   gbt_ctx *ctx;

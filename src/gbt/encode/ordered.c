@@ -43,7 +43,7 @@ typedef struct job {
   size_t state_bytes;
   uint8_t *state; /* by walk of the wave and chunk */
   uint32_t *const *count;
-  uint32_t *counted; /* by chunk behind the first and statistic; NULL: there is one chunk */
+  uint32_t *counted; /* by chunk from the second on, then statistic; NULL: there is one chunk */
   const uint8_t *const *bin_of;
   uint8_t *const *bin;
   uint32_t *const *value;

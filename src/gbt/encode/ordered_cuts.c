@@ -12,7 +12,7 @@ typedef struct cutter {
   int32_t n;     /* bins that are closed */
   uint32_t last; /* the largest value so far */
   uint64_t held; /* rows in the open bin */
-  uint64_t rest; /* rows of the open bin and behind */
+  uint64_t rest; /* rows of the open bin and of all later values */
 } cutter;
 
 /* Closes the open bin before the value `next`: the border is in the middle. */

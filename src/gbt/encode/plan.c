@@ -14,7 +14,7 @@ const char *gbt_cat_method_name(int number) {
 enum {
   FEW_LEVELS = 4,    /* up to here sets say all that a statistic does */
   MANY_LEVELS = 255, /* up to here statistics never harm */
-  LEVEL_ROWS = 30    /* of a level on average: beyond MANY_LEVELS and from here on sets alone are better */
+  LEVEL_ROWS = 30    /* of a level on average: beyond MANY_LEVELS and from here on sets without statistics are better */
 };
 
 unsigned gbti_auto_cat_method(int64_t n_levels, int64_t n_rows) {

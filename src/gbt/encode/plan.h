@@ -23,14 +23,14 @@ typedef struct gbti_plan {
   gbti_planned *planned; /* n: one column each, in the order of the schema */
   uint8_t *unused;       /* by feature of the cuts: 1 where no tree splits by it; NULL: there is none */
   int orders;            /* whether any of them is a statistic of labels, by the rows before */
-  int quartiles;         /* whether any of them is of quartiles */
+  int quartiles;         /* whether any of them uses quartiles */
   uint8_t *onehot;       /* by feature: 1 where it is split one level against the rest, however many there are; NULL */
 } gbti_plan;
 
-/* What GBT_CAT_AUTO means for a column of n_levels levels in a training on n_rows rows. Statistics beside sets are
- * better for most columns; sets alone for those of few levels, where they say the same, and of many levels with rows
- * enough for each; statistics alone where there are more levels than bins. ARCHITECTURE.md, section 7, has the figures.
- */
+/* What GBT_CAT_AUTO means for a column of n_levels levels in a training on n_rows rows. Statistics together with sets
+ * are better for most columns; only sets for columns with few levels, where statistics carry the same information, and
+ * for columns with many levels and enough rows for each; only statistics where there are more levels than bins.
+ * ARCHITECTURE.md, section 7, has the figures. */
 unsigned gbti_auto_cat_method(int64_t n_levels, int64_t n_rows);
 
 /* asked: by column of the schema, as in gbt_trainer_spec; or NULL. n_rows: to train on, of all ranks. labelled: may

@@ -167,7 +167,7 @@ static void look_up_task(void *arg, int64_t task, int thread) {
   for (int64_t i = beg; i < end; i++) job->to[i] = job->table[job->id[i]];
 }
 
-/* to[i] = the feature's bin of the key of row i; that of unknown keys stands behind the table's. */
+/* to[i] = the feature's bin of the key of row i; that of unknown keys comes after the bins of the table. */
 static gbt_status look_up_bins(gbt_ctx *ctx, const gbti_made *p, gbti_derived *feat, const uint32_t *id, int64_t n,
                                uint8_t *to, gbt_error *err) {
   feat->table[p->keys.n_keys] = feat->unknown;

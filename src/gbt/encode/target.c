@@ -16,7 +16,7 @@ enum {
   TASK_ROWS = 1 << 15,
   DIGIT_BITS = 16, /* of keys, for quantiles */
   N_DIGITS = 1 << DIGIT_BITS,
-  ALL_IN_BITS = 41, /* weights together are below 2^41 before each is rounded, 2^42 at most behind it */
+  ALL_IN_BITS = 41, /* the sum of weights is below 2^41 before each is rounded, at most 2^42 after that */
   PRIOR_PARTS = 256 /* priors are counted in 1 / 256 of a row */
 };
 

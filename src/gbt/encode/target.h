@@ -9,8 +9,8 @@
  *   labels CLASS                 for each class: 1 for its rows, 0 for others
  *   response MEAN                counts and amounts: the rate label / exp(offset), with weight * exp(offset) for a
  *                                weight, so that means are rates; cut at the 0.999 quantile of those above 0
- *   others                       the number, less the offset where the base score is of residuals, cut at its 0.001 and
- *                                0.999 quantiles; so for custom objectives with labels
+ *   others                       the number, less the offset where the base score is computed from residuals, cut at
+ * its 0.001 and 0.999 quantiles; so for custom objectives with labels
  *
  * Quantiles are weighted, and those of the integers and doubles themselves, without interpolation. */
 #ifndef GBT_ENCODE_TARGET_H

@@ -6,8 +6,8 @@
  *   variant 1    the blocks in the order 88, 5, 121, ...      each block from its end to its beginning
  *
  * so what belongs to rows is brought into base order once and read along it by every variant. Even variants go forward
- * through their blocks, odd ones backward. An order is a function of the seed and the numbers of the rows alone, never
- * of pages, threads or devices. Rows of a mask have numbers of their own, as if they were a table.
+ * through their blocks, odd ones backward. An order depends only on the seed and the numbers of the rows, never on
+ * pages, threads or devices. Rows of a mask have numbers of their own, as if they were a table.
  *
  * Rows of one step do not inform each other: they read what the steps before have left, then all of them are added. By
  * default every row is a step. With GBT_GROUP the rows of a group are neighbours and one step. With GBT_TIME the base

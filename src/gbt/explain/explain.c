@@ -6,7 +6,7 @@
 #include "../data/job.h"
 #include "explain_impl.h"
 
-/* ---- the base, and what is left of a player when its pairs are told ---- */
+/* ---- the base, and a player's own part without its interactions ---- */
 
 static void start_task(void *arg, int64_t task, int thread) {
   (void)thread;

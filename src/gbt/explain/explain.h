@@ -21,13 +21,13 @@ typedef struct gbt_explain_spec {
   const int32_t *player; /* by feature of the forest, 0 .. n_players - 1 */
   int32_t n_players;
   const gbt_binding *background; /* NULL: by cover; else bound to the same schema, a row at least */
-  int interactions;              /* of pairs of players, not the contributions alone */
+  int interactions;              /* 1: compute interactions of pairs of players; 0: contributions */
   const gbt_device_api *api;     /* of a device that does it where its library offers that; NULL: the CPU */
   int32_t device;                /* its number */
 } gbt_explain_spec;
 
 /* With P players and n rows, column by column, for each of the forest's outputs in turn:
- *   contributions   n x (P + 1): the players, and behind them what the score is with none of them known: base score,
+ *   contributions   n x (P + 1): the players, then the score with none of them known: base score,
  *                   offset and means of the trees. A row's numbers add up to its score, but for rounding
  *   interactions    n x (P + 1) x (P + 1), symmetric: half of what two players do together in the cell of either order,
  *                   and on the diagonal what is left of the player's contribution, so that rows of it add up to the

@@ -20,7 +20,7 @@ enum {
   GBTI_BATCH_BYTES = 1 << 24, /* see batch_bytes */
   GBTI_TABLE_ASKS = 12,       /* most questions of a tree with a table */
   GBTI_TABLE_BYTES = 1 << 22, /* of a table */
-  GBTI_MOST_SUMS = 1 << 20,   /* bytes of a block's numbers that are kept beside the result */
+  GBTI_MOST_SUMS = 1 << 20,   /* bytes of a block's numbers that are kept in addition to the result */
   GBTI_PART_BYTES = 1 << 22,  /* see part_bytes */
   GBTI_WAVE = 32              /* trees that are made ready at the same time, at most */
 };

@@ -186,7 +186,7 @@ static gbt_status take(gbti_game *plan, size_t n, size_t size, void *out, gbt_er
   return gbt_mem_zeros(&plan->mem, n, size, out, err);
 }
 
-/* What is needed by cover alone: points, factors, what others do. merged: scratch, by split. */
+/* Fills what only the method by cover needs: points, factors, shares of others. merged: scratch, by split. */
 static gbt_status fill_cover(walk *w, double *merged, gbt_error *err) {
   gbti_game *plan = w->plan;
   const gbt_forest_view *forest = w->spec->forest;

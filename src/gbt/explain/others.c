@@ -1,4 +1,4 @@
-/* Sets of the background at leaves, and rows beside them: see others.h. */
+/* Sets of the background at leaves, and tables for the rows that are explained: see others.h. */
 #include "others.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct gathering {
   gbti_others *others;
   gbti_others_work *work;
   const gbti_others_rows *rows;
-  uint32_t at, first, next; /* leaves: the next one of the walk; the first that is told; the first that is left */
+  uint32_t at, first, next; /* leaves: the next one of the walk; the first of this part; the first of the next part */
   uint64_t *low;            /* sets of a run while it is merged, and their counts */
   double *low_count;
   size_t cap_low, cap_low_count;
@@ -93,7 +93,7 @@ static void order_rows(gathering *g, const gbti_ways *ways, size_t first, size_t
   }
 }
 
-/* Their sets, each once, behind all others. */
+/* Appends the distinct sets of these rows to all others. */
 static gbt_status put_piece(gathering *g, const gbti_ways *ways, size_t first, size_t n) {
   gbti_others *o = g->others;
   const size_t n_words = words_of(ways->n_slots);
@@ -120,7 +120,7 @@ static int compare_sets(const uint64_t *a, const uint64_t *b, size_t n_words) {
   return 0;
 }
 
-/* Runs of ascending sets of a leaf, one behind the other, each more than twice as long as the next. */
+/* Contiguous runs of ascending sets of a leaf, each more than twice as long as the next. */
 typedef struct runs {
   const gbti_others_leaf *leaf;
   size_t n_words, n;
@@ -228,7 +228,7 @@ typedef struct leaf_visit {
   gbt_status status;
 } leaf_visit;
 
-/* The leaves of the part that is told, one at least. */
+/* Gathers the leaves of this part, at least one. */
 static int visit_leaf(void *arg, const gbti_ways *ways, size_t at) {
   leaf_visit *v = arg;
   gathering *g = v->g;

@@ -1,6 +1,6 @@
 /* The background at the leaves of a plan: which sets of players its rows fail on the way to each leaf, and how many
- * rows each set has. Where sets are few, all that a row can get of a leaf stands in a table by the set that it fails
- * itself. Private to explain/. */
+ * rows each set has. Where sets are few, a table holds what a row gets from the leaf, by the set that the row itself
+ * fails. Private to explain/. */
 #ifndef GBT_EXPLAIN_OTHERS_H
 #define GBT_EXPLAIN_OTHERS_H
 
@@ -15,7 +15,7 @@ enum {
   GBTI_PIECE_ROWS = 1 << 14   /* of the background whose sets are put in order at a time; a multiple of 64 */
 };
 
-/* Of a leaf of which nothing is told all is 0, and there is no table. */
+/* Leaves of other parts have zeros and no table. */
 typedef struct gbti_others_leaf {
   size_t set, n_sets; /* the first of its words, and of its counts */
   size_t count;
@@ -50,11 +50,12 @@ typedef struct gbti_others_rows {
   size_t n_words;
   int64_t n_rows;
   int64_t n_own;     /* rows that are to be explained; tables are made where there are so many that it pays */
-  size_t part_bytes; /* of sets, about: of leaves beyond that nothing is told */
+  size_t part_bytes; /* approximate limit for the sets of a part */
 } gbti_others_rows;
 
-/* *leaf: the first leaf of which something is told, from 0 and from the left; then the one to go on from, or 0 when
- * that was all. Fills the plan's means as well, with what these leaves give. GBT_CANCELLED when asked to stop. */
+/* *leaf: the first leaf of the part, counted from 0 and from the left; receives the first leaf of the next part, or 0
+ * after the last part. Fills the plan's means as well, with what these leaves give. GBT_CANCELLED when asked to stop.
+ * */
 gbt_status gbti_others_new(const gbt_mem *mem, gbti_game *plan, gbti_others_work *work, const gbti_others_rows *rows,
                            uint32_t *leaf, gbti_others **out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_others_free(gbti_others *others); /* NULL allowed */

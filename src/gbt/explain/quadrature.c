@@ -1,5 +1,5 @@
 /* Points are the roots of Legendre's polynomial of degree n, moved from (-1, 1). Newton's steps from a guess near
- * enough; + - * / alone, so the same bits everywhere. */
+ * enough; only + - * /, so the same bits everywhere. */
 #include "quadrature.h"
 
 #include "../base/hd.h"

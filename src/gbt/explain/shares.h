@@ -1,6 +1,7 @@
-/* What a leaf gives to the players on its way, of which a row fails some (V), beside a row of the background, which
- * fails others (U). The leaf is reached when the players of U are known and those of V are not; where a player is in
- * both, never. With u and v players, B(a, b) = a! b! / (a + b + 1)!, and for each unit of the leaf's value:
+/* What a leaf gives to the players on its way when a row, which fails some of them (V), is compared with a row of the
+ * background, which fails others (U). The leaf is reached when the players of U are known and those of V are not; where
+ * a player is in both, never. With u and v players, B(a, b) = a! b! / (a + b + 1)!, and for each unit of the leaf's
+ * value:
  *
  *   a player of U     B(u - 1, v)           two of U                B(u - 2, v)
  *   a player of V   - B(u, v - 1)           two of V                B(u, v - 2)
@@ -76,8 +77,8 @@ GBT_FN void gbti_add_set(const gbti_set_part *p, int pairs, double *mixed, doubl
 
 GBT_FN int gbti_in_set(const uint64_t *set, int32_t i) { return (int)(set[i / 64] >> (i % 64) & 1u); }
 
-/* out: n_slots, and behind them, with `pairs`, what the pairs have (gbti_pair), of a row that fails `mine`; divided by
- * `total`, the rows of the background. scratch: n_slots. */
+/* out: n_slots numbers, with `pairs` followed by those of the pairs (gbti_pair), for a row that fails `mine`; divided
+ * by `total`, the rows of the background. scratch: n_slots. */
 GBT_FN void gbti_shares(const gbti_leaf_sets *sets, const uint64_t *mine, const double *beta, double total, int pairs,
                         double *scratch, double *out) {
   const size_t m = (size_t)sets->n_slots, n_items = pairs && m > 0 ? m + m * (m - 1) / 2 : m;

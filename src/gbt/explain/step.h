@@ -80,7 +80,7 @@ GBT_FN double gbti_choose(double a, double b, uint64_t mask) {
   return gbt_from_bits((gbt_bits(a) & mask) | (gbt_bits(b) & ~mask));
 }
 
-/* The number of the pair of players a and b of a plan, behind the players themselves. */
+/* The number of the pair of players a and b of a plan; pairs are numbered after the players. */
 GBT_FN size_t gbti_pair(size_t n_players, int32_t a, int32_t b) {
   size_t low = (size_t)(a < b ? a : b), high = (size_t)(a < b ? b : a);
   return n_players + high * (high - 1) / 2 + low;
@@ -117,7 +117,7 @@ GBT_FN void gbti_masks_of(const gbti_visit *v, uint32_t i, gbti_lane_masks *m) {
 #endif
 }
 
-/* r at a split, for one point; in a kernel, of the own lane alone. */
+/* r at a split, for one point; in a kernel, only for the calling lane. */
 GBT_FN void gbti_ratio(const gbti_visit *v, const gbti_mix *mix, int repeated, const gbti_lane_masks *m, int32_t q,
                        double *r) {
   const double *factor = v->plan->factor + mix->factor;
