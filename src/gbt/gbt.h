@@ -18,7 +18,7 @@
  *   gbt_device_fits, _help         work on a device, by a library of its own               backend/device.h
  *
  * What has state (data sets, trainers, models, predictors, forests, devices) is an opaque type with functions; what is
- * handed in and out is plain data. tests/native/whole/test_stranger.c does all of it by this header alone.
+ * handed in and out is plain data. tests/native/whole/test_stranger.c does all of it with only this header.
  *
  * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
  * a gbt_error. Each header says for every pointer who owns it. */

@@ -197,7 +197,7 @@ static gbt_status check_symmetric(const gbt_params *params, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Ways to draw rows that are not by chance alone. */
+/* Ways to draw rows for which more than chance decides. */
 static gbt_status check_sampling(const gbt_params *params, gbt_error *err) {
   char method[MAX_NAME];
   choice_text(&infos[find("sampling_method")], params->sampling_method, method, sizeof method);

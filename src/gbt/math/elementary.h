@@ -1,5 +1,5 @@
-/* exp, log and kin in double from + - * / and bit shifts alone: gcc, clang and nvcc give the same bits when
- * contraction is off (-ffp-contract=off, -fmad=false). libm must not be used on any path that reaches a model.
+/* exp, log and related functions in double from only + - * / and bit shifts: gcc, clang and nvcc give the same bits
+ * when contraction is off (-ffp-contract=off, -fmad=false). libm must not be used on any path that reaches a model.
  * Errors, measured in tests/native/math/test_math.c, in units of the last place: exp and log below 1, softplus below 2,
  * sigmoid below 2.5, expm1 below 4, log1p below 2, tanh below 3. */
 #ifndef GBT_MATH_ELEMENTARY_H

@@ -28,7 +28,7 @@ typedef union gbt_sampled {
 } gbt_sampled;
 
 /* Sizes, which are below 2^31, have GBT_SIZE_BUCKETS ranges: one for each number below 64, then 32 for every power of
- * two, told by the exponent and the first five bits behind the leading one. */
+ * two, given by the exponent and the first five bits after the leading one. */
 enum { GBT_SIZE_BUCKETS = 864 };
 
 GBT_FN uint32_t gbt_size_bucket(uint32_t size) {
@@ -70,8 +70,9 @@ GBT_FN gbt_size_scale gbt_size_scale_from(double max_g, double max_h, double reg
   return s;
 }
 
-/* The same scale by other units, for squares that are made before the maxima are known: g and reg's root times h. Both
- * differ by a power of two alone, so what is lost by rounding does not, as long as gbt_size_unit is not 0. */
+/* The same scale in other units, for squares that are computed before the maxima are known: g, and h times the square
+ * root of reg. Both differ from the scaled ones only by a power of two, so rounding errors are the same as long as
+ * gbt_size_unit is not 0. */
 GBT_FN gbt_size_scale gbt_size_unscaled(double reg) {
   const gbt_size_scale s = {1.0, gbt_sqrt(reg), 1.0};
   return s;

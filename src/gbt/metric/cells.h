@@ -5,7 +5,7 @@
  *   calibration_error            [ label less probability, by bin | all weights ]
  *   r2                           [ labels | weights ], then [ squared errors | squared distances from the mean ]
  *
- * One walk may look at a part of the cells alone, so that many classes do not need much memory. */
+ * A pass may process only a part of the cells, so that many classes do not need much memory. */
 #ifndef GBT_METRIC_CELLS_H
 #define GBT_METRIC_CELLS_H
 
@@ -173,8 +173,8 @@ GBT_FN double gbt_cells_r2(const gbt_cells *c, const double *cell) {
 
 /* ---- all of them ---- */
 
-/* The switches below have the cases of the table's rows that are of one of these forms. A new form has to say here
- * whether it has cells. */
+/* The switches below have a case for each metric of the table with one of these forms. A new form is added here, with
+ * or without cells. */
 #define CELLS_NONE(ID, name)
 #define CELLS_RESPONSE CELLS_NONE
 #define CELLS_PROBABILITY CELLS_NONE
@@ -187,7 +187,7 @@ GBT_FN double gbt_cells_r2(const gbt_cells *c, const double *cell) {
 /* How many stages a metric has. */
 GBT_FN int32_t gbt_cells_stages(const gbt_cells *c) { return c->metric.kind == GBT_METRIC_R2 ? 2 : 1; }
 
-/* Cells of the stage at hand; 0: the metric is of another form. */
+/* Cells of the current stage; 0: the metric has another form. */
 GBT_FN int32_t gbt_cells_count(const gbt_cells *c) {
   switch (c->metric.kind) {
 #define CELLS_CONFUSION(ID, name) case GBT_METRIC_##ID: return 3 * gbt_cells_classes(c);

@@ -56,7 +56,7 @@ GBT_FN double gbt_wide_ratio(gbt_wide a, gbt_wide b) {
   if (!gbt_wide_less(a, b)) return 1.0;
   if ((a.hi | a.lo) == 0) return 0.0;
   uint64_t m = 0; /* the quotient's bits from its first 1 on: 54 of them */
-  int n_bits = 0; /* behind the binary point */
+  int n_bits = 0; /* bits after the binary point */
   while (m < (uint64_t)1 << 53) {
     a = gbt_wide_double(a);
     n_bits++;

@@ -1,4 +1,4 @@
-/* What a model answers for the rows of a bound table: the model's bytes alone say how, by the objective in them. */
+/* Predictions of a model for the rows of a bound table, as the objective in the model's bytes defines them. */
 #ifndef GBT_MODEL_ANSWER_H
 #define GBT_MODEL_ANSWER_H
 

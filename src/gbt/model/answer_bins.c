@@ -14,7 +14,7 @@
 /* Where a column of the model is among those of the data set. */
 typedef struct where {
   int32_t col;     /* -1: nowhere */
-  int same_levels; /* so ranks are those of one order of levels; asked of ordinal columns alone */
+  int same_levels; /* so ranks refer to the same order of levels; only set for ordinal columns */
 } where;
 
 static int same_levels(const gbt_schema_column *a, const gbt_schema_column *b) {

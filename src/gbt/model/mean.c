@@ -1,4 +1,4 @@
-/* The members' schemas are joined, one after the other, so that each has its tables behind those of the ones before;
+/* The members' schemas are joined, one after the other, so that each member's tables follow those of earlier members;
  * its trees get the numbers that its features have there. Then equal tables get one number, that of the first one, and
  * the writer leaves out those that no tree has. */
 #include "mean.h"
@@ -86,7 +86,7 @@ static gbt_status share_tables(const gbt_mem *mem, const gbt_schema *schema, gbt
 typedef struct joining {
   const gbt_mem *mem;
   gbt_schema *schema;     /* of the members so far */
-  gbt_forest **forest;    /* n: those behind the first one, with the numbers that their features have in it */
+  gbt_forest **forest;    /* n: from the second one on, with the numbers that their features have in `schema` */
   gbt_forest_view *views; /* n, of these forests; the first one is the model's */
   gbt_forest *mean;
 } joining;

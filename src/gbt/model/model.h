@@ -6,8 +6,8 @@
  * A model has parts: the forest (tree/forest.h), the objective that it was trained for, the schema of the columns, and
  * meta values, named vectors of texts, doubles or ints that the host keeps with a model (classes, log, ...).
  *
- * The bytes are a function of the parts alone: no time, path, thread, device or page. Opening checks magic, version,
- * size, checksum and every offset, index and range, so that whatever passes can be used without further checks. */
+ * The bytes depend only on the parts: not on time, path, threads, device or pages. Opening checks magic, version, size,
+ * checksum and every offset, index and range, so that whatever passes can be used without further checks. */
 #ifndef GBT_MODEL_MODEL_H
 #define GBT_MODEL_MODEL_H
 
@@ -29,9 +29,9 @@ typedef struct gbt_model_spec {
   int32_t n_meta;
 } gbt_model_spec;
 
-/* The bytes of a model, without tables that its trees do not use: features behind them get lower numbers. *out is
- * allocated from mem (free with gbt_mem_free). Meta entries are written in the order given. GBT_E_DATA or GBT_E_ARG
- * when a text is not UTF-8 or a meta entry is wrong. */
+/* The bytes of a model, without tables that its trees do not use: later features get lower numbers. *out is allocated
+ * from mem (free with gbt_mem_free). Meta entries are written in the order given. GBT_E_DATA or GBT_E_ARG when a text
+ * is not UTF-8 or a meta entry is wrong. */
 gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 

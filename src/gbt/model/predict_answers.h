@@ -24,7 +24,7 @@ struct gbti_answers {
  * where gbti_tables_run. */
 gbt_status gbti_answers_make(gbt_ctx *ctx, gbti_pack *pack, gbt_error *err) GBT_MUST_CHECK;
 
-/* Masks of the n rows of a block, whose codes of tables are there. Rows behind n have masks of 0. */
+/* Masks of the n rows of a block, whose codes of tables have been computed. Masks of rows from n on are 0. */
 void gbti_answers_ask(const gbti_pack *pack, const uint8_t *codes, int32_t n, int32_t n_groups, uint64_t *masks);
 
 /* Turns 64 x 64 bits: bit r of to[s * stride] is bit s of from[r]. Only where gbti_tables_run. */

@@ -143,8 +143,8 @@ TARGET_FN void put_codes(const codes *to, size_t at, __m512i k, __mmask64 gone, 
     _mm512_storeu_si512(to->high + at, _mm512_mask_mov_epi8(k, gone, _mm512_set1_epi8((char)n_cuts)));
 }
 
-/* The way of number 8 i + k is byte i of word k; then rows are put in order, and ways with their bits the other way
- * round are the codes. Missing numbers alone go right everywhere: the tree's last place is no cut's. */
+/* The path of number 8 i + k is byte i of word k; then bytes are put in the order of rows, and the bit-reversed paths
+ * are the codes. Only missing numbers go right at every step: the tree's last place has no cut. */
 TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_steps, uint32_t n_cuts, const double *x, const double *next,
                         int32_t n_groups, const codes *to) {
   static const uint8_t across[64] = {0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
@@ -218,7 +218,7 @@ NOINLINE static void settle_ties(const gbti_coder *coder, uint32_t n_cuts, const
   }
 }
 
-/* Two vectors side by side: each alone would wait for its own last step. */
+/* Two interleaved vectors: a single one would stall on each step's result. */
 TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double *x, const codes *to, size_t at_code) {
   __m512i part[GBTI_CODER_PARTS][2], cell[2], at[2], k[2];
   __mmask32 tie[2], gone[2];

@@ -1,12 +1,12 @@
 /* Numbers to bytes for tables (predict_table.h): how many of a feature's cuts are below a number. Private to model/.
  *
- * Up to 62 cuts lie in registers as a tree, step by step, and 8 numbers go down it at once: every step is a look-up
- * and a comparison, and the ways that they took are the answer. Missing numbers alone go right everywhere.
+ * Up to 62 cuts lie in registers as a tree, step by step, and 8 numbers go down it at once: every step is a look-up and
+ * a comparison, and the path of a number gives its code. Only missing numbers go right at every step.
  *
  * More cuts, by cells:
  *
  *   cell     the number's place on a grid of 2^16 cells over the line (base/grid.h). It never falls when the number
- *            grows. The middle one is zero's alone, the last one that of missing values
+ *            grows. The middle cell holds only zero, the last one missing values
  *   search   cells of all cuts lie in registers, every fourth of them for a search, the three between for the rest
  *   ties     where the cell is that of a cut too, the numbers themselves are compared, one by one. That is rare */
 #ifndef GBT_MODEL_PREDICT_CODER_H
@@ -39,9 +39,9 @@ GBT_FN size_t gbti_coder_cuts(uint32_t n_cuts) {
 /* From the pack's cuts of a feature with at most GBTI_TABLE_CUTS of them; cuts and cell have been given their place. */
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature);
 
-/* Codes of groups of 64 numbers, every group's codes stride bytes behind those of the one before. Those of missing
- * numbers are 0 in low and n_cuts in high; NULL where such codes are not asked for. next: the numbers of the
- * groups to come, n_groups of them, which are prefetched alone. Only where gbti_tables_run. */
+/* Codes of groups of 64 numbers; the codes of a group begin stride bytes after those of the group before. Those of
+ * missing numbers are 0 in low and n_cuts in high; NULL where such codes are not asked for. next: the numbers of the
+ * n_groups following groups, which are only prefetched. Only where gbti_tables_run. */
 void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, const double *next,
                     int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride);
 

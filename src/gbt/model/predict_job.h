@@ -51,7 +51,7 @@ typedef struct gbti_pack_node {
 } gbti_pack_node;
 
 /* The same for trees that split by level somewhere: bit `code` of these words is set for levels that go right; codes
- * behind the last word take the last one, which is all ones or all zeros. Other nodes have beg = last = 0: a word of
+ * beyond the last word use the last one, which is all ones or all zeros. Other nodes have beg = last = 0: a word of
  * zeros. */
 typedef struct gbti_pack_wide {
   uint16_t col, order;
@@ -80,7 +80,7 @@ typedef struct gbti_pack_feature {
   uint32_t n_cuts, n_steps;
 } gbti_pack_feature;
 
-/* Which of the cuts in ascending order step number `step` compares with at its place i; places behind the last cut hold
+/* Which of the cuts in ascending order step number `step` compares with at its place i; places after the last cut hold
  * +Inf. */
 GBT_FN uint32_t gbti_cut_order(uint32_t n_steps, uint32_t step, uint32_t i) {
   GBT_ASSERT(step < n_steps);

@@ -5,7 +5,8 @@
  *   finish   orders and sets are written into the nodes
  *
  * A run ends before the tree that would pass a limit. Limits keep columns and orders within 16 bits and memory bounded;
- * a tree that passes them alone is left to the direct way. Nothing recurses: children lie behind their parents. */
+ * a tree that exceeds them by itself is predicted by the direct walk. Nothing recurses: children come after their
+ * parents. */
 #include "predict_table.h"
 
 #include <math.h>
@@ -107,9 +108,10 @@ static gbt_status place_feature(builder *b, uint32_t feat, uint32_t *out) {
   return GBT_OK;
 }
 
-/* How many words of a node's set the pack writes: without the last ones of which all levels go one way, since levels
- * behind the words can go either way. They go right behind a set; behind one that has a bit for every level it does not
- * matter to any, so that the last ones may go left. Most sets are of frequent levels, which come first, and short. */
+/* How many words of a node's set the pack writes: without trailing words whose levels all go one way, as levels beyond
+ * the written words can be sent either way. Levels beyond a set's own words go right; a set with a bit for every level
+ * has none beyond, so its trailing levels may go left. Most sets are short, as they hold frequent levels, which come
+ * first. */
 static uint32_t kept_words(const gbt_node *node, const uint32_t *sets, int *rest_left) {
   const uint32_t none = ~(uint32_t)0 << GBT_MAX_LEVELS % 32; /* bits without levels, in the last of all words */
   uint32_t n = node->arg.set.n_words;

@@ -1,7 +1,7 @@
 /* What the formula headers of this folder share.
  *
- * An objective whose gradient needs one row alone (gradient kind ROW in objectives.def) has a header with these
- * functions, NAME being its name in the table and `param` the parameters of its row there, in their order:
+ * An objective whose gradient needs only one row at a time (gradient kind ROW in objectives.def) has a header with
+ * these functions, NAME being its name in the table and `param` the parameters of its row there, in their order:
  *
  *   gbt_gh gbt_NAME_gradient(s, y, param)     derivatives of the loss in the score s of a row with label y
  *   double gbt_NAME_response(s, param)        the score as users see it
@@ -10,8 +10,9 @@
  *   double gbt_NAME_level(param)              with leaves QUANTILE: the quantile's level, and by what a row's weight is
  *   double gbt_NAME_row_weight(y)             multiplied
  *
- * All of them are compiled for every device, so they take nothing but + - * / and math/elementary.h. Weights multiply
- * the results, outside. `param` does not change within a loop over rows: what is computed from it alone is hoisted. */
+ * All of them are compiled for every device, so they use only + - * / and math/elementary.h. The callers multiply the
+ * results by weights. `param` does not change within a loop over rows: compilers hoist what is computed only from it.
+ * */
 #ifndef GBT_OBJECTIVE_FORMULA_H
 #define GBT_OBJECTIVE_FORMULA_H
 

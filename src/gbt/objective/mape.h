@@ -1,5 +1,5 @@
-/* Absolute percentage error |y - s| / max(1, |y|) (de Myttenaere et al. 2016; the 1 keeps labels near 0 from deciding
- * alone). It is absolute error with rows weighted by 1 / max(1, |y|), and so are g and the medians of the leaves
+/* Absolute percentage error |y - s| / max(1, |y|) (de Myttenaere et al. 2016; the 1 keeps labels near 0 from
+ * dominating). It is absolute error with rows weighted by 1 / max(1, |y|), and so are g and the medians of the leaves
  * (renewal.h). As there is no second derivative, h = 1: so min_child_weight and lambda mean the same in every unit of
  * the response, as they do for absolute error. The response is the score. */
 #ifndef GBT_OBJECTIVE_MAPE_H

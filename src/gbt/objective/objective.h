@@ -112,8 +112,8 @@ gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
 /* An objective that exists, with outputs and parameters in their ranges; GBT_E_ARG names what is not. */
 gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* Labels are what the objective wants. No label at all: a custom objective alone allows that. GBT_E_DATA names the data
- * ("train", "valid 1") and the first row. */
+/* Checks that labels are valid for the objective. Only a custom objective allows that there are no labels. GBT_E_DATA
+ * names the data ("train", "valid 1") and the first row. */
 gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const char *data,
                             gbt_error *err) GBT_MUST_CHECK;
 

@@ -7,8 +7,8 @@
 /* top: the largest score of the row, sum: of exp(score - top) over its classes. */
 GBT_FN double gbt_softmax_probability(double s, double top, double sum) { return gbt_exp(s - top) / sum; }
 
-/* Of n rows and K classes: top, sum and the probabilities. Scores of a class stand one after the other, those of the
- * next one `stride` behind; p likewise. p may be the scores. The sum goes over the classes in order. */
+/* Of n rows and K classes: top, sum and the probabilities. Scores of a class are contiguous, those of the next class
+ * follow `stride` later; p likewise. p may be the scores. The sum goes over the classes in order. */
 GBT_FN void gbt_softmax_rows(int64_t n, int32_t K, const double *score, size_t stride, double *p, size_t p_stride,
                              double *top, double *sum) {
   for (int64_t i = 0; i < n; i++) {
@@ -33,10 +33,10 @@ GBT_FN void gbt_softmax_rows(int64_t n, int32_t K, const double *score, size_t s
   }
 }
 
-/* By how much the hessian of a class is more than p (1 - p), the second derivative in its own score alone: K classes
- * take their steps at the same time, each as if the others stood still. asked: the parameter softmax_hessian. 2 bounds
- * the softmax's hessian, so that steps of all classes together never make the loss larger; K / (K - 1) (Friedman 2000)
- * is that of a class whose step the others answer evenly. */
+/* The factor of the hessian of a class over p (1 - p), the second derivative in its own score: K classes take their
+ * steps at the same time, each as if the others stood still. asked: the parameter softmax_hessian. 2 bounds the
+ * softmax's hessian, so that steps of all classes together never make the loss larger; K / (K - 1) (Friedman 2000) is
+ * exact for a class whose step the others answer evenly. */
 GBT_FN double gbt_softmax_bound(int32_t K, double asked) {
   return asked > 0.0 ? asked : (double)K / (double)(K - 1);
 }
@@ -48,7 +48,7 @@ GBT_FN gbt_gh gbt_softmax_gradient(double p, double y1, double bound) {
 }
 
 /* The probability once the class, whose score was s, has taken a step `by`; top and sum are those from before. The
- * others answer a step: the probability moves as if the score alone moved by bound * by, which makes the hessian above
+ * others answer a step: the probability moves as if only this score moved, by bound * by, which makes the hessian above
  * the derivative of the gradient along the step. rest is 0 or more, as it is what other classes have added to sum. */
 GBT_FN double gbt_softmax_stepped(double s, double top, double sum, double by, double bound) {
   const double rest = sum - gbt_exp(s - top), to = (s - top) + bound * by;

@@ -1,5 +1,5 @@
-/* A hash table of numbers, at most half full, beside the texts and their hashes. Copies of texts lie one behind the
- * other in blocks that never move:
+/* A hash table of numbers, at most half full, and arrays of the texts and their hashes. Copies of texts are stored
+ * contiguously in blocks that never move:
  *
  *   bucket[hash & mask], the next, ... = number + 1, or 0 where the search ends
  *   block -> block -> ...       "carrier\0origin\0..." */

@@ -134,7 +134,7 @@ static const char *feature_fault(const gbt_schema *schema, const gbt_feature *f)
   return "a feature is of an unknown kind";
 }
 
-/* Features with tables stand behind the others, in the order of their projections, each of which has one. */
+/* Features with tables come after the others, in the order of their projections, each of which has at least one. */
 static const char *order_fault(const gbt_schema *schema) {
   int32_t last = -1;
   for (int32_t f = 0; f < schema->n_features; f++) {

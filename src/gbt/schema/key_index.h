@@ -41,7 +41,7 @@ GBT_FN uint32_t gbt_find_key(const gbt_key_index *index, const uint64_t *known, 
   return found - 1;
 }
 
-/* Of n_keys ascending keys below `space` (not 0). ctx: asked whether to stop; NULL: nobody is. Free with
+/* Of n_keys ascending keys below `space` (not 0). ctx: polled for a stop; NULL: never stops. Free with
  * gbt_key_index_free, also after a failure. */
 gbt_status gbt_key_index_make(const gbt_mem *mem, gbt_ctx *ctx, const uint64_t *known, int64_t n_keys, uint64_t space,
                               gbt_key_index *out, gbt_error *err) GBT_MUST_CHECK;

@@ -222,7 +222,7 @@ gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema
   return GBT_OK;
 }
 
-/* The text of a level some way behind, which may lie anywhere. */
+/* Prefetches the text of a level that comes TOGETHER later; texts may be anywhere in memory. */
 static void ask_ahead(const gbt_schema_column *col, int32_t level) {
   if (level < col->n_levels - TOGETHER) __builtin_prefetch(col->levels[level + TOGETHER]);
 }

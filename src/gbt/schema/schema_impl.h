@@ -1,5 +1,5 @@
-/* What the engine alone does with schemas: feature maps are given, readers fill one in place, texts are matched by
- * hashes. */
+/* Operations on schemas for the engine only, not for hosts: setting feature maps, filling a schema in place, matching
+ * texts by hashes. */
 #ifndef GBT_SCHEMA_SCHEMA_IMPL_H
 #define GBT_SCHEMA_SCHEMA_IMPL_H
 
@@ -11,11 +11,10 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, gbt_ctx *ctx, int32_t n_col
                                  int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                                  gbt_error *err) GBT_MUST_CHECK;
 
-/* The columns and features of `base` (shared: *out has a reference to it, texts are not copied), and behind them these
+/* The columns and features of `base` (shared: *out has a reference to it, texts are not copied), followed by these
  * projections and features with tables; base's own projections stay in front. Features stand in the order of their
  * projections, each of which has one at least; feat[i].projection counts from the first of `proj`; col and type are set
- * here. Everything in proj and feat is copied. GBT_E_INTERNAL when the map would have a
- * fault. */
+ * here. Everything in proj and feat is copied. GBT_E_INTERNAL when the map would have a fault. */
 gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_projections, const gbt_projection *proj,
                              int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                              gbt_error *err) GBT_MUST_CHECK;
@@ -23,10 +22,10 @@ gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_pro
 /* How many of the features are read from tables; they are the last ones. */
 int32_t gbt_schema_n_tables(const gbt_schema *schema);
 
-/* `now` with the features of `old` that are read from tables behind its own: what a model has that goes on from another
- * one. Both have the same columns in the same order. Tables are told in the levels of `now`, which are the same when
- * their texts are; a level that only `old` knows is forgotten, one that only `now` knows makes a key unknown. *out is
- * `now` itself where `old` has no tables. GBT_E_ARG names a column that has no levels now. */
+/* `now`, followed by those features of `old` that are read from tables: the schema of a model that continues another
+ * one. Both have the same columns in the same order. Tables are translated to the levels of `now`, which are the same
+ * when their texts are; a level that only `old` knows is dropped, one that only `now` knows makes a key unknown. *out
+ * is `now` itself where `old` has no tables. GBT_E_ARG names a column that has no levels now. */
 gbt_status gbt_schema_join(const gbt_mem *mem, gbt_schema *now, const gbt_schema *old, gbt_schema **out,
                            gbt_error *err) GBT_MUST_CHECK;
 
@@ -53,8 +52,8 @@ typedef struct gbt_level_twins {
   int32_t col, first, again;
 } gbt_level_twins;
 
-/* Makes the index of every column's levels, for readers that fill a schema themselves; once, before anybody else has
- * the schema. It is of no use when there are twins. Freed with the schema, also after a failure. */
+/* Makes the index of every column's levels, for readers that fill a schema themselves; once, before the schema is
+ * shared. The index is useless when there are twins. Freed with the schema, also after a failure. */
 gbt_status gbt_schema_index(gbt_schema *schema, gbt_ctx *ctx, gbt_level_twins *twins, gbt_error *err) GBT_MUST_CHECK;
 
 /* The positions of n texts among the levels of a column, -1 for those that are none and for NULL. */

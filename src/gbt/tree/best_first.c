@@ -1,6 +1,6 @@
 /* Best-first growth that looks ahead.
  *
- * The policy splits one leaf at a time, the one of the largest gain; alone, that leaf seldom has work for several
+ * The policy splits one leaf at a time, the one of the largest gain; a single leaf seldom has enough work for several
  * threads. So a step splits further leaves with it, those that the policy is likely to come to, and keeps their
  * children in wait:
  *
@@ -13,7 +13,7 @@
  *             :   :
  *             d   e
  *
- * Nodes get the numbers that the policy alone would have given them, and what is still in wait at the end is dropped
+ * Nodes get the numbers that they would have without looking ahead, and what is still in wait at the end is dropped
  * (settle): looking ahead does not show in the tree. */
 #include "frontier_impl.h"
 
@@ -85,8 +85,8 @@ static double reach_now(const gbt_frontier *fr, int32_t id) {
 }
 
 /* The policy comes to every node of a larger reach before one of a smaller reach. So of `next` only the first `room`
- * can become part of the tree; the others are dropped, their histograms are of no use. Not at every step: a drop sorts
- * the heap, and takes away a fifth of it; where equal gains leave it less, the heap must grow first. */
+ * can become part of the tree; the others are dropped, as their histograms will never be used. Not at every step: a
+ * drop sorts the heap, and takes away a fifth of it; where equal gains leave it less, the heap must grow first. */
 static void drop_hopeless(gbt_frontier *fr, uint64_t room) {
   size_t n = 0;
   if (fr->ahead.n_next <= 16 || fr->ahead.n_next - 16 <= room + room / 4 || fr->ahead.n_next < fr->ahead.drop_at)

@@ -109,7 +109,7 @@ gbt_status gbt_trees_check(const gbt_mem *mem, const gbt_forest_view *forest, co
   return GBT_OK;
 }
 
-/* Trees lie one behind the other and fill the arrays of nodes and sets. */
+/* Trees must be contiguous and fill the arrays of nodes and sets. */
 static const char *places_fault(const gbt_forest_view *forest) {
   uint64_t node = 0, word = 0;
   for (uint64_t t = 0; t < forest->n_trees; t++) {

@@ -27,8 +27,8 @@ typedef struct gbt_tree_flaw {
 gbt_status gbt_trees_check(const gbt_mem *mem, const gbt_forest_view *forest, const gbt_feature *feat,
                            gbt_tree_flaw *flaw, gbt_error *err) GBT_MUST_CHECK;
 
-/* All of a forest whose arrays have the sizes that it says: *fault is NULL or what is wrong. Beside the above, trees
- * and leaf vectors lie one behind the other and fill the arrays. */
+/* All of a forest whose arrays have the sizes that it says: *fault is NULL or what is wrong. In addition to the above,
+ * trees and leaf vectors must be contiguous and fill the arrays. */
 gbt_status gbt_forest_check(const gbt_mem *mem, const gbt_forest_view *forest, const gbt_feature *feat,
                             const char **fault, gbt_error *err) GBT_MUST_CHECK;
 

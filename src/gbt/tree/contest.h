@@ -24,10 +24,9 @@
  * Where features have handicaps (penalties on what the model does not use yet: boost/penalties.h), these are taken off
  * gains, and what is left must exceed what gains must.
  *
- * In other trees cuts and sets within a feature compete by their gains alone. What a split gains is what is reported
- * and tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums,
- * which are whole numbers: the same on every device, and before best-first growth has come to it and given it a number.
- */
+ * In other trees cuts and sets within a feature compete only by their gains. What a split gains is what is reported and
+ * tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums, which
+ * are whole numbers: the same on every device, and before best-first growth has come to it and given it a number. */
 #ifndef GBT_TREE_CONTEST_H
 #define GBT_TREE_CONTEST_H
 
@@ -112,8 +111,8 @@ GBT_FN int gbt_contest_beats(const gbt_contest *c, const gbt_split *a, const gbt
 
 /* ---- candidates of a layer, where there is noise ---- */
 
-/* The number that a candidate's deviate is a hash of. Candidates that differ by their bin alone have numbers in a
- * row. */
+/* The number that a candidate's deviate is a hash of. Candidates that differ only in their bin have consecutive
+ * numbers. */
 GBT_FN uint64_t gbt_candidate(int32_t feat, int missing_left, int from_top, int32_t bin) {
   return (uint64_t)(uint32_t)feat << 32 | (uint64_t)missing_left << 31 | (uint64_t)from_top << 30 | (uint32_t)bin;
 }

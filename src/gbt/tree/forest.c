@@ -76,7 +76,7 @@ static void put_vectors(gbt_forest *f, const gbt_tree_parts *tree, gbt_node *nod
   }
 }
 
-/* Copies one tree behind the others; there is room. */
+/* Appends a copy of a tree; there is room. */
 static void put_tree(gbt_forest *f, const gbt_tree_parts *from) {
   gbt_tree tree = {f->n_nodes, f->n_words, from->n_nodes, from->n_words};
   uint32_t n_nodes = from->n_nodes;

@@ -4,7 +4,7 @@
  *   trees   t = 0 .. n_trees-1 in the order they were grown: round, then class, then parallel tree
  *           tree t belongs to round t / trees_per_round and adds to output (t % trees_per_round) / n_parallel,
  *           or to all outputs where leaves hold vectors
- *   nodes   tree t: nodes[tree[t].node_beg .. + n_nodes); root first; children adjacent and behind their parent
+ *   nodes   tree t: nodes[tree[t].node_beg .. + n_nodes); root first; children adjacent and after their parent
  *   sets    tree t: sets[tree[t].set_beg .. + n_words): bitsets of its categorical splits
  *   vectors n_leaf_outputs > 1: one of so many values for every leaf of every tree, in the order of the nodes; leaf
  *           nodes hold the vector's number

@@ -88,8 +88,8 @@ void gbt_frontier_select(gbt_frontier *fr, size_t at_once);
  * must have been given back. */
 gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
-/* Nodes without a number (-1) go, the others go to the places of their numbers, which are 0 .. n_numbers - 1, children
- * behind their parents. */
+/* Removes nodes without a number (-1) and moves the others to the places of their numbers, which are 0 .. n_numbers -
+ * 1, children after their parents. */
 gbt_status gbt_frontier_renumber(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
 /* Makes the children of a chosen node; n_left of its rows go left. The node's split and set must be final. */

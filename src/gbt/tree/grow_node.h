@@ -89,7 +89,7 @@ GBT_FN double gbt_grow_weight(const gbt_grow_policy *p, gbt_sum sum, gbt_bounds 
   return gbt_weight((double)sum.g * p->unit.g, (double)sum.h * p->unit.h, p->reg, bounds);
 }
 
-/* A root, or a child to be filled in: its parent and depth alone are known. */
+/* A root, or a child to be filled in: only its parent and depth are known. */
 GBT_FN gbt_grow_node gbt_grow_empty(int32_t parent, int32_t depth) {
   gbt_grow_node node;
   unsigned char *bytes = (unsigned char *)&node;
@@ -125,7 +125,7 @@ GBT_FN int gbt_grow_goes_left(const gbt_grow_node *node, const uint32_t *sets, i
   return code == n_bins ? node->split.missing_left : gbt_grow_bin_goes_left(node, sets, code);
 }
 
-/* Where missing values go that nobody has seen yet: to the child with the larger hessian, left of equals. */
+/* Where missing values go if no row of the node had one: to the child with the larger hessian, left if equal. */
 GBT_FN void gbt_grow_settle_missing(gbt_grow_node *node) {
   if (!node->split.has_missing) node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
 }

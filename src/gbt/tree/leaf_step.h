@@ -59,7 +59,7 @@ GBT_FN int gbt_leaf_step_usable(const gbt_leaf_step *s) {
   return gbt_scale_usable(gbt_from_bits(s->at.max_g), gbt_from_bits(s->at.max_h));
 }
 
-/* By which the sums are made. spare: gbt_scale_spare of all rows. */
+/* The scale of the sums. spare: gbt_scale_spare of all rows. */
 GBT_FN gbt_scale gbt_leaf_step_scale(const gbt_leaf_step *s, int spare) {
   return gbt_scale_less(gbt_from_bits(s->at.max_g), gbt_from_bits(s->at.max_h), spare);
 }

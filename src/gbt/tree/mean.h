@@ -1,8 +1,8 @@
 /* Forests side by side: one forest whose scores are the means of theirs. Its round r has the trees of round r of all of
- * them, output by output, one forest behind the other, so that the first rounds are the mean of their first rounds; it
- * has as many parallel trees as all of them together. A forest with fewer rounds than another has trees behind them
- * that add nothing: a leaf of 0. Leaf values are those of the trees divided by the number of forests; gains, covers and
- * counts stay as they are. */
+ * them, output by output, forest after forest, so that the first rounds are the mean of their first rounds; it has as
+ * many parallel trees as all of them together. A forest with fewer rounds than another is padded with trees that add
+ * nothing: a leaf of 0. Leaf values are those of the trees divided by the number of forests; gains, covers and counts
+ * stay as they are. */
 #ifndef GBT_TREE_MEAN_H
 #define GBT_TREE_MEAN_H
 

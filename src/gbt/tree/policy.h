@@ -10,8 +10,8 @@
 #include "../base/hd.h"
 #include "../params.h"
 
-/* Whether all nodes of a layer get one split. Trees are then full; nodes may be empty, or be split for the tree's shape
- * alone; the sums of leaves are not known from the splits above them. */
+/* Whether all nodes of a layer get one split. Trees are then full; nodes may be empty, or be split only so that the
+ * tree is full; the sums of leaves are not known from the splits above them. */
 GBT_FN int gbt_policy_one_split(gbt_policy_kind kind) {
   switch (kind) {
   case GBT_DEPTHWISE:

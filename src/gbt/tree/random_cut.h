@@ -1,8 +1,8 @@
 /* Extremely randomised trees (`extra_trees`; Geurts, Ernst and Wehenkel 2006; LightGBM has the name): a feature enters
  * with one split drawn by chance instead of its best one. Shared word by word by all backends.
  *
- *   numeric   one cut behind a bin from the first to the last that hold something in the node, each with the same
- *             chance; where values are missing also the cut behind the last bin, which parts them from all others.
+ *   numeric   one cut after a bin from the first to the last that hold something in the node, each with the same
+ *             chance; where values are missing also the cut after the last bin, which separates them from all others.
  *             Symmetric growth: of all cuts of the feature, as the nodes of a layer have the tree's rows together
  *   one-hot   one of all levels
  *   sets      one end of the order and a size, each with the same chance; if that set has too few rows more than those
@@ -31,8 +31,8 @@ GBT_FN int32_t gbt_random_cut(gbt_key32 key, int32_t feat, int32_t low, int32_t 
   return n > 0 ? low + gbt_random_place(key, feat, n) : -1;
 }
 
-/* The first candidate at or behind place i of 2 * most, and at the same end of the order; -1: there is none. tried: 0
- * where a set is none. */
+/* The first candidate from place i of 2 * most on, at the same end of the order; -1: there is none. tried: 0 where a
+ * set is no candidate. */
 GBT_FN int32_t gbt_first_tried(const uint8_t *tried, int32_t most, int32_t i) {
   const int32_t end = i < most ? most : 2 * most;
   while (i < end && tried[i] == 0) i++;

@@ -1,4 +1,4 @@
-/* What a host is told of trees. */
+/* What hosts can read of trees. */
 #include "view.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@ typedef struct gbt_tree_range {
   uint64_t beg, end; /* trees, half-open */
 } gbt_tree_range;
 
-/* One node. Numbers of nodes are those within their tree: the root is 0, children are behind their parent, and the
+/* One node. Numbers of nodes are those within their tree: the root is 0, children come after their parent, and the
  * right child is the one after the left. */
 typedef struct gbt_node_info {
   int32_t feature;          /* -1 for a leaf */
