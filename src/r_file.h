@@ -27,7 +27,7 @@ int r_open(const char *path, int flags, mode_t mode);
  * Its name goes to temp, of PATH_SIZE + TEMP_ROOM bytes. -1: see errno. */
 int r_temp_open(const char *target, mode_t mode, char *temp, int *lock);
 
-/* Removes what saves to this target left behind whose process was killed. */
+/* Removes temporary files of earlier saves to this target whose process was killed. */
 void r_temp_remove_stale(const char *target);
 
 #endif

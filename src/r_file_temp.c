@@ -2,8 +2,7 @@
  * name is short, however long the target's is, and never used twice.
  *
  * A file is locked from its making until it has its final name. The system ends a lock with its process, wherever that
- * ran: a file of this name that can be locked belongs to nobody any more. Where there are no locks nothing is removed.
- */
+ * ran: a file of this name that can be locked has no owner any more. Where there are no locks nothing is removed. */
 #include "r_file.h"
 
 #include <errno.h>

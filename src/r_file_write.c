@@ -2,7 +2,8 @@
  * temporary name in the target's folder, flushed to the disk and renamed: a reader sees the old file or the new one,
  * never a half. Ctrl-C and a full disk leave the old one.
  *
- *   .gbt-HASH-PID-TIME.tmp   HASH is of the target's name. It is locked until it has its final name (r_file_temp.c)
+ *   .gbt-HASH-PID-TIME.tmp   HASH: the hash of the target's name. It is locked until it has its final name
+ * (r_file_temp.c)
  *
  *   open    what a link leads to is the target; only a file may be there, whose mode is kept
  *   put     appends bytes, any number of times; Ctrl-C and time limits end it

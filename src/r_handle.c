@@ -9,7 +9,7 @@
  *
  * A model must be a value to R: two equal ones are identical(), and no external pointer may be found in one. So `cache`
  * is a raw vector of length 0 that keeps the handle where R code does not look. Copies of the model share the handle. A
- * file or a stream has raw(0) alone; what is read from it gets an empty handle when it is first used. */
+ * file or a stream contains only raw(0); a model that is read from it gets an empty handle when it is first used. */
 #include "r_gbt.h"
 
 #include <R_ext/Altrep.h>

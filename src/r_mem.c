@@ -1,6 +1,6 @@
 /* The engine's memory, as R's collector should see it. R counts its own vectors only: bins of 100 MB look to it like a
- * pointer of 56 bytes, so it has no reason to collect those nobody holds any more. So every block of the engine's is
- * counted here, and R is made to collect
+ * pointer of 56 bytes, so it has no reason to collect unreachable ones. So every block of the engine's is counted here,
+ * and R is made to collect
  *
  *   when a handle is made and much was added since the last time: r_mem_settle()
  *   when memory runs out: then the block is asked for once more

@@ -98,7 +98,7 @@ SEXP r_blob_take(r_blob *blob) {
   return out;
 }
 
-/* Values alone, as raw bytes; values: a named list of character, double and integer vectors. */
+/* Values without a model, as raw bytes; values: a named list of character, double and integer vectors. */
 SEXP r_gbt_values_write(SEXP values) {
   /* 1 */
   int32_t n;
@@ -289,7 +289,7 @@ static int same_text(SEXP text, const char *utf8) {
 }
 
 /* What the bytes say of themselves, against which fields are checked: outputs, rounds and parallel trees; whether names
- * and tags are those of the columns, and the objective is of this name; the objective's parameters. */
+ * and tags are those of the columns, and the objective has this name; the objective's parameters. */
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);

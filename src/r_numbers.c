@@ -134,7 +134,7 @@ const char *const *r_number_texts(SEXP numbers) {
   const R_xlen_t n = Rf_xlength(numbers);
   const char **out = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *out);
   size_t n_chars = 0;
-  for (int pass = 0; pass < 2; pass++) { /* how long they are, then the texts one behind the other */
+  for (int pass = 0; pass < 2; pass++) { /* pass 0 measures the texts, pass 1 writes them contiguously */
     char *to = pass ? R_alloc(n_chars > 0 ? n_chars : 1, 1) : NULL;
     for (R_xlen_t i = 0; i < n; i++) {
       char room[MOST_CHARS];

@@ -13,7 +13,7 @@ static SEXP raw_arg(SEXP x) {
  * others, as they are for data.table::fread(). */
 typedef struct quotes {
   const unsigned char *x;
-  R_xlen_t start;  /* of the first field: behind a byte order mark */
+  R_xlen_t start;  /* of the first field: after a byte order mark */
   R_xlen_t closed; /* the last quote that closed a field */
   R_xlen_t doubled; /* so far: two quotes that stand for one */
   int looks, open;
@@ -87,7 +87,7 @@ SEXP r_gbt_records(SEXP bytes, SEXP sep) {
   return answer;
 }
 
-/* Behind the record that begins at byte beg, or -1 where none ends. */
+/* The end of the record that begins at byte beg, or -1 where it is not complete. */
 static R_xlen_t record_end(quotes *q, R_xlen_t beg, R_xlen_t n) {
   for (R_xlen_t i = beg; i < n; i++) {
     if (q->x[i] == '"') take_quote(q, i);
@@ -150,7 +150,7 @@ SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark) {
   return out;
 }
 
-/* Bytes [beg, end), and those of `more` behind them. */
+/* Bytes [beg, end), followed by those of `more`. */
 SEXP r_gbt_bytes_join(SEXP bytes, SEXP beg, SEXP end, SEXP more) {
   const double from = Rf_asReal(beg), to = Rf_asReal(end);
   if (!(from >= 0.0 && to >= from && to <= (double)Rf_xlength(raw_arg(bytes)))) r_stop("there are no such bytes");

@@ -8,7 +8,7 @@
 #include <setjmp.h>
 
 typedef struct chunks {
-  SEXP fn;    /* function(i, wanted): the frame of chunk i, from 1, or NULL behind the last one; wanted: columns that
+  SEXP fn;    /* function(i, wanted): the frame of chunk i, from 1, or NULL after the last one; wanted: columns that
                  are read, from 1, NULL: all */
   SEXP kept; /* a list: the frame of the chunk that the engine has, the model whose level counts are taken or NULL */
   SEXP token; /* where a jump goes on */

@@ -1,5 +1,5 @@
-/* Trainers. A trainer's handle keeps (prot) the handles of its data sets, the training set first. They are views of
- * this training's alone, so nothing that other trainings do can reach them. */
+/* Trainers. A trainer's handle keeps (prot) the handles of its data sets, the training set first. They are private
+ * views of this training, so other trainings cannot change them. */
 #include "r_gbt.h"
 
 #include <math.h>
