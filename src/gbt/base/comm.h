@@ -69,8 +69,8 @@ gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *er
  * not stand within each other: a rank that has left the outer one cannot be met in the inner one. */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
 
-/* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none does.
- * */
+/* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none
+ * does. */
 gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) GBT_MUST_CHECK;
 
 /* x[0 .. n) over all ranks, in place. `site` is a number of the place in the sources; the macros below supply it. */

@@ -20,8 +20,8 @@ gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, g
 /* A file to read from. */
 gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
 /* Locks the file for this process as long as it is open: 1; 0 when another process has the lock, or the file was
- * removed; -1 where the system has no locks. The lock is advisory: other processes can still read and write the file.
- * */
+ * removed; -1 where the system has no locks. The lock is advisory: other processes can still read and write the
+ * file. */
 int gbt_file_lock(const gbt_file *file);
 /* Never fails: call gbt_file_sync before, which reports write errors. The file need not be open. */
 void gbt_file_close(gbt_file *file);

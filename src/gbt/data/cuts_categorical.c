@@ -3,8 +3,8 @@
  *   categorical   levels that occur, most frequent first, ties by first row
  *   ordinal       all levels in the column's own order
  *
- * Codes that share a text are one level: the one of the lowest of these codes. Rows are counted, without their weights.
- * */
+ * Codes that share a text are one level: the one of the lowest of these codes. Rows are counted, without their
+ * weights. */
 #include <string.h>
 
 #include "../base/sort.h"

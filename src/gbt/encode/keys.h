@@ -2,8 +2,8 @@
  *
  *   key = (.. (level 0 * (n_levels 1 + 1) + level 1) * (n_levels 2 + 1) + ..)      n_levels stands for a missing level
  *
- * of which those that occur are numbered in ascending order. Numbers depend on the set of rows, never on their order.
- * */
+ * of which those that occur are numbered in ascending order. Numbers depend on the set of rows, never on their
+ * order. */
 #ifndef GBT_ENCODE_KEYS_H
 #define GBT_ENCODE_KEYS_H
 

@@ -54,8 +54,8 @@ typedef struct gbti_others_rows {
 } gbti_others_rows;
 
 /* *leaf: the first leaf of the part, counted from 0 and from the left; receives the first leaf of the next part, or 0
- * after the last part. Fills the plan's means as well, with what these leaves give. GBT_CANCELLED when asked to stop.
- * */
+ * after the last part. Fills the plan's means as well, with what these leaves give. GBT_CANCELLED when asked to
+ * stop. */
 gbt_status gbti_others_new(const gbt_mem *mem, gbti_game *plan, gbti_others_work *work, const gbti_others_rows *rows,
                            uint32_t *leaf, gbti_others **out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_others_free(gbti_others *others); /* NULL allowed */

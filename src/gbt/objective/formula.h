@@ -11,8 +11,8 @@
  *   double gbt_NAME_row_weight(y)             multiplied
  *
  * All of them are compiled for every device, so they use only + - * / and math/elementary.h. The callers multiply the
- * results by weights. `param` does not change within a loop over rows: compilers hoist what is computed only from it.
- * */
+ * results by weights. `param` does not change within a loop over rows: compilers hoist what is computed only from
+ * it. */
 #ifndef GBT_OBJECTIVE_FORMULA_H
 #define GBT_OBJECTIVE_FORMULA_H
 
