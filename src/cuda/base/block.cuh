@@ -5,7 +5,7 @@
  *            blocks have one dimension. Everyone gets the result. Two barriers each: when the call returns, what the
  *            threads wrote to shared memory before it may be read
  *
- * T: int32_t, uint32_t, int64_t, uint64_t, unsigned long long, or gbt_sum (sums alone). */
+ * T: int32_t, uint32_t, int64_t, uint64_t, unsigned long long, or gbt_sum (only for sums). */
 #pragma once
 
 #include "port.cuh"

@@ -21,7 +21,8 @@ struct cu_device {
 gbt_status cu_device_open(cu_device *device, gbt_error *err) GBT_MUST_CHECK;
 void cu_device_close(cu_device *device);
 
-/* From pageable memory of the host, and back; both wait until it is done, behind all that the stream has. */
+/* From pageable memory of the host, and back; both run after all earlier work of the stream and wait until they are
+ * done. */
 gbt_status cu_put(cu_device *device, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_get(cu_device *device, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 

@@ -1,15 +1,15 @@
-/* Blocks that wait for each other: all of a grid that CU_LAUNCH_TOGETHER started, so that all are resident.
+/* A barrier for all blocks of a grid. CU_LAUNCH_TOGETHER must have started the grid, so that all blocks are resident.
  *
- *   came     blocks that stand at the gate; the last one sets it to 0 again
- *   opened   how often the gate was opened: those that wait look whether it has changed
+ *   came     blocks that have arrived at the gate; the last one sets it to 0 again
+ *   opened   how often the gate was opened: waiting blocks read it until it changes
  *
- * The last block to come may work before it opens, and sees what all others have written; behind the gate everybody
- * sees what everybody wrote before it, and that work. By the memory model of CUDA: what a block's threads wrote happens
- * before the fence of its thread 0 (the barrier in front of it), and that fence before the addition to `came`. The
- * additions read from one another, so the fence behind the last one synchronises with all those fences; the barrier
- * behind it hands this on to the block. The way back is the same by `opened`: the fence before it is written, the fence
- * of a thread 0 behind the look that has seen it, and its block's barrier. These fences also end the use of what a
- * multiprocessor's first cache holds, so plain reads behind the gate are right.
+ * The last block to arrive may do work before it opens the gate, and sees what all others have written; after the gate
+ * all threads see that work and what all threads wrote before the gate. By the memory model of CUDA: what a block's
+ * threads wrote happens before the fence of its thread 0 (by the barrier before it), and that fence before the addition
+ * to `came`. The additions read from one another, so the fence after the last one synchronises with all those fences;
+ * the barrier that follows extends this to the whole block. `opened` works the same way in the other direction: a fence
+ * before it is written, a fence of thread 0 after the read that has seen the change, and that block's barrier. These
+ * fences also invalidate the multiprocessor's L1 cache, so plain reads after the gate are right.
  *
  * Both words begin as 0 and are ready for the next grid when one has ended. */
 #pragma once

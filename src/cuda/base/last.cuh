@@ -1,9 +1,9 @@
 /* The last block of a grid to end does what one block has to do once all have done theirs: one launch less.
  *
- * By the memory model of CUDA: what a block's threads wrote happens before the fence of its thread 0 (the barrier in
- * front of it), and that fence before the addition to `came`. The additions read from one another, so the fence behind
- * the last one synchronises with all those fences; the barrier behind it hands this on to the block. That fence also
- * ends the use of what the multiprocessor's first cache holds, so plain reads behind it are right. */
+ * By the memory model of CUDA: what a block's threads wrote happens before the fence of its thread 0 (by the barrier
+ * before it), and that fence before the addition to `came`. The additions read from one another, so the fence after the
+ * last one synchronises with all those fences; the barrier that follows extends this to the whole block. That fence
+ * also invalidates the multiprocessor's L1 cache, so plain reads after it are right. */
 #pragma once
 
 #include "block.cuh"
@@ -17,7 +17,7 @@ __device__ static __forceinline__ int cu_is_last(uint32_t *came) {
     __threadfence();
     *last = atomicAdd(came, 1u) == gridDim.x - 1u;
     __threadfence();
-    if (*last) *came = 0; /* nobody adds to it any more */
+    if (*last) *came = 0; /* all blocks have added to it */
   }
   __syncthreads();
   return (int)*last;

@@ -19,7 +19,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/* What is wrong cudaGetLastError tells, as behind CU_LAUNCH. Arguments become what the kernel takes. */
+/* As with CU_LAUNCH, cudaGetLastError returns the error of the launch. Arguments are converted to the types of the
+ * kernel's parameters. */
 template <class... P>
 static inline void cu_launch_together(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
                                       std::common_type_t<P>... args) {
@@ -27,11 +28,12 @@ static inline void cu_launch_together(void (*kernel)(P...), dim3 grid, dim3 bloc
   (void)cudaLaunchCooperativeKernel((const void *)kernel, grid, block, at, shared, stream);
 }
 
-/* Reads what another block may be writing: one read, in its place, ordered by fences alone. */
+/* Reads what another block may be writing: one read, which the compiler neither drops nor moves; only fences order
+ * it. */
 template <class T> __device__ static __forceinline__ T cu_look(const T *at) { return *(const volatile T *)at; }
 
-/* Adds to a number in global memory without asking what was there, so that the thread does not wait. Of an atomicAdd
- * whose result nobody takes the compiler makes the same, but not in a kernel with fences. */
+/* Adds to a number in global memory without returning the old value, so that the thread does not wait. The compiler
+ * turns an atomicAdd with an unused result into the same instruction, but not in a kernel with fences. */
 __device__ static __forceinline__ void cu_add(int64_t *to, int64_t x) {
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(x) : "memory");
 }

@@ -11,8 +11,9 @@
  * All work of a stage is in one stream, so what it writes on the device needs no second half: a copy waits for the
  * kernel that reads what the one before it brought.
  *
- * Prediction has a way of its own (predict/predict.cu): its chunks run beside each other in two streams, so that trees
- * are walked for one while the other is copied, and columns are turned into numbers as they are read. */
+ * Prediction does not use stages (predict/predict.cu): its chunks run concurrently in two streams, so that the device
+ * walks the trees for one chunk while the other is copied, and the host converts columns to numbers as it reads
+ * them. */
 #pragma once
 
 #include "mem.cuh"

@@ -9,9 +9,9 @@
  * Two steps are under way at a time: while one is on the device, the host's threads fill the other's columns. Sparse
  * columns with a column of codes of their own are spread out to doubles on the way.
  *
- * Columns that are there already, from their cuts (kept.cu), do not go up; the rows of sparse ones get the code of
- * absent entries, then those of their entries. Codes that are the device's alone stay (resident.cuh), chunk after chunk
- * where all of them are made here.
+ * Columns that are still on the device since their cuts were made (kept.cu) are not copied again; the rows of sparse
+ * ones get the code of absent entries, then those of their entries. Codes that only the device has stay there
+ * (resident.cuh), chunk after chunk where all of them are made here.
  *
  * Device memory: all cuts, what level codes read as, and of a step 8 bytes per cell and a code. */
 #include "../base/block.cuh"

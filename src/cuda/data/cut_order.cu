@@ -205,7 +205,7 @@ __device__ static uint32_t cu_light_run(const cu_cut_view &v, uint64_t target) {
   return beg;
 }
 
-/* The run behind which the c-th candidate lies. */
+/* The run after which the c-th candidate lies. */
 __device__ static __forceinline__ uint32_t cu_candidate_run(const cu_cut_view &v, uint32_t c) {
   const cu_found *f = v.found;
   if (f->n_runs <= v.max_bin) return c;
@@ -221,7 +221,7 @@ __global__ static void k_candidates(cu_cut_view v) {
   for (uint32_t c = blockIdx.x * blockDim.x + threadIdx.x; c < n; c += gridDim.x * blockDim.x) {
     cu_candidate out = {0, 0, cu_candidate_run(v, c), 0};
     if (out.run >= n_runs - 1) {
-      out.run = CU_NO_RUN; /* nothing behind it */
+      out.run = CU_NO_RUN; /* the last run: there is no cut after it */
     } else {
       out.key = v.key[run[out.run]];
       out.next = v.key[run[out.run + 1]];

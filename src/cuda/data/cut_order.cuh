@@ -17,7 +17,8 @@ struct cu_found {
   gbti_aim aim;
 };
 
-/* Cuts to be: behind a run, with the keys around. Runs may come twice, in any order, or be none. */
+/* Candidate cuts: each after a run, with the keys before and after it. Runs may come twice, in any order, or be
+ * none. */
 struct cu_candidate {
   uint64_t key, next;
   uint32_t run, unused;
@@ -29,7 +30,7 @@ struct cu_cut_view {
   const uint64_t *key;
   const uint32_t *row;    /* NULL: every entry weighs 1 */
   const uint64_t *weight; /* by row */
-  uint64_t *upto;         /* with weights alone */
+  uint64_t *upto;         /* only with weights */
   uint64_t absent;        /* weight of the entry that stands for all absent ones; 0: there is none */
   uint64_t *part_sum;
   uint32_t *part_first;

@@ -6,8 +6,8 @@
  * the means. Then it asks how many entries are in the zero bin.
  *
  * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
- * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. Columns that
- * are kept for their codes (kept.cu) take what is left of it, half at most. */
+ * wants; with weights 24 (row numbers), and 8 per row (weights). In addition a chunk, and 36 bytes per bin. Columns
+ * that are kept until their codes are made (kept.cu) take at most half of the remaining memory. */
 #include "../base/sort.cuh"
 #include "cut_order.cuh"
 
@@ -133,7 +133,7 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_rea
 /* Where the entries of a chunk stand on the device. */
 struct cu_up_entries {
   unsigned char *values; /* NULL: all are 1 */
-  int32_t *rows;         /* NULL: entries are rows, or nobody asks for their rows */
+  int32_t *rows;         /* NULL: entries are rows, or their rows are not needed */
 };
 
 /* From its entry `beg` on, of a kept column, or where chunk after chunk goes. value_bytes: of the chunk. */
@@ -196,7 +196,7 @@ static gbt_status cu_sort_column(cu_cutter *c, const gbti_cut_input *input, cu_c
   v->row = row[at];
   v->upto = key[1 - at];
   v->ends = row[1 - at];
-  v->runs = row[at]; /* when upto is there nobody needs rows */
+  v->runs = row[at]; /* once upto is computed, rows are not needed */
   return GBT_OK;
 }
 

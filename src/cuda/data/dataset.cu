@@ -1,7 +1,7 @@
 /* A data set on the device: where its codes stand, its labels and weights.
  *
- * Which rows' tiles stand where is said by cu_code_room; upload.cu makes them of the pages. What is not in tiles, and
- * all that belongs to rows, stands on the device whatever its memory. */
+ * cu_code_room decides which rows' tiles are on the device and which on the host; upload.cu makes tiles from the pages.
+ * What is not in tiles, and all fields of rows, is on the device in any case. */
 #include "upload.cuh"
 
 #include <string.h>

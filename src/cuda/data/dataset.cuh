@@ -29,8 +29,8 @@ extern "C" {
 
 /* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
  * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first, all in one
- * word as `bits` is 1, 2, 4, 8 or 16. Row r stands `at` + r * words behind the words of its extent: no row straddles
- * two sectors of memory, and `at` is below 0 where the extent begins with a later row than 0.
+ * word as `bits` is 1, 2, 4, 8 or 16. Row r begins `at` + r * words after the begin of its extent's words: no row
+ * straddles two sectors of memory, and `at` is below 0 where the extent begins with a later row than 0.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
  * memory has `pitch` cells of a kind for a code: with 32 of them every lane has a bank of its own. */
@@ -147,9 +147,9 @@ struct cu_dataset {
   cu_array<uint32_t> words, sparse_slot, unseen_row;
   uint32_t *host_words; /* page-locked; or NULL */
   size_t host_bytes;    /* of host_words */
-  cu_ring *ring;        /* what rows are streamed by; NULL: none are */
+  cu_ring *ring;        /* streams rows; NULL: no rows are streamed */
   cu_array<uint64_t> sparse_beg, unseen_beg;
-  cu_array<cu_tile> tile; /* of the extents, one behind the other */
+  cu_array<cu_tile> tile; /* of extent 0, 1, ... */
   cu_array<cu_column> column;
   cu_array<cu_feature> feat;
   cu_numbers label, weight;       /* empty: none */
@@ -180,9 +180,9 @@ struct cu_code_room {
 };
 #define CU_ALL_ROWS UINT64_MAX
 
-/* Bytes of shared memory that each of two blocks beside each other may have, where one alone may have `limit`: from 8.0
- * on, the device keeps 1 KB of a multiprocessor's for every block, and `limit` is all but that of one. Before, nothing
- * is kept, and this gives away 512 bytes. */
+/* Bytes of shared memory for each of two blocks that are resident on a multiprocessor together, where a single block
+ * may have `limit`. From compute capability 8.0 on, the device reserves 1 KB of a multiprocessor's for every block, and
+ * `limit` is all but the reserve of one. Before 8.0 nothing is reserved, and this wastes 512 bytes. */
 static inline size_t cu_shared_of_two(size_t limit) { return limit > 1024 ? (limit - 1024) / 2 : 0; }
 
 /* Tiles of a data set's pages on the device, its labels and weights. On failure all is as cu_dataset_free leaves it. */

@@ -5,9 +5,9 @@
  *   ring's stream        wait for `used` 0 | copy | pack to slot 0 | `packed` 0 | wait for `used` 1 | copy | ..
  *   device's stream                                  wait for `packed` 0 | the pass's kernels | `used` 0 | ..
  *
- * So reading, copying and the kernels of three neighbouring pieces run beside each other. Pages are pinned by the
- * entering thread, which unpacks and checks them on all threads; what it has copied to a half is not read again, so
- * pages are released before the device is through with them. */
+ * So reading, copying and the kernels of three consecutive pieces overlap. Pages are pinned by the entering thread,
+ * which unpacks and checks them on all threads; what it has copied to a half is not read again, so pages are released
+ * before the device is through with them. */
 #include "upload.cuh"
 
 enum { RING_SLOTS = 2 };

@@ -12,7 +12,7 @@ enum {
   LEAST_SHARE = 8 /* of rows: with fewer entries a column is stored by its entries, or shares codes (page.c) */
 };
 
-/* Features come in order, and so do their columns: the search begins behind the last one found. */
+/* Callers ask for features in order, and columns are in that order: the search begins after the last one found. */
 const cu_kept_column *cu_kept_find(cu_offload *o, int32_t number) {
   cu_kept *k = &o->kept;
   for (int32_t i = 0; i < k->n; i++) {

@@ -18,7 +18,7 @@ struct cu_resident : gbti_resident {
   long process; /* that made it */
   int users;    /* who read it now, or poll in the midst of that */
   int32_t n_strips;
-  cu_array<unsigned char> *strip; /* n_strips, all rows; empty: of strips that the device has not made alone */
+  cu_array<unsigned char> *strip; /* n_strips, all rows; empty: strips with codes that the host made, too */
 };
 
 /* What this library has made of these pages on the device, or of those whose strips they share; NULL: nothing. */

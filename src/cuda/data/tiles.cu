@@ -10,11 +10,12 @@
  *
  * Tables of few rows have narrower tiles (tile_cols), as a histogram's rows would not make work for all of the device.
  *
- * Columns of derived features (data/extend.h) have tiles of their own, behind all others, as each variant has other
+ * Columns of derived features (data/extend.h) have tiles of their own, after all others, as each variant has other
  * codes for them.
  *
  * A tile takes so many columns that its histogram has room in a block's shared memory, and in half of it if the column
- * is much smaller than the others; the sums of a column that has none even alone go to global memory (pitch 0). */
+ * is much smaller than the others; a column whose histogram does not fit even by itself adds its sums in global memory
+ * (pitch 0). */
 #include "tiles.cuh"
 
 extern "C" {
@@ -95,7 +96,7 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static int32_t most_columns(const cu_dataset_spec *spec) { return spec->tile_cols > 0 ? spec->tile_cols : 32; }
 
-/* Whether a column may stand beside those of the tile. */
+/* Whether a column may be added to the tile. */
 static int has_room(const cu_dataset_spec *spec, const cu_tile *t, cu_mixing mixing, int counts, uint32_t n_codes) {
   if (mixing == APART && t->bits != bits_for(n_codes)) return 0;
   if (mixing != ALL && t->counts != counts) return 0;
@@ -108,8 +109,8 @@ static int has_room(const cu_dataset_spec *spec, const cu_tile *t, cu_mixing mix
   return bytes <= (alike ? spec->shared_limit : cu_shared_of_two(spec->shared_limit));
 }
 
-/* Cells for all 32 lanes, where two blocks of them have room beside each other; not where tiles are narrow so that
- * little has to be cleared and emptied. */
+/* Cells for all 32 lanes, where two such blocks fit on a multiprocessor; not where tiles are narrow so that there is
+ * little to clear and to write out. */
 static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
   GBT_ASSERT(t->n_cols >= 1 && t->n_cols <= 32 && t->n_codes <= 1u << t->bits);
   t->lanes = power_above(t->n_cols);

@@ -15,10 +15,10 @@ struct cu_source {
 /* On the host. */
 struct cu_plan {
   int32_t n_columns, n_tiles;
-  int32_t base_columns, base_tiles; /* those that all variants share; derived features' come behind them */
+  int32_t base_columns, base_tiles; /* those that all variants share; derived features' come after them */
   uint64_t n_words;                 /* of all tiles of all variants */
   uint64_t
-      variant_words;  /* of the tiles of one variant's derived features; each variant's stand behind the last one's */
+      variant_words;  /* of the tiles of one variant's derived features; each variant's come after the previous one's */
   uint64_t row_bytes; /* of all strips */
   cu_column *column;  /* n_columns */
   cu_source *source;  /* n_columns */

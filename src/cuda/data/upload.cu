@@ -41,7 +41,8 @@ __global__ static void k_pick(const unsigned char *strip, uint32_t stride, const
     to[i] = strip[(uint64_t)pick[i / stride] * stride + i % stride];
 }
 
-/* n rows from row beg on of a strip that is there, behind the numbers of those rows. */
+/* Copies n rows from row beg on of a strip on the device to `to`; where rows are picked, those whose numbers are at
+ * up->raw. */
 static gbt_status bring_rows(cu_upload *up, const unsigned char *strip, size_t stride, int64_t beg, uint32_t n,
                              unsigned char *to, gbt_error *err) {
   cudaStream_t s = up->stage.stream;

@@ -20,7 +20,7 @@ struct cu_upload {
   cu_array<cu_source> source;  /* of the plan */
 };
 
-/* Bytes of a half where memory is scarce: a small share of what so many rows are. */
+/* Bytes of a half where memory is scarce: a small share of the bytes of all rows. */
 static inline size_t cu_small_half(int64_t n_rows, size_t row_bytes) {
   enum : uint64_t { SHARE = 16, LEAST = 4096 };
   const uint64_t share = (uint64_t)n_rows * row_bytes / SHARE;
@@ -38,7 +38,8 @@ void cu_upload_leave_base(cu_upload *up, const cu_plan *plan);
 /* Most rows that go up at once. */
 static inline int64_t cu_upload_rows(const cu_upload *up) { return (int64_t)(up->stage.bytes / up->row_bytes); }
 
-/* Rows [beg, beg + n) of the data, all in the span, to these tiles (from first_tile on), at their rows' places behind
- * `words`: by the stage's stream. What of the pages is needed is in a half when it returns. */
+/* Rows [beg, beg + n) of the data, all in the span, to these tiles (from first_tile on), at their rows' places from
+ * `words` on, in the stage's stream. When it returns, all that is needed of the pages has been copied to a half of the
+ * stage. */
 gbt_status cu_upload_send(cu_upload *up, const gbt_page_span *span, int64_t beg, uint32_t n, uint32_t *words,
                           const cu_tile *tile, gbt_error *err) GBT_MUST_CHECK;

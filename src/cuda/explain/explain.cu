@@ -3,7 +3,7 @@
  *   host     reads a chunk's numbers and its results so far, column by column, with all threads of the call
  *   device   takes them up, plays all trees, sends the results back
  *
- * A chunk is a kernel of some tenths of a second, beside which its way up and down is short: so there is one at a time.
+ * A chunk's kernel runs for some tenths of a second, its copies are short compared with that: so chunks do not overlap.
  *
  * Memory: trees that have no room together go one part after the other over all rows, as results are taken up again
  * with every chunk. A chunk takes CHUNK_BYTES or LEAST_ROWS rows; where there is not so much, chunks get smaller, then

@@ -2,7 +2,7 @@
  *
  *   table     its answers are looked up
  *   by cover  gbti_visit_tree, for its lane
- *   beside a  it walks leaf by leaf, as gbti_ways_walk does for 64 rows; mask: the slots of players that it fails,
+ *   with a    it walks leaf by leaf, as gbti_ways_walk does for 64 rows; mask: the slots of players that it fails,
  *   background  above: by depth, bit 0: whether it failed the player's splits above, bit 1: whether it goes left */
 #include "explain.cuh"
 
@@ -103,7 +103,7 @@ __device__ static void visit(const cu_explain_lane *l) {
   }
 }
 
-/* ---- beside a background ---- */
+/* ---- with a background ---- */
 
 struct cu_explain_way {
   const cu_explain_lane *l;

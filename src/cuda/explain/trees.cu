@@ -1,4 +1,4 @@
-/* Trees that are ready, in one block: all arrays of all of them, one behind the other. */
+/* Trees that are ready, in one block: all arrays of all of them, concatenated. */
 #include "explain.cuh"
 
 /* Fills the block, or, without one, only measures it. */
@@ -78,7 +78,7 @@ static void need(size_t *most, size_t n) {
   if (n > *most) *most = n;
 }
 
-/* How much of everything the trees want; where it lies is told by place_scratch(). */
+/* The sizes of the scratch that the trees need; place_scratch() places it. */
 static void measure_scratch(const gbti_explain_run *run, const gbti_entry *entry, cu_explain_scratch *s) {
   const gbti_game *game = entry->game;
   const size_t slots = (size_t)game->most_on_way, pairs = run->spec->interactions ? slots * (slots + 1) / 2 : slots;

@@ -1,7 +1,7 @@
 /* Prediction: trees as the device walks them (predict.cuh), made of the host's packs (model/predict_pack.c).
  *
  *   measure   units of every tree's blob
- *   place     trees by output, blobs one behind the other, which of them are a part
+ *   place     trees by output, contiguous blobs, which of them are a part
  *   fill      nodes with places of sets and values, by tree in parallel; then all goes up
  *
  * Nothing of the host's copy is kept. */
@@ -105,7 +105,7 @@ static void write_value(const cu_predict_fill *fill, const cu_predict_source *fr
   to->next = (uint32_t)(bits >> 32);
 }
 
-/* Returns the place behind it. */
+/* Returns the next free place. */
 static uint32_t write_set(const gbti_pack *pack, const gbti_pack_wide *wide, uint32_t *words, uint32_t at) {
   words[at++] = wide->last;
   for (uint32_t k = 0; k <= wide->last; k++) words[at++] = pack->words[wide->beg + k];
@@ -346,8 +346,8 @@ static gbt_status pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree
   return status;
 }
 
-/* One more run, of trees from trees.beg on. *pack: one that begins there, or NULL; later, when it was made in vain, the
- * one behind a plain run, else NULL. */
+/* One more run, of trees from trees.beg on. *pack: one that begins there, or NULL; on return the pack that begins right
+ * after a plain run, for the next call, or NULL. */
 static gbt_status add_run(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, gbti_pack **pack,
                           cu_predict_runs *runs, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;

@@ -286,7 +286,8 @@ static int lacks_device_memory(gbt_status status, const gbt_error *err) {
   return status == GBT_E_MEM && strcmp(err->subject, "device") == 0;
 }
 
-/* All trees over all rows, as many at a time as have room. When tables have none beside them, without. */
+/* Sends all rows through all trees, as many trees at a time as fit into memory; without tables if these do not fit as
+ * well. */
 static gbt_status pass_trees(cu_predict_pipe *p, cu_predict_plan *plan, const cu_predict_limits *limits,
                              gbt_tree_range trees, gbt_error *err) {
   int with_tables = 1;

@@ -37,13 +37,13 @@ enum {
   CU_PREDICT_HEIGHT = CU_PREDICT_BLOCK * CU_PREDICT_ROWS
 };
 
-/* Kinds of trees: of one split a layer (a leaf alone is one of no layers), by numbers alone, any. */
+/* Kinds of trees: one split per layer (a single leaf has no layers), only numeric splits, any. */
 enum { CU_PREDICT_LAYERS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
 
 /* A node, by its order:
- *   a number's     next = left child; codes above the order go to the child behind it
+ *   a number's     next = left child; codes above the order go to the child after it
  *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
- *                  a set: how far its last word is behind its first, then its words (gbti_set_right)
+ *                  a set: the offset of its last word from its first, then its words (gbti_set_right)
  *   LEAF           next = place of its value among the tree's values
  * A layer's: as the first two, but children are not needed; next = place of the set among the words. */
 struct __align__(8) cu_predict_node {
@@ -108,7 +108,7 @@ struct cu_predict_projection {
   uint64_t n_keys;
   gbt_key_index index;
   const uint64_t *key; /* n_keys; NULL where row i is for key i */
-  const uint8_t *bin;  /* n_feats of every key, and behind them those of an unknown one */
+  const uint8_t *bin;  /* n_feats of every key, then those of an unknown key */
 };
 
 /* The columns of chunks, and tables on the device; as long as a job, for all of its runs. */

@@ -5,9 +5,8 @@
  *   read     k_tables: a thread takes a row of a projection: levels, key, row of the tables, bins
  *
  * Bins stand by key, those of a projection's features side by side, so that a row needs one sector of them; those of
- * a key that is unknown stand behind the last. With the index a key takes two or three sectors (one where places are
- * keys); a binary search would take one for each of its steps but the first and the last few: a dozen of a million
- * keys. */
+ * unknown keys come after the last. With the index a key takes two or three sectors (one where places are keys); a
+ * binary search would take one for each of its steps but the first and the last few: a dozen of a million keys. */
 #include "../base/stage.cuh"
 #include "predict.cuh"
 
@@ -144,7 +143,7 @@ static gbt_status send_bins(cu_stage *stage, const gbt_schema *schema, const int
   return GBT_OK;
 }
 
-/* Everything of the projections, one behind the other; proj: as the device has them. */
+/* Sends the arrays of all projections; proj: the projections with pointers to device memory. */
 static gbt_status send_tables(const cu_predict_choice *choice, cu_stage *stage, cu_predict_tables *tables,
                               cu_predict_projection *proj, gbt_error *err) {
   const gbt_schema *schema = choice->schema;

@@ -6,13 +6,13 @@
  *             tree at the same time, as each walk is a chain of loads
  *   k_plain   a thread takes a row through trees that lie as in the forest
  *
- * A row's score is touched by one thread alone, which adds leaf values in tree order. Any grid is right. */
+ * Only one thread touches a row's score; it adds leaf values in tree order. Any grid is right. */
 #include "predict.cuh"
 
 struct cu_predict_codes {
   const cu_predict_feature *feat;
   const double *cut;
-  uint32_t n_feats, n_rows, n_padded; /* rows behind n_rows count as 0.0 */
+  uint32_t n_feats, n_rows, n_padded; /* rows from n_rows on count as 0.0 */
   uint64_t stride, code_stride;
   const double *x;
   uint16_t *code;
@@ -146,7 +146,7 @@ template <int ROWS, bool NEAR> __global__ static void k_walk(cu_predict_walk a) 
   for (uint32_t w = blockIdx.x; w < n_work; w += gridDim.x) {
     uint32_t output = w % (uint32_t)a.n_outputs, beg = w / (uint32_t)a.n_outputs * BLOCK_ROWS, row = beg + threadIdx.x;
     if (NEAR) {
-      __syncthreads(); /* nobody walks any more */
+      __syncthreads(); /* all threads have finished their walks */
       for (uint32_t i = threadIdx.x; i < a.n_code_cols * (BLOCK_ROWS / 2); i += CU_PREDICT_BLOCK)
         near[i] = *(const uint32_t *)(a.code + i / (BLOCK_ROWS / 2) * a.code_stride + beg + i % (BLOCK_ROWS / 2) * 2);
     }
@@ -161,7 +161,7 @@ template <int ROWS, bool NEAR> __global__ static void k_walk(cu_predict_walk a) 
     for (uint32_t k = a.part_beg[output]; k < a.part_beg[output + 1]; k++) {
       const cu_predict_part part = a.part[k];
       const cu_predict_node *far = a.blob + part.at;
-      __syncthreads(); /* codes are here; nobody walks the part before */
+      __syncthreads(); /* codes are here; all threads have finished the part before */
       if (part.shared) {
         for (uint32_t i = threadIdx.x; i < part.n_units / 2; i += CU_PREDICT_BLOCK)
           ((cu_predict_two *)shared)[i] = ((const cu_predict_two *)far)[i];
