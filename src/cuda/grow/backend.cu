@@ -68,7 +68,7 @@ static cu_code_room room_of(const cu_backend *be, int32_t s) {
   return room;
 }
 
-/* Codes come last, as what has no room for them beside all the rest stands elsewhere. */
+/* Codes are allocated last: those that do not fit next to all other arrays stay in the host's memory. */
 static gbt_status open_apart(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   const cu_dataset_spec data_spec = cu_dataset_spec_of(be);
   for (int32_t s = 0; s <= spec->n_valid; s++)
@@ -200,12 +200,12 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cu_down_turn(be);
   cu_replay(ctx, be);
   if (!be->graph.replays) GBT_TRY(issue_roots(ctx, be, err));
-  if (be->graph.replays) be->depth = (int32_t)be->bounds.looks; /* of no use where it is 0 */
+  if (be->graph.replays) be->depth = (int32_t)be->bounds.looks; /* not used where it is 0 */
   return cu_down_settle(be, err); /* the device is at work */
 }
 
-/* Steps behind the last one that can split anything have nothing to build or to search; a replay has them all, or those
- * up to the next look. */
+/* After the last step that can split anything there is nothing to build or to search; a replay contains all steps, or
+ * those up to the next look. */
 static int is_over(const cu_backend *be) {
   return be->graph.replays || (be->bounds.looks == 0 && be->depth >= be->bounds.max_steps);
 }
@@ -404,8 +404,8 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   return status;
 }
 
-/* Codes of these data sets that were left on the device; 0: there are none. A limit of the user's does not count them,
- * so they are in nobody's way then. */
+/* Codes of these data sets that were left on the device; 0: there are none. With a limit set by the user they stay, as
+ * the limit does not count them. */
 static int give_up_residents(const gbt_backend_spec *spec, int32_t device) {
   int given = 0;
   for (int32_t s = 0; spec->params->device_memory == 0 && s <= spec->n_valid; s++)

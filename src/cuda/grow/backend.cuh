@@ -23,8 +23,8 @@
  * a data set as tiles), predict, door (the one exported function).
  *
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). Where it cannot know
- * the number of steps it looks every few of them whether anything is left to be split: see cu_bounds.looks. What is
- * issued behind the end finds nothing to do. All that a kernel has to know of a tree stands in device memory: cu_tree.
+ * the number of steps it looks every few of them whether anything is left to be split: see cu_bounds.looks. Steps
+ * issued after the end find nothing to do. All that a kernel has to know of a tree stands in device memory: cu_tree.
  *
  * All kernels take what they need as pointers; nothing is kept in static device variables. */
 #pragma once
@@ -133,7 +133,7 @@ struct cu_renewal {
 
 /* The way down of finished trees: down.cu. */
 struct cu_down {
-  cu_tree *tree;  /* page-locked; the first tree's, the others' behind it, `bytes` apart */
+  cu_tree *tree;  /* page-locked; the first tree's, then the others', `bytes` apart */
   uint32_t *sets; /* page-locked; of every tree cap_words */
   int place;      /* 0 or 1: which half of both the batch comes to */
   int left_at;    /* and which holds n_left trees that are not in the forest yet */
@@ -152,7 +152,7 @@ struct cu_down {
 };
 
 /* The launches of a batch, recorded: all in CU_BEGIN where the number of steps is known. Otherwise each part ends where
- * the host looks at the trees, behind a choice: CU_BEGIN has the roots and the first steps, CU_MORE as many steps, from
+ * the host looks at the trees, after a choice: CU_BEGIN has the roots and the first steps, CU_MORE as many steps, from
  * the partition on, CU_END the leaves. */
 enum cu_part { CU_BEGIN = 0, CU_MORE, CU_END, CU_PARTS };
 enum : size_t { CU_MOST_NODES = 8192 }; /* of all recordings; batches that need more are not recorded */
@@ -173,7 +173,7 @@ struct cu_graph {
 /* Scratch of ranking.cu. */
 struct cu_ranking {
   cu_array<unsigned char> block;
-  cu_array<uint64_t> gain; /* for pr_auc alone */
+  cu_array<uint64_t> gain; /* only for pr_auc */
   uint64_t n;              /* rows that they are enough for */
   uint64_t *key[2];
   uint32_t *value[2];

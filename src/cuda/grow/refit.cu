@@ -10,7 +10,7 @@
  *   cu_leaves    as for trees that were grown
  *   host         nodes to the numbers that they have in the tree; the tree to the forest
  *
- * Growth knows a node's sums when it splits it, here they are known at the end alone. Kernels of growth see a view in
+ * Growth knows a node's sums when it splits it; here they are known only at the end. Kernels of growth see a view in
  * which no child may be split and nothing is split ahead: so no gradients go with rows, and those by row stay. */
 #include "batch.cuh"
 
@@ -36,7 +36,7 @@ struct cu_given {
 struct cu_refit {
   size_t room;     /* for splits of a tree */
   cu_given *given; /* in the order of the steps */
-  uint32_t *step;  /* of each tree, where its steps begin in `given`; behind the last one all are its end */
+  uint32_t *step;  /* of each tree, where its steps begin in `given`; after the last step it repeats the end */
   uint32_t *like;  /* of each tree 2 room + 1: by node, its number in the tree that is there */
   gbt_grow_node *node;
   gbt_sum *fine;
@@ -299,7 +299,7 @@ static gbt_status refit_batch(gbt_ctx *ctx, cu_backend *be, const gbt_tree_task 
   return take_trees(be, like, first, n, forest, err);
 }
 
-/* Trees that are done beside each other: of whole outputs, or some of one. */
+/* How many trees make a batch: all trees of several outputs, or some of one. */
 static int32_t batch_of(const cu_backend *be, const gbt_tree_task *task, int32_t n) {
   const int32_t per_output = (int32_t)be->params->num_parallel_tree;
   int32_t its = 0, all;

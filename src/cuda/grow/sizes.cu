@@ -155,8 +155,8 @@ static void plan_blocks(cu_backend *be) {
   be->bounds.max_leaf_blocks = (uint32_t)cu_most_pieces(n, (uint64_t)v->max_nodes / 2u + 1u, v->leaf_rows);
 }
 
-/* Runs of features that the search takes at a time: as many as keep `found` small, one feature each where possible;
- * behind them the set features. */
+/* Runs of features that the search takes at a time: as many as keep `found` small, one feature each where possible; the
+ * set features come last. */
 static void plan_feat_runs(cu_backend *be) {
   cu_view *v = &be->view;
   size_t fresh = 2 * (size_t)v->max_step, most = found_bytes / (fresh * sizeof(gbt_split)), n = (size_t)be->n_features;

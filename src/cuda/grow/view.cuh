@@ -1,18 +1,17 @@
 /* What kernels see: the tree that grows, and a view of it and of the data set (data/dataset.cuh), which each has by
  * value.
  *
- * Batches. Trees of a round, of all classes if memory allows, grow beside each other: a step is one set of launches for
- * all of them. Everything that a tree has to itself (CU_TREE_STATE) stands in one piece of memory, `stride` bytes
- * behind that of the tree before it; blockIdx.y says which tree a block works for, and cu_mine gives it the view that
- * the tree would have alone:
+ * Batches. Trees of a round, of all classes if memory allows, grow at the same time: a step is one set of launches for
+ * all of them. The state of a tree (CU_TREE_STATE) is one piece of memory, `stride` bytes after that of the tree before
+ * it; blockIdx.y is the tree that a block works for, and cu_mine gives it the view of a batch of only this tree:
  *
  *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
  *
  * Rows. A node's rows are a run of positions [order_beg, order_beg + n_rows) in the order of its depth, of which there
  * are two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
- * that stop early stay where they are, and nobody writes there again. They ascend, but those of a right child descend
- * (cu_descends). Behind the n_in sampled rows stand the others (in the even order), ascending. Gradients go with them;
- * what that takes for a row is listed in ARCHITECTURE.md, section 5.
+ * that stop early stay where they are, and no later step writes there. They ascend, but those of a right child descend
+ * (cu_descends). After the n_in sampled rows come the others (in the even order), ascending. Gradients are moved with
+ * them; ARCHITECTURE.md, section 5, lists the bytes that this takes for a row.
  *
  * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
@@ -63,9 +62,9 @@ struct cu_leaf_run {
   int32_t depth, node;
 };
 
-/* A node to be searched. minus >= 0: its histogram is its parent's still; that of its sibling, of number `minus`, is
- * taken off while it is searched, of all features of the tree, whether they are allowed or not; those that nobody reads
- * afterwards may stay the parent's. */
+/* A node to be searched. minus >= 0: its histogram is still its parent's; the search subtracts that of its sibling,
+ * number `minus`, for all features of the tree, whether they are allowed or not; it may skip those that nothing reads
+ * later. */
 struct cu_searched {
   int32_t node, minus;
 };
@@ -97,10 +96,10 @@ struct cu_sampler {
 
 enum : uint32_t { CU_MOST_WORDS = 1u << 26 }; /* of all sets of a tree */
 
-/* State of the tree. Written by kernels alone; the host writes `task` into it when a tree begins. */
+/* State of the tree. Only kernels write it, except `task`, which the host writes when a tree begins. */
 struct cu_tree {
   cu_task task;
-  uint64_t round;   /* that the gradients are of */
+  uint64_t round;   /* of the gradients */
   gbt_units unit;   /* of the histograms of this tree */
   double down_h;    /* of the fine sums of hessians, to real numbers */
   double noise;
@@ -138,7 +137,7 @@ struct cu_tree {
  *   type, name, and how many there are, where `v` is the view, `be` the backend and `nodes` the nodes there is room for
  *
  * From this list come the fields of cu_tree_state, their places in the tree's memory (state.cu) and their shift from
- * one tree to another (cu_view_of). Symmetric growth has a list of its own beside it: CU_LAYER_STATE. */
+ * one tree to another (cu_view_of). Symmetric growth has an additional list: CU_LAYER_STATE. */
 enum { CU_DIGIT_BITS = 4, CU_DIGIT_VALUES = 1 << CU_DIGIT_BITS }; /* digits of keys in renew.cu */
 enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
 
@@ -147,36 +146,36 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_DOWN, gbt_grow_node, node, nodes) /* by number, as fine and value */                                           \
   X(CU_DOWN, gbt_sum, fine, nodes)                                                                                    \
   X(CU_DOWN, double, value, nodes)                                                                                    \
-  X(CU_CLEARED, uint32_t, sets, v->max_words) /* bitsets of the tree's splits */                                      \
-  X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows) /* by depth's parity: see cu_order_of */                            \
-  X(CU_SCRATCH, gbt_gh16, gh, (v->reuses_gh16 ? 1 : 2) * v->order_rows) /* beside row: 16-bit gradients */            \
+  X(CU_CLEARED, uint32_t, sets, v->max_words)                                /* bitsets of the tree's splits */       \
+  X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows)                            /* by depth's parity: see cu_order_of */ \
+  X(CU_SCRATCH, gbt_gh16, gh, (v->reuses_gh16 ? 1 : 2) * v->order_rows)      /* by row's order: 16-bit gradients */   \
   X(CU_CLEARED, unsigned long long, look_state, 2 * (size_t)v->split_states) /* of both turns: look_back.cuh */       \
   X(CU_SCRATCH, uint32_t, left_rows, v->max_step) /* rows of a chosen node that go left; of none: not set */          \
-  X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks * (v->split_rows / 32u) : 0) /* 1: row is drawn */ \
-  X(CU_SCRATCH, uint32_t, sides, v->by_sides ? v->order_rows / 32u + 2u : 0) /* see partition.cu */                    \
+  X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks *(v->split_rows / 32u) : 0) /* 1: row is drawn */  \
+  X(CU_SCRATCH, uint32_t, sides, v->by_sides ? v->order_rows / 32u + 2u : 0)                   /* see partition.cu */ \
   X(CU_SCRATCH, cu_listed, listed, v->by_sides ? v->max_step : 0) /* of the chosen nodes */                           \
-  X(CU_SCRATCH, uint32_t, drawn, v->gather_rows) /* gather.cu: the row at a place */                                  \
-  X(CU_SCRATCH, gbt_gh32, drawn_gh, v->gather_rows) /* of 32 bits, where histograms take these */                     \
-  X(CU_SCRATCH, uint32_t, codes, v->gather_words) /* tiles of these places */                                         \
+  X(CU_SCRATCH, uint32_t, drawn, v->gather_rows)                  /* gather.cu: the row at a place */                 \
+  X(CU_SCRATCH, gbt_gh32, drawn_gh, v->gather_rows)               /* of 32 bits, where histograms take these */       \
+  X(CU_SCRATCH, uint32_t, codes, v->gather_words)                 /* tiles of these places */                         \
   X(CU_SCRATCH, uint32_t, block_in, v->samples ? (size_t)v->row_blocks + 1u : 0) /* drawn rows of a block */          \
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
   X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
-  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first piece of a chosen node, in a share */        \
-  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first piece of a leaf, in a share */                              \
+  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1)    /* first piece of a chosen node, in a share */     \
+  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2)                   /* first piece of a leaf, in a share */            \
   X(CU_SCRATCH, cu_leaf_run, leaf_run, nodes) /* by place: of what has not been split, the rows */                    \
   X(CU_SCRATCH, cu_open_leaf, open_leaf, v->ahead > 0 ? nodes : 0) /* as the next one: ahead.cuh */                   \
   X(CU_SCRATCH, gbt_grow_node, grown, v->ahead > 0 ? nodes : 0)                                                       \
-  X(CU_SCRATCH, int32_t, owner, v->renews || v->n_steps > 0 ? nodes : 0) /* leaf.cuh */                               \
-  X(CU_SCRATCH, gbt_leaf_step, step, v->n_steps > 0 ? nodes : 0) /* step.cu */                                        \
-  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0) /* as the next one: renew.cu */                                \
-  X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
+  X(CU_SCRATCH, int32_t, owner, v->renews || v->n_steps > 0 ? nodes : 0)            /* leaf.cuh */                    \
+  X(CU_SCRATCH, gbt_leaf_step, step, v->n_steps > 0 ? nodes : 0)                    /* step.cu */                     \
+  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                              /* as the next one: renew.cu */   \
+  X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES *nodes : 0)            /* weights by digit */            \
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_feat_runs) /* the best of a run */           \
-  X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
+  X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1)     /* best sets: split_cat.cu */     \
   X(CU_SCRATCH, int32_t, feats, (size_t)v->n_features + 1) /* how many the tree may use, and they, ascending */       \
   X(CU_SCRATCH, uint8_t, allowed, cu_n_masks(v) * (size_t)v->n_features) /* see features.cu */                        \
-  X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots) /* histograms */                                     \
+  X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots)         /* histograms */                             \
   X(CU_SCRATCH, uint32_t, count, v->any_counts ? (size_t)v->max_hists * v->n_slots : 0)                               \
   X(CU_SCRATCH, uint64_t, sort_key, (size_t)v->sort_blocks * v->sort_room) /* order of levels: level_order.cuh */     \
   X(CU_SCRATCH, uint16_t, sort_level, (size_t)v->sort_blocks * v->sort_room)
@@ -214,7 +213,7 @@ struct cu_renewal_view {
 
 /* Leaves that take further steps: step.cu. */
 struct cu_step_view {
-  int32_t n_steps;     /* behind the first one; 0: none */
+  int32_t n_steps;     /* after the first one; 0: none */
   const double *start; /* scores of the train set when the round began; NULL: no tree has changed those of its output */
 };
 
@@ -266,7 +265,7 @@ struct cu_view : cu_tree_state,
                  cu_set_feats_view {
   cu_rows_view train;
   int32_t n_trees; /* of the batch */
-  int32_t n_turns; /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
+  int32_t n_turns; /* trees of each output in the batch: they are consecutive, see cu_of_turn */
   uint64_t stride; /* bytes from a tree's state to that of the next one */
   gbt_params params;
   gbt_grow_policy policy; /* unit: not here but in tree */
@@ -345,13 +344,13 @@ __device__ static __forceinline__ uint32_t cu_part_g(uint32_t both, int part) {
 
 /* ---- the tree that a block works for ---- */
 
-/* The same place in the state of a tree that stands so many bytes behind. By way of a pointer to bytes, so that the
- * compiler knows that it still points to global memory. */
+/* The same place in the state of another tree, so many bytes after it. Byte arithmetic on the pointer lets the compiler
+ * know that it still points to global memory. */
 template <class T> GBT_FN T *cu_beside(T *at, uint64_t bytes) {
   return (T *)(void *)((char *)at + bytes);
 }
 
-/* The view of tree y of the batch, as if it grew alone. */
+/* The view of a batch that has only tree y. */
 GBT_FN cu_view cu_view_of(const cu_view &all, uint32_t y) {
   const uint64_t by = all.stride * y;
   cu_view v = all;
@@ -387,7 +386,7 @@ __device__ static __forceinline__ cu_view cu_of_turn(const cu_view &all, int32_t
   return cu_view_of(all, blockIdx.y * (uint32_t)all.n_turns + (uint32_t)turn);
 }
 
-/* Rows of nodes, and their 16-bit gradients beside them. */
+/* Rows of nodes, and their 16-bit gradients in the same order. */
 struct cu_order {
   uint32_t *row;
   gbt_gh16 *gh;
@@ -401,10 +400,10 @@ GBT_FN unsigned long long *cu_states(const cu_view &v, int32_t turn) {
   return v.look_state + (turn ? (uint64_t)v.split_states : 0u);
 }
 
-/* Those of a depth, of a tree with these gradients. Places are reckoned, not chosen among two, for the same reason as
- * in cu_beside. The root of a whole tree has its rows nowhere, and their gradients where its output has them. Where
- * nobody wants these once the root is split, their place takes those of the even order, which is written from depth 2
- * on. */
+/* Those of a depth, of a tree with these gradients. Addresses are computed by an offset, not selected from two
+ * pointers, for the same reason as in cu_beside. The rows of a whole tree's root are not stored, their gradients are
+ * those of its output. Where these are not needed once the root is split, their memory is reused for the even order,
+ * which is written from depth 2 on. */
 GBT_FN cu_order cu_order_at(const cu_view &v, int32_t depth, int whole, int32_t grads) {
   const uint64_t at = depth & 1 ? v.order_rows : 0;
   cu_order order = {v.row + at, v.gh + (v.reuses_gh16 ? 0 : at)};

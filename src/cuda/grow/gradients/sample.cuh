@@ -7,7 +7,7 @@
 /* Whether trees have rows of their own. */
 int cu_draws_rows(const gbt_backend_spec *spec);
 
-/* Before sizes are planned: the same, and which share of all rows a tree is expected to draw at most. */
+/* Called before sizes are planned: the same, and the largest share of all rows that a tree is expected to draw. */
 void cu_sample_plan(cu_backend *be, const gbt_backend_spec *spec);
 
 /* Memory of the draws, as cu_sample_plan() planned it; close it in any case. */

@@ -75,8 +75,8 @@ __device__ static __forceinline__ void values_by_depth(const cu_view &v, const g
   }
 }
 
-/* Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a layer is a
- * run of nodes. own(i): what the rows of node i ask for. */
+/* Values of kept nodes' children are derived from their parents': only symmetric growth has such nodes, and there a
+ * layer is a run of nodes. own(i): the value by the rows of node i. */
 template <class Own> __device__ static __forceinline__ void plain_values(const cu_view &v, Own own) {
   const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
   int32_t end = gbt_policy_one_split(v.policy.kind) ? 1 : n_nodes;

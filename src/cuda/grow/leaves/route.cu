@@ -5,8 +5,8 @@
  * cuts do not know have the missing code; in validation sets they go the way of most all the same.
  *
  * Every block first makes steps of the tree's first nodes, in shared memory: where a node's code is to be found in a
- * row of this data set, and what it is compared with. Nodes without a step (of sparse or bundled features, or behind
- * the first ROUTE_STEPS) are asked in full. */
+ * row of this data set, and what it is compared with. Nodes without a step (those of sparse or bundled features, or
+ * after the first ROUTE_STEPS) are evaluated in full. */
 #include "ops.cuh"
 
 #include "../../base/block.cuh"
@@ -117,7 +117,8 @@ __device__ static __forceinline__ void route(const cu_view &v, const route_pass 
   }
 }
 
-/* Of the training set: the rows behind those that were drawn. What its cuts do not know the tree took for missing. */
+/* Routes the rows of the training set that were not drawn; they follow the drawn ones. As in growth, levels that its
+ * cuts do not know count as missing. */
 __global__ static void k_route_train(cu_view all, route_pass pass, int32_t turn) {
   const cu_view v = cu_of_turn(all, turn);
   pass.data = cu_variant_of(pass.data, v.tree->task.variant);

@@ -6,8 +6,8 @@
  *   area = sum over i of gain_i (B[first] + B[end])
  *
  * which is the sum over groups that the CPU makes, taken apart. For pr_auc the last place of a group takes the whole
- * group. The sort leaves one of its two arrays of keys free: B goes there; G, for pr_auc alone, has memory of its own.
- * The 128-bit area is added up in four pieces of 32 bits. */
+ * group. The sort leaves one of its two arrays of keys free: B goes there; G, which only pr_auc needs, has memory of
+ * its own. The 128-bit area is added up in four pieces of 32 bits. */
 #include "ops.cuh"
 
 #include "../../base/exact.cuh"
@@ -89,7 +89,7 @@ __global__ static void k_ranking_keys(ranking_rows r, cu_numbers by, uint64_t *k
 
 /* ---- places ---- */
 
-/* Gain and base of place i; none behind the last. */
+/* Gain and base of place i; 0 after the last place. */
 __device__ static __forceinline__ gbt_ranking_pair pair_at(const ranking_rows &r, const uint32_t *value, uint64_t i) {
   gbt_ranking_pair x = {0, 0};
   if (i >= r.n) return x;

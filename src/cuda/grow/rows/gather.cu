@@ -7,8 +7,8 @@
  *   row     0  1  2  3 ..  n_in | 0  1  2  5 ..       the even order: places of drawn rows, then the other rows
  *
  * While the tree grows its orders have places, so kernels find codes as ever (cu_train_words), and whatever else
- * belongs to a row by cu_rows_at. Behind the last split k_rows_again makes places rows, and the end of the tree, which
- * goes by rows alone, knows nothing of all this. Places ascend as their rows do, so nothing is in another order.
+ * belongs to a row by cu_rows_at. After the last split k_rows_again turns places into rows again; the end of the tree
+ * uses only rows. Places ascend as their rows do, so the order stays the same.
  *
  * How many rows are drawn is not known before: there is room for the expected number and a good deal more than it
  * varies by. When more are drawn all the same the batch grows from the extents. */

@@ -29,7 +29,7 @@ __device__ static __forceinline__ void cu_plan_leaves(const cu_view &v) {
   if (symmetric) cu_settle_bulk(v);
   for (int32_t i = (int32_t)threadIdx.x; i < n_nodes; i += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[i];
-    int known = node->left == 0 && !symmetric; /* symmetric: not those of nodes that are split for its shape alone */
+    int known = node->left == 0 && !symmetric; /* symmetric: unknown where nodes are split only to fill the tree */
     v.fine[i].g = known ? node->sum.g * unit : 0;
     v.fine[i].h = known ? node->sum.h * unit : 0;
   }

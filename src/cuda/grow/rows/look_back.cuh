@@ -11,7 +11,7 @@
  *
  * Progress: a block must take its number from a counter when it runs. So all lower numbers are those of blocks
  * that run or have ended, whatever the order in which the device starts blocks and however many it has room for; and a
- * block waits for lower numbers of its chain alone, so the lowest one that has not ended never waits. */
+ * block waits only for lower numbers of its chain, so the lowest one that has not ended never waits. */
 #pragma once
 
 #include "../../base/block.cuh"

@@ -4,7 +4,7 @@
  *   part:  the same for every node of those searched at once
  *
  * Candidates of a numeric feature are its cuts, of a one-hot one its levels, of one that is split by sets the `most`
- * sets from the bottom of the order and, behind them, those from its top. */
+ * sets from the bottom of the order, then those from its top. */
 #pragma once
 
 #include "../backend.cuh"

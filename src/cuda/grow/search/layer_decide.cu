@@ -1,7 +1,7 @@
 /* Symmetric growth: the split that a layer gets. Twin of cpu_layer_decide.c.
  *
  *   k_layer_best     the best candidate of every feature
- *   k_layer_contest  where they compete by more than gains: the winner alone stays
+ *   k_layer_contest  where they compete by more than gains: keeps only the winner
  *   k_layer_pick     of all of them; its levels as bits
  *   k_layer_nodes    every node's own left sums and gain, whether it is kept
  *   k_layer_settle   what depends on all nodes together */
@@ -117,7 +117,7 @@ __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick
 
 } // namespace
 
-/* One block: where features do not compete by gains alone, the winner alone stays in l.best, with what it gains. */
+/* One block: where features compete by more than gains, keeps only the winner in l.best, with its gain. */
 __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);

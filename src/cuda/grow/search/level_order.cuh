@@ -5,8 +5,8 @@
  *   sort    by (key, level), bitonic: in shared memory where all fit, else part by part there, with the steps that
  *           reach over more than a part in the block's own scratch in global memory
  *
- * Keys and levels make a total order, so the outcome does not depend on how levels were placed. A bitonic sort wants a
- * power of two: places behind the last level hold the largest key and level there are. */
+ * Keys and levels make a total order, so the outcome does not depend on how levels were placed. A bitonic sort needs a
+ * power of two: places after the last level hold the largest possible key and level. */
 #pragma once
 
 #include "search.cuh"

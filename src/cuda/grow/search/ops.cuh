@@ -3,12 +3,12 @@
 
 #include "../backend.cuh"
 
-/* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some
- * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
+/* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some of
+ * the tree's features, or one feature that is split by sets (split_cat.cu); the latter runs come last. */
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
 
-/* Whether the search wants a split of every feature: they do not compete by gains alone, or have one cut each. */
+/* Whether the search returns a split of every feature: they compete by more than gains, or have one cut each. */
 static inline int cu_searches_each(const cu_backend *be) {
   return gbt_contests(be->params, be->handicap) || be->params->extra_trees != 0;
 }

@@ -5,7 +5,7 @@
  * cu_score is below a `bar` is passed over:
  *
  *   - bar of a node: what S must reach for the least gain that counts
- *   - bar behind a cut that may be taken: (1 - MARGIN) of its cu_score
+ *   - bar after a cut that may be taken: (1 - MARGIN) of its cu_score
  *
  * Claim: the gain of a cut that is passed over, as gbt_rate_split reckons it, is strictly less than that of a cut that
  * is not, or no more than the least gain. So ties are met by all of their cuts, and the split found is the same.
@@ -20,21 +20,20 @@
  * inverse is wrong by 4 u more (cu_inverse): 9 u; the last product: 17 u, and terms of higher order below 300 u^2: less
  * than 18 u. Nothing overflows or becomes subnormal: G = 0 or in [2^-23, 2^30], D in [1, 2^56], products in
  * [2^-46, 2^116] and [1, 2^112], the inverse in [2^-112, 1], the score in [2^-102, 2^61]. A lambda' that is subnormal
- * is wrong by 2^-150, nothing beside D.
+ * is wrong by 2^-150, which is negligible compared with D.
  *
  * Doubles. g, h, their differences from the node's and products with units are exact, as is the sum with those of
  * missing values. Squares, h + lambda, quotients and their sum are rounded, each by 2^-53 at most: squares lie in
  * [2^-400, 2^506], quotients above 2^-400 / 2^260, so nothing is subnormal. The S of gbt_rate_free, call it T, is
  * S (1 +- 2^-50). Taking off parent and rounding is monotone.
  *
- * A cut b behind a cut a: cu_score(b) < (1 - 64 u) (1 + u) cu_score(a) gives
- * S_b (1 - 18 u) < (1 - 62.9 u) (1 + 18 u) S_a, hence S_b < (1 - 2 u) S_a, and T_b < T_a by more than u T_a. Taking off
- * parent could make both the same only where it is many times T_a; there both gains are below 0, and no candidate has a
- * gain <= least, least being >= 0. Where T_a > parent, either difference is rounded by at most 2^-53 T_a, less than
- * T_a - T_b: b's gain is strictly smaller.
- * The node's bar: gain > least gives T > least + parent in real numbers, a double that floats and its own sum round by
- * 2 u at most; cu_score >= T (1 - 18 u) > bar. When bar overflows, no S reaches it; when it is subnormal, it is below
- * every S but 0, which gains nothing. */
+ * A cut b after a cut a: cu_score(b) < (1 - 64 u) (1 + u) cu_score(a) gives S_b (1 - 18 u) < (1 - 62.9 u) (1 + 18 u)
+ * S_a, hence S_b < (1 - 2 u) S_a, and T_b < T_a by more than u T_a. Taking off parent could make both the same only
+ * where it is many times T_a; there both gains are below 0, and no candidate has a gain <= least, least being >= 0.
+ * Where T_a > parent, either difference is rounded by at most 2^-53 T_a, less than T_a - T_b: b's gain is strictly
+ * smaller. The node's bar: gain > least gives T > least + parent in real numbers, a double that floats and its own sum
+ * round by 2 u at most; cu_score >= T (1 - 18 u) > bar. When bar overflows, no S reaches it; when it is subnormal, it
+ * is below every S but 0, which gains nothing. */
 #pragma once
 
 #include "../view.cuh"

@@ -41,7 +41,7 @@ __device__ static __forceinline__ cu_asked cu_ask(const cu_view &v, const gbt_gr
   return q;
 }
 
-/* Whether features do not compete by gains alone. */
+/* Whether features compete by more than gains. */
 __device__ static __forceinline__ int cu_contests(const cu_view &v) { return gbt_contests(&v.params, v.handicap); }
 
 /* How splits compete for a node or layer. */
@@ -188,7 +188,7 @@ __device__ static __forceinline__ cu_missing cu_missing_of(const cu_codes &k, in
 
 /* ---- candidates ---- */
 
-/* Sums of the lanes up to and with this one, behind what stood before; the next chunk's `before`. */
+/* Sums of the lanes up to and including this one, plus `before`; and `before` of the next chunk. */
 struct cu_run {
   gbt_sum sum;
   int64_t rows;

@@ -4,13 +4,13 @@
  * One launch. A task is (searched node, runs of the tree's features); a warp takes a task, feature by feature:
  *
  *   1  the sibling's slots are taken off the node's own, where the node's histogram is got that way; of every feature,
- *      for the node's own children want all of them (on the last layer cuts alone do, so nothing is written then)
+ *      for the node's own children need all of them (on the last layer only cuts do, so nothing is written then)
  *   2  prefix sums in integers, CU_CUTS x 32 codes at a time; of their cuts those are rated that may be the best of
  *      what the task has met (score_bound.cuh); every lane keeps its best
  *
  * and the best of the lanes is the run's. Candidates have a total order (gbt_split_beats), so it does not matter who
  * meets them when. Where an earlier run of the task has shown that a run's best is not the node's, it may have a worse
- * one or none. Those of features that are split by sets are looked at in split_cat.cu, behind this kernel. */
+ * one or none. Features that are split by sets are searched by split_cat.cu, after this kernel. */
 #include "ops.cuh"
 
 #include "split.cuh"
@@ -46,8 +46,8 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search
   }
 }
 
-/* Where features do not compete by gains alone, or have one cut each (tree/contest.h, tree/random_cut.h): a split of
- * every feature enters. A task is a run of a searched node. */
+/* Where features compete by more than gains, or have one cut each (tree/contest.h, tree/random_cut.h): a split of every
+ * feature enters. A task is a run of a searched node. */
 __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
     k_search_each(cu_view all, int32_t n_plain) {
   CU_SHARED(cu_cell, cells, CU_ROOM * SEARCH_WARPS);

@@ -44,7 +44,8 @@ __device__ static __forceinline__ void cu_turn_rows(cu_cell *room, uint32_t *row
   for (int i = 0; i < CU_CUTS; i++) rows[i] = (uint32_t)room[to + (uint32_t)i].g;
 }
 
-/* A lane's neighbouring numbers become prefix sums of the warp, behind *before; *before: the next turn's. */
+/* A lane's neighbouring numbers become prefix sums over the warp, starting from *before; *before becomes that of the
+ * next turn. */
 template <class T> __device__ static __forceinline__ void cu_add_up_lanes(T *x, T *before) {
   CU_UNROLL
   for (int i = 1; i < CU_CUTS; i++) x[i] = cu_plus(x[i], x[i - 1]);
@@ -201,7 +202,7 @@ __device__ static __forceinline__ uint32_t cu_cuts_to_rate(const cu_asked &q, co
   return rate;
 }
 
-/* A turn's cells of a feature, code beg + 32 i + lane; 0 behind the last. */
+/* A turn's cells of a feature, code beg + 32 i + lane; 0 after the last code. */
 __device__ static __forceinline__ void cu_read_cells(const cu_codes &k, const gbt_sum *own, int32_t beg, gbt_sum *sum,
                                                      uint32_t *rows) {
   const gbt_sum *at = own + beg + (int32_t)cu_lane();
@@ -290,7 +291,7 @@ __device__ static __forceinline__ void cu_search_one_cut(const cu_view &v, const
 
 /* Cuts of a numeric feature.
  *
- * The CPU lists the bins that hold something, and bin 0. Here every cut is looked at: one behind an empty bin has the
+ * The CPU lists the bins that hold something, and bin 0. Here every cut is rated: one after an empty bin has the
  * integer sums of the cut before it, hence the same gain to the bit, and loses to it as the higher bin. Where all
  * values lie on one side, one of the hessians is 0 - 0 or H - H and the candidate is refused; so a node with nothing
  * outside the zero bin gives no candidate either. Real numbers of missing values are added to those of the left bins,

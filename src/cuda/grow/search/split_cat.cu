@@ -1,6 +1,6 @@
 /* Splits by sets of levels: twin of cpu_search_set, see there for what is searched and why.
  *
- * A block takes a task (searched node, set feature), behind the kernel of split.cu, which has done the subtractions:
+ * A block takes a task (searched node, set feature), after the kernel of split.cu, which has done the subtractions:
  *
  *   1  levels in order of gradient (level_order.cuh)
  *   2  one warp searches the sets from the bottom of the order, another one those from the top: prefix sums 32 levels

@@ -6,11 +6,10 @@
  *   search    a warp takes a node and a run of features, as in split.cu
  *   | gate    the last block takes the best splits and chooses; what is built next is known before rows are
  *
- * At the end rows go to their leaves and leave what their 16 bits left out there. Behind a gate, whose last block makes
- * the values, rows take these into their scores.
- * Rows stay where they are and have the number of their node (at), so nothing is moved. An item is a group of columns,
- * of a tile's at most four, and a range of rows; the block that takes it has the histograms of all nodes that are built
- * in shared memory, in 32-bit cells:
+ * At the end rows go to their leaves and add there what their 16-bit gradients dropped. At another gate the last block
+ * computes the leaf values; after it rows add these to their scores. Rows stay where they are and have the number of
+ * their node (at), so nothing is moved. An item is a group of columns, of a tile's at most four, and a range of rows;
+ * the block that takes it has the histograms of all nodes that are built in shared memory, in 32-bit cells:
  *
  *   cells   g: [build][column][code]   h: the same   rows: the same, where the tile counts
  *
@@ -135,7 +134,7 @@ __device__ static __forceinline__ int32_t step_from(const small_steps &steps, in
   return i < 0 || steps.step[i].left == 0 ? -1 : i;
 }
 
-/* The first node of the layer that is split; none: one behind all. */
+/* The first node of the layer that is split; if none is, the number of nodes. */
 __device__ static __forceinline__ int32_t split_from(const cu_view &v) {
   return v.tree->n_chosen > 0 ? v.tree->fresh_beg : v.tree->n_nodes;
 }
@@ -541,7 +540,7 @@ __global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view v, cu_small
   const small_steps steps = {step, other};
   int turn = 0;
   clear_fine(v);
-  if (s.told && blockIdx.x == 0 && threadIdx.x == 0) v.tree->task = s.task; /* for those behind the gate */
+  if (s.told && blockIdx.x == 0 && threadIdx.x == 0) v.tree->task = s.task; /* for the work after the gate */
   build_layer<true>(v, s, !turn, cells, steps, count);
   cu_pass(s.gate, [&] { plan_root(v, s); });
   for (;;) {

@@ -1,4 +1,4 @@
-/* What the kernel of small.cu sees beside the trees' view. */
+/* The arguments of the kernel of small.cu in addition to the trees' view. */
 #pragma once
 
 #include "../../base/gate.cuh"

@@ -42,7 +42,7 @@ static int32_t columns_of_group(const cu_backend *be, const cu_tile *t) {
   return 0;
 }
 
-/* Groups of all tiles, and the most words of shared memory that one wants. group: NULL counts alone. */
+/* Groups of all tiles, and the most words of shared memory that one needs. group: NULL: only counts them. */
 static int32_t list_groups(const cu_backend *be, cu_small_group *group, uint32_t *n_words) {
   int32_t n = 0;
   *n_words = 2u * (uint32_t)be->view.max_nodes; /* end_rows */

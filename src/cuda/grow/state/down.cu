@@ -1,7 +1,7 @@
 /* The way of finished trees to the host: the parts CU_DOWN of their states, and their sets.
  *
- * What most trees are of comes unasked behind the last step, so that the host waits once; of a larger tree the host has
- * then read how large it is, and fetches it whole.
+ * As much as most trees need is copied right after the last step, so that the host waits once; for a larger tree, whose
+ * size the host has read then, it fetches the whole tree.
  *
  *   device   grow batch k | copy to place 0 | gradients, grow batch k + 1     | copy to place 1 | ..
  *   host              wait for it           | issue k + 1, batch k to the forest     wait       | ..
@@ -166,7 +166,7 @@ gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Those left behind without a wait. */
+/* Waits for the copy of the trees that cu_down_leave left, and checks them for faults. */
 static gbt_status wait_for_left(cu_backend *be, int32_t n_left, gbt_error *err) {
   cu_down *d = &be->down;
   if (!d->ahead) return GBT_OK;

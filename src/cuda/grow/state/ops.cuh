@@ -1,4 +1,4 @@
-/* What a growing tree has in memory, told to the device and fetched from it. */
+/* The memory of a growing tree on the device: copies to it and from it. */
 #pragma once
 
 #include "../backend.cuh"
@@ -11,8 +11,8 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
  * bytes they are. */
 cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes, size_t *bytes);
 
-/* The same part of every tree's state, `bytes` of each: from the host, where they stand one behind the other; to the
- * host, where they stand `pitch` bytes apart. Issues work. */
+/* The same part of every tree's state, `bytes` of each: copied from the host, where they are contiguous; or to the
+ * host, where they are `pitch` bytes apart. Issues work. */
 cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes);
 cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes);
 

@@ -1,6 +1,6 @@
-/* The memory of what a tree that grows has to itself; as many of them as grow beside each other.
+/* The memory of the state of each growing tree; there are as many as trees of a batch.
  *
- *   CU_DOWN | CU_CLEARED | CU_SCRATCH      of CU_TREE_STATE, and in each part behind them those of CU_LAYER_STATE
+ *   CU_DOWN | CU_CLEARED | CU_SCRATCH      of CU_TREE_STATE, each part followed by that of CU_LAYER_STATE
  *
  * CU_DOWN is cleared once as well, as more of it comes down than a tree has written. */
 #include "ops.cuh"

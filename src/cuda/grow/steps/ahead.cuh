@@ -145,7 +145,7 @@ __device__ static __forceinline__ int32_t cu_choose_ahead(const cu_view &v) {
   __syncthreads();
   const int32_t next = *shared;
   if (next < 0) return 0;
-  /* splits that the policy makes behind the next one, and those that may be made ahead */
+  /* splits that the policy makes after the next one, and those that may be made ahead */
   const int64_t to_come = v.policy.max_leaves > 0 ? v.policy.max_leaves - t->n_leaves - 1 : (int64_t)INT32_MAX;
   const int64_t in_wait = (t->n_nodes - 1) / 2 - (t->n_leaves - 1);
   const int64_t most = v.ahead - in_wait < v.max_step - 1 ? v.ahead - in_wait : v.max_step - 1;

@@ -19,7 +19,7 @@ __device__ static __forceinline__ cu_pair_plan cu_plan_pair(const cu_view &v, in
   if (!keeps || parent->hist < 0 || !(splittable & large)) return plan;
   (large == 1u ? l : r)->hist = parent->hist;
   parent->hist = -1;
-  if ((small == 1u ? l : r)->n_rows == 0) { /* symmetric growth alone makes empty children */
+  if ((small == 1u ? l : r)->n_rows == 0) { /* only symmetric growth makes empty children */
     plan.built = 0;
     plan.searched = large;
     return plan;

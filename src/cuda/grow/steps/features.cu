@@ -72,7 +72,7 @@ __device__ limit find_limit(const cu_rules &rules, const pool &p, gbt_key32 key,
   for (;; l.shift -= 8) {
     uint32_t before;
     const uint32_t all = count_byte(rules, p, key, l, count, &before), mine = count[threadIdx.x];
-    if (all <= l.ties) { /* in the first pass alone */
+    if (all <= l.ties) { /* only in the first pass */
       const limit none = {GBT_NEVER_DRAWN, 0, 0, 0};
       *k = all;
       return none;

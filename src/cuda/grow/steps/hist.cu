@@ -1,8 +1,8 @@
 /* Histograms of the step's builds, from rows.
  *
- * An item is a block of a build's rows (hist_block) and a tile. Items stand in a row, tree after tree, tile after tile,
- * and are shared out evenly: a thread block takes neighbours, and as long as they are of one build, and of at most
- * 65,535 rows, adds them up in shared memory:
+ * An item is a block of a build's rows (hist_block) and a tile. Items are numbered tree after tree, tile after tile,
+ * and are distributed evenly: a thread block takes consecutive ones, and as long as they belong to one build, and have
+ * at most 65,535 rows, adds them up in shared memory:
  *
  *   cells   code 0: g of all positions | h | rows, where the tile counts        code 1: the same  ..
  *
@@ -44,7 +44,7 @@ struct cu_share {
   uint32_t n, first; /* row NULL: they are first .. first + n - 1 */
   int32_t hist;      /* the build's */
   const uint32_t *row;
-  const void *gh; /* gbt_gh16 beside them, or, wide, gbt_gh32 by row */
+  const void *gh; /* gbt_gh16 in the same order, or, wide, gbt_gh32 by row */
 };
 
 /* Blocks [beg, end) of a build, beg counted from its first one. */
@@ -115,7 +115,7 @@ __device__ static __forceinline__ uint32_t both_of(const cu_share &s, uint32_t i
 /* Rows of a lane, as many as it works on at once. */
 template <int N> struct cu_lane_rows { uint32_t row[N], both[N]; };
 
-/* Row i of the share and those `apart` rows behind. Rows behind the end are row 0, with gradients of 0. */
+/* Row i of the share and the rows at steps of `apart` after it. Rows past the end are row 0, with gradients of 0. */
 template <int N>
 __device__ static __forceinline__ cu_lane_rows<N> take_rows(const cu_share &s, uint32_t i, uint32_t apart, int part) {
   cu_lane_rows<N> r;
@@ -184,7 +184,7 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
   typedef cu_byte_lanes<W> lanes;
   const int part = WIDE ? to.part : (int)CU_NARROW;
   enum : uint32_t { ROUNDS = 2, V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
-  static_assert(LANE_ROWS % (ROUNDS * lanes::ROWS) == 0, "no row behind the end where it cannot be read");
+  static_assert(LANE_ROWS % (ROUNDS * lanes::ROWS) == 0, "no row past the end where it cannot be read");
   const uint32_t lane = cu_lane(), turn = lanes::turn_of(lane), step = cu_n_warps() * (ROUNDS * lanes::ROWS);
   const uint32_t select = 0x3210u ^ (turn & 3u) * 0x1111u, position = lanes::template position_of<PITCH>(lane);
   const uint32_t *at = words + t.at + lanes::word_of(lane);
@@ -257,7 +257,7 @@ __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share 
   }
 }
 
-/* The same of rows `first` and those behind, straight to the histogram. */
+/* The same for the rows from `first` on, added directly to the histogram. */
 __device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_share &s, uint32_t first,
                                                    const cu_tile &t, const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u);
@@ -399,7 +399,7 @@ __global__ static void __launch_bounds__(THREADS, BLOCKS)
     cu_share s = share_of(v, build, block - build_beg, block - build_beg + (uint32_t)n);
     i += n;
     if (!cu_has_all(v.train) && !v.listing) s = within_extent(v, s, v.build[build].node);
-    /* row 0, which loops read behind the end, is not there then: they get rows that they take all at once */
+    /* row 0, which loops read past the end, is not resident then: loops get a multiple of LANE_ROWS rows */
     const uint32_t n_all = s.n, n_full = cu_has_all(v.train) ? s.n : s.n & ~(LANE_ROWS - 1u);
     if (n_all == 0) continue;
     const int at_once = t.pitch == 0 || n_full == 0 || (uint64_t)s.n * FEW <= t.n_codes;
@@ -475,7 +475,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view all, in
 
 static size_t cell_bytes(const cu_tile *t) { return (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12u : 8u); }
 
-/* Whether two blocks have room beside each other, as the small kind is made for. */
+/* Whether two blocks fit on a multiprocessor, for which the small kind is made. */
 static int is_small(const cu_backend *be, size_t bytes) {
   static_assert(SMALL_BLOCKS == 2, "see cu_shared_of_two");
   return bytes <= cu_shared_of_two(be->device.shared_limit);

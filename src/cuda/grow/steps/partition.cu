@@ -3,27 +3,27 @@
  *   a node's run     |  left child: rows ascend  ->  |  <- right child: rows descend  |
  *
  * A block takes a piece of a node's rows (pieces.cuh), finds out which go left, and adds to the chain of the node's
- * pieces how many do (look_back.cuh). It then knows how many rows went either way before: left rows go behind those
- * from the front of the node's run, right rows before those from its back, so nobody has to know how many there are in
- * all. The last piece does, and tells the block that makes the children.
+ * pieces how many do (look_back.cuh). It then knows how many rows of earlier pieces went either way: left rows are
+ * written after these from the front of the node's run, right rows before these from its back, so no block needs the
+ * total numbers. The last piece knows them and stores them for the block that makes the children.
  *
  * Rows come from the order of the node's depth and go to the next one. They ascend, but a right child's descend
  * (cu_descends), and pieces are counted from the lowest row on. Gradients go with the rows, unless histograms read them
  * by row (`wide`) or no child can be split.
  *
  * Where codes do not all stand in one place (data/dataset.cuh), it is written down first which rows go left, extent by
- * extent: k_sides sets a bit of `sides` for each, at the row's place among its node's as they ascend, behind order_beg.
- * k_partition then reads these bits and no codes. Where extents are streamed (cu_view.listing) a step is one pass:
- * which child's histogram is built is decided before its rows are counted, it is the one with less hessian, and while
- * an extent is there k_sides writes that child's rows of it where k_partition will put the children:
+ * extent: k_sides sets a bit of `sides` for each, at order_beg plus the row's place among its node's rows in ascending
+ * order. k_partition then reads these bits and no codes. Where extents are streamed (cu_view.listing) a step is one
+ * pass: which child's histogram is built is decided before its rows are counted, it is the one with less hessian, and
+ * while an extent is there k_sides writes that child's rows of it where k_partition will put the children:
  *
  *   k_plan_lists | k_clear_sides | extent: k_sides, k_list_blocks, k_hist | the next one .. | k_partition
  *
  * Sums are whole numbers, so neither the choice of the child nor the order of its rows shows.
  *
  * k_partition also clears the histograms that may be built next, and its last block makes the children (children.cuh).
- * States of look-back are of two steps by turns: each clears those of the step before (cu_tree.turn, which goes on with
- * the children). */
+ * There are two sets of look-back states, which steps use alternately: each step clears that of the step before
+ * (cu_tree.turn, which the children take over). */
 #include "ops.cuh"
 
 #include "../../base/block.cuh"
@@ -263,7 +263,7 @@ __device__ static __forceinline__ void clear_other_turn(const cu_view &v) {
   if (blockIdx.x == 0 && threadIdx.x == 0) t->ticket[other] = 0;
 }
 
-/* Makes the children, and plans what comes next: the leaves, behind the tree's last step. All threads. */
+/* Makes the children, and plans what comes next: after the tree's last step these are the leaves. All threads. */
 template <int LAST_STEP> __device__ static __forceinline__ void plan_next(const cu_view &v, int keeps) {
   const int32_t n = cu_make_children(v);
   if (!LAST_STEP) {
@@ -314,8 +314,8 @@ __global__ static void k_clear_sides(cu_view all) {
   if (v.listing) cu_clear_hists(v, v.tree->n_hists - v.tree->n_build, v.tree->n_build);
 }
 
-/* Which children's histograms are built. Until there are children, those of the nodes behind the tree's last one stand
- * for them. All threads. */
+/* Decides which children's histograms are built. Before children exist, the places of the nodes after the tree's last
+ * one stand for them. All threads. */
 __device__ static __forceinline__ void plan_lists(const cu_view &v) {
   cu_tree *t = v.tree;
   const int32_t n = t->n_chosen, first = t->n_nodes, hists = t->n_hists;
@@ -371,8 +371,8 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_list_blocks(cu_view all) 
   if (threadIdx.x == 0) t->n_hist_blocks = blocks;
 }
 
-/* A warp's rows that go to the child that is built, behind those that are listed: row and gradients of a lane's own.
- * to: the front of the node's run. */
+/* Appends a warp's rows that go to the child that is built to those already listed; each lane has a row and its
+ * gradients. to: the front of the node's run. */
 __device__ static __forceinline__ void list_rows(cu_listed *listed, const cu_order &to, int goes, uint32_t row,
                                                  const gbt_gh16 *gh) {
   const uint32_t bits = __ballot_sync(CU_ALL, goes);
