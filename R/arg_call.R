@@ -13,10 +13,13 @@
 #   value       a function that gives the value, which is evaluated once, as R evaluates any argument
 #   missing     TRUE for an argument of the calling function that was not given there
 
-# The call of the function that calls this one. name: how models call that function.
+# The call of the function that calls this one. name: how models call that function; gbt::name where it was called so,
+# itself or the generic that chose it.
 capture_call <- function(name, frame = parent.frame(), fun = sys.function(sys.parent()),
                          call = sys.call(sys.parent()), env = parent.frame(2L)) {
-  call[[1L]] <- as.name(name)
+  scoped <- call("::", quote(gbt), as.name(name))
+  heads <- lapply(sys.calls()[sys.parent() - 1:0], `[[`, 1L)
+  call[[1L]] <- if (any(vapply(heads, identical, NA, scoped))) scoped else as.name(name)
   list(args = arguments_of(frame, fun, call, env), env = env, call = small_call(call, env), constants = NULL)
 }
 
@@ -40,8 +43,17 @@ arguments_of <- function(frame, fun, call, env) {
 
 # symbol: what the argument is called in `frame`, a name or ..1.
 new_argument <- function(written, symbol, name, frame, call, env) {
-  list(expression = written, env = written_in(name, call, env), value = function() eval(symbol, frame),
+  list(expression = written, env = written_in(name, call, env), value = function() evaluated(symbol, frame),
        missing = nzchar(name) && eval(call("missing", symbol), frame))
+}
+
+# As eval(), but errors that R gives the call of eval() show the user's.
+evaluated <- function(expr, env) {
+  withCallingHandlers(eval(expr, env), error = function(e) {
+    if (!identical(conditionCall(e), quote(eval(expr, env)))) return()
+    e$call <- user_call()
+    stop(e)
+  })
 }
 
 # The environment in which an argument was written that a call, written in `env`, has under this name. A function that
@@ -64,7 +76,7 @@ fixed_argument <- function(value) {
 
 # An expression of a kept call as an argument.
 kept_argument <- function(expression, env) {
-  list(expression = expression, env = env, value = function() eval(expression, env), missing = FALSE)
+  list(expression = expression, env = env, value = function() evaluated(expression, env), missing = FALSE)
 }
 
 # The arguments under the names that they have for a function with the formals of `fun`, `...` among them.

@@ -130,7 +130,7 @@ engine_values <- function(args) {
 engine_params <- function(args) {
   out <- engine_values(args)
   with_typed(.Call(C_gbt_params_check, params_as_numbers(out)), args$typed)
-  warn_all_rows(out)
+  if (is.null(args$value[["class_shares"]])) warn_all_rows(out) # else `subsample` is given, by class
   out
 }
 

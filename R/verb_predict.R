@@ -110,6 +110,7 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
+  list(offset, exposure) # evaluated here, so that R's errors show the call of predict()
   plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object),
                as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
                threads = threads, sparse_zero = sparse_zero, device = device)

@@ -24,6 +24,17 @@ test_that("the call is that of the innermost use of the package", {
   expect_identical(conditionCall(e), quote(gbt_data(iris, max_bin = 0)))
 })
 
+test_that("R's own errors in arguments show the call of the user", {
+  call_of_error <- function(expr) conditionCall(tryCatch(expr, error = identity))
+  expect_identical(call_of_error(gbt_train(mtcars[-1], nope)), quote(gbt_train(mtcars[-1], nope)))
+  expect_identical(call_of_error(gbt_cv(mpg ~ ., mtcars, eta = nope)), quote(gbt_cv(mpg ~ ., mtcars, eta = nope)))
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  expect_identical(call_of_error(gbt_refit(m, eta = nope)), quote(gbt_refit(m, eta = nope)))
+  expect_identical(call_of_error(predict(m, mtcars, offset = nope)), quote(predict.gbt(m, mtcars, offset = nope)))
+  own <- function() stop("mine")
+  expect_identical(call_of_error(gbt_train(mtcars[-1], own())), quote(own()))
+})
+
 test_that("texts that are too long for names are compared with nothing", {
   compared <- list()
   real <- edit_distances

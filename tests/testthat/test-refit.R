@@ -239,3 +239,15 @@ test_that("rows that are held out of a refit are no other data", {
   expect_lt(nobs(held), 32)
   expect_silent(gbt_refit(cv, mask = am == 1))
 })
+
+test_that("a kept call names the function, with its package where that was named", {
+  d <- mtcars
+  head_of <- function(object) object$call[[1L]]
+  expect_identical(head_of(gbt::gbt_train(mpg ~ wt, d, nrounds = 1, threads = 1)), quote(gbt::gbt_train))
+  expect_identical(head_of(gbt::gbt_cv(mpg ~ wt, d, nrounds = 1, folds = 2, threads = 1)), quote(gbt::gbt_cv))
+  through <- function(...) gbt_train(...)
+  expect_identical(head_of(through(mpg ~ wt, d, nrounds = 1, threads = 1)), quote(gbt_train))
+  expect_identical(head_of(do.call(gbt_cv, list(mpg ~ wt, quote(d), nrounds = 1, folds = 2, threads = 1))), quote(gbt_cv))
+  models <- lapply(list(mpg ~ wt, mpg ~ hp), gbt_train, data = d, nrounds = 1, threads = 1)
+  expect_identical(head_of(models[[1L]]), quote(gbt_train))
+})

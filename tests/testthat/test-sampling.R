@@ -98,7 +98,7 @@ test_that("what cannot be is an error that names the parameter", {
   says("needs `sampling_method = \"bayesian\"`", bagging_temperature = 0.3, sampling_method = "goss")
   says("needs `sampling_method = \"mvs\"`", mvs_reg = 1)
   says("`num_parallel_tree` must be 1", sampling_method = "goss", num_parallel_tree = 2)
-  says("by class needs", sampling_method = "mvs", subsample = c(no = 0.5, yes = 1))
+  expect_warning(says("by class needs", sampling_method = "mvs", subsample = c(no = 0.5, yes = 1)), NA)
   says("names \"maybe\"", subsample = c(maybe = 0.5, yes = 1))
   says("3 numbers for 2 classes", subsample = c(1, 1, 0.5))
   says("shares from 0 to 1 named by classes", subsample = c(no = 2, yes = 1))
