@@ -127,7 +127,7 @@ static int columns_split(const cpu_backend *be, const gbt_tree_parts *tree) {
 
 static gbt_status walk(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
   const int64_t t0 = gbt_clock_ns();
-  GBT_ASSERT(be->view.span == NULL); /* columns are kept: all rows walk */
+  GBT_TRY(cpu_gather_end(ctx, be, err)); /* all rows walk; a tree of one leaf does so without columns, too */
   GBT_TRY(copy_nodes(be, tree, err));
   GBT_TRY(cpu_walk_tree(ctx, be, err));
   be->base.seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
