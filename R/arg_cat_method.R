@@ -1,6 +1,120 @@
 # What is done with categorical columns: the methods of `cat_method`, and the numbers of rows that ordered statistics
 # are computed by, `time` and `group`.
 
+#' Categorical columns
+#'
+#' How [gbt_train()] uses factors, texts and other categorical columns, and the parameters for it. They are given to
+#' [gbt_train()] by name. `vignette("categories", package = "gbt")` is an introduction.
+#'
+#' Unordered factors and texts are categorical; ordered factors are split by the order of their levels. `cat_features`
+#' makes columns of whole numbers (integer, double, logical, `integer64`) categorical: each different number is a level.
+#' Predictions take these numbers again in any class: `3L`, `3` and the factor level `"3"` are the same level, and so
+#' are `TRUE` and `1`. Ordered factors named in `cat_features` lose their order. Models keep levels by their texts. New
+#' levels are the subject of `unseen` in [predict()][predict.gbt].
+#'
+#' @section Methods:
+#' `cat_method` says how categorical columns enter the trees:
+#' * `"sets"`: a split sends a set of levels to one side. In columns of up to `max_cat_onehot` levels it sends one level
+#'   to one side.
+#' * `"onehot"`: a split sends one level to one side, whatever the number of levels.
+#' * `"target"`: target encoding. Each level is replaced by the mean response of its rows, and trees split this number.
+#'   This suits columns with many levels, where sets of levels overfit rare ones. For more than two classes there is one
+#'   number per class, the share of the level's rows in this class (for the eight most frequent classes at most). For
+#'   counts and amounts with a log link the number is a rate: the response divided by exp(`offset`). Other responses are
+#'   first clipped at their 0.001 and 0.999 quantiles. Weights of rows count.
+#' * `"count"`: each level is replaced by the number of training rows that have it.
+#' * `"quartiles"`, not for classes: each level is replaced by three numbers, the shares of its rows whose response is
+#'   above the first, second and third quartile of all rows.
+#'
+#' Several methods make several features of a column: `c("sets", "target")`. In a list, names choose columns, and an
+#' element without a name is for all others: `list("auto", carrier = c("sets", "target"))`.
+#'
+#' `"auto"`, the default, takes what was best on the data that were measured: `"sets"` and `"target"` together.
+#' Exceptions:
+#' * `"sets"` only for columns of up to 4 levels, and for columns of more than 255 levels that have 30 training rows or
+#'   more for each level;
+#' * `"target"` and `"count"` for columns of more than 65,534 levels, which is more than sets can handle;
+#' * `"sets"` only with an objective of your own, and with `mtry`.
+#'
+#' `summary(model)` shows which methods were taken.
+#'
+#' @section Target encoding without leakage:
+#' The mean response of a level includes the row's own response. A tree that splits by it would overfit the training
+#' rows. So the rows are put in a random order, and the statistic of a row uses only the rows before it: an *ordered
+#' target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with categorical features},
+#' section 3.2). Where a level has few rows before this one, the statistic is shrunk towards the mean response of all
+#' rows: `cat_prior` rows with this mean are added.
+#'
+#' Splits are chosen by the statistics of one order of the rows. The values of the leaves use a second order
+#' (`cat_permutations = 2`), because leaves look too good when splits were chosen by the same numbers. The orders depend
+#' on the seed (0 when `seed` is left out and nothing else is random).
+#'
+#' New data, validation data and rows outside of a `mask` get the statistic over all training rows. A level that the
+#' training data do not have gets the mean response of all rows. Missing values are a level. A column that is constant
+#' in the training rows has no statistics. Because training rows have ordered statistics, metrics on the training data
+#' differ a little from those of [predict()][predict.gbt] for the same rows. For the same reason rounds that are added
+#' by `init_model` differ from those of one longer training. With `"sets"` neither is the case.
+#'
+#' @section Time and group:
+#' `time` says when a row was observed. The statistic of a row then uses only rows with an earlier time. Give it if new
+#' data are later than the training data and the response drifts.
+#'
+#' `group` keeps rows that belong together, such as the visits of a patient, out of each other's statistics. Give it if
+#' the response is nearly the same within a group and new data have other groups.
+#'
+#' Neither is kept in the model, and predictions need neither. If no column has `"target"` and `boosting` is `"plain"`,
+#' a warning (class `gbt_warning_order`) says that they have no effect.
+#'
+#' @section Combinations of columns:
+#' With `max_cat_combine = 2` pairs of columns with method `"target"` are tried as well; their levels are pairs of
+#' levels. 3 and 4 add sets of three and four columns. This helps if the response depends on what occurs together, such
+#' as carrier and airport. A combination is kept if it explains clearly more of the response than each of its columns,
+#' and than both added up: four standard deviations more, measured by statistics without the row's own response. At most
+#' 256 combinations of each size are tried, and the 64 with the largest gain are kept. Levels that occur together in one
+#' row only count as unknown. A combination needs a group of `interactions` with all of its columns, and has the
+#' smallest of their `feature_weights`. Ten columns have 45 pairs, and each takes time, so choose the columns.
+#'
+#' @section Parameters:
+#' * `cat_method`: `"auto"`, or some of `"sets"`, `"onehot"`, `"target"`, `"count"` and `"quartiles"`; or a list of
+#'   these by names of columns.
+#' * `max_cat_onehot`: Columns with up to so many levels are split one level against the rest.
+#' * `cat_smooth`: With `"sets"`: smoothing of the order of the levels. Levels with fewer rows in a node are not used.
+#' * `cat_l2`: With `"sets"`: extra L2 penalty.
+#' * `cat_noise`: With `"sets"`: the gain that pure noise would have is multiplied by this and subtracted from the gain.
+#' * `max_cat_threshold`: With `"sets"`: maximum number of levels in the smaller set.
+#' * `min_data_per_group`: With `"sets"`: minimum number of rows on either side.
+#' * `cat_prior`: With `"target"`: number of rows with the mean response that are added to each level. Larger values
+#'   shrink rare levels more.
+#' * `cat_permutations`: With `"target"`: 2 for a second order of the rows for the values of leaves; 1 is faster. It is
+#'   1 with `time` and with an objective of your own.
+#' * `cat_bins`: With `"target"`: maximum number of bins of a statistic, 2 to 255.
+#' * `max_cat_combine`: With `"target"`: maximum number of columns in a combination; 1 for no combinations.
+#' * `max_cat_keys`: Maximum number of levels that all combinations of a model have together, of 2 bytes each in its
+#'   file (more with classes). The rarest levels of each combination are left out, then combinations with the smallest
+#'   gain.
+#' * `level_counts`: Adds a feature `count(column)` with the number of training rows that have the row's level. `TRUE`
+#'   for all unordered factors and texts, or names of columns. It helps if rare levels behave unlike frequent ones. New
+#'   levels count as 0, missing values as missing. With `init_model` the counts of that model are used. `interactions`
+#'   and `feature_weights` of the column hold for its count; monotone constraints do not.
+#'
+#' @seealso [gbt_train()], [gbt_unseen()], [gbt_parameters()]
+#' @examples
+#' m <- gbt_train(late ~ carrier + origin + dest, flights, nrounds = 30,
+#'                cat_method = list("auto", dest = "target"), threads = 1)
+#' m$feature_names
+#'
+#' # codes that are categories
+#' m <- gbt_train(mpg ~ wt + cyl, mtcars, cat_features = "cyl", nrounds = 10, threads = 1)
+#' m$feature_types
+#' @concept categorical
+#' @concept categorical features
+#' @concept factor levels
+#' @concept target encoding
+#' @concept one-hot encoding
+#' @concept high cardinality
+#' @name gbt_categories
+NULL
+
 # `cat_method` as given -> list(usual = methods of the columns that are not named, columns = named list of methods).
 # Elements without a name are for all columns that are not named.
 read_cat_method <- function(value) {

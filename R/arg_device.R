@@ -1,5 +1,65 @@
 # The machine: how many threads a call may run, which instructions it uses, and what gbt_info() tells.
 
+#' Training on a GPU, and memory
+#'
+#' With a CUDA device (an NVIDIA GPU) training and prediction can run there. The model is the same to the last bit as on
+#' the CPU, and does not record where it was trained. `vignette("gpu", package = "gbt")` is an introduction.
+#'
+#' `device = "cuda"` uses the first device, `"cuda:1"` the second (they are counted from 0), `"cpu"` none. If the device
+#' cannot be used, an error of class `gbt_error_device` or `gbt_error_memory` says what is missing; [gbt_info()] shows
+#' the devices. Calls without `device` use `options(gbt.device = )`, or else the environment variable `GBT_DEVICE`;
+#' `"cpu"` in either keeps gbt away from GPUs. The engine's tests, and trainings of all shapes, gave the same bytes as
+#' the CPU on an H100; later changes were tested by emulation on the CPU.
+#'
+#' A process that was forked from one that has used CUDA, such as a worker of `parallel::mclapply()`, cannot use it.
+#' Start workers as new processes, as `parallel::makePSOCKcluster()` does.
+#'
+#' @section Automatic choice:
+#' `device = "auto"`, the default, takes the CPU unless a device should be clearly faster. `verbose = 1` reports the
+#' choice and the reason where there is a device. If a device that was chosen automatically fails, a warning of class
+#' `gbt_warning_device` says why, once per session, and the CPU does the work. (If it fails during training, training
+#' starts again on the CPU, unless callbacks have seen rounds already.)
+#'
+#' For T trees of L layers on B bytes of binned data it compares
+#' * CPU: B T L * 0.4 ns / `threads` (measured);
+#' * device: 1 s to start it, once per session; B * 0.2 ns to copy the data; L * 60 microseconds for each batch of up to
+#'   32 trees of a round; B T L * 0.002 ns; and B T L * 0.06 ns more if the data do not fit into the device's free
+#'   memory or `device_memory` (measured on an H100, except for starting and copying, which are estimates).
+#'
+#' The CPU's time must be more than 1.5 times the device's (`margin`). T is for all `nrounds`, even if training may stop
+#' early. K classes that share their splits count as 1 + K / 8 trees a round. B is about one byte per row and column,
+#' less for sparse columns. `options(gbt.device_costs = )`, a list with any of `cpu_cell`, `cuda_cell`, `cuda_byte`,
+#' `cuda_bus`, `cuda_layer`, `cuda_start` (in seconds) and `margin`, replaces these numbers.
+#'
+#' @section Installation:
+#' If a working `nvcc` is found, `R CMD INSTALL` builds the CUDA engine. `install.packages(..., configure.args =
+#' "--with-cuda=/usr/local/cuda")` requires it and says where the toolkit is, `"--with-cuda-arch=75,90"` says for which
+#' compute capabilities (by default those of the machine's GPUs), and `"--without-cuda"` leaves it out. The environment
+#' variables `GBT_CUDA` (a folder, `yes` or `no`) and `GBT_CUDA_ARCH` do the same.
+#'
+#' @section Parameters:
+#' `device` and `threads` are described in [gbt_train()]. None of these parameters changes the model.
+#' * `device_memory`: Megabytes of the GPU's memory that training may use, 0 for no limit. Binned data that do not fit
+#'   stay in page-locked memory of the host, validation data first, and the GPU reads them from there, which is slower.
+#'   With data in files ([gbt_open()]) whose pages are larger than their `memory`, they may use as much as `memory`
+#'   again; the remaining pages are read from the files in every pass. Rows, trees and histograms must fit; otherwise
+#'   there is an error, or with `device = "auto"` training runs on the CPU. Finding cuts and binning before training
+#'   needs about 30 bytes per row for one column, which is not counted.
+#' * `hist_memory`: For experts: megabytes that histograms may take; those beyond are computed again instead of kept
+#'   (for symmetric trees on a GPU all must fit). 0 for 1024, on a GPU for a quarter of its memory where that is more.
+#' * `page_rows`: For experts: rows per page of binned data; 0 for automatic.
+#'
+#' @seealso [gbt_info()], [gbt_threads()], [gbt_train()]
+#' @examples
+#' gbt_info()$devices
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, device = "cpu", threads = 1)
+#' @concept GPU
+#' @concept CUDA
+#' @concept memory
+#' @concept parallel
+#' @name gbt_devices
+NULL
+
 # Threads -----------------------------------------------------------------------------------------------------------
 
 # All limits of the machine, named; NA where there is none. Read anew each time: quotas change, processes fork.
@@ -131,7 +191,8 @@ gbt_threads <- function(n) {
 #'   `architectures` it has code for, the `ptx` that the driver compiles for other devices, the `library` file, versions
 #'   of `driver` and `runtime` (13000 for 13.0, 0 for none), `n_devices`, and of the first device `name`, `capability`,
 #'   `n_units` (multiprocessors), `total_bytes` and `free_bytes`; `offers`: which work the engine takes over.
-#' @seealso [gbt_threads()]
+#' @seealso [gbt_threads()], [gbt_devices]
+#' @concept GPU
 #' @examples
 #' gbt_info()
 #' @export

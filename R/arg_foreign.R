@@ -133,7 +133,7 @@ model_shrink_rate/c = 0; model_shrink_mode/c = "constant"; tail_rounds/o = 1 -> 
   better than models that shrink, or means of the last rounds, on the sets that were measured
 model_size_reg/c = 0 -> `first_use_penalty` costs columns that the model does not use yet
 fair_c/l -> the Fair loss is a metric here, eval_metric = "fair@2"; to minimise it give a custom objective, see
-  ?gbt_train
+  ?gbt_objectives
 theta/o size/o -> objective "negative_binomial" takes its inverse: `dispersion = 1 / theta`
 poisson_max_delta_step/l -> `max_delta_step` bounds the weights of leaves for every objective
 sigmoid/l = 1 -> the logistic function has no other slope
@@ -272,7 +272,8 @@ logging_level/c -> `verbose = 0`, the default, is silence; `verbose = 1` writes 
 verbose_eval/xc -> `verbose = 0`, the default, is silence; `verbose = 1` writes lines of the log, one in
   `verbose_every` rounds
 monitor_training/x = FALSE -> `eval_train = TRUE` evaluates the training data
-metric_update_interval/c metadata/c name/c graph/c pool/c -> there is nothing like it; ?gbt_train lists the arguments
+metric_update_interval/c metadata/c name/c graph/c pool/c -> there is nothing like it; gbt_parameters() lists the
+  parameters
 callback/c -> functions to call after every round are `callbacks`
 plot/c plot_file/c = FALSE -> plot(model) draws the log of a model
 [train: what is given elsewhere]

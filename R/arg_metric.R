@@ -15,6 +15,92 @@ metric_names <- function() {
   Map(c, table$name, strsplit(table$aliases, "|", fixed = TRUE))
 }
 
+#' Metrics, validation data and early stopping
+#'
+#' How [gbt_train()] measures a model after every round, on which rows, when it stops, and how it finds the number of
+#' rounds. The parameters are given to [gbt_train()] by name.
+#'
+#' @section Validation data:
+#' `valid` can be
+#' * a share of the rows to hold out, such as 0.2. They are drawn by the seed, class by class for classes; with `group`
+#'   whole groups are drawn, with `time` the last rows are taken.
+#' * the rows to hold out: two or more row numbers, or `TRUE` for each row to hold out. With a formula an expression of
+#'   columns of the data, such as `valid = year == 2020`.
+#' * other data: `list(x = , y = )`, with `weight =`, `offset =` and `exposure =` if needed; with a formula a data frame
+#'   with the same columns; or a [gbt_data()] object made with `reference`.
+#' * a named list of several of these.
+#'
+#' The metrics in `eval_metric` are evaluated on each set after every round. `model$evaluation_log` has them in columns
+#' `<set>_<metric>`.
+#'
+#' @section Masked-out rows:
+#' Rows where `mask` is `FALSE` are not trained on. They are scored in every round like a validation set with the name
+#' `masked_out`, which comes before those of `valid`. Trees, base scores, balanced class weights and sampling depend
+#' only on rows where the mask is `TRUE`. Cuts, classes, `level_counts` and the rules of [gbt_defaults()] use all rows.
+#' So cross-validation by hand needs one [gbt_data()] and a mask per fold; `model$masked_out` has the predictions for
+#' the fold that was left out, the same numbers that [predict()][predict.gbt] gives. [gbt_cv()] does this for you.
+#'
+#' @section Early stopping:
+#' With `early_stopping_rounds` training stops when the *last* metric of the *last* set has not improved by more than
+#' `early_stopping_min_delta` for so many rounds. The model keeps all rounds, but predicts with the best one
+#' (`model$best_round`) unless `trees` says otherwise; importance uses the same rounds.
+#' `model[seq_len(model$best_round)]` drops the others.
+#'
+#' @section Number of rounds:
+#' If `nrounds` and `valid` are both left out, the number of rounds is found: a fifth of the rows is held out, as with
+#' `valid = 0.2`, early stopping finds the best round, and then **all rows are trained on** for this number of rounds.
+#' With fewer than 3,000 rows five folds are held out in turn, and the mean of the folds decides. With fewer than 10
+#' rows with a weight above 0 (or groups) nothing is held out and there are 100 rounds. A message (class `gbt_message`)
+#' reports the number unless `verbose = 0`. This takes about twice as long as the training alone. `model$auto_rounds`
+#' has the log of the search, which `plot()` draws. The rows are drawn by the seed, or by 0 if no seed was given and
+#' nothing else is random. A call with this `nrounds` and `params = model$params` grows the same trees.
+#'
+#' The search stops after `early_stopping_rounds` without improvement, by default 5 / `eta`, at least 20; its limit is
+#' 200 / `eta` rounds, 1,000 to 20,000. With an objective of your own an `eval_metric` is needed. Rows that `mask`
+#' leaves out are not used, unless `early_stopping_rounds` is given: then early stopping watches them. `max_seconds` is
+#' for search and training together; the search takes two fifths at most. `callbacks` are called in the final training
+#' only. With `checkpoint` the search has a folder `rounds` in it, but not a search in folds. `init_model` needs
+#' `nrounds` or `valid`. Ctrl-C during the search leaves the model of the rows that are not held out (with folds: of the
+#' first fold).
+#'
+#' With `valid` and without `nrounds` training stops early, with the same default and limit. A vector `eta` gives the
+#' number of rounds as well.
+#'
+#' @eval metrics_help()
+#'
+#' @section Parameters:
+#' `valid`, `mask`, `eval_metric` and `early_stopping_rounds` are described in [gbt_train()].
+#' * `eval_train`: Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
+#'   neither `valid` nor `mask` holds rows out.
+#' * `early_stopping_min_delta`: An improvement must be larger than this.
+#' * `max_seconds`: Training ends with the round in which this time is over; `NULL` or 0 for no limit.
+#'
+#' @seealso [gbt_train()]; [gbt_metric()] for your own metrics; [gbt_cv()]; [gbt_evaluate()]; [gbt_objectives()]
+#' @examples
+#' # early stopping on a fifth of the rows
+#' m <- gbt_train(late ~ ., flights[1:3000, ], valid = 0.2, nrounds = 200, eta = 0.1,
+#'                eval_metric = c("auc", "logloss"), early_stopping_rounds = 10, seed = 1,
+#'                threads = 1)
+#' m$best_round
+#' tail(m$evaluation_log, 2)
+#'
+#' # cross-validation by hand: the data are binned once, every fold is a mask
+#' d <- gbt_data(mtcars[-1], label = mtcars$mpg, threads = 1)
+#' fold <- rep_len(1:4, 32)
+#' mpg <- numeric(32)
+#' for (k in 1:4) {
+#'   m <- gbt_train(d, mask = fold != k, nrounds = 50, min_child_weight = 3, threads = 1)
+#'   mpg[fold == k] <- m$masked_out
+#' }
+#' sqrt(mean((mpg - mtcars$mpg)^2))
+#' @concept early stopping
+#' @concept validation
+#' @concept number of rounds
+#' @concept evaluation metric
+#' @concept cross-validation
+#' @name gbt_metrics
+NULL
+
 #' A metric of your own
 #'
 #' Wraps a function so that [gbt_train()] can evaluate it after every round, log it and stop early by it.
@@ -192,7 +278,7 @@ check_metric_labels <- function(metrics, data) {
   }
 }
 
-# The help of gbt_train(): the table of metrics as roxygen text.
+# ?gbt_metrics: the table of metrics as roxygen text.
 metrics_help <- function() {
   table <- metrics_table()
   twins <- table$twin %in% unlist(lapply(objectives_table()$params, `[[`, "name"))

@@ -26,19 +26,92 @@ objective_object <- function(name, param = list()) {
 
 #' Objectives
 #'
-#' What [gbt_train()] can minimise: the values of its argument `objective`, the parameters that go with them, which are
-#' arguments of [gbt_train()] as others are, and what other packages call them.
+#' What [gbt_train()] can minimise: the values of its argument `objective`, their parameters, which are given to
+#' [gbt_train()] by name, and what other packages call them. `gbt_objectives()` lists them as a table.
+#'
+#' When `objective` is left out, the response decides: `"logistic"` for two classes (a factor, texts or logical values),
+#' `"softmax"` for more, `"squared_error"` for numbers, with a message (class `gbt_message`) if all of them are 0 or 1.
+#'
+#' @section Objectives:
+#' * `"squared_error"`: numbers; predicts the mean.
+#' * `"logistic"`: two classes, or numbers from 0 to 1; predicts probabilities.
+#' * `"softmax"`: several classes, or whole numbers as classes. Levels of the response without rows are dropped with a
+#'   message.
+#' * `"poisson"`: counts, with a log link. If some labels are hundreds of times the mean, limit the steps by
+#'   `max_delta_step = 0.7` (XGBoost's default for counts); otherwise predictions can become huge.
+#' * `"negative_binomial"`: counts whose variance is larger than their mean: m + a m^2 for a mean m. You choose a by
+#'   `dispersion`. (R's `theta` and `size` are 1 / a.)
+#' * `"gamma"`: amounts above 0 whose spread grows with their mean, with a log link.
+#' * `"tweedie"`: amounts of 0 or more, many of them 0, with a log link. The variance is the mean to the power
+#'   `tweedie_variance_power`, between 1 and 2.
+#' * `"huber"`, `"pseudo_huber"`: numbers with outliers. Errors up to `huber_delta` count by their squares, larger ones
+#'   by their size. It is in units of the response: choose it near the size of usual errors.
+#' * `"log_cosh"`: numbers with outliers, log cosh of the error. It is close to `"pseudo_huber"` with `huber_delta = 1`.
+#' * `"quantile"`: the quantile of level `quantile_alpha`; 0.5 is the median.
+#' * `"absolute_error"`: the median.
+#' * `"mape"`: the absolute percentage error: the median with weights divided by the size of the response, or by 1 if
+#'   that is larger.
+#' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
+#' * `"squared_log_error"`: numbers above -1: squared error of log(1 + y). Scores are on this scale, predictions on that
+#'   of y.
+#' * `"cross_entropy"`: shares from 0 to 1, with their numbers of trials as weights. The loss is that of `"logistic"`,
+#'   but the response is always a number, so there are no classes to predict.
+#'
+#' `softmax_hessian` is a parameter of `"softmax"`:
+#' * `softmax_hessian`: The hessian of a class with probability p is this number times p (1 - p). 2 never steps too far;
+#'   0 is K / (K - 1) for K classes, as in LightGBM. By default a rule chooses, see [gbt_defaults()].
+#'
+#' @section Small hessians:
+#' If the second derivative of a loss is (nearly) 0 for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`), an
+#' upper bound is used instead, so that every step reduces the loss. The bound is smaller for larger errors, so
+#' `min_child_weight` and `lambda` have more effect if `huber_delta` is small. If hessians are too small for
+#' `min_child_weight` to allow any split (errors of a million with `huber_delta = 1`, rare classes, small means), the
+#' first round gives a warning (class `gbt_warning_hessian`) that says what to do. If the training loss ends at more
+#' than ten times that of a constant prediction, there is a warning of class `gbt_warning_diverged`.
+#'
+#' @section Quantiles:
+#' For `"quantile"`, `"absolute_error"` and `"mape"` splits use the signs of the errors. The value of a leaf is then a
+#' weighted quantile of the residuals of its (sampled) training rows, without interpolation, as `quantile(type = 1)`.
+#' `lambda` and `alpha` do not shrink it; `eta` does, and `max_delta_step` limits it. With `monotone` both sides of a
+#' split on a constrained feature, and all leaves below, stay on their side of the middle of the two quantiles. For
+#' prediction intervals see [gbt_conformal()].
+#'
+#' @section Your own objective:
+#' Give `list(gradient = function(score, label, weight), hessian = function(score, label, weight))`. Both functions
+#' return one number per score: the first and second derivative of the loss. `score` is a vector, or a matrix of n
+#' columns if the list has an element `n_outputs = n`. Do not multiply by the weights; this is done afterwards.
+#' Functions of two arguments do not get them. The response must be numeric, scores start at 0 (or at `offset`), and
+#' predictions are scores. Finding the number of rounds, and early stopping, then need an `eval_metric`.
+#'
+#' @section Names in other packages:
+#' `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`, `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"`
+#' and others are understood. `"multi:softmax"` is `"softmax"`: use `predict(type = "class")` for classes. `alpha` is
+#' always the L1 penalty here; with `"huber"` (LightGBM) and `"expectile"` (CatBoost) it is refused, so give
+#' `huber_delta` or `expectile_alpha`.
 #'
 #' @return A data frame with one row per objective: `name`; `response`, what a response may be; `parameters` with
-#'   defaults and ranges; `meaning`; `aliases`, the names that other packages use. It has the class `gbt_objectives`,
-#'   which prints a paragraph for each.
-#' @seealso [gbt_train()]; [gbt_parameters()] for the parameters of all objectives
+#'   defaults and ranges; `meaning`; `aliases`, the names in other packages. It has the class `gbt_objectives`, which
+#'   prints a paragraph for each.
+#' @seealso [gbt_train()]; [gbt_parameters()]; [gbt_metrics]; `vignette("counts", package = "gbt")`
+#' @concept loss function
+#' @concept quantile regression
+#' @concept count data
+#' @concept Poisson regression
+#' @concept custom objective
 #' @examples
 #' o <- gbt_objectives()
 #' o[, c("name", "response", "parameters")]
 #'
 #' m <- gbt_train(mpg ~ ., mtcars, objective = "huber", huber_delta = 2, nrounds = 20, threads = 1)
 #' head(predict(m, mtcars), 3)
+#'
+#' # your own objective: squared error once more
+#' own <- list(
+#'   gradient = function(score, label) score - label,
+#'   hessian = function(score, label) rep(1, length(score))
+#' )
+#' m <- gbt_train(mtcars[-1], mtcars$mpg, objective = own, offset = rep(20, 32), nrounds = 10,
+#'                threads = 1)
 #' @export
 gbt_objectives <- function() {
   table <- objectives_table()

@@ -1,15 +1,17 @@
 # Weights of classes: what users say of them, and the weights of rows that follow.
 
-#' @name gbt_train
+#' @rdname gbt_sources
+#' @name gbt_sources
 #' @section Weights of rows:
 #' Cuts of numeric columns are quantiles of all rows, weighted by `weights`. `class_weights` and `mask` do not change
 #' them. So the model is the same, to the last bit, for a data frame, a matrix, a [gbt_data()] with the same `weight`
 #' (in memory, in a folder or in chunks), and for a fold of [gbt_cv()]. (A [gbt_data()] has its cuts already: `weights`
-#' that [gbt_train()] gets with it do not change them.)
+#' that [gbt_train()] gets with it do not change them.) Where weights are so small that no node can be split, a warning
+#' (class `gbt_warning_weights`) says so.
 #'
 #' Rows of weight 0 take no part in training. They are not drawn, and not held out by `valid` as a share or to find the
-#' number of rounds. Rules (see Defaults), `min_data_in_leaf`, statistics of categories, orders of rows and `nobs()` do
-#' not count them, and your own functions do not get them. The model is the same as without these rows, with one
+#' number of rounds. Rules ([gbt_defaults()]), `min_data_in_leaf`, statistics of categories, orders of rows and `nobs()`
+#' do not count them, and your own functions do not get them. The model is the same as without these rows, with one
 #' exception: the levels of columns and their order, the classes of the response, and `level_counts` come from all rows.
 #' (The order of levels decides between splits with the same gain and has a part in random draws.) In [gbt_cv()] these
 #' rows get predictions.

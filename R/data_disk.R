@@ -130,6 +130,8 @@ fields_of_folder <- function(bytes, n, path) {
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`.
 #' @seealso [gbt_data()]
+#' @concept larger than memory
+#' @concept out-of-core training
 #' @examples
 #' folder <- file.path(tempdir(), "iris-bins")
 #' gbt_data(iris[-5], label = iris$Species, path = folder, threads = 1)

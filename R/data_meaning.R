@@ -6,7 +6,7 @@
 # responses in encode_y(), and weights, offsets, exposures, times, groups and the like in as_numbers() or their own
 # check.
 
-#' @rdname gbt_train
+#' @rdname gbt_sources
 #' @section Classes of columns:
 #' Columns are numbers, logical values, factors, texts, `Date`, `POSIXct`, `POSIXlt`, `difftime`, `integer64` (package
 #' bit64), and durations of lubridate. Time differences (`difftime`) and columns with units (package units) keep their
@@ -16,7 +16,7 @@
 #' same way. Value labels mean nothing to gbt: a labelled column is numbers; `haven::as_factor()` makes it a factor.
 #' Other classes over numbers are accepted where `as.double()` gives the same numbers. An S4 object that gbt does not
 #' know, such as a period of lubridate, is an error that names the column, and so are lists, complex numbers and bytes.
-#' @name gbt_train
+#' @name gbt_sources
 NULL
 
 # S4 classes over numbers that are values by themselves: seconds, and nanoseconds since 1970.

@@ -1,5 +1,63 @@
 # Data that come in chunks: gbt_data(x = function(i) ...).
 
+#' Data for training
+#'
+#' What [gbt_train()] takes as data, and where larger data come from.
+#'
+#' * Data frames (also tibble and data.table), numeric, integer and logical matrices, sparse matrices of package Matrix,
+#'   and tables of package arrow.
+#' * A formula with a data frame, or a recipe with a data frame.
+#' * [gbt_data()] prepares data once for many models. With `path` it keeps them in a folder, for data larger than
+#'   memory; [gbt_open()] opens such a folder again.
+#' * [gbt_files()] (CSV and other delimited files), [gbt_query()] (databases) and [gbt_batches()] (Parquet, Arrow) are
+#'   sources for [gbt_data()]. See `vignette("larger", package = "gbt")`.
+#'
+#' Missing values (`NA`, `NaN`) go to the side of a split that reduces the training loss more. A column that is all `NA`
+#' may be of any class. `Inf` and `-Inf` are ordinary, extreme numbers. A row whose response is missing is an error:
+#' leave it out, as by `subset = !is.na(y)`.
+#'
+#' @section Formulas:
+#' A formula names the columns to use. It does not expand factors and drops no rows. `a:b` and `a * b` mean a and b,
+#' since trees find interactions on their own. Transformations such as `log(a)`, `poly(a, 2)` and `offset()` are
+#' evaluated again in new data. If the value of a term in a row depends on other rows, as with `rank(a)`, there is a
+#' warning (class `gbt_warning_formula`). If a term calls functions of your own, the file of the model needs
+#' `gbt_load(file, trust = TRUE)`. Variables that are not columns may be constants, such as k in `poly(a, k)`: up to 100
+#' numbers, texts, logical values or dates, which are kept in the model.
+#'
+#' `weights`, `offset`, `exposure`, `mask`, `time`, `group`, `subset` and `valid` are evaluated in `data`, as in
+#' `lm(weights = )`: a name means the column if `data` have one, else a variable where the call is written. So
+#' `valid = test` is the column `test` of data that have one.
+#'
+#' @section Recipes:
+#' `gbt_train(recipe, data)` trains the recipe with `recipes::prep()` on `data` and takes the columns of the baked rows
+#' by their roles: predictors, one outcome, case weights. The model keeps the trained recipe. [predict()][predict.gbt],
+#' [gbt_evaluate()] and all other functions that take data bake them first, so give *raw* rows; `valid` has raw rows,
+#' too. Rows from `recipes::bake(model$recipe, data)` or `recipes::juice(model$recipe)` are marked and not baked again.
+#' Rows that you baked with another recipe have no mark: they would be baked twice, with wrong results.
+#'
+#' Explanations ([gbt_shap()], [gbt_partial()], ...) are about the baked columns. To continue a model use
+#' `gbt_train(init_model$recipe, data, init_model = )`. [gbt_cv()] and [gbt_tune()] train the recipe once, on all rows.
+#' [gbt_save()] cannot store a recipe; [saveRDS()] can. A recipe that reorders new rows (`step_arrange()` without
+#' `skip = TRUE`) is an error; one that makes columns of a row from other rows (`step_lag()`) gives a warning of class
+#' `gbt_warning_recipe`.
+#'
+#' @section Parameters:
+#' * `sparse_zero`: What absent entries of a sparse matrix are: `"value"` for the number 0, or `"missing"`.
+#'
+#' @seealso [gbt_train()], [gbt_categories]
+#' @examples
+#' # rows with a missing response are left out, missing predictors are fine
+#' m <- gbt_train(Ozone ~ ., airquality, subset = !is.na(Ozone), nrounds = 20, threads = 1)
+#' head(predict(m, airquality), 3)
+#' @concept missing values
+#' @concept larger than memory
+#' @concept sparse matrix
+#' @concept formula
+#' @concept recipe
+#' @concept weights
+#' @name gbt_sources
+NULL
+
 # What a chunk may be besides a data frame or a matrix: a list of these and numbers of its rows.
 chunk_fields <- c("label", "weight", "offset", "exposure", "time", "group")
 

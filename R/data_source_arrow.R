@@ -13,6 +13,8 @@
 #' @inheritParams gbt_query
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], [gbt_files()]
+#' @concept larger than memory
+#' @concept Parquet
 #' @examples
 #' # whatever has Arrow's interface: here three batches of a data frame
 #' reader <- new.env()

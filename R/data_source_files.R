@@ -33,6 +33,8 @@
 #' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], [gbt_query()]
+#' @concept larger than memory
+#' @concept CSV files
 #' @examples
 #' if (requireNamespace("data.table", quietly = TRUE)) {
 #'   file <- tempfile(fileext = ".csv")

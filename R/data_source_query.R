@@ -30,6 +30,9 @@
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()]
+#' @concept larger than memory
+#' @concept database
+#' @concept SQL
 #' @examples
 #' if (requireNamespace("RSQLite", quietly = TRUE)) {
 #'   db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")

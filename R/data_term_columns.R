@@ -17,8 +17,8 @@
 #' with another locale, time zone or `options(scipen = , digits = , OutDec = )`; if the system does not have the locale
 #' of training, there is a warning (class `gbt_warning_formula`). A term that cannot be written as text and read again
 #' is an error in training.
-#' @rdname gbt_train
-#' @name gbt_train
+#' @rdname gbt_sources
+#' @name gbt_sources
 NULL
 
 # Kinds and levels of the columns that the expressions use: list(columns, levels).

@@ -202,10 +202,15 @@ chosen_lines <- function(values) {
 #' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, fewer bins and smaller
 #' trees of half of the features, `"best"` makes an `ensemble`. A parameter that is named has its value there as well.
 #'
+#' Rules do not use R's random numbers. As `eta` depends on `nrounds`, `model[1:20]` of a longer training is not the
+#' model of `nrounds = 20`, unless `eta` was given.
+#'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
 #'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It
 #'   has the class `gbt_defaults`, which prints a paragraph for each.
 #' @seealso [gbt_train()], [gbt_parameters()]
+#' @concept default parameters
+#' @concept learning rate
 #' @examples
 #' gbt_defaults()
 #'

@@ -161,6 +161,9 @@ bytes_to_save <- function(model) {
 #'   not ask: such files can hold any code.)
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
+#' @concept save a model
+#' @concept load a model
+#' @concept export
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
 #' file <- tempfile(fileext = ".gbt")

@@ -8,7 +8,7 @@
 #' @section One model everywhere:
 #' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads, the
 #' processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (CPU, or a GPU
-#' with CUDA: tested on an H100 and by emulation on the CPU, see [gbt_train()]).
+#' with CUDA: tested on an H100 and by emulation on the CPU, see [gbt_devices]).
 #'
 #' @section Errors and warnings: Every error has the class `gbt_error` and one that tells its kind:
 #' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
@@ -36,8 +36,8 @@
 #'
 #' @section Options:
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
-#' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_train()], section
-#' Devices. `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use. None of
+#' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_devices].
+#' `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use. None of
 #' them affects a result.
 #'
 #' @useDynLib gbt, .registration = TRUE, .fixes = "C_"

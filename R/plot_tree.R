@@ -20,6 +20,7 @@
 #' @param ... `main`, `sub`; `col`: two colours, of leaves below and above 0.
 #' @return `x`, invisibly.
 #' @seealso [gbt_tree()]; [plot.gbt()] about all plots
+#' @concept draw a tree
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 3, max_depth = 3, threads = 1)
 #' plot(gbt_tree(m, 1))

@@ -72,7 +72,7 @@ as_tibble_here <- function(x) {
 #' ```
 #' parsnip's formula form drops rows with missing predictors; a recipe or `fit_xy()` keeps them. Without parsnip,
 #' `gbt_train(recipe, data)` trains a recipe and takes columns by their roles, and the model bakes raw rows wherever it
-#' is given data, see [gbt_train()]; `model$recipe` is the trained recipe. `tidy()`, `glance()` and `augment()` are
+#' is given data, see [gbt_sources]; `model$recipe` is the trained recipe. `tidy()`, `glance()` and `augment()` are
 #' those of broom.
 #'
 #' @section mlr3:

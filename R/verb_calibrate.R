@@ -37,6 +37,7 @@
 #'   second of two classes or for each of more), `n` (rows) and `log_loss` (of these rows, `before` and `after`). It is
 #'   saved by [saveRDS()].
 #' @seealso [plot.gbt_calibrated()]; [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
+#' @concept calibration of probabilities
 #' @examples
 #' set.seed(1)
 #' x <- data.frame(a = runif(400), b = runif(400))

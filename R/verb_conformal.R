@@ -60,6 +60,9 @@
 #' @references Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019) Conformal prediction under
 #'   covariate shift, *Advances in Neural Information Processing Systems* 32.
 #' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]
+#' @concept prediction interval
+#' @concept uncertainty
+#' @concept conformal prediction
 #' @examples
 #' cars <- datasets::cars
 #' train <- seq_len(50) %% 2 == 0

@@ -33,6 +33,9 @@
 #'   list of predictions the first column is `model`, a factor of their names, and `area` has a number for each. Rows
 #'   that are taken of it keep the areas of the curves whose points are all among them.
 #' @seealso [gbt_evaluate()]; [plot.gbt_curve()]
+#' @concept calibration curve
+#' @concept ROC curve
+#' @concept lift
 #' @examples
 #' train <- seq_len(nrow(iris)) %% 2 == 0
 #' long <- iris$Sepal.Length > 5.8

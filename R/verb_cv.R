@@ -63,6 +63,8 @@
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
 #' number of rounds on all rows.
 #' @seealso [gbt_train()], [gbt_refit()]
+#' @concept cross-validation
+#' @concept folds
 #' @examples
 #' cv <- gbt_cv(Species ~ ., iris, folds = 4, nrounds = 100, early_stopping_rounds = 10, seed = 1,
 #'              threads = 1)

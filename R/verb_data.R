@@ -30,13 +30,13 @@
 #' @param exposure How long, or of how much, each row was observed, for objectives with a log link, see [gbt_train()]:
 #'   numbers above 0, or the name of a column, which is then no feature; models keep the name. Its logarithm is added to
 #'   the offset.
-#' @param time,group When each row was observed; or which rows belong together: see [gbt_train()]. At most one of the
+#' @param time,group When each row was observed; or which rows belong together: see [gbt_categories]. At most one of the
 #'   two.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
 #' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
 #' @param level_counts Factors and texts whose levels are counted: `TRUE` for all, or names of columns; see
-#'   [gbt_train()]. Not with `reference`.
+#'   [gbt_categories]. Not with `reference`.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param unseen With `reference`: what a level is that the training data do not have: `"prior"` (goes the way of most
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
@@ -45,8 +45,8 @@
 #' @param ... Must be empty: a misspelt argument is an error. With a connection: the other arguments.
 #' @param statement,columns,params,chunk_rows,n_rows,progress,texts With a connection: see [gbt_query()].
 #' @param cat_features Columns of whole numbers that are taken as categories: names or positions (from 1); see
-#'   [gbt_train()]. Not with `reference`.
-#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
+#'   [gbt_categories]. Not with `reference`.
+#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_devices]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
 #' @param init_model A model that [gbt_train()] is to go on from with these data: its scores of the rows are kept, 8
 #'   bytes for each row and output, since bins do not tell them, but where the model was trained by the same cuts.
@@ -73,7 +73,9 @@
 #' 1 and factors split by sets of levels need), but R has no way to start them yet: see `ARCHITECTURE.md`, section 6, in
 #' the sources.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
-#' @seealso [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()]
+#' @seealso [gbt_sources], [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()]
+#' @concept larger than memory
+#' @concept out of memory
 #' @examples
 #' d <- gbt_data(iris[-5], label = iris$Species, threads = 1)
 #' d

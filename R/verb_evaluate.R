@@ -19,7 +19,7 @@
 #'   a formula a data frame with the response is enough.
 #' @param y The response, when `x` does not have it.
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @param metrics Names of metrics (see [gbt_train()]), [gbt_metric()] objects, or a list of both. `"all"` takes all
+#' @param metrics Names of metrics (see [gbt_metrics]), [gbt_metric()] objects, or a list of both. `"all"` takes all
 #'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
 #' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be
 #'   named. `NULL`: rows weigh 1 each.
@@ -35,6 +35,9 @@
 #' @return A data frame of class `gbt_evaluation` with a row for each group and metric: the columns of `by`, `metric`,
 #'   `estimate`, `lower` and `upper` (`NA` without intervals), `rows`.
 #' @seealso [gbt_cv()], [gbt_train()], [gbt_metric()]
+#' @concept evaluate a model
+#' @concept model performance
+#' @concept accuracy
 #' @examples
 #' train <- seq_len(nrow(iris)) %% 3 > 0
 #' m <- gbt_train(Species ~ ., iris[train, ], nrounds = 30, threads = 1)

@@ -55,6 +55,9 @@
 #'   `column`, `importance`, `lower` and `upper`, the most important first. For `"shap"`: one of class
 #'   `gbt_importance_shap` with `column` and `importance`, the most important first.
 #' @seealso [gbt_train()]
+#' @concept feature importance
+#' @concept variable importance
+#' @concept permutation importance
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
 #' importance <- gbt_importance(m)

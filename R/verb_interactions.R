@@ -30,6 +30,7 @@
 #'   variance to have a share of; and `size`. Columns against all others come first, then pairs, those of the largest
 #'   size before others.
 #' @seealso [plot.gbt_interactions()]; [gbt_partial()], [gbt_importance()]
+#' @concept interactions
 #' @examples
 #' set.seed(1)
 #' x <- data.frame(a = runif(300), b = runif(300), c = runif(300))

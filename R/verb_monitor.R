@@ -59,6 +59,7 @@
 #' @references Siddiqi, N. (2006) *Credit Risk Scorecards*, Wiley. Yurdakul, B. and Naranjo, J. (2020) Statistical
 #'   properties of the population stability index, *Journal of Risk Model Validation* 14(4).
 #' @seealso [plot.gbt_monitor()], [gbt_evaluate()], [gbt_refresh_server()]
+#' @concept drift
 #' @examples
 #' train <- flights$date < as.Date("2013-07-01")
 #' columns <- c("late", "carrier", "origin", "sched_dep_time", "distance")

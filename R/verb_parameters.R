@@ -59,8 +59,24 @@ matters_with <- c(
                     "group"))
 )
 
-help_pages <- c(threads = "?gbt_threads", callbacks = "?gbt_callbacks", eval_metric = "?gbt_metric",
-                objective = "?gbt_objectives", preset = "?gbt_defaults")
+# The help page that describes a parameter, or says more of it: ?gbt_train for other arguments in its signature,
+# ?gbt_objectives for parameters of objectives, ?gbt_parameters for the rest.
+help_pages <- local({
+  pages <- list(
+    "?gbt_threads" = "threads", "?gbt_callbacks" = "callbacks", "?gbt_sources" = "sparse_zero",
+    "?gbt_objectives" = c("objective", "softmax_hessian"), "?gbt_defaults" = "preset",
+    "?gbt_metrics" = c("eval_metric", "valid", "mask", "early_stopping_rounds", "early_stopping_min_delta",
+                       "eval_train", "max_seconds"),
+    "?gbt_categories" = c("cat_features", "cat_method", "max_cat_onehot", "cat_smooth", "cat_l2", "cat_noise",
+                          "max_cat_threshold", "min_data_per_group", "cat_prior", "cat_permutations", "cat_bins",
+                          "max_cat_combine", "max_cat_keys", "level_counts", "time", "group"),
+    "?gbt_sampling" = c("sampling_method", "subsample", "top_rate", "other_rate", "mvs_reg", "bagging_temperature",
+                        "colsample_bylevel", "colsample_bynode", "mtry", "feature_weights", "random_strength",
+                        "extra_trees", "ensemble"),
+    "?gbt_devices" = c("device", "device_memory", "hist_memory", "page_rows")
+  )
+  stats::setNames(rep(names(pages), lengths(pages)), unlist(pages))
+})
 
 # Numbers and choices: data frame of name, default, range, meaning. table: as params_table().
 shown_numbers <- function(table) {
@@ -109,7 +125,8 @@ parameters_table <- function() {
   }
   out$help <- ifelse(out$name %in% objective$name, "?gbt_objectives", unname(help_pages[out$name]))
   out <- replace(out, is.na(out), "")
-  out$help[out$help == ""] <- "?gbt_train"
+  everyday <- c(names(formals(gbt_train.formula)), names(formals(gbt_train.data.frame)))
+  out$help[out$help == ""] <- ifelse(out$name[out$help == ""] %in% everyday, "?gbt_train", "?gbt_parameters")
   out <- out[order(match(out$topic, foreign_names$topic), place), ]
   rownames(out) <- NULL
   structure(out, class = c("gbt_parameters", "data.frame"))
@@ -117,21 +134,91 @@ parameters_table <- function() {
 
 #' Parameters
 #'
-#' Lists, searches and explains the parameters of [gbt_train()]. They are given as arguments or in the list `params`,
-#' by any of their names.
+#' `gbt_parameters()` lists, searches and explains all parameters of [gbt_train()]. They are given as arguments or in
+#' the list `params`, by any of their names. This page also describes the parameters of trees, penalties, constraints
+#' and running. Others are described in [gbt_train()] (the everyday ones), [gbt_objectives()], [gbt_metrics],
+#' [gbt_categories], [gbt_sampling], [gbt_devices] and [gbt_sources]; column `help` of the table says where.
 #'
-#' @param what `NULL` for all parameters; or one text to search for, in capitals or not: in names, topics, meanings and
-#'   names in other packages, where a dot or a space stands for an underscore. A whole name, of gbt or of another
-#'   package, gives this parameter alone.
+#' @param what `NULL` for all parameters; or one text to search for, in upper or lower case: in names, topics, meanings
+#'   and names in other packages, where a dot or a space stands for an underscore. A whole name, of gbt or of another
+#'   package, gives only this parameter.
+#' @section Trees:
+#' * `grow_policy`: `"symmetric"` splits all nodes of a layer by the same split, `"depthwise"` grows layer by layer,
+#'   `"lossguide"` splits the leaf with the largest gain first. If one of `grow_policy`, `max_depth` and `max_leaves` is
+#'   given, the others are `"depthwise"`, 6 and 0. Otherwise trees are symmetric, see [gbt_defaults()].
+#' * `gamma`: Minimum gain of a split.
+#' * `num_parallel_tree`: Trees per round and class on the same gradients, averaged: a boosted forest.
+#' * `multi_strategy`: For `"softmax"`: `"one_output_per_tree"` or `"multi_output_tree"`, see Trees with common splits.
+#' * `boosting`: `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees use
+#'   gradients at scores of models that have not seen the row's response. Rows are ordered by `seed`, or by `time`; rows
+#'   of a `group` stay together. Training takes two to three times as long. It did not pay on the data that were
+#'   measured: the test loss was 0.1 to 1.6 percent higher for classes and 7 to 8 percent for numbers
+#'   (`bench/results/options.md` in the sources). Not for an objective of your own. Also called `boosting_type` and
+#'   `booster`.
+#'
+#' @section Values of leaves:
+#' * `alpha`: L1 penalty on leaf values.
+#' * `max_delta_step`: Largest leaf value, before it is multiplied by `eta`; 0 for no limit.
+#' * `leaf_iterations`: Number of Newton steps for the leaf values of a tree. Also called `leaf_estimation_iterations`.
+#' * `path_smooth`: Shrinks the value of a node towards that of its parent; 0 for none. The value of a node of n rows
+#'   has weight n / (n + `path_smooth`), the smoothed value of the parent the rest. Rows are counted, not weighted. The
+#'   gains of splits do not use it, unlike in LightGBM.
+#'
+#' By default the value of a leaf is one Newton step for the penalised loss of its rows, times `eta`. This is exact for
+#' squared errors. For losses whose hessians change along the step (rare classes, counts) it may be far from the best
+#' value, and more `leaf_iterations` come closer. `lambda` and `alpha` shrink the whole value, `max_delta_step` and
+#' `monotone` bound it. A step never moves more than half the way to a value that is known to be too far, and at most
+#' doubles the value. For `"softmax"` the other classes are taken to respond as in the hessian. Each step reads the rows
+#' of the tree twice. Splits do not change. Quantile leaves and exact steps do not change either. It cannot be combined
+#' with an objective of your own.
+#'
+#' @section Constraints on features:
+#' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be
+#'   used on one path from root to leaf only if a group contains both. A feature in no group is used with no other.
+#' * `first_use_penalty`: Gain that a feature costs until the model uses its column, for features that are expensive to
+#'   collect: one number of 0 or more, or numbers named by feature, the others costing nothing. It is subtracted until a
+#'   tree of an earlier round uses the column; the rest must exceed `gamma`. Gains grow with the number of rows.
+#'   Combinations of columns cost the sum of those not used yet. With `init_model` the columns that this model uses are
+#'   free. Also called `first_feature_use_penalties` and `cegb_penalty_feature_coupled`.
+#'
+#' @section Running:
+#' * `verbose_every`: Number of rounds between two lines of the log.
+#' * `progress`: Show a progress bar? On the standard error stream, or by package progressr if it has handlers.
+#' * `checkpoint_seconds`: Seconds between two checkpoints; 0 for one after every round.
+#' * `grad_bits`: For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
+#' * `tree_method`, `num_class`: Accepted for calls that were written for other packages: `"hist"`, and the number of
+#'   classes of the response.
+#'
+#' @section Symmetric trees:
+#' With `grow_policy = "symmetric"` (oblivious trees, CatBoost's `"SymmetricTree"`) each layer of a tree has one split:
+#' the one with the largest sum of gains over its nodes. Trees are full, up to `max_depth` layers (1 to 16) or as many
+#' as fit into `max_leaves`. They predict fast and overfit less. `gamma` is the minimum sum of gains of a layer. If the
+#' split does not suit a node (a child would violate `min_child_weight`, `min_data_in_leaf` or a monotone constraint, or
+#' there is no gain), both children take the value of the node, and its gain in the table of nodes is 0. Sets of levels
+#' use one order for the whole tree. `colsample_bynode` must be 1.
+#'
+#' @section Trees with common splits:
+#' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` all
+#' trees of a round have the same splits, and each its own leaf values. This is faster with many classes and overfits
+#' less, but each round learns less: use it with early stopping and 1,000 rounds or more. On nearly separable data
+#' separate trees may be better. Trees become symmetric, and `num_parallel_tree` must be 1.
+#'
+#' The splits of a round are chosen by one random direction of the scores, drawn by `seed` (random projections of
+#' gradients: Iosipov and Vakhrushev, 2022, SketchBoost). XGBoost's strategy of this name adds up the gains of all
+#' outputs instead.
+#'
 #' @return A data frame with one row per parameter: `name`; `default`, where `"by rule"` means that one of
-#'   [gbt_defaults()] chooses, and what holds where none does; `range`, or the choices; `meaning`; `aliases`, all names
+#'   [gbt_defaults()] chooses, and what holds otherwise; `range`, or the choices; `meaning`; `aliases`, all names
 #'   in other packages; `topic`; `matters`, what must be given for the parameter to have an effect; `xgboost`,
 #'   `lightgbm` and `catboost`, the names in these packages; `help`, the page about it. It has the class
-#'   `gbt_parameters`: several rows are printed by topic, one line or two for each, a single row in full. A dot may
-#'   stand for an underscore in all names: `max.depth` is `max_depth`.
+#'   `gbt_parameters`: several rows are printed by topic, one line or two for each, a single row in full.
 #'
 #'   `gbt_params()` is an older name of `gbt_parameters()`.
-#' @seealso [gbt_train()], [gbt_defaults()], [gbt_objectives()]
+#' @seealso [gbt_train()], [gbt_defaults()], [gbt_tune()]; `vignette("tuning", package = "gbt")`
+#' @concept regularization
+#' @concept interaction constraints
+#' @concept tree depth
+#' @concept hyperparameters
 #' @examples
 #' gbt_parameters("stopping")
 #' gbt_parameters("num_leaves")

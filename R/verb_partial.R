@@ -51,6 +51,8 @@
 #'     all were taken); with `method = "recursion"` `rows` is `NULL`, and `n_obs` the number of training rows}
 #'   `as.data.frame()` gives `effects`.
 #' @seealso [gbt_importance()], [predict()][predict.gbt]
+#' @concept partial dependence
+#' @concept ICE
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 30, threads = 1)
 #' gbt_partial(m, mtcars, "wt", threads = 1)

@@ -60,7 +60,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
-#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below. Does not affect
+#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_devices] and below. Does not affect
 #'   the result.
 #' @param output Where predictions go: `NULL` returns them; a function is called with those of each chunk of rows and
 #'   the number of its first row; the path of a file gets them as values with commas, packed where it ends with `.gz`,
@@ -74,7 +74,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts. With an `output`: the number of rows, invisibly.
 #' @section Devices:
-#' Predictions of all types are the same bits on a CUDA device (tested on an H100 and by emulation, see [gbt_train()]).
+#' Predictions of all types are the same bits on a CUDA device (tested on an H100 and by emulation, see [gbt_devices]).
 #' Contributions and interactions go there where it is asked for by name: rows go through the trees there, while the
 #' trees are made ready by the CPU, and so is the background. For them `"auto"` is the CPU. For other types `"auto"`,
 #' the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns
@@ -85,9 +85,11 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'
 #' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (of which a number has 8) and `cuda_walk`
 #' for these, in seconds, and `margin`. The default for calls that leave `device` out (`options(gbt.device = )`,
-#' `GBT_DEVICE`) and the warning where a device fails are those of [gbt_train()]. `predict()` does not report
+#' `GBT_DEVICE`) and the warning where a device fails are those of [gbt_devices]. `predict()` does not report
 #' what `"auto"` chose.
 #' @seealso [gbt_train()]
+#' @concept predict
+#' @concept Shapley values
 #' @examples
 #' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)
 #' new <- iris[c(1, 51, 101), ]

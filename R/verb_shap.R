@@ -118,6 +118,9 @@ flat_contributions <- function(out) {
 #'   absolute contributions, `as.data.frame()` a row for each contribution: `row`, `column`, `output` (of several) and
 #'   `contribution`.
 #' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]
+#' @concept Shapley values
+#' @concept SHAP
+#' @concept explain a prediction
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
 #' s <- gbt_shap(m, mtcars, threads = 1)

@@ -6,7 +6,7 @@
 #' list.
 #'
 #' Cover and count of nodes are those of the rows that leaf values were fitted to. Where factors are encoded by ordered
-#' statistics (`cat_method`, see [gbt_train()]), trees are grown by the statistics of one order of the rows and their
+#' statistics (`cat_method`, see [gbt_categories]), trees are grown by the statistics of one order of the rows and their
 #' values fitted by those of another one, so a few nodes may have a cover of 0, and a gain nevertheless.
 #'
 #' @param model A model from [gbt_train()].

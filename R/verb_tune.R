@@ -71,6 +71,9 @@
 #'     seed; `"done"`, `"time"` or `"interrupt"`; the rest as in [gbt_cv()]}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the results).
 #' @seealso [gbt_cv()], [gbt_refit()], [gbt_parameters()]
+#' @concept hyperparameter tuning
+#' @concept hyperparameter search
+#' @concept Bayesian optimization
 #' @examples
 #' space <- list(eta = c(0.05, 0.3), max_depth = c(2, 5), lambda = c(0.1, 10))
 #' tuned <- gbt_tune(mpg ~ ., mtcars, space = space, configs = 6, folds = 4, nrounds = 80,

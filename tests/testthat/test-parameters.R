@@ -12,8 +12,6 @@ test_that("every parameter is listed, with a line in each column", {
   expect_false(anyNA(p))
   expect_identical(setdiff(names(gbt:::matters_with), p$name), character(0))
   expect_identical(setdiff(names(gbt:::help_pages), p$name), character(0))
-  expect_identical(setdiff(sub("?", "", p$help, fixed = TRUE), c(getNamespaceExports("gbt"), "gbt_callbacks")),
-                   character(0))
   expect_setequal(p$name[startsWith(p$default, "by rule, else ")], gbt:::ruled_parameters())
   expect_identical(p$default[match(c("grow_policy", "sampling_method"), p$name)],
                    c("by rule, else depthwise", "uniform"))
@@ -78,13 +76,59 @@ test_that("parameters are printed in at most 80 columns", {
   expect_match(capture.output(print(p[1:2, c("name", "default")]))[1], "name +default")
 })
 
-test_that("the help of gbt_train() says what each parameter does", {
-  page <- testthat::test_path("..", "..", "man", "gbt_train.Rd")
-  db <- if (file.exists(page)) list(gbt_train.Rd = tools::parse_Rd(page)) else tools::Rd_db("gbt")
-  if (is.null(db[["gbt_train.Rd"]])) skip("gbt was installed without its help")
-  text <- paste(as.character(db[["gbt_train.Rd"]]), collapse = "")
-  items <- regmatches(text, gregexpr("(\\\\item\\{[a-z_.,]+\\}|\\\\item +[^:]*:)", text))[[1]]
-  said <- unlist(regmatches(items, gregexpr("[a-z0-9_]+", items)))
-  own <- setdiff(p$name[p$help != "?gbt_objectives" | p$name == "objective"], c("tree_method", "num_class", "mtry"))
-  expect_identical(setdiff(own, said), character(0))
+# Help pages by name, each in its parsed form.
+help_of_gbt <- function() {
+  folder <- testthat::test_path("..", "..", "man")
+  files <- list.files(folder, "[.]Rd$", full.names = TRUE)
+  db <- if (length(files)) stats::setNames(lapply(files, tools::parse_Rd), basename(files)) else tools::Rd_db("gbt")
+  if (length(db) == 0) skip("gbt was installed without its help")
+  stats::setNames(db, sub("[.]Rd$", "", names(db)))
+}
+# Words in the labels of a page's items: of its arguments, and of bulleted lists whose items begin with names.
+described <- function(rd) {
+  text <- paste(as.character(rd), collapse = "")
+  item <- c("\\\\item\\{[a-z0-9_., ]+\\}", "\\\\item +\\\\code\\{[a-z0-9_]+\\}[^:.\n]*:")
+  labels <- regmatches(text, gregexpr(sprintf("(%s)", paste(item, collapse = "|")), text))[[1]]
+  unlist(regmatches(labels, gregexpr("[a-z0-9_]+", labels)))
+}
+
+test_that("every parameter is described on one help page, the one that gbt_parameters() names", {
+  db <- help_of_gbt()
+  topics <- c("gbt_train", "gbt_parameters", "gbt_objectives", "gbt_metrics", "gbt_categories", "gbt_sampling",
+              "gbt_devices", "gbt_sources")
+  expect_identical(setdiff(c(topics, sub("?", "", p$help, fixed = TRUE)), names(db)), character(0))
+  items <- lapply(db[topics], described)
+  own <- p$name[p$help != "?gbt_objectives" | p$name %in% c("objective", "softmax_hessian")]
+  pages <- vapply(own, function(name) paste(topics[vapply(items, is.element, NA, el = name)], collapse = " "), "")
+  everyday <- c(names(formals(gbt:::gbt_train.formula)), names(formals(gbt:::gbt_train.data.frame)))
+  expected <- ifelse(own %in% everyday, "gbt_train", sub("?", "", p$help[match(own, p$name)], fixed = TRUE))
+  expect_identical(pages, stats::setNames(expected, own))
+  # the pages that say more name the parameter, and ?gbt_objectives names those of objectives
+  texts <- vapply(db, function(rd) paste(as.character(rd), collapse = ""), "")
+  for (i in seq_len(nrow(p))) {
+    if (p$help[i] %in% c("?gbt_threads", "?gbt_callbacks", "?gbt_defaults")) next
+    text <- texts[[sub("?", "", p$help[i], fixed = TRUE)]]
+    expect_true(grepl(paste0("\\b", p$name[i], "\\b"), text), label = p$name[i])
+  }
+})
+
+test_that("help.search() finds what users look for, and ?gbt_train stays short", {
+  db <- help_of_gbt()
+  of <- function(rd, tag) tolower(vapply(Filter(function(e) attr(e, "Rd_tag") == tag, rd), paste, "", collapse = ""))
+  concepts <- lapply(db, of, "\\concept")
+  wanted <- c("early stopping" = "gbt_metrics", "monotone" = "gbt_train", "prediction interval" = "gbt_conformal",
+              importance = "gbt_importance", "missing values" = "gbt_sources", "imbalanced data" = "gbt_train",
+              gpu = "gbt_devices", save = "gbt_save", "cross-validation" = "gbt_cv",
+              "target encoding" = "gbt_categories", "learning rate" = "gbt_train", categorical = "gbt_categories",
+              shapley = "gbt_shap", calibration = "gbt_calibrate", "larger than memory" = "gbt_sources",
+              "hyperparameter tuning" = "gbt_tune")
+  for (what in names(wanted)) {
+    found <- any(grepl(what, concepts[[wanted[[what]]]], fixed = TRUE))
+    expect_true(found, label = paste("a concept of its page:", what))
+  }
+  page <- db$gbt_train
+  expect_identical(of(page, "\\name"), "gbt_train")
+  expect_identical(of(page, "\\alias")[1], "gbt_train")
+  words <- capture.output(tools::Rd2txt(page, options = list(underline_titles = FALSE)))
+  expect_lt(length(unlist(strsplit(trimws(words), "[[:space:]]+"))), 3500)
 })
