@@ -129,7 +129,7 @@ fields_of_folder <- function(bytes, n, path) {
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`.
-#' @seealso [gbt_data()]
+#' @seealso [gbt_data()]; `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept out-of-core training
 #' @examples

@@ -12,7 +12,7 @@
 #'   or a reader with a method `read_next_batch()`, which gives its rows once. Their order is arrow's.
 #' @inheritParams gbt_query
 #' @return A source for argument `x` of [gbt_data()].
-#' @seealso [gbt_data()], [gbt_files()]
+#' @seealso [gbt_data()], [gbt_files()]; `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept Parquet
 #' @examples

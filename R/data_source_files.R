@@ -32,7 +32,7 @@
 #' @param block_bytes Bytes of text that are read at a time.
 #' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.
 #' @return A source for argument `x` of [gbt_data()].
-#' @seealso [gbt_data()], [gbt_query()]
+#' @seealso [gbt_data()], [gbt_query()]; `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept CSV files
 #' @examples

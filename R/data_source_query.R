@@ -29,7 +29,8 @@
 #'   texts become dates (`2020-01-31`) or times (`2020-01-31 10:00:00`) where all of their values are.
 #' @inheritParams gbt_files
 #' @return A source for argument `x` of [gbt_data()].
-#' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()]
+#' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()];
+#'   `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept database
 #' @concept SQL

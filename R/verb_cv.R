@@ -62,7 +62,7 @@
 #'     response and the columns, by which `gbt_refit()` and [gbt_conformal()] know the data again}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
 #' number of rounds on all rows.
-#' @seealso [gbt_train()], [gbt_refit()]
+#' @seealso [gbt_train()], [gbt_refit()]; `vignette("tuning", package = "gbt")`
 #' @concept cross-validation
 #' @concept folds
 #' @examples

@@ -73,7 +73,8 @@
 #' 1 and factors split by sets of levels need), but R has no way to start them yet: see `ARCHITECTURE.md`, section 6, in
 #' the sources.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
-#' @seealso [gbt_sources], [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()]
+#' @seealso [gbt_sources], [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()];
+#'   `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept out of memory
 #' @examples

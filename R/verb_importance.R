@@ -54,7 +54,7 @@
 #'   [plot()][plot.gbt_importance]. For `"permutation"`: a data frame of class `gbt_importance_permutation` with
 #'   `column`, `importance`, `lower` and `upper`, the most important first. For `"shap"`: one of class
 #'   `gbt_importance_shap` with `column` and `importance`, the most important first.
-#' @seealso [gbt_train()]
+#' @seealso [gbt_train()]; `vignette("explaining", package = "gbt")`
 #' @concept feature importance
 #' @concept variable importance
 #' @concept permutation importance

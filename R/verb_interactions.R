@@ -29,7 +29,7 @@
 #'   columns; `output` (a factor of classes, where there are several outputs); `h_squared`, `NA` where there is no
 #'   variance to have a share of; and `size`. Columns against all others come first, then pairs, those of the largest
 #'   size before others.
-#' @seealso [plot.gbt_interactions()]; [gbt_partial()], [gbt_importance()]
+#' @seealso [plot.gbt_interactions()]; [gbt_partial()], [gbt_importance()]; `vignette("explaining", package = "gbt")`
 #' @concept interactions
 #' @examples
 #' set.seed(1)

@@ -58,7 +58,7 @@
 #'   `gbt_monitor_reference()`: the model, with field `monitor`.
 #' @references Siddiqi, N. (2006) *Credit Risk Scorecards*, Wiley. Yurdakul, B. and Naranjo, J. (2020) Statistical
 #'   properties of the population stability index, *Journal of Risk Model Validation* 14(4).
-#' @seealso [plot.gbt_monitor()], [gbt_evaluate()], [gbt_refresh_server()]
+#' @seealso [plot.gbt_monitor()], [gbt_evaluate()], [gbt_refresh_server()]; `vignette("refresh", package = "gbt")`
 #' @concept drift
 #' @examples
 #' train <- flights$date < as.Date("2013-07-01")

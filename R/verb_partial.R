@@ -50,7 +50,7 @@
 #'   \item{rows, n_obs, seed}{rows that were averaged, rows of the data, and the seed they were drawn by (`NULL` where
 #'     all were taken); with `method = "recursion"` `rows` is `NULL`, and `n_obs` the number of training rows}
 #'   `as.data.frame()` gives `effects`.
-#' @seealso [gbt_importance()], [predict()][predict.gbt]
+#' @seealso [gbt_importance()], [predict()][predict.gbt]; `vignette("explaining", package = "gbt")`
 #' @concept partial dependence
 #' @concept ICE
 #' @examples

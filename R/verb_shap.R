@@ -117,7 +117,7 @@ flat_contributions <- function(out) {
 #'   rows by columns by columns (by outputs), or `NULL`; `rows`, the numbers of the rows. `summary()` gives mean
 #'   absolute contributions, `as.data.frame()` a row for each contribution: `row`, `column`, `output` (of several) and
 #'   `contribution`.
-#' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]
+#' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]; `vignette("explaining", package = "gbt")`
 #' @concept Shapley values
 #' @concept SHAP
 #' @concept explain a prediction

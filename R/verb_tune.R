@@ -70,7 +70,7 @@
 #'   \item{folds, params, stopped, method, objective, n_obs, rows, call}{list of the rows that each fold holds out; the
 #'     seed; `"done"`, `"time"` or `"interrupt"`; the rest as in [gbt_cv()]}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the results).
-#' @seealso [gbt_cv()], [gbt_refit()], [gbt_parameters()]
+#' @seealso [gbt_cv()], [gbt_refit()], [gbt_parameters()]; `vignette("tuning", package = "gbt")`
 #' @concept hyperparameter tuning
 #' @concept hyperparameter search
 #' @concept Bayesian optimization
