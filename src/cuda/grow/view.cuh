@@ -146,36 +146,36 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_DOWN, gbt_grow_node, node, nodes) /* by number, as fine and value */                                           \
   X(CU_DOWN, gbt_sum, fine, nodes)                                                                                    \
   X(CU_DOWN, double, value, nodes)                                                                                    \
-  X(CU_CLEARED, uint32_t, sets, v->max_words)                                /* bitsets of the tree's splits */       \
-  X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows)                            /* by depth's parity: see cu_order_of */ \
-  X(CU_SCRATCH, gbt_gh16, gh, (v->reuses_gh16 ? 1 : 2) * v->order_rows)      /* by row's order: 16-bit gradients */   \
+  X(CU_CLEARED, uint32_t, sets, v->max_words) /* bitsets of the tree's splits */                                      \
+  X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows) /* by depth's parity: see cu_order_of */                            \
+  X(CU_SCRATCH, gbt_gh16, gh, (v->reuses_gh16 ? 1 : 2) * v->order_rows) /* as for row: 16-bit gradients */            \
   X(CU_CLEARED, unsigned long long, look_state, 2 * (size_t)v->split_states) /* of both turns: look_back.cuh */       \
   X(CU_SCRATCH, uint32_t, left_rows, v->max_step) /* rows of a chosen node that go left; of none: not set */          \
-  X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks *(v->split_rows / 32u) : 0) /* 1: row is drawn */  \
-  X(CU_SCRATCH, uint32_t, sides, v->by_sides ? v->order_rows / 32u + 2u : 0)                   /* see partition.cu */ \
+  X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks * (v->split_rows / 32u) : 0) /* 1: row is drawn */ \
+  X(CU_SCRATCH, uint32_t, sides, v->by_sides ? v->order_rows / 32u + 2u : 0) /* see partition.cu */                    \
   X(CU_SCRATCH, cu_listed, listed, v->by_sides ? v->max_step : 0) /* of the chosen nodes */                           \
-  X(CU_SCRATCH, uint32_t, drawn, v->gather_rows)                  /* gather.cu: the row at a place */                 \
-  X(CU_SCRATCH, gbt_gh32, drawn_gh, v->gather_rows)               /* of 32 bits, where histograms take these */       \
-  X(CU_SCRATCH, uint32_t, codes, v->gather_words)                 /* tiles of these places */                         \
+  X(CU_SCRATCH, uint32_t, drawn, v->gather_rows) /* gather.cu: the row at a place */                                  \
+  X(CU_SCRATCH, gbt_gh32, drawn_gh, v->gather_rows) /* of 32 bits, where histograms take these */                     \
+  X(CU_SCRATCH, uint32_t, codes, v->gather_words) /* tiles of these places */                                         \
   X(CU_SCRATCH, uint32_t, block_in, v->samples ? (size_t)v->row_blocks + 1u : 0) /* drawn rows of a block */          \
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
   X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
-  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1)    /* first piece of a chosen node, in a share */     \
-  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2)                   /* first piece of a leaf, in a share */            \
+  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first piece of a chosen node, in a share */        \
+  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first piece of a leaf, in a share */                              \
   X(CU_SCRATCH, cu_leaf_run, leaf_run, nodes) /* by place: of what has not been split, the rows */                    \
   X(CU_SCRATCH, cu_open_leaf, open_leaf, v->ahead > 0 ? nodes : 0) /* as the next one: ahead.cuh */                   \
   X(CU_SCRATCH, gbt_grow_node, grown, v->ahead > 0 ? nodes : 0)                                                       \
-  X(CU_SCRATCH, int32_t, owner, v->renews || v->n_steps > 0 ? nodes : 0)            /* leaf.cuh */                    \
-  X(CU_SCRATCH, gbt_leaf_step, step, v->n_steps > 0 ? nodes : 0)                    /* step.cu */                     \
-  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                              /* as the next one: renew.cu */   \
-  X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES *nodes : 0)            /* weights by digit */            \
+  X(CU_SCRATCH, int32_t, owner, v->renews || v->n_steps > 0 ? nodes : 0) /* leaf.cuh */                               \
+  X(CU_SCRATCH, gbt_leaf_step, step, v->n_steps > 0 ? nodes : 0) /* step.cu */                                        \
+  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0) /* as the next one: renew.cu */                                \
+  X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_feat_runs) /* the best of a run */           \
-  X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1)     /* best sets: split_cat.cu */     \
+  X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
   X(CU_SCRATCH, int32_t, feats, (size_t)v->n_features + 1) /* how many the tree may use, and they, ascending */       \
   X(CU_SCRATCH, uint8_t, allowed, cu_n_masks(v) * (size_t)v->n_features) /* see features.cu */                        \
-  X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots)         /* histograms */                             \
+  X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots) /* histograms */                                     \
   X(CU_SCRATCH, uint32_t, count, v->any_counts ? (size_t)v->max_hists * v->n_slots : 0)                               \
   X(CU_SCRATCH, uint64_t, sort_key, (size_t)v->sort_blocks * v->sort_room) /* order of levels: level_order.cuh */     \
   X(CU_SCRATCH, uint16_t, sort_level, (size_t)v->sort_blocks * v->sort_room)
