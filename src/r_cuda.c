@@ -37,7 +37,7 @@ static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *
   if (!gbt_device_fits(api)) {
     dlclose(library);
     return gbt_fail_device(err, GBT_E_DEVICE,
-                           "the CUDA library of gbt (%s) is of another build than the package; install gbt again",
+                           "the CUDA library of gbt (%s) comes from another build than the package; install gbt again",
                            path);
   }
   *out = api;

@@ -107,11 +107,13 @@ static void check_idle(SEXP x, r_kind kind) {
   for (const r_use *use = in_use; use != NULL; use = use->outer) {
     gbt_error err;
     if (use->handle == x)
-      r_check(gbt_fail(&err, GBT_E_ARG,
-                       "this %s is at work and cannot be asked for anything now, by a finalizer or an event handler; "
-                       "callbacks are called between rounds",
-                       nouns[kind]),
-              &err);
+      r_check(
+          gbt_fail(
+              &err, GBT_E_ARG,
+              "this %s is in use, so a finalizer or an event handler cannot use it now; use it in a callback, which "
+              "runs between rounds",
+              nouns[kind]),
+          &err);
   }
 }
 

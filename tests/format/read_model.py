@@ -64,7 +64,7 @@ def find_sections(data):
             raise SystemExit("the model needs section %s" % name)
         sections[name] = data[beg:beg + size]
     if at != n_bytes:
-        raise SystemExit("there is something behind the last section")
+        raise SystemExit("there are bytes after the last section")
     return sections
 
 

@@ -197,7 +197,7 @@ test_that("quartiles of numbers are statistics of their own", {
   expect_length(unique(p), 2)
   expect_lt(max(full[p == p[which.min(full)]]), min(full[p == p[which.max(full)]]))
   expect_no_error(fit(round(abs(z)), objective = "poisson", offset = x$v / 10, max_delta_step = 0.7))
-  e <- expect_error(fit(z > 1), "\"quartiles\" of column `f` is for responses that are numbers", fixed = TRUE,
+  e <- expect_error(fit(z > 1), "\"quartiles\" of column `f` needs a response of numbers", fixed = TRUE,
                     class = "gbt_error_argument")
   expect_identical(e$subject, "f")
   expect_error(fit(cut(z, 3)), "\"quartiles\" of column `f`", class = "gbt_error_argument")

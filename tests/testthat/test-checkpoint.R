@@ -47,14 +47,14 @@ test_that("more rounds go on; fewer, other data and other parameters are errors"
   fit(folder, nrounds = 5, threads = 1)
   expect_same_bytes(fit(folder, nrounds = 12, threads = 2)$state, fit(threads = 1)$state)
   expect_error(fit(folder, nrounds = 5), "12 rounds", class = "gbt_error_argument")
-  expect_error(fit(folder, eta = 0.2), "of another training", class = "gbt_error_argument")
-  expect_error(fit(folder, valid = 0.2), "of another training", class = "gbt_error_argument")
+  expect_error(fit(folder, eta = 0.2), "belongs to another training", class = "gbt_error_argument")
+  expect_error(fit(folder, valid = 0.2), "belongs to another training", class = "gbt_error_argument")
   file <- withr::local_tempfile(lines = "a file")
   expect_error(fit(file), "must be a folder, and .* is a file", class = "gbt_error_argument")
   d <- rows()
   d$y[1L] <- d$y[1L] + 1
   expect_error(gbt_train(d$x, d$y, nrounds = 12, max_depth = 3, seed = 4, subsample = 0.8, checkpoint = folder),
-               "of another training", class = "gbt_error_argument")
+               "belongs to another training", class = "gbt_error_argument")
   own <- function(name) gbt_metric(name, function(p, y) mean(abs(p - y)), maximise = FALSE)
   unlink(file.path(folder, "*"))
   fit(folder, eval_metric = own("one"), eval_train = TRUE)

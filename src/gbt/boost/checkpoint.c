@@ -235,7 +235,7 @@ static gbt_status take_eta(gbt_parts_reader *r, const gbt_trainer *tr, int64_t n
   for (int64_t i = 0; status == GBT_OK && i < n_rounds; i++)
     if (eta[i] != gbti_eta_of(tr, i))
       status = gbt_fail_on(err, GBT_E_ARG, "eta",
-                           "\"%s\" is of another training: `eta` of round %lld was %g and is %g now; remove it to "
+                           "\"%s\" belongs to another training: `eta` of round %lld was %g and is %g now; remove it to "
                            "begin anew, or give another place",
                            r->file.path, (long long)i + 1, eta[i], gbti_eta_of(tr, i));
   gbt_mem_free(&tr->mem, eta);
@@ -311,10 +311,11 @@ gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *tr, const char *path, u
   GBT_ASSERT(tr->n_rounds == 0);
   gbt_status status = gbt_parts_open(&tr->mem, path, MAGIC, VERSION, &r, err);
   if (status == GBT_OK && r.head.identity != tr->identity)
-    status = gbt_fail_on(err, GBT_E_ARG, "checkpoint",
-                         "\"%s\" is of another training: data, parameters or the seed have changed; remove it to begin "
-                         "anew, or give another place",
-                         path);
+    status =
+        gbt_fail_on(err, GBT_E_ARG, "checkpoint",
+                    "\"%s\" belongs to another training: data, parameters or the seed have changed; remove it to begin "
+                    "anew, or give another place",
+                    path);
   if (status == GBT_OK) {
     status = take_all(ctx, &r, tr, note, n_note, err);
     tr->broken = status != GBT_OK;

@@ -24,16 +24,17 @@ struct gbt_shared_splits {
 gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params, gbt_error *err) {
   if (!gbt_splits_are_shared(params)) return GBT_OK;
   if (!gbt_gradients_by_classes(objective))
-    return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
-                       "`multi_strategy = \"multi_output_tree\"` is for the objective \"softmax\" alone");
+    return gbt_fail_on(
+        err, GBT_E_ARG, "multi_strategy",
+        "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\"; leave `multi_strategy` out");
   if (params->num_parallel_tree > 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` has one tree for every class in a round; "
                        "`num_parallel_tree` must be 1");
   if (params->grow_policy != GBT_SYMMETRIC)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
-                       "`multi_strategy = \"multi_output_tree\"` is for `grow_policy = \"symmetric\"` alone; name that "
-                       "one, or none");
+                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"`; give that, or "
+                       "leave `grow_policy` out");
   return GBT_OK;
 }
 

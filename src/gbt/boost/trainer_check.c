@@ -102,7 +102,8 @@ static gbt_status check_hessian(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_params usual = gbt_params_default();
   if (gbt_gradients_by_classes(&spec->objective) || spec->params.softmax_hessian == usual.softmax_hessian)
     return GBT_OK;
-  return gbt_fail_on(err, GBT_E_ARG, "softmax_hessian", "`softmax_hessian` is for the objective \"softmax\" alone");
+  return gbt_fail_on(err, GBT_E_ARG, "softmax_hessian",
+                     "`softmax_hessian` needs the objective \"softmax\"; leave `softmax_hessian` out");
 }
 
 /* A custom loss has gradients only at the scores that its functions were called with. */

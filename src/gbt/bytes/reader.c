@@ -108,7 +108,7 @@ static gbt_status find_sections(gbti_reader *r, const uint8_t *bytes) {
     GBT_TRY(take_section(r, bytes, table, i, &next));
     at = end;
   }
-  return at == head->n_bytes ? GBT_OK : gbti_damaged(r, "there is something behind the last section");
+  return at == head->n_bytes ? GBT_OK : gbti_damaged(r, "there are bytes after the last section");
 }
 
 int gbti_head_of(const gbti_kind *kind, const void *bytes, size_t n, gbti_model_head *out) {

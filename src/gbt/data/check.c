@@ -40,7 +40,7 @@ const char *gbti_cuts_fault(const gbt_cuts *cuts) {
     const gbt_feature_cuts *f = &cuts->feat[i];
     if (f->n_bins < 1 || f->n_bins > GBT_MAX_BINS) return "a feature has a wrong number of bins";
     if ((f->has_missing | f->onehot) & ~1) return "cuts have a fault";
-    if (f->n_filled < 0 || f->n_filled > cuts->n_rows) return "cuts are of more rows than there are";
+    if (f->n_filled < 0 || f->n_filled > cuts->n_rows) return "cuts count more rows than there are";
     fault = schema->feat[i].type == GBT_CATEGORICAL ? levels_fault(f, schema->col[schema->feat[i].col].n_levels)
                                                     : numeric_fault(cuts, f);
   }

@@ -11,7 +11,7 @@ static gbt_status check_shape(const gbt_table *table, int32_t c, gbt_error *err)
   if (col->name == NULL || col->name[0] == 0)
     return gbt_fail(err, GBT_E_DATA, "column %d has no name; give every column a name", (int)c + 1);
   if ((unsigned)col->storage > (unsigned)GBT_CODES || (unsigned)col->type > (unsigned)GBT_ORDINAL)
-    return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` is of an unknown kind", col->name);
+    return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has an unknown type or storage", col->name);
   int codes = col->storage == GBT_CODES;
   if (codes != (col->type != GBT_NUMERIC))
     return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s`: levels and only levels come as level codes",
@@ -98,7 +98,7 @@ static gbt_status tell_bad(const gbt_table *table, const gbt_column *col, int64_
   if (col->rows != NULL && row_is_bad(col, table->n_rows, e)) {
     if (row <= before || row > before + table->n_rows) return no_such_row(table, col, row, err);
     return gbt_fail_on(err, GBT_E_DATA, col->name,
-                       "column `%s`: the entry for row %lld stands behind the one for row %lld; sort the entries of a "
+                       "column `%s`: the entry for row %lld comes after the one for row %lld; sort the entries of a "
                        "sparse column by row, with no row twice",
                        col->name, row, before + col->rows[e - 1] + 1);
   }

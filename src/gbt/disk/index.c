@@ -224,7 +224,7 @@ static gbt_status check_records(const gbti_reader *r) {
 static gbt_status check_codecs(const gbti_reader *r) {
   char what[1200];
   const gbti_index *index = r->arg;
-  snprintf(what, sizeof what, "\"%.1000s\" is of a data set whose pages are packed by", r->path);
+  snprintf(what, sizeof what, "the pages of the data set of \"%.1000s\" are packed by", r->path);
   for (int32_t p = 0; p < index->info.n_pages; p++)
     GBT_TRY(gbti_codec_need((gbt_codec)index->record[p].codec, r->path, what, r->err));
   return GBT_OK;

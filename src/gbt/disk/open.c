@@ -87,7 +87,7 @@ static gbt_status find_index(const gbt_mem *mem, gbt_folders folders, char **pat
   GBT_TRY(find_file(mem, rest, GBTI_DISK_INDEX, &second, &other, err));
   if (second == NULL) return GBT_OK;
   const gbt_status status = gbt_fail_on(
-      err, GBT_E_ARG, "path", "\"%s\" and \"%s\" are of two data sets; give the folders of one", *path, second);
+      err, GBT_E_ARG, "path", "\"%s\" and \"%s\" belong to two data sets; give the folders of one", *path, second);
   gbt_mem_free(mem, second);
   return status;
 }

@@ -141,7 +141,7 @@ static gbt_status refuse_quartiles(const gbti_encoding *e, gbt_error *err) {
   while (!e->plan.planned[i].quartiles) i++;
   const char *name = schema->col[e->plan.planned[i].col[0]].name;
   return gbt_fail_on(err, GBT_E_ARG, name,
-                     "`cat_method` \"quartiles\" of column `%s` is for responses that are numbers; take \"target\" for "
+                     "`cat_method` \"quartiles\" of column `%s` needs a response of numbers; give \"target\" for "
                      "classes and shares",
                      name);
 }

@@ -12,7 +12,7 @@
 
 static gbt_status same_columns(const gbt_schema *a, const gbt_schema *b, gbt_error *err) {
   if (a->n_columns != b->n_columns)
-    return gbt_fail(err, GBT_E_ARG, "the models have %d and %d columns; only models of the same data can be one",
+    return gbt_fail(err, GBT_E_ARG, "the models have %d and %d columns; only models of the same data can be combined",
                     (int)a->n_columns, (int)b->n_columns);
   for (int32_t c = 0; c < a->n_columns; c++) {
     const gbt_schema_column *x = &a->col[c], *y = &b->col[c];
@@ -20,10 +20,11 @@ static gbt_status same_columns(const gbt_schema *a, const gbt_schema *b, gbt_err
                x->n_levels == y->n_levels;
     for (int32_t i = 0; same && i < x->n_levels; i++) same = strcmp(x->levels[i], y->levels[i]) == 0;
     if (!same)
-      return gbt_fail_on(err, GBT_E_ARG, x->name,
-                         "column `%s` is another one, or has other levels, in one of the models; only models of the "
-                         "same data can be one",
-                         x->name);
+      return gbt_fail_on(
+          err, GBT_E_ARG, x->name,
+          "column `%s` differs, or its levels do, in one of the models; only models of the same data can "
+          "be combined",
+          x->name);
   }
   return GBT_OK;
 }
@@ -33,9 +34,11 @@ static gbt_status check_members(const gbt_model *const *members, int32_t n, gbt_
   for (int32_t m = 1; m < n; m++) {
     const gbt_objective *one = &members[m]->parts.objective;
     int same = one->kind == first->kind && one->n_outputs == first->n_outputs;
-    for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++) same = same && !(one->param[i] < first->param[i]) &&
-                                                         !(one->param[i] > first->param[i]);
-    if (!same) return gbt_fail(err, GBT_E_ARG, "the models have different objectives; only those of one can be one");
+    for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++)
+      same = same && !(one->param[i] < first->param[i]) && !(one->param[i] > first->param[i]);
+    if (!same)
+      return gbt_fail(err, GBT_E_ARG,
+                      "the models have different objectives; only models of one objective can be combined");
     GBT_TRY(same_columns(members[0]->schema, members[m]->schema, err));
   }
   return GBT_OK;

@@ -32,7 +32,7 @@ gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, g
   int cut = n_bytes < sizeof head || n_bytes < head.n_bytes;
   if (cut || n_bytes != head.n_bytes)
     return gbt_fail(err, GBT_E_FORMAT,
-                    "the model is %s: there are %llu bytes, its head speaks of %llu; take it again from where it was "
+                    "the model is %s: there are %llu bytes, its head says %llu; take it again from where it was "
                     "saved",
                     cut ? "cut short" : "followed by foreign bytes", (unsigned long long)n_bytes,
                     (unsigned long long)head.n_bytes);

@@ -95,7 +95,7 @@ static const char *projection_fault(const gbt_schema *schema, const gbt_projecti
 }
 
 static const char *table_fault(const gbt_schema *schema, const gbt_feature *f) {
-  if (f->projection < 0 || f->projection >= schema->n_projections) return "a statistic is of no combination";
+  if (f->projection < 0 || f->projection >= schema->n_projections) return "a statistic has no combination";
   const gbt_projection *proj = &schema->proj[f->projection];
   if (f->col != proj->col[0] || f->type != GBT_NUMERIC || f->value != NULL) return "a statistic is not a number";
   if (f->part < 0 || !(f->prior_weight >= 0.0 && f->prior_weight <= 1e300)) return "a statistic's prior is wrong";
@@ -131,7 +131,7 @@ static const char *feature_fault(const gbt_schema *schema, const gbt_feature *f)
   case GBT_N_FEATURE_KINDS:
     break;
   }
-  return "a feature is of an unknown kind";
+  return "a feature has an unknown kind";
 }
 
 /* Features with tables come after the others, in the order of their projections, each of which has at least one. */
@@ -139,7 +139,7 @@ static const char *order_fault(const gbt_schema *schema) {
   int32_t last = -1;
   for (int32_t f = 0; f < schema->n_features; f++) {
     const int32_t p = schema->feat[f].projection;
-    if (p < 0 && last >= 0) return "a feature stands behind those with tables";
+    if (p < 0 && last >= 0) return "a feature comes after those with tables";
     if (p < 0) continue;
     if (p != last && p != last + 1) return "statistics are not in the order of their combinations";
     last = p;

@@ -92,8 +92,8 @@ static gbt_status place_levels(joining *j, int32_t c, gbt_error *err) {
   const gbt_schema_column *from = &j->old->col[c], *to = &j->now->col[c];
   if (j->place[c] != NULL) return GBT_OK;
   if (to->type != GBT_CATEGORICAL)
-    return gbt_fail_on(err, GBT_E_ARG, to->name, "column `%s` is of another type than in the model to go on from",
-                       to->name);
+    return gbt_fail_on(err, GBT_E_ARG, to->name,
+                       "column `%s` has another type than in the model to go on from; convert it", to->name);
   GBT_TRY(gbt_mem_array(j->mem, (size_t)from->n_levels + 1, sizeof **j->place, &j->place[c], err));
   gbt_schema_levels(j->now, c, from->levels, from->n_levels, j->place[c]);
   j->place[c][from->n_levels] = to->n_levels; /* missing values stay missing */

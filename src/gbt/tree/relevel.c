@@ -81,8 +81,8 @@ static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, c
                        "the model to go on from has other features of column `%s` than the data", col->name);
   if (old->type != now->type) {
     if (!splits_on(from, f)) return GBT_OK;
-    return gbt_fail_on(err, GBT_E_ARG, col->name, "column `%s` is of another type than in the model to go on from",
-                       col->name);
+    return gbt_fail_on(err, GBT_E_ARG, col->name,
+                       "column `%s` has another type than in the model to go on from; convert it", col->name);
   }
   switch (now->kind) {
   case GBT_FEATURE_COLUMN:

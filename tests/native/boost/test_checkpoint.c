@@ -359,10 +359,10 @@ static void other_trainings_are_refused(void) {
   CHECK_OK(part_save(&p.ctx, p.tr, path));
   const gbt_trainer_spec own = p.spec;
   p.spec.params.seed++;
-  check_refused(&p, path, GBT_E_ARG, "of another training");
+  check_refused(&p, path, GBT_E_ARG, "belongs to another training");
   p.spec = own;
   p.spec.params.eta *= 0.5;
-  check_refused(&p, path, GBT_E_ARG, "of another training");
+  check_refused(&p, path, GBT_E_ARG, "belongs to another training");
   p.spec = own;
   const double none = 0.25;
   p.spec.eta = &none, p.spec.n_eta = 1; /* no round is done yet: the values to come may be others */
@@ -382,7 +382,7 @@ static void other_trainings_are_refused(void) {
   label[p.spec.train->rows.n - 1] = label[0] + (label[0] == 0.0 ? 1.0 : -label[0]);
   if (memcmp(label, before, (size_t)p.spec.train->rows.n * sizeof *label) != 0) {
     p.spec.train->rows.field[GBT_LABEL] = label;
-    check_refused(&p, path, GBT_E_ARG, "of another training");
+    check_refused(&p, path, GBT_E_ARG, "belongs to another training");
     p.spec.train->rows.field[GBT_LABEL] = before;
   }
   free(label);
@@ -395,7 +395,7 @@ static void other_trainings_are_refused(void) {
 static void change_is_refused(pair *p, const char *path, void *array, size_t n_bytes) {
   uint8_t *last = (uint8_t *)array + n_bytes - 1;
   *last ^= 1;
-  check_refused(p, path, GBT_E_ARG, "of another training");
+  check_refused(p, path, GBT_E_ARG, "belongs to another training");
   *last ^= 1;
   gbt_trainer *same = fresh(p);
   CHECK_OK(part_resume(&p->ctx, same, path));

@@ -201,7 +201,7 @@ static void sources_that_say_what_is_not_so(void) {
               "column `s` has an entry for row 40, but the rows here are 41 to 80");
   row[3] = 10;
   CHECK_FAILS(make_listed(twice, 2, 9, 80, &ds, test_err), GBT_E_DATA,
-              "column `s`: the entry for row 51 stands behind the one for row 61");
+              "column `s`: the entry for row 51 comes after the one for row 61");
   row[3] = 30;
   f.bad->table.n_rows = -1;
   CHECK_FAILS(make_listed(twice, 2, 99, -1, &ds, test_err), GBT_E_DATA, "-1 rows");

@@ -40,10 +40,10 @@ static void wrong_shapes(void) {
   t->cols[0].type = GBT_ORDINAL;
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x`: levels and only levels");
   t->cols[0].type = (gbt_feature_type)7;
-  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` is of an unknown kind");
+  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` has an unknown type or storage");
   t->cols[0] = x;
   t->cols[0].storage = (gbt_storage)9;
-  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` is of an unknown kind");
+  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` has an unknown type or storage");
   t->cols[0] = x;
   t->cols[1].type = GBT_NUMERIC;
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`: levels and only levels");
@@ -97,7 +97,7 @@ static void wrong_values(void) {
   codes[150000] = 1;
   int32_t keep = rows[1000];
   rows[1000] = rows[999];
-  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`s`: the entry for row 1500 stands behind the one for row 1500");
+  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`s`: the entry for row 1500 comes after the one for row 1500");
   rows[1000] = -1;
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`s` has an entry for row 0");
   rows[1000] = N;
