@@ -138,10 +138,10 @@ static gbt_status list_singles(search *s, gbt_error *err) {
     if (!p->plan.target) continue;
     one.plan.quartiles = one.plan.count = 0;
     for (int32_t k = 0; k < p->n_feats - p->plan.count; k++) {
-      int64_t said;
+      int64_t explained;
       if (e->target.part[p->feat[k].part].kind == GBTI_PART_ABOVE) continue;
-      GBT_TRY(gbti_said(s->ctx, &e->target, p->feat[k].part, forecast_of(p, k), &said, err));
-      if (said > one.gain) one.gain = said;
+      GBT_TRY(gbti_explained(s->ctx, &e->target, p->feat[k].part, forecast_of(p, k), &explained, err));
+      if (explained > one.gain) one.gain = explained;
     }
     s->single[s->n_single++] = one;
   }

@@ -170,8 +170,8 @@ done:
 
 /* The squares of what bins differ from the prior by: sums over rows of miss(y, prior) - miss(y, mean) but for rounding.
  */
-gbt_status gbti_said(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
-                     gbt_error *err) {
+gbt_status gbti_explained(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
+                          gbt_error *err) {
   const int64_t n_tasks = n_tasks_of(target);
   worth_job job = {.target = target, .part = &target->part[part], .bin = {forecast.bin}, .n_forecasts = 1};
   gbt_status status = GBT_OK;

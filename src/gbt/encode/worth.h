@@ -26,9 +26,9 @@ enum { GBTI_WORTH_SIGMAS = 4 };
 gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast whole, gbti_forecast first,
                       gbti_forecast second, int64_t *gain, gbt_error *err) GBT_MUST_CHECK;
 
-/* By how much a forecast misses the labels less than the mean label of all rows does, in the same squares; 0 or more.
- */
-gbt_status gbti_said(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
-                     gbt_error *err) GBT_MUST_CHECK;
+/* What a forecast explains: the squared error of the mean label of all rows less that of the forecast, in the same
+ * squares; 0 or more. */
+gbt_status gbti_explained(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
+                          gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -108,12 +108,12 @@ static int64_t gain_by_twin(const made_rows *m) {
   return least;
 }
 
-static int64_t said_by_twin(const made_rows *m, int f) {
-  int64_t sum = 0, said = 0;
+static int64_t explained_by_twin(const made_rows *m, int f) {
+  int64_t sum = 0, explained = 0;
   for (int64_t i = 0; i < m->target.n; i++) sum += y_of(m, i);
   for (int64_t i = 0; i < m->target.n; i++)
-    said += square_of(range_of(m), sum / m->target.n, mean_by_twin(m, m->bin[f], m->bin[f][i]));
-  return said;
+    explained += square_of(range_of(m), sum / m->target.n, mean_by_twin(m, m->bin[f], m->bin[f][i]));
+  return explained;
 }
 
 /* Labels that follow the pair by so much, from "never worth it" to "always". */
@@ -165,9 +165,9 @@ static void what_one_statistic_says(void) {
     follow_pairs(&m, &rng, 0.2);
     for (int f = 0; f < 3; f++) {
       gbt_ctx ctx = test_ctx(NULL, 2);
-      int64_t said = -1;
-      CHECK_OK(gbti_said(&ctx, &m.target, 0, (gbti_forecast){m.bin[f], m.n_bins[f]}, &said, test_err));
-      CHECK_EQ_I64(said, said_by_twin(&m, f));
+      int64_t explained = -1;
+      CHECK_OK(gbti_explained(&ctx, &m.target, 0, (gbti_forecast){m.bin[f], m.n_bins[f]}, &explained, test_err));
+      CHECK_EQ_I64(explained, explained_by_twin(&m, f));
       gbt_ctx_close(&ctx);
     }
     rows_free(&m);
