@@ -166,7 +166,7 @@ static gbt_status set_contrast(gbt_ctx *ctx, gbt_backend *self, gbt_backend *fro
 }
 
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  if (cu_is_told(be)) {
+  if (cu_inputs_are_args(be)) {
     GBT_TRY(cu_features_tell(be, err));
     GBT_TRY(cu_small_grow(be, err));
     if (cu_takes_small(be)) return GBT_OK;

@@ -244,8 +244,8 @@ static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
 static inline int cu_takes_small(const cu_backend *be) {
   return be->small && !be->takes_steps && !be->hooks.no_small;
 }
-/* And the host has nothing to tell the device but by arguments: such batches are neither copied for nor recorded. */
-static inline int cu_is_told(const cu_backend *be) { return cu_takes_small(be) && be->grad.told; }
+/* Whether also all inputs of the kernel are its arguments: such batches need no copies and are not recorded. */
+static inline int cu_inputs_are_args(const cu_backend *be) { return cu_takes_small(be) && be->grad.told; }
 
 /* ---- grids ---- */
 

@@ -79,7 +79,7 @@ void cu_replay_part(cu_backend *be, cu_part part) {
 /* The first batch is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
 void cu_replay(gbt_ctx *ctx, cu_backend *be) {
   be->graph.replays = NULL;
-  if (be->hooks.no_recording || be->bounds.by_hand || cu_is_told(be)) return;
+  if (be->hooks.no_recording || be->bounds.by_hand || cu_inputs_are_args(be)) return;
   GBT_ASSERT(be->view.n_trees >= 1 && be->view.n_trees <= GBT_MOST_TREES);
   cu_recording *r = &be->graph.recording[be->view.n_trees][cu_are_fixed(be)];
   if (r->state == CU_GROWN_ONCE) record(ctx, be, r);

@@ -151,7 +151,7 @@ gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
  * come unasked, as the next batch grows where they stand. */
 int cu_down_may_leave(const cu_backend *be) {
   const cu_down *d = &be->down;
-  return cu_is_told(be) && be->draw.told && d->cap_node == (size_t)be->view.max_nodes &&
+  return cu_inputs_are_args(be) && be->draw.told && d->cap_node == (size_t)be->view.max_nodes &&
          d->cap_words == (size_t)be->view.max_words;
 }
 
