@@ -346,7 +346,7 @@ __device__ static __forceinline__ uint32_t cu_part_g(uint32_t both, int part) {
 
 /* The same place in the state of another tree, so many bytes after it. Byte arithmetic on the pointer lets the compiler
  * know that it still points to global memory. */
-template <class T> GBT_FN T *cu_beside(T *at, uint64_t bytes) {
+template <class T> GBT_FN T *cu_shifted(T *at, uint64_t bytes) {
   return (T *)(void *)((char *)at + bytes);
 }
 
@@ -354,7 +354,7 @@ template <class T> GBT_FN T *cu_beside(T *at, uint64_t bytes) {
 GBT_FN cu_view cu_view_of(const cu_view &all, uint32_t y) {
   const uint64_t by = all.stride * y;
   cu_view v = all;
-#define CU_SHIFT(part, type, name, count) v.name = cu_beside(all.name, by);
+#define CU_SHIFT(part, type, name, count) v.name = cu_shifted(all.name, by);
   CU_TREE_STATE(CU_SHIFT)
 #undef CU_SHIFT
   return v;
@@ -401,7 +401,7 @@ GBT_FN unsigned long long *cu_states(const cu_view &v, int32_t turn) {
 }
 
 /* Those of a depth, of a tree with these gradients. Addresses are computed by an offset, not selected from two
- * pointers, for the same reason as in cu_beside. The rows of a whole tree's root are not stored, their gradients are
+ * pointers, for the same reason as in cu_shifted. The rows of a whole tree's root are not stored, their gradients are
  * those of its output. Where these are not needed once the root is split, their memory is reused for the even order,
  * which is written from depth 2 on. */
 GBT_FN cu_order cu_order_at(const cu_view &v, int32_t depth, int whole, int32_t grads) {

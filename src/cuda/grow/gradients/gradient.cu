@@ -29,7 +29,7 @@ __global__ static void k_round(cu_view v, uint64_t round, uint32_t most_trees) {
     o->max_g = o->max_h = 0;
     o->size = o->square = o->h = o->g = o->fine_g = o->fine_h = 0;
   }
-  for (uint32_t y = threadIdx.x; y < most_trees; y += blockDim.x) cu_beside(v.tree, v.stride * y)->round = round;
+  for (uint32_t y = threadIdx.x; y < most_trees; y += blockDim.x) cu_shifted(v.tree, v.stride * y)->round = round;
 }
 
 /* The largest score of each row and, class after class, the sum of exp(score - largest). */

@@ -49,7 +49,7 @@ struct cu_layer {
 __device__ static __forceinline__ cu_layer_view cu_mine(const cu_layer_view &all, uint64_t stride) {
   const uint64_t by = stride * blockIdx.y;
   cu_layer_view l = all;
-#define CU_SHIFT(part, type, name, count) l.name = cu_beside(all.name, by);
+#define CU_SHIFT(part, type, name, count) l.name = cu_shifted(all.name, by);
   CU_LAYER_STATE(CU_SHIFT)
 #undef CU_SHIFT
   return l;

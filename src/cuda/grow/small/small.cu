@@ -69,7 +69,7 @@ struct small_row {
   int live;
 };
 
-/* The numbers of rows' nodes in a turn. Reckoned, not chosen among two: see cu_beside. */
+/* The numbers of rows' nodes in a turn. Reckoned, not chosen among two: see cu_shifted. */
 __device__ static __forceinline__ uint16_t *at_of(const cu_view &v, const cu_small_view &s, int turn) {
   return s.at + (turn ? (uint64_t)v.train.n_rows : 0u);
 }

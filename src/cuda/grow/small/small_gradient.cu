@@ -14,7 +14,7 @@
 
 /* The trees of the round: all of the batch, which has them all. */
 __device__ static __forceinline__ void tell_trees(const cu_view &v, const cu_output *o, uint32_t n_trees) {
-  for (uint32_t y = 0; y < n_trees; y++) cu_tell_tree(v, cu_beside(v.tree, v.stride * y), o);
+  for (uint32_t y = 0; y < n_trees; y++) cu_tell_tree(v, cu_shifted(v.tree, v.stride * y), o);
 }
 
 template <gbt_objective_kind KIND>
@@ -24,7 +24,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
   cu_find_maxima<KIND>(v, nullptr, 0);
   cu_pass(gate, [&] {
     if (threadIdx.x != 0) return;
-    for (uint32_t y = 0; y < n_trees; y++) cu_beside(v.tree, v.stride * y)->round = round;
+    for (uint32_t y = 0; y < n_trees; y++) cu_shifted(v.tree, v.stride * y)->round = round;
     if (!cu_scale_output(o)) cu_fail_gradients(v);
     o->max_g = o->max_h = 0;
   });

@@ -368,7 +368,7 @@ __device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_til
 __device__ static __forceinline__ uint32_t blocks_upto(const cu_view &all) {
   static_assert((int)GBT_MOST_TREES <= (int)CU_FULL, "a lane for every tree");
   const uint32_t y = cu_lane();
-  return cu_warp_scan(y < (uint32_t)all.n_trees ? cu_beside(all.tree, all.stride * y)->n_hist_blocks : 0u);
+  return cu_warp_scan(y < (uint32_t)all.n_trees ? cu_shifted(all.tree, all.stride * y)->n_hist_blocks : 0u);
 }
 
 /* Tiles [first, first + n_tiles); n_cells: 32-bit words of shared memory. */
