@@ -167,12 +167,12 @@ static gbt_status set_contrast(gbt_ctx *ctx, gbt_backend *self, gbt_backend *fro
 
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (cu_inputs_are_args(be)) {
-    GBT_TRY(cu_features_tell(be, err));
+    GBT_TRY(cu_features_send(be, err));
     GBT_TRY(cu_small_grow(be, err));
     if (cu_takes_small(be)) return GBT_OK;
   }
-  CU_TRY(cu_state_tell(be, &be->view.tree->task, be->task, sizeof *be->task));
-  GBT_TRY(cu_features_tell(be, err));
+  CU_TRY(cu_state_send(be, &be->view.tree->task, be->task, sizeof *be->task));
+  GBT_TRY(cu_features_send(be, err));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
   if (cu_takes_small(be)) GBT_TRY(cu_small_grow(be, err));
   if (cu_takes_small(be)) return GBT_OK;

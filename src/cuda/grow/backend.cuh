@@ -93,8 +93,8 @@ struct cu_draw {
   cu_array<int32_t> group_beg, group_feat, of_beg, of_group;
   uint64_t *drawn; /* n_features, on the host */
   int32_t *up;    /* page-locked, of every tree n_features + 1: how many, and the features of the tree */
-  int32_t n_told; /* trees that were told all features */
-  int told;       /* those of the batch were, before */
+  int32_t n_sent; /* trees of a batch whose features, all of them, are on the device */
+  int sent;       /* the features of the batch's trees are, from an earlier batch */
 };
 
 /* Gradients: gradient.cu. */
@@ -106,7 +106,7 @@ struct cu_grad {
   cu_stage stage;         /* custom objective: the way up, in the device's stream */
   cu_array<double> direction; /* of a contrast: a number for each class */
   int32_t fixed_output;   /* whose gradients stand in array 0, all others' in none; -1: not known */
-  int told;               /* and the trees of the round know all that cu_gradients_of_trees tells them */
+  int trees_set;          /* whether the trees of the round have all that cu_gradients_of_trees sets */
 };
 
 /* Rows that are not drawn with the same chance: sample.cu. */
@@ -245,7 +245,7 @@ static inline int cu_takes_small(const cu_backend *be) {
   return be->small && !be->takes_steps && !be->hooks.no_small;
 }
 /* Whether also all inputs of the kernel are its arguments: such batches need no copies and are not recorded. */
-static inline int cu_inputs_are_args(const cu_backend *be) { return cu_takes_small(be) && be->grad.told; }
+static inline int cu_inputs_are_args(const cu_backend *be) { return cu_takes_small(be) && be->grad.trees_set; }
 
 /* ---- grids ---- */
 

@@ -283,9 +283,9 @@ static gbt_status refit_batch(gbt_ctx *ctx, cu_backend *be, const gbt_tree_task 
   cu_down_turn(be);
   GBT_TRY(make_room(be, like, first, n, err));
   GBT_TRY(send_splits(be, like, first, n, &n_steps, err));
-  CU_TRY(cu_state_tell(be, &be->view.tree->task, be->task, sizeof *be->task));
+  CU_TRY(cu_state_send(be, &be->view.tree->task, be->task, sizeof *be->task));
   if (cu_are_fixed(be))
-    GBT_TRY(cu_tell_trees(be, err));
+    GBT_TRY(cu_set_trees(be, err));
   else
     GBT_TRY(cu_gradients_of_trees(ctx, be, err));
   GBT_TRY(cu_rows_begin(ctx, be, err));

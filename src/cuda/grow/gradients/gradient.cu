@@ -113,13 +113,13 @@ __global__ static void k_judge(cu_view v, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   cu_output *o = &v.output[asked.output];
   cu_judge(v, o);
-  if (given < 0) cu_tell_tree(v, asked.tree, o);
+  if (given < 0) cu_set_tree(v, asked.tree, o);
 }
 
 /* Trees whose output was judged for another tree, or before. */
 __global__ static void k_tell(cu_view all) {
   cu_tree *tree = cu_mine(all).tree;
-  cu_tell_tree(all, tree, &all.output[tree->task.output]);
+  cu_set_tree(all, tree, &all.output[tree->task.output]);
 }
 
 __global__ static void k_base(double *score, int64_t n, double base, int has_offset) {
@@ -217,9 +217,9 @@ void cu_gradients_close(cu_backend *be) {
 
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  be->grad.told = cu_small_gradients(be, round);
-  be->grad.fixed_output = be->grad.told ? 0 : -1;
-  if (be->grad.told) return GBT_OK;
+  be->grad.trees_set = cu_small_gradients(be, round);
+  be->grad.fixed_output = be->grad.trees_set ? 0 : -1;
+  if (be->grad.trees_set) return GBT_OK;
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   if (gbt_gradients_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
@@ -237,16 +237,16 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int fixed = cu_are_fixed(be);
   (void)ctx;
-  if (be->grad.told) return GBT_OK;
+  if (be->grad.trees_set) return GBT_OK;
   GBT_ASSERT(!fixed || gbt_gradients_are_kept(&be->objective) || !be->view.reuses_gh16);
   if (!fixed) {
     be->grad.fixed_output = -1;
     GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));
   }
-  return !fixed && be->view.n_turns == 1 ? GBT_OK : cu_tell_trees(be, err);
+  return !fixed && be->view.n_turns == 1 ? GBT_OK : cu_set_trees(be, err);
 }
 
-gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) {
+gbt_status cu_set_trees(cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;

@@ -143,8 +143,8 @@ __device__ static __forceinline__ void cu_fix32_rows(const cu_view &v, const dou
     gh32[row] = cu_row_fixed<KIND>(v, aside, output, row, scale);
 }
 
-/* What a tree that begins must know of its output, and its root: all rows, or none as long as none is drawn. */
-__device__ static __forceinline__ void cu_tell_tree(const cu_view &v, cu_tree *tree, const cu_output *o) {
+/* Sets what a new tree needs from its output, and its root: all rows, or none as long as none is drawn. */
+__device__ static __forceinline__ void cu_set_tree(const cu_view &v, cu_tree *tree, const cu_output *o) {
   const gbt_sum none = {0, 0};
   double unit = o->wide ? 1.0 : 65536.0;
   tree->unit.g = o->scale.down_g * unit;

@@ -13,12 +13,12 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
 /* See set_contrast of gbt_backend_ops. */
 gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
                            gbt_error *err) GBT_MUST_CHECK;
-/* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide,
+/* Makes the fixed-point gradients of the trees' outputs, unless they exist already. Sets tree->unit, noise, wide,
  * whole; root and n_in: all rows, or none where rows are sampled. */
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* The same where the gradients of the trees' outputs stand there. */
-gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* Whether the gradients of the batch stand there from an earlier one, or from the host. */
+/* The same where the gradients of the trees' outputs exist. */
+gbt_status cu_set_trees(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Whether the gradients of the batch exist from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
   return gbt_gradients_are_kept(&be->objective) || be->grad.fixed_output == be->task[0].output;
 }

@@ -69,7 +69,8 @@ struct small_row {
   int live;
 };
 
-/* The numbers of rows' nodes in a turn. Reckoned, not chosen among two: see cu_shifted. */
+/* The numbers of rows' nodes in a turn. The address is computed by an offset, not selected from two pointers: see
+ * cu_shifted. */
 __device__ static __forceinline__ uint16_t *at_of(const cu_view &v, const cu_small_view &s, int turn) {
   return s.at + (turn ? (uint64_t)v.train.n_rows : 0u);
 }
@@ -302,7 +303,7 @@ __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_sm
                                                    const small_steps &steps, uint32_t *count) {
   const int32_t n_build = ROOT ? 1 : v.tree->n_build, n_counts = ROOT ? 1 : 2 * v.tree->n_chosen;
   const int wide = v.tree->wide;
-  const cu_task task = ROOT && s.told ? s.task : v.tree->task;
+  const cu_task task = ROOT && s.task_is_arg ? s.task : v.tree->task;
   if (!ROOT) make_steps(v, steps);
   for (int32_t i = (int32_t)blockIdx.x; i < s.n_groups * s.n_ranges; i += (int32_t)gridDim.x) {
     const small_item item = item_of(v, s, task, i, n_build);
@@ -540,7 +541,7 @@ __global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view v, cu_small
   const small_steps steps = {step, other};
   int turn = 0;
   clear_fine(v);
-  if (s.told && blockIdx.x == 0 && threadIdx.x == 0) v.tree->task = s.task; /* for the work after the gate */
+  if (s.task_is_arg && blockIdx.x == 0 && threadIdx.x == 0) v.tree->task = s.task; /* for the work after the gate */
   build_layer<true>(v, s, !turn, cells, steps, count);
   cu_pass(s.gate, [&] { plan_root(v, s); });
   for (;;) {
@@ -579,7 +580,7 @@ gbt_status cu_small_grow(cu_backend *be, gbt_error *err) {
   const cu_small *small = be->small;
   cu_small_view view = small->view;
   for (int32_t y = 0; y < be->view.n_trees; y++) {
-    view.told = be->grad.told;
+    view.task_is_arg = be->grad.trees_set;
     view.task = be->task[y];
     CU_LAUNCH_TOGETHER(k_small, small->grid, THREADS, small->shared, be->device.stream,
                        cu_view_of(be->view, (uint32_t)y), view);

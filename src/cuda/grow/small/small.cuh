@@ -25,7 +25,7 @@ struct cu_small_view {
   uint16_t *at;     /* 2 n_rows, by turns: the number of a row's node, and whether it was drawn */
   uint32_t *count;  /* rows of the next children, or of the root; 0 between kernels */
   cu_gate *gate;
-  int told; /* the task is an argument, so that nothing has to be copied for it: never of what is recorded */
+  int task_is_arg; /* the task is an argument, so that it needs no copy: never in recorded launches */
   cu_task task;
 };
 

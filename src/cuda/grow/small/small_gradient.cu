@@ -13,8 +13,8 @@
 #include "../gradients/gradient.cuh"
 
 /* The trees of the round: all of the batch, which has them all. */
-__device__ static __forceinline__ void tell_trees(const cu_view &v, const cu_output *o, uint32_t n_trees) {
-  for (uint32_t y = 0; y < n_trees; y++) cu_tell_tree(v, cu_shifted(v.tree, v.stride * y), o);
+__device__ static __forceinline__ void set_trees(const cu_view &v, const cu_output *o, uint32_t n_trees) {
+  for (uint32_t y = 0; y < n_trees; y++) cu_set_tree(v, cu_shifted(v.tree, v.stride * y), o);
 }
 
 template <gbt_objective_kind KIND>
@@ -32,7 +32,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
   cu_pass(gate, [&] {
     if (threadIdx.x != 0) return;
     cu_judge(v, o);
-    tell_trees(v, o, n_trees);
+    set_trees(v, o, n_trees);
   });
   if (o->wide) cu_fix32_rows<KIND>(v, nullptr, 0, 0);
 }

@@ -147,11 +147,11 @@ gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   return GBT_OK;
 }
 
-/* What the host writes for the next batch must not be what the device reads for this one, and all of the trees must
- * come unasked, as the next batch grows where they stand. */
+/* The host must not write for the next batch what the device still reads for this one, and the whole trees must be
+ * copied in any case, as the next batch reuses their memory. */
 int cu_down_may_leave(const cu_backend *be) {
   const cu_down *d = &be->down;
-  return cu_inputs_are_args(be) && be->draw.told && d->cap_node == (size_t)be->view.max_nodes &&
+  return cu_inputs_are_args(be) && be->draw.sent && d->cap_node == (size_t)be->view.max_nodes &&
          d->cap_words == (size_t)be->view.max_words;
 }
 

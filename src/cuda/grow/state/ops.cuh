@@ -13,7 +13,7 @@ cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes,
 
 /* The same part of every tree's state, `bytes` of each: copied from the host, where they are contiguous; or to the
  * host, where they are `pitch` bytes apart. Issues work. */
-cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes);
+cudaError_t cu_state_send(const cu_backend *be, void *to, const void *from, size_t bytes);
 cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes);
 
 /* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */

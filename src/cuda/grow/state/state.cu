@@ -90,7 +90,7 @@ static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, con
   return code;
 }
 
-cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes) {
+cudaError_t cu_state_send(const cu_backend *be, void *to, const void *from, size_t bytes) {
   return copy_all(be, to, be->view.stride, from, bytes, bytes, cudaMemcpyHostToDevice);
 }
 

@@ -181,18 +181,18 @@ gbt_status cu_features(cu_backend *be, gbt_error *err) {
 void cu_features_draw(cu_backend *be) {
   const int32_t n_trees = be->view.n_trees;
   cu_draw *d = &be->draw;
-  d->told = be->rules->by_tree >= 1.0 && d->n_told >= n_trees; /* the same features as before */
-  if (n_trees > d->n_told) d->n_told = n_trees;
-  for (int32_t y = 0; y < n_trees && !d->told; y++) {
+  d->sent = be->rules->by_tree >= 1.0 && d->n_sent >= n_trees; /* the same features as before */
+  if (n_trees > d->n_sent) d->n_sent = n_trees;
+  for (int32_t y = 0; y < n_trees && !d->sent; y++) {
     int32_t *feats = d->up + (size_t)y * ((size_t)be->n_features + 1);
     feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, d->drawn);
   }
 }
 
 /* There is room for all of them, and the number of those that count comes first. */
-gbt_status cu_features_tell(cu_backend *be, gbt_error *err) {
+gbt_status cu_features_send(cu_backend *be, gbt_error *err) {
   const size_t bytes = ((size_t)be->n_features + 1) * sizeof *be->draw.up;
-  if (!be->draw.told) CU_TRY(cu_state_tell(be, be->view.feats, be->draw.up, bytes));
+  if (!be->draw.sent) CU_TRY(cu_state_send(be, be->view.feats, be->draw.up, bytes));
   return GBT_OK;
 }
 

@@ -20,7 +20,7 @@ gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error
 gbt_status cu_features_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_features_close(cu_backend *be);
 void cu_features_draw(cu_backend *be);
-gbt_status cu_features_tell(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_features_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Fresh nodes get their splits and open; the policy chooses; pieces of the partition are planned. */
