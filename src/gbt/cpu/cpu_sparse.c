@@ -198,7 +198,7 @@ static run run_of(const cpu_sparse *col, size_t at) {
 static uint32_t slot_at(const run *r, size_t e) { return r->slot16 ? r->slot16[e] : r->slot8[e]; }
 
 /* The first entry with this row of the block or a later one. Branch-free. */
-static size_t first_behind(const run *r, size_t beg, uint32_t row) {
+static size_t first_from(const run *r, size_t beg, uint32_t row) {
   const uint16_t *at = r->row + beg;
   size_t n = r->end - beg;
   while (n > 1) {
@@ -215,8 +215,8 @@ static void sides_of_block(run r, const uint8_t *left, uint8_t zero_left, uint32
                            uint32_t n, uint8_t *mark, uint8_t *side) {
   memset(side, zero_left, n);
   GBT_ASSERT(gbt_ascend_u32(rows, n));
-  r.beg = first_behind(&r, r.beg, rows[0] - first);
-  r.end = first_behind(&r, r.beg, rows[n - 1] - first + 1);
+  r.beg = first_from(&r, r.beg, rows[0] - first);
+  r.end = first_from(&r, r.beg, rows[n - 1] - first + 1);
   if (r.beg == r.end) return;
   if (rows[n - 1] - rows[0] == n - 1) { /* all rows from first to last */
     for (size_t e = r.beg; e < r.end; e++) side[first + r.row[e] - rows[0]] = left[slot_at(&r, e)];
@@ -226,7 +226,7 @@ static void sides_of_block(run r, const uint8_t *left, uint8_t zero_left, uint32
     for (size_t e = r.beg; e < r.end; e++) mark[r.row[e]] = 0;
   } else {
     for (uint32_t i = 0; i < n && r.beg < r.end; i++) {
-      r.beg = first_behind(&r, r.beg, rows[i] - first);
+      r.beg = first_from(&r, r.beg, rows[i] - first);
       if (r.beg < r.end && r.row[r.beg] == rows[i] - first) side[i] = left[slot_at(&r, r.beg)];
     }
   }
