@@ -122,12 +122,12 @@ static gbt_status renew_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node
 
 /* Nodes whose own quantiles are needed: the large ones to renew->large, the others to be->rows.chunk. */
 static gbt_status sort_out(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  const int alone = gbt_comm_alone(ctx);
+  const int one_rank = gbt_comm_alone(ctx);
   be->rows.n_chunk = be->renew.n_large = 0;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i], *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
     if (!gbt_grow_wants_quantile(&be->fr.policy, node, parent)) continue;
-    if (!alone || node->own_rows > CPU_TASK_ROWS)
+    if (!one_rank || node->own_rows > CPU_TASK_ROWS)
       be->renew.large[be->renew.n_large++] = (int32_t)i;
     else
       GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, err));

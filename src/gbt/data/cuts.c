@@ -304,7 +304,7 @@ static gbt_status fetch_some(cuts_job *cj, int32_t most, gbt_error *err) {
   return status;
 }
 
-static gbt_status cut_alone(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+static gbt_status cut_one_rank(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   const int32_t n = cj->schema->n_features;
   for (cj->beg = 0; cj->beg < n; cj->beg = cj->end) {
     GBT_TRY(fetch_some(cj, n, err));
@@ -438,7 +438,7 @@ static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_erro
   cuts->n_features = cj->schema->n_features;
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)cuts->n_features, sizeof *cuts->feat, &cuts->feat, err), done);
   cj->feat = cuts->feat;
-  status = gbt_comm_alone(ctx) ? cut_alone(ctx, cj, err) : cut_shared(ctx, cj, err);
+  status = gbt_comm_alone(ctx) ? cut_one_rank(ctx, cj, err) : cut_shared(ctx, cj, err);
   gbti_feed_drop(cj->feed);
 done:
   for (size_t c = 0; c < n; c++) gbti_levels_free(&ctx->mem, &cj->levels[c]);

@@ -14,9 +14,11 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_err
 
 static gbt_status make_pages(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_feed *feed, const gbt_cuts *cuts,
                              gbt_page_store **out, gbt_error *err) {
-  int alone = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
-  gbti_page_how how = {
-      .own_cuts = spec->reference == NULL && alone, .unbundled = !alone, .offload = spec->help, .sink = spec->sink};
+  int one_rank = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
+  gbti_page_how how = {.own_cuts = spec->reference == NULL && one_rank,
+                       .unbundled = !one_rank,
+                       .offload = spec->help,
+                       .sink = spec->sink};
   return gbti_pages_build(ctx, feed, cuts, spec->page_rows, how, out, err);
 }
 

@@ -32,7 +32,7 @@ enum {
 typedef struct bundle {
   uint64_t *bits; /* its rows; NULL: closed */
   int64_t filled; /* cells */
-  int64_t alone;  /* what the members cost without it, in cells of a column */
+  int64_t apart;  /* what the members cost without it, in cells of a column */
   int32_t n_feats, n_codes, number;
   int32_t into; /* the bundle that it was put into; -1: none */
 } bundle;
@@ -228,7 +228,7 @@ static int32_t n_codes_of(const finder *fd, int32_t feat) {
 static void join(finder *fd, int32_t number, int32_t feat, int64_t n) {
   bundle *b = &fd->bundle[number];
   b->filled += n;
-  b->alone += gbti_nearly_empty(fd->cuts, &fd->cuts->feat[feat]) ? LIST_COST * n : fd->n_rows;
+  b->apart += gbti_nearly_empty(fd->cuts, &fd->cuts->feat[feat]) ? LIST_COST * n : fd->n_rows;
   b->n_feats++;
   b->n_codes += n_codes_of(fd, feat);
   fd->of[feat] = number;
@@ -284,7 +284,7 @@ static gbt_status first_fit(finder *fd, gbt_error *err) {
 
 /* ---- bundles of more than a byte's codes ---- */
 
-static int is_worth(const finder *fd, const bundle *b) { return b->n_feats > 1 && b->alone >= fd->n_rows; }
+static int is_worth(const finder *fd, const bundle *b) { return b->n_feats > 1 && b->apart >= fd->n_rows; }
 
 /* Bundles of byte codes that are not worth a column by themselves are put together where they do not meet. */
 static gbt_status merge_bundles(finder *fd, gbt_error *err) {
@@ -302,7 +302,7 @@ static gbt_status merge_bundles(finder *fd, gbt_error *err) {
       if (w < n_words) continue;
       for (w = 0; w < n_words; w++) a->bits[w] |= b->bits[w];
       a->filled += b->filled;
-      a->alone += b->alone;
+      a->apart += b->apart;
       a->n_feats += b->n_feats;
       a->n_codes += b->n_codes - 1;
       b->n_feats = 0;
