@@ -61,7 +61,7 @@ static int cu_name_length(const char *what) {
 }
 
 gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
-  const char *said = cudaGetErrorString(code);
+  const char *text = cudaGetErrorString(code);
   int n = cu_name_length(what);
   (void)cudaGetLastError(); /* reported here: it is not to be found again by the next that looks */
   if (cu_family_of((int)code) == CU_MEMORY && strncmp(what, "cudaMallocHost", 14) == 0)
@@ -74,29 +74,29 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
         err, GBT_E_MEM,
         "out of device memory (%.*s); end what else runs on the device, or train on fewer rows or columns", n, what);
   case CU_DRIVER:
-    return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver is too old (%.*s: %s); update it", n, what, said);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver is too old (%.*s: %s); update it", n, what, text);
   case CU_NO_DEVICE:
-    return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver finds no such GPU (%.*s: %s)", n, what, said);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver finds no such GPU (%.*s: %s)", n, what, text);
   case CU_FORKED:
     return gbt_fail_device(
         err, GBT_E_DEVICE,
         "CUDA cannot be started in this process (%.*s: %s); a forked process cannot use what its parent "
         "has started: start workers as new processes (parallel::makePSOCKcluster())",
-        n, what, said);
+        n, what, text);
   case CU_BUSY:
     return gbt_fail_device(err, GBT_E_DEVICE,
                            "the device is busy (%.*s: %s); another program may hold it for itself: wait for it", n,
-                           what, said);
+                           what, text);
   case CU_IMAGE:
     return gbt_fail_device(err, GBT_E_DEVICE,
                            "this build of gbt has no code for the device (%.*s: %s); install gbt again with "
                            "--configure-args='--with-cuda-arch=...' naming its compute capability",
-                           n, what, said);
+                           n, what, text);
   case CU_LOST:
     return gbt_fail_device(err, GBT_E_DEVICE, "the device was lost (%.*s: %s); restart R before it is used again", n,
-                           what, said);
+                           what, text);
   default:
-    return gbt_fail_device(err, GBT_E_DEVICE, "CUDA refused a call (%.*s: %s, error %d)", n, what, said, (int)code);
+    return gbt_fail_device(err, GBT_E_DEVICE, "CUDA refused a call (%.*s: %s, error %d)", n, what, text, (int)code);
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * A recording is open within one function, which calls nothing of the host's: it may free another trainer, for one, and
  * a recording does not survive that. Nothing of it has run when it fails, so such batches are issued step by step from
- * there on; an error that stays, as of a lost device, is met again there and told. */
+ * there on; an error that stays, as of a lost device, occurs again there and is returned. */
 #include "batch.cuh"
 
 #include "gradients/ops.cuh"

@@ -52,7 +52,7 @@ static size_t hist_bytes(const cu_backend *be) {
   return (size_t)be->view.n_slots * (sizeof(gbt_sum) + (be->view.any_counts ? sizeof(uint32_t) : 0));
 }
 
-/* The number of steps, if it can be told before: every step splits a leaf at least, or is the last. most: leaves;
+/* The number of steps, if it is known in advance: every step splits a leaf at least, or is the last. most: leaves;
  * whole: steps take all nodes of a layer. */
 static void plan_steps(cu_backend *be, int64_t most, int whole) {
   const int64_t depth = be->params->max_depth, leaves = most - 1;

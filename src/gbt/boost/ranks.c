@@ -86,8 +86,8 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
 /* ---- time ---- */
 
 gbt_status gbt_ranks_time_up(gbt_ctx *ctx, int *up, gbt_error *err) {
-  int64_t said = *up;
-  GBT_TRY(gbt_comm_broadcast(ctx, &said, sizeof said, 0, err));
-  *up = said != 0;
+  int64_t first = *up;
+  GBT_TRY(gbt_comm_broadcast(ctx, &first, sizeof first, 0, err));
+  *up = first != 0;
   return GBT_OK;
 }

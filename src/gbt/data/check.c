@@ -50,19 +50,19 @@ const char *gbti_cuts_fault(const gbt_cuts *cuts) {
 /* ---- layouts ---- */
 
 /* Members are features of one bundle that have a zero bin; bundles are as small as they are made. */
-static int take_bundles(const gbt_layout *said, int32_t n_members, const gbt_cuts *cuts, gbti_bundles *out) {
-  const int32_t *beg = said->bundle_beg;
-  if (beg[0] != 0 || beg[said->n_bundles] != n_members) return 0;
-  for (int32_t b = 0; b < said->n_bundles; b++)
+static int take_bundles(const gbt_layout *stored, int32_t n_members, const gbt_cuts *cuts, gbti_bundles *out) {
+  const int32_t *beg = stored->bundle_beg;
+  if (beg[0] != 0 || beg[stored->n_bundles] != n_members) return 0;
+  for (int32_t b = 0; b < stored->n_bundles; b++)
     if (beg[b + 1] < beg[b] || beg[b + 1] - beg[b] < 2 || beg[b + 1] > n_members) return 0; /* from 0 on */
-  for (int32_t b = 0; b < said->n_bundles; b++) {
+  for (int32_t b = 0; b < stored->n_bundles; b++) {
     uint32_t n_codes = 1;
     out->worth[b] = 1;
     for (int32_t i = beg[b]; i < beg[b + 1]; i++) {
-      const int32_t f = said->bundle_feat[i];
+      const int32_t f = stored->bundle_feat[i];
       if (f < 0 || f >= cuts->n_features || cuts->feat[f].zero_bin < 0 || out->of[f] >= 0) return 0;
       out->of[f] = b;
-      out->missing[f] = said->place[f].n_slots == gbti_filled_slots(&cuts->feat[f], 1);
+      out->missing[f] = stored->place[f].n_slots == gbti_filled_slots(&cuts->feat[f], 1);
       n_codes += gbti_filled_slots(&cuts->feat[f], out->missing[f]);
       if (n_codes > GBTI_BUNDLE_CODES) return 0;
     }
@@ -70,9 +70,9 @@ static int take_bundles(const gbt_layout *said, int32_t n_members, const gbt_cut
   return 1;
 }
 
-static int take_sparse(const gbt_layout *said, const gbt_cuts *cuts, const gbti_bundles *bundles, uint8_t *sparse) {
-  for (int32_t i = 0; i < said->n_sparse; i++) {
-    const int32_t f = said->sparse_feat[i];
+static int take_sparse(const gbt_layout *stored, const gbt_cuts *cuts, const gbti_bundles *bundles, uint8_t *sparse) {
+  for (int32_t i = 0; i < stored->n_sparse; i++) {
+    const int32_t f = stored->sparse_feat[i];
     if (f < 0 || f >= cuts->n_features || cuts->feat[f].zero_bin < 0 || bundles->of[f] >= 0 || sparse[f]) return 0;
     sparse[f] = 1;
   }
@@ -97,23 +97,23 @@ static int same_layout(const gbt_layout *a, const gbt_layout *b) {
          same(a->bundle_feat, b->bundle_feat, a->bundle_beg[a->n_bundles], sizeof *a->bundle_feat);
 }
 
-gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *said, int32_t n_members, const gbt_cuts *cuts,
+gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *stored, int32_t n_members, const gbt_cuts *cuts,
                              const char **fault, gbt_error *err) {
   const size_t n = (size_t)cuts->n_features;
-  gbti_bundles bundles = {.n = said->n_bundles};
+  gbti_bundles bundles = {.n = stored->n_bundles};
   gbt_layout made = {.n_features = 0};
   uint8_t *sparse = NULL;
   gbt_status status;
   *fault = "its layout has a fault";
-  if (said->n_features != cuts->n_features || gbti_layout_check(cuts, NULL) != GBT_OK) return GBT_OK;
+  if (stored->n_features != cuts->n_features || gbti_layout_check(cuts, NULL) != GBT_OK) return GBT_OK;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *bundles.of, &bundles.of, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n, 1, &bundles.missing, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)said->n_bundles, 1, &bundles.worth, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)stored->n_bundles, 1, &bundles.worth, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n, 1, &sparse, err), done);
   for (size_t f = 0; f < n; f++) bundles.of[f] = -1;
-  if (!take_bundles(said, n_members, cuts, &bundles) || !take_sparse(said, cuts, &bundles, sparse)) goto done;
+  if (!take_bundles(stored, n_members, cuts, &bundles) || !take_sparse(stored, cuts, &bundles, sparse)) goto done;
   GBT_TRY_GOTO(gbti_layout_make_as(mem, cuts, &bundles, sparse, &made, err), done);
-  if (same_layout(said, &made)) *fault = NULL;
+  if (same_layout(stored, &made)) *fault = NULL;
 done:
   gbti_layout_free(mem, &made);
   gbti_bundles_free(mem, &bundles);

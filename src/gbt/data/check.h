@@ -14,10 +14,10 @@
  * schema has been checked when it was made. */
 const char *gbti_cuts_fault(const gbt_cuts *cuts);
 
-/* A layout says of every feature whether it has a column, is a member of a bundle or is kept as lists. All else follows
- * from the cuts, which have no fault: it is made anew and compared. n_members: length of said->bundle_feat; other
- * arrays are as long as the counts say. Fails only when memory runs out. */
-gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *said, int32_t n_members, const gbt_cuts *cuts,
+/* A layout states for every feature whether it has a column, is a member of a bundle or is kept as lists. All else
+ * follows from the cuts, which have no fault: it is made anew and compared. n_members: length of stored->bundle_feat;
+ * other arrays are as long as the counts say. Fails only when memory runs out. */
+gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *stored, int32_t n_members, const gbt_cuts *cuts,
                              const char **fault, gbt_error *err) GBT_MUST_CHECK;
 
 /* Rows of unknown levels and level ids. The layout and the cuts have no fault. n_unseen: length of info->unseen_row. */

@@ -7,8 +7,8 @@
  *   spans    most_pinned pages at a time are read, checked and unpacked on all threads, then all threads work on them
  *   runs     each thread reads a few pages and works on them itself: they are in its cache, no thread waits
  *
- * No threads of ours read ahead: the system is told what will be wanted next and brings it from the disk meanwhile. So
- * no thread lives between two calls.
+ * No threads of ours read ahead: we announce to the operating system what will be read next, and it reads ahead. So no
+ * thread lives between two calls.
  *
  * A page is checked when it is read first, and again only when its file was changed since: its checksum, and that its
  * codes and lists are those that its layout has (data/check.h), as a file may be anybody's. What decays on the disk

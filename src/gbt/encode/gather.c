@@ -47,19 +47,19 @@ static gbt_status gather_shares(gbt_ctx *ctx, gbti_gathered *g, gbt_error *err) 
   return GBT_OK;
 }
 
-enum { GIVEN, LACKED = GBT_N_FIELDS, N_SAID = 2 * GBT_N_FIELDS };
+enum { GIVEN, LACKED = GBT_N_FIELDS, N_FLAGS = 2 * GBT_N_FIELDS };
 
-/* What one rank at least says: a field is given, is lacked. */
-static void say(const gbt_rows *own, int64_t *said) {
+/* For the maximum over ranks: whether a rank with rows gives a field, whether one lacks it. */
+static void set_flags(const gbt_rows *own, int64_t *flags) {
   for (int f = 0; f < GBT_N_FIELDS; f++) {
-    said[GIVEN + f] = own->field[f] != NULL && own->n > 0;
-    said[LACKED + f] = own->field[f] == NULL && own->n > 0;
+    flags[GIVEN + f] = own->field[f] != NULL && own->n > 0;
+    flags[LACKED + f] = own->field[f] == NULL && own->n > 0;
   }
 }
 
-static gbt_status check_said(const int64_t *said, gbt_error *err) {
+static gbt_status check_given(const int64_t *flags, gbt_error *err) {
   for (int f = 0; f < GBT_N_FIELDS; f++) {
-    if ((f != GBT_TIME && f != GBT_GROUP) || !said[GIVEN + f] || !said[LACKED + f]) continue;
+    if ((f != GBT_TIME && f != GBT_GROUP) || !flags[GIVEN + f] || !flags[LACKED + f]) continue;
     return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: given by some ranks only; give it on all of them",
                        gbt_field_name(f));
   }
@@ -75,7 +75,7 @@ static gbt_status check_size(int64_t n_rows, gbt_error *err) {
 }
 
 gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *out, gbt_error *err) {
-  int64_t said[N_SAID];
+  int64_t flags[N_FLAGS];
   memset(out, 0, sizeof *out);
   out->mem = ctx->mem;
   out->n_own = own->n;
@@ -83,13 +83,13 @@ gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *ou
     out->rows = *own;
     return GBT_OK;
   }
-  say(own, said);
-  GBT_TRY(gbt_comm_max_i64(ctx, said, N_SAID, err));
-  GBT_TRY(check_said(said, err));
+  set_flags(own, flags);
+  GBT_TRY(gbt_comm_max_i64(ctx, flags, N_FLAGS, err));
+  GBT_TRY(check_given(flags, err));
   GBT_TRY(gather_shares(ctx, out, err));
   GBT_TRY(check_size(out->rows.n, err));
   for (int f = 0; f < GBT_N_FIELDS; f++)
-    if (said[GIVEN + f]) GBT_TRY(gather_field(ctx, out, own, (gbt_field)f, err));
+    if (flags[GIVEN + f]) GBT_TRY(gather_field(ctx, out, own, (gbt_field)f, err));
   return GBT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Which cuts cannot be the best of a feature, told in floats: no division of doubles for most of them.
+/* Which cuts cannot be the best of a feature, decided with floats: no division of doubles for most of them.
  *
  * A cut with left sums l and right sums r of a node gains S - parent,
  * S = g_l^2 / (h_l + lambda) + g_r^2 / (h_r + lambda). cu_score is S, scaled by a power of two and rounded; a cut whose

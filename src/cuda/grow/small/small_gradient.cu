@@ -4,7 +4,7 @@
  *   maxima    of |g| and h
  *   | gate    the last block to come makes the scale of them
  *   16 bits   and their sums
- *   | gate    the last block says whether they do, and tells the trees of the round
+ *   | gate    the last block decides whether they do, and sets this in the trees of the round
  *   32 bits   where they do not
  *
  * Maxima and sums are 0 between rounds: those who have read them clear them. */

@@ -43,7 +43,7 @@ void cu_down_turn(cu_backend *be);
 gbt_status cu_down_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 const cu_tree *cu_down_of(const cu_backend *be, int32_t y);
 gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
-/* In place of waiting and cu_down_take, where cu_down_may_leave: cu_down_settle waits, and tells faults. */
+/* In place of waiting and cu_down_take, where cu_down_may_leave: cu_down_settle waits, and returns faults. */
 int cu_down_may_leave(const cu_backend *be);
 gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_down_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

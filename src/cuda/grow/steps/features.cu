@@ -9,8 +9,9 @@
  *
  * A draw keeps the k lowest numbers, equal ones by feature. The number that is just kept is found byte by byte, highest
  * first: features are counted by that byte among those that share the bytes found so far; mostly after one or two bytes
- * the last place goes to the last feature counted there, and nothing more has to be told apart. Numbers are made again
- * every time. A thread has the same places of the tree's list in all passes, so what it reads of the mask is its own.
+ * the last place goes to the last feature counted there, and there is nothing more to distinguish. Numbers are made
+ * again every time. A thread has the same places of the tree's list in all passes, so what it reads of the mask is its
+ * own.
  *
  * Groups: those that hold the feature of the node's parent and all others above; their members are marked, and so are
  * the features above. */

@@ -15,7 +15,7 @@ gbt_status cu_build_hist(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_
 /* By cu_partition, where it lists rows: builds of an extent's rows. */
 gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error *err) GBT_MUST_CHECK;
 
-/* The rules of features onto the device. The features of a batch's trees: drawn on the host when it begins, told to the
+/* The rules of features onto the device. The features of a batch's trees: drawn on the host when it begins, sent to the
  * device. What every searched node may use, before the search: nothing where all may use the same. */
 gbt_status cu_features_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_features_close(cu_backend *be);
