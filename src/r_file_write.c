@@ -168,7 +168,7 @@ static gbt_status check_target(r_draft *d, gbt_error *err) {
   struct stat info;
   d->is_there = 0;
   d->bits = 0666;
-  if (stat(d->native, &info) != 0) return GBT_OK; /* a new file, or no way to it: open() tells */
+  if (stat(d->native, &info) != 0) return GBT_OK; /* a new file, or no way to it: open() reports that */
   if (!S_ISREG(info.st_mode)) return r_not_a_file(err, path_of(d), "; only files are written to");
   d->is_there = 1;
   d->bits = info.st_mode & 07777;
@@ -204,7 +204,7 @@ static gbt_status draft_open(r_draft *d, r_file_path path, gbt_error *err) {
   return fail_open(d, code, err);
 }
 
-/* The file is closed before it gets its name, as some systems tell only then that writing failed. */
+/* The file is closed before it gets its name, as some systems report only then that writing failed. */
 static gbt_status close_draft(r_draft *d, gbt_error *err) {
   gbt_status status = put_held(d, err);
   if (status == GBT_OK) {

@@ -39,7 +39,7 @@ void r_mem_settle(void);
 /* From r_poll: collects when a helper thread waits for that. 1 when the user asked to stop meanwhile. */
 int r_mem_poll(void);
 
-/* Whether the user asked to stop while R collected; told once. Zone 3 has to ask: r_check() does. */
+/* Whether the user asked to stop while R collected; returned once. Zone 3 has to ask: r_check() does. */
 int r_mem_interrupted(void);
 
 /* Bytes that the engine holds. */
@@ -156,7 +156,7 @@ void r_call_end(r_call *call);
 /* poll of a gbt_ctx: 1 when the user asked to stop. */
 int r_poll(void *user);
 
-/* Remembers the process, so that forked children can be told. */
+/* Remembers the process, so that forked children can be recognised. */
 void r_remember_process(void);
 
 /* The number of this process. */

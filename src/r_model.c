@@ -270,7 +270,7 @@ SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   return out;
 }
 
-/* By column: NULL for numbers, the levels in their order for ranks, for categories those that sets tell apart. */
+/* By column: NULL for numbers, the levels in their order for ranks, for categories those that sets distinguish. */
 SEXP r_gbt_model_levels(SEXP state, SEXP cache) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_schema *schema = gbt_model_schema(r_model_get(handle));

@@ -47,7 +47,7 @@ static void table_grow(table *t) {
   }
 }
 
-/* The code of a text, 1, 2, ... in the order of first sight; *is_new tells whether this is the first. */
+/* The code of a text, 1, 2, ... in the order of first sight; *is_new: whether this is the first. */
 static int32_t table_code(table *t, SEXP text, int *is_new) {
   bucket *s = table_find(t, text);
   *is_new = s->text == NULL;

@@ -28,8 +28,8 @@ typedef struct gbt_ctx {
   int comm_failed;     /* a rank failed, and this one is on its way out */
 } gbt_ctx;
 
-/* Starts up to n_threads - 1 helper threads. A machine that grants fewer gives fewer: n_threads tells. Helpers block
- * all signals and sleep while there is nothing to do. poll may be NULL. Close with gbt_ctx_close, also on failure
+/* Starts up to n_threads - 1 helper threads. When the system grants fewer, n_threads says how many there are. Helpers
+ * block all signals and sleep while there is nothing to do. poll may be NULL. Close with gbt_ctx_close, also on failure
  * of later calls. */
 gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd, int (*poll)(void *), void *user,
                         gbt_error *err) GBT_MUST_CHECK;

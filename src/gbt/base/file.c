@@ -206,7 +206,7 @@ gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) {
 #else
   const int code = fsync(file->fd) == 0 ? 0 : errno;
 #endif
-  if (code == 0 || code == EINVAL || code == ENOSYS) return GBT_OK; /* some file systems cannot tell */
+  if (code == 0 || code == EINVAL || code == ENOSYS) return GBT_OK; /* some file systems do not support this */
   return fail_io(err, file->path, "write to", code);
 }
 

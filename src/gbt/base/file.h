@@ -36,7 +36,7 @@ gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
 /* The state of a file: its size, and when it was written to and changed last, in nanoseconds. settled: the last change
  * is longer ago than the coarsest clock of a file system ticks, so that a later change shows in a later stamp. 0 where
- * the system has no such times, cannot tell, or its clock stands before them. */
+ * the system has no such times or does not report them, or its clock is before them. */
 typedef struct gbt_file_stamp {
   uint64_t bytes, written, changed;
   int settled;

@@ -271,7 +271,7 @@ static void take_over(gbt_trainer *tr, const run_state *s) {
   tr->stopper.maximise = (int)s->maximise;
 }
 
-/* The state, as far as it can be told before the other parts are read. */
+/* Checks the state, as far as that is possible before the other parts are read. */
 static gbt_status take_state(gbt_parts_reader *r, const gbt_trainer *tr, run_state *s, gbt_error *err) {
   const gbt_forest_view own = gbt_forest_look(tr->forest);
   uint64_t bytes;

@@ -1,6 +1,6 @@
-/* What users ask of columns (monotone signs, weights, interaction groups), told in features: what is made of a column
- * is bound by what was asked of it. A combination is in the interaction groups that have all its columns; where there
- * are groups and none of them has, its weight is 0. */
+/* What users set for columns (monotone signs, weights, interaction groups), translated to features: what is made of a
+ * column is bound by what was asked of it. A combination is in the interaction groups that have all its columns; where
+ * there are groups and none of them has, its weight is 0. */
 #ifndef GBT_BOOST_CONSTRAINTS_H
 #define GBT_BOOST_CONSTRAINTS_H
 
@@ -14,8 +14,8 @@ typedef struct gbt_constraints {
   int32_t n_groups;
 } gbt_constraints;
 
-/* Checks those of the spec and tells them in the features of its training data. GBT_E_ARG or GBT_E_UNSUPPORTED name the
- * column or group. Owned by the caller, to be freed also after a failure. */
+/* Checks those of the spec and translates them to the features of its training data. GBT_E_ARG or GBT_E_UNSUPPORTED
+ * name the column or group. Owned by the caller, to be freed also after a failure. */
 gbt_status gbt_constraints_make(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out,
                                 gbt_error *err) GBT_MUST_CHECK;
 void gbt_constraints_free(const gbt_mem *mem, gbt_constraints *constraints);

@@ -35,7 +35,7 @@ struct gbt_trainer {
   double *log;       /* n_rounds x width */
   size_t cap_log;
   int32_t width;
-  int watching; /* early stopping looks at the log's last column; 2: the host tells */
+  int watching; /* early stopping looks at the log's last column; 2: at a metric of the host */
   gbt_stopper stopper;
   int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
   double *kept;

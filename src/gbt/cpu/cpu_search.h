@@ -14,8 +14,9 @@ typedef struct cpu_search {
   const int64_t *both;   /* packed sums, instead of `sum`: numeric features of a packed sparse part, accumulators */
   const uint32_t *count; /* the same, or NULL */
   uint32_t n_slots;
-  int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */
-  int32_t has_missing;            /* the missing code may hold something */
+  int32_t feat, n_bins,
+      zero_bin;        /* zero_bin >= 0: this code is not in the histogram; it follows from the node's total */
+  int32_t has_missing; /* the missing code may hold something */
   const gbt_grow_node *node;
   gbt_rated rated; /* the node's */
   gbt_units unit;

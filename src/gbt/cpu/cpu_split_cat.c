@@ -6,7 +6,7 @@
  * favours rare levels, hence:
  *   - levels with fewer than cat_smooth rows in the node are not placed; they stay right
  *   - what pure noise would gain on average by such an order (gbt_set_noise) times cat_noise is taken off a set's gain;
- *     without this a factor of thousands of levels wins nearly every split and tells nothing about new rows
+ *     without this a factor of thousands of levels wins nearly every split and does not generalise to new rows
  *   - lambda grows by cat_l2 on both sides
  *   - a set holds at most max_cat_threshold levels, taken from either end
  *   - both sides need min_data_per_group rows, and a new candidate that many more than the last one tried */

@@ -3,7 +3,7 @@
  * First a place to start from, so that the answer is among the 2^steps cuts from there; then `steps` halvings:
  *
  *   cuts    |  |     |   |    | | |       |        grid: the cell of x knows the first cut that it can be
- *   cells  .   .   .   .   .   .   .   .   .       no grid: one comparison tells the front from the back
+ *   cells  .   .   .   .   .   .   .   .   .       no grid: one comparison decides between front and back
  */
 #ifndef GBT_DATA_BIN_H
 #define GBT_DATA_BIN_H

@@ -32,8 +32,8 @@ typedef struct gbt_feature_cuts {
   int32_t has_missing;  /* training rows with a missing value exist */
   int32_t zero_bin;     /* bin of the value 0 (of the missing code when absent entries are missing); -1 categorical */
   const double *cut;    /* n_bins; NULL for categorical */
-  int64_t n_filled;     /* training rows outside zero_bin (categorical: all): tells dense from sparse storage */
-  int32_t onehot;       /* a factor that is split one level against the rest, however many there are */
+  int64_t n_filled; /* training rows outside zero_bin (categorical: all): decides between dense and sparse storage */
+  int32_t onehot;   /* a factor that is split one level against the rest, however many there are */
 } gbt_feature_cuts;
 
 typedef struct gbt_cuts {

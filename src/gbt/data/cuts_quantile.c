@@ -22,7 +22,7 @@
 enum {
   GRID_ROWS = 32768, /* shorter columns are sorted as a whole */
   GRID_BITS = 16,
-  SAMPLE = 1024, /* values that tell where the grid should lie */
+  SAMPLE = 1024, /* values that decide where the grid lies */
   CHUNK = 1 << 18,
   SPLIT_KEYS = 1 << 18 /* larger cells are split before they are sorted: a sort cannot be stopped */
 };

@@ -57,7 +57,7 @@ struct gbti_feed {
   gbti_found *found;       /* table.n_cols */
   uint64_t *checksum;      /* table.n_cols: of the first pass */
   void **fetched;          /* table.n_cols x 2: owned values and rows; NULL: no columns are fetched */
-  int counted;             /* table.n_rows is that of a whole pass, not what the source said */
+  int counted;             /* table.n_rows was counted in a whole pass, not stated by the source */
 };
 
 enum { GBTI_FETCH_BYTES = 256 << 20 };
@@ -82,7 +82,7 @@ gbt_status gbti_feed_bind(gbti_feed *feed, const gbt_schema *schema, gbt_unseen 
 typedef gbt_status (*gbti_bound_fn)(void *arg, gbti_feed *feed, const gbt_binding *chunk, int64_t beg, gbt_error *err);
 gbt_status gbti_feed_pass_bound(gbti_feed *feed, gbti_bound_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 
-/* Fails when a source said that its first chunk is all and then has more. */
+/* Fails when a source has more rows although by its number of rows the first chunk is all. */
 gbt_status gbti_feed_finish(gbti_feed *feed, gbt_error *err) GBT_MUST_CHECK;
 
 /* Bytes that a column takes while it is fetched; 0 in memory. */

@@ -1,7 +1,7 @@
 /* Level ids of columns with more levels than bins. Pages have no code for the levels beyond GBT_MAX_LEVELS, so the ids
  * are stored separately, 4 bytes a row:
  *
- *   level_id[feature] -> id of row 0, row 1, ...      NULL for features whose pages tell all
+ *   level_id[feature] -> id of row 0, row 1, ...      NULL for features whose pages have all levels
  *
  * Every chunk fills the part of its rows. */
 #include "page_impl.h"

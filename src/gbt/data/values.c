@@ -21,7 +21,7 @@ typedef struct value_column {
   int32_t n_bins;
   double *number;  /* n_bins + 1, by code; NULL for levels */
   int32_t *code;   /* n_bins + 1, by code: 1-based levels; NULL for numbers */
-  const uint32_t *ids; /* of all rows, where the pages do not tell all levels; else NULL */
+  const uint32_t *ids; /* of all rows, where the pages do not have all levels; else NULL */
 } value_column;
 
 typedef struct values {

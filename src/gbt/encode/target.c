@@ -358,7 +358,7 @@ static gbt_status make_classes(job *j, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Parts that tell no rows apart are left out. */
+/* Parts with equal values in all rows are left out. */
 static gbt_status make_priors(job *j, gbt_error *err) {
   gbti_target *target = j->target;
   int32_t kept = 0;

@@ -1,6 +1,5 @@
-/* The call: what is asked for, the base of scores, batches of trees, and what is left of players when their pairs are
- * told. Rows do not know of each other, and a tree's own sums are added as a whole: so neither blocks nor threads
- * show. */
+/* The call: what is asked for, the base of scores, batches of trees, and a player's own part without its interactions.
+ * Rows are independent, and a tree's own sums are added as a whole: so results do not depend on blocks or threads. */
 #include "explain.h"
 
 #include "../data/job.h"

@@ -105,8 +105,8 @@ static size_t bytes_of(const gbti_explain_run *run, const gbti_entry *entry) {
   return n;
 }
 
-/* Trees of a wave whose leaves are not all told go on before others begin, so the order of entries is the same however
- * many threads there are, and however many entries are kept at a time. */
+/* Trees of a wave with leaves left for a further part are continued before others begin, so the order of entries is the
+ * same however many threads there are, and however many entries are kept at a time. */
 gbt_status gbti_prepare(gbti_explain_run *run, uint64_t *tree, gbt_error *err) {
   size_t n_bytes = 0;
   while (n_bytes < run->batch_bytes && (run->n_parts > 0 || *tree < run->spec->trees.end)) {

@@ -35,9 +35,9 @@ typedef struct gbt_model_spec {
 gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 
-/* What the head of a model tells, looked at before the rest is read: n_bytes is the size of the whole, bytes are the
- * first of it (n: GBT_MODEL_HEAD, or all that there are). GBT_E_FORMAT for what is no model, of another version or of
- * another size than the head says. */
+/* What the head of a model contains, for a look before the rest is read: n_bytes is the size of the whole, bytes are
+ * the first of it (n: GBT_MODEL_HEAD, or all that there are). GBT_E_FORMAT for what is no model, of another version or
+ * of another size than the head says. */
 enum { GBT_MODEL_HEAD = 24 };
 gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, gbt_error *err) GBT_MUST_CHECK;
 

@@ -20,8 +20,8 @@ struct gbti_answers {
   size_t beg;
 };
 
-/* Makes the answers of all columns, as far as there is room for them, and tells the sets. Tables have been made. Only
- * where gbti_tables_run. */
+/* Makes the answers of all columns, as far as there is room for them, and assigns them to the sets. Tables have been
+ * made. Only where gbti_tables_run. */
 gbt_status gbti_answers_make(gbt_ctx *ctx, gbti_pack *pack, gbt_error *err) GBT_MUST_CHECK;
 
 /* Masks of the n rows of a block, whose codes of tables have been computed. Masks of rows from n on are 0. */

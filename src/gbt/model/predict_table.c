@@ -17,7 +17,7 @@ typedef struct seen {
 typedef struct maker {
   const gbt_forest_view *forest;
   gbti_pack *pack;
-  uint8_t *fits;     /* by column: codes of tables can tell its cuts apart */
+  uint8_t *fits;     /* by column: codes of tables can distinguish its cuts */
   uint32_t n_layers; /* of the deepest tree that may be a table */
   seen *seen;        /* by thread: n_layers x n_code_cols */
 } maker;
@@ -250,7 +250,7 @@ static int is_coded(const gbti_pack_feature *f) {
   return f->n_cuts <= GBTI_TABLE_CUTS && (f->code_col[GBTI_PACK_LOW] >= 0 || f->code_col[GBTI_PACK_HIGH] >= 0);
 }
 
-/* Coders of the features whose cuts bytes can tell apart. */
+/* Coders of the features whose cuts bytes can distinguish. */
 static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
   enum { CELLS = GBTI_CODER_PARTS * GBTI_CODER_PART };
   size_t n_cuts = 0, n_cells = 0;

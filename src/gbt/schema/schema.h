@@ -19,7 +19,7 @@
 
 #include "../base/ctx.h"
 
-/* Levels of a categorical column that sets of levels tell apart: its first ones. A column may have more, which are
+/* Levels of a categorical column that sets of levels distinguish: its first ones. A column may have more, which are
  * missing values where it is split by itself, and levels like the others in its statistics. */
 #define GBT_MAX_LEVELS 65534
 

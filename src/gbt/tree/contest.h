@@ -25,8 +25,9 @@
  * gains, and what is left must exceed what gains must.
  *
  * In other trees cuts and sets within a feature compete only by their gains. What a split gains is what is reported and
- * tested, and without noise and handicaps nothing of this is reckoned. A node is known by its depth and its sums, which
- * are whole numbers: the same on every device, and before best-first growth has come to it and given it a number. */
+ * tested, and without noise and handicaps nothing of this is computed. A node is identified by its depth and its sums,
+ * which are whole numbers: the same on every device, and before best-first growth has come to it and given it a
+ * number. */
 #ifndef GBT_TREE_CONTEST_H
 #define GBT_TREE_CONTEST_H
 
@@ -54,8 +55,8 @@ GBT_FN int gbt_contests(const gbt_params *params, const double *handicap) {
   return params->random_strength > 0.0 || handicap != NULL;
 }
 
-/* To be asked for where there is one. strength: gbt_contest_noise; noise: gbt_noise of the output; of: what tells the
- * node or layer apart in the tree. */
+/* To be asked for where there is one. strength: gbt_contest_noise; noise: gbt_noise of the output; of: identifies the
+ * node or layer within the tree. */
 GBT_FN gbt_contest gbt_contest_of(const gbt_params *params, const double *handicap, double strength, double noise,
                                   uint64_t tree, uint64_t of, double before) {
   gbt_contest c;
@@ -73,7 +74,7 @@ GBT_FN gbt_contest gbt_contest_plain(void) {
   return c;
 }
 
-/* What tells a node apart, and a layer. */
+/* What identifies a node, and a layer. */
 GBT_FN uint64_t gbt_node_identity(const gbt_grow_node *node) {
   return gbt_mix64(gbt_mix64((uint64_t)node->sum.g + (uint64_t)node->depth) ^ (uint64_t)node->sum.h);
 }

@@ -8,7 +8,7 @@
 typedef struct level_maps {
   int32_t n_features; /* old */
   int32_t **old_of;
-  int32_t *n_levels; /* new ones that sets tell apart */
+  int32_t *n_levels; /* new ones that sets distinguish */
   int32_t n_plain;   /* old features from here on are read from tables, .. */
   uint32_t shift;    /* .. and their numbers grow by so many */
 } level_maps;
@@ -130,7 +130,7 @@ static size_t words_needed(const level_maps *maps, const gbt_node *nodes, uint32
   return words;
 }
 
-/* Whether a level goes left by its old index: unseen ones are -1, those that sets did not tell apart were missing. */
+/* Whether a level goes left by its old index: unseen ones are -1, those that sets did not distinguish were missing. */
 static uint32_t goes_left(const gbt_node *node, const uint32_t *old_set, int32_t level) {
   if (level < 0) return (node->feat & GBT_NODE_BULK_LEFT) != 0;
   if (level >= GBT_MAX_LEVELS) return (node->feat & GBT_NODE_MISSING_LEFT) != 0;

@@ -1,5 +1,5 @@
-/* A forest told in the levels of other data: going on from a model whose factors had other levels, or the same ones in
- * another order. Levels are the same when their texts are.
+/* A forest translated to the levels of other data: continuing a model whose factors had other levels, or the same ones
+ * in another order. Levels are the same when their texts are.
  *
  * Every set of levels keeps its meaning: a level that both schemas know goes the way it went; one that only the new
  * schema knows goes where unseen levels went (GBT_NODE_BULK_LEFT); one that only the old schema knows is forgotten.

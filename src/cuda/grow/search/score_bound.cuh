@@ -7,7 +7,7 @@
  *   - bar of a node: what S must reach for the least gain that counts
  *   - bar after a cut that may be taken: (1 - MARGIN) of its cu_score
  *
- * Claim: the gain of a cut that is passed over, as gbt_rate_split reckons it, is strictly less than that of a cut that
+ * Claim: the gain of a cut that is passed over, as gbt_rate_split computes it, is strictly less than that of a cut that
  * is not, or no more than the least gain. So ties are met by all of their cuts, and the split found is the same.
  *
  * Proof. Let u = 2^-24. Sums are integers below 2^53, units powers of two in [2^-200, 2^200], alpha is 0 and nothing

@@ -212,8 +212,8 @@ __device__ static __forceinline__ void flush(const cu_view &v, const small_item 
     const uint32_t build = run / (uint32_t)item.n_cols, column = (uint32_t)item.first_col + run % (uint32_t)item.n_cols;
     const uint64_t at = (uint64_t)(ROOT ? 0u : (uint32_t)v.build[build].hist) * v.n_slots + v.train.column[column].slot;
     const uint32_t *from = cells + run * n + which * item.n_plane, *rows = cells + run * n + 2u * item.n_plane;
-    int64_t *to =
-        (int64_t *)(void *)(v.sum + at) + which; /* reckoned, not chosen: the compiler knows that it is global */
+    int64_t *to = (int64_t *)(void *)(v.sum + at) +
+                  which; /* an offset, not a choice of pointers: the compiler knows that it is global */
     for (uint32_t code = cu_lane() >> 1; code < n; code += 16u) {
       const uint32_t x = from[code];
       const int64_t wide = part == CU_LOW || which ? (int64_t)x : (int64_t)(int32_t)x;
