@@ -7,12 +7,16 @@
 #
 # A fault is: a file over 600 lines, a line over 120 columns, a tab (but in makefiles), a byte outside ASCII, a line
 # end CR LF or blanks at a line's end, a function of R/ that is defined twice (the later one would win), the words
-# T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`.
+# T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`; in src or R more lines than limit_src or limit_R
+# with words that make sentences hard to read (vague_words): say who does what, or "only", "after", "in addition to".
 set -eu
 
 max_lines=600
 max_columns=120
 max_function=60
+vague_words='beside|behind|alone|nobody'
+limit_src=25
+limit_R=75
 
 sources() { # ROOT
   (
@@ -65,9 +69,25 @@ long_functions() { # ROOT FILE...
   )
 }
 
+vague_lines() { # ROOT FOLDER: how many lines have a vague word
+  (cd "$1" && sources . | grep "^$2/" | xargs grep -hwiE "$vague_words" 2>/dev/null | wc -l)
+}
+
+count_vague() { # ROOT: a fault for each folder with more such lines than its limit
+  for pair in src:$limit_src R:$limit_R; do
+    folder=${pair%:*}
+    limit=${pair#*:}
+    n=$(vague_lines "$1" "$folder")
+    if [ "$n" -gt "$limit" ]; then
+      echo "style: $folder: $n lines with one of the words $vague_words, at most $limit; write plain sentences"
+    fi
+  done
+}
+
 check() { # ROOT
   # shellcheck disable=SC2046
   look_at "$1" $(sources "$1")
+  count_vague "$1"
 }
 
 self_check() {
@@ -100,6 +120,15 @@ self_check() {
   awk 'BEGIN { for (i = 0; i < 601; i++) print "" }' >"$dir/many"
   try found src/gbt/x.c "$(sed 's/$/\\n/' "$dir/many" | tr -d '\n')"
   try fine src/gbt/x.c "$(sed '1d;s/$/\\n/' "$dir/many" | tr -d '\n')"
+  vague() { # N WORDS: N lines of a comment
+    awk -v n="$1" -v words="$2" 'BEGIN { for (i = 0; i < n; i++) printf "# %s\\n", words }'
+  }
+  try fine R/x.R "$(vague $limit_R 'stands behind')"
+  try found R/x.R "$(vague $((limit_R + 1)) 'stands behind')"
+  try found R/x.R "$(vague $((limit_R + 1)) 'Nobody, and beside it')"
+  try fine R/x.R "$(vague $((limit_R + 1)) 'besides, cut_alone')"
+  try fine src/gbt/x.c "$(vague $limit_src 'alone')"
+  try found src/gbt/x.c "$(vague $((limit_src + 1)) 'alone')"
   rm -rf "$dir/src" "$dir/R"
   mkdir -p "$dir/src"
   { echo 'int f(void) {'; sed '1,540d' "$dir/many"; echo '}'; echo 'int g(void) {'; echo '}'; } >"$dir/src/x.c"
