@@ -163,7 +163,7 @@ static gbt_status draft_put(r_draft *d, const void *bytes, size_t n, gbt_error *
   return GBT_OK;
 }
 
-/* What stands at the path already: only a file may be replaced, no device, pipe or folder. */
+/* Checks what is at the path already: only a file may be replaced, no device, pipe or folder. */
 static gbt_status check_target(r_draft *d, gbt_error *err) {
   struct stat info;
   d->is_there = 0;

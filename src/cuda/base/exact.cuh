@@ -1,5 +1,5 @@
-/* Exact sums of doubles (base/exact_sum.h) by all threads of a grid. The long accumulator stands once, in global
- * memory. A thread keeps five neighbouring limbs of it in registers,
+/* Exact sums of doubles (base/exact_sum.h) by all threads of a grid. There is one long accumulator, in global memory. A
+ * thread keeps five neighbouring limbs of it in registers,
  *
  *   limb   0 ... 30 [31 32 33 34 35] 36 ... 67        terms from 2^-44 to 2^52 in the beginning
  *

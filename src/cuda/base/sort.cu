@@ -1,6 +1,6 @@
-/* All that is taken from CUB, which comes with the CUDA toolkit, stands in this file. It cannot be emulated, so that
- * tests/simt gets a kernel of one thread with the same face: it needs scratch of a size that depends on n, refuses
- * less, leaves junk in it, and puts the result into either of the two arrays. */
+/* This file has all uses of CUB, which comes with the CUDA toolkit. It cannot be emulated, so that tests/simt gets a
+ * kernel of one thread with the same face: it needs scratch of a size that depends on n, refuses less, leaves junk in
+ * it, and puts the result into either of the two arrays. */
 #include "sort.cuh"
 
 #if defined(__CUDACC__)

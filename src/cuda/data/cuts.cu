@@ -130,7 +130,7 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_rea
   return cu_stage_send(&c->stage, c->levels.at, c->level_values, n * sizeof(double), err);
 }
 
-/* Where the entries of a chunk stand on the device. */
+/* Where the entries of a chunk are on the device. */
 struct cu_up_entries {
   unsigned char *values; /* NULL: all are 1 */
   int32_t *rows;         /* NULL: entries are rows, or their rows are not needed */
@@ -254,7 +254,7 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
   return cu_take_cuts(ctx, c, &v, cut, n_bins, err);
 }
 
-/* Keys stand as the column's cuts have left them. */
+/* Keys are in the order in which making the column's cuts left them. */
 gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing, gbt_error *err) {
   cu_cutter *c = static_cast<cu_offload *>(self)->cutter;
   GBT_TRY(cu_cut_within(&c->view, low, high, c->stage.stream, err));

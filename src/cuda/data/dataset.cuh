@@ -1,9 +1,9 @@
 /* A data set on the device: its pages as tiles of codes, what is not in tiles, labels, weights and scores.
  *
- *   dataset.cu  what of a data set stands where
+ *   dataset.cu  what of a data set is stored where
  *   upload.cu   pages to tiles: upload.cuh
- *   extents.cu  passes over tiles that do not all stand in one place
- *   tiles.cu    which columns stand together: tiles.cuh
+ *   extents.cu  passes over tiles that are not all stored in one place
+ *   tiles.cu    which columns form a tile: tiles.cuh
  *   numbers.cu  labels and weights: numbers.cuh
  *   columns.cu  dense codes once more, column by column
  *
@@ -161,7 +161,7 @@ struct cu_dataset {
   int32_t base_columns; /* those that all variants share come first */
 };
 
-/* Codes of all rows stand in one place. */
+/* Codes of all rows are in one extent. */
 static inline int cu_is_whole(const cu_dataset *data) { return data->stream_end == 0 && data->n_extents <= 1; }
 
 /* What a data set is made for. Borrows all. */

@@ -1,5 +1,5 @@
-/* Passes over the codes of a data set, wherever they stand: see dataset.cuh. Rows without an extent come by slot after
- * slot of a ring of two:
+/* Passes over the codes of a data set, wherever they are stored: see dataset.cuh. Rows without an extent come by slot
+ * after slot of a ring of two:
  *
  *   host            read, fill a half | read, fill the other half | ..
  *   ring's stream        wait for `used` 0 | copy | pack to slot 0 | `packed` 0 | wait for `used` 1 | copy | ..

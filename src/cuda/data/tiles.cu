@@ -24,7 +24,7 @@ extern "C" {
 
 #include <string.h>
 
-enum cu_mixing { APART = 0, WIDTHS, ALL, N_MIXINGS }; /* what may stand in a tile */
+enum cu_mixing { APART = 0, WIDTHS, ALL, N_MIXINGS }; /* which columns may share a tile */
 
 void cu_plan_free(const gbt_mem *mem, cu_plan *p) {
   void *blocks[] = {p->key, p->place, p->number, p->column, p->source, p->tile, p->tmp_key, p->tmp_place};

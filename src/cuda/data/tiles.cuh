@@ -1,4 +1,4 @@
-/* Which columns of a data set stand together in tiles, and where its pages have them. */
+/* Which columns of a data set share a tile, and where its pages have them. */
 #pragma once
 
 #include "dataset.cuh"

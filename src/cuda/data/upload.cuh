@@ -27,7 +27,7 @@ static inline size_t cu_small_half(int64_t n_rows, size_t row_bytes) {
   return (size_t)(share < LEAST ? (uint64_t)LEAST : share > CU_STAGE_BYTES ? (uint64_t)CU_STAGE_BYTES : share);
 }
 
-/* Halves of at most `most` bytes, and a row at least. uses_resident: strips that stand on the device are read there. */
+/* Halves of at most `most` bytes, and a row at least. uses_resident: strips that are on the device are read there. */
 gbt_status cu_upload_open(gbt_ctx *ctx, cu_device *device, const gbt_dataset *from, const cu_plan *plan,
                           size_t most, int uses_resident, cu_upload *up, gbt_error *err) GBT_MUST_CHECK;
 void cu_upload_close(cu_upload *up); /* waits for what is in the stage's stream */

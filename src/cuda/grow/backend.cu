@@ -433,7 +433,7 @@ gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *sp
   return status;
 }
 
-/* Codes that have no room on the device stand elsewhere. When that does not help either, the error says what a training
+/* Codes that do not fit on the device stay on the host. When that does not help either, the error says what a training
  * without any codes on the device lacks. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_E_MEM;

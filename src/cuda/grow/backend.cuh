@@ -24,7 +24,7 @@
  *
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). Where it cannot know
  * the number of steps it looks every few of them whether anything is left to be split: see cu_bounds.looks. Steps
- * issued after the end find nothing to do. All that a kernel has to know of a tree stands in device memory: cu_tree.
+ * issued after the end find nothing to do. All that a kernel needs of a tree is in device memory: cu_tree.
  *
  * All kernels take what they need as pointers; nothing is kept in static device variables. */
 #pragma once
@@ -45,8 +45,8 @@ extern "C" {
 /* Each of these belongs to a file, which opens and closes it. Closing takes what opening has left, also after a
  * failure; the device has nothing under way then. */
 
-/* Whose codes are sure to stand on the device. Others do as far as there is room when all else is there; what is left
- * stands in page-locked memory of the host, where kernels read it, or is streamed (data/dataset.cuh). */
+/* Whose codes must be on the device. Others are as far as memory is left when all else is allocated; the rest is in
+ * page-locked memory of the host, where kernels read it, or is streamed (data/dataset.cuh). */
 enum cu_resides {
   CU_ALL_CODES = 0,
   CU_TRAIN_CODES, /* not those of validation sets */
@@ -105,7 +105,7 @@ struct cu_grad {
                              g and h of one output as the host gave them; others: none */
   cu_stage stage;         /* custom objective: the way up, in the device's stream */
   cu_array<double> direction; /* of a contrast: a number for each class */
-  int32_t fixed_output;   /* whose gradients stand in array 0, all others' in none; -1: not known */
+  int32_t fixed_output;   /* array 0 has the gradients of this output, no array those of others; -1: not known */
   int trees_set;          /* whether the trees of the round have all that cu_gradients_of_trees sets */
 };
 
@@ -165,7 +165,7 @@ struct cu_recording {
 
 /* How steps are issued: graph.cu. */
 struct cu_graph {
-  cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, and whether their gradients stand there */
+  cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, and whether their gradients exist */
   size_t n_nodes;             /* launches and copies of all recordings */
   cu_recording *replays;      /* what the batch is grown by; NULL: it is issued step by step */
 };

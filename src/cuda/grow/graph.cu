@@ -1,7 +1,7 @@
-/* The steps of a batch, recorded. They are the same launches every time: what differs stands in device memory, or on
- * the host at places that copies read when they run. So they are recorded once and launched as one thing (a CUDA
- * graph), or, where the host has to look, as one from look to look. Recordings are keyed by the number of trees and by
- * whether their gradients have to be made.
+/* The steps of a batch, recorded. They are the same launches every time: what differs is in device memory, or on the
+ * host at places that copies read when they run. So they are recorded once and launched as one thing (a CUDA graph),
+ * or, where the host has to look, as one from look to look. Recordings are keyed by the number of trees and by whether
+ * their gradients have to be made.
  *
  * A recording is open within one function, which calls nothing of the host's: it may free another trainer, for one, and
  * a recording does not survive that. Nothing of it has run when it fails, so such batches are issued step by step from

@@ -32,7 +32,7 @@ struct cu_given {
   uint32_t set_beg, set_words;
 };
 
-/* The host's side of a batch: arrays of a tree stand `room` apart, those of steps room + 1. */
+/* The host's side of a batch: arrays of a tree are `room` apart, those of steps room + 1. */
 struct cu_refit {
   size_t room;     /* for splits of a tree */
   cu_given *given; /* in the order of the steps */

@@ -56,7 +56,7 @@ struct alignas(16) cu_open_leaf {
   int32_t id, number;
 };
 
-/* Rows of a finished tree's leaf, as they stand in the order of a depth; without rows: none. */
+/* Rows of a finished tree's leaf, as a run of the order of a depth; without rows: none. */
 struct cu_leaf_run {
   uint32_t order_beg, n_rows;
   int32_t depth, node;
@@ -217,7 +217,7 @@ struct cu_step_view {
   const double *start; /* scores of the train set when the round began; NULL: no tree has changed those of its output */
 };
 
-/* How codes of the training set are read that do not all stand in one place, on the device. */
+/* How codes of the training set are read that are not all in one place, on the device. */
 struct cu_place_view {
   int32_t by_sides;      /* partition.cu: extent by extent it was written down which rows go left */
   int32_t listing;       /* and while an extent is there, the children's histograms are built: partition.cu */

@@ -11,8 +11,8 @@
  *   blob     a tree in units of 8 bytes:  nodes | set entries | leaf values | words of sets
  *            it is read from shared memory as a whole, or, when it is too large, from where it lies
  *   layers   a tree whose layers have one split each, as those of symmetric growth:  a node for each layer | numbers of
- *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each layer, 1 = right
- *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
+ *            the leaves | leaf values | words of sets. Leaves are indexed by the path to them, a bit for each layer, 1
+ * = right order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
  *            output go by, and its additions have the forest's order
  *   part     neighbouring trees of an output that fit into shared memory together
  *

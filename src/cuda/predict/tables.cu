@@ -4,8 +4,8 @@
  *   fill     their keys, with the host's index (schema/key_index.h), and their bins
  *   read     k_tables: a thread takes a row of a projection: levels, key, row of the tables, bins
  *
- * Bins stand by key, those of a projection's features side by side, so that a row needs one sector of them; those of
- * unknown keys come after the last. With the index a key takes two or three sectors (one where places are keys); a
+ * Bins are stored by key, those of a projection's features side by side, so that a row needs one sector of them; those
+ * of unknown keys come after the last. With the index a key takes two or three sectors (one where places are keys); a
  * binary search would take one for each of its steps but the first and the last few: a dozen of a million keys. */
 #include "../base/stage.cuh"
 #include "predict.cuh"

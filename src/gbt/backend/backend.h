@@ -117,7 +117,7 @@ typedef struct gbt_backend_ops {
 
   /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to.
    * *n: how many, or, where that would mean to wait for a device, how many at most; 0 when the trees are complete,
-   * nodes then stand by their numbers. */
+   * nodes are then indexed by their numbers. */
   gbt_status (*select)(gbt_ctx *ctx, gbt_backend *be, int32_t *n, gbt_error *err);
 
   /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */

@@ -7,7 +7,7 @@ void gbt_export_free(const gbt_mem *mem, gbt_export *out) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
 }
 
-/* One growing node as it stands in the forest. */
+/* One growing node in the form of the forest. */
 static gbt_node export_node(gbt_export *out, const gbt_grown *tree, const gbt_cuts *cuts, size_t i, uint32_t *n_words) {
   const gbt_grow_node *from = &tree->node[i];
   gbt_node node;

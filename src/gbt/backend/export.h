@@ -17,7 +17,7 @@ typedef struct gbt_export {
 /* All 0 or filled by gbt_export_tree; mem: the one that it was filled with. */
 void gbt_export_free(const gbt_mem *mem, gbt_export *out);
 
-/* All borrowed. Nodes stand by their numbers. */
+/* All borrowed. Nodes are indexed by their numbers. */
 typedef struct gbt_grown {
   const gbt_grow_node *node; /* n_nodes */
   size_t n_nodes;

@@ -1,4 +1,4 @@
-/* The categorical columns of a training: what its specification asks for, by the device that it asks for. */
+/* The categorical columns of a training: made as its specification says, on the device that it names. */
 #ifndef GBT_BOOST_COLUMNS_H
 #define GBT_BOOST_COLUMNS_H
 

@@ -5,8 +5,8 @@
 #include "../base/comm.h"
 #include "trainer.h"
 
-/* Fails unless all ranks want the same training: parameters, objective, metrics, constraints, stopping, and the trees
- * and base scores to start from. Collective. */
+/* Fails unless all ranks were given the same training: parameters, objective, metrics, constraints, stopping, and the
+ * trees and base scores to start from. Collective. */
 gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
 /* A hash of all that must be the same on all ranks. */

@@ -83,7 +83,7 @@ typedef struct gbti_round_spec {
   const gbt_forest *forest; /* that of the trainer: the shape of drafts */
 } gbti_round_spec;
 
-/* The stages that parameters and data ask for. round: all 0 before; to be closed also after a failure. */
+/* The stages that parameters and data require. round: all 0 before; to be closed also after a failure. */
 gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round *round, gbt_error *err) GBT_MUST_CHECK;
 void gbti_round_close(gbti_round *round);
 

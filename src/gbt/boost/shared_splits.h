@@ -27,7 +27,7 @@
 
 typedef struct gbt_shared_splits gbt_shared_splits;
 
-/* Whether the parameters ask for it. */
+/* Whether the parameters choose it. */
 static inline int gbt_splits_are_shared(const gbt_params *params) { return params->multi_strategy != 0; }
 
 /* GBT_E_ARG, GBT_E_UNSUPPORTED: what trees cannot share splits with. */

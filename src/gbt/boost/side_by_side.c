@@ -3,7 +3,7 @@
 #include "../base/comm.h"
 #include "../base/parallel.h"
 
-/* What a training's own ctx asks when it wants to know whether to stop. */
+/* The stop function of each training's own ctx. */
 typedef struct asker {
   gbt_ctx *outer;
   int thread; /* of the outer ctx, which the training runs on */

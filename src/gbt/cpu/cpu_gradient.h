@@ -37,7 +37,7 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
 gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
                              gbt_error *err) GBT_MUST_CHECK;
 
-/* Gradients of the task's output, unless they stand there already. Sets its `wide` and `noise`. */
+/* Makes the gradients of the task's output, unless they exist already. Sets its `wide` and `noise`. */
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Real numbers of one unit in the histograms of the current tree. */

@@ -41,7 +41,7 @@ typedef struct cpu_hist_plan {
   size_t n_subtract, cap_subtract;
   cpu_unit *unit;
   size_t n_unit, cap_unit;
-  int8_t *group_counts; /* n_groups + 1: the group wants counts */
+  int8_t *group_counts; /* n_groups + 1: the group needs counts */
   int8_t *started;      /* builds x (n_groups + 1): a shared histogram group has been written to */
   size_t cap_started;
   struct gbt_comm_part *part; /* ranks: what is added up */
@@ -51,7 +51,7 @@ typedef struct cpu_hist_plan {
   int n_locks;
 } cpu_hist_plan;
 
-/* After cpu_split_open: which groups want counts, and how large accumulators are. */
+/* After cpu_split_open: which groups need counts, and how large accumulators are. */
 gbt_status cpu_hist_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_hist_close(struct cpu_backend *be);
 

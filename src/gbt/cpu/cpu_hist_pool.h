@@ -17,7 +17,7 @@ struct cpu_backend;
 
 typedef struct cpu_hist {
   gbt_sum *sum;
-  uint32_t *count; /* NULL when no feature wants counts */
+  uint32_t *count; /* NULL when no feature needs counts */
 } cpu_hist;
 
 typedef struct cpu_hist_pool {
@@ -25,7 +25,7 @@ typedef struct cpu_hist_pool {
   int32_t *free; /* numbers of the unused ones */
   size_t n, n_free, cap, cap_free;
   size_t most;    /* as many as memory allows */
-  int any_counts; /* some feature wants row counts */
+  int any_counts; /* some feature needs row counts */
   int packed;     /* this tree: the sparse part of histograms */
   int skips;      /* children of few rows go without histograms: cpu_hist_skipped */
   int roomy;      /* histograms have room for a sparse part that is not packed */
@@ -59,7 +59,7 @@ void cpu_hist_inherit(struct cpu_backend *be, int32_t from, int32_t to);
 void cpu_hist_release(struct cpu_backend *be, int32_t node);
 
 /* The same of all nodes; of those that the last select found to have no place in the tree; and of a node that has been
- * searched, unless its children or the decision about its layer want it. */
+ * searched, unless its children or the decision about its layer need it. */
 void cpu_hist_release_all(struct cpu_backend *be);
 void cpu_hist_release_dropped(struct cpu_backend *be);
 void cpu_hist_release_searched(struct cpu_backend *be, int32_t node);

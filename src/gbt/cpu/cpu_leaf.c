@@ -75,7 +75,7 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return cpu_leaf_sums(ctx, be, fine_task, err);
 }
 
-/* What the rows of a node ask for, within its bounds. */
+/* The best value for the rows of a node, within its bounds. */
 static double own_value(const cpu_backend *be, size_t i) {
   const gbt_grow_node *node = &be->fr.node[i];
   if (be->renew.key) return gbt_clip(cpu_renew_value(be, i), node->bounds);

@@ -34,8 +34,7 @@ gbt_status cpu_renew_leaves(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err
 /* A node's quantile before bounds and shrinkage; 0 where none was needed. */
 double cpu_renew_value(const struct cpu_backend *be, size_t node);
 
-/* The bounds of a node's children, as constraints want them. value: the node's before shrinkage. Nodes come in order.
- */
+/* Sets the bounds of a node's children by the constraints. value: the node's before shrinkage. Nodes come in order. */
 void cpu_renew_bound(struct cpu_backend *be, size_t node, double value);
 
 #endif

@@ -31,8 +31,8 @@ void cpu_step_close(struct cpu_backend *be);
 /* The first tree of the task's output begins. */
 void cpu_step_output(struct cpu_backend *be);
 
-/* A tree is grown, and fine sums are there: what its nodes' own rows ask for, to steps.node. Nothing where there is one
- * step. */
+/* Called when a tree is grown and fine sums are known: computes the best values for its nodes' own rows, to steps.node.
+ * Does nothing with one step. */
 gbt_status cpu_step_leaves(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -49,7 +49,7 @@ static int same_columns(const gbt_table *table, const gbt_schema *schema) {
   return 1;
 }
 
-/* col[f]: where every column of the schema stands in the table. */
+/* col[f]: the position of every column of the schema in the table. */
 static gbt_status match_columns(const gbt_mem *mem, const gbt_table *table, const gbt_schema *schema, int32_t *col,
                                 gbt_error *err) {
   gbt_status status = GBT_OK;

@@ -4,8 +4,8 @@
 
 #include "table.h"
 
-/* A table bound to a schema: where every column of the schema stands in the table, and for each with levels a map from
- * the table's codes to the schema's levels by text. Features are read through the schema's feature map. */
+/* A table bound to a schema: the position of every column of the schema in the table, and for each with levels a map
+ * from the table's codes to the schema's levels by text. Features are read through the schema's feature map. */
 struct gbt_binding {
   gbt_mem mem;
   const gbt_table *table;   /* borrowed */

@@ -16,7 +16,7 @@ gbt_status gbti_feed_bind(gbti_feed *feed, const gbt_schema *schema, gbt_unseen 
 
 /* ---- beginning and end ---- */
 
-/* Rows of all chunks, for ranks, which must know where theirs stand before rows are named. */
+/* Rows of all chunks, for ranks, which must know their first row's number before messages name rows. */
 static gbt_status count_rows(gbti_feed *feed, gbt_error *err) {
   const gbt_table *chunk;
   int64_t n = 0;

@@ -40,7 +40,7 @@ typedef struct gbti_feed gbti_feed;
 struct gbti_feed {
   gbt_ctx *ctx;
   gbt_table table; /* see above */
-  gbt_share share; /* where its rows stand among those of all ranks */
+  gbt_share share; /* where its rows are among those of all ranks */
   int in_memory;
   gbt_source source;  /* next is NULL when there is none */
   size_t fetch_bytes; /* that fetched columns may take together; a single column may take more */

@@ -32,7 +32,7 @@ typedef struct gbti_cut_input {
   gbti_column_reader in; /* n_entries < 2^32 - 1 */
   const gbt_table *table;
   const uint64_t *weight; /* by row, the same array for all columns; NULL: every row weighs 1 */
-  int stays; /* the column's values stand where they are, unchanged, until the pages are made */
+  int stays; /* the column's values stay where they are, unchanged, until the pages are made */
   uint64_t absent_weight; /* of all rows without an entry, when those are zeros */
   struct gbti_job *job;   /* of the tasks that read it on the CPU */
   int thread;

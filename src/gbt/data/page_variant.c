@@ -237,7 +237,7 @@ typedef struct put_job {
   int64_t page_beg, beg, end;
   const uint32_t *table_row; /* NULL: rows are the table's */
   const uint8_t *bin;
-  const uint32_t *at; /* NULL: bins stand by row */
+  const uint32_t *at; /* NULL: bins are in the order of rows */
 } put_job;
 
 GBT_FN void put_rows(const put_job *job, int masked, int indirect) {

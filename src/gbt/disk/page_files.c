@@ -126,7 +126,7 @@ static void know(file_store *store, int32_t number, gbt_file_stamp stamp) {
 }
 
 /* The bytes of a page that was good before; *same: 0 when its file was changed since, and they may be anything. A write
- * changes the times before the bytes, so the file is asked after it was read. */
+ * changes the times before the bytes, so the times are read after the file. */
 static gbt_status read_known(file_store *store, int32_t number, frame *f, int *same, gbt_error *err) {
   const gbt_file_stamp known = known_stamp(store, number);
   const gbt_file *file = file_of(store, number);

@@ -134,7 +134,7 @@ static int32_t n_orders(const gbti_encoding *e, const gbt_objective *objective) 
   return (int32_t)e->params->cat_permutations;
 }
 
-/* The first column whose statistics are of quartiles, which classes do not have. */
+/* The first column with statistics of quartiles, which classes do not have. */
 static gbt_status refuse_quartiles(const gbti_encoding *e, gbt_error *err) {
   const gbt_schema *schema = e->data[0]->cuts->schema;
   int32_t i = 0;

@@ -24,7 +24,7 @@ typedef struct gbti_keys {
   uint32_t *count; /* n_keys + 1: rows of each key; the last: rows without */
 } gbti_keys;
 
-/* Whether keys of these columns are below 2^63, as gbti_keys_make wants them. */
+/* Whether keys of these columns are below 2^63, as gbti_keys_make requires. */
 int gbti_keys_fit(const gbti_key_column *col, int32_t n_cols);
 
 /* Keys of n rows (below 2^32), in whatever order the columns have them. One column: all its levels are keys, whatever

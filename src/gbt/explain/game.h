@@ -9,8 +9,8 @@
  *   ask     questions: where a tree has few different splits, such as one a layer, equal ones ask the same question;
  *           else every split has its own
  *
- * Of a row two bits are asked at every split: `went`, whether it goes left, and `met`, whether it has passed all splits
- * by the same player above in the way that leads here. */
+ * A row has two bits at every split: `went`, whether it goes left, and `met`, whether it has passed all splits by the
+ * same player above in the way that leads here. */
 #ifndef GBT_EXPLAIN_GAME_H
 #define GBT_EXPLAIN_GAME_H
 

@@ -99,7 +99,7 @@ GBT_FN double gbt_cells_f1(const gbt_cells *c, const double *cell) {
  *
  *   sum (h (1 - r - p + h) - (r - h) (p - h)) / sqrt(sum r (1 - r)  sum p (1 - p))
  *
- * NaN when all rows are of one class, 0 when all predictions are (its limit: Chicco and Jurman 2020). */
+ * NaN when all rows have one class, 0 when all predictions are (its limit: Chicco and Jurman 2020). */
 GBT_FN double gbt_cells_mcc(const gbt_cells *c, const double *cell) {
   const int32_t n = gbt_cells_classes(c);
   double all = 0.0, all_p = 0.0, both = 0.0, rows = 0.0, predictions = 0.0;

@@ -22,7 +22,7 @@ typedef struct gbt_answer_place {
 } gbt_answer_place;
 
 /* trees: whole rounds or any others. offset: n_rows x n_outputs or NULL; leaves do without. at: NULL is the CPU with
- * nothing kept. out: as the answer says. GBT_E_UNSUPPORTED where classes are asked of an objective without. */
+ * nothing kept. out: as the answer says. GBT_E_UNSUPPORTED where classes are requested but the objective has none. */
 gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, const gbt_answer_place *at,
                             const gbt_binding *binding, gbt_answer what, gbt_tree_range trees, const double *offset,
                             void *out, gbt_error *err) GBT_MUST_CHECK;

@@ -193,7 +193,7 @@ static uint32_t asked_from(const gbti_pack *pack, uint32_t j) {
   return j;
 }
 
-/* The bytes that tables are asked by. Memory brings a column while the one before is turned into bytes. */
+/* The bytes that are looked up in tables. Memory brings a column while the one before is turned into bytes. */
 static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
   const gbt_binding *binding = run->job->binding;

@@ -204,15 +204,15 @@ GBT_FN void gbt_grow_share(const gbt_grow_node *parent, uint32_t own_left, gbt_g
   right->own_rows = parent->own_rows - own_left;
 }
 
-/* Whether the value that a node's own rows ask for is needed: it is the node's, if it is a leaf or kept; where values
- * are smoothed those of all nodes are mixed into others. Below a kept node it is not: gbt_grow_value. */
+/* Whether the best value for a node's own rows is needed: it is the node's, if it is a leaf or kept; where values are
+ * smoothed those of all nodes are mixed into others. Below a kept node it is not: gbt_grow_value. */
 GBT_FN int gbt_grow_wants_own(const gbt_grow_policy *p, const gbt_grow_node *node, const gbt_grow_node *parent) {
   if (parent && parent->kept) return 0;
   return node->left == 0 || node->kept || p->smooth > 0.0;
 }
 
-/* Where leaves are quantiles: whether that of the node's own rows is needed, also because it says where the node is
- * parted from its sibling. */
+/* Where leaves are quantiles: whether that of the node's own rows is needed, also because it determines the bound
+ * between the node and its sibling. */
 GBT_FN int gbt_grow_wants_quantile(const gbt_grow_policy *p, const gbt_grow_node *node, const gbt_grow_node *parent) {
   if (gbt_grow_wants_own(p, node, parent)) return 1;
   return parent && !parent->kept && gbt_grow_sign(p, parent) != 0;
@@ -228,7 +228,7 @@ GBT_FN void gbt_grow_bound_quantiles(const gbt_grow_policy *p, const gbt_grow_no
   gbt_grow_part(parent, gbt_grow_sign(p, parent), mid, left, right);
 }
 
-/* What a node's own rows ask for: the best weight for its fine sums, before shrinkage. */
+/* The best value for a node's own rows: the weight by its fine sums, before shrinkage. */
 GBT_FN double gbt_grow_own(const gbt_grow_policy *p, const gbt_scale *scale, const gbt_grow_node *node, gbt_sum fine) {
   return gbt_weight((double)fine.g * scale->down_g, (double)fine.h * scale->down_h, p->reg, node->bounds);
 }
@@ -239,9 +239,9 @@ GBT_FN double gbt_grow_plain_value(const gbt_grow_node *node, double own, const 
   return parent && parent->kept ? gbt_clip(parent_value, node->bounds) : own;
 }
 
-/* What a node is worth before shrinkage. own: what its rows ask for (the weight, refined in leaf_step.h where there are
+/* A node's value before shrinkage. own: the best value for its rows (the weight, refined in leaf_step.h where there are
  * more steps, or a quantile); below a kept node the parent's value. parent: NULL for the root. Smoothing mixes in the
- * parent's value, as if `smooth` more rows asked for it; bounds hold all the same. */
+ * parent's value, as if it were the best value of `smooth` more rows; bounds still apply. */
 GBT_FN double gbt_grow_value(const gbt_grow_policy *p, const gbt_grow_node *node, double own,
                              const gbt_grow_node *parent, double parent_value) {
   if (parent && parent->kept) return gbt_clip(parent_value, node->bounds);

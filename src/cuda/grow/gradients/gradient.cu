@@ -84,7 +84,7 @@ __global__ static void k_scales(cu_view v, int32_t first, int32_t n_outputs) {
 }
 
 /* Whose gradients a block makes, and where. given >= 0: those of this output, in the array of its number; else those of
- * one of the batch's outputs, whose first tree is asked. */
+ * one of the batch's outputs, which its first tree names. */
 struct cu_asked_output {
   cu_tree *tree;
   int32_t output, grads;

@@ -2,15 +2,15 @@
  *
  *   row   | drawn rows, ascending        n_in | the others, ascending |
  *
- * Without sampling nothing is done: the root's order stands nowhere (cu_tree.whole), and its sums are those of all rows
- * (gradient.cu). A row is drawn when its hash is below the share, which
- * may be that of its class, or when it has a factor (sample.cu):
+ * Without sampling nothing is done: the root's order is not stored (cu_tree.whole), and its sums are those of all rows
+ * (gradient.cu). A row is drawn when its hash is below the share, which may be that of its class, or when it has a
+ * factor (sample.cu):
  *
  *   k_draw     blocks of split_rows rows: a bit per row into mask, the block's count into block_in
  *   k_count    one block: block_in becomes the drawn rows before the block; n_in
  *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
  *
- * Where drawn rows are gathered (gather.cu) their places stand in the order, and their rows in `drawn`.
+ * Where drawn rows are gathered (gather.cu) the order has their places, and `drawn` their rows.
  *
  * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
  * before: see cu_gradients_of_trees. */

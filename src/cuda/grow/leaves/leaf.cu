@@ -47,7 +47,7 @@ __device__ static __forceinline__ double quantile_of(const cu_view &v, int32_t i
   return gbt_pick_value(&v.pick[i], v.policy.reg.max_delta_step);
 }
 
-/* What the rows of a node ask for, within its bounds. */
+/* The best value for the rows of a node, within its bounds. */
 __device__ static __forceinline__ double own_value(const cu_view &v, const gbt_scale *scale, int32_t i) {
   if (v.renews) return gbt_clip(quantile_of(v, i), v.node[i].bounds);
   if (v.n_steps > 0) return v.step[i].value;

@@ -1,7 +1,7 @@
 /* A finished tree's values to the scores of the rows that it has sorted.
  *
  * Leaf by leaf a block takes a piece of a leaf's rows (leaf.cuh), and reads and writes 8 bytes of each sector that it
- * asks for. Of many rows that costs three times the bytes that there are (bench/results/gpu-h100.md). Then a block
+ * fetches. For many rows that moves three times the bytes that are needed (bench/results/gpu-h100.md). Then a block
  * takes a window of neighbouring rows instead. As a leaf's rows ascend, or descend, those that are in the window are a
  * run, which is found by bisection; the block notes whose rows they are, and goes over the window's scores in order:
  *

@@ -1,6 +1,6 @@
-/* Codes of a tree's drawn rows side by side on the device, where codes do not all stand there: one pass over them when
- * the tree begins, in place of one or two for every step (Ou, "Out-of-Core GPU Gradient Boosting", 2020, section 3.4,
- * for gradient-based sampling). The twin of cpu/cpu_gather.c.
+/* Codes of a tree's drawn rows side by side on the device, where not all codes are there: one pass over them when the
+ * tree begins, in place of one or two for every step (Ou, "Out-of-Core GPU Gradient Boosting", 2020, section 3.4, for
+ * gradient-based sampling). The twin of cpu/cpu_gather.c.
  *
  *   drawn   3  4  9  12 ..           rows at the places 0 1 2 3 .. n_in - 1
  *   codes   tiles of these rows      in every tree's state, for gather_rows places; drawn_gh: their 32-bit gradients
@@ -36,7 +36,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_gather(cu_view all, cu_rows
   }
 }
 
-/* Both orders. What stands there and is no place of this tree is not looked at any more. */
+/* Both orders. Elements that are no places of this tree are not read any more. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_rows_again(cu_view all) {
   const cu_view v = cu_mine(all);
   const uint32_t n = v.tree->n_in;

@@ -60,8 +60,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu
 
 /* ---- what the nodes gain ---- */
 
-/* One block: where each fresh node stands in the list of searched ones. most: what the host has launched searches for.
- */
+/* One block: the position of each fresh node in the list of searched ones. most: what the host has launched searches
+ * for. */
 __global__ static void k_layer_list(cu_view all, cu_layer_view layers, int32_t most) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);

@@ -1,4 +1,4 @@
-/* What the searches share: a node that is asked, a feature of it, the best of a warp.
+/* What the searches share: a node that is searched, a feature of it, the best of a warp.
  *
  *   cu_asked   the node's side: twin of cpu_search_node
  *   cu_codes   a feature's histogram by code, the zero bin that has no slot made up: twin of cpu_search_feature

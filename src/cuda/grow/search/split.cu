@@ -15,7 +15,7 @@
 
 #include "split.cuh"
 
-/* Small blocks: a warp wants many registers, so that its loads do not wait for each other. */
+/* Small blocks: a warp needs many registers, so that its loads do not wait for each other. */
 enum { SEARCH_THREADS = 128, SEARCH_WARPS = SEARCH_THREADS / CU_FULL, SEARCH_BLOCKS = 3, SEARCH_TURNS = 2 };
 
 /* Warps that share a node's runs: one a run while there are few nodes, and with many so many that every warp of the

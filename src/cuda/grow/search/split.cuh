@@ -11,7 +11,7 @@ enum {
 };
 
 /* Which codes are a lane's: first + step i. Cells are read side by side, code 32 i + lane of a turn being the lane's;
- * with neighbouring codes instead, 8 lane + i, prefix sums want one scan of the warp for all 256. */
+ * with neighbouring codes instead, 8 lane + i, prefix sums need one scan of the warp for all 256. */
 struct cu_share_of_codes {
   int32_t first, step;
 };
@@ -419,7 +419,7 @@ __device__ static __forceinline__ void cu_search_each(const cu_view &v, const cu
 
 /* The best split of a searched node by a run of the tree's features, to v.found; a worse one or none where an earlier
  * run that was searched with the same *bar has a better one. *bar begins as that of todo->bound. A warp. FUSED:
- * siblings are taken off as cells are read, which wants registers. room: see cu_search_numeric. */
+ * siblings are subtracted as cells are read, which needs registers. room: see cu_search_numeric. */
 template <int FUSED>
 __device__ static __forceinline__ void cu_search_run(const cu_view &v, const cu_todo *todo, int32_t run, cu_cell *room,
                                                      float *bar) {

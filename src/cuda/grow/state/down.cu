@@ -105,7 +105,7 @@ static int come_at(const cu_backend *be, int place, int32_t y, gbt_grown *grown)
   return nodes <= d->cap_node && words <= d->cap_words;
 }
 
-/* All of a tree whose state stands on the device still. */
+/* All of a tree whose state is still on the device. */
 static gbt_status fetch(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
   const cu_view *v = &be->view;
   const size_t nodes = grown->n_nodes, words = grown->n_set_words;

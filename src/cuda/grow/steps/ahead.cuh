@@ -26,7 +26,7 @@ __device__ static __forceinline__ cu_open_leaf cu_open_of(const cu_view &v, int3
   return leaf;
 }
 
-/* A warp: the policy's next leaf, id -1: there is none; *at: where in open_leaf it stands. */
+/* A warp: the policy's next leaf, id -1: there is none; *at: its position in open_leaf. */
 __device__ static __forceinline__ cu_open_leaf cu_next_leaf(const cu_view &v, int32_t n_open, int32_t *at) {
   cu_open_leaf best = {0.0, -1, 0};
   int32_t place = 0;

@@ -481,10 +481,10 @@ static int is_small(const cu_backend *be, size_t bytes) {
   return bytes <= cu_shared_of_two(be->device.shared_limit);
 }
 
-/* Both kinds want all of the memory that a multiprocessor shares between blocks and cache. The other kernels of a tree
- * say nothing of it: without a preference the driver prefers not to change what there is unless a kernel cannot be
- * launched otherwise (the CUDA runtime's description of cudaFuncCachePreferNone), and none of them wants more. So the
- * multiprocessors stay as they are from a tree's first histogram on, and no kernel waits for a change. */
+/* Both kinds request all of the memory that a multiprocessor divides between shared memory and cache. The other kernels
+ * of a tree set no preference: then the driver keeps the current division unless a kernel cannot be launched otherwise
+ * (the CUDA runtime's description of cudaFuncCachePreferNone), and none of them needs more. So the multiprocessors stay
+ * as they are from a tree's first histogram on, and no kernel waits for a change. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
   const int limit = (int)be->device.shared_limit, all = 100; /* percent */
   CU_TRY(cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -496,7 +496,8 @@ gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Neighbouring tiles that want about as much shared memory in one launch. view: with the codes that are to be read. */
+/* Launches neighbouring tiles that need about as much shared memory together. view: with the codes that are to be
+ * read. */
 static void launch_tiles(cu_backend *be, const cu_view &view) {
   const cu_tile *tile = be->data[0].host_tile;
   const int32_t n_tiles = be->data[0].view.n_tiles;

@@ -11,11 +11,11 @@
  * (cu_descends), and pieces are counted from the lowest row on. Gradients go with the rows, unless histograms read them
  * by row (`wide`) or no child can be split.
  *
- * Where codes do not all stand in one place (data/dataset.cuh), it is written down first which rows go left, extent by
- * extent: k_sides sets a bit of `sides` for each, at order_beg plus the row's place among its node's rows in ascending
- * order. k_partition then reads these bits and no codes. Where extents are streamed (cu_view.listing) a step is one
- * pass: which child's histogram is built is decided before its rows are counted, it is the one with less hessian, and
- * while an extent is there k_sides writes that child's rows of it where k_partition will put the children:
+ * Where codes are not all in one place (data/dataset.cuh), a first pass notes which rows go left, extent by extent:
+ * k_sides sets a bit of `sides` for each, at order_beg plus the row's place among its node's rows in ascending order.
+ * k_partition then reads these bits and no codes. Where extents are streamed (cu_view.listing) a step is one pass:
+ * which child's histogram is built is decided before its rows are counted, it is the one with less hessian, and while
+ * an extent is there k_sides writes that child's rows of it where k_partition will put the children:
  *
  *   k_plan_lists | k_clear_sides | extent: k_sides, k_list_blocks, k_hist | the next one .. | k_partition
  *
@@ -290,7 +290,7 @@ template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k
       continue;
     }
     const gbt_grow_node node = v.node[work.id];
-    const int whole = v.tree->whole && node.depth == 0; /* the root's order stands nowhere */
+    const int whole = v.tree->whole && node.depth == 0; /* the root's order is not stored */
     const cu_order from = cu_order_of(v, node.depth);
     const uint32_t beg = work.piece.beg, n = work.piece.n;
     const int32_t step = cu_descends(work.id) ? -1 : 1;
