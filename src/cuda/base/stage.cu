@@ -27,7 +27,7 @@ gbt_status cu_stage_open_in(gbt_ctx *ctx, cudaStream_t stream, size_t bytes, cu_
   return open_halves(ctx, bytes, stage, err);
 }
 
-/* Errors are not looked at: whoever closes has one already, or needs nothing more from the device. */
+/* Errors are ignored: callers that close have one already, or need nothing more from the device. */
 void cu_stage_close(cu_stage *stage) {
   if (stage->stream != NULL) (void)cudaStreamSynchronize(stage->stream);
   for (int k = 0; k < 2; k++) {

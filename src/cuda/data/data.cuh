@@ -25,7 +25,7 @@ struct cu_kept_column {
   cu_array<int32_t> rows; /* sparse: of the entries, ascending; else empty */
 };
 
-/* Columns that went up for their cuts and are there for their codes: kept.cu. */
+/* Columns that were copied to make their cuts and are kept to make their codes: kept.cu. */
 struct cu_kept {
   cu_memory memory; /* limited */
   cu_kept_column *column;

@@ -2,7 +2,7 @@
  *
  *   view.cuh     what kernels see: the trees that grow, and where each has its memory
  *   batch.cuh    backend.cu: open, close, table of ops, a batch of trees; graph.cu: its steps, recorded and replayed;
- *                sizes.cu: how large everything must be; refit.cu: trees that are there, fitted once more
+ *                sizes.cu: how large everything must be; refit.cu: existing trees, fitted once more
  *   state/       memory of a tree that grows (state.cu); finished trees to the host (down.cu)
  *   gradients/   scores -> fixed-point gradients; rows drawn by them (sample.cu), in order (rows.cu)
  *   rows/        codes of drawn rows together (gather.cu); which rows a block takes (pieces.cuh, leaf_plan.cuh); sums
@@ -74,8 +74,8 @@ struct cu_bounds {
   int looks;           /* after so many steps the host looks whether the trees are complete; 0: never */
   int keeps;           /* histograms of all nodes have room: siblings by subtraction */
   int64_t max_steps;   /* of a tree, when the host does not look */
-  int64_t batch_limit; /* trees of a batch at most, for want of memory */
-  cu_resides codes;    /* for want of memory, too */
+  int64_t batch_limit; /* trees of a batch at most, limited by memory */
+  cu_resides codes;    /* limited by memory, too */
   int by_hand;           /* the host takes part in steps, which cannot be recorded */
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
 };
@@ -138,7 +138,7 @@ struct cu_down {
   int place;      /* 0 or 1: which half of both the batch comes to */
   int left_at;    /* and which holds n_left trees that are not in the forest yet */
   int32_t n_left;
-  int ahead;          /* these were not waited for: `come` says when they are there */
+  int ahead;          /* these were not waited for: `come` is the event when they have arrived */
   cudaEvent_t come;
   gbt_forest *forest; /* that they are for */
   size_t bytes, cap_node, cap_words;

@@ -1,4 +1,4 @@
-/* Trees that are there, once more on the rows of this backend: the twin of cpu/cpu_refit.c.
+/* Fits existing trees once more on the rows of this backend: the twin of cpu/cpu_refit.c.
  *
  *   host         the steps that a tree is split by: nodes whose parents are split, as many as a step takes
  *   k_given      one block: a step's nodes get their splits; pieces of their rows are planned
@@ -37,7 +37,7 @@ struct cu_refit {
   size_t room;     /* for splits of a tree */
   cu_given *given; /* in the order of the steps */
   uint32_t *step;  /* of each tree, where its steps begin in `given`; after the last step it repeats the end */
-  uint32_t *like;  /* of each tree 2 room + 1: by node, its number in the tree that is there */
+  uint32_t *like;  /* of each tree 2 room + 1: by node, its number in the existing tree */
   gbt_grow_node *node;
   gbt_sum *fine;
   double *value;
@@ -240,7 +240,7 @@ static gbt_status split_all(gbt_ctx *ctx, cu_backend *be, uint32_t n_steps, gbt_
   return GBT_OK;
 }
 
-/* All nodes of what has come of tree y, at the places of their numbers. */
+/* All nodes of tree y that have been copied to the host, at the places of their numbers. */
 static void renumber(cu_backend *be, int32_t y, gbt_grown *grown) {
   cu_refit *r = be->refit;
   const uint32_t *like = r->like + (size_t)y * (2 * r->room + 1);

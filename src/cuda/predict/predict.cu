@@ -55,7 +55,7 @@ struct cu_predict_pipe {
   cu_predict_runs runs;
   cu_predict_buffer buffer[BUFFERS];
   int64_t rows;      /* most of a chunk */
-  int64_t n_blocks;  /* tasks of a column, for the chunk at hand */
+  int64_t n_blocks;  /* tasks of a column, for the current chunk */
   int64_t n_results; /* columns of results */
   cu_predict_buffer *at;
   int64_t *cursor; /* by thread: n_read, then n_levels */

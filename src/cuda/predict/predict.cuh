@@ -171,7 +171,7 @@ static inline unsigned cu_predict_grid(const cu_predict_device *device, uint64_t
 }
 
 /* The columns that the trees need, and tables for those that have room. tables: zeros before. On failure what is there
- * already stays, to be dropped. plan: its column is not asked for. */
+ * already stays, to be dropped. plan: its column is not used. */
 gbt_status cu_predict_tables_make(gbt_ctx *ctx, const cu_predict_plan *plan, const gbt_schema *schema,
                                   gbt_tree_range trees, const cu_predict_room *room, cu_predict_tables *tables,
                                   gbt_error *err) GBT_MUST_CHECK;

@@ -40,7 +40,8 @@ typedef struct gbti_stage_ops {
   /* Gradients of the round. next: the stage that follows its splits, whose scores are set; NULL: none. */
   gbt_status (*gradients)(gbt_ctx *ctx, gbti_stage *stage, gbti_stage *next, uint64_t round, gbt_error *err);
 
-  /* The round's trees begin; first: the task of its first tree, whose gradients are there. NULL: nothing to do. */
+  /* The round's trees begin; first: the task of its first tree, whose gradients have been computed. NULL: nothing to
+   * do. */
   gbt_status (*begin)(gbt_ctx *ctx, gbti_stage *stage, const gbt_tree_task *first, gbt_error *err);
 
   /* Trees of a batch. *splits: those that the stage follows, and then its own. forest: where the trees go to; NULL: to
@@ -104,7 +105,7 @@ typedef struct gbti_round_task {
   double contest_noise;
 } gbti_round_task;
 
-/* All trees of a round, appended to the forest. Gradients are there. */
+/* Grows all trees of a round and appends them to the forest. Gradients have been computed. */
 gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_task *what, gbt_forest *forest,
                            gbt_error *err) GBT_MUST_CHECK;
 
@@ -115,7 +116,7 @@ int gbti_round_scores(const gbti_round *round, int32_t i, gbti_scores *out);
 
 extern const gbti_stage_ops gbti_plain_stage, gbti_ordered_stage, gbti_shared_stage;
 
-/* A backend's trees for a batch: with the splits that are there, or its own. */
+/* A backend's trees for a batch: with the given splits, or its own. */
 gbt_status gbti_plain_trees(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task, int32_t n, int first,
                             gbti_splits *splits, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbti_plain_gradients(gbt_ctx *ctx, gbti_stage *stage, gbti_stage *next, uint64_t round,

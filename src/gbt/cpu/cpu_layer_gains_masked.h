@@ -24,7 +24,7 @@ typedef struct masked_chunk {
   int64_t g[MASKED_CHUNK + MASKED_BLOCK], h[MASKED_CHUNK + MASKED_BLOCK];
 } masked_chunk;
 
-/* Which codes of a block are there when n of the chunk are left. */
+/* Which codes of a block exist when n of the chunk are left. */
 MASKED_FN __mmask8 masked_valid(int32_t n) { return (__mmask8)(n < MASKED_BLOCK ? (1u << n) - 1u : 255u); }
 
 /* Twice as many lanes: those of pairs. */

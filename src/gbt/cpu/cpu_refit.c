@@ -1,4 +1,4 @@
-/* The splits of a tree that is there on the rows of this backend.
+/* Applies the splits of an existing tree to the rows of this backend.
  *
  *   walked           where columns are kept: all nodes get their splits, cpu_walk_tree leads the rows down and adds
  *                    gradients up; bounds; cpu_finish_walked

@@ -1,4 +1,4 @@
-/* A tree that is there, once more on the rows of this backend; see cpu_refit.c. */
+/* Fits an existing tree once more on the rows of this backend; see cpu_refit.c. */
 #ifndef GBT_CPU_CPU_REFIT_H
 #define GBT_CPU_CPU_REFIT_H
 
@@ -7,7 +7,7 @@
 struct cpu_backend;
 
 typedef struct cpu_refit {
-  uint32_t *like; /* by node of the table: the node of the tree that is there */
+  uint32_t *like; /* by node of the table: the node of the existing tree */
   size_t cap_like;
 } cpu_refit;
 

@@ -35,7 +35,7 @@ void cpu_sample_scale(struct cpu_backend *be, const double *max);
 /* The squares of rows [row, row + n) are complete. */
 void cpu_sample_sizes(struct cpu_backend *be, int thread, uint64_t row, int32_t n, const double *square);
 
-/* Before factors are drawn; sizes, where they decide, are there. */
+/* Called before factors are drawn; sizes, where they decide, have been computed. */
 gbt_status cpu_sample_decide(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Factors of rows [row, row + n). */

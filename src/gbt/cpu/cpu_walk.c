@@ -1,4 +1,4 @@
-/* Train rows down a tree that is there, row after row, where partition goes layer after layer.
+/* Sends train rows down an existing tree, row after row, where partition goes layer after layer.
  *
  *   nodes    a pointer to the codes of the split's column and a table by code, so that a step is four loads and a
  *            subtraction, whatever the split asks

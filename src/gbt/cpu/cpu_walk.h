@@ -1,4 +1,4 @@
-/* Train rows down a whole tree whose splits are there; see cpu_walk.c. */
+/* Sends train rows down a whole tree whose splits are given; see cpu_walk.c. */
 #ifndef GBT_CPU_CPU_WALK_H
 #define GBT_CPU_CPU_WALK_H
 

@@ -24,7 +24,7 @@ enum {
 
 /* What tables are made of: the nodes of be->fr, and how rows walk through them. */
 typedef struct cpu_table_tree {
-  const cpu_walk_node *node; /* codes are not looked at */
+  const cpu_walk_node *node; /* codes are not used */
   const gbt_layout *layout;  /* of the data set whose rows walk */
   uint32_t depth;
   int any_missing; /* a row may be missing where no training row is */

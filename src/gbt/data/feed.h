@@ -12,7 +12,7 @@
  *
  * A source of several chunks may yield other values in a later pass, by a fault of the host. So nothing is taken for
  * true because a pass before showed it: every chunk is checked as if it were the first, room is never exceeded, and
- * checksums of the columns are compared where results come of the values. */
+ * checksums of the columns are compared where results depend on the values. */
 #ifndef GBT_DATA_FEED_H
 #define GBT_DATA_FEED_H
 

@@ -101,7 +101,7 @@ static int too_full(const finder *fd, int32_t feat) {
   return !fd->sampled && fd->cells[feat] > fd->n_rows / FILLED_SHARE;
 }
 
-/* Most rows that the list of a candidate can have; 0 for one that is not looked at. */
+/* Most rows that the list of a candidate can have; 0 for one that is skipped. */
 static int64_t list_cap(const finder *fd, int32_t i) {
   return fd->sampled ? fd->n_rows : too_full(fd, fd->feat[i]) ? 0 : fd->cells[fd->feat[i]];
 }

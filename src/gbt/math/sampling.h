@@ -181,7 +181,7 @@ GBT_FN float gbt_bayesian_factor(double power, uint32_t hash) {
   return (float)(power == 1.0 ? exponential : gbt_exp(power * gbt_log(exponential)));
 }
 
-/* draw, tie: keys of the round, GBT_FOR_FACTORS with b = 0 and 1. size: not looked at by bayesian. */
+/* draw, tie: keys of the round, GBT_FOR_FACTORS with b = 0 and 1. size: bayesian does not use it. */
 GBT_FN float gbt_sample_factor(const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie, uint64_t row,
                                uint32_t size) {
   const uint32_t hash = gbt_hash32(draw, row);

@@ -215,7 +215,7 @@ GBT_FN void gbt_cells_row(const gbt_cells *c, const gbt_cell_row *row, gbt_cell_
   }
 }
 
-/* What the stage at hand has found, for the next one. */
+/* Results of the current stage, for the next one. */
 GBT_FN void gbt_cells_next(gbt_cells *c, const double *cell) {
   c->mean = cell[0] / cell[1];
   c->weights = cell[1];

@@ -40,7 +40,7 @@ GBT_FN size_t gbti_coder_cuts(uint32_t n_cuts) {
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature);
 
 /* Codes of groups of 64 numbers; the codes of a group begin stride bytes after those of the group before. Those of
- * missing numbers are 0 in low and n_cuts in high; NULL where such codes are not asked for. next: the numbers of the
+ * missing numbers are 0 in low and n_cuts in high; NULL where such codes are not needed. next: the numbers of the
  * n_groups following groups, which are only prefetched. Only where gbti_tables_run. */
 void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, const double *next,
                     int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride);

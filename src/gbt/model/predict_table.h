@@ -37,7 +37,7 @@ struct gbti_table_set {
   uint32_t beg, last; /* looked up: offset in bytes from the tree's first; answered: its number among all that are; else
                          the words pack->words[beg .. beg + last] */
   uint16_t width;     /* 32, 64, 128 or 256 bytes that are looked up; of longer sets GBTI_TABLE_ANSWERED, or 0 for
-                         those that are asked row by row, for want of room */
+                         those that are evaluated row by row, as they do not fit */
   uint8_t place;
 };
 

@@ -41,7 +41,7 @@ GBT_FN double gbt_softmax_bound(int32_t K, double asked) {
   return asked > 0.0 ? asked : (double)K / (double)(K - 1);
 }
 
-/* p: probability of the class at hand; y1: 1 when it is the row's class; bound: gbt_softmax_bound. */
+/* p: probability of this class; y1: 1 when it is the row's class; bound: gbt_softmax_bound. */
 GBT_FN gbt_gh gbt_softmax_gradient(double p, double y1, double bound) {
   gbt_gh r = {p - y1, bound * p * (1.0 - p)};
   return r;

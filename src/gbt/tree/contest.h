@@ -36,7 +36,7 @@
 
 typedef struct gbt_contest {
   int on;        /* 0: the largest gain wins, and the rest is not set */
-  int noisy;     /* else the next three are not looked at */
+  int noisy;     /* else the next three are unused */
   double before; /* see above */
   double spread; /* s */
   gbt_key32 key;

@@ -15,7 +15,7 @@ typedef struct gbti_growth {
   /* Whether the children of a chosen node belong to the tree as soon as they are made. */
   int (*commits)(const gbt_frontier *fr, int32_t parent);
 
-  /* The tree is complete: every node to the place of its number. NULL: it is there. */
+  /* The tree is complete: moves every node to the place of its number. NULL: it is there already. */
   gbt_status (*settle)(gbt_frontier *fr, gbt_error *err);
 } gbti_growth;
 

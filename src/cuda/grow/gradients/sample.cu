@@ -31,7 +31,7 @@ __global__ static void k_size_scale(cu_view v, double reg) {
   for (int b = 0; b < GBT_SIZE_BUCKETS; b++) s->count[b] = 0;
 }
 
-/* square: of rows so far, where first > 0, and to be, where more outputs come; else not looked at. */
+/* square: read for rows when first > 0, written when more outputs follow; otherwise unused. */
 template <gbt_objective_kind KIND>
 __global__ static void k_sizes(cu_view v, const double *aside, int32_t first, int32_t n_outputs, double *square) {
   CU_SHARED(uint32_t, count, GBT_SIZE_BUCKETS);

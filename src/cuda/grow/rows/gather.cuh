@@ -7,7 +7,7 @@
  * codes are CU_DRAWN_CODES. */
 gbt_status cu_gather_plan(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* When the data sets are there. */
+/* Called when the data sets are made. */
 gbt_status cu_gather_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_gather_close(cu_backend *be);
 

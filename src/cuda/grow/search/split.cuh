@@ -373,7 +373,7 @@ __device__ static __forceinline__ void cu_search_onehot(const cu_view &v, const 
   }
 }
 
-/* Whether a feature is not looked at here for a searched node. */
+/* Whether this search skips a feature of a searched node. */
 __device__ static __forceinline__ int cu_passes_over(const cu_view &v, const cu_todo *todo, int32_t feat,
                                                      const cu_feature &f) {
   return f.kind == CU_SET || f.n_bins + f.has_missing < 2 || !cu_may_use(v, todo->i, feat);

@@ -8,7 +8,7 @@
  *   3  the better of the two is what the task has found; its levels as bits
  *
  * set_bits of a searched node: every set feature's words side by side, feature f's from set_at[f] on; written where a
- * set was found. Blocks take tasks by turns, as many at a time as there is scratch for orders that are too long for
+ * set was found. Blocks take tasks round robin, as many at a time as there is scratch for orders that are too long for
  * shared memory. */
 #include "ops.cuh"
 

@@ -232,7 +232,7 @@ __device__ static __forceinline__ uint32_t root_of(const cu_view &v, const cu_ta
   return gbt_hash32(key, row) < gbt_hash_limit(v.params.subsample) ? 0u : (uint32_t)NOT_DRAWN;
 }
 
-/* What can be read of a row before it is known where it goes. from: of all rows; not looked at for the root. */
+/* What can be read of a row before it is known where it goes. from: of all rows; unused for the root. */
 template <bool ROOT>
 __device__ static __forceinline__ small_row read_row(const cu_view &v, const cu_task &task, const small_item &item,
                                                      const uint16_t *from, uint32_t row, int part) {

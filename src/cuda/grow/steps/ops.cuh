@@ -6,7 +6,7 @@
 /* The root node, and the plan of its histogram. */
 gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Once, when the data sets are there: lets kernels have the shared memory that the tiles want. */
+/* Called once, when the data sets are made: lets kernels have the shared memory that the tiles need. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* All builds of the plan. Their histograms are cleared: the root's by cu_root, others' by cu_partition. */
