@@ -23,7 +23,7 @@ metric_names <- function() {
 #' @section Validation data:
 #' `valid` can be
 #' * a share of the rows to hold out, such as 0.2. They are drawn by the seed, class by class for classes; with `group`
-#'   whole groups are drawn, with `time` the last rows are taken.
+#'   whole groups are drawn, with `time` the latest rows are taken.
 #' * the rows to hold out: two or more row numbers, or `TRUE` for each row to hold out. With a formula an expression of
 #'   columns of the data, such as `valid = year == 2020`.
 #' * other data: `list(x = , y = )`, with `weight =`, `offset =` and `exposure =` if needed; with a formula a data frame
@@ -51,7 +51,7 @@ metric_names <- function() {
 #' `valid = 0.2`, early stopping finds the best round, and then **all rows are trained on** for this number of rounds.
 #' With fewer than 3,000 rows five folds are held out in turn, and the mean of the folds decides. With fewer than 10
 #' rows with a weight above 0 (or groups) nothing is held out and there are 100 rounds. A message (class `gbt_message`)
-#' reports the number unless `verbose = 0`. This takes about twice as long as the training alone. `model$auto_rounds`
+#' reports the number unless `verbose = 0`. This takes about twice as long as the training itself. `model$auto_rounds`
 #' has the log of the search, which `plot()` draws. The rows are drawn by the seed, or by 0 if no seed was given and
 #' nothing else is random. A call with this `nrounds` and `params = model$params` grows the same trees.
 #'
@@ -293,7 +293,7 @@ metrics_help <- function() {
   row <- sprintf("\\code{%s} \\tab %s.%s \\tab %s \\cr", shown,
                  paste0(toupper(substring(table$text, 1, 1)), substring(table$text, 2)), better, suits)
   c("@section Metrics:",
-    paste("A metric is given by its name; the number of its parameter goes behind an at sign, as in `\"error@@0.3\"`",
+    paste("A metric is given by its name; the number of its parameter follows an at sign, as in `\"error@@0.3\"`",
           "or `\"quantile@@0.9\"`. The table names the parameter and its default: `huber@@delta = 1` is typed",
           "`\"huber@@1\"`. A metric is evaluated for predictions m or probabilities p and labels y, with the weights",
           "of the rows. What other packages call it is understood where the number is the same. The last column says",

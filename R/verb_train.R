@@ -69,9 +69,9 @@
 #'   given instead.)
 #' @param max_bin Maximum number of bins of a numeric column, 2 to 65535.
 #' @param class_weights For imbalanced classes: weights above 0, named by class, such as `c(no = 1, yes = 5)`; or one
-#'   for each class in their order. Classes that are not named have weight 1. `"balanced"` gives every class the same
-#'   total weight. The weight of a row is multiplied by that of its class, in training and in metrics on the training
-#'   data.
+#'   for each class in their order. Classes that are not named have weight 1. `"balanced"` gives every class
+#'   the same total weight: class k of K gets W / (K W_k), where W_k is the weight of its rows and W that of all rows.
+#'   The weight of a row is multiplied by that of its class, in training and in metrics on the training data.
 #' @param cat_features Names or positions of columns of whole numbers that are categories, such as codes and
 #'   identifiers. Factors and texts are categories anyway. See [gbt_categories].
 #' @param monotone Monotone constraints: 1 (predictions rise) or -1 (they fall), named by feature, such as `c(age = 1)`.
@@ -85,8 +85,8 @@
 #'   [gbt_metrics].
 #' @param init_model A model to continue from, see Continuing.
 #' @param callbacks A function, or a list of functions, to call after each round, see [gbt_callbacks].
-#' @param device `"cpu"`, `"cuda"` (an NVIDIA GPU; `"cuda:1"` for the second one) or `"auto"`, which chooses the faster
-#'   one. The model is the same. See [gbt_devices].
+#' @param device `"cpu"`, `"cuda"` (an NVIDIA GPU; `"cuda:1"` for the second one) or `"auto"`: a GPU if
+#'   it should be clearly faster. The model is the same. See [gbt_devices].
 #' @param threads Number of threads, see [gbt_threads()]. Does not change the model.
 #' @param seed A whole number that decides every random choice; for `NULL` see Reproducibility.
 #' @param verbose 1 to report progress with [message()] (class `gbt_message`), 0 for silence. When left out, the number
