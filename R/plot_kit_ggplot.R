@@ -163,17 +163,7 @@ key_labels <- function(key) make_distinct(plain_text(key$label))
 
 # Scales and legends of the key or the ramp. Boxes are filled, all other marks are coloured.
 gg_key <- function(fig) {
-  ramp <- fig$ramp
-  if (!is.null(ramp)) {
-    guide <- ggplot2::guide_colourbar(title.position = "top", barwidth = 10, barheight = 0.6)
-    make <- function(scale) {
-      scale(colours = ramp$colours, na.value = ink$none, name = ramp$title, limits = c(ramp$low, ramp$high),
-            breaks = if (is.null(ramp$ends)) ggplot2::waiver() else c(ramp$low, ramp$high),
-            labels = given_or(ramp$ends, ggplot2::waiver()), guide = guide)
-    }
-    cells <- any(vapply(fig$panels[[1L]]$marks, function(m) identical(m$kind, "rect"), NA))
-    return(make(if (cells) ggplot2::scale_fill_gradientn else ggplot2::scale_colour_gradientn))
-  }
+  if (!is.null(fig$ramp)) return(gg_ramp(fig))
   if (is.null(fig$key)) return(NULL)
   label <- key_labels(fig$key)
   e <- key_entries(fig$key, seq_along(label))
@@ -187,6 +177,17 @@ gg_key <- function(fig) {
        make(ggplot2::scale_fill_manual, e$col, box),
        ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(shape = shape, linetype = lty))),
        if (isTRUE(fig$key$hidden)) ggplot2::theme(legend.position = "none"))
+}
+
+# The colours of numbers.
+gg_ramp <- function(fig) {
+  ramp <- fig$ramp
+  cells <- any(vapply(fig$panels[[1L]]$marks, function(m) identical(m$kind, "rect"), NA))
+  scale <- if (cells) ggplot2::scale_fill_gradientn else ggplot2::scale_colour_gradientn
+  scale(colours = ramp$colours, na.value = ink$none, name = ramp$title, limits = c(ramp$low, ramp$high),
+        breaks = if (is.null(ramp$ends)) ggplot2::waiver() else c(ramp$low, ramp$high),
+        labels = given_or(ramp$ends, ggplot2::waiver()),
+        guide = ggplot2::guide_colourbar(title.position = "top", barwidth = 10, barheight = 0.6))
 }
 
 # A panel that is made for its page: for one of 7 x 5 inches. Letters of screens are wider than those of the device.
