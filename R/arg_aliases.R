@@ -21,7 +21,7 @@ collect_args <- function(given) {
   if (length(all) > 0L && (is.null(names) || any(is.na(names) | names == ""))) {
     where <- if (is.null(names(params)) || any(names(params) == "")) "`params`" else "the call"
     if (length(params) == 0L) where <- "the call"
-    stop_argument(sprintf("%s has an argument without a name; only the data come without: write nrounds = 100, not 100",
+    stop_argument(sprintf("%s has an argument without a name; only the data need none: write nrounds = 100, not 100",
                           where))
   }
   value <- list()

@@ -162,7 +162,7 @@ check_methods <- function(value, what) {
                             quote_value(wrong[1L]), suggest(wrong[1L], c("auto", methods))))
   }
   if ("auto" %in% value && length(value) > 1L) {
-    stop_cat_method(sprintf("%s has \"auto\" beside %s; leave one of them out", what,
+    stop_cat_method(sprintf("%s has \"auto\", which cannot be combined with %s; leave one of them out", what,
                             enumerate(setdiff(value, "auto"), quote = "\"")))
   }
   if (all(c("sets", "onehot") %in% value)) {
@@ -205,7 +205,7 @@ chosen_methods <- function(trainer, features, asked) {
 
 stop_not_categorical <- function(name, type) {
   what <- if (type == "ordinal") {
-    "an ordered factor, which is split by its order; name it in `cat_features` to take it without"
+    "an ordered factor, which is split by its order; name it in `cat_features` to ignore the order"
   } else {
     sprintf("a %s column; name it in `cat_features`, or make it a factor", type)
   }
@@ -224,7 +224,7 @@ target_columns <- function(chosen, kind = c("target", "quartiles")) {
 # out. A gbt_data may keep them for other trainings. order: as of order_given(); chosen: as of chosen_methods().
 warn_unused_order <- function(order, boosting, chosen) {
   if (length(order) == 0L || length(target_columns(chosen)) || identical(boosting, "ordered")) return(invisible())
-  warn_gbt("order", sprintf("`%s` has no effect: no column has statistics of the response, see `cat_method`",
+  warn_gbt("order", sprintf("`%s` has no effect: no column uses target encoding, see `cat_method`",
                             order[1L]))
 }
 

@@ -39,7 +39,7 @@ feature_places <- function(x, features, parameter) {
   }
   ok <- is.numeric(x) && !anyNA(x) && all(x == floor(x) & x >= 1 & x <= length(features))
   if (!ok) {
-    stop_argument(sprintf("`%s` must hold names of features or their places, 1 to %d", parameter, length(features)),
+    stop_argument(sprintf("`%s` must hold names of features or their positions, 1 to %d", parameter, length(features)),
                   parameter)
   }
   as.integer(x)

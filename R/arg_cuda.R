@@ -175,7 +175,7 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
     size$room <- look$free_bytes
     seconds <- expect(size, threads, costs)
     if (seconds[["cuda"]] * costs$margin >= seconds[["cpu"]]) {
-      why <- "codes would be read from the host's memory, for which the device is not expected to be worth it"
+      why <- "the data do not fit into the device's memory, and reading them from the host is expected to be slower"
       return(choice("cpu", paste0("training on the cpu: ", why)))
     }
   }

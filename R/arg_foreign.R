@@ -183,7 +183,7 @@ respect_unordered_factors/o = TRUE -> factors are split by sets of their levels,
 simple_ctr/c combinations_ctr/c per_feature_ctr/c ctr_description/c ctr_target_border_count/c -> statistics of columns
   are chosen by `cat_method`, their combinations by `max_cat_combine`, and their prior and bins by `cat_prior` and
   `cat_bins`
-counter_calc_method/c = "SkipTest" -> levels are counted in the training rows alone
+counter_calc_method/c = "SkipTest" -> levels are counted in the training rows only
 ctr_leaf_count_limit/c -> `max_cat_keys` bounds the combinations of levels that a model keeps; the rarest are left out
 store_all_simple_ctr/c = FALSE -> a model keeps the statistics that its trees use
 ctr_history_unit/c = "Sample" -> without `group` every row is a step of its own; with it a group is

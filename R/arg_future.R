@@ -14,8 +14,8 @@ future_workers <- function() {
 workers_for <- function(source, instead) {
   workers <- future_workers()
   if (is.null(workers) || workers$shared || !is.null(source$x)) return(workers)
-  say(paste0(instead, ": workers of other processes cannot use a gbt_data of this one; give the data themselves, or ",
-             "plan(multicore)"))
+  say(paste0(instead, ": workers in other processes cannot use a gbt_data from this process; give the data ",
+             "themselves, or use plan(multicore)"))
   NULL
 }
 

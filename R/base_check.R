@@ -79,7 +79,7 @@ check_no_dots <- function(dots, known) {
   given <- names(dots)
   if (is.null(given)) given <- rep("", length(dots))
   if (any(given == "")) {
-    stop_argument("an argument without a name was given where only named ones are possible")
+    stop_argument("there is an argument without a name; give all arguments here by name, as name = value")
   }
   of_data <- intersect(known, c("newdata", "data", "x"))
   hint <- if (given[1L] %in% c("newdata", "data", "x") && length(of_data) > 0L) {

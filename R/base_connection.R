@@ -7,7 +7,7 @@ is_raw_vector <- function(x) is.raw(x) && !is.object(x)
 # What messages call it by.
 connection_name <- function(con, parameter = "file") {
   printable(try_else(summary(con)$description, function(e) {
-    stop_argument(sprintf("`%s` is a connection that was closed and is gone; make it anew", parameter), parameter)
+    stop_argument(sprintf("`%s` is a connection that was closed; create it again", parameter), parameter)
   }))
 }
 

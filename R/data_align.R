@@ -175,8 +175,8 @@ with_numbers <- function(frame, j, values, tag) {
 without_trained_codes <- function(frame, j, tag) {
   if (frame$type[j] != enums$feature_type[["numeric"]] || is_time(frame$tag[j])) return(frame) # is told later
   if (!is.null(frame$p)) {
-    stop_unsupported(sprintf(paste("column `%s` had codes for missing values in training, which a sparse matrix cannot",
-                                   "have; give the data as a data frame or a matrix"), frame$names[j]), frame$names[j])
+    stop_unsupported(sprintf(paste("column `%s` had codes for missing values in training, but a sparse matrix has no",
+                                   "such codes; give a data frame or a matrix"), frame$names[j]), frame$names[j])
   }
   values <- as_numbers(frame_column(frame, j), frame$names[j])
   with_numbers(frame, j, replace(values, is_code(values, codes_of_tag(tag)), NA), tag)

@@ -59,7 +59,7 @@ check_cat_features <- function(cat_features, features, type) {
   at <- feature_places(cat_features, features, "cat_features")
   wrong <- at[type[at] != "categorical"]
   if (length(wrong)) {
-    stop_argument(sprintf(paste("`cat_features` names `%s`, which is no category; that is decided when gbt_data is",
-                                "made: gbt_data(x, cat_features = )"), features[wrong[1L]]), "cat_features")
+    stop_argument(sprintf(paste("`cat_features` names `%s`, which is not categorical in this gbt_data; set it when",
+                                "you create it: gbt_data(x, cat_features = )"), features[wrong[1L]]), "cat_features")
   }
 }

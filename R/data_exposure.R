@@ -48,13 +48,14 @@ with_exposure <- function(source) {
   exposure <- source[["exposure"]]
   if (is.null(exposure)) return(source)
   if (!is.null(source$data$exposed)) {
-    stop_argument("`exposure` is given, and the gbt_data has one already; leave it out here, or make the data anew",
+    stop_argument(paste("`exposure` is given, but the gbt_data has an exposure already; leave it out, or recreate the",
+                        "gbt_data"),
                   "exposure")
   }
   source$exposed <- given_or(source$exposed, "")
   if (is_column_name(exposure)) {
     if (is.null(source$x)) {
-      stop_argument("`exposure` must be numbers, one for each row, with gbt_data: its columns cannot be read",
+      stop_argument("`exposure` must be numbers, one for each row: the columns of a gbt_data cannot be read",
                     "exposure")
     }
     source$exposed <- as_utf8(exposure, "`exposure`")

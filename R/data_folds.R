@@ -6,21 +6,23 @@ make_folds <- function(plan, n, source, class, label, seed) {
   folds <- plan$folds
   given <- inherits(folds, "rset") || is.list(folds) || is.factor(folds) || is.character(folds) || length(folds) > 1L
   if (given) {
-    if (plan$repeats != 1) stop_argument("`repeats` needs `folds` as a number, not folds that are given", "repeats")
+    if (plan$repeats != 1) {
+      stop_argument("`repeats` cannot be combined with given folds; give `folds` as a number", "repeats")
+    }
     if (!is.null(plan$stratify)) {
-      stop_argument("`stratify` needs `folds` as a number, not folds that are given", "stratify")
+      stop_argument("`stratify` cannot be combined with given folds; give `folds` as a number", "stratify")
     }
     out <- given_folds(folds, n)
   } else {
     k <- check_whole(folds, "folds", 2)
     if (!is.null(source$time) && plan$repeats != 1) {
-      stop_argument("`repeats` has no meaning with `time`: folds follow the time", "repeats")
+      stop_argument("`repeats` cannot be combined with `time`, which decides the folds; leave `repeats` out", "repeats")
     }
     out <- folds_of_weighed(plan, k, n, source, class, label, seed)
   }
   for (i in seq_along(out)) {
     if (!any(out[[i]]$train)) {
-      stop_argument(sprintf("fold %d holds all rows out, so that none are left to train on", i), "folds")
+      stop_argument(sprintf("fold %d holds out all rows; leave rows to train on", i), "folds")
     }
   }
   out
@@ -151,7 +153,7 @@ row_numbers <- function(rows, n, i) {
 rsample_fold <- function(split, i, n) {
   train <- split$in_id
   wrong <- if (anyDuplicated(train)) "takes rows more than once" else if (NROW(split$data) != n)
-    sprintf("is of %.0f rows, the data have %.0f", as.double(NROW(split$data)), n)
+    sprintf("was made of %.0f rows, but the data have %.0f", as.double(NROW(split$data)), n)
   if (!is.null(wrong)) {
     stop_argument(sprintf(paste("split %d of `folds` %s; folds of the same data without repeated rows are needed, such",
                                 "as those of rsample::vfold_cv()"), i, wrong), "folds")

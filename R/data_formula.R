@@ -125,7 +125,7 @@ formula_data <- function(data, formula, from) {
   if ("." %in% names) stop_argument("a formula with `.` needs `data`", "data")
   absent <- names[!vapply(names, exists, NA, envir = from)]
   if (length(absent)) {
-    hint <- if ("$" %in% all.names(formula)) "; name the columns alone and" else "; if they are columns,"
+    hint <- if ("$" %in% all.names(formula)) "; name the columns without `$`, and" else "; if they are columns,"
     hint <- paste(hint, "give the data frame as `data`")
     stop_data(sprintf("variables not found: %s%s", enumerate(absent), hint), absent[1L])
   }
@@ -227,7 +227,7 @@ warn_of_other_rows <- function(design, x, data) {
     }, NA))
   }, NA))
   if (!any(depends)) return(invisible())
-  what <- "the value of %s in a row depends on other rows, so that it means something else in new data; "
+  what <- "the value of %s in a row depends on the other rows, so it would differ in new data; "
   warn_gbt("formula", sprintf(paste0(what, "make it a column of the data before training"),
                               enumerate(labels[depends])))
 }
@@ -433,7 +433,7 @@ parse_design <- function(text) {
 # The formula of a model file: its terms must be in the language. Those that are code need trust.
 check_design_safe <- function(design, trust = FALSE) {
   for (name in names(design$settings)) {
-    if (!is_setting(name, design$settings[[name]])) stop_format("the settings of the model's formula are none")
+    if (!is_setting(name, design$settings[[name]])) stop_format("the model's formula has invalid settings")
   }
   for (text in setdiff(c(design$features, design$offset), design$code)) {
     e <- parse_design(text)
@@ -443,8 +443,8 @@ check_design_safe <- function(design, trust = FALSE) {
     })
   }
   if (length(design$code) && !trust) {
-    stop_format(sprintf(paste("the model's formula has a term that R must evaluate, `%s`, which is code out of the",
-                              "file; if you know where the file comes from, use gbt_load(file, trust = TRUE)"),
+    stop_format(sprintf(paste("the model's formula has a term that R must evaluate, `%s`: code from the file; if you",
+                              "trust the source of the file, use gbt_load(file, trust = TRUE)"),
                         substr(design$code[1L], 1L, 60L)))
   }
 }
@@ -456,8 +456,8 @@ check_formula_safe <- function(text, trust) {
   e <- parse_formula(text)
   if (trust) return(invisible())
   try_foreign(for (call in c(calls_of(e[[2L]]), calls_of(e[[3L]]))) check_formula_call(call), function(why) {
-    stop_format(sprintf(paste("the model's formula is not safe to be evaluated, as model.frame() would do: %s; if you",
-                              "know where the file comes from, use gbt_load(file, trust = TRUE)"), why))
+    stop_format(sprintf(paste("the model's formula is not safe to evaluate, as model.frame() would do: %s; if you",
+                              "trust the source of the file, use gbt_load(file, trust = TRUE)"), why))
   })
 }
 

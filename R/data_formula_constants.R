@@ -65,7 +65,8 @@ constant_expression <- function(value, name, n_rows) {
   }
   text <- exact_text(if (is_date) format(value) else value)
   if (nchar(text, "bytes") > constants_bytes) {
-    stop_data(sprintf("the formula uses `%s`, which is no column of the data; its texts are too long for a constant",
+    stop_data(sprintf(paste("the formula uses `%s`, which is no column of the data; its texts are too long to keep in",
+                            "a model"),
                       name), name)
   }
   e <- str2lang(text)

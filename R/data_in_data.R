@@ -78,10 +78,9 @@ argument_value <- function(argument, name, x) {
     if (!plain || length(missing) == 0L) stop(problem)
     hint <- if (!missing[1L] %in% names_of_table(x)) suggest(missing[1L], names_of_table(x)) else
       if (canonical_name(name) %in% "exposure" && is.name(argument$expression)) {
-        sprintf("; it is a column of the data, which is named by a text: %s = \"%s\"", name, missing[1L])
+        sprintf("; it is a column of the data: give its name as a text, %s = \"%s\"", name, missing[1L])
       } else {
-        sprintf(paste("; it is a column of the data, and these are looked at with a formula alone; without one give",
-                      "values, such as data$%s"), missing[1L])
+        sprintf("; it is a column of the data: give its values, as data$%s, or use a formula", missing[1L])
       }
     stop_argument(sprintf("`%s`: there is no object `%s`%s", name, missing[1L], hint), name)
   })

@@ -12,7 +12,7 @@ check_mask <- function(mask, n_rows) {
                   "mask")
   }
   check_logical_rows(mask, n_rows, "mask")
-  if (!any(mask)) stop_argument("`mask` is FALSE for every row, so that there is nothing to train on", "mask")
+  if (!any(mask)) stop_argument("`mask` is FALSE for every row; set it to TRUE for the rows to train on", "mask")
   if (!all(mask)) as.vector(mask)
 }
 
@@ -24,10 +24,11 @@ check_mask_beside <- function(mask, valid) {
                         "leave out `valid`: the masked-out rows are evaluated as a validation set is"), "valid")
   }
   if (masked_out_name %in% names(valid$sets)) {
-    stop_argument(sprintf("a validation set cannot be called \"%s\" beside `mask`: it is the name of the other rows",
+    stop_argument(sprintf(paste("with `mask` a validation set cannot be called \"%s\", the name of the masked-out",
+                                "rows; rename it"),
                           masked_out_name), "valid")
   }
-  if (length(valid$sets) > 15L) stop_argument("`valid` can have at most 15 sets beside `mask`", "valid")
+  if (length(valid$sets) > 15L) stop_argument("with `mask`, `valid` can have at most 15 sets", "valid")
 }
 
 # The rows that take part in training: those whose weight is not 0, logical values. NULL for all, and where the engine

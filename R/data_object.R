@@ -8,8 +8,8 @@ data_ptr <- function(x, parameter = "x") {
                                 "there; recreate the object"), parameter), parameter)
   }
   if (is_gone(x)) {
-    stop_data(paste("this gbt_data object is gone: it was saved and read again, or came from another process, which it",
-                    "cannot survive; recreate it with gbt_data()"))
+    stop_data(paste("this gbt_data object cannot be used: it was saved and read again, or comes from another process;",
+                    "recreate it with gbt_data()"))
   }
   x$ptr
 }

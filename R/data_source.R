@@ -70,8 +70,8 @@ chunk_at <- function(x, i) {
   if (!is_chunk_list(chunk)) return(list(x = chunk))
   unknown <- setdiff(names(chunk), c("x", chunk_fields))
   if (is.null(chunk$x) || length(unknown) || is.null(names(chunk))) {
-    stop_data(sprintf(paste("chunk %d is a list with %s; a chunk is a data frame, a matrix, or a list with `x` and, as",
-                            "far as they are wanted, %s"), i, if (length(names(chunk))) enumerate(names(chunk)) else
+    stop_data(sprintf(paste("chunk %d is a list with %s; a chunk must be a data frame, a matrix, or a list with `x`",
+                            "and, if needed, %s"), i, if (length(names(chunk))) enumerate(names(chunk)) else
                               "no names", enumerate(chunk_fields)), "x")
   }
   chunk
@@ -121,7 +121,9 @@ exposed_chunks <- function(x, name, keep) {
     if (is.null(chunk)) return(NULL)
     value <- exposure_column(chunk$x, name, sprintf("chunk %d does not have", i))
     if (!keep) chunk$x <- without_column(chunk$x, name)
-    if (!is.null(chunk$exposure)) stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
+    if (!is.null(chunk$exposure)) {
+      stop_argument("`exposure` is given as an argument and by the chunks; leave one of them out", "exposure")
+    }
     c(chunk, list(exposure = value))
   }
 }
@@ -136,7 +138,10 @@ chunk_rows <- function(x, fields, spec, exposed = NULL) {
   is_given <- !vapply(fields, is.null, NA)
   gathered <- gather_fields(x, any(is_given))
   twice <- intersect(names(gathered$fields), names(fields)[is_given])
-  if (length(twice)) stop_argument(sprintf("`%s` comes with the chunks, and is given as well", twice[1L]), twice[1L])
+  if (length(twice)) {
+    stop_argument(sprintf(paste("`%s` is given as an argument and by the chunks; leave one of them",
+                                "out"), twice[1L]), twice[1L])
+  }
   fields <- utils::modifyList(fields, gathered$fields, keep.null = TRUE)
   if (!is.null(fields$exposure)) {
     exposed <- given_or(exposed, "")
@@ -185,7 +190,7 @@ chunks_of <- function(newdata, offset, model) {
     }
     n <- n_rows_of(chunk$x)
     if (!is.null(offset) && !is.null(chunk$offset)) {
-      stop_argument("`offset` comes with the chunks, and is given as well", "offset")
+      stop_argument("`offset` is given as an argument and by the chunks; leave one of them out", "offset")
     }
     its <- if (is.null(offset)) chunk$offset else if (rows + n <= NROW(offset)) part_of_rows(offset, rows, n)
     if (!is.null(offset) && is.null(its)) {

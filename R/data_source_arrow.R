@@ -64,7 +64,7 @@ open_batches <- function(reader, once, n_rows) {
   rows_reader("the batches", function(rows) {
     batch <- arrow_says(reader$read_next_batch())
     if (is.null(batch)) {
-      if (once && !begun) stop_data("the reader has no batch left: it gives its rows once, so make it anew", "x")
+      if (once && !begun) stop_data("the reader is exhausted: it gives its rows only once; create it again", "x")
       return(NULL)
     }
     begun <<- TRUE

@@ -118,8 +118,7 @@ open_bytes <- function(path) {
   how <- unpackers[sub("^.*\\.", "", path)]
   program <- if (is.na(how)) "" else Sys.which(how)
   if (identical(unname(how), "zstd") && !nzchar(program)) {
-    stop_unsupported(sprintf(paste("reading \"%s\" needs the program zstd, which is not there; install it, or unpack",
-                                   "the file"), path))
+    stop_unsupported(sprintf("reading \"%s\" needs the program zstd; install it, or unpack the file", path))
   }
   piped <- nzchar(program) && .Platform$OS.type == "unix"
   con <- guarded(if (piped) pipe(sprintf("%s -dc -- %s 2>/dev/null", shQuote(program), shQuote(path)), "rb") else
@@ -176,9 +175,9 @@ open_text <- function(path, how, texts) {
   rows <- 0 # that have been given
   names <- NULL
   unclosed <- function() {
-    stop_data(sprintf(paste("\"%s\" has a record without an end in line %.0f or behind it: a quote is not closed",
-                            "(`quote = FALSE` takes quotes for characters like others), or lines end by a carriage",
-                            "return alone"), path, line), "x")
+    stop_data(sprintf(paste("\"%s\" has a record without an end in or after line %.0f: a quote is not closed (with",
+                            "`quote = FALSE` quotes are plain characters), or lines end with a carriage return only;",
+                            "convert them to line feeds"), path, line), "x")
   }
   blocks <- record_blocks(source, how$block_bytes, quoted_by, unclosed)
   next_block <- blocks$next_block
@@ -233,7 +232,7 @@ fread_records <- function(bytes, doubled, sep, how, ...) {
   mark <- NULL
   if (doubled > 0) {
     mark <- setdiff(as.raw(c(1:8, 14:31)), unique(bytes))
-    if (length(mark) == 0L) stop("it has all control characters, so it is no text")
+    if (length(mark) == 0L) stop("it has every control character, so it is not a text file")
     mark <- mark[1L]
     bytes <- .Call(C_gbt_mark_doubled, bytes, sep, mark)
   }
@@ -266,8 +265,8 @@ names_of_record <- function(bytes, path, sep, how) {
 }
 
 stop_zero <- function(path, line) {
-  stop_data(sprintf("\"%s\" has a zero byte in line %.0f or behind it: it is no text, or in UTF-16; convert it", path,
-                    line), "x")
+  stop_data(sprintf("\"%s\" has a zero byte in or after line %.0f: it is no text, or is in UTF-16; convert it to UTF-8",
+                    path, line), "x")
 }
 
 parse_block <- function(names, block, path, line, sep, how, texts) {

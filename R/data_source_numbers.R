@@ -28,7 +28,7 @@ far_numbers <- function(text) {
   far <- far & (whole | size >= 1e290 | size <= 1e-290 | grepl("[xX]", text, useBytes = TRUE))
   digits <- sub("^[-+]?0*", "", text[whole])
   why[whole][sprintf("%.0f", size[whole]) != ifelse(nzchar(digits), digits, "0")] <- "would lose digits"
-  why[far & is.infinite(value)] <- "is larger than all numbers that R has"
+  why[far & is.infinite(value)] <- "is too large for a number in R"
   list(value = value, far = far, why = why)
 }
 

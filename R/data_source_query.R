@@ -61,7 +61,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
       stop_argument(sprintf("`statement` must be one text, not %s", quote_value(statement)), "statement")
     }
   } else if (!is.null(params)) {
-    stop_argument("`params` are for a query; `statement` is a table", "params")
+    stop_argument("`params` can only be used with a query, and `statement` is a table; leave `params` out", "params")
   }
   plain <- is.null(params) || (!isS4(params) && (is.atomic(params) || typeof(params) == "list"))
   if (!plain) {
@@ -71,7 +71,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   if (!is.null(n_rows) && !is_flag(n_rows)) n_rows <- check_whole(n_rows, "n_rows", 0, 2^53)
   progress <- check_flag(progress, "progress")
   if (!progress && !is.null(n_rows)) {
-    stop_argument("`n_rows` is for `progress = TRUE`, which tells the share of them; leave it out", "n_rows")
+    stop_argument("`n_rows` is only used with `progress = TRUE`; leave it out, or set `progress = TRUE`", "n_rows")
   }
   how <- list(connection = connection, statement = statement, is_table = is_table, params = params,
               chunk_rows = chunk_rows, n_rows = if (progress) n_rows else FALSE)

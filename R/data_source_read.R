@@ -57,7 +57,7 @@ next_rows <- function(reader) {
 with_role <- function(source, role, name) {
   check_source(source)
   if (!is.null(source$roles[[role]])) {
-    stop_argument(sprintf("`%s` is said by the source, and is given as well", role), role)
+    stop_argument(sprintf("`%s` is set by the source and by this call; leave one of them out", role), role)
   }
   source$roles[[role]] <- as_utf8(name, sprintf("`%s`", role))
   source

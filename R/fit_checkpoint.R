@@ -20,8 +20,8 @@ resume_checkpoint <- function(trainer, fit, state) {
                     gbt_error_io = stop_checkpoint, gbt_error_format = stop_checkpoint)
   note <- checkpoint_note(bytes, checkpoint_file(folder))
   if (!identical(note$columns, log_names(fit$evaluation))) {
-    stop_argument(sprintf(paste("the checkpoint in \"%s\" is of a training with other metrics or validation data;",
-                                "remove it to begin anew, or give another folder"), folder), "checkpoint")
+    stop_argument(sprintf(paste("the checkpoint in \"%s\" belongs to a training with other metrics or validation data;",
+                                "remove it to start again, or give another folder"), folder), "checkpoint")
   }
   run <- .Call(C_gbt_trainer_run, trainer, 0, fit$host$threads)
   if (run$rounds > fit$host$nrounds) {

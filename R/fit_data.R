@@ -15,7 +15,8 @@ data_of_source <- function(source, args, host, weight) {
 as_prepared <- function(data, args) {
   for (name in c("max_bin", "page_rows", "sparse_zero", "level_counts")) {
     if (!is.null(args[[name]])) {
-      stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
+      stop_argument(sprintf(paste("`%s` cannot be changed for a gbt_data; set it when you create the data:",
+                                  "gbt_data(x, %s = )"), name, name), name)
     }
   }
   check_cat_features(args[["cat_features"]], data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)

@@ -14,8 +14,8 @@ check_ensemble <- function(ensemble, preset, args) {
   by_preset <- preset == "best" && is.null(args[["ensemble"]])
   if (ensemble == 1 && !by_preset) return(invisible())
   what <- if (by_preset) "`preset = \"best\"` makes an ensemble" else "`ensemble` is larger than 1"
-  stop_argument(sprintf(paste("`init_model` is one model to go on from, and %s, whose members begin anew; leave out",
-                              "one of them%s"), what, if (by_preset) ", or give `ensemble = 1`" else ""), "init_model")
+  stop_argument(sprintf("`init_model` cannot be combined with an ensemble, and %s; leave one of them out%s", what,
+                        if (by_preset) ", or give `ensemble = 1`" else ""), "init_model")
 }
 
 # The model, whose first member has been trained, with the others. fit: of the first member.

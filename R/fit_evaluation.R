@@ -17,7 +17,7 @@ plan_evaluation <- function(args, host, rows, data, valid) {
   if (length(valid) > 0L || eval_train) {
     metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   } else if (!is.null(args[["eval_metric"]]) && !searches) {
-    stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
+    stop_argument("`eval_metric` needs rows to evaluate: give `valid`, or set `eval_train = TRUE`",
                   "eval_metric")
   }
   if (length(metrics$name) == 0L && stopping) {

@@ -81,12 +81,12 @@ check_scale <- function(label, weight, offset, objective) {
   heaviest <- if (is.null(weight)) 1 else max(weight)
   largest <- span * heaviest
   if (largest == 0 && (span == 0 || heaviest == 0)) return(invisible()) # constant: there is nothing to split for
-  how <- if (length(label) * largest > 1e150) "overflow" else if (largest < 1e-150) "are nothing but 0"
+  how <- if (length(label) * largest > 1e150) "overflow" else if (largest < 1e-150) "are all 0"
   if (is.null(how)) return(invisible())
   by_weight <- abs(log(heaviest)) > abs(log(span))
   by_offset <- size == "SPREAD" && spread(offset) > spread(label)
   at <- if (by_weight) 1L else if (by_offset) 2L else 3L
-  stop_data(sprintf("%s %s, with which squares of gradients %s and no split could be found; scale %s",
+  stop_data(sprintf("%s %s, so squares of gradients %s and no split can be found; scale %s",
                     c("the largest of `weights` is", "`offset` spans", "the response spans")[at],
                     format(if (by_weight) heaviest else span), how, c("the weights", "both", "it")[at]),
             c("weights", "offset", "y")[at])
@@ -100,8 +100,8 @@ light_weights <- function(weight, min_child_weight, objective) {
   }
   total <- sum(weight)
   if (total >= 2 * min_child_weight || total == 0) return(NULL) # the engine has its own words for all 0
-  new_reason("weights", paste("`weights` add up to %s and `min_child_weight` is %s, so that no node can be split into",
-                              "two; scale the weights to a mean of 1"), format(total), format_number(min_child_weight))
+  new_reason("weights", paste("`weights` add up to %s and `min_child_weight` is %s, so no node can be split; scale the",
+                              "weights to a mean of 1"), format(total), format_number(min_child_weight))
 }
 
 set_mtry <- function(params, request, n_features) {
@@ -109,8 +109,8 @@ set_mtry <- function(params, request, n_features) {
   mtry <- args$value[["mtry"]]
   if (is.null(mtry)) return(params)
   if (derives_features(request$cat_method)) {
-    stop_unsupported(paste("`mtry` counts features, and `cat_method` adds some whose number is known in training only;",
-                           "give their share, `colsample_bytree`"), "mtry")
+    stop_unsupported(paste("`mtry` cannot be combined with `cat_method` \"target\", \"quartiles\" or \"count\", which",
+                           "add features; give the share of features as `colsample_bytree`"), "mtry")
   }
   if (!is.null(args$value[["colsample_bytree"]])) {
     stop_argument(contradiction(args$typed[["colsample_bytree"]], args$typed[["mtry"]], "colsample_bytree"), "mtry")

@@ -44,8 +44,8 @@ read_rounds <- function(host, args, eta) {
     return(host)
   }
   if (identical(as.double(args$value[["early_stopping_rounds"]]), 0)) {
-    stop_argument(paste("`nrounds` is missing, and with `early_stopping_rounds = 0` it cannot be found; give",
-                        "`nrounds`, or leave `early_stopping_rounds` out"), "nrounds")
+    stop_argument(paste("`nrounds` is needed with `early_stopping_rounds = 0`; give `nrounds`, or leave",
+                        "`early_stopping_rounds` out"), "nrounds")
   }
   host$rounds <- "open"
   host$nrounds <- usual_limit(eta)
@@ -63,8 +63,8 @@ settle_rounds <- function(request, rows) {
 # Refuses arguments that cannot be combined with a search for the number of rounds. args: values by name.
 check_searchable <- function(args) {
   if (!is.null(args[["init_model"]])) {
-    stop_argument(paste("`nrounds` is missing, and with `init_model` it is not looked for, as the earlier model may",
-                        "have seen the rows that would be held out; give `nrounds`, or `valid` for early stopping"),
+    stop_argument(paste("`nrounds` is needed with `init_model`, which may have been trained on the rows that would",
+                        "be held out; give `nrounds`, or `valid` for early stopping"),
                   "nrounds")
   }
 }

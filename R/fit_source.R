@@ -93,7 +93,8 @@ prepared_source <- function(x, args, folds) {
     source[[part]] <- x[[if (part == "weights") "weight" else part]]
   }
   if (!is.null(x$exposed) && "offset" %in% said) {
-    stop_argument("the offset of the gbt_data has its exposure in it; make the data anew with both", "offset")
+    stop_argument(paste("the offset of the gbt_data already includes its exposure, so `offset` cannot replace it;",
+                        "recreate the gbt_data with both"), "offset")
   }
   source$exposed <- x$exposed
   list(source = source, given = given, folds = folds_as_values(folds, NULL))

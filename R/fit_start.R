@@ -76,8 +76,8 @@ prepared_scores <- function(init, data, offset, threads, name = NULL) {
     as.double(.Call(C_gbt_predict_bins, init$state, init$cache, data_ptr(data), enums$answer[["link"]], 0L,
                     init$nrounds, if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads)),
     gbt_error_data = function(e) {
-      stop_unsupported(sprintf(paste("`init_model`: %s is a gbt_data that was not made for %s, and its bins do not do:",
-                                     "%s. Make it by gbt_data(x, ..., init_model = )"), what, made_for,
+      stop_unsupported(sprintf(paste("`init_model`: %s is a gbt_data whose bins do not fit %s: %s. Recreate it by",
+                                     "gbt_data(x, ..., init_model = )"), what, made_for,
                                conditionMessage(e)), where)
     })
 }

@@ -15,7 +15,7 @@ read_valid <- function(valid, source) {
     if (is.na(valid) || valid <= 0 || valid >= 1) {
       is_row <- !is.na(valid) && valid >= 1 && valid == floor(valid)
       stop_argument(sprintf("`valid` as a share of the rows must lie between 0 and 1, not %s%s", quote_value(valid),
-                            if (is_row) "; one row alone is held out by logical values, as seq_len(n) == 7" else ""),
+                            if (is_row) "; to hold out one row, give logical values, seq_len(n) == 7" else ""),
                     "valid")
     }
     return(list(share = as.double(valid), sets = list()))
@@ -68,8 +68,8 @@ read_valid_set <- function(set, name, source) {
   }
   if (is.data.frame(set)) {
     if (is.null(source$parsed)) {
-      stop_argument(sprintf("validation set \"%s\" is a data frame; say which is the response: list(x = , y = )", name),
-                    "valid")
+      stop_argument(sprintf("validation set \"%s\" is a data frame; its response is needed: give list(x = , y = )",
+                            name), "valid")
     }
     return(formula_valid_set(set, name, source))
   }
@@ -106,7 +106,7 @@ formula_valid_set <- function(data, name, source) {
     stop_data(sprintf("the response of validation set \"%s\": %s", name, conditionMessage(e)), e$subject)
   })
   for (part in names(source$in_rows)[vapply(source$in_rows, is.null, NA)]) {
-    stop_argument(sprintf(paste("validation set \"%s\" has no `%s`, the training data have, as values; give",
+    stop_argument(sprintf(paste("validation set \"%s\" has no `%s`, but the training data have, as values; give",
                                 "list(x = , y = , %s = ), or make it a column of both data frames"), name, part,
                           if (part == "weights") "weight" else part), "valid")
   }
@@ -246,8 +246,8 @@ check_init_model <- function(init, rows, train, params) {
   if (init$has_offset && is.null(train$offset)) differ("it was trained with an offset")
   if (!init$has_offset && !is.null(train$offset)) differ("it was trained without an offset")
   if (given_or(init$params[["ensemble"]], 1) > 1) {
-    stop_unsupported(sprintf(paste("`init_model` is an ensemble of %.0f models, which cannot be gone on from; train on",
-                                   "all data anew"), init$params$ensemble), "init_model")
+    stop_unsupported(sprintf(paste("`init_model` is an ensemble of %.0f models, which cannot be trained further; train",
+                                   "a new model on all data"), init$params$ensemble), "init_model")
   }
   if (!identical(init$params$num_parallel_tree, params$num_parallel_tree)) {
     differ("its `num_parallel_tree` is %.0f", init$params$num_parallel_tree)

@@ -57,7 +57,7 @@ interactions_shown <- function(x, measure, pairs, top, output) {
   }
   kind <- 1L + !is.na(x$other)
   use <- is.null(pairs) | kind == 1L + isTRUE(pairs)
-  if (!any(use)) stop_argument("`x` has no pairs; gbt_interactions(top = 2) and more has", "pairs")
+  if (!any(use)) stop_argument("`x` has no pairs; compute them with gbt_interactions(top = 2) or more", "pairs")
   which <- given_or(x$output, rep("", length(x$column)))
   outputs <- shown_outputs(output, if (!is.null(x$output)) levels(factor(which, unique(which))))
   bars <- lapply(given_or(outputs, ""), function(name) {

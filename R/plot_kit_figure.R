@@ -153,7 +153,7 @@ drawing_arguments <- c("xlab", "ylab", "xlim", "ylim", "log", "col", "lty", "lwd
 plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab")) {
   usual <- c("main", "sub", labels)
   if (length(dots) > 0L && (is.null(names(dots)) || any(names(dots) == ""))) {
-    stop_argument("an argument without a name was given where only named ones are possible")
+    stop_argument("there is an argument without a name; give all arguments here by name, as name = value")
   }
   idle <- setdiff(intersect(names(dots), drawing_arguments), c(usual, known))
   if (length(idle)) {
@@ -196,7 +196,9 @@ two_colours <- function(given, which = "") {
 # The outputs that were asked for, of those that there are (NULL: one without a name).
 shown_outputs <- function(output, has) {
   if (is.null(output)) return(has)
-  if (is.null(has)) stop_argument("`output` is for several outputs; here is one", "output")
+  if (is.null(has)) {
+    stop_argument("`output` selects one of several outputs, but there is only one; leave it out", "output")
+  }
   match_choices(output, has, "output")
 }
 

@@ -35,7 +35,8 @@ autoplot.gbt_monitor <- function(object, name = NULL, top = 40L, ...) {
 
 check_monitor_choice <- function(name, top_given) {
   if (is.null(name) || !top_given) return(invisible())
-  stop_argument("`top` is of the plot of all columns; `name` draws the bins of one", "top")
+  stop_argument(paste("`top` cannot be combined with `name`, which draws the bins of one column; leave one of them",
+                      "out"), "top")
 }
 
 most_drift <- 1 # where the axis ends; what is beyond stands at its end as a number

@@ -70,9 +70,11 @@ shap_shown <- function(x, output) {
 check_shap_choice <- function(row, against, by, columns, top_given) {
   if (!is.null(row) && !is.null(against)) stop_argument("give `row` or `against`, not both", "against")
   if (!is.null(against) && top_given) {
-    stop_argument("`top` is of the summary and of a `row`; `against` draws one column", "top")
+    stop_argument("`top` cannot be combined with `against`, which draws one column; leave one of them out", "top")
   }
-  if (is.null(against) && !is.null(by)) stop_argument("`by` colours the dots of one column: give `against`", "by")
+  if (is.null(against) && !is.null(by)) {
+    stop_argument("`by` colours the dots of the plot against one column: give `against` as well", "by")
+  }
   for (one in list(against, by)) {
     if (!is.null(one)) match_choice(one, columns, if (identical(one, against)) "against" else "by")
   }

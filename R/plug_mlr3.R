@@ -110,11 +110,11 @@ mlr3_rounds <- function(p_int) {
         aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
         in_tune_fn = function(domain, param_vals) {
           if (is.null(param_vals$early_stopping_rounds)) {
-            stop_argument("tuning `nrounds` from within needs `early_stopping_rounds`", "early_stopping_rounds")
+            stop_argument("internal tuning of `nrounds` needs `early_stopping_rounds`", "early_stopping_rounds")
           }
           if (is.null(param_vals$eta)) {
-            stop_argument(paste("tuning `nrounds` from within needs `eta`, such as 0.1: left out it follows from",
-                                "`nrounds`, and the last training would have another one than those rated"), "eta")
+            stop_argument(paste("internal tuning of `nrounds` needs `eta`, such as 0.1: its default depends on",
+                                "`nrounds`, so the final training would use another `eta`"), "eta")
           }
           domain$upper
         }, disable_in_tune = list(early_stopping_rounds = NULL))
@@ -163,9 +163,9 @@ mlr3_train <- function(self, private, task, init) {
 # hot start saves time and changes no model.
 mlr3_going_on <- function(args, init) {
   if (!is.null(args$early_stopping_rounds)) {
-    stop_unsupported("going on from a model (hotstart) is not for trainings with `early_stopping_rounds`")
+    stop_unsupported("continuing a model (hotstart) cannot be combined with `early_stopping_rounds`; leave it out")
   }
-  if (is.null(args$nrounds)) stop_argument("going on from a model (hotstart) needs `nrounds`", "nrounds")
+  if (is.null(args$nrounds)) stop_argument("continuing a model (hotstart) needs `nrounds`", "nrounds")
   if (!rounds_are_models(init)) return(args)
   args$init_model <- init
   args$nrounds <- args$nrounds - init$nrounds

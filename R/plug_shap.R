@@ -39,13 +39,15 @@ explain.gbt <- function(object, feature_names = NULL, X = NULL, nsim = 1, pred_w
                  baseline = !is.null(baseline))
   if (any(simulated)) {
     name <- names(which(simulated))[1L]
-    stop_argument(sprintf("`%s` is for simulated contributions; leave it out with `exact = TRUE`", name), name)
+    stop_argument(sprintf(paste("`%s` cannot be combined with `exact = TRUE`, which simulates nothing; leave one of",
+                                "them out"), name), name)
   }
   rows <- if (is.null(newdata)) X else newdata
   if (is.null(rows)) stop_argument("give the rows to explain: `newdata`, or `X`", "newdata")
   contributions <- gbt_shap(object, rows, ...)
   if (!is.null(contributions$outputs)) {
-    stop_unsupported("`exact = TRUE` is for models of one output here; gbt_shap() has those of every class", "exact")
+    stop_unsupported(paste("`exact = TRUE` works here for models with one output only; gbt_shap() gives the values of",
+                           "every class"), "exact")
   }
   values <- contributions$values
   if (!is.null(feature_names)) {
@@ -82,8 +84,8 @@ unify.gbt <- function(model, data, recalculate = FALSE, ...) {
   split <- !is.na(nodes$feature)
   foreign <- which(split & (is.na(nodes$threshold) | !nodes$feature %in% model$feature_names))
   if (length(foreign)) {
-    stop_unsupported(sprintf(paste("treeshap knows splits of numbers alone; tree %d splits `%s` %s; gbt_shap() has",
-                                   "contributions of all trees"), nodes$tree[foreign[1L]], nodes$feature[foreign[1L]],
+    stop_unsupported(sprintf(paste("treeshap supports only numeric splits, but tree %d splits `%s` %s; gbt_shap()",
+                                   "supports all trees"), nodes$tree[foreign[1L]], nodes$feature[foreign[1L]],
                              nodes$split[foreign[1L]]), "model")
   }
   outputs <- output_labels(model)

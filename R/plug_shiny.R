@@ -88,7 +88,8 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
   args <- list(...)
   reserved <- intersect(names(args), c("data", "subset", "mask", "fun", "by", "x", "y"))
   if (length(reserved)) {
-    stop_argument(sprintf("`%s` has no place here: the formula and `data` say what is trained on", reserved[1L]),
+    stop_argument(sprintf(paste("`%s` cannot be used here: the formula and `data` define the training; leave it",
+                                "out"), reserved[1L]),
                   reserved[1L])
   }
   spec <- list(formula = formula, args = args, margin = margin, history = history)

@@ -55,7 +55,7 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
   check_model(object)
   if (object$n_outputs > 1L) {
     stop_unsupported(if (is.null(class_labels(object))) {
-      "a model of several numbers has no residuals of one response; subtract the columns of predict() yourself"
+      "a model with several outputs has no residuals of one response; subtract the columns of predict() yourself"
     } else {
       "a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities"
     })
@@ -68,7 +68,10 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
 # Methods that compare responses with the model's take what predict() takes, but not in another form.
 check_of_response <- function(...) {
   other <- intersect(...names(), c("type", "output", "background", "by"))
-  if (length(other)) stop_argument(sprintf("`%s` has no meaning here: responses are compared", other[1L]), other[1L])
+  if (length(other)) {
+    stop_argument(sprintf(paste("`%s` cannot be used here, where predicted and observed responses are compared; leave",
+                                "it out"), other[1L]), other[1L])
+  }
 }
 
 # The response of new data as the objective's label: numbers, or classes from 0.

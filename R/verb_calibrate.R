@@ -61,12 +61,14 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
   weights <- given_in_data("weights", data)
   offset <- given_in_data("offset", data)
   if (is.null(cv)) {
-    if (is.null(data)) stop_argument("`data` is missing: rows that the model has not seen", "data")
+    if (is.null(data)) stop_argument("`data` is missing: give rows that were not used in training", "data")
     prob <- predict.gbt(model, data, "prob", trees = rounds, offset = offset, threads = threads)
   } else {
-    if (!is.null(offset)) stop_argument("`offset` has no place beside `cv`, whose predictions are made", "offset")
+    if (!is.null(offset)) {
+      stop_argument("`offset` cannot be combined with `cv`, which has its predictions already; leave it out", "offset")
+    }
     if (is.null(data) && is.null(y)) {
-      stop_argument("give `data` or `y`, of the rows of `cv`: what their classes are", "y")
+      stop_argument("the observed classes of the rows of `cv` are missing; give `data` or `y`", "y")
     }
     prob <- held_out_probabilities(cv, model)
   }
@@ -93,7 +95,7 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
 
 check_calibrated_model <- function(model) {
   if (inherits(model, "gbt_cv")) {
-    stop_argument("`model` must be one model; that of a gbt_cv() is made by gbt_refit(), and `cv` takes the gbt_cv()",
+    stop_argument("`model` must be one model, not a gbt_cv(); make it with gbt_refit(), and give the gbt_cv() as `cv`",
                   "model")
   }
   check_model(model, "model")

@@ -84,15 +84,15 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   weights <- given_in_data("weights", data)
   if (chosen == "cv") {
     for (name in names(its)[lengths(its) > 0L]) {
-      stop_argument(sprintf("`%s` has no meaning for a gbt_cv(), which has its own", name), name)
+      stop_argument(sprintf("`%s` cannot be combined with a gbt_cv(), which has its own; leave it out", name), name)
     }
     if (!is.null(weights)) {
-      stop_unsupported(paste("`weights` are for rows that were set aside: what is known of weighted bounds holds for",
-                             "one model and its rows for calibration, not for the folds of a gbt_cv()"), "weights")
+      stop_unsupported(paste("`weights` cannot be combined with a gbt_cv(): weighted intervals need one model and",
+                             "calibration rows that were not used in training"), "weights")
     }
     return(conformal_of_folds(object, data, y))
   }
-  if (is.null(data)) stop_argument("`data` is missing: rows that the model has not seen", "data")
+  if (is.null(data)) stop_argument("`data` is missing: give rows that were not used in training", "data")
   rows <- explained_data(first, data)
   n <- n_rows_of(rows)
   if (n == 0) stop_data("the data have no rows", "data")
@@ -114,8 +114,8 @@ conformal_models <- function(object) {
     for (one in object) check_model(one, "object")
     level <- lapply(object, function(one) if (identical(one$objective, "quantile")) one$params$quantile_alpha)
     if (length(unlist(level)) == 2L && level$lower > level$upper) {
-      stop_argument(sprintf(paste("`lower` is the model of quantile %s and `upper` that of %s: they are in",
-                                  "each other's place"), format(level$lower), format(level$upper)), "object")
+      stop_argument(sprintf(paste("`lower` is a model of quantile %s and `upper` of the smaller quantile %s;",
+                                  "swap them"), format(level$lower), format(level$upper)), "object")
     }
     return(object[c("lower", "upper")])
   }
@@ -127,17 +127,21 @@ conformal_method <- function(method, object, models, scale) {
   if (!is.null(scale)) check_model(scale, "scale")
   for (one in if (classes) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
     if (one$n_outputs > 1L || !is.null(one$classes)) {
-      stop_unsupported("intervals need models of one number each: not of classes, and of no several numbers", "object")
+      stop_unsupported("prediction intervals need regression models with one output, not classes or several outputs",
+                       "object")
     }
   }
   suits <- if (inherits(object, "gbt_cv")) "cv" else if (length(models) == 2L) "quantile" else if (classes) {
     "threshold"
   } else if (!is.null(scale)) "scaled" else "absolute"
   if (suits != "threshold" && classes) {
-    stop_unsupported("models of classes need one model and rows for calibration: `method = \"threshold\"`", "object")
+    stop_unsupported(paste("prediction sets of classes need one model and calibration rows: `method = \"threshold\"`",
+                           "or \"adaptive\""), "object")
   }
   if (!is.null(scale)) {
-    if (suits != "scaled") stop_argument("`scale` is for one model of numbers", "scale")
+    if (suits != "scaled") {
+      stop_argument("`scale` can only be combined with one regression model; leave it out", "scale")
+    }
   }
   choices <- c("absolute", "scaled", "quantile", "cv", "threshold", "adaptive")
   method <- if (is.null(method)) suits else match_choice(method, choices, "method")
@@ -170,13 +174,15 @@ conformal_of_folds <- function(cv, data, y) {
   if (is.null(data) && is.null(y)) stop_argument("`data` is missing: give the data of the cross-validation", "data")
   held <- unlist(cv$folds)
   if (anyDuplicated(held)) {
-    stop_unsupported("folds that hold a row out more than once (`repeats`) are not offered for intervals", "object")
+    stop_unsupported(paste("a gbt_cv() with `repeats` cannot be used: each row must be held out once; run gbt_cv()",
+                           "without `repeats`"), "object")
   }
   n <- cv$n_obs
   label <- given_labels(cv$models[[1L]], data, y, n)
   check_rows_of_cv(cv, label)
   if (takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) {
-    stop_unsupported("classes 0 and 1 need one model and rows for calibration: `method = \"threshold\"`", "object")
+    stop_unsupported(paste("prediction sets of classes 0 and 1 need one model and calibration rows: `method =",
+                           "\"threshold\"` or \"adaptive\""), "object")
   }
   fold <- integer(n)
   for (k in seq_along(cv$folds)) fold[cv$folds[[k]]] <- k
@@ -197,7 +203,7 @@ conformal_parts <- function(object, rows, its, threads) {
   scale <- if (!is.null(object$scale)) predict.gbt(object$scale, rows, threads = threads)
   bad <- which(!(scale > 0 & scale < Inf))
   if (length(bad)) {
-    stop_data(sprintf("`scale` must predict numbers above 0; row %d has %s; objective \"gamma\" does", bad[1L],
+    stop_data(sprintf("`scale` must predict numbers above 0, as with objective \"gamma\", but row %d has %s", bad[1L],
                       format(scale[bad[1L]])), "scale")
   }
   list(pred = pred, scale = unname(scale))
@@ -247,7 +253,8 @@ weighted_bounds <- function(object, level, new) {
 conformal_bounds <- function(object, level, new, n_rows) {
   if (is.null(object$weights)) {
     if (!is.null(new)) {
-      stop_argument("`weights` of new rows are for those of gbt_conformal(weights = ), which had none", "weights")
+      stop_argument(paste("`weights` of new rows need gbt_conformal(weights = ), which had no weights; leave them",
+                          "out"), "weights")
     }
     rank <- conformal_rank(object$n, level)
     return(if (rank > object$n) Inf else sort(object$scores, partial = rank)[rank])
@@ -269,7 +276,8 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   check_no_dots(written_dots(...), names(formals(predict.gbt_conformal)))
   kind <- if (gives_sets(object)) "set" else "interval"
   if (!is.null(type) && match_choice(type, c("interval", "set"), "type") != kind) {
-    stop_unsupported(sprintf("`type = \"%s\"` is not for method \"%s\": use \"%s\"", type, object$method, kind), "type")
+    stop_unsupported(sprintf(paste("`type = \"%s\"` cannot be combined with method \"%s\"; use `type =",
+                                   "\"%s\"`"), type, object$method, kind), "type")
   }
   level <- check_share(level)
   if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to predict", "newdata")

@@ -58,13 +58,13 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
   }
   if (missing(predicted)) stop_argument("`predicted` is missing: gbt_curve(observed, predicted)", "predicted")
   if (is.factor(predicted) && is.numeric(observed)) {
-    stop_data(paste("`predicted` must be numbers, not a factor; are `observed` and `predicted` in each other's place?",
+    stop_data(paste("`predicted` must be numbers, not a factor; did you swap `observed` and `predicted`?",
                     "gbt_curve(observed, predicted)"), "predicted")
   }
   binned <- type %in% c("calibration", "lift")
   if (!binned && !missing(bins)) {
-    stop_argument(sprintf(paste("`bins` are of types \"calibration\" and \"lift\"; \"%s\" has a row for each",
-                                "prediction; leave `bins` out"), type), "bins")
+    stop_argument(sprintf("`bins` can only be used with types \"calibration\" and \"lift\", not \"%s\"; leave it out",
+                          type), "bins")
   }
   bins <- check_whole(bins, "bins", 1, 1e6)
   observed <- curve_observed(observed, type)
@@ -102,10 +102,10 @@ one_curve <- function(observed, predicted, type, weight, bins, name) {
   }
   groups <- tied_groups(observed, predicted, weight)
   if (!is.finite(groups$size) || !is.finite(groups$total)) {
-    stop_data("`weights` or values of `observed` are too large to be added up; scale them down", "observed")
+    stop_data("the sum of `weights` or `observed` is infinite; scale them down", "observed")
   }
   if (type %in% c("roc", "pr") && (groups$total == 0 || all(groups$other == 0))) {
-    stop_data(sprintf("a curve of type \"%s\" needs rows of both classes; all rows of `observed` are of one", type),
+    stop_data(sprintf("a curve of type \"%s\" needs rows of both classes; all rows of `observed` have one class", type),
               "observed")
   }
   if (type %in% c("lift", "gains") && groups$total == 0) {

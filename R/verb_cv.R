@@ -154,8 +154,9 @@ rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
 
 refuse_beside_folds <- function(args, who) {
   why <- c(valid = "`folds` says which rows are held out", mask = "`folds` says which rows are held out",
-           init_model = "an earlier model has seen the rows of all folds",
-           checkpoint = "it cannot be gone on with", callbacks = "folds are trained side by side; see `verbose`")
+           init_model = "it may have been trained on the rows that a fold holds out",
+           checkpoint = "a cross-validation cannot be resumed",
+           callbacks = "folds are trained at the same time; use `verbose` to see the log")
   for (name in intersect(names(why), names(args$value))) {
     if (name == "callbacks" && length(args$value$callbacks) == 0L) next
     stop_unsupported(sprintf("%s() has no `%s`: %s", who, name, why[[name]]), name)

@@ -150,7 +150,7 @@ data_spec <- function(spec, given, x) {
                   name)
   }
   if (is.null(spec$reference) && "unseen" %in% given) {
-    stop_argument("`unseen` is for data with a `reference`: without one no level is unseen", "unseen")
+    stop_argument("`unseen` can only be used with `reference`: without it no level is unseen; leave it out", "unseen")
   }
   spec$unseen <- match_choice(spec$unseen, names(enums$unseen), "unseen")
   spec$sparse_zero <- match_choice(spec$sparse_zero, c("value", "missing"), "sparse_zero")
@@ -159,11 +159,13 @@ data_spec <- function(spec, given, x) {
   spec$page_rows <- check_whole(spec$page_rows, "page_rows", 0, .Machine$integer.max)
   if (!is.null(spec$path)) check_new_folders(spec$path)
   if (is.null(spec$path) && !is.null(spec$memory)) {
-    stop_argument("`memory` is for data in a folder: give `path`, or leave `memory` out", "memory")
+    stop_argument(paste("`memory` can only be used with `path`, for data in a folder; give `path`, or leave `memory`",
+                        "out"), "memory")
   }
   spec$codec <- check_compress(spec$compress, spec$path)
   if (!is.null(spec$path) && identical(spec$device, "cuda")) {
-    stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, give it to gbt_train()")
+    stop_unsupported(paste("`device` cannot be combined with `path`: bins in a folder are made on the CPU; give it to",
+                           "gbt_train()"))
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   if (!is.null(spec$reference)) check_data(spec$reference, "reference")
@@ -212,7 +214,8 @@ print.gbt_data <- function(x, ...) {
 
 #' @export
 `[.gbt_data` <- function(x, ...) {
-  stop_unsupported("a gbt_data object has bins and no rows to take; take them of the data, then gbt_data(x, ...) again")
+  stop_unsupported(paste("a gbt_data object has bins, no rows to select; select rows of the data, then gbt_data(x,",
+                         "...) again"))
 }
 
 #' @export

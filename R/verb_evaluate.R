@@ -127,8 +127,8 @@ read_by <- function(by, x) {
   if (twice) stop_argument(sprintf("`by` has `%s` twice", names(by)[twice]), "by")
   taken <- intersect(names(by), c("metric", "estimate", "lower", "upper", "rows"))
   if (length(taken)) {
-    stop_argument(sprintf(paste("`by`: a column cannot be called `%s`, as one of the result is; give its values under",
-                                "another name, such as by = list(its_%s = )"), taken[1L], taken[1L]), "by")
+    stop_argument(sprintf(paste("`by`: a column cannot be called `%s`, as the result has such a column; give its",
+                                "values under another name, such as by = list(its_%s = )"), taken[1L], taken[1L]), "by")
   }
   by
 }

@@ -77,17 +77,20 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
   known <- c(names(formals(gbt_importance)), if (folded) "level")
   misplaced <- setdiff(intersect(...names(), c(permutation_arguments, shap_arguments)), known)
   if (length(misplaced) > 0L && !type %in% c("permutation", "shap")) {
-    stop_argument(sprintf("`%s` has no meaning with type = \"%s\": see type = \"permutation\" and \"shap\"",
+    stop_argument(sprintf(paste("`%s` cannot be combined with type = \"%s\"; use type = \"permutation\" or \"shap\",",
+                                "or leave it out"),
                           misplaced[1L], type), misplaced[1L])
   }
   if (type == "permutation") {
     check_no_dots(other_dots(permutation_arguments, ...), permutation_arguments)
-    if (!missing(by)) stop_argument("`by` has no meaning with type = \"permutation\": see `columns`", "by")
+    if (!missing(by)) stop_argument("`by` cannot be combined with type = \"permutation\"; use `columns`", "by")
     return(permutation_importance(model, data, trees, ...))
   }
   if (type == "shap") {
     check_no_dots(other_dots(shap_arguments, ...), shap_arguments)
-    if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
+    if (!missing(by)) {
+      stop_argument("`by` cannot be combined with type = \"shap\"; use predict(type = \"contrib\", by = )", "by")
+    }
     return(shap_importance(model, data, trees, ...))
   }
   refuse_top(...names())
@@ -95,7 +98,7 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
   if (folded) unknown[["level"]] <- NULL
   check_no_dots(unknown, c(known, permutation_arguments))
   if (!is.null(data)) {
-    stop_argument("`data` is for types \"permutation\" and \"shap\"; splits are counted without", "data")
+    stop_argument("`data` can only be used with types \"permutation\" and \"shap\"; leave it out", "data")
   }
   by <- match_choice(by, c("column", "feature"), "by")
   if (inherits(model, "gbt_cv")) return(folds_importance(model, type, trees, by, ...))
@@ -107,8 +110,8 @@ refuse_top <- function(given) {
   top <- intersect(gsub(".", "_", given, fixed = TRUE), c("top", "top_n", "n", "n_top", "top_k", "max_num_features",
                                                           "num_features", "n_features", "max_features"))
   if (length(top) == 0L) return(invisible())
-  stop_argument(sprintf(paste("gbt_importance() has no `%s`, it gives all features; head(importance, 10) takes the",
-                              "first ones, print() and plot() have `top`"), top[1L]), top[1L])
+  stop_argument(sprintf(paste("gbt_importance() has no `%s`: it gives all features; use head(importance, 10), or",
+                              "`top` of print() and plot()"), top[1L]), top[1L])
 }
 
 # list by feature of shares: feature, gain, cover, frequency.

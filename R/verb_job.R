@@ -123,8 +123,8 @@ check_job <- function(job) {
                           if (missing(job)) "left out" else describe(job)), "job")
   }
   if (!identical(job$owner, Sys.getpid())) {
-    stop_argument(paste("`job` belongs to another process: it cannot be saved and read again, nor be used in a child;",
-                        "its result can"), "job")
+    stop_argument(paste("`job` was started by another process, and only that process can use it; save the result of",
+                        "the job instead"), "job")
   }
   job
 }

@@ -83,8 +83,8 @@ carried <- function(x, what, found, columns = NULL) {
     return(if (is.primitive(x)) x else utils::removeSource(x))
   }
   if (typeof(x) == "externalptr" || inherits(x, "connection") || inherits(x, "DBIConnection")) {
-    stop_argument(sprintf(paste("`%s` holds on to this session (%s) and cannot be handed over to another process; let",
-                                "`fun` be a function that makes it there"), what, describe(x)), what)
+    stop_argument(sprintf(paste("`%s` (%s) works only in this session and cannot be sent to another process; give a",
+                                "function as `fun` that creates it there"), what, describe(x)), what)
   }
   if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) {
     x <- with_parts(x, carried, what, found, columns)

@@ -152,7 +152,7 @@ describe_features <- function(x) {
   counted <- x$params$level_counts
   target <- target_columns(x$params$cat_method)
   paste0(describe_columns(x), if (length(counted)) sprintf(", level counts of %s", enumerate(counted, 5L)),
-         if (length(target)) sprintf(", statistics of the response by %s", enumerate(target, 5L)))
+         if (length(target)) sprintf(", target encoding of %s", enumerate(target, 5L)))
 }
 
 column_kinds <- function(x) {

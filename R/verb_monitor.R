@@ -80,8 +80,8 @@ gbt_monitor <- function(model, newdata, reference = NULL, ..., bins = 10, levels
   its <- list(offset = given_in_data("offset", rows), exposure = given_in_data("exposure", rows))
   if (is.null(reference)) {
     if (!missing(bins) || !missing(levels) || any(lengths(its) > 0L)) {
-      stop_argument("`bins`, `levels`, `offset` and `exposure` are of a `reference`; the model has one already",
-                    "reference")
+      stop_argument(paste("`bins`, `levels`, `offset` and `exposure` need a `reference`: the model's own reference is",
+                          "complete; give `reference`, or leave them out"), "reference")
     }
     reference <- stored_reference(model)
   } else {
@@ -235,7 +235,8 @@ compare_monitored <- function(model, reference, new) {
   known <- c(reference$scores, reference$columns)
   values <- c(new$scores, new$columns)
   if (!identical(names(known), names(values))) {
-    stop_data("the reference is of another model: its scores have other names", "reference")
+    stop_data(paste("the reference belongs to another model: its scores have other names; make it again for this",
+                    "model"), "reference")
   }
   bins <- Map(function(known, v, name) {
     missing <- is.na(v)
@@ -316,8 +317,8 @@ stored_reference <- function(model) {
     length(r$scores) > 0L && r$rounds >= 0 && r$rows > 0
   if (!ok) stop_argument("field `monitor` of the model is no reference of gbt_monitor_reference()", "reference")
   if (r$rounds > model$nrounds) {
-    stop_argument(sprintf(paste("the model's reference has scores of %s, and the model has %.0f now; let",
-                                "gbt_monitor_reference(model, data) count them anew"), counted(r$rounds, "round"),
+    stop_argument(sprintf(paste("the model's reference has scores of %s, but the model has %.0f now; make it again by",
+                                "gbt_monitor_reference(model, data)"), counted(r$rounds, "round"),
                           model$nrounds), "reference")
   }
   r

@@ -41,7 +41,7 @@ gbt_neighbours <- function(model, data, newdata = NULL, k = 5, ..., trees = NULL
   model <- without_recipe(model)
   n <- n_rows_of(x)
   m <- n_rows_of(new)
-  if (n == self) stop_data("a row alone has no neighbours; give more `data`, or `newdata`", "data")
+  if (n == self) stop_data("at least two rows are needed to find neighbours; give more `data`, or `newdata`", "data")
   k <- check_whole(k, "k", 1, n - self, sprintf(": `data` has %s%s", counted(n, "row"),
                                                 if (self) ", and none is its own neighbour" else ""))
   n_trees <- rounds * trees_of_round(.Call(C_gbt_model_info, model$state, model$cache))

@@ -83,11 +83,11 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                  exposure = !is.null(given_in_data("exposure", data)), threads = !is.null(threads))
     if (any(of_rows)) {
       name <- names(of_rows)[of_rows][1L]
-      stop_argument(sprintf("`%s` is for rows that are averaged; `method = \"recursion\"` goes through none", name),
-                    name)
+      stop_argument(sprintf("`%s` cannot be combined with `method = \"recursion\"`, which uses no rows; leave it out",
+                            name), name)
     }
     if (by_type && type != "link") {
-      stop_unsupported("`method = \"recursion\"` averages raw scores: `type = \"link\"`", "type")
+      stop_unsupported("`method = \"recursion\"` averages raw scores; use `type = \"link\"`", "type")
     }
     return(partial_by_cover(model, if (!is.null(data)) explained_data(model, data), asked))
   }
@@ -102,7 +102,7 @@ partial_by_rows <- function(its, plan, asked, rows, seed) {
   model <- its$model
   columns <- check_effect_columns(asked$columns, columns_of_model(model, its$x))
   if (asked$ice && length(columns) == 2L) {
-    stop_unsupported("`ice = TRUE` is for one column; curves of two are surfaces", "ice")
+    stop_unsupported("`ice = TRUE` needs a single column; leave it out, or give one column", "ice")
   }
   if (its$n == 0) stop_data("the data have no rows to average over", "data")
   spread <- lapply(stats::setNames(nm = columns), function(name) {

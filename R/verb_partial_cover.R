@@ -3,8 +3,8 @@
 # type: "link"; asked: see partial_by_rows(). x: NULL, or data that the grid is taken from.
 partial_by_cover <- function(model, x, asked) {
   if (!is.null(model$terms$features)) {
-    stop_unsupported(paste("`method = \"recursion\"` is not for models of a formula that computes its features, such",
-                           "as log(a): give `data` and leave `method` out"), "method")
+    stop_unsupported(paste("`method = \"recursion\"` cannot be combined with a formula that computes features, such as",
+                           "log(a); give `data` and leave `method` out"), "method")
   }
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   info$levels <- .Call(C_gbt_model_levels, model$state, model$cache)

@@ -120,7 +120,7 @@ predict.gbt <- function(object, newdata,
   plan$by <- match_choice(by, c("column", "feature"), "by")
   shap <- plan$type %in% c("contrib", "interaction")
   if (!shap && (by_given || !is.null(background))) {
-    stop_argument("`background` and `by` are for types \"contrib\" and \"interaction\"",
+    stop_argument("`background` and `by` can only be used with types \"contrib\" and \"interaction\"; leave them out",
                   if (by_given) "by" else "background")
   }
   if (missing(newdata)) {
@@ -144,7 +144,7 @@ predict.gbt <- function(object, newdata,
   }
   one <- function(x, its_offset, its_exposure) {
     if (!is.null(its_exposure) && !is.null(exposure)) {
-      stop_argument("`exposure` comes with the chunks, and is given as well", "exposure")
+      stop_argument("`exposure` is given as an argument and by the chunks; leave one of them out", "exposure")
     }
     its <- bake_rows(object, x)
     out <- predict_rows(its$model, its$x, plan, its_offset, given_or(its_exposure, exposure))
@@ -184,7 +184,7 @@ answer_code <- function(type) enums$answer[[if (type == "prob") "response" else 
 # The rows of a gbt_data by its bins, which say as much as values do where the model's splits are its cuts.
 predict_bins <- function(object, data, plan, offset, exposure, output) {
   if (!is.null(plan$sparse_zero)) {
-    stop_argument("`sparse_zero` is of sparse matrices; of gbt_data it was said when they were made", "sparse_zero")
+    stop_argument("`sparse_zero` applies to sparse matrices; gbt_data sets it at creation: leave it out", "sparse_zero")
   }
   check_data(data, "newdata")
   if (plan$type %in% c("contrib", "interaction")) {

@@ -71,8 +71,8 @@ warn_other_rows <- function(prints, rows) {
     differs <- columns_differ(prints$columns, columns_print(rows$source$x))
   }
   if (is.null(differs)) return(invisible())
-  warn_gbt("data", sprintf(paste("the data of the call are not those that `object` was made of: they %s; give `data`",
-                                 "or `x` and `y` to say which are meant"), differs))
+  warn_gbt("data", sprintf(paste("the data of the call have changed since `object` was made: they %s; give the data",
+                                 "to use as `data`, or as `x` and `y`"), differs))
 }
 
 # The data of a kept call must be found where it is evaluated again, which they are not when it was made inside of a
@@ -82,8 +82,8 @@ check_call_found <- function(args, object, who) {
   formula <- vapply(args[at], function(its) is_formula_call(its$expression), NA)
   lost <- unlist(lapply(args[at][!formula], function(its) lost_variable(its$expression, its$env)))
   if (length(lost) == 0L) return(invisible())
-  stop_argument(sprintf(paste("the call of this %s used `%s`, which is not found from here; it was made inside of a",
-                              "function, perhaps. Give the data: %s(object, %s)"),
+  stop_argument(sprintf(paste("the call of this %s used `%s`, which is not found here (was the call inside a",
+                              "function?); give the data: %s(object, %s)"),
                         kind_of_object(object), lost[1L], who, if (any(formula)) "data = " else "x = , y = "), lost[1L])
 }
 
@@ -139,7 +139,7 @@ with_kept_schedule <- function(args, eta, nrounds, changed) {
 chosen_rounds <- function(object, rule) {
   if (inherits(object, "gbt_tune")) return(tuned_rounds(object, rule))
   if (!inherits(object, "gbt_cv")) {
-    if (rule == "one_se") stop_argument("`rule = \"one_se\"` is for cross-validations, see gbt_cv()", "rule")
+    if (rule == "one_se") stop_argument("`rule = \"one_se\"` needs the result of gbt_cv()", "rule")
     return(rounds_used(object))
   }
   if (is.null(object$best_round)) return(object$nrounds)
@@ -147,9 +147,10 @@ chosen_rounds <- function(object, rule) {
 }
 
 tuned_rounds <- function(object, rule) {
-  if (rule == "one_se") stop_argument("`rule = \"one_se\"` is for cross-validations, see gbt_cv()", "rule")
+  if (rule == "one_se") stop_argument("`rule = \"one_se\"` needs the result of gbt_cv()", "rule")
   if (is.null(object$best_config)) {
-    stop_argument("no configuration of `object` was rated: there is none to train", "object")
+    stop_argument(paste("no configuration of `object` has a metric value, so none can be trained; run gbt_tune()",
+                        "again"), "object")
   }
   object$results$rounds[match(object$best_config, object$results$config)]
 }

@@ -18,7 +18,7 @@ check_spec <- function(spec) {
   for (name in c("weights", "offset", "exposure")) {
     value <- given[[name]]
     if (is.null(value) || is.language(value) || is_text(value)) next
-    stop_argument(sprintf(paste("`%s` must be a column, as the held-out rows need theirs as well, not %s:",
+    stop_argument(sprintf(paste("`%s` must be a column, so that the held-out rows have values too, not %s:",
                                 "%s = quote(column)"), name, describe(value), name), name)
   }
   if (!is.null(given$objective) && !is.character(given$objective)) need_metric(given$eval_metric)
@@ -26,7 +26,7 @@ check_spec <- function(spec) {
 
 need_metric <- function(eval_metric) {
   if (length(eval_metric)) return(invisible())
-  stop_argument(paste("models of an objective of your own are compared by a metric: give `eval_metric`, such as a",
+  stop_argument(paste("models with a custom objective are compared by a metric: give `eval_metric`, such as a",
                       "gbt_metric()"), "eval_metric")
 }
 
@@ -69,13 +69,13 @@ not_comparable <- function(champion, challenger, rows, unreadable) {
     return(if (is.null(unreadable)) "there was no model before" else "the model before cannot be read")
   }
   same <- identical(champion$objective, challenger$objective) && identical(champion$n_outputs, challenger$n_outputs)
-  if (!same) return("the model before is of another objective or other classes")
+  if (!same) return("the model before has another objective or other classes")
   if (takes_offset(champion) && is.null(champion$exposure) && is.null(rows$offset)) {
-    return("the model before has an offset, which there is none of now")
+    return("the model before has an offset, and now there is none")
   }
   its <- champion$exposure # the name of a column, or ""
   lost <- !is.null(its) && is.null(rows$exposure) && is.null(column_of(rows$data, its))
-  if (lost) "the model before has an exposure, which there is none of now"
+  if (lost) "the model before has an exposure, and now there is none"
 }
 
 # Was it trained with the argument `offset`, or an exposure? (A formula's offset is in its terms.)

@@ -121,8 +121,8 @@ tune <- function(captured, plan) {
   metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   last <- length(metrics$name)
   if (last == 0L || is.na(metrics$maximise)) {
-    stop_argument(paste("gbt_tune() needs an `eval_metric`, the last one given, of which larger or smaller values are",
-                        "better"), "eval_metric")
+    stop_argument(paste("gbt_tune() compares configurations by the last metric of `eval_metric`; give one for which",
+                        "larger or smaller values are better"), "eval_metric")
   }
   seed <- if (is.null(args[["seed"]])) as.double(sample.int(.Machine$integer.max, 1L)) else args[["seed"]]
   folds <- cross_folds(rows, plan, seed)

@@ -62,11 +62,11 @@ tuned_name <- function(typed) {
   }
   if (name %in% tunable_parameters()) return(name)
   why <- if (name == "nrounds") {
-    "the number of rounds is chosen by cross-validation; the argument `nrounds` is the most of them"
+    "cross-validation chooses the number of rounds; give the largest one as the argument `nrounds`"
   } else if (name %in% binning_arguments) {
     "the data are binned once, for all configurations"
   } else {
-    "configurations differ by how trees are grown; give it as an argument"
+    "only parameters of how trees are grown can be; give it as an argument"
   }
   stop_argument(sprintf("%s cannot be tuned: %s", param_text(name, typed), why), name)
 }
@@ -94,7 +94,9 @@ read_range <- function(name, typed, value, scale) {
   }
   number <- !is.null(info) && info$kind != "enum"
   if (!(number && is.numeric(value) && length(value) == 2L)) {
-    if (name %in% scale) stop_argument(sprintf("`log_scale` is for ranges, and `%s` has values", name), "log_scale")
+    if (name %in% scale) {
+      stop_argument(sprintf("`log_scale` needs a range, c(low, high), but `%s` has values", name), "log_scale")
+    }
     values <- lapply(value, check_tuned_value, info, typed)
     return(list(name = name, values = unique(unlist(values))))
   }
@@ -105,7 +107,7 @@ read_range <- function(name, typed, value, scale) {
   }
   log <- if (is.null(scale)) name %in% log_parameters && ends[1L] > 0 else name %in% scale
   if (log && ends[1L] <= 0) {
-    stop_argument(sprintf("`log_scale` needs ranges above 0, and that of `%s` begins at %s", name,
+    stop_argument(sprintf("`log_scale` needs ranges above 0, but the range of `%s` begins at %s", name,
                           format_number(ends[1L])), "log_scale")
   }
   list(name = name, low = ends[1L], high = ends[2L], whole = info$kind == "int", log = log)

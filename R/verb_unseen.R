@@ -18,7 +18,10 @@
 #' @export
 gbt_unseen <- function(object, newdata, threads = NULL) {
   if (inherits(object, "gbt_data")) {
-    if (!missing(newdata)) stop_argument("`newdata` is for models; a gbt_data object is counted itself", "newdata")
+    if (!missing(newdata)) {
+      stop_argument(paste("`newdata` can only be used with a model; a gbt_data object has its own rows: leave",
+                          "`newdata` out"), "newdata")
+    }
     return(unseen_of(.Call(C_gbt_dataset_info, data_ptr(object, "object"))))
   }
   check_model(object, "object")
@@ -46,6 +49,6 @@ warn_unseen <- function(object, frame, threads) {
   }
   if (length(at) == 0L) return(invisible())
   warn_gbt("unseen", sprintf(paste("no value of column%s %s is a level of the training data; compare the levels, or",
-                                   "give `unseen` to say that this is as it should be"),
+                                   "give `unseen` if this is intended"),
                              if (length(at) > 1L) "s" else "", enumerate(frame$names[at])), columns = frame$names[at])
 }

@@ -219,7 +219,7 @@ test_that("rows of unseen levels are counted", {
   }
   expect_length(gbt_unseen(fit(d["x"], d$y), new), 0)
   expect_error(gbt_unseen(m), "`newdata` is missing", class = "gbt_error_argument")
-  expect_error(gbt_unseen(data, new), "`newdata` is for models", class = "gbt_error_argument")
+  expect_error(gbt_unseen(data, new), "`newdata` can only be used with a model", class = "gbt_error_argument")
   expect_error(gbt_unseen(new), "must be a model", class = "gbt_error_argument")
   by_formula <- gbt_train(y ~ x + size, d, nrounds = 1)
   expect_identical(gbt_unseen(by_formula, new), c(size = 2))

@@ -133,7 +133,7 @@ test_that("quantiles in each other's place and models that are none are refused;
   q <- lapply(c(lower = 0.1, upper = 0.9), function(a) {
     gbt_train(mpg ~ wt, mtcars, objective = "quantile", quantile_alpha = a, nrounds = 10, threads = 1)
   })
-  expect_error(gbt_conformal(list(lower = q$upper, upper = q$lower), mtcars), "each other's place",
+  expect_error(gbt_conformal(list(lower = q$upper, upper = q$lower), mtcars), "smaller quantile .*; swap them",
                class = "gbt_error_argument")
   classes <- gbt_train(factor(am) ~ wt, mtcars, nrounds = 2, threads = 1)
   expect_error(gbt_conformal(list(lower = q$lower, upper = classes), mtcars), "of one number",

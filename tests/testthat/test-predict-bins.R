@@ -81,7 +81,7 @@ test_that("what bins do not tell is refused", {
   data <- gbt_data(d, threads = 1)
   wrong(data, "needs the rows themselves", type = "contrib", class = "gbt_error_unsupported")
   wrong(data, "`offset`", offset = 1:3)
-  wrong(data, "`sparse_zero` is of sparse matrices", sparse_zero = "missing", class = "gbt_error_argument")
+  wrong(data, "`sparse_zero` applies to sparse matrices", sparse_zero = "missing", class = "gbt_error_argument")
   turned <- gbt_data(transform(d, o = factor(o, 5:1, ordered = TRUE)), threads = 1)
   expect_error(predict(train(d, as.numeric(d$o)), turned), "`o` has other levels", class = "gbt_error_data")
   expect_error(gbt_shap(m, data), class = "gbt_error")

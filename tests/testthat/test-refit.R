@@ -41,9 +41,9 @@ test_that("columns that the call names within its data are not taken for lost va
   kept <- gbt_train(subset(mtcars, hp > 100, -mpg), with(mtcars, mpg[hp > 100]), nrounds = 2, threads = 1)
   expect_same_bytes(update(kept, nrounds = 1)$state, kept[1]$state)
   gone <- (function(inner) gbt_train(mpg ~ ., subset(inner, hp > 100), nrounds = 2, threads = 1))(mtcars)
-  expect_error(update(gone), "used `inner`, which is not found from here", class = "gbt_error_argument")
+  expect_error(update(gone), "used `inner`, which is not found here", class = "gbt_error_argument")
   gone <- (function(df) gbt_train(df[-1], df$mpg, nrounds = 2, threads = 1))(mtcars)
-  expect_error(update(gone), "used `df`, which is not found from here", class = "gbt_error_argument")
+  expect_error(update(gone), "used `df`, which is not found here", class = "gbt_error_argument")
 })
 
 test_that("a model that went on from another one gets as many rounds as it had beside those of that one", {

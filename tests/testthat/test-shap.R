@@ -143,7 +143,7 @@ test_that("what contributions cannot do is said", {
   d <- shap_data(60)
   m <- gbt_train(y ~ ., d, nrounds = 2, threads = 1)
   expect_error(predict(m, d, type = "contrib", background = d[0, ]), "has no rows", class = "gbt_error_data")
-  expect_error(predict(m, d, background = d), "are for types", class = "gbt_error_argument")
+  expect_error(predict(m, d, background = d), "can only be used with types", class = "gbt_error_argument")
   expect_error(predict(m, d, type = "contrib", by = "row"), "by", class = "gbt_error_argument")
   expect_error(gbt_shap(m, d, rows = 0), "rows", class = "gbt_error_argument")
   expect_error(predict(m, d, type = "contrib", background = d["a"]), "missing", class = "gbt_error_data")
