@@ -23,8 +23,8 @@ stop_interrupted <- function(model, error = NULL) {
 
 #' The model of the last training that was interrupted
 #'
-#' Ctrl-C during [gbt_train()] ends the training, and so does an error in a function of yours: a callback, a metric or
-#' an objective. The rounds finished so far are a valid model: it goes with the condition (field `model`), so that
+#' Ctrl-C during [gbt_train()] ends the training, and so does an error in your own callback, metric or objective. The
+#' rounds finished so far are a valid model: it is the field `model` of the condition, so that
 #' `tryCatch(gbt_train(...), interrupt = function(c) c$model)` or `tryCatch(gbt_train(...), gbt_error_callback =
 #' function(e) e$model)` catches it, and this function returns it afterwards.
 #'
@@ -34,8 +34,8 @@ stop_interrupted <- function(model, error = NULL) {
 #' (the calls that led to it, as [sys.calls()] gives them). When a time limit ([setTimeLimit()]) is reached, R raises
 #' an error of its own, without a model; this function has it.
 #'
-#' A script that `Rscript` runs ends at a Ctrl-C or an error that nobody catches, and the model is lost. To keep
-#' the rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
+#' A script that `Rscript` runs ends at a Ctrl-C or an error that is not caught, and the model is lost. To keep the
+#' rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
 #'
 #' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
 #' function returns that.

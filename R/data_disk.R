@@ -116,8 +116,8 @@ fields_of_folder <- function(bytes, n, path) {
 #' file and the page, when it is read first, or later when its file was changed meanwhile.
 #'
 #' Opening a folder never runs code from it, and what the folder holds is checked before it is used: a folder that was
-#' made to do harm gives an error or a wrong model. Nobody may write to it in the meantime, see `SECURITY.md` in the
-#' sources.
+#' made to do harm gives an error or a wrong model. Do not write to the folder while it is open, see `SECURITY.md` in
+#' the sources.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:

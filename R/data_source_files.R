@@ -25,9 +25,9 @@
 #' @param columns Names of the columns to take; `NULL` for all others.
 #' @param texts Names of columns that are texts though they may look like numbers or dates: identifiers, codes.
 #' @param sep What separates fields; `NULL`: a tab in files called `.tsv`, `.tab` or `.txt`, else a comma.
-#' @param na What stands for a missing value.
-#' @param quote `TRUE` where fields may be quoted, so that they may have line ends in them; a `"` that does not begin a
-#'   field is a character like others. `FALSE` where every `"` is.
+#' @param na Texts that mean a missing value.
+#' @param quote `TRUE`: fields may be quoted, and quoted fields may contain line ends; a `"` that does not begin a field
+#'   is a plain character. `FALSE`: every `"` is a plain character.
 #' @param encoding `"UTF-8"` or `"Latin-1"`.
 #' @param block_bytes Bytes of text that are read at a time.
 #' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.

@@ -8,13 +8,13 @@
 #' Rows are kept in a temporary folder ([tempdir()]) until [gbt_data()] returns. The order of the rows decides which
 #' rows are drawn where training draws any, so an `ORDER BY` makes models repeatable where the database does not.
 #'
-#' What the database's driver warns of is a warning (class `gbt_warning_database`). Where it tells of values that were
-#' changed, as for a column whose values are not of one type (SQLite allows that), it is an error: `CAST` the column in
-#' the query.
+#' Warnings of the database's driver are warnings (class `gbt_warning_database`). If the driver warns that it changed
+#' values, as for a column with values of several types (SQLite allows that), it is an error: `CAST` the column in the
+#' query.
 #'
 #' The package duckdb makes a data frame of all rows before it gives the first ones. So rows of a query of DuckDB go to
 #' a temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
-#' behind. Statements that DuckDB cannot describe (`CALL`, `SHOW`) are fetched as a whole.
+#' afterwards. Statements that DuckDB cannot describe (`CALL`, `SHOW`) are fetched as a whole.
 #'
 #' Tried with RSQLite and with duckdb 1.5.5.
 #'

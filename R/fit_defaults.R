@@ -186,21 +186,22 @@ chosen_lines <- function(values) {
 
 #' Defaults that follow from the data
 #'
-#' What [gbt_train()] does about parameters that are not named: a table of rules, measured on many data sets. They look
-#' at the objective, at numbers of rows and rounds and at how training ends, never at the response itself. Rows are
-#' those of the data whose weight is not 0, where a `mask` or a fold holds some of them out as well. A model says which
-#' parameters rules have chosen when it is printed, its `params` have the values, and `by_rule` their names.
+#' The rules by which [gbt_train()] chooses parameters that you do not set, measured on many data sets. They use the
+#' objective, the numbers of rows and rounds and how training ends, never the response itself. The number of rows counts
+#' all rows of the data with a weight above 0, including those that a `mask` or a fold holds out. `print()` of a model
+#' shows the parameters that rules have chosen; its `params` have their values, and `by_rule` their names.
 #'
-#' A parameter that is named, under any of its names, has the value that was given. Some rules stand or fall together:
-#' who names `max_depth`, say, also gets the plain `grow_policy`, so that calls made for other packages mean what they
-#' mean there; `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1`, which hold anyway, change
-#' nothing. Parameters without a rule, and those whose rule does not hold, have the defaults that [gbt_parameters()]
-#' lists. With `init_model` parameters that rules would decide have the values of that model, others (constraints
-#' among them) are to be named again; and [gbt_refit()] keeps what rules had chosen for a cross-validation, a search or
-#' early stopping.
+#' A parameter that you set, under any of its names, keeps your value. Setting one parameter can switch off rules for
+#' others: setting `max_depth`, for example, also switches `grow_policy` to `"depthwise"`, so that calls written for
+#' other packages grow the trees that they grow there. `boosting = "plain"`, `num_parallel_tree = 1` and
+#' `colsample_bynode = 1` are defaults, so setting them changes nothing. Parameters without a rule that applies have the
+#' defaults that [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give
+#' all others (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a
+#' cross-validation, a search or early stopping.
 #'
-#' `preset = "fast"` and `preset = "best"` have rules beside these: `"fast"` takes larger steps, fewer bins and smaller
-#' trees of half of the features, `"best"` makes an `ensemble`. A parameter that is named has its value there as well.
+#' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`), fewer bins and
+#' smaller trees, each with half of the features; `"best"` makes an `ensemble`. Arguments that you give win over the
+#' preset.
 #'
 #' Rules do not use R's random numbers. As `eta` depends on `nrounds`, `model[1:20]` of a longer training is not the
 #' model of `nrounds = 20`, unless `eta` was given.

@@ -126,21 +126,21 @@ bytes_to_save <- function(model) {
 #' machine and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models
 #' may just as well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
 #'
-#' A path's file is written under another name in the same folder (`.gbt-*.tmp`) and then renamed, so that a full disk
-#' or a crash never leaves half a model, and who reads at that moment gets the old one or the new one. What a killed
-#' process left under such a name is removed by the next save to the same file. A folder in which no file can be made
-#' is an error, even where the file itself could be written to. A link stays a link: the file that it leads to is
-#' written.
+#' With a path, the file is written under another name in the same folder (`.gbt-*.tmp`) and then renamed. So a full
+#' disk or a crash never leaves half a model, and a process that reads at that moment gets the old model or the new one.
+#' A temporary file that a killed process left is removed by the next save to the same file. A folder in which no file
+#' can be created is an error, even if the file itself could be written to. A link stays a link: the file that it points
+#' to is written.
 #'
 #' In place of a path there may be a connection, such as [url()], [gzfile()], [socketConnection()] or
 #' [rawConnection()], and `gbt_load()` takes a raw vector as well: the bytes of a file, wherever they are kept. An open
 #' connection must be binary (`"rb"`, `"wb"`); exactly the bytes of one model are read, so several models may follow one
-#' another. One that is not open is opened and closed, after which it is gone, as with [saveRDS()]. A connection knows
-#' no other name to write under: what is said of crashes holds for paths alone.
+#' another. gbt opens and closes a connection that is not open; it cannot be used again then, as with [saveRDS()]. The
+#' protection against crashes holds for paths only, not for connections.
 #'
-#' What was added to a model, such as `model$note <- "for May"`, is saved and comes back where it is vectors of logical
-#' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
-#' warning of class `gbt_warning_save` that names it.
+#' Fields that you add to a model, such as `model$note <- "for May"`, are saved if they are vectors of logical values,
+#' numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a warning of
+#' class `gbt_warning_save` that names it.
 #'
 #' To save a model of a recipe (`gbt_train(recipe, data)`) is an error, since predictions need the recipe and a file
 #' cannot keep it. [saveRDS()] keeps both. `drop_recipe = TRUE` saves the model without its recipe: bake rows yourself

@@ -49,8 +49,9 @@ calibrated_shown <- function(x, output = NULL) {
 #'
 #' Without `newdata` the bound of the scores for every level: how wide intervals, or how large sets, must be to hold the
 #' response with that probability. With `newdata` the intervals of its rows, those of low estimates first, or how many
-#' of its rows have sets of one class, of two and so on. Where `y` is given, what was observed stands beside it, and the
-#' subtitle says how often it was inside. New rows weigh 1 where rows for calibration have weights.
+#' of its rows have sets of one class, of two and so on. With `y` the observed values are drawn as well, and the
+#' subtitle gives the share of them inside the intervals or sets (the coverage). New rows weigh 1 where rows for
+#' calibration have weights.
 #'
 #' @param x The result of [gbt_conformal()].
 #' @param newdata Rows to predict, see [predict()][predict.gbt_conformal].

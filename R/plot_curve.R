@@ -2,9 +2,9 @@
 
 #' Draw a curve of predictions
 #'
-#' The area stands below the title; a dashed line is what predictions without knowledge (`"roc"`, `"pr"`, `"gains"`,
-#' `"lift"`) or perfectly calibrated ones have. Of several predictions there is a line for each; for `"lift"` the
-#' cumulative one.
+#' The subtitle gives the area under the curve. The dashed line is the curve of random predictions (`"roc"`, `"pr"`,
+#' `"gains"`, `"lift"`) or of perfectly calibrated ones (`"calibration"`). Several sets of predictions have a line each;
+#' for `"lift"` it is the cumulative lift.
 #'
 #' @param x The result of [gbt_curve()].
 #' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`, `lty`, `lwd`: see [plot.gbt()].

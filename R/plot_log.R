@@ -4,8 +4,8 @@
 #'
 #' `plot()` of a model draws its evaluation log, a panel for each metric, a line for each data set, and a dashed line at
 #' the round that early stopping found the best. Where the number of rounds was found on held-out rows (see
-#' [gbt_train()]) their log is drawn as well, and the line stands at the best round there. The log of an ensemble is
-#' that of its first member, as the subtitle says.
+#' [gbt_train()]) their log is drawn as well, and the line is at the best round of that log. For an ensemble the log of
+#' its first member is drawn, as the subtitle says.
 #'
 #' @section Plots of gbt:
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
@@ -14,8 +14,8 @@
 #' plot with a single panel of at least 4.5 x 3.6 inches lies where the margins of `par("mar")` have it, as far as
 #' labels fit there, so that `abline()`, `points()` and so on hit its coordinates.
 #'
-#' All plots take `main` and `sub`, and those with titles of axes `xlab` and `ylab`. What a plot has no use for is an
-#' error.
+#' All plots take `main` and `sub`, and those with titles of axes `xlab` and `ylab`. An argument that a plot cannot use
+#' is an error.
 #'
 #' @param x A model from [gbt_train()].
 #' @param metric Which metrics to draw, of those in the log; all when left out.
@@ -152,8 +152,8 @@ log_axes <- function(log) {
 #' Draw a cross-validation
 #'
 #' Draws the mean of a metric over the folds by round, with a band of one standard error to either side and, thin, the
-#' folds; the mean of the training rows as well, where `eval_train = TRUE` had it evaluated. A dashed line stands at the
-#' best round, a dotted one at the first round within one standard error of it.
+#' folds; with `eval_train = TRUE` the mean of the training rows as well. A dashed line marks the best round, a dotted
+#' one the first round within one standard error of it.
 #'
 #' @param x The result of [gbt_cv()].
 #' @param metric Which column to draw, such as `"test_rmse"`; the last metric on held-out rows when left out.

@@ -2,13 +2,13 @@
 
 #' Draw partial dependence
 #'
-#' One column of numbers or times: a line for each output, the curves of single rows (ICE) behind it in a light colour
-#' where they were kept, and a rug of the deciles of the data. One column with levels: a point for each level, the rows'
-#' values behind it. Two columns: an image with a colour key. Several outputs with curves of rows, levels or two columns
-#' get a panel each, all on one scale.
+#' One column of numbers or times: a line for each output, with the curves of single rows (ICE) in a light colour if
+#' they were kept, and a rug of the deciles of the data. One column with levels: a point for each level, with the values
+#' of the rows in a light colour. Two columns: an image with a colour key. Several outputs with curves of rows, levels
+#' or two columns get a panel each, all on one scale.
 #'
-#' More than 20 levels without an order of their own come by their estimate, the largest first.
-#' What the grid has for missing values stands at the foot where the axis has no place for it.
+#' More than 20 levels without an order of their own are sorted by their estimate, the largest first. If the axis cannot
+#' show missing values, the foot of the plot gives their estimate.
 #'
 #' @param x The result of [gbt_partial()].
 #' @param output Names of the outputs (classes) to draw; all when left out.

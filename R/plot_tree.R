@@ -15,8 +15,8 @@
 #' are below and the number of the node, by which `gbt_tree(model, tree, node = )` shows that part.
 #'
 #' @param x The result of [gbt_tree()].
-#' @param show What nodes say beside their conditions and values: `"gain"`, `"cover"`, both or `character(0)`.
-#' @param direction Where children stand: `"down"`, `"right"`, or what shows more of the tree (`"auto"`).
+#' @param show What nodes show in addition to conditions and values: `"gain"`, `"cover"`, both or `character(0)`.
+#' @param direction Where children are drawn: `"down"`, `"right"`, or whichever shows more of the tree (`"auto"`).
 #' @param ... `main`, `sub`; `col`: two colours, of leaves below and above 0.
 #' @return `x`, invisibly.
 #' @seealso [gbt_tree()]; [plot.gbt()] about all plots

@@ -2,9 +2,9 @@
 
 #' Tune a model by caret
 #'
-#' `gbt_caret()` is a method for `caret::train()`. Combinations that differ in `nrounds` alone are one training, of the
-#' largest number: with a given `eta`, as all combinations have it, its first rounds are the model of fewer rounds. With
-#' early stopping they are not, so the grid must have one value of `nrounds` then.
+#' `gbt_caret()` is a method for `caret::train()`. Combinations that differ only in `nrounds` share one training, with
+#' the largest `nrounds`: its first rounds are the model with fewer rounds, so smaller values cost nothing. With early
+#' stopping this is not so, and the grid must have one value of `nrounds`.
 #'
 #' Factors stay whole with the data frame form, `train(x, y, method = gbt_caret())`; caret's formula form makes dummy
 #' columns of them. Weights of rows go through, and further arguments of [gbt_train()] are those of `train()`.

@@ -5,7 +5,7 @@
 #' A panel for Shiny apps that trains a live model anew: a button, a progress bar and the log as it grows, a button that
 #' cancels, what the model is, and a way back. Training runs in a process of its own ([gbt_job()]), so the app stays
 #' usable. The new model takes the place of the live one only when it is not worse on held-out rows, in one step
-#' ([gbt_save()]): everybody who reads the file gets the old model or the new one, and all sessions of the app see the
+#' ([gbt_save()]): a process that reads the file gets the old model or the new one, and all sessions of the app see the
 #' new one within a second. `shiny::runApp(system.file("shiny/refresh", package = "gbt"))` runs an example.
 #'
 #' @section Which model is live:
@@ -14,9 +14,9 @@
 #' objective of your own has no such loss: models are compared by the last of `eval_metric`, which must be given, and
 #' the interval is that of 200 bootstrap draws. It is promoted when the upper end of the 95 %
 #' interval of the mean difference is at most `margin` times the champion's loss. With few held-out rows the interval is
-#' wide, and then nothing is promoted that is not clearly as good. One that was held back can be taken all the same by a
-#' button. A replaced model is kept in a folder beside the file, `path` + `.history`, the newest `history` of them, and
-#' the panel goes back to any of these; the model that was live is then in the history. A model knows when it was
+#' wide, so in unclear cases the old model stays live. A button promotes a challenger that was held back anyway. The
+#' newest `history` replaced models are kept in the folder `path` + `.history`, and the panel can go back to any of
+#' these; the model that was live is then in the history. A model knows when it was
 #' trained and what its loss was: `model$refresh`. While the file cannot be read, the panel says so, and the model that
 #' was read before stays live.
 #'

@@ -2,13 +2,13 @@
 
 #' Methods of package stats for models
 #'
-#' `fitted()` and `residuals()` are those of the data that are given, as a model keeps none: predictions on the scale of
-#' the response, and the response minus them. `deviance()` and `logLik()` are those of the data where the objective
-#' has a likelihood; the log-likelihood has no degrees of freedom (`NA`), since trees have no number of parameters.
+#' A model does not keep its training data, so these methods need data. `fitted()` gives predictions on the scale of the
+#' response, `residuals()` the response minus them. `deviance()` and `logLik()` exist if the objective has a likelihood;
+#' the log-likelihood has no degrees of freedom (`NA`), since trees have no number of parameters.
 #' `simulate()` draws responses for rows of data by the distribution of the objective; as [stats::simulate()] wants it,
 #' the result has the attribute `seed`, by which the draws can be repeated. `terms()` are those of the model's formula,
 #' with columns instead of a dot. `model.frame()` is an error that says what to do. A deviance or a log-likelihood of
-#' classes is computed from the scores, so it is finite where a probability is 0 or 1 but for rounding.
+#' classes is computed from the scores, so it is finite even if a probability prints as 0 or 1.
 #'
 #' | objective | `deviance()` | `logLik()` | `simulate()` |
 #' |---|---|---|---|

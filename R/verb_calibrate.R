@@ -2,9 +2,9 @@
 
 #' Calibrated probabilities
 #'
-#' Learns from rows that a model has not seen how often a class occurs where the model gives it a probability p, and
-#' corrects the model's probabilities by it. Boosting with many rounds, weights of classes (`scale_pos_weight`) and
-#' sampling by class move probabilities away from what is observed; which rows are ranked before others mostly stays.
+#' Learns, from rows that were not used in training, how often a class occurs where the model predicts a probability p,
+#' and corrects the model's probabilities. Boosting with many rounds, weights of classes (`scale_pos_weight`) and
+#' sampling by class move probabilities away from observed frequencies; the order of the rows mostly stays right.
 #'
 #' @section Methods:
 #' * `"isotonic"`: the rising function of p that fits best, in squares as in log loss (pool adjacent violators, Ayer and
@@ -15,8 +15,8 @@
 #' * `"beta"`: logistic regression on log(p) and log(1 - p) (Kull and others, 2017), with the same targets. It never
 #'   falls: a term with a coefficient of the wrong sign is left out.
 #'
-#' For the last two, p is kept within 1e-15 and 1 - 1e-15. More than two classes are calibrated one against the rest,
-#' and the results divided by their sum; where all of them are 0 the model's own probabilities are kept.
+#' For the last two, p is kept within 1e-15 and 1 - 1e-15. More than two classes are calibrated one-vs-rest, and the
+#' results divided by their sum; where all of them are 0 the model's own probabilities are kept.
 #'
 #' @param model A model of classes from [gbt_train()] (objective `"logistic"` or `"softmax"`).
 #' @param data Rows for calibration, which the model has not seen, as [predict()][predict.gbt] takes them. Not needed
@@ -25,7 +25,7 @@
 #' @param method One of the methods below.
 #' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out are used in
 #'   place of the model's, so that `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data`
-#'   and `y` are the rows of `cv`. Rows that no fold held out are left aside.
+#'   and `y` are the rows of `cv`. Rows that no fold held out are ignored.
 #' @param weights Weights of the rows: weight 2 is the row twice. Columns of a data frame may be named. For N1 and N0,
 #'   weights that sum to less than the number of rows, such as shares of 1, count as if they summed to it.
 #' @param offset For models with an offset: that of the rows; columns of a data frame may be named. For `predict()`

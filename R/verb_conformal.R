@@ -2,10 +2,10 @@
 
 #' Conformal intervals and sets
 #'
-#' Turns a model's predictions into intervals, or sets of classes, that hold the response of a new row with a chosen
-#' probability, whatever the distribution of the data and however good the model: all that is needed is that new rows
-#' and the rows for calibration are exchangeable (Vovk and others, 2005). The probability is over rows on average, not
-#' for each kind of row.
+#' Prediction intervals, or prediction sets of classes, that contain the response of a new row with a chosen
+#' probability, whatever the distribution of the data and however good the model. The only assumption is that new rows
+#' and calibration rows are exchangeable (Vovk and others, 2005). The probability holds on average over rows, not for
+#' each kind of row.
 #'
 #' @section Methods:
 #' * `"absolute"`: intervals of one width, from absolute residuals of rows that the model was not trained on.
@@ -23,8 +23,8 @@
 #'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020,
 #'   without random numbers, so that sets are rather too large; with two classes all rows have sets of one size).
 #'
-#' Objective `"logistic"` takes numbers as well: where the rows for calibration have nothing but 0 and 1 these are
-#' classes, else shares, which have intervals.
+#' Objective `"logistic"` accepts numbers as well. If all calibration rows have 0 or 1, these are classes and get sets;
+#' otherwise they are shares and get intervals.
 #'
 #' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
 #' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).

@@ -1,7 +1,7 @@
 #' Cross-validation
 #'
 #' Trains a model for every fold, on the rows outside of it, and evaluates it on the fold. The data are binned once for
-#' all folds, and the folds grow round by round side by side, so that early stopping looks at the mean of all folds.
+#' all folds, and all folds are trained at the same time, round by round, so that early stopping uses their mean metric.
 #'
 #' @section Folds:
 #' `folds = 5` draws five folds: by classes, so that each fold has its share of them (numbers: `stratify = TRUE` does so
@@ -31,18 +31,18 @@
 #' `future::plan("multisession")`, or one of several machines), they train folds instead, each with its share of the
 #' threads unless `threads` is given. The result is the same, to the last bit. Early stopping then takes about twice the
 #' work or more, as no worker knows the mean of all folds: folds are trained for some rounds, for twice as many until
-#' the mean stops, and once more to that round. Variables of the workspace that metrics and objectives of yours use go
-#' along; random numbers that these draw are others. No rounds are shown. Data in a [gbt_data()] reach forked workers
-#' (`"multicore"`) alone, and `max_seconds` keeps the folds in this process.
+#' the mean stops, and once more to that round. Variables of the workspace that your own metrics and objectives use are
+#' sent along; random numbers that these draw differ. No rounds are shown. Only forked workers (`"multicore"`) can use
+#' data in a [gbt_data()], and `max_seconds` keeps the folds in this process.
 #'
 #' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
-#'   `callbacks` and `checkpoint` have no place here. `max_seconds` holds for all folds together. Without `nrounds`
+#'   `callbacks` and `checkpoint` cannot be used. `max_seconds` holds for all folds together. Without `nrounds`
 #'   the folds stop early (see `early_stopping_rounds` there).
 #' @param folds The number of folds, or the folds; see below. Also called `nfold`, `nfolds`, `cv.folds` and
 #'   `fold_count`.
 #' @param repeats With a number of folds: how often folds are drawn.
-#' @param stratify Whether drawn folds are balanced by the response: `NULL` for classes alone.
+#' @param stratify Whether drawn folds are balanced by the response; `NULL`: for classes only.
 #' @param keep_models Keep the model of each fold?
 #'
 #' @return An object of class `gbt_cv`, a list with

@@ -24,8 +24,8 @@
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
 #'   and so are `weight`, `offset`, `exposure`, `time` and `group`.
-#' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training. `weights` that
-#'   [gbt_train()] gets with a `gbt_data` take their place in training alone: the cuts stay.
+#' @param weight Weights of the rows, 0 or more, used for the cuts and in training. `weights` of [gbt_train()] replace
+#'   them in training only: the cuts stay.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
 #' @param exposure How long, or of how much, each row was observed, for objectives with a log link, see [gbt_train()]:
 #'   numbers above 0, or the name of a column, which is then no feature; models keep the name. Its logarithm is added to
@@ -48,9 +48,9 @@
 #'   [gbt_categories]. Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_devices]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
-#' @param init_model A model that [gbt_train()] is to go on from with these data: its scores of the rows are kept, 8
-#'   bytes for each row and output, since bins do not tell them, but where the model was trained by the same cuts.
-#'   Columns become what they were for it, in its order.
+#' @param init_model The model that [gbt_train()] will continue from with these data. Its scores of the rows are kept, 8
+#'   bytes for each row and output, unless it was trained with the same cuts: bins are not enough to compute them.
+#'   Columns get the types and the order that they had in its training.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
 #'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
@@ -60,7 +60,7 @@
 #'   read: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or `FALSE` and
 #'   `"none"`. Pages that would become smaller by less than an eighth stay as they are. Does not change models.
 #' @section Chunks:
-#' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` behind the last chunk.
+#' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` after the last chunk.
 #' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
 #' found, once to bin it. It must be the same rows every time, which is checked. Columns and their classes must be the
 #' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of

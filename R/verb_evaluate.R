@@ -11,8 +11,8 @@
 #' 2.5 % of them on either side (the percentile bootstrap of Efron, 1981). Where rows belong together, such as the
 #' visits of a patient, give `group`: whole groups are drawn then, and intervals become as wide as they should be. The
 #' intervals say how much the metrics of *this* model would vary with other rows of the same kind, not how much they
-#' would vary with another model trained on other rows; for that see [gbt_cv()]. A draw that has no value, such as an
-#' AUC of rows of one class, is left out; where that are more than half there are no bounds.
+#' would vary with another model trained on other rows; for that see [gbt_cv()]. A draw without a value, such as an AUC
+#' of rows of one class, is left out; if more than half of the draws have none, there are no bounds.
 #'
 #' @param model A model from [gbt_train()].
 #' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by
@@ -20,7 +20,7 @@
 #' @param y The response, when `x` does not have it.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param metrics Names of metrics (see [gbt_metrics]), [gbt_metric()] objects, or a list of both. `"all"` takes all
-#'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
+#'   metrics that suit the objective and the response. Left out: the objective's own metric and other common ones.
 #' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be
 #'   named. `NULL`: rows weigh 1 each.
 #' @param by Names of columns of the data, or a value for each row (a vector, a list or data frame of several, a

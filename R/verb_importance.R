@@ -12,8 +12,8 @@
 #' * `y`: the response of the rows; a formula's is found in `data`.
 #' * `metric`: one metric of [gbt_train()] or a [gbt_metric()]; `NULL`: that of the objective.
 #' * `columns`: names of columns, or a list of sets of columns that are permuted together, such as
-#'   `list(size = c("length", "width"), "colour")`: correlated columns stand in for each other, so that each alone
-#'   seems to matter little. `NULL`: each column alone. They are columns of the data, also where a formula
+#'   `list(size = c("length", "width"), "colour")`. Correlated columns replace each other, so permuting only one of them
+#'   shows little importance. `NULL` permutes one column at a time. These are columns of the data, even if a formula
 #'   transforms them.
 #' * `repeats`, `seed`: how many permutations, by hashes of `seed` and the row.
 #' * `weights`, `offset`, `exposure`: of the rows, as in [gbt_evaluate()]; columns of a data frame may be named.
@@ -41,11 +41,10 @@
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. Or
 #'   `"permutation"` or `"shap"`, see below.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
-#' @param by `"column"`: one row for each column of the data. What was made of it counts for it: statistics and counts
-#'   of its levels, and of a combination of columns an equal part for each. `"feature"`: one row for all that trees can
-#'   split by, where statistics of categorical columns stand by themselves, such as `mean(carrier)`,
-#'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`; with `.1` behind it where a column has that
-#'   name.
+#' @param by `"column"`: one row for each column of the data. The importance of derived features (target encoding, level
+#'   counts) is added to their column, and that of a combination of columns is shared equally. `"feature"`: one row for
+#'   each feature that trees can split by, with derived features in rows of their own, such as `mean(carrier)`,
+#'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`; `.1` is appended if a column has that name.
 #' @param data For `"permutation"` and `"shap"`: rows to look at, as [predict()][predict.gbt] takes them.
 #' @param ... For `"permutation"` and `"shap"`: further arguments, see below; of a [gbt_cv()] `level`.
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,

@@ -35,7 +35,7 @@
 #'
 #' Functions (callbacks, metrics, an objective, `fun`) bring what they use of the global environment, and those attached
 #' packages that they use; functions that were made inside of another function bring all variables
-#' there. What holds on to this session, such as connections to a database, cannot be handed over. Options that begin
+#' there. Objects that work only in this session, such as database connections, cannot be sent. Options that begin
 #' with `gbt.` are the same there, and so are the working directory and the state of R's random numbers: after
 #' [set.seed()] a job draws the seed that `gbt_train()` would have drawn. `gbt_job()` itself draws one random number
 #' unless `seed` is given, so that the next job draws another one.

@@ -26,7 +26,7 @@
 #' there.
 #'
 #' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. Few rows
-#' have a large PSI by chance alone: without drift it is, with k bins, n and m rows, about (1 / n + 1 / m) times a
+#' have a large PSI just by chance: without drift it is, with k bins, n and m rows, about (1 / n + 1 / m) times a
 #' chi-squared value of k - 1 degrees (Yurdakul and Naranjo, 2020). Column `noise` is the 95 % quantile of that, and
 #' what is below counts as `"none"`.
 #'

@@ -13,7 +13,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   training data in their order. A model that was trained by a formula evaluates it in `newdata`. Or a source of rows
 #'   that need not fit into memory, as [gbt_data()] takes it: [gbt_files()], [gbt_query()], [gbt_batches()], a result of
 #'   `DBI::dbSendQuery()`, a data set, query or reader of package arrow, or a function whose value for `i` is chunk
-#'   number `i`, `NULL` behind the last one. Columns of other roles are left aside, but an offset is added. Rows are
+#'   number `i`, `NULL` after the last one. Weights and labels in it are ignored; an offset is added. Rows are
 #'   read once and not kept; a model of a formula with functions needs them in a temporary folder, as [gbt_data()] does.
 #'   Or a [gbt_data()] or [gbt_open()] object whose cuts are those of the model's training data (the object that the
 #'   model was trained on, or one with it as `reference`): its rows are predicted by their bins, on the CPU, in one pass
@@ -68,8 +68,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   [gbt_save()] writes: links are followed, pipes and devices are refused. A table is cut into chunks then.
 #' @param background For types `"contrib"` and `"interaction"`: rows, as `newdata`, to compare with; `NULL` compares
 #'   with the training rows as trees have counted them. See [gbt_shap()].
-#' @param by For these types: `"column"`, where all that is made of a column counts for it and combinations are shared
-#'   equally, or `"feature"`, all that trees can split by, as in [gbt_importance()].
+#' @param by For these types: `"column"` adds derived features (target encoding, level counts) to their column and
+#'   shares combinations equally; `"feature"` has a column for each feature that trees can split by, as in
+#'   [gbt_importance()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts. With an `output`: the number of rows, invisibly.

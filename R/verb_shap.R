@@ -95,14 +95,15 @@ flat_contributions <- function(out) {
 #' SHAP values: what each column's value adds to the raw score (`type = "link"`) of a row. The contributions of a row
 #' and the base add up to its score.
 #'
-#' They are the Shapley values of a game in which columns become known: exact ones, whatever the depth of the trees.
-#' What the score is when only some columns are known is, without a `background`, the mean over the training rows (by
-#' their hessians) along the ways that a tree leaves open; with one, the mean of the scores that the row would have with
-#' the other columns' values of each of the background's rows. The background is counted once, leaf by leaf, so a call
-#' for many rows takes little longer with a thousand rows of background than with a hundred.
+#' They are exact Shapley values of a game in which columns become known, whatever the depth of the trees. The score
+#' with only some columns known is defined by the `background`. Without one (path-dependent TreeSHAP) it is a mean over
+#' the training rows: at a split by an unknown column both branches count, weighted by their covers (sums of hessians).
+#' With one (interventional) it is the mean of the scores that the row has when the unknown columns take the values of
+#' each background row. The background is counted once, leaf by leaf, so a call for many rows takes little longer with a
+#' thousand background rows than with a hundred.
 #'
-#' All that was made of a column (statistics and counts of its levels) is known when the column is, and counts for it. A
-#' combination of columns is a player of its own, whose contribution is shared equally among its columns.
+#' The contributions of derived features (target encoding, level counts) are added to their column. A combination of
+#' columns is a player of its own, whose contribution is shared equally among its columns.
 #'
 #' @param model A model from [gbt_train()].
 #' @param newdata The rows to explain: a data frame, a matrix or a sparse matrix.

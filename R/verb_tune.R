@@ -37,11 +37,11 @@
 #'
 #' @section Several processes:
 #' Where the user of package future has set a plan with several workers, such as
-#' `future::plan(future::multisession, workers = 4)`, configurations are rated side by side by these, as many at a time.
-#' The result is that of one process, to the last digit, but for its times. Workers of other processes
-#' (`multisession`, `cluster`) are sent the data and bin them once; a [gbt_data()] of this process is of use for
-#' `multicore` alone. Left out, `threads` is the number of threads divided by the workers. Configurations that Bayesian
-#' search proposes come one after the other. Without a plan, and in [gbt_cv()], all work is spread over threads.
+#' `future::plan(future::multisession, workers = 4)`, each worker rates one configuration at a time. The result is the
+#' same as in one process, to the last digit, except for the times. Workers in other processes (`multisession`,
+#' `cluster`) are sent the data and bin them once; only `multicore` can use a [gbt_data()] of this process. Left out,
+#' `threads` is the number of threads divided by the workers. Configurations that Bayesian search proposes come one
+#' after the other. Without a plan all work is spread over threads.
 #'
 #' @section Failures and interruption:
 #' A configuration that fails is kept with an estimate of `NA`; the first one that fails for a reason gives a warning
@@ -52,8 +52,8 @@
 #'   `early_stopping_rounds` is 20; the last of `eval_metric` is what is optimised. With `verbose = 1` there is a line
 #'   for each configuration. `max_seconds` holds for each configuration.
 #' @param space The space to search, see below.
-#' @param configs How many configurations: 30 when left out; with `seconds` alone as many as the time allows, at most
-#'   10,000. With halving always 30, unless given.
+#' @param configs Number of configurations. Left out: 30, or with `seconds` as many as the time allows, at most 10,000
+#'   (with halving 30).
 #' @param seconds When this time is over no further configuration begins, and the one that is being trained ends with
 #'   its round; `NULL` for no limit. At least one is rated. Only this makes the result depend on the machine.
 #' @param method `"random"`, `"halving"` or `"bayesian"`, see below.

@@ -2,9 +2,9 @@
 
 #' Rows with levels that training did not have
 #'
-#' Levels of factors and texts that are new in validation or prediction data are taken as `unseen` of [predict.gbt()]
-#' and [gbt_data()] says, without a message, as they are common. ([predict.gbt()] warns if all values of a column are
-#' new.) This function counts them by column, before or after a prediction. Missing values do not count.
+#' New levels of factors and texts in validation or prediction data are common, so they give no message: argument
+#' `unseen` of [predict.gbt()] and [gbt_data()] decides how they are treated. ([predict.gbt()] warns if all values of a
+#' column are new.) This function counts them by column, before or after a prediction. Missing values do not count.
 #'
 #' @param object A model, or a [gbt_data()] that was made with a `reference`, whose rows are counted.
 #' @param newdata With a model: the rows to count, as for [predict.gbt()].
