@@ -65,10 +65,10 @@ with_entries <- function(x, name, rows, values) {
   beg <- x@p[j]
   end <- x@p[j + 1L]
   before <- seq_len(beg)
-  behind <- end + seq_len(length(x@i) - end)
+  later <- end + seq_len(length(x@i) - end)
   after <- seq_along(x@p) > j
-  x@i <- c(x@i[before], rows, x@i[behind])
-  x@x <- c(x@x[before], values, x@x[behind])
+  x@i <- c(x@i[before], rows, x@i[later])
+  x@x <- c(x@x[before], values, x@x[later])
   x@p[after] <- x@p[after] + length(rows) - (end - beg)
   x@factors <- list()
   x

@@ -220,8 +220,8 @@ warn_of_other_rows <- function(design, x, data) {
     if (!is.call(e)) return(FALSE)
     used <- columns_at(data, at[[i]])
     !all(vapply(rows, function(row) {
-      alone <- subset_rows(used, row)
-      value <- try_else(suppressWarnings(term_of_design(e, design$features[[i]], design, alone, alone)),
+      single <- subset_rows(used, row)
+      value <- try_else(suppressWarnings(term_of_design(e, design$features[[i]], design, single, single)),
                         function(problem) NULL)
       is.null(value) || is_row(spread_matrix(value, labels[i]), table, row)
     }, NA))
@@ -236,11 +236,11 @@ warn_of_other_rows <- function(design, x, data) {
 is_row <- function(columns, table, row) {
   all(vapply(names(columns), function(name) {
     if (length(columns[[name]]) != 1L) return(FALSE)
-    alone <- plain_values(columns[[name]])
+    single <- plain_values(columns[[name]])
     there <- plain_values(table[[name]][row])
     # ifelse(a, "b", NA) is a text, or a logical NA if there is only this row
-    identical(is.na(alone), TRUE) && identical(is.na(there), TRUE) ||
-      isTRUE(all.equal(alone, there, check.attributes = FALSE))
+    identical(is.na(single), TRUE) && identical(is.na(there), TRUE) ||
+      isTRUE(all.equal(single, there, check.attributes = FALSE))
   }, NA))
 }
 
@@ -360,8 +360,8 @@ rows_to_keep <- function(parts, subset, na.action) {
   if (!is.function(na.action)) {
     stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
   }
-  beside <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group")]))
-  frame <- list_frame(c(as.list(parts$x), list(parts$y), beside), n)
+  others <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group")]))
+  frame <- list_frame(c(as.list(parts$x), list(parts$y), others), n)
   frame <- without_codes(frame)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep

@@ -84,11 +84,11 @@ formula_parts <- function(formula, data, dot) {
   terms <- do.call(c, c(list(list()), terms))
   dot_key <- variable_keys(list(dot_name))
   in_dot <- variable_keys(all)
-  alone <- lengths(terms) == 1L
-  singles <- lapply(terms[alone], function(term) if (term == dot_key) in_dot else term)
-  sets <- vapply(terms[!alone], function(term) paste(sort(term), collapse = "\n"), "")
-  left <- terms[!alone][match(left_in(sets, signs[!alone]), sets)]
-  used <- c(left_in(unlist(singles), rep(signs[alone], lengths(singles))), unlist(left))
+  single <- lengths(terms) == 1L
+  singles <- lapply(terms[single], function(term) if (term == dot_key) in_dot else term)
+  sets <- vapply(terms[!single], function(term) paste(sort(term), collapse = "\n"), "")
+  left <- terms[!single][match(left_in(sets, signs[!single]), sets)]
+  used <- c(left_in(unlist(singles), rep(signs[single], lengths(singles))), unlist(left))
   if (dot_key %in% used) used <- c(used, in_dot)
   features <- variables[unique(keys) %in% used]
   if (length(features) == 0L) stop_argument("the formula names no features on its right side", "formula")

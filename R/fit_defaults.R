@@ -106,7 +106,7 @@ counts_as_named <- function(values) {
 }
 
 # The rules that remain when the user sets these parameters.
-rules_beside <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
+rules_left <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
 # Who wants trees that share their splits wants symmetric ones, whatever else is named.
 implied_policy <- function(facts, named) {
@@ -117,7 +117,7 @@ implied_policy <- function(facts, named) {
 rules_of <- function(facts, objective, preset = "default", named = character(0)) {
   out <- c(list(), implied_policy(facts, named))
   facts$grow_policy <- given_or(out$grow_policy, facts$grow_policy)
-  for (rule in rules_beside(named)) {
+  for (rule in rules_left(named)) {
     value <- rule$value(facts, objective, preset)
     out[names(value)] <- value
     facts$grow_policy <- given_or(value$grow_policy, facts$grow_policy)
@@ -131,7 +131,7 @@ of_symmetric_trees <- c("random_strength", "multi_strategy")
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
 # trees or with one objective does not go on into others.
 rules_kept <- function(params, named, objective, facts) {
-  ruled <- setdiff(unlist(lapply(rules_beside(named), `[[`, "parameters")), binning_arguments)
+  ruled <- setdiff(unlist(lapply(rules_left(named), `[[`, "parameters")), binning_arguments)
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]

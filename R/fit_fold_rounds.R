@@ -135,13 +135,13 @@ fold_lacks <- function(fits) vapply(fits, function(fit) isTRUE(fit$lacks_class),
 # they all the same?
 lacks_class <- function(fit) {
   n <- length(fit$response$classes)
-  alone <- function(label, weight) {
+  is_single <- function(label, weight) {
     if (n) return(length(absent_classes(label, n, weight)) > 0L)
     if (!is.null(weight)) label <- label[weight != 0]
     length(label) == 0L || min(label) == max(label)
   }
   held <- fit$data$masked_out
-  alone(fit$label, fit$data$weight) || alone(held$label, held$weight)
+  is_single(fit$label, fit$data$weight) || is_single(held$label, held$weight)
 }
 
 # Of every round, over the folds that have a value, see without_class().

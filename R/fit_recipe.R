@@ -60,11 +60,11 @@ check_rows_alone <- function(ready, data) {
   if (is.null(together)) return(invisible()) # predict() says why
   names <- columns_of_role(ready, "predictor", together)
   at <- unique(c(1L, (length(rows) + 1L) %/% 2L, length(rows)))
-  alone <- lapply(at, function(i) if (length(rows) > 1L) bake_some(i)[names])
+  single <- lapply(at, function(i) if (length(rows) > 1L) bake_some(i)[names])
   same <- function(row, i) is.null(row) || is_row(row, together, i)
-  lost <- which(!mapply(same, alone, at))
+  lost <- which(!mapply(same, single, at))
   if (length(lost) == 0L) return(invisible())
-  moved <- vapply(alone[lost], function(row) any(vapply(seq_along(rows), function(i) same(row, i), NA)), NA)
+  moved <- vapply(single[lost], function(row) any(vapply(seq_along(rows), function(i) same(row, i), NA)), NA)
   if (all(moved)) {
     stop_argument(paste("the recipe puts rows in another order, so predictions would not be those of their rows; give",
                         "the step that does so `skip = TRUE`, as in step_arrange(skip = TRUE)"), "x")

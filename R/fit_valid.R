@@ -110,13 +110,13 @@ formula_valid_set <- function(data, name, source) {
                                 "list(x = , y = , %s = ), or make it a column of both data frames"), name, part,
                           if (part == "weights") "weight" else part), "valid")
   }
-  beside <- Map(function(evaluate, part) {
+  fields <- Map(function(evaluate, part) {
     tryCatch(evaluate(data), gbt_error_data = function(e) {
       stop_data(sprintf("validation set \"%s\" %s", name, conditionMessage(e)), e$subject)
     })
   }, source$in_rows, names(source$in_rows))
-  set <- list(x = seen$x, y = y, weight = beside$weights, offset = add_offsets(seen$offset, beside$offset),
-              exposure = beside$exposure)
+  set <- list(x = seen$x, y = y, weight = fields$weights, offset = add_offsets(seen$offset, fields$offset),
+              exposure = fields$exposure)
   exposed_set(set, name, source)
 }
 

@@ -121,7 +121,7 @@ draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
 
 # All rows and their response, a list: source, response, n.
 cross_rows <- function(source, request, plan) {
-  refuse_beside_folds(request$args, plan$who)
+  refuse_with_folds(request$args, plan$who)
   check_not_by_column(request$args, source)
   if (!is.null(source$mask)) {
     stop_argument(sprintf("%s() has no `mask`: `folds` says which rows are held out", plan$who), "mask")
@@ -152,7 +152,7 @@ rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   structure(out, reason = reason)
 }
 
-refuse_beside_folds <- function(args, who) {
+refuse_with_folds <- function(args, who) {
   why <- c(valid = "`folds` says which rows are held out", mask = "`folds` says which rows are held out",
            init_model = "it may have been trained on the rows that a fold holds out",
            checkpoint = "a cross-validation cannot be resumed",

@@ -259,18 +259,18 @@ suiting_metrics <- function(response) {
 }
 
 # Metrics in addition to the objective's own, by what it predicts.
-usual_beside <- list(number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
-                     probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
+other_metrics <- list(number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
+                      probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
 usual_metrics <- function(response) {
   suiting <- unlist(suiting_metrics(response))
   if (length(suiting) == 0L) return(list())
   own <- metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L]
   outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
-  kind <- names(usual_beside)[vapply(names(usual_beside), function(name) {
+  kind <- names(other_metrics)[vapply(names(other_metrics), function(name) {
     bitwAnd(outputs, bitwShiftL(1L, enums$response[[name]])) != 0L
   }, NA)]
-  as.list(unique(c(own, intersect(unlist(usual_beside[kind]), suiting))))
+  as.list(unique(c(own, intersect(unlist(other_metrics[kind]), suiting))))
 }
 
 # Metrics of some rows: a matrix, a row a metric, of estimate, lower, upper; and their number as attribute.

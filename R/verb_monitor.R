@@ -207,8 +207,8 @@ border_labels <- function(borders, v) {
     number_label(value, 6L)
   }
   n <- length(text)
-  alone <- c(FALSE, borders$below[-n] & borders$value[-n] == borders$value[-1L]) # a bin of one number
-  c(paste(ifelse(borders$below, "<", ifelse(alone, "=", "<=")), text), paste(">", text[n]))
+  single <- c(FALSE, borders$below[-n] & borders$value[-n] == borders$value[-1L]) # a bin of one number
+  c(paste(ifelse(borders$below, "<", ifelse(single, "=", "<=")), text), paste(">", text[n]))
 }
 
 # Rows in each bin of what is known of a column; the last two are of missing values and of levels that it has not.

@@ -225,8 +225,8 @@ run_stages <- function(search, state, n) {
 # before it, so these come one by one wherever they are rated.
 batches <- function(search, at) {
   width <- if (is.null(search$side)) 1L else search$side$n
-  alone <- search$plan$method == "bayesian" & at > bayes_start(search$space, length(at))
-  unname(split(at, ifelse(alone, length(at) + seq_along(at), (seq_along(at) - 1L) %/% width)))
+  single <- search$plan$method == "bayesian" & at > bayes_start(search$space, length(at))
+  unname(split(at, ifelse(single, length(at) + seq_along(at), (seq_along(at) - 1L) %/% width)))
 }
 
 # Bayesian search: the configuration that comes next. FALSE when there is none that was not tried.
