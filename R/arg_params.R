@@ -17,13 +17,13 @@ host_table <- local({
                choices = choices, text = text, stringsAsFactors = FALSE)
   }
   rbind(
-    row("nrounds", "int", NA, 1, 2147483647, "rounds of boosting; left out: found by early stopping"),
-    row("ensemble", "int", 1, 1, 1000, "trainings with different seeds, whose mean is the model"),
-    row("max_bin", "int", 255, 2, 65535, "most bins of a numeric column"),
+    row("nrounds", "int", NA, 1, 2147483647, "number of boosting rounds; left out: found by early stopping"),
+    row("ensemble", "int", 1, 1, 1000, "number of models with different seeds, whose scores are averaged"),
+    row("max_bin", "int", 255, 2, 65535, "maximum number of bins of a numeric column"),
     row("early_stopping_rounds", "int", 0, 0, 2147483647, "rounds without improvement before training stops; 0: never"),
     row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
-    row("max_seconds", "real", 0, 0, 1e9, "training ends with the round in which this time is over; 0: no limit"),
-    row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: gbt chooses; no effect on the model"),
+    row("max_seconds", "real", 0, 0, 1e9, "time limit: training ends after the round that reaches it; 0: no limit"),
+    row("page_rows", "int", 0, 0, 2147483647, "rows in a page of binned data; 0: gbt chooses; no effect on the model"),
     row("checkpoint_seconds", "real", 60, 0, 1e9, "seconds between two checkpoints; 0: one after every round"),
     row("verbose_every", "int", 10, 1, 2147483647, "rounds between two lines of the log")
   )
