@@ -72,7 +72,7 @@ test_that("a model remembers what was asked", {
   expect_identical(m$params$cat_method, list(f = c("sets", "target"), g = "onehot"))
   expect_identical(m$params$cat_prior, 3)
   expect_identical(train(cat_method = "target", max_cat_combine = 2)$params$max_cat_combine, 2)
-  expect_output(print(m), "statistics of the response by `f`", fixed = TRUE)
+  expect_output(print(m), "target encoding of `f`", fixed = TRUE)
   expect_output(print(summary(m)), "cat_method: f {sets, target}, g {onehot}", fixed = TRUE)
   file <- withr::local_tempfile()
   gbt_save(m, file)
@@ -244,7 +244,7 @@ test_that("mistakes in `cat_method` are named", {
   wrong(list(f = 1), "`cat_method` of `f` must be \"auto\" or some of")
   wrong(list(f = character(0)), "`cat_method` of `f` must be \"auto\" or some of")
   wrong(list("sets", sum), "not a function")
-  wrong(c("auto", "target"), "has \"auto\" beside \"target\"")
+  wrong(c("auto", "target"), "has \"auto\", which cannot be combined with \"target\"")
   wrong(list(f = c("sets", "onehot")), "`cat_method` of `f` has \"sets\" and \"onehot\"")
   wrong(list(f = "sets", f = "count"), "names `f` twice; give its methods together")
   wrong(c(ff = "target"), "names `ff`, which is no feature; did you mean `f`?")
@@ -373,7 +373,7 @@ test_that("mistakes in times and groups are named", {
   wrong("`time` has 2 missing values, the first in row 3", time = replace(when, c(3, 9), NA))
   wrong("`time` has 1 infinite value, the first in row 3", time = replace(as.double(when), 3, -Inf))
   wrong("not a numeric matrix", time = matrix(0, 400, 1))
-  wrong("`group` has 2 values for 400 rows; it names the group of every row", group = c(150, 250))
+  wrong("`group` has 2 values for 400 rows; give a group for each row", group = c(150, 250))
   wrong("`group` has 1 missing value, the first in row 8", group = replace(who, 8, NA))
   wrong("`group` has 1 missing value, the first in row 8", group = replace(factor(who), 8, NA))
   wrong("`group` must be numbers, a factor or texts, not a list", group = as.list(who))
@@ -393,7 +393,7 @@ test_that("columns with any statistic of the response are told, and those that c
   z <- y + seq_along(y) / 100
   quartiles <- function(...) gbt_train(x, z, cat_method = "quartiles", nrounds = 2, threads = 1, ...)
   expect_no_warning(quartiles(time = when))
-  expect_output(print(quartiles()), "statistics of the response by", fixed = TRUE)
+  expect_output(print(quartiles()), "target encoding of", fixed = TRUE)
   for (methods in list("sets", "quartiles", "count")) {
     expect_warning(gbt_train(x, z, cat_method = methods, max_cat_combine = 2, nrounds = 1, threads = 1),
                    "`max_cat_combine` has no effect", class = "gbt_warning_max_cat_combine")

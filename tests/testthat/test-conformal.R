@@ -136,7 +136,7 @@ test_that("quantiles in each other's place and models that are none are refused;
   expect_error(gbt_conformal(list(lower = q$upper, upper = q$lower), mtcars), "smaller quantile .*; swap them",
                class = "gbt_error_argument")
   classes <- gbt_train(factor(am) ~ wt, mtcars, nrounds = 2, threads = 1)
-  expect_error(gbt_conformal(list(lower = q$lower, upper = classes), mtcars), "of one number",
+  expect_error(gbt_conformal(list(lower = q$lower, upper = classes), mtcars), "with one output",
                class = "gbt_error_unsupported")
   middle <- (predict(q$lower, mtcars) + predict(q$upper, mtcars)) / 2
   p <- predict(gbt_conformal(q, mtcars["wt"], middle), mtcars, level = 0.5)

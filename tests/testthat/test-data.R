@@ -13,7 +13,7 @@ test_that("a gbt_data tells what it holds", {
 test_that("a gbt_data has no rows to take", {
   d <- gbt_data(iris, label = iris$Species, threads = 1)
   for (take in list(function() d[1:3, ], function() head(d), function() d[iris$Sepal.Length > 5, 1], function() d[1])) {
-    expect_error(take(), "no rows to take", class = "gbt_error_unsupported")
+    expect_error(take(), "no rows to select", class = "gbt_error_unsupported")
   }
   expect_identical(d$n_rows, 150)
   expect_output(str(d), "feature_names")

@@ -48,7 +48,8 @@ test_that("what cannot be asked is refused", {
   m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)
   expect_error(gbt_importance(m, "shap"), "`data` is missing", class = "gbt_error_argument")
   expect_error(gbt_importance(m, "shap", data = mtcars[0, ]), "no rows", class = "gbt_error_data")
-  expect_error(gbt_importance(m, "shap", data = mtcars, by = "feature"), "has no meaning", class = "gbt_error_argument")
+  expect_error(gbt_importance(m, "shap", data = mtcars, by = "feature"), "cannot be combined",
+               class = "gbt_error_argument")
   expect_error(gbt_importance(m, "shap", data = mtcars, repeats = 2), "repeats", class = "gbt_error_argument")
   expect_error(gbt_importance(m, "shap", data = mtcars, rows = 0), "`rows`", class = "gbt_error_argument")
 })

@@ -262,7 +262,7 @@ test_that("variables that are NULL are as good as nothing, and new rows may weig
     gbt_partial(m, columns = "a", weights = weights, offset = offset, method = "recursion")
   }
   expect_identical(of(), gbt_partial(m, columns = "a", method = "recursion"))
-  expect_error(of(offset = 1), "`offset` is for rows", class = "gbt_error_argument")
+  expect_error(of(offset = 1), "`offset` cannot be combined", class = "gbt_error_argument")
   bounds <- gbt_conformal(m, d, weights = w)
   both <- predict(bounds, d[1:2, ], weights = c(0, 1))
   expect_identical(predict(bounds, d[1, ], weights = 0), both[1, ])

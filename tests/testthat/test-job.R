@@ -268,7 +268,7 @@ test_that("nothing is left behind", {
   file <- withr::local_tempfile()
   job <- gbt_job(mpg ~ ., mtcars, nrounds = 1)
   job$owner <- -1L
-  expect_error(gbt_job_status(job), "belongs to another process", class = "gbt_error_argument")
+  expect_error(gbt_job_status(job), "was started by another process", class = "gbt_error_argument")
   job$owner <- Sys.getpid()
   expect_identical(gbt_job_result(job)$nrounds, 1L)
 })

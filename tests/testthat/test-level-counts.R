@@ -86,7 +86,7 @@ test_that("gbt_data has counts, and validation data take them", {
   expect_identical(predict(m, v), predict(direct, v))
   expect_identical(m$evaluation_log$valid_rmse, direct$evaluation_log$valid_rmse)
   expect_error(gbt_data(v, reference = d, level_counts = TRUE), class = "gbt_error_argument")
-  expect_error(gbt_train(d, level_counts = TRUE), "decided when gbt_data is made", class = "gbt_error_argument")
+  expect_error(gbt_train(d, level_counts = TRUE), "cannot be changed for a gbt_data", class = "gbt_error_argument")
 })
 
 test_that("going on from a model keeps its counts", {

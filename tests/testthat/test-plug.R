@@ -226,8 +226,8 @@ test_that("models and nodes as tables", {
 test_that("methods that compare responses refuse other forms of predictions and read responses of terms", {
   m <- gbt_train(log(mpg) ~ wt, mtcars, nrounds = 3, threads = 1)
   expect_equal(residuals(m, mtcars), log(mtcars$mpg) - predict(m, mtcars))
-  expect_error(residuals(m, mtcars, type = "leaf"), "no meaning", class = "gbt_error_argument")
-  expect_error(deviance(m, mtcars, output = "x"), "no meaning", class = "gbt_error_argument")
+  expect_error(residuals(m, mtcars, type = "leaf"), "cannot be used here", class = "gbt_error_argument")
+  expect_error(deviance(m, mtcars, output = "x"), "cannot be used here", class = "gbt_error_argument")
 })
 
 test_that("contributions become objects of shapviz", {
@@ -264,7 +264,7 @@ test_that("fastshap's explain() gives exact contributions", {
   expect_identical(whole$feature_values, mtcars[1:5, c("hp", "wt")])
   expect_identical(whole$baseline, s$base)
   expect_error(explain(k, X = iris, exact = TRUE), "one output", class = "gbt_error_unsupported")
-  expect_error(explain(m, X = mtcars, nsim = 10, exact = TRUE), "`nsim` is for simulated",
+  expect_error(explain(m, X = mtcars, nsim = 10, exact = TRUE), "`nsim` cannot be combined",
                class = "gbt_error_argument")
   expect_error(explain(m, exact = TRUE), "rows to explain", class = "gbt_error_argument")
   expect_error(explain(m, X = mtcars, feature_names = "hpp", exact = TRUE), "did you mean",

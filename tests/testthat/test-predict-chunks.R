@@ -77,7 +77,7 @@ test_that("offsets come with the chunks or for all rows", {
     invokeRestart("muffleWarning")
   })
   expect_equal(seen, 1)
-  expect_error(predict(m, listed, offset = o), "comes with the chunks", class = "gbt_error_argument")
+  expect_error(predict(m, listed, offset = o), "an argument and by the chunks", class = "gbt_error_argument")
   expect_error(predict(m, in_chunks(x, 10), offset = o[-1]), "`offset` has 31 rows, but chunk 4 ends with row 32")
   expect_error(predict(m, in_chunks(x, 10), offset = c(o, 1)), "33 rows for 32 rows")
 })

@@ -198,8 +198,8 @@ test_that("models come from raw vectors and go through connections, one after th
   expect_identical(gbt_load(con)$nrounds, 1L)
   expect_error(gbt_load(con), "cut short|no gbt model", class = "gbt_error_format")
   close(con)
-  expect_error(gbt_load(con), "closed and is gone", class = "gbt_error_argument")
-  expect_error(gbt_save(m, con), "closed and is gone", class = "gbt_error_argument")
+  expect_error(gbt_load(con), "that was closed", class = "gbt_error_argument")
+  expect_error(gbt_save(m, con), "that was closed", class = "gbt_error_argument")
 })
 
 test_that("bytes that are no model are refused from anywhere, whatever they say of their size", {

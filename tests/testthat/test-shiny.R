@@ -100,7 +100,7 @@ test_that("weights and offsets count when models are compared", {
   half <- qt(0.975, n - 1) * sqrt(sum(design^2) * n / (n - 1)) / sum(new$w)
   expect_equal(c(v$lower, v$upper), unname(coef(fit)) + c(-half, half))
   plain <- gbt_train(y ~ a, train, objective = "poisson", nrounds = 2, threads = 1)
-  expect_match(gbt:::compare_models(a, plain, new, spec(y ~ a))$words, "has an offset, which there is none of now")
+  expect_match(gbt:::compare_models(a, plain, new, spec(y ~ a))$words, "has an offset, and now there is none")
   expect_match(gbt:::compare_models(plain, b, new, how)$words, ", before ")
   new$w <- NULL
   expect_error(gbt:::compare_models(a, b, new, how), "`weights` of the held-out data", class = "gbt_error_data")
@@ -125,9 +125,9 @@ test_that("exposures count when models are compared", {
   values <- fit(20, exposure = time / 2)
   v <- gbt:::compare_models(fit(20), values, new, how(exposure = quote(time / 2)))
   expect_equal(c(v$champion, v$challenger), c(loss(fit(20)), loss(values, exposure = new$time / 2)))
-  expect_match(gbt:::compare_models(values, fit(1), new, how())$words, "has an exposure, which there is none of now")
+  expect_match(gbt:::compare_models(values, fit(1), new, how())$words, "has an exposure, and now there is none")
   expect_match(gbt:::compare_models(fit(2, exposure = time), fit(1), new["time" != names(new)], how())$words,
-               "has an exposure, which there is none of now")
+               "has an exposure, and now there is none")
   expect_error(gbt:::check_spec(how(exposure = train$time)), "`exposure` must be a column",
                class = "gbt_error_argument")
   hub <- gbt:::refresh_hub(file.path(withr::local_tempdir(), "live.gbt"), how(exposure = "time"))

@@ -80,7 +80,7 @@ test_that("how much of a query is read is told where the number of rows is known
   expect_identical(shares("SELECT * FROM r; ", progress = TRUE, n_rows = TRUE), thirds)
   expect_identical(shares("SELECT * FROM r -- all", progress = TRUE, n_rows = 900), thirds)
   expect_identical(shares("SELECT * FROM r"), none)
-  expect_error(gbt_query(db, "SELECT * FROM r", n_rows = 900), "`n_rows` is for `progress = TRUE`",
+  expect_error(gbt_query(db, "SELECT * FROM r", n_rows = 900), "`n_rows` is only used with `progress = TRUE`",
                class = "gbt_error_argument")
   expect_identical(shares("SELECT * FROM r", progress = TRUE, n_rows = 400), replace(none, 1:2, c(0, 0.75)))
   expect_identical(shares(DBI::Id(table = "r"), progress = TRUE), thirds)
@@ -214,7 +214,7 @@ test_that("batches give the model of one data frame", {
   expect_error(gbt_batches("a.parquet"), "arrow::open_dataset", class = "gbt_error_argument")
   once <- batches_of(rows, 300)
   gbt_data(gbt_batches(once), threads = 1)
-  expect_error(gbt_data(gbt_batches(once), threads = 1), "gives its rows once", class = "gbt_error_data")
+  expect_error(gbt_data(gbt_batches(once), threads = 1), "gives its rows only once", class = "gbt_error_data")
 })
 
 test_that("a column may be of integers in some batches and of integer64 in others", {

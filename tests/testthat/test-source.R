@@ -82,7 +82,8 @@ test_that("mistakes with chunks are named, and a function's own errors come thro
   wrong(up_to(2, function(i) list(x = d, label = 1:3)), "`label` of chunk 1 has 3 values for 2000 rows")
   wrong(in_chunks(500), "`label` has 3 values for 2000 rows", label = 1:3)
   wrong(in_chunks(500), "`weight` has 1 value for 2000 rows", weight = 2)
-  wrong(in_chunks(500, function(at) list(label = y[at])), "comes with the chunks", "gbt_error_argument", label = y)
+  wrong(in_chunks(500, function(at) list(label = y[at])), "argument and by the chunks", "gbt_error_argument",
+        label = y)
   times <- 0
   wrong(up_to(2, function(i) data.frame(v = (times <<- times + 1) + 1:50)), "every pass must yield the same rows")
   for (at in 1:4) {

@@ -72,10 +72,10 @@ test_that("other data, models and offsets are refused", {
   expect_error(go_on(few, init_model = first), "bins do not fit it.*no cut",
                class = "gbt_error_unsupported")
   made <- gbt_data(mtcars[1:9, -1], mtcars$mpg[1:9], init_model = first, threads = 1)
-  expect_error(go_on(made, init_model = other), "was not made for this model", class = "gbt_error_unsupported")
+  expect_error(go_on(made, init_model = other), "bins do not fit this model", class = "gbt_error_unsupported")
   v <- gbt_data(mtcars[-1], mtcars$mpg, reference = made, threads = 1)
   expect_error(go_on(made, init_model = first, valid = list(v = v)), class = "gbt_error_unsupported",
-               "validation set \"v\" is a gbt_data that was not made")
+               "validation set \"v\" is a gbt_data whose bins do not fit")
   expect_error(gbt_data(mtcars[-1], init_model = 1), "init_model", class = "gbt_error")
   for (bad in list(7, list(model = raw(64)), list(model = d$start$model, score = 1:32 + 0.5 + NA),
                    list(model = d$start$model, score = rep(0, 31)))) {
