@@ -16,7 +16,7 @@ max_columns=120
 max_function=60
 vague_words='beside|behind|alone|nobody'
 limit_src=25
-limit_R=75
+limit_R=25
 
 sources() { # ROOT
   (
