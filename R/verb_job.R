@@ -139,7 +139,7 @@ look_at_job <- function(job) {
   if (!is.null(seen)) job$seen <- seen
   outcome <- read_part(job$folder, "outcome")
   if (is.null(outcome) && alive) return(invisible(job))
-  if (is.null(outcome)) outcome <- if (there) outcome_of_death(job) else outcome_without_folder(job)
+  if (is.null(outcome)) outcome <- if (there) exit_outcome(job) else outcome_without_folder(job)
   # from the session's start of the job; the process itself counted only its own time
   if (!is.null(outcome$ended)) outcome$seconds <- as.double(difftime(outcome$ended, job$began, units = "secs"))
   outcome$value <- with_call_of_job(outcome$value, job$what)
@@ -154,7 +154,7 @@ look_at_job <- function(job) {
 }
 
 # The process has ended without a word.
-outcome_of_death <- function(job) {
+exit_outcome <- function(job) {
   seconds <- as.double(difftime(Sys.time(), job$began, units = "secs"))
   said <- last_words(file.path(job$folder, "output"))
   if (job$asked) return(list(kind = "cancelled", seconds = seconds))
