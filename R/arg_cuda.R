@@ -117,7 +117,7 @@ expected_seconds <- function(size, threads, costs) {
 }
 
 # The size of a training. params: the result of engine_params(). row_bytes: device memory for a row in addition to its
-# bin codes, for one tree and one output at a time (ARCHITECTURE.md, section 5).
+# bin codes, for one tree and one output at a time (docs/gpu.md).
 training_size <- function(bytes, params, nrounds, n_outputs, max_seconds, rows = 0, row_bytes = 24) {
   layers <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
   if (params$max_depth > 0) layers <- min(layers, params$max_depth)

@@ -11,7 +11,7 @@
  * are two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
  * that stop early stay where they are, and no later step writes there. They ascend, but those of a right child descend
  * (cu_descends). After the n_in sampled rows come the others (in the even order), ascending. Gradients are moved with
- * them; ARCHITECTURE.md, section 5, lists the bytes that this takes for a row.
+ * them; docs/gpu.md, lists the bytes that this takes for a row.
  *
  * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */

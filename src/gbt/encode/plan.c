@@ -10,7 +10,7 @@ const char *gbt_cat_method_name(int number) {
   return number >= 0 && number < GBT_N_CAT_METHODS ? names[number] : NULL;
 }
 
-/* Measured: ARCHITECTURE.md, section 7. */
+/* Measured: docs/decisions/15-cat-method-auto.md. */
 enum {
   FEW_LEVELS = 4,    /* up to here sets say all that a statistic does */
   MANY_LEVELS = 255, /* up to here statistics never harm */

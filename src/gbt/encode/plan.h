@@ -30,7 +30,7 @@ typedef struct gbti_plan {
 /* What GBT_CAT_AUTO means for a column of n_levels levels in a training on n_rows rows. Statistics together with sets
  * are better for most columns; only sets for columns with few levels, where statistics carry the same information, and
  * for columns with many levels and enough rows for each; only statistics where there are more levels than bins.
- * ARCHITECTURE.md, section 7, has the figures. */
+ * docs/decisions/15-cat-method-auto.md, has the figures. */
 unsigned gbti_auto_cat_method(int64_t n_levels, int64_t n_rows);
 
 /* asked: by column of the schema, as in gbt_trainer_spec; or NULL. n_rows: to train on, of all ranks. labelled: may

@@ -1,4 +1,4 @@
-/* Device memory that a training takes for a row: ARCHITECTURE.md, section 5, lists it by buffer. */
+/* Device memory that a training takes for a row: docs/gpu.md, lists it by buffer. */
 #include "../../src/cuda/grow/backend.cuh"
 
 extern "C" {
