@@ -40,10 +40,10 @@
 #'
 #' @section Target encoding without leakage:
 #' The mean response of a level includes the row's own response. A tree that splits by it would overfit the training
-#' rows. So the rows are put in a random order, and the statistic of a row uses only the rows before it: an *ordered
-#' target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with categorical features},
-#' section 3.2). Where a level has few rows before this one, the statistic is shrunk towards the mean response of all
-#' rows: `cat_prior` rows with this mean are added.
+#' rows. So the rows are put in a random order, and the statistic of a row uses only the rows before it. This is an
+#' *ordered target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with categorical
+#' features}, section 3.2). Where a level has few rows before this one, the statistic is shrunk towards the mean
+#' response of all rows: `cat_prior` rows with this mean are added.
 #'
 #' Splits are chosen by the statistics of one order of the rows. The values of the leaves use a second order
 #' (`cat_permutations = 2`), because leaves look too good when splits were chosen by the same numbers. The orders depend
@@ -69,10 +69,11 @@
 #' With `max_cat_combine = 2` pairs of columns with method `"target"` are tried as well; their levels are pairs of
 #' levels. 3 and 4 add sets of three and four columns. This helps if the response depends on what occurs together, such
 #' as carrier and airport. A combination is kept if it explains clearly more of the response than each of its columns,
-#' and than both added up: four standard deviations more, measured by statistics without the row's own response. At most
-#' 256 combinations of each size are tried, and the 64 with the largest gain are kept. Levels that occur together in one
-#' row only count as unknown. A combination needs a group of `interactions` with all of its columns, and has the
-#' smallest of their `feature_weights`. Ten columns have 45 pairs, and each takes time, so choose the columns.
+#' and than both added up. Clearly means four standard deviations, measured by statistics without the row's own
+#' response. At most 256 combinations of each size are tried, and the 64 with the largest gain are kept. Levels that
+#' occur together in one row only count as unknown. A combination needs a group of `interactions` with all of its
+#' columns, and has the smallest of their `feature_weights`. Ten columns have 45 pairs, and each takes time, so choose
+#' the columns.
 #'
 #' @section Parameters:
 #' * `cat_method`: `"auto"`, or some of `"sets"`, `"onehot"`, `"target"`, `"count"` and `"quartiles"`; or a list of

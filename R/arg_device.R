@@ -42,7 +42,7 @@
 #' * `device_memory`: Megabytes of the GPU's memory that training may use, 0 for no limit. Binned data that do not fit
 #'   stay in page-locked memory of the host, validation data first, and the GPU reads them from there, which is slower.
 #'   With data in files ([gbt_open()]) whose pages are larger than their `memory`, they may use as much as `memory`
-#'   again; the remaining pages are read from the files in every pass. Rows, trees and histograms must fit; otherwise
+#'   again. The remaining pages are read from the files in every pass. Rows, trees and histograms must fit; otherwise
 #'   there is an error, or with `device = "auto"` training runs on the CPU. Finding cuts and binning before training
 #'   needs about 30 bytes per row for one column, which is not counted.
 #' * `hist_memory`: For experts: megabytes that histograms may take; those beyond are computed again instead of kept
@@ -178,19 +178,30 @@ gbt_threads <- function(n) {
 
 #' What gbt found on this machine
 #'
-#' The version, the compiler that built it, the instructions that it uses, the threads it runs and why not more, and
-#' the devices it can train on. To know what a device has to offer, CUDA is started on the first one: processes that are
-#' forked afterwards (`parallel::mclapply()`) cannot use it.
+#' The version, the compiler, the instructions that gbt uses, its threads and what limits them, and the devices that it
+#' can train on. To read the properties of a device, gbt starts CUDA on the first one. Processes that are forked
+#' afterwards (`parallel::mclapply()`) cannot use it.
 #'
-#' @return A list of class `gbt_info` with a `print()` method: `version`, `compiler`, `simd` (in use), `simd_best` (of
-#'   the machine), `threads`, `thread_limits` (a named vector, `NA` where there is no limit), `threads_started` (how
-#'   many the system really gave when asked), `memory` (bytes that data sets, trainings and models hold outside of R's
-#'   memory), `codecs` (by which bins in folders may be packed: see `compress` of [gbt_data()]; a named vector, `FALSE`
-#'   for what this build lacks), `devices`, a data frame with `device`, `available` and `note`, and `cuda`,
-#'   a list: `built` (does this installation have the CUDA engine?), `why` it has not, `emulated`, the `toolkit` and the
-#'   `architectures` it has code for, the `ptx` that the driver compiles for other devices, the `library` file, versions
-#'   of `driver` and `runtime` (13000 for 13.0, 0 for none), `n_devices`, and of the first device `name`, `capability`,
-#'   `n_units` (multiprocessors), `total_bytes` and `free_bytes`; `offers`: which work the engine takes over.
+#' @return A list of class `gbt_info` with a `print()` method:
+#'   \item{version, compiler}{of gbt}
+#'   \item{simd, simd_best}{instructions in use, and the best ones of the machine}
+#'   \item{threads, thread_limits}{number of threads; a named vector, `NA` where there is no limit}
+#'   \item{threads_started}{how many threads the system started when asked}
+#'   \item{memory}{bytes that data sets, trainings and models hold outside of R's memory}
+#'   \item{codecs}{how bins in folders may be packed: see `compress` of [gbt_data()]. A named vector, `FALSE` for those
+#'     that this build lacks}
+#'   \item{devices}{data frame: `device`, `available` and `note`}
+#'   \item{cuda}{a list, see below}
+#'
+#'   The elements of `cuda`:
+#'   \item{built, why, emulated}{whether this installation has the CUDA engine, or why not; whether a CPU emulates it}
+#'   \item{toolkit, architectures, ptx}{the toolkit, the architectures with code in the library, and the one whose code
+#'     the driver compiles for other devices}
+#'   \item{library, driver, runtime}{the file, and versions (13000 for 13.0, 0 for none)}
+#'   \item{n_devices}{number of devices}
+#'   \item{name, capability, n_units, total_bytes, free_bytes}{of the first device; `n_units` is its number of
+#'     multiprocessors}
+#'   \item{offers}{which work the engine can do}
 #' @seealso [gbt_threads()], [gbt_devices]
 #' @concept GPU
 #' @examples

@@ -47,8 +47,8 @@ metric_names <- function() {
 #' `model[seq_len(model$best_round)]` drops the others.
 #'
 #' @section Number of rounds:
-#' If `nrounds` and `valid` are both left out, the number of rounds is found: a fifth of the rows is held out, as with
-#' `valid = 0.2`, early stopping finds the best round, and then **all rows are trained on** for this number of rounds.
+#' If `nrounds` and `valid` are both left out, the number of rounds is found. A fifth of the rows is held out, as with
+#' `valid = 0.2`, and early stopping finds the best round. Then gbt **trains on all rows** for this number of rounds.
 #' With fewer than 3,000 rows five folds are held out in turn, and the mean of the folds decides. With fewer than 10
 #' rows with a weight above 0 (or groups) nothing is held out and there are 100 rounds. A message (class `gbt_message`)
 #' reports the number unless `verbose = 0`. This takes about twice as long as the training itself. `model$auto_rounds`
@@ -296,20 +296,20 @@ metrics_help <- function() {
     paste("A metric is given by its name; the number of its parameter follows an at sign, as in `\"error@@0.3\"`",
           "or `\"quantile@@0.9\"`. The table names the parameter and its default: `huber@@delta = 1` is typed",
           "`\"huber@@1\"`. A metric is evaluated for predictions m or probabilities p and labels y, with the weights",
-          "of the rows. What other packages call it is understood where the number is the same. The last column says",
-          "which objectives it is for, by what they predict: numbers, means on the log link, two classes, several",
-          "classes, or scores of an objective of your own (where p is 1 / (1 + exp(-score)) and m is exp(score))."),
+          "of the rows. Names of other packages are understood where the number is the same. The last column shows",
+          "which objectives the metric is for, by what they predict: numbers, means on the log link, two classes,",
+          "several classes, or scores of your own objective. There p is 1 / (1 + exp(-score)) and m is exp(score)."),
     "", "\\tabular{lll}{", "metric \\tab meaning \\tab for \\cr", gsub("@", "@@", row, fixed = TRUE), "}", "",
     paste("A label above 0.5 is the second class; with a probability for each class there is no threshold, the",
-          "largest one decides. `auc`, `pr_auc` and `mcc` are `NaN` where only one class has rows, so are `gini`",
-          "and `r2` where all labels are equal, and `f1` where a class has no rows and is never predicted. `mcc` is",
+          "largest one decides. `auc`, `pr_auc` and `mcc` are `NaN` where only one class has rows. `gini` and",
+          "`r2` are `NaN` where all labels are equal, `f1` where a class has no rows and is never predicted. `mcc` is",
           "0 where only one class is predicted. `balanced_accuracy` leaves out classes without rows and is `NaN`",
           "where fewer than two classes have rows. `pr_auc` is the sum over thresholds of precision times the gain",
           "in recall; rows of equal scores pass a threshold together, and nothing is interpolated (XGBoost's",
           "`aucpr` interpolates). `gini` is the covariance of the labels with their ranks by prediction over that",
           "with their own ranks; ties have their mean rank. For two classes it is 2 AUC - 1.",
           "`calibration_error` adds up, over bins of equal width, the difference between the sums of labels",
-          "and of probabilities, as a share of all weights; of several classes it looks at the most probable one."),
+          "and of probabilities, as a share of all weights. With several classes it uses the most probable one."),
     "", paste("A metric without a number takes that of the objective where it has the parameter:",
               paste0("`", table$name[twins], "` that of `", table$twin[twins], "`", collapse = ", "), "(see",
               "[gbt_objectives()])."))

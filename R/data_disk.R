@@ -115,17 +115,17 @@ fields_of_folder <- function(bytes, n, path) {
 #' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
 #' file and the page, when it is read first, or later when its file was changed meanwhile.
 #'
-#' Opening a folder never runs code from it, and what the folder holds is checked before it is used: a folder that was
-#' made to do harm gives an error or a wrong model. Do not write to the folder while it is open, see `SECURITY.md` in
-#' the sources.
+#' Opening a folder never runs code from it, and the contents of the folder are checked before they are used. A folder
+#' that was made to do harm gives an error or a wrong model. Do not write to the folder while it is open, see
+#' `SECURITY.md` in the sources.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:
 #'   see [gbt_data()]. `NULL` keeps these. `offset` and `exposure` take it together. `weight` does not change the cuts.
 #' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
-#'   pages always fit. Rows that a tree draws (`subsample` and the like) are gathered and may take as much once more, or
-#'   8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a row,
-#'   come on top of it.
+#'   pages always fit. Rows that a tree draws (`subsample` and similar) are gathered. They may take as much once more,
+#'   or 8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a
+#'   row, come on top of it.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`.

@@ -19,8 +19,8 @@
 #'   \item{distance}{integer, miles between the airports.}
 #' }
 #'
-#' @details Flights that were cancelled or diverted have no arrival and are left out; of the others every 11th was taken
-#' in order of scheduled departure, which makes the sample even over the year.
+#' @details Flights that were cancelled or diverted have no arrival and are left out. Of the others every 11th was taken
+#'   in order of scheduled departure, which makes the sample even over the year.
 #'
 #' Flights of one day share its weather. Hold out whole days, not single rows, to see how well a model does on days it
 #' has not seen: see the examples.

@@ -6,14 +6,14 @@
 #' `.xz`; `.zst` through the program `zstd`), each with a line of column names. They are read block by block, so that
 #' they need not fit into memory.
 #'
-#' Blocks are parsed by [data.table::fread()]; the class of a column is decided by all of its rows: logical values,
-#' whole numbers, numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become
-#' factors. Columns named in `texts` are always texts. `TRUE`, `True` and `true` are the same value. What `na` names is
-#' missing; in quotes it is missing as well, except in columns of texts, where `"NA"` in quotes is a text.
+#' Blocks are parsed by [data.table::fread()]. All rows of a column decide its class: logical values, whole numbers,
+#' numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become factors. Columns
+#' named in `texts` are always texts. `TRUE`, `True` and `true` are the same value. What `na` names is missing; in
+#' quotes it is missing as well, except in columns of texts, where `"NA"` in quotes is a text.
 #'
 #' Numbers with a fraction or an exponent become the nearest double (`1e-400` becomes 0). A whole number that no double
 #' holds exactly (`9007199254740993`) is an error, since it would lose digits, and so is a number that is larger than
-#' all doubles (`1e400`); name the column in `texts` to keep such numbers as texts. Columns that are not taken are not
+#' all doubles (`1e400`). Name the column in `texts` to keep these numbers as texts. Columns that are not taken are not
 #' checked.
 #'
 #' Rows are kept in a temporary folder ([tempdir()], 8 bytes a number) until [gbt_data()] returns. Records with too many

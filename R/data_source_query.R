@@ -13,7 +13,7 @@
 #' query.
 #'
 #' The package duckdb makes a data frame of all rows before it gives the first ones. So rows of a query of DuckDB go to
-#' a temporary table of the database, which may be larger than memory, and are read from there; the table is dropped
+#' a temporary table of the database, which may be larger than memory, and are read from there. The table is dropped
 #' afterwards. Statements that DuckDB cannot describe (`CALL`, `SHOW`) are fetched as a whole.
 #'
 #' Tried with RSQLite and with duckdb 1.5.5.

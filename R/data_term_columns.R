@@ -14,7 +14,7 @@
 #' those of training: factors (and texts in their place) with the levels of training, times in the time zone and time
 #' differences in the unit of training. A new level is a missing value in a term that depends on the order of levels,
 #' such as `as.integer(f)`. A column of another kind is an error. Terms have the same values as in training in sessions
-#' with another locale, time zone or `options(scipen = , digits = , OutDec = )`; if the system does not have the locale
+#' with another locale, time zone or `options(scipen = , digits = , OutDec = )`. If the system does not have the locale
 #' of training, there is a warning (class `gbt_warning_formula`). A term that cannot be written as text and read again
 #' is an error in training.
 #' @rdname gbt_sources

@@ -192,12 +192,12 @@ chosen_lines <- function(values) {
 #' shows the parameters that rules have chosen; its `params` have their values, and `by_rule` their names.
 #'
 #' A parameter that you set, under any of its names, keeps your value. Setting one parameter can switch off rules for
-#' others: setting `max_depth`, for example, also switches `grow_policy` to `"depthwise"`, so that calls written for
-#' other packages grow the trees that they grow there. `boosting = "plain"`, `num_parallel_tree = 1` and
-#' `colsample_bynode = 1` are defaults, so setting them changes nothing. Parameters without a rule that applies have the
-#' defaults that [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give
-#' all others (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a
-#' cross-validation, a search or early stopping.
+#' others. For example, setting `max_depth` also switches `grow_policy` to `"depthwise"`. So calls written for other
+#' packages grow the same trees as there. `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1` are
+#' defaults, so setting them changes nothing. Parameters without a rule that applies have the defaults that
+#' [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give all others
+#' (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a cross-validation, a search
+#' or early stopping.
 #'
 #' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`), fewer bins and
 #' smaller trees, each with half of the features; `"best"` makes an `ensemble`. Arguments that you give win over the

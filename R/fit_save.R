@@ -134,8 +134,8 @@ bytes_to_save <- function(model) {
 #'
 #' In place of a path there may be a connection, such as [url()], [gzfile()], [socketConnection()] or
 #' [rawConnection()], and `gbt_load()` takes a raw vector as well: the bytes of a file, wherever they are kept. An open
-#' connection must be binary (`"rb"`, `"wb"`); exactly the bytes of one model are read, so several models may follow one
-#' another. gbt opens and closes a connection that is not open; it cannot be used again then, as with [saveRDS()]. The
+#' connection must be binary (`"rb"`, `"wb"`); Exactly the bytes of one model are read, so several models may follow one
+#' another. gbt opens and closes a connection that is not open. It cannot be used again then, as with [saveRDS()]. The
 #' protection against crashes holds for paths only, not for connections.
 #'
 #' Fields that you add to a model, such as `model$note <- "for May"`, are saved if they are vectors of logical values,
@@ -155,10 +155,10 @@ bytes_to_save <- function(model) {
 #' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it
 #'   predicts. Arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of texts and
 #'   times and other common ones are evaluated by gbt itself, over plain vectors. A term with any other function, such
-#'   as your own, is code that R must run: a file with such a term, or with such a function anywhere else in its
-#'   formula, is an error unless `trust = TRUE` says that you know where the file comes from. The functions themselves
-#'   are not in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do
-#'   not ask: such files can hold any code.)
+#'   as your own, is code that R must run. A file with a term like that, or with a function like that anywhere else in
+#'   its formula, is an error. `trust = TRUE` says that you know where the file comes from. The functions themselves are
+#'   not in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do not
+#'   ask: such files can hold any code.)
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @concept save a model

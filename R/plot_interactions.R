@@ -6,8 +6,8 @@
 #' get a panel each.
 #'
 #' @param x The result of [gbt_interactions()].
-#' @param measure `"size"`, what of the effects is no sum of single ones, in units of the prediction; or `"h_squared"`,
-#'   its share of the variance, which may be large where effects are small.
+#' @param measure `"size"`, the part of the effects that is no sum of single ones, in units of the prediction; or
+#'   `"h_squared"`, its share of the variance, which may be large where effects are small.
 #' @param pairs Draw pairs (`TRUE`), columns with all others (`FALSE`) or both (`NULL`)?
 #' @param top Most bars.
 #' @param output Names of the outputs (classes) to draw; all when left out.

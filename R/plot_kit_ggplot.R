@@ -4,10 +4,10 @@
 #' Plots by ggplot2
 #'
 #' `ggplot2::autoplot()` makes of all results that have a [plot()][plot.gbt] a plot of ggplot2, to which layers, scales
-#' and themes may be added. It shows the same, and takes the same arguments that choose what is shown; title, subtitle
-#' and labels are changed by `ggplot2::labs()`, colours by scales. ggplot2 does not know the size of the page when it
-#' makes a plot: labels of axes that would overlap are left out, `top` takes fewer rows, and trees are made for a page
-#' of 7 x 5 inches.
+#' and themes may be added. It shows the same, and has the same arguments that choose what is shown. Change title,
+#' subtitle and labels by `ggplot2::labs()`, colours by scales. ggplot2 does not know the size of the page when it makes
+#' a plot. So labels of axes that would overlap are left out, `top` chooses fewer rows, and trees are made for a page of
+#' 7 x 5 inches.
 #'
 #' @param object What `plot()` of gbt draws: a model or the result of [gbt_importance()], [gbt_cv()], [gbt_tune()],
 #'   [gbt_evaluate()], [gbt_partial()], [gbt_shap()], [gbt_curve()], [gbt_calibrate()], [gbt_conformal()],

@@ -2,8 +2,8 @@
 
 #' Plots of models
 #'
-#' `plot()` of a model draws its evaluation log, a panel for each metric, a line for each data set, and a dashed line at
-#' the round that early stopping found the best. Where the number of rounds was found on held-out rows (see
+#' `plot()` of a model draws its evaluation log: a panel for each metric, and a line for each data set. A dashed line is
+#' at the best round that early stopping found. Where the number of rounds was found on held-out rows (see
 #' [gbt_train()]) their log is drawn as well, and the line is at the best round of that log. For an ensemble the log of
 #' its first member is drawn, as the subtitle says.
 #'
@@ -11,8 +11,8 @@
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
 #' `par()` back as it was. Margins follow from the labels, letters are never smaller than 6 points, and what has no room
 #' on a device is left out and counted at the foot. Colours are told apart without seeing red or green, and in grey. A
-#' plot with a single panel of at least 4.5 x 3.6 inches lies where the margins of `par("mar")` have it, as far as
-#' labels fit there, so that `abline()`, `points()` and so on hit its coordinates.
+#' plot with a single panel of at least 4.5 x 3.6 inches is within the margins of `par("mar")`, as far as labels fit
+#' there. So `abline()`, `points()` and so on hit its coordinates.
 #'
 #' All plots take `main` and `sub`, and those with titles of axes `xlab` and `ylab`. An argument that a plot cannot use
 #' is an error.
@@ -151,9 +151,9 @@ log_axes <- function(log) {
 
 #' Draw a cross-validation
 #'
-#' Draws the mean of a metric over the folds by round, with a band of one standard error to either side and, thin, the
-#' folds; with `eval_train = TRUE` the mean of the training rows as well. A dashed line marks the best round, a dotted
-#' one the first round within one standard error of it.
+#' Draws the mean of a metric over the folds by round, with a band of one standard error to either side, and the folds
+#' as thin lines. With `eval_train = TRUE` it draws the mean of the training rows as well. A dashed line marks the best
+#' round, a dotted one the first round within one standard error of it.
 #'
 #' @param x The result of [gbt_cv()].
 #' @param metric Which column to draw, such as `"test_rmse"`; the last metric on held-out rows when left out.

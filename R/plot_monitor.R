@@ -2,9 +2,9 @@
 
 #' Draw drift
 #'
-#' Without `name` a point for each score and column of [gbt_monitor()] at its PSI, with thin lines up to the PSI that
-#' chance can cause, and dashed lines at the customary limits. A PSI above 1 is drawn at the end of the axis with its
-#' number. With `name` the share of rows in each bin of that column, for the reference and for the new rows.
+#' Without `name`, draws a point for each score and column of [gbt_monitor()] at its PSI. Thin lines go up to the PSI
+#' that chance can cause, and dashed lines are at the customary limits. A PSI above 1 is drawn at the end of the axis
+#' with its number. With `name` the share of rows in each bin of that column, for the reference and for the new rows.
 #'
 #' @param x The result of [gbt_monitor()].
 #' @param name The name of a column or score.

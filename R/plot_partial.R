@@ -2,10 +2,10 @@
 
 #' Draw partial dependence
 #'
-#' One column of numbers or times: a line for each output, with the curves of single rows (ICE) in a light colour if
-#' they were kept, and a rug of the deciles of the data. One column with levels: a point for each level, with the values
-#' of the rows in a light colour. Two columns: an image with a colour key. Several outputs with curves of rows, levels
-#' or two columns get a panel each, all on one scale.
+#' One column of numbers or times: a line for each output, and a rug of the deciles of the data. The curves of single
+#' rows (ICE) have a light colour, if they were kept. One column with levels: a point for each level, with the values of
+#' the rows in a light colour. Two columns: an image with a colour key. Several outputs with curves of rows, levels or
+#' two columns get a panel each, all on one scale.
 #'
 #' More than 20 levels without an order of their own are sorted by their estimate, the largest first. If the axis cannot
 #' show missing values, the foot of the plot gives their estimate.

@@ -2,11 +2,11 @@
 
 #' Draw contributions of columns
 #'
-#' Without `row` a summary: a line of dots for each column, one dot for each row of the data at its contribution, spread
-#' where dots are dense, and coloured by the column's value (by its rank among the rows). Columns come by their mean
-#' absolute contribution. With `row` a waterfall: how the contributions of that row lead from the base, at the bottom,
-#' to its score, at the top. With `against` the contributions of one column against its values (a dependence plot), for
-#' levels a line of dots each. Several outputs get a panel each.
+#' Without `row`, draws a summary: a line of dots for each column, one dot for each row of the data at its contribution.
+#' Dots are spread where they are dense, and coloured by the column's value (by its position in the sorted values).
+#' Columns come by their mean absolute contribution. With `row` a waterfall: how the contributions of that row lead from
+#' the base, at the bottom, to its score, at the top. With `against` the contributions of one column against its values
+#' (a dependence plot), for levels a line of dots each. Several outputs get a panel each.
 #'
 #' Levels of factors and texts have no order: in the summary their dots are grey, as are those of missing values. Where
 #' such a column is `by`, the first levels have colours of their own, and all further ones are grey.

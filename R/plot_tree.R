@@ -6,13 +6,13 @@
 
 #' Draw a tree
 #'
-#' Draws a tree of a model, or a part of it: in a node the condition for going left ("yes"), with its gain and cover
-#' (the sum of hessians; for squared error the number of rows), in a leaf what it adds to the score, on the branches
-#' which way missing values (`NA`) go. Branches are the thicker the larger their cover is. Leaves with values above 0
-#' are orange, those below 0 are blue, the paler the nearer to 0.
+#' Draws a tree of a model, or a part of it. A node shows the condition for going left ("yes"), its gain and its cover
+#' (the sum of hessians; for squared error the number of rows). A leaf shows what it adds to the score. The branches
+#' show which way missing values (`NA`) go. Branches are the thicker the larger their cover is. Leaves with values above
+#' 0 are orange, those below 0 are blue, the paler the nearer to 0.
 #'
-#' Where letters of 6 points have no room for the whole tree, the lowest layers are left out: boxes say how many leaves
-#' are below and the number of the node, by which `gbt_tree(model, tree, node = )` shows that part.
+#' If the whole tree has no room with letters of 6 points, the lowest layers are left out. Boxes then show how many
+#' leaves are below and the number of the node, by which `gbt_tree(model, tree, node = )` shows that part.
 #'
 #' @param x The result of [gbt_tree()].
 #' @param show What nodes show in addition to conditions and values: `"gain"`, `"cover"`, both or `character(0)`.

@@ -82,9 +82,9 @@ as_tibble_here <- function(x) {
 #' predictions use. With `early_stopping_rounds` and `eta` the rounds can be tuned from within: `nrounds =
 #' to_tune(upper = 500, internal = TRUE)`, and `internal_tuned_values` has them. `eta` must be set for this: where it is
 #' left out it follows from `nrounds`, so the final model would not be the one that was rated. For the same reason a hot
-#' start goes on from a model whose `eta` was set, and trains all rounds anew otherwise; the model is the same as
-#' without a hot start. Columns may be of class Date (mlr3 1.0.0 and newer). Older versions of mlr3 have rows of role
-#' `"test"`: `early_stopping_set = "test"`. `threads` is 1 unless it is set.
+#' start continues a model whose `eta` was set, and otherwise trains all rounds again. The model is the same as without
+#' a hot start. Columns may be of class Date (mlr3 1.0.0 and newer). Older versions of mlr3 have rows of role `"test"`:
+#' `early_stopping_set = "test"`. `threads` is 1 unless it is set.
 #'
 #' @section caret:
 #' `train(x, y, method = gbt_caret())`, see [gbt_caret()].

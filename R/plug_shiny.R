@@ -2,11 +2,11 @@
 
 #' A Shiny module that refreshes a model
 #'
-#' A panel for Shiny apps that trains a live model anew: a button, a progress bar and the log as it grows, a button that
-#' cancels, what the model is, and a way back. Training runs in a process of its own ([gbt_job()]), so the app stays
-#' usable. The new model takes the place of the live one only when it is not worse on held-out rows, in one step
-#' ([gbt_save()]): a process that reads the file gets the old model or the new one, and all sessions of the app see the
-#' new one within a second. `shiny::runApp(system.file("shiny/refresh", package = "gbt"))` runs an example.
+#' A panel for Shiny apps that trains a live model again. It has a button to start, a progress bar, the log as it grows,
+#' a button to cancel, a summary of the model, and a way back. Training runs in a process of its own ([gbt_job()]), so
+#' the app stays usable. The new model takes the place of the live one only when it is not worse on held-out rows, in
+#' one step ([gbt_save()]): A process that reads the file gets the old model or the new one. All sessions of the app see
+#' the new one within a second. `shiny::runApp(system.file("shiny/refresh", package = "gbt"))` runs an example.
 #'
 #' @section Which model is live:
 #' The challenger is compared with the champion, the live model, on the held-out rows, row by row, by the loss of the
@@ -16,9 +16,8 @@
 #' interval of the mean difference is at most `margin` times the champion's loss. With few held-out rows the interval is
 #' wide, so in unclear cases the old model stays live. A button promotes a challenger that was held back anyway. The
 #' newest `history` replaced models are kept in the folder `path` + `.history`, and the panel can go back to any of
-#' these; the model that was live is then in the history. A model knows when it was
-#' trained and what its loss was: `model$refresh`. While the file cannot be read, the panel says so, and the model that
-#' was read before stays live.
+#' these. The model that was live is then in the history. A model knows when it was trained and what its loss was:
+#' `model$refresh`. While the file cannot be read, the panel says so, and the model that was read before stays live.
 #'
 #' Champion and challenger should both not have seen the held-out rows: give newer ones, or data in the order of time
 #' and a share.

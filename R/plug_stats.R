@@ -25,9 +25,9 @@
 #' @param seed A seed for [set.seed()], whose draws leave R's generator as it was, or `NULL` to go on with the
 #'   generator.
 #' @param ... Arguments of [predict()][predict.gbt], such as `trees` and `offset`.
-#' @return Numbers; for `simulate()` a data frame with a column for each simulation and the attribute `seed`: the
-#'   `seed` that was given, with the kinds of R's generators as attribute `kind`, or the state of the generator
-#'   (`.Random.seed`) before the draws.
+#' @return Numbers. For `simulate()` a data frame with a column for each simulation and the attribute `seed`. This is
+#'   the `seed` that was given, with the kinds of R's generators as attribute `kind`. Without `seed` it is the state of
+#'   the generator (`.Random.seed`) before the draws.
 #' @seealso [gbt_methods]
 #' @examples
 #' m <- gbt_train(cyl ~ wt + hp, mtcars, objective = "poisson", nrounds = 20, threads = 1)

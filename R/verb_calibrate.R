@@ -23,9 +23,9 @@
 #'   where both `cv` and `y` are given.
 #' @param y Their classes; a formula's response is found in `data`.
 #' @param method One of the methods below.
-#' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out are used in
-#'   place of the model's, so that `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data`
-#'   and `y` are the rows of `cv`. Rows that no fold held out are ignored.
+#' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out replace those
+#'   of the model. So `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data` and `y` are
+#'   the rows of `cv`. Rows that no fold held out are ignored.
 #' @param weights Weights of the rows: weight 2 is the row twice. Columns of a data frame may be named. For N1 and N0,
 #'   weights that sum to less than the number of rows, such as shares of 1, count as if they summed to it.
 #' @param offset For models with an offset: that of the rows; columns of a data frame may be named. For `predict()`
@@ -33,9 +33,11 @@
 #' @param trees Number of rounds to use, see [predict()][predict.gbt].
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @return An object of class `gbt_calibrated`, a list of `model`, `method`, `trees`, `maps` (what was learnt, for the
-#'   second of two classes or for each of more), `n` (rows) and `log_loss` (of these rows, `before` and `after`). It is
-#'   saved by [saveRDS()].
+#' @return An object of class `gbt_calibrated`, which [saveRDS()] can store: a list with
+#'   \item{model, method, trees}{the arguments}
+#'   \item{maps}{what was learned, for the second of two classes or for each of more}
+#'   \item{n}{number of rows for calibration}
+#'   \item{log_loss}{log loss of these rows, `before` and `after`}
 #' @seealso [plot.gbt_calibrated()]; [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
 #' @concept calibration of probabilities
 #' @examples

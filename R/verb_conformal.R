@@ -19,9 +19,9 @@
 #' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
 #'   calibration needed, and the most probable one in any case. Of all sets with that coverage these are the smallest on
 #'   average (Sadinle and others, 2019).
-#' * `"adaptive"`, for classes: the most probable classes while their probabilities, with that of the last one, are
-#'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020,
-#'   without random numbers, so that sets are rather too large; with two classes all rows have sets of one size).
+#' * `"adaptive"`, for classes: the most probable classes as long as the sum of their probabilities is within what the
+#'   rows for calibration needed, and the most probable one in any case. This is the method of Romano and others (2020)
+#'   without random numbers, so sets are rather too large. With two classes the sets of all rows have one size.
 #'
 #' Objective `"logistic"` accepts numbers as well. If all calibration rows have 0 or 1, these are classes and get sets;
 #' otherwise they are shares and get intervals.
@@ -30,9 +30,9 @@
 #' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).
 #'
 #' @section Weights:
-#' With `weights` of the rows for calibration the bound is the quantile `level` of their scores and of infinity, which
-#' have the shares w_1, ..., w_n and w of the sum of these weights; w is that of the row that is predicted (Tibshirani
-#' and others, 2019, section 2: the weighted quantile of their corollary 1). Weights mean one of two things:
+#' With `weights` of the rows for calibration the bound is the quantile `level` of their scores and of infinity. These
+#' have the shares w_1, ..., w_n and w of the sum of these weights, where w is the weight of the predicted row. This is
+#' the weighted quantile in corollary 1 of Tibshirani and others (2019, section 2). Weights mean one of two things:
 #' * how often a row counts: weight 2 is the row twice. New rows weigh 1, as `predict()` has it by default.
 #' * how much likelier the row's predictors are where predictions are made than where rows for calibration come from
 #'   (covariate shift), up to a factor. Give such weights here and to `predict()`: intervals hold the response with the
@@ -54,9 +54,9 @@
 #'   data frame may be named, with quotation marks or without.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @return An object of class `gbt_conformal`, a list of `method`, `models`, `scale`, `scores` (of the rows for
-#'   calibration) and `n`; for `"cv"` also `fold`, the fold of each row; with weights also `weights`. It is saved by
-#'   [saveRDS()].
+#' @return An object of class `gbt_conformal`, which [saveRDS()] can store: a list of `method`, `models`, `scale`,
+#'   `scores` (of the rows for calibration) and `n`. With `"cv"` it also has `fold`, the fold of each row. With weights
+#'   it also has `weights`.
 #' @references Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019) Conformal prediction under
 #'   covariate shift, *Advances in Neural Information Processing Systems* 32.
 #' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]

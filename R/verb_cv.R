@@ -6,8 +6,8 @@
 #' @section Folds:
 #' `folds = 5` draws five folds: by classes, so that each fold has its share of them (numbers: `stratify = TRUE` does so
 #' by tenths of the response). Which row is in which fold follows from `seed`. Where `group` is given, see
-#' [gbt_train()], groups are held out as a whole. Where `time` is given, folds follow it (*rolling origin*): rows are
-#' cut into `folds + 1` blocks by time; fold i trains on the first i blocks and is evaluated on the next, so that no
+#' [gbt_train()], groups are held out as a whole. Where `time` is given, folds follow it (*rolling origin*). Rows are
+#' cut into `folds + 1` blocks by time. Fold i trains on the first i blocks and is evaluated on the next one, so no
 #' model sees the future.
 #'
 #' Folds of your own are a value for each row (fold numbers, a factor, texts), a list of the rows that each fold holds
@@ -28,12 +28,12 @@
 #'
 #' @section Several workers:
 #' Folds of one process share its threads. Where package future has a plan with several workers (such as
-#' `future::plan("multisession")`, or one of several machines), they train folds instead, each with its share of the
-#' threads unless `threads` is given. The result is the same, to the last bit. Early stopping then takes about twice the
-#' work or more, as no worker knows the mean of all folds: folds are trained for some rounds, for twice as many until
-#' the mean stops, and once more to that round. Variables of the workspace that your own metrics and objectives use are
-#' sent along; random numbers that these draw differ. No rounds are shown. Only forked workers (`"multicore"`) can use
-#' data in a [gbt_data()], and `max_seconds` keeps the folds in this process.
+#' `future::plan("multisession")`, or one of several machines), they train the folds. Each has its share of the threads
+#' unless `threads` is given. The result is the same, to the last bit. Early stopping then takes about twice the work or
+#' more, as no worker knows the mean of all folds. Folds are trained for some rounds, then for twice as many until the
+#' mean stops improving, and once more to that round. Variables of the workspace that your own metrics and objectives
+#' use are sent along; random numbers that these draw differ. No rounds are shown. Only forked workers (`"multicore"`)
+#' can use data in a [gbt_data()], and `max_seconds` keeps the folds in this process.
 #'
 #' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
@@ -53,9 +53,9 @@
 #'     larger nor smaller is better}
 #'   \item{one_se_round}{the first round whose mean is within one standard error of the best (Breiman and others, 1984,
 #'     section 3.4.3): a smaller model that is about as good}
-#'   \item{predictions}{for every row what the models that did not see it predict, as `predict()` gives it: a vector, or
-#'     a matrix with a column for each class; the mean over repeats; `NA` for rows that no fold holds out. With
-#'     `early_stopping_rounds` they are those of `best_round`, else those of the last round}
+#'   \item{predictions}{for every row the prediction of the models that did not see it, as `predict()` gives it: a
+#'     vector, or a matrix with a column for each class. With repeats it is their mean. Rows that no fold holds out have
+#'     `NA`. With `early_stopping_rounds` they are those of `best_round`, else those of the last round}
 #'   \item{folds}{list of the rows that each fold holds out}
 #'   \item{models}{with `keep_models` the folds' models}
 #'   \item{nrounds, params, call, rows, columns}{rounds that were trained; parameters; the call; fingerprints of the

@@ -4,9 +4,9 @@
 #' Data prepared for training
 #'
 #' Finds the cuts of all columns and bins the rows, once, for use in several calls of [gbt_train()]; or bins validation
-#' data by the cuts of training data. [gbt_train()] does the same inside when it is given a data frame or a matrix, so
-#' this function is needed only to save time: for several trainings on the same rows, or for cross-validation, where
-#' each fold is a `mask` of [gbt_train()].
+#' data by the cuts of training data. [gbt_train()] does the same when it is given a data frame or a matrix. So this
+#' function is needed only to save time: for several trainings on the same rows, or for cross-validation, where each
+#' fold is a `mask` of [gbt_train()].
 #'
 #' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as
 #' factors), `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are
@@ -27,9 +27,9 @@
 #' @param weight Weights of the rows, 0 or more, used for the cuts and in training. `weights` of [gbt_train()] replace
 #'   them in training only: the cuts stay.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
-#' @param exposure How long, or of how much, each row was observed, for objectives with a log link, see [gbt_train()]:
-#'   numbers above 0, or the name of a column, which is then no feature; models keep the name. Its logarithm is added to
-#'   the offset.
+#' @param exposure How long, or how much of it, each row was observed, for objectives with a log link, see
+#'   [gbt_train()]: numbers above 0, or the name of a column, which is then not a feature. Models keep the name. Its
+#'   logarithm is added to the offset.
 #' @param time,group When each row was observed; or which rows belong together: see [gbt_categories]. At most one of the
 #'   two.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
@@ -56,9 +56,10 @@
 #'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
 #'   there, too. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
-#' @param compress With `path`: whether bins are packed, which saves room on the disk and costs time whenever they are
-#'   read: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or `FALSE` and
-#'   `"none"`. Pages that would become smaller by less than an eighth stay as they are. Does not change models.
+#' @param compress With `path`: whether bins are packed. This saves room on the disk and costs time whenever they are
+#'   read. Choices: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or
+#'   `FALSE` and `"none"`. Pages that would become smaller by less than an eighth stay as they are. Does not change
+#'   models.
 #' @section Chunks:
 #' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` after the last chunk.
 #' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
@@ -69,9 +70,8 @@
 #' @section How many rows:
 #' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
 #' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. The engine can share more rows out among several
-#' processes ("ranks", up to 2^47 rows together; rows of bins are counted up to 2^32 - 1, which `min_data_in_leaf` above
-#' 1 and factors split by sets of levels need), but R has no way to start them yet: see `ARCHITECTURE.md`, section 6, in
-#' the sources.
+#' processes ("ranks"), up to 2^47 rows together. `min_data_in_leaf` above 1 and factors split by sets of levels count
+#' the rows of bins, up to 2^32 - 1. R has no way to start ranks yet: see `ARCHITECTURE.md`, section 6, in the sources.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_sources], [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()];
 #'   `vignette("larger", package = "gbt")`

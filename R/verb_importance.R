@@ -5,10 +5,9 @@
 #' How much each feature contributed to the trees of a model, or how much worse a model predicts without it.
 #'
 #' @section Permutation importance:
-#' `type = "permutation"` measures what a model loses when the values of a column are handed to other rows at random, so
-#' that they say nothing (Breiman, 2001): by how much a metric becomes worse on `data`, mean over `repeats`
-#' permutations.
-#' Take data that the model was not trained on. Further arguments, by name:
+#' `type = "permutation"` measures what a model loses when the values of a column are permuted at random over the rows,
+#' so that they carry no information (Breiman, 2001). The result is by how much a metric becomes worse on `data`,
+#' averaged over `repeats` permutations. Take data that the model was not trained on. Further arguments, by name:
 #' * `y`: the response of the rows; a formula's is found in `data`.
 #' * `metric`: one metric of [gbt_train()] or a [gbt_metric()]; `NULL`: that of the objective.
 #' * `columns`: names of columns, or a list of sets of columns that are permuted together, such as
@@ -19,16 +18,16 @@
 #' * `weights`, `offset`, `exposure`: of the rows, as in [gbt_evaluate()]; columns of a data frame may be named.
 #'   `threads`: see [gbt_threads()].
 #' * `level`: of the intervals (Student's). Those of a model say how far the mean over permutations may be off, not what
-#'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is judged by the
-#'   rows that it has not seen, and intervals are over folds, widened since their training rows overlap (Nadeau and
+#'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is evaluated on
+#'   the rows that it has not seen. Intervals are over folds, widened since their training rows overlap (Nadeau and
 #'   Bengio, 2003).
 #'
 #' A column that no tree looks at has 0 exactly, and costs nothing.
 #'
 #' @section Importance by contributions:
 #' `type = "shap"` gives the mean over the rows of `data` of the absolute contributions (see [gbt_shap()]) of each
-#' column to the raw score; of a model of several classes, over the classes as well. Further arguments, by name:
-#' `background`, `rows` (so many drawn rows are enough), `offset`, `exposure`, `unseen` and `threads`, as for
+#' column to the raw score. For a model of several classes it averages over the classes as well. Further arguments, by
+#' name: `background`, `rows` (so many drawn rows are enough), `offset`, `exposure`, `unseen` and `threads`, as for
 #' [gbt_shap()]; columns of a data frame may be named as `offset` and `exposure`.
 #'
 #' @section Intervals over folds: Of a [gbt_cv()] with `keep_models = TRUE` types `"gain"`, `"cover"` and

@@ -2,15 +2,15 @@
 
 #' Interactions of columns
 #'
-#' How much of what columns do to predictions cannot be written as a sum of what each of them does: the H statistic of
-#' Friedman and Popescu (2008, section 8.1), from partial dependence as [gbt_partial()] has it.
+#' How much of the joint effect of columns on predictions is not the sum of the effects of single columns: the H
+#' statistic of Friedman and Popescu (2008, section 8.1), from partial dependence as [gbt_partial()] has it.
 #'
-#' For a pair of columns, `h_squared` is the share of the variance of their joint partial dependence that is left when
-#' the partial dependence of each of the two is subtracted; for one column against all others, the share of the variance
-#' of predictions that is left when what the column does and what the others do are subtracted. All are means over the
-#' same rows, and 0 means that effects just add up. A pair that does little may have a large share, so look at `size` as
-#' well: the root of the mean square of what is left, in units of the prediction. Sampling and closely related columns
-#' can make a share larger than 1.
+#' For a pair of columns, `h_squared` is a share of the variance of their joint partial dependence: what is left when
+#' the partial dependence of each of the two is subtracted. For one column against all others it is a share of the
+#' variance of predictions: what is left when the effect of the column and the effect of the others are subtracted. All
+#' are means over the same rows, and 0 means that effects just add up. A pair with a small effect may have a large
+#' share, so look at `size` as well. It is the root mean square of what is left, in units of the prediction. Sampling
+#' and closely related columns can make a share larger than 1.
 #'
 #' N rows need up to N^2 predictions for each column and each pair (fewer where values repeat), so `rows` of the data
 #' are drawn. What is within 1e-10 of the largest prediction counts as rounding, and as 0.
@@ -25,10 +25,13 @@
 #'   `offset` and `exposure`; an exposure that the model knows as a column is found there.
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @return A data frame of class `gbt_interactions`: `column`; `other`, the second of a pair, or `NA` for all other
-#'   columns; `output` (a factor of classes, where there are several outputs); `h_squared`, `NA` where there is no
-#'   variance to have a share of; and `size`. Columns against all others come first, then pairs, those of the largest
-#'   size before others.
+#' @return A data frame of class `gbt_interactions`. Columns against all others come first, then pairs, each sorted by
+#'   size in decreasing order. Its columns:
+#'   \item{column}{a column of the data}
+#'   \item{other}{the second column of a pair, or `NA` for all other columns}
+#'   \item{output}{a factor of classes, where there are several outputs}
+#'   \item{h_squared}{share of the variance, `NA` where the variance is 0}
+#'   \item{size}{in units of the prediction, see below}
 #' @seealso [plot.gbt_interactions()]; [gbt_partial()], [gbt_importance()]; `vignette("explaining", package = "gbt")`
 #' @concept interactions
 #' @examples

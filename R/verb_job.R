@@ -27,21 +27,21 @@
 #' to the byte.
 #'
 #' @section What is handed over:
-#' Arguments are evaluated at once, in this session, and written to a file without packing (a data frame of 1,000,000
-#' rows and 28 columns takes half a second); the process reads it, removes it and begins. Data that are prepared,
+#' Arguments are evaluated at once, in this session, and written to a file without packing. A data frame of 1,000,000
+#' rows and 28 columns takes half a second. The process reads the file, removes it and begins. Data that are prepared,
 #' [gbt_data()], are opened again by the process, so they must be in a folder: `gbt_data(path = )`. They are not copied.
 #' Data that the process fetches on its own are not copied, either: `gbt_job(file, fun = function(file)
 #' gbt_train(read.csv(file), ...))`.
 #'
 #' Functions (callbacks, metrics, an objective, `fun`) bring what they use of the global environment, and those attached
-#' packages that they use; functions that were made inside of another function bring all variables
-#' there. Objects that work only in this session, such as database connections, cannot be sent. Options that begin
-#' with `gbt.` are the same there, and so are the working directory and the state of R's random numbers: after
-#' [set.seed()] a job draws the seed that `gbt_train()` would have drawn. `gbt_job()` itself draws one random number
-#' unless `seed` is given, so that the next job draws another one.
+#' packages that they use. Functions that were made inside another function bring all variables of that function.
+#' Objects that work only in this session, such as database connections, cannot be sent. Options that begin with `gbt.`
+#' are the same there, and so are the working directory and the state of R's random numbers. After [set.seed()] a job
+#' draws the seed that `gbt_train()` would have drawn. `gbt_job()` itself draws one random number unless `seed` is
+#' given, so that the next job draws another one.
 #'
 #' @section How it ends:
-#' A job runs on until it is done, fails or is cancelled, or until this session ends, or the object is garbage: then the
+#' A job runs until it is done, fails or is cancelled, or until this session ends, or the object is garbage. Then the
 #' process is ended, and its files are removed. Errors of the process are raised again by `gbt_job_result()`, with their
 #' classes and fields, and its warnings and messages come with the first call of it. A process that was killed, or that
 #' crashed, is an error of class `gbt_error_job` that says so. Ctrl-C in the console does not reach the process;
@@ -57,21 +57,34 @@
 #'   runs at the moment.
 #' @param by How to start the process: `"shell"`, by R's own means; `"callr"`, by the package callr; `"mirai"`, by the
 #'   package mirai. `NULL` takes `"shell"`, and on Windows, which does not have it, `"callr"`. The difference is small:
-#'   callr needs no shell, and mirai (tried with 2.7.1) gives the job to one of your daemons on this machine where you
-#'   have set `mirai::daemons()`, so that further jobs wait until one is free, else to a process of its own.
+#'   callr needs no shell. mirai (tried with 2.7.1) gives the job to one of your daemons on this machine if you have set
+#'   `mirai::daemons()`, so that further jobs wait until one is free. Else the job has its own process.
 #' @param job An object from `gbt_job()`.
 #' @param timeout Seconds to wait at most. `gbt_job_cancel()` kills the process then, and so there is no model; with 0
 #'   it asks the job to end and returns at once.
-#' @return `gbt_job()`: an object of class `gbt_job`. `gbt_job_status()`: an object of class `gbt_job_status`, a list of
-#'   `state` (`"running"`, `"done"`, `"failed"` or `"cancelled"`), `phase` (of a running job: `"starting"`,
-#'   `"preparing"`, `"searching"` for the number of rounds, `"training"`, `"finishing"`), `round`, `nrounds`,
-#'   `metrics` (named numbers, of the last round),
-#'   `seconds` (since the start), `rest` (how many more seconds are to be expected for all rounds, `NA` when that is not
-#'   known; early stopping may end it sooner), `training` (which one of several it is) and `message` (why it failed).
-#'   `gbt_job_log()`: the evaluation log so far, a data frame, or `NULL`. `gbt_job_wait()`: has it ended? `TRUE` or
-#'   `FALSE`, invisibly. `gbt_job_result()`: the value of `fun`; for a job that was cancelled an error of class
-#'   `gbt_error_job` with the field `model`. `gbt_job_cancel()`: the model so far, invisibly, `NULL` when no round was
-#'   finished; a job that has ended stays as it is.
+#' @return `gbt_job()`: an object of class `gbt_job`.
+#'
+#'   `gbt_job_status()`: an object of class `gbt_job_status`, a list with
+#'   \item{state}{`"running"`, `"done"`, `"failed"` or `"cancelled"`}
+#'   \item{phase}{of a running job: `"starting"`, `"preparing"`, `"searching"` for the number of rounds, `"training"`,
+#'     `"finishing"`}
+#'   \item{round, nrounds}{rounds that are finished, and all rounds}
+#'   \item{metrics}{named numbers, of the last round}
+#'   \item{seconds}{since the start}
+#'   \item{rest}{expected seconds until all rounds are finished, `NA` when that is not known. Early stopping may end the
+#'     job sooner}
+#'   \item{training}{which of several trainings is running}
+#'   \item{message}{why the job failed}
+#'
+#'   `gbt_job_log()`: the evaluation log so far, a data frame, or `NULL`.
+#'
+#'   `gbt_job_wait()`: has the job ended? `TRUE` or `FALSE`, invisibly.
+#'
+#'   `gbt_job_result()`: the value of `fun`. If the job was cancelled, an error of class `gbt_error_job` with the field
+#'   `model`.
+#'
+#'   `gbt_job_cancel()`: the model so far, invisibly, or `NULL` when no round was finished. A job that has ended does
+#'   not change.
 #' @seealso [gbt_train()]
 #' @examples
 #' job <- gbt_job(mpg ~ ., mtcars, nrounds = 50, eval_train = TRUE, threads = 1)

@@ -8,8 +8,8 @@
 
 #' Drift of columns and scores
 #'
-#' Compares new rows with those that a model was trained on: how the values of each column, and the model's scores, are
-#' spread, by the population stability index (PSI), and what is missing or was never seen.
+#' Compares new rows with those that a model was trained on. The population stability index (PSI) compares the
+#' distributions of each column and of the model's scores. Shares of missing and of new values are compared as well.
 #'
 #' A model keeps no training data. `gbt_monitor_reference()` counts them once and gives the model back with these
 #' counts, a few numbers for each column, as field `monitor`: [gbt_save()] and [saveRDS()] keep it. Or give the data
@@ -19,16 +19,16 @@
 #' Numbers and times fall into `bins` of equal numbers of reference rows, levels and numbers of `cat_features` into bins
 #' of their own (the `levels` most frequent, and one for the rest), missing values and levels that the reference has not
 #' into one each. The first and the last bin of numbers are open, as is usual, so numbers beyond those of the reference
-#' fall into them; column `unseen` says how many there are. A number that more rows have than a bin is to hold has a bin
-#' of its own, so that other numbers show, also where all rows of the reference have the same one. With the shares e of
-#' the reference and a of the new rows PSI is the sum of (a - e) log(a / e) over bins, the symmetric divergence of
+#' fall into them; column `unseen` says how many there are. A number with more rows than a bin should hold has its own
+#' bin, so that other numbers are noticed, even where all rows of the reference have the same number. With the shares e
+#' of the reference and a of the new rows PSI is the sum of (a - e) log(a / e) over bins, the symmetric divergence of
 #' Jeffreys (1946) as credit scoring uses it (Siddiqi, 2006). A bin that is empty on one side counts as half a row
 #' there.
 #'
-#' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. Few rows
-#' have a large PSI just by chance: without drift it is, with k bins, n and m rows, about (1 / n + 1 / m) times a
-#' chi-squared value of k - 1 degrees (Yurdakul and Naranjo, 2020). Column `noise` is the 95 % quantile of that, and
-#' what is below counts as `"none"`.
+#' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. With few rows,
+#' PSI is large just by chance. Without drift it is about (1 / n + 1 / m) times a chi-squared value of k - 1 degrees,
+#' for k bins, n and m rows (Yurdakul and Naranjo, 2020). Column `noise` is the 95 % quantile of that, and what is below
+#' counts as `"none"`.
 #'
 #' Drift of a column that the model hardly uses matters little (`gain` says its share), and drift of the scores sums up
 #' what the model sees of it. None of it says that predictions became worse: for that observed responses are needed,
@@ -48,12 +48,17 @@
 #'   Columns of a data frame may be named, with quotation marks or without.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @return `gbt_monitor()`: a data frame of class `gbt_monitor`, scores before columns, those of the largest PSI
-#'   first: `name`; `kind`, `"score"` or `"column"`; `psi`; `noise`; `drift`, a factor; `missing` and
-#'   `missing_reference`, shares of rows; `unseen`, the share of rows with a level that the reference has not, or a
-#'   number below or above all of its numbers; `gain`, the share of the model's gain (`NA` for scores and for columns
-#'   inside of terms of a formula). `print()` shows it,
-#'   `plot()` draws it, and `attr(, "bins")` is a list by name of the bins.
+#' @return `gbt_monitor()`: a data frame of class `gbt_monitor`. Scores come before columns, the largest PSI first. Its
+#'   columns:
+#'   \item{name}{of the column or score}
+#'   \item{kind}{`"score"` or `"column"`}
+#'   \item{psi, noise, drift}{the PSI; what chance can cause; a factor}
+#'   \item{missing, missing_reference}{shares of rows}
+#'   \item{unseen}{the share of rows with a level that the reference does not have, or with a number below or above all
+#'     numbers of the reference}
+#'   \item{gain}{the share of the model's gain. `NA` for scores and for columns inside terms of a formula}
+#'
+#'   `print()` shows it, `plot()` draws it, and `attr(, "bins")` is a named list of the bins.
 #'
 #'   `gbt_monitor_reference()`: the model, with field `monitor`.
 #' @references Siddiqi, N. (2006) *Credit Risk Scorecards*, Wiley. Yurdakul, B. and Naranjo, J. (2020) Statistical

@@ -2,7 +2,7 @@
 
 #' Rows that a model treats alike
 #'
-#' For each new row the rows of `data` that fall into the same leaves: the proximity of two rows is the share of the
+#' For each new row the rows of `data` that fall into the same leaves. The proximity of two rows is the share of the
 #' trees in which both end in one leaf (Breiman, 2001, for random forests). Neighbours show by examples why a row is
 #' predicted as it is, and a new row without near neighbours is unlike all that the model has seen.
 #'

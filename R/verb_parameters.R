@@ -151,8 +151,8 @@ parameters_table <- function() {
 #' * `multi_strategy`: For `"softmax"`: `"one_output_per_tree"` or `"multi_output_tree"`, see Trees with common splits.
 #' * `boosting`: `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees use
 #'   gradients at scores of models that have not seen the row's response. Rows are ordered by `seed`, or by `time`; rows
-#'   of a `group` stay together. Training takes two to three times as long. It did not pay on the data that were
-#'   measured: the test loss was 0.1 to 1.6 percent higher for classes and 7 to 8 percent for numbers
+#'   of a `group` stay together. Training takes two to three times as long. It did not help on the data that were
+#'   measured. The test loss was 0.1 to 1.6 percent higher for classes and 7 to 8 percent for numbers
 #'   (`bench/results/options.md` in the sources). Not for an objective of your own. Also called `boosting_type` and
 #'   `booster`.
 #'
@@ -194,7 +194,7 @@ parameters_table <- function() {
 #' the one with the largest sum of gains over its nodes. Trees are full, up to `max_depth` layers (1 to 16) or as many
 #' as fit into `max_leaves`. They predict fast and overfit less. `gamma` is the minimum sum of gains of a layer. If the
 #' split does not suit a node (a child would violate `min_child_weight`, `min_data_in_leaf` or a monotone constraint, or
-#' there is no gain), both children take the value of the node, and its gain in the table of nodes is 0. Sets of levels
+#' there is no gain), both children have the value of the node. Its gain in the table of nodes is then 0. Sets of levels
 #' use one order for the whole tree. `colsample_bynode` must be 1.
 #'
 #' @section Trees with common splits:
@@ -207,11 +207,15 @@ parameters_table <- function() {
 #' gradients: Iosipov and Vakhrushev, 2022, SketchBoost). XGBoost's strategy of this name adds up the gains of all
 #' outputs instead.
 #'
-#' @return A data frame with one row per parameter: `name`; `default`, where `"by rule"` means that one of
-#'   [gbt_defaults()] chooses, and what holds otherwise; `range`, or the choices; `meaning`; `aliases`, all names
-#'   in other packages; `topic`; `matters`, what must be given for the parameter to have an effect; `xgboost`,
-#'   `lightgbm` and `catboost`, the names in these packages; `help`, the page about it. It has the class
-#'   `gbt_parameters`: several rows are printed by topic, one line or two for each, a single row in full.
+#' @return A data frame of class `gbt_parameters` with one row per parameter. Several rows are printed by topic, one
+#'   line or two for each. A single row is printed in full. Its columns:
+#'   \item{name, topic, meaning}{of the parameter}
+#'   \item{default}{`"by rule"` means that one of [gbt_defaults()] chooses. The default without the rule follows}
+#'   \item{range}{numbers, or the choices}
+#'   \item{aliases}{all names in other packages}
+#'   \item{matters}{what must be given for the parameter to have an effect}
+#'   \item{xgboost, lightgbm, catboost}{the names in these packages}
+#'   \item{help}{the page about it}
 #'
 #'   `gbt_params()` is an older name of `gbt_parameters()`.
 #' @seealso [gbt_train()], [gbt_defaults()], [gbt_tune()]; `vignette("tuning", package = "gbt")`

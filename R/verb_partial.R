@@ -2,23 +2,23 @@
 
 #' Partial dependence
 #'
-#' What a model predicts on average when one or two columns have the same value in all rows, for a grid of values
-#' (Friedman, 2001), and the curves of single rows (ICE: individual conditional expectation, Goldstein and others,
+#' The average prediction of a model when one or two columns have the same value in all rows, for a grid of values
+#' (Friedman, 2001). Also the curves of single rows (ICE: individual conditional expectation, Goldstein and others,
 #' 2015).
 #'
 #' The rows are those of `data`, `rows` of them at most, drawn by a hash of `seed` and the row: `print()` says how many.
 #' For each value of the grid the columns are replaced in all of them, features of a formula are made anew, and
-#' predictions are averaged. Values that do not occur together with others in the data (a heavy car of little power) are
-#' predicted like all others, so the effect of one of several closely related columns is to be read with care.
+#' predictions are averaged. Combinations of values that do not occur in the data (a heavy car of little power) are
+#' predicted like all others. So read the effect of one of several closely related columns with care.
 #'
 #' @section Without rows:
-#' `method = "recursion"` goes through no rows: a grid point takes its way at splits of the columns, and at other splits
-#' both ways, in shares of the cover that training rows had there (Friedman, 2001, section 8.2). That is as fast as
+#' `method = "recursion"` reads no rows. At splits of the columns a grid point goes to one side. At other splits it goes
+#' both ways, in shares of the cover of the training rows there (Friedman, 2001, section 8.2). That is as fast as
 #' predicting the grid, needs no data (without `data` the grid is made of the values that the trees tell apart), and
 #' averages raw scores (`type = "link"`). The result differs from the average over rows where columns depend on each
-#' other: a split by another column below one of the columns is weighed by the rows that came there in training.
-#' `weights` of the training rows are in the covers. Models of formulas that compute their features, and columns of
-#' which statistics were made, need rows.
+#' other. A split by another column below one of the columns is weighted by the training rows that came there. `weights`
+#' of the training rows are in the covers. Models of formulas that compute their features, and columns of which
+#' statistics were made, need rows.
 #'
 #' @param model A model from [gbt_train()].
 #' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.

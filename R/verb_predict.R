@@ -16,9 +16,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   number `i`, `NULL` after the last one. Weights and labels in it are ignored; an offset is added. Rows are
 #'   read once and not kept; a model of a formula with functions needs them in a temporary folder, as [gbt_data()] does.
 #'   Or a [gbt_data()] or [gbt_open()] object whose cuts are those of the model's training data (the object that the
-#'   model was trained on, or one with it as `reference`): its rows are predicted by their bins, on the CPU, in one pass
-#'   over its pages, with its `offset` unless one or an `exposure` is given here; the answers are those of the rows
-#'   themselves.
+#'   model was trained on, or one with it as `reference`): Its rows are predicted by their bins, on the CPU, in one pass
+#'   over its pages. Its `offset` is used unless an offset or an `exposure` is given here. The predictions are those of
+#'   the rows themselves.
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
@@ -52,19 +52,19 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   `gbt_warning_offset`).
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
-#'   model knows all levels that occurred in training; where it splits by the factor itself it tells the 65,534 most
-#'   frequent ones apart and takes the others for missing values, as it did in training. A term of a formula that
-#'   depends on the order of levels, such as `as.integer(f)`, has missing values for new ones. [gbt_unseen()] counts
-#'   the rows of new levels. Where `unseen` is left out and no value of a column that the model uses is known, in 20
-#'   rows or more, a warning (class `gbt_warning_unseen`) says so.
+#'   model knows all levels that occurred in training. Where it splits by the factor itself, it distinguishes the 65,534
+#'   most frequent ones and treats the others as missing values, as it did in training. A term of a formula that depends
+#'   on the order of levels, such as `as.integer(f)`, has missing values for new ones. [gbt_unseen()] counts the rows of
+#'   new levels. Where `unseen` is left out and no value of a column that the model uses is known, in 20 rows or more, a
+#'   warning (class `gbt_warning_unseen`) says so.
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
 #' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_devices] and below. Does not affect
 #'   the result.
 #' @param output Where predictions go: `NULL` returns them; a function is called with those of each chunk of rows and
-#'   the number of its first row; the path of a file gets them as values with commas, packed where it ends with `.gz`,
-#'   with a line of names: it is complete or not there, and numbers are read back as the same ones. It is written as
+#'   the number of its first row. The path of a file gets them as values with commas after a line of names, packed if it
+#'   ends with `.gz`. The file is complete or not there, and numbers are read back unchanged. It is written as
 #'   [gbt_save()] writes: links are followed, pipes and devices are refused. A table is cut into chunks then.
 #' @param background For types `"contrib"` and `"interaction"`: rows, as `newdata`, to compare with; `NULL` compares
 #'   with the training rows as trees have counted them. See [gbt_shap()].
@@ -76,8 +76,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   names when they are texts. With an `output`: the number of rows, invisibly.
 #' @section Devices:
 #' Predictions of all types are the same bits on a CUDA device (tested on an H100 and by emulation, see [gbt_devices]).
-#' Contributions and interactions go there where it is asked for by name: rows go through the trees there, while the
-#' trees are made ready by the CPU, and so is the background. For them `"auto"` is the CPU. For other types `"auto"`,
+#' Contributions and interactions are computed there if you give `device` by name. Rows go through the trees on the
+#' device, while the CPU prepares the trees and the background. For them `"auto"` is the CPU. For other types `"auto"`,
 #' the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns
 #' and T trees,
 #' * on the CPU: N T * 1 ns / `threads`, which was measured, with

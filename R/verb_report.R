@@ -1,8 +1,8 @@
 #' A report of a model
 #'
-#' Renders a document about a model on data that it has not seen: the model and its parameters, the data, the training
-#' log, metrics with intervals, predictions against what was observed, importance, effects of columns, contributions,
-#' interactions, and metrics by group. It needs the packages rmarkdown and knitr, and pandoc.
+#' Renders a document about a model on data that it has not seen. It has the model and its parameters, the data, the
+#' training log, metrics with intervals, and predictions against observed values. It also has importance, effects of
+#' columns, contributions, interactions, and metrics by group. It needs the packages rmarkdown and knitr, and pandoc.
 #'
 #' The document is made from a template of R Markdown, which is also offered by RStudio (New File, R Markdown, From
 #' Template) and by `rmarkdown::draft("report.Rmd", template = "model-report", package = "gbt")`: a draft is yours to

@@ -112,12 +112,16 @@ flat_contributions <- function(out) {
 #' @param rows Most rows: of more, so many are drawn at random, always the same ones. `NULL` takes all.
 #' @param trees,offset,exposure,unseen,threads,device As for [predict()][predict.gbt]. An exposure that is a column of
 #'   `newdata` is found there.
-#' @return A list of class `gbt_shap`: `values`, a matrix of rows by columns, or an array with outputs (classes) as
-#'   third dimension; `base`, a number for each output, offsets left out; `data`, the columns' values; `outputs`, the
-#'   names of the classes (or numbers of the outputs of an objective of your own), or `NULL`; `interaction`, an array of
-#'   rows by columns by columns (by outputs), or `NULL`; `rows`, the numbers of the rows. `summary()` gives mean
-#'   absolute contributions, `as.data.frame()` a row for each contribution: `row`, `column`, `output` (of several) and
-#'   `contribution`.
+#' @return A list of class `gbt_shap` with
+#'   \item{values}{a matrix of rows by columns, or an array with outputs (classes) as third dimension}
+#'   \item{base}{a number for each output, without offsets}
+#'   \item{data}{the values of the columns}
+#'   \item{outputs}{the names of the classes (or numbers of the outputs of your own objective), or `NULL`}
+#'   \item{interaction}{an array of rows by columns by columns (by outputs), or `NULL`}
+#'   \item{rows}{the numbers of the rows}
+#'
+#'   `summary()` gives mean absolute contributions. `as.data.frame()` gives a row for each contribution: `row`,
+#'   `column`, `output` (if there are several) and `contribution`.
 #' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]; `vignette("explaining", package = "gbt")`
 #' @concept Shapley values
 #' @concept SHAP

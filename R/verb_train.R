@@ -128,11 +128,12 @@
 #'   \item{nrounds, best_round, best_score}{number of rounds; the round that predictions use and its metric (`NULL`
 #'     without early stopping)}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
-#'   \item{auto_rounds}{where the number of rounds was found, a list: `rounds` (the best round), `score`, `by`
-#'     (`"split"`, `"groups"`, `"time"`, `"folds"`, or `"none"` for too few rows), `folds`, `n_train`, `n_held`,
-#'     `patience`, `limit`, `stopped` (`"early"`, `"limit"` or `"time"`), `eval_metric` and `log`, a data frame}
-#'   \item{masked_out}{with a `mask`, the predictions for the rows that were left out, in their order; `NULL` after
-#'     Ctrl-C and in models that were read from files or cut to some of their rounds}
+#'   \item{auto_rounds}{where the number of rounds was found, a list. `rounds` is the best round, `score` its metric.
+#'     `by` is `"split"`, `"groups"`, `"time"`, `"folds"`, or `"none"` for too few rows. `stopped` is `"early"`,
+#'     `"limit"` or `"time"`. Further `folds`, `n_train`, `n_held`, `patience`, `limit`, `eval_metric` and `log`, a data
+#'     frame}
+#'   \item{masked_out}{with a `mask`, the predictions for the rows that were left out, in their order. `NULL` after
+#'     Ctrl-C, in models from files and in models with only some of their rounds}
 #'   \item{call}{the call, for `update()`; `NULL` if it contained the data, and in models from files}
 #'   \item{exposure}{the column with the exposure, `""` if it was given as values, `NULL` without}
 #'   \item{stopped, warned}{why training ended early (`"time"`, `"callback"`, `"interrupt"` or `"error"`); why nothing

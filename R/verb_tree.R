@@ -6,16 +6,19 @@
 #' list.
 #'
 #' Cover and count of nodes are those of the rows that leaf values were fitted to. Where factors are encoded by ordered
-#' statistics (`cat_method`, see [gbt_categories]), trees are grown by the statistics of one order of the rows and their
-#' values fitted by those of another one, so a few nodes may have a cover of 0, and a gain nevertheless.
+#' statistics (`cat_method`, see [gbt_categories]), trees are grown by the statistics of one order of the rows, and
+#' their values are fitted by those of another one. So a few nodes may have a cover of 0 and still have a gain.
 #'
 #' @param model A model from [gbt_train()].
 #' @param tree Number of the tree, from 1, as in `as.data.frame(model)`.
 #' @param node Number of the node that is the root of the part; 0 is the tree's.
 #' @param depth How many layers of splits below that node to keep; `NULL` for all. What is below is counted.
-#' @return An object of class `gbt_tree`, a list of `tree` and `n_trees`, `round`, `class` (whose score it adds to, or
-#'   `NULL`) and `nodes`: rows of the table of nodes (see [gbt_methods]) with `depth`, from 0, and `leaves`, the number
-#'   of leaves below (1 for a leaf). Nodes whose children are left out have `leaves` of 2 and more and `left` `NA`.
+#' @return An object of class `gbt_tree`, a list with
+#'   \item{tree, n_trees, round}{number of the tree, number of trees, and the round of the tree}
+#'   \item{class}{the class whose score the tree adds to, or `NULL`}
+#'   \item{nodes}{rows of the table of nodes (see [gbt_methods]) with `depth`, from 0, and `leaves`, the number of
+#'     leaves below (1 for a leaf). Nodes whose children are left out have `leaves` of 2 and more, and `left` is `NA`}
+#'
 #'   `as.data.frame()` gives `nodes`.
 #' @seealso [plot.gbt_tree()], [gbt_dot()] for Graphviz
 #' @examples

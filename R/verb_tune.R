@@ -2,7 +2,7 @@
 
 #' Tune parameters
 #'
-#' Searches a space of parameters: configurations are drawn at random, or where they promise most; each is rated by
+#' Searches a space of parameters. Configurations are drawn at random, or where they promise most. Each is evaluated by
 #' cross-validation with early stopping, see [gbt_cv()], on one binned copy of the data and the same folds.
 #' [gbt_refit()] then trains the best one on all rows.
 #'
@@ -44,9 +44,9 @@
 #' after the other. Without a plan all work is spread over threads.
 #'
 #' @section Failures and interruption:
-#' A configuration that fails is kept with an estimate of `NA`; the first one that fails for a reason gives a warning
-#' (class `gbt_warning_tune`) with the message, and `errors` has those of all. After Ctrl-C the configurations that
-#' are finished are in field `tune` of the condition, and [gbt_last_interrupted()] returns them.
+#' A configuration that fails is kept with an estimate of `NA`. The first one that fails for a reason gives a warning
+#' (class `gbt_warning_tune`) with the message, and `errors` has those of all. After Ctrl-C the configurations that are
+#' finished are in field `tune` of the condition, and [gbt_last_interrupted()] returns them.
 #'
 #' @param x,... The data and fixed parameters, as in [gbt_cv()]. `nrounds` is the most rounds, 500 when left out, and
 #'   `early_stopping_rounds` is 20; the last of `eval_metric` is what is optimised. With `verbose = 1` there is a line
@@ -61,9 +61,10 @@
 #' @param log_scale Names of parameters whose ranges are drawn on a logarithmic scale, instead of the usual ones.
 #' @param reduction,min_rounds See successive halving.
 #' @return An object of class `gbt_tune`, a list with
-#'   \item{results}{data frame, a row for each configuration: `config`; a column for each parameter; `rounds`, the best
-#'     number of rounds; `estimate`, the mean of the metric over folds there, and `std_error`; `seconds` that it took;
-#'     `stage`, the last one that it was trained in (1 without halving). There are fewer rows where the time was over}
+#'   \item{results}{data frame, a row for each configuration: `config`, and a column for each parameter. `rounds` is the
+#'     best number of rounds, `estimate` the mean of the metric over folds there, with `std_error`. `seconds` is the
+#'     time that it took, `stage` the last stage that it was trained in (1 without halving). There are fewer rows where
+#'     the time was over}
 #'   \item{metric, larger_is_better}{what was optimised}
 #'   \item{best, best_config}{parameters of the best configuration, a list, and its number; `NULL` when all failed}
 #'   \item{errors}{messages of failures, named by number of configuration}
