@@ -27,13 +27,13 @@ autoplot.gbt_importance <- function(object, top = 20L, type = NULL, ...) {
   gg_figure(importance_figure(object, top, type), ...)
 }
 
-importance_figure <- function(x, top, type, given = list()) {
+importance_figure <- function(x, top, type, given = list(), subtitle = NULL) {
   if (is.null(type)) type <- given_or(attr(x, "type"), "gain")
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")
   if (!is_importance(x)) stop_argument("`x` has no rows of gbt_importance() to draw", "x")
   own <- identical(type, attr(x, "type")) # intervals are of the share that the table is sorted by
   shown <- largest_rows(x, "feature", type, top, c("lower", "upper")[own & c(TRUE, TRUE)])
-  rows_figure(shown, given, "Importance", NULL, paste("share of", type), TRUE)
+  rows_figure(shown, given, "Importance", subtitle, paste("share of", type), TRUE)
 }
 
 # The rows of the largest values: list(label, value, and columns of `others`).

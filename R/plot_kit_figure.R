@@ -78,6 +78,15 @@ rows_figure <- function(shown, given, title, subtitle, xlab, bars, zero = bars, 
   figure(given, title, subtitle, x, rows_scale, list(panel(marks, rows = rows)), noun = noun)
 }
 
+# A page with words in place of a picture.
+words_figure <- function(given, title, subtitle, words) {
+  make <- function(page, box) {
+    list(marks = list(mark("text", mean(box[1:2]), mean(box[3:4]), label = words, role = "words", col = ink$soft)))
+  }
+  none <- list(title = NULL)
+  figure(given, title, subtitle, none, none, list(panel(NULL, make = make)))
+}
+
 # Thinning ------------------------------------------------------------------------------------------------------------
 
 # An even choice of 1, ..., n: at most `most`.

@@ -12,7 +12,8 @@ text_style <- function(role) {
          `y tick` = one(0.8, c(1, 0.4), ink$soft), `bar label` = one(0.85, c(1, 0.45)),
          `bar value` = , beyond = one(0.75, c(1, 0.45), ink$soft), key = one(0.8, c(0, 0.45)),
          `colour key` = one(0.75, c(0, 1)),
-         `end label` = one(0.8, c(0, 0.45)), mark = one(0.75, c(0, 1), ink$soft), one(0.75, c(0.5, 0.45)))
+         `end label` = one(0.8, c(0, 0.45)), words = one(0.95, c(0.5, 0.45), ink$soft),
+         mark = one(0.75, c(0, 1), ink$soft), one(0.75, c(0.5, 0.45)))
 }
 
 # Text at the coordinates of the panel. role: see text_style(), from which adj, col and cex may differ.

@@ -7,6 +7,9 @@
 #' [gbt_train()]) their log is drawn as well, and the line is at the best round of that log. For an ensemble the log of
 #' its first member is drawn, as the subtitle says.
 #'
+#' A model without a log (`nrounds` given, no validation data) gets the bars of its importance in place of it, as the
+#' subtitle says; then `...` are those of [plot.gbt_importance()]. `metric` and `from` need a log.
+#'
 #' @section Plots of gbt:
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
 #' `par()` back as it was. Margins follow from the labels, letters are never smaller than 6 points, and what has no room
@@ -40,6 +43,9 @@ plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL, node = 0, dep
     return(invisible(x))
   }
   check_no_tree_part(missing(node), missing(depth))
+  if (lacks_log(x) && is.null(metric) && missing(from)) {
+    return(draw_figure(no_log_figure(x, bar_dots(list(...))), x))
+  }
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type"))
   draw_figure(model_log_figure(x, metric, from, given), x)
 }
@@ -53,7 +59,25 @@ autoplot.gbt <- function(object, metric = NULL, ..., from = 1, tree = NULL, node
     return(autoplot.gbt_tree(gbt_tree(object, tree, node), depth = depth, ...))
   }
   check_no_tree_part(missing(node), missing(depth))
-  gg_figure(model_log_figure(object, metric, from), ...)
+  alone <- lacks_log(object) && is.null(metric) && missing(from)
+  gg_figure(if (alone) no_log_figure(object) else model_log_figure(object, metric, from), ...)
+}
+
+# Is there no value in the log that could be drawn?
+lacks_log <- function(model) {
+  log <- drawn_log(model)$log
+  !any(is.finite(unlist(unclass(log)[-1L])))
+}
+
+# Importance in place of a log, or a page that says why there is none.
+no_log_figure <- function(x, given = list()) {
+  log <- drawn_log(x)$log
+  why <- if (length(log) < 2L || nrow(log) == 0L) "no evaluation log to draw: train with `valid` for one" else
+    "no value of the evaluation log is finite"
+  shown <- gbt_importance(x)
+  type <- Filter(function(type) all(is.finite(shown[[type]])) && any(shown[[type]] > 0), c("gain", "frequency"))
+  if (length(type)) return(importance_figure(shown, 20L, type[1L], given, why))
+  words_figure(given, "Importance", why, "no tree has a split: the score is the same for all rows")
 }
 
 check_no_log_part <- function(metric, no_from) {

@@ -197,7 +197,7 @@ test_that("plots are drawn", {
   expect_invisible(plot(gbt_importance(m), type = "cover", col = "red"))
   expect_error(plot(m, metric = "auc"), class = "gbt_error_argument")
   bare <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
-  expect_error(plot(bare), "no evaluation log", class = "gbt_error_argument")
+  expect_error(plot(bare, metric = "rmse"), "no evaluation log", class = "gbt_error_argument")
 })
 
 test_that("print() names what was asked for", {

@@ -77,7 +77,8 @@ test_that("what cannot be drawn is refused in words", {
   nothing <- gbt_metric("nothing", function(pred, label) NaN)
   m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, eval_metric = nothing, eval_train = TRUE, threads = 1)
   drawn({
-    expect_error(plot(m), "no value of metric \"nothing\" is finite", class = "gbt_error_argument")
+    expect_error(plot(m, "nothing"), "no value of metric \"nothing\" is finite", class = "gbt_error_argument")
+    expect_identical(labels_of(record_drawing(plot(m)), "subtitle"), "no value of the evaluation log is finite")
     expect_error(plot(m, "nothing", "red"), "without a name", class = "gbt_error_argument")
   })
 })
@@ -160,4 +161,30 @@ test_that("evaluations are drawn by group, and groups without room are counted",
     expect_equal(length(labels_of(record, "bar label")) + left_out, 200)
   })
   expect_error(plot(many, metric = "mae"), "\"rmse\"", class = "gbt_error_argument")
+})
+
+test_that("a model without a log is drawn by its importance, and one without splits in words", {
+  train <- function(...) gbt_train(mpg ~ ., mtcars, nrounds = 3, threads = 1, ...)
+  bare <- train()
+  file <- withr::local_tempfile()
+  gbt_save(bare, file)
+  classes <- gbt_train(Species ~ ., iris, nrounds = 2, threads = 1)
+  for (x in list(bare, gbt_load(file), train(ensemble = 2), bare[1], classes, gbt_refit(bare))) {
+    record <- drawn_record(plot(x))
+    expect_identical(labels_of(record, "title"), "Importance")
+    expect_match(labels_of(record, "subtitle"), "no evaluation log")
+    expect_identical(labels_of(record, "bar label")[1], gbt_importance(x)$feature[1])
+  }
+  expect_identical(labels_of(drawn_record(plot(bare, main = "mine", sub = "my words")), "title"), "mine")
+  expect_snapshot(plot(bare, ylim = c(0, 1)), error = TRUE)
+  suppressWarnings(constant <- gbt_train(mpg ~ ., transform(mtcars, mpg = 1), nrounds = 2, threads = 1))
+  in_sizes(plot(constant), function(record, size) {
+    expect_match(record$texts$text, "no tree has a split|no evaluation log|Importance")
+  })
+  logged <- train(valid = 0.3)
+  expect_identical(labels_of(drawn_record(plot(logged)), "title"), "Evaluation log")
+  skip_if_not_installed("ggplot2")
+  expect_match(ggplot2::autoplot(bare)$labels$subtitle, "no evaluation log")
+  expect_s3_class(ggplot2::autoplot(constant), "ggplot")
+  expect_match(ggplot2::autoplot(logged)$labels$title, "Evaluation log")
 })
