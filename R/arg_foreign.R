@@ -331,7 +331,7 @@ base_margin/x -> a known part of the score is `offset`
 smape/c -> mape
 medianabsoluteerror/c lq/c -> mae
 loglinquantile/c -> quantile
-accuracy/c zerooneloss/c hammingloss/c -> error merror
+zerooneloss/c hammingloss/c -> error merror accuracy
 balancederrorrate/c -> balanced_accuracy
 precision/c recall/c totalf1/c -> f1
 kappa/c wkappa/c -> mcc
@@ -351,7 +351,7 @@ quantile_alpha/x alpha/lc -> quantile_alpha
 alpha/c -> quantile expectile
 smoothness/c -> fair
 variance_power/c -> tweedie_nloglik tweedie_deviance
-proba_border/c -> balanced_accuracy f1 mcc
+proba_border/c -> balanced_accuracy f1 mcc accuracy
 )---"
 
 # By columns: verb, topic, name, packages, reply; same: a list of the accepted values.

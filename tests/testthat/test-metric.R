@@ -124,6 +124,8 @@ test_that("metrics of two classes are their formulas", {
     brier = function(p, y, w) sum(w * (p - y)^2) / sum(w),
     error = function(p, y, w) sum(w[(p > 0.5) != y]) / sum(w),
     "error@0.3" = function(p, y, w) sum(w[(p > 0.3) != y]) / sum(w),
+    accuracy = function(p, y, w) sum(diag(two(p, y, w, 0.5))) / sum(w),
+    "accuracy@0.7" = function(p, y, w) sum(w[(p > 0.7) == y]) / sum(w),
     f1 = function(p, y, w) 2 * two(p, y, w, 0.5)[2, 2] / (sum(w[y == 1]) + sum(w[p > 0.5])),
     "f1@0.25" = function(p, y, w) 2 * two(p, y, w, 0.25)[2, 2] / (sum(w[y == 1]) + sum(w[p > 0.25])),
     mcc = function(p, y, w) correlation(two(p, y, w, 0.5)),
@@ -149,6 +151,7 @@ test_that("metrics of several classes are their formulas", {
     "top_error@2" = function(p, y, w) {
       sum(w[vapply(seq_along(y), function(i) sum(p[i, ] > p[i, y[i]]) >= 2, NA)]) / sum(w)
     },
+    accuracy = function(p, y, w) sum(w[best(p) == y]) / sum(w),
     f1 = function(p, y, w) mean(2 * diag(table(p, y, w)) / (rowSums(table(p, y, w)) + colSums(table(p, y, w)))),
     mcc = function(p, y, w) correlation(table(p, y, w)),
     balanced_accuracy = function(p, y, w) mean(diag(table(p, y, w)) / rowSums(table(p, y, w))),
@@ -179,6 +182,29 @@ test_that("early stopping knows which side is better", {
   expect_identical(m$best_round, which.max(m$evaluation_log$valid_mcc))
 })
 
+test_that("accuracy is 1 - error, and early stopping takes the largest", {
+  three <- iris[c(seq(1, 150, 2)), ]
+  rest <- iris[c(seq(2, 150, 2)), ]
+  weights <- list(NULL, seq_len(75) / 75)
+  for (w in weights) for (way in list(c("error", "am"), c("merror", "Species"))) {
+    classes <- way[2] == "am"
+    x <- if (classes) d[-9] else three[-5]
+    y <- if (classes) d$am else three$Species
+    valid <- if (classes) list(x = x[1:12, ], y = y[1:12]) else list(x = rest[-5], y = rest$Species)
+    m <- gbt_train(x, y, weights = w[seq_along(y)], valid = valid, nrounds = 12, eval_metric = c(way[1], "accuracy"),
+                   early_stopping_rounds = 4, eval_train = TRUE, threads = 2)
+    for (set in c("train_", "valid_")) {
+      log <- m$evaluation_log
+      expect_equal(log[[paste0(set, "accuracy")]], 1 - log[[paste0(set, way[1])]], tolerance = 1e-14)
+    }
+    expect_identical(m$best_score, max(m$evaluation_log$valid_accuracy))
+    expect_identical(m$best_round, which.max(m$evaluation_log$valid_accuracy))
+    e <- gbt_evaluate(m, x, y, metrics = c("acc", way[1]), intervals = 0.8, replicates = 50, seed = 3, threads = 1)
+    expect_identical(e$metric[1], "accuracy")
+    expect_equal(unlist(e[1, 2:4]), 1 - unlist(e[2, c(2, 4, 3)]), ignore_attr = TRUE)
+  }
+})
+
 test_that("the table of metrics is complete and its names are known once for each kind of objective", {
   table <- gbt:::metrics_table()
   names <- gbt:::metric_names()
@@ -192,9 +218,10 @@ test_that("the table of metrics is complete and its names are known once for eac
 
 test_that("names of peers are understood, others are errors that help", {
   same <- list(rmse = c("RMSE", "root_mean_squared_error"), mae = "l1", logloss = c("binary_logloss", "Logloss"),
-               auc = "AUC", error = "binary_error", mlogloss = c("multi_logloss", "MultiClass"), merror = "multi_error")
+               auc = "AUC", error = "binary_error", accuracy = c("Accuracy", "acc"),
+               mlogloss = c("multi_logloss", "MultiClass"), merror = "multi_error")
   fits <- c(rmse = "squared_error", mae = "squared_error", logloss = "logistic", auc = "logistic", error = "logistic",
-            mlogloss = "softmax", merror = "softmax")
+            accuracy = "softmax", mlogloss = "softmax", merror = "softmax")
   response_for <- function(objective) {
     list(objective = objective, param = numeric(0), n_outputs = if (objective == "softmax") 3L else 1L)
   }
@@ -207,7 +234,7 @@ test_that("names of peers are understood, others are errors that help", {
     train("smape")
     train("poisson-nloglik")
     train("accuracy")
-    gbt_train(iris[-5], iris$Species, eval_metric = "Accuracy", nrounds = 1, threads = 1)
+    gbt_train(iris[-5], iris$Species, eval_metric = "accuracy@0.3", nrounds = 1, threads = 1)
     train("ndcg")
     gbt_train(iris[51:150, -5], iris$Species[51:150] == "virginica", eval_metric = "aucpr", nrounds = 1, threads = 1)
     train("Huber:slope=2")

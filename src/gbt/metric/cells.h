@@ -69,6 +69,17 @@ GBT_FN void gbt_cells_confusion(const gbt_cells *c, const gbt_cell_row *row, gbt
 
 /* cell: hits, rows and predictions by class. */
 
+/* Exactly 1 where all rows are hits: the two sums then have equal terms in the same order. */
+GBT_FN double gbt_cells_accuracy(const gbt_cells *c, const double *cell) {
+  const int32_t n = gbt_cells_classes(c);
+  double hits = 0.0, all = 0.0;
+  for (int32_t k = 0; k < n; k++) {
+    hits += cell[k];
+    all += cell[n + k];
+  }
+  return hits / all;
+}
+
 /* Classes without rows are left out; NaN when only one has any. */
 GBT_FN double gbt_cells_balanced_accuracy(const gbt_cells *c, const double *cell) {
   const int32_t n = gbt_cells_classes(c);

@@ -189,6 +189,7 @@ static long double from_confusion(const metric_rows *r, const gbt_metric *metric
     predicted2 += predicted * predicted;
   }
   free(table);
+  if (metric->kind == GBT_METRIC_ACCURACY) return hits / all;
   if (metric->kind == GBT_METRIC_BALANCED_ACCURACY) return n_actual < 2 ? NAN : recall / n_actual;
   if (metric->kind == GBT_METRIC_F1) return n_any == 0 ? NAN : f1 / n_any;
   if (n_actual < 2) return NAN;
@@ -308,6 +309,7 @@ long double naive_metric(const metric_rows *r, const gbt_metric *metric, int wei
     return r2(r, weighted);
   case GBT_METRIC_CALIBRATION_ERROR:
     return calibration(r, metric, weighted);
+  case GBT_METRIC_ACCURACY:
   case GBT_METRIC_BALANCED_ACCURACY:
   case GBT_METRIC_F1:
   case GBT_METRIC_MCC:
