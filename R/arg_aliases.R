@@ -1,4 +1,4 @@
-# What the user gave, in any spelling, by gbt's names. What names of other packages mean is in arg_foreign.R.
+# Arguments in any spelling, by gbt's names. The meaning of names of other packages is in arg_foreign.R.
 
 # How a message calls a parameter: by our name, and by the one that was typed.
 param_text <- function(name, typed = name) {

@@ -57,7 +57,7 @@ evaluated <- function(expr, env) {
 }
 
 # The environment in which an argument was written that a call, written in `env`, has under this name. A function that
-# passes on its `...` did not write what is in them: whoever called the function that has the `...` did.
+# passes on its `...` did not write what is in them: the caller of that function did.
 written_in <- function(name, call, env) {
   while (!name %in% names(call) && has_dots(call)) {
     its <- function(env) which(vapply(sys.frames(), identical, NA, env))

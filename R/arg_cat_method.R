@@ -1,5 +1,5 @@
-# What is done with categorical columns: the methods of `cat_method`, and the numbers of rows that ordered statistics
-# are computed by, `time` and `group`.
+# Handling of categorical columns: the methods of `cat_method`, and the numbers of rows that ordered statistics are
+# computed by, `time` and `group`.
 
 #' Categorical columns
 #'
@@ -194,8 +194,8 @@ cat_method_bits <- function(wanted, features, type, auto = 0L) {
 
 method_bits <- function(methods) as.integer(sum(bitwShiftL(1L, unlist(enums$cat_method[methods]))))
 
-# What was made of the columns of a trainer, by their names: those that are asked for, and those that have more than
-# sets. asked: by feature.
+# The methods of the columns of a trainer, by their names: of columns that the user named, and of those that have more
+# than sets. asked: by feature.
 chosen_methods <- function(trainer, features, asked) {
   chosen <- .Call(C_gbt_trainer_cat_methods, trainer)
   told <- which(asked | !chosen %in% c(0L, method_bits("sets")))
@@ -236,7 +236,7 @@ warn_unused_combine <- function(most, chosen) {
                                     "there are fewer than two; see `cat_method`"))
 }
 
-# Which of them are to have an effect in training: none where they have said which rows are held out. rows: as of
+# Which of them are to have an effect in training: none where they have chosen which rows are held out. rows: as of
 # read_rows().
 order_in_doubt <- function(rows, args) if (isTRUE(rows$by_share)) character(0) else order_given(rows$source, args)
 

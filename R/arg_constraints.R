@@ -45,8 +45,8 @@ feature_places <- function(x, features, parameter) {
   as.integer(x)
 }
 
-# What is said of columns holds for what is made of them, which models show as features: "count(f)", "mean(f x g)",
-# "share(f, yes)", "rows(f)".
+# Constraints of columns also hold for features derived from them, which models show as features: "count(f)", "mean(f x
+# g)", "share(f, yes)", "rows(f)".
 refuse_derived <- function(name, features, parameter) {
   kind <- regmatches(name, regexpr("^(count|mean|share|rows)(?=\\(.+\\)$)", name, perl = TRUE))
   if (length(kind) == 0L) return(invisible())
@@ -92,7 +92,7 @@ resolve_interactions <- function(interactions, features) {
   if (length(groups)) groups
 }
 
-# What a feature costs until the model uses it: one number for all, or by feature; NULL when nothing costs.
+# The penalty of a feature until the model uses it: one number for all, or by feature; NULL when nothing costs.
 resolve_first_use_penalty <- function(penalty, features) {
   if (is.null(penalty)) return(NULL)
   if (is.numeric(penalty) && length(penalty) == 1L && is.null(names(penalty))) {

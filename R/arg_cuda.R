@@ -39,7 +39,7 @@ check_device <- function(device) {
 
 no_request <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
 
-# What is there ------------------------------------------------------------------------------------------------------
+# Devices ------------------------------------------------------------------------------------------------------
 
 # list(kind = "nvcc", "emulate" or "none", why, toolkit, architectures, ptx, library)
 cuda_build <- function() {
@@ -67,16 +67,15 @@ no_cuda_engine <- function(build) {
   sprintf("this build of gbt has no CUDA engine (%s); %s", build$why, how)
 }
 
-# Is it at all likely that there is a device? For what is said, not for what is done: nothing is opened or started.
+# Is it at all likely that there is a device? For messages only: nothing is opened or started.
 cuda_likely <- function() any(file.exists(c("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")))
 
 # The choice ---------------------------------------------------------------------------------------------------------
 
-# What `device = "auto"` counts with, in seconds. cpu_cell and cpu_walk were measured (bench/results, 1,000,000 x 28 and
-# 500,000 x 50 with 20 classes). Those of cuda are what an H100 took, the slower of several shapes
+# The costs that `device = "auto"` assumes, in seconds. cpu_cell and cpu_walk were measured (bench/results, 1,000,000 x
+# 28 and 500,000 x 50 with 20 classes). Those of cuda are what an H100 took, the slower of several shapes
 # (bench/results/gpu-h100.md): cuda_cell 0.8 to 1.9 ps, cuda_layer 42 to 58 us, cuda_walk 50 to 140 ps; cuda_start and
-# cuda_byte are estimates.
-# options(gbt.device_costs = list(...)) replaces some or all.
+# cuda_byte are estimates. options(gbt.device_costs = list(...)) replaces some or all.
 device_costs <- function() {
   costs <- list(
     cpu_cell = 4e-10,    # one thread: a byte of binned data, a layer of a tree
@@ -139,7 +138,7 @@ expected_of_prediction <- function(size, threads, costs) {
 }
 
 # The device for a request: list(kind, number, auto, why, problem). why: for verbose, NULL where there is nothing to
-# report; problem: what a device that would have been worth it lacks, when somebody can do something about it.
+# report; problem: what a device that would have been worth it lacks, when the user can change that.
 choose_device <- function(request, size = NULL, threads = 1L, expect = expected_seconds) {
   choice <- function(kind, why = NULL, problem = NULL) {
     list(kind = kind, number = request$number, auto = request$kind == "auto", why = why, problem = problem)
@@ -224,7 +223,7 @@ on_device <- function(device, work) {
   work(NULL)
 }
 
-# What a training takes of its device: for the log.
+# Memory and codes of a training on its device: for the log.
 device_use <- function(device, trainer, n_rows) {
   if (device$kind == "cpu") return("")
   info <- .Call(C_gbt_trainer_info, trainer)

@@ -528,8 +528,8 @@ translate_arg <- function(name, value, typed) {
   if (is.null(rule)) stats::setNames(list(given_or(known, value)), name) else rule(value, typed, lower)
 }
 
-# What other packages call it, in our terms: list(class_weights = ), empty where nothing is asked for. typed: the name
-# that was given, with underscores.
+# Arguments of other packages for class weights, translated: list(class_weights = ), empty where none is given. typed:
+# the name that was given, with underscores.
 read_class_weights <- function(value, typed) {
   lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value)
   if (identical(lower, "none")) return(list())

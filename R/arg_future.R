@@ -22,9 +22,9 @@ workers_for <- function(source, instead) {
 # Threads of each worker if the user does not set `threads`.
 worker_threads <- function(workers) max(1L, as.integer(resolve_threads(NULL)) %/% as.integer(workers$n))
 
-# What functions without arguments return, in order. functions: those of the user's that they call, anywhere in a list;
-# what these find in the user's workspace goes along. A task's own variables are in its environment, where functions of
-# the user's do not look.
+# The values of functions without arguments, in order. functions: those of the user's that they call, anywhere in a
+# list; what these find in the user's workspace goes along. A task's own variables are in its environment, where
+# functions of the user's do not look.
 by_workers <- function(tasks, functions) {
   its <- function(name) getExportedValue("future", name)
   known <- workspace_of(functions)

@@ -236,9 +236,9 @@ stop_no_metric <- function(x, low, outputs) {
                         enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")
 }
 
-# What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, own = list of
-# gbt_metric or NULL per metric, maximise = of the last one, which is watched; NA where neither larger nor smaller is
-# better).
+# The metrics to evaluate: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, own =
+# list of gbt_metric or NULL per metric, maximise = of the last one, which is watched; NA where neither larger nor
+# smaller is better).
 no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), own = list(), maximise = FALSE)
 resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)

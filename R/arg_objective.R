@@ -293,7 +293,8 @@ call_user <- function(f, a, b, c) {
   if ("..." %in% takes || length(takes) >= 3L) f(a, b, c) else f(a, b)
 }
 
-# What a rule for labels (objectives.def) asks of numbers: text, and a function of the numbers that says which are not.
+# A rule for labels (objectives.def), as applied to numbers: text, and a function of the numbers that says which are
+# not.
 label_ranges <- list(
   NOT_NEGATIVE = list(text = "numbers of 0 or more", wrong = function(y) y < 0),
   POSITIVE = list(text = "numbers above 0", wrong = function(y) y <= 0),

@@ -10,7 +10,7 @@ params_table <- function() {
   package_state$params_table
 }
 
-# What is checked here because the engine's trainer does not see it.
+# Parameters that are checked here because the engine's trainer does not see them.
 host_table <- local({
   row <- function(name, kind, default, low, high, text, choices = NA_character_) {
     data.frame(name = name, kind = kind, default = default, low = low, high = high, open_low = FALSE, open_high = FALSE,
@@ -100,7 +100,7 @@ refuse_by_column <- function(value, name, columns, typed = name) {
 # Which of the named parameters the user gave.
 given_of <- function(names, args) which(!vapply(names, function(name) is.null(args$value[[name]]), NA))
 
-# What holds where the user gave nothing: list by name.
+# The defaults: list by name.
 engine_defaults <- function() {
   if (is.null(package_state$engine_defaults)) {
     table <- params_table()

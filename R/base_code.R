@@ -65,7 +65,7 @@ home_of_dots <- function(env) {
   env
 }
 
-# What `...` of this function stand for, as it was written.
+# The arguments in `...` of this function, as the user wrote them.
 dots_of <- function(env) as.list(eval(quote(substitute(list(...))), env))[-1L]
 
 # A call with what `...` stands for in a function that passes it on.

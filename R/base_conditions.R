@@ -10,7 +10,7 @@
 # none), and the same again under a telling name: parameter, column or path. Where a device failed and the CPU can do
 # the same, `problem` is the message without saying so: see device_error().
 
-# What `subject` is in an error of each kind.
+# The meaning of `subject` in an error of each kind.
 subject_field <- c(argument = "parameter", unsupported = "parameter", data = "column", format = "path", io = "path")
 
 gbt_error <- function(kind, message, subject = NULL, call = user_call()) {
@@ -46,7 +46,7 @@ is_time_limit <- function(e) {
   any(conditionMessage(e) %in% c(limits, gettext(limits, domain = "R")))
 }
 
-# `expr`, or `otherwise(condition)` if it fails. For code that may be somebody else's and may fail in any way; whoever
+# `expr`, or `otherwise(condition)` if it fails. For code of others, which may fail in any way; a user who
 # waits for errors of gbt names their class in tryCatch(). A time limit is no failure of `expr` and goes on to the user.
 try_else <- function(expr, otherwise) {
   tryCatch(expr, error = function(e) if (is_time_limit(e)) stop(e) else otherwise(e))
@@ -118,7 +118,7 @@ raise_interrupt <- function(message = "interrupted", ...) {
 }
 
 # The call of the user's that led here: the outermost frame of this package, seen from the innermost without crossing
-# anybody else's function. (So predict() in a user's callback inside gbt_train() is to blame for its own errors.)
+# another function. (So predict() in a user's callback inside gbt_train() is to blame for its own errors.)
 user_call <- function() {
   home <- topenv()
   found <- NULL

@@ -4,7 +4,7 @@ is_connection <- function(x) inherits(x, "connection")
 
 is_raw_vector <- function(x) is.raw(x) && !is.object(x)
 
-# What messages call it by.
+# Its name in messages.
 connection_name <- function(con, parameter = "file") {
   printable(try_else(summary(con)$description, function(e) {
     stop_argument(sprintf("`%s` is a connection that was closed; create it again", parameter), parameter)

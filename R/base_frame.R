@@ -36,7 +36,7 @@ without_column <- function(x, name) {
 # Whatever class the matrix has. TRUE for the rows would be too long where there are none.
 matrix_column <- function(x, j) .subset(x, seq_len(nrow(x)), j)
 
-# Row names that somebody gave: texts. Numbers of rows are none.
+# Row names that the user gave: texts. Numbers of rows are none.
 row_labels <- function(x) {
   if (is.data.frame(x)) return(if (is.character(attr(x, "row.names"))) attr(x, "row.names"))
   if (inherits(x, "ArrowTabular")) return(NULL) # they are numbers

@@ -1,6 +1,6 @@
 # Values of R in files that are no models: folders of bins and checkpoints. They are vectors and lists with names, as
 # the fields of a model (see pack()), and the bytes are of src/gbt/bytes/values.h. R's own serialisation is
-# never read from a file that may come from somebody else: it can hold code, and objects of any class.
+# never read from a file that may come from anyone: it can hold code, and objects of any class.
 
 values_bytes <- function(fields) {
   .Call(C_gbt_values_write, do.call(c, c(list(list()), unname(Map(pack, fields, names(fields))))))

@@ -1,10 +1,10 @@
-# What a training tells while it runs. Nothing by default; lines are messages of class gbt_message, bars go to stderr.
+# Output of a training while it runs. Nothing by default; lines are messages of class gbt_message, bars go to stderr.
 
 say <- function(text) {
   message(structure(class = c("gbt_message", "message", "condition"), list(message = paste0(text, "\n"), call = NULL)))
 }
 
-# The value of an expression, in which every text of a message or warning of gbt's is told once: folds say the same.
+# The value of an expression, in which every text of a message or warning of gbt's is shown once: folds say the same.
 told_once <- function(expr) {
   told <- character(0)
   once <- function(restart) {

@@ -55,7 +55,7 @@ counted <- function(n, noun) sprintf("%.0f %s%s", n, noun, if (n == 1) "" else "
 # "3 missing values, the first in row 7"
 counted_rows <- function(rows, noun) sprintf("%s, the first in row %.0f", counted(length(rows), noun), rows[1L])
 
-# What is compared with names at most: the time of a comparison grows with the product of the two lengths.
+# The longest text that is compared with names: the time of a comparison grows with the product of the two lengths.
 longest_name <- 100L # bytes
 most_names <- 50000L
 

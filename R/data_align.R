@@ -182,8 +182,8 @@ without_trained_codes <- function(frame, j, tag) {
   with_numbers(frame, j, replace(values, is_code(values, codes_of_tag(tag)), NA), tag)
 }
 
-# What columns of levels and of numbers are called, by their tags. (Models that other hosts made have tags of their own:
-# the engine looks at their types.)
+# The names of kinds of columns in messages, by their tags. (Models that other hosts made have tags of their own: the
+# engine looks at their types.)
 level_words <- c(factor = "a factor", ordered = "an ordered factor", character = "text",
                  category = "numbers that are categories")
 number_words <- c(double = "a number", integer = "a number", integer64 = "a number", logical = "a logical vector")

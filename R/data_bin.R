@@ -113,5 +113,5 @@ reference_ptr <- function(spec) if (!is.null(spec$reference)) data_ptr(spec$refe
 # alive.
 dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
 
-# What binning has used up.
+# Arguments that only binning uses.
 binning_arguments <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")

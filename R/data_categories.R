@@ -53,7 +53,7 @@ number_levels <- function(frame, j, why) {
   frame
 }
 
-# What a gbt_data was made of is decided: `cat_features` may only name what are categories there.
+# The columns of a gbt_data are final: `cat_features` may only name columns that are categories there.
 check_cat_features <- function(cat_features, features, type) {
   if (is.null(cat_features)) return(invisible())
   at <- feature_places(cat_features, features, "cat_features")

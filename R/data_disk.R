@@ -87,7 +87,7 @@ folder_values <- function(fields) {
   out
 }
 
-# The fields of a gbt_data of n rows from the bytes in a folder, which anybody may have written: plain vectors, with the
+# The fields of a gbt_data of n rows from the bytes in a folder, which anyone may have written: plain vectors, with the
 # classes that they had. What else they must be is checked by data_fields_good().
 fields_of_folder <- function(bytes, n, path) {
   bad <- function() stop_values(path, "make the folder again with gbt_data(path = )")

@@ -11,7 +11,7 @@
 #   type             int: of enums$feature_type
 #   storage          int: of enums$storage; logical vectors are "integer" as well, levels are "codes"
 #   values           list of vectors, one per column;    or
-#   matrix           a whole matrix, column after column; columns that have `values` stand there; or
+#   matrix           a whole matrix, column after column; columns with `values` are there; or
 #   p, i, x          a sparse matrix by columns; x is NULL when every entry is 1
 #   levels           list of chr, or of the bits of 64-bit numbers whose digits are the texts (dbl), NULL where a column
 #                    has none; NULL when none has
@@ -145,7 +145,7 @@ storage_of <- function(v) {
 
 time_units <- c("secs", "mins", "hours", "days", "weeks")
 
-# What a column of numbers means.
+# The meaning of a column of numbers.
 number_tag <- function(v) {
   if (inherits(v, "Date")) {
     "Date"

@@ -121,7 +121,7 @@ exposure_offset <- function(model, newdata, given, n_rows) {
   if (!is.null(value)) log_exposure(value, n_rows, sprintf("the exposure `%s`", name), name)
 }
 
-# What was given as exposures of new rows, as values of them; NULL for nothing.
+# The exposures of new rows, as values; NULL if none were given.
 exposure_values <- function(model, newdata, given, n_rows) {
   if (is.null(given)) return(NULL)
   if (is_column_name(given)) {
@@ -131,7 +131,7 @@ exposure_values <- function(model, newdata, given, n_rows) {
   rep_len(if (is.object(given)) as_numbers(given, "exposure") else as.double(given), n_rows)
 }
 
-# What comes with the rows themselves: offset() terms of the formula, and the exposure.
+# Offsets from the rows themselves: offset() terms of the formula, and the exposure.
 offset_in <- function(model, newdata) {
   add_offsets(apply_design(model$terms, newdata)$offset, exposure_offset(model, newdata, NULL, NROW(newdata)))
 }

@@ -1,6 +1,6 @@
-# What rows have besides their columns: weights, offsets, times, groups, as plain numbers of the right length.
+# Fields of rows besides their columns: weights, offsets, times, groups, as plain numbers of the right length.
 
-# What has a value for every row.
+# Arguments with a value for every row.
 row_arguments <- c("weights", "offset", "exposure", "mask", "time", "group")
 
 # The numbers of n rows, checked: those that are given.

@@ -51,7 +51,7 @@ columns_differ <- function(a, b) {
   if (length(other)) sprintf("have other values in %s", enumerate(other))
 }
 
-# What is told of rows that are not those of before; NULL when they are. a: of before, or NULL. Sums of doubles may
+# The text about rows that differ from those of before; NULL when they are. a: of before, or NULL. Sums of doubles may
 # differ in their last digits from machine to machine: those of the terms, as a centred response has a sum of 0.
 print_differs <- function(a, b) {
   if (is.null(a)) return(NULL)

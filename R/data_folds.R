@@ -110,7 +110,7 @@ folds_by_time <- function(time, k) {
   lapply(seq_len(k), function(i) list(train = block <= i, held = block == i + 1))
 }
 
-# Folds as somebody gave them: a fold for each row, a list of the rows that each fold holds out, or a set of package
+# Folds as the user gave them: a fold for each row, a list of the rows that each fold holds out, or a set of package
 # rsample.
 given_folds <- function(folds, n) {
   if (inherits(folds, "rset")) {

@@ -9,10 +9,10 @@
 #   code      those of these texts that R must evaluate; no such entry when there are none
 #
 # All other texts are in the language of R/data_terms.R, and only that file's code evaluates them, in training as in
-# prediction, whoever made the model. gbt_load() refuses a file with `code` unless its argument `trust` is TRUE, and
-# nothing else in a file makes R evaluate anything. Training decides which terms R evaluates: a term that is not in the
-# language, one with a function that the user has replaced (a log() of their own, say), and one with a column of a class
-# whose methods the language does not know.
+# prediction, wherever the model comes from. gbt_load() refuses a file with `code` unless its argument `trust` is TRUE,
+# and nothing else in a file makes R evaluate anything. Training decides which terms R evaluates: a term that is not in
+# the language, one with a function that the user has replaced (a log() of their own, say), and one with a column of a
+# class whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
 # R/data_exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the
@@ -79,7 +79,7 @@ formula_read <- function(formula, data, given, na.action, env) {
   out
 }
 
-# What a model keeps of its terms. built: of evaluate_features(); offset: list of learn_term().
+# The terms of a model as they are stored. built: of evaluate_features(); offset: list of learn_term().
 new_design <- function(built, offset, lhs, data, from) {
   design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
   code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
@@ -101,7 +101,7 @@ formula_text <- function(formula) {
 # offset: of learn_term(); exposure: values or NULL.
 check_offset_terms <- function(offset, exposure) {
   plain <- is.numeric(exposure) && !is.object(exposure) && !anyNA(exposure) && all(exposure > 0)
-  if (!plain) return(invisible()) # it is told later, if anything is wrong
+  if (!plain) return(invisible()) # it is reported later, if anything is wrong
   for (part in offset) {
     check_counted_once(log(exposure), part$value, sprintf("offset(%s) of the formula", part$text))
   }
@@ -276,8 +276,8 @@ exact_text <- function(e) {
                               "it; make it a column of the data before training"), substr(text, 1L, 60L)), "formula")
 }
 
-# What a formula uses must be there when the model predicts: variables are columns (or base R's constants, or were made
-# constants by with_constants()), functions are found from the global environment.
+# All names that a formula uses must exist when the model predicts: variables are columns (or base R's constants, or
+# were made constants by with_constants()), functions are found from the global environment.
 check_names_of <- function(expressions, data, from) {
   absent <- setdiff(setdiff(variables_of(expressions), names(data)), base_constants)
   if (length(absent)) {
@@ -378,9 +378,9 @@ rows_to_keep <- function(parts, subset, na.action) {
 
 # New data --------------------------------------------------------------------------------------------------------
 
-# What a model with a design (model$terms) sees of new data: list(x = data frame of features, offset = numbers or NULL).
-# Without features in the design x is `data` itself. Missing columns are an error that lists them.
-# unseen: see predict(). For terms whose values depend on the order of levels.
+# The features of new data for a model with a design (model$terms): list(x = data frame of features, offset = numbers or
+# NULL). Without features in the design x is `data` itself. Missing columns are an error that lists them. unseen: see
+# predict(). For terms whose values depend on the order of levels.
 apply_design <- function(design, data, unseen = "prior") {
   if (is.null(design)) return(list(x = data, offset = NULL))
   if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())

@@ -16,7 +16,7 @@ check_mask <- function(mask, n_rows) {
   if (!all(mask)) as.vector(mask)
 }
 
-# What else holds rows out, or would have the name of the masked-out rows. valid: see read_valid().
+# Other arguments that hold rows out, or that would use the name of the masked-out rows. valid: see read_valid().
 check_mask_beside <- function(mask, valid) {
   if (is.null(mask)) return(invisible())
   if (!is.null(valid$share) || !is.null(valid$held)) {

@@ -1,4 +1,4 @@
-# What the values of a vector mean that has a class. gbt reads the numbers that lie in it, which are not its values
+# The meaning of the values of a vector with a class. gbt reads the numbers that lie in it, which are not its values
 # where an S4 object keeps a part of them in other slots (the hours of a lubridate Period), where the class has numbers
 # of its own, or where a column declares some of its numbers to be codes for missing values.
 #

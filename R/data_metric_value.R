@@ -1,6 +1,6 @@
 # Metrics of a model on data that are at hand: what is asked after training, by the engine's exact sums.
 
-# What encode_response() knew of the response of a model, apart from labels.
+# The result of encode_response() for the response of a model, without labels.
 response_kind <- function(model) {
   names <- objective_info(model$objective)$params$name
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
@@ -40,7 +40,7 @@ given_labels <- function(model, data, y, n_rows, parameter = "y") {
   encode_valid_y(given_response(model, data, y, parameter), response_kind(model), n_rows, sprintf("`%s`", parameter))
 }
 
-# What predict() makes of raw scores: probabilities, means.
+# Raw scores on the scale of predict(): probabilities, means.
 responses_of <- function(model, score, threads) {
   .Call(C_gbt_responses, objective_object(model$objective, model$params), model$n_outputs, score, threads)
 }

@@ -1,6 +1,6 @@
 # Responses as numbers and classes, and their way into files.
 
-# What a response may have been: see encode_y().
+# The kinds of responses: see encode_y().
 response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
 
 # y as numbers. list(value = dbl, response = chr, classes = chr or NULL): classes are numbered from 0 by their place in
@@ -301,7 +301,7 @@ label_values <- function(label) {
   list(kind = coded$response, value = value, classes = coded$classes)
 }
 
-# The response of n rows from values that anybody may have written; bad: called where they are no response.
+# The response of n rows from values that anyone may have written; bad: called where they are no response.
 label_of_values <- function(x, n, bad) {
   if (is.null(x)) return(NULL)
   if (!is.list(x) || !identical(names(x), c("kind", "value", "classes"))) bad()

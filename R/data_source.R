@@ -58,7 +58,7 @@
 #' @name gbt_sources
 NULL
 
-# What a chunk may be besides a data frame or a matrix: a list of these and numbers of its rows.
+# The form of a chunk that is neither a data frame nor a matrix: a list of these and numbers of its rows.
 chunk_fields <- c("label", "weight", "offset", "exposure", "time", "group")
 
 is_chunk_list <- function(chunk) is.list(chunk) && !is.data.frame(chunk) && !isS4(chunk)

@@ -103,7 +103,7 @@ open_files <- function(files, how, texts) {
   )
 }
 
-# What unpacks a file, by the end of its name.
+# The programs that unpack files, by the end of the name.
 unpackers <- c(gz = "gzip", bz2 = "bzip2", xz = "xz", zst = "zstd")
 
 # A file as bytes. A program such as gzip unpacks in a process of its own, and its exit status says whether the file is
@@ -226,8 +226,8 @@ records_of <- function(bytes, sep) {
        doubled = n[8L])
 }
 
-# What data.table::fread() makes of records. Two quotes that stand for one are a byte that the records do not have while
-# it reads them, as it leaves both.
+# Records, parsed by data.table::fread(). Two quotes that stand for one are a byte that the records do not have while it
+# reads them, as it leaves both.
 fread_records <- function(bytes, doubled, sep, how, ...) {
   mark <- NULL
   if (doubled > 0) {
@@ -284,7 +284,7 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
   bytes <- if (block$counts$blank > 0) .Call(C_gbt_drop_blank, block$bytes, quoted_by) else block$bytes
   texts <- intersect(texts, names)
   read <- function(texts) {
-    warned <- NULL # told once it has returned, as it cleans up after itself then
+    warned <- NULL # reported once it has returned, as it cleans up after itself then
     chunk <- withCallingHandlers(
       try_else(
         fread_records(bytes, block$counts$doubled, sep, how, col.names = names, na.strings = how$na,

@@ -79,10 +79,10 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   new_source(function(texts) open_query(how), FALSE, roles, columns, progress, texts)
 }
 
-# What a driver says: its errors, those warnings that tell of changed values, which would be lost, as errors as well,
-# and all others as warnings, each once. They are told when the driver has returned: a jump out of its work would leave
-# DuckDB's connection unusable. undo: called with what it returned, where that is not returned from here; hint: gives
-# the text after an error; told: an environment with the texts that were shown already.
+# Conditions of a driver: its errors, those warnings that tell of changed values, which would be lost, as errors as
+# well, and all others as warnings, each once. They are reported when the driver has returned: a jump out of its work
+# would leave DuckDB's connection unusable. undo: called with what it returned, where that is not returned from here;
+# hint: gives the text after an error; told: an environment with the texts that were shown already.
 database_says <- function(code, undo = function(out) NULL, hint = function() "", told = new.env()) {
   fail <- function(why) stop_data(sprintf("the database says: %s%s", why, hint()), "x")
   warned <- character(0)
@@ -161,7 +161,7 @@ fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
 
 # Its results are data frames of all rows, so these go to a temporary table, whose rows are numbered, and are read from
 # there by ranges. Columns have names of our own meanwhile: those of a query may occur twice, or be "rowid". NULL for
-# statements that cannot be described or stand within others.
+# statements that cannot be described or are within others.
 open_duckdb <- function(how) {
   con <- how$connection
   # this runs nothing

@@ -40,7 +40,7 @@ rows_reader <- function(name, pull, close, n_rows) {
     if (!is.null(chunk)) rows <<- rows + nrow(chunk)
     chunk
   }
-  done <- function() if (is.null(n_rows) || rows > n_rows) NA_real_ else rows / max(n_rows, 1) # it was said too small
+  done <- function() if (is.null(n_rows) || rows > n_rows) NA_real_ else rows / max(n_rows, 1) # the count was too small
   list(pull = count, close = close, done = done, where = function() sprintf("%s, after row %.0f", name, rows),
        name = function() name, rows = function() rows, hint = "")
 }
@@ -76,7 +76,7 @@ print.gbt_source <- function(x, ...) {
   invisible(x)
 }
 
-# What a column is, as far as chunks must agree.
+# The type of a column, as far as chunks must agree.
 chunk_kind <- function(x) {
   if (is.logical(x) && !is.object(x)) return(if (all(is.na(x))) "none" else "logical")
   if (inherits(x, "integer64")) return("integer64")
@@ -199,7 +199,7 @@ spill <- function(source, folder, texts) {
   if (n == 0L) stop_data("the source has no rows", "x")
   numbers <- names(kinds)[kinds %in% c("double", "integer")]
   refuse_lost_numbers(problems, intersect(used_columns(source, names(kinds)), numbers))
-  # what is blank is told from a missing value by how the column is read
+  # a blank is distinguished from a missing value by how the column is read
   if (source$retries) again <- setdiff(union(again, intersect(blank, names(kinds)[kinds == "character"])), texts)
   tell(rows, reader, end = TRUE)
   list(n = n, n_rows = n_rows, at = at, kinds = kinds, texts = if (length(again)) again)

@@ -141,9 +141,9 @@ coded_columns <- function(used, design, unseen) {
   used
 }
 
-# What a design keeps besides the texts of its terms: list of columns, levels, by_codes and settings
-# (R/data_term_settings.R), those that there are. terms: computed ones as list(text, e = expression for new data,
-# code = does R evaluate it?); lhs: the response.
+# The parts of a design besides the texts of its terms: list of columns, levels, by_codes and settings
+# (R/data_term_settings.R), those that there are. terms: computed ones as list(text, e = expression for new data, code =
+# does R evaluate it?); lhs: the response.
 term_conditions <- function(terms, lhs, data, from) {
   kinds_of <- function(e) as.character(term_columns(list(e), data)$columns)
   if (is.call(lhs) && !all(kinds_of(lhs) == "number")) {

@@ -161,7 +161,7 @@ term_column <- function(v, name, scope) {
   plain_vector(v, if (is.ordered(v)) "ordered" else kind)
 }
 
-# What a function of the table has returned, without names.
+# The value of a function of the table, without names.
 term_result <- function(v) {
   if (is.null(attributes(v)) || is.list(v)) return(v)
   if (length(dim(v)) != 2L) return(plain_vector(v, if (is.object(v)) class(v)[1L] else "plain"))

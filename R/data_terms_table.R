@@ -69,7 +69,7 @@ need_zone <- function(zone) {
   if (!plain) foreign_term("a time zone is named that is none") # other names are paths of files
 }
 
-# What strftime() and strptime() read: letters after %, no widths.
+# The conversions of strftime() and strptime(): letters after %, no widths.
 need_format <- function(format) {
   need(format, "text")
   rest <- gsub("%[-_^#]?[EO]?[A-Za-z%+]", "", format, useBytes = TRUE)
@@ -78,8 +78,8 @@ need_format <- function(format) {
   }
 }
 
-# What a function will make: so many values or levels, and texts of so many bytes. grows: more values than any of its
-# arguments has.
+# The size of the value of a function: the number of values or levels, and the bytes of texts. grows: more values than
+# any of its arguments has.
 sized <- function(values, bytes = 0, grows = TRUE) list(values = values, bytes = bytes, grows = grows)
 
 # Bytes of all texts of v; 30 for each number and time.

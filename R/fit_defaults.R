@@ -1,6 +1,6 @@
 # Rules for parameters that the user does not name: what holds for them follows from the data. The engine has one plain
 # default for each parameter (src/gbt/params.def), which holds where no rule says more. A parameter that the user names,
-# under any of its names, has the value that he gave, and switches off the rules that stand or fall with it.
+# under any of its names, has the value that he gave, and switches off the rules that depend on it.
 #
 # Rules were chosen on one half of the sets of bench/defaults.R and confirmed on the other; `evidence` is the section of
 # bench/results/defaults.md that shows why.
@@ -77,11 +77,11 @@ default_rules <- list(
            "Classes and counts")
 )
 
-# What rules may look at, a list: rows (of the data, masked-out ones among them, so that a fold has the parameters of
-# its cross-validation; without those of weight 0), features, binned (are they gbt_data?), outputs (scores of
-# a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do
-# not help?), stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy
-# (multi_strategy as named).
+# The input of rules, a list: rows (of the data, masked-out ones among them, so that a fold has the parameters of its
+# cross-validation; without those of weight 0), features, binned (are they gbt_data?), outputs (scores of a row),
+# nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do not help?),
+# stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy (multi_strategy as
+# named).
 facts_of <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
@@ -97,8 +97,8 @@ all_rules <- function() c(default_rules, preset_rules) # see R/fit_presets.R
 # Those whose default no table can show.
 ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parameters")))
 
-# What counts as named: who says that there is one tree a round, as there is anyway, asks for nothing by it.
-# values: of parameters, by name.
+# The parameters that count as named. A value that means no change, such as one tree a round, does not count. values: of
+# parameters, by name.
 counts_as_named <- function(values) {
   plain <- list(boosting = "plain", num_parallel_tree = 1, colsample_bynode = 1)
   said <- vapply(names(plain), function(name) isTRUE(all.equal(values[[name]], plain[[name]])), NA)
@@ -108,12 +108,12 @@ counts_as_named <- function(values) {
 # The rules that remain when the user sets these parameters.
 rules_left <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
-# Who wants trees that share their splits wants symmetric ones, whatever else is named.
+# Trees that share their splits are symmetric by default, whichever other parameters are given.
 implied_policy <- function(facts, named) {
   if (identical(facts$strategy, "multi_output_tree") && !"grow_policy" %in% named) list(grow_policy = "symmetric")
 }
 
-# What the rules say, a list by name of parameters.
+# The values that the rules choose, a list by name of parameters.
 rules_of <- function(facts, objective, preset = "default", named = character(0)) {
   out <- c(list(), implied_policy(facts, named))
   facts$grow_policy <- given_or(out$grow_policy, facts$grow_policy)
@@ -169,7 +169,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   request
 }
 
-# Arguments with what the rules said, for trainings on data that are binned.
+# Arguments with what the rules chose, for trainings on data that are binned.
 with_ruled <- function(args, request) {
   said <- request$by_rule[!names(request$by_rule) %in% binning_arguments]
   args[names(said)] <- said

@@ -81,7 +81,7 @@ mean_of_members <- function(members, model, fit) {
   out
 }
 
-# What the model says of the masked-out rows, by their bins.
+# The predictions of the model for the masked-out rows, by their bins.
 masked_out_by_bins <- function(model, fit) {
   data <- fit$data
   at <- data$masked_out$rows

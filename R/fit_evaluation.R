@@ -1,6 +1,6 @@
-# What is evaluated after each round.
+# The evaluation after each round.
 
-# What is evaluated after each round and may stop the training, a list:
+# The evaluation after each round, which may stop the training, a list:
 #   metrics      see resolve_metrics()
 #   data         the data sets that are evaluated: list of list(name, label, weight, ...), the training data first if so
 #   at           their numbers in the trainer: 0 for the training data

@@ -23,7 +23,8 @@ masked_out_valid <- function(rows, data, init, host) {
   list(set)
 }
 
-# What the model says of the masked-out rows, as predict() shapes it. They stand first among the validation sets.
+# The predictions of the model for the masked-out rows, in the shape of predict(). They come first among the validation
+# sets.
 masked_out_responses <- function(trainer, fit, model) {
   out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, TRUE, fit$host$threads)
   shape_prediction(out, model, "response", NULL)

@@ -203,13 +203,13 @@ reason_of_folds <- function(reasons) {
   new_reason(first$kind, "in %s of %s: %s", format(sum(has)), counted(length(has), "fold"), first$text)
 }
 
-# What a fold's trees show. The watched metric is that of the mean.
+# Facts about the trees of a fold. The watched metric is that of the mean.
 reason_of_fold <- function(trainer, fit, state) {
   fit$evaluation$stopping <- FALSE
   reason_of(trainer, fit, state)
 }
 
-# What the means over folds show of the watched metric. ran: see folds_here().
+# The watched metric, as means over folds. ran: see folds_here().
 reason_of_means <- function(ran, limit) {
   if (length(ran$values) == 0L || is.na(ran$metrics$maximise)) return(NULL)
   name <- names(ran$values)[length(ran$values)]

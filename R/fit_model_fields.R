@@ -1,5 +1,5 @@
 # The fields of a model: what each must be, checked before any method reads one. The bytes in `state` are the model; the
-# other fields tell what is in them, and anybody may write to a list. What gbt reads of a field is what its check says,
+# other fields tell what is in them, and a user may change a list. What gbt reads of a field is what its check says,
 # so that a changed field, or a file made of parts that do not belong together, is an error that names it.
 
 # Every field of gbt's own. Those in meta_fields lie in the bytes as they are; the others follow from the model's other
@@ -9,7 +9,7 @@ model_fields <- c("state", "cache", "objective", "classes", "response", "feature
                   "exposure", "stopped", "has_weights", "warned", "by_rule", "n_obs", "auto_rounds", "version",
                   "masked_out")
 
-# What else than the number of rounds and early stopping may have ended a training.
+# The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
 
 # m: a model without its class. NULL, or list(field, must): the first field that is wrong, and what it must be. Raises
@@ -62,7 +62,7 @@ model_fault <- function(m) {
   NULL
 }
 
-# What the forest says of itself.
+# Facts about the forest.
 forest_fault <- function(m, wrong) {
   if (!is.raw(m$state) || is.object(m$state)) return(wrong("state", "the bytes of a model"))
   for (field in c("feature_names", "feature_types")) {
@@ -188,7 +188,7 @@ named_settings <- function(x) {
                    all(mapply(is_setting, names(x), unname(x))))
 }
 
-# What the user added ------------------------------------------------------------------------------------------------
+# Fields of the user ------------------------------------------------------------------------------------------------
 
 # Fields that are not gbt's own: list by name.
 user_fields <- function(m) {
@@ -226,7 +226,7 @@ fields_to_save <- function(model) {
   user[good]
 }
 
-# What rows were held out: of a list as above.
+# The rows that were held out: of a list as above.
 found_by <- list(
   split = function(found) sprintf("on %s held-out rows", with_commas(found$n_held)),
   groups = function(found) sprintf("on %s rows of held-out groups", with_commas(found$n_held)),

@@ -1,6 +1,6 @@
-# What a model answers: scores and classes in the shape that predict() gives.
+# Predictions of a model: scores and classes in the shape that predict() gives.
 
-# What the engine gives -> what was asked for.
+# Output of the engine -> requested type.
 shape_prediction <- function(out, object, type, labels) {
   if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
   if (type == "class") {

@@ -63,8 +63,8 @@ read_constraints <- function(args, data) {
        first_use_penalty = resolve_first_use_penalty(args[["first_use_penalty"]], features))
 }
 
-# What the engine is asked for: list(bits, see cat_method_bits(); asked = for which features the user asked for it).
-# `mtry` counts features, so that "auto" must not add any.
+# The request to the engine: list(bits, see cat_method_bits(); asked = for which features the user asked for it). `mtry`
+# counts features, so that "auto" must not add any.
 cat_method_for <- function(data, request) {
   type <- .Call(C_gbt_dataset_info, data_ptr(data))$type
   bits <- function(auto) cat_method_bits(request$cat_method, data$feature_names, type, auto)
@@ -72,7 +72,7 @@ cat_method_for <- function(data, request) {
   list(bits = bits(if (counted) method_bits("sets") else 0L), asked = bits(0L) != 0L)
 }
 
-# Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
+# Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is reported now.
 check_scale <- function(label, weight, offset, objective) {
   if (is_given(objective)) return(invisible())
   size <- objective_info(objective)$size

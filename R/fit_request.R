@@ -8,8 +8,8 @@ read_arguments <- function(given) {
   args
 }
 
-# What was asked for, a list: args (see collect_args()), params and host (see prepare(); device is a request still),
-# preset, objective, callbacks, cat_method (see read_cat_method()).
+# The request, a list: args (see collect_args()), params and host (see prepare(); device is a request still), preset,
+# objective, callbacks, cat_method (see read_cat_method()).
 read_request <- function(given) {
   args <- read_arguments(given)
   refuse_alpha_of_metric(args)

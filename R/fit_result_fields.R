@@ -1,4 +1,4 @@
-# The fields of cross-validations and searches that other functions read: anybody may write to a list, and a changed
+# The fields of cross-validations and searches that other functions read: a user may change a list, and a changed
 # field is an error that names it. (Methods of results are guarded by R/zzz.R.)
 
 # NULL, or list(field, must): the first field that is wrong, and what it must be. x: without its class.

@@ -34,7 +34,7 @@ how_ended <- function(loop) {
   list(why = why, error = error)
 }
 
-# What the trainer has, for a state that Ctrl-C may have left half written.
+# The rounds of the trainer, for a state that Ctrl-C may have left half written.
 look_again <- function(trainer, state) {
   run <- .Call(C_gbt_trainer_so_far, trainer)
   state$rounds <- run$rounds

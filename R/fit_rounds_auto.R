@@ -34,7 +34,7 @@ search_fold_count <- 5L
 usual_patience <- function(eta) max(20, ceiling(5 / eta[1L]))
 usual_limit <- function(eta) min(max(1000, ceiling(200 / eta[1L])), 20000)
 
-# What is said of rounds, before the data are looked at: host with `rounds` ("open" where it is not known yet) and, for
+# The request about rounds, before the data are read: host with `rounds` ("open" where it is not known yet) and, for
 # now, a limit in `nrounds`. eta: of the parameters.
 read_rounds <- function(host, args, eta) {
   if (!is.null(args$value[["nrounds"]])) return(host)
@@ -96,7 +96,7 @@ settle_cv_rounds <- function(request) {
   request
 }
 
-# What find_rounds() needs, a list: source (the rows, binned), args (by name, for prepare()), response, mask, at (see
+# The input of find_rounds(), a list: source (the rows, binned), args (by name, for prepare()), response, mask, at (see
 # read_rows()), search. NULL where the number is known. data: the training data as they are binned.
 search_task <- function(request, rows, data) {
   search <- request$host$search
@@ -180,7 +180,7 @@ search_parts <- function(task, seed) {
   list(by = if (is.null(own$group)) "split" else "groups", held = spread(replace(logical(n), rows$held, TRUE)))
 }
 
-# The training without the held-out rows, prepared. What it would say of data and parameters has been said.
+# The training without the held-out rows, prepared. It has reported what it would report of data and parameters.
 search_fit <- function(task, held, device) {
   task$source$mask <- !held & (if (is.null(task$mask)) TRUE else task$mask)
   task$source$held <- held
@@ -255,7 +255,7 @@ found_of <- function(task, by, folds, n_train, n_held, log, rounds, score, why) 
        eval_metric = sub(paste0("^", held_out_name, "_"), "", names(log)[-1L]), log = log)
 }
 
-# What is told between the two trainings.
+# The message between the two trainings.
 found_line <- function(found, nrounds, n) {
   sprintf("%s: %s round%s on all %s rows", found_text(found), with_commas(nrounds), if (nrounds == 1) "" else "s",
           with_commas(n))

@@ -31,7 +31,7 @@ model_meta <- function(fields) {
 
 # The object --------------------------------------------------------------------------------------------------------
 
-# As a double: a model without trees may be said to have any number of them. A leaf has a value for one output, or for
+# As a double: a model without trees may claim to have any number of them. A leaf has a value for one output, or for
 # all.
 trees_of_round <- function(info) as.double(info$n_outputs) / info$n_leaf_outputs * info$n_parallel
 
@@ -101,7 +101,7 @@ check_model <- function(x, parameter = "object") {
   x
 }
 
-# What the bytes keep of the fields, as they are now.
+# The fields that the bytes keep, as they are now.
 stored_fields <- function(model) {
   model <- unclass(model)
   stats::setNames(lapply(meta_fields, function(name) model[[name]]), meta_fields)
@@ -226,5 +226,5 @@ without_rules <- function(model) {
   meta <- model_meta(c(stored_fields(model), if (length(user)) list(user = user)))
   model <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(0, model$nrounds), meta))
   own <- unclass(model)[setdiff(names(model), names(user))]
-  structure(c(own, list(by_rule = rules), user), class = "gbt") # the user's fields stand last
+  structure(c(own, list(by_rule = rules), user), class = "gbt") # the user's fields come last
 }

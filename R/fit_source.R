@@ -1,4 +1,4 @@
-# What a captured call (see R/arg_call.R) trains on, by the class of its first argument: a list of
+# The training data of a captured call (see R/arg_call.R), by the class of its first argument: a list of
 #   source   the data and what goes with them, see the top of R/fit.R
 #   given    values of all other arguments, by the names as typed
 #   folds    the value of the argument `folds`, where there is one: with a formula it may name columns

@@ -1,6 +1,6 @@
 # Going on from a model: the scores that its trees give to rows.
 
-# What training goes on from: list(model = , score = , rounds = ); NULL, NULL and 0 where it begins anew.
+# The model that training continues: list(model = , score = , rounds = ); NULL, NULL and 0 where there is none.
 start_of <- function(init, rows, data, host) {
   if (is.null(init)) return(list(model = NULL, score = NULL, rounds = 0))
   score <- scores_at(init, rows, rows$at, is.null(rows$mask), data$offset, data$sparse_zero, host$threads)
@@ -48,7 +48,7 @@ check_start_model <- function(init) {
   keep_rounds(init, rounds_used(init))
 }
 
-# What gbt_data keeps: which model it was, and its scores. init: of check_start_model(); x: a table, or a function of
+# The start in gbt_data: which model it was, and its scores. init: of check_start_model(); x: a table, or a function of
 # chunks without fields; offset: of all rows, or NULL.
 start_of_rows <- function(init, x, offset, sparse_zero, threads) {
   scores <- function(x, offset, exposure) start_scores(init, x, offset, sparse_zero, threads)

@@ -49,7 +49,7 @@ valid_names <- function(sets) {
   labels
 }
 
-# What others call the parts.
+# Names of the parts in other packages.
 canonical_part <- function(names) {
   known <- c(x = "x", data = "x", y = "y", label = "y", weight = "weight", weights = "weight", sample_weight = "weight",
              offset = "offset", base_margin = "offset", init_score = "offset", baseline = "offset",

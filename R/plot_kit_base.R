@@ -120,7 +120,7 @@ put_key <- function(page, key, box) {
   box[4L] - (row[n] + 1.35) * line
 }
 
-# What the key says of its entries at `set`: list(col, kind, lty, lwd, pch, type).
+# The style of the entries at `set` of the key: list(col, kind, lty, lwd, pch, type).
 key_entries <- function(key, set) {
   usual <- list(col = ink$band, kind = "line", lty = 1, lwd = 2, pch = 19, type = "l")
   lapply(stats::setNames(nm = names(usual)), function(name) {
@@ -304,7 +304,7 @@ place_panel <- function(page, x, y, heading, outer, right, box) {
        room = box[2L] - box[1L] - right + left / 2)
 }
 
-# Grid, ticks and titles. The title of the vertical axis stands above it, left-aligned, where it can be read.
+# Grid, ticks and titles. The title of the vertical axis is above it, left-aligned, where it can be read.
 draw_axes <- function(page, x, y, at, inch, heading, outer) {
   line <- line_height(page, 0.8)
   rows <- y$kind == "rows"
@@ -383,7 +383,7 @@ y_ticks <- function(page, scale, inches) {
 
 # Marks ---------------------------------------------------------------------------------------------------------------
 
-# cut: nothing is drawn beyond the horizontal limits, where names stand at the ends of lines. Rows without room are
+# cut: nothing is drawn beyond the horizontal limits, where names are at the ends of lines. Rows without room are
 # left out.
 draw_mark <- function(page, m, fig, x, y, cut = FALSE) {
   if (is.null(m)) return(invisible())
@@ -412,7 +412,7 @@ draw_mark <- function(page, m, fig, x, y, cut = FALSE) {
   )
 }
 
-# What a mark looks like, one of each for each of its rows: its own style, else that of its entries of the key.
+# The style of a mark, for each of its rows: its own style, else that of its entries of the key.
 mark_style <- function(m, d, fig) {
   s <- key_entries(if (!is.null(d$set)) fig$key, given_or(d$set, rep(1L, nrow(d))))
   for (name in intersect(names(m$style), names(s))) s[[name]] <- rep_len(m$style[[name]], nrow(d))

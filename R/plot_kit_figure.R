@@ -4,7 +4,7 @@
 #   figure  list(title, subtitle, note = texts or NULL, x, y = scales (plot_kit_scale.R), panels, key, ramp,
 #           noun = what a row is)
 #   key     list(label, col, kind = "line", "point", "both", "box" or "none", lty, lwd, pch: one for each entry or one
-#           for all; title; ends = TRUE: may stand at the ends of the lines instead), or NULL
+#           for all; title; ends = TRUE: may be at the ends of the lines instead), or NULL
 #   ramp    list(title, colours, low, high, ends = words for both ends or NULL): a key of colours for numbers, or NULL
 #   panel   list(heading, marks, rows = names of the rows or NULL, y = a vertical scale of its own or NULL;
 #           values = texts next to rows; fewer = function(most) that makes the panel with fewer rows;
@@ -97,14 +97,14 @@ joined_lines <- function(x, y) list(x = rep(c(x, NA), ncol(y)), y = as.vector(rb
 
 # Colours -------------------------------------------------------------------------------------------------------------
 # Those of series differ for people who see no red or no green, and neighbours differ in lightness, so that they are
-# told apart in print without colour; lines have patterns as well from the fourth on.
+# distinguished in print without colour; lines have patterns as well from the fourth on.
 
 ink <- list(text = "#222222", soft = "#666666", grid = "#E6E6E6", axis = "#8C8C8C", band = "#0072B2", mark = "#D55E00",
             none = "#BFBFBF", line = "#9A9A9A")
 
 palette_colours <- c("#0072B2", "#E69F00", "#7A1F5C", "#56B4E9", "#004D40", "#CC79A7", "#5C4A1F", "#B2DF8A")
 
-# n colours and line types for series, told apart by both.
+# n colours and line types for series, distinguished by both.
 series_style <- function(n, col = NULL, lty = NULL) {
   i <- seq_len(n)
   k <- length(palette_colours)
@@ -155,10 +155,10 @@ luminance <- function(col) {
 
 # Arguments -----------------------------------------------------------------------------------------------------------
 
-# What some plots take and others do not.
+# Arguments that only some plots have.
 drawing_arguments <- c("xlab", "ylab", "xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type", "border")
 
-# What the user gave in the dots of a plot(): all with names that the plot knows. labels: titles of axes that it has.
+# The user's arguments in the dots of a plot(): all with names that the plot knows. labels: titles of axes that it has.
 plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab")) {
   usual <- c("main", "sub", labels)
   if (length(dots) > 0L && (is.null(names(dots)) || any(names(dots) == ""))) {

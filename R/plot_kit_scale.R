@@ -1,4 +1,4 @@
-# Scales: what an axis is about, where its ticks stand and what they are called. Without a device.
+# Scales: what an axis is about, where its ticks are and their labels. Without a device.
 #
 # scale: list(lim = two numbers, range = of the values, kind = "number", "date", "time", "factor" or "rows", log,
 # levels, tz, title, whole = only whole numbers have ticks)
@@ -92,7 +92,7 @@ tick_labels <- function(at) {
   trimws(format(at, digits = 7L, scientific = FALSE, big.mark = if (large >= 1e4) "," else ""))
 }
 
-# Where values stand between the limits: 0 at the first one, 1 at the second; and back.
+# The position of values between the limits: 0 at the first one, 1 at the second; and back.
 share_of_axis <- function(at, scale) {
   if (scale$log) log(at / scale$lim[1L]) / log(scale$lim[2L] / scale$lim[1L])
   else (at - scale$lim[1L]) / diff(scale$lim)

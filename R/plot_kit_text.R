@@ -3,7 +3,7 @@
 # No letters are smaller (in points): where there is no room for them, something is left out, and the page says what.
 least_points <- 6
 
-# Texts by what they are: size, colour, font (2 is bold) and where they stand to their place (`adj` of text()).
+# Texts by what they are: size, colour, font (2 is bold) and their position relative to their place (`adj` of text()).
 text_style <- function(role) {
   one <- function(cex, adj, col = ink$text, font = 1) list(cex = cex, adj = adj, col = col, font = font)
   switch(role, title = one(1.1, c(0, 1), font = 2), subtitle = one(0.85, c(0, 1), ink$soft),

@@ -13,8 +13,8 @@
 #' @section Plots of gbt:
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
 #' `par()` back as it was. Margins follow from the labels, letters are never smaller than 6 points, and what has no room
-#' on a device is left out and counted at the foot. Colours are told apart without seeing red or green, and in grey. A
-#' plot with a single panel of at least 4.5 x 3.6 inches is within the margins of `par("mar")`, as far as labels fit
+#' on a device is left out and counted at the foot. Colours are distinguished without seeing red or green, and in grey.
+#' A plot with a single panel of at least 4.5 x 3.6 inches is within the margins of `par("mar")`, as far as labels fit
 #' there. So `abline()`, `points()` and so on hit its coordinates.
 #'
 #' All plots take `main` and `sub`, and those with titles of axes `xlab` and `ylab`. An argument that a plot cannot use

@@ -38,7 +38,7 @@ check_monitor_choice <- function(name, top_given) {
                       "out"), "top")
 }
 
-most_drift <- 1 # where the axis ends; what is beyond stands at its end as a number
+most_drift <- 1 # where the axis ends; what is beyond is at its end as a number
 
 monitor_figure <- function(x, name, top, given = list()) {
   if (!is.null(name)) return(monitor_bins_figure(monitor_bins(x, name), given))

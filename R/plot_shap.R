@@ -152,7 +152,7 @@ value_shares <- function(v) {
   if (n > 1L && length(unique(v[!is.na(v)])) > 1L) (rank - 1) / (n - 1) else ifelse(is.na(v), NA_real_, 0.5)
 }
 
-# How far dots lie from the middle of their line, -0.4 to 0.4: those of one of 100 cells stand around the middle in
+# How far dots lie from the middle of their line, -0.4 to 0.4: those of one of 100 cells are around the middle in
 # turn, and the fullest cell takes the whole height. share: places on the axis, 0 to 1.
 dense_offsets <- function(share) {
   cell <- floor(share * 100)
@@ -224,7 +224,7 @@ waterfall <- function(value, label, base, most) {
   list_frame(list(label = label, value = value, from = c(to[-1L], base), to = to), length(value))
 }
 
-# A value as it stands in a label.
+# A value as it is in a label.
 one_value <- function(v) {
   if (is.numeric(v) && !is.object(v)) return(number_label(v, 7L))
   plain_text(if (is_level(v)) as.character(v) else format(v))
@@ -291,7 +291,7 @@ shap_against_figure <- function(x, shown, against, by, given) {
          shap_against_note(a, against, shown$outputs))
 }
 
-# What the axis has no place for.
+# Values that have no place on the axis.
 shap_against_note <- function(a, against, outputs) {
   missing <- is.na(order_numbers(a$at))
   if (!any(missing)) return(NULL)

@@ -1,5 +1,5 @@
 # Trees as pictures. A tree grows downwards, or to the right where that has room for more of it; `across` is the
-# direction in which siblings stand side by side, `along` the one from parents to children. All lengths are inches.
+# direction in which siblings are side by side, `along` the one from parents to children. All lengths are inches.
 #
 #   block    a node's lines of text with its width and height, and in front of it the branch that leads to it
 #   layout   list(nodes, blocks, cex, down, depth, across = place of each node's middle, layer = where layers begin)
@@ -106,8 +106,8 @@ tree_blocks <- function(page, nodes, show, cex, down) {
 
 # Places --------------------------------------------------------------------------------------------------------------
 
-# The middles of the nodes across, so that no two of a layer are nearer than `gap`, parents stand over the middle of
-# their children, and parts stand as near to each other as their outlines allow (Reingold and Tilford, 1981). Parts are
+# The middles of the nodes across, so that no two of a layer are nearer than `gap`, parents are over the middle of
+# their children, and parts are as near to each other as their outlines allow (Reingold and Tilford, 1981). Parts are
 # put together from the leaves up; of each part the outline is kept, the two ends of every layer from its root's middle.
 tidy_places <- function(nodes, across, gap) {
   child <- child_rows(nodes)
@@ -238,7 +238,7 @@ branch_widths <- function(nodes) {
   0.8 + 3.2 * ifelse(is.finite(share), pmin(share, 1), 0)
 }
 
-# What a colour of this strength, 0 to 1, is on white.
+# A colour of this strength, 0 to 1, on white.
 on_white <- function(col, strength) {
   grDevices::rgb(t(255 - strength * (255 - grDevices::col2rgb(col))), maxColorValue = 255)
 }

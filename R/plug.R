@@ -2,7 +2,8 @@
 # by NAMESPACE (@exportS3Method). Tables of models that are no S3 (parsnip, mlr3) are filled when such a package is
 # loaded, now or later, by a hook.
 
-# What is called with the package's name when it is loaded. Each may be called again, when gbt was loaded anew.
+# Functions that are called with the package's name when it is loaded. Each may be called again, when gbt is loaded
+# again.
 plug_hooks <- function() {
   list(parsnip = register_parsnip, mlr3 = register_mlr3,
        pdp = function() register_inner("pdp", list(get_task = get_task.gbt, get_training_data = get_training_data.gbt)),

@@ -172,7 +172,7 @@ mlr3_going_on <- function(args, init) {
   args
 }
 
-# What the field `validate` sets apart.
+# The rows that the field `validate` holds out.
 mlr3_valid_rows <- function(self, private, task) {
   out <- list(x = as.data.frame(task$data(cols = task$feature_names)), y = task$data(cols = task$target_names)[[1L]])
   out$weight <- mlr3_weights(self, private, task)

@@ -98,7 +98,7 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
   shiny::moduleServer(id, function(input, output, session) {
     seen <- refresh_seen(hub, session)
     shiny::observeEvent(input$refresh, {
-      # of the user's: whatever it raises is told in the panel
+      # of the user's: whatever it raises is shown in the panel
       try_else(refresh_start(hub, value_of(data), value_of(holdout)), function(e) refresh_failed(hub, e))
       seen$update()
     })
@@ -125,8 +125,8 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
   })
 }
 
-# What a session has seen of the hub: reactives that change when it does. All sessions look at the same hub, and at the
-# file, which other processes may replace as well.
+# The state of the hub as a session knows it: reactives that change when it does. All sessions look at the same hub, and
+# at the file, which other processes may replace as well.
 refresh_seen <- function(hub, session) {
   look <- function() {
     refresh_look(hub)

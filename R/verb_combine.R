@@ -1,4 +1,4 @@
-# What cannot be put together. Without these methods R would make lists and matrices of the parts of the objects.
+# Objects that cannot be combined. Without these methods R would make lists and matrices of the parts of the objects.
 
 stop_combine_data <- function(...) {
   stop_unsupported(paste("gbt_data objects hold bins and cannot be combined; combine the data and call",

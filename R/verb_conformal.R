@@ -191,7 +191,7 @@ conformal_of_folds <- function(cv, data, y) {
                                           scores = abs(label - cv$predictions)[at], fold = fold[at]))
 }
 
-# What the models predict: a matrix of one column for each model, of probabilities for classes; and the scale. its:
+# Predictions of the models: a matrix of one column for each model, of probabilities for classes; and the scale. its:
 # list(offset, exposure) of the rows.
 conformal_parts <- function(object, rows, its, threads) {
   one <- function(model) {

@@ -2,7 +2,7 @@
 # that of folds which are trained here, to the last bit.
 #
 # Early stopping looks at the mean of all folds, which no worker knows. So folds are trained for some rounds, and for
-# twice as many while their mean has not said where to stop. Then they are trained once more, and told the means.
+# twice as many while their mean has not shown where to stop. Then they are trained once more, and get the means.
 
 # NULL where folds are trained here. rows: not binned yet.
 fold_workers <- function(rows, request) {
@@ -10,7 +10,7 @@ fold_workers <- function(rows, request) {
   workers_for(rows$source, "folds are trained in this process")
 }
 
-# As folds_here() of R/verb_cv.R. request: with what rules said.
+# As folds_here() of R/verb_cv.R. request: with what the rules chose.
 folds_there <- function(rows, request, folds, seed, workers) {
   host <- request$host
   if (workers$shared) rows$source <- binned_once(rows$source, request, rows$response)
@@ -43,7 +43,7 @@ folds_there <- function(rows, request, folds, seed, workers) {
   joined_folds(fold_futures(work, rounds, means, best, quiet = TRUE), if (is.na(end)) "done" else "early")
 }
 
-# What fold_there() gives, a list of all folds. quiet: warnings have been given.
+# Results of fold_there(), a list of all folds. quiet: warnings have been given.
 fold_futures <- function(work, rounds, means = NULL, best = NULL, quiet = FALSE) {
   tasks <- lapply(seq_along(work$folds), function(k) fold_task(work, k, rounds, means, best, quiet))
   by_workers(tasks, work$request$args$value)

@@ -140,7 +140,7 @@ check_data_dots <- function(dots) {
   check_no_dots(dots, known)
 }
 
-# What gbt_data() was asked for, checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
+# The arguments of gbt_data(), checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
 # cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init, start (with `init`: a
 # function that gives its scores). given: which arguments were.
 data_spec <- function(spec, given, x) {

@@ -38,7 +38,7 @@ gbt_dot <- function(model, tree = 1, digits = 4) {
   structure(out, class = "gbt_dot")
 }
 
-# What stands between double quotes.
+# Text between double quotes.
 dot_text <- function(x) gsub("\"", "\\\"", gsub("\\", "\\\\", x, fixed = TRUE), fixed = TRUE)
 
 #' @export

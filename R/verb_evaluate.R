@@ -183,7 +183,7 @@ group_rows <- function(by, n) {
   list(values = values, rows = unname(split(seq_len(n), factor(place, seq_along(first)))))
 }
 
-# Numbers of the distinct values in their order, missing ones last. Numbers and times are told apart by their values,
+# Numbers of the distinct values in their order, missing ones last. Numbers and times are distinguished by their values,
 # not by how they are printed: as texts an hour of autumn occurs twice, and parts of seconds are lost.
 group_codes <- function(v) {
   v <- meant_values(v, "`by`", "by", character(0))
@@ -201,7 +201,7 @@ group_codes <- function(v) {
   match(v, sort(unique(v), na.last = TRUE))
 }
 
-# What metrics are of: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
+# The input of metrics: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
 # response's scale, where a metric of the user's wants it).
 evaluated_rows <- function(model, x, y, response, weights, offset, exposure, trees, threads) {
   y <- given_response(model, x, y)

@@ -63,7 +63,7 @@ with_permuted <- function(x, columns, at) {
   x
 }
 
-# What the columns of the model are made of: list by feature_names of names of the user's columns.
+# The user's columns from which the columns of the model are computed: list by feature_names of names.
 sources_of_columns <- function(model, data) {
   names <- model$feature_names
   design <- model$terms
@@ -127,7 +127,7 @@ sampled_rows <- function(n, rows, seed, weight = NULL) {
   sort(order(.Call(C_gbt_row_draws, as.integer(n), seed))[seq_len(rows)])
 }
 
-# What explanations of rows work with, checked: list(model, x, n, weight, offset, exposure), of all rows.
+# The input of explanations of rows, checked: list(model, x, n, weight, offset, exposure), of all rows.
 explain_request <- function(model, data, offset, exposure, weights = NULL) {
   x <- explained_data(model, data)
   model <- without_recipe(model)

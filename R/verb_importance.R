@@ -1,4 +1,4 @@
-# What mattered to a model.
+# Importance of columns.
 
 #' Importance of features
 #'

@@ -12,10 +12,10 @@
 #   seen      the last report, see new_reporter()
 #   outcome   list(kind, value, error, conditions, seconds) once it has ended, see run_job()
 #   told      were its warnings and messages passed on?
-#   clock     the most seconds that were told
+#   clock     the most seconds that were shown
 #
 # The folder has  start  what the child loads,  work  what it does (the child removes it),  report  how far it is,
-# stop  it is to end,  outcome  what came of it,  output  what it printed. Reports and the outcome get their names when
+# stop  it is to end,  outcome  its result,  output  what it printed. Reports and the outcome get their names when
 # they are whole.
 
 #' Train in the background
@@ -146,7 +146,7 @@ check_job <- function(job) {
 look_at_job <- function(job) {
   if (job$state != "running") return(invisible(job))
   there <- dir.exists(job$folder)
-  if (!there) job$process$kill() # whoever removed the folder, nothing can come of the process any more
+  if (!there) job$process$kill() # the folder was removed, so the process cannot give a result any more
   alive <- there && job$process$alive() # before the outcome is looked for
   seen <- read_part(job$folder, "report")
   if (!is.null(seen)) job$seen <- seen
@@ -175,7 +175,7 @@ exit_outcome <- function(job) {
   list(kind = "failed", error = gbt_error("job", message, call = NULL), seconds = seconds)
 }
 
-# The folder was removed by somebody.
+# The folder was removed.
 outcome_without_folder <- function(job) {
   seconds <- as.double(difftime(Sys.time(), job$began, units = "secs"))
   if (job$asked) return(list(kind = "cancelled", seconds = seconds))
@@ -232,7 +232,7 @@ gbt_job_status <- function(job) {
   ))
 }
 
-# What is left of the rounds, by the pace so far.
+# The time that the other rounds will take, by the pace so far.
 rest_of <- function(seen) {
   if (seen$phase != "training" || is.na(seen$pace)) return(NA_real_)
   since <- as.double(difftime(Sys.time(), seen$at, units = "secs"))

@@ -1,4 +1,4 @@
-# What a job hands over: arguments as values, data in folders by their paths, functions and formulas with what they use.
+# The input of a job: arguments as values, data in folders by their paths, functions and formulas with what they use.
 
 # Values of the arguments of `fun` by name. With a formula those that gbt_train(), gbt_cv() and gbt_tune() evaluate in
 # the data are evaluated there.
@@ -31,7 +31,7 @@ job_values <- function(args, fun) {
   out
 }
 
-# The table among the arguments: `data` or `x`, or what stands first and is no formula. NULL for none.
+# The table among the arguments: `data` or `x`, or the first argument that is no formula. NULL for none.
 job_data <- function(values, names) {
   is_formula <- vapply(values, inherits, NA, "formula")
   at <- which(names %in% c("data", "x") & !is_formula)

@@ -112,7 +112,7 @@ portable_error <- function(e) {
 
 # Reports ------------------------------------------------------------------------------------------------------------
 
-# What progress_bar() gives to the trainings of a job. A report is a list:
+# The reports of progress_bar() in the trainings of a job. A report is a list:
 #   phase      "preparing", "searching" (for the number of rounds), "training" or "finishing"       at    when
 #   training   which one it is, from 1                      round, nrounds   rounds of it: finished, and asked for
 #   pace       seconds a round; NA before the second report
@@ -120,7 +120,7 @@ portable_error <- function(e) {
 new_reporter <- function(folder) {
   trainings <- 0L
   open <- FALSE
-  stopped <- FALSE # has a training been told to end?
+  stopped <- FALSE # is a training to end?
   due <- -Inf
   report <- list(phase = "preparing", at = Sys.time(), training = NA_integer_, round = NA_integer_,
                  nrounds = NA_integer_, pace = NA_real_, log = NULL)

@@ -35,7 +35,7 @@ start_process <- function(by, folder) {
   switch(by, callr = start_by_callr(folder), mirai = start_by_mirai(folder), start_by_shell(folder))
 }
 
-# What the process does: loads gbt from where it is loaded from here, and works.
+# The work of the process: it loads gbt from where it is loaded from here, and works.
 child_code <- paste(
   "folder <- commandArgs(TRUE)[1L]; start <- readRDS(file.path(folder, 'start'))",
   ".libPaths(start$libs); get('job_main', envir = loadNamespace('gbt', lib.loc = start$lib))(folder)", sep = "; "

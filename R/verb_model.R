@@ -202,7 +202,7 @@ describe_log <- function(x, digits) {
   paste(c(text, log_of_member(x)), collapse = "; ")
 }
 
-# Whose log an ensemble has; NULL for one training.
+# The member whose log an ensemble has; NULL for one training.
 log_of_member <- function(x) {
   k <- x$params[["ensemble"]]
   if (is_number(k, 2)) sprintf("of the first of %.0f models, not of their mean", k)
@@ -218,7 +218,7 @@ format.gbt <- function(x, ...) {
 #' @export
 toString.gbt <- function(x, ...) format.gbt(x)
 
-# What print() makes of the cells of a list column: else it would show all bytes of a model.
+# Short texts of the cells of a list column for print(), which else would show all bytes of a model.
 #' @method unlist gbt
 #' @export
 unlist.gbt <- function(x, recursive = TRUE, use.names = TRUE) format.gbt(x)

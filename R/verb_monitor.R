@@ -180,7 +180,7 @@ number_borders <- function(sorted, bins) {
   below <- rep(c(TRUE, FALSE), c(length(lower), length(upper)))
   value <- c(lower, upper)
   at <- c(vapply(lower, double_below, 0), upper)
-  order <- order(at, value) # a border may stand twice, with an empty bin between
+  order <- order(at, value) # a border may be there twice, with an empty bin between
   list(at = at[order], value = value[order], below = below[order])
 }
 
@@ -290,7 +290,7 @@ stability_index <- function(e, a) {
   sum((share(a) - share(e)) * log(share(a) / share(e)))
 }
 
-# What the index is at most, 19 times of 20, where nothing has changed.
+# The 95 % quantile of the index where nothing has changed.
 stability_noise <- function(e, a) {
   k <- sum(e > 0 | a > 0)
   if (k < 2L) 0 else stats::qchisq(0.95, k - 1) * (1 / sum(e) + 1 / sum(a))
@@ -303,7 +303,7 @@ drift_of <- function(psi, noise) {
   factor(c("none", names(drift_limits))[ifelse(psi <= noise, 1L, step)], c("none", names(drift_limits)))
 }
 
-# What gbt_monitor_reference() left in the model, whose file may be anybody's.
+# The reference that gbt_monitor_reference() stored in the model, whose file may come from anyone.
 stored_reference <- function(model) {
   r <- unclass(model)$monitor
   if (is.null(r)) {

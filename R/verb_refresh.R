@@ -3,7 +3,7 @@
 # A hub is an environment, one for each file in an R process, which all sessions of an app share:
 #   path      the live model's file, which changes in one step       job      gbt_job that trains, or NULL
 #   state     "idle", "running", "promoted", "held_back", "cancelled", "failed", "restored"
-#   message   the last outcome in words                              verdict  see compare_models(), or NULL
+#   message   the last outcome as text                              verdict  see compare_models(), or NULL
 #   held      a challenger that was held back, or NULL               status, log   of the job
 #   rows      list(train, holdout) of the job that runs              spec     list(formula, args, margin, history)
 #   last      the live model as it was read last, or NULL            unreadable   why the file cannot be read, or NULL
@@ -25,7 +25,7 @@ refresh_hub <- function(path, spec) {
 }
 
 # The live model, or NULL where there is none. An unreadable file is no reason to stop, and says nothing of the job that
-# may run: it is told, the model that was read last stays live, and the next refresh replaces the file.
+# may run: it is reported, the model that was read last stays live, and the next refresh replaces the file.
 live_model <- function(hub) {
   hub$unreadable <- NULL
   if (!file.exists(hub$path)) return(hub$last <- NULL)

@@ -12,7 +12,7 @@ compared_args <- function(args) {
   })
 }
 
-# What can be seen before a job runs for nothing.
+# Checks before a job starts, so that it does not run for nothing.
 check_spec <- function(spec) {
   given <- compared_args(spec$args)
   for (name in c("weights", "offset", "exposure")) {
@@ -81,7 +81,7 @@ not_comparable <- function(champion, challenger, rows, unreadable) {
 # Was it trained with the argument `offset`, or an exposure? (A formula's offset is in its terms.)
 takes_offset <- function(model) model$has_offset && is.null(model$terms$offset)
 
-# What models are judged on: list(data, y, weight or NULL, offset or NULL, exposure or NULL, eval_metric).
+# The data on which models are compared: list(data, y, weight or NULL, offset or NULL, exposure or NULL, eval_metric).
 judged_rows <- function(challenger, data, spec) {
   of <- environment(spec$formula)
   value <- function(expression, what) {

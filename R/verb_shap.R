@@ -1,6 +1,6 @@
 # Contributions of columns to predictions: SHAP values.
 
-# Who plays: list(player = by feature, from 1; names; columns = by player, the columns that it is shared by).
+# The players: list(player = by feature, from 1; names; columns = by player, the columns that it is shared by).
 shap_players <- function(model, by) {
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   if (by == "feature") {

@@ -189,7 +189,7 @@
 #'
 #' @export
 gbt_train <- function(x, ...) {
-  if (missing(x)) { # data = , formula = : the formula decides, wherever it stands
+  if (missing(x)) { # data = , formula = : the formula decides, wherever it is
     at <- match("formula", ...names())
     if (!is.na(at)) UseMethod("gbt_train", ...elt(at))
   } else if (is.name(name <- substitute(x))) {

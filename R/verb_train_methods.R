@@ -1,4 +1,4 @@
-# The ways into gbt_train(), which R chooses by the class of `x`. They show what can be given; what comes of it is in
+# The ways into gbt_train(), which R chooses by the class of `x`. They show what can be given; the work is in
 # R/fit_source.R.
 
 #' @rdname gbt_train

@@ -121,7 +121,7 @@ level_set_text <- function(levels, chars) {
   paste("in", paste(levels, collapse = ", "))
 }
 
-# What each leaf adds: a text, or of vectors the `most` largest, each with its class: a list of texts.
+# The value of each leaf: a text, or of vectors the `most` largest, each with its class: a list of texts.
 leaf_texts <- function(nodes, digits = 3L, most = 3L) {
   value <- matrix(nodes$value, nrow(nodes), dimnames = list(NULL, colnames(nodes$value)))
   if (ncol(value) == 1L) return(as.list(number_label(value[, 1L], digits)))

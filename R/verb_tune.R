@@ -154,7 +154,8 @@ tune <- function(captured, plan) {
   run_search(search)
 }
 
-# What all configurations share, as read_request(), whose checks of parameters together are those of a configuration.
+# The common parts of all configurations, as read_request(), whose checks of parameters together are those of a
+# configuration.
 tune_request <- function(given) {
   args <- read_arguments(given)
   if (is.null(args$value[["nrounds"]])) args$value$nrounds <- 500
@@ -280,7 +281,7 @@ try_configs <- function(search, state, at, rounds) {
   }, at, found)
 }
 
-# What gbt_train() would be given for a configuration, by name.
+# The arguments of gbt_train() for a configuration, by name.
 config_arguments <- function(config, search, state, rounds) {
   args <- search$args
   args[names(state$configs)] <- lapply(state$configs, `[`, config)

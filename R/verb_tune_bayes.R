@@ -35,7 +35,7 @@ config_points <- function(space, configs) {
   do.call(cbind, unname(columns))
 }
 
-# What is to be made small, by configuration: failures count as the worst, and bad ones by no more than they teach.
+# The values to minimise, by configuration: failures count as the worst, and bad ones by no more than they teach.
 bayes_losses <- function(estimate, maximise) {
   loss <- if (maximise) -estimate else estimate
   loss[!is.finite(loss)] <- max(loss[is.finite(loss)])

@@ -1,7 +1,8 @@
 # Configurations of gbt_tune() side by side, by package future, where its user has set a plan with several workers. What
 # a configuration's estimate is does not depend on where it is computed.
 
-# What a worker needs of a search: NULL where there are none. raw: the rows as they were before they were binned.
+# The parts of a search that a worker needs: NULL where there are no workers. raw: the rows as they were before they
+# were binned.
 future_plan <- function(raw, binned, args, folds, seed) {
   workers <- workers_for(raw$source, "configurations are rated one after the other")
   if (is.null(workers)) return(NULL)

@@ -1,4 +1,4 @@
-# What gbt_tune() searches: the space of parameters, and the configurations drawn from it.
+# The search of gbt_tune(): the space of parameters, and the configurations drawn from it.
 #
 # space: a list by name of parameters, each a list: name, values (a vector of those to choose from), or low, high, whole
 #        (whole numbers only), log (drawn on a logarithmic scale)

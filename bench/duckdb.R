@@ -1,4 +1,4 @@
-# Memory and time of reading a query of DuckDB: by gbt_query(), which goes by a temporary table, and by the package's
+# Memory and time of reading a query of DuckDB: by gbt_query(), which uses a temporary table, and by the package's
 # own result, which is one data frame. Needs the package duckdb, and Linux for the peaks.
 #
 #   Rscript bench/duckdb.R [ROWS = 6000000] [MEMORY = 300MB]      MEMORY: what the database may take

@@ -8,7 +8,7 @@
 # Each set and split takes three trainings, all with the patience of 200 rounds: on four fifths of the rows, in five
 # folds, and on all rows with the test part evaluated in every round. What a rule would have found, and what the model
 # of all rows then loses, is read from their logs. `given` is the model of the training part alone, stopped early
-# (patience 50) by the validation part: what somebody has who sets rows aside by hand.
+# (patience 50) by the validation part: what a user gets who holds rows out by hand.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 Sys.setenv(TZ = "UTC")
 source(file.path(here, "common.R"))

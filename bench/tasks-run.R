@@ -3,8 +3,9 @@
 #   Rscript bench/tasks-run.R PACKAGE      gbt, xgboost, lightgbm or catboost: the file of bench/tasks
 #
 # A folder of its own gets the files that the tasks read, made of gbt::flights. Lines of a task are evaluated one call
-# at a time; the first one that fails is told, and the next task begins. A companion that is not installed (yardstick,
-# pdp, shapviz, hstats) is told as such. On a busy machine OMP_NUM_THREADS=1 keeps threads of peers from waiting.
+# at a time; the first one that fails is reported, and the next task begins. A companion that is not installed
+# (yardstick, pdp, shapviz, hstats) is reported as that. On a busy machine OMP_NUM_THREADS=1 keeps threads of peers from
+# waiting.
 package <- commandArgs(TRUE)[1L]
 lines <- readLines(file.path("bench", "tasks", paste0(package, ".R")))
 set.seed(1)

@@ -230,7 +230,7 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   if (x == R_NilValue) x = empty_model_handle();
   PROTECT(x);
   MARK_NOT_MUTABLE(state);
-  /* A value that somebody else holds would be copied by R, and the copy be kept alive instead: hence the list. Its
+  /* A value with another reference would be copied by R, and the copy be kept alive instead. So there is the list. Its
    * second element is for r_model_remember(). */
   SEXP box = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(box, 0, state);

@@ -41,7 +41,7 @@ static void swap(uint32_t *a, uint32_t *b) {
 }
 
 /* The k-th smallest (from 0) of n different numbers, by quickselect; their order is lost. Draws are in no order that
- * anybody could choose, so the middle one is a fair pivot. */
+ * an attacker could choose, so the middle one is a fair pivot. */
 static uint32_t kth_smallest(uint32_t *x, R_xlen_t n, R_xlen_t k) {
   R_xlen_t beg = 0, end = n;
   while (end - beg > 1) {

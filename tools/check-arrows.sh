@@ -13,7 +13,7 @@
 #   to predict rows that are binned, data/values.h
 #   explain needs base, math, tree and, to read the rows, data/table.h, data/binding.h and data/job.h
 #   both ask a device through backend/device.h
-#   ranks are asked through base/comm.h, by whoever sums over rows
+#   ranks are asked through base/comm.h, by all code that sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
 #   in src/cuda: base <- data <- grow, encode; base <- predict, explain; door uses all of them

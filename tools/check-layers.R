@@ -5,7 +5,7 @@
 #   Rscript tools/check-layers.R --show         also prints all circles of files
 #   Rscript tools/check-layers.R --self-check   shows that the check finds what it must find
 #
-# A circle is a group of files of which each reaches each other one by calls. `zzz.R` and the package's own page stand
+# A circle is a group of files of which each reaches each other one by calls. `zzz.R` and the package's own page are
 # on top of all.
 
 layers <- c("base", "arg", "data", "fit", "verb", "plot", "plug")

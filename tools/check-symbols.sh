@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the engine's objects ask of the outside world, and whether they hold anything mutable.
+# The external symbols of the engine's objects, and whether they hold anything mutable.
 #
 #   sh tools/check-symbols.sh [FOLDER]       FOLDER: the repository, default the one of this script
 #   sh tools/check-symbols.sh --self-check   shows that the check finds what it must find

@@ -5,8 +5,8 @@
 #   sh tools/counts.sh [--write] [kernels] [runs]      --write: puts what was counted into the table
 #
 #   kernels   registers, spills, addresses, machine code: needs nvcc, takes a minute on two cores
-#   runs      what one round of training asks of an emulated device: launches, copies, bytes, additions; half a minute.
-#             Then bench/gpu/model.py: no shape is expected to take more than 5 % longer than what is on record
+#   runs the calls and bytes of one round of training on an emulated device: launches, copies, bytes, additions; half a
+#             minute. Then bench/gpu/model.py: no shape is expected to take more than 5 % longer than what is on record
 #
 # BUILD: where the objects go, out/counts by default.
 set -eu

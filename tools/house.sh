@@ -52,7 +52,7 @@ reached() {
     sed -e ':again' -e 's|/[^/.][^/]*/\.\./|/|' -e 'tagain' | grep -v "^$1\$" | sort -u
 }
 
-# Prototypes in headers that stand in a block of lines without any comment.
+# Prototypes in headers that are in a block of lines without any comment.
 bare_prototypes() {
   find src -name '*.h' -o -name '*.cuh' | sort | xargs awk '
     function flush() { if (n > 0 && !commented) for (i = 1; i <= n; i++) print found[i]; n = 0; commented = 0 }

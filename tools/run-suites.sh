@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs suites of a driver of tests, each in a process of its own, as many at a time as there are processors. Prints
-# what all of them said, and at last "N passed, N failed", the sum. A suite that ends without a count fails.
+# what all of them printed, and at last "N passed, N failed", the sum. A suite that ends without a count fails.
 #
 #   sh tools/run-suites.sh REPORTS DRIVER "SUITE ..." ["VARIABLE=VALUE ..." ...]
 #

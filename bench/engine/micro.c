@@ -73,7 +73,7 @@ static double rows_to_add(const gbt_frontier *fr) {
   return rows;
 }
 
-/* One tree; layers are told apart by depth, a step may take part of a layer. */
+/* One tree; layers are distinguished by depth, a step may take part of a layer. */
 static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figures *out, gbt_error *err) {
   const gbt_backend_ops *ops = be->base.ops;
   const double m = be->n_features, slots = be->layout->n_slots;

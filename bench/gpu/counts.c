@@ -1,4 +1,4 @@
-/* What one round of training asks of a device, counted under emulation. Lines for tools/check-counts.py:
+/* The calls and bytes of one round of training on a device, counted under emulation. Lines for tools/check-counts.py:
  *
  *   round SHAPE rows=N trees=N nodes=N launches=N ...      what the host has asked for; nodes of all trees
  *   run SHAPE:KERNEL launches=N blocks=N ...       what each kernel has done, see tests/simt/control.h

@@ -57,7 +57,7 @@ __device__ static __forceinline__ void add_rows(const hist &h, uint32_t *cells, 
       const uint32_t row = h.index ? h.index[at] : at;
       const uint4 its = *(const uint4 *)(const void *)(h.codes + (size_t)row * WARP + lanes::word_of(lane) * 4u);
       word[q][0] = its.x, word[q][1] = its.y, word[q][2] = its.z, word[q][3] = its.w;
-      gh[q] = r < to ? h.gh[at] : 0; /* gradients stand in the order of the index */
+      gh[q] = r < to ? h.gh[at] : 0; /* gradients are in the order of the index */
     }
     CU_UNROLL
     for (uint32_t q = 0; q < ROUNDS; q++) {

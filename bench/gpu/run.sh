@@ -24,7 +24,7 @@
 # PREBUILT=1: programs were built elsewhere, by `make -C bench/gpu` and `make -C tests/native gpu_programs`.
 # MAKEFLAGS: as for make. KIND: cuda, or emulate to try this script without a GPU. TESTS: suites, all by default.
 # TEST_PROGRAM: of tests/native, as built.
-# COMMIT: what is measured, asked of git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when
+# COMMIT: what is measured, read from git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when
 # the device is emulated. LIMIT: most seconds of any step. SUITE_LIMIT: of a suite of tests, 100. PLANT: STEP:fail or
 # STEP:hang, to see that this costs that step alone.
 set -u
@@ -240,7 +240,7 @@ if [ -n "${GBT_GPU_STEP:-}" ]; then
   exit
 fi
 
-# What has come of a step: its line of steps.csv, what it has measured, its output.
+# The result of a step: its line of steps.csv, what it has measured, its output.
 end_step() { # STEP STATUS SECONDS
   keep micro.csv
   keep train.csv

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 /* Changes n bytes in place, of at most `most`; returns their number. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed);
 
-/* Makes an input of two; returns its size, 0 when nothing came of it. */
+/* Makes an input of two; returns its size, 0 when that failed. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b, uint8_t *out, size_t most,
                                  unsigned seed);
 

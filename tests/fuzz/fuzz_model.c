@@ -1,4 +1,4 @@
-/* Models that somebody crafted: whatever opens must stand all use (../native/scenes/model_use.h). */
+/* Crafted models: any model that opens must survive every use (../native/scenes/model_use.h). */
 #include "model_seeds.h"
 #include "model_use.h"
 #include "mutate.h"

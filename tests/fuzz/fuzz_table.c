@@ -1,5 +1,5 @@
 /* Tables as a host may hand them in: names, kinds, codes, rows of sparse columns and numbers of levels are whatever the
- * input says; only the arrays are as long as they are said to be. A table that the engine refuses it must refuse in
+ * input says; only the arrays are as long as they are declared to be. A table that the engine refuses it must refuse in
  * words; one that it takes is binned, bound, trained on and predicted for, and binned again in chunks: as they are, and
  * with a value changed from some pass on.
  *
@@ -111,7 +111,7 @@ static void free_own(own_table *t) {
   }
 }
 
-/* The rules of table.h, told once more. */
+/* The rules of table.h, once more. */
 static int column_ok(const gbt_table *table, const gbt_column *col) {
   int codes = col->storage == GBT_CODES;
   int64_t n = col->rows != NULL ? col->n_entries : table->n_rows;
@@ -135,7 +135,7 @@ static int table_ok(const gbt_table *table) {
   return table->n_rows >= 0;
 }
 
-/* Whether a call succeeded; when it did not, it said why and blamed the data, not itself. */
+/* Whether a call succeeded; when it did not, it explained why and blamed the data, not itself. */
 static int went(gbt_status status, const gbt_error *err) {
   CHECK(status == GBT_OK || ((status == GBT_E_DATA || status == GBT_E_ARG) && err->msg[0] != 0));
   return status == GBT_OK;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole numbers from 2 to MOST that stand in the sources of the engine and the glue, one a line: literals and
+# The whole numbers from 2 to MOST that are in the sources of the engine and the glue, one a line: literals and
 # shifts of them (1 << 17), without comments and texts. Sizes around them are where code changes its ways.
 #
 #   sh tests/native/constants.sh [MOST]     default 2097152

@@ -29,7 +29,7 @@ enum {
   N_SUITES = sizeof suites / sizeof suites[0],
   SHOWN = 5,
   SUITE_SECONDS = 1200,
-  SLOW_SECONDS = 2 /* of the processor: tests that take longer are told */
+  SLOW_SECONDS = 2 /* of the processor: tests that take longer are reported */
 };
 
 static struct {

@@ -85,7 +85,7 @@ static int run_child(const char *name, void (*fn)(int64_t), const sizes *s, vola
   pid_t child = fork();
   if (child == 0) {
     run_cases(name, fn, s, p);
-    exit(0); /* not _exit: coverage and leaks are told at the end */
+    exit(0); /* not _exit: coverage and leaks are reported at the end */
   }
   if (!CHECK(child > 0) || !CHECK(waitpid(child, &ended, 0) == child)) return -1;
   return ended;

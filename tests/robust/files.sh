@@ -104,7 +104,7 @@ else
   echo "no read-only disk: nothing can be mounted here"
 fi
 
-# ---- a read-only folder with a file that may be written to: root may write everywhere, so somebody else is asked ----
+# ---- a read-only folder with a file that may be written to: root may write everywhere, so another user is used ----
 if [ "$(id -u)" = 0 ]; then
   shared=$(mktemp -d)
 else

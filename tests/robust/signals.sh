@@ -40,7 +40,7 @@ run() { # REPORT SCRIPT ARGUMENT...
 
 # A training in a process of its own gets a signal: the process ends, and not by a fault of ours. The signal's default
 # action is put back first: under nohup this script, and what it starts, ignores SIGHUP. SIGUSR1 is left out: R's
-# handler of it runs R code at once, wherever the process is. Within malloc() that fails, whoever called it.
+# handler of it runs R code at once, wherever the process is. Within malloc() that fails, whichever code called it.
 ended_by() { # SIGNAL STATUS...
   (cd "$work" && exec env "--default-signal=$1" Rscript --no-save "$SIGNALS/victim.R") >"$work/victim.log" 2>&1 &
   pid=$!

@@ -8,7 +8,7 @@
  *   SIMT_PREEMPT  k: a thread gives way before one in k atomics
  *   SIMT_RESIDENT k: so many blocks of a launch run beside each other (1), as far as the device has room for them
  *   SIMT_COOPERATIVE 1: the device says that it has cooperative launches, so that small data have a way of their own
- *   SIMT_ASYNC    1: a stream's work is done when somebody waits for it, not before
+ *   SIMT_ASYNC    1: a stream's work is done when a thread waits for it, not before
  *   SIMT_DEVICES  how many there are (1); 0: none           SIMT_UNITS   multiprocessors of each (4)
  *   SIMT_DRIVER   old | none                                SIMT_SHARED  bytes a block may have (227 KB)
  *   SIMT_MEMORY   bytes of each device (8 GB)               SIMT_PITCH   most from row to row of a copy (2 GB)
@@ -70,7 +70,7 @@ void simt_watch(const void *at, size_t bytes);
 /* Things not given back: memory, streams, events, graphs. */
 int64_t simt_live(void);
 
-/* In a forked process CUDA is of no use any more, here as there. After this call it is, for tests that fork. */
+/* In a forked process CUDA cannot be used any more, here as there. After this call it is, for tests that fork. */
 void simt_adopt(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* A stack of its own to run on. Fibers are made once and run for ever: `entry` must not return.
  *
- * The sanitizers are told: address (which stack is in use) and thread (every fiber is a thread to it, and switching
- * orders nothing; what orders threads is said with release and acquire). Define SIMT_ASAN or SIMT_TSAN for them. */
+ * The sanitizers know: address (which stack is in use) and thread (every fiber is a thread to it, and switching
+ * orders nothing; what orders threads is declared with release and acquire). Define SIMT_ASAN or SIMT_TSAN for them. */
 #pragma once
 
 #include <cstddef>

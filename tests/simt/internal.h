@@ -54,7 +54,7 @@ Memory *shared_new();
 /* A block begins; returns what its launch asked for. */
 unsigned char *shared_begin(Memory *memory, size_t dynamic, size_t limit);
 void shared_enter(Memory *memory);           /* the next thread that runs is in it */
-void shared_end(Memory *memory);             /* dies when somebody wrote beside an array */
+void shared_end(Memory *memory);             /* dies when a write was outside an array */
 void fill(void *at, int byte, size_t bytes); /* memset that no sanitizer sees */
 bool in_shared(const void *at);
 

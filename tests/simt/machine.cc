@@ -28,7 +28,7 @@ Block block;
 unsigned preempt;
 
 enum State : uint8_t { READY, AT_BLOCK, AT_WARP, ASLEEP, DONE };
-enum { MOST_ROUNDS = 1000 /* of sleeping lanes that look in vain */, EARLY = 64 /* one in so many turns wakes one */ };
+enum { MOST_ROUNDS = 1000 /* of sleeping lanes that find nothing */, EARLY = 64 /* one in so many turns wakes one */ };
 
 struct Room;
 
@@ -62,7 +62,7 @@ struct Room {
   char tag[2];
 };
 
-static std::vector<Room *> &rooms = *new std::vector<Room *>(); /* as long as there is anybody */
+static std::vector<Room *> &rooms = *new std::vector<Room *>(); /* as long as any thread runs */
 static std::vector<Lane *> ready, asleep;
 static Room *room; /* of the lane that runs */
 static int n_lanes;

@@ -13,7 +13,7 @@
 
 namespace simt {
 
-/* A name in the source and where it stands. */
+/* A name in the source and where it is. */
 struct Place {
   const char *name, *file;
   int line;

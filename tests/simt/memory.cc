@@ -236,7 +236,7 @@ static bool too_far(const Copy &c) {
 }
 
 /* In the default stream. To the device from memory that is not page-locked, and within the device, CUDA's call may
- * return before the data are there; here they never are, until somebody waits for the default stream or uses it, or a
+ * return before the data are there; here they never are, until a thread waits for the default stream or uses it, or a
  * stream that waits for it: who reads them in a stream made as non-blocking reads what stood there before. */
 static cudaError_t copy_now(Copy c, cudaMemcpyKind kind) {
   SIMT_ENTER(WAIT);

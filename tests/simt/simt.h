@@ -3,7 +3,7 @@
  *
  *   simt.h         this: qualifiers and built-in variables, and what needs a macro (launches, shared arrays)
  *   types.h        dim3, int4, cudaError_t, ...          runtime.h   the functions of the CUDA runtime
- *   machine.h      threads, blocks and launches          control.h   what tests may ask of and do to the machine
+ *   machine.h      threads, blocks and launches          control.h   what tests may read from and do to the machine
  *   collectives.h  barriers and warp functions
  *   atomics.h      atomics                               intrinsics.h  __popc and its like
  *
@@ -31,7 +31,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __restrict__ __restrict
 
-/* Where a call stands: the last parameters of functions that may have to say so. */
+/* Where a call is: the last parameters of functions that may have to say so. */
 #define SIMT_AT const char *at_file = __builtin_FILE(), int at_line = __builtin_LINE()
 
 #include "types.h"

@@ -1,7 +1,7 @@
 /* Streams, events, graphs.
  *
  * Work is a closure. Usually it is run as it comes. With SIMT_ASYNC a stream is a queue, and its work is run when
- * somebody waits for it, which is as late as it could be on a device; where several streams have work, a random one
+ * a thread waits for it, which is as late as it could be on a device; where several streams have work, a random one
  * goes on. The default stream waits for the others and they for it, but for those made as non-blocking. */
 #include "internal.h"
 

@@ -1,4 +1,4 @@
-/* What every kernel has asked of memory, and how often it ran.
+/* The memory accesses of every kernel, and how often it ran.
  *
  * Launches and blocks are always counted. The rest needs kernels that are compiled with -fsanitize=thread and linked
  * without it, and SIMT_COUNT: then the calls that the compiler puts before every access come here.
@@ -11,7 +11,8 @@
  * that is written counts when it becomes dirty, since it goes back to memory once for that; what an atomic changes must
  * be read before. The kernel that touches it pays, and for each launch at most once: blocks run one after the other
  * here, while those of a device that need the same sector do so at about the same time, as
- * src/cuda/grow/rows/pieces.cuh sees to. Sectors go by number of allocation and offset, so that nothing depends on where memory lies. */
+ * src/cuda/grow/rows/pieces.cuh sees to. Sectors are numbered by allocation and offset, so that nothing depends on
+ * where memory lies. */
 #include "internal.h"
 
 #include <map>

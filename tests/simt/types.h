@@ -116,7 +116,7 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 
-/* The fields that all of CUDA 11 to 13 have and that somebody may want. */
+/* The fields that all of CUDA 11 to 13 have and that tests may use. */
 struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;

@@ -1,4 +1,4 @@
-# Models with tables of statistics: kept in files, gone on from, shown in words.
+# Models with tables of statistics: saved, continued, printed.
 
 some_rows <- function(n, seed = 1) {
   set.seed(seed)

@@ -1,5 +1,5 @@
-# parsnip, workflows, tune and dials themselves, where they are installed: what their own tests ask of other engines of
-# boost_tree(), and what gbt adds. test-plug.R has a stand-in for the registration.
+# parsnip, workflows, tune and dials themselves, where they are installed: what their own tests require of other engines
+# of boost_tree(), and what gbt adds. test-plug.R has a stand-in for the registration.
 
 skip_without_parsnip <- function() {
   skip_if_not_installed("parsnip", "1.2.0")

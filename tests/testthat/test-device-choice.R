@@ -1,4 +1,4 @@
-# What is decided before any device is looked at, and what is said when there is none.
+# What is decided before any device is looked at, and the messages when there is none.
 
 # Makes gbt believe that it was installed otherwise.
 local_build <- function(..., env = parent.frame()) {

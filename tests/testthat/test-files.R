@@ -1,4 +1,4 @@
-# Model files: what stands in a folder before, while and after a model is saved or loaded.
+# Model files: the contents of a folder before, while and after a model is saved or loaded.
 
 small <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
 large <- gbt_train(mpg ~ ., mtcars, nrounds = 40, threads = 1)

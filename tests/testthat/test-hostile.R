@@ -1,4 +1,4 @@
-# What nobody would do on purpose: each of these once crashed R, hung, lied or raised an error that told nothing.
+# What nobody would do on purpose: each of these once crashed R, hung, lied or raised an error that explained nothing.
 
 x <- iris[1:4]
 y <- iris$Sepal.Length

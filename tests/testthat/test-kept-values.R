@@ -1,4 +1,4 @@
-# What folders of bins and checkpoints keep of R's values: plain vectors, whoever wrote them.
+# What folders of bins and checkpoints keep of R's values: plain vectors, wherever they come from.
 
 # Files whose values are `bytes(fields)`: their checksums are right, as those of a stranger who knows the format.
 with_values <- function(bytes, code) {

@@ -145,7 +145,7 @@ test_that("columns whose levels are all unknown at predict", {
   expect_one(predict(m, other, type = "leaf"), "unseen", "`f`")
   expect_one(predict(m, transform(other, h = "z")), "unseen", "columns `f`, `h`")
   expect_one(predict(m, function(i) if (i < 4) other, output = tempfile()), "unseen", "`f`")
-  same <- predict(m, other, unseen = "prior") # said by name
+  same <- predict(m, other, unseen = "prior") # given by name
   expect_identical(suppressWarnings(predict(m, other)), same)
   expect_silent(predict(m, other, unseen = "missing"))
   expect_silent(predict(m, other[11:25, ])) # a few new rows are the life of a model

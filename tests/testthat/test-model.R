@@ -2,7 +2,7 @@ m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, eval_train = TRUE, threads = 1)
 k <- gbt_train(Species ~ ., iris, nrounds = 5, valid = 0.2, seed = 1, num_parallel_tree = 2, threads = 1)
 
 test_that("print and summary", {
-  # sizes and results may change with the engine, what is told of them not
+  # sizes and results may change with the engine, their messages do not
   expect_snapshot(transform = function(x) gsub("[0-9]+\\.[0-9]+", "<number>", x), {
     print(m)
     print(k)

@@ -1,6 +1,6 @@
 # Drift: gbt_monitor(). Helpers of drawings are in helper-drawing.R.
 
-# The index as books have it, by tables. Numbers are told by how many borders are below them.
+# The index as books have it, by tables. Numbers are identified by how many borders are below them.
 plain_psi <- function(ref, new, bins) {
   if (is.numeric(ref)) {
     s <- sort(ref)

@@ -145,7 +145,7 @@ test_that("columns that were replaced are noticed beside the same responses, of 
   x <- rows[2:6]
   told(plain, "they have no column `n` now")
   expect_no_warning(gbt_refit(plain, x = rows[2:6], y = rows$y))
-  x <- list(1) # what cannot be read is told by training
+  x <- list(1) # what cannot be read is reported by training
   expect_error(gbt_refit(plain), class = "gbt_error")
   m <- matrix(rnorm(120), 60)
   bare <- gbt_cv(m, rows$y, nrounds = 2, folds = 3, seed = 1, threads = 1)

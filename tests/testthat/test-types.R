@@ -65,7 +65,7 @@ test_that("logical values are 0 and 1, integers are doubles", {
   }
   expect_identical(lapply(models, `[[`, "feature_types"),
                    list(c("logical", "integer", "double"), c("integer", "integer", "double"), rep("double", 3)))
-  compact <- train(data.frame(i = seq_len(n), v = d$v)) # R keeps 1:n as its ends until somebody asks
+  compact <- train(data.frame(i = seq_len(n), v = d$v)) # R keeps 1:n as its ends until code needs them
   expect_identical(as.data.frame(compact), as.data.frame(train(data.frame(i = as.double(seq_len(n)), v = d$v))))
 })
 

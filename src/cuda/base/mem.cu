@@ -171,7 +171,7 @@ int cu_count(cu_memory *memory, size_t bytes) {
 }
 
 void cu_uncount(cu_memory *memory, size_t bytes) {
-  GBT_ASSERT(memory->bytes >= bytes); /* whoever frees knows what was taken */
+  GBT_ASSERT(memory->bytes >= bytes); /* the caller knows the size of the block */
   memory->bytes -= bytes;
 }
 

@@ -1,8 +1,7 @@
 /* The way up to the device: two page-locked halves. While one is copied, the host's threads fill the other.
  *
  *   host memory  ---threads--->  half 0 | half 1  ---the stage's stream--->  device
- *
- * What goes up as it lies in memory is sent (cu_stage_send). What is put together on the way is written into a half:
+ * Data that go up unchanged are sent (cu_stage_send). Data that are put together on the way are written into a half:
  *
  *   cu_stage_next   waits until the half may be written again
  *   cu_stage_copy   its bytes are on their way; kernels that read them follow in the stage's stream

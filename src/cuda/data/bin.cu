@@ -90,7 +90,7 @@ __global__ static void k_bin(const cu_bin_column *column, const unsigned char *r
 
 /* ---- the host ---- */
 
-/* What is on its way down in a half. */
+/* The copy to the host that is under way in a half. */
 struct cu_down {
   void *to;
   size_t bytes; /* 0: nothing */
@@ -271,7 +271,7 @@ static void cu_fill_task(void *arg, int64_t task, int thread) {
   gbti_read_rows(&in, f->row, f->n_rows, &cursor, (double *)to);
 }
 
-/* What came down in the half goes to its page; the half's work is done. */
+/* Copies the codes of the half to their page; the half's work is done. */
 static gbt_status cu_take_down(gbt_ctx *ctx, cu_binner *b, int half, gbt_error *err) {
   cu_down *d = &b->under_way[half];
   if (d->bytes > 0) GBT_TRY(cu_copy(ctx, d->to, b->down[half], d->bytes, err));

@@ -6,7 +6,7 @@
  * A sector of a tile holds one row's codes, one of the copy those of 32 rows: as long as a node has a good share of all
  * rows, the partition reads up to 32 times less. Columns of narrow tiles (a row is less than half of a sector) are not
  * worth it, neither are wide tables, whose histograms outweigh the partition. It is made last, when there is memory to
- * spare, of codes that stand in one place: models do not depend on it. Of variants (data/extend.h) columns of derived
+ * spare, of codes that are in one place: models do not depend on it. Of variants (data/extend.h) columns of derived
  * features are copied for each. */
 #include "dataset.cuh"
 

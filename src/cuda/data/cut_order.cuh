@@ -8,7 +8,7 @@
 
 enum { CU_CUT_PART = 2048 }; /* entries; what part_sum and part_first have a place for */
 
-/* What is found out about a column, on the device. */
+/* Results for a column, on the device. */
 struct cu_found {
   unsigned long long n_missing, n_within;
   uint64_t total;     /* weight */
@@ -24,7 +24,7 @@ struct cu_candidate {
   uint32_t run, unused;
 };
 
-/* What kernels see of a column. */
+/* A column as kernels see it. */
 struct cu_cut_view {
   uint64_t n; /* keys, the absent entries' one included */
   const uint64_t *key;

@@ -117,7 +117,7 @@ static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_offload *o, const gbti_cut_inp
   return cu_stage_send(&c->stage, c->weight.at, in->weight, (size_t)in->table->n_rows * sizeof(uint64_t), err);
 }
 
-/* What the column's codes read as. */
+/* The values of the column's codes. */
 static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_reader *in, gbt_error *err) {
   if (in->col->storage != GBT_CODES) return GBT_OK;
   size_t n = (size_t)in->col->n_levels + 1;

@@ -1,7 +1,7 @@
 /* A data set on the device: where its codes are stored, its labels and weights.
  *
  * cu_code_room decides which rows' tiles are on the device and which on the host; upload.cu makes tiles from the pages.
- * What is not in tiles, and all fields of rows, is on the device in any case. */
+ * All fields of rows, and codes that are not in tiles, are on the device in any case. */
 #include "upload.cuh"
 
 #include <string.h>

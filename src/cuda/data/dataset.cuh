@@ -7,8 +7,8 @@
  *   numbers.cu  labels and weights: numbers.cuh
  *   columns.cu  dense codes once more, column by column
  *
- * Tiles are cut by rows where they have no room as a whole. Rows side by side whose tiles stand in one place are an
- * extent; those of the first rows stand nowhere, perhaps, and are made of the pages in every pass:
+ * Tiles are cut by rows where they have no room as a whole. Rows side by side whose tiles are in one place are an
+ * extent; those of the first rows are nowhere, perhaps, and are made of the pages in every pass:
  *
  *   row 0 ..    streamed, page by page | page-locked memory of the host | device memory    .. n_rows
  *
@@ -58,7 +58,7 @@ struct cu_feature {
   int8_t kind, has_missing, counts; /* has_missing: the missing code may hold something; counts: slots are counted */
 };
 
-/* What kernels see of a data set; pointers on the device. Codes are those of an extent. */
+/* A data set as kernels see it; pointers on the device. Codes are those of an extent. */
 struct cu_rows_view {
   int64_t n_rows;
   int64_t beg, end; /* of the extent, which codes are there of; others may not be read */
@@ -164,7 +164,7 @@ struct cu_dataset {
 /* Codes of all rows are in one extent. */
 static inline int cu_is_whole(const cu_dataset *data) { return data->stream_end == 0 && data->n_extents <= 1; }
 
-/* What a data set is made for. Borrows all. */
+/* The purpose of a data set. Borrows all. */
 struct cu_dataset_spec {
   const int8_t *counts;   /* n_features: rows are counted, of these features at least */
   int32_t n_outputs;      /* that have scores */

@@ -25,7 +25,7 @@ struct cu_ring {
 
 /* ---- the ring ---- */
 
-/* What is packed may be twice as wide as it was. */
+/* Packed codes may be twice as wide as before. */
 uint64_t cu_ring_room(const gbt_dataset *ds) {
   const uint64_t n = (uint64_t)gbt_pages_n_rows(ds->pages), bytes = gbt_pages_bytes(ds->pages);
   return (1u + 2u * RING_SLOTS) * cu_small_half(ds->rows.n, n > 0 ? (size_t)(bytes / n + 1) : 1) + ((uint64_t)1 << 16);

@@ -1,4 +1,4 @@
-/* What the device has open for a data set: see data.cuh. */
+/* The objects that the device has open for a data set: see data.cuh. */
 #include "data.cuh"
 
 enum : int64_t {

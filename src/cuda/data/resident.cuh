@@ -21,11 +21,11 @@ struct cu_resident : gbti_resident {
   cu_array<unsigned char> *strip; /* n_strips, all rows; empty: strips with codes that the host made, too */
 };
 
-/* What this library has made of these pages on the device, or of those whose strips they share; NULL: nothing. */
+/* The copy of these pages on the device, or of those whose strips they share; NULL: none. */
 cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device);
 
 /* A strip of the pages, all rows, when it is there (resident: of these pages, or NULL); else NULL. */
 const unsigned char *cu_resident_strip(const cu_resident *resident, const gbt_page_store *pages, int32_t strip);
 
-/* Gives back its memory, unless somebody reads it: 1; 0: there is nothing to be given. The pages go up from then on. */
+/* Gives back its memory, unless it is being read: 1; 0: there is nothing to give. The pages go up from then on. */
 int cu_resident_give_up(gbt_page_store *pages, int32_t device);

@@ -32,7 +32,7 @@ gbt_status cu_upload_open(gbt_ctx *ctx, cu_device *device, const gbt_dataset *fr
                           size_t most, int uses_resident, cu_upload *up, gbt_error *err) GBT_MUST_CHECK;
 void cu_upload_close(cu_upload *up); /* waits for what is in the stage's stream */
 
-/* What all variants share has gone up, and is left out. */
+/* Leaves out the part that all variants share, which is on the device. */
 void cu_upload_leave_base(cu_upload *up, const cu_plan *plan);
 
 /* Most rows that go up at once. */

@@ -1,5 +1,5 @@
 /* Contributions on a device. The same bits as gbt_explain: trees are made ready by the host (explain/prepare.c), and
- * kernels go by its formulas (explain/step.h, explain/shares.h), a row a thread, tree after tree. */
+ * kernels use its formulas (explain/step.h, explain/shares.h), a row a thread, tree after tree. */
 #ifndef GBT_CUDA_EXPLAIN_H
 #define GBT_CUDA_EXPLAIN_H
 
@@ -13,7 +13,7 @@ extern "C" {
 gbt_status cu_explain(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
                       const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* What tests set; 0: as it is best. Results never depend on it, but for part_bytes: see gbti_explain_run. */
+/* Settings of tests; 0: the best choice. Results never depend on it, but for part_bytes: see gbti_explain_run. */
 typedef struct cu_explain_limits {
   int64_t chunk_rows;
   size_t batch_bytes;  /* of trees that are made ready at a time */

@@ -34,7 +34,7 @@ __device__ static __forceinline__ double *cell_of(const cu_explain_lane *l, uint
   return pass->out + column * pass->stride + l->row;
 }
 
-/* What item i of the tree gives, for the outputs of its leaves one after the other. */
+/* The contribution of item i of the tree, for the outputs of its leaves one after the other. */
 template <class F> __device__ static __forceinline__ void add_items(const cu_explain_lane *l, uint64_t output, F item) {
   const gbti_game *game = &l->tree->game;
   for (int32_t a = 0; a < game->n_players; a++) {

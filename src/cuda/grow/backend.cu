@@ -50,8 +50,8 @@ static void destroy(gbt_backend *self) {
 
 /* ---- opening ---- */
 
-/* What the codes of a data set may take of what is left to this backend. An eighth is left to what is made while trees
- * grow. */
+/* How much of the memory that is left to this backend the codes of a data set may take. An eighth is left to what is
+ * made while trees grow. */
 static cu_code_room room_of(const cu_backend *be, int32_t s) {
   enum { SHARES = 8 };
   const cu_hooks *hooks = &be->hooks;

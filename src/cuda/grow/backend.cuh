@@ -45,8 +45,8 @@ extern "C" {
 /* Each of these belongs to a file, which opens and closes it. Closing takes what opening has left, also after a
  * failure; the device has nothing under way then. */
 
-/* Whose codes must be on the device. Others are as far as memory is left when all else is allocated; the rest is in
- * page-locked memory of the host, where kernels read it, or is streamed (data/dataset.cuh). */
+/* The data sets whose codes must be on the device. Others are as far as memory is left when all else is allocated; the
+ * rest is in page-locked memory of the host, where kernels read it, or is streamed (data/dataset.cuh). */
 enum cu_resides {
   CU_ALL_CODES = 0,
   CU_TRAIN_CODES, /* not those of validation sets */
@@ -55,8 +55,8 @@ enum cu_resides {
   CU_N_CODES
 };
 
-/* What tests and benchmarks switch, and nothing else does: all 0 in a training. The first three are known when the
- * backend opens (cu_open_with), the others may be set between trees. */
+/* Switches of tests and benchmarks only: all 0 in a training. The first three are known when the backend opens
+ * (cu_open_with), the others may be set between trees. */
 struct cu_hooks {
   /* Percent of what codes and gathered rows may take where there is room for it: so much they do without. */
   int less_device;   /* of a data set's codes, on the device */
@@ -67,7 +67,7 @@ struct cu_hooks {
   size_t most_nodes; /* of all recordings; 0: CU_MOST_NODES */
 };
 
-/* How large everything must be, and how many steps go by: sizes.cu. */
+/* How large everything must be, and after how many steps the host looks: sizes.cu. */
 struct cu_bounds {
   int8_t *counts;      /* n_features, on the host: slots are counted */
   int32_t tile_cols;   /* most columns of a tile, 0: 32 */
@@ -86,7 +86,7 @@ struct cu_set_feats {
   cu_array<int32_t> feat;
 };
 
-/* What nodes may use of the features: features.cu. */
+/* The features that nodes may use: features.cu. */
 struct cu_draw {
   cu_rules rules; /* unless all nodes of a tree may use the same features */
   cu_array<double> weight;
@@ -122,7 +122,7 @@ struct cu_sample {
 struct cu_gathered {
   cu_plan plan;           /* of their tiles */
   cu_array<cu_tile> tile; /* n_tiles of each variant, all alike: of the place in a tree's `codes` */
-  int offered;            /* there is room for them, and they would stand elsewhere */
+  int offered;            /* there is room for them, and they would be elsewhere */
   int64_t n_batches;      /* that grew of them */
 };
 
@@ -233,7 +233,7 @@ struct cu_backend {
   int64_t begun_ns;
 };
 
-/* What its data sets are made for. */
+/* The purpose of its data sets. */
 static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
   const cu_dataset_spec spec = {be->bounds.counts, be->n_outputs, be->params->max_cat_onehot, be->bounds.tile_cols,
                                 be->device.shared_limit};

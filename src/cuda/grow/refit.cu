@@ -6,7 +6,7 @@
  *   ..           step by step, then:
  *   k_no_sums    one block: nodes lose what they have for sums; pieces of the leaves' rows are planned
  *   k_leaf_sums  sums of the leaves, piece by piece
- *   k_bounds     one block: sums of inner nodes; gains, where they are made anew, bounds and weights, layer by layer
+ *   k_bounds     one block: sums of inner nodes; gains, where they are made again, bounds and weights, layer by layer
  *   cu_leaves    as for trees that were grown
  *   host         nodes to the numbers that they have in the tree; the tree to the forest
  *
@@ -48,7 +48,7 @@ struct cu_refit {
 
 /* ---- kernels ---- */
 
-/* What a step of every tree is; pointers on the device. */
+/* A step of every tree; pointers on the device. */
 struct cu_given_view {
   const cu_given *given;
   const uint32_t *step;

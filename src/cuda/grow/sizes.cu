@@ -16,7 +16,7 @@
 enum : size_t { MOST_NODES = 1 << 22 };
 enum {
   MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
-  LOOK_LAYERS = 8,         /* so many steps go by before the host looks, */
+  LOOK_LAYERS = 8,         /* the host looks after so many steps, */
   LOOK_LEAVES = 64,        /* or, where each splits one leaf, so many */
   AHEAD_STEP = 32,         /* leaves that a best-first step splits at most, */
   AHEAD_MOST = 512,        /* and splits that wait for the policy at most */
@@ -63,7 +63,7 @@ static void plan_steps(cu_backend *be, int64_t most, int whole) {
   be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : layers || ahead ? LOOK_LAYERS : LOOK_LEAVES;
 }
 
-/* Splits that may wait for the policy: as far as histograms of their children have room. Draws for a node go by its
+/* Splits that may wait for the policy: as far as histograms of their children have room. Draws for a node depend on its
  * number, which is not known before the policy comes to it. */
 static int64_t plan_ahead(const cu_backend *be, int64_t most, int64_t inner, int64_t room) {
   if (!gbt_policy_one_leaf(gbt_policy_of(be->params)) || be->rules->by_node < 1.0 || most < 3) return 0;
@@ -124,8 +124,8 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Whose gradients by row are dead when the root is split: those of one tree, that has all rows. Symmetric trees look
- * at them again when they end. */
+/* The trees whose gradients by row are not needed when the root is split: those of one tree, that has all rows.
+ * Symmetric trees look at them again when they end. */
 static int reuses_gh16(const cu_backend *be) {
   return !be->view.samples && be->params->num_parallel_tree == 1 && !gbt_policy_one_split(gbt_policy_of(be->params));
 }

@@ -1,4 +1,4 @@
-/* What kernels see: the tree that grows, and a view of it and of the data set (data/dataset.cuh), which each has by
+/* The input of kernels: the tree that grows, and a view of it and of the data set (data/dataset.cuh), which each has by
  * value.
  *
  * Batches. Trees of a round, of all classes if memory allows, grow at the same time: a step is one set of launches for
@@ -43,7 +43,7 @@ struct cu_build {
 };
 
 /* Of a chosen node whose rows are split extent by extent: the child whose histogram is built meanwhile. Its rows of the
- * extent, n of them, stand in any order at the front of the node's run in the order of the next depth. */
+ * extent, n of them, are in any order at the front of the node's run in the order of the next depth. */
 struct cu_listed {
   int32_t hist; /* -1: none is built */
   int32_t right;
@@ -69,7 +69,7 @@ struct cu_searched {
   int32_t node, minus;
 };
 
-/* What a tree is to be; grads: which of the arrays of gradients is its output's. */
+/* The settings of a tree; grads: which of the arrays of gradients is its output's. */
 struct cu_task : gbt_tree_task {
   int32_t grads;
 };
@@ -253,8 +253,8 @@ struct cu_set_feats_view {
   uint32_t sort_room; /* levels of a block's scratch, 0: shared memory is enough */
 };
 
-/* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
- * cu_mine. */
+/* The input of all kernels of the backend, passed by value. Pointers on the device; the state's are the first tree's:
+ * see cu_mine. */
 struct cu_view : cu_tree_state,
                  cu_grad_view,
                  cu_sample_view,
@@ -329,7 +329,7 @@ __device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t gr
   return (gbt_gh32 *)cu_gh16(v, grads);
 }
 
-/* What histograms add of a row in one pass: its 16-bit gradients, or a half of the 32-bit ones. */
+/* The numbers of a row that histograms add in one pass: its 16-bit gradients, or a half of the 32-bit ones. */
 enum { CU_NARROW = 0, CU_LOW, CU_HIGH };
 
 /* The part (CU_LOW, CU_HIGH) of 32-bit gradients: g in the lower 16 bits and h in the upper ones. */

@@ -16,7 +16,7 @@ gbt_status cu_predict_scores(gbt_ctx *ctx, int32_t device, const gbt_forest_view
 gbt_status cu_predict_leaves(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
                              uint64_t first, uint64_t n, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* What tests set; 0: as it is best. Results never depend on it. */
+/* Settings of tests; 0: the best choice. Results never depend on it. */
 typedef struct cu_predict_limits {
   int64_t chunk_rows;
   size_t shared_bytes; /* of a block */

@@ -29,8 +29,8 @@
 
 typedef struct gbt_backend gbt_backend;
 
-/* What a backend is opened with. Pointers are borrowed for the backend's life; `data`, `base` and `init` are read while
- * it opens (the data sets themselves are shared). */
+/* The input of a backend when it is opened. Pointers are borrowed for the backend's life; `data`, `base` and `init` are
+ * read while it opens (the data sets themselves are shared). */
 typedef struct gbt_backend_spec {
   const gbt_params *params;
   gbt_objective objective;
@@ -55,7 +55,7 @@ typedef struct gbt_tree_task {
   int32_t variant;  /* of the training set's bins (data/extend.h), the same for all trees of a batch: what nodes are
                        split by, and rows that are not sampled go by */
   double contest_noise; /* see gbt_contest_noise; 0: none */
-  int32_t rates; /* refit_trees: gains, and which nodes are kept, are computed anew from these rows and gradients;
+  int32_t rates; /* refit_trees: gains, and which nodes are kept, are computed again from these rows and gradients;
                     symmetric trees only */
 } gbt_tree_task;
 
@@ -72,7 +72,7 @@ static inline int32_t gbt_batch_trees(int32_t most, int64_t n_outputs, int64_t p
   return (int32_t)((rest < outputs ? rest : outputs) * per_output);
 }
 
-/* What hist_memory means in main memory, in bytes. */
+/* The value of hist_memory for main memory, in bytes. */
 static inline size_t gbt_hist_bytes(const gbt_params *params) {
   return (size_t)(params->hist_memory > 0 ? params->hist_memory : 1024) << 20;
 }
@@ -176,7 +176,7 @@ static inline int32_t gbt_leaf_steps(const gbt_objective *objective, const gbt_p
   return (int32_t)params->leaf_iterations - 1;
 }
 
-/* What every backend says when numbers grow too large; round: from 0. */
+/* The error of every backend when numbers grow too large; round: from 0. */
 static inline gbt_status gbt_gradients_overflow(uint64_t round, gbt_error *err) {
   return gbt_fail(err, GBT_E_DATA,
                   "the gradients overflow in round %lld; scale the response, lower `eta` or set `max_delta_step`",

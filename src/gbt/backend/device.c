@@ -1,4 +1,4 @@
-/* What hosts ask of a device's library. */
+/* The functions of a device's library that hosts call. */
 #include "device_api.h"
 
 #include "../data/offload.h"

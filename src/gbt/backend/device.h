@@ -30,7 +30,7 @@ typedef struct gbt_device_info {
 gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* What a library takes over; the rest is done by the CPU. */
+/* The work that a library can do; the CPU does the rest. */
 typedef enum gbt_device_work {
   GBT_WORK_TRAIN = 0, /* see gbt_trainer_spec.device */
   GBT_WORK_DATA,      /* cuts and binning */

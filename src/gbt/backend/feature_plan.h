@@ -1,4 +1,4 @@
-/* What the search of a feature needs of its histogram. The same for all backends. */
+/* How the histogram of a feature is built and searched. The same for all backends. */
 #ifndef GBT_BACKEND_FEATURE_PLAN_H
 #define GBT_BACKEND_FEATURE_PLAN_H
 

@@ -1,4 +1,4 @@
-/* What the seconds of a training are counted by. */
+/* The phases by which the seconds of a training are counted. */
 #ifndef GBT_BACKEND_PHASES_H
 #define GBT_BACKEND_PHASES_H
 

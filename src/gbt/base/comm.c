@@ -10,10 +10,10 @@
 
 enum { TAG = 0, TAG_NEGATIVE, SIZE, SIZE_NEGATIVE, FAILED, N_NUMBERS };
 
-/* What an operation is, as part of its tag. */
+/* The kind of an operation, as part of its tag. */
 typedef enum kind { AGREE = 0, REDUCE, SUM_EXACT, SUM_PARTS, GATHER_EQUAL, GATHER, BROADCAST, SAME } kind;
 
-/* What a function of the communicator returned. */
+/* The result of a function of the communicator. */
 static gbt_status end(gbt_ctx *ctx, gbt_status status) {
   if (status != GBT_OK) ctx->comm_failed = 1;
   return status;

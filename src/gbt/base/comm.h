@@ -4,8 +4,7 @@
  *
  *   rank 0   rows [0, n0)         ... local work ... sum ... local work ... gather ...
  *   rank 1   rows [n0, n0 + n1)   ... local work ... sum ... local work ... gather ...
- *
- * What is combined is exact (integers, maxima, exact sums), so any number of ranks gives the bytes of one process.
+ * Only exact values are combined (integers, maxima, exact sums), so any number of ranks gives the bytes of one process.
  *
  * Rules. Every rank calls the same operations, in the same order, with the same sizes, on its entering thread, outside
  * gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a rank that
@@ -51,7 +50,7 @@ static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ?
 /* Whether there are no other ranks. */
 static inline int gbt_comm_alone(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
 
-/* What devices say that work for one rank only. */
+/* The error of devices that work for one rank only. */
 static inline gbt_status gbt_refuse_ranks(gbt_error *err) {
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
                      "device = \"cuda\" works with one rank for now; train on the CPU, or without other ranks");
@@ -66,7 +65,7 @@ gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *er
 
 /* The end of a step that all ranks take: `status` of this rank, and err when it failed. GBT_OK when it is that of all
  * ranks; else on every rank the failure of the first rank that failed, the message naming the rank (from 0). Steps must
- * not stand within each other: a rank that has left the outer one cannot be met in the inner one. */
+ * not be within each other: a rank that has left the outer one cannot be met in the inner one. */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
 
 /* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none

@@ -117,7 +117,7 @@ static int claim(const gbt_file *file) {
 enum { CLAIMS = 16 };
 
 #ifndef _WIN32
-/* A file with a second name belongs to somebody else, and is not to be emptied. */
+/* A file with a second name belongs to another program, and must not be emptied. */
 static gbt_status check_one_name(const gbt_file *file, gbt_error *err) {
   struct stat info;
   if (fstat(file->fd, &info) != 0 || info.st_nlink <= 1) return GBT_OK;
@@ -224,7 +224,7 @@ gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) {
 }
 
 #ifndef _WIN32
-/* Whoever sets times may set any: the product may go round. */
+/* Any program can set any times: the product may overflow. */
 static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
 #endif
 
@@ -317,7 +317,7 @@ gbt_status gbt_folder_list(const char *path, gbt_folder_fn fn, void *arg, gbt_er
 #endif
 }
 
-/* What was done in the folder of a file, on the disk. */
+/* Writes changes in the folder of a file to the disk. */
 static void sync_folder(const char *path) {
 #ifndef _WIN32
   char folder[4096];

@@ -10,8 +10,8 @@
 #define GBT_FN static inline
 #endif
 
-/* What must hold whatever the data are. The native tests are compiled with GBT_CHECKED and look; elsewhere nothing is
- * done, as a package must never end its host's process. */
+/* Conditions that hold whatever the data are. The native tests are compiled with GBT_CHECKED and check them; elsewhere
+ * nothing is done, as a package must never end its host's process. */
 #if defined(GBT_CHECKED) && !defined(__CUDACC__)
 #include <assert.h>
 #define GBT_ASSERT(holds) assert(holds)

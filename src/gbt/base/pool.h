@@ -17,7 +17,7 @@ void gbt_pool_close(gbt_pool *pool); /* NULL allowed; waits for the helpers' end
 void gbt_pool_stop(gbt_pool *pool);
 int gbt_pool_stopped(const gbt_pool *pool);
 
-/* What gbt_parallel does when there is a pool; n_tasks >= 1. */
+/* The work of gbt_parallel when there is a pool; n_tasks >= 1. */
 gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "hd.h"
 
-/* What a key is for; numbers are part of the model's definition and never change. */
+/* The purpose of a key; numbers are part of the model's definition and never change. */
 enum gbt_purpose {
   GBT_FOR_ROUNDING = 1, /* stochastic rounding of gradients: a = round, b = class */
   GBT_FOR_ROWS = 2,     /* row sampling: a = tree */

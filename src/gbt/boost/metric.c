@@ -85,7 +85,7 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
   }
 }
 
-/* What the walks over a block's scores know (class_terms.h), each in an array of its own so that loops vectorise. */
+/* Results of the walks over a block's scores (class_terms.h), each in an array of its own so that loops vectorise. */
 typedef struct class_block {
   double top[BLOCK], mine[BLOCK], sum[BLOCK], squares[BLOCK];
   int32_t best[BLOCK], label[BLOCK];

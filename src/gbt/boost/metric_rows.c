@@ -1,4 +1,4 @@
-/* What the kinds of metrics share about rows. */
+/* Code for rows that the kinds of metrics share. */
 #include "metric_rows.h"
 
 #include "../base/hd.h"

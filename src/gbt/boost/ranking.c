@@ -18,14 +18,14 @@
 
 enum { BLOCK = 1 << 15, AHEAD = 24 };
 
-/* What one thread has seen of the rows, before scales are known. */
+/* The rows as one thread has seen them, before scales are known. */
 typedef struct totals {
   gbt_exact_sum gain, base;
   int64_t n_rows, n_positive, n_nan;
   double low; /* the lowest label; of n_rows > 0 */
 } totals;
 
-/* What one thread has found of the groups. */
+/* The groups as one thread has found them. */
 typedef struct found {
   gbt_wide area;
   gbt_exact_sum precisions;
@@ -36,7 +36,7 @@ typedef struct job {
   gbt_ranking how;
   uint64_t *keys, *tmp_keys; /* n */
   uint32_t *vals, *tmp_vals; /* n. The row, or, where gain and base depend on nothing else, whether it is positive */
-  uint64_t *base;           /* n by place; NULL: a place has either, and its one number stands in `gain`, see pair_at */
+  uint64_t *base;           /* n by place; NULL: a place has either, and its one number is in `gain`, see pair_at */
   uint64_t *gain;           /* n by place: tmp_keys, which sorting needs no longer */
   gbt_ranking_pair *before; /* n_blocks + 1: sums of the places before a block */
   totals *seen;             /* n_threads */

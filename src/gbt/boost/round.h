@@ -76,7 +76,7 @@ typedef struct gbti_round {
   int64_t n_rows; /* of the training set */
 } gbti_round;
 
-/* What stages are opened from. */
+/* The input of stages when they are opened. */
 typedef struct gbti_round_spec {
   gbt_backend_spec backend; /* of the last stage; n_backends is set by gbti_round_open() */
   const gbt_device_api *device;
@@ -97,7 +97,7 @@ gbt_backend *gbti_round_grower(const gbti_round *round);
 /* Gradients of all stages, at the scores they have now. number: of the round in the run. */
 gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, gbt_error *err) GBT_MUST_CHECK;
 
-/* What a round of trees is to be. */
+/* The settings of a round of trees. */
 typedef struct gbti_round_task {
   uint64_t number, first_tree; /* of the round in the run, of its first tree in the forest */
   int64_t n_outputs, n_parallel;

@@ -1,7 +1,7 @@
 /* Trees of a round that have the same splits, one tree for every class (`multi_strategy = "multi_output_tree"`).
  *
  * The splits are those of one symmetric tree, the structure. It is grown by the derivatives of the loss along one
- * direction u of the scores, a contrast of the classes that is drawn anew for every round:
+ * direction u of the scores, a contrast of the classes that is drawn again for every round:
  *
  *   g = sum p_k (u_k - u_y)                    p: probabilities of the row's classes
  *   h = sum p_k (u_k - u_y)^2 - g^2            y: its class

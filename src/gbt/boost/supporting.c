@@ -94,7 +94,7 @@ static void gather(const double *from, int64_t n, int32_t n_outputs, const uint3
     for (int64_t i = 0; i < n_taken; i++) to[k * n_taken + i] = from[k * n + row[i]];
 }
 
-/* What models are opened from. */
+/* The input of models when they are opened. */
 typedef struct source {
   const gbt_backend_spec *spec;
   const order *order;

@@ -218,7 +218,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
-/* What the backends are to know of the rounds before, when rows are drawn by their gradients. */
+/* Tells the backends about the rounds before, when rows are drawn by their gradients. */
 static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->params.sampling_method != GBT_SAMPLE_MVS) return GBT_OK;
   if (tr->params.mvs_reg < 0.0) GBT_TRY(settle(ctx, tr, err));
@@ -277,7 +277,7 @@ failed:
   return status;
 }
 
-/* What early stopping is to watch, after a round. *stop: whether training should end. */
+/* The number that early stopping watches, after a round. *stop: whether training should end. */
 static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
   *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
   if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds) return GBT_OK;

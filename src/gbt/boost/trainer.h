@@ -112,7 +112,7 @@ int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
  * derived for the model that it continues. Borrowed until free. */
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
 
-/* What was made of the columns of the data: n_columns sets of gbt_cat_method, GBT_CAT_AUTO resolved, 0 for columns that
+/* The methods of the columns of the data: n_columns sets of gbt_cat_method, GBT_CAT_AUTO resolved, 0 for columns that
  * are not categorical. Borrowed. */
 const uint8_t *gbt_trainer_cat_methods(const gbt_trainer *trainer);
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */

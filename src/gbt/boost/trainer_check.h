@@ -1,4 +1,4 @@
-/* What a trainer is asked for, before anything is made of it. Errors are those of gbt_trainer_new. */
+/* Checks of the arguments of a trainer, before anything is made. Errors are those of gbt_trainer_new. */
 #ifndef GBT_BOOST_TRAINER_CHECK_H
 #define GBT_BOOST_TRAINER_CHECK_H
 

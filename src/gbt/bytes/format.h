@@ -2,11 +2,10 @@
  * Little-endian; offsets are counted in bytes from the block's first byte.
  *
  *   head | table of sections | section | section | ...    each section begins on a multiple of 8, zeros in between
- *
- * What sections there are says sections.def; a section of no bytes is left out. Sections follow one another without
- * gaps, known ones in the order of sections.def, and texts, levels, trees, sets, vectors and meta values lie in the
- * order in which they are referred to. So a block has one form only, equal contents have equal bytes, and a check of
- * every reference is linear: each must point at where the one before it ended. */
+ * sections.def lists the sections; a section of no bytes is left out. Sections follow one another without gaps, known
+ * ones in the order of sections.def, and texts, levels, trees, sets, vectors and meta values lie in the order in which
+ * they are referred to. So a block has one form only, equal contents have equal bytes, and a check of every reference
+ * is linear: each must point at where the one before it ended. */
 #ifndef GBT_BYTES_FORMAT_H
 #define GBT_BYTES_FORMAT_H
 
@@ -34,7 +33,7 @@ typedef struct gbti_section {
   uint64_t beg, bytes;  /* bytes: without padding, above 0 */
 } gbti_section;
 
-/* What is known of a section by its id. */
+/* The properties of a section, by its id. */
 typedef struct gbti_section_info {
   char name[17];
   uint32_t flags;
@@ -85,7 +84,7 @@ typedef struct gbti_cuts_record {
   int32_t n_bins, has_missing, zero_bin, onehot;
 } gbti_cuts_record;
 
-/* What is in no other section of an index. */
+/* The fields of an index that are in no other section. */
 typedef struct gbti_data_record {
   uint64_t id; /* of the data set: in the name of its pages */
   int64_t n_rows, n_entries, page_bytes, cut_rows;

@@ -1,5 +1,5 @@
 /* The objective in a model's bytes: its name, and its parameters by name, so that tables of objectives may change their
- * order and objectives may gain parameters. Parameters stand in ascending order of their names, all that the objective
+ * order and objectives may gain parameters. Parameters are in ascending order of their names, all that the objective
  * had when the model was written; one that it has gained since reads as its default. */
 #include "sections.h"
 

@@ -58,7 +58,7 @@ gbt_status gbt_parts_begin(const gbt_mem *mem, const char *path, const char *mag
   memcpy(out->draft, path, n);
   memcpy(out->draft + n, ".new", 5);
   const gbt_status status = gbt_file_draft(mem, out->draft, &out->file, err);
-  if (status != GBT_OK) { /* somebody else's */
+  if (status != GBT_OK) { /* another program's */
     gbt_mem_free(mem, out->draft);
     out->draft = NULL;
     return status;

@@ -27,7 +27,7 @@ typedef struct gbt_parts_writer {
   gbt_parts_head head;
 } gbt_parts_writer;
 
-/* magic: 8 bytes. GBT_E_IO when somebody else writes the file just now. */
+/* magic: 8 bytes. GBT_E_IO while another process writes the file. */
 gbt_status gbt_parts_begin(const gbt_mem *mem, const char *path, const char *magic, uint64_t version,
                            uint64_t identity, gbt_parts_writer *out, gbt_error *err) GBT_MUST_CHECK;
 /* Parts have the numbers 0, 1, ... in the order in which they are put. */

@@ -7,7 +7,7 @@
  *
  * Nothing that is read is trusted. There is one form only, so most checks say "must be what it has to be": sections and
  * texts follow each other without gaps, in the order in which parts refer to them. That keeps the work linear in the
- * size of the bytes, whoever made them; what is allocated is bounded by their size as well. */
+ * size of the bytes, wherever they come from; what is allocated is bounded by their size as well. */
 #ifndef GBT_BYTES_SECTIONS_H
 #define GBT_BYTES_SECTIONS_H
 
@@ -20,7 +20,7 @@
 #include "utf8.h"
 #include "values.h"
 
-/* What the parts of this folder write and read, as far as the kind has them. Borrowed pointers. */
+/* The data that the parts of this folder write and read, as far as the kind has them. Borrowed pointers. */
 typedef struct gbti_contents {
   gbt_forest_view forest;
   gbt_objective objective; /* of the forest's n_outputs */

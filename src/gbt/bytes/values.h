@@ -21,7 +21,7 @@ typedef struct gbt_meta {
 gbt_status gbt_values_write(const gbt_mem *mem, const gbt_meta *entry, int32_t n, uint8_t **out, size_t *n_bytes,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* The entries of bytes that anybody may have written, in one block: free *out with gbt_mem_free. They point into the
+/* The entries of bytes that anyone may have written, in one block: free *out with gbt_mem_free. They point into the
  * bytes, which are borrowed, begin on a multiple of 8, must outlive them and not change. GBT_E_FORMAT for what
  * gbt_values_write() did not write, or another version of it. */
 gbt_status gbt_values_read(const gbt_mem *mem, const uint8_t *bytes, size_t n_bytes, gbt_meta **out, int32_t *n,

@@ -1,9 +1,9 @@
 /* Scores to fixed-point gradients, in two passes over blocks of rows. Maxima give the scales of all outputs; every pass
- * computes g and h anew: that is cheaper than keeping 16 bytes a row.
+ * computes g and h again: that is cheaper than keeping 16 bytes a row.
  *
  *   start of the round   maxima of all outputs; softmax keeps two numbers a row
  *                        rows with factors (cpu_sample.c): then their sizes, and maxima once more, factors in; the
- *                        first pass keeps squares of sizes where the output's gradients will stand
+ *                        first pass keeps squares of sizes where the output's gradients will be
  *   first tree of k      every row's g and h of output k to fixed point. Only trees of k change the scores of k, so
  *                        these are still the gradients of the round's start, and one array serves all outputs in turn
  *
@@ -47,7 +47,7 @@ typedef struct grad_pass {
   int wide;                      /* to 32 bits */
   int factors;                   /* gradients are multiplied by those of rows */
   int draws;                     /* which this pass draws first */
-  int squares;                   /* the pass keeps those of sizes, by `unscaled`, where gradients will stand */
+  int squares;                   /* the pass keeps those of sizes, by `unscaled`, where gradients will be */
   gbt_size_scale unscaled;
 } grad_pass;
 

@@ -287,7 +287,7 @@ static void merge_place(const group_place *p, int add) {
   if (p->count) merge_counts(p->acc_count, p->count, n, add);
 }
 
-/* A unit of dense features, whose rows stand in `order`. */
+/* A unit of dense features, whose rows are in `order`. */
 static void run_unit(const cpu_span *span, const cpu_unit *unit, const uint32_t *order, cpu_scratch *scratch) {
   cpu_backend *be = span->be;
   strip_places p = places_of(be, unit, scratch);

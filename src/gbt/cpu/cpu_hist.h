@@ -58,7 +58,7 @@ void cpu_hist_close(struct cpu_backend *be);
 /* See build_hist of gbt_backend. */
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 
-/* What passes of cpu_stream.c need. Nothing has been added to the builds of the plan yet; rows of the span, which
+/* The input of passes of cpu_stream.c. Nothing has been added to the builds of the plan yet; rows of the span, which
  * ascend, are added to a build; builds from `first` on to which nothing was added are zero. */
 gbt_status cpu_hist_start(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_hist_add(const cpu_span *span, int32_t build, const uint32_t *rows, uint32_t n, int thread);

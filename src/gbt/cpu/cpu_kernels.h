@@ -66,7 +66,7 @@ typedef struct cpu_kernels {
   void (*layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg, double floor,
                       double *right, double *left);
 
-  /* Where n candidates of a layer stand, from number `first` on, of a feature with this handicap: as gbt_layer_standing
+  /* Where n candidates of a layer are, from number `first` on, of a feature with this handicap: as gbt_layer_standing
    * has it. */
   void (*standings)(int32_t n, const double *gain, const gbt_contest *contest, double handicap, uint64_t first,
                     double least, double *standing);

@@ -1,5 +1,5 @@
 /* Symmetric growth: once all nodes of a layer have been searched, the candidate with the largest sum of gains, or where
- * there is noise the one that stands best (tree/contest.h), becomes the split of all of them.
+ * there is noise the one that is best (tree/contest.h), becomes the split of all of them.
  *
  * Every node then needs its own left sums, from its histogram or, where it has none, from its rows; they say
  * what it gains itself and whether it is kept (cpu_split_layer.c). */
@@ -213,7 +213,7 @@ static gbt_status rows_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages,
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, rows_task, &span, err);
 }
 
-/* What the chunks found, of all ranks, to their nodes. */
+/* Results of the chunks of all ranks, to their nodes. */
 static gbt_status add_by_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_layer *layer = &be->layer;
   size_t n = be->fr.n_open;

@@ -1,5 +1,5 @@
-/* What all cuts of a numeric feature gain in one node of a layer: the inner loop of symmetric growth. Compiled once per
- * instruction set, see cpu_kernels.h.
+/* The gains of all cuts of a numeric feature in one node of a layer: the inner loop of symmetric growth. Compiled once
+ * per instruction set, see cpu_kernels.h.
  *
  * Most codes of a node of few rows hold nothing. A block of such codes has the gain of the code before it. The others
  * of a chunk are put side by side. The sums of a whole chunk are written before any is read, as a vector load directly

@@ -1,4 +1,4 @@
-/* What searching and deciding a layer share: see cpu_split_layer.c, cpu_layer_decide.c. */
+/* Shared by the search and the decision of a layer: see cpu_split_layer.c, cpu_layer_decide.c. */
 #ifndef GBT_CPU_CPU_LAYER_IMPL_H
 #define GBT_CPU_CPU_LAYER_IMPL_H
 
@@ -56,7 +56,7 @@ static inline int64_t rows_at(const node_codes *n, int32_t c) {
   return c == n->in->zero_bin ? n->zero_rows : n->in->count[slot_at(n->in, c)];
 }
 
-/* What counts of a gain: nothing when it may be rounding. */
+/* Gains up to this bound may be rounding, and count as 0. */
 static inline double floor_of(const cpu_search *in) {
   return gbt_noise_floor(in->unit, gbt_grow_rows(in->node), in->rated.H);
 }

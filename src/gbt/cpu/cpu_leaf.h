@@ -19,7 +19,7 @@ typedef struct cpu_leaves {
 /* There is no opening: everything grows with the trees. */
 void cpu_leaf_close(struct cpu_backend *be);
 
-/* Sums of all nodes, of all ranks, from what fn makes of the leaves' chunks (chunk->fine) and what stands in
+/* Sums of all nodes, of all ranks, from what fn makes of the leaves' chunks (chunk->fine) and the contents of
  * be->leaf.fine of the leaves before. be->rows.chunk lists the leaves' rows afterwards. */
 gbt_status cpu_leaf_sums(gbt_ctx *ctx, struct cpu_backend *be, gbt_task_fn fn, gbt_error *err) GBT_MUST_CHECK;
 

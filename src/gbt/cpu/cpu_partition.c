@@ -167,7 +167,7 @@ static two_ends split_sparse(const cpu_backend *be, const cpu_chunk *chunk, cons
   return (two_ends){l, r};
 }
 
-/* The right rows of a chunk, which stand backward from its end in spare. */
+/* The right rows of a chunk, which are backward from its end in spare. */
 static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *to) {
   const uint32_t *from = be->rows.spare + chunk->end;
   uint32_t n = chunk->end - chunk->beg - chunk->n_left;

@@ -26,7 +26,7 @@ uint32_t cpu_lut_size(const gbt_layout *layout, int32_t feat);
 void cpu_fill_lut(const struct cpu_backend *be, const gbt_layout *layout, const gbt_grow_node *node, uint8_t *lut);
 
 /* Rows order[beg .. end) of a chosen node, all of the span, to two sides of spare[beg .. end): left ones forward from
- * its begin, right ones backward from its end; turned (1): the other way round. Returns how many stand forward. The
+ * its begin, right ones backward from its end; turned (1): the other way round. Returns how many are forward. The
  * feature is dense. */
 uint32_t cpu_split_to_sides(const cpu_span *span, size_t chosen, uint32_t beg, uint32_t end, uint32_t turned);
 

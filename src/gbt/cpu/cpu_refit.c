@@ -105,7 +105,7 @@ static gbt_status sum_nodes(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Bounds and weights of all nodes but the root; before them gains, where these are made anew. */
+/* Bounds and weights of all nodes but the root; before them gains, where these are computed again. */
 static void bound_nodes(cpu_backend *be) {
   gbt_frontier *fr = &be->fr;
   for (size_t i = 0; i < fr->n_nodes; i++) {

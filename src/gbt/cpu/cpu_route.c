@@ -1,7 +1,7 @@
 /* Rows that the tree did not see while it grew (not sampled, or of a validation set) down to their leaves, by bins.
  *
  * bin(x) <= b is the same as x <= cut[b], so this agrees to the bit with predicting from the values. Levels that the
- * cuts do not know stand in a page as missing; in validation sets they go the way of most all the same.
+ * cuts do not know are missing in a page; in validation sets they go the way of most all the same.
  *
  *   tables         blocks of rows are turned to columns, and 64 rows go down at once (cpu_walk_tables.c): where the
  *                  machine can, the tree is low and asks few groups, and most rows between the first and the last go

@@ -17,7 +17,7 @@ struct cpu_stream_ops; /* cpu_stream.h */
 #define CPU_TASK_ROWS 16384u
 
 /* Where codes, gradients and scores of the rows are. Filled when a tree begins (cpu_view_train), when its rows have
- * been gathered (cpu_gather_rows), and when they no longer are. Who reads it need not know whether rows are those of a
+ * been gathered (cpu_gather_rows), and when they no longer are. A reader need not know whether rows are those of a
  * mask, gathered, or in pages that are not all in memory. */
 typedef struct cpu_rows_view {
   gbt_page_store *pages;     /* the codes of all train rows, of the task's variant */
@@ -93,7 +93,7 @@ gbt_sum cpu_sum_rows(const struct cpu_backend *be, uint32_t beg, uint32_t end);
 /* Of ascending rows [beg, end), where those below row_end end. */
 uint32_t cpu_rows_below(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end);
 
-/* What tasks of a pass over the training set's pages are given. */
+/* The input of tasks of a pass over the training set's pages. */
 typedef struct cpu_span {
   struct cpu_backend *be;
   const gbt_page_span *pages; /* NULL: the pass needs none */

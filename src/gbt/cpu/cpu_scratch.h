@@ -38,7 +38,7 @@ void cpu_scratch_open(struct cpu_backend *be);
 /* Scratch for every thread of this call. */
 gbt_status cpu_scratch_ready(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Accumulators of one thread, made anew for what the pool holds now. */
+/* Accumulators of one thread, made again for what the pool holds now. */
 gbt_status cpu_scratch_acc(struct cpu_backend *be, cpu_scratch *scratch, gbt_error *err) GBT_MUST_CHECK;
 
 /* Of all threads. */

@@ -1,4 +1,4 @@
-/* What a search needs to know of a node and of a feature in it. */
+/* The input of a search: a node, and a feature in it. */
 #include "cpu.h"
 
 #include <string.h>

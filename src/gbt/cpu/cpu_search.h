@@ -34,7 +34,7 @@ typedef struct cpu_search {
 /* How splits compete for a node or layer where more than gains decides. See gbt_contest_of. */
 gbt_contest cpu_contest(const struct cpu_backend *be, uint64_t of, double before);
 
-/* What cuts are drawn by in a node or layer. */
+/* The key by which cuts are drawn in a node or layer. */
 gbt_key32 cpu_cut_key(const struct cpu_backend *be, uint64_t of);
 
 /* Fills `in` for a node, and then for a feature of it; the sums of a categorical one may lie in the scratch. */

@@ -3,7 +3,7 @@
  * One-hot: each level against the rest. Set: levels ordered by G / (H + cat_smooth), the smoothed mean gradient (0 when
  * nothing weighs: 0 / 0), and split into a first and a last part; for a convex loss the best set of all is among these
  * (Fisher 1958; Breiman et al. 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients
- * favours rare levels, hence:
+ * favours rare levels, so:
  *   - levels with fewer than cat_smooth rows in the node are not placed; they stay right
  *   - what pure noise would gain on average by such an order (gbt_set_noise) times cat_noise is taken off a set's gain;
  *     without this a factor of thousands of levels wins nearly every split and does not generalise to new rows

@@ -2,7 +2,7 @@
  *
  *   begin    every node has the value of its first step
  *   chunks   rows of the nodes whose values still move, CPU_TASK_ROWS at most: leaves, kept nodes of symmetric trees
- *            (whose children have their values), and all nodes where values are smoothed. A node's rows stand side by
+ *            (whose children have their values), and all nodes where values are smoothed. A node's rows are side by
  *            side, whatever it was split into
  *   maxima   of the gradients at score + value, by node; of all ranks
  *   sums     of the same gradients in fixed point; of all ranks

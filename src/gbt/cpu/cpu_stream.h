@@ -16,14 +16,14 @@ typedef struct cpu_stream_item {
   uint32_t right_first; /* 1: the child that is built is the right one */
 } cpu_stream_item;
 
-/* Its rows in a run of pages: order[beg .. end). Those of the child that is built stand in spare[beg ..), n_first of
+/* Its rows in a run of pages: order[beg .. end). Those of the child that is built are in spare[beg ..), n_first of
  * them, the others backward from spare[end). */
 typedef struct cpu_stream_part {
   uint32_t beg, end, n_first;
   uint32_t left_before; /* rows of the node that go left in the runs before */
 } cpu_stream_part;
 
-/* What a step does where pages stream; cpu_partition and cpu_build_hist call it through the view. */
+/* A step where pages stream; cpu_partition and cpu_build_hist call it through the view. */
 typedef struct cpu_stream_ops {
   /* Partition of the chosen nodes, and the histograms of one child of each. Tables of the splits are there; what is
    * left to cpu_partition: counting, children. left: as cpu_part has it, to be filled in. */

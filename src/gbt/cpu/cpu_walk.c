@@ -186,7 +186,7 @@ gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, int led, gbt_error *er
 
 /* ---- sums ---- */
 
-/* Whether bounds or gains will be made, which go by what histograms would say. */
+/* Whether bounds or gains will be made, which depend on histograms. */
 static int wants_coarse(const cpu_backend *be) { return be->fr.policy.monotone != NULL || be->task.rates; }
 
 /* 32-bit gradients of rows [row, row + n). */

@@ -7,7 +7,7 @@
 
 struct cpu_backend;
 
-/* What the rows of a leaf sum up to. */
+/* The sums of the rows of a leaf. */
 typedef struct cpu_walk_sum {
   int64_t g, h;               /* of 32-bit gradients */
   int64_t coarse_g, coarse_h; /* in units of the histograms; 0 where they are not needed */

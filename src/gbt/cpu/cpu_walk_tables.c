@@ -19,7 +19,7 @@ void cpu_walk_tables_free(const gbt_mem *mem, cpu_walk_tables *t) {
 
 static int is_leaf(const cpu_walk_node *node) { return node->mask == 0; }
 
-/* What is being made. */
+/* The tables that are being made. */
 typedef struct making {
   const cpu_backend *be;
   const cpu_table_tree *tree;
@@ -98,7 +98,7 @@ gbt_status cpu_walk_tables_make(const gbt_ctx *ctx, cpu_backend *be, const cpu_t
   t->n_asks = t->n_sets = 0;
   t->ready = gbt_ctx_looks_up(ctx) && t->depth <= CPU_TABLE_DEPTH;
   if (!t->ready) return GBT_OK;
-  /* an ask of 128 bytes for every node at most */
+  /* a request of 128 bytes for every node at most */
   GBT_TRY(gbt_mem_grow(&be->mem, &t->ask, &t->cap_ask, n, sizeof *t->ask, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &t->set, &t->cap_set, n, sizeof *t->set, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &t->bytes, &t->cap_bytes, 128 * n, 1, err));

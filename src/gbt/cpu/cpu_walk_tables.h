@@ -22,7 +22,7 @@ enum {
   CPU_TABLE_DEPTH = GBT_WALK_LAYERS
 };
 
-/* What tables are made of: the nodes of be->fr, and how rows walk through them. */
+/* The input of tables: the nodes of be->fr, and how rows walk through them. */
 typedef struct cpu_table_tree {
   const cpu_walk_node *node; /* codes are not used */
   const gbt_layout *layout;  /* of the data set whose rows walk */

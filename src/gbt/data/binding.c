@@ -295,7 +295,7 @@ gbt_status gbt_binding_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t 
   return gbti_job_run(&u.job, binding->schema->n_columns, unseen_task, &u, err);
 }
 
-/* What a feature reads as where its column has a level that the schema does not know. */
+/* The value of a feature where its column has a level that the schema does not know. */
 static double unseen_value(const gbt_feature *feat) {
   switch (feat->kind) {
   case GBT_FEATURE_COLUMN:

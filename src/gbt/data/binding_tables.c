@@ -1,5 +1,5 @@
 /* Features that are read from tables: the levels of a row's columns make its key, the key leads to a row of the
- * projection's tables, and there stands the bin. */
+ * projection's tables, which have the bin. */
 #include "column.h"
 
 #include "../schema/key_index.h"

@@ -1,5 +1,5 @@
-/* What must hold of cuts, layouts and pages that come from files. Checksums find damage; these rules find what somebody
- * made up: whatever passes them leads no reader of bins out of bounds. Bins that were made here need no check.
+/* Rules for cuts, layouts and pages that come from files. Checksums find damage; these rules find what an attacker made
+ * up: whatever passes them leads no reader of bins out of bounds. Bins that were made here need no check.
  *
  *   when the index is opened   gbti_cuts_fault, then gbti_layout_fault, then gbti_known_fault
  *   when a page is read first  gbti_page_fault: its codes and lists
@@ -15,7 +15,7 @@
 const char *gbti_cuts_fault(const gbt_cuts *cuts);
 
 /* A layout states for every feature whether it has a column, is a member of a bundle or is kept as lists. All else
- * follows from the cuts, which have no fault: it is made anew and compared. n_members: length of stored->bundle_feat;
+ * follows from the cuts, which have no fault: it is made again and compared. n_members: length of stored->bundle_feat;
  * other arrays are as long as the counts say. Fails only when memory runs out. */
 gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *stored, int32_t n_members, const gbt_cuts *cuts,
                              const char **fault, gbt_error *err) GBT_MUST_CHECK;
@@ -23,10 +23,10 @@ gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *stored, int32
 /* Rows of unknown levels and level ids. The layout and the cuts have no fault. n_unseen: length of info->unseen_row. */
 const char *gbti_known_fault(const gbti_page_info *info, size_t n_unseen, const gbt_schema *schema);
 
-/* What info->bytes must be. */
+/* The right value of info->bytes. */
 size_t gbti_known_bytes(const gbti_page_info *info);
 
-/* What the codes and lists of a layout's pages may hold. */
+/* The values that the codes and lists of a layout's pages may have. */
 typedef struct gbti_page_limits {
   uint16_t *most; /* n_strips x GBTI_ROW_CODES: the largest code by its place in a row of the strip; 0: padding */
   uint32_t *next; /* by slot of the lists: the first slot of the next feature */

@@ -21,7 +21,7 @@ typedef struct gbti_column_reader {
   int64_t n_entries;
 } gbti_column_reader;
 
-/* What one stored value is; device code reads columns by the same text. */
+/* The type of a stored value; device code reads columns by the same text. */
 GBT_FN double gbti_missing(void) { return gbt_from_bits(0x7ff8000000000000u); }
 GBT_FN double gbti_of_i32(int32_t v) { return v == INT32_MIN ? gbti_missing() : (double)v; }
 GBT_FN double gbti_of_i64(int64_t v) { return v == INT64_MIN ? gbti_missing() : (double)v; }
@@ -39,7 +39,7 @@ const double *gbti_read_rows(const gbti_column_reader *in, int64_t beg, int32_t 
 /* Sparse: the first entry whose row is `row` or later. `guess` is tried first. */
 int64_t gbti_find_entry(const gbti_column_reader *in, int64_t row, int64_t guess);
 
-/* What level code c reads as, c = 0 .. col->n_levels: a table for those who read the codes themselves. */
+/* The value of level code c, c = 0 .. col->n_levels: a table for callers that read the codes themselves. */
 void gbti_code_values(const gbti_column_reader *in, double *out);
 
 /* The table's column that a feature is made of, and the map of its codes. */

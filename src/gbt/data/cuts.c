@@ -129,7 +129,7 @@ static uint64_t absent_weight(const cuts_job *cj, const gbti_column_reader *in) 
   return cj->total_weight - there;
 }
 
-/* What zero_bin, n_filled and has_missing of a column follow from. */
+/* The counts that give zero_bin, n_filled and has_missing of a column. */
 typedef struct filled {
   double low, high; /* values of the zero bin: low < x <= high; NaN: no x is <= NaN */
   int64_t n_zero, n_missing;

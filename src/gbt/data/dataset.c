@@ -123,7 +123,7 @@ gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask
   return status;
 }
 
-/* What is wrong with a number, for a sentence; NULL: nothing. */
+/* The fault of a number, for a sentence; NULL: none. */
 static const char *fault_of(gbt_field_rule rule, double x) {
   if (x != x) return "missing";
   if (!isfinite(x)) return "infinite";

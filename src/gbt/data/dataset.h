@@ -12,7 +12,7 @@ typedef struct gbt_dataset gbt_dataset;
 typedef struct gbt_page_sink gbt_page_sink; /* where pages go: gbt_disk_writer_sink (disk/disk.h) */
 typedef struct gbt_offload gbt_offload; /* the help of a device: gbt_device_help (backend/device.h) */
 
-/* What a data set is made from. Everything is borrowed for the call, but the reference's cuts, which are shared. */
+/* The input of a data set. Everything is borrowed for the call, but the reference's cuts, which are shared. */
 typedef struct gbt_dataset_spec {
   const gbt_table *table;       /* in memory as a whole; or NULL, and then: */
   const gbt_source *source;     /* yields it in chunks */
@@ -69,8 +69,8 @@ int64_t gbt_dataset_unseen(const gbt_dataset *ds, int32_t col);
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Some of the rows, with no field set yet: those where mask[i] is not 0, or, with taken = 0, where it is. mask: one for
- * every row, borrowed for the call. Cuts and pages are shared; the rows are numbered anew, from 0 in their order, and a
- * field has one number for each of them. Training on them gives the trees of the same rows made into a data set of
+ * every row, borrowed for the call. Cuts and pages are shared; the rows are numbered again, from 0 in their order, and
+ * a field has one number for each of them. Training on them gives the trees of the same rows made into a data set of
  * their own with ds as reference. Ranks: collective; a rank may have no such row. */
 gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
                             gbt_error *err) GBT_MUST_CHECK;
@@ -81,7 +81,7 @@ gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask
 gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                            gbt_error *err) GBT_MUST_CHECK;
 
-/* The same without a copy: x is lent, it must stay where and as it is until the field is set anew or the data set is
+/* The same without a copy: x is lent, it must stay where and as it is until the field is set again or the data set is
  * gone. */
 gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                             gbt_error *err) GBT_MUST_CHECK;

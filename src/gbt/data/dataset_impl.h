@@ -1,4 +1,4 @@
-/* What the engine sees of a data set. */
+/* A data set as the engine sees it. */
 #ifndef GBT_DATA_DATASET_IMPL_H
 #define GBT_DATA_DATASET_IMPL_H
 

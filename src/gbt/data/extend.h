@@ -2,7 +2,7 @@
  * the labels. An extended data set has the rows, the fields and the pages of another one, its base, followed by columns
  * of bins:
  *
- *   base's pages   strip 0 | strip 1 |                      shared; each strip stands in memory once
+ *   base's pages   strip 0 | strip 1 |                      shared; each strip is in memory once
  *   variant 0      strip 0 | strip 1 | derived 0
  *   variant 1      strip 0 | strip 1 | derived 0            the same features, other bins
  *
@@ -30,7 +30,7 @@ gbt_status gbti_dataset_extend(gbt_ctx *ctx, gbt_dataset *ds, gbt_cuts *cuts, co
                                gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Bins of a derived feature in one variant: row r of [beg, end) gets bin[at[r]], or bin[r] where at is NULL. Rows are
- * those of the data set; of a mask, at and bin go by the mask's numbers. Bins are below the feature's n_bins. Different
+ * those of the data set; of a mask, at and bin use the mask's numbers. Bins are below the feature's n_bins. Different
  * rows, features or variants may be put by several threads at once; the data set must not be trained on meanwhile. */
 void gbti_extended_put(gbt_dataset *ext, int32_t variant, int32_t feature, int64_t beg, int64_t end, const uint8_t *bin,
                        const uint32_t *at);

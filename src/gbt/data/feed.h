@@ -29,7 +29,7 @@ typedef struct gbti_tally {
   int64_t n_given;         /* rows that have a level */
 } gbti_tally;
 
-/* What the first pass found of a column. */
+/* The results of the first pass for a column. */
 typedef struct gbti_found {
   gbt_dictionary *levels; /* categorical: those that occur, in the order of their first rows; else NULL */
   gbti_tally tally;       /* of these */
@@ -94,7 +94,7 @@ void gbti_feed_drop(gbti_feed *feed);
 
 /* ---- parts ---- */
 
-/* What `rows` of a sparse column points to while they are not there. */
+/* `rows` of a sparse column points here while they are not there. */
 extern const int32_t gbti_no_rows[1];
 
 /* feed_pass.c: a pass begins (unless its first chunk has been read already), its next chunk, NULL at the end; and the

@@ -1,6 +1,6 @@
 /* The parts of making cuts and pages that a device may do: those that read every number of a table. The rest (checks,
  * weights, levels, layout, bundles, sparse lists, unknown levels) is done here in any case, and what comes out is the
- * same to the byte, whoever does it.
+ * same to the byte on the CPU and on a device.
  *
  * The engine calls the functions of the device's library directly, on the entering thread and outside gbt_parallel, so
  * they may call it. */
@@ -38,7 +38,7 @@ typedef struct gbti_cut_input {
   int thread;
 } gbti_cut_input;
 
-/* What a device has open for one data set. */
+/* The objects that a device has open for one data set. */
 struct gbt_offload {
   /* The data that are worth the way, and how much goes at once; results do not depend on them. */
   int64_t least_entries; /* columns with fewer entries are cut here */

@@ -2,7 +2,7 @@
  * where they are kept (page_store.h).
  *
  * Columns of codes are packed in groups: up to 16 with up to 256 codes in bytes, or up to 8 with more codes in 16-bit
- * words, so a row of a group is at most 16 bytes. Up to four byte groups stand side by side in a strip, so that all
+ * words, so a row of a group is at most 16 bytes. Up to four byte groups are side by side in a strip, so that all
  * their codes of a row are one cache line; a group of words is a strip of its own:
  *
  *   strip 0: groups 0, 1                        strip 1: group 2 (16 bit)

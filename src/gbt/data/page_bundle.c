@@ -271,7 +271,7 @@ static gbt_status place_feature(finder *fd, int32_t i, gbt_error *err) {
   return open_bundle(fd, feat, row, n, err);
 }
 
-/* Half of all cells may be looked at in vain, and some in any case. */
+/* Half of all cells may be examined without success, and some in any case. */
 static gbt_status first_fit(finder *fd, gbt_error *err) {
   double cells = 0.0, share = (double)fd->n_rows / (double)fd->cuts->n_rows;
   for (int32_t i = 0; i < fd->n_feats; i++) cells += share * (double)fd->cuts->feat[fd->feat[i]].n_filled;

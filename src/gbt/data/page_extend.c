@@ -4,7 +4,7 @@
  *   extended                       [a b c]     [f g]          the same bytes, groups that leave them out
  *   then                           [s t u]                    derived features: groups and strips of their own
  *
- * A strip that would come to have more than GBT_STRIP_MAX groups stands in the layout as two strips of the same bytes.
+ * A strip that would come to have more than GBT_STRIP_MAX groups is two strips in the layout of the same bytes.
  * A bundle with a member that is used stays as it is. Sparse features all stay, as lists have them. */
 #include <string.h>
 

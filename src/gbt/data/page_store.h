@@ -27,7 +27,7 @@ typedef struct gbt_page_store gbt_page_store;
 gbt_page_store *gbt_page_store_ref(gbt_page_store *store);
 void gbt_page_store_unref(gbt_page_store *store); /* NULL allowed */
 
-/* What is known without a page. Borrowed, valid as long as the store. */
+/* Facts that need no page. Borrowed, valid as long as the store. */
 const gbt_layout *gbt_pages_layout(const gbt_page_store *store);
 int64_t gbt_pages_n_rows(const gbt_page_store *store);
 int32_t gbt_pages_n_pages(const gbt_page_store *store);

@@ -1,10 +1,10 @@
-/* What a store of pages is made of, for those that implement one. */
+/* The parts of a store of pages, for code that implements one. */
 #ifndef GBT_DATA_PAGE_STORE_IMPL_H
 #define GBT_DATA_PAGE_STORE_IMPL_H
 
 #include "page_store.h"
 
-/* What is known of all pages without looking into one. */
+/* Facts about all pages that are known without reading one. */
 typedef struct gbti_page_info {
   gbt_layout layout;
   int64_t n_rows;
@@ -19,8 +19,9 @@ typedef struct gbti_page_info {
                            there is no such column */
 } gbti_page_info;
 
-/* What a device keeps of the pages besides, so that they need not go there: the head of a struct of its library, which
- * knows it by `free`. Freed with the store, on the thread that entered the engine or that collects the host's garbage.
+/* Copies of the pages that a device keeps, so that they need not go there again: the head of a struct of its library,
+ * which knows it by `free`. Freed with the store, on the thread that entered the engine or that collects the host's
+ * garbage.
  */
 typedef struct gbti_resident gbti_resident;
 struct gbti_resident {
@@ -35,7 +36,7 @@ typedef struct gbti_store_ops {
   const char *name;
 
   /* Makes pages [first, first + n) readable, n <= most_pinned; *pages: n in a row, whose address may be another one
-   * each time. May wait, and then polls (gbt_ctx_poll); fails in words when it cannot read them. */
+   * each time. May wait, and then polls (gbt_ctx_poll); fails with a message when it cannot read them. */
   gbt_status (*pin)(gbt_page_store *store, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
                     gbt_error *err);
 

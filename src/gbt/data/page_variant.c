@@ -3,8 +3,7 @@
  *   pin     pages of `inner` are pinned; pages that point to their strips and to the own ones are put together
  *
  *           frame | page page .. | strips and groups of page 0 | of page 1 | ..        one block, freed by release
- *
- * What a strip of its own has of a page begins at a multiple of 64 bytes. */
+ * The part of a page in its own strip begins at a multiple of 64 bytes. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What a codec does. Private to disk/. */
+/* The functions of a codec. Private to disk/. */
 #ifndef GBT_DISK_CODEC_IMPL_H
 #define GBT_DISK_CODEC_IMPL_H
 

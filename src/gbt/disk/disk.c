@@ -159,7 +159,7 @@ static gbt_status look_for_dead(void *arg, const char *name, gbt_error *err) {
 
 /* ---- the writer ---- */
 
-/* Not ours, or of no use any more. */
+/* Not ours, or no longer needed. */
 static void drop_file(gbt_disk_writer *w, shard *s, int ours) {
   gbt_file_close(&s->file);
   if (ours) gbt_file_remove(s->path);

@@ -1,9 +1,8 @@
 /* The index of a data set on disk: a block of sections (bytes/sections.h). Private to disk/.
  *
  *   columns, features, cuts | numbers | layout | what is known without a page | records of pages | the note
- *
- * What is read is checked against the checksum, which finds damage, and by the rules of data/check.h, so that nothing
- * in it leads out of bounds. */
+ * All bytes that are read are checked against the checksum, which finds damage, and by the rules of data/check.h, so
+ * that nothing in it leads out of bounds. */
 #ifndef GBT_DISK_INDEX_H
 #define GBT_DISK_INDEX_H
 
@@ -37,7 +36,7 @@ gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbt
                             int32_t n_files, gbti_note note, uint8_t **out, size_t *n_bytes,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* What an index says; all of it owned. */
+/* The contents of an index; all of it owned. */
 typedef struct gbti_index {
   uint64_t id;
   int32_t n_files; /* of pages */

@@ -1,6 +1,6 @@
 /* Pages in files. Passes go through all pages in order, again and again, so the first pages that the memory has room
  * for stay there for good once they have been read, and the rest come by in turn: a list of the pages used last would
- * be of no use, as a page would always be gone when the next pass comes to it.
+ * be useless, as a page would always be gone when the next pass comes to it.
  *
  *   pages    0 1 2 3 4 | 5 6 7 8 9 10 ...      kept | read for every pass
  *
@@ -11,7 +11,7 @@
  * thread lives between two calls.
  *
  * A page is checked when it is read first, and again only when its file was changed since: its checksum, and that its
- * codes and lists are those that its layout has (data/check.h), as a file may be anybody's. What decays on the disk
+ * codes and lists are those that its layout has (data/check.h), as a file may come from anyone. What decays on the disk
  * after that, with no write that the system knows of, is not found before the store is opened the next time.
  *
  * The lock guards `kept` and `known`: while the helpers of one pass read runs, the entering thread may poll, and the
@@ -41,7 +41,7 @@ typedef struct frame {
   int kept; /* stays when it is released */
 } frame;
 
-/* What a pass has pinned. */
+/* The pages that a pass has pinned. */
 typedef struct span {
   struct span *next;
   gbt_page *page;
@@ -156,7 +156,7 @@ static gbt_status read_checked(file_store *store, int32_t number, frame *f, gbt_
   return GBT_OK;
 }
 
-/* What could not be read, and says so. */
+/* Adds the number of the page that could not be read. */
 static gbt_status name_page(gbt_status status, int32_t number, gbt_error *err) {
   const size_t n = err != NULL ? strlen(err->msg) : 0;
   if (status == GBT_E_IO && err != NULL) snprintf(err->msg + n, sizeof err->msg - n, " (page %d)", (int)number + 1);

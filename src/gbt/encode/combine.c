@@ -157,7 +157,7 @@ static int is_listed(const search *s, const gbti_planned *plan) {
   return 0;
 }
 
-/* What base makes with the columns from `beg` on. */
+/* The combinations of base with the columns from `beg` on. */
 static gbt_status add_options(search *s, const option *base, size_t beg, gbt_error *err) {
   for (size_t c = beg; c < s->n_single; c++) {
     option one = {.gain = base->gain + s->single[c].gain};

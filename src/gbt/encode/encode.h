@@ -18,7 +18,7 @@
 #include "../params.h"
 #include "cat_method.h"
 
-/* What is wanted of the columns; borrowed. */
+/* The requests for the columns; borrowed. */
 typedef struct gbti_wish {
   const uint8_t *cat_method; /* as in gbt_trainer_spec */
   /* columns that may meet, as in gbt_trainer_spec: others are not combined. n_interact 0: all may */

@@ -1,4 +1,4 @@
-/* What the files of an encoding share: levels of rows (levels.c), statistics of one projection (statistics.c), which
+/* Shared by the files of an encoding: levels of rows (levels.c), statistics of one projection (statistics.c), which
  * combinations are made (combine.c), data sets of them (encode.c). */
 #ifndef GBT_ENCODE_ENCODE_IMPL_H
 #define GBT_ENCODE_ENCODE_IMPL_H
@@ -63,7 +63,7 @@ typedef struct gbti_key_columns {
   uint32_t *level[GBTI_MOST_COMBINED]; /* owned */
 } gbti_key_columns;
 
-/* Of data set s: the training rows in base order, those of validation sets as they stand. Free with gbti_drop_columns,
+/* Of data set s: the training rows in base order, those of validation sets in their order. Free with gbti_drop_columns,
  * also after a failure. */
 gbt_status gbti_take_columns(gbt_ctx *ctx, const gbti_encoding *e, int32_t s, const gbti_planned *plan,
                              gbti_key_columns *out, gbt_error *err) GBT_MUST_CHECK;

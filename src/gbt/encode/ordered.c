@@ -160,7 +160,7 @@ static void add_block(const walk *w, void *state, int64_t beg, int64_t end) {
 
 /* ---- the tasks of a wave ---- */
 
-/* What a task is about. */
+/* The input of a task. */
 typedef struct task {
   const walk *walk;
   int32_t variant;

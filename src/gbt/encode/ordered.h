@@ -27,7 +27,7 @@ GBT_FN uint32_t gbti_quotient(int64_t a, int64_t b) {
   return (uint32_t)q;
 }
 
-/* What is asked for; all pointers are borrowed. */
+/* The request; all pointers are borrowed. */
 typedef struct gbti_ordered {
   const gbti_visit *visit;
   const gbti_target *target;

@@ -38,7 +38,7 @@ static gbt_status check_methods(const gbt_schema *schema, const uint8_t *method,
   return GBT_OK;
 }
 
-/* What is done with each column. */
+/* The methods of each column. */
 static gbt_status choose_methods(const gbt_schema *schema, const uint8_t *asked, int64_t n_rows, int labelled,
                                  gbti_plan *plan, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&plan->mem, (size_t)schema->n_columns, sizeof *plan->method, &plan->method, err));

@@ -1,6 +1,6 @@
-/* What is made of the categorical columns for a training: which of them are split by themselves, and of which
- * statistics are kept. A function of the cuts, the number of rows to train on and what the user asked for, never of
- * threads, pages, ranks or devices. Which columns are combined is found by looking at the rows: encode.h. */
+/* Features from the categorical columns for a training: which of them are split by themselves, and of which statistics
+ * are kept. A function of the cuts, the number of rows to train on and what the user asked for, never of threads,
+ * pages, ranks or devices. Which columns are combined is found by looking at the rows: encode.h. */
 #ifndef GBT_ENCODE_PLAN_H
 #define GBT_ENCODE_PLAN_H
 
@@ -27,10 +27,10 @@ typedef struct gbti_plan {
   uint8_t *onehot;       /* by feature: 1 where it is split one level against the rest, however many there are; NULL */
 } gbti_plan;
 
-/* What GBT_CAT_AUTO means for a column of n_levels levels in a training on n_rows rows. Statistics together with sets
- * are better for most columns; only sets for columns with few levels, where statistics carry the same information, and
- * for columns with many levels and enough rows for each; only statistics where there are more levels than bins.
- * docs/decisions/15-cat-method-auto.md, has the figures. */
+/* The method that GBT_CAT_AUTO means for a column of n_levels levels in a training on n_rows rows. Statistics together
+ * with sets are better for most columns; only sets for columns with few levels, where statistics carry the same
+ * information, and for columns with many levels and enough rows for each; only statistics where there are more levels
+ * than bins. docs/decisions/15-cat-method-auto.md, has the figures. */
 unsigned gbti_auto_cat_method(int64_t n_levels, int64_t n_rows);
 
 /* asked: by column of the schema, as in gbt_trainer_spec; or NULL. n_rows: to train on, of all ranks. labelled: may

@@ -16,7 +16,7 @@ static int32_t n_targets(const gbti_encoding *e, const gbti_made *p) {
   return n;
 }
 
-/* What is made of the projection: a feature for each part of the target that is asked for, then the count. */
+/* The features of the projection: one for each requested part of the target, then the count. */
 static gbt_status list_features(const gbti_encoding *e, gbti_made *p, gbt_error *err) {
   const int32_t n_parts = n_targets(e, p), n = n_parts + p->plan.count;
   int32_t part = 0;

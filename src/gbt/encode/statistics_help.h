@@ -1,6 +1,5 @@
-/* What a device does of the statistics of categories: those of the rows before and those over all rows (ordered.h), to
- * the bit. Cheap passes over keys and bins (cuts of values, tables, counts) are always done on
- * the host. */
+/* The statistics of categories that a device computes: those of the rows before and those over all rows (ordered.h), to
+ * the bit. Cheap passes over keys and bins (cuts of values, tables, counts) are always done on the host. */
 #ifndef GBT_ENCODE_STATISTICS_HELP_H
 #define GBT_ENCODE_STATISTICS_HELP_H
 

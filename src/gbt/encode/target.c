@@ -1,4 +1,4 @@
-/* What a number is (number_of) and what it weighs (weight_of) follow from the objective. Both are brought into base
+/* The objective decides which number a row has (number_of), and its weight (weight_of). Both are brought into base
  * order once; what is found out about all rows (sums, extremes, quantiles) is found by tasks of consecutive places,
  * each thread with sums of its own, which are integers or exact. */
 #include "target.h"

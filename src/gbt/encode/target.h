@@ -28,7 +28,8 @@ enum {
   GBTI_TARGET_BORDERS = 3
 };
 
-/* What a mean is taken of. A row's y is scale * ((label & mask) | (label - from < span)), see gbti_part_code(). */
+/* The numbers of which a mean is taken. A row's y is scale * ((label & mask) | (label - from < span)), see
+ * gbti_part_code(). */
 typedef enum gbti_part_kind {
   GBTI_PART_NUMBER, /* the label */
   GBTI_PART_CLASS,  /* 1 for rows of class `number`, 0 for others */

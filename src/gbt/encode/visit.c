@@ -13,7 +13,7 @@ enum { TASK_ROWS = 1 << 16 };
 
 #define UPPER_HALF 0xffffffff00000000u
 
-/* What rows are sorted by. */
+/* The key by which rows are sorted. */
 typedef struct by {
   const double *time, *group; /* NULL: not given */
   uint64_t base;              /* of the hash */

@@ -5,8 +5,8 @@
 
 #include "target.h"
 
-/* What an ordered statistic of one part of the target says of the rows: bin[place] in base order, below n_bins (at most
- * 256). Borrowed. */
+/* An ordered statistic of one part of the target for the rows: bin[place] in base order, below n_bins (at most 256).
+ * Borrowed. */
 typedef struct gbti_forecast {
   const uint8_t *bin;
   int32_t n_bins;
@@ -26,8 +26,8 @@ enum { GBTI_WORTH_SIGMAS = 4 };
 gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast whole, gbti_forecast first,
                       gbti_forecast second, int64_t *gain, gbt_error *err) GBT_MUST_CHECK;
 
-/* What a forecast explains: the squared error of the mean label of all rows less that of the forecast, in the same
- * squares; 0 or more. */
+/* The error that a forecast explains: the squared error of the mean label of all rows less that of the forecast, in the
+ * same squares; 0 or more. */
 gbt_status gbti_explained(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
                           gbt_error *err) GBT_MUST_CHECK;
 

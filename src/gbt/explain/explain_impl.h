@@ -1,4 +1,4 @@
-/* What the files of a call give each other: explain.c the call, prepare.c plans, rows.c what rows get of them.
+/* Shared by the files of a call: explain.c the call, prepare.c plans, rows.c what rows get of them.
  *
  *   entry   a tree: its game; with a background what that does at its leaves; and, where it asks few questions, a table
  *           of what a row gets, by its answers. Where the background has too many sets at a tree's leaves, an entry
@@ -79,7 +79,7 @@ typedef struct gbti_explain_run {
   size_t batch_bytes; /* of trees that are kept ready at a time, about */
   size_t part_bytes;  /* of the background's sets in an entry, about: it shows in the order of sums */
   struct gbti_job *job;
-  /* What all entries give to all rows, added to the result: gbti_explain_rows, or a device's. */
+  /* Contributions of all entries to all rows, added to the result: gbti_explain_rows, or a device's. */
   gbt_status (*rows)(struct gbti_explain_run *run, gbt_error *err);
   void *device;
 } gbti_explain_run;
@@ -105,8 +105,8 @@ uint64_t gbti_goes_left(const gbti_explain_run *run, uint64_t tree, uint32_t nod
 gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *work, const gbti_game *game, size_t rows,
                          gbt_error *err) GBT_MUST_CHECK;
 
-/* What an entry gives to rows, by its table or not at all: went by question, n_words each; acc is set to it, `stride`
- * rows a column. 1: to be stopped. */
+/* Contributions of an entry to rows, by its table or not at all: went by question, n_words each; acc is set to it,
+ * `stride` rows a column. 1: to be stopped. */
 int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain_work *work, const uint64_t *went,
               size_t n_words, int64_t n_rows, double *acc, size_t stride);
 

@@ -34,7 +34,7 @@ typedef struct gbti_split {
   uint8_t leaf[2];    /* which of its children are leaves */
 } gbti_split;
 
-/* What others do at a split, by cover. */
+/* The shares of others at a split, by cover. */
 typedef struct gbti_mix {
   double share;  /* of those that come by: how much goes left */
   double left;   /* what a row that goes left changes, for each unit that the children differ by */

@@ -1,4 +1,4 @@
-/* What is done for many rows at once, for each of the instruction sets. The same bits from all of them. */
+/* Operations on many rows at once, for each of the instruction sets. The same bits from all of them. */
 #ifndef GBT_EXPLAIN_KERNEL_H
 #define GBT_EXPLAIN_KERNEL_H
 

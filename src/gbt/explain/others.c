@@ -291,7 +291,7 @@ typedef struct playing {
   size_t stride, n_items;
 } playing;
 
-/* Where what two players of a leaf have together, or one (a == b), stands among the items of the plan. */
+/* Where what two players of a leaf have together, or one (a == b), is among the items of the plan. */
 static double *rows_of(const playing *p, const gbti_ways *ways, double *acc, int32_t a, int32_t b) {
   const int32_t first = ways->player[a], second = ways->player[b];
   return acc + p->stride * (a == b ? (size_t)first : gbti_pair((size_t)p->plan->n_players, first, second));

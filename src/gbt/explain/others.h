@@ -32,7 +32,7 @@ typedef struct gbti_others {
   size_t n_set, cap_set, n_count, cap_count, n_table, cap_table;
 } gbti_others;
 
-/* What walks need, for one thread. Sizes: see gbti_ways; rows are n_words * 64. */
+/* The memory of walks, for one thread. Sizes: see gbti_ways; rows are n_words * 64. */
 typedef struct gbti_others_work {
   gbti_ways ways;
   uint64_t *mask, *sorted; /* by row of a piece, or slots: a word of the set that it fails; scratch */

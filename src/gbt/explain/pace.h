@@ -1,4 +1,4 @@
-/* What a thread of an explanation has done since it last looked whether to go on. Private to explain/. */
+/* The work of a thread of an explanation since it last polled. Private to explain/. */
 #ifndef GBT_EXPLAIN_PACE_H
 #define GBT_EXPLAIN_PACE_H
 

@@ -1,7 +1,7 @@
-/* What a leaf gives to the players on its way when a row, which fails some of them (V), is compared with a row of the
- * background, which fails others (U). The leaf is reached when the players of U are known and those of V are not; where
- * a player is in both, never. With u and v players, B(a, b) = a! b! / (a + b + 1)!, and for each unit of the leaf's
- * value:
+/* Contributions of a leaf to the players on its way when a row, which fails some of them (V), is compared with a row of
+ * the background, which fails others (U). The leaf is reached when the players of U are known and those of V are not;
+ * where a player is in both, never. With u and v players, B(a, b) = a! b! / (a + b + 1)!, and for each unit of the
+ * leaf's value:
  *
  *   a player of U     B(u - 1, v)           two of U                B(u - 2, v)
  *   a player of V   - B(u, v - 1)           two of V                B(u, v - 2)

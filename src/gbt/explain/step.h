@@ -1,5 +1,5 @@
-/* What a tree gives to its players, for GBTI_LANES rows side by side. In kernels, which define GBTI_BY_LANE, a thread
- * is a lane, and the rows of a warp lie side by side.
+/* Contributions of a tree to its players, for GBTI_LANES rows side by side. In kernels, which define GBTI_BY_LANE, a
+ * thread is a lane, and the rows of a warp lie side by side.
  *
  * A leaf with the value w is worth w times a product over the players i on the way to it: o_i where i is known (1 when
  * the row passes all splits by i on that way, else 0), z_i where it is not (the share of others that do). The Shapley
@@ -62,7 +62,7 @@ typedef struct gbti_lanes {
   int32_t *kept; /* by depth: what `live` was above */
 } gbti_lanes;
 
-/* What a visit looks at. */
+/* The input of a visit. */
 typedef struct gbti_visit {
   const gbti_game *plan;
   const gbti_mix *mix;

@@ -4,7 +4,7 @@
 
 #include "game.h"
 
-/* Players on a way stand in slots, in the order in which they come. Arrays are the caller's, for n_words words of
+/* Players on a way are in slots, in the order in which they come. Arrays are the caller's, for n_words words of
  * rows. */
 typedef struct gbti_ways {
   const gbti_game *plan;

@@ -1,4 +1,4 @@
-/* A thread's numbers, and where results stand: what prepare.c and rows.c both use. */
+/* A thread's numbers, and where results are: what prepare.c and rows.c both use. */
 #include "explain_impl.h"
 
 /* ---- places ---- */

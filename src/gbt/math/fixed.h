@@ -88,8 +88,8 @@ GBT_FN gbt_gh16 gbt_fix16(gbt_gh32 q, uint32_t bits) {
   return r;
 }
 
-/* What the 16 bits leave out, q - 65536 r, takes 17 bits; the lower 16 of q's g and h and the row's hash tell it:
- * low = g mod 2^16 | (h mod 2^16) << 16. */
+/* The remainder of the 16 bits, q - 65536 r, takes 17 bits; the lower 16 of q's g and h and the row's hash tell it: low
+ * = g mod 2^16 | (h mod 2^16) << 16. */
 GBT_FN uint32_t gbt_fix_low(gbt_gh32 q) { return ((uint32_t)q.g & 0xffffu) | (q.h << 16); }
 
 GBT_FN int32_t gbt_fix_rest_g(uint32_t low, uint32_t bits) {

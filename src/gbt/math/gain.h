@@ -37,7 +37,7 @@ GBT_FN double gbt_weight(double g, double h, gbt_reg reg, gbt_bounds b) {
   return gbt_clip(w, b);
 }
 
-/* What a node contributes to the gain at its best weight when nothing clips it: T(g)^2 / (h + lambda). */
+/* The contribution of a node to the gain at its best weight when nothing clips it: T(g)^2 / (h + lambda). */
 GBT_FN double gbt_score(double g, double h, double lambda, double alpha) {
   double d = h + lambda;
   double t = gbt_soft_threshold(g, alpha);
@@ -84,7 +84,7 @@ GBT_FN double gbt_rate_split(const gbt_rated *node, double gl, double hl, gbt_re
   return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - node->parent;
 }
 
-/* What pure noise gains on average when n levels with equal hessians are ordered by their mean gradient and the k most
+/* The average gain by pure noise when n levels with equal hessians are ordered by their mean gradient and the k most
  * extreme ones are split off, in units of gbt_noise (math/fixed.h):
  *     n f(q),   f(q) = phi(z_q)^2 / (q (1 - q)),   q = k / n,
  * because the mean of the top share q of normal deviates is phi(z_q) / q. The larger of the two parts is as extreme as

@@ -78,13 +78,13 @@ GBT_FN gbt_size_scale gbt_size_unscaled(double reg) {
   return s;
 }
 
-/* What such squares are multiplied by to be those of the scale; 0: too large or small numbers, they are to be made
- * anew. Numbers that have no room below 2^-1022 then lie so far below the largest one that their size is 1. */
+/* The factor that brings these squares to the scale; 0: the numbers are too large or small, they must be computed
+ * again. Numbers that underflow below 2^-1022 then lie so far below the largest one that their size is 1. */
 GBT_FN double gbt_size_unit(const gbt_size_scale *s) {
   return s->up_g >= 1e-90 && s->up_g <= 1e90 ? s->up_g * s->up_g : 0.0;
 }
 
-/* What a row and output adds to the square of the size. */
+/* The addend of a row and output in the square of the size. */
 GBT_FN double gbt_size_square(const gbt_size_scale *s, double g, double h) {
   const double a = g * s->up_g, b = h * s->up_h;
   return a * a + b * b;
@@ -96,7 +96,7 @@ GBT_FN uint32_t gbt_size_of(const gbt_size_scale *s, double square) {
   return 1u + (uint32_t)gbt_round_i64(size < 2147483646.0 ? size : 2147483646.0);
 }
 
-/* What decides over the rows of a round. */
+/* The settings for drawing the rows of a round. */
 typedef struct gbt_sample_rule {
   int kind;          /* gbt_sampling */
   double mu, mu_unit; /* mvs; mu_unit = mu / 2^32 */

@@ -27,7 +27,7 @@ typedef struct gbt_cell_row {
   double label, weight;
 } gbt_cell_row;
 
-/* What a row adds: value[i] to cell[i]. */
+/* The addends of a row: value[i] to cell[i]. */
 enum { GBT_CELL_ADDS = 3 };
 typedef struct gbt_cell_adds {
   int32_t n; /* 0: the label is no class */

@@ -1,6 +1,6 @@
 /* Metrics that are the mean over rows of a term of the scores of all classes: what a row adds. Two walks over a row's
  * scores: the first finds the largest one, in the second each class adds to the row's sums; the term is made of these.
- * Whoever walks decides whether rows or classes are in the outer loop; the operations on a row are the same. */
+ * The caller decides whether rows or classes are in the outer loop; the operations on a row are the same. */
 #ifndef GBT_METRIC_CLASS_TERMS_H
 #define GBT_METRIC_CLASS_TERMS_H
 

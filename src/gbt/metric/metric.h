@@ -23,7 +23,7 @@ typedef enum gbt_metric_form { GBT_FORM_MEAN, GBT_FORM_CELLS, GBT_FORM_RANKING }
 
 typedef enum gbt_metric_better { GBT_SMALLER_IS_BETTER, GBT_LARGER_IS_BETTER, GBT_NEITHER_IS_BETTER } gbt_metric_better;
 
-/* What objectives predict, as bits. */
+/* The kinds of predictions of objectives, as bits. */
 enum {
   GBT_OUT_NUMBER = 1 << GBT_RESPONSE_NUMBER,
   GBT_OUT_MEAN = 1 << GBT_RESPONSE_MEAN,

@@ -76,7 +76,7 @@ GBT_FN gbt_wide gbt_wide_distance(gbt_wide a, gbt_wide b, int *negative) {
   return *negative ? gbt_wide_sub(b, a) : gbt_wide_sub(a, b);
 }
 
-/* How a real number x >= 0 becomes a fixed-point one: round(x 2^exponent). The power stands in two factors, as it may
+/* How a real number x >= 0 becomes a fixed-point one: round(x 2^exponent). The power is in two factors, as it may
  * be beyond the doubles. */
 typedef struct gbt_ranking_scale {
   double up[2];
@@ -115,7 +115,7 @@ GBT_FN gbt_ranking_pair gbt_ranking_minus(gbt_ranking_pair a, gbt_ranking_pair b
   return c;
 }
 
-/* What is the same for all rows. */
+/* Values that are the same for all rows. */
 typedef struct gbt_ranking {
   int32_t kind;             /* GBT_METRIC_AUC, _PR_AUC or _GINI */
   double low;               /* gini: the lowest label */

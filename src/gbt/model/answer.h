@@ -16,7 +16,7 @@ const char *gbt_answer_name(int answer); /* "link", "response", "class", "leaf";
 
 /* Where a model answers: on a device the work that its library offers, else on the CPU. The numbers are the same. */
 typedef struct gbt_answer_place {
-  gbt_predictor *keep;       /* of the model's forest, for the CPU; NULL: trees are packed anew */
+  gbt_predictor *keep;       /* of the model's forest, for the CPU; NULL: trees are packed again */
   const gbt_device_api *api; /* borrowed; NULL: the CPU */
   int32_t device;            /* its number */
 } gbt_answer_place;

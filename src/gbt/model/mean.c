@@ -85,7 +85,7 @@ static gbt_status share_tables(const gbt_mem *mem, const gbt_schema *schema, gbt
 
 /* ---- the model ---- */
 
-/* What is made on the way; owned. */
+/* Intermediate results; owned. */
 typedef struct joining {
   const gbt_mem *mem;
   gbt_schema *schema;     /* of the members so far */

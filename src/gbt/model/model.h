@@ -19,7 +19,7 @@
 
 typedef struct gbt_model gbt_model;
 
-/* What a model is made of. Borrowed for the call. */
+/* The parts of a new model. Borrowed for the call. */
 typedef struct gbt_model_spec {
   const gbt_forest_view *forest;
   gbt_tree_range trees;    /* of the forest: those of whole rounds */
@@ -35,9 +35,9 @@ typedef struct gbt_model_spec {
 gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 
-/* What the head of a model contains, for a look before the rest is read: n_bytes is the size of the whole, bytes are
- * the first of it (n: GBT_MODEL_HEAD, or all that there are). GBT_E_FORMAT for what is no model, of another version or
- * of another size than the head says. */
+/* Reads the head of a model, before the rest is read: n_bytes is the size of the whole, bytes are the first of it (n:
+ * GBT_MODEL_HEAD, or all that there are). GBT_E_FORMAT for what is no model, of another version or of another size than
+ * the head says. */
 enum { GBT_MODEL_HEAD = 24 };
 gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, gbt_error *err) GBT_MUST_CHECK;
 
@@ -46,7 +46,7 @@ gbt_status gbt_model_open(const gbt_mem *mem, const void *bytes, size_t n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 void gbt_model_close(gbt_model *model); /* NULL allowed */
 
-/* What is in it. Borrowed, as long as the model is open. */
+/* The parts of a model. Borrowed, as long as the model is open. */
 const gbt_forest_view *gbt_model_forest(const gbt_model *model);
 const gbt_objective *gbt_model_objective(const gbt_model *model);
 const gbt_schema *gbt_model_schema(const gbt_model *model);

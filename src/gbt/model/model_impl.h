@@ -1,4 +1,4 @@
-/* What the engine sees of a model. */
+/* A model as the engine sees it. */
 #ifndef GBT_MODEL_MODEL_IMPL_H
 #define GBT_MODEL_MODEL_IMPL_H
 
@@ -10,7 +10,7 @@
 
 extern const gbti_kind gbti_model_kind;
 
-/* What a model is made of. Borrowed pointers. */
+/* The parts of a model. Borrowed pointers. */
 typedef gbti_contents gbt_model_parts;
 
 /* Writes a model. *out is allocated from mem (free with gbt_mem_free). Meta entries are written in the order given.

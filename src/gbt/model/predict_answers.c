@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-/* What rows read of a level's answers. */
+/* The part of a level's answers that rows read. */
 static void ask_column(const gbti_pack *pack, const gbti_answers *a, const uint8_t *codes, int32_t n, size_t stride,
                        uint64_t *masks) {
   const uint64_t *level[GBTI_TABLE_ROWS];

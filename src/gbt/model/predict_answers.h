@@ -1,4 +1,4 @@
-/* What the long sets of a column answer, all of them at once. Private to model/.
+/* Answers of the long sets of a column, all of them at once. Private to model/.
  *
  * A set of more than GBTI_TABLE_SET bytes does not fit into registers. So a level's answers lie side by side, a bit for
  * every such set of its column: rows read the answers of their level, 64 rows by 64 sets are turned, and a node takes

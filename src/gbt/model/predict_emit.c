@@ -1,4 +1,4 @@
-/* What both ways through the trees do with the leaves that rows have come to. */
+/* Adds the leaves that rows have reached, for both ways through the trees. */
 #include "predict_job.h"
 
 int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t) {

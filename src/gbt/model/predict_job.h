@@ -1,4 +1,4 @@
-/* What the two ways of predicting share. Private to model/.
+/* Shared by the two ways of predicting. Private to model/.
  *
  *   direct   few rows: trees are walked as they lie in the model, nothing is prepared       predict_direct.c
  *   packed   many rows: a run of trees is packed first, its thresholds become orders,       predict_pack.c

@@ -46,7 +46,7 @@ typedef struct builder {
   size_t n_cuts, cap_cuts;
   uint32_t *table;   /* size table_mask + 1, at most half full: number + 1, or 0 */
   size_t table_mask; /* 0: no table yet */
-  uint64_t salt;     /* thresholds may come from a file that somebody made: ctx.h */
+  uint64_t salt;     /* thresholds may come from a file from an attacker: ctx.h */
   uint32_t *order;   /* by number */
   size_t *beg;       /* by feature of the pack: where its cuts begin among keys and ids */
   uint64_t *keys, *tmp_keys;

@@ -1,4 +1,4 @@
-/* What the formula headers of this folder share.
+/* Shared by the formula headers of this folder.
  *
  * An objective whose gradient needs only one row at a time (gradient kind ROW in objectives.def) has a header with
  * these functions, NAME being its name in the table and `param` the parameters of its row there, in their order:

@@ -1,5 +1,5 @@
 /* Objectives: what is minimised. The object is plain data: which objective, how many scores a row has, and the
- * parameters of the objective's row in objectives.def. It stands in the specification of a training, in the backends
+ * parameters of the objective's row in objectives.def. It is in the specification of a training, in the backends
  * and in models. */
 #ifndef GBT_OBJECTIVE_OBJECTIVE_H
 #define GBT_OBJECTIVE_OBJECTIVE_H
@@ -85,8 +85,8 @@ typedef struct gbt_objective_info {
 /* kind must be below GBT_N_OBJECTIVES. */
 const gbt_objective_info *gbt_objective_info_of(int32_t kind);
 
-/* What the kind of gradients means for the code that computes them. Each function has a case for every kind, so that
- * the compiler names those that a new kind must answer. */
+/* Properties of the kinds of gradients, for the code that computes them. Each function has a case for every kind, so
+ * that the compiler names those that a new kind must answer. */
 
 /* Whether the host computes the gradients, at scores that it is given. */
 int gbt_gradients_by_host(const gbt_objective *objective);

@@ -11,7 +11,7 @@
  * nothing get 0. lambda and alpha do not enter; max_delta_step limits the value, monotone constraints bound it
  * (tree/grow_node.h); shrinkage multiplies it.
  *
- * Residuals stand as keys that order like them (gbt_order_key). A key is found digit by digit from the highest on: the
+ * Residuals are keys that order like them (gbt_order_key). A key is found digit by digit from the highest on: the
  * rows that agree with what is known of it are weighed by their next digit. All is addition of whole numbers, so no
  * order of rows, threads, blocks or ranks shows. */
 #ifndef GBT_OBJECTIVE_RENEWAL_H
@@ -28,7 +28,7 @@ GBT_FN uint64_t gbt_renewal_goal(double level, uint64_t total) {
   return whole < 1 ? 1 : whole > total ? total : whole;
 }
 
-/* What is known of a quantile that is looked for. */
+/* The state of the search of a quantile. */
 typedef struct gbt_pick {
   uint64_t key;  /* its digits so far, in the lowest bits */
   uint64_t left; /* goal less the weight of all rows below these digits; 0: no row weighs anything */

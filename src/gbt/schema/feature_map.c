@@ -1,4 +1,4 @@
-/* What features are made of: kinds, labels, and what must hold of a map. */
+/* The feature map: kinds, labels, and the rules for a map. */
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  *   few keys possible     place[key] = row + 1, or 0 where the projection lacks the key
  *   many                  open addressing, at most half full: place[hash & mask], the next, ... = row + 1, or 0 where
- *                         the search ends. Keys may come from a file that somebody made, so hashes are salted. */
+ *                         the search ends. Keys may come from a file from an attacker, so hashes are salted. */
 #ifndef GBT_SCHEMA_KEY_INDEX_H
 #define GBT_SCHEMA_KEY_INDEX_H
 

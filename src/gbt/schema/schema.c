@@ -8,7 +8,7 @@
  * Texts are found through an open-addressing table of positions, at most half full:
  *   bucket[hash & mask], the next, ... = position + 1, or 0 where the search ends
  *
- * Texts may come from a file that somebody made, so hashes are salted (ctx.h). */
+ * Texts may come from a file from an attacker, so hashes are salted (ctx.h). */
 #include "schema_impl.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the columns of a table are (names, types, level texts), and the features that are made of them. Shared by the
- * cuts, the trainer and the model; immutable once built, counted by references.
+/* The columns of a table (names, types, level texts), and the features that are made of them. Shared by the cuts, the
+ * trainer and the model; immutable once built, counted by references.
  *
  *   columns       what a user hands in and is shown
  *   projections   categorical columns, one or several combined, whose levels are keys of tables
@@ -106,8 +106,8 @@ static inline int gbt_feature_has_table(gbt_feature_kind kind) {
   return kind == GBT_FEATURE_TARGET_MEAN || kind == GBT_FEATURE_TARGET_CLASS || kind == GBT_FEATURE_KEY_COUNT;
 }
 
-/* What users are shown: the column's name, "count(carrier)", or "mean(carrier x origin)". Writes at most size bytes,
- * NUL included, and returns the length of the whole. */
+/* The name of a feature for users: the column's name, "count(carrier)", or "mean(carrier x origin)". Writes at most
+ * size bytes, NUL included, and returns the length of the whole. */
 size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size);
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema);

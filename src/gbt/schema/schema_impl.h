@@ -12,7 +12,7 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, gbt_ctx *ctx, int32_t n_col
                                  gbt_error *err) GBT_MUST_CHECK;
 
 /* The columns and features of `base` (shared: *out has a reference to it, texts are not copied), followed by these
- * projections and features with tables; base's own projections stay in front. Features stand in the order of their
+ * projections and features with tables; base's own projections come first. Features are in the order of their
  * projections, each of which has one at least; feat[i].projection counts from the first of `proj`; col and type are set
  * here. Everything in proj and feat is copied. GBT_E_INTERNAL when the map would have a fault. */
 gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_projections, const gbt_projection *proj,
@@ -38,7 +38,7 @@ gbt_status gbt_schema_keep(const gbt_mem *mem, const gbt_schema *schema, const u
 /* How many keys the columns of a projection can have, or 0 where that is 2^63 or more. */
 uint64_t gbt_projection_space(const gbt_schema *schema, const gbt_projection *proj);
 
-/* What is wrong with the map, or NULL: a kind, a column, a type, a key or a number that cannot be. */
+/* The fault of the map, or NULL: a kind, a column, a type, a key or a number that is impossible. */
 const char *gbt_feature_map_fault(const gbt_schema *schema);
 
 /* 1 when feature i is column i, for all of them. */

@@ -1,4 +1,4 @@
-/* What must hold of trees that come from a file: see check.h. */
+/* Rules for trees that come from a file: see check.h. */
 #include "check.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct sets_seen {
 } sets_seen;
 
 /* Splits of a layer of a symmetric tree share a set, which counts once. Otherwise sets may not have more words than
- * there are: so what is made of the sets of a tree is bounded by its bytes, whoever wrote them. */
+ * there are: so what is made of the sets of a tree is bounded by its bytes, wherever they come from. */
 static const char *set_fault(const gbt_tree *tree, const gbt_node *node, sets_seen *sets) {
   uint32_t beg = node->arg.set.beg, n = node->arg.set.n_words;
   if (beg > tree->n_words || n > tree->n_words - beg) return "a set of levels lies outside of its tree";

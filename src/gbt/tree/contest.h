@@ -74,7 +74,7 @@ GBT_FN gbt_contest gbt_contest_plain(void) {
   return c;
 }
 
-/* What identifies a node, and a layer. */
+/* Keys of a node, and of a layer. */
 GBT_FN uint64_t gbt_node_identity(const gbt_grow_node *node) {
   return gbt_mix64(gbt_mix64((uint64_t)node->sum.g + (uint64_t)node->depth) ^ (uint64_t)node->sum.h);
 }
@@ -86,7 +86,7 @@ GBT_FN double gbt_normal_of(uint32_t bits) {
   return u < 0.5 ? -gbt_normal_above(u) : gbt_normal_above(1.0 - u);
 }
 
-/* What a gain counts. */
+/* The gain of a split less the handicap of its feature. */
 GBT_FN double gbt_contest_gain(const gbt_contest *c, const gbt_split *s) {
   return c->handicap ? s->gain - c->handicap[s->feat] : s->gain;
 }
@@ -131,7 +131,7 @@ GBT_FN double gbt_candidate_standing(const gbt_contest *c, double count, uint64_
   return gbt_sqrt(score > 0.0 ? score : 0.0) + c->spread * gbt_candidate_deviate(gbt_hash32(c->key, candidate));
 }
 
-/* Where a candidate stands in a noisy contest of a layer; 0: nowhere, as it does not gain more than `least`. */
+/* Where a candidate is in a noisy contest of a layer; 0: nowhere, as it does not gain more than `least`. */
 GBT_FN double gbt_layer_standing(const gbt_contest *c, const gbt_split *s, double least) {
   const double count = gbt_contest_gain(c, s);
   if (!(count > least)) return 0.0;

@@ -10,7 +10,7 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
   fr->mem = *mem;
   fr->path_words = path_words;
   fr->policy = gbt_grow_policy_of(params, monotone);
-  fr->ahead.most = params->colsample_bynode < 1.0 ? 1 : LOOKAHEAD; /* draws for a node go by its number */
+  fr->ahead.most = params->colsample_bynode < 1.0 ? 1 : LOOKAHEAD; /* draws for a node depend on its number */
   fr->ahead.part = PART;
 }
 

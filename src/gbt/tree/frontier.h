@@ -57,8 +57,8 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
                        int32_t path_words);
 void gbt_frontier_free(gbt_frontier *fr);
 
-/* Best-first, between two trees: where steps are costly whatever is in them, they look far ahead, at the price of more
- * splits in vain. */
+/* Best-first, between two trees: where steps are costly whatever is in them, they look far ahead, but they make more
+ * splits that are not used. */
 void gbt_frontier_look(gbt_frontier *fr, int far);
 
 /* Starts a tree: the root with its rows and sums, fresh. Ranks: those of all; own_rows is the caller's to set. */

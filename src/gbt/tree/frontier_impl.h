@@ -1,4 +1,4 @@
-/* What the files of the frontier give each other: frontier.c, and one file for each growth policy. */
+/* Shared by the files of the frontier: frontier.c, and one file for each growth policy. */
 #ifndef GBT_TREE_FRONTIER_IMPL_H
 #define GBT_TREE_FRONTIER_IMPL_H
 

@@ -15,7 +15,7 @@ typedef struct gbt_grow_node {
   int32_t depth;      /* root 0 */
   uint32_t order_beg; /* its part of the backend's row order begins there; rows ascending */
   uint32_t n_rows;    /* of all ranks: what decisions look at; its lower 32 bits, see gbt_grow_rows */
-  uint32_t own_rows;  /* of them those of this rank, which stand in its row order */
+  uint32_t own_rows;  /* of them those of this rank, which are in its row order */
   gbt_sum sum;        /* in histogram units */
   gbt_bounds bounds;  /* of its weight */
   double weight;      /* symmetric and monotone: the value so far, in histogram units */
@@ -42,7 +42,7 @@ GBT_FN int64_t gbt_grow_rows(const gbt_grow_node *node) {
 #endif
 }
 
-/* What a growth policy knows of all nodes of a tree. */
+/* The state of a growth policy for all nodes of a tree. */
 typedef struct gbt_grow_policy {
   gbt_policy_kind kind;
   int64_t max_depth, max_leaves, min_rows;

@@ -49,7 +49,7 @@ GBT_FN gbt_leaf_step gbt_leaf_step_begin(double first) {
   s.low = first > 0.0 ? 0.0 : -GBT_GROW_INFINITY;
   s.high = first < 0.0 ? 0.0 : GBT_GROW_INFINITY;
   s.at = gbt_step_none();
-  s.going = first != 0.0; /* at 0 the penalties hold it, or there is nothing to go by */
+  s.going = first != 0.0; /* at 0 the penalties hold it, or there is no information */
   s.unused = 0;
   return s;
 }

@@ -34,7 +34,7 @@ GBT_FN int gbt_bit(const uint32_t *words, uint32_t n_words, uint32_t i) {
   return (i >> 5) < n_words && ((words[i >> 5] >> (i & 31u)) & 1u);
 }
 
-/* Whether two nodes of a tree are splits by one set that stands in one place. */
+/* Whether two nodes of a tree are splits by one set in one place. */
 GBT_FN int gbt_same_set(const gbt_node *a, const gbt_node *b) {
   return a->left > 0 && b->left > 0 && a->feat == b->feat && (a->feat & GBT_NODE_CATEGORICAL) &&
          a->arg.set.beg == b->arg.set.beg && a->arg.set.n_words == b->arg.set.n_words;

@@ -1,5 +1,5 @@
-/* The growth policies, and what others may ask of them: no file but this one and those of the policies in the frontier
- * (depthwise.c, best_first.c, symmetric.c) looks at the kind itself.
+/* The growth policies, and the questions that others may ask about them: no file but this one and those of the policies
+ * in the frontier (depthwise.c, best_first.c, symmetric.c) looks at the kind itself.
  *
  *   depthwise    a step splits the nodes of the shallowest layer
  *   lossguide    a step splits the leaf of the largest gain, and leaves that will probably come next

@@ -18,7 +18,7 @@ GBT_FN gbt_rated gbt_rated_of(const gbt_grow_node *node, gbt_units unit, gbt_reg
   return rated;
 }
 
-/* What a gain must exceed: gamma, and what may be rounding. */
+/* The bound that a gain must exceed: gamma, and possible rounding. */
 GBT_FN double gbt_least_gain(double gamma, double floor) { return gamma > floor ? gamma : floor; }
 
 /* The split of a node of a symmetric tree that is there, by the node's own sums: what it gains, and whether the node is
@@ -57,7 +57,7 @@ GBT_FN gbt_reg gbt_set_reg(gbt_reg reg, const gbt_params *params) {
   return reg;
 }
 
-/* What is taken off the gain of k of n levels. noise: of the gradients, see gbt_noise. */
+/* The amount subtracted from the gain of k of n levels. noise: of the gradients, see gbt_noise. */
 GBT_FN double gbt_set_cost(const gbt_params *params, double noise, int32_t k, int32_t n) {
   return params->cat_noise * noise * gbt_set_noise(k, n);
 }

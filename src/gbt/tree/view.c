@@ -1,4 +1,4 @@
-/* What hosts can read of trees. */
+/* Trees as hosts can read them. */
 #include "view.h"
 
 #include <math.h>

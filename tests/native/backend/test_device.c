@@ -1,4 +1,4 @@
-/* What the engine asks of a device's library, with a library that keeps what it is asked and does its work by the
+/* The calls of a device's library by the engine, with a library that records the calls and does its work by the
  * simplest loops. (The CUDA library has suites of its own: test_cuda_*.) */
 #include "../../src/gbt/backend/device_api.h"
 #include "../../src/gbt/data/binding.h"

@@ -1,6 +1,6 @@
 /* Trainings that were stopped after any round, kept in a file and resumed under other circumstances: forests, scores
  * and logs are those of trainings that ran through. Files that are damaged, cut short, of other trainings or not to be
- * written are told by name, and the file before stays. */
+ * written are reported by name, and the file before stays. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <sys/stat.h>
@@ -208,7 +208,7 @@ static void forge(const uint8_t *bytes, const char *path, size_t which, int sect
   gbt_parts_drop(&w);
 }
 
-/* Counts that the parts do not have are told before there is memory for them, whatever checksums say. */
+/* Counts that the parts do not have are reported before there is memory for them, whatever checksums say. */
 static void wrong_counts_are_refused(void) {
   /* rounds, best and kept round, trees */
   static const size_t at[] = {0, 16, 24, 40};
@@ -537,7 +537,7 @@ static void files_that_cannot_be_written(void) {
 }
 
 /* A pipe without another end, which would keep a plain open() waiting, is refused wherever a file is expected, and so
- * is a draft that is a link to somebody else's file, or its second name. */
+ * is a draft that is a link to another program's file, or its second name. */
 static void pipes_and_links_are_refused(void) {
   const gbt_mem mem = gbt_mem_default();
   const char *path = part_path();

@@ -293,7 +293,7 @@ static random_job busy_job_of(gbt_objective_kind loss, int32_t n_outputs) {
 
 static random_job busy_job(void) { return busy_job_of(GBT_OBJ_SOFTMAX, 3); }
 
-/* All ranks ended with this, told by the same words, with the same whole rounds. */
+/* All ranks ended with this, reported in the same words, with the same whole rounds. */
 static int same_end(const ranked *out, int size, int bad, gbt_status want) {
   char start[40];
   snprintf(start, sizeof start, "rank %d of %d: ", bad, size);

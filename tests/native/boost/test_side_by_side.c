@@ -66,7 +66,7 @@ static int stop_at_once(void *user) {
   return 1;
 }
 
-/* Whoever asks to stop is heard, and trainings may go on afterwards. */
+/* Each training can be asked to stop, and trainings may go on afterwards. */
 static void all_stop_when_asked(void) {
   made *m = made_new(3, 100, 1, (const made_kind[]){MADE_BELL});
   made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 4);

@@ -1,4 +1,4 @@
-/* Files of parts (bytes/parts.h): parts of all sizes come back; other kinds and versions are told. */
+/* Files of parts (bytes/parts.h): parts of all sizes come back; other kinds and versions are reported. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 

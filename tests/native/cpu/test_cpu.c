@@ -27,7 +27,7 @@ static made_group *make_group(test_rng *rng, int32_t n_feats, int wide) {
   memset(m, 0, sizeof *m);
   m->n_feats = n_feats;
   m->width = (n_feats + 3) / 4 * 4;
-  m->stride = m->width + (int32_t)test_below(rng, 3) * 8; /* other groups stand beside it */
+  m->stride = m->width + (int32_t)test_below(rng, 3) * 8; /* other groups are next to it */
   m->wide = wide;
   for (int32_t k = 0; k < n_feats; k++) {
     uint32_t n_codes = wide ? 257 + (uint32_t)test_below(rng, 300) : 1 + (uint32_t)test_below(rng, 256);

@@ -87,7 +87,7 @@ static void wrong_values(void) {
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`, row 1: there is no level 0, only 3");
   t->table.no_code_zero = 0;
   codes[123456] = 4;
-  codes[150000] = -7; /* the first one is told */
+  codes[150000] = -7; /* the first one is reported */
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`, row 123457: there is no level 4, only 3");
   gbt_error err;
   CHECK_EQ_I64(check(t, &err), GBT_E_DATA);

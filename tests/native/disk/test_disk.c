@@ -1,5 +1,5 @@
 /* Data sets in folders: what was made comes back as it was, whatever the pages, the memory and the table; whatever is
- * wrong with a file is told by name, and leaves nothing behind. */
+ * wrong with a file is reported by name, and leaves nothing behind. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <inttypes.h>
@@ -351,7 +351,7 @@ static void parts_are_looked_for(void) {
   stage_close(&s);
 }
 
-/* What this build lacks is told when it is asked for, and when somebody else has used it. */
+/* What this build lacks is reported when it is asked for, and when somebody else has used it. */
 static void codecs_are_missed(void) {
   stage s;
   gbt_dataset *ds = NULL, *none = NULL;
@@ -438,7 +438,7 @@ static void damage_is_found(void) {
   stage_close(&s);
 }
 
-/* A page that is damaged after the data set was opened is told when it is read, by number. */
+/* A page that is damaged after the data set was opened is reported when it is read, by number. */
 static void a_page_goes_bad(void) {
   stage s;
   size_t n;

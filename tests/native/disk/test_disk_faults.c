@@ -331,7 +331,7 @@ static void writers_are_killed(void) {
   stage_close(&s);
 }
 
-/* Processes that write to the same folders at once: one has written, the others are told. */
+/* Processes that write to the same folders at once: one has written, the others get an error. */
 static void writers_race(void) {
   stage s;
   enum { WRITERS = 3 };

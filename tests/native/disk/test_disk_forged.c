@@ -1,4 +1,4 @@
-/* Data sets in folders that somebody made up: indexes and pages are changed and their checksums put right, so every
+/* Data sets in crafted folders: indexes and pages are changed and their checksums put right, so every
  * rule of data/check.h has to hold by itself. What is opened is used: levels, values, trainings. Each is refused in
  * words, or a data set like any other. Run it under the sanitizers. GBT_FUZZ=n in the environment takes n times as many
  * cases. */

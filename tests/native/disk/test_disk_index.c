@@ -1,5 +1,5 @@
-/* Indexes of data sets in folders with one number that is another one, and a right checksum: each is refused in words
- * (data/check.h). */
+/* Indexes of data sets in folders with one number that is another one, and a right checksum: each is refused with a
+ * message (data/check.h). */
 #include "../../src/gbt/disk/page_bytes.h"
 #include "forged.h"
 #include "mutate.h"

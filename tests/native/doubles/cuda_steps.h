@@ -13,7 +13,7 @@ const gbt_device_api *gbt_cuda_api(void);
 const gbt_device_api *cuda_steps_api(void);
 
 /* The device with percent of the codes there and in the host's page-locked memory, the others streamed; drawn rows are
- * gathered. For the trainings that are opened until it is asked for anew. */
+ * gathered. For the trainings that are opened until it is set again. */
 const gbt_device_api *cuda_apart_api(int percent_device, int percent_host);
 
 #ifdef __cplusplus

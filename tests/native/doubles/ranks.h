@@ -14,7 +14,7 @@ enum { RANKS_MOST = 8, RANKS_SECONDS = 120 };
 
 void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg);
 
-/* The rank dies: whoever waits for it, now or later, gets GBT_E_DEVICE. */
+/* The rank dies: every rank that waits for it, now or later, gets GBT_E_DEVICE. */
 void ranks_die(const gbt_comm *comm);
 
 #endif

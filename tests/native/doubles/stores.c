@@ -18,7 +18,7 @@ typedef struct poison_store {
   gbt_page_store *inner; /* shared */
   frame live;            /* what is pinned */
   frame dead[N_DEAD];    /* released, not yet freed, so that they are not the next copy's memory */
-  int32_t next;          /* the page that a pass must pin next, unless it begins anew */
+  int32_t next;          /* the page that a pass must pin next, unless it begins again */
   int n_dead;
 } poison_store;
 

@@ -1,7 +1,7 @@
 /* Stores of pages for the tests: one that makes every fault of its users show, and reading a code from any.
  *
  * The poison store keeps one page pinned at a time, or three, as copies that lie elsewhere each time. When they are
- * released their bytes are overwritten before they are freed, so whoever still reads them computes something else
+ * released their bytes are overwritten before they are freed, so code that still reads them computes something else
  * (under the address sanitizer: is caught). Failed checks are: pages pinned before others are released, a release of
  * others, a page that was written to, a hint to read ahead that names another page than the next one, pages pinned when
  * the store goes.

@@ -1,4 +1,4 @@
-/* Damaged and crafted model files: an error, or a model that stands all use (model_use.h).
+/* Damaged and crafted model files: an error, or a model that survives every use (model_use.h).
  *
  *   damaged   cut, extended, bytes changed: the checksum catches them all
  *   crafted   made by someone who knows the format and puts the checksum right: every check has to hold by itself

@@ -106,7 +106,7 @@ static void sections_of_later_versions(void) {
   sample_close(&s);
 }
 
-/* Every objective comes back with its parameters; a name that nobody knows is told. */
+/* Every objective comes back with its parameters; a name that nobody knows is reported. */
 static void objectives_by_name(void) {
   gbt_mem mem = gbt_mem_default();
   sample s;
@@ -146,7 +146,7 @@ static size_t with_parameters(const sample *s, const char *const *name, const do
   return size;
 }
 
-/* Parameters that a model lacks have their defaults, whichever they are; one that nobody knows is told. */
+/* Parameters that a model lacks have their defaults, whichever they are; one that nobody knows is reported. */
 static void parameters_by_name(void) {
   enum { MOST = 65536 };
   gbt_mem mem = gbt_mem_default();

@@ -23,7 +23,7 @@ struct world {
   int32_t n_arrays;
   test_rng rng;
   int open;
-  /* what stands on the device, on the host */
+  /* the contents of the device, on the host */
   uint32_t n; /* positions */
   uint32_t *row[2];
   gbt_gh16 *gh[2];

@@ -3,7 +3,7 @@
  *   masked_job j = masked_job_make(&job, mask);
  *   trained *a = train_masked(&j, &how), *b = train_gathered(&j, &how);  CHECK(same_trained(a, b));
  *
- * Set 1 is that of the masked-out rows, where there are any; behind it stands the job's first validation set. All
+ * Set 1 is that of the masked-out rows, where there are any; after it comes the job's first validation set. All
  * metrics that suit the objective are logged for all sets. */
 #ifndef GBT_TEST_MASK_JOB_H
 #define GBT_TEST_MASK_JOB_H

@@ -418,7 +418,7 @@ static gbt_trainer_spec train_spec(use *u, gbt_dataset *data, const gbt_forest_v
   return spec;
 }
 
-/* A round more; the model that comes of it predicts the trainer's scores. */
+/* A round more; the resulting model predicts the trainer's scores. */
 static void train_round(use *u, gbt_trainer *tr, const gbt_dataset *data, const gbt_binding *binding) {
   gbt_stop_reason why;
   const double *scores = NULL;

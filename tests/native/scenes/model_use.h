@@ -1,5 +1,5 @@
 /* Everything that the engine does with a model, done to bytes that may or may not be one. Checked: what is refused is
- * refused in words; what is a model is written back as it was, predicts as its naive twin does on every way and
+ * refused with a message; what is a model is written back as it was, predicts as its naive twin does on every way and
  * instruction set, gives slices and models in other levels that predict the same, and can be trained further. Memory
  * stays in proportion to the bytes, and all of it comes back. */
 #ifndef GBT_TEST_MODEL_USE_H

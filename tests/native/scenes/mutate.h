@@ -1,6 +1,6 @@
-/* Models that somebody crafted: mutations that know the format (bytes/format.h), checksums put right.
+/* Crafted models: mutations that know the format (bytes/format.h), checksums put right.
  *
- *   draft     a model as its sections, each in a buffer of its own, to be edited one by one; the bytes that come of
+ *   draft     a model as its sections, each in its own buffer, to be edited one by one. The resulting bytes of
  *             one have every section, text and tree where it must be, so most of them are models or nearly so
  *   raw       edits of the bytes themselves: fields, the table of sections, sizes; most of these are refused
  *
@@ -59,7 +59,7 @@ void mutate_seal(uint8_t *bytes, size_t n);
 /* Mutates n bytes in place; there is room for `most`. Returns the new size. */
 size_t mutate_model(test_rng *rng, uint8_t *bytes, size_t n, size_t most);
 
-/* A model of sections of two; returns its size, 0 when nothing came of it. */
+/* A model of sections of two; returns its size, 0 when that failed. */
 size_t mutate_merge(test_rng *rng, const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b, uint8_t *out,
                     size_t most);
 

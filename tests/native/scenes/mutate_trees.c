@@ -60,7 +60,7 @@ static void draw_split(test_rng *rng, draft *d, size_t t, gbt_node *split) {
   split->arg.set.n_words = n_words;
 }
 
-/* Splits a leaf of a tree; its children stand behind all nodes. */
+/* Splits a leaf of a tree; its children come after all nodes. */
 static int split_leaf(draft *d, size_t t, uint32_t leaf, const gbt_node *split) {
   gbt_tree *tree = &trees(d)[t];
   uint32_t n = tree->n_nodes;

@@ -55,7 +55,7 @@ split_case *split_case_levels(uint64_t seed, int32_t n_levels, int symmetric);
 split_case *split_case_numeric(uint64_t seed, int32_t n_bins);
 void split_case_free(split_case *c);
 
-/* fresh_beg: the number of the first node. pairs: nodes are siblings, and the second one of a pair is to be had by
+/* fresh_beg: the number of the first node. pairs: nodes are siblings, and the second one of a pair is to be computed by
  * subtraction. */
 split_step *split_step_new(const split_case *c, uint64_t seed, int32_t fresh_beg, int32_t n_fresh, int32_t n_rows,
                            int pairs);

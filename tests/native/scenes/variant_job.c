@@ -230,7 +230,7 @@ typedef struct run {
   gbt_backend *fitted;
 } run;
 
-/* What the job asks of columns, told for those of derived features as well. */
+/* What the job asks of columns, also for those of derived features as well. */
 static int set_rules(run *r, int32_t n_base, uint8_t *unused) {
   const random_job *random = r->j->random;
   const gbt_schema *schema = r->data[0]->cuts->schema;

@@ -1,4 +1,4 @@
-/* Features that are read from tables by the key of a projection: the map that they stand in. */
+/* Features that are read from tables by the key of a projection: the map that they are in. */
 #include "forests.h"
 #include "maps.h"
 #include "tables.h"

@@ -1,6 +1,6 @@
-/* Entries that were made to meet in one place of a hash table, by somebody who knows the hash: they must take no longer
- * than others, or a small file keeps whoever opens it busy for hours. Without a salt they take hundreds of times as
- * long. */
+/* Entries that were made to meet in one place of a hash table, by an attacker who knows the hash: they must take no
+ * longer than others, or a small file keeps the process that opens it busy for hours. Without a salt they take hundreds
+ * of times as long. */
 #include <time.h>
 
 #include "../../src/gbt/model/predict_job.h"

@@ -126,7 +126,7 @@ static void environment(void) {
   (void)cudaGetLastError();
 }
 
-/* CUDA is of no use to a process whose parent has used it. */
+/* CUDA cannot be used by a process whose parent has used it. */
 static void forked(void) {
   unsigned result = 0;
   int status = -1;

@@ -60,7 +60,7 @@ static void invent_splits(gbt_frontier *fr, uint64_t seed) {
   }
 }
 
-enum { HOPELESS = -7 }; /* in node->hist: said to have no place in the tree */
+enum { HOPELESS = -7 }; /* in node->hist: marked as having no place in the tree */
 
 /* One step, compared with the naive choice where that knows the policy. */
 static void step(gbt_frontier *fr, size_t batch, uint64_t seed) {

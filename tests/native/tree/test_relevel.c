@@ -1,4 +1,5 @@
-/* Forests told in other levels: every node must send every level, the missing value and unseen levels where it did. */
+/* Forests in terms of other levels: every node must send every level, the missing value and unseen levels where it did.
+ * */
 #include "fault.h"
 #include "test.h"
 

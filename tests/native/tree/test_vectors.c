@@ -182,7 +182,7 @@ static void allocations_fail(void) {
   gbt_schema_unref(schema);
 }
 
-/* Where a value goes by what a host is told of the node. */
+/* Where a value goes by the information on the node that a host gets. */
 static int told_left(const gbt_node_info *at, double x) {
   if (x != x) return at->missing_left;
   if (!at->by_set) return x <= at->threshold;
@@ -191,7 +191,7 @@ static int told_left(const gbt_node_info *at, double x) {
   return level / 32 < at->n_words && (at->set[level / 32] >> level % 32 & 1u);
 }
 
-/* What a host is told of the nodes of a forest is what predictors do with them. */
+/* The information on the nodes of a forest is what predictors do with them. */
 static void check_told(const gbt_forest_view *view, test_rng *rng) {
   gbt_forest_info about = gbt_forest_about(view);
   uint64_t n_nodes = 0;

@@ -104,7 +104,7 @@ static int better(const gbt_split *a, const gbt_split *b) {
   return 0;
 }
 
-/* Where a feature stands with its best split, in a node that scored so much before; see tree/contest.h. of:
+/* Where a feature is with its best split, in a node that scored so much before; see tree/contest.h. of:
  * what tells the node apart. */
 static double counts(const naive *nv, const gbt_split *s) { return s->gain - nv->cost[s->feat]; }
 
@@ -364,7 +364,7 @@ static double own_gain(const layer_view *l, int32_t i, gbt_split s, gbt_sum *lef
   return gain > gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h) ? gain : 0.0;
 }
 
-/* Where a candidate of a layer stands, with noise of its own; see tree/contest.h. */
+/* Where a candidate of a layer is, with noise of its own; see tree/contest.h. */
 static double layer_standing(const naive *nv, const gbt_split *s, int32_t depth) {
   double score = nv->scored + counts(nv, s), spread = spread_of(nv);
   uint64_t number = (uint64_t)s->feat * 4294967296u + (uint64_t)s->missing_left * 2147483648u +
@@ -391,7 +391,7 @@ static void try_layer(const layer_view *l, gbt_split s, double fine, gbt_split *
   s.feat = l->all.feat;
   s.has_missing = (int8_t)l->missing;
   if (!(s.gain > 0.0 && s.gain > l->nv->p->gamma)) return;
-  if (l->nv->p->random_strength > 0.0 && counts(l->nv, &s) <= l->nv->p->gamma) return; /* so it stands above 0 */
+  if (l->nv->p->random_strength > 0.0 && counts(l->nv, &s) <= l->nv->p->gamma) return; /* so it is above 0 */
   if (layer_better(l->nv, &s, best, l->depth)) *best = s;
 }
 

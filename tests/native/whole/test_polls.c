@@ -200,7 +200,7 @@ static gbt_status gradients_pass(gbt_ctx *ctx, row_pass *p, gbt_error *err) {
 
 typedef gbt_status (*pass_fn)(gbt_ctx *ctx, row_pass *p, gbt_error *err);
 
-/* Asks often enough; ends when asked to; of two wrong numbers the first is told, on any number of threads. */
+/* Asks often enough; ends when asked to; of two wrong numbers the first is reported, on any number of threads. */
 static void check_pass(pass_fn pass, row_pass *p, const char *wrong) {
   asker a;
   gbt_ctx ctx = asking(&a, 1, 0);

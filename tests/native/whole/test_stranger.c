@@ -1,5 +1,5 @@
 /* What a host can do that knows gbt.h alone: bin, train, save, open, predict, go on, look at trees. gbt.h comes first,
- * so that it must stand by itself; test.h brings the harness and base/ only. */
+ * so that it must need nothing else; test.h brings the harness and base/ only. */
 #include "../../src/gbt/gbt.h"
 
 #include "test.h"

@@ -1,4 +1,4 @@
-# Functions and methods that take a model, or a result of gbt's: calls as in calls.R; and results whose fields somebody
+# Functions and methods that take a model, or a result of gbt's: calls as in calls.R; and results whose fields the user
 # changed.
 
 # The objects that these calls are about.

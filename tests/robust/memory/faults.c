@@ -1,9 +1,9 @@
 /* Faults for gbt's shared object inside of R: preloaded, it fails memory and threads that gbt.so asks for, and counts
- * the blocks that gbt.so holds. R's own requests are none of its business: who calls is told by the return address.
+ * the blocks that gbt.so holds. R's own requests are none of its business: the caller is known by the return address.
  *
  *   LD_PRELOAD=faults.so R ...   then dyn.load("faults.so"), which is the same library, and .C("fault_start", ...)
  *
- * glibc only, as its malloc is had by another name as well. */
+ * glibc only, as its malloc has another name as well. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

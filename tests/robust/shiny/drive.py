@@ -124,7 +124,7 @@ def go_through(page, other, first):
     check("a training that is cancelled changes nothing", trained(page) == live)
     if first:
         shoot(page, "cancelled")
-    time.sleep(1.1)  # models are told apart by the second in which they were trained
+    time.sleep(1.1)  # models are distinguished by the second in which they were trained
     deliver(page, "noise")
     press(page, "refresh")
     reach(page, "held back")

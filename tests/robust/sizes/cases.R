@@ -1,5 +1,5 @@
 # The cases of run.R: list(fn = function(n) ..., short = c(low, high, dense), long =, cuda =) by name. fn stops when
-# something does not hold; a condition of gbt in words is an answer. Data are the first rows of what is made here once.
+# something does not hold; a classed condition of gbt is an answer. Data are the first rows of what is made here once.
 most_rows <- if (long) 1048580 else 70010
 i <- as.double(seq_len(most_rows))
 base <- list(

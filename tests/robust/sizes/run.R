@@ -2,7 +2,7 @@
 #
 # CONSTANTS: a file of whole numbers, one a line. Of the sizes of every sweep this worker takes every WORKERS-th. A case
 # is a call with one size, in a child process that takes the sizes one after the other and notes each before it begins:
-# when it dies or hangs, the size at hand is told and another child goes on behind it. The last line is
+# when it dies or hangs, the size at hand is reported and another child goes on behind it. The last line is
 # "N passed, N failed", sizes counted. DEVICE cuda: few sizes, each compared with the CPU byte by byte.
 args <- commandArgs(trailingOnly = TRUE)
 long <- args[1L] == "long"
@@ -28,7 +28,7 @@ sizes_of <- function(low, high, dense) {
   sort(unique(n[n >= low & n <= high]))
 }
 
-# What is wrong with a case, or NULL. An error in words is an answer; an internal one is a fault.
+# What is wrong with a case, or NULL. A classed error is an answer; an internal one is a fault.
 judge <- function(fn, n) {
   tryCatch({
     fn(n)

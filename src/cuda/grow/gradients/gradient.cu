@@ -1,5 +1,5 @@
 /* Scores to fixed-point gradients. As on the CPU (cpu/cpu_gradient.c) a round begins with maxima of all outputs, which
- * give the scales; the gradients of an output are made when its first tree begins. Every pass computes g and h anew.
+ * give the scales; the gradients of an output are made when its first tree begins. Every pass computes g and h again.
  *
  *   cu_gradients            k_round   k_softmax (two numbers a row)   k_maxima   k_scales
  *                           rows with factors: maxima without them, sizes, factors (sample.cu) before
@@ -83,8 +83,8 @@ __global__ static void k_scales(cu_view v, int32_t first, int32_t n_outputs) {
   if (bad && threadIdx.x == 0) cu_fail_gradients(v);
 }
 
-/* Whose gradients a block makes, and where. given >= 0: those of this output, in the array of its number; else those of
- * one of the batch's outputs, which its first tree names. */
+/* The trees whose gradients a block makes, and where. given >= 0: those of this output, in the array of its number;
+ * else those of one of the batch's outputs, which its first tree names. */
 struct cu_asked_output {
   cu_tree *tree;
   int32_t output, grads;
@@ -316,7 +316,7 @@ gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from,
   return fix_aside(be, 0, err);
 }
 
-/* What the scores of data set s begin with: the caller's numbers, offsets, or (NULL) nothing. */
+/* The first scores of data set s: the caller's numbers, offsets, or (NULL) nothing. */
 static const double *given_scores(const cu_backend *be, const gbt_backend_spec *spec, int32_t s) {
   return spec->init && spec->init[s] ? spec->init[s] : be->data[s].from->rows.field[GBT_OFFSET];
 }

@@ -157,7 +157,7 @@ __device__ static __forceinline__ void cu_set_tree(const cu_view &v, cu_tree *tr
   tree->n_in = tree->whole ? (uint32_t)v.train.n_rows : 0u;
 }
 
-/* 16 bits are made; whether they do. The sums begin anew. A thread. */
+/* 16 bits are made; whether they do. The sums begin again at 0. A thread. */
 __device__ static __forceinline__ void cu_judge(const cu_view &v, cu_output *o) {
   const gbt_fixed_sums sums = {o->size, o->square, o->h};
   if (v.params.grad_bits != GBT_GRAD_AUTO)

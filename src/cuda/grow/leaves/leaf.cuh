@@ -33,8 +33,8 @@ __device__ static __forceinline__ uint32_t cu_row_at(const cu_leaf_rows &r, uint
   return r.row ? r.row[i] : r.first + i;
 }
 
-/* Whose value rows below a node go by: the nearest node, from it upwards, for which wants(node, its parent or NULL)
- * holds; -1: none. */
+/* The node that gives the value of the rows below a node: the nearest one, from it upwards, for which wants(node, its
+ * parent or NULL) holds; -1: none. */
 template <class Wants>
 __device__ static __forceinline__ int32_t cu_find_owner(const cu_view &v, int32_t i, Wants wants) {
   for (; i >= 0; i = v.node[i].parent) {

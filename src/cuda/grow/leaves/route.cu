@@ -139,7 +139,7 @@ static dim3 route_grid(const cu_backend *be, int64_t n) {
   return cu_grids_of_turn(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 6);
 }
 
-/* What a pass of a data set is for. */
+/* The purpose of a pass of a data set. */
 struct route_job {
   cu_backend *be;
   int32_t s, turn;

@@ -5,8 +5,8 @@
  * block that wants to know what is before it reads backwards until it meets such a sum, and waits for those that have
  * published nothing.
  *
- * Memory order: flag and number are one aligned word of 64 bits, which is read and written as one. Who sees the
- * flag sees the number, and reads nothing else on its strength; what blocks write besides, later kernels read. So
+ * Memory order: flag and number are one aligned word of 64 bits, which is read and written as one. A reader that sees
+ * the flag sees the number, and reads nothing else on its strength; what blocks write besides, later kernels read. So
  * relaxed order is enough, and there is no fence.
  *
  * Progress: a block must take its number from a counter when it runs. So all lower numbers are those of blocks

@@ -5,7 +5,7 @@
  * of split.cu, then the node's own gains of all candidates of the feature, into part. Then a thread per candidate adds
  * these nodes to gain, node after node: doubles, so the order is that of the nodes' numbers. A step holds a whole
  * layer, and all of its histograms, when growth is symmetric; the list of searched nodes has another order than their
- * numbers, hence `at`.
+ * numbers, so there is `at`.
  *
  * Sets: one order of levels for a tree, from the root; which of its sets are candidates is marked then. */
 #include "ops.cuh"

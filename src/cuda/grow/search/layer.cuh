@@ -1,4 +1,4 @@
-/* What searching and deciding a layer of a symmetric tree share: see layer.cu, layer_decide.cu.
+/* Shared by the search and the decision of a layer of a symmetric tree: see layer.cu, layer_decide.cu.
  *
  *   gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...      as on the CPU
  *   part:  the same for every node of those searched at once
@@ -12,14 +12,14 @@
 
 enum { CU_TRY_RIGHT = 1, CU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 
-/* What a layer's nodes are split by. */
+/* The split of a layer's nodes. */
 struct cu_layer_pick {
   gbt_split split; /* kind NONE: none */
   uint32_t set_beg, set_words;
   int64_t h, left_h; /* over the nodes that could be split */
 };
 
-/* What a tree of symmetric growth has to itself, as CU_TREE_STATE; `l` is its view. */
+/* The state of one tree of symmetric growth, as CU_TREE_STATE; `l` is its view. */
 #define CU_LAYER_STATE(X)                                                                                             \
   X(CU_CLEARED, int32_t, n_placed, v->n_features) /* cleared: of features that a tree may not use */                  \
   X(CU_SCRATCH, double, gain, 2 * l->n_codes)                                                                         \
@@ -77,7 +77,7 @@ __device__ static __forceinline__ int32_t cu_code_at(const cu_layer_view &l, int
   return order[top ? l.n_placed[feat] - 1 - c : c];
 }
 
-/* What a node adds to the gain of a candidate: nothing where it is kept. */
+/* The part of a node in the gain of a candidate: 0 where it is kept. */
 __device__ static __forceinline__ double cu_own_gain(const cu_asked &q, double g, double h, int64_t rows, gbt_reg reg,
                                                      int sign) {
   if (q.min_rows > 1 && !cu_enough(q, rows, q.min_rows)) return 0.0;

@@ -30,7 +30,7 @@ __device__ gbt_contest contest_of(const cu_view &v, const cu_layer_view &l, doub
   return cu_contest(v, gbt_layer_identity(first->depth), *before);
 }
 
-/* What a candidate gains. */
+/* The gain of a candidate. */
 __device__ double gain_of(const cu_view &v, const cu_layer_view &l, const gbt_split &s) {
   const cu_feature f = v.train.feat[s.feat];
   const double *gain = l.gain + 2u * l.beg[s.feat] + (s.missing_left ? (uint32_t)f.n_bins + 1u : 0u);

@@ -28,7 +28,7 @@
  * S (1 +- 2^-50). Taking off parent and rounding is monotone.
  *
  * A cut b after a cut a: cu_score(b) < (1 - 64 u) (1 + u) cu_score(a) gives S_b (1 - 18 u) < (1 - 62.9 u) (1 + 18 u)
- * S_a, hence S_b < (1 - 2 u) S_a, and T_b < T_a by more than u T_a. Taking off parent could make both the same only
+ * S_a, so S_b < (1 - 2 u) S_a, and T_b < T_a by more than u T_a. Taking off parent could make both the same only
  * where it is many times T_a; there both gains are below 0, and no candidate has a gain <= least, least being >= 0.
  * Where T_a > parent, either difference is rounded by at most 2^-53 T_a, less than T_a - T_b: b's gain is strictly
  * smaller. The node's bar: gain > least gives T > least + parent in real numbers, a double that floats and its own sum

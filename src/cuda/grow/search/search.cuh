@@ -1,4 +1,4 @@
-/* What the searches share: a node that is searched, a feature of it, the best of a warp.
+/* Shared by the searches: a node that is searched, a feature of it, the best of a warp.
  *
  *   cu_asked   the node's side: twin of cpu_search_node
  *   cu_codes   a feature's histogram by code, the zero bin that has no slot made up: twin of cpu_search_feature
@@ -51,7 +51,7 @@ __device__ static __forceinline__ gbt_contest cu_contest(const cu_view &v, uint6
                         before);
 }
 
-/* What cuts are drawn by in a node or layer: twin of cpu_cut_key. */
+/* The key by which cuts are drawn in a node or layer: twin of cpu_cut_key. */
 __device__ static __forceinline__ gbt_key32 cu_cut_key(const cu_view &v, uint64_t of) {
   return gbt_cut_key((uint64_t)v.params.seed, v.tree->task.tree, of);
 }

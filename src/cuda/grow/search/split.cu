@@ -67,8 +67,8 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
   }
 }
 
-/* Of each searched node the winner of all runs stays in v.found; two runs have no feature in common. So whoever takes
- * the largest gain takes the winner. A warp for each. */
+/* Of each searched node the winner of all runs stays in v.found; two runs have no feature in common. So any thread that
+ * takes the largest gain takes the winner. A warp for each. */
 __global__ static void __launch_bounds__(SEARCH_THREADS) k_contest(cu_view all) {
   CU_SHARED(gbt_split, winner, SEARCH_WARPS);
   const cu_view v = cu_mine(all);

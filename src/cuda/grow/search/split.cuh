@@ -236,7 +236,7 @@ __device__ static __forceinline__ void cu_add_up_runs(const cu_numeric &n, int32
   }
 }
 
-/* What is known of a feature before its cuts; *k: its codes, which may be set right. */
+/* Facts about a feature before its cuts; *k: its codes, which may be corrected. */
 __device__ static __forceinline__ cu_numeric cu_numeric_of(const cu_view &v, int32_t feat, const cu_feature &f,
                                                            const cu_difference &less, cu_codes *k) {
   cu_numeric n;
@@ -292,7 +292,7 @@ __device__ static __forceinline__ void cu_search_one_cut(const cu_view &v, const
 /* Cuts of a numeric feature.
  *
  * The CPU lists the bins that hold something, and bin 0. Here every cut is rated: one after an empty bin has the
- * integer sums of the cut before it, hence the same gain to the bit, and loses to it as the higher bin. Where all
+ * integer sums of the cut before it, so the same gain to the bit, and loses to it as the higher bin. Where all
  * values lie on one side, one of the hessians is 0 - 0 or H - H and the candidate is refused; so a node with nothing
  * outside the zero bin gives no candidate either. Real numbers of missing values are added to those of the left bins,
  * as on the CPU: the sums would be other ones if they were added as integers first.

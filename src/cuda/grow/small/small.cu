@@ -51,7 +51,7 @@ struct small_steps {
   small_other *other;
 };
 
-/* What a block works on. */
+/* The work of a block. */
 struct small_item {
   cu_tile tile;
   int32_t lane, n_cols, first_col;
@@ -63,7 +63,7 @@ struct small_item {
   const gbt_gh16 *gh;       /* of row 0 */
 };
 
-/* What a thread knows of a row. */
+/* A row, as a thread keeps it. */
 struct small_row {
   uint32_t row, from, both, word;
   int live;
@@ -232,7 +232,7 @@ __device__ static __forceinline__ uint32_t root_of(const cu_view &v, const cu_ta
   return gbt_hash32(key, row) < gbt_hash_limit(v.params.subsample) ? 0u : (uint32_t)NOT_DRAWN;
 }
 
-/* What can be read of a row before it is known where it goes. from: of all rows; unused for the root. */
+/* The part of a row that can be read before its side is known. from: of all rows; unused for the root. */
 template <bool ROOT>
 __device__ static __forceinline__ small_row read_row(const cu_view &v, const cu_task &task, const small_item &item,
                                                      const uint16_t *from, uint32_t row, int part) {

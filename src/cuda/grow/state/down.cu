@@ -85,7 +85,7 @@ static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_er
   return gbt_mem_grow(&be->mem, &d->sets_copy, &d->cap_copy[3], words, sizeof *d->sets_copy, err);
 }
 
-/* What has been copied of a tree; returns whether that is all of it. */
+/* The part of a tree that has been copied; returns whether that is all of it. */
 static int come_at(const cu_backend *be, int place, int32_t y, gbt_grown *grown) {
   const cu_down *d = &be->down;
   const cu_tree *tree = tree_at(be, place, y);

@@ -7,7 +7,7 @@
 size_t cu_state_bytes(const cu_backend *be);
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Where the parts CU_DOWN of a tree with so many nodes stand from `base` on, on the host as on the device, and how many
+/* Where the parts CU_DOWN of a tree with so many nodes are from `base` on, on the host as on the device, and how many
  * bytes they are. */
 cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes, size_t *bytes);
 
@@ -19,7 +19,7 @@ cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const v
 /* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */
 void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees);
 
-/* What went wrong in a tree that has come to the host. */
+/* The error of a tree that has come to the host. */
 gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) GBT_MUST_CHECK;
 
 /* Waits for all that was issued. */
@@ -34,7 +34,7 @@ enum cu_wanted { CU_BUILDS, CU_SPLITS };
 gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) GBT_MUST_CHECK;
 
 /* Finished trees to the host. A batch begins, and comes to the other place. Issues the batch's copies, those of small
- * trees unasked, so that there is one wait. What has come of tree y of the batch. Once that was waited for: the forest
+ * trees unasked, so that there is one wait. The result of tree y of the batch. Once that was waited for: the forest
  * gets the trees now, or, where all of them have come whole, is left to cu_down_settle, so that the host makes them
  * while the device grows others. */
 gbt_status cu_down_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -75,7 +75,7 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* So far apart here and there. One copy for all trees, unless they stand farther apart than such a copy can go: with
+/* So far apart here and there. One copy for all trees, unless they are farther apart than such a copy can go: with
  * 130 million rows they do. */
 static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                             size_t bytes, cudaMemcpyKind kind) {

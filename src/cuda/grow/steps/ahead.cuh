@@ -155,14 +155,14 @@ __device__ static __forceinline__ int32_t cu_choose_ahead(const cu_view &v) {
     int32_t unsplit;
     if (waiting->split[i] || cu_n_before(waiting, n, i, &unsplit) >= to_come || unsplit >= most) continue;
     n_ahead++;
-    /* whoever comes before it is chosen, too: so there are no gaps */
+    /* all before it are chosen, too: so there are no gaps */
     if (cu_lane() == 0) v.chosen[1 + unsplit] = waiting->id[i];
   }
   return 1 + cu_block_sum(cu_lane() == 0 ? n_ahead : 0);
 }
 
-/* What the policy did not come to is dropped; all other nodes go to the places of their numbers. Rows of what has been
- * split stand where its descendants in wait have them: leaf_run. All threads. */
+/* Drops nodes that the policy did not reach; all other nodes go to the places of their numbers. Rows of what has been
+ * split are where its descendants in wait have them: leaf_run. All threads. */
 __device__ static __forceinline__ void cu_settle_tree(const cu_view &v) {
   cu_tree *t = v.tree;
   if (cu_warp() == 0) (void)cu_follow(v); /* comes to the last step's split */

@@ -4,7 +4,7 @@
 
 #include "frontier.cuh"
 
-/* What a pair of siblings needs, a bit for each child: 1 for the left one, 2 for the right one. */
+/* The work for a pair of siblings, a bit for each child: 1 for the left one, 2 for the right one. */
 struct cu_pair_plan {
   uint32_t built, searched;
   uint32_t less; /* its histogram is its parent's less that of its sibling, the one child that is built */

@@ -35,7 +35,7 @@ struct pool {
   uint8_t *in; /* by feature */
 };
 
-/* Who stays: all of number >> shift below `last`, and `ties` of the `n_last` that are equal to it. */
+/* The features that stay: all of number >> shift below `last`, and `ties` of the `n_last` that are equal to it. */
 struct limit {
   uint64_t last;
   uint32_t ties, n_last;

@@ -149,7 +149,7 @@ template <int V> __device__ static __forceinline__ void turn_words(cu_held<V> *h
 
 /* All rows of the share, to shared memory. A lane takes a row as a whole, one column in every step: column
  * s ^ turn, turn = lane % lanes of the tile, so that the lanes' positions (lane ^ s) % pitch are at different banks.
- * What positions without a column get (their codes are 0) is never looked at. */
+ * Slots of positions without a column (their codes are 0) are never read. */
 template <int W>
 __device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                 const cu_tile &t, const cu_sink &to) {
@@ -174,7 +174,7 @@ __device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share 
   }
 }
 
-/* The same of codes of a byte, 4 W columns: what most tables have, so all that can be known stands in the text and
+/* The same of codes of a byte, 4 W columns: what most tables have, so all that can be known is in the text and
  * nothing branches among the additions. COUNTS: the tile counts; WIDE: 32-bit gradients, the part that is asked for.
  * Codes, and the next rows' numbers and gradients, are loaded before the first addition. What positions without a
  * column get (their codes are 0) is never looked at. */
@@ -303,7 +303,7 @@ __device__ static __forceinline__ void transpose_four(uint32_t *x) {
 }
 
 /* Cells that are not 0 into the histogram; they are 0 afterwards. A lane takes four neighbouring codes of a column, as
- * they stand in the same 64 bytes of the histogram; four lanes then exchange what they have, so that they add to
+ * they are in the same 64 bytes of the histogram; four lanes then exchange what they have, so that they add to
  * neighbouring numbers, of one column after the other: the device carries additions out by sectors of 32 bytes. */
 __device__ static __forceinline__ void flush(uint32_t *cells, const cu_view &v, const cu_share &s, const cu_tile &t,
                                              const cu_sink &to) {

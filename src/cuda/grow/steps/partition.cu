@@ -39,7 +39,7 @@
 enum { AHEAD = 4 }; /* words that a warp works on at once: loads that do not wait for each other */
 enum : uint32_t { MOST_WORDS = CU_PIECE_ROWS / 32u }; /* of a piece, a bit for a row */
 
-/* What a block works on. */
+/* The work of a block. */
 struct cu_work {
   cu_piece piece;
   int32_t chosen; /* the node's number among the chosen, -1: nothing is left to be done */

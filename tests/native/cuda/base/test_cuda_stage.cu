@@ -20,7 +20,7 @@ static void late(int on) {
 
 static unsigned char byte_of(size_t i) { return (unsigned char)(i * 2654435761u >> 13); }
 
-/* What was sent stands there, and nothing behind it. Halves of 1000 bytes, and some of more than a task copies. */
+/* What was sent is there, and nothing after it. Halves of 1000 bytes, and some of more than a task copies. */
 static void sent_as_it_is(void) {
   const size_t half[] = {1000, 700001}, n[] = {0, 1, 999, 1000, 1001, 2000, 5003, 1400002, 3500000};
   const size_t most = 3500000 + 1;

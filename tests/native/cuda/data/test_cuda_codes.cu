@@ -12,7 +12,7 @@ extern "C" {
 
 extern "C" void suite_cuda_codes(void);
 
-/* Where the codes are to stand when a test says so; where they stood in the training that was opened last, and how many
+/* Where the codes are to be when a test says so; where they were in the training that was opened last, and how many
  * of its data sets had rows on the device, on the host, and in neither; how many batches grew of gathered rows. */
 struct placed {
   cu_resides codes;
@@ -269,7 +269,7 @@ static void budgets_of_files_are_kept(void) {
   }
 }
 
-/* All ways of drawing rows: they are gathered where there is room for them and they would stand elsewhere. Where cases
+/* All ways of drawing rows: they are gathered where there is room for them and they would be elsewhere. Where cases
  * are few, each way to grow and each way to draw once (0, 5, 7), in memory and in files. */
 static void drawn_rows_are_gathered(void) {
   static const struct {

@@ -506,7 +506,7 @@ static void calls_to_cuda_fail(void) {
 }
 #endif
 
-/* What the data or the caller did wrong is said in the CPU's words. */
+/* What the data or the caller did wrong is reported in the CPU's words. */
 static void refusals(void) {
   tables *t = tables_new(3);
   double x[3] = {1.0, 2.0, 3.0}, w[3] = {1.0, -1.0, 2.0};

@@ -133,7 +133,7 @@ static void two_blocks_have_room(void) {
   CHECK(pitches[1] > 0 && pitches[2] > 0);
 }
 
-/* Columns of one width stand together, counted ones apart, unless mixing them makes fewer tiles. */
+/* Columns of one width are together, counted ones apart, unless mixing them makes fewer tiles. */
 static void few_tiles(void) {
   static world w;
   made_kind kinds[44];

@@ -18,7 +18,7 @@ static void close_help(gbti_statistics_help *help) {
   if (help != NULL) help->close(help);
 }
 
-/* Any table will do: values that differ in any bit are mostly told apart. */
+/* Any table will do: values that differ in any bit are mostly distinguished. */
 static const uint8_t *bins_of_values(void) {
   static uint8_t *table;
   if (table == NULL) {

@@ -158,7 +158,7 @@ static void batches_of_both_widths(void) {
   made_free(m);
 }
 
-/* A leaf of one tree overflows: that is told, whichever of the batch it is, and none of them stays. */
+/* A leaf of one tree overflows: that is reported, whichever of the batch it is, and none of them stays. */
 static void batch_fails(int32_t output) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL};
   enum { ROWS = 50, OUTPUTS = 3 };
@@ -195,7 +195,7 @@ static void batches_fail(void) {
   for (int32_t output = 0; output < 3; output++) batch_fails(output);
 }
 
-/* Trees may stand too far apart for one copy of a part of each. */
+/* Trees may be too far apart for one copy of a part of each. */
 static void batches_far_apart(void) {
   setenv("SIMT_PITCH", "4096", 1); /* a device knows nothing of it */
   for (uint64_t seed = 201; seed < 201 + test_cases(6); seed++) {

@@ -439,7 +439,7 @@ static void what_is_split_ahead_does_not_show(void) {
   CHECK_SEEN(splits > 1000 && bounded > 3);
 }
 
-/* Gains that are equal by hundreds: the policy then goes by numbers, and most of what is split ahead is in vain. */
+/* Gains that are equal by hundreds: the policy then uses numbers, and most splits ahead are not used. */
 static void equal_gains_are_taken_by_number(void) {
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   const made_kind kinds[] = {MADE_BELL, MADE_BELL};

@@ -188,7 +188,7 @@ static void parts_that_fail(void) {
   made_free(m);
 }
 
-/* A device that is lost is told of, wherever it is lost. */
+/* A device that is lost is reported, wherever it is lost. */
 static void devices_lost_while_recording(void) {
   made *m = made_mixed(GBT_OBJ_SQUARED_ERROR, 1);
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 3);

@@ -25,7 +25,7 @@ static size_t slots_of(const world *w, uint32_t row, uint32_t *slot) {
   return n;
 }
 
-/* Rows are counted in the slots of some features; what stands in others' is nobody's business. */
+/* Rows are counted in the slots of some features; the contents of others do not matter. */
 static void only_counted(const world *w, uint32_t *count) {
   for (int32_t f = 0; f < w->be.n_features; f++) {
     const gbt_place *place = &w->be.layout->place[f];

@@ -78,7 +78,7 @@ static int goes_on(const world *w, const gbt_grow_node *node) {
   return (p->max_depth == 0 || node->depth + 1 < p->max_depth) && (int64_t)node->n_rows >= 2 * p->min_rows;
 }
 
-/* The row at a place of the order. The order of a whole tree's root stands nowhere. */
+/* The row at a place of the order. The order of a whole tree's root is nowhere. */
 static uint32_t row_at(const world *w, const gbt_grow_node *node, uint32_t p) {
   return w->tree.whole && node->depth == 0 ? p : w->row[node->depth & 1][p];
 }

@@ -33,7 +33,7 @@ struct cuda_seen {
 static cpu_backend *cpu_of(const cuda_pair *p) { return (cpu_backend *)p->cpu; }
 static cu_backend *cuda_of(const cuda_pair *p) { return (cu_backend *)p->cuda; }
 
-/* Some cells of factors that hold the missing code are said to hold unknown levels that go the way of most. */
+/* Some cells of factors that hold the missing code are declared to hold unknown levels that go the way of most. */
 static void make_unseen(gbt_dataset *ds, uint64_t seed) {
   gbt_page_store *s = ds->pages;
   const size_t n_features = (size_t)ds->cuts->n_features, n = (size_t)ds->rows.n;
@@ -223,7 +223,7 @@ static int carry_tree(cuda_pair *p) {
   const cu_view *v = &cuda_of(p)->view;
   const gbt_frontier *fr = &cpu->fr;
   if (!CHECK((int64_t)fr->n_nodes <= v->max_nodes) || !CHECK(fr->n_set_words <= v->max_words)) return 0;
-  cuda_of(p)->view.ahead = 0; /* settled: nodes stand at the places of their numbers, and nothing is in wait */
+  cuda_of(p)->view.ahead = 0; /* settled: nodes are at the places of their numbers, and nothing is in wait */
   put(v->node, (const gbt_grow_node *)fr->node, fr->n_nodes);
   put(v->sets, (const uint32_t *)fr->sets, fr->n_set_words);
   int32_t n_nodes = (int32_t)fr->n_nodes;

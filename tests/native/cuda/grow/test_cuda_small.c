@@ -120,7 +120,7 @@ static void trees_of_two_blocks(void) {
   end();
 }
 
-/* Several outputs: their batches are told by copies, and recorded. One class after the other, or two at once. */
+/* Several outputs: their batches are sent by copies, and recorded. One class after the other, or two at once. */
 static void batches_of_outputs(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW};
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
@@ -270,7 +270,7 @@ static void losses_are_those_of_the_cpu(void) {
 }
 
 #if defined(GBT_TEST_SIMT)
-/* A call of the training fails; how many have. *same: the bytes of the CPU, or an error that the caller is told. */
+/* A call of the training fails; how many have. *same: the bytes of the CPU, or an error that the caller gets. */
 static int64_t fail_call(const train_job *job, const trained *cpu, int64_t n, int and_later, int *same) {
   gbt_ctx ctx;
   gbt_trainer_spec spec;
@@ -297,7 +297,7 @@ static int64_t fail_call(const train_job *job, const trained *cpu, int64_t n, in
   return failed;
 }
 
-/* Every call of a training fails once, or the device is lost there. A launch that is refused is not told of: the trees
+/* Every call of a training fails once, or the device is lost there. A launch that is refused is not reported: the trees
  * take their steps from there on. */
 static void calls_that_fail(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW};
@@ -333,7 +333,7 @@ static void calls_that_fail(void) {
   end();
 }
 
-/* Memory that metrics take behind the opening is told, though batches are not waited for. */
+/* Memory that metrics take after the opening is reported, though batches are not waited for. */
 static void memory_of_metrics_is_told(void) {
   const made_kind kinds[] = {MADE_BELL};
   gbt_ctx ctx;

@@ -75,7 +75,7 @@ static void size_view(split_device *d, int32_t run_feats, int by_node, int32_t m
   v->max_nodes = MOST_WORDS;
 }
 
-/* What stands in the view's arrays before a step. */
+/* The contents of the view's arrays before a step. */
 static int fill_view(split_device *d, gbt_error *err) {
   cu_view *v = &d->be.view;
   const split_case *c = d->of;

@@ -158,7 +158,7 @@ static void vectors_are_left_to_the_cpu(void) {
   scene_close(&s);
 }
 
-/* Whatever opens is predicted with, whoever made it. Mutations of mutations, so that models become odd. */
+/* Whatever opens is predicted with, wherever it comes from. Mutations of mutations, so that models become odd. */
 static void crafted_models(void) {
   enum { MOST = 8192, EACH = 200 };
   test_rng rng = {11};
