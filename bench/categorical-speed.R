@@ -1,4 +1,4 @@
-# Time, memory and model size with large categorical columns: gbt beside CatBoost, one process a run. Appends to
+# Time, memory and model size with large categorical columns: gbt and CatBoost, one process a run. Appends to
 # bench/results/categorical-speed.csv, and makes categorical-speed.md of it.
 #
 #   Rscript bench/categorical-speed.R [--rows 10000000] [--engines gbt-sets,gbt-both,catboost] [--threads 2]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Time, memory and model size with factors of 50, 4,000 and 300,000 levels: gbt beside CatBoost; appends to
+# Time, memory and model size with factors of 50, 4,000 and 300,000 levels: gbt and CatBoost; appends to
 # bench/results/categorical-speed.csv and makes categorical-speed.md of it.
 #   sh bench/categorical-speed.sh [--rows 10000000] [--engines gbt-sets,gbt-both,catboost] [--threads 2] [--rounds 100]
 #       [--out FOLDER]

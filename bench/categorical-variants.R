@@ -1,5 +1,5 @@
 # What the benchmark of categorical columns runs. A variant of gbt: its name and the arguments of gbt_train() that it
-# has beside the matched ones of categorical-gbt.R.
+# has in addition to the matched ones of categorical-gbt.R.
 gbt_variants <- list(
   "gbt-auto" = list(cat_method = "auto"),
   "gbt-sets" = list(cat_method = "sets"),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Quality with categorical columns: gbt beside CatBoost, LightGBM and XGBoost; writes categorical.{csv,md} in
+# Quality with categorical columns: gbt and CatBoost, LightGBM and XGBoost; writes categorical.{csv,md} in
 # bench/results.
 #   sh bench/categorical.sh [--sets adult,flights] [--engines gbt-sets,catboost] [--splits 1,2] [--threads 2]
 #       [--again gbt-sets] [--out FOLDER]

@@ -204,7 +204,7 @@ def screen(engines, limit):
     gbt = None
     for engine in engines:
         own_limit = limit if gbt is None else min(limit, max(60.0, 25 * gbt))
-        if engine.name in best:  # a variant that is far behind its sibling need not end
+        if engine.name in best:  # a variant that is far slower than its sibling need not end
             own_limit = min(own_limit, max(30.0, 3 * best[engine.name].wall))
         row = engine.run("screen", 0, own_limit, score=True)
         engine.wall, engine.total = row.get("wall"), total_of(row)

@@ -1,9 +1,9 @@
-# Cross-validation beside one training: Rscript bench/cv.R [ROUNDS]
+# Cross-validation compared with one training: Rscript bench/cv.R [ROUNDS]
 #
-# Ten folds on one binned copy (gbt_cv) beside one training of the same rounds and a loop of ten trainings that bin
-# their rows each time, from the same data frames. Medians of three runs in turns; printed as a table. The last column
-# is the processor time of gbt_cv() beside that of the one training, of the least of the three: what the folds have to
-# do, whatever else the machine does.
+# Ten folds on one binned copy (gbt_cv) compared with one training of the same rounds and a loop of ten trainings that
+# bin their rows each time, from the same data frames. Medians of three runs in turns; printed as a table. The last
+# column is the processor time of gbt_cv() compared with that of the one training, of the least of the three: what the
+# folds have to do, whatever else the machine does.
 library(gbt)
 rounds <- as.integer(c(commandArgs(TRUE), "100")[1L])
 made <- function(n, p) {

@@ -3,7 +3,7 @@
 #
 #   Rscript bench/data.R [set ...]        all sets without names; `made` is the 1,000,000 x 28 one
 #
-# Reads   $GBT_DATA          folder with the real data; default ../shared/data beside the repository
+# Reads   $GBT_DATA          folder with the real data; default ../shared/data next to the repository
 # Writes  $GBT_BENCH_CACHE   default ${TMPDIR:-/tmp}/gbt-bench/data; per set one folder with
 #   desc.json    name, task, rows, columns (name, kind numeric | factor | ordered, levels), classes, offset
 #   train.f64, test.f64      little-endian doubles, column after column: the features (factors as codes 1, 2, ...,

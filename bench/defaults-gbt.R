@@ -2,10 +2,10 @@
 #
 #   Rscript bench/defaults-gbt.R FOLDER --scores FOLDER [--rounds 2000] [--patience 50] [--threads 2] --jobs JOB ...
 #
-# JOB is SPLIT:NAME:PARAMETERS, such as 1:own: or 2:slow:eta=0.03,lambda=10: arguments of gbt_train() beside the data.
-# Values are numbers, true, false or texts; several are joined by + (cat_method=sets+target). Training stops by the
-# validation part. With `alone=true` gbt gets training and validation rows as one and nothing about rounds, as a user
-# does who says no more than the data.
+# JOB is SPLIT:NAME:PARAMETERS, such as 1:own: or 2:slow:eta=0.03,lambda=10: arguments of gbt_train() in addition to the
+# data. Values are numbers, true, false or texts; several are joined by + (cat_method=sets+target). Training stops by
+# the validation part. With `alone=true` gbt gets training and validation rows as one and nothing about rounds, as a
+# user does who says no more than the data.
 #
 #   run SPLIT NAME KEY VALUE ...     the folder of --scores has SPLIT-NAME.f64: raw scores of the test rows, then of the
 #   fail SPLIT NAME MESSAGE          validation rows

@@ -51,7 +51,7 @@ made_sparse <- function(n = 5000, p = 300) {
   made_frame(x, coin(as.vector(x %*% effect) * 1.5 + 2 * (x[, 61] > 0 | x[, 62] > 0) - 0.5))
 }
 
-# Three columns of 30, 500 and 3,000 levels, each level with an effect of its own, beside three numbers.
+# Three columns of 30, 500 and 3,000 levels, each level with an effect of its own, and three numbers.
 made_levels <- function(n = 20000) {
   sizes <- c(a = 30, b = 500, c = 3000)
   codes <- lapply(sizes, function(k) zipf(n, k))

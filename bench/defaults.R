@@ -1,5 +1,5 @@
-# gbt's defaults, and any list of parameter sets, beside XGBoost, LightGBM and CatBoost on the sets of defaults-table.R.
-# Writes bench/results/defaults.csv, from which defaults-report.R makes the page.
+# gbt's defaults, and any list of parameter sets, compared with XGBoost, LightGBM and CatBoost on the sets of
+# defaults-table.R. Writes bench/results/defaults.csv, from which defaults-report.R makes the page.
 #
 #   Rscript bench/defaults.R [--sets adult,pima] [--kinds made,binary] [--sizes small,middle] [--half choosing]
 #       [--engines gbt,catboost] [--splits 3] [--rounds 2000] [--patience 50] [--threads 2] [--out FOLDER]
@@ -221,7 +221,7 @@ take_line <- function(line, name, set, engine, jobs, folder, scores) {
 }
 
 # Runs the jobs of one engine on a set, in one process as long as that lives. A process that ends early has failed at
-# the first job that it has not reported, and another goes on behind it.
+# the first job that it has not reported, and another continues after it.
 run_jobs <- function(name, set, engine, jobs, folder) {
   scores <- tempfile("scores")
   dir.create(scores)

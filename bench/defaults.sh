@@ -1,5 +1,5 @@
 #!/bin/sh
-# Defaults of gbt, and parameter sets of it, beside XGBoost, LightGBM and CatBoost; writes defaults.{csv,md} in
+# Defaults of gbt, and parameter sets of it, compared with XGBoost, LightGBM and CatBoost; writes defaults.{csv,md} in
 # bench/results.
 #   sh bench/defaults.sh [--sets adult,pima] [--sizes small,middle] [--splits 1] [--gbt NAME:PARAMETERS] ...
 # All arguments are in defaults.R. Goes on where it was when it is started again. The gbt that R finds is measured:

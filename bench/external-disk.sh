@@ -1,5 +1,5 @@
 #!/bin/sh
-# Training from pages that the system's cache has no room for, beside what the disk needs for the same bytes: one
+# Training from pages that the system's cache has no room for, compared with what the disk needs for the same bytes: one
 # training, then a plain read of as many bytes as that has read of the disk, past the cache, in turns, since the rate
 # of a disk may change from minute to minute. Prints a table. As root, on Linux with the memory controller of control
 # groups (version 1).

@@ -25,7 +25,7 @@ class Job:
     symmetric: bool = False  # one split for a whole level; only for engines that have it
     own: bool = True  # also with the engines' own defaults, 100 rounds or
     own_base: int = 100
-    busy_repeats: int = 0  # also beside another job
+    busy_repeats: int = 0  # also during another job
     threads: bool = False  # also with one thread
     limit: float = 600.0  # seconds of one run, at most
 

@@ -1,4 +1,4 @@
-# Held-out loss of gbt's objectives beside XGBoost's and LightGBM's, on real data.
+# Held-out loss of gbt's objectives compared with XGBoost's and LightGBM's, on real data.
 #
 #   Rscript bench/objectives.R DATA PYTHON [NAME ...] > bench/results/objectives.md
 #

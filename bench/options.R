@@ -1,5 +1,5 @@
-# What options of training that are off by default do to the test loss and the time, beside the same training without
-# them, on the real sets of defaults-table.R. The page bench/results/options.md is made of its output.
+# What options of training that are off by default do to the test loss and the time, compared with the same training
+# without them, on the real sets of defaults-table.R. The page bench/results/options.md is made of its output.
 #
 #   Rscript bench/options.R [--half choosing] [--sets pima,meats] [--rows 2000] [--splits 3] [--bases leaves]
 #       [--options dart,tail_50] [--threads 1] [--out FOLDER]

@@ -1,5 +1,6 @@
-# What training takes with bins in a folder, beside the same bins in memory: bench/results/pages.md. The files stay in
-# the system's cache; each way of growing trees goes through memory and all budgets in turns, and models are compared.
+# What training takes with bins in a folder, compared with the same bins in memory: bench/results/pages.md. The files
+# stay in the system's cache; each way of growing trees goes through memory and all budgets in turns, and models are
+# compared.
 #
 #   Rscript bench/pages.R [OUT.md] [ROWS] [REPEATS]
 #

@@ -1,4 +1,4 @@
-# Presets and ensembles of gbt beside each other on sets of defaults-table.R: training and validation part are one,
+# Presets and ensembles of gbt side by side on sets of defaults-table.R: training and validation part are one,
 # no rounds are given, the test part judges. Writes bench/results/presets.csv, from which it prints a table.
 #
 #   Rscript bench/presets.R [--sets pima,ames] [--half choosing] [--sizes small,middle] [--splits 2] [--threads 2]

@@ -1,5 +1,5 @@
-# Quality on real data beside XGBoost (and LightGBM) with matched parameters: 200 rounds, depth 6, eta 0.1, lambda 1,
-# 255 bins, min_child_weight 1. One table; see bench/README.md for what is matched and how.
+# Quality on real data compared with XGBoost (and LightGBM) with matched parameters: 200 rounds, depth 6, eta 0.1,
+# lambda 1, 255 bins, min_child_weight 1. One table; see bench/README.md for what is matched and how.
 #
 #   Rscript bench/quality.R [--sets adult,letter] [--rounds 200] [--threads 2] [--peers-only] [--once]
 #
@@ -73,7 +73,7 @@ verdict <- function(ratio, error) {
 metrics_of <- function(runs) vapply(runs, function(r) r$metric, 0)
 seconds_of <- function(runs) stats::median(vapply(runs, function(r) r$convert_s + r$train_s, 0))
 
-# Like beside like: factors as factors, and factors as plain numbers (nothing differs but the engine). Of two XGBoost
+# Like with like: factors as factors, and factors as plain numbers (nothing differs but the engine). Of two XGBoost
 # runs with the same kind of factors (Poisson, with and without its own max_delta_step) the better one counts.
 main_rows <- function(m) {
   at_255 <- vapply(m$results, function(r) r[[1]]$metric, 0)

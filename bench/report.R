@@ -1,4 +1,4 @@
-# From compare.csv (bench/compare.sh) to compare.md and the plots beside it.
+# From compare.csv (bench/compare.sh) to compare.md and the plots next to it.
 #
 #   Rscript bench/report.R [FOLDER]       default bench/results
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
@@ -158,7 +158,7 @@ single_table <- function() {
   }))
 }
 
-# Slowdown beside the other job; `beyond` when some run did not end in time, which makes it a lower bound.
+# Slowdown during the other job; `beyond` when some run did not end in time, which makes it a lower bound.
 busy_frame <- function() {
   table_of(unlist(lapply(jobs, function(job) {
     lapply(setdiff(present, "catboost"), function(engine) {
@@ -310,7 +310,7 @@ section <- function(title, text, table, picture = NULL) {
     md_table(table), "")
 }
 chosen_note <- paste(
-  "Of each peer the fastest variant counts (see the last table). Seconds are medians; behind the colon the ratio to",
+  "Of each peer the fastest variant counts (see the last table). Seconds are medians; after the colon the ratio to",
   "gbt, run by run, median (lowest-highest)."
 )
 

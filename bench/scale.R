@@ -21,7 +21,7 @@ engine_path <- function() {
   file.path(here, "engine", "build", "engine")
 }
 
-# The first number behind a word in a line such as `dataset 0.170  train 0.912 (gradient ...)  predict 0.045 ...`.
+# The first number after a word in a line such as `dataset 0.170  train 0.912 (gradient ...)  predict 0.045 ...`.
 number_after <- function(lines, word) {
   as.numeric(sub(paste0("^.*\\b", word, " +([0-9.]+).*$"), "\\1", lines))
 }

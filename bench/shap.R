@@ -1,4 +1,4 @@
-# Contributions (SHAP values) beside the peers: rows a second, and how exactly contributions add up to the score.
+# Contributions (SHAP values) compared with the peers: rows a second, and how exactly contributions add up to the score.
 #
 #   Rscript bench/shap.R [--repeats 5] [--seconds 0.5] [--jobs "depth 6;symmetric 6"] [--out FILE]
 #

@@ -43,7 +43,7 @@ table() { # ROOT
 
 END
   definitions "$1" | awk '
-    { # lines to 120 columns, broken behind a comma
+    { # lines to 120 columns, broken after a comma
       rest = substr($0, length($1) + length($2) + 3)
       indent = index(rest, "(")
       pad = ""

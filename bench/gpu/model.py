@@ -54,7 +54,7 @@ USUAL = {
     "one_block": (10e-6, 14e-6),        # seconds of a kernel of one block
     "gate": (1.1e-6, 1.7e-6),           # seconds of a barrier of a whole grid
     "layer": (25e-6, 32e-6),            # seconds of a layer of a cooperative kernel: search, choice, the first loads
-    "host": (20e-6, 60e-6),             # seconds a round, beside launches
+    "host": (20e-6, 60e-6),             # seconds a round, in addition to launches
     "launch": (2e-6, 4e-6),             # seconds of a launch outside of a recording, and of a replay
     "smaller": (0.3, 0.5),              # share of rows of the smaller sibling
     "search": (1100, 2000),             # instructions of a warp for a node and a feature of 256 bins: 990, of a node

@@ -2,7 +2,7 @@
 # Results of run.sh as a page, as a picture, and as a line of what is proven.
 #
 #   sh bench/gpu/report.sh FOLDER [>bench/results/gpu-run.md]
-#   sh bench/gpu/report.sh --picture FOLDER >times.svg     seconds of training beside those that model.py expects
+#   sh bench/gpu/report.sh --picture FOLDER >times.svg     seconds of training compared with those that model.py expects
 #   sh bench/gpu/report.sh --proven FOLDER FILE            puts the commit into the table of FILE (bench/results/GPU.md)
 #
 # Figures that were taken several times are medians. Ratios are of medians of one run of peers.py, where engines take

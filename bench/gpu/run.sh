@@ -18,7 +18,7 @@
 #   away       higgs whose codes have no room in the device's memory: kernels read them over the bus
 #   higgs, small, airline, covertype, epsilon     trainings of depth 8 and 6
 #   sanitize   small trainings, then suites of tests/native, under memcheck, racecheck, initcheck, synccheck
-#   peers      beside XGBoost, LightGBM and CatBoost, what is there of them ($PYTHON, $PYTHONPATH)
+#   peers      compared with XGBoost, LightGBM and CatBoost, what is there of them ($PYTHON, $PYTHONPATH)
 #
 # BUILD: bench/gpu/build. ROUNDS: 500. MOST_ROWS: no shape has more. COLS: of epsilon, 2000. REPEATS: of micro, 7.
 # PREBUILT=1: programs were built elsewhere, by `make -C bench/gpu` and `make -C tests/native gpu_programs`.
@@ -179,9 +179,9 @@ do_small() { both_depths small 100000 5; }
 do_higgs() { both_depths higgs 11000000 3; }
 do_covertype() { both_depths covertype 581000 2; }
 do_epsilon() { train epsilon 400000 8 repeats=1 cols="$COLS" && train epsilon 400000 6 repeats=1 cols="$COLS"; }
-# By section 5 of ARCHITECTURE a row takes 29 bytes beside its codes and their copy, and codes 32: room for 44 (hardly
-# any codes) and for 52 (half of them), and 64 MB; all rows, and a tenth of them, which is gathered on the device.
-# In a file of its own, as train.csv has one line for a shape and depth.
+# By section 5 of ARCHITECTURE a row takes 29 bytes in addition to its codes and their copy, and codes 32: room for 44
+# (hardly any codes) and for 52 (half of them), and 64 MB; all rows, and a tenth of them, which is gathered on the
+# device. In a file of its own, as train.csv has one line for a shape and depth.
 do_away() {
   rows=11000000 status=0
   [ "$rows" -gt "$MOST_ROWS" ] && rows=$MOST_ROWS

@@ -1,5 +1,5 @@
 /* Made data of the shapes that boosting is usually timed with. Every number is a hash of its column and row (see
- * bench/engine/made.h): no files, the same in any process, and rows behind the training rows are a test set. All values
+ * bench/engine/made.h): no files, the same in any process, and rows after the training rows are a test set. All values
  * fit in 32-bit floats.
  *
  *   higgs       11,000,000 x 28      numbers, binary

@@ -1,6 +1,6 @@
 /* Training taken apart: every step of a few batches of trees timed by itself, with a wait for the device before and
- * after, beside the time that the least bytes of the step would take. The waits cost what a whole training saves by not
- * having them: the sum of the steps is more than a tree takes in training.
+ * after, compared with the time that the least bytes of the step would take. The waits cost what a whole training saves
+ * by not having them: the sum of the steps is more than a tree takes in training.
  *
  * Least bytes (rows: those that the step must read, by the grown tree):
  *

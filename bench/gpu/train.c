@@ -224,7 +224,7 @@ static gbt_status make_dataset(bench *b, int64_t n, gbt_dataset **out, gbt_error
   return gbt_dataset_lend(&b->ctx, *out, GBT_LABEL, b->train.y, n, err);
 }
 
-/* first: with everything that is shown beside the time. */
+/* first: with everything that is shown with the time. */
 static gbt_status one_training(bench *b, int first, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_dataset *ds = NULL;

@@ -3,7 +3,7 @@
  * words; one that it takes is binned, bound, trained on and predicted for, and binned again in chunks: as they are, and
  * with a value changed from some pass on.
  *
- * The input is a stream of bytes, which gives zeros behind its end. */
+ * The input is a stream of bytes, which gives zeros after its end. */
 #include "../../src/gbt/boost/trainer_impl.h"
 #include "chunks.h"
 #include "datasets.h"

@@ -4,7 +4,7 @@
  *   sweep(rows, &(sweep_range){.low = 1, .high = 131074, .dense = 300});
  *
  * A case that ends the process (a division by zero, an assertion, a sanitizer) is a failed check that names the size,
- * and the sweep goes on behind it. Sizes: all from low to dense; those around powers of two and around the constants of
+ * and the sweep goes on after it. Sizes: all from low to dense; those around powers of two and around the constants of
  * the sources (constants.sh); some between, always the same ones. GBT_SIZES=long in the environment: two more on either
  * side, many more between, and all up to all_long. Where cases are few (test.h): a tenth of the first ones, none
  * between, and of the constants the sizes themselves. */

@@ -95,7 +95,7 @@ void *test_alloc(size_t bytes);
 /* An open context that is never asked to stop, on malloc when mem is NULL. Gives up the run when that fails. */
 gbt_ctx test_ctx(const gbt_mem *mem, int n_threads);
 
-/* Whom a context asks whether to stop (user of gbt_ctx_open): it says so from the answer behind `last` on. */
+/* Whom a context asks whether to stop (user of gbt_ctx_open): it says so from the answer after `last` on. */
 typedef struct test_patience {
   int n_polls, last;
 } test_patience;

@@ -38,7 +38,7 @@ done
 cd "$work" || exit 1
 rm -f pwned
 
-# Files FROM .. TO - 1, a process for every hundred. One that dies or hangs is followed by one that begins behind the
+# Files FROM .. TO - 1, a process for every hundred. One that dies or hangs is followed by one that begins after the
 # file that it died of.
 use_files() { # FROM TO REPORT
   from=$1

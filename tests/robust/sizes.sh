@@ -3,7 +3,7 @@
 #
 # Whatever a caller can have many of (rows of a matrix, a data frame, a sparse matrix; columns, levels, classes, bins,
 # rounds, trees, threads, entries, bytes of a text, ...) is taken in every size of a list, through R and in child
-# processes: a size that ends R is named and the sweep goes on behind it. See sizes/run.R; the engine alone is swept by
+# processes: a size that ends R is named and the sweep goes on after it. See sizes/run.R; the engine alone is swept by
 # tests/native/whole/test_sizes.c, which the native steps run, and which the long form runs in its own long form here.
 #
 # short: small sizes, those around powers of two and around the constants of the sources, some between.

@@ -6,7 +6,7 @@
  *   SIMT_SCHED    natural | reverse | random   which thread and which block goes first
  *   SIMT_SEED     of random
  *   SIMT_PREEMPT  k: a thread gives way before one in k atomics
- *   SIMT_RESIDENT k: so many blocks of a launch run beside each other (1), as far as the device has room for them
+ *   SIMT_RESIDENT k: so many blocks of a launch run side by side (1), as far as the device has room for them
  *   SIMT_COOPERATIVE 1: the device says that it has cooperative launches, so that small data have a way of their own
  *   SIMT_ASYNC    1: a stream's work is done when a thread waits for it, not before
  *   SIMT_DEVICES  how many there are (1); 0: none           SIMT_UNITS   multiprocessors of each (4)

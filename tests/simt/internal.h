@@ -74,7 +74,7 @@ int64_t live_streams(); /* and events and graphs */
 /* ---- memory ---- */
 
 int64_t live_blocks();
-void check_guards(const Place &kernel); /* dies when a kernel wrote beside an allocation */
+void check_guards(const Place &kernel); /* dies when a kernel wrote outside an allocation */
 /* Counts the device's allocations: which one the address lies in, and where in it. 0: in none. */
 uint64_t device_serial(const void *at, uint64_t *offset);
 

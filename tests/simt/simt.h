@@ -10,7 +10,7 @@
  *   fiber.cc (one thread), machine.cc (a grid of them), shared.cc, streams.cc, memory.cc, device.cc
  *
  * Every thread of a block is a fiber that runs until it has to wait for others. Blocks run one after the other, or
- * several beside each other where a launch is cooperative or a test asks for it. What is
+ * several side by side where a launch is cooperative or a test asks for it. What is
  * wrong ends the process with status 86 and a line that begins "simt:"; so this is for tests, never for users. */
 #pragma once
 

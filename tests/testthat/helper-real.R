@@ -1,5 +1,5 @@
 # The path of a file of the real data sets, which are not part of the package: in the folder $GBT_DATA, or in
-# shared/data beside one of the folders above this one. Skips the test where there is none.
+# shared/data next to one of the folders above this one. Skips the test where there is none.
 real_data <- function(file) {
   folders <- Sys.getenv("GBT_DATA", NA)
   if (is.na(folders)) {

@@ -63,7 +63,7 @@ test_that("\"auto\" takes statistics beside sets where they pay", {
   expect_identical(predict(few, x), predict(train(mtry = 2, cat_method = "sets"), x))
   own <- list(gradient = function(score, label) score - label, hessian = function(score, label) 1 + 0 * score)
   expect_null(train(objective = own)$params$cat_method)
-  # forced by name beside "auto"
+  # forced by name in addition to "auto"
   expect_identical(train(cat_method = list(g = "count"))$params$cat_method, list(f = both, g = "count"))
 })
 

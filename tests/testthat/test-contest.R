@@ -46,7 +46,7 @@ test_that("random_strength: seeds, going on, nothing below gamma, and its range"
 test_that("noise fades as rounds go by", {
   early <- function(...) as.data.frame(train(nrounds = 1, eta = 1, max_depth = 2, seed = 3, ...))$feature
   expect_false(identical(early(random_strength = 5), early()))
-  # behind log(300) = 6 rounds of eta 1 the largest gain wins; checked where the trees before are the same
+  # after log(300) = 6 rounds of eta 1 the largest gain wins; checked where the trees before are the same
   start <- train(nrounds = 26, eta = 1, max_depth = 2, seed = 3, random_strength = 5)
   go_on <- function(...) as.data.frame(train(nrounds = 14, eta = 1, max_depth = 2, seed = 3, init_model = start, ...))
   expect_identical(go_on(random_strength = 5), go_on(random_strength = 0))

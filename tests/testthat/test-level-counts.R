@@ -24,7 +24,7 @@ response_of <- function(x, train) {
   counted$x + ifelse(is.na(counted$n_f), -1, counted$n_f / 10) + counted$n_g / 30 + sin(seq_len(nrow(x)))
 }
 
-# Counts beside sets, without statistics of the response.
+# Counts and sets, without statistics of the response.
 train <- function(...) gbt_train(..., cat_method = "sets", seed = 3)
 
 test_that("counts are the same as columns of numbers", {

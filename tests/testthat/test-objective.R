@@ -330,7 +330,7 @@ test_that("a training that diverges says so", {
   expect_silent(fit(nrounds = 2, min_data_in_leaf = 20, max_delta_step = 0.7))
   log <- fit(nrounds = 2, min_data_in_leaf = 20, max_delta_step = 0.7, eval_train = TRUE)$evaluation_log
   expect_true(all(diff(log$train_poisson_deviance) < 0))
-  # rounds behind the best one are not the model
+  # rounds after the best one are not the model
   set.seed(1)
   d <- data.frame(a = rnorm(300))
   d$y <- rpois(300, exp(d$a))

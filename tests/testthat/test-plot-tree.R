@@ -38,7 +38,7 @@ test_that("parts of trees keep what is above their depth and count what is below
   }
 })
 
-# A random tree as the layout sees it: children behind their parents.
+# A random tree as the layout sees it: children after their parents.
 random_tree <- function(leaves) {
   left <- right <- NA_integer_
   depth <- 0L

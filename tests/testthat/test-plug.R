@@ -269,7 +269,7 @@ test_that("fastshap's explain() gives exact contributions", {
   expect_error(explain(m, exact = TRUE), "rows to explain", class = "gbt_error_argument")
   expect_error(explain(m, X = mtcars, feature_names = "hpp", exact = TRUE), "did you mean",
                class = "gbt_error_argument")
-  # else by simulation: the method of the class behind, with all arguments
+  # else by simulation: the next method of the class, with all arguments
   generic <- function(object, ...) UseMethod("explain")
   assign("explain.default", function(object, X = NULL, nsim = 1, ...) list(nsim, X), environment(generic))
   assign("explain.gbt", explain, environment(generic))
@@ -341,7 +341,7 @@ test_that("parsnip's registry has an engine that trains and predicts", {
   expect_identical(older$engines$mode[older$engines$engine == "gbt"], c("regression", "classification"))
 })
 
-# Learners of the stand-in, whose classes are forgotten behind the test.
+# Learners of the stand-in, whose classes are forgotten after the test.
 with_mlr3 <- function(stand, code) {
   package_state <- method("package_state")
   drop <- function() for (name in c("LearnerRegrGbt", "LearnerClassifGbt")) package_state[[name]] <- NULL

@@ -1,4 +1,4 @@
-# The panel that refreshes a model: what is behind it, and its server.
+# The panel that refreshes a model: its parts, and its server.
 
 skip_on_os("windows")
 

@@ -284,7 +284,7 @@ static void check_sets(const gbt_device_api *api, const made *train, const made 
   gbt_ctx_close(&ctx);
 }
 
-/* Numbers of all storages, factors, and columns that are bundled: by themselves and beside others. */
+/* Numbers of all storages, factors, and columns that are bundled: by themselves and with others. */
 static void data_sets_are_the_same_whoever_helps(void) {
   const gbt_device_api none = {.build = GBT_BUILD_ID};
   made_kind kinds[24] = {MADE_BELL, MADE_FEW, MADE_HOLES, MADE_EXTREME, MADE_FACTOR, MADE_ORDERED, MADE_NOTHING};

@@ -149,7 +149,7 @@ static int64_t *places_of(gbt_ctx *ctx, const gbt_dataset *ds, uint64_t seed) {
   return place;
 }
 
-/* A row's label changes the scores of rows behind it in the order alone: not its own, nor those of its step. */
+/* A row's label changes the scores of rows after it in the order alone: not its own, nor those of its step. */
 static void scores_know_earlier_labels_alone(void) {
   const int64_t n = 150;
   int64_t n_same = 0, n_other = 0;

@@ -135,7 +135,7 @@ static void sparse_features_equal_the_twin(void) {
 
 enum { FIELDS = 6, LEVELS = 8, BUNDLED_COLS = FIELDS * LEVELS + 5 };
 
-/* Fields of exclusive columns beside others, some of them sparse. */
+/* Fields of exclusive columns with others, some of them sparse. */
 static made *make_fields(uint64_t seed, int64_t n_rows, int64_t spoilt, gbt_objective_kind loss, int32_t n_outputs) {
   made_kind kinds[BUNDLED_COLS];
   for (int c = 0; c < BUNDLED_COLS; c++) kinds[c] = MADE_ZEROS;

@@ -146,7 +146,7 @@ static void bytes_of_strangers_are_read_within_their_bounds(void) {
     draw(&rng, &d);
     REQUIRE_OK(gbt_values_write(&mem, d.entry, d.n, &bytes, &n_bytes, test_err));
     const size_t kept = mutate(&rng, bytes, n_bytes);
-    uint8_t *exact = test_alloc(kept); /* a read behind its end shows under a sanitizer */
+    uint8_t *exact = test_alloc(kept); /* a read after its end shows under a sanitizer */
     memcpy(exact, bytes, kept);
     const gbt_status status = gbt_values_read(&mem, exact, kept, &got, &n, test_err);
     CHECK(status == GBT_OK || (status == GBT_E_FORMAT && got == NULL && n == 0));

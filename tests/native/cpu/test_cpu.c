@@ -212,7 +212,7 @@ static void wide_sums_hold_the_extremes(void) {
 
 /* ---- vector kernels ---- */
 
-enum { MARK = 3 }; /* places behind the last one that must stay as they are */
+enum { MARK = 3 }; /* places after the last one that must stay as they are */
 
 static const int32_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 31, 64, 511, CPU_BLOCK};
 enum { N_LENGTHS = sizeof lengths / sizeof lengths[0] };

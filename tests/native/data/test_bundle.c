@@ -151,7 +151,8 @@ static tables *make_levels(int n_cols, int64_t n_rows, int rows, double **x) {
   return t;
 }
 
-/* A byte holds 255 members beside "none of them"; bundles too empty for a column are put together in 16 bits. */
+/* A byte holds 255 members in addition to "none of them"; bundles too empty for a column are put together in 16 bits.
+ * */
 static void widths_of_bundles(void) {
   static const struct {
     int n_cols, rows, n_bundles, n_codes, wide;

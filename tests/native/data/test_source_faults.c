@@ -149,7 +149,7 @@ static void chunks_that_differ(void) {
 typedef struct listed {
   const gbt_table *const *table;
   int n, at;
-  int passes; /* that yield them; those behind yield nothing */
+  int passes; /* that yield them; those after yield nothing */
 } listed;
 
 static gbt_status listed_rewind(void *state, gbt_ctx *ctx, gbt_error *err) {

@@ -163,7 +163,7 @@ static void forged_folders_are_refused_or_used(void) {
 }
 
 /* The codes of one strip in the last page; the strip begins at `beg` of its bytes. For every place of a row the last
- * code is taken, the one behind it is not. Returns how many were refused. */
+ * code is taken, the one after it is not. Returns how many were refused. */
 static int try_strip(forged *s, int32_t strip, size_t beg, int32_t n_rows, const uint16_t *most) {
   const gbt_layout *layout = gbt_pages_layout(s->ds->pages);
   const gbt_group *group = &layout->group[layout->strip_beg[strip]];

@@ -181,7 +181,7 @@ static void threads_that_count(void) {
   target_free(&m);
 }
 
-/* ---- T1, T7: no row knows its own label, nor one of its step or of steps behind ---- */
+/* ---- T1, T7: no row knows its own label, nor one of its step or of steps after ---- */
 
 static void change_label(const made_target *m, int64_t at) {
   m->target.label[at] = m->target.label[at] == 77 ? ONE_Y : 77;

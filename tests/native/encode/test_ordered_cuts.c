@@ -22,7 +22,7 @@ static int32_t check_cuts(const uint32_t *count, int32_t max_bins) {
   }
   if (distinct <= max_bins) CHECK_EQ_I64(n, distinct > 0 ? distinct : 1);
   for (int32_t b = 0; b < n; b++) bad += rows[b] == 0 && all > 0;
-  /* a bin of several values holds at most half a share more than its own, of the rows behind the bins before it */
+  /* a bin of several values holds at most half a share more than its own, of the rows after the bins before it */
   for (int32_t b = 0; b + 1 < n; all -= rows[b++])
     bad += values_in[b] > 1 && 2 * (max_bins - b) * rows[b] > 3 * (all + max_bins - b);
   CHECK_EQ_I64(bad, 0);

@@ -143,7 +143,7 @@ static void many_rows(void) {
   free(same);
 }
 
-/* Rows of a mask, and those behind other ranks' rows, are taken as if they were a table. */
+/* Rows of a mask, and those after other ranks' rows, are taken as if they were a table. */
 static void masks(void) {
   enum { N = 667 };
   uint32_t table_row[N];

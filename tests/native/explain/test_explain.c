@@ -53,7 +53,7 @@ static double forest_worth(const explain_scene *s, int32_t k, uint32_t known, co
 
 static double factorial(int n) { return n < 2 ? 1.0 : n * factorial(n - 1); }
 
-/* One row and output. out: (P + 1) x (P + 1): contributions on the diagonal, halves of interactions beside it. */
+/* One row and output. out: (P + 1) x (P + 1): contributions on the diagonal, halves of interactions off it. */
 static void twin_row(const explain_scene *s, int32_t k, int64_t row, int64_t n_back, double *out) {
   const int n = s->n_players;
   double value[1 << MOST_PLAYERS];

@@ -24,7 +24,7 @@ static double draw(test_rng *rng, spread kind) {
     return (double)k / 37.0;
   case WIDE:
     return k < 0 ? -ldexp(1.0, -10 * k - 500) : ldexp(1.5, 10 * k - 500);
-  case CROWDED: /* neighbours in one cell of any grid, beside far ones */
+  case CROWDED: /* neighbours in one cell of any grid, and far ones */
     return k % 3 == 0 ? ldexp(1.0, k) : 1.0 + (double)k * DBL_EPSILON;
   default:
     return 1e15 + (double)k;
@@ -382,7 +382,7 @@ static uint32_t draw_cuts(test_rng *rng, spread kind, int32_t most, double *cuts
 
 enum { CODED_GROUPS = 9, CODED = CODED_GROUPS * GBTI_TABLE_ROWS, CODED_STRIDE = GBTI_TABLE_ROWS + 7 };
 
-/* Codes of the first n_groups groups of x are counts of the n cuts below; what lies behind them is not touched.
+/* Codes of the first n_groups groups of x are counts of the n cuts below; what lies after them is not touched.
  * asked: 1 low, 2 high, 3 both. */
 static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t n_groups, int asked) {
   enum { ROOM = 256, UNTOUCHED = 0xee };

@@ -43,7 +43,7 @@ double make_number(test_rng *rng) {
   return (double)(test_below(rng, 41) - 20) / 2.0;
 }
 
-/* A random split by the node's feature; the set goes behind those that are there. */
+/* A random split by the node's feature; the set goes after those that are there. */
 static void make_split(test_rng *rng, const gbt_schema *schema, gbt_node *node, uint32_t *words, uint32_t max_words,
                        uint32_t *n_words) {
   int32_t f = (int32_t)test_below(rng, schema->n_features);

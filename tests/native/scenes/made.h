@@ -46,7 +46,7 @@ made *made_mixed(gbt_objective_kind loss, int32_t n_outputs);
 void made_free(made *m);
 
 /* A factor of n_levels levels and a column of numbers. Every level occurs, the first half of them twice; the signal
- * depends on the level and steps where levels are behind the GBT_MAX_LEVELS that have a bin. n_rows >= 1.5 n_levels. */
+ * depends on the level and steps where levels are after the GBT_MAX_LEVELS that have a bin. n_rows >= 1.5 n_levels. */
 made *made_levels(uint64_t seed, int64_t n_rows, int32_t n_levels);
 
 /* An objective with parameters drawn from its ranges. */

@@ -1,4 +1,4 @@
-/* Training on a mask beside training on the same rows in tables of their own, by the cuts of all rows.
+/* Training on a mask compared with training on the same rows in tables of their own, by the cuts of all rows.
  *
  *   masked_job j = masked_job_make(&job, mask);
  *   trained *a = train_masked(&j, &how), *b = train_gathered(&j, &how);  CHECK(same_trained(a, b));

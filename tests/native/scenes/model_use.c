@@ -16,7 +16,7 @@
 /* ---- memory that is measured ---- */
 
 /* Blocks end where their last byte is, so that the address sanitizer sees what passes it: gbt_mem_array takes
- * ALIGN - 1 + sizeof(void *) bytes more than it needs and none of them stays behind the array when the block begins
+ * ALIGN - 1 + sizeof(void *) bytes more than it needs and none of them stays after the array when the block begins
  * AHEAD bytes after a multiple of 64. In front of a block lies its size. */
 enum { ALIGN = 64, AHEAD = ALIGN - (int)sizeof(void *) + 1, MOST_BYTES = 1 << 28 };
 

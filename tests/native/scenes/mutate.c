@@ -48,7 +48,7 @@ gbti_section section_of(const uint8_t *bytes, gbti_section_id id) {
   return row;
 }
 
-/* Levels are the texts behind their column's tag. */
+/* Levels are the texts after their column's tag. */
 static void find_levels(draft *d) {
   const uint8_t *texts = d->section[GBTI_SEC_TEXTS];
   const uint64_t n = d->n[GBTI_SEC_TEXTS];
@@ -223,7 +223,7 @@ static void twist_table(test_rng *rng, blob *b) {
   }
 }
 
-/* Moves what is behind a byte by a multiple of 8 bytes, and the rows of the table with it. */
+/* Moves what is after a byte by a multiple of 8 bytes, and the rows of the table with it. */
 static void move_tail(blob *b, uint64_t from, int64_t by) {
   memmove(b->bytes + (int64_t)from + by, b->bytes + from, b->n - from);
   for (uint32_t i = 0; i < n_rows_of(b->bytes, b->n); i++) {
@@ -235,7 +235,7 @@ static void move_tail(blob *b, uint64_t from, int64_t by) {
   b->n = (size_t)((int64_t)b->n + by);
 }
 
-/* Makes a section longer or shorter by some bytes and moves what is behind it. */
+/* Makes a section longer or shorter by some bytes and moves what is after it. */
 static void resize_section(test_rng *rng, blob *b) {
   uint32_t n = n_rows_of(b->bytes, b->n);
   uint64_t by = (uint64_t)test_below(rng, 5) * 8;

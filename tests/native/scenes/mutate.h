@@ -42,10 +42,10 @@ void draft_merge(test_rng *rng, draft *d, const draft *from);
  * as leaves do. */
 void draft_relay(draft *d);
 
-/* Puts a text behind the others; its place until texts are laid again. */
+/* Puts a text after the others; its place until texts are laid again. */
 uint64_t draft_add_text(draft *d, const char *text);
 
-/* Inserts a section of a name, flags and bytes in front of row `place` of the table of sections, or behind the last
+/* Inserts a section of a name, flags and bytes in front of row `place` of the table of sections, or after the last
  * one; there is room for `most`. Returns the new size; the checksum is to be made right. */
 size_t mutate_add_section(uint8_t *bytes, size_t n, size_t most, const gbti_section *like, uint32_t place);
 

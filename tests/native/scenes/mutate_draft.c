@@ -193,7 +193,7 @@ static void begin_map(draft *d) {
     *AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS) = draft_add_text(d, gbt_feature_kind_name(GBT_FEATURE_COLUMN));
 }
 
-/* Level counts of a factor behind the other features. */
+/* Level counts of a factor after the other features. */
 static void add_counts(test_rng *rng, draft *d) {
   const size_t n_cols = COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS);
   if (n_cols == 0) return;
@@ -268,7 +268,7 @@ static int has_values(const draft *d, const gbti_model_entry *e) {
   return e->beg % 8 == 0 && e->beg <= left && e->n <= (left - e->beg) / (e->kind == GBT_META_INT ? 4 : 8);
 }
 
-/* Lays the values of the entries one behind the other, in the order of the entries. */
+/* Lays the values of the entries one after the other, in the order of the entries. */
 static void relay_values(draft *d) {
   _Alignas(8) uint8_t values[MUTATE_SECTION];
   size_t at = 0;

@@ -34,7 +34,7 @@ static void move_trees(draft *d, size_t from, uint64_t by_nodes, uint64_t by_wor
 /* Leaves that hold vectors: draft_relay_vectors gives them one each. */
 static int has_vectors(draft *d) { return numbers(d)->n_leaf_outputs > 1; }
 
-/* Words behind the sets of tree t. Returns their place within the tree. */
+/* Words after the sets of tree t. Returns their place within the tree. */
 static uint32_t add_words(test_rng *rng, draft *d, size_t t, uint32_t n) {
   uint32_t at = trees(d)[t].n_words;
   size_t word = (size_t)trees(d)[t].set_beg + at;

@@ -112,7 +112,7 @@ static void draw_ends(test_rng *rng, gbt_params *p) {
   }
 }
 
-/* Steps of a gamma leaf are as large as mean / label: where nothing holds them back (lambda does not beside large
+/* Steps of a gamma leaf are as large as mean / label: where nothing holds them back (lambda does not with large
  * weights) scores leave the doubles, which training refuses (gbt_gradients_overflow()). */
 static void hold_gamma_back(const random_job *r, gbt_params *p) {
   const int free = p->lambda == 0.0 || r->data->weight != NULL;

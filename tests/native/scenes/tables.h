@@ -54,7 +54,7 @@ double tables_draw(test_rng *rng, int kind);
 
 /* A table of all kinds of columns: numbers in all storages, dense and sparse; factors whose levels have doubles and a
  * missing text, ordered ones and a sparse one among them; and n_sparse columns of ones of which each row has one,
- * beside as many that are nearly empty. n_levels: up to TABLES_LEVELS. */
+ * and as many that are nearly empty. n_levels: up to TABLES_LEVELS. */
 enum { TABLES_LEVELS = 10 };
 typedef struct tables_shape {
   int64_t n_rows;

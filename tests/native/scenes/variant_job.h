@@ -1,4 +1,4 @@
-/* Trainings with derived features in variants, beside trainings on ordinary data sets.
+/* Trainings with derived features in variants, compared with trainings on ordinary data sets.
  *
  *   variant_job j = variant_job_make(&random, seed);
  *   variant_end a = variant_grow(&j, &how), b = variant_twin(&j, &how);  CHECK(same_ends(&a, &b));
@@ -23,7 +23,7 @@ typedef struct variant_job {
   int32_t of_round[VARIANT_ROUNDS];                              /* the variant */
   int *mask;                                                     /* rows that are trained on; NULL: all */
   int with_drop;                                                 /* some features of the tables are unused */
-  int32_t fit_after; /* trees are fitted once more on the variant so many behind, 0: on the same */
+  int32_t fit_after; /* trees are fitted once more on the variant so many places later, 0: on the same */
   int32_t drop_first;                                            /* and so many of the first ones */
   const struct gbt_device_api *help; /* makes the base of the training set, and may keep its codes; NULL: the CPU */
   uint64_t seed;

@@ -1,5 +1,5 @@
 /* The feature map: a statistic of a column must be, in every respect, the column of numbers that it stands for. The
- * twin of a table with level counts is the table with these counts as an ordinary column behind the others. */
+ * twin of a table with level counts is the table with these counts as an ordinary column after the others. */
 #include "datasets.h"
 #include "fault.h"
 #include "mutate.h"
@@ -67,7 +67,7 @@ static void count_naively(factors *f, const factors *train) {
     }
 }
 
-/* x, the factors; `derived`: with their counts asked for; else with the counts as columns behind them. */
+/* x, the factors; `derived`: with their counts asked for; else with the counts as columns after them. */
 static tables *make_table(const factors *f, int32_t n_levels, int derived) {
   static const char *const names[N_FACTORS] = {"a", "b", "c"}, *const counts[N_FACTORS] = {"na", "nb", "nc"};
   tables *t = tables_new(f->n);

@@ -486,7 +486,7 @@ static void tables_are_told_in_other_levels(void) {
   CHECK(n_known > 1000 && n_unknown > 1000);
 }
 
-/* Trees go on with the numbers that their features have behind those of the new data. */
+/* Trees go on with the numbers that their features have after those of the new data. */
 static void trees_follow_their_tables(void) {
   const gbt_mem mem = gbt_mem_default();
   for (uint64_t seed = 0; seed < 20; seed++) {

@@ -17,7 +17,7 @@ static void trainings(void) {
       continue;
     }
     if (p->grow_policy == GBT_SYMMETRIC) p->hist_memory = 1024; /* a layer must fit */
-    if (n % 2) { /* trees beside each other, which the host does not look at */
+    if (n % 2) { /* trees side by side, which the host does not look at */
       p->num_parallel_tree = 2;
       random_job_draw_evenly(&r);
       p->colsample_bynode = p->colsample_bylevel = 1.0;

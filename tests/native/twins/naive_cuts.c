@@ -33,7 +33,7 @@ static double naive_mid(double a, double b) {
   return isfinite(mid) && mid < b ? mid : a;
 }
 
-/* behind[i]: a cut lies behind v[i]. */
+/* behind[i]: a cut lies after v[i]. */
 static void naive_quantiles(const value *v, int64_t m, int32_t max_bin, char *behind) {
   u128 W = 0, L = 0, B = (u128)max_bin, cum = 0;
   int64_t H = 0;

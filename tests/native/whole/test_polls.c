@@ -277,7 +277,7 @@ static void a_million_keys(void) {
   free(level[1]);
 }
 
-/* Contributions beside a background of many rows: trees are made ready leaf by leaf, and a leaf looks as well. */
+/* Contributions with a background of many rows: trees are made ready leaf by leaf, and a leaf looks as well. */
 static void a_background_of_many_rows(void) {
   enum { N = 300000, DEPTH = 10 };
   test_rng rng = {6};

@@ -52,7 +52,7 @@ static void rows(int64_t n) {
   made_free(m);
 }
 
-/* Symmetric trees, whose nodes go without histograms once they have few rows beside the bins. */
+/* Symmetric trees, whose nodes go without histograms once they have few rows compared with the bins. */
 static void symmetric_rows(int64_t n) {
   static const made_kind kinds[] = {MADE_BELL, MADE_HOLED, MADE_LEVELS, MADE_ZEROS, MADE_ZEROS, MADE_FEW};
   made *m = made_new((uint64_t)n, n, 6, kinds);

@@ -7,7 +7,7 @@ given <- commandArgs(trailingOnly = TRUE)
 form <- given[1]
 folder <- given[2]
 seconds <- as.numeric(given[3])
-shard <- as.integer(given[4]) # of so many that run beside each other, from 0
+shard <- as.integer(given[4]) # of so many that run side by side, from 0
 shards <- as.integer(given[5])
 only <- Sys.getenv("GBT_ARGUMENTS_ONLY", ".") # names of calls, a regular expression
 now <- file.path(folder, sprintf("now-%d", shard)) # what R died of is still there

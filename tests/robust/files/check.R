@@ -20,7 +20,7 @@ temps_of <- function(folder) grep("^[.]gbt-.*[.]tmp$", files_of(folder), value =
 attempt <- function(code) tryCatch(code, error = identity)
 is_ours <- function(e) inherits(e, "gbt_error") && !inherits(e, "gbt_error_internal")
 
-# The bytes of a model's file: those of `state` and beside them which parameters rules chose.
+# The bytes of a model's file: those of `state` and in addition which parameters rules chose.
 saved_bytes <- function(model) {
   apart <- tempfile()
   on.exit(unlink(apart))

@@ -16,7 +16,7 @@ codecs <- c("none", names(which(vapply(c("zstd", "lz4"), function(codec) {
   !inherits(tryCatch(gbt_data(data.frame(a = 1:9), 1:9, path = at, compress = codec), gbt_error = identity), "error")
 }, NA))))
 
-# Starts a child and kills it `after` seconds behind its word "ready". TRUE when it was killed before it was done.
+# Starts a child and kills it `after` seconds after its word "ready". TRUE when it was killed before it was done.
 kill_child <- function(way, after) {
   way$said <- tempfile("said-", folder)
   dir.create(way$said)

@@ -108,7 +108,7 @@ class Page:
                  mobile=False)
 
     def screenshot(self, file):
-        self.ask("Page.bringToFront")  # tabs behind others are not drawn
+        self.ask("Page.bringToFront")  # tabs in the background are not drawn
         shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         with open(file, "wb") as to:
             to.write(base64.b64decode(shot["data"]))

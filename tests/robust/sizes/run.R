@@ -2,7 +2,7 @@
 #
 # CONSTANTS: a file of whole numbers, one a line. Of the sizes of every sweep this worker takes every WORKERS-th. A case
 # is a call with one size, in a child process that takes the sizes one after the other and notes each before it begins:
-# when it dies or hangs, the size at hand is reported and another child goes on behind it. The last line is
+# when it dies or hangs, the size at hand is reported and another child goes on after it. The last line is
 # "N passed, N failed", sizes counted. DEVICE cuda: few sizes, each compared with the CPU byte by byte.
 args <- commandArgs(trailingOnly = TRUE)
 long <- args[1L] == "long"

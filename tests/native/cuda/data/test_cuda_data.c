@@ -209,7 +209,7 @@ static void many_bins(void) {
   free(x);
 }
 
-/* More columns than a strip has; bundles beside columns in one group. */
+/* More columns than a strip has; bundles and columns in one group. */
 static void wide_tables(void) {
   counts seen = {0};
   for (int i = 0; i < 4; i++) {
@@ -304,7 +304,8 @@ static void data_sets(void) {
   tables_free(u);
 }
 
-/* Chunks: the device cuts fetched columns and bins the chunks that are large enough, beside those that are not. */
+/* Chunks: the device cuts fetched columns and bins the chunks that are large enough, together with those that are not.
+ * */
 /* Levels that have no bin, with their counts; the validation data have levels that are unknown besides. */
 static void levels_beyond_the_bins(void) {
   enum { LEVELS = GBT_MAX_LEVELS + 6, N = LEVELS + 100 };
@@ -388,7 +389,7 @@ static void in_any_order(void) {
   tables_free(t);
 }
 
-/* Several blocks in every kernel, beside each other in dense and sparse columns: small enough for the thread sanitizer,
+/* Several blocks in every kernel, side by side in dense and sparse columns: small enough for the thread sanitizer,
  * which alone finds what blocks do to each other. */
 static void several_blocks(void) {
   enum { ROWS = 9000 };

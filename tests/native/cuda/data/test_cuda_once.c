@@ -287,8 +287,8 @@ static gbt_status open_in(gbt_ctx *ctx, const train_job *job, gbt_dataset *ds, s
   return status;
 }
 
-/* Codes that were left on the device go when a training has no room beside them. With less room still, all that was
- * taken is given back, and the error says how much there was. */
+/* Codes that were left on the device go when a training has no room in addition to them. With less room still, all that
+ * was taken is given back, and the error says how much there was. */
 static void codes_make_room(void) {
   enum { STEP = 50000, MOST = 4000000 };
   const int64_t codes = (int64_t)ROWS * COLUMNS;

@@ -1,4 +1,4 @@
-/* Trees that grow beside each other on the device: however many of them, the bytes that the CPU gives, which grows them
+/* Trees that grow side by side on the device: however many of them, the bytes that the CPU gives, which grows them
  * one after the other. */
 #include "../../src/cuda/grow/search/layer.cuh"
 

@@ -50,7 +50,7 @@ static gbt_status begin_watched(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_
 }
 
 #if defined(GBT_TEST_SIMT)
-/* The launch of a part that fails, counted from the fourth batch's first one behind its beginning. */
+/* The launch of a part that fails, counted from the fourth batch's first one after its beginning. */
 static gbt_status (*real_partition)(gbt_ctx *, gbt_backend *, gbt_error *);
 static gbt_status (*real_finish)(gbt_ctx *, gbt_backend *, gbt_forest *, gbt_error *);
 static int64_t part_to_fail, n_parts;

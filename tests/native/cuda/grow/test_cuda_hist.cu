@@ -220,7 +220,7 @@ static void histograms_are_sums_of_rows(void) {
   hists_of(&one_row, 1, 0.0, 0, 1024);
 }
 
-/* Columns of every width alone and beside others, so that rows are taken 1, 2, .. 32 at a time. */
+/* Columns of every width alone and with others, so that rows are taken 1, 2, .. 32 at a time. */
 static void histograms_of_every_width(void) {
   for (int32_t n_cols = 1; n_cols <= 34; n_cols += n_cols < 4 ? 1 : n_cols == 4 ? 2 : 4) {
     made_kind kinds[34];

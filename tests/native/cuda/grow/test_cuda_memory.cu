@@ -52,7 +52,7 @@ static size_t bytes_of(int64_t n_rows, int labels, int weights, gbt_params param
   return opened_bytes;
 }
 
-/* Of the rows behind the first ones, so that what does not grow with them is not counted. */
+/* Of the rows after the first ones, so that what does not grow with them is not counted. */
 static double bytes_a_row(int labels, int weights, gbt_params params) {
   const size_t few = bytes_of(n_rows_tried, labels, weights, params),
                many = bytes_of(2 * n_rows_tried, labels, weights, params);

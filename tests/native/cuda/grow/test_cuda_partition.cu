@@ -328,7 +328,7 @@ static char *swap_env(const char *name, const char *value) {
   return kept;
 }
 
-/* Blocks beside each other that are interrupted anywhere, so that pieces meet some that have published nothing, and
+/* Blocks side by side that are interrupted anywhere, so that pieces meet some that have published nothing, and
  * wait for them. Few rows, for the thread sanitizer. Later suites get the environment's schedule back. */
 static void pieces_beside_each_other(void) {
   const shape s = {320, 400, 2, 63, 0, NULL, 1, 1, 232448};
@@ -423,7 +423,7 @@ static void chain_of(uint32_t n, unsigned blocks) {
   free(got);
 }
 
-/* Blocks beside each other, so that they meet some that have published nothing, or their own sums alone. */
+/* Blocks side by side, so that they meet some that have published nothing, or their own sums alone. */
 static void sums_of_blocks_before(void) {
   const uint32_t n[] = {1, 2, 31, 32, 33, 64, 65, 200};
   for (int k = 0; test_schedule(k); k++)

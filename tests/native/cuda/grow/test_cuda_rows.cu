@@ -1,5 +1,6 @@
-/* The per-row operations of the CUDA backend beside the CPU's, byte by byte: gradients, the order of rows, leaves and
- * scores, metrics. Trees are grown by the CPU backend and carried over, so that nothing else of the device is needed.
+/* The per-row operations of the CUDA backend compared with the CPU's, byte by byte: gradients, the order of rows,
+ * leaves and scores, metrics. Trees are grown by the CPU backend and carried over, so that nothing else of the device
+ * is needed.
  */
 #include "../../src/cuda/grow/batch.cuh"
 #include "../../src/cuda/grow/gradients/ops.cuh"

@@ -104,7 +104,7 @@ static void every_number_of_rows(void) {
   end();
 }
 
-/* Two blocks beside each other, few rows: for the thread sanitizer, which takes its time. */
+/* Two blocks side by side, few rows: for the thread sanitizer, which takes its time. */
 static void trees_of_two_blocks(void) {
   const made_kind kinds[] = {MADE_HOLES};
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
@@ -203,7 +203,7 @@ static failure fail_job(const train_job *job, const gbt_device_api *api) {
 }
 
 /* One row is that far from all others that its score overflows in the first round: the host learns of it when the round
- * behind it has been issued, and it must not show. That is the last round, or one of more. */
+ * after it has been issued, and it must not show. That is the last round, or one of more. */
 static void failing_rounds_are_those_of_the_cpu(void) {
   enum { ROWS = 800 };
   const made_kind kinds[] = {MADE_BELL, MADE_BELL};

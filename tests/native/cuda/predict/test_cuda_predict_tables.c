@@ -108,7 +108,7 @@ static void random_tables_are_those_of_the_cpu(void) {
     for (int i = 0; i < 40 && bad < 3; i++) bad += !random_scene(&rng);
 }
 
-/* A feature with a table beside more thresholds of a number than a pack takes. */
+/* A feature with a table together with more thresholds of a number than a pack takes. */
 static void trees_that_no_pack_takes(void) {
   test_rng rng = {2};
   const forest_spec none = {1, 1, 0, 0, SHAPE_BUSHY, 0};
