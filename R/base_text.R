@@ -143,3 +143,19 @@ shorten_letters <- function(text, most) {
 }
 
 with_commas <- function(n) format(n, big.mark = ",", scientific = FALSE)
+
+# "label     one, two, three" in lines that are no wider than the console; no item is broken.
+labelled_lines <- function(label, items) wrapped_items(formatC(label, width = -10L), items, strrep(" ", 10L))
+
+# Items in lines: the first line begins with `first`, the others with `other`.
+wrapped_items <- function(first, items, other) {
+  items <- paste0(items, c(rep(",", length(items) - 1L), ""))
+  out <- first
+  for (i in seq_along(items)) {
+    last <- out[length(out)]
+    gap <- if (i == 1L) "" else " "
+    fits <- i == 1L || nchar(last, "width") + 1L + nchar(items[i], "width") < getOption("width")
+    if (fits) out[length(out)] <- paste0(last, gap, items[i]) else out <- c(out, paste0(other, items[i]))
+  }
+  out
+}

@@ -180,8 +180,7 @@ with_ruled <- function(args, request) {
 chosen_lines <- function(values) {
   shown <- function(v) paste(if (is.numeric(v)) format_number(signif(v, 4L)) else unlist(v), collapse = " ")
   text <- vapply(values, shown, "")
-  lines <- strwrap(paste(names(values), text, sep = "#", collapse = ", "), getOption("width") - 10L)
-  paste0(c("by rule   ", rep("          ", length(lines) - 1L)), gsub("#", " ", lines))
+  labelled_lines("by rule", paste(names(values), text))
 }
 
 #' Defaults that follow from the data

@@ -75,6 +75,7 @@ mean_of_members <- function(members, model, fit) {
   out <- gbt_model_from_state(.Call(C_gbt_model_mean, lapply(members, `[[`, "state"), model_meta(fields)))
   by_rule <- c(model$by_rule, intersect("ensemble", names(fit$by_rule)))
   if (length(by_rule)) out$by_rule <- by_rule
+  out$named <- model$named
   if (!is.null(fit$recipe)) out$recipe <- fit$recipe
   if (isTRUE(fit$data$has_weights)) out$has_weights <- TRUE
   if (!is.null(model$masked_out)) out$masked_out <- masked_out_by_bins(out, fit)

@@ -18,6 +18,7 @@
 #   formula, design   of the source; NULL without a formula
 #   recipe       the trained recipe that baked the rows, see R/fit_recipe.R; NULL for none
 #   exposed      the column of exposures, see R/data_exposure.R; NULL for none
+#   named        names of the arguments that the user gave
 #   by_rule      parameters that rules have decided, or would have, by name, see R/fit_defaults.R
 #   kept_by_name those among them that init_model was given by name
 #   reason       why no tree can have a split, see R/fit_learned.R; NULL where one may
@@ -50,7 +51,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
        evaluation = plan_evaluation(args, host, rows, data, valid),
        class_shares = class_shares(args[["class_shares"]], rows$label, response), order = order_in_doubt(rows, args),
        formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
-       by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
+       named = names(args), by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
        search = search_task(request, rows, data))
 }
 

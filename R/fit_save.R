@@ -5,7 +5,8 @@
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #
-# Files have `by_rule` as well. `state` never has: its bytes are those of parameters that are given by name.
+# Files have `by_rule` and `named` as well. `state` never has: its bytes are those of the values of parameters, whoever
+# chose them.
 #
 # model_meta() takes a named list of what is in file_fields, with `user` for what the user added, and makes of it the
 # flat named list of texts, doubles and integers that the engine stores, in one order. A field is NULL, an atomic vector
@@ -16,11 +17,12 @@
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
 
-file_fields <- c(meta_fields, "by_rule", "user")
+only_in_files <- c("by_rule", "named")
+file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% file_fields))
-  for (name in c("exposure", "auto_rounds", "by_rule")) { # bytes of models without one are those of before
+  for (name in c("exposure", "auto_rounds", only_in_files)) { # bytes of models without one are those of before
     if (is.null(fields[[name]])) fields[[name]] <- NULL
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
@@ -70,7 +72,7 @@ gbt_model_from_state <- function(state) {
   if (is.list(log) && length(log)) model$evaluation_log <- list_frame(log, length(log[[1L]]))
   log <- if (is.list(model$auto_rounds)) model$auto_rounds[["log"]]
   if (is.list(log) && length(log)) model$auto_rounds$log <- list_frame(log, length(log[[1L]]))
-  model$by_rule <- field("by_rule", optional = TRUE)
+  for (name in only_in_files) model[[name]] <- field(name, optional = TRUE)
   fault <- model_fault(model)
   if (!is.null(fault)) bad_meta(fault$field, paste("must be", fault$must))
   structure(c(model, read_user_fields(field("user", optional = TRUE))), class = "gbt")
@@ -111,7 +113,7 @@ stored_fields <- function(model) {
 bytes_to_save <- function(model) {
   as_read <- gbt_model_from_state(model$state) # never write what could not be read
   fields_of <- function(model, user) {
-    c(stored_fields(model), list(by_rule = unclass(model)[["by_rule"]]), if (length(user)) list(user = user))
+    c(stored_fields(model), unclass(model)[intersect(only_in_files, names(model))], if (length(user)) list(user = user))
   }
   now <- model_meta(fields_of(model, fields_to_save(model)))
   if (identical(now, model_meta(fields_of(as_read, user_fields(as_read))))) return(model$state)
@@ -211,7 +213,7 @@ gbt_load <- function(file, trust = FALSE) {
   }
   named <- function(e) stop_format(sprintf("\"%s\": %s", name, conditionMessage(e)), name)
   tryCatch({
-    model <- without_rules(gbt_model_from_state(state))
+    model <- with_state_of_training(gbt_model_from_state(state))
     check_design_safe(model$terms, trust)
     check_formula_safe(model$formula, trust)
   }, gbt_error_format = named)
@@ -219,12 +221,12 @@ gbt_load <- function(file, trust = FALSE) {
 }
 
 # A model with the bytes that its training had, see the top.
-without_rules <- function(model) {
-  rules <- model$by_rule
-  if (is.null(rules)) return(model)
+with_state_of_training <- function(model) {
+  extra <- unclass(model)[intersect(only_in_files, names(model))]
+  if (length(extra) == 0L) return(model)
   user <- user_fields(model)
   meta <- model_meta(c(stored_fields(model), if (length(user)) list(user = user)))
   model <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(0, model$nrounds), meta))
   own <- unclass(model)[setdiff(names(model), names(user))]
-  structure(c(own, list(by_rule = rules), user), class = "gbt") # the user's fields come last
+  structure(c(own, extra, user), class = "gbt") # the user's fields come last
 }

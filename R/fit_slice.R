@@ -19,6 +19,7 @@ keep_rounds <- function(model, to, from = 0L) {
   fields["auto_rounds"] <- list(NULL) # which were all
   out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
   out$by_rule <- model$by_rule
+  out$named <- model$named
   out$has_weights <- model$has_weights
   user <- user_fields(model)
   out[names(user)] <- user

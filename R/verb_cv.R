@@ -175,6 +175,7 @@ fold_fits <- function(source, request, folds, response, seed) {
     source$mask <- fold$train
     source$held <- fold$held
     fit <- prepare(source, args, list())
+    fit$named <- names(request$args$value)
     fit$by_rule <- request$by_rule
     fit$kept_by_name <- request$kept_by_name
     fit$lacks_class <- lacks_class(fit)

@@ -8,6 +8,12 @@
 #' by one (its environment is the global one), `variable.names()` the features. `format()` is one line: so a data frame
 #' with models in a list column prints.
 #'
+#' `print()` shows what was trained, on what, the parameters that you gave and those that a rule chose.
+#' `summary()` adds sizes of trees, importance and all parameters that play a part in this model, by topic. Its element
+#' `parameters` is a data frame of them: `parameter`, `value`, `default`, `topic`, and `origin`: `"given"`, `"rule"`
+#' (see [gbt_defaults()]), `"default"`, or `"found"` for what was drawn or follows from other arguments. Parameters that
+#' you gave are always listed. All values are in `model$params`.
+#'
 #' The table of nodes has the columns
 #' \describe{
 #'   \item{`tree`, `round`, `class`}{number of the tree and of its round, from 1; the class whose score it adds to
@@ -227,6 +233,13 @@ unlist.gbt <- function(x, recursive = TRUE, use.names = TRUE) format.gbt(x)
 print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   check_model(x, "x")
   digits <- check_digits(digits, 2L)
+  print_model(x, digits)
+  invisible(x)
+}
+
+# What the user asked for and what changes the meaning of predictions, each in a line where there is such. params: with
+# the parameters?
+print_model <- function(x, digits, params = TRUE) {
   cat("<gbt> ", describe_objective(x), "\n", sep = "")
   if (!is.null(x$formula)) {
     text <- x$formula
@@ -237,14 +250,38 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   cat("features  ", describe_features(x), "\n", sep = "")
   monotone <- describe_monotone(x)
   if (!is.null(monotone)) cat("monotone  ", monotone, "\n", sep = "")
+  if (!is.null(x$params[["interactions"]])) {
+    cat(labelled_lines("interact", paste("only within", features_text(x$params$interactions))), sep = "\n")
+  }
   cat("rows      ", describe_rows(x), "\n", sep = "")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
+  if (params) print_chosen(x)
   log <- describe_log(x, digits)
-  if (length(x$params[["eta"]]) > 1L) cat("eta       ", schedule_text(x$params$eta), "\n", sep = "")
-  if (length(x$by_rule)) cat(chosen_lines(x$params[x$by_rule]), sep = "\n")
   if (!is.null(log)) cat("log       ", log, "\n", sep = "")
   if (!is.null(x$warned)) cat(warned_lines(x$warned), sep = "\n")
-  invisible(x)
+}
+
+# Parameters that print() shows in lines of their own.
+shown_elsewhere <- c("monotone", "interactions", "class_weights", "level_counts", "cat_method", "eval_metric",
+                     "early_stopping_rounds", "early_stopping_min_delta", "ensemble")
+
+print_chosen <- function(x) {
+  own <- c(shown_elsewhere, objective_info(x$objective)$params$name)
+  given <- params_frame(x)
+  given <- given[given$origin == "given" & !given$parameter %in% own, ]
+  if (nrow(given)) cat(labelled_lines("given", paste(given$parameter, given$value)), sep = "\n")
+  if (length(x$by_rule)) cat(chosen_lines(x$params[x$by_rule]), sep = "\n")
+}
+
+# Parameters by topic, as of params_frame(); those that a rule chose with a star.
+print_parameters <- function(frame) {
+  ruled <- frame$origin == "rule"
+  cat("\nparameters", if (any(ruled)) " (* chosen by a rule, see gbt_defaults())", "\n", sep = "")
+  text <- paste0(frame$parameter, " ", frame$value, ifelse(ruled, "*", ""))
+  for (topic in unique(frame$topic)) {
+    lines <- wrapped_items(paste0("  ", topic, ": "), text[frame$topic == topic], "    ")
+    cat(lines, sep = "\n")
+  }
 }
 
 # Of results whose print() says all that there is to say, summary() is the result itself.
@@ -272,62 +309,16 @@ tree_depths <- function(nodes) {
 #' @export
 print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   digits <- check_digits(digits, 2L)
-  print(x$model, digits = digits)
+  print_model(x$model, digits, params = FALSE)
   if (x$n_trees > 0L) {
     cat(sprintf("trees     %s, leaves %s, depth %s\n", format(x$n_trees, big.mark = ","), range_of(x$leaves),
                 range_of(x$depth)))
   }
   cat(sprintf("size      %s\n", format(structure(x$bytes, class = "object_size"), units = "auto")))
-  params <- params_in_use(x$model)
-  plain <- params[vapply(params, function(p) !is.list(p) && is.null(names(p)), NA)]
-  if (length(plain[["eta"]]) > 1L) plain$eta <- schedule_text(plain$eta)
-  value <- vapply(plain, function(p) paste(if (is.character(p)) p else format_number(p), collapse = " and "), "")
-  text <- paste(names(plain), gsub(" ", "#", value), sep = "#=#") # no line breaks within
-  text <- strwrap(paste(text, collapse = ", "), indent = 2L, exdent = 2L)
-  cat("\nparameters\n")
-  cat(gsub("#", " ", text), sep = "\n")
-  for (name in setdiff(names(params), names(plain))) {
-    cat("  ", name, ": ", features_text(params[[name]], if (name == "feature_weights") 1 else 0), "\n", sep = "")
-  }
+  print_parameters(x$parameters)
   cat("\n")
   print(x$importance, digits = digits)
   invisible(x)
-}
-
-# The parameters that had a part in the model: those of sampling, boosting and categorical columns where there are such.
-# model$params has all.
-params_in_use <- function(model) {
-  params <- model$params
-  is <- function(name, value) identical(params[[name]], value)
-  at_default <- function(name) isTRUE(params[[name]] == engine_defaults()[[name]])
-  statistics <- length(target_columns(params[["cat_method"]])) > 0L
-  idle <- c(
-    if (!is("sampling_method", "goss")) c("top_rate", "other_rate"),
-    if (!is("sampling_method", "mvs")) "mvs_reg",
-    if (!is("sampling_method", "bayesian")) "bagging_temperature",
-    if (!is("boosting", "dart")) c("rate_drop", "skip_drop", "max_drop", "normalize_type"), # of earlier versions
-    Filter(function(name) params[[name]] %in% c(0, 1, "constant"), # and these, where they had no effect
-           intersect(names(params), c("model_shrink_rate", "model_shrink_mode", "tail_rounds", "model_size_reg"))),
-    if (model$objective != "softmax") c("softmax_hessian", "multi_strategy"),
-    if (!"factor" %in% column_kinds(model)) {
-      c("max_cat_onehot", "cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")
-    },
-    if (!statistics) {
-      c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins")
-    },
-    Filter(at_default, c("path_smooth", "max_delta_step", "random_strength", "extra_trees", "leaf_iterations",
-                      "grad_bits", "num_parallel_tree"))
-  )
-  params[setdiff(names(params), idle)]
-}
-
-# "carat 1, depth -1" of the numbers of some features, "{a, b}, {c}" of sets of features, "a {sets, count}" of sets by
-# feature.
-features_text <- function(p, usual) {
-  set_text <- function(set) sprintf("{%s}", enumerate(set, quote = ""))
-  if (is.list(p)) return(enumerate(trimws(paste(names(p), vapply(p, set_text, ""))), quote = ""))
-  p <- p[p != usual]
-  if (length(p) == 0L) "none" else enumerate(paste(names(p), format_number(p)), quote = "")
 }
 
 range_of <- function(v) {

@@ -141,6 +141,6 @@ summary.gbt <- function(object, ...) {
   leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
   structure(class = "summary.gbt", list(
     model = object, importance = gbt_importance(object), bytes = length(object$state), n_trees = length(leaves),
-    leaves = leaves, depth = tree_depths(nodes)
+    leaves = leaves, depth = tree_depths(nodes), parameters = params_frame(object)
   ))
 }

@@ -1,6 +1,7 @@
 # gbt_parameters(): all parameters of gbt_train(), what they are and what other packages call them. Numbers and choices
 # come from the engine's table and host_table, rules from default_rules, names from arg_foreign.R, parameters of
-# objectives from their table. Only what none of these knows is written down here.
+# objectives from their table, what a parameter needs from verb_parameters_used.R. Only what none of these knows is
+# written down here.
 
 # Arguments that are neither a number nor one of the engine's choices: "name | default | range | meaning".
 other_arguments <- local({
@@ -40,24 +41,6 @@ checkpoint | none | path of a folder | folder from which an interrupted training
   column <- function(i) vapply(rows, `[[`, "", i)
   data.frame(name = column(1L), default = column(2L), range = column(3L), meaning = column(4L))
 })
-
-# Where a parameter matters, unless that is everywhere: what must be given for it.
-matters_with <- c(
-  c(top_rate = "sampling_method = \"goss\"", other_rate = "sampling_method = \"goss\"",
-    mvs_reg = "sampling_method = \"mvs\"", bagging_temperature = "sampling_method = \"bayesian\""),
-  c(softmax_hessian = "objective = \"softmax\"",
-    multi_strategy = "objective = \"softmax\"", early_stopping_rounds = "valid or mask",
-    early_stopping_min_delta = "early_stopping_rounds", verbose_every = "verbose = 1",
-    checkpoint_seconds = "checkpoint", feature_weights = "colsample_bytree, colsample_bylevel or colsample_bynode",
-    class_weights = "a response of classes", exposure = "an objective with a log link",
-    sparse_zero = "a sparse matrix", device_memory = "device = \"cuda\""),
-  stats::setNames(rep("columns of categories", 2L), c("cat_method", "max_cat_onehot")),
-  stats::setNames(rep("cat_method \"sets\"", 5L),
-                  c("cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")),
-  stats::setNames(rep("cat_method \"target\"", 7L),
-                  c("max_cat_combine", "max_cat_keys", "cat_permutations", "cat_prior", "cat_bins", "time",
-                    "group"))
-)
 
 # The help page that describes a parameter, or says more of it: ?gbt_train for other arguments in its signature,
 # ?gbt_objectives for parameters of objectives, ?gbt_parameters for the rest.
@@ -109,6 +92,11 @@ names_elsewhere <- function(name, letter = "") {
 }
 
 parameters_table <- function() {
+  if (is.null(package_state$parameters)) package_state$parameters <- make_parameters_table()
+  package_state$parameters
+}
+
+make_parameters_table <- function() {
   objective <- shown_objective_params()
   out <- rbind(shown_numbers(rbind(host_table, params_table())), other_arguments, objective)
   rows <- foreign_names$verb == "train" & foreign_names$name == foreign_names$reply

@@ -124,7 +124,8 @@
 #'   \item{state}{the model's bytes, a raw vector}
 #'   \item{objective, classes, response}{the objective, the classes (`NULL` for numbers), the kind of response}
 #'   \item{feature_names, feature_types}{the features}
-#'   \item{params}{the parameters that were used, the seed among them; `eta` by round where rounds differ}
+#'   \item{params, named, by_rule}{the parameters that were used, the seed among them, and `eta` by round where rounds
+#'     differ; the names of those that you gave, and of those that a rule chose}
 #'   \item{nrounds, best_round, best_score}{number of rounds; the round that predictions use and its metric (`NULL`
 #'     without early stopping)}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
