@@ -95,6 +95,7 @@ put_note <- function(page, note, box) {
 
 # Entries of a key side by side, in as many lines as they need. Gives the inches where they end.
 put_key <- function(page, key, box) {
+  if (!is.null(key$shown)) key <- part_of_key(key)
   n <- length(key$label)
   if (n == 0L || isTRUE(key$hidden)) return(box[4L])
   line <- line_height(page, 0.8)
@@ -118,6 +119,12 @@ put_key <- function(page, key, box) {
   if (!isTRUE(page$dry)) for (i in seq_len(n)) draw_swatch(key_entries(key, i), x[i], y[i], swatch, line)
   put_text(page, x + swatch + 0.3 * line, y, label, "key")
   box[4L] - (row[n] + 1.35) * line
+}
+
+# The entries of a key that are listed.
+part_of_key <- function(key) {
+  entries <- key_entries(key, which(key$shown))
+  c(list(label = key$label[key$shown]), entries, key[c("title", "hidden")])
 }
 
 # The style of the entries at `set` of the key: list(col, kind, lty, lwd, pch, type).
@@ -228,7 +235,7 @@ line_ends <- function(page, fig, inches) {
 # Draws a panel with its axes and marks within `outer`. right: inches kept free to the right of the data for labels of
 # lines. box: where the panel should be, if that leaves room for labels. Gives list(box, x, y): the plot region.
 draw_panel <- function(page, fig, panel, outer, right = 0, box = NULL) {
-  x <- fig$x
+  x <- given_or(panel$x, fig$x)
   y <- given_or(panel$y, fig$y)
   line <- line_height(page, 0.8)
   foot <- 1.4 * line + if (nzchar(x$title)) 1.1 * line else 0
@@ -290,14 +297,16 @@ place_panel <- function(page, x, y, heading, outer, right, box) {
   ticks <- y_ticks(page, y, top - bottom)
   wide <- max(text_width(ticks$label, given_or(ticks$cex, size)), 0) + if (y$kind == "rows") 0.4 * line else 0
   left <- outer[1L] + wide + 0.7 * text_width("0", size)
-  ticks_x <- x_ticks(page, x, outer[2L] - left - right)
+  room <- outer[2L] - left - right
+  if (x$kind == "factor") room <- min(room - 0.02, box[2L] - box[1L] - right) # labels that are turned need more below
+  ticks_x <- x_ticks(page, x, room, deep = outer[4L] - outer[3L])
   turned <- ticks_x$turned
   deep <- if (turned) max(text_width(ticks_x$label, size)) - 0.9 * line else 0
   bottom <- bottom + deep
   if (y$kind == "rows") bottom <- max(bottom, top - 0.75 * diff(rev(y$lim))) # few rows need no whole page
   if (is.null(box) || box[1L] < left - 1e-6 || box[3L] < bottom - 1e-6 || box[4L] > top + 1e-6) {
-    end <- if (length(ticks_x$label)) text_width(ticks_x$label[length(ticks_x$label)], size) / 2 - right else 0
-    box <- c(left, outer[2L] - max(0, end) - 0.02, bottom, top)
+    last <- if (x$kind == "factor") "" else utils::tail(c("", ticks_x$label), 1L)
+    box <- c(left, outer[2L] - max(0, text_width(last, size) / 2 - right) - 0.02, bottom, top)
   }
   if (!turned) ticks_x <- x_ticks(page, x, box[2L] - box[1L] - right)
   list(box = box, x = ticks_x, y = y_ticks(page, y, box[4L] - box[3L]), deep = deep, left = min(outer[1L], left),
@@ -314,7 +323,7 @@ draw_axes <- function(page, x, y, at, inch, heading, outer) {
   if (rows) put_text(page, inch$left(gap), at$y$at, at$y$label, "bar label", cex = at$y$cex / page$size)
   else put_text(page, inch$left(gap), at$y$at, at$y$label, "y tick")
   graphics::segments(x$lim[1L], y$lim[1L], x$lim[2L], y$lim[1L], col = ink$axis)
-  put_text(page, at$x$at, inch$below(0.3 * line), at$x$label, "x tick", if (at$x$turned) c(1, 0.5),
+  put_text(page, at$x$at, inch$below(0.3 * line), at$x$label, "x tick", if (at$x$turned) c(1, 0.5), cex = at$x$cex,
            srt = if (at$x$turned) 90 else 0)
   if (nzchar(x$title)) {
     put_text(page, axis_at(0.5, x), inch$below(1.4 * line + at$deep), fit_text(page, x$title, at$room, "x title"),
@@ -338,8 +347,9 @@ inch_in <- function(box, x, y) {
        below = function(d) axis_at(-d / height, y), above = function(d) axis_at(1 + d / height, y))
 }
 
-# Ticks of a horizontal axis of some inches, as many as have room: list(at, label, turned).
-x_ticks <- function(page, scale, inches, cex = 0.8) {
+# Ticks of a horizontal axis of some inches, as many as have room: list(at, label, turned, cex or NULL). Labels that are
+# turned take at most 0.3 of the inches `deep`, in small panels 0.45.
+x_ticks <- function(page, scale, inches, cex = 0.8, deep = page$height) {
   size <- letter_size(page, cex)
   gap <- text_width("00", size)
   apart <- function(ticks) {
@@ -350,10 +360,14 @@ x_ticks <- function(page, scale, inches, cex = 0.8) {
   }
   if (scale$kind == "factor") { # levels: side by side, else turned, else every k-th
     ticks <- scale_ticks(scale)
-    if (apart(ticks)) return(c(ticks, turned = FALSE))
+    for (one in c(cex, 0.8 * cex, 0)) {
+      size <- letter_size(page, one)
+      if (apart(ticks)) return(c(ticks, turned = FALSE, cex = one))
+    }
+    size <- letter_size(page, cex)
     every <- max(1L, ceiling(1.1 * line_height(page, 0.8) / (inches / diff(scale$lim))))
     at <- seq(1L, length(ticks$at), by = every)
-    return(list(at = at, label = shorten(ticks$label[at], 0.3 * page$height, size), turned = TRUE))
+    return(list(at = at, label = shorten(ticks$label[at], max(0.3 * deep, min(0.6, 0.45 * deep)), size), turned = TRUE))
   }
   for (n in c(8, 6, 5, 4, 3, 2, 1)) {
     ticks <- scale_ticks(scale, n)

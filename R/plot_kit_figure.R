@@ -4,9 +4,10 @@
 #   figure  list(title, subtitle, note = texts or NULL, x, y = scales (plot_kit_scale.R), panels, key, ramp,
 #           noun = what a row is)
 #   key     list(label, col, kind = "line", "point", "both", "box" or "none", lty, lwd, pch: one for each entry or one
-#           for all; title; ends = TRUE: may be at the ends of the lines instead), or NULL
+#           for all; title; ends = TRUE: may be at the ends of the lines instead; shown: which entries are listed,
+#           all when left out), or NULL
 #   ramp    list(title, colours, low, high, ends = words for both ends or NULL): a key of colours for numbers, or NULL
-#   panel   list(heading, marks, rows = names of the rows or NULL, y = a vertical scale of its own or NULL;
+#   panel   list(heading, marks, rows = names of the rows or NULL, x, y = scales of its own or NULL;
 #           values = texts next to rows; fewer = function(most) that makes the panel with fewer rows;
 #           make = function(page, box) that gives list(marks, note) in inches)
 #   mark    list(kind, data = data frame of x, y, xend, yend, label, set = entry of the key, share = number on the ramp,

@@ -37,6 +37,8 @@ gg_figure <- function(fig, ...) {
   check_no_dots(written_dots(...), names(formals(method)))
   made <- !is.null(fig$panels[[1L]]$make)
   if (made) fig <- gg_made(fig)
+  own_x <- length(fig$panels) > 1L && !is.null(fig$panels[[1L]]$x)
+  if (own_x) fig <- gg_own_x(fig)
   heading <- make_distinct(plain_text(given_or(unlist(lapply(fig$panels, `[[`, "heading")), "")))
   rows <- lapply(fig$panels, `[[`, "rows")
   own_rows <- length(unique(rows)) > 1L
@@ -54,7 +56,32 @@ gg_figure <- function(fig, ...) {
   if (made) return(plot + ggplot2::expand_limits(x = fig$x$range, y = fig$y$range))
   plot + gg_axis(fig$x, "x", !is.null(fig$panels[[1L]]$values)) +
     (if (is.null(rows[[1L]])) gg_axis(y, "y") else gg_rows(rows, shift, own_rows)) +
-    if (length(heading) > 1L) gg_panels(own_rows || own_y, if (own_rows) 1L)
+    if (length(heading) > 1L) gg_panels(own_rows || own_y, own_x, if (own_rows) 1L)
+}
+
+# A figure whose panels have horizontal scales of their own: ggplot2 has one scale for all panels, so each gets a part
+# of it, from 2 i to 2 i + 1, with its own ticks. Long levels stand in two lines in turn.
+gg_own_x <- function(fig) {
+  scales <- lapply(fig$panels, `[[`, "x")
+  place <- function(i, at) 2 * i + share_of_axis(at, scales[[i]])
+  fig$panels <- lapply(seq_along(fig$panels), function(i) {
+    p <- fig$panels[[i]]
+    p$marks <- lapply(p$marks, function(m) {
+      for (name in intersect(names(m$data), c("x", "xend"))) m$data[[name]] <- place(i, m$data[[name]])
+      m
+    })
+    p$marks <- c(p$marks, list(mark("blank", 2 * i + c(0, 1))))
+    p
+  })
+  ticks <- lapply(scales, scale_ticks, 3L)
+  for (i in which(vapply(scales, function(s) s$kind == "factor" && sum(nchar(s$levels)) > 15L, NA))) {
+    second <- seq_along(ticks[[i]]$label) %% 2L == 0L
+    ticks[[i]]$label[second] <- paste0("\n", ticks[[i]]$label[second])
+  }
+  fig$x <- list(kind = "number", log = FALSE, title = "", lim = c(2, 2 * length(scales) + 1),
+                ticks = list(at = unlist(lapply(seq_along(ticks), function(i) place(i, ticks[[i]]$at))),
+                             label = unlist(lapply(ticks, `[[`, "label"))))
+  fig
 }
 
 gg_theme <- function(void) {
@@ -68,8 +95,9 @@ gg_theme <- function(void) {
   )
 }
 
-gg_panels <- function(free, ncol) {
-  list(ggplot2::facet_wrap("panel", scales = if (free) "free_y" else "fixed", ncol = ncol),
+gg_panels <- function(free_y, free_x, ncol) {
+  scales <- if (free_y && free_x) "free" else if (free_y) "free_y" else if (free_x) "free_x" else "fixed"
+  list(ggplot2::facet_wrap("panel", scales = scales, ncol = ncol),
        ggplot2::theme(panel.spacing = ggplot2::unit(1, "lines"),
                       panel.border = ggplot2::element_rect(colour = ink$grid, fill = NA)))
 }
@@ -82,11 +110,14 @@ gg_axis <- function(scale, axis, values = FALSE) {
   make <- if (axis == "x") ggplot2::scale_x_continuous else ggplot2::scale_y_continuous
   expand <- if (values) ggplot2::expansion(c(0.05, 0.15)) else ggplot2::waiver()
   whole <- function(lim) Filter(function(at) at == round(at), pretty(lim))
-  ticks <- if (scale$kind != "number") scale_ticks(scale, 6L)
-  guides <- ggplot2::guides(x = ggplot2::guide_axis(check.overlap = TRUE))
-  list(if (!is.null(ticks)) make(breaks = ticks$at, labels = ticks$label, expand = expand)
+  log <- scale$log
+  ticks <- given_or(scale$ticks, if (scale$kind != "number" || log) scale_ticks(scale, 6L))
+  guides <- ggplot2::guides(x = ggplot2::guide_axis(check.overlap = is.null(scale$ticks)))
+  list(if (!is.null(ticks)) make(breaks = ticks$at, labels = ticks$label, expand = expand,
+                                 trans = if (log) "log10" else "identity")
        else make(breaks = if (isTRUE(scale$whole)) whole else ggplot2::waiver(), expand = expand),
-       if (axis == "x") guides, do.call(ggplot2::expand_limits, stats::setNames(list(scale$range), axis)))
+       if (axis == "x") guides,
+       if (!is.null(scale$range)) do.call(ggplot2::expand_limits, stats::setNames(list(scale$range), axis)))
 }
 
 # Rows from the top down.
@@ -111,9 +142,9 @@ gg_layer <- function(fig, marks, heading, shift) {
     d
   }))
   set <- if (!is.null(data$set)) "set"
+  s <- mark_style(m, data, fig)
   if (!is.null(set)) data$set <- factor(key_labels(fig$key)[data$set], key_labels(fig$key))
   by <- given_or(set, if (!is.null(data$share)) "share")
-  s <- mark_style(m, m$data, fig)
   alike <- function(name) if (length(unique(s[[name]])) == 1L) s[[name]][1L] else s[[name]]
   place <- function(...) Filter(Negate(is.null), list(...)) # aesthetics
   add <- function(geom, where, aes = NULL, ...) {
@@ -134,6 +165,7 @@ gg_layer <- function(fig, marks, heading, shift) {
     rect = add(ggplot2::geom_rect, list(xmin = "x", xmax = "xend", ymin = "y", ymax = "yend"), "fill",
                colour = given_or(m$style$border, NA), linewidth = 0.3),
     area = add(ggplot2::geom_ribbon, list(x = "x", ymin = "y", ymax = "yend"), "fill"),
+    blank = add(ggplot2::geom_blank, list(x = "x")),
     rug = add(ggplot2::geom_rug, list(x = "x"), sides = "b"),
     text = gg_text(data, m$style),
     rule = if (is.null(data$x)) add(ggplot2::geom_hline, list(yintercept = "y"), "colour", linewidth = wide)
@@ -166,12 +198,13 @@ gg_key <- function(fig) {
   if (!is.null(fig$ramp)) return(gg_ramp(fig))
   if (is.null(fig$key)) return(NULL)
   label <- key_labels(fig$key)
+  listed <- given_or(fig$key$shown, rep(TRUE, length(label)))
   e <- key_entries(fig$key, seq_along(label))
   box <- e$kind == "box"
-  shape <- ifelse(e$kind %in% c("point", "both"), e$pch, NA)[!box]
-  lty <- ifelse(e$kind %in% c("line", "both"), e$lty, 0)[!box]
+  shape <- ifelse(e$kind %in% c("point", "both"), e$pch, NA)[!box & listed]
+  lty <- ifelse(e$kind %in% c("line", "both"), e$lty, 0)[!box & listed]
   make <- function(scale, values, shown) {
-    scale(values = stats::setNames(values, label), breaks = label[shown], drop = FALSE, name = fig$key$title)
+    scale(values = stats::setNames(values, label), breaks = label[shown & listed], drop = FALSE, name = fig$key$title)
   }
   list(make(ggplot2::scale_colour_manual, e$col, !box), make(ggplot2::scale_linetype_manual, e$lty, !box),
        make(ggplot2::scale_fill_manual, e$col, box),

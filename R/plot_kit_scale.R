@@ -73,11 +73,19 @@ scale_ticks <- function(scale, n = 5L) {
   at <- as.double(at)
   inside <- at >= lim[1L] - 1e-9 * diff(lim) & at <= lim[2L] + 1e-9 * diff(lim)
   at <- at[inside]
-  list(at = at, label = if (is.null(label)) tick_labels(at) else label[inside])
+  if (!is.null(label)) return(list(at = at, label = label[inside]))
+  list(at = at, label = if (scale$log) vapply(at, tick_labels, "") else tick_labels(at))
 }
 
+# Of 1, 2, 5, of 1, 3 or of 1 times the powers of ten, about n.
 log_ticks <- function(lim, n) {
-  at <- grDevices::axisTicks(log10(lim), log = TRUE, nint = n)
+  tens <- 10^seq(floor(log10(lim[1L])), ceiling(log10(lim[2L])))
+  for (steps in list(c(1, 2, 5), c(1, 3), 1)) {
+    at <- as.vector(outer(steps, tens))
+    at <- at[at >= lim[1L] * (1 - 1e-9) & at <= lim[2L] * (1 + 1e-9)]
+    if (length(at) <= n + 1) break
+  }
+  if (length(at) > n + 1) at <- at[seq(1L, length(at), by = ceiling(length(at) / n))]
   if (length(at) >= 2L) at else pretty(lim, n)
 }
 

@@ -66,6 +66,8 @@
 #'     time that it took, `stage` the last stage that it was trained in (1 without halving). There are fewer rows where
 #'     the time was over}
 #'   \item{metric, larger_is_better}{what was optimised}
+#'   \item{space}{what was searched: a list by parameter of `values`, or of `low`, `high`, `whole` (whole numbers only)
+#'     and `log` (drawn on a logarithmic scale)}
 #'   \item{best, best_config}{parameters of the best configuration, a list, and its number; `NULL` when all failed}
 #'   \item{errors}{messages of failures, named by number of configuration}
 #'   \item{folds, params, stopped, method, objective, n_obs, rows, call}{list of the rows that each fold holds out; the
@@ -331,7 +333,9 @@ search_result <- function(search, state, stopped) {
   columns <- c(list(config = seq_along(done$stage)), as.list(state$configs), as.list(done)[names(done) != "ended"])
   structure(class = "gbt_tune", list(
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,
-    larger_is_better = search$maximise, best = if (!is.na(best)) lapply(state$configs, `[`, best),
+    larger_is_better = search$maximise,
+    space = lapply(stats::setNames(nm = names(search$space)), function(name) search$space[[name]][-1L]),
+    best = if (!is.na(best)) lapply(state$configs, `[`, best),
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
     folds = lapply(search$folds, function(fold) which(fold$held)),
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], chosen),

@@ -34,7 +34,7 @@ test_that("logs, cross-validations and searches", {
   expect_identical(folds$y[!is.na(folds$y)], cv$fold_log$test_rmse)
   expect_lt(length(autoplot(cv, folds = FALSE)$layers), length(p$layers))
   tuned <- gbt_tune(mpg ~ ., mtcars, configs = 2, folds = 2, nrounds = 5, seed = 1, threads = 1)
-  p <- autoplot(tuned)
+  p <- autoplot(tuned, "course")
   expect_identical(layer_of(p, "GeomPoint")$y, tuned$results$estimate)
   expect_identical(unique(layer_of(p, "GeomPoint")$colour), gbt:::palette_colours[2])
   expect_identical(unique(layer_of(autoplot(cv), "GeomPath")$colour), "#9A9A9A")

@@ -221,3 +221,68 @@ test_that("a usual space without ranges has every configuration once", {
   expect_identical(as.vector(table(all$grow_policy)[c("depthwise", "lossguide", "symmetric")]), c(1L, 249L, 1L))
   expect_false(any(duplicated(all)))
 })
+
+test_that("a search is drawn by its parameters, and by its course", {
+  space <- list(eta = c(0.05, 0.5), max_depth = c(2, 5), grow_policy = c("depthwise", "lossguide"),
+                lambda = c(0, 1, 10))
+  tuned <- gbt_tune(mpg ~ ., mtcars, space = space, configs = 7, folds = 2, nrounds = 5, min_child_weight = 1,
+                    seed = 1, threads = 1)
+  expect_identical(names(tuned$space), names(space))
+  expect_identical(tuned$space$eta[c("low", "high", "log")], list(low = 0.05, high = 0.5, log = TRUE))
+  f <- gbt:::tune_figure(tuned, "parameters")
+  expect_identical(vapply(f$panels, `[[`, "", "heading"), names(space))
+  expect_identical(vapply(f$panels, function(p) p$x$log, NA), c(TRUE, FALSE, FALSE, FALSE))
+  expect_identical(vapply(f$panels, function(p) p$x$kind, ""), c("number", "number", "factor", "factor"))
+  expect_identical(f$panels[[4]]$x$levels, c("0", "1", "10"))
+  ticks <- gbt:::scale_ticks(f$panels[[2]]$x)$at
+  expect_identical(ticks, round(ticks))
+  best <- tuned$best_config
+  rest <- f$panels[[1]]$marks[[1]]$data
+  expect_setequal(rest$x, tuned$results$eta[-best])
+  expect_identical(f$panels[[1]]$marks[[2]]$data$x, tuned$best$eta)
+  expect_identical(f$panels[[1]]$marks[[2]]$data$y, tuned$results$estimate[best])
+  expect_identical(f$key$shown, c(TRUE, TRUE, FALSE, FALSE))
+
+  failed <- tuned
+  at <- setdiff(1:7, best)[1:2]
+  failed$results$estimate[at] <- NA
+  marked <- gbt:::tune_figure(failed, "parameters")
+  expect_identical(marked$key$shown, c(TRUE, TRUE, FALSE, TRUE))
+  crosses <- marked$panels[[1]]$marks[[1]]$data
+  expect_setequal(crosses$x[crosses$set == 4], tuned$results$eta[at])
+  expect_match(marked$subtitle, "7 configurations, 2 failed; best: number")
+  staged <- tuned
+  staged$results$stage[at] <- 0L
+  expect_identical(sum(gbt:::tune_figure(staged, "parameters")$panels[[2]]$marks[[1]]$data$set == 3), 2L)
+
+  one <- gbt_tune(mpg ~ ., mtcars, space = list(eta = c(0.05, 0.5)), configs = 3, folds = 2, nrounds = 5, seed = 1,
+                  threads = 1)
+  expect_identical(gbt:::tune_figure(one, "parameters")$x$title, "eta")
+  for (x in list(tuned, failed, staged, one)) {
+    for (type in c("parameters", "course")) {
+      in_sizes(plot(x, type))
+      skip_if_not_installed("ggplot2")
+      withr::local_pdf(NULL)
+      expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(x, type)), "ggplot_built")
+    }
+  }
+  course <- gbt:::tune_figure(tuned, "course")
+  expect_identical(course$panels[[1]]$marks[[4]]$data$y, tuned$results$estimate)
+  usual <- gbt_tune(mpg ~ ., mtcars, configs = 8, folds = 2, nrounds = 4, min_child_weight = 1, seed = 1, threads = 1)
+  leaves <- gbt:::tune_figure(usual, "parameters")$panels[[match("max_leaves", names(usual$space))]]
+  shown <- unlist(lapply(leaves$marks, function(m) m$data$x))
+  expect_setequal(shown, usual$results$max_leaves[usual$results$max_leaves > 0])
+  expect_error(plot(tuned, "both"), class = "gbt_error_argument")
+  expect_snapshot(plot(tuned, xlim = c(0, 1)), error = TRUE)
+})
+
+test_that("logarithmic axes have ticks at round numbers, as many as asked for", {
+  for (lim in list(c(0.09, 33), c(0.02, 0.3), c(8, 256), c(1e-8, 1e9), c(2, 3))) {
+    for (n in c(2, 3, 5, 8)) {
+      ticks <- gbt:::scale_ticks(gbt:::make_scale(numeric(0), lim = lim, log = TRUE), n)
+      expect_gte(length(ticks$at), 1)
+      expect_lte(length(ticks$at), n + 3)
+      expect_equal(as.numeric(gsub(",", "", ticks$label)), ticks$at)
+    }
+  }
+})
