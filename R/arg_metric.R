@@ -27,7 +27,7 @@ metric_names <- function() {
 #' * the rows to hold out: two or more row numbers, or `TRUE` for each row to hold out. With a formula an expression of
 #'   columns of the data, such as `valid = year == 2020`.
 #' * other data: `list(x = , y = )`, with `weight =`, `offset =` and `exposure =` if needed; with a formula a data frame
-#'   with the same columns; or a [gbt_data()] object made with `reference`.
+#'   with the same columns; a source of rows such as [gbt_files()]; or a [gbt_data()] object made with `reference`.
 #' * a named list of several of these.
 #'
 #' The metrics in `eval_metric` are evaluated on each set after every round. `model$evaluation_log` has them in columns
@@ -165,12 +165,11 @@ read_metric <- function(x, response) {
   x <- printable(x)
   table <- metrics_table()
   objective <- objective_object(response$objective, response$param)
-  parts <- regmatches(x, regexpr("@", x, fixed = TRUE), invert = TRUE)[[1L]]
-  setting <- regmatches(x, regexec("^([A-Za-z0-9_]+):([A-Za-z_]+)=(.*)$", x))[[1L]] # CatBoost's "Quantile:alpha=0.9"
-  if (length(setting)) parts <- setting[c(2L, 4L)]
-  at <- which(vapply(metric_names(), function(names) lower_case(parts[1L]) %in% names, NA))
+  setting <- metric_setting(x)
+  parts <- if (length(setting)) setting[c(2L, 4L)] else
+    regmatches(x, regexpr("@", x, fixed = TRUE), invert = TRUE)[[1L]]
   outputs <- .Call(C_gbt_objective_outputs, objective[[1L]])
-  if (length(at) == 0L) stop_no_metric(x, lower_case(parts[1L]), outputs)
+  at <- metric_places(x, parts[1L], outputs)
   suits <- bitwAnd(table$outputs[at], outputs) != 0L
   at <- at[if (any(suits)) which(suits)[1L] else 1L]
   n_outputs <- as.integer(response$n_outputs)
@@ -183,6 +182,20 @@ read_metric <- function(x, response) {
   }
   .Call(C_gbt_metric_check, out$code, out$param, objective, n_outputs)
   out
+}
+
+# CatBoost's "Quantile:alpha=0.9" in its parts.
+metric_setting <- function(x) regmatches(x, regexec("^([A-Za-z0-9_]+):([A-Za-z_]+)=(.*)$", x))[[1L]]
+
+# The rows of the table of metrics that `x` may mean, an error where there is none. outputs: of the objective, whose
+# metrics the error names; by default those of all objectives.
+metric_places <- function(x, name = NULL, outputs = -1L) {
+  x <- printable(x)
+  if (is.null(name)) name <- c(metric_setting(x)[2L], sub("@.*", "", x))
+  low <- lower_case(name[!is.na(name)][1L])
+  at <- which(vapply(metric_names(), function(names) low %in% names, NA))
+  if (length(at) == 0L) stop_no_metric(x, low, outputs)
+  at
 }
 
 # Is `key` of "name:key=number" a name of the metric's parameter?

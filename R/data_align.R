@@ -51,7 +51,7 @@ check_newdata <- function(newdata, object, name = "newdata") {
     stop_data(sprintf(paste("`%s` is a gbt_data object, which holds bins and no values; give the data frame, matrix or",
                             "source that it was made of"), name), name)
   }
-  if (inherits(newdata, "tbl_sql")) encode_x(newdata) # says what to give
+  if (in_database(newdata)) encode_x(newdata) # says what to give
   names <- object$feature_names
   if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
     stop_data(sprintf(paste("`%s` is a list; one row of a data frame is x[i, ], and a list becomes one by",

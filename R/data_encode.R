@@ -33,9 +33,9 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
   } else if (inherits(x, "connection")) {
     "read the table from it first, as by read.csv(x)"
   } else if (inherits(x, "gbt_source")) {
-    "bin it first: gbt_data(x)"
-  } else if (inherits(x, "tbl_sql")) {
-    "let gbt_data(gbt_query(connection, statement)) read the table or query, or take its rows by collect(x)"
+    "a source is read by gbt_train(), gbt_cv(), gbt_tune(), gbt_data() and predict(); take some rows as a data frame"
+  } else if (in_database(x)) {
+    "let gbt_query(connection, statement, label = ) read the rows of a table or query, or take them as a data frame"
   } else if (is.list(x)) {
     "turn it into a data frame first: as.data.frame(x)"
   } else if (is.atomic(x) && is.null(dim(x))) {

@@ -112,9 +112,9 @@ formula_data <- function(data, formula, from) {
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (is.data.frame(data)) return(data)
   if (is.matrix(data) && !is.null(colnames(data))) return(as.data.frame(data))
-  if (inherits(data, "tbl_sql")) encode_x(data) # says what to give
+  if (in_database(data) || inherits(data, "gbt_source")) encode_x(data) # says what to give
   if (!is.null(data)) {
-    how <- if (inherits(data, c("gbt_data", "gbt_source")) || methods::is(data, "DBIConnection")) {
+    how <- if (inherits(data, "gbt_data")) {
       "; without a formula: gbt_train(gbt_data(x, label = ))"
     } else if (is.list(data)) {
       "; a list becomes one by as.data.frame()"

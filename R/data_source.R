@@ -9,8 +9,8 @@
 #' * A formula with a data frame, or a recipe with a data frame.
 #' * [gbt_data()] prepares data once for many models. With `path` it keeps them in a folder, for data larger than
 #'   memory; [gbt_open()] opens such a folder again.
-#' * [gbt_files()] (CSV and other delimited files), [gbt_query()] (databases) and [gbt_batches()] (Parquet, Arrow) are
-#'   sources for [gbt_data()]. See `vignette("larger", package = "gbt")`.
+#' * Sources of rows: [gbt_files()] (CSV and other delimited files), [gbt_query()] (databases) and [gbt_batches()]
+#'   (Parquet, Arrow), see below.
 #'
 #' Missing values (`NA`, `NaN`) go to the side of a split that reduces the training loss more. A column that is all `NA`
 #' may be of any class. `Inf` and `-Inf` are ordinary, extreme numbers. A row whose response is missing is an error:
@@ -27,6 +27,21 @@
 #' `weights`, `offset`, `exposure`, `mask`, `time`, `group`, `subset` and `valid` are evaluated in `data`, as in
 #' `lm(weights = )`: a name means the column if `data` have one, else a variable where the call is written. So
 #' `valid = test` is the column `test` of data that have one.
+#'
+#' @section Sources of rows:
+#' ```r
+#' gbt_train(gbt_files(files, label = "late"))                     # the source names the response,
+#' gbt_train(late ~ carrier + distance, gbt_files(files))          # or a formula does
+#' gbt_train(late ~ ., gbt_query(connection, "SELECT * FROM flights"), valid = gbt_files("later.csv"))
+#' ```
+#' Rows are read once, chunk by chunk, and the model is that of [gbt_data()] of the source, which this calls. Only bins,
+#' responses, weights and the like are in memory. If the bins do not fit into memory, call [gbt_data()] with `path`
+#' first. The formula can only name columns, and `weights`, `offset`, `exposure`, `time` and `group` are names of
+#' columns or values. `valid` may be a source (with the columns of the training data), but no share of the rows. Errors
+#' in arguments are found before rows are read, and wrong names of columns after the first chunk.
+#'
+#' [gbt_cv()] and [gbt_tune()] take sources in the same way, [predict()][predict.gbt] takes them as `newdata`. All other
+#' functions need rows in memory. See `vignette("larger", package = "gbt")`.
 #'
 #' @section Recipes:
 #' `gbt_train(recipe, data)` trains the recipe with `recipes::prep()` on `data` and takes the columns of the baked rows

@@ -2,16 +2,16 @@
 
 #' Rows of an Arrow data set
 #'
-#' Says where the rows of [gbt_data()] come from: a data set, a query, a table or a reader of the package arrow. So
-#' Parquet and Feather files, folders of them and partitioned data sets can be read. Rows come batch by batch, once, and
-#' are kept in a temporary folder until [gbt_data()] returns. Dictionaries become factors, whose levels are joined.
-#' arrow converts values to R: decimals become numbers, 64-bit integers `integer64`, or integers where these hold all.
-#' Lists, structs and bytes are errors that name the column. Tried with arrow 25.0.1.
+#' Says where the rows of [gbt_train()] or [gbt_data()] come from: a data set, a query, a table or a reader of the
+#' package arrow. So Parquet and Feather files, folders of them and partitioned data sets can be read. Rows come batch
+#' by batch, once, and are kept in a temporary folder until they are binned. Dictionaries become factors, whose levels
+#' are joined. arrow converts values to R: decimals become numbers, 64-bit integers `integer64`, or integers where
+#' these hold all. Lists, structs and bytes are errors that name the column. Tried with arrow 25.0.1.
 #'
 #' @param x What `arrow::open_dataset()`, `arrow::read_parquet(as_data_frame = FALSE)` or arrow's verbs of dplyr give,
 #'   or a reader with a method `read_next_batch()`, which gives its rows once. Their order is arrow's.
 #' @inheritParams gbt_query
-#' @return A source for argument `x` of [gbt_data()].
+#' @return A source of rows for [gbt_train()], [gbt_data()], [predict()][predict.gbt] and others, see [gbt_sources].
 #' @seealso [gbt_data()], [gbt_files()]; `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept Parquet

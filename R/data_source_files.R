@@ -2,9 +2,9 @@
 
 #' Rows of delimited text files
 #'
-#' Says where the rows of [gbt_data()] come from: one or many files of delimited text, plain or packed (`.gz`, `.bz2`,
-#' `.xz`; `.zst` through the program `zstd`), each with a line of column names. They are read block by block, so that
-#' they need not fit into memory.
+#' Says where the rows of [gbt_train()] or [gbt_data()] come from: one or many files of delimited text, plain or packed
+#' (`.gz`, `.bz2`, `.xz`; `.zst` through the program `zstd`), each with a line of column names. They are read block by
+#' block, so that they need not fit into memory.
 #'
 #' Blocks are parsed by [data.table::fread()]. All rows of a column decide its class: logical values, whole numbers,
 #' numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become factors. Columns
@@ -16,7 +16,7 @@
 #' all doubles (`1e400`). Name the column in `texts` to keep these numbers as texts. Columns that are not taken are not
 #' checked.
 #'
-#' Rows are kept in a temporary folder ([tempdir()], 8 bytes a number) until [gbt_data()] returns. Records with too many
+#' Rows are kept in a temporary folder ([tempdir()], 8 bytes a number) until they are binned. Records with too many
 #' or too few fields are errors, and so are texts that are not valid in `encoding`.
 #'
 #' @param files Names of files. All must have the same columns in the same order.
@@ -31,7 +31,7 @@
 #' @param encoding `"UTF-8"` or `"Latin-1"`.
 #' @param block_bytes Bytes of text that are read at a time.
 #' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.
-#' @return A source for argument `x` of [gbt_data()].
+#' @return A source of rows for [gbt_train()], [gbt_data()], [predict()][predict.gbt] and others, see [gbt_sources].
 #' @seealso [gbt_data()], [gbt_query()]; `vignette("larger", package = "gbt")`
 #' @concept larger than memory
 #' @concept CSV files
@@ -39,7 +39,10 @@
 #' if (requireNamespace("data.table", quietly = TRUE)) {
 #'   file <- tempfile(fileext = ".csv")
 #'   utils::write.csv(iris, file, row.names = FALSE)
-#'   d <- gbt_data(gbt_files(file, label = "Species"), threads = 1)
+#'   rows <- gbt_files(file, label = "Species")
+#'   print(rows)
+#'   model <- gbt_train(rows, nrounds = 10, threads = 1)
+#'   d <- gbt_data(rows, threads = 1)
 #'   print(d)
 #'   unlink(file)
 #' }
@@ -68,7 +71,12 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   }
   how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files)
+  peek <- function() {
+    reader <- open_files(files[1L], replace(how, "block_bytes", min(block_bytes, 2^16)), texts)
+    on.exit(reader$close())
+    next_rows(reader)
+  }
+  new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files, peek = peek)
 }
 
 # A reader of files, one after the other: see new_source().

@@ -2,10 +2,11 @@
 
 #' Rows of a database query
 #'
-#' Says where the rows of [gbt_data()] come from: a query of a database that the package DBI has a connection to, such
-#' as SQLite, DuckDB, PostgreSQL or ODBC. Rows are fetched in chunks, so that they need not fit into memory, and once.
+#' Says where the rows of [gbt_train()] or [gbt_data()] come from: a query of a database that the package DBI has a
+#' connection to, such as SQLite, DuckDB, PostgreSQL or ODBC. Rows are fetched in chunks, so that they need not fit into
+#' memory, and once.
 #'
-#' Rows are kept in a temporary folder ([tempdir()]) until [gbt_data()] returns. The order of the rows decides which
+#' Rows are kept in a temporary folder ([tempdir()]) until they are binned. The order of the rows decides which
 #' rows are drawn where training draws any, so an `ORDER BY` makes models repeatable where the database does not.
 #'
 #' Warnings of the database's driver are warnings (class `gbt_warning_database`). If the driver warns that it changed
@@ -28,7 +29,7 @@
 #' @param texts Names of columns of texts that stay texts though all of them look like dates or times. Other columns of
 #'   texts become dates (`2020-01-31`) or times (`2020-01-31 10:00:00`) where all of their values are.
 #' @inheritParams gbt_files
-#' @return A source for argument `x` of [gbt_data()].
+#' @return A source of rows for [gbt_train()], [gbt_data()], [predict()][predict.gbt] and others, see [gbt_sources].
 #' @seealso [gbt_data()], which takes a connection and a query as well; [gbt_files()];
 #'   `vignette("larger", package = "gbt")`
 #' @concept larger than memory
@@ -76,7 +77,9 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   how <- list(connection = connection, statement = statement, is_table = is_table, params = params,
               chunk_rows = chunk_rows, n_rows = if (progress) n_rows else FALSE)
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  new_source(function(texts) open_query(how), FALSE, roles, columns, progress, texts)
+  name <- if (is_table) paste(statement@name, collapse = ".") else statement
+  about <- paste0(if (is_table) "table: " else "query: ", shorten_letters(gsub("[[:space:]]+", " ", name), 100L))
+  new_source(function(texts) open_query(how), FALSE, roles, columns, progress, texts, about = about)
 }
 
 # Conditions of a driver: its errors, those warnings that tell of changed values, which would be lost, as errors as
@@ -104,6 +107,9 @@ database_says <- function(code, undo = function(out) NULL, hint = function() "",
 # Of RSQLite "Column `a`: mixed type, first seen values of type integer, coercing other values of type string", of
 # duckdb and odbc what they say of numbers and times that R does not hold.
 values_change <- "mixed type|coerc|lost|loss of|truncat|overflow|out of range|NAs introduced|precision"
+
+# A connection of package DBI, or a table or query of dbplyr: gbt_query() says how to read rows from these.
+in_database <- function(x) inherits(x, "tbl_sql") || (isS4(x) && methods::is(x, "DBIConnection"))
 
 # A result of dbSendQuery(), whose rows are taken once and which stays the caller's to clear.
 result_source <- function(result) {

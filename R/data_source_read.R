@@ -11,12 +11,15 @@
 #   retries   may it be opened again, with more columns as texts?
 #   texts     names of columns that the user declares to be texts
 #   files     names of the files, for print(); NULL: it has none
+#   about     a text for print(), such as the query; NULL: there is none
+#   peek      function() -> some of the first rows, at little cost, for print(); NULL: that would not be cheap
 #   roles     list by role (label, weight, offset, exposure, time, group) of names of columns
 #   columns   names of the columns to take; NULL: all that have no role
 #   progress  TRUE: tell how far it is
 
 # roles: some may be NULL.
-new_source <- function(open, retries, roles, columns, progress, texts = NULL, files = NULL) {
+new_source <- function(open, retries, roles, columns, progress, texts = NULL, files = NULL, about = NULL,
+                       peek = NULL) {
   roles <- roles[!vapply(roles, is.null, NA)]
   for (role in names(roles)) {
     most <- if (role == "offset") Inf else 1
@@ -29,7 +32,8 @@ new_source <- function(open, retries, roles, columns, progress, texts = NULL, fi
   }
   if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
   structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns, texts = texts,
-                                       files = files, progress = check_flag(progress, "progress")))
+                                       files = files, about = about, peek = peek,
+                                       progress = check_flag(progress, "progress")))
 }
 
 # A reader, see `open` above, that counts the rows of pull(rows given so far). n_rows: their number, where it is known.
@@ -66,14 +70,35 @@ with_role <- function(source, role, name) {
 #' @export
 print.gbt_source <- function(x, ...) {
   check_source(x)
-  cat("<gbt_source> a source of rows for gbt_data()\n")
+  cat("<gbt_source> a source of rows for gbt_train() and gbt_data()\n")
   if (length(x$files)) {
-    cat(sprintf("%s: %s\n", counted(length(x$files), "file"), enumerate(printable(x$files), 3L, "\"")))
+    size <- format(structure(sum(file.size(x$files), na.rm = TRUE), class = "object_size"), units = "auto")
+    cat(sprintf("%s, %s: %s\n", counted(length(x$files), "file"), size, enumerate(printable(x$files), 3L, "\"")))
   }
-  for (role in names(x$roles)) cat(sprintf("%s: %s\n", role, enumerate(printable(x$roles[[role]]), 8L)))
-  if (length(x$columns)) cat(sprintf("columns: %s\n", enumerate(printable(x$columns), 8L)))
+  if (!is.null(x$about)) cat(printable(x$about), "\n", sep = "")
+  kinds <- kinds_at_first(x)
+  with_kinds <- function(names) {
+    kind <- ifelse(names %in% names(kinds), sprintf(" (%s)", kinds[names]), "")
+    paste0("`", printable(names), "`", kind)
+  }
+  columns <- if (length(kinds)) feature_columns(x, names(kinds)) else x$columns
+  lists <- c(x$roles, list(columns = columns))
+  for (what in names(lists)[lengths(lists) > 0L]) {
+    cat(sprintf("%s: %s\n", what, enumerate(with_kinds(lists[[what]]), 8L, "")))
+  }
   if (length(x$texts)) cat(sprintf("texts: %s\n", enumerate(printable(x$texts), 8L)))
   invisible(x)
+}
+
+# What the columns of the first rows are, texts by name; none where that cannot be seen at little cost.
+kinds_at_first <- function(source) {
+  rows <- if (!is.null(source$peek)) try_else(source$peek(), function(problem) NULL)
+  if (is.null(rows)) return(character(0))
+  kind <- vapply(rows, chunk_kind, "")
+  kind[names(kind) %in% source$texts] <- "character"
+  words <- c(none = "missing", double = "number", integer = "integer", character = "text", dates = "date",
+             times = "time")
+  stats::setNames(ifelse(kind %in% names(words), words[kind], kind), names(rows))
 }
 
 # The type of a column, as far as chunks must agree.
@@ -257,14 +282,46 @@ check_roles <- function(source, names, where) {
   }
 }
 
+# The source with its first rows: list(rows = the first chunk that has some, source = the same source, which gives
+# these rows first, close = function(), for a source that is not read after all).
+begun_source <- function(source) {
+  check_source(source)
+  reader <- source$open(source$texts)
+  rows <- try_else(next_rows(reader), function(problem) {
+    reader$close()
+    stop(problem)
+  })
+  if (is.null(rows)) {
+    reader$close()
+    stop_data("the source has no rows", "x")
+  }
+  open <- source$open
+  source$open <- function(texts) {
+    if (is.null(reader)) return(open(texts))
+    its <- reader
+    reader <<- NULL
+    pull <- its$pull
+    first <- TRUE
+    its$pull <- function() {
+      if (!first) return(pull())
+      first <<- FALSE
+      rows
+    }
+    its
+  }
+  list(rows = rows, source = source, close = function() if (!is.null(reader)) reader$close())
+}
+
 check_source <- function(source) {
   names_or_none <- function(x) is.null(x) || is_texts(x)
   good <- is.list(source) && is.function(source$open) && is.list(source$roles) && is_flag(source$retries) &&
     is_flag(source$progress) && all(vapply(source$roles, is_texts, NA)) &&
-    all(vapply(unclass(source)[c("columns", "texts", "files")], names_or_none, NA))
+    all(vapply(unclass(source)[c("columns", "texts", "files", "about")], names_or_none, NA)) &&
+    (is.null(source$peek) || is.function(source$peek))
   if (!good) {
     stop_argument("`x` is a source whose fields were changed; make it again", "x")
   }
+  source
 }
 
 # Rows for prediction, in one pass and without a folder, since the model knows its columns. list(read, close) as from

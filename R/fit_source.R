@@ -12,6 +12,7 @@ source_of <- function(captured, folds = NULL) {
   if (inherits(x, "formula")) return(formula_source(x, captured, folds))
   if (inherits(x, "recipe")) return(recipe_source(x, captured$args, folds))
   if (inherits(x, "gbt_data")) return(prepared_source(x, captured$args, folds))
+  if (is_row_source(x)) return(streamed_source(x, captured$args, folds))
   table_source(if (inherits(x, "ArrowTabular")) as.data.frame(x) else x, captured$args, folds)
 }
 
@@ -47,6 +48,10 @@ formula_source <- function(x, captured, folds) {
   data <- values_of(args[names(args) %in% c("data", "na.action")])
   x <- formula_with_constants(x, captured$constants, captured$env)
   na_action <- if ("na.action" %in% names(data)) data$na.action else stats::na.pass
+  if (is_row_source(data[["data"]])) {
+    if (!identical(na_action, stats::na.pass)) stop_no_rows_chosen("na.action")
+    return(streamed_formula_source(x, data$data, in_rows, c(given, values_of(valid)), folds_as_values(folds, NULL)))
+  }
   read <- read_formula(x, data[["data"]], in_rows, na_action, captured$env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
                  exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, design = read$design,
@@ -71,11 +76,14 @@ table_source <- function(x, args, folds) {
   if (is.null(y)) {
     stop_argument("`y` is missing: give the response, gbt_train(x, y), or a formula, gbt_train(y ~ ., data)", "y")
   }
-  if (inherits(y, "formula")) {
-    stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
-                          paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
-  }
+  check_no_formula(y)
   list(source = list(x = x, y = y), given = given, folds = folds_as_values(folds, x))
+}
+
+check_no_formula <- function(y) {
+  if (!inherits(y, "formula")) return(invisible())
+  stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
+                        paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
 }
 
 # x: gbt_data.

@@ -5,12 +5,9 @@
 # gbt_data or list(x, y, weight, offset)).
 read_valid <- function(valid, source) {
   if (is.null(valid)) return(list(sets = list()))
+  if (in_database(valid)) encode_x(valid) # says what to give
   if (is_share(valid) || is_rows(valid)) {
-    if (is.null(source$x)) {
-      stop_unsupported(sprintf(paste("`valid` as %s needs a data frame or a matrix, not gbt_data; give",
-                                     "gbt_data(reference = ) of other rows, or hold rows out by `mask`"),
-                               if (is_share(valid)) "a share" else "rows"), "valid")
-    }
+    if (is.null(source$x)) stop_no_share(valid)
     if (is_rows(valid)) return(list(held = held_rows(valid, n_rows_of(source$x)), sets = list()))
     if (is.na(valid) || valid <= 0 || valid >= 1) {
       is_row <- !is.na(valid) && valid >= 1 && valid == floor(valid)
@@ -20,16 +17,23 @@ read_valid <- function(valid, source) {
     }
     return(list(share = as.double(valid), sets = list()))
   }
-  one <- inherits(valid, "gbt_data") || is.data.frame(valid) ||
+  one <- inherits(valid, "gbt_data") || is.data.frame(valid) || is_row_source(valid) ||
     (is.list(valid) && !is.null(names(valid)) && any(canonical_part(names(valid)) %in% c("x", "y")))
   sets <- if (one) list(valid = valid) else valid
   if (!is.list(sets) || is.object(sets) || length(sets) == 0L) {
     stop_argument(sprintf(paste("`valid` must be a share of the rows, numbers of rows or logical values,",
-                                "list(x = , y = ), gbt_data, or a list of such, not %s"), describe(valid)), "valid")
+                                "list(x = , y = ), gbt_data, a source such as gbt_files(), or a list of such, not %s"),
+                          describe(valid)), "valid")
   }
   names(sets) <- valid_names(sets)
   for (name in names(sets)) sets[[name]] <- read_valid_set(sets[[name]], name, source)
   list(sets = sets)
+}
+
+stop_no_share <- function(valid) {
+  stop_unsupported(sprintf(paste("`valid` as %s needs a data frame or a matrix, not gbt_data or a source of rows; give",
+                                 "other rows as a source or gbt_data(reference = ), or hold rows out by `mask`"),
+                           if (is_share(valid)) "a share" else "rows"), "valid")
 }
 
 valid_names <- function(sets) {
@@ -66,6 +70,7 @@ read_valid_set <- function(set, name, source) {
     }
     return(set)
   }
+  if (is_row_source(set)) return(source_valid_set(set, name, source))
   if (is.data.frame(set)) {
     if (is.null(source$parsed)) {
       stop_argument(sprintf("validation set \"%s\" is a data frame; its response is needed: give list(x = , y = )",
@@ -87,6 +92,24 @@ read_valid_set <- function(set, name, source) {
     seen <- apply_design(source$design, set$x)
     set$x <- seen$x
     set$offset <- add_offsets(set$offset, seen$offset)
+  }
+  set
+}
+
+# A source of rows. Columns that it gives no role have that of the training data.
+source_valid_set <- function(set, name, source) {
+  set <- check_source(as_row_source(set))
+  if (!is.null(source$design)) {
+    stop_unsupported(sprintf(paste("validation set \"%s\" is a source of rows, but the formula computes terms; read",
+                                   "its rows into a data frame"), name), "valid")
+  }
+  roles <- given_or(source$roles, list())
+  lhs <- source$parsed[[2L]]
+  if (is.null(roles$label) && is.name(lhs)) roles$label <- as.character(lhs)
+  set$roles <- utils::modifyList(roles, set$roles)
+  if (is.null(set$roles$label)) {
+    stop_argument(sprintf("validation set \"%s\" has no label: name its column, as in gbt_files(files, label = )",
+                          name), "valid")
   }
   set
 }
@@ -160,10 +183,12 @@ build_valid <- function(sets, train, response, init, host) {
       }
       check_data(data, "valid")
       y <- set$label
+    } else if (inherits(set, "gbt_source")) {
+      data <- data_of_rows(set, list(), valid_spec(train, host, init))
+      y <- data$label
     } else {
       raw <- needed_columns(set$x, train$feature_names, name)
-      spec <- list(reference = train, max_bin = 255L, unseen = "prior", page_rows = as.integer(host$page_rows),
-                   threads = as.integer(host$threads), device = host$device)
+      spec <- valid_spec(train, host)
       data <- finish_data(frame_rows(frame_for_model(raw, train), set[names(set) != "y"], spec), spec)
       y <- set$y
     }
@@ -178,6 +203,15 @@ build_valid <- function(sets, train, response, init, host) {
     }
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
+}
+
+# How validation data are binned, see data_spec(). init: as in build_valid(); its scores are kept.
+valid_spec <- function(train, host, init = NULL) {
+  spec <- list(reference = train, max_bin = 255L, unseen = "prior", page_rows = as.integer(host$page_rows),
+               threads = as.integer(host$threads), device = host$device, sparse_zero = train$sparse_zero)
+  if (is.null(init)) return(spec)
+  spec$start <- function(x, offset, sparse_zero) start_of_rows(init, x, offset, sparse_zero, host$threads)
+  spec
 }
 
 # The same gbt_data twice is a mistake: one of the two was meant to be another one.

@@ -117,18 +117,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                          threads = threads, device = device, path = path, memory = memory, compress = compress,
                          init = init_model), given, x)
   fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  if (inherits(x, "DBIResult")) x <- result_source(x)
-  if (is_arrow_rows(x)) x <- gbt_batches(x)
-  if (!inherits(x, "gbt_source")) {
-    return(finish_data(if (is.function(x)) chunk_rows(x, fields, spec) else table_rows(x, fields, spec), spec))
-  }
-  if (is_column_name(exposure)) {
-    x <- with_role(x, "exposure", exposure)
-    fields["exposure"] <- list(NULL)
-  }
-  source <- read_source(x)
-  on.exit(source$close())
-  finish_data(chunk_rows(source$read, fields, spec, x$roles$exposure), spec)
+  data_of_rows(x, fields, spec)
 }
 
 check_data_dots <- function(dots) {
@@ -138,44 +127,6 @@ check_data_dots <- function(dots) {
     if (here %in% known) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
   }
   check_no_dots(dots, known)
-}
-
-# The arguments of gbt_data(), checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
-# cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init, start (with `init`: a
-# function that gives its scores). given: which arguments were.
-data_spec <- function(spec, given, x) {
-  decided <- c(max_bin = "cuts", cat_features = "features", level_counts = "features")
-  for (name in if (!is.null(spec$reference)) intersect(names(decided), given)) {
-    stop_argument(sprintf("`%s` is decided by `reference`, whose %s are used; leave it out", name, decided[[name]]),
-                  name)
-  }
-  if (is.null(spec$reference) && "unseen" %in% given) {
-    stop_argument("`unseen` can only be used with `reference`: without it no level is unseen; leave it out", "unseen")
-  }
-  spec$unseen <- match_choice(spec$unseen, names(enums$unseen), "unseen")
-  spec$sparse_zero <- match_choice(spec$sparse_zero, c("value", "missing"), "sparse_zero")
-  refuse_by_column(spec$max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
-  spec$max_bin <- check_whole(spec$max_bin, "max_bin", 2, 65535)
-  spec$page_rows <- check_whole(spec$page_rows, "page_rows", 0, .Machine$integer.max)
-  if (!is.null(spec$path)) check_new_folders(spec$path)
-  if (is.null(spec$path) && !is.null(spec$memory)) {
-    stop_argument(paste("`memory` can only be used with `path`, for data in a folder; give `path`, or leave `memory`",
-                        "out"), "memory")
-  }
-  spec$codec <- check_compress(spec$compress, spec$path)
-  if (!is.null(spec$path) && identical(spec$device, "cuda")) {
-    stop_unsupported(paste("`device` cannot be combined with `path`: bins in a folder are made on the CPU; give it to",
-                           "gbt_train()"))
-  }
-  if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
-  if (!is.null(spec$reference)) check_data(spec$reference, "reference")
-  if (is.null(spec$init)) return(spec)
-  spec$init <- check_start_model(spec$init)
-  spec$start <- function(x, offset, sparse_zero) {
-    start_of_rows(spec$init, x, offset, sparse_zero, resolve_threads(spec$threads))
-  }
-  if (!"level_counts" %in% given) spec["level_counts"] <- list(NULL)
-  spec
 }
 
 #' @export

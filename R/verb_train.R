@@ -27,9 +27,10 @@
 #' `vignette("gbt", package = "gbt")` is an introduction.
 #'
 #' @param x A data frame; a numeric, integer or logical matrix; a sparse matrix of package Matrix; a [gbt_data()]
-#'   object; a recipe of package recipes; or a formula. See [gbt_sources].
-#' @param y The response, one value per row: numbers, a factor, texts or logical values. For [gbt_data()] its label.
-#' @param data A data frame with the variables of the formula. For a recipe: the raw data.
+#'   object; a source of rows such as [gbt_files()]; a recipe of package recipes; or a formula. See [gbt_sources].
+#' @param y The response, one value per row: numbers, a factor, texts or logical values. For [gbt_data()] its label, for
+#'   a source the name of a column.
+#' @param data A data frame or a source of rows with the variables of the formula. For a recipe: the raw data.
 #' @param subset,na.action For a formula: the rows to use, evaluated in `data`; and a function for rows with missing
 #'   values. By default rows with missing predictors are kept.
 #' @param ... All other parameters, by name, see [gbt_parameters()]. Names of other packages (`learning_rate`,

@@ -166,7 +166,7 @@ test_that("what is wrong with a file is said with its name", {
   writeLines(c("a,b", "1,2"), one)
   writeLines(c("a,c", "1,2"), two)
   expect_error(gbt_data(gbt_files(c(one, two)), threads = 1), "two.csv\" has no column `b`", class = "gbt_error_data")
-  expect_error(gbt_train(gbt_files(one)), "gbt_data(x)", fixed = TRUE, class = "gbt_error_data")
+  expect_error(gbt_train(gbt_files(one)), "gbt_files(files, label = )", fixed = TRUE, class = "gbt_error_argument")
   expect_error(gbt_files(file.path(folder, "none.csv")), "there is no file", class = "gbt_error_io")
   for (packed in list(list("gz", gzfile), list("bz2", bzfile), list("xz", xzfile))) {
     if (!nzchar(Sys.which(gbt:::unpackers[[packed[[1L]]]]))) next
@@ -338,7 +338,7 @@ test_that("a folder that cannot be written to is refused before rows are read", 
   expect_identical(read, 0)
 })
 
-test_that("print() of a source has its files and roles", {
+test_that("print() of a source has its files, their size, roles and kinds of columns, and reads one small block", {
   skip_if_not_installed("data.table")
   withr::local_dir(withr::local_tempdir())
   for (name in c("a.csv", "b.csv", "c.csv", "d.csv")) writeLines("a,y", name)
@@ -346,7 +346,13 @@ test_that("print() of a source has its files and roles", {
     print(gbt_files("a.csv"))
     print(gbt_files(c("a.csv", "b.csv", "c.csv", "d.csv"), label = "y", offset = c("u", "v"), columns = c("a", "b"),
                     texts = "a"))
+    writeLines(c("y,n,k,t,day,code", "1.5,1,TRUE,x,2020-01-31,7", "2,NA,FALSE,y,2020-02-01,8"), "e.csv")
+    print(gbt_files("e.csv", label = "y", texts = "code"))
+    print(gbt_files("e.csv", columns = c("n", "nowhere")))
   })
+  long <- c("y,n", rep("1,2", 1e5), "x,y")
+  writeLines(long, "f.csv")
+  expect_output(print(gbt_files("f.csv")), "`y` (integer), `n` (integer)", fixed = TRUE) # the end is not read
   broken <- gbt_files("a.csv")
   broken$roles <- list(label = 1)
   expect_error(print(broken), "whose fields were changed", class = "gbt_error_argument")

@@ -286,7 +286,7 @@ test_that("columns of texts of queries and batches stay texts where `texts` name
 
 test_that("a lazy table of dbplyr is told how its rows are read", {
   lazy <- structure(list(), class = c("tbl_dbi", "tbl_sql", "tbl_lazy", "tbl"))
-  expect_error(gbt_data(lazy, threads = 1), "gbt_query(connection, statement)", fixed = TRUE, class = "gbt_error_data")
+  expect_error(gbt_data(lazy, threads = 1), "gbt_query(connection, statement", fixed = TRUE, class = "gbt_error_data")
 })
 
 test_that("a pass over some columns reads these, and numbers in the others are zeros", {
@@ -315,4 +315,14 @@ test_that("a pass over some columns reads these, and numbers in the others are z
     expect_identical(rows$read(i, c("a", "nothing"))$b, numeric(nrow(x)))
     expect_identical(rows$read(i, c("a", "b")), x)
   }
+})
+
+test_that("print() of a query has its text, and does not run it", {
+  skip_if_not_installed("RSQLite")
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(db))
+  expect_snapshot({
+    print(gbt_query(db, "SELECT *\n  FROM nowhere", label = "y", columns = c("a", "b")))
+    print(gbt_query(db, DBI::Id(table = "cars")))
+  })
 })

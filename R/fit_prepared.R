@@ -1,0 +1,62 @@
+# A gbt_data from rows in any form: tables in memory, chunks and sources. gbt_data() makes one when it is called,
+# gbt_train() when it is given a source (R/fit_streamed.R), or one as validation data (R/fit_valid.R).
+
+# The arguments of gbt_data(), checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
+# cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init, start (with `init`: a
+# function that gives its scores). given: which arguments were.
+data_spec <- function(spec, given, x) {
+  decided <- c(max_bin = "cuts", cat_features = "features", level_counts = "features")
+  for (name in if (!is.null(spec$reference)) intersect(names(decided), given)) {
+    stop_argument(sprintf("`%s` is decided by `reference`, whose %s are used; leave it out", name, decided[[name]]),
+                  name)
+  }
+  if (is.null(spec$reference) && "unseen" %in% given) {
+    stop_argument("`unseen` can only be used with `reference`: without it no level is unseen; leave it out", "unseen")
+  }
+  spec$unseen <- match_choice(spec$unseen, names(enums$unseen), "unseen")
+  spec$sparse_zero <- match_choice(spec$sparse_zero, c("value", "missing"), "sparse_zero")
+  refuse_by_column(spec$max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
+  spec$max_bin <- check_whole(spec$max_bin, "max_bin", 2, 65535)
+  spec$page_rows <- check_whole(spec$page_rows, "page_rows", 0, .Machine$integer.max)
+  if (!is.null(spec$path)) check_new_folders(spec$path)
+  if (is.null(spec$path) && !is.null(spec$memory)) {
+    stop_argument(paste("`memory` can only be used with `path`, for data in a folder; give `path`, or leave `memory`",
+                        "out"), "memory")
+  }
+  spec$codec <- check_compress(spec$compress, spec$path)
+  if (!is.null(spec$path) && identical(spec$device, "cuda")) {
+    stop_unsupported(paste("`device` cannot be combined with `path`: bins in a folder are made on the CPU; give it to",
+                           "gbt_train()"))
+  }
+  if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
+  if (!is.null(spec$reference)) check_data(spec$reference, "reference")
+  if (is.null(spec$init)) return(spec)
+  spec$init <- check_start_model(spec$init)
+  spec$start <- function(x, offset, sparse_zero) {
+    start_of_rows(spec$init, x, offset, sparse_zero, resolve_threads(spec$threads))
+  }
+  if (!"level_counts" %in% given) spec["level_counts"] <- list(NULL)
+  spec
+}
+
+# What package arrow and DBI give for rows as a source; other rows as they are.
+as_row_source <- function(x) {
+  if (inherits(x, "DBIResult")) return(result_source(x))
+  if (is_arrow_rows(x)) gbt_batches(x) else x
+}
+
+# x: as gbt_data() takes it; fields: list of label, weight, offset, exposure, time and group, or NULL; spec: of
+# data_spec().
+data_of_rows <- function(x, fields, spec) {
+  x <- as_row_source(x)
+  if (!inherits(x, "gbt_source")) {
+    return(finish_data(if (is.function(x)) chunk_rows(x, fields, spec) else table_rows(x, fields, spec), spec))
+  }
+  if (is_column_name(fields$exposure)) {
+    x <- with_role(x, "exposure", fields$exposure)
+    fields["exposure"] <- list(NULL)
+  }
+  source <- read_source(x)
+  on.exit(source$close())
+  finish_data(chunk_rows(source$read, fields, spec, x$roles$exposure), spec)
+}
