@@ -172,29 +172,31 @@ draw_panels <- function(page, fig, outer) {
   n <- length(fig$panels)
   one <- fig$panels[[1L]]
   least <- if (is.null(one$rows)) c(1.6, 1.1) else c(if (is.null(one$values)) 1.8 else 2.4, 1.4)
+  if (isTRUE(fig$stacked)) least[2L] <- 0.75 * page$size
   shown <- n
   while (shown > 1L && is.null(panel_grid(outer, shown, least))) shown <- shown - 1L
   if (shown < n) {
     what <- counted(n - shown, given_or(fig$panel_noun, "output"))
     outer[3L] <- put_note(page, sprintf("%s not shown for lack of room", what), outer)
   }
-  boxes <- given_or(panel_grid(outer, shown, c(0, 0)), list(outer))
+  column <- if (isTRUE(fig$stacked)) panel_grid(outer, shown, least, columns = 1L)
+  boxes <- given_or(given_or(column, panel_grid(outer, shown, c(0, 0))), list(outer))
   for (i in seq_len(shown)) draw_panel(page, fig, fig$panels[[i]], boxes[[i]])
 }
 
 # Boxes of n panels, row by row, or NULL where they have no room. least: width and height of one.
-panel_grid <- function(box, n, least, gap = 0.15) {
-  columns <- seq_len(n)
+panel_grid <- function(box, n, least, gap = 0.15, columns = seq_len(n)) {
   rows <- ceiling(n / columns)
   w <- (box[2L] - box[1L] - (columns - 1) * gap) / columns
   h <- (box[4L] - box[3L] - (rows - 1) * gap) / rows
   fit <- which(w > 0 & h > 0 & w >= least[1L] & h >= least[2L])
   if (length(fit) == 0L) return(NULL)
-  k <- fit[which.min(abs(log(w[fit] / h[fit] / 1.5)) + 0.15 * (rows * columns - n)[fit])]
+  best <- fit[which.min(abs(log(w[fit] / h[fit] / 1.5)) + 0.15 * (rows * columns - n)[fit])]
+  k <- columns[best]
   at <- seq_len(n) - 1L
-  left <- box[1L] + (at %% k) * (w[k] + gap)
-  top <- box[4L] - (at %/% k) * (h[k] + gap)
-  lapply(seq_len(n), function(i) c(left[i], left[i] + w[k], top[i] - h[k], top[i]))
+  left <- box[1L] + (at %% k) * (w[best] + gap)
+  top <- box[4L] - (at %/% k) * (h[best] + gap)
+  lapply(seq_len(n), function(i) c(left[i], left[i] + w[best], top[i] - h[best], top[i]))
 }
 
 # A panel on a page of its own: where the user's margins are, if it can be there, with the names of lines at their ends
@@ -246,7 +248,8 @@ draw_panel <- function(page, fig, panel, outer, right = 0, box = NULL) {
   }
   if (!is.null(panel$rows)) {
     heading <- if (length(panel$heading)) line_height(page, 1.05) else 0
-    y <- fit_rows(page, panel$rows, outer[4L] - outer[3L] - foot - heading, outer[2L] - outer[1L], fig$noun)
+    y <- fit_rows(page, panel$rows, outer[4L] - outer[3L] - foot - heading, outer[2L] - outer[1L], fig$noun,
+                  if (is.null(panel$x)) 4 else 1)
     outer[3L] <- put_note(page, y$note, outer)
   }
   at <- place_panel(page, x, y, panel$heading, outer, right, box)
@@ -273,8 +276,8 @@ rows_in <- function(page, inches) {
   max(1L, as.integer(floor(inches / (1.15 * letter))))
 }
 
-# The vertical scale of rows: those that have room, with a note about the others.
-fit_rows <- function(page, rows, inches, width, noun) {
+# The vertical scale of rows: those that have room, with a note about the others. least: there is room for so many.
+fit_rows <- function(page, rows, inches, width, noun, least) {
   n <- length(rows)
   shown <- min(n, rows_in(page, inches))
   if (shown < n) {
@@ -284,7 +287,7 @@ fit_rows <- function(page, rows, inches, width, noun) {
   letter <- 1.15 * graphics::par("ps") * graphics::par("cex") / 72 # inches at cex = 1
   cex <- max(letter_size(page, 0), min(letter_size(page, 0.85), inches / max(shown, 1) / letter))
   c(rows_scale[c("kind", "log", "title")],
-    list(lim = c(max(shown, 4) + 0.6, 0.4), label = shorten(plain_text(rows[seq_len(shown)]), 0.42 * width, cex),
+    list(lim = c(max(shown, least) + 0.6, 0.4), label = shorten(plain_text(rows[seq_len(shown)]), 0.42 * width, cex),
          cex = cex, note = if (shown < n) sprintf("%s not shown for lack of room", counted(n - shown, noun))))
 }
 

@@ -2,7 +2,7 @@
 # package graphics, gg_figure() by ggplot2. It can be read in tests.
 #
 #   figure  list(title, subtitle, note = texts or NULL, x, y = scales (plot_kit_scale.R), panels, key, ramp,
-#           noun = what a row is)
+#           noun = what a row is; panel_noun = what a panel is; stacked = TRUE: panels below one another, if they fit)
 #   key     list(label, col, kind = "line", "point", "both", "box" or "none", lty, lwd, pch: one for each entry or one
 #           for all; title; ends = TRUE: may be at the ends of the lines instead; shown: which entries are listed,
 #           all when left out), or NULL
@@ -70,13 +70,18 @@ rows_figure <- function(shown, given, title, subtitle, xlab, bars, zero = bars, 
   col <- check_colours(given_or(given[["col"]], ink$band))
   at <- seq_along(shown$value)
   x <- bar_scale(unlist(shown[c("value", "lower", "upper")]), given_or(given[["xlab"]], xlab), given[["xlim"]], bars)
-  ranged <- any(is.finite(shown$lower))
-  marks <- list(if (bars) bar_mark(shown$value, col = col, border = given_or(given[["border"]], NA)),
-                if (ranged) mark("segment", shown$lower, at, shown$upper, at, col = if (bars) ink$text else col,
-                                 lwd = if (bars) 1.2 else 2),
-                if (!bars) mark("point", shown$value, at, col = col), if (zero) zero_rule())
+  marks <- row_marks(shown, bars, col, given_or(given[["border"]], NA), zero)
   rows <- if (isFALSE(given$axisnames)) rep("", length(at)) else shown$label
   figure(given, title, subtitle, x, rows_scale, list(panel(marks, rows = rows)), noun = noun)
+}
+
+# A bar or a point for each row, with its interval.
+row_marks <- function(shown, bars, col, border = NA, zero = bars) {
+  at <- seq_along(shown$value)
+  list(if (bars) bar_mark(shown$value, col = col, border = border),
+       if (any(is.finite(shown$lower))) mark("segment", shown$lower, at, shown$upper, at,
+                                             col = if (bars) ink$text else col, lwd = if (bars) 1.2 else 2),
+       if (!bars) mark("point", shown$value, at, col = col), if (zero) zero_rule())
 }
 
 # A page with words in place of a picture.

@@ -56,7 +56,9 @@ gg_figure <- function(fig, ...) {
   if (made) return(plot + ggplot2::expand_limits(x = fig$x$range, y = fig$y$range))
   plot + gg_axis(fig$x, "x", !is.null(fig$panels[[1L]]$values)) +
     (if (is.null(rows[[1L]])) gg_axis(y, "y") else gg_rows(rows, shift, own_rows)) +
-    if (length(heading) > 1L) gg_panels(own_rows || own_y, own_x, if (own_rows) 1L)
+    if (length(heading) > 1L || nzchar(heading[1L])) {
+      gg_panels(own_rows || own_y, own_x, if (own_rows || isTRUE(fig$stacked) && length(heading) < 7L) 1L)
+    }
 }
 
 # A figure whose panels have horizontal scales of their own: ggplot2 has one scale for all panels, so each gets a part

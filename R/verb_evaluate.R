@@ -33,7 +33,7 @@
 #' @param seed A whole number that decides the draws; `NULL` takes one from R's generator.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @return A data frame of class `gbt_evaluation` with a row for each group and metric: the columns of `by`, `metric`,
-#'   `estimate`, `lower` and `upper` (`NA` without intervals), `rows`.
+#'   `estimate`, with `intervals` also `lower` and `upper`, and `rows`. `plot()` draws it.
 #' @seealso [gbt_cv()], [gbt_train()], [gbt_metric()]
 #' @concept evaluate a model
 #' @concept model performance
@@ -337,9 +337,9 @@ evaluation_frame <- function(out, names, parts, plan, model) {
   columns <- if (!is.null(groups)) as.list(subset_rows(groups, rep(seq_along(out), each = n)))
   values <- do.call(rbind, out)
   columns <- c(columns, list(
-    metric = rep(names, length(out)), estimate = unname(values[, 1L]), lower = unname(values[, 2L]),
-    upper = unname(values[, 3L]), rows = rep(vapply(out, attr, 0L, "rows"), each = n)
-  ))
+    metric = rep(names, length(out)), estimate = unname(values[, 1L])
+  ), if (!is.null(plan$level)) list(lower = unname(values[, 2L]), upper = unname(values[, 3L])),
+  list(rows = rep(vapply(out, attr, 0L, "rows"), each = n)))
   frame <- list_frame(columns, n * length(out))
   class(frame) <- c("gbt_evaluation", "data.frame")
   attr(frame, "level") <- plan$level
@@ -358,7 +358,6 @@ print.gbt_evaluation <- function(x, digits = max(3L, getOption("digits") - 2L), 
   cat(sprintf("<gbt_evaluation> %s, objective \"%s\"%s\n", counted(total, "row"), attr(x, "objective"),
               if (is.null(level)) "" else sprintf(", %s %% intervals by %s", format(100 * level),
                                                   counted(attr(x, "replicates"), "bootstrap draw"))))
-  if (all(is.na(shown$lower))) shown$lower <- shown$upper <- NULL
   for (name in intersect(c("estimate", "lower", "upper"), names(shown))) {
     shown[[name]] <- vapply(shown[[name]], format, "", digits = digits)
   }

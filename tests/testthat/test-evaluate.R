@@ -192,6 +192,13 @@ test_that("it prints, and is a data frame", {
   expect_identical(class(e[1:2, ]), "data.frame")
   expect_identical(subset(e, metric == "mae")$estimate, e$estimate[e$metric == "mae"])
   expect_s3_class(e, "data.frame")
+  expect_identical(names(e), c("f", "metric", "estimate", "rows")) # bounds only where there are intervals
+  expect_identical(names(as.data.frame(e)), names(e))
+  ranged <- gbt_evaluate(m, d, intervals = 0.9, replicates = 25)
+  expect_identical(names(as.data.frame(ranged)), c("metric", "estimate", "lower", "upper", "rows"))
+  skip_if_not_installed("knitr")
+  expect_no_match(knitr::kable(e), "lower|upper|NA")
+  expect_match(knitr::kable(ranged), "lower", all = FALSE)
 })
 
 test_that("misuse is explained", {

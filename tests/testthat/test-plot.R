@@ -150,10 +150,16 @@ test_that("permutation importance of a model is drawn", {
   in_sizes(plot(p, top = 3), function(record, size) expect_length(labels_of(record, "bar label"), 3))
 })
 
-test_that("evaluations are drawn by group, and groups without room are counted", {
+test_that("evaluations have a panel for each metric and a point for each group; groups without room are counted", {
   m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)
   e <- gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl")
-  in_sizes(plot(e), function(record, size) expect_setequal(labels_of(record, "bar label"), c("4", "6", "8")))
+  in_sizes(plot(e), function(record, size) {
+    shown <- labels_of(record, "heading") # a small page says how many metrics have no room
+    left_out <- as.numeric(c(sub(" .*", "", labels_of(record, "note")), 0)[1])
+    expect_identical(shown, head(unique(e$metric), 3 - left_out))
+    expect_identical(labels_of(record, "bar label"), rep(c("4", "6", "8"), length(shown)))
+  })
+  in_sizes(plot(e, metric = "mae"), function(record, size) expect_identical(labels_of(record, "heading"), "mae"))
   many <- structure(data.frame(g = paste("group", 1:200), metric = "rmse", estimate = 1:200, lower = 0:199,
                                upper = 2:201, rows = 5), class = c("gbt_evaluation", "data.frame"))
   in_sizes(plot(many, top = 200), function(record, size) {
@@ -161,6 +167,37 @@ test_that("evaluations are drawn by group, and groups without room are counted",
     expect_equal(length(labels_of(record, "bar label")) + left_out, 200)
   })
   expect_error(plot(many, metric = "mae"), "\"rmse\"", class = "gbt_error_argument")
+  expect_error(plot(e, xlim = c(0, 1)), "single metric", class = "gbt_error_argument")
+})
+
+test_that("evaluations without groups have intervals or bars, and their numbers in the headings", {
+  two <- transform(mtcars, am = factor(am))
+  m <- gbt_train(am ~ wt + hp, two, nrounds = 10, threads = 1)
+  plain <- gbt_evaluate(m, two, threads = 1)
+  figure <- gbt:::evaluation_figure(plain, NULL, 40)
+  headings <- vapply(figure$panels, `[[`, "", "heading")
+  expect_identical(headings, paste0(plain$metric, "  ", gbt:::number_label(plain$estimate, 4L)))
+  for (k in seq_along(figure$panels)) {
+    expect_identical(figure$panels[[k]]$marks[[1]]$kind, "rect")
+    expect_identical(figure$panels[[k]]$marks[[1]]$data$xend, plain$estimate[k])
+    if (plain$metric[k] != "logloss") expect_identical(figure$panels[[k]]$x$lim, c(0, 1))
+  }
+  drawn <- gbt_evaluate(m, two, intervals = 0.8, replicates = 40, seed = 1, threads = 1)
+  figure <- gbt:::evaluation_figure(drawn, NULL, 40)
+  expect_identical(figure$subtitle, "80 % intervals")
+  for (k in seq_along(figure$panels)) {
+    marks <- Filter(Negate(is.null), figure$panels[[k]]$marks)
+    expect_identical(vapply(marks, `[[`, "", "kind"), c("segment", "point"))
+    expect_identical(unlist(marks[[1]]$data[c("x", "xend")], use.names = FALSE), c(drawn$lower[k], drawn$upper[k]))
+  }
+  in_sizes(plot(drawn), function(record, size) expect_length(labels_of(record, "heading"), 4))
+  in_sizes(plot(gbt_evaluate(m, two, metrics = "all", threads = 1)), function(record, size) {
+    left_out <- as.numeric(c(sub(" .*", "", labels_of(record, "note")), 0)[1])
+    expect_equal(length(labels_of(record, "heading")) + left_out, 15)
+  })
+  none <- gbt_evaluate(m, two[two$am == "1", ], metrics = c("auc", "brier"), threads = 1)
+  expect_identical(gbt:::evaluation_figure(none, NULL, 40)$note, "without a value: auc")
+  expect_error(plot(none, "auc"), "no value of metric \"auc\"", class = "gbt_error_argument")
 })
 
 test_that("a model without a log is drawn by its importance, and one without splits in words", {
