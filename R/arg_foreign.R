@@ -9,7 +9,8 @@
 #   =       values of a refused parameter that ask for what gbt does anyway: they are accepted. TRUE is not 1.
 #           Where this depends on other parameters see `asks_for_usual`
 #   ;       names with other accepted values, and the same reply
-#   reply   gbt's name; of metrics those nearest to it. Else what to do, as the end of a sentence
+#   reply   gbt's name; of metrics those nearest to it. Else what to do, as the end of a sentence; @ranking and others
+#           stand for texts of R/arg_not_offered.R
 foreign_text <- r"---(
 [train: Data]
 weights/xl weight/lc sample_weight/xc case_weights/o -> weights
@@ -19,14 +20,15 @@ mask -> mask
 sparse_zero -> sparse_zero
 max_bin/xlc max_bins/lo border_count/c nbins/o -> max_bin
 [train: Objective]
-objective/xlc loss_function/c distribution/o loss/lo app/l application/l obj/xl objective_type/l -> objective
+objective/xlc loss_function/c distribution/o family/o loss/lo app/l application/l obj/xl objective_type/l ->
+  objective
 num_class/xl num_classes/l classes_count/c -> num_class
 class_weights/co class_weight/o scale_pos_weight/xlc is_unbalance/l unbalance/l unbalanced_sets/l balance_classes/o
   auto_class_weights/c -> class_weights
 softmax_hessian -> softmax_hessian
 [train: Rounds]
 nrounds/xl num_iterations/l num_iteration/l n_estimators/xlc iterations/c num_boost_round/xlc num_trees/xlco ntrees/o
-  n_trees/o ntree/o max_iter/lo trees/o num_round/l num_rounds/l n_iter/l num_tree/l -> nrounds
+  n_trees/o ntree/o max_iter/lo trees/o num_round/l num_rounds/l n_iter/l num_tree/l rounds/o epochs/o -> nrounds
 eta/xlc learning_rate/xlco shrinkage/o shrinkage_rate/l step_size/o learn_rate/o -> eta
 preset -> preset
 ensemble -> ensemble
@@ -34,23 +36,23 @@ init_model/lc xgb_model/x model_in/l model_input/l input_model/l -> init_model
 boosting/l booster/x boosting_type/lc boost/l -> boosting
 [train: Validation and early stopping]
 valid/l evals/xc watchlist/x valids/l eval_set/xc test_pool/c validation/o valid_data/l valid_data_file/l
-  valid_filenames/l test/l test_data/l test_data_file/l -> valid
+  validation_frame/o   valid_filenames/l test/l test_data/l test_data_file/l -> valid
 eval_metric/xc metric/l metrics/xl metric_types/l custom_loss/c custom_metric/xc stopping_metric/o eval/l -> eval_metric
 eval_train eval_train_metric/l is_provide_training_metric/l is_training_metric/l training_metric/l train_metric/l ->
   eval_train
 early_stopping_rounds/xlc early_stopping_round/l early_stopping/lo od_wait/c n_iter_no_change/lo stopping_rounds/o
-  stop_iter/o -> early_stopping_rounds
+  stop_iter/o patience/o -> early_stopping_rounds
 early_stopping_min_delta/l min_delta/o early_stopping_tolerance/o -> early_stopping_min_delta
 max_seconds max_runtime_secs/o -> max_seconds
 [train: Trees]
 tree_method/x -> tree_method
-max_depth/xlco depth/c interaction_depth/o tree_depth/o -> max_depth
+max_depth/xlco depth/c interaction_depth/o tree_depth/o maxdepth/o -> max_depth
 max_leaves/xlc num_leaves/lc max_leaf_nodes/lo num_leaf/l max_leaf/l -> max_leaves
 grow_policy/xc -> grow_policy
 min_child_weight/xl min_sum_hessian_in_leaf/l min_sum_hessian/l min_sum_hessian_per_leaf/l min_hessian/l ->
   min_child_weight
 min_data_in_leaf/lc min_child_samples/lc min_samples_leaf/lo min_rows/o n_minobsinnode/o min_n/o min_data/l
-  min_data_per_leaf/l -> min_data_in_leaf
+  min_data_per_leaf/l minbucket/o -> min_data_in_leaf
 gamma/x min_split_loss/x min_gain_to_split/l min_split_gain/l loss_reduction/o -> gamma
 num_parallel_tree/x -> num_parallel_tree
 multi_strategy/x -> multi_strategy
@@ -64,7 +66,7 @@ leaf_iterations leaf_estimation_iterations/c -> leaf_iterations
 path_smooth/l -> path_smooth
 [train: Sampling]
 subsample/xlc bagging_fraction/l sample_rate/o bag_fraction/o sample_size/o bagging/l sub_row/l sample_rate_per_class/o
-  -> subsample
+  sample_fraction/o   -> subsample
 class_shares -> class_shares
 sampling_method/x data_sample_strategy/l bootstrap_type/c sampling/o -> sampling_method
 top_rate/l -> top_rate
@@ -100,7 +102,8 @@ level_counts -> level_counts
 time timestamp/c -> time
 group -> group
 [train: Threads, devices and memory]
-threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o -> threads
+threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
+  cores/o -> threads
 device/xl device_type/l task_type/lc -> device
 grad_bits -> grad_bits
 hist_memory histogram_pool_size/l hist_pool_size/l -> hist_memory
@@ -122,7 +125,7 @@ bagging_freq/l subsample_freq/l -> `subsample` draws rows anew for every tree (`
   draw none
 sampling_frequency/c = "PerTree" -> `subsample` draws rows anew for every tree
 sampling_unit/c = "Object" -> `subsample` draws rows
-bagging_by_query/l = FALSE -> ranking is not offered
+bagging_by_query/l = FALSE -> @ranking
 bagging_seed/l bagging_fraction_seed/l feature_fraction_seed/l data_random_seed/l data_seed/l drop_seed/l extra_seed/l
   objective_seed/l; seed_per_iteration/x = FALSE -> one `seed` decides every random choice
 [train: losses, labels, leaves]
@@ -144,18 +147,39 @@ leaf_estimation_backtracking/c -> with `leaf_iterations` above 1 steps that go t
 allow_const_label/c = TRUE -> numbers that are all equal are accepted, a factor of one class is not
 linear_tree/l linear_trees/l = FALSE; linear_lambda/l lambda_bias/x = 0; feature_selector/x -> linear leaves are not
   offered; leaves are constant
-qid/x group_id/lc query/l query_id/l -> ranking is not offered; `group` keeps rows that belong together out of each
-  other's statistics
+qid/x group_id/lc query/l query_id/l -> @ranking; for target encoding, `group` keeps rows that belong together out of
+  each other's statistics
 lambdarank_pair_method/x lambdarank_num_pair_per_sample/x lambdarank_truncation_level/l lambdarank_norm/l
   lambdarank_normalization/x lambdarank_score_normalization/x lambdarank_unbiased/x lambdarank_bias_norm/x
   lambdarank_position_bias_regularization/l ndcg_exp_gain/x label_gain/l ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l
   map_eval_at/l group_weight/c subgroup_id/c pairs/c pairs_weight/c position/x group_column/l query_column/l ->
-  ranking is not offered
-label_lower_bound/x label_upper_bound/x aft_loss_distribution/x aft_loss_distribution_scale/x -> survival objectives
-  are not offered
-family -> `objective` names the distribution of the response, such as `objective = "poisson"`
+  @ranking
+label_lower_bound/x label_upper_bound/x aft_loss_distribution/x aft_loss_distribution_scale/x status_variable_name/o
+  status/o event/o censored/o -> @survival
 posterior_sampling/c langevin/c = FALSE; diffusion_temperature/c -> stochastic gradient Langevin boosting is not
   offered
+[train: what decides the kind of model, in other packages]
+type/o classification/o task_kind/o prob_model/o -> numbers as the response give regression, a factor gives classes;
+  `objective` names other losses
+method/o -> there is one method, boosted trees; `objective`, `grow_policy` and `boosting` choose their kind
+splitrule/o criterion/o split_criterion/o -> splits are chosen by the loss, which `objective` names
+quantreg/o -> `objective = "quantile"` with `quantile_alpha` predicts a quantile, and gbt_conformal() makes intervals
+link/o -> the objective decides the link: "poisson" has a log link, "logistic" a logit link
+replace/o bootstrap/o sampsize/o max_samples/o -> `subsample` is the share of the rows that is drawn for each tree,
+  without replacement
+classwt/o class_prior/o priors/o -> `class_weights` are the weights of the classes
+cutoff/o threshold/o -> compare predict(type = "prob") with a limit of your own
+strata/o class_stratify_cv/o -> gbt_cv(stratify = ) draws folds by classes; `subsample` can have a share for each class
+oob_score/o keep_inbag/o oob_prox/o = FALSE -> there is no out-of-bag error: use `valid`, or gbt_cv()
+proximity/o = FALSE -> gbt_neighbours() finds the training rows that are most similar to new rows
+warm_start/o = FALSE; start/o etastart/o mustart/o -> `init_model` continues from a model, `offset` adds a known part of
+  the score
+intercept/o = TRUE -> trees start from the best constant; another start is an `offset`
+learn_rate_annealing/o learning_rate_decay/o lr_decay/o = 1 -> `eta` can be a function of the round, such as
+  eta = function(round) 0.1 * 0.99^round
+penalty/o l1/o l2/o regularization/o -> `lambda` and `alpha` are penalties on leaf values, `gamma` on splits
+dropout/o -> rounds are not dropped; `subsample` and `colsample_bytree` draw rows and features
+batch_size/o minibatch/o -> every round uses all rows; `subsample` draws a share of them
 [train: splits and features]
 random_score_type/c = "NormalWithModelSizeDecrease" -> the noise of `random_strength` is nearly normal and fades with
   the rounds
@@ -170,14 +194,18 @@ forcedsplits_filename/l fs/l forced_splits/l forced_splits_file/l forced_splits_
 monotone_constraints_method/l mc_method/l monotone_constraining_method/l = "basic" -> there is one method for monotone
   constraints
 monotone_penalty/l mc_penalty/l ms_penalty/l monotone_splits_penalty/l = 0 -> there is no penalty on monotone splits
-min_node_size/o nodesize/o min_samples_split/o -> `min_data_in_leaf` is the least number of rows in a child
+min_node_size/o nodesize/o min_samples_split/o minsplit/o min_weight_fraction_leaf/o -> `min_data_in_leaf` is the least
+  number of rows in a child
 maxnodes/o -> `max_leaves` is the largest number of leaves of a tree
+always_split_variables/o split_select_weights/o regularization_factor/o -> `feature_weights` is their chance to be
+  drawn by `colsample_*`
 max_features/o; col_sample_rate/o = 1 -> `colsample_bynode` is the share of the features that a split may use
-min_split_improvement/o -> `gamma` is the least gain of a split
+min_split_improvement/o min_impurity_decrease/o ccp_alpha/o cp/o -> `gamma` is the least gain of a split
 updater/x = "grow_quantile_histmaker" "grow_histmaker" -> there is one way to grow trees, by histograms
 process_type/x = "default"; refresh_leaf/x refit_decay_rate/l; refit/o = FALSE -> existing trees cannot be updated;
   `init_model` goes on from a model, gbt_refit() trains anew
 [train: categories]
+contrasts/o xlev/o one_hot/o dummy/o -> factors are split by sets of their levels, and need no contrasts
 enable_categorical/x = TRUE -> factor columns are always taken as they are
 respect_unordered_factors/o = TRUE -> factors are split by sets of their levels, ordered ones by their order
 simple_ctr/c combinations_ctr/c per_feature_ctr/c ctr_description/c ctr_target_border_count/c -> statistics of columns
@@ -198,6 +226,11 @@ approx_on_full_history/c = FALSE -> scores of ordered boosting come from models 
 text_features/c embedding_features/c text_processing/c tokenizers/c dictionaries/c feature_calcers/c -> texts are
   taken as categories; make numbers of long texts and embeddings first
 [train: binning and missing values]
+na_action/o na_rm/o na_remove/o = FALSE -> missing values are used as they are; with a formula `na.action` is a
+  function, such as na.omit
+standardize/o normalize/o standardise/o scale/o center/o preprocess/o preProcess/o pre_process/o = FALSE -> trees need
+  no scaled numbers
+histogram_type/o = "AUTO" -> cuts are at ranks of the column; `max_bin` is their number
 missing/x = NA -> NA and NaN are missing; set other codes to NA in the data first
 use_missing/l = TRUE; nan_mode/c -> missing values always get a direction of their own
 zero_as_missing/l = FALSE -> use `sparse_zero = "missing"` for a sparse matrix, or set zeros to NA
@@ -215,6 +248,17 @@ feature_pre_filter/l = TRUE FALSE -> columns without a split are never used anyw
 use_quantized_grad/l = FALSE; num_grad_quant_bins/l quant_train_renew_leaf/l stochastic_rounding/l -> gradients have
   16 or 32 bits in histograms, see `grad_bits`
 [train: metrics and early stopping]
+xtest/o ytest/o x_val/o y_val/o -> `valid = list(x = , y = )` is evaluated after each round
+validation_split/o holdout/o test_size/o -> use `valid`: the share of rows to hold out
+score_each_iteration/o = TRUE; score_tree_interval/o = 1 -> metrics are evaluated after every round
+fold_assignment/o trControl/o tr_control/o train_control/o resampling/o -> gbt_cv() cross-validates: gbt_cv(x, y,
+  folds = 5)
+keep_cross_validation_models/o = FALSE -> gbt_cv(keep_models = TRUE) keeps the model of each fold
+keep_cross_validation_predictions/o keep_cross_validation_fold_assignment/o = FALSE -> gbt_cv() always returns the
+  predictions of held-out rows, as `predictions`
+tuneGrid/o tune_grid/o tuneLength/o tune_length/o param_grid/o hyper_params/o -> gbt_tune() searches parameters:
+  gbt_tune(x, y, configs = 30)
+calibrate_model/o calibration_frame/o calibration_method/o = FALSE -> gbt_calibrate(model, data) calibrates
 use_best_model/c -> with `early_stopping_rounds` a model predicts with its best round, without it with all;
   predict(model, trees = length(model)) takes all
 best_model_min_trees/c = 0 1 -> the best round is the best of all rounds
@@ -257,6 +301,7 @@ tree_learner/l tree/l tree_type/l tree_learner_type/l = "serial"; num_machines/l
   workers/l nodes/l machine_list_filename/l machine_list_file/l machine_list/l mlist/l local_listen_port/l
   local_port/l port/l time_out/l pre_partition/l is_pre_partition/l top_k/xl topk/l -> a training runs on one machine
 [train: files and what is printed]
+do_trace/o trace/o = FALSE 0 -> `verbose = 1` writes lines of the log
 snapshot_file/c; save_period/xl = -1; snapshot_freq/l = -1 0; save_snapshot/c = FALSE -> `checkpoint` names a folder
   with what a training needs to go on; see also gbt_cb_record()
 allow_writing_files/c = FALSE; train_dir/c -> files are written only where `checkpoint` asks for them
@@ -277,6 +322,20 @@ metric_update_interval/c metadata/c name/c graph/c pool/c -> there is nothing li
 callback/c -> functions to call after every round are `callbacks`
 plot/c plot_file/c = FALSE -> plot(model) draws the log of a model
 [train: what is given elsewhere]
+keep_forest/o write_forest/o = TRUE -> a model always keeps its trees
+local_importance/o localImp/o localimp/o scale_permutation_importance/o importance_type/o = FALSE ->
+  gbt_importance(model) gives importance, gbt_shap(model, newdata) that of each row
+save_memory/o = FALSE TRUE -> `hist_memory` bounds the memory of histograms, in megabytes
+build_tree_one_node/o = TRUE -> a training runs on one machine
+model_id/o -> assign the model to a variable; gbt_save(model, file) writes it
+model/o = FALSE -> a model never keeps the training data; `init_model` continues from a model
+control/o controls/o -> give the parameters by name, or a list of them: `params`
+newdata/o newx/o new_data/o -> `valid` has data to evaluate while training; predict(model, newdata) predicts
+x/o X/o formula/o training_frame/o dtrain/o -> the data are the first argument: gbt_train(x, y), or gbt_train(y ~ .,
+  data) with a formula
+target/o response/o outcome/o response_column/o dependent_variable_name/o ytrain/o -> the response is the second
+  argument, or the left side of the formula
+singular_ok/o = TRUE FALSE -> columns may depend on each other
 label/xl y/c response_name/o label_column/l -> the response is the second argument, or the left side of the formula
 ignored_features/c ignore_column/l ignore_feature/l blacklist/l feature_names/x feature_types/x colnames/xl -> names
   and types of columns are those of the data; leave columns out there, or by y ~ . - column
@@ -299,18 +358,29 @@ predict_raw_score/l predict_rawscore/l is_predict_raw_score/l raw_score/l predic
   predict_name/l prediction_name/l pred_name/l name_pred/l prediction_type/o -> it belongs to predict(model, newdata)
 num_iteration_predict/l start_iteration_predict/l ntree_limit/x -> predict(trees = ) is the number of rounds to use
 [predict]
-ntree_limit/x ntreelimit/x iteration_range/x iterationrange/x n_trees/o num_iteration/l start_iteration/l num_trees/o
-  ntree_end/c nrounds ntree/o ntrees/o -> `trees` is the number of rounds to use, from the first
-outputmargin/x rawscore/l raw_score/l -> raw scores are type = "link"
-prediction_type/c -> it is `type` here
+ntree_limit/x ntreelimit/x best_iteration/o best_ntreelimit/x iteration_range/x iterationrange/x n_trees/o
+  num_iteration/l start_iteration/l num_trees/o ntree_end/c nrounds ntree/o ntrees/o -> `trees` is the number of rounds
+  to use, from the first
+outputmargin/x rawscore/l raw_score/l margin/o output_margin/x raw/o -> raw scores are type = "link"
+prediction_type/c output_type/o kind/o output_kind/o predict_type/o -> it is `type` here
 predleaf/xl pred_leaf/xl -> leaves are type = "leaf"
 predcontrib/xl pred_contrib/xl approxcontrib/x predinteraction/x pred_interact/x -> contributions of columns (SHAP
   values) are type = "contrib", their interactions type = "interaction"
-data/xlco newx/o new_data/o -> the rows to predict are `newdata`
+data/xlco x/o newx/o new_data/o test/o test_data/o -> the rows to predict are `newdata`
 nthread/x nthreads/x num_threads/lo n_jobs/xl thread_count/c -> the number of threads is `threads`
-probability/o -> probabilities are type = "prob"
-se_fit/o interval/o level/o interval_type/o -> predict(gbt_conformal(model, data), newdata, level = 0.9) gives
-  prediction intervals, see ?gbt_conformal
+probability/o prob/o probs/o probabilities/o -> probabilities are type = "prob"
+class/o classes/o -> classes are type = "class"
+se_fit/o se/o interval/o intervals/o level/o interval_type/o conf_int/o confidence/o coverage/o alpha/o ->
+  predict(gbt_conformal(model, data), newdata, level = 0.9) gives prediction intervals, see ?gbt_conformal
+what/o quantiles/o quantile/o -> train a model with objective = "quantile" for each quantile; gbt_conformal() makes
+  prediction intervals
+proximity/o -> gbt_neighbours() finds the training rows that are most similar to new rows
+predict_all/o individual/o -> the leaf of each tree is type = "leaf", and `trees` uses only the first rounds
+threshold/o treshold/o cutoff/o cut/o -> "class" is the class of the largest probability; for another limit compare
+  type = "prob" with it
+na_action/o -> rows with missing values are predicted as they are
+seed/o -> predictions draw nothing at random
+validate_features/x strict_shape/x verbose/o -> there is nothing to choose: columns are always checked
 reshape/x -> more than two classes always give a matrix with a column for each
 missing/x -> NA and NaN are missing; set other codes to NA in the data first
 base_margin/x -> a known part of the score is `offset`
@@ -319,13 +389,21 @@ base_margin/x -> a known part of the score is `offset`
 ^binary:hinge$/x ^adaboost$/o ^huberized$/o ^focal/c -> "logistic" is for two classes
 ^quasibinomial$/o ^cross_entropy_lambda$/l ^xentlambda$/l -> "logistic" takes shares from 0 to 1
 ^multiclassova$/l ^multiclass_ova$/l ^multiclassonevsall$/c ^ova$/l ^ovr$/l -> "softmax" is for several classes
-^rank:/x ^lambdarank$/l ^rank_xendcg$/l ^xendcg/l ^pairwise$/o ^yetirank/c ^pairlogit/c ^query/c ^lambdamart$/o
-  ^stochasticrank/c ^stochasticfilter/c -> gbt has no ranking
-^survival/xc ^cox/c ^aft/x -> gbt has no survival models
-^multiquantile/c -> train one model with objective "quantile" for each `quantile_alpha`
-^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^rmsewithuncertainty$/c -> a model has one response, so train one
-  for each
+^rank:/x ^rank$/o ^ranking$/o ^lambda-?rank/l ^lambda-?mart/o ^rank_xendcg$/l ^xendcg/l ^pairwise$/o ^listwise$/o
+  ^yetirank/c ^pairlogit/c ^query/c ^stochasticrank/c ^stochasticfilter/c ^(lambda)?ndcg$/o -> @ranking
+^surv/xc ^cox/c ^aft/x ^weibull$/o ^censored/o ^time_to_event$/o -> @survival
+^multiquantile/c -> @quantiles
+^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^multilabel/o ^mgaussian$/o ^multioutput/o -> @responses
+^rmsewithuncertainty$/c -> gbt_conformal() gives prediction intervals for a model of "squared_error"
 ^loglinquantile/c -> "quantile" is for quantiles
+^classif/o ^class$/o ^binary_classification$/o ^multi_?class_classification$/o -> leave `objective` out: a factor
+  response gives classes
+^quasipoisson$/o -> "poisson" gives the same predictions
+^inverse[._]gaussian$/o -> "gamma" is for amounts above 0
+^lognormal$/o -> train on the logarithm of the response: gbt_train(x, log(y))
+^ordinal/o ^polr$/o ^ordered/o ^clm$/o -> "softmax" is for classes; or train on their numbers, as.integer(y)
+^zero_?inflated/o ^zip$/o ^hurdle/o -> "negative_binomial" and "tweedie" are for many zeros
+^auc$/o ^accuracy$/o ^f1$/o ^error$/o -> it is a metric, which `eval_metric` takes; "logistic" is for two classes
 ^reg:/x ^fair$/l ^tdist/o ^lq/c ->
 [metric]
 smape/c -> mape
@@ -341,7 +419,17 @@ auc_mu/l multiclassonevsall/c -> mlogloss
 aucpr/x -> pr_auc
 poisson-nloglik/x -> poisson_nloglik
 deviance/o -> poisson_deviance gamma_deviance tweedie_deviance negative_binomial_deviance logloss mlogloss mse
-ndcg/xlc map/xlc pre/x pfound/c mrr/c queryrmse/c pairlogit/c yetirank/c -> belongs to ranking, which is not offered
+ndcg/xlc map/xlc pre/x pfound/c mrr/c queryrmse/c pairlogit/c yetirank/c -> @ranking
+cindex/o c-index/o c_index/o concordance/o concordance_index/o cox-nloglik/x cox_nloglik/x aft-nloglik/x aft_nloglik/x
+  interval-regression-accuracy/x brier_survival/o brier_survival_integrated/o roc_auc_survival/o -> @survival
+sensitivity/o sens/o specificity/o spec/o tpr/o fpr/o ppv/o npv/o -> f1 balanced_accuracy
+f1_macro/o macro_f1/o f1_weighted/o -> f1
+neg_log_loss/o neg_logloss/o -> logloss mlogloss
+ks/o lift/o gains/o -> auc gini
+aic/o bic/o ->
+crps/o -> quantile
+rsq/o -> r2
+roc/o auroc/o -> auc
 [objective parameter]
 tweedie_variance_power/xl variance_power/co tweedie_power -> tweedie_variance_power
 huber_slope/x delta/c alpha/l -> huber_delta
@@ -380,19 +468,24 @@ words_of <- function(text) strsplit(text, " +")[[1L]]
 
 foreign_names <- read_foreign(foreign_text)
 
-# The row of a name that was typed, as a list; NULL where there is none.
+# The row of a name that was typed, as a list; NULL where there is none. absent: does it ask for something that
+# R/arg_not_offered.R lists?
 find_foreign <- function(verb, typed) {
   rows <- which(foreign_names$verb == verb)
   name <- foreign_names$name[rows]
   found <- name %in% gsub(".", "_", typed, fixed = TRUE)
   pattern <- startsWith(name, "^")
   found[pattern] <- vapply(name[pattern], grepl, NA, x = typed)
-  if (any(found)) lapply(foreign_names, .subset2, rows[found][1L])
+  if (!any(found)) return(NULL)
+  row <- lapply(foreign_names, .subset2, rows[found][1L])
+  row$absent <- startsWith(row$reply, "@")
+  row$reply <- reply_text(row$reply)
+  row
 }
 
 # Every name of a parameter -> ours. Ours come first.
 alias_of <- local({
-  ours <- foreign_names$verb == "train" & !grepl(" ", foreign_names$reply, fixed = TRUE)
+  ours <- foreign_names$verb == "train" & !grepl("[ @]", foreign_names$reply)
   all <- stats::setNames(foreign_names$reply[ours], foreign_names$name[ours])
   all[order(names(all) != all)]
 })
@@ -450,13 +543,23 @@ asks_for_usual <- local({
 refuse_name <- function(typed, value = NULL, given = list()) {
   known <- find_foreign("train", typed)
   if (is.null(known)) {
-    near <- suggest(gsub(".", "_", typed, fixed = TRUE), c(names(alias_of), names(objective_params())))
-    stop_argument(sprintf("unknown parameter `%s`%s%s ?gbt_train", typed, near, if (nzchar(near)) " See" else "; see"),
-                  typed)
+    near <- suggest_parameter(typed)
+    end <- if (nzchar(near)) " gbt_parameters() lists all" else "; gbt_parameters() lists all"
+    stop_argument(sprintf("unknown parameter `%s`%s%s", typed, near, end), typed)
   }
   usual <- asks_for_usual[[known$name]]
   accepted <- if (is.null(usual)) any(vapply(known$same, is_same, NA, value = value)) else usual(value, given)
   if (!accepted) stop_unsupported(sprintf("gbt has no `%s`: %s", typed, known$reply), typed)
+}
+
+# As suggest(), among the names of parameters. Those of other packages have ours beside them.
+suggest_parameter <- function(typed) {
+  near <- nearest_name(gsub(".", "_", typed, fixed = TRUE), c(names(alias_of), names(objective_params())))
+  if (length(near) == 0L) return("")
+  ours <- canonical_name(near)
+  kept <- !duplicated(ours)
+  shown <- paste0("`", near, "`", ifelse(near == ours, "", sprintf(" (here `%s`)", ours)))[kept]
+  sprintf("; did you mean %s?", paste(shown, collapse = " or "))
 }
 
 # Arguments of other packages' predict(): what to say instead.
@@ -465,91 +568,4 @@ refuse_foreign <- function(given) {
     known <- find_foreign("predict", name)
     if (!is.null(known)) stop_argument(sprintf("predict() has no `%s`: %s", name, known$reply), name)
   }
-}
-
-# Values of other packages, in lower case: our value, or a list of our arguments, empty where it asks for what gbt does
-# anyway. The name is that of the parameter as it was typed, with underscores, or ours.
-foreign_values <- list(
-  tree_method = list(hist = list(), auto = list(), gpu_hist = list(device = "cuda")),
-  boosting = list(gbtree = list(), gbdt = list(), gbrt = list(), traditional = list(), plain = "plain",
-                  ordered = "ordered", goss = list(sampling_method = "goss")), # LightGBM's older way
-  task_type = list(train = list()), # LightGBM's `task`
-  grow_policy = list(loss_guide = "lossguide", symmetrictree = "symmetric", symmetric_tree = "symmetric",
-                     oblivious = "symmetric"),
-  bootstrap_type = list(bernoulli = "uniform", bayesian = "bayesian", mvs = "mvs", no = "none"),
-  data_sample_strategy = list(bagging = "uniform", goss = "goss"),
-  sampling_method = list(gradient_based = "mvs"),
-  categorical_feature = list(auto = list()), categorical_features = list(auto = list()), # what are factors
-  categorical_column = list(auto = list())
-)
-
-# Values that take more than a look-up: function(value, typed, lower) -> list of our arguments. lower: a text in lower
-# case, NULL for others.
-foreign_rules <- list(
-  tree_method = function(value, typed, lower) {
-    if (is.null(lower)) stop_argument("`tree_method` must be one text: \"hist\"", "tree_method")
-    if (lower %in% c("exact", "approx", "gpu_exact", "local_exact")) {
-      stop_unsupported(sprintf("`tree_method = \"%s\"` is not offered; trees are grown by histograms, \"hist\"", value),
-                       "tree_method")
-    }
-    stop_argument(sprintf("`tree_method` must be \"hist\", not \"%s\"", value), "tree_method")
-  },
-  boosting = function(value, typed, lower) {
-    if (typed == "boosting" && !isTRUE(lower %in% c("gblinear", "rf", "dart"))) return(list(boosting = value))
-    instead <- switch(given_or(lower, ""), rf = "; for a forest use `num_parallel_tree`",
-                      dart = "; a smaller `eta` with early stopping was better", "")
-    stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\" or \"ordered\"%s", typed,
-                             quote_value(value), instead), typed)
-  },
-  grow_policy = function(value, typed, lower) list(grow_policy = given_or(lower, value)),
-  device = function(value, typed, lower) {
-    list(device = if (is.null(lower)) value else sub("^gpu(:[0-9]+)?$", "cuda\\1", lower))
-  },
-  border_count = function(value, typed, lower) { # borders lie between bins
-    info <- list(name = typed, kind = "int", low = 1, high = 65534, open_low = FALSE, open_high = FALSE, text = "")
-    list(max_bin = check_number(value, info) + 1)
-  },
-  subsample = function(value, typed, lower) { # by class, or one share
-    stats::setNames(list(value), if (length(value) == 1L && is.null(names(value))) "subsample" else "class_shares")
-  },
-  class_weights = function(value, typed, lower) read_class_weights(value, gsub(".", "_", typed, fixed = TRUE)),
-  objective = function(value, typed, lower) {
-    if (is.character(value)) read_objective_text(value, typed) else list(objective = value)
-  }
-)
-
-# A value in our terms: list of our arguments by name. name: ours.
-translate_arg <- function(name, value, typed) {
-  key <- function(table) c(intersect(gsub(".", "_", typed, fixed = TRUE), names(table)), name)[1L]
-  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value)
-  known <- if (!is.null(lower)) foreign_values[[key(foreign_values)]][[lower]]
-  if (is.list(known)) return(known)
-  rule <- if (is.null(known)) foreign_rules[[key(foreign_rules)]]
-  if (is.null(rule)) stats::setNames(list(given_or(known, value)), name) else rule(value, typed, lower)
-}
-
-# Arguments of other packages for class weights, translated: list(class_weights = ), empty where none is given. typed:
-# the name that was given, with underscores.
-read_class_weights <- function(value, typed) {
-  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value)
-  if (identical(lower, "none")) return(list())
-  if (typed == "scale_pos_weight") {
-    if (!is_number(value, 0, .Machine$double.xmax) || value == 0) {
-      stop_argument(sprintf("`scale_pos_weight` must be a number above 0, not %s", quote_value(value)), typed)
-    }
-    return(if (value == 1) list() else list(class_weights = structure(c(1, value), of_two = TRUE)))
-  }
-  if (typed %in% c("is_unbalance", "unbalance", "unbalanced_sets", "balance_classes")) {
-    check_flag(value, typed)
-    return(if (value) list(class_weights = "balanced") else list())
-  }
-  if (!is.null(lower)) {
-    if (lower != "balanced") {
-      stop_unsupported(sprintf("`%s = \"%s\"` is not offered; it may be \"balanced\", or numbers named by classes",
-                               typed, value), typed)
-    }
-    return(list(class_weights = "balanced"))
-  }
-  if (is.list(value) && !is.object(value)) value <- unlist(value)
-  list(class_weights = value)
 }

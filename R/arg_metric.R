@@ -237,13 +237,13 @@ stop_no_metric <- function(x, low, outputs) {
   known <- metrics_table()$name[bitwAnd(metrics_table()$outputs, outputs) != 0L]
   foreign <- find_foreign("metric", low)
   if (!is.null(foreign)) {
-    if (grepl("ranking", foreign$reply)) stop_unsupported(sprintf("metric \"%s\" %s", x, foreign$reply), "eval_metric")
-    near <- intersect(words_of(foreign$reply), known)
-    hint <- if (length(near)) {
-      sprintf("%s %s near to it, and gbt_metric() takes your own", enumerate(near, quote = "\""),
-              if (length(near) == 1L) "is" else "are")
-    } else "gbt_metric() takes your own"
-    stop_unsupported(sprintf("metric \"%s\" is not offered; %s", x, hint), "eval_metric")
+    if (foreign$absent) stop_unsupported(sprintf("metric \"%s\": %s", x, foreign$reply), "eval_metric")
+    similar <- words_of(foreign$reply)
+    near <- intersect(similar, known)
+    elsewhere <- if (length(near) == 0L) " for other objectives"
+    near <- enumerate(if (length(near)) near else similar, quote = "\"")
+    hint <- if (nzchar(foreign$reply)) sprintf("similar%s: %s; ", given_or(elsewhere, ""), near) else ""
+    stop_unsupported(sprintf("gbt has no metric \"%s\"; %sgbt_metric() takes your own", x, hint), "eval_metric")
   }
   stop_argument(sprintf("`eval_metric` must be among %s, or a gbt_metric(), not \"%s\"%s",
                         enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")

@@ -182,9 +182,9 @@ objective_name <- function(x, typed = "objective") {
   if (!is.na(name)) return(name)
   foreign <- find_foreign("objective", low)
   if (!is.null(foreign)) {
+    if (foreign$absent) stop_unsupported(sprintf("objective \"%s\": %s", x, foreign$reply), "objective")
     why <- if (nzchar(foreign$reply)) paste0(": ", foreign$reply) else ""
-    stop_unsupported(sprintf(paste("objective \"%s\" is not offered%s; gbt_objectives() lists those that are, and your",
-                                   "own is list(gradient = , hessian = )"), x, why), "objective")
+    stop_unsupported(sprintf("gbt has no objective \"%s\"%s; gbt_objectives() lists all", x, why), "objective")
   }
   stop_argument(sprintf("%s, not \"%s\"%s", must, x, suggest(x, names(objective_aliases()), "\"")), "objective")
 }

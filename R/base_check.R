@@ -12,7 +12,7 @@ match_choice <- function(x, choices, parameter) {
   hit <- match(x, choices)
   if (is.na(hit)) {
     stop_argument(sprintf("`%s` must be one of %s, not \"%s\"%s", parameter, enumerate(choices, 20L, "\""), x,
-                          suggest(x, choices, "\"")), parameter)
+                          suggest_meaning(x, choices, "\"")), parameter)
   }
   choices[hit]
 }
@@ -81,13 +81,8 @@ check_no_dots <- function(dots, known) {
   if (any(given == "")) {
     stop_argument("there is an argument without a name; give all arguments here by name, as name = value")
   }
-  of_data <- intersect(known, c("newdata", "data", "x"))
-  hint <- if (given[1L] %in% c("newdata", "data", "x") && length(of_data) > 0L) {
-    sprintf("; the data are `%s` here", of_data[1L])
-  } else {
-    suggest(given[1L], known)
-  }
-  stop_argument(sprintf("unknown argument `%s`%s", given[1L], hint), given[1L])
+  stop_argument(sprintf("unknown argument `%s`%s", given[1L], suggest_meaning(given[1L], setdiff(known, "..."))),
+                given[1L])
 }
 
 # An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.

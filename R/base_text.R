@@ -68,25 +68,35 @@ edit_distances <- function(x, choices) {
   }), use.names = FALSE)
 }
 
-# The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count. Beyond one
-# mistake, common pairs of letters decide: `max_deep` is nearer to `max_depth` than to `max_drop`.
+# The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count. A choice is
+# near if one letter differs, letters are swapped (lable), `x` is its beginning or the larger part of its end, or if up
+# to two fifths of the letters differ while at least half of the pairs of letters are shared: `max_deep` is near to
+# `max_depth`, `training_frame` is not near to `learning_rate`.
 nearest_name <- function(x, choices) {
   short <- function(s) !is.na(s) & nchar(s, "bytes") <= longest_name
   choices <- utils::head(choices[short(choices)], most_names)
   if (length(choices) == 0L || length(x) != 1L || !short(x) || !nzchar(x)) return(character(0))
   x <- printable(as.vector(x)) # a matrix of one text is no choice, but may be near to one
   choices <- printable(choices)
-  plain <- function(s) gsub("[^a-z0-9]", "", lower_case(s))
-  far <- edit_distances(plain(x), plain(choices))
-  part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
-  letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")
-  swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth
-  far[part | swapped] <- pmin(far[part | swapped], 1)
-  allowed <- if (nchar(x) == 1L) 0 else max(1, floor(nchar(x) * 0.4)) # one letter is near to every other
-  least <- min(far)
-  near <- which(far <= allowed & far <= least + (least > 1))
+  plain <- function(s) gsub("[[:punct:][:space:]]+", "", lower_case(s))
+  typed <- plain(x)
+  if (!nzchar(typed)) return(character(0))
+  others <- plain(choices)
+  far <- edit_distances(typed, others)
+  size <- nchar(typed)
+  part <- size >= 3L & (startsWith(others, typed) | (endsWith(others, typed) & nchar(others) <= 2L * size))
+  letters_of <- function(s) vapply(strsplit(s, ""), function(l) paste(sort(l), collapse = ""), "")
+  close <- part | letters_of(others) == letters_of(typed)
+  far[close] <- pmin(far[close], 1)
+  allowed <- if (size == 1L) 0 else max(1, floor(size * 0.4 + 0.25)) # one letter is near to every other
+  near <- which(far <= allowed & (size > 2L | startsWith(others, substr(typed, 1L, 1L))))
+  alike <- pairs_shared(typed, others[near])
+  alike[far[near] <= 1] <- 1
+  near <- near[alike >= 0.5]
+  least <- min(far[near], Inf)
+  near <- near[far[near] <= least + (least > 1)]
   if (least > 1 && length(near) > 1L) {
-    alike <- pairs_shared(plain(x), plain(choices[near]))
+    alike <- pairs_shared(typed, others[near])
     near <- near[alike == max(alike)]
   }
   choices[utils::head(near, 2L)]
@@ -102,7 +112,7 @@ pairs_shared <- function(x, others) {
   }, 0)
 }
 
-# "; did you mean `eta`?" or "".
+# "; did you mean `eta`?" or "". See also suggest_meaning().
 suggest <- function(x, choices, quote = "`") {
   near <- nearest_name(x, choices)
   if (length(near) == 0L) return("")

@@ -35,9 +35,9 @@ check_response <- function(y, what, advice) {
   bad <- if (is.null(y)) {
     "is missing"
   } else if (inherits(y, "Surv")) {
-    "is a Surv object, and gbt has no survival models"
+    paste0("is a Surv object: ", not_offered[["survival"]])
   } else if (!isS4(y) && (length(dim(y)) > 1L || is.data.frame(y))) {
-    "has several columns; a model has one response: train one model for each column"
+    sprintf("has several columns; %s column%s", not_offered[["responses"]], successes_hint(y))
   } else if (inherits(y, c("Date", "POSIXt", "difftime"))) {
     sprintf("is a %s; turn it into a number with as.numeric() or into classes with factor()", class(y)[1L])
   } else if (!is.atomic(y) || is.complex(y) || is.raw(y)) {
@@ -47,6 +47,17 @@ check_response <- function(y, what, advice) {
   if (anyNA(y)) {
     stop_data(sprintf("%s has %s; %s", what, counted_rows(which(is.na(y)), "missing value"), advice), "y")
   }
+}
+
+# Two columns of counts may be successes and failures, as glm() takes them.
+successes_hint <- function(y) {
+  counts <- length(dim(y)) == 2L && ncol(y) == 2L && all(vapply(seq_len(2L), function(j) {
+    one <- y[, j]
+    is.numeric(one) && !is.object(one) && !anyNA(one) && all(one >= 0 & one == floor(one))
+  }, NA))
+  if (!counts) return("")
+  paste0("; for numbers of successes and failures give the share of successes as the response, their sum as `weights`",
+         " and `objective = \"logistic\"`")
 }
 
 encode_factor_y <- function(y, what) {

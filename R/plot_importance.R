@@ -53,7 +53,8 @@ bar_dots <- function(dots) {
     stop_unsupported("bars are horizontal; for others use barplot(x$gain, names.arg = x$feature)", "horiz")
   }
   dots$horiz <- NULL
-  plot_dots(dots, c("xlim", "col", "border", "names.arg", "axisnames"), "xlab")
+  plot_dots(dots, c("xlim", "col", "border", "names.arg", "axisnames"), "xlab",
+            names(formals(sys.function(sys.parent()))))
 }
 
 #' @rdname plot.gbt_importance

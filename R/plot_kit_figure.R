@@ -164,8 +164,10 @@ luminance <- function(col) {
 # Arguments that only some plots have.
 drawing_arguments <- c("xlab", "ylab", "xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type", "border")
 
-# The user's arguments in the dots of a plot(): all with names that the plot knows. labels: titles of axes that it has.
-plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab")) {
+# The user's arguments in the dots of a plot(): all with names that the plot knows. labels: titles of axes that it has;
+# own: arguments of the method, one of which may have been meant.
+plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab"),
+                      own = names(formals(sys.function(sys.parent())))) {
   usual <- c("main", "sub", labels)
   if (length(dots) > 0L && (is.null(names(dots)) || any(names(dots) == ""))) {
     stop_argument("there is an argument without a name; give all arguments here by name, as name = value")
@@ -175,7 +177,7 @@ plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab")) {
     stop_argument(sprintf("`%s` has no meaning for this plot; it takes %s", idle[1L], enumerate(c(usual, known))),
                   idle[1L])
   }
-  check_no_dots(dots[!names(dots) %in% c(usual, known)], c(usual, known))
+  check_no_dots(dots[!names(dots) %in% c(usual, known)], c(setdiff(own, "x"), usual, known))
   for (name in intersect(names(dots), usual)) {
     if (!is.null(dots[[name]]) && !(is.character(dots[[name]]) && length(dots[[name]]) == 1L)) {
       stop_argument(sprintf("`%s` must be one text", name), name)

@@ -76,6 +76,11 @@
 #' @export
 gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, scale = NULL, offset = NULL,
                           threads = NULL, weights = NULL, exposure = NULL) {
+  level <- intersect(...names(), c("level", "alpha", "coverage", "conf_level", "conf.level", "confidence"))
+  if (length(level)) {
+    stop_argument(sprintf("gbt_conformal() has no `%s`: give it to predict(), as predict(fit, newdata, level = 0.9)",
+                          level[1L]), level[1L])
+  }
   check_no_dots(written_dots(...), names(formals(gbt_conformal)))
   models <- conformal_models(object)
   chosen <- conformal_method(method, object, models, scale)

@@ -88,11 +88,26 @@ cv_arguments <- c("folds", "repeats", "stratify", "keep_models", fold_aliases)
 
 # How folds are made, see make_folds(); `folds` is the argument until there are data. who: the function that was called.
 fold_plan <- function(captured, repeats, stratify, who) {
+  refuse_misnamed(names(captured$args), who)
   folds <- Filter(function(its) !its$missing, captured$args[names(captured$args) %in% c("folds", fold_aliases)])
   if (length(folds) > 1L) stop_argument("`folds` is given twice", "folds")
   if (!is.null(stratify)) check_flag(stratify, "stratify")
   list(folds = if (length(folds)) folds[[1L]] else fixed_argument(5),
        repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify, who = who)
+}
+
+# A name that is no parameter of training may mean an argument of gbt_cv() or gbt_tune(), which is `who`.
+refuse_misnamed <- function(given, who) {
+  own <- c("folds", "repeats", "stratify", if (who == "gbt_cv") "keep_models" else tune_arguments)
+  known <- c(own, fold_aliases, "x", "y", "data", "formula", "subset", "na.action", "params", "")
+  given <- printable(as.character(given))
+  for (name in given[!given %in% known & is.na(canonical_name(given))]) {
+    meant <- same_meaning(name, own)
+    accepted <- length(find_foreign("train", name)$same) > 0L # some values of it are
+    if (!is.null(meant) && !accepted) {
+      stop_argument(sprintf("%s() has no `%s`; did you mean `%s`?", who, name, meant), name)
+    }
+  }
 }
 
 # The source of a captured call and the plan with its folds.

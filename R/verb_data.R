@@ -126,6 +126,10 @@ check_data_dots <- function(dots) {
     here <- if (name %in% c("y", "labels")) "label" else sub("^weights$", "weight", canonical_name(name))
     if (here %in% known) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
   }
+  for (name in names(dots)) {
+    foreign <- if (nzchar(name) && is.null(same_meaning(name, known))) find_foreign("train", printable(name))
+    if (!is.null(foreign)) stop_argument(sprintf("gbt_data() has no `%s`: %s", name, foreign$reply), name)
+  }
   check_no_dots(dots, known)
 }
 

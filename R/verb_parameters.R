@@ -233,15 +233,15 @@ gbt_parameters <- function(what = NULL) {
   text <- paste(all$name, all$topic, all$meaning, all$aliases, all$range)
   named <- all$name %in% canonical_name(typed)
   if (any(named)) return(structure(all[named, ], also = all$name[whole(text) & !named]))
+  words <- strsplit(asked, " ", fixed = TRUE)[[1L]]
+  found <- length(words) > 0L & has(text, words)
   refused <- find_foreign("train", typed)
   if (!is.null(refused)) {
     told <- vapply(all$name, function(name) grepl(sprintf("`%s\\b", name), refused$reply), NA)
-    return(structure(all[told, ], note = sprintf("gbt has no `%s`: %s", refused$name, refused$reply)))
+    return(structure(all[told | found, ], note = sprintf("gbt has no `%s`: %s", refused$name, refused$reply)))
   }
-  words <- strsplit(asked, " ", fixed = TRUE)[[1L]]
-  found <- length(words) > 0L & has(text, words)
   if (!any(found)) {
-    near <- suggest(what, c(names(alias_of), names(objective_params())))
+    near <- suggest_parameter(what)
     stop_argument(sprintf("no parameter matches \"%s\"%s gbt_parameters() lists all", printable(what),
                           if (nzchar(near)) near else ";"), "what")
   }

@@ -240,28 +240,28 @@ peers <- list(
     ! 'NormalWithModelSizeDecrease' = random_score_type
   ",
   others = "
-    nrounds = max_iter n_trees ntree ntrees num_trees trees
+    nrounds = epochs max_iter n_trees ntree ntrees num_trees rounds trees
     eta = learn_rate learning_rate shrinkage step_size
-    max_depth = interaction_depth max_depth tree_depth
+    max_depth = interaction_depth max_depth maxdepth tree_depth
     max_leaves = max_leaf_nodes
     lambda = l2_regularization
     gamma = loss_reduction
-    min_data_in_leaf = min_n min_rows min_samples_leaf n_minobsinnode
-    subsample = bag_fraction sample_rate sample_rate_per_class sample_size
+    min_data_in_leaf = min_n min_rows min_samples_leaf minbucket n_minobsinnode
+    subsample = bag_fraction sample_fraction sample_rate sample_rate_per_class sample_size
     sampling_method = sampling
     colsample_bytree = col_sample_rate_per_tree
     mtry = mtry
     max_bin = max_bins nbins
     seed = random_state seed
-    threads = n_cores num_threads
-    objective = distribution loss
+    threads = cores n_cores num_threads
+    objective = distribution family loss
     tweedie_variance_power = variance_power
     eval_metric = stopping_metric
-    early_stopping_rounds = early_stopping n_iter_no_change stop_iter stopping_rounds
+    early_stopping_rounds = early_stopping n_iter_no_change patience stop_iter stopping_rounds
     early_stopping_min_delta = early_stopping_tolerance min_delta
     max_seconds = max_runtime_secs
     weights = case_weights
-    valid = validation
+    valid = validation validation_frame
     monotone = monotone_constraints monotonic_cst var_monotone
     interactions = interaction_constraints interaction_cst
     feature_weights = feature_weight
@@ -270,16 +270,34 @@ peers <- list(
     group = group
     verbose = verbose
     checkpoint = checkpoint
-    ! FALSE = keep_data refit
-    ! 1 = col_sample_rate train_fraction tail_rounds
+    ! FALSE = keep_data refit calibrate_model calibration_frame calibration_method center
+      importance_type keep_cross_validation_fold_assignment keep_cross_validation_models
+      keep_cross_validation_predictions keep_inbag local_importance localImp localimp model
+      na_action na_remove na_rm normalize oob_prox oob_score pre_process preProcess preprocess proximity
+      scale scale_permutation_importance standardise standardize warm_start
+    ! 1 = col_sample_rate train_fraction tail_rounds learn_rate_annealing learning_rate_decay lr_decay
+      score_tree_interval
     ! 0 = cv_folds nfolds
+    ! FALSE 0 = do_trace trace
+    ! TRUE FALSE = save_memory singular_ok
+    ! 'AUTO' = histogram_type
     exposure = exposure
     ! = fobj fold_column lr max_features maxnodes min_node_size min_samples_split
       min_split_improvement nodesize offset_column prediction_type response_name size
       stopping_tolerance subset theta validation_fraction weights_column
+      X always_split_variables batch_size bootstrap ccp_alpha censored class_prior class_stratify_cv
+      classification classwt contrasts control controls cp criterion cutoff dependent_variable_name dropout
+      dtrain dummy etastart event fold_assignment formula holdout hyper_params l1 l2
+      link max_samples method mustart min_impurity_decrease min_weight_fraction_leaf minibatch minsplit
+      model_id new_data newdata newx one_hot outcome param_grid penalty priors prob_model quantreg
+      regularization regularization_factor replace resampling response response_column sampsize
+      split_criterion split_select_weights splitrule start status status_variable_name strata
+      target task_kind test_size threshold trControl tr_control train_control training_frame tuneGrid tuneLength
+      tune_grid tune_length type validation_split x x_val xlev xtest y_val ytest ytrain
     ! 'AUTO' 'Enum' = categorical_encoding
     ! 'none' FALSE = importance
-    ! TRUE = probability respect_unordered_factors
+    ! TRUE = probability respect_unordered_factors build_tree_one_node intercept keep_forest
+      score_each_iteration write_forest
     ? = quiet
   "
 )
@@ -319,8 +337,8 @@ test_that("the lists are whole", {
   expect_gte(length(listed("catboost")), 150)
   all <- unique(unlist(lapply(names(peers), listed)))
   known <- gbt:::foreign_names$name[gbt:::foreign_names$verb == "train"]
-  expect_identical(setdiff(known, c(all, gbt:::argument_names, "family", "interval", "se_fit")),
-                   character(0)) # those are of glm() and predict.lm()
+  expect_identical(setdiff(known, c(all, gbt:::argument_names, "interval", "se_fit")),
+                   character(0)) # those are of predict.lm()
   # the table says which package has the name; `group` of others belongs to ranking, and `multi_strategy` is XGBoost's
   letter <- c(xgboost = "x", lightgbm = "l", catboost = "c", others = "o")
   for (package in names(peers)) {
@@ -351,7 +369,7 @@ test_that("names of other packages mean ours", {
   expect_identical(got("train", "task_type"), list())
   expect_identical(got("GPU", "task_type"), list(device = "cuda"))
   for (name in c("group_id", "qid", "query", "query_id")) {
-    expect_error(got(1, name), "ranking", class = "gbt_error_unsupported")
+    expect_error(got(1, name), "learning to rank", class = "gbt_error_unsupported")
   }
 })
 
@@ -366,7 +384,7 @@ test_that("what gbt does not have is refused, unless it is what gbt does anyway"
   }
   is_refusal <- function(e, name) {
     inherits(e, "gbt_error_unsupported") && identical(e$parameter, name) &&
-      grepl("^gbt has no `[a-z0-9_.]+`: .{12,}", conditionMessage(e))
+      grepl("^gbt has no `[A-Za-z0-9_.]+`: .{12,}", conditionMessage(e))
   }
   wrong <- character(0)
   for (row in foreign) {

@@ -1,0 +1,17 @@
+# What gbt does not offer: the one table of the words for it, with the way out. Data, objectives, metrics and parameters
+# that ask for it are refused in these words. `@survival` stands for them in the table of R/arg_foreign.R.
+not_offered <- c(
+  survival = paste("survival models are not offered yet; for a rate of events use `objective = \"poisson\"` with the",
+                   "status (0 or 1) as the response and the time as `exposure`; for an event within a given time use a",
+                   "response of two classes"),
+  ranking = paste("learning to rank is not offered yet; train on the relevance, as numbers or classes, and sort",
+                  "the rows by their predictions"),
+  responses = "a model has one response: train one model for each",
+  quantiles = "a model has one quantile: train one model of objective \"quantile\" for each `quantile_alpha`"
+)
+
+# A reply of the table of other packages' names, with the words for what is not offered.
+reply_text <- function(reply) {
+  for (topic in names(not_offered)) reply <- sub(paste0("@", topic), not_offered[[topic]], reply, fixed = TRUE)
+  reply
+}

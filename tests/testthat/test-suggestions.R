@@ -1,0 +1,171 @@
+# What a wrong name is taken for: first by its meaning, in other packages as well, then by its letters where they are
+# near, and never for something far-fetched.
+
+reads <- function(text) {
+  lines <- strsplit(trimws(strsplit(trimws(text), "\n")[[1]]), " +-> +")
+  stats::setNames(vapply(lines, function(l) if (length(l) > 1) l[2] else "", ""), vapply(lines, `[[`, "", 1))
+}
+
+# What the error of an expression suggests: "", or the text in quotes after "did you mean".
+suggested <- function(expr) {
+  message <- tryCatch({
+    expr
+    "no error"
+  }, error = conditionMessage)
+  if (!grepl("did you mean", message)) return(if (message == "no error") message else "")
+  gsub("[`\"]", "", sub("\\?.*$", "", sub("^.*did you mean ", "", message)))
+}
+
+d <- mtcars
+m <- gbt_train(mpg ~ ., d, nrounds = 2, threads = 1)
+
+test_that("parameters of training are suggested by near letters only", {
+  expected <- reads("
+    max_deep -> max_depth
+    max_dpeth -> max_depth
+    lerning_rate -> learning_rate (here eta)
+    nround -> nrounds
+    nclass -> num_class
+    num_leafs -> num_leaf (here max_leaves)
+    early_stop -> early_stopping_rounds or early_stopping_min_delta
+    validate -> valid_data (here valid)
+    monotonic -> monotonic_cst (here monotone)
+    iter -> iterations (here nrounds)
+    sub.sample -> subsample
+    save
+    training_fraem
+    do_traces
+    outcomes
+    zz
+    cost
+    verbouse -> verbose
+  ")
+  got <- vapply(names(expected), function(typed) suggested(gbt:::refuse_name(typed)), "")
+  expect_identical(got, expected)
+})
+
+test_that("arguments of functions are suggested by their meaning", {
+  cv <- function(name) do.call(gbt_cv, c(list(mpg ~ wt, d), stats::setNames(list(1), name)))
+  tune <- function(name) do.call(gbt_tune, c(list(mpg ~ wt, d), stats::setNames(list(1), name)))
+  shown <- function(x) function(name) do.call(plot, c(list(x), stats::setNames(list(1), name)))
+  of <- function(fun, ...) function(name) do.call(fun, c(list(...), stats::setNames(list(1), name)))
+  table <- list(
+    list(of(gbt_importance, m), "
+      newdata -> data
+      X -> data
+      nperm -> repeats
+      importance_type -> type
+      loss -> metric
+      n.trees -> trees
+      num_threads -> threads
+      zz"),
+    list(of(gbt_partial, m, d, "wt"), "
+      pred.var -> columns
+      i.var -> columns
+      feature -> columns
+      newdata -> data
+      train -> data
+      grid.resolution -> size
+      center -> centred
+      n.trees -> trees
+      which.class
+      plot"),
+    list(of(gbt_evaluate, m, d), "
+      metric -> metrics
+      truth -> y
+      label -> y
+      weight -> weights
+      conf_level -> intervals
+      nboot -> replicates
+      group_by -> by
+      zz"),
+    list(of(gbt_interactions, m, d), "
+      top_n -> top
+      features -> columns
+      sample_size -> rows"),
+    list(of(gbt_neighbours, m, d, d), "
+      n_neighbors -> k
+      K -> k"),
+    list(of(gbt_data, d), "
+      response -> label
+      folder -> path"),
+    list(of(gbt_calibrate, m), "
+      newdata -> data
+      type -> method"),
+    list(shown(gbt_importance(m)), "
+      top_n -> top
+      max_display -> top"),
+    list(cv, "
+      k -> folds
+      v -> folds
+      strata -> stratify
+      times -> repeats
+      stratified -> stratify
+      return_models"),
+    list(tune, "
+      trials -> configs
+      n_trials -> configs
+      tuneLength -> configs
+      grid -> space
+      tuneGrid -> space
+      param_distributions -> space
+      max_time -> seconds
+      cv -> folds"),
+    list(of(predict, m, d), "
+      tpye -> type
+      zz
+      X -> newdata")
+  )
+  for (row in table) {
+    expected <- reads(row[[2]])
+    expect_identical(vapply(names(expected), function(name) suggested(row[[1]](name)), ""), expected)
+  }
+})
+
+test_that("values out of a list are suggested by their meaning", {
+  expected <- reads("
+    gain: importance_gain
+    gain: weight -> frequency
+    gain: permute -> permutation
+    gain: impurity -> gain
+    link: numeric -> response
+    link: probabilities -> prob
+    link: leaves -> leaf
+  ")
+  choices <- list(gain = c("gain", "cover", "frequency", "permutation", "shap"),
+                  link = c("response", "link", "prob", "class", "leaf", "contrib", "interaction"))
+  for (row in names(expected)) {
+    row <- strsplit(row, ": ")[[1]]
+    its <- suggested(gbt:::match_choice(row[2], choices[[row[1]]], "type"))
+    expect_identical(its, expected[[paste(row, collapse = ": ")]], label = paste(row, collapse = ": "))
+  }
+  for (type in c("raw", "margin", "probability", "shap")) {
+    expect_no_error(gbt:::check_predict_type(type, gbt_train(Species ~ ., iris, nrounds = 1, threads = 1)))
+  }
+})
+
+test_that("columns and levels are suggested by their letters only", {
+  expect_identical(gbt:::suggest("my age", c("my.age", "y")), "; did you mean `my.age`?")
+  expect_identical(suggested(gbt_partial(m, d, "Wt")), "wt")
+  expect_identical(suggested(gbt_partial(m, d, "weight")), "")
+  expect_identical(suggested(gbt_partial(m, d, "response")), "")
+  expect_identical(gbt:::nearest_name("\u540d\u524d", c("\u5e74\u9f62", "\u5024")), character(0))
+  expect_identical(gbt:::nearest_name("..", c("--", "a")), character(0))
+  expect_match(tryCatch(gbt_partial(m, "wt"), error = conditionMessage), "`data`", fixed = TRUE)
+})
+
+test_that("a distribution of glm() is an objective, if its link is that of the objective", {
+  bytes <- function(...) gbt_train(carb ~ wt, d, ..., nrounds = 2, threads = 1)$state
+  same <- bytes(objective = "poisson")
+  expect_identical(bytes(family = "poisson"), same)
+  expect_identical(bytes(family = poisson), same)
+  expect_identical(bytes(family = poisson()), same)
+  expect_identical(bytes(objective = poisson()), same)
+  expect_identical(bytes(family = gaussian()), bytes())
+  expect_identical(bytes(family = Gamma("log")), bytes(objective = "gamma"))
+  expect_snapshot(error = TRUE, {
+    gbt_train(carb ~ wt, d, family = Gamma())
+    gbt_train(carb ~ wt, d, family = poisson("sqrt"))
+    gbt_train(carb ~ wt, d, family = quasi())
+  })
+})
