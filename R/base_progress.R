@@ -32,6 +32,7 @@ log_line <- function(round, nrounds, log, seconds) {
 # searching: are rounds looked for, so that another training follows?
 progress_bar <- function(show, nrounds, searching = FALSE) {
   if (is_reporting()) return(package_state$reporter$bar(nrounds, searching))
+  if (!show && is_waiting()) return(late_bar(nrounds, searching))
   if (!show || isTRUE(getOption("knitr.in.progress"))) return(silent_bar())
   if (progressr_listens()) {
     report <- getExportedValue("progressr", "progressor")(steps = nrounds, on_exit = FALSE, envir = environment(),
@@ -95,6 +96,34 @@ chunk_size <- function(plan, done, seconds_per_round) {
     size <- min(size, max(1, floor(steps)))
   }
   min(size, left)
+}
+
+# The value of `code`. Where it takes long, one line says once what is going on and how to shorten it, though the user
+# has not asked for progress: after options(gbt.progress_after = ) seconds, by default 5 in an interactive session and
+# never elsewhere, in knitr or in a job. text: function(round, nrounds, searching) -> the line; show: FALSE for no line.
+with_late_line <- function(show, text, code) {
+  after <- getOption("gbt.progress_after", if (interactive()) 5 else Inf)
+  if (!show || is_waiting() || is_reporting() || isTRUE(getOption("knitr.in.progress")) || !is_number(after, 0, 1e9)) {
+    return(code)
+  }
+  package_state$late <- list(from = proc.time()[["elapsed"]] + after, text = text)
+  on.exit(package_state$late <- NULL)
+  code
+}
+
+# Is there a line that is still to be told?
+is_waiting <- function() !is.null(package_state$late)
+
+# As progress_bar(): tells that line when its time has come.
+late_bar <- function(nrounds, searching) {
+  list(set = function(round, log = NULL) {
+    late <- package_state$late
+    if (!is.null(late) && proc.time()[["elapsed"]] >= late$from) {
+      package_state$late <- NULL
+      say(late$text(round, nrounds, searching))
+    }
+    FALSE
+  }, close = function() NULL)
 }
 
 silent_bar <- function() list(set = function(round, log = NULL) FALSE, close = function() NULL)

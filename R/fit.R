@@ -24,8 +24,10 @@ fit_of <- function(captured, chosen = NULL, look = NULL) {
   its <- source_of(captured)
   fit <- prepare(its$source, its$given, chosen, look)
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
-  fit <- find_rounds(fit)
-  run <- run_somewhere(fit)
+  with_late_line(fit$host$late && fit$host$rounds != "given", late_text(NULL), {
+    fit <- find_rounds(fit)
+    run <- run_somewhere(fit)
+  })
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
   reason <- if (!is.null(model)) reason_of(run$trainer, fit, run$state)

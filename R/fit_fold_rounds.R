@@ -37,7 +37,7 @@ loop_folds <- function(trainers, fits, states, host, bar, watch) {
   plan <- list(nrounds = host$nrounds, rounds_before = 0, verbose = host$verbose, verbose_every = host$verbose_every,
                every_round = evaluation$stopping || evaluation$own || is_given(fits[[1L]]$response$objective) ||
                  host$max_seconds > 0,
-               progress = host$progress || is_reporting())
+               progress = host$progress || is_reporting() || is_waiting())
   began <- proc.time()[["elapsed"]]
   why <- "done"
   round <- 0

@@ -55,7 +55,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
   every_round <- fit$evaluation$own || given || length(fit$callbacks) > 0L
   plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$start$rounds, every_round = every_round,
                verbose = fit$host$verbose, verbose_every = fit$host$verbose_every,
-               progress = fit$host$progress || is_reporting(),
+               progress = fit$host$progress || is_reporting() || is_waiting(),
                checkpoint = if (!is.null(fit$host$checkpoint)) fit$host$checkpoint_seconds)
   pace <- NA_real_
   loss <- if (state$rounds == 0) training_loss(trainer, fit) else NA_real_
@@ -237,4 +237,16 @@ evaluation_log <- function(evaluation, start, state) {
   if (!is.null(before)) before <- unclass(subset_rows(before, which(before$round <= start$rounds)))
   if (identical(names(before), names(columns))) columns <- Map(c, before, columns)
   list_frame(columns, length(columns$round))
+}
+
+# What with_late_line() tells of a training whose rounds are found, or of the folds of a cross-validation.
+# folds: their number, or NULL.
+late_text <- function(folds) {
+  force(folds)
+  function(round, nrounds, searching) {
+    what <- if (!is.null(folds)) sprintf("cross-validation of %s", counted(folds, "fold")) else
+      if (searching) "early stopping looks for the number of rounds, and" else "training on all rows"
+    sprintf(paste("%s is at round %s of at most %s; `nrounds = ` sets the number, `progress = TRUE` shows a bar,",
+                  "`progress = FALSE` hides this line"), what, with_commas(round), with_commas(nrounds))
+  }
 }

@@ -126,7 +126,9 @@ cross_validate <- function(captured, plan) {
   rows <- cross_rows(its$source, request, plan)
   seed <- resolve_seed(request$args, request$params, draws_folds(plan))
   folds <- cross_folds(rows, plan, seed)
-  cv <- rated_folds(rows, request, folds, seed, plan, fold_workers(rows, request))
+  workers <- fold_workers(rows, request)
+  cv <- with_late_line(request$host$late, late_text(length(folds)),
+                       rated_folds(rows, request, folds, seed, plan, workers))
   warn_reason(attr(cv, "reason"))
   attr(cv, "reason") <- NULL
   cv

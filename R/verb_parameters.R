@@ -171,7 +171,9 @@ make_parameters_table <- function() {
 #'
 #' @section Running:
 #' * `verbose_every`: Number of rounds between two lines of the log.
-#' * `progress`: Show a progress bar? On the standard error stream, or by package progressr if it has handlers.
+#' * `progress`: `TRUE` shows a progress bar on the standard error stream, or by package progressr if it has handlers.
+#'   When left out, and `verbose` as well, an interactive session prints one line where a search for the number of
+#'   rounds, [gbt_cv()] or [gbt_tune()] takes over 5 seconds (`options(gbt.progress_after = )`); `FALSE` hides it.
 #' * `checkpoint_seconds`: Seconds between two checkpoints; 0 for one after every round.
 #' * `grad_bits`: For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
 #' * `tree_method`, `num_class`: Accepted for calls that were written for other packages: `"hist"`, and the number of

@@ -192,7 +192,9 @@ run_search <- function(search) {
   state$errors <- character(0)
   state$reasons <- list()
   state$stopped <- "done"
-  outcome <- tryCatch(try_else(run_stages(search, state, n), function(e) {
+  text <- late_tune_text(search, state)
+  run <- function() with_late_line(search$request$host$late, text, run_stages(search, state, n))
+  outcome <- tryCatch(try_else(run(), function(e) {
     if (any(state$done$stage > 0L)) package_state$interrupted <- search_result(search, state, "time")
     stop(e)
   }), interrupt = identity)
@@ -223,6 +225,16 @@ run_stages <- function(search, state, n) {
     }
   }
   NULL
+}
+
+# What with_late_line() tells of a search.
+late_tune_text <- function(search, state) {
+  function(round, nrounds, searching) {
+    done <- sum(state$done$stage > 0L)
+    sprintf(paste("tuning has rated %d of %s; `configs = ` or `seconds = ` limits the search, `verbose = 1` prints a",
+                  "line for each configuration, `progress = FALSE` hides this line"), done,
+            counted(.row_names_info(state$configs, 2L), "configuration"))
+  }
 }
 
 # Which configurations are rated at a time: one, or as many as there are workers. What is proposed knows what was rated
