@@ -89,7 +89,8 @@ is_model <- function(x) inherits(x, "gbt") && is.list(x)
 check_model <- function(x, parameter = "object") {
   if (missing(x)) stop_argument(sprintf("`%s` is missing: give a model from gbt_train()", parameter), parameter)
   if (!is_model(x)) {
-    stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
+    stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s%s", parameter, describe(x), its_model(x)),
+                  parameter)
   }
   # `$<-` on a model is allowed as long as the fields that gbt reads keep their values
   if (.Call(C_gbt_model_known, x)) return(x) # before every single-row prediction: nothing was replaced since then
@@ -101,6 +102,14 @@ check_model <- function(x, parameter = "object") {
   }
   .Call(C_gbt_model_remember, fields)
   x
+}
+
+# How to get a model out of a result that has one, as the end of a message.
+its_model <- function(x) {
+  ways <- c(gbt_calibrated = "its field `model`", gbt_cv = "gbt_refit() of it", gbt_tune = "gbt_refit() of it",
+            gbt_conformal = "its field `models[[1]]`")
+  way <- ways[intersect(class(x), names(ways))]
+  if (length(way)) paste0("; give ", way[[1L]]) else ""
 }
 
 # The fields that the bytes keep, as they are now.

@@ -130,6 +130,7 @@ conformal_models <- function(object) {
 conformal_method <- function(method, object, models, scale) {
   classes <- !is.null(models[[1L]]$classes)
   if (!is.null(scale)) check_model(scale, "scale")
+  if (classes && inherits(object, "gbt_cv")) stop_sets_of_folds()
   for (one in if (classes) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
     if (one$n_outputs > 1L || !is.null(one$classes)) {
       stop_unsupported("prediction intervals need regression models with one output, not classes or several outputs",
@@ -174,6 +175,12 @@ method_of_labels <- function(method, model, label, usual) {
   method
 }
 
+stop_sets_of_folds <- function() {
+  stop_unsupported(paste("a gbt_cv() of classes gives no prediction sets: these need one model and rows that it was not",
+                         "trained on, so hold some rows out: gbt_conformal(gbt_train(y ~ ., data[rows, ]),",
+                         "data[-rows, ])"), "object")
+}
+
 # CV+: absolute residuals of rows by the models that have not seen them.
 conformal_of_folds <- function(cv, data, y) {
   if (is.null(data) && is.null(y)) stop_argument("`data` is missing: give the data of the cross-validation", "data")
@@ -185,10 +192,7 @@ conformal_of_folds <- function(cv, data, y) {
   n <- cv$n_obs
   label <- given_labels(cv$models[[1L]], data, y, n)
   check_rows_of_cv(cv, label)
-  if (takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) {
-    stop_unsupported(paste("prediction sets of classes 0 and 1 need one model and calibration rows: `method =",
-                           "\"threshold\"` or \"adaptive\""), "object")
-  }
+  if (takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) stop_sets_of_folds()
   fold <- integer(n)
   for (k in seq_along(cv$folds)) fold[cv$folds[[k]]] <- k
   at <- which(fold > 0L)

@@ -14,7 +14,8 @@
 #' would vary with another model trained on other rows; for that see [gbt_cv()]. A draw without a value, such as an AUC
 #' of rows of one class, is left out; if more than half of the draws have none, there are no bounds.
 #'
-#' @param model A model from [gbt_train()].
+#' @param model A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with
+#'   `keep_models = TRUE`, whose predictions for the rows that its folds held out are evaluated; `x` is then its data.
 #' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by
 #'   a formula a data frame with the response is enough.
 #' @param y The response, when `x` does not have it.
@@ -52,7 +53,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
                          data = NULL, exposure = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
   if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
-  check_model(model, "model")
+  check_judged(model)
   if (missing(x)) x <- data else if (!is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
   if (is.null(x)) stop_argument("`x` is missing: gbt_evaluate(model, data), or gbt_evaluate(model, x, y)", "x")
   check_evaluated(x)
@@ -68,17 +69,17 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   }
   replicates <- check_whole(replicates, "replicates", 20, 1e6)
   threads <- resolve_threads(threads)
-  its <- bake_rows(model, x)
-  model <- its$model
-  x <- its$x
-  response <- response_kind(model)
-  rows <- evaluated_rows(model, x, y, response, weights, offset, exposure, trees, threads)
-  n <- length(rows$label)
+  rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads)
+  response <- response_kind(rows$model)
   what <- read_evaluated(metrics, response, rows)
-  if (any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
-    pred <- predict.gbt(model, x, type = "response", trees = trees, offset = offset, exposure = exposure,
-                        threads = threads)
-    rows$pred <- matrix(as.double(pred), n)
+  if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
+    rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = trees, offset = offset,
+                                        exposure = exposure, threads = threads))
+  }
+  n <- length(rows$label)
+  if (!is.null(rows$at)) { # of the rows that were held out
+    if (!is.null(by)) by <- lapply(by, subset_rows, rows$at)
+    group <- subset_rows(group, rows$at)
   }
   units <- if (!is.null(level)) check_group(group, n)
   if (!is.null(seed)) check_seed(seed)
@@ -89,7 +90,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     part <- if (is.null(at)) rows else rows_taken(rows, at)
     evaluate_rows(part, what, response, if (is.null(at)) units else subset_rows(units, at), plan)
   })
-  evaluation_frame(out, what$name, parts, plan, model)
+  evaluation_frame(out, what$name, parts, plan, rows$model)
 }
 
 # Rows in memory: metrics need all of them at once.
@@ -201,23 +202,6 @@ group_codes <- function(v) {
   match(v, sort(unique(v), na.last = TRUE))
 }
 
-# The input of metrics: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
-# response's scale, where a metric of the user's wants it).
-evaluated_rows <- function(model, x, y, response, weights, offset, exposure, trees, threads) {
-  y <- given_response(model, x, y)
-  score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads, exposure = exposure)
-  n <- NROW(score)
-  if (n == 0) stop_data("the data have no rows", "x")
-  label <- encode_valid_y(y, response, n, "the response")
-  weight <- check_rating_weights(weights, n)
-  list(label = label, weight = weight, score = matrix(as.double(score), n), pred = NULL)
-}
-
-rows_taken <- function(rows, at) {
-  take <- function(m) if (!is.null(m)) m[at, , drop = FALSE]
-  list(label = rows$label[at], weight = rows$weight[at], score = take(rows$score), pred = take(rows$pred))
-}
-
 # Which metrics: as of read_metrics().
 read_evaluated <- function(metrics, response, rows) {
   blame <- function(e) { # the argument has another name in training
@@ -312,10 +296,16 @@ drawn_counts <- function(n, units, seed, replicate, weight = NULL) {
 metric_values <- function(rows, what, response, weight, count, threads) {
   of_engine <- !is.na(what$code)
   out <- numeric(length(what$code))
+  values <- function(score, m, param) {
+    .Call(C_gbt_metric_values, what$code[m], param, objective_object(response$objective, response$param),
+          as.integer(response$n_outputs), score, rows$label, weight, threads)
+  }
   if (any(of_engine)) {
-    out[of_engine] <- .Call(C_gbt_metric_values, what$code[of_engine], what$param[of_engine],
-                            objective_object(response$objective, response$param), as.integer(response$n_outputs),
-                            rows$score, rows$label, weight, threads)
+    its <- list(code = what$code[of_engine], param = what$param[of_engine])
+    out[of_engine] <- if (is.null(rows$known)) values(rows$score, of_engine, its$param) else {
+      rows$weight <- weight
+      known_metric_values(rows, its, function(score, m, param) values(score, which(of_engine)[m], param))
+    }
   }
   for (m in which(!of_engine)) out[m] <- own_evaluated(what$own[[m]], rows, count)
   out

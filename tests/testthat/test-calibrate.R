@@ -174,3 +174,78 @@ test_that("with `cv` other rows than those of the cross-validation are refused",
   turned$y <- rev(factor(ifelse(turned$y == "a", "b", "a")))
   expect_error(gbt_calibrate(m, turned, cv = cv), "not the rows of the cross-validation", class = "gbt_error_data")
 })
+
+# Metrics of probabilities by plain formulas; y: the number of the class.
+plain_metrics <- function(p, y, w, t) {
+  p <- if (is.matrix(p)) p else cbind(1 - p, p)
+  best <- if (ncol(p) == 2L) 1L + (p[, 2] > t) else max.col(p, "first")
+  of <- if (ncol(p) == 2L) p[, 2] else p[cbind(seq_along(y), best)]
+  hit <- if (ncol(p) == 2L) y == 2 else best == y
+  sum <- function(v) base::sum(w * v) / base::sum(w)
+  bin <- pmin(floor(of * 10), 9)
+  c(logloss = sum(-log(p[cbind(seq_along(y), y)])), accuracy = sum(best == y),
+    balanced_accuracy = mean(tapply(w * (best == y), y, base::sum) / tapply(w, y, base::sum)),
+    brier = sum(if (ncol(p) == 2L) (p[, 2] - (y == 2))^2 else rowSums((p - diag(ncol(p))[y, ])^2)),
+    calibration_error = base::sum(abs(tapply(w * (hit - of), bin, base::sum))) / base::sum(w))
+}
+
+test_that("calibrated models are evaluated by their probabilities, at thresholds that many of them are equal to", {
+  for (classes in 2:3) for (method in c("isotonic", "platt")) {
+    x <- made(600, 10 + classes, classes)
+    m <- gbt_train(y ~ ., x[1:200, ], nrounds = 30, threads = 1)
+    fit <- gbt_calibrate(m, x[201:400, ], method = method, threads = 1)
+    new <- x[401:600, ]
+    w <- rep(c(1, 2, 0.5, 3), 50)
+    p <- unname(predict(fit, new, threads = 1))
+    often <- if (classes == 2) as.numeric(names(which.max(table(p)))) else 0.5
+    at <- if (classes == 2) p[which.min(abs(p - often))] else 0.5
+    names <- c(if (classes == 2) "logloss" else "mlogloss", paste0(c("accuracy", "balanced_accuracy"), if (classes == 2)
+      paste0("@", format(at, digits = 17))), if (classes == 2) "brier" else "mbrier", "calibration_error")
+    e <- gbt_evaluate(fit, new, metrics = names, weights = w, threads = 1)
+    expect_equal(e$estimate, unname(plain_metrics(p, as.integer(new$y), w, at)), tolerance = 1e-12)
+    expect_identical(gbt_evaluate(fit, new[-3], new$y, metrics = names, weights = w, threads = 2), e)
+    own <- gbt_metric("own", function(pred, label, weight) sum(pred * (1 + label) * weight))
+    expect_equal(gbt_evaluate(fit, new, metrics = own, threads = 1)$estimate, sum(p * as.integer(new$y)))
+    by <- gbt_evaluate(fit, new, metrics = "accuracy", by = "b", intervals = 0.8, replicates = 20, seed = 1, threads = 1)
+    expect_identical(sum(by$rows), 200L)
+    expect_true(all(by$lower <= by$upper, na.rm = TRUE))
+    expect_error(gbt_evaluate(fit, new, trees = 2), "gbt_calibrate", class = "gbt_error_argument")
+  }
+})
+
+test_that("a cross-validation is evaluated by the predictions of its held-out rows", {
+  x <- made(240, 4, 3)
+  x$n <- x$a + x$b
+  x$count <- rpois(240, 3 * x$a)
+  for (way in list(c("y", "softmax"), c("n", "squared_error"), c("count", "poisson"))) {
+    cv <- gbt_cv(stats::as.formula(paste(way[1], "~ a + b")), x, folds = 3, nrounds = 10, objective = way[2], seed = 1,
+                 keep_models = TRUE, threads = 1)
+    e <- gbt_evaluate(cv, x, threads = 1)
+    if (way[1] == "y") {
+      expect_equal(e$estimate[1], unname(plain_metrics(cv$predictions, as.integer(x$y), rep(1, 240), 0.5)[1]))
+    } else {
+      expect_equal(e$estimate[e$metric == "rmse"], sqrt(mean((x[[way[1]]] - cv$predictions)^2)))
+    }
+  }
+  time <- gbt_cv(n ~ a + b, x, folds = 3, nrounds = 5, time = seq_len(240), keep_models = TRUE, threads = 1)
+  e <- gbt_evaluate(time, x, metrics = "mae", by = "b", threads = 1) # the first block is never held out
+  at <- unlist(time$folds)
+  expect_equal(e$estimate, as.vector(tapply(abs(x$n - time$predictions)[at], x$b[at], mean)))
+  expect_error(gbt_evaluate(time, x[240:1, ]), "another order", class = "gbt_error_data")
+})
+
+test_that("what takes a model says how to get one out of other results", {
+  x <- made(60, 5)
+  m <- gbt_train(y ~ ., x, nrounds = 2, threads = 1)
+  cv <- gbt_cv(y ~ ., x, folds = 2, nrounds = 2, seed = 1, keep_models = TRUE, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_monitor(gbt_calibrate(m, x), x)
+    gbt_report(gbt_calibrate(m, x), x, "report.html")
+    gbt_report(cv, x, "report.html")
+    gbt_shap(gbt_conformal(m, x), x)
+    gbt_evaluate(gbt_conformal(m, x), x)
+    gbt_evaluate(gbt_cv(y ~ ., x, folds = 2, nrounds = 2, seed = 1, threads = 1), x)
+    gbt_evaluate(cv, x, trees = 2)
+    gbt_conformal(cv, x)
+  })
+})

@@ -1,0 +1,106 @@
+# Predictions that are compared with what was observed, of whatever predicts: models, calibrated models, and
+# cross-validations, whose predictions are those of rows that were held out.
+
+is_judged <- function(x) is_model(x) || inherits(x, c("gbt_calibrated", "gbt_cv"))
+
+check_judged <- function(x, parameter = "model") if (!is_judged(x)) check_model(x, parameter)
+
+# What is compared, of rows in memory, a list:
+#   model      the model that names objective and classes
+#   label, weight (or NULL)
+#   score      a matrix, a row for each row
+#   known      where probabilities or responses are what is known, and scores follow from them: these, a matrix like
+#              `score`; else NULL
+#   pred       as `score`, on the scale of the response, for metrics of the user's; or NULL
+#   at         numbers of the rows, where some have no prediction; else NULL
+rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, threads) {
+  if (inherits(object, "gbt_cv")) {
+    given <- list(offset = offset, exposure = exposure, trees = trees)
+    return(judged_folds(object, x, y, weights, given))
+  }
+  calibrated <- inherits(object, "gbt_calibrated")
+  its <- bake_rows(if (calibrated) object$model else object, x)
+  model <- its$model
+  x <- its$x
+  y <- given_response(model, x, y)
+  if (!calibrated) {
+    score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads,
+                         exposure = exposure)
+    return(c(list(model = model), judged_labels(model, y, weights, NROW(score)), list(score = as_columns(score))))
+  }
+  if (!is.null(exposure)) {
+    stop_argument("`exposure` needs a model with a log link, not one of classes; leave it out", "exposure")
+  }
+  if (!is.null(trees)) {
+    stop_argument("`trees` is given to gbt_calibrate(): other rounds need another calibration", "trees")
+  }
+  object$model <- model
+  known <- as_columns(predict.gbt_calibrated(object, x, "response", offset = offset, threads = threads))
+  c(list(model = model), judged_labels(model, y, weights, nrow(known)),
+    list(score = scores_of(known, model), known = known, pred = known))
+}
+
+judged_folds <- function(cv, x, y, weights, given) {
+  for (name in names(given)[lengths(given) > 0L]) {
+    stop_argument(sprintf("`%s` cannot be combined with a gbt_cv(), which has its predictions already; leave it out",
+                          name), name)
+  }
+  model <- models_of_folds(cv, "model")[[1L]]
+  its <- bake_rows(model, x)
+  known <- as_columns(cv$predictions)
+  rows <- judged_labels(its$model, given_response(its$model, its$x, y), weights, nrow(known))
+  check_rows_of_cv(cv, rows$label)
+  out <- c(list(model = its$model), rows, list(score = scores_of(known, model), known = known, pred = known))
+  at <- which(!is.na(known[, 1L]))
+  if (length(at) < nrow(known)) c(rows_taken(out, at), list(at = at)) else out
+}
+
+as_columns <- function(pred) matrix(as.double(pred), NROW(pred))
+
+judged_labels <- function(model, y, weights, n) {
+  if (n == 0) stop_data("the data have no rows", "x")
+  list(label = encode_valid_y(y, response_kind(model), n, "the response"), weight = check_rating_weights(weights, n))
+}
+
+rows_taken <- function(rows, at) {
+  take <- function(m) if (!is.null(m)) m[at, , drop = FALSE]
+  list(model = rows$model, label = rows$label[at], weight = rows$weight[at], score = take(rows$score),
+       known = take(rows$known), pred = take(rows$pred))
+}
+
+# "number", "mean", "probability", "classes" or "own": what an objective predicts.
+response_name <- function(model) {
+  bits <- .Call(C_gbt_objective_outputs, objective_object(model$objective, model$params)[[1L]])
+  names(enums$response)[bitwAnd(bits, bitwShiftL(1L, enums$response)) != 0L][1L]
+}
+
+# The scores of responses, up to rounding.
+scores_of <- function(known, model) {
+  switch(response_name(model), mean = , classes = log(known), probability = stats::qlogis(known), known)
+}
+
+# Metrics of the engine for rows whose responses are known. Where a probability is compared with a bound, rounding of
+# scores would count: calibrated probabilities are often equal to it.
+known_metric_values <- function(rows, what, values) {
+  probability <- response_name(rows$model) == "probability"
+  parameter <- metrics_table()$parameter[what$code + 1L]
+  vapply(seq_along(what$code), function(m) {
+    if (parameter[m] %in% "bins") return(binned_error(rows, what$param[m], probability))
+    if (!probability || !parameter[m] %in% "threshold") return(values(rows$score, m, what$param[m]))
+    values(ifelse(rows$known > what$param[m], 1, -1), m, 0.5)
+  }, 0)
+}
+
+# The expected calibration error: of several classes that of the most probable one.
+binned_error <- function(rows, bins, probability) {
+  p <- rows$known[, 1L]
+  hit <- rows$label
+  if (!probability) {
+    best <- max.col(rows$known, "first")
+    p <- rows$known[cbind(seq_along(best), best)]
+    hit <- as.double(best - 1 == rows$label)
+  }
+  weight <- given_or(rows$weight, rep(1, length(p)))
+  off <- rowsum(weight * (hit - p), pmin(floor(p * bins), bins - 1))
+  sum(abs(off)) / sum(weight)
+}
