@@ -15,7 +15,7 @@ subject_field <- c(argument = "parameter", unsupported = "parameter", data = "co
 
 gbt_error <- function(kind, message, subject = NULL, call = user_call()) {
   subject <- if (length(subject) == 1L && !is.na(subject) && nzchar(subject)) as.character(subject) else NA_character_
-  cond <- list(message = printable(message), call = call, kind = kind, subject = subject)
+  cond <- list(message = shorten_quoted(printable(message)), call = call, kind = kind, subject = subject)
   if (kind %in% names(subject_field)) cond[[subject_field[[kind]]]] <- subject
   structure(class = c(paste0("gbt_error_", kind), "gbt_error", "error", "condition"), cond)
 }
@@ -35,8 +35,23 @@ stop_format <- function(msg, path = NULL) stop(gbt_error("format", msg, path))
 warn_gbt <- function(kind, msg, ...) {
   warning(structure(
     class = c(paste0("gbt_warning_", kind), "gbt_warning", "warning", "condition"),
-    list(message = msg, call = user_call(), kind = kind, ...)
+    list(message = shorten_quoted(msg), call = user_call(), kind = kind, ...)
   ))
+}
+
+# A message whose quoted names, values and files are at most 200 letters long, cut in the middle. The condition's field
+# `subject` has the whole name.
+shorten_quoted <- function(text, most = 200L) {
+  if (length(text) != 1L || is.na(text) || nchar(text, "bytes") <= most) return(text)
+  for (quote in c("`", "\"")) {
+    parts <- strsplit(text, quote, fixed = TRUE)[[1L]]
+    inside <- seq_along(parts) %% 2L == 0L
+    if (any(is_broken_text(parts)) || !any(nchar(parts[inside]) > most)) next
+    ended <- if (endsWith(text, quote)) quote else ""
+    parts[inside] <- shorten_letters(parts[inside], most)
+    text <- paste0(paste(parts, collapse = quote), ended)
+  }
+  text
 }
 
 # R raises a time limit (setTimeLimit()) as a plain error wherever it happens to be, in the language of the session.

@@ -5,7 +5,8 @@ say <- function(text) {
 }
 
 # The value of an expression, in which every text of a message or warning of gbt's is shown once: folds say the same.
-told_once <- function(expr) {
+# all: so is every text of other warnings, such as those of a formula's terms.
+told_once <- function(expr, all = FALSE) {
   told <- character(0)
   once <- function(restart) {
     function(condition) {
@@ -14,7 +15,9 @@ told_once <- function(expr) {
       told <<- c(told, text)
     }
   }
-  withCallingHandlers(expr, gbt_message = once("muffleMessage"), gbt_warning = once("muffleWarning"))
+  warned <- once("muffleWarning")
+  withCallingHandlers(expr, gbt_message = once("muffleMessage"), gbt_warning = warned,
+                      warning = function(w) if (all && !inherits(w, "gbt_warning")) warned(w))
 }
 
 # "[ 10/100] train_rmse 0.51231  valid_rmse 0.60012", or the time when nothing is evaluated.

@@ -65,10 +65,10 @@ take_numbers <- function(x, rows, n_rows) {
   as.double(subset_rows(matrix(x, n_rows), rows))
 }
 
-# Some of the rows have a weight. The engine cannot say which rows they are. where: how a message names them.
-check_some_weight <- function(weight, where) {
+# Some of the rows have a weight. The engine cannot say which rows they are. where: how a message names them; instead:
+# what to do.
+check_some_weight <- function(weight, where, instead = "rows without any weight can be left out of the data") {
   if (is.null(weight)) return(invisible())
   if (any(unlist(by_parts(length(weight), function(rows) any(weight[rows] != 0))))) return(invisible())
-  stop_data(sprintf(paste("`weights` are 0 in all rows %s; at least one must be larger (rows without any weight can be",
-                          "left out of the data)"), where), "weights")
+  stop_data(sprintf("`weights` are 0 in all rows %s; at least one must be larger (%s)", where, instead), "weights")
 }

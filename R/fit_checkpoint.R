@@ -17,7 +17,8 @@ resume_checkpoint <- function(trainer, fit, state) {
   }
   if (!file.exists(checkpoint_file(folder))) return(NULL)
   bytes <- tryCatch(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads),
-                    gbt_error_io = stop_checkpoint, gbt_error_format = stop_checkpoint)
+                    gbt_error_io = stop_checkpoint, gbt_error_format = stop_checkpoint,
+                    gbt_error_argument = function(e) stop_other_training(e, "eta" %in% names(fit$by_rule)))
   note <- checkpoint_note(bytes, checkpoint_file(folder))
   if (!identical(note$columns, log_names(fit$evaluation))) {
     stop_argument(sprintf(paste("the checkpoint in \"%s\" belongs to a training with other metrics or validation data;",
@@ -42,6 +43,15 @@ resume_checkpoint <- function(trainer, fit, state) {
 stop_checkpoint <- function(e) {
   if (!grepl("remove it", e$message, fixed = TRUE)) {
     e$message <- paste0(e$message, "; remove it to begin anew, or give another folder")
+  }
+  stop(e)
+}
+
+# A checkpoint of another training. by_rule: was `eta` chosen by a rule, which looks at `nrounds`?
+stop_other_training <- function(e, by_rule) {
+  if (by_rule && grepl("another training", e$message, fixed = TRUE)) {
+    e$message <- paste0(e$message, "; `eta` was not given, so it depends on `nrounds`: keep `nrounds`, or give the ",
+                        "`eta` of the first call")
   }
   stop(e)
 }

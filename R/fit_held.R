@@ -6,7 +6,11 @@ masked_out_set <- function(rows, data, weight, offset) {
   at <- rows_of_mask(rows$held, TRUE)
   label <- subset_rows(rows$response$label, at)
   weight <- take_numbers(weight, at, data$n_rows)
-  check_some_weight(weight, if (is.null(rows$source$held)) "where `mask` is FALSE" else "that a fold holds out")
+  if (is.null(rows$source$held)) {
+    check_some_weight(weight, "where `mask` is FALSE", "leave `mask` out: rows of weight 0 are not trained on anyway")
+  } else {
+    check_some_weight(weight, "that a fold holds out")
+  }
   offset <- take_numbers(offset, at, data$n_rows)
   data$view <- dataset_view(data, rows$held, TRUE, label = label, weights = weight, offset = offset)
   data["offset"] <- list(offset)

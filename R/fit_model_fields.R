@@ -235,12 +235,14 @@ found_by <- list(
   folds = function(found) sprintf("in %d folds", as.integer(found$folds)),
   none = function(found) "without held-out rows, of which there would be too few"
 )
-found_how <- c(early = "early stopping", limit = "the limit of rounds", time = "`max_seconds`")
+found_how <- c(early = "early stopping %s found round %s (%s %s)",
+               limit = "the search %s ended at the limit of rounds; round %s was the best one (%s %s)",
+               time = "the search %s was ended by `max_seconds`; round %s was the best one (%s %s)")
 
 # "early stopping on 2,000 held-out rows found round 136 (held_out_rmse 0.512)"
 found_text <- function(found) {
   at <- found_by[[found$by]](found)
   if (found$by == "none") return(at)
-  sprintf("%s %s found round %s (%s %s)", found_how[[found$stopped]], at, with_commas(found$rounds),
-          names(found$log)[length(found$log)], format(found$score, digits = 5L))
+  sprintf(found_how[[found$stopped]], at, with_commas(found$rounds), names(found$log)[length(found$log)],
+          format(found$score, digits = 5L))
 }

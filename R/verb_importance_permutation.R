@@ -25,11 +25,11 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   if (folded) check_rows_of_cv(model, rows$label)
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, rows$x)
-  each <- lapply(seq_along(models), function(k) {
+  each <- told_once(lapply(seq_along(models), function(k) {
     held <- weighed_rows(rows, if (folded) model$folds[[k]])
     rounds <- check_rounds(trees, models[[k]])
     permuted_losses(models[[k]], held, plan, rounds)
-  })
+  }), all = TRUE)
   share <- if (folded) mean(lengths(model$folds) / (n - lengths(model$folds)))
   permutation_table(each, plan, share, n)
 }

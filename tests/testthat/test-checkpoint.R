@@ -121,3 +121,15 @@ test_that("other packages' names", {
                               snapshot_interval = 5)$state, m$state)
   expect_error(fit(snapshot_file = "x"), "`checkpoint`", class = "gbt_error_unsupported")
 })
+
+test_that("where `eta` was not given, another `nrounds` is refused with the reason", {
+  folder <- tempfile()
+  train <- function(...) gbt_train(mpg ~ wt, mtcars, ..., checkpoint = folder, checkpoint_seconds = 0, threads = 1)
+  m <- train(nrounds = 5)
+  expect_error(train(nrounds = 300), "`eta` was not given, so it depends on `nrounds`", class = "gbt_error_argument")
+  more <- train(nrounds = 300, eta = m$params$eta)
+  expect_identical(more$nrounds, 300L)
+  e <- tryCatch(train(nrounds = 300, eta = m$params$eta, lambda = 9), error = conditionMessage)
+  expect_match(e, "another training")
+  expect_no_match(e, "was not given")
+})

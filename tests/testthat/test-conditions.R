@@ -112,3 +112,31 @@ test_that("messages for wrong arguments", {
     gbt_train(iris[-5], 1)
   })
 })
+
+test_that("very long names are cut in the middle of messages, and whole in `subject`", {
+  long <- paste(rep("abcdefghij", 100), collapse = "")
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  calls <- list(
+    parameter = quote(do.call(gbt_train, c(list(mpg ~ ., mtcars), stats::setNames(list(1), long)))),
+    argument = quote(do.call(gbt_evaluate, c(list(m, mtcars), stats::setNames(list(1), long)))),
+    column = quote(gbt_partial(m, mtcars, long)),
+    value = quote(gbt_importance(m, long)),
+    objective = quote(gbt_train(mpg ~ ., mtcars, objective = long)),
+    metric = quote(gbt_train(mpg ~ ., mtcars, valid = 0.2, eval_metric = long)), file = quote(gbt_load(substr(long, 1, 300))),
+    term = quote(gbt_train(stats::reformulate(c(long, "wt"), "mpg"), mtcars))
+  )
+  for (name in names(calls)) {
+    e <- tryCatch(eval(calls[[name]]), error = identity)
+    expect_s3_class(e, "gbt_error")
+    expect_lt(nchar(conditionMessage(e)), 520)
+    expect_match(conditionMessage(e), "fghij[`\"]", label = name)
+    expect_match(conditionMessage(e), "abcde.*\\.\\.\\..*fghij", label = name)
+  }
+  e <- tryCatch(eval(calls$parameter), error = identity)
+  expect_identical(e$subject, long)
+  cut <- gbt:::shorten_quoted
+  prose <- paste(rep("words of a sentence", 30), collapse = " ")
+  expect_identical(cut(prose), prose)
+  expect_identical(cut(paste0("`a` ", prose, " \"b\"")), paste0("`a` ", prose, " \"b\""))
+  expect_identical(nchar(cut(paste0("`", long, "`"))), 202L)
+})

@@ -169,3 +169,13 @@ test_that("of a cross-validation its rows are wanted, in their order", {
   x$y <- x$y + 1
   expect_error(gbt_importance(cv, "permutation", data = x), "they have other responses", class = "gbt_error_data")
 })
+
+test_that("a warning of a term is shown once, not for every permutation", {
+  m <- suppressWarnings(gbt_train(mpg ~ log(wt - 2) + hp, mtcars, nrounds = 5, threads = 1))
+  n <- 0
+  withCallingHandlers(gbt_importance(m, "permutation", data = mtcars, seed = 1, threads = 1), warning = function(w) {
+    n <<- n + 1
+    invokeRestart("muffleWarning")
+  })
+  expect_identical(n, 1)
+})

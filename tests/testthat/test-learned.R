@@ -171,3 +171,14 @@ test_that("nothing is said in normal use", {
   })
   expect_null(m$warned)
 })
+
+test_that("how the number of rounds was found is a sentence for each end of the search", {
+  found <- list(by = "folds", folds = 5, stopped = "limit", rounds = 3334, score = 0.25,
+                log = data.frame(held_rmse = 1))
+  text <- function(stopped) gbt:::found_text(utils::modifyList(found, list(stopped = stopped)))
+  expect_identical(text("early"), "early stopping in 5 folds found round 3,334 (held_rmse 0.25)")
+  expect_identical(text("limit"),
+                   "the search in 5 folds ended at the limit of rounds; round 3,334 was the best one (held_rmse 0.25)")
+  expect_identical(text("time"),
+                   "the search in 5 folds was ended by `max_seconds`; round 3,334 was the best one (held_rmse 0.25)")
+})

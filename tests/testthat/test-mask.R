@@ -160,3 +160,9 @@ test_that("what is no mask is refused", {
   expect_error(gbt_train(d$x, y, mask = d$fold != 1, eval_metric = "rmsle", nrounds = 1), "row 25",
                class = "gbt_error_data")
 })
+
+test_that("a mask of the rows with weights says that it is not needed", {
+  w <- rep(1:0, 16)
+  expect_error(gbt_train(mpg ~ ., mtcars, weights = w, mask = w > 0, nrounds = 2, threads = 1),
+               "leave `mask` out: rows of weight 0 are not trained on anyway", class = "gbt_error_data")
+})
