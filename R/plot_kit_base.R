@@ -29,6 +29,7 @@ draw_figure <- function(fig, x = NULL) {
   force(fig) # what cannot be drawn is an error before there is a page
   draw_page(function(page) {
     outer <- inner_box(page)
+    if (!is.null(fig$fewer)) fig <- fit_figure(page, fig, outer)
     outer[3L] <- put_note(page, fig$note, outer)
     one <- fig$panels[[1L]]
     if (!is.null(one$make)) return(draw_made(page, fig, outer))
@@ -38,6 +39,27 @@ draw_figure <- function(fig, x = NULL) {
     draw_panels(page, fig, outer)
   })
   invisible(x)
+}
+
+# A figure with as many rows and columns of levels as have room for labels of readable size.
+fit_figure <- function(page, fig, box) {
+  page$dry <- TRUE
+  box[4L] <- put_head(page, fig, box)
+  box[3L] <- box[3L] + 1.4 * line_height(page, 0.75)
+  one <- panel_grid(box, length(fig$panels), c(0, 0))[[1L]]
+  line <- line_height(page, 0.8)
+  titles <- (1.4 + 1.1 * nzchar(fig$x$title) + 1.4 * nzchar(fig$y$title)) * line +
+    if (length(fig$panels) > 1L) line_height(page, 1.05) else 0
+  high <- one[4L] - one[3L] - titles
+  turned <- if (identical(fig$x$kind, "factor")) 0.15 * high else 0
+  letter <- 1.15 * letter_size(page, 0.65) * graphics::par("ps") * graphics::par("cex") / 72
+  each <- if (identical(fig$y$kind, "rows")) letter else 1.05 * line
+  wide <- if (length(fig$panels) > 1L) 0.85 * (one[2L] - one[1L]) else one[2L] - one[1L] - sum(page$mai[c(2L, 4L)])
+  room <- pmax(2, floor(c((high - turned) / each, wide / (1.15 * line))))
+  if (max(length(fig$panels[[1L]]$rows), length(fig$y$levels)) <= room[1L] && length(fig$x$levels) <= room[2L]) {
+    return(fig)
+  }
+  fig$fewer(room[1L], room[2L])
 }
 
 inner_box <- function(page) c(0, page$width, 0, page$height) + 0.08 * page$size * c(1, -1, 1, -1)

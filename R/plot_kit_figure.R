@@ -2,7 +2,8 @@
 # package graphics, gg_figure() by ggplot2. It can be read in tests.
 #
 #   figure  list(title, subtitle, note = texts or NULL, x, y = scales (plot_kit_scale.R), panels, key, ramp,
-#           noun = what a row is; panel_noun = what a panel is; stacked = TRUE: panels below one another, if they fit)
+#           noun = what a row is; panel_noun = what a panel is; stacked = TRUE: panels below one another, if they fit;
+#           fewer = function(rows, columns) that makes the figure with at most so many levels on its axes, or NULL)
 #   key     list(label, col, kind = "line", "point", "both", "box" or "none", lty, lwd, pch: one for each entry or one
 #           for all; title; ends = TRUE: may be at the ends of the lines instead; shown: which entries are listed,
 #           all when left out), or NULL

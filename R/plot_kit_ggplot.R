@@ -31,10 +31,17 @@
 #' @name gbt_autoplot
 NULL
 
+most_rows <- 30 # of a page
+
 # ...: what a method of autoplot() was given beyond its arguments, which is an error.
 gg_figure <- function(fig, ...) {
   method <- sys.function(sys.parent())
   check_no_dots(written_dots(...), names(formals(method)))
+  n <- length(fig$panels)
+  if (n > 1L && !is.null(fig$fewer)) {
+    grid <- grDevices::n2mfrow(n) # that of facet_wrap()
+    fig <- fig$fewer(ceiling(most_rows / grid[1L]), ceiling(most_rows / grid[2L]))
+  }
   made <- !is.null(fig$panels[[1L]]$make)
   if (made) fig <- gg_made(fig)
   own_x <- length(fig$panels) > 1L && !is.null(fig$panels[[1L]]$x)
@@ -114,7 +121,9 @@ gg_axis <- function(scale, axis, values = FALSE) {
   whole <- function(lim) Filter(function(at) at == round(at), pretty(lim))
   log <- scale$log
   ticks <- given_or(scale$ticks, if (scale$kind != "number" || log) scale_ticks(scale, 6L))
-  guides <- ggplot2::guides(x = ggplot2::guide_axis(check.overlap = is.null(scale$ticks)))
+  turned <- axis == "x" && scale$kind == "factor" && sum(nchar(scale$levels)) > 50L
+  guides <- if (turned) ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5)) else
+    ggplot2::guides(x = ggplot2::guide_axis(check.overlap = is.null(scale$ticks)))
   list(if (!is.null(ticks)) make(breaks = ticks$at, labels = ticks$label, expand = expand,
                                  trans = if (log) "log10" else "identity")
        else make(breaks = if (isTRUE(scale$whole)) whole else ggplot2::waiver(), expand = expand),

@@ -7,8 +7,9 @@
 #' the rows in a light colour. Two columns: an image with a colour key. Several outputs with curves of rows, levels or
 #' two columns get a panel each, all on one scale.
 #'
-#' More than 20 levels without an order of their own are sorted by their estimate, the largest first. If the axis cannot
-#' show missing values, the foot of the plot gives their estimate.
+#' More than 12 levels of a column that is no ordered factor are sorted by their estimate, the largest first. At most 30
+#' levels are drawn, fewer on small pages: those whose estimates are farthest from the mean over all levels; the foot of
+#' the plot says how many. If the axis cannot show missing values, the foot of the plot gives their estimate.
 #'
 #' @param x The result of [gbt_partial()].
 #' @param output Names of the outputs (classes) to draw; all when left out.
@@ -140,13 +141,33 @@ curve_colour <- function(n) transparent("#ABABAB", max(0.12, min(0.8, 30 / n)))
 
 # Levels: points, drawn over the values of rows -----------------------------------------------------------------------
 
-partial_levels <- function(x, shown, given) {
+most_levels <- 30L # of an axis, where the page has room for so many
+
+# Where to draw each level, as numbers of levels in the order of drawing: at most `most`, those whose estimates are
+# farthest from the mean over levels. Many levels without an order of their own come by their estimates, the largest
+# first. estimates: a matrix, levels by outputs.
+chosen_levels <- function(estimates, ordered, most) {
+  n <- nrow(estimates)
+  far <- abs(sweep(estimates, 2L, colMeans(estimates, na.rm = TRUE)))
+  far[!is.finite(far)] <- 0
+  kept <- sort(utils::head(order(-do.call(pmax, split(far, col(far))), seq_len(n)), most))
+  if (ordered || n <= 12L) kept else kept[order(-estimates[kept, 1L])]
+}
+
+# "drawn: the 30 of 600 levels with the largest effects"
+levels_note <- function(shown, n, name = NULL) {
+  if (shown == n) return(NULL)
+  paste0("drawn: the ", shown, " of ", counted(n, "level"), if (!is.null(name)) paste(" of", plain_text(name)),
+         " with the largest effects")
+}
+
+partial_levels <- function(x, shown, given, most = most_levels) {
   label <- shown$effects[[1L]][[x$columns]]
-  order <- seq_along(label)
-  if (length(order) > 20L && !is.ordered(label)) order <- order(-shown$effects[[1L]]$estimate)
-  rows <- make_distinct(plain_text(label[order]))
+  estimates <- do.call(cbind, lapply(shown$effects, `[[`, "estimate"))
+  order <- chosen_levels(estimates, is.ordered(label), min(most, most_levels))
+  rows <- make_distinct(plain_text(label))[order]
   ice <- lapply(given_or(shown$ice, list()), ice_curves, x$columns, order)
-  values <- as.double(unlist(c(lapply(shown$effects, `[[`, "estimate"), ice)))
+  values <- as.double(unlist(c(list(estimates[order, ]), ice)))
   scale <- bar_scale(values, given_or(given[["xlab"]], shown$estimate), given[["xlim"]], FALSE)
   half <- min(0.3, 2.4 / length(order) + 0.15)
   one <- function(i) {
@@ -155,37 +176,45 @@ partial_levels <- function(x, shown, given) {
       mark("segment", as.vector(ice[[i]]), at - half, as.vector(ice[[i]]), at + half, lwd = 1.2,
            col = curve_colour(ncol(ice[[i]])))
     }
-    list(curves, mark("point", shown$effects[[i]]$estimate[order], at, set = i))
+    list(curves, mark("point", estimates[order, i], at, set = i))
   }
   style <- series_style(length(shown$effects), given[["col"]])
   key <- c(list(label = given_or(shown$outputs, ""), hidden = TRUE), style)
-  figure(given, shown$title, shown$text, scale, rows_scale, output_panels(shown$outputs, one, rows = rows), key,
-         noun = "level")
+  fewer <- function(rows, columns) partial_levels(x, shown, given, rows)
+  c(figure(given, shown$title, shown$text, scale, rows_scale, output_panels(shown$outputs, one, rows = rows), key,
+           note = levels_note(length(order), length(label)), noun = "level"), fewer = fewer)
 }
 
 # Images --------------------------------------------------------------------------------------------------------------
 
-partial_image <- function(x, shown, given) {
-  axes <- image_axes(x, shown)
+partial_image <- function(x, shown, given, most = c(most_levels, most_levels)) {
+  axes <- image_axes(x, shown, pmin(most, most_levels))
   scales <- Map(function(axis, name, given_name) {
     scale <- make_scale(axis$values, given_or(given[[given_name]], name))
     scale$lim <- scale$range <- range(axis$beg, axis$end)
     scale
   }, axes, x$columns, c("xlab", "ylab"))
-  lost <- sum(is.na(axes[[1L]]$place) | is.na(axes[[2L]]$place))
-  values <- unlist(lapply(shown$effects, `[[`, "estimate"))
-  range <- range(values[is.finite(values)])
+  lost <- sum(axes[[1L]]$lost | axes[[2L]]$lost)
+  cells <- lapply(shown$effects, function(e) image_cells(axes, e$estimate))
+  values <- unlist(lapply(cells, `[[`, "estimate"))
+  range <- if (any(is.finite(values))) range(values[is.finite(values)]) else c(0, 1)
   one <- function(i) {
-    cells <- image_cells(axes, shown$effects[[i]]$estimate)
-    list(mark("rect", cells$left, cells$bottom, cells$right, cells$top, share = cells$estimate))
+    cell <- cells[[i]]
+    list(mark("rect", cell$left, cell$bottom, cell$right, cell$top, share = cell$estimate))
   }
-  figure(given, shown$title, shown$text, scales[[1L]], scales[[2L]], output_panels(shown$outputs, one),
-         ramp = list(title = shown$estimate, colours = scale_colours(), low = range[1L], high = range[2L]),
-         note = if (lost) sprintf("%s with missing numbers not shown", counted(lost, "point")))
+  left_out <- Map(function(axis, name) levels_note(length(axis$beg), axis$n, name), axes, x$columns)
+  note <- c(if (lost) sprintf("%s with missing numbers not shown", counted(lost, "point")),
+            unlist(left_out, use.names = FALSE))
+  c(figure(given, shown$title, shown$text, scales[[1L]], scales[[2L]], output_panels(shown$outputs, one), note = note,
+           ramp = list(title = shown$estimate, colours = scale_colours(), low = range[1L], high = range[2L])),
+    fewer = function(rows, columns) partial_image(x, shown, given, c(columns, rows)))
 }
 
-image_axes <- function(x, shown) {
-  axes <- lapply(x$columns, function(name) image_axis(shown$effects[[1L]][[name]]))
+# The horizontal axis and the vertical one. most: levels of each.
+image_axes <- function(x, shown, most) {
+  estimates <- lapply(shown$effects, `[[`, "estimate")
+  axes <- Map(function(name, most, up) image_axis(shown$effects[[1L]][[name]], estimates, most, up),
+              x$columns, most, c(FALSE, TRUE))
   if (min(lengths(lapply(axes, `[[`, "beg"))) == 0L) {
     stop_argument("there is nothing to draw: all values of the grid are missing", "x")
   }
@@ -202,18 +231,25 @@ image_cells <- function(axes, estimate) {
              estimate = estimate[at])
 }
 
-# list(values = what the axis is of, beg, end = edges of the cells in the axis' numbers, place = cell of each point, NA
-# for missing numbers). Missing levels are a level of their own.
-image_axis <- function(v) {
+# list(values = what the axis shows, beg, end = edges of the cells in the axis' numbers, place = cell of each point, NA
+# where it is not drawn; lost = is its number missing? n = how many cells there could be). Missing levels are a level of
+# their own. up: does the axis go up, with the first level at the bottom?
+image_axis <- function(v, estimates = list(numeric(length(v))), most = most_levels, up = FALSE) {
   v <- axis_values(v)
   if (is_level(v)) {
     if (is.logical(v)) v <- factor(v, c(FALSE, TRUE))
     texts <- as.character(v)
     levels <- if (is.factor(v)) levels(v)[levels(v) %in% texts] else unique(texts[!is.na(texts)])
     if (anyNA(texts)) levels <- c(levels, NA)
-    n <- seq_along(levels)
-    labels <- make_distinct(plain_text(levels))
-    return(list(values = factor(labels, labels), beg = n - 0.5, end = n + 0.5, place = match(texts, levels)))
+    means <- vapply(estimates, function(e) {
+      as.vector(tapply(e, factor(match(texts, levels), seq_along(levels)), mean, na.rm = TRUE))
+    }, numeric(length(levels)))
+    chosen <- chosen_levels(matrix(means, length(levels)), is.ordered(v), most)
+    if (up && is.unsorted(chosen)) chosen <- rev(chosen)
+    labels <- make_distinct(plain_text(levels))[chosen]
+    n <- seq_along(chosen)
+    return(list(values = factor(labels, labels), beg = n - 0.5, end = n + 0.5, place = match(texts, levels[chosen]),
+                lost = rep(FALSE, length(texts)), n = length(levels)))
   }
   number <- order_numbers(v)
   known <- sort(unique(number))
@@ -224,5 +260,6 @@ image_axis <- function(v) {
   } else if (n == 1L) {
     widen(c(known, known))
   }
-  list(values = v, beg = edges[seq_len(n)], end = edges[seq_len(n) + 1L][seq_len(n)], place = match(number, known))
+  list(values = v, beg = edges[seq_len(n)], end = edges[seq_len(n) + 1L][seq_len(n)], place = match(number, known),
+       lost = is.na(number), n = n)
 }

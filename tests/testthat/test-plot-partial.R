@@ -56,8 +56,9 @@ test_that("levels are points, all with labels or counted", {
     m <- gbt_train(d, as.integer(d$f) %% 7 + (1:240) / 100, nrounds = 3, threads = 1)
     p <- gbt_partial(m, d, "f", ice = TRUE, rows = 20, seed = 1, threads = 1)
     in_sizes(plot(p), function(record, size) {
-      left_out <- as.numeric(sub(" .*", "", labels_of(record, "note")))
-      expect_equal(length(labels_of(record, "bar label")) + sum(left_out), n)
+      shown <- length(labels_of(record, "bar label"))
+      expect_equal(sub("drawn: the (.*) levels .*", "\\1", labels_of(record, "note")),
+                   if (shown < n) sprintf("%d of %d", shown, n) else character(0))
     })
   }
   in_sizes(plot(gbt_partial(m, d, "b", values = c(TRUE, FALSE, NA), threads = 1)), function(record, size) {
@@ -93,4 +94,57 @@ test_that("two columns are an image whose cells lie around the points", {
   expect_identical(ends, gbt:::scale_colours()[c(1, 256)])
   expect_true(all(cells$left < p$effects$wt & p$effects$wt < cells$right))
   expect_true(all(cells$bottom < p$effects$hp & p$effects$hp < cells$top))
+})
+
+test_that("of many levels those with the largest effects are drawn, in all panels the same, and the page counts them", {
+  n <- 1200
+  level <- (seq_len(n) * 7) %% 60 + 1
+  d <- data.frame(f = factor(sprintf("level %d", level), sprintf("level %d", 1:60)), x = seq_len(n) / n)
+  d$y <- sin(level) * 3 + d$x
+  d$class <- factor(ifelse(d$y > 1.5, "high", ifelse(d$y < -1, "low", "middle")))
+  d$g <- factor(d$f, levels(d$f), ordered = TRUE)
+  numbers <- gbt_partial(gbt_train(y ~ f + x, d, nrounds = 8, threads = 1), d, "f", size = 60, rows = 50, threads = 1)
+  f <- gbt:::partial_figure(numbers, NULL)
+  e <- numbers$effects
+  far <- abs(e$estimate - mean(e$estimate))
+  rows <- f$panels[[1]]$rows
+  expect_length(rows, 30)
+  expect_gte(min(far[e$f %in% rows]), max(far[!e$f %in% rows]))
+  expect_identical(f$panels[[1]]$marks[[2]]$data$x, sort(e$estimate[e$f %in% rows], decreasing = TRUE))
+  expect_identical(f$note, "drawn: the 30 of 60 levels with the largest effects")
+  few <- f$fewer(7, 7)
+  expect_true(all(few$panels[[1]]$rows %in% rows))
+  expect_identical(few$note, "drawn: the 7 of 60 levels with the largest effects")
+
+  m <- gbt_train(y ~ g + x, d, nrounds = 8, threads = 1)
+  ordered <- gbt:::partial_figure(gbt_partial(m, d, "g", size = 60, rows = 50, threads = 1), NULL)
+  expect_false(is.unsorted(match(ordered$panels[[1]]$rows, levels(d$g))))
+
+  k <- gbt_train(class ~ f + x, d, nrounds = 4, threads = 1)
+  classes <- gbt_partial(k, d, "f", size = 60, rows = 50, type = "prob", threads = 1)
+  both <- gbt_partial(k, d, c("f", "x"), size = 60, rows = 20, type = "prob", threads = 1)
+  image <- gbt:::partial_figure(both, NULL)
+  expect_length(image$x$levels, 30)
+  expect_identical(image$note, "drawn: the 30 of 60 levels of f with the largest effects")
+  cells <- image$panels[[1]]$marks[[1]]$data
+  at <- which(both$effects$output == "high" & both$effects$f == image$x$levels[5])
+  expect_identical(cells$share[cells$x == 4.5], both$effects$estimate[at])
+  for (x in list(numbers, classes)) {
+    in_sizes(plot(x), function(record, size) {
+      labels <- record$texts[record$texts$what == "bar label", ]
+      expect_gte(min(labels$points), if (size[1] < 5) 6 else 7)
+      expect_match(labels_of(record, "note"), sprintf("drawn: the %d of 60 levels", length(unique(labels$text))), all = FALSE)
+    })
+  }
+  in_sizes(plot(both), function(record, size) {
+    note <- grep("drawn", labels_of(record, "note"), value = TRUE)
+    shown <- as.numeric(sub("drawn: the ([0-9]+) of .*", "\\1", note))
+    expect_equal(sum(grepl("level", labels_of(record, "x tick"))), shown * sum(labels_of(record, "x title") == "f"))
+  })
+  skip_if_not_installed("ggplot2")
+  withr::local_pdf(NULL)
+  for (x in list(numbers, classes, both)) {
+    expect_match(ggplot2::autoplot(x)$labels$caption, "levels")
+    expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(x)), "ggplot_built")
+  }
 })
