@@ -133,7 +133,8 @@ test_that("of many levels those with the largest effects are drawn, in all panel
     in_sizes(plot(x), function(record, size) {
       labels <- record$texts[record$texts$what == "bar label", ]
       expect_gte(min(labels$points), if (size[1] < 5) 6 else 7)
-      expect_match(labels_of(record, "note"), sprintf("drawn: the %d of 60 levels", length(unique(labels$text))), all = FALSE)
+      counted <- sprintf("drawn: the %d of 60 levels", length(unique(labels$text)))
+      expect_match(labels_of(record, "note"), counted, all = FALSE)
     })
   }
   in_sizes(plot(both), function(record, size) {
