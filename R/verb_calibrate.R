@@ -38,7 +38,7 @@
 #'   \item{maps}{what was learned, for the second of two classes or for each of more}
 #'   \item{n}{number of rows for calibration}
 #'   \item{log_loss}{log loss of these rows, `before` and `after`}
-#' @seealso [plot.gbt_calibrated()]; [gbt_evaluate()] for metrics of it; [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
+#' @seealso [plot.gbt_calibrated()]; [gbt_evaluate()], [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
 #' @concept calibration of probabilities
 #' @examples
 #' set.seed(1)

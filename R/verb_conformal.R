@@ -176,8 +176,8 @@ method_of_labels <- function(method, model, label, usual) {
 }
 
 stop_sets_of_folds <- function() {
-  stop_unsupported(paste("a gbt_cv() of classes gives no prediction sets: these need one model and rows that it was not",
-                         "trained on, so hold some rows out: gbt_conformal(gbt_train(y ~ ., data[rows, ]),",
+  stop_unsupported(paste("a gbt_cv() of classes gives no prediction sets: these need one model and rows that it was",
+                         "not trained on, so hold some rows out: gbt_conformal(gbt_train(y ~ ., data[rows, ]),",
                          "data[-rows, ])"), "object")
 }
 

@@ -206,7 +206,8 @@ test_that("calibrated models are evaluated by their probabilities, at thresholds
     expect_identical(gbt_evaluate(fit, new[-3], new$y, metrics = names, weights = w, threads = 2), e)
     own <- gbt_metric("own", function(pred, label, weight) sum(pred * (1 + label) * weight))
     expect_equal(gbt_evaluate(fit, new, metrics = own, threads = 1)$estimate, sum(p * as.integer(new$y)))
-    by <- gbt_evaluate(fit, new, metrics = "accuracy", by = "b", intervals = 0.8, replicates = 20, seed = 1, threads = 1)
+    by <- gbt_evaluate(fit, new, metrics = "accuracy", by = "b", intervals = 0.8, replicates = 20, seed = 1,
+                       threads = 1)
     expect_identical(sum(by$rows), 200L)
     expect_true(all(by$lower <= by$upper, na.rm = TRUE))
     expect_error(gbt_evaluate(fit, new, trees = 2), "gbt_calibrate", class = "gbt_error_argument")
