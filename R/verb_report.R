@@ -1,14 +1,22 @@
 #' A report of a model
 #'
-#' Renders a document about a model on data that it has not seen. It has the model and its parameters, the data, the
-#' training log, metrics with intervals, and predictions against observed values. It also has importance, effects of
-#' columns, contributions, interactions, and metrics by group. It needs the packages rmarkdown and knitr, and pandoc.
+#' Renders a document about a model on data that it has not seen:
+#' * the model, the parameters that differ from their defaults, those that a rule chose, and the data;
+#' * the training log, and metrics with intervals, also by group;
+#' * for two classes calibration, ROC, lift and gains; for several classes a confusion matrix, and recall, precision,
+#'   ROC and calibration of each class against the others; for numbers observed against predicted, and residuals;
+#' * importance, effects of columns, contributions and interactions.
+#'
+#' It needs the packages rmarkdown and knitr, and pandoc. A report in HTML is one file without scripts, of less than a
+#' megabyte for most models.
 #'
 #' The document is made from a template of R Markdown, which is also offered by RStudio (New File, R Markdown, From
-#' Template) and by `rmarkdown::draft("report.Rmd", template = "model-report", package = "gbt")`: a draft is yours to
-#' change.
+#' Template) and by `rmarkdown::draft("report.Rmd", template = "model-report", package = "gbt")`. A draft is yours to
+#' change. It can be knitted as it is, with an example of [flights]. A marked block at its top says where to put your
+#' own model and data.
 #'
-#' @param model A model of [gbt_train()].
+#' @param model A model of [gbt_train()] or [gbt_calibrate()]. Of a calibrated model the curves show the calibrated
+#'   probabilities; metrics, importance and effects are of the model before calibration.
 #' @param data A data frame. For models that were trained by a formula it has the response as well.
 #' @param file The file to write; its folder must exist. It ends with ".html", or with ".pdf" or ".docx" where pandoc
 #'   can make these.
@@ -32,7 +40,7 @@
 gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows = 1000, title = "Model report",
                        seed = 1, quiet = TRUE) {
   if (missing(model)) stop_argument("`model` is missing: gbt_report(model, data, \"report.html\")", "model")
-  check_model(model, "model")
+  check_model(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, "model")
   if (missing(data) || !is.data.frame(data)) stop_argument("`data` must be a data frame", "data")
   if (nrow(data) < 1L) stop_data("`data` has no rows")
   if (missing(file) || !is_text(file)) stop_argument("`file` must be one text: where to write the report", "file")
