@@ -15,8 +15,8 @@
 #' change. It can be knitted as it is, with an example of [flights]. A marked block at its top says where to put your
 #' own model and data.
 #'
-#' @param model A model of [gbt_train()] or [gbt_calibrate()]. Of a calibrated model the curves show the calibrated
-#'   probabilities; metrics, importance and effects are of the model before calibration.
+#' @param model A model of [gbt_train()] or [gbt_calibrate()]. Of a calibrated model metrics and curves are of the
+#'   calibrated probabilities, importance and effects of the model before calibration.
 #' @param data A data frame. For models that were trained by a formula it has the response as well.
 #' @param file The file to write; its folder must exist. It ends with ".html", or with ".pdf" or ".docx" where pandoc
 #'   can make these.

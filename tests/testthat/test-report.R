@@ -26,7 +26,7 @@ test_that("a report is rendered for two classes, calibrated as well", {
   expect_has(text_of(yes, cars), drawn, "ROC curve")
   expect_has(text_of(yes, cars[cars$am, ]), drawn) # one class: neither ROC nor lift
   calibrated <- gbt_calibrate(two, flights[901:1500, columns], threads = 1)
-  expect_has(text_of(calibrated, flights[601:900, columns]), "before calibration", drawn)
+  expect_has(text_of(calibrated, flights[601:900, columns]), "gbt_calibrated", drawn)
 })
 
 test_that("a report is rendered for several classes", {
