@@ -81,7 +81,7 @@
 #' * `max_cat_onehot`: Columns with up to so many levels are split one level against the rest.
 #' * `cat_smooth`: With `"sets"`: smoothing of the order of the levels. Levels with fewer rows in a node are not used.
 #' * `cat_l2`: With `"sets"`: extra L2 penalty.
-#' * `cat_noise`: With `"sets"`: the gain that pure noise would have is multiplied by this and subtracted from the gain.
+#' * `cat_noise`: With `"sets"`: penalty on a split, in units of the gain that is expected from noise alone.
 #' * `max_cat_threshold`: With `"sets"`: maximum number of levels in the smaller set.
 #' * `min_data_per_group`: With `"sets"`: minimum number of rows on either side.
 #' * `cat_prior`: With `"target"`: number of rows with the mean response that are added to each level. Larger values
@@ -90,7 +90,7 @@
 #'   1 with `time` and with an objective of your own.
 #' * `cat_bins`: With `"target"`: maximum number of bins of a statistic, 2 to 255.
 #' * `max_cat_combine`: With `"target"`: maximum number of columns in a combination; 1 for no combinations.
-#' * `max_cat_keys`: Maximum number of levels that all combinations of a model have together, of 2 bytes each in its
+#' * `max_cat_keys`: Maximum number of levels in all combinations of columns of a model; each takes 2 bytes in its
 #'   file (more with classes). The rarest levels of each combination are left out, then combinations with the smallest
 #'   gain.
 #' * `level_counts`: Adds a feature `count(column)` with the number of training rows that have the row's level. `TRUE`

@@ -29,8 +29,8 @@ check_device <- function(device) {
       return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device)), by = name))
     }
     if (isTRUE(startsWith(device, "cuda:"))) {
-      stop_argument(sprintf("`%s`: \"%s\" is no device; they are counted from 0: \"cuda:0\", \"cuda:1\"", name, device),
-                    name)
+      stop_argument(sprintf("`%s`: \"%s\" is no device; devices are counted from 0: \"cuda:0\", \"cuda:1\"", name,
+                            device), name)
     }
   }
   if (identical(device, c("auto", "cpu", "cuda"))) device <- "auto" # the argument as it stands in the usage

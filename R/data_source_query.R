@@ -196,7 +196,9 @@ open_duckdb <- function(how) {
     end <- min(rows + how$chunk_rows, n_rows)
     chunk <- database_says(DBI::dbGetQuery(con, sprintf(
       "SELECT * FROM %s WHERE rowid >= %s + %.0f AND rowid < %s + %.0f", table, first, rows, first, end)), told = told)
-    if (nrow(chunk) != end - rows) stop_data("the database says other numbers of rows than before", "x")
+    if (nrow(chunk) != end - rows) {
+      stop_data("the database reports another number of rows than before; does something change the table?", "x")
+    }
     stats::setNames(chunk, names)
   }
   good <- TRUE

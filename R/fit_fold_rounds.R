@@ -23,7 +23,7 @@ run_folds <- function(fits, watch = NULL) {
   end <- how_ended(loop_folds(trainers, fits, states, host, bar, watch))
   if (is_cut(end$why)) Map(look_again, trainers, states)
   if (host$verbose && end$why %in% c("early", "time")) {
-    text <- if (end$why == "early") "stopped early at round %d" else "time is over after round %d"
+    text <- if (end$why == "early") "stopped early at round %d" else "`max_seconds` ended the training after round %d"
     say(sprintf(text, as.integer(states[[1L]]$rounds)))
   }
   for (state in states) state$why <- end$why

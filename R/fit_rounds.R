@@ -137,7 +137,7 @@ say_end <- function(why, fit, state) {
     say(sprintf("%s at round %d; best is round %d with %s %s", if (why == "early") "stopped early" else "ended",
                 as.integer(round), best$round, utils::tail(log_names(evaluation), 1L), format(best$score, digits = 6L)))
   } else if (why == "time") {
-    say(sprintf("time is over after round %d", as.integer(round)))
+    say(sprintf("`max_seconds` ended the training after round %d", as.integer(round)))
   } else if (why == "callback") {
     say(sprintf("ended by a callback after round %d", as.integer(round)))
   }

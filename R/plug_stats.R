@@ -106,7 +106,7 @@ rows_with_response <- function(object, newdata, y, weights, what, ...) {
   out
 }
 
-# Log probability of the class that each row has, from scores: one that is 0 or 1 but for rounding has a finite
+# Log probability of the class that each row has, from scores: even if a probability rounds to 0 or 1, it has a finite
 # logarithm. Labels of "logistic" may be shares.
 log_of_classes <- function(score, label) {
   if (is.matrix(score)) {

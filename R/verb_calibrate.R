@@ -218,7 +218,8 @@ logistic_coefficients <- function(x, target, weight) {
   fit <- suppressWarnings(stats::glm.fit(cbind(1, x), target, weight, family = stats::quasibinomial(),
                                          control = list(epsilon = 1e-12, maxit = 100)))
   if (!fit$converged) {
-    warn_gbt("calibration", "logistic regression for calibration did not converge; `method = \"isotonic\"` needs none")
+    warn_gbt("calibration", paste("logistic regression for calibration did not converge;",
+                                  "`method = \"isotonic\"` does not need it"))
   }
   b <- unname(fit$coefficients)
   ifelse(is.na(b), 0, b)

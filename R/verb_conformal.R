@@ -316,8 +316,8 @@ warn_few_rows <- function(object, level, kind, n_rows) {
   })
 }
 
-# Classes up to the bound, the most probable one in any case. Sums of all probabilities are 1 but for rounding, which
-# must not take a class out.
+# Classes up to the bound, the most probable one in any case. Sums of all probabilities may differ from 1 by rounding,
+# which must not take a class out.
 set_of <- function(pred, bound, method) {
   out <- (if (method == "threshold") 1 - pred else probability_up_to(pred)) <= bound + 1e-12
   dimnames(out) <- dimnames(pred)

@@ -116,7 +116,7 @@ formula.gbt <- function(x, ...) {
 }
 
 stop_no_training_data <- function(instead) {
-  stop_unsupported(paste("a model does not keep its training data; with them it is", instead))
+  stop_unsupported(paste("a model does not keep its training data; if you have the data, use", instead))
 }
 
 # Printing --------------------------------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   return run_result(trainer, status, why);
 }
 
-/* The same of rounds that have run. */
+/* The same result, of the rounds so far. */
 SEXP r_gbt_trainer_so_far(SEXP trainer_xptr) { return run_result(trainer_of(trainer_xptr), GBT_OK, GBT_RUN_DONE); }
 
 /* Several trainings of the CPU at a time: a list of what r_gbt_trainer_run returns. trainers: a list. */

@@ -122,7 +122,8 @@ test_that("very long names are cut in the middle of messages, and whole in `subj
     column = quote(gbt_partial(m, mtcars, long)),
     value = quote(gbt_importance(m, long)),
     objective = quote(gbt_train(mpg ~ ., mtcars, objective = long)),
-    metric = quote(gbt_train(mpg ~ ., mtcars, valid = 0.2, eval_metric = long)), file = quote(gbt_load(substr(long, 1, 300))),
+    metric = quote(gbt_train(mpg ~ ., mtcars, valid = 0.2, eval_metric = long)),
+    file = quote(gbt_load(substr(long, 1, 300))),
     term = quote(gbt_train(stats::reformulate(c(long, "wt"), "mpg"), mtcars))
   )
   for (name in names(calls)) {

@@ -146,7 +146,7 @@ template <class T> static gbt_status room_on_device(cu_backend *be, cu_array<T> 
   return cu_new(&be->device.memory, a, n, err);
 }
 
-/* Room for these trees. One that this device could not have grown is refused as it would have been then. */
+/* Room for these trees. One that this device could not have grown fails as in growing. */
 static gbt_status make_room(cu_backend *be, const gbt_forest_view *like, uint64_t first, int32_t n, gbt_error *err) {
   cu_refit *r = be->refit;
   const size_t trees = (size_t)n;
