@@ -31,9 +31,12 @@ curve_shown <- function(x) {
   type <- curve_type(x)
   if (is.na(type) || nrow(x) == 0L) stop_argument("`x` has no rows of gbt_curve() to draw", "x")
   parts <- list(as.data.frame(unclass(x)))
-  if (!is.null(x$model)) parts <- split(parts[[1L]], factor(x$model, unique(as.character(x$model))))
+  series <- curve_series(x)
+  if (!is.null(series)) parts <- split(parts[[1L]], factor(series, unique(as.character(series))))
   area <- attr(x, "area")
-  list(type = type, words = curve_words[[type]], text = if (!is.null(area)) paste("area", area_words(area, 4L)),
+  text <- c(class_words(x), if (!is.null(area)) paste("area", area_words(area, 4L)))
+  text <- paste(text[nzchar(text)], collapse = "; ")
+  list(type = type, words = curve_words[[type]], text = if (nzchar(text)) text,
        shapes = lapply(parts, curve_shape, type = type), names = names(parts))
 }
 

@@ -2,9 +2,9 @@
 
 #' Curves of predictions and outcomes
 #'
-#' Calibration, lift, gains, receiver operating characteristic (ROC) and precision by recall of any predictions, as a
-#' data frame that can be drawn. Rows of equal predictions always stay together, so no curve depends on the order of
-#' rows, and a weight of 2 is the row twice.
+#' Calibration, lift, gains, receiver operating characteristic (ROC) and precision by recall of a model on data, or of
+#' any predictions, as a data frame that can be drawn. Rows of equal predictions always stay together. So no curve
+#' depends on the order of rows, and a weight of 2 is the row twice.
 #'
 #' @section Types:
 #' \describe{
@@ -21,14 +21,23 @@
 #'     average precision: the curve is a step, since lines between its points would promise too much.}
 #' }
 #'
-#' @param observed What was observed: numbers; or two classes as logical values, 0 and 1, or a factor or texts of two
-#'   levels, of which the second is the positive one. `"roc"` and `"pr"` need classes; `"lift"` and `"gains"` numbers of
-#'   0 and more.
-#' @param predicted A prediction for each row: for classes the probability or score of the positive one. Or a list of
-#'   such predictions with a name for each, whose curves are to be compared: `list(small = p1, large = p2)`.
+#' @param observed A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with
+#'   `keep_models = TRUE`, whose predictions for its held-out rows are taken; or a list of such with a name for each,
+#'   whose curves are to be compared. Or what was observed: numbers; or two classes as logical values, 0 and 1, or a
+#'   factor or texts of two levels, of which the second is the positive one. `"roc"` and `"pr"` need classes; `"lift"`
+#'   and `"gains"` numbers of 0 and more.
+#' @param predicted For a model the data, as in [gbt_evaluate()]. Else a prediction for each row: for classes the
+#'   probability or score of the positive one. Or a list of such predictions with a name for each, whose curves are to
+#'   be compared: `list(small = p1, large = p2)`.
 #' @param type The curve, see below.
 #' @param weights Weights of the rows, or `NULL`.
 #' @param bins Number of bins of `"calibration"` and `"lift"`.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @param model,data Other names of the first two arguments, for a model.
+#' @param y For a model: the response, when the data do not have it.
+#' @param class For a model: the class whose probability is looked at, against all others. Left out, of two classes the
+#'   second one, of several classes each, as a curve of its own. Printing and plots name it.
+#' @param offset,exposure,trees,threads For a model, as in [gbt_evaluate()].
 #' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`. Of a
 #'   list of predictions the first column is `model`, a factor of their names, and `area` has a number for each. Rows
 #'   that are taken of it keep the areas of the curves whose points are all among them.
@@ -41,7 +50,7 @@
 #' long <- iris$Sepal.Length > 5.8
 #' m <- gbt_train(iris[train, 2:4], long[train], nrounds = 20, threads = 1)
 #' p <- predict(m, iris[!train, 2:4], threads = 1)
-#' gbt_curve(long[!train], p, "roc")
+#' gbt_curve(m, iris[!train, 2:4], "roc", y = long[!train], threads = 1)
 #' plot(gbt_curve(long[!train], p, "roc"))
 #' plot(gbt_curve(long[!train], p, "calibration", bins = 5))
 #'
@@ -49,40 +58,120 @@
 #' plot(gbt_curve(long[!train], list("1 round" = short, "20 rounds" = p), "gains"))
 #' @export
 gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr"), weights = NULL,
-                      bins = 10) {
+                      bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
+                      exposure = NULL, trees = NULL, threads = NULL) {
+  check_no_dots(written_dots(...), names(formals(gbt_curve)))
+  if (is.null(model) && !missing(observed) && has_judged(observed)) model <- observed
+  if (!is.null(model)) {
+    if (is.null(data) && !missing(predicted)) data <- predicted
+    check_curve_type(type)
+    weights <- given_in_data("weights", data)
+    offset <- given_in_data("offset", data)
+    exposure <- given_in_data("exposure", data)
+    its <- curve_predictions(model, data, y, weights, offset, exposure, trees, threads, class)
+    type <- match_choice(type, c("calibration", "lift", "gains", "roc", "pr"), "type")
+    return(made_curve(its$observed, its$predicted, type, its$weight, bins, !missing(bins), its$of, its$series))
+  }
+  own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees)
+  for (name in names(own)[lengths(own) > 0L]) {
+    stop_argument(sprintf("`%s` needs a model: gbt_curve(model, data)", name), name)
+  }
   type <- match_choice(type, c("calibration", "lift", "gains", "roc", "pr"), "type")
   if (missing(observed)) stop_argument("`observed` is missing: gbt_curve(observed, predicted)", "observed")
-  if (is_model(observed)) {
-    stop_argument("gbt_curve() takes what was observed and what was predicted: gbt_curve(y, predict(model, data))",
-                  "observed")
-  }
   if (missing(predicted)) stop_argument("`predicted` is missing: gbt_curve(observed, predicted)", "predicted")
-  if (is.factor(predicted) && is.numeric(observed)) {
-    stop_data(paste("`predicted` must be numbers, not a factor; did you swap `observed` and `predicted`?",
-                    "gbt_curve(observed, predicted)"), "predicted")
+  if (seems_swapped(observed, predicted, type)) {
+    stop_data(sprintf(paste("`predicted` must be numbers, not %s; did you swap `observed` and `predicted`?",
+                            "gbt_curve(observed, predicted)"),
+                      if (is.factor(predicted)) "a factor" else if (is.numeric(predicted)) "classes 0 and 1" else
+                        describe(predicted)), "predicted")
   }
-  binned <- type %in% c("calibration", "lift")
-  if (!binned && !missing(bins)) {
+  made_curve(observed, predicted, type, weights, bins, !missing(bins))
+}
+
+seems_swapped <- function(observed, predicted, type) {
+  if (!is.numeric(observed) || is.factor(observed)) return(FALSE)
+  if (is.factor(predicted) || is.character(predicted) || is.logical(predicted)) return(TRUE)
+  type %in% c("roc", "pr") && is.numeric(predicted) && all(predicted %in% c(0, 1)) && any(observed > 0 & observed < 1)
+}
+
+# given: was `bins` given? of: the class that is looked at, or NULL. series: the name of the column of several curves;
+# `observed` may be a list then, as `predicted` is.
+made_curve <- function(observed, predicted, type, weights, bins, given, of = NULL, series = "model") {
+  if (!type %in% c("calibration", "lift") && given) {
     stop_argument(sprintf("`bins` can only be used with types \"calibration\" and \"lift\", not \"%s\"; leave it out",
                           type), "bins")
   }
   bins <- check_whole(bins, "bins", 1, 1e6)
-  observed <- curve_observed(observed, type)
-  if (length(observed) == 0L) stop_data("`observed` has no rows", "observed")
-  weight <- given_or(check_rating_weights(weights, length(observed)), rep(1, length(observed)))
+  several <- is.list(observed) && !is.object(observed)
+  observed <- if (several) lapply(observed, curve_observed, type) else curve_observed(observed, type)
+  first <- if (several) observed[[1L]] else observed
+  if (length(first) == 0L) stop_data("`observed` has no rows", "observed")
+  weight <- given_or(check_rating_weights(weights, length(first)), rep(1, length(first)))
+  whole <- function(columns, n, area) {
+    structure(list_frame(columns, n), class = c("gbt_curve", "data.frame"), area = area, of = of)
+  }
   if (!is.list(predicted)) {
     out <- one_curve(observed, predicted, type, weight, bins, "predicted")
-    return(structure(list_frame(out, length(out[[1L]])), class = c("gbt_curve", "data.frame"), area = curve_area(out)))
+    return(whole(out, length(out[[1L]]), curve_area(out)))
   }
   names <- check_curve_names(names(predicted))
   each <- lapply(seq_along(names), function(k) {
-    one_curve(observed, .subset2(predicted, k), type, weight, bins, paste0("predicted$", names[k]))
+    one_curve(if (several) observed[[k]] else observed, .subset2(predicted, k), type, weight, bins,
+              paste0("predicted$", names[k]))
   })
   rows <- lengths(lapply(each, `[[`, 1L))
   out <- do.call(Map, c(c, each))
-  out <- list_frame(c(list(model = factor(rep(names, rows), names)), out), sum(rows))
   area <- unlist(lapply(each, curve_area))
-  structure(out, class = c("gbt_curve", "data.frame"), area = if (!is.null(area)) stats::setNames(area, names))
+  whole(c(stats::setNames(list(factor(rep(names, rows), names)), series), out), sum(rows),
+        if (!is.null(area)) stats::setNames(area, names))
+}
+
+# A model, or a list of them.
+has_judged <- function(x) is_judged(x) || is.list(x) && !is.object(x) && length(x) > 0L && all(vapply(x, is_judged, NA))
+
+check_curve_type <- function(type) {
+  if (is.character(type)) return(invisible())
+  stop_argument("`type` must be a text, such as \"roc\"; give the response as `y`: gbt_curve(model, x, y = y)", "type")
+}
+
+# list(observed, predicted, weight, of, series) of a model or of a list of them: vectors, or lists by name of them.
+curve_predictions <- function(model, data, y, weights, offset, exposure, trees, threads, class) {
+  if (is.null(data)) stop_argument("the data are missing: gbt_curve(model, data)", "data")
+  check_evaluated(data, "gbt_curve")
+  one <- function(model, class) {
+    check_judged(model)
+    rows <- rows_to_judge(model, data, y, weights, offset, exposure, trees, threads)
+    known <- given_or(rows$known, as_columns(responses_of(rows$model, rows$score, resolve_threads(threads))))
+    c(class_series(rows$model, known, rows$label, class), rows["weight"])
+  }
+  if (is_judged(model)) return(one(model, class))
+  names <- check_curve_names(names(model))
+  all <- lapply(model, one, class = class)
+  if (any(vapply(all, function(its) is.list(its$predicted), NA))) {
+    stop_argument("to compare models of several classes give `class`, one of them", "class")
+  }
+  of <- unique(unlist(lapply(all, `[[`, "of")))
+  list(observed = stats::setNames(lapply(all, `[[`, "observed"), names),
+       predicted = stats::setNames(lapply(all, `[[`, "predicted"), names), weight = all[[1L]]$weight,
+       of = if (length(of) == 1L) of, series = "model")
+}
+
+# known: probabilities or numbers; label: classes from 0.
+class_series <- function(model, known, label, class) {
+  classes <- class_labels(model)
+  shares <- ncol(known) == 1L && any(label != floor(label))
+  if (is.null(classes) || shares) {
+    if (!is.null(class)) stop_argument("`class` needs a model of classes; this one predicts numbers", "class")
+    if (ncol(known) > 1L) stop_unsupported("gbt_curve() needs one output; the model has several", "model")
+    return(list(observed = label, predicted = known[, 1L]))
+  }
+  if (ncol(known) == 1L) known <- cbind(1 - known[, 1L], known[, 1L])
+  chosen <- if (!is.null(class)) match(match_choice(as.character(class), classes, "class"), classes) else
+    if (length(classes) == 2L) 2L
+  against <- function(k) as.double(label == k - 1)
+  if (length(chosen)) return(list(observed = against(chosen), predicted = known[, chosen], of = classes[chosen]))
+  each <- stats::setNames(seq_along(classes), classes)
+  list(observed = lapply(each, against), predicted = lapply(each, function(k) known[, k]), series = "class")
 }
 
 check_curve_names <- function(names) {
@@ -254,7 +343,7 @@ print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top =
   digits <- check_digits(digits, 3L)
   top <- check_whole(top, "top", 0)
   area <- attr(x, "area")
-  cat(sprintf("<gbt_curve> %s, %s%s\n", type, counted(nrow(x), "point"),
+  cat(sprintf("<gbt_curve> %s%s, %s%s\n", type, class_words(x, ", "), counted(nrow(x), "point"),
               if (is.null(area)) "" else paste(", area", area_words(area, digits))))
   shown <- list_frame(lapply(unclass(x), utils::head, top), min(nrow(x), top))
   print(shown, row.names = FALSE, digits = digits)
@@ -262,10 +351,23 @@ print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top =
   invisible(x)
 }
 
+# The class that a curve is of, in words. before: what stands before them, where there are any.
+class_words <- function(x, before = "") {
+  of <- attr(x, "of")
+  if (!is.null(of)) return(sprintf("%sclass \"%s\"", before, of))
+  if (!is.null(x[["class"]])) paste0(before, "each class against the others") else ""
+}
+
+# The column that tells several curves apart, or NULL.
+curve_series <- function(x) given_or(x[["model"]], x[["class"]])
+
 #' @export
 `[.gbt_curve` <- function(x, ...) {
   out <- NextMethod()
-  if (is.data.frame(out)) attr(out, "area") <- area_of_part(x, out)
+  if (is.data.frame(out)) {
+    attr(out, "area") <- area_of_part(x, out)
+    attr(out, "of") <- attr(x, "of")
+  }
   out
 }
 
@@ -275,11 +377,11 @@ area_of_part <- function(whole, part) {
   columns <- intersect(names(whole), names(part))
   if (is.null(area) || length(columns) == 0L) return(NULL)
   points <- function(x, model) {
-    rows <- if (is.null(model)) seq_len(nrow(x)) else which(x$model == model)
+    rows <- if (is.null(model)) seq_len(nrow(x)) else which(curve_series(x) == model)
     lapply(unclass(x)[columns], function(v) if (is.factor(v)) as.character(v)[rows] else v[rows])
   }
   has_all <- function(model) identical(points(whole, model), points(part, model))
-  if (is.null(names(area)) || is.null(part$model)) return(if (has_all(NULL)) area)
+  if (is.null(names(area)) || is.null(curve_series(part))) return(if (has_all(NULL)) area)
   kept <- area[vapply(names(area), has_all, NA)]
   if (length(kept)) kept
 }

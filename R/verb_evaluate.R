@@ -94,14 +94,14 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
 }
 
 # Rows in memory: metrics need all of them at once.
-check_evaluated <- function(x) {
+check_evaluated <- function(x, who = "gbt_evaluate") {
   if (inherits(x, "gbt_data")) {
-    stop_data(paste("gbt_evaluate() needs the data themselves, not gbt_data, which holds bins; give the data frame or",
-                    "matrix that it was made of"), "x")
+    stop_data(paste0(who, "() needs the data themselves, not gbt_data, which holds bins; give the data frame or ",
+                     "matrix that it was made of"), "x")
   }
   if (chunked_rows(x)) {
-    stop_unsupported(paste("gbt_evaluate() takes rows in memory; write predictions by predict(output = ) and evaluate",
-                           "parts of them"), "x")
+    stop_unsupported(paste0(who, "() takes rows in memory; write predictions by predict(output = ) and evaluate ",
+                            "parts of them"), "x")
   }
 }
 

@@ -181,3 +181,70 @@ test_that("parts of curves have the areas of those that are whole", {
   plain <- gbt_curve(d$observed, d$predicted, "lift", bins = 4)
   expect_null(attr(plain[1:2, ], "area"))
 })
+
+classes_of <- function(n) {
+  withr::with_seed(n, {
+    d <- data.frame(a = runif(n), b = round(runif(n), 1))
+    d$two <- factor(ifelse(runif(n) < d$a, "yes", "no"))
+    d$three <- factor(letters[pmin(3, 1 + floor(3 * d$a * runif(n)))])
+    d$count <- rpois(n, 2 * d$a)
+    d
+  })
+}
+
+test_that("a model and data have the curves of what was observed and predicted", {
+  d <- classes_of(300)
+  train <- 1:150
+  new <- d[-train, ]
+  w <- rep(c(1, 2, 0), 50)
+  two <- gbt_train(two ~ a + b, d[train, ], nrounds = 10, threads = 1)
+  three <- gbt_train(three ~ a + b, d[train, ], nrounds = 10, threads = 1)
+  count <- gbt_train(count ~ a + b, d[train, ], objective = "poisson", nrounds = 10, threads = 1)
+  fit <- gbt_calibrate(two, d[train, ], threads = 1)
+  plain <- function(x) {
+    attr(x, "of") <- NULL
+    x
+  }
+  for (type in c("calibration", "lift", "gains", "roc", "pr")) {
+    p <- predict(two, new, threads = 1)
+    expect_equal(plain(gbt_curve(two, new, type, w, threads = 1)), gbt_curve(new$two, p, type, w))
+    expect_equal(plain(gbt_curve(two, new[1:2], type, y = new$two, class = "no")),
+                 gbt_curve(new$two == "no", 1 - p, type))
+    both <- gbt_curve(list(raw = two, calibrated = fit), new, type, threads = 1)
+    expect_equal(plain(both), gbt_curve(new$two, list(raw = p, calibrated = predict(fit, new)), type))
+    expect_identical(attr(both, "of"), "yes")
+    each <- gbt_curve(model = three, data = new, type = type, threads = 1)
+    p <- predict(three, new, threads = 1)
+    for (k in 1:3) {
+      name <- letters[k]
+      alone <- gbt_curve(new$three == name, p[, k], type)
+      expect_equal(as.list(each[each$class == name, -1]), as.list(alone), ignore_attr = TRUE)
+      expect_equal(plain(gbt_curve(three, new, type, class = name)), alone)
+      if (!is.null(attr(alone, "area"))) expect_equal(attr(each, "area")[[name]], attr(alone, "area"))
+    }
+  }
+  expect_equal(gbt_curve(count, new, "lift"), gbt_curve(new$count, predict(count, new), "lift"))
+  cv <- gbt_cv(two ~ a + b, d, folds = 3, nrounds = 5, keep_models = TRUE, seed = 1, threads = 1)
+  expect_equal(plain(gbt_curve(cv, d, "roc")), gbt_curve(d$two, cv$predictions, "roc"))
+  roc <- gbt_curve(three, new, "roc")
+  expect_output(print(roc), "roc, each class against the others, ", fixed = TRUE)
+  expect_output(print(gbt_curve(two, new, "roc")), "roc, class \"yes\", ", fixed = TRUE)
+  in_sizes(plot(roc), function(record, size) expect_identical(labels_of(record, "key"), letters[1:3]))
+  in_sizes(plot(gbt_curve(two, new, "lift")), function(record, size) {
+    expect_identical(labels_of(record, "subtitle"), "class \"yes\"")
+  })
+  expect_snapshot(error = TRUE, {
+    gbt_curve(two)
+    gbt_curve(two, new[1:2], new$two)
+    gbt_curve(two, new[1:2])
+    gbt_curve(two, gbt_data(new[1:2]))
+    gbt_curve(three, new, class = "d")
+    gbt_curve(count, new, class = "1")
+    gbt_curve(list(a = two, b = three), new)
+    gbt_curve(new$two, predict(two, new), class = "no")
+    gbt_curve(predict(two, new), new$two)
+    gbt_curve(predict(two, new), as.character(new$two))
+    gbt_curve(predict(two, new), as.integer(new$two) - 1L, "roc")
+    gbt_curve(two, new, klass = "no")
+  })
+})
