@@ -20,6 +20,24 @@ told_once <- function(expr, all = FALSE) {
                       warning = function(w) if (all && !inherits(w, "gbt_warning")) warned(w))
 }
 
+# The value of an expression, whose messages of gbt's are one message in a document of knitr, which would show a box for
+# each. They come before a warning or an error that follows them.
+in_one_box <- function(expr) {
+  if (!isTRUE(getOption("knitr.in.progress"))) return(expr)
+  held <- character(0)
+  release <- function(...) {
+    text <- held
+    held <<- character(0)
+    if (length(text)) say(paste(sub("\n$", "", text), collapse = "\n"))
+  }
+  on.exit(release())
+  hold <- function(m) {
+    held <<- c(held, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  }
+  withCallingHandlers(expr, gbt_message = hold, warning = release, error = release)
+}
+
 # "[ 10/100] train_rmse 0.51231  valid_rmse 0.60012", or the time when nothing is evaluated.
 log_line <- function(round, nrounds, log, seconds) {
   values <- if (length(log)) {

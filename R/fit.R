@@ -21,6 +21,11 @@
 
 # The model that a captured call asks for. chosen, look: see prepare().
 fit_of <- function(captured, chosen = NULL, look = NULL) {
+  force(captured)
+  in_one_box(train_of(captured, chosen, look))
+}
+
+train_of <- function(captured, chosen, look) {
   its <- source_of(captured)
   fit <- prepare(its$source, its$given, chosen, look)
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds

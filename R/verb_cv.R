@@ -78,7 +78,7 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   captured <- capture_call("gbt_cv")
   plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
             list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
-  told_once(cross_validate(without_arguments(captured, cv_arguments), plan))
+  in_one_box(told_once(cross_validate(without_arguments(captured, cv_arguments), plan)))
 }
 
 fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")

@@ -106,7 +106,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
     reduction = check_whole(reduction, "reduction", 2, 100),
     min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
   ))
-  told_once(tune(without_arguments(captured, c(cv_arguments, tune_arguments)), plan))
+  in_one_box(told_once(tune(without_arguments(captured, c(cv_arguments, tune_arguments)), plan)))
 }
 
 # Arguments that are none of gbt_cv().
