@@ -170,6 +170,7 @@ bytes_to_save <- function(model) {
 #'   its formula, is an error. `trust = TRUE` says that you know where the file comes from. The functions themselves are
 #'   not in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do not
 #'   ask: such files can hold any code.)
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @concept save a model
@@ -183,7 +184,8 @@ bytes_to_save <- function(model) {
 #' identical(predict(m, mtcars), predict(same, mtcars))
 #' unlink(file)
 #' @export
-gbt_save <- function(model, file, drop_recipe = FALSE) {
+gbt_save <- function(model, file, drop_recipe = FALSE, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_save)))
   check_model(model, "model")
   if (!is.null(recipe_of(model))) {
     if (!check_flag(drop_recipe, "drop_recipe")) stop_recipe_in_file()
@@ -206,7 +208,8 @@ stop_recipe_in_file <- function() {
 
 #' @rdname gbt_save
 #' @export
-gbt_load <- function(file, trust = FALSE) {
+gbt_load <- function(file, trust = FALSE, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_load)))
   if (missing(file)) check_path(file, "file")
   check_flag(trust, "trust")
   name <- file

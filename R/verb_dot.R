@@ -7,13 +7,15 @@
 #' @param model A model from [gbt_train()].
 #' @param tree Number of the tree, from 1, as in `as.data.frame(model)`.
 #' @param digits Significant digits of gains, covers and values.
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return Text of class `gbt_dot`, one element a line; `print()` writes it out, and so does `writeLines()` to a file.
 #' @seealso [plot.gbt_tree()], which draws without Graphviz; [gbt_methods] for the table of nodes
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 3, max_depth = 2, threads = 1)
 #' gbt_dot(m, 2)
 #' @export
-gbt_dot <- function(model, tree = 1, digits = 4) {
+gbt_dot <- function(model, tree = 1, digits = 4, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_dot)))
   check_model(model, "model")
   digits <- check_whole(digits, "digits", 1, 15)
   info <- .Call(C_gbt_model_info, model$state, model$cache)

@@ -112,6 +112,7 @@ flat_contributions <- function(out) {
 #' @param rows Most rows: of more, so many are drawn at random, always the same ones. `NULL` takes all.
 #' @param trees,offset,exposure,unseen,threads,device As for [predict()][predict.gbt]. An exposure that is a column of
 #'   `newdata` is found there.
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return A list of class `gbt_shap` with
 #'   \item{values}{a matrix of rows by columns, or an array with outputs (classes) as third dimension}
 #'   \item{base}{a number for each output, without offsets}
@@ -135,7 +136,8 @@ flat_contributions <- function(out) {
 #' predict(m, mtcars[1:3, ], type = "link")
 #' @export
 gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, rows = NULL, trees = NULL, offset = NULL,
-                     unseen = "prior", threads = NULL, device = NULL, exposure = NULL) {
+                     unseen = "prior", threads = NULL, device = NULL, exposure = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_shap)))
   check_model(model, "model")
   if (!is_flag(interaction)) stop_argument("`interaction` must be TRUE or FALSE", "interaction")
   if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to explain", "newdata")

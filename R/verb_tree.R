@@ -13,6 +13,7 @@
 #' @param tree Number of the tree, from 1, as in `as.data.frame(model)`.
 #' @param node Number of the node that is the root of the part; 0 is the tree's.
 #' @param depth How many layers of splits below that node to keep; `NULL` for all. What is below is counted.
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_tree`, a list with
 #'   \item{tree, n_trees, round}{number of the tree, number of trees, and the round of the tree}
 #'   \item{class}{the class whose score the tree adds to, or `NULL`}
@@ -27,7 +28,8 @@
 #' plot(gbt_tree(m, 2))
 #' plot(gbt_tree(m, 2, node = 2))
 #' @export
-gbt_tree <- function(model, tree = 1, node = 0, depth = NULL) {
+gbt_tree <- function(model, tree = 1, node = 0, depth = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_tree)))
   if (missing(model)) stop_argument("`model` is missing: gbt_tree(model, tree)", "model")
   check_model(model, "model")
   info <- .Call(C_gbt_model_info, model$state, model$cache)

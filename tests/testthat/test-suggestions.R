@@ -86,6 +86,22 @@ test_that("arguments of functions are suggested by their meaning", {
     list(of(gbt_neighbours, m, d, d), "
       n_neighbors -> k
       K -> k"),
+    list(of(gbt_shap, m, d), "
+      background_data -> background
+      nthread -> threads
+      features"),
+    list(of(gbt_shap, m), "
+      X -> newdata"),
+    list(of(gbt_tree, m), "
+      i.tree -> tree
+      max_depth -> depth"),
+    list(of(gbt_dot, m), "
+      tree_idx -> tree"),
+    list(of(gbt_save, m), "
+      path -> file
+      fname -> file"),
+    list(of(gbt_load), "
+      path -> file"),
     list(of(gbt_data, d), "
       response -> label
       folder -> path"),
