@@ -5,7 +5,8 @@
 #' One column of numbers or times: a line for each output, and a rug of the deciles of the data. The curves of single
 #' rows (ICE) have a light colour, if they were kept. One column with levels: a point for each level, with the values of
 #' the rows in a light colour. Two columns: an image with a colour key. Several outputs with curves of rows, levels or
-#' two columns get a panel each, all on one scale.
+#' two columns get a panel each, all on one scale. Accumulated local effects (`method = "ale"`) have a line at 0, their
+#' mean; of two columns, points that no rows are near are grey.
 #'
 #' More than 12 levels of a column that is no ordered factor are sorted by their estimate, the largest first. At most 30
 #' levels are drawn, fewer on small pages: those whose estimates are farthest from the mean over all levels; the foot of
@@ -41,13 +42,14 @@ is_level_axis <- function(x) is_level(x$effects[[x$columns[1L]]])
 
 partial_figure <- function(x, output, given = list()) {
   shown <- partial_shown(x, output)
-  shown$title <- paste("Partial dependence on", paste(plain_text(x$columns), collapse = " and "))
+  shown$title <- paste(if (shown$ale) "Accumulated local effects of" else "Partial dependence on",
+                       paste(plain_text(x$columns), collapse = " and "))
   kind <- if (length(x$columns) == 2L) partial_image else if (is_level_axis(x)) partial_levels else partial_curves
   kind(x, shown, given)
 }
 
 # list(effects = list of data frames by output, ice = the same or NULL, outputs = names or NULL, estimate = name of
-# what is averaged, text = subtitle).
+# what is averaged, text = subtitle, ale = are they accumulated local effects?, left_out = words or NULL).
 partial_shown <- function(x, output) {
   effects <- as.list(x$effects)
   outputs <- shown_outputs(output, levels(effects$output))
@@ -61,16 +63,21 @@ partial_shown <- function(x, output) {
   if (!any(vapply(effects, function(e) any(is.finite(e$estimate)), NA))) {
     stop_argument("there is nothing to draw: no estimate is finite", "x")
   }
-  estimate <- c(link = "mean score (link)", response = "mean prediction", prob = "mean probability")[[x$type]]
-  if (x$centred) estimate <- sub("mean ", "change of the mean ", estimate, fixed = TRUE)
-  text <- if (is.null(x$rows)) {
-    "mean over training rows, by cover"
-  } else if (x$rows < x$n_obs) {
-    sprintf("mean over %s of %s", format(x$rows), counted(x$n_obs, "row"))
-  } else {
-    paste("mean over", counted(x$n_obs, "row"))
-  }
-  list(effects = effects, ice = split_by(x$ice), outputs = outputs, estimate = estimate, text = text)
+  ale <- identical(x$method, "ale")
+  list(effects = effects, ice = split_by(x$ice), outputs = outputs, estimate = words_of_estimate(x, ale),
+       text = words_of_rows(x, ale), ale = ale, left_out = if (ale && x$left_out > 0) ale_left_out(x))
+}
+
+words_of_estimate <- function(x, ale) {
+  what <- c(link = "score (link)", response = "prediction", prob = "probability")[[x$type]]
+  if (ale) return(paste(if (length(x$columns) == 2L) "joint effect on the" else "effect on the", what))
+  paste0(if (x$centred) "change of the ", "mean ", what)
+}
+
+words_of_rows <- function(x, ale) {
+  if (is.null(x$rows)) return("mean over training rows, by cover")
+  paste0(if (!ale) "mean over " else if (length(x$columns) == 2L) "beyond the effect of each; ",
+         if (x$rows < x$n_obs) sprintf("%s of ", format(x$rows)), counted(x$n_obs, "row"))
 }
 
 # list(at = values of the grid, panel = list(metric, round, values = list by output), ice = list of matrices), all in
@@ -104,7 +111,8 @@ partial_curves <- function(x, shown, given) {
     ice <- if (length(lines$ice)) lines$ice[[i]]
     curves <- if (!is.null(ice)) joined_lines(at, ice)
     means <- list(round = at, values = lines$panel$values[which])
-    c(list(if (!is.null(ice)) mark(if (length(at) > 1L) "line" else "point", curves$x, curves$y, lwd = 0.8, cex = 0.5,
+    c(list(if (shown$ale) mark("rule", y = 0, lty = 2, col = ink$soft),
+           if (!is.null(ice)) mark(if (length(at) > 1L) "line" else "point", curves$x, curves$y, lwd = 0.8, cex = 0.5,
                                    col = curve_colour(ncol(ice))),
            if (length(rug)) mark("rug", unique(rug[rug >= scale$lim[1L] & rug <= scale$lim[2L]]))),
       series_marks(means, rep("l", length(which)), which))
@@ -132,7 +140,7 @@ partial_notes <- function(shown, name, ice = list()) {
   }
   n <- length(unique(shown$ice[[1L]]$row))
   curves <- if (n > most_curves && length(ice)) sprintf("%.0f of %s", ncol(ice[[1L]]), counted(n, "curve"))
-  note <- paste(c(note, curves), collapse = "; ")
+  note <- paste(c(note, shown$left_out, curves), collapse = "; ")
   if (nzchar(note)) note
 }
 
@@ -176,13 +184,13 @@ partial_levels <- function(x, shown, given, most = most_levels) {
       mark("segment", as.vector(ice[[i]]), at - half, as.vector(ice[[i]]), at + half, lwd = 1.2,
            col = curve_colour(ncol(ice[[i]])))
     }
-    list(curves, mark("point", estimates[order, i], at, set = i))
+    c(if (shown$ale) list(zero_rule()), list(curves, mark("point", estimates[order, i], at, set = i)))
   }
   style <- series_style(length(shown$effects), given[["col"]])
   key <- c(list(label = given_or(shown$outputs, ""), hidden = TRUE), style)
   fewer <- function(rows, columns) partial_levels(x, shown, given, rows)
   c(figure(given, shown$title, shown$text, scale, rows_scale, output_panels(shown$outputs, one, rows = rows), key,
-           note = levels_note(length(order), length(label)), noun = "level"), fewer = fewer)
+           note = c(levels_note(length(order), length(label)), shown$left_out), noun = "level"), fewer = fewer)
 }
 
 # Images --------------------------------------------------------------------------------------------------------------
@@ -204,7 +212,8 @@ partial_image <- function(x, shown, given, most = c(most_levels, most_levels)) {
   }
   left_out <- Map(function(axis, name) levels_note(length(axis$beg), axis$n, name), axes, x$columns)
   note <- c(if (lost) sprintf("%s with missing numbers not shown", counted(lost, "point")),
-            unlist(left_out, use.names = FALSE))
+            unlist(left_out, use.names = FALSE), shown$left_out,
+            if (shown$ale && anyNA(values)) "grey: no rows are near")
   c(figure(given, shown$title, shown$text, scales[[1L]], scales[[2L]], output_panels(shown$outputs, one), note = note,
            ramp = list(title = shown$estimate, colours = scale_colours(), low = range[1L], high = range[2L])),
     fewer = function(rows, columns) partial_image(x, shown, given, c(columns, rows)))

@@ -1,15 +1,36 @@
 # Partial dependence: gbt_partial().
 
-#' Partial dependence
+#' Partial dependence and accumulated local effects
 #'
 #' The average prediction of a model when one or two columns have the same value in all rows, for a grid of values
 #' (Friedman, 2001). Also the curves of single rows (ICE: individual conditional expectation, Goldstein and others,
-#' 2015).
+#' 2015). `method = "ale"` gives accumulated local effects instead (ALE, Apley and Zhu, 2020), which do not mix in the
+#' effects of correlated columns.
 #'
 #' The rows are those of `data`, `rows` of them at most, drawn by a hash of `seed` and the row: `print()` says how many.
 #' For each value of the grid the columns are replaced in all of them, features of a formula are made anew, and
 #' predictions are averaged. Combinations of values that do not occur in the data (a heavy car of little power) are
 #' predicted like all others. So read the effect of one of several closely related columns with care.
+#'
+#' @section Accumulated local effects:
+#' Prefer `method = "ale"` where the column is correlated with others: each row is predicted only at the two ends of the
+#' interval of the grid that its own value is in, so the model is not asked about rows that cannot exist. Prefer partial
+#' dependence where columns are nearly independent, or where you want mean predictions and curves of single rows.
+#'
+#' The mean differences between the ends are added up from interval to interval. Each interval has the value at its
+#' upper end; the first has both. The curve is shifted so that its mean over the rows is 0, where values between two
+#' points of the grid are on the straight line between them. Rows whose value is missing, or outside `values`, are left
+#' out, and `print()` and `plot()` count them. Points whose interval has no rows are not in the result.
+#'
+#' Levels are compared with their neighbours: a difference between two levels is averaged over the rows of both.
+#' Ordered factors have their order. Other levels are first put in order by the similarity of their rows, as the package
+#' ALEPlot by Apley does. The distance of two levels is a sum over the other columns of the model: of the
+#' Kolmogorov-Smirnov distance for numbers, and of half the sum of differences of shares for levels. The first
+#' coordinate of multidimensional scaling gives the order; the response plays no part. With `values` the levels have the
+#' order in which they are given. At most 1,000 levels are put in order.
+#'
+#' Two columns must be of numbers or times. The result is the second-order effect: what both do together beyond the sum
+#' of their own effects, 0 everywhere without an interaction. It is missing at points of the grid that no rows are near.
 #'
 #' @section Without rows:
 #' `method = "recursion"` reads no rows. At splits of the columns a grid point goes to one side. At other splits it goes
@@ -34,11 +55,13 @@
 #' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
 #'   differs between rows can be seen?
 #' @param weights Weights of the rows in the average: a number each, or a column of a data frame by its name.
-#' @param rows Rows to average over at most; `NULL` for all.
+#' @param rows Rows to average over at most; `NULL` for all. ALE needs two predictions of each row, whatever `size` is,
+#'   so it takes more of them.
 #' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. Columns of a data frame may be named as
 #'   `offset` and `exposure`; an exposure that the model knows as a column is found there.
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
-#' @param method `"average"` over rows, or `"recursion"` through the trees, see below.
+#' @param method `"average"` over rows, `"recursion"` through the trees, or `"ale"`: accumulated local effects. See
+#'   below.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_partial`, a list with
 #'   \item{columns}{names of the columns}
@@ -53,6 +76,12 @@
 #' @seealso [gbt_importance()], [predict()][predict.gbt]; `vignette("explaining", package = "gbt")`
 #' @concept partial dependence
 #' @concept ICE
+#' @concept accumulated local effects
+#' @concept ALE
+#' @references Friedman, J. H. (2001) Greedy function approximation: a gradient boosting machine, *Annals of Statistics*
+#'   29(5). Goldstein, A. and others (2015) Peeking inside the black box, *Journal of Computational and Graphical
+#'   Statistics* 24(1). Apley, D. W. and Zhu, J. (2020) Visualizing the effects of predictor variables in black box
+#'   supervised learning models, *Journal of the Royal Statistical Society B* 82(4).
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 30, threads = 1)
 #' gbt_partial(m, mtcars, "wt", threads = 1)
@@ -63,18 +92,23 @@
 #' head(curves$ice, 3)
 #'
 #' gbt_partial(m, columns = "wt", method = "recursion")
+#'
+#' # wt and hp are correlated
+#' plot(gbt_partial(m, mtcars, "wt", method = "ale", threads = 1))
 #' @export
 gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, grid = c("quantile", "even"),
                         type = c("response", "link", "prob"), ice = FALSE, centred = FALSE, weights = NULL,
-                        rows = 1000, offset = NULL, trees = NULL, unseen = c("prior", "missing", "error"),
-                        seed = NULL, threads = NULL, method = c("average", "recursion"), exposure = NULL) {
+                        rows = if (identical(method, "ale")) 10000 else 1000, offset = NULL, trees = NULL,
+                        unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL,
+                        method = c("average", "recursion", "ale"), exposure = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_partial)))
   check_model(model, "model")
-  method <- match_choice(method, c("average", "recursion"), "method")
+  method <- match_choice(method, c("average", "recursion", "ale"), "method")
   if (missing(data)) data <- NULL
   asked <- list(columns = if (!missing(columns)) columns, values = values, size = check_whole(size, "size", 2, 1e5),
                 grid = match_choice(grid, c("quantile", "even"), "grid"), rounds = check_rounds(trees, model),
-                centred = check_flag(centred, "centred"), ice = check_flag(ice, "ice"))
+                centred = check_flag(centred, "centred"), ice = check_flag(ice, "ice"), method = method)
+  if (method == "ale") check_ale_request(asked)
   by_type <- !missing(type)
   type <- match_choice(type, c("response", "link", "prob"), "type")
   if (method == "recursion") {
@@ -97,7 +131,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   partial_by_rows(its, plan, asked, rows, seed)
 }
 
-# its: of explain_request(); asked: columns, values, size, grid, centred, ice.
+# its: of explain_request(); asked: columns, values, size, grid, centred, ice, method.
 partial_by_rows <- function(its, plan, asked, rows, seed) {
   model <- its$model
   columns <- check_effect_columns(asked$columns, columns_of_model(model, its$x))
@@ -110,13 +144,15 @@ partial_by_rows <- function(its, plan, asked, rows, seed) {
     if (is.list(values) && !inherits(values, "POSIXlt")) encode_column(values, name) # raises
     spread_of(values)
   })
-  points <- partial_grid(its$x, columns, asked)
+  ale <- asked$method == "ale"
+  grid <- if (ale) ale_grid(model, its$x, columns, asked) else partial_grid(its$x, columns, asked)
   its <- some_rows(its, rows, seed)
-  found <- partial_values(model, its$x, points, plan, its$weight, its, asked$ice, asked$centred)
-  structure(class = "gbt_partial", list(
-    columns = columns, effects = effect_frame(points, found), ice = if (asked$ice) ice_frame(points, found, its$at),
-    type = plan$type, centred = asked$centred, spread = spread, rows = length(its$at), n_obs = its$n, seed = its$seed
-  ))
+  found <- if (ale) ale_effects(its, grid, plan) else
+    c(list(points = grid), partial_values(model, its$x, grid, plan, its$weight, its, asked$ice, asked$centred))
+  out <- list(columns = columns, effects = effect_frame(found$points, found),
+              ice = if (asked$ice) ice_frame(grid, found, its$at), type = plan$type, centred = asked$centred,
+              spread = spread, rows = length(its$at), n_obs = its$n, seed = its$seed)
+  structure(class = "gbt_partial", c(out, if (ale) list(method = "ale", left_out = found$left_out)))
 }
 
 # Checks `columns`: one or two known columns. The result also has columns of other names, which these must not have.
@@ -164,13 +200,19 @@ even_grid <- function(v, number, size) {
 }
 
 # The points as a data frame of the columns: all combinations.
-partial_grid <- function(x, columns, asked) {
+partial_grid <- function(x, columns, asked) all_combinations(grid_columns(x, columns, asked))
+
+# list by column of the values of the grid.
+grid_columns <- function(x, columns, asked) {
   values <- if (!is.null(asked$values)) check_grid_values(asked$values, columns)
-  each <- lapply(stats::setNames(nm = columns), function(name) {
+  lapply(stats::setNames(nm = columns), function(name) {
     own <- column_of(x, name)
     if (inherits(own, "POSIXlt")) own <- as.POSIXct(own)
     if (is.null(values)) grid_of(own, asked$size, asked$grid, name) else as_grid(values[[name]], own, name)
   })
+}
+
+all_combinations <- function(each) {
   n <- lengths(each)
   if (prod(as.double(n)) > 1e6) {
     stop_argument(sprintf("the grid has %.0f points, more than a million; give fewer `values`", prod(as.double(n))),
@@ -258,13 +300,18 @@ output_names <- function(model, pred) if (is.null(colnames(pred))) output_labels
 # Predictions of all rows for some points: a matrix, row by row within point by point.
 predict_points <- function(model, x, points, these, plan, known) {
   n <- n_rows_of(x)
-  if (length(these) > 1L) x <- subset_rows(x, rep(seq_len(n), length(these)))
   values <- lapply(points, function(v) subset_rows(v, rep(these, each = n)))
-  offset <- known$offset
-  if (!is.null(offset) && length(these) > 1L) offset <- offset[rep(seq_len(n), length(these)), , drop = FALSE]
-  pred <- predict.gbt(model, with_columns(x, values), plan$type, trees = plan$rounds, offset = offset,
-                      unseen = plan$unseen, threads = plan$threads,
-                      exposure = if (!is.null(known$exposure)) rep(known$exposure, length(these)))
+  predict_replaced(model, x, if (length(these) > 1L) rep(seq_len(n), length(these)), values, plan, known)
+}
+
+# Predictions of rows `at` (NULL: of all) with other values in some columns: a matrix. known: offset and exposure of x.
+predict_replaced <- function(model, x, at, values, plan, known) {
+  if (!is.null(at)) {
+    x <- subset_rows(x, as.integer(at))
+    known <- list(offset = if (!is.null(known$offset)) known$offset[at, , drop = FALSE], exposure = known$exposure[at])
+  }
+  pred <- predict.gbt(model, with_columns(x, values), plan$type, trees = plan$rounds, offset = known$offset,
+                      unseen = plan$unseen, threads = plan$threads, exposure = known$exposure)
   if (is.matrix(pred)) pred else matrix(pred, ncol = 1L)
 }
 
@@ -304,8 +351,11 @@ print.gbt_partial <- function(x, digits = max(3L, getOption("digits") - 3L), top
   } else {
     counted(x$n_obs, "row")
   }
-  cat(sprintf("<gbt_partial> %s, type \"%s\"%s, mean over %s%s\n", enumerate(x$columns), x$type,
-              if (x$centred) ", centred" else "", rows, if (is.null(x$ice)) "" else ", with the curves of the rows"))
+  ale <- identical(x$method, "ale")
+  cat(sprintf("<gbt_partial> %s, %stype \"%s\"%s, %s %s%s\n", enumerate(x$columns),
+              if (ale) paste0(ale_words(x), ", ") else "", x$type, if (x$centred) ", centred" else "",
+              if (ale) "over" else "mean over", rows, if (is.null(x$ice)) "" else ", with the curves of the rows"))
+  if (ale && x$left_out > 0) cat(ale_left_out(x), "\n", sep = "")
   shown <- utils::head(x$effects, top)
   if (nrow(shown)) print(shown, row.names = FALSE, digits = digits)
   if (nrow(x$effects) > top) cat(sprintf("and %d more\n", nrow(x$effects) - top))

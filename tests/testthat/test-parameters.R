@@ -121,7 +121,7 @@ test_that("help.search() finds what users look for, and ?gbt_train stays short",
               gpu = "gbt_devices", save = "gbt_save", "cross-validation" = "gbt_cv",
               "target encoding" = "gbt_categories", "learning rate" = "gbt_train", categorical = "gbt_categories",
               shapley = "gbt_shap", calibration = "gbt_calibrate", "larger than memory" = "gbt_sources",
-              "hyperparameter tuning" = "gbt_tune")
+              "hyperparameter tuning" = "gbt_tune", "accumulated local effects" = "gbt_partial")
   for (what in names(wanted)) {
     found <- any(grepl(what, concepts[[wanted[[what]]]], fixed = TRUE))
     expect_true(found, label = paste("a concept of its page:", what))

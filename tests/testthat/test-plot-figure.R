@@ -19,6 +19,7 @@ figures <- list(
   lines = gbt:::partial_figure(gbt_partial(k, iris, "Petal.Width", size = 4, ice = TRUE, threads = 1), NULL),
   levels = gbt:::partial_figure(gbt_partial(m, cars, "cyl", ice = TRUE, threads = 1), NULL),
   image = gbt:::partial_figure(gbt_partial(m, cars, c("wt", "day"), size = 3, threads = 1), NULL),
+  local = gbt:::partial_figure(gbt_partial(k, iris, "Petal.Width", method = "ale", threads = 1), NULL),
   summary = gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), NULL, 20, NULL, NULL),
   row = gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), 3, 2, NULL, NULL),
   against = gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), NULL, 20, "wt", "cyl"),
