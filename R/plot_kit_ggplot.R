@@ -7,7 +7,7 @@
 #' and themes may be added. It shows the same, and has the same arguments that choose what is shown. Change title,
 #' subtitle and labels by `ggplot2::labs()`, colours by scales. ggplot2 does not know the size of the page when it makes
 #' a plot. So labels of axes that would overlap are left out, `top` chooses fewer rows, and trees are made for a page of
-#' 7 x 5 inches.
+#' 7 x 5 inches; their letters grow and shrink with the page.
 #'
 #' @param object What `plot()` of gbt draws: a model or the result of [gbt_importance()], [gbt_cv()], [gbt_tune()],
 #'   [gbt_evaluate()], [gbt_partial()], [gbt_shap()], [gbt_curve()], [gbt_calibrate()], [gbt_conformal()],
@@ -178,7 +178,7 @@ gg_layer <- function(fig, marks, heading, shift) {
     area = add(ggplot2::geom_ribbon, list(x = "x", ymin = "y", ymax = "yend"), "fill"),
     blank = add(ggplot2::geom_blank, list(x = "x")),
     rug = add(ggplot2::geom_rug, list(x = "x"), sides = "b"),
-    text = gg_text(data, m$style),
+    text = if (is.null(fig$made)) gg_text(data, m$style) else gg_scaled_text(data, m$style, fig),
     rule = if (is.null(data$x)) add(ggplot2::geom_hline, list(yintercept = "y"), "colour", linewidth = wide)
     else add(ggplot2::geom_vline, list(xintercept = "x"), "colour", linewidth = wide)
   )
@@ -191,14 +191,37 @@ gg_text <- function(data, style) {
                      size = 12 * given_or(style$cex, usual$cex) / ggplot2::.pt, colour = given_or(style$col, usual$col))
 }
 
-# The names of vertical lines, on the side where the axis has more room.
+# Texts whose letters are as large to the page as where they were measured (gg_made()), so that they stay in their boxes
+# whatever the size of the page.
+gg_scaled_text <- function(data, style, fig) {
+  usual <- text_style(given_or(style$role, "mark text"))
+  grob <- grid::gTree(cl = "gbt_scaled_text", text = as.character(data$label), x = data$x, y = data$y,
+                      adj = given_or(style$adj, usual$adj), points = 12 * given_or(style$cex, usual$cex),
+                      colour = given_or(style$col, usual$col), ranges = lapply(fig[c("x", "y")], `[[`, "range"))
+  ggplot2::annotation_custom(grob)
+}
+
+#' @exportS3Method grid::makeContent
+makeContent.gbt_scaled_text <- function(x) {
+  wide <- lapply(x$ranges, function(r) r + c(-0.05, 0.05) * diff(r)) # as ggplot2 makes axes of numbers longer
+  one <- grid::unit(1, "npc")
+  page <- c(grid::convertWidth(one, "inches", TRUE), grid::convertHeight(one, "inches", TRUE))
+  scale <- min(page / c(diff(wide$x), diff(wide$y)))
+  place <- function(at, r) grid::unit((at - r[1L]) / diff(r), "npc")
+  text <- grid::textGrob(x$text, place(x$x, wide$x), place(x$y, wide$y), hjust = x$adj[1L], vjust = x$adj[2L],
+                         gp = grid::gpar(fontsize = 0.9 * scale * x$points, col = x$colour))
+  grid::setChildren(x, grid::gList(text))
+}
+
+# The names of vertical lines, at the right where there is room on a page of 6 inches, readable over other lines.
 gg_rules <- function(marks, x) {
   named <- Filter(function(m) identical(m$kind, "rule") && !is.null(m$data$label), marks)
   lapply(seq_along(named), function(i) {
     d <- named[[i]]$data
     d$label <- paste0(" ", d$label, " ")
-    ggplot2::geom_text(gg_aes(x = "x", label = "label"), data = d, y = Inf, vjust = 0.2 + 1.3 * i, size = 3,
-                       hjust = as.numeric(share_of_axis(d$x, x) > 0.5), colour = ink$soft)
+    ggplot2::geom_label(gg_aes(x = "x", label = "label"), data = d, y = Inf, vjust = 0.1 + 1.1 * i, size = 3,
+                        label.size = 0, label.padding = ggplot2::unit(0.1, "lines"), fill = transparent("white", 0.8),
+                        hjust = as.numeric(1 - share_of_axis(d$x, x) < 0.012 * nchar(d$label)), colour = ink$soft)
   })
 }
 
@@ -234,7 +257,7 @@ gg_ramp <- function(fig) {
         guide = ggplot2::guide_colourbar(title.position = "top", barwidth = 10, barheight = 0.6))
 }
 
-# A panel that is made for its page: for one of 7 x 5 inches. Letters of screens are wider than those of the device.
+# A panel that is made for its page: for one of 6 x 4.4 inches; its letters grow with the page.
 gg_made <- function(fig) {
   before <- grDevices::dev.cur()
   grDevices::pdf(NULL, 6, 4.4)
@@ -247,5 +270,5 @@ gg_made <- function(fig) {
     c(fig$panels[[1L]]$make(page, box), list(x = list(range = box[1:2]), y = list(range = box[3:4])))
   })
   c(fig[c("title", "subtitle")], made[c("x", "y")],
-    list(note = c(fig$note, made$note), panels = list(panel(made$marks))))
+    list(note = c(fig$note, made$note), panels = list(panel(made$marks)), made = TRUE))
 }

@@ -160,9 +160,11 @@ print.gbt_tree <- function(x, digits = max(3L, getOption("digits") - 3L), top = 
   text <- character(length(shown))
   split <- which(kind == "split")
   number <- function(v) vapply(v, format, "", digits = digits)
-  text[split] <- sprintf("%s %s  (gain %s, cover %s)", plain_text(nodes$feature[shown[split]]),
-                         condition_texts(nodes, 40L)[shown[split]], number(nodes$gain[shown[split]]),
-                         number(nodes$cover[shown[split]]))
+  at_split <- shown[split]
+  figures <- sprintf("gain %s, cover %s", number(nodes$gain[at_split]), number(nodes$cover[at_split]))
+  figures[nodes$gain[at_split] == 0 & nodes$cover[at_split] == 0] <- "no rows" # frequent in symmetric trees
+  text[split] <- sprintf("%s %s  (%s)", plain_text(nodes$feature[at_split]), condition_texts(nodes, 40L)[at_split],
+                         figures)
   cut <- which(kind == "cut")
   text[cut] <- sprintf("%d leaves below  (cover %s)", nodes$leaves[shown[cut]], number(nodes$cover[shown[cut]]))
   leaf <- which(kind == "leaf")

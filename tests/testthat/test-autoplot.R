@@ -150,3 +150,39 @@ test_that("every class that has a plot() has an autoplot()", {
   expect_gt(length(of("S3method(plot,")), 14)
   expect_identical(of("S3method(ggplot2::autoplot,"), of("S3method(plot,"))
 })
+
+test_that("letters of trees stay in their boxes on pages of every size", {
+  skip_if_not_installed("ggplot2")
+  p <- autoplot(gbt_tree(gbt_train(mpg ~ ., mtcars, nrounds = 1, max_depth = 3, min_data_in_leaf = 1, threads = 1), 1))
+  grobs <- Filter(function(g) inherits(g, "gbt_scaled_text"), lapply(p$layers, function(l) l$geom_params$grob))
+  boxes <- Filter(function(l) inherits(l$geom, "GeomRect"), p$layers)[[1]]$data
+  for (size in list(c(3, 2.4), c(6.7, 5.3), c(14, 10))) {
+    grDevices::pdf(NULL, size[1], size[2])
+    grid::pushViewport(grid::viewport())
+    for (g in grobs) {
+      text <- grid::childNames(drawn <- grid::makeContent(g))
+      drawn <- drawn$children[[text]]
+      range <- g$ranges$x + c(-0.05, 0.05) * diff(g$ranges$x)
+      for (i in seq_along(drawn$label)) {
+        one <- grid::textGrob(drawn$label[i], gp = drawn$gp)
+        wide <- grid::convertWidth(grid::grobWidth(one), "npc", TRUE) * diff(range)
+        box <- which(g$x[i] > boxes$x & g$x[i] < boxes$xend & g$y[i] > boxes$y & g$y[i] < boxes$yend)
+        if (length(box) == 1) expect_lte(wide, abs(boxes$xend[box] - boxes$x[box]))
+      }
+    }
+    grDevices::dev.off()
+  }
+  expect_gt(length(grobs), 1)
+})
+
+test_that("splits without rows are printed as such", {
+  d <- data.frame(x = (1:200 * 37) %% 200 / 200, z = (1:200 * 71) %% 200 / 200)
+  d$y <- d$x * 10 + d$z
+  m <- gbt_train(y ~ x + z, d, nrounds = 1, max_depth = 4, grow_policy = "symmetric", min_data_in_leaf = 1, threads = 1)
+  nodes <- gbt_tree(m)$nodes
+  none <- sum(nodes$gain == 0 & nodes$cover == 0 & !is.na(nodes$left))
+  shown <- capture.output(print(gbt_tree(m)))
+  expect_gt(none, 0)
+  expect_identical(sum(grepl("(no rows)", shown, fixed = TRUE)), none)
+  expect_false(any(grepl("gain 0, cover 0", shown, fixed = TRUE)))
+})
