@@ -300,7 +300,7 @@ print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
       sprintf("%s %s +- %s", name, format(log[[paste0(name, "_mean")]][row], digits = digits),
               format(log[[paste0(name, "_se")]][row], digits = 2L))
     }, "")
-    cat(sprintf("round %d (%s): %s\n", row, names(show)[i], paste(text, collapse = ", ")))
+    cat(sprintf("round %d (%s): %s (+- standard error)\n", row, names(show)[i], paste(text, collapse = ", ")))
   }
   invisible(x)
 }
