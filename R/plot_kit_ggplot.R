@@ -11,7 +11,7 @@
 #'
 #' @param object What `plot()` of gbt draws: a model or the result of [gbt_importance()], [gbt_cv()], [gbt_tune()],
 #'   [gbt_evaluate()], [gbt_partial()], [gbt_shap()], [gbt_curve()], [gbt_calibrate()], [gbt_conformal()],
-#'   [gbt_interactions()], [gbt_monitor()] or [gbt_tree()].
+#'   [gbt_interactions()], [gbt_monitor()], [gbt_confusion()] or [gbt_tree()].
 #' @param metric,from,tree,node,type,top,folds,output,row,against,by,measure,pairs,newdata,y,level,threads,name,show As
 #'   in `plot()` of the class: [plot.gbt()], [plot.gbt_importance()], [plot.gbt_cv()], [plot.gbt_evaluation()],
 #'   [plot.gbt_partial()], [plot.gbt_shap()], [plot.gbt_interactions()], [plot.gbt_conformal()], [plot.gbt_monitor()],
