@@ -31,6 +31,7 @@ read_rows <- function(source, request) {
   out <- rows_of_source(source, request)
   source <- out$source
   response <- out$response
+  if (is.null(source$held)) warn_suspects(source, response) # else it was said of all rows
   valid <- read_valid(request$args$value[["valid"]], source)
   mask <- check_mask(source$mask, out$n)
   check_mask_beside(mask, valid)

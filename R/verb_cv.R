@@ -143,7 +143,9 @@ cross_rows <- function(source, request, plan) {
   if (!is.null(source$mask)) {
     stop_argument(sprintf("%s() has no `mask`: `folds` says which rows are held out", plan$who), "mask")
   }
-  rows_of_source(source, request)
+  rows <- rows_of_source(source, request)
+  warn_suspects(rows$source, rows$response)
+  rows
 }
 
 cross_folds <- function(rows, plan, seed) {

@@ -90,8 +90,8 @@
 #'   it should be clearly faster. The model is the same. See [gbt_devices].
 #' @param threads Number of threads, see [gbt_threads()]. Does not change the model.
 #' @param seed A whole number that decides every random choice; for `NULL` see Reproducibility.
-#' @param verbose 1 to report progress with [message()] (class `gbt_message`), 0 for silence. When left out, the number
-#'   of rounds is reported where it was found.
+#' @param verbose 1 to report progress with [message()] (class `gbt_message`), 0 for silence; 2 and 3 are taken as 1.
+#'   When left out, the number of rounds is reported where it was found.
 #' @param checkpoint A folder for checkpoints, see Continuing. It is created if needed.
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.

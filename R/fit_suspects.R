@@ -1,0 +1,46 @@
+# Columns that are probably there by mistake: a copy of the response, and texts that are different in every row.
+
+# source: of rows_of_source(), whose `x` is looked at, if it has one; response: of encode_response().
+warn_suspects <- function(source, response) {
+  x <- source$x
+  plain <- is.data.frame(x) || (is.matrix(x) && !is.object(x))
+  if (!plain || length(dim(x)) != 2L || ncol(x) < 2L) return(invisible())
+  copies <- copies_of_response(x, response)
+  if (length(copies)) {
+    warn_gbt("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else; leave",
+                                     "it out of the predictors"), copies[1L]), column = copies[1L])
+  }
+  single <- if (is.data.frame(x)) names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
+  if (length(single)) {
+    warn_gbt("column", sprintf(paste("every row has its own level in %s, so its levels say nothing of new rows; leave",
+                                     "it out of the predictors"), enumerate(single)), column = single[1L])
+  }
+}
+
+fewest_levels <- 50L # of an identifier; in fewer rows levels may well be different by chance
+
+is_identifier <- function(v) {
+  if (!is.character(v) && !(is.factor(v) && !is.ordered(v))) return(FALSE)
+  n <- length(v)
+  if (n < fewest_levels || (is.factor(v) && nlevels(v) < n)) return(FALSE)
+  !anyNA(v) && !anyDuplicated(v)
+}
+
+# Names of the columns that are the response, value by value.
+copies_of_response <- function(x, response) {
+  label <- response$label
+  n <- length(label)
+  if (n < 2L || min(label) == max(label)) return(character(0))
+  value <- if (is.null(response$classes)) label else response$classes[label + 1]
+  some <- unique(round(seq(1, n, length.out = 10)))
+  same <- function(v, value) {
+    alike <- if (is.character(value)) is.character(v) || is.factor(v) || is.logical(v) else is.numeric(v)
+    if (!alike || is.object(v) && !is.factor(v) || length(dim(v)) > 1L) return(FALSE)
+    if (is.character(value)) v <- as.character(v)
+    !anyNA(v) && all(v == value)
+  }
+  column <- function(j, rows) if (is.data.frame(x)) .subset2(x, j)[rows] else .subset(x, rows, j)
+  is_copy <- function(j) same(column(j, some), value[some]) && same(column(j, seq_len(n)), value)
+  names <- names_of_table(x)
+  names[vapply(seq_along(names), is_copy, NA)]
+}

@@ -1,0 +1,50 @@
+# Columns that are probably there by mistake are warned of.
+
+warned <- function(code) {
+  said <- character(0)
+  withCallingHandlers(code, gbt_warning_column = function(w) {
+    said <<- c(said, paste0(w$column, if (grepl("copy of the response", conditionMessage(w))) " copy" else " levels"))
+    invokeRestart("muffleWarning")
+  })
+  said
+}
+train <- function(...) gbt_train(..., nrounds = 2, threads = 1)
+
+test_that("a copy of the response among the predictors is warned of, whatever the response is", {
+  expect_identical(warned(train(mtcars, mtcars$mpg)), "mpg copy")
+  expect_identical(warned(train(as.matrix(mtcars), mtcars$mpg)), "mpg copy")
+  expect_identical(warned(train(mtcars, mtcars$mpg, weights = mtcars$wt)), "mpg copy")
+  expect_identical(warned(train(mtcars, mtcars$mpg, valid = 0.3, seed = 1)), "mpg copy")
+  expect_identical(warned(train(iris, iris$Species)), "Species copy")
+  expect_identical(warned(train(iris, as.character(iris$Species))), "Species copy")
+  expect_identical(warned(train(Species ~ ., transform(iris, again = as.character(Species)))), "again copy")
+  d <- transform(iris, big = Sepal.Length > 5.8)
+  expect_identical(warned(train(d, d$big)), "big copy")
+  expect_identical(warned(gbt_cv(mtcars, mtcars$mpg, folds = 2, nrounds = 1, threads = 1)), "mpg copy")
+  expect_identical(warned(gbt_train(mtcars, mtcars$mpg, threads = 1, verbose = 0)), "mpg copy") # once, not in folds
+})
+
+test_that("other columns are not", {
+  d <- mtcars
+  d$near <- replace(d$mpg, 7, 1)
+  expect_identical(warned(train(mpg ~ ., d)), character(0))
+  d$near <- replace(d$mpg, 7, NA)
+  expect_identical(warned(train(mpg ~ ., d)), character(0))
+  expect_identical(warned(train(data.frame(x = 1:30), 1:30)), character(0)) # there is nothing else
+  expect_identical(warned(train(mtcars[rep(1, 5), ], mtcars$mpg[rep(1, 5)])), character(0))
+})
+
+test_that("texts and factors with a level for every row are warned of", {
+  d <- rbind(mtcars, mtcars)
+  d$id <- paste("car", seq_len(64))
+  expect_identical(warned(train(mpg ~ ., d)), "id levels")
+  d$id <- factor(d$id)
+  expect_identical(warned(train(mpg ~ ., d)), "id levels")
+  expect_identical(warned(train(mpg ~ . - id, d)), character(0))
+  d$id <- factor(d$id, ordered = TRUE)
+  expect_identical(warned(train(mpg ~ ., d)), character(0))
+  d$id <- paste("car", c(1, 1:63))
+  expect_identical(warned(train(mpg ~ ., d)), character(0))
+  d <- transform(mtcars, id = rownames(mtcars)) # few rows: levels may differ by chance
+  expect_identical(warned(train(mpg ~ ., d)), character(0))
+})
