@@ -62,15 +62,25 @@ gbt_refresh_ui <- function(id, title = "Model") {
   need_package("shiny", "gbt_refresh_ui()")
   ns <- shiny::NS(id)
   tags <- shiny::tags
+  actions <- tags$div(
+    class = "gbt-actions", shiny::actionButton(ns("refresh"), "Refresh model", class = "gbt-main"),
+    shiny::actionButton(ns("cancel"), "Cancel", class = "gbt-cancel", `aria-disabled` = "true"),
+    shiny::actionButton(ns("anyway"), "Use the new model anyway", class = "gbt-anyway", hidden = NA)
+  )
+  bar <- tags$div(class = "gbt-bar", role = "progressbar", `aria-valuemin` = 0, `aria-valuemax` = 100,
+                  `aria-valuenow` = 0, `aria-label` = "training", tags$div())
+  history <- tags$div(class = "gbt-history", hidden = NA, shiny::uiOutput(ns("versions")),
+                      shiny::actionButton(ns("restore"), "Go back to it"))
   tags$section(
-    class = "gbt-refresh", `aria-label` = title, shiny::singleton(tags$head(tags$style(shiny::HTML(refresh_css)))),
-    tags$header(tags$h2(title), shiny::uiOutput(ns("badge"), inline = TRUE)),
+    class = "gbt-refresh", `data-state` = "idle", `aria-label` = title,
+    shiny::singleton(tags$head(tags$style(shiny::HTML(refresh_css)), tags$script(shiny::HTML(refresh_js)))),
+    tags$header(tags$h2(title), tags$span(id = ns("state"), class = "gbt-badge", state_word("idle"))),
     tags$div(
       class = "gbt-columns",
-      tags$div(class = "gbt-card", tags$h3("Live model"), shiny::uiOutput(ns("card")), shiny::uiOutput(ns("history"))),
-      tags$div(class = "gbt-card", tags$h3("Training"), shiny::uiOutput(ns("actions")),
-               tags$div(role = "status", `aria-live` = "polite", shiny::uiOutput(ns("progress")),
-                        shiny::uiOutput(ns("words"))),
+      tags$div(class = "gbt-card", tags$h3("Live model"), shiny::uiOutput(ns("card")), history),
+      tags$div(class = "gbt-card", tags$h3("Training"), actions,
+               tags$div(class = "gbt-progress", hidden = NA, bar, tags$p(class = "gbt-quiet")),
+               tags$div(role = "status", `aria-live` = "polite", shiny::uiOutput(ns("words"))),
                shiny::plotOutput(ns("log"), height = "240px"))
     )
   )
@@ -121,72 +131,66 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
       seen$update()
     })
     refresh_outputs(output, session, hub, seen)
-    list(model = seen$model, state = shiny::reactive(seen$now()$state))
+    list(model = seen$model, state = shiny::reactive(seen$now$state))
   })
 }
 
-# The state of the hub as a session knows it: reactives that change when it does. All sessions look at the same hub, and
-# at the file, which other processes may replace as well.
+# The state of the hub as a session knows it: reactives that change when it does, and only then, so that nothing on the
+# page is made anew without a change. All sessions look at the same hub, and at the file, which other processes may
+# replace as well.
 refresh_seen <- function(hub, session) {
-  look <- function() {
-    refresh_look(hub)
-    list(state = hub$state, message = hub$message, verdict = hub$verdict, held = !is.null(hub$held),
-         status = hub$status, log = hub$log, unreadable = hub$unreadable)
-  }
-  stamp <- function() {
-    again <- if (!is.null(hub$unreadable)) as.double(Sys.time()) # looked at anew until it can be read
-    c(as.double(file.mtime(hub$path)), file.size(hub$path), length(model_history(hub)$file), again)
-  }
-  now <- shiny::reactiveVal(look())
-  file <- shiny::reactiveVal(stamp())
+  now <- shiny::reactiveValues()
+  model <- shiny::reactiveVal()
+  history <- shiny::reactiveVal()
+  stamp <- NULL
   update <- function() {
-    now(look())
-    file(stamp())
+    refresh_look(hub)
+    history(model_history(hub))
+    found <- c(as.double(file.mtime(hub$path)), file.size(hub$path), length(model_history(hub)$file))
+    if (!is.null(hub$unreadable) || !identical(found, stamp)) { # looked at anew until it can be read
+      stamp <<- found
+      model(live_model(hub))
+    }
+    for (name in c("state", "message", "verdict", "status", "log", "unreadable")) now[[name]] <- hub[[name]]
+    now$held <- !is.null(hub$held)
   }
+  shiny::isolate(update())
   shiny::observe({
     shiny::invalidateLater(if (hub$state == "running") 250 else 1000, session)
     shiny::isolate(update())
   })
-  list(now = now, file = file, update = update,
-       state = shiny::reactive(now()$state),
-       model = shiny::reactive({
-         file()
-         live_model(hub)
-       }))
+  list(now = now, update = update, history = history, model = shiny::reactive(model()))
 }
 
 refresh_outputs <- function(output, session, hub, seen) {
-  ns <- session$ns
+  now <- seen$now
   tags <- shiny::tags
-  output$badge <- shiny::renderUI(tags$span(class = paste0("gbt-badge gbt-", seen$state()), state_word(seen$state())))
+  output$state <- shiny::createRenderFunction(function() panel_state(now, nrow(seen$history()) > 0L))
   output$card <- shiny::renderUI(model_card(seen$model(), hub))
-  output$history <- shiny::renderUI({
-    seen$file()
-    past <- model_history(hub)
-    if (!nrow(past) || seen$state() == "running") return(NULL)
-    tags$div(class = "gbt-history",
-             shiny::selectInput(ns("version"), "Earlier models", stats::setNames(past$file, past$label),
-                                selectize = FALSE),
-             shiny::actionButton(ns("restore"), "Go back to it"))
+  output$versions <- shiny::renderUI({
+    past <- seen$history()
+    shiny::selectInput(session$ns("version"), "Earlier models", stats::setNames(past$file, past$label),
+                       selectize = FALSE)
   })
-  output$actions <- shiny::renderUI({
-    running <- seen$state() == "running"
-    tags$div(class = "gbt-actions",
-             if (!running) shiny::actionButton(ns("refresh"), "Refresh model", class = "gbt-main"),
-             if (running) shiny::actionButton(ns("cancel"), "Cancel"),
-             if (seen$now()$held) shiny::actionButton(ns("anyway"), "Use the new model anyway"))
-  })
-  output$progress <- shiny::renderUI(if (seen$now()$state == "running") progress_html(seen$now()$status))
+  shiny::outputOptions(output, "versions", suspendWhenHidden = FALSE)
   output$words <- shiny::renderUI({
-    now <- seen$now()
     words <- c(now$verdict$words, now$message, now$unreadable)
     if (length(words)) {
       tags$div(class = paste0("gbt-words gbt-", now$state), role = if (now$state == "failed") "alert",
                lapply(words, tags$p))
     }
   })
-  log <- shiny::reactive(seen$now()$log)
-  output$log <- shiny::renderPlot(draw_live_log(log()), alt = shiny::reactive(log_in_words(log())))
+  output$log <- shiny::renderPlot(draw_live_log(now$log), alt = shiny::reactive(log_in_words(now$log)))
+}
+
+# What refresh_js shows on elements that stay. past: is there an earlier model?
+panel_state <- function(now, past) {
+  running <- now$state == "running"
+  status <- if (running) now$status
+  known <- isTRUE(status$nrounds > 0) && !is.na(status$round)
+  list(state = now$state, word = state_word(now$state), running = running, held = now$held, past = past && !running,
+       share = if (known) round(100 * status$round / status$nrounds) else 0,
+       text = if (!running) "" else if (is.null(status)) "starting" else sub("^running: ", "", status_line(status)))
 }
 
 state_word <- function(state) {
@@ -209,17 +213,6 @@ model_card <- function(model, hub) {
   tags$dl(lapply(names(facts), function(name) tags$div(tags$dt(name), tags$dd(facts[[name]]))))
 }
 
-progress_html <- function(status) {
-  tags <- shiny::tags
-  known <- !is.null(status) && isTRUE(status$nrounds > 0)
-  share <- if (known && !is.na(status$round)) round(100 * status$round / status$nrounds) else 0
-  text <- if (is.null(status)) "starting" else status_line(status)
-  list(tags$div(class = "gbt-bar", role = "progressbar", `aria-valuemin` = 0, `aria-valuemax` = 100,
-                `aria-valuenow` = share, `aria-label` = "training",
-                tags$div(style = sprintf("width: %.0f%%", share))),
-       tags$p(class = "gbt-quiet", sub("^running: ", "", text)))
-}
-
 log_in_words <- function(log) {
   if (length(log) < 2L || !nrow(log)) return("No log yet")
   last <- vapply(unclass(log)[-1L], function(v) format(v[length(v)], digits = 4L), "")
@@ -240,6 +233,41 @@ draw_live_log <- function(log) {
   draw_figure(log_figure(list(panel), list(), NULL, NULL, "round", NULL))
 }
 
+# An output that changes elements of the panel in place. Buttons that cannot be used have `aria-disabled`: `disabled`
+# would take the keyboard focus from them. When an element with the focus is hidden, the first button gets it.
+refresh_js <- "
+(function() {
+  function apply(badge, now) {
+    var panel = badge.closest('.gbt-refresh');
+    function part(name) { return panel.querySelector(name); }
+    function usable(name, yes) { part(name).setAttribute('aria-disabled', yes ? 'false' : 'true'); }
+    function shown(name, yes) {
+      if (!yes && part(name).contains(document.activeElement)) part('.gbt-main').focus();
+      part(name).hidden = !yes;
+    }
+    panel.dataset.state = now.state;
+    badge.textContent = now.word;
+    usable('.gbt-main', !now.running);
+    usable('.gbt-cancel', now.running);
+    shown('.gbt-anyway', now.held);
+    shown('.gbt-history', now.past);
+    shown('.gbt-progress', now.running);
+    part('.gbt-bar').setAttribute('aria-valuenow', now.share);
+    part('.gbt-bar div').style.width = now.share + '%';
+    part('.gbt-progress p').textContent = now.text;
+  }
+  document.addEventListener('click', function(e) {
+    if (!e.target.closest('.gbt-refresh [aria-disabled=true]')) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+  }, true);
+  var binding = new Shiny.OutputBinding();
+  binding.find = function(scope) { return $(scope).find('.gbt-refresh .gbt-badge'); };
+  binding.renderValue = function(badge, now) { if (now) apply(badge, now); };
+  Shiny.outputBindings.register(binding, 'gbt.refresh');
+})();
+"
+
 refresh_css <- "
 .gbt-refresh { font-size: 16px; color: #1e293b; max-width: 1200px; margin: 0 auto; padding: 8px 0 }
 .gbt-refresh header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; margin-bottom: 16px }
@@ -255,12 +283,16 @@ refresh_css <- "
 .gbt-refresh .shiny-plot-output { overflow: hidden } .gbt-refresh .shiny-plot-output img { max-width: 100% }
 .gbt-badge { border-radius: 16px; padding: 3px 13px; font-size: 14px; font-weight: 600; background: #e2e8f0;
   color: #334155 }
-.gbt-badge.gbt-running { background: #dbeafe; color: #1e40af }
-.gbt-badge.gbt-promoted, .gbt-badge.gbt-restored { background: #dcfce7; color: #166534 }
-.gbt-badge.gbt-held_back, .gbt-badge.gbt-cancelled { background: #fef3c7; color: #92400e }
-.gbt-badge.gbt-failed { background: #fee2e2; color: #991b1b }
+[data-state=running] .gbt-badge { background: #dbeafe; color: #1e40af }
+[data-state=promoted] .gbt-badge, [data-state=restored] .gbt-badge { background: #dcfce7; color: #166534 }
+[data-state=held_back] .gbt-badge, [data-state=cancelled] .gbt-badge { background: #fef3c7; color: #92400e }
+[data-state=failed] .gbt-badge { background: #fee2e2; color: #991b1b }
 .gbt-actions, .gbt-history { display: flex; flex-wrap: wrap; gap: 8px; align-items: flex-end; margin: 8px 0 16px }
-.gbt-history { margin: 16px 0 0 } .gbt-history .form-group { margin: 0; flex: 1 1 192px; width: auto }
+.gbt-history { margin: 16px 0 0 } .gbt-history .shiny-html-output { flex: 1 1 192px }
+.gbt-history .form-group { margin: 0; width: auto }
+.gbt-refresh [hidden] { display: none !important }
+.gbt-refresh .recalculating { opacity: 1 }
+.gbt-refresh .btn[aria-disabled=true] { opacity: .5; cursor: default }
 .gbt-refresh .btn { border-radius: 8px; min-height: 42px; font-size: 16px }
 .gbt-refresh .btn:focus-visible { outline: 3px solid #93c5fd; outline-offset: 2px }
 .gbt-refresh .gbt-main { background: #1d4ed8; border-color: #1d4ed8; color: #fff }

@@ -234,10 +234,10 @@ test_that("the server trains, cancels, and all sessions see the new model", {
     expect_null(session$returned$model())
     session$setInputs(refresh = 1)
     expect_identical(session$returned$state(), "running")
-    expect_match(as.character(output$actions$html), "Cancel")
+    expect_true(output$state$running)
     until(session, function() isTRUE(hub()$status$round > 1))
-    expect_match(as.character(output$progress$html), "role=\"progressbar\"")
-    expect_match(as.character(output$progress$html), "round [0-9]+ of 1000000")
+    expect_match(output$state$text, "^round [0-9]+ of 1000000")
+    expect_false(output$state$held || output$state$past)
     until(session, function() session$returned$state() != "running")
     expect_identical(session$returned$state(), "promoted")
     expect_match(as.character(output$words$html), "there was no model before")
@@ -265,4 +265,8 @@ test_that("the server trains, cancels, and all sessions see the new model", {
   expect_error(gbt_refresh_server("m", y ~ ., data, path, margin = -1), class = "gbt_error_argument")
   expect_error(gbt_refresh_server("m", y ~ ., data, path, mask = TRUE), class = "gbt_error_argument")
   expect_match(as.character(gbt_refresh_ui("m", "A & B")), "A &amp; B", fixed = TRUE)
+  # buttons are part of the page from the beginning and stay
+  for (id in c("refresh", "cancel", "anyway", "restore")) {
+    expect_match(as.character(gbt_refresh_ui("m")), sprintf("<button[^>]* id=\"m-%s\"", id))
+  }
 })

@@ -53,6 +53,9 @@ fact = "(document.querySelector('#late-card dd') || {}).innerText"  # when the l
 share = "Number((document.querySelector('.gbt-bar') || {getAttribute: () => 0}).getAttribute('aria-valuenow'))"
 
 
+nodes = "Array.from(document.querySelectorAll('.gbt-refresh button, .gbt-refresh select, .gbt-bar, #late-card *'))"
+
+
 def shoot(page, state):
     for width in widths:
         page.resize(width)
@@ -117,8 +120,12 @@ def go_through(page, other, first):
     if first:
         shoot(page, "failed")
     deliver(page, "good")
+    page.value("document.getElementById('late-refresh').focus(); window.before = " + nodes)
     press(page, "refresh")
     reach(page, "training")
+    page.wait(f"{share} > 0", "the progress bar moves")
+    check("training replaces no button, bar or list", page.value(f"{nodes}.every((e, i) => e === before[i])"))
+    check("the keyboard focus stays", page.value("document.activeElement.id") == "late-refresh")
     press(page, "cancel")
     reach(page, "cancelled")
     check("a training that is cancelled changes nothing", trained(page) == live)
