@@ -151,8 +151,9 @@ simd_code <- function() {
 #' more threads than processors, for tests.) While a package is being checked there are never more than two threads, and
 #' a forked process, such as a worker of `parallel::mclapply()`, runs one.
 #'
-#' Workers of `parallel::makePSOCKcluster()` do not know of each other: each runs as many threads as the machine allows,
-#' unless `parallel::clusterCall(cluster, gbt::gbt_threads, 1)` says otherwise.
+#' Workers of `parallel::makePSOCKcluster()` are new R processes. They have to load gbt before they can predict:
+#' `parallel::clusterEvalQ(cluster, library(gbt))`. They do not know of each other: each runs as many threads as the
+#' machine allows, unless `parallel::clusterCall(cluster, gbt::gbt_threads, 1)` says otherwise.
 #'
 #' Threads live for one call only. Between calls there are none, so forking is safe at any time.
 #'
