@@ -44,6 +44,14 @@ place_training <- function(request, rows) {
   host
 }
 
+# The fingerprint of a training's data. weight: as it was given; weights of classes are a parameter, no data.
+fingerprint_of <- function(data, rows, own, weight, args) {
+  view <- if (is.null(args[["class_weights"]])) data$view else
+    dataset_view(data, rows$mask, TRUE, label = rows$label, weights = weight, offset = own$offset, time = own$time,
+                 group = own$group)
+  .Call(C_gbt_dataset_fingerprint, view, rows$response$classes)
+}
+
 # Training data in the engine, with label, weight, offset, time and group of this training. A gbt_data may be trained
 # on by others at the same time, in a callback or a finalizer, so each training has a view of its own. args: values by
 # name.
@@ -52,12 +60,14 @@ training_data <- function(rows, args, host) {
   weight <- check_weight(source$weights, rows$n, "weights")
   offset <- check_offset(source$offset, rows$n, rows$response$n_outputs)
   own <- rows_trained_on(rows, weight, offset)
+  given <- own$weight
   own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads,
                               in_fold = !is.null(source$held))
   data <- data_of_source(source, args, host, weight)
   if (!is.null(rows$held)) data$masked_out <- masked_out_set(rows, data, weight, offset)
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
                             time = own$time, group = own$group)
+  data["fingerprint"] <- list(fingerprint_of(data, rows, own, given, args))
   data$weight <- own$weight
   data$has_weights <- !is.null(weight)
   data["offset"] <- list(own$offset)

@@ -76,6 +76,7 @@ mean_of_members <- function(members, model, fit) {
   by_rule <- c(model$by_rule, intersect("ensemble", names(fit$by_rule)))
   if (length(by_rule)) out$by_rule <- by_rule
   out$named <- model$named
+  out$provenance <- model$provenance
   if (!is.null(fit$recipe)) out$recipe <- fit$recipe
   if (isTRUE(fit$data$has_weights)) out$has_weights <- TRUE
   if (!is.null(model$masked_out)) out$masked_out <- masked_out_by_bins(out, fit)

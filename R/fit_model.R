@@ -20,6 +20,8 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   named <- intersect(sub("^class_shares$", "subsample", fit$named), names(model$params))
   if (length(named)) model$named <- named # as by_rule
+  model$provenance <- provenance_of(fit) # as by_rule
+  if (!is.null(fit$start$model)) model <- with_history(model, fit$start$model, "continued")
   if (!is.null(fit$recipe)) model$recipe <- fit$recipe # code, so no part of bytes or files
   if (isTRUE(fit$data$has_weights)) model$has_weights <- TRUE # nor this
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)

@@ -6,8 +6,8 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "exposure", "stopped", "has_weights", "warned", "named", "by_rule", "n_obs", "auto_rounds",
-                  "version", "masked_out")
+                  "exposure", "stopped", "has_weights", "warned", "named", "by_rule", "provenance", "n_obs",
+                  "auto_rounds", "version", "masked_out")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -53,6 +53,8 @@ model_fault <- function(m) {
   if (!is.null(m$by_rule) && !(are_names(m$by_rule) && all(m$by_rule %in% names(m$params)))) {
     return(wrong("by_rule", "NULL or names of `params`"))
   }
+  fault <- provenance_fault(m$provenance)
+  if (!is.null(fault)) return(wrong("provenance", fault))
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
   fault <- auto_rounds_fault(m$auto_rounds)
   if (!is.null(fault)) return(wrong("auto_rounds", fault))

@@ -5,8 +5,8 @@
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #
-# Files have `by_rule` and `named` as well. `state` never has: its bytes are those of the values of parameters, whoever
-# chose them.
+# Files have the fields of only_in_files as well. `state` never has: its bytes are those of the values of parameters,
+# whoever chose them, on any day.
 #
 # model_meta() takes a named list of what is in file_fields, with `user` for what the user added, and makes of it the
 # flat named list of texts, doubles and integers that the engine stores, in one order. A field is NULL, an atomic vector
@@ -17,7 +17,7 @@
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
 
-only_in_files <- c("by_rule", "named")
+only_in_files <- c("by_rule", "named", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {
@@ -145,13 +145,13 @@ bytes_to_save <- function(model) {
 #'
 #' In place of a path there may be a connection, such as [url()], [gzfile()], [socketConnection()] or
 #' [rawConnection()], and `gbt_load()` takes a raw vector as well: the bytes of a file, wherever they are kept. An open
-#' connection must be binary (`"rb"`, `"wb"`); Exactly the bytes of one model are read, so several models may follow one
+#' connection must be binary (`"rb"`, `"wb"`). Exactly the bytes of one model are read, so several models may follow one
 #' another. gbt opens and closes a connection that is not open. It cannot be used again then, as with [saveRDS()]. The
 #' protection against crashes holds for paths only, not for connections.
 #'
-#' Fields that you add to a model, such as `model$note <- "for May"`, are saved if they are vectors of logical values,
-#' numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a warning of
-#' class `gbt_warning_save` that names it.
+#' Fields that you add to a model, such as `model$note <- "approved by QA"`, are saved if they are vectors of logical
+#' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
+#' warning of class `gbt_warning_save` that names it.
 #'
 #' To save a model of a recipe (`gbt_train(recipe, data)`) is an error, since predictions need the recipe and a file
 #' cannot keep it. [saveRDS()] keeps both. `drop_recipe = TRUE` saves the model without its recipe: bake rows yourself
@@ -171,17 +171,43 @@ bytes_to_save <- function(model) {
 #'   not in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do not
 #'   ask: such files can hold any code.)
 #' @param ... Must be empty: a misspelt argument is an error.
+#' @section Provenance:
+#' `model$provenance` says where a model comes from: `trained`, the day of its training (UTC); `gbt`, the version;
+#' `data`, a fingerprint of the training data; and `history`, a text for each model that it was continued
+#' (`init_model`) or refitted from ([gbt_refit()], `update()`), oldest first. Why a model was made is yours to say, in a
+#' field such as `model$note <- "approved by QA"`. [summary()][gbt_methods] and [gbt_report()] show all of it; files and
+#' [saveRDS()] keep it. Models from files of earlier versions have none, which is shown as "unknown".
+#'
+#' The fingerprint covers the names, order and types (numbers, levels, ordered levels) of the columns, every value, the
+#' response with its classes, weights, offset, exposure, `time`, `group`, and the order of the rows; with `mask` or
+#' `valid` also which rows were trained on. It is the same for a data frame, a matrix, a sparse matrix, texts or
+#' factors, whole numbers or doubles, chunks and folders. It does not cover parameters, nor validation data of their
+#' own. So two models with one fingerprint had the same data, and a training with one round tells whether a table is the
+#' one that a model was trained on. It finds changes; it is no protection against somebody who forges data on purpose.
+#'
+#' Equal trainings give the same `model$state` on any day; files also have the day. For files that are the same to the
+#' byte, set the environment variable `SOURCE_DATE_EPOCH` (seconds since 1970), whose day is then the one that models
+#' get.
+#'
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @concept save a model
 #' @concept load a model
 #' @concept export
+#' @concept provenance
+#' @concept audit trail
+#' @concept model version
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
 #' file <- tempfile(fileext = ".gbt")
 #' gbt_save(m, file)
 #' same <- gbt_load(file)
 #' identical(predict(m, mtcars), predict(same, mtcars))
+#'
+#' # which data, when, by which version
+#' str(same$provenance)
+#' check <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+#' check$provenance$data == same$provenance$data # was it this table?
 #' unlink(file)
 #' @export
 gbt_save <- function(model, file, drop_recipe = FALSE, ...) {

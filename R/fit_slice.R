@@ -18,8 +18,7 @@ keep_rounds <- function(model, to, from = 0L) {
   fields["evaluation_log"] <- list(log)
   fields["auto_rounds"] <- list(NULL) # which were all
   out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
-  out$by_rule <- model$by_rule
-  out$named <- model$named
+  for (field in only_in_files) out[[field]] <- model[[field]]
   out$has_weights <- model$has_weights
   user <- user_fields(model)
   out[names(user)] <- user

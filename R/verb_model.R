@@ -314,6 +314,8 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
     cat(sprintf("trees     %s, leaves %s, depth %s\n", format(x$n_trees, big.mark = ","), range_of(x$leaves),
                 range_of(x$depth)))
   }
+  from <- provenance_texts(x$model)
+  cat(sprintf("%-9s %s\n", names(from), from), sep = "")
   cat(sprintf("size      %s\n", format(structure(x$bytes, class = "object_size"), units = "auto")))
   print_parameters(x$parameters)
   cat("\n")

@@ -61,7 +61,9 @@ fit_again <- function(args, captured, object, who, chosen = NULL, look = NULL) {
   if (!changed && is.list(constants) && !is.null(names(constants))) captured$constants <- constants
   captured$call <- small_call(call_of(args, "gbt_train"))
   captured$args <- placed(args, function(x, ...) NULL)
-  fit_of(captured, chosen, look)
+  model <- fit_of(captured, chosen, look)
+  if (is_model(object)) model <- with_history(model, object, "refitted")
+  model
 }
 
 # prints: of the data that the call had; rows: those that it has now.

@@ -120,8 +120,8 @@
 #'
 #' Ctrl-C stops training within a moment, and [gbt_last_interrupted()] returns the model of the finished rounds.
 #'
-#' @return A model: a list of class `gbt`. It is a plain R value: equal trainings give `identical()` models, and
-#'   [saveRDS()] and [gbt_save()] can store it. Its elements:
+#' @return A model: a list of class `gbt`. It is a plain R value: equal trainings of one day give `identical()`
+#'   models, and [saveRDS()] and [gbt_save()] can store it. Its elements:
 #'   \item{state}{the model's bytes, a raw vector}
 #'   \item{objective, classes, response}{the objective, the classes (`NULL` for numbers), the kind of response}
 #'   \item{feature_names, feature_types}{the features}
@@ -138,6 +138,7 @@
 #'     Ctrl-C, in models from files and in models with only some of their rounds}
 #'   \item{call}{the call, for `update()`; `NULL` if it contained the data, and in models from files}
 #'   \item{exposure}{the column with the exposure, `""` if it was given as values, `NULL` without}
+#'   \item{provenance}{when, by which version of gbt and from which data it was trained, see [gbt_save()]}
 #'   \item{stopped, warned}{why training ended early (`"time"`, `"callback"`, `"interrupt"` or `"error"`); why nothing
 #'     was learned, see [gbt][gbt-package]. `NULL` otherwise, and in models from files}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as

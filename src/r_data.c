@@ -1,6 +1,7 @@
 /* Data sets: frame -> binned rows. */
 #include "r_gbt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Starting a thread costs as much as binning about so many cells. */
@@ -214,6 +215,32 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken) {
   r_check(status, &err);
   UNPROTECT(2);
   return out;
+}
+
+/* The fingerprint of a view's rows and fields as a text of 16 digits; NULL: not known. classes: texts of what the
+ * labels number. */
+SEXP r_gbt_dataset_fingerprint(SEXP dataset, SEXP classes) {
+  /* 1 */
+  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  const int32_t n = (int32_t)Rf_length(classes);
+  const char **text = (const char **)R_alloc((size_t)n + 1, sizeof *text);
+  for (int32_t i = 0; i < n; i++) text[i] = r_utf8(STRING_ELT(classes, i));
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  uint64_t out = 0;
+  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
+  if (status == GBT_OK) {
+    status = gbt_dataset_fingerprint(&ctx, ds, text, n, &out, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  char digits[17];
+  r_check(status, &err);
+  snprintf(digits, sizeof digits, "%016llx", (unsigned long long)out);
+  return out == 0 ? R_NilValue : Rf_mkString(digits);
 }
 
 void r_put_schema(SEXP list, int at, const gbt_schema *schema) {

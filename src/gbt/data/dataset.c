@@ -38,6 +38,7 @@ static gbt_status new_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *
   view->cuts = gbt_cuts_ref(ds->cuts);
   view->pages = ds->pages;
   view->n_variants = ds->n_variants;
+  view->fingerprint = ds->fingerprint;
   for (int32_t v = 0; v < ds->n_variants; v++) view->variant[v] = gbt_page_store_ref(ds->variant[v]);
   *out = view;
   return GBT_OK;

@@ -86,6 +86,15 @@ gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const
 gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                             gbt_error *err) GBT_MUST_CHECK;
 
+/* A number by which it can be told whether two trainings had the same data; 0: not known. It covers the names, types
+ * and order of the columns and every value of the table that the data set was made of; which rows of it the data set
+ * has; the fields that are set; and label_text, n_texts texts of what the labels number (classes), n_texts may be 0.
+ * It depends on the order of the rows, but not on how the table was stored or cut into chunks, pages or ranks, nor on
+ * the order of levels without one. It is no protection against somebody who wants two tables to look the same.
+ * Collective. */
+gbt_status gbt_dataset_fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const char *const *label_text, int32_t n_texts,
+                                   uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
+
 gbt_dataset *gbt_dataset_ref(gbt_dataset *ds);
 void gbt_dataset_unref(gbt_dataset *ds); /* NULL allowed */
 

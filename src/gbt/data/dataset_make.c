@@ -1,5 +1,6 @@
 /* Making a data set: a table or the chunks of a source, to cuts, to pages. */
 #include "dataset_impl.h"
+#include "fingerprint.h"
 #include "page_impl.h"
 
 static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_error *err) {
@@ -13,12 +14,13 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_err
 }
 
 static gbt_status make_pages(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_feed *feed, const gbt_cuts *cuts,
-                             gbt_page_store **out, gbt_error *err) {
+                             uint64_t *checksum, gbt_page_store **out, gbt_error *err) {
   int one_rank = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
   gbti_page_how how = {.own_cuts = spec->reference == NULL && one_rank,
                        .unbundled = !one_rank,
                        .offload = spec->help,
-                       .sink = spec->sink};
+                       .sink = spec->sink,
+                       .checksum = checksum};
   return gbti_pages_build(ctx, feed, cuts, spec->page_rows, how, out, err);
 }
 
@@ -35,10 +37,17 @@ static gbt_status make_parts(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_fe
     unseen = GBT_UNSEEN_MISSING; /* none is: a source with other levels in a later pass fails by its checksum */
   }
   GBT_TRY(gbti_feed_bind(feed, ds->cuts->schema, unseen, err));
+  const gbt_schema *schema = ds->cuts->schema;
   gbt_page_store *pages;
-  GBT_TRY(make_pages(ctx, spec, feed, ds->cuts, &pages, err));
-  gbti_dataset_put_pages(ds, pages);
-  return gbti_feed_finish(feed, err);
+  uint64_t *checksum;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)schema->n_columns, sizeof *checksum, &checksum, err));
+  gbt_status status = make_pages(ctx, spec, feed, ds->cuts, checksum, &pages, err);
+  if (status == GBT_OK) {
+    gbti_dataset_put_pages(ds, pages);
+    status = gbti_table_fingerprint(ctx, schema, ds->all_rows, checksum, &ds->fingerprint, err);
+  }
+  gbt_mem_free(&ctx->mem, checksum);
+  return status == GBT_OK ? gbti_feed_finish(feed, err) : status;
 }
 
 static gbt_status make_dataset(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_dataset **out, gbt_error *err) {

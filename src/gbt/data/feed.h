@@ -113,7 +113,7 @@ gbt_status gbti_feed_survey(gbti_feed *feed, gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbti_feed_match(gbti_feed *feed, const gbt_table *chunk, int64_t number, gbt_error *err) GBT_MUST_CHECK;
 
 /* Adds the values of a chunk's columns cols[0 .. n), NULL: the first n, to sum[0 .. n). The sum over all chunks depends
- * on the rows, not on how they are cut. */
+ * on the rows, not on how they are cut or stored; that over all ranks on nothing else either. */
 gbt_status gbti_checksum_add(gbti_feed *feed, const gbt_table *chunk, int64_t beg, const int32_t *cols, int32_t n,
                              uint64_t *sum, gbt_error *err) GBT_MUST_CHECK;
 

@@ -25,7 +25,8 @@ typedef struct builder {
   gbti_page_how how;
   gbti_pages pages;
   gbti_unseen_list *unseen; /* by feature */
-  uint64_t *checksum;       /* by column of the schema; NULL in memory */
+  uint64_t *checksum;       /* by column of the schema: how.checksum, or own; NULL: not needed */
+  uint64_t *own_checksum;   /* owned, or NULL */
   int32_t n_done;           /* pages that are filled */
 } builder;
 
@@ -271,9 +272,13 @@ static gbt_status build_all(builder *b, gbti_feed *feed, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(mem, n_features, sizeof *b->unseen, &b->unseen, err));
   GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->pages.info.n_unseen, &b->pages.info.n_unseen, err));
   GBT_TRY(gbti_level_ids_room(feed->binding->schema, &b->pages, err));
-  if (!feed->in_memory) GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->checksum, &b->checksum, err));
+  b->checksum = b->how.checksum;
+  if (b->checksum == NULL && !feed->in_memory) {
+    GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->own_checksum, &b->own_checksum, err));
+    b->checksum = b->own_checksum;
+  }
   GBT_TRY(gbti_feed_pass_bound(feed, build_chunk, b, err));
-  if (b->checksum != NULL) GBT_TRY(gbti_checksum_match(feed, feed->binding->col, (int32_t)n_columns, b->checksum, err));
+  if (!feed->in_memory) GBT_TRY(gbti_checksum_match(feed, feed->binding->col, (int32_t)n_columns, b->checksum, err));
   GBT_ASSERT(b->n_done == b->pages.info.n_pages);
   return gbti_join_unseen(b->unseen, b->cuts->n_features, &b->pages, err);
 }
@@ -315,7 +320,7 @@ gbt_status gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts,
 done:
   gbti_bundles_free(&ctx->mem, &bundles);
   gbti_free_unseen(&ctx->mem, b.unseen, cuts->n_features);
-  gbt_mem_free(&ctx->mem, b.checksum);
+  gbt_mem_free(&ctx->mem, b.own_checksum);
   if (status != GBT_OK) gbti_pages_free(&b.pages);
   return status;
 }

@@ -20,6 +20,7 @@ typedef struct gbti_page_how {
   int unbundled;
   gbt_offload *offload; /* does the heavy part; NULL: here */
   gbt_page_sink *sink;  /* where pages go; NULL: a store in memory */
+  uint64_t *checksum;   /* by column of the schema, 0: checksums of the rows are added; NULL: not wanted */
 } gbti_page_how;
 
 /* gbt_pages_build of a feed that is bound, with more to choose. Results of training do not depend on that. */

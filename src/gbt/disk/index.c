@@ -74,6 +74,7 @@ static gbt_status measure_data(gbti_writer *w) {
     if (info->level_id[f] != NULL) w->n[GBTI_SEC_LEVEL_IDS] += (uint64_t)info->n_rows;
   w->n[GBTI_SEC_PAGES] = (uint64_t)info->n_pages;
   w->n[GBTI_SEC_NOTE] = from->note.n;
+  w->n[GBTI_SEC_FINGERPRINT] = from->ds->fingerprint != 0;
   return GBT_OK;
 }
 
@@ -116,6 +117,7 @@ static void put_data(gbti_writer *w) {
   }
   put(w, GBTI_SEC_PAGES, from->record);
   put(w, GBTI_SEC_NOTE, from->note.bytes);
+  put(w, GBTI_SEC_FINGERPRINT, &from->ds->fingerprint);
 }
 
 /* ---- reading ---- */
@@ -246,6 +248,8 @@ static gbt_status read_data(gbti_reader *r) {
   GBT_TRY(read_layout(r, data, &out->info.layout));
   GBT_TRY(read_known(r, &out->info));
   GBT_TRY(copy(r, GBTI_SEC_PAGES, (uint64_t)out->info.n_pages, &out->record));
+  if (r->n[GBTI_SEC_FINGERPRINT] > 1) return gbti_damaged(r, "its numbers have a fault");
+  if (r->n[GBTI_SEC_FINGERPRINT] == 1) gbti_copy(&out->fingerprint, r->at[GBTI_SEC_FINGERPRINT], sizeof(uint64_t));
   out->note = (gbti_note){r->at[GBTI_SEC_NOTE], (size_t)r->n[GBTI_SEC_NOTE]};
   GBT_TRY(check_parts(r, out));
   GBT_TRY(check_records(r));
@@ -262,7 +266,7 @@ static const gbti_kind kind = {
     .sections = GBTI_HAS_SCHEMA | GBTI_HAS(CUTS) | GBTI_HAS(CUT_VALUES) | GBTI_HAS(DATA) | GBTI_HAS(GROUPS) |
                 GBTI_HAS(STRIPS) | GBTI_HAS(PLACES) | GBTI_HAS(LISTED) | GBTI_HAS(BUNDLES) | GBTI_HAS(MEMBERS) |
                 GBTI_HAS(UNSEEN) | GBTI_HAS(UNSEEN_BEG) | GBTI_HAS(UNSEEN_ROWS) | GBTI_HAS(LEVEL_IDS) |
-                GBTI_HAS(PAGES) | GBTI_HAS(NOTE),
+                GBTI_HAS(PAGES) | GBTI_HAS(NOTE) | GBTI_HAS(FINGERPRINT),
     .part = {&gbti_part_schema, &gbti_part_features, &gbti_part_tables, &gbti_part_cuts, &data_part}};
 
 gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,

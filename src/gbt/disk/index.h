@@ -1,6 +1,8 @@
 /* The index of a data set on disk: a block of sections (bytes/sections.h). Private to disk/.
  *
- *   columns, features, cuts | numbers | layout | what is known without a page | records of pages | the note
+ *   columns, features, cuts | numbers | layout | what is known without a page | records of pages | the note |
+ *   the fingerprint
+ *
  * All bytes that are read are checked against the checksum, which finds damage, and by the rules of data/check.h, so
  * that nothing in it leads out of bounds. */
 #ifndef GBT_DISK_INDEX_H
@@ -43,7 +45,8 @@ typedef struct gbti_index {
   gbt_cuts *cuts;
   gbti_page_info info;
   gbti_page_record *record;
-  gbti_note note; /* in the bytes that were read */
+  gbti_note note;       /* in the bytes that were read */
+  uint64_t fingerprint; /* see gbt_dataset; 0: not known */
 } gbti_index;
 
 /* path: for messages. Free with gbti_index_free, also after a failure. */

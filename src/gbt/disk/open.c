@@ -123,6 +123,7 @@ static gbt_status open_dataset(gbt_ctx *ctx, gbt_folders folders, uint64_t memor
   files = (gbti_page_files){.n_files = 0};
   gbti_dataset_put_pages(ds, pages);
   ds->cuts = gbt_cuts_ref(index.cuts);
+  ds->fingerprint = index.fingerprint;
   ds->rows.n = ds->all_rows = gbt_pages_n_rows(pages);
 done:
   gbti_page_files_free(mem, &files);

@@ -236,6 +236,28 @@ static void counts_of_other_rows_are_used(void) {
   }
 }
 
+/* A folder of an earlier version has no fingerprint: it is read, and that of a training on it is not known. */
+static void folders_without_a_fingerprint_are_used(void) {
+  forged s;
+  gbti_index index;
+  blob bytes;
+  if (forged_open(&s, 0, GBT_CODEC_NONE)) {
+    uint64_t out = 1;
+    s.ds->fingerprint = 0;
+    CHECK_OK(gbt_dataset_fingerprint(&s.ctx, s.ds, NULL, 0, &out, test_err));
+    CHECK_EQ_U64(out, 0);
+    if (CHECK_OK(gbti_index_write(&s.ctx.mem, s.ds, s.record, s.id, 1, (gbti_note){"note", FORGED_NOTE}, &bytes.bytes,
+                                  &bytes.n, test_err))) {
+      CHECK_EQ_I64(bytes.n, s.index.n - 48); /* the row in the table of sections, and 8 bytes */
+      if (CHECK_OK(gbti_index_read(&s.ctx, bytes.bytes, bytes.n, s.index_path, &index, test_err)))
+        CHECK_EQ_U64(index.fingerprint, 0);
+      gbti_index_free(&s.ctx.mem, &index);
+      gbt_mem_free(&s.ctx.mem, bytes.bytes);
+    }
+  }
+  forged_close(&s);
+}
+
 /* Lists whose slots are none, are twice of one feature, or do not ascend; rows whose lists end before they begin. */
 static void false_lists_are_refused(void) {
   forged s;
@@ -300,6 +322,7 @@ static void pages_are_proved_whenever_they_are_new(void) {
 
 void suite_disk_forged(void) {
   RUN(codes_behind_the_last_are_refused);
+  RUN(folders_without_a_fingerprint_are_used);
   RUN(counts_of_other_rows_are_used);
   RUN(false_lists_are_refused);
   RUN(pages_are_proved_whenever_they_are_new);

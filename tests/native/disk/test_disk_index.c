@@ -209,7 +209,9 @@ static void false_tables_are_refused(void) {
           else if (k == 2 * n + 2) memcpy(row[i].name, "trees\0\0\0\0\0\0\0\0\0\0", 16);
           else memcpy(row[i].name, other->name, 16);
           const int same = memcmp(row, s.index.bytes + sizeof head, head.n_sections * sizeof *row) == 0;
-          if (!CHECK_EQ_I64(read_forged(&s, b), same ? GBT_OK : GBT_E_FORMAT)) test_note("row %u: %zu", i, k);
+          const int skipped = k == 2 * n + 2 && (was.flags & GBTI_SECTION_NEEDED) == 0; /* of a later gbt */
+          const gbt_status want = same || skipped ? GBT_OK : GBT_E_FORMAT;
+          if (!CHECK_EQ_I64(read_forged(&s, b), want)) test_note("row %u: %zu", i, k);
           free(b.bytes);
         }
       for (uint32_t n = 0; n < 80; n++) {

@@ -64,6 +64,7 @@ gbt_status dataset_in_chunks(gbt_ctx *ctx, const dataset_work *w, chunks *c, siz
 void same_datasets(const gbt_dataset *a, const gbt_dataset *b) {
   REQUIRE(a != NULL && b != NULL);
   CHECK(a->rows.n == b->rows.n && a->all_rows == b->all_rows && a->rows.before == b->rows.before);
+  CHECK(a->fingerprint != 0 && a->fingerprint == b->fingerprint);
   same_all_cuts(a->cuts, b->cuts);
   same_stores(a->pages, b->pages);
   CHECK_EQ_I64(a->pages->info.n_entries, b->pages->info.n_entries);

@@ -42,10 +42,10 @@ void forged_seal(blob index) {
   memcpy(index.bytes, &head, sizeof head);
 }
 
-/* Where the index has the record of a page: records come last but for the note. */
+/* Where the index has the record of a page: records come last but for the note and the fingerprint. */
 static uint8_t *record_at(const forged *s, blob index, int32_t p) {
   const size_t n = (size_t)(gbt_pages_n_pages(s->ds->pages) - p) * sizeof *s->record;
-  return index.bytes + index.n - 8 - n;
+  return index.bytes + index.n - 8 - 8 - n;
 }
 
 /* The table of a kind: columns of all types, lists and bundles, codes of 16 bits, levels that a reference does not know

@@ -1,0 +1,88 @@
+/* Fingerprints: numbers by which it can be told whether two trainings had the same data. That of a table is made of the
+ * checksums of its columns, that of a data set also of which rows of the table it has and of the fields of these. All
+ * are sums of hashes of a value and its row, so neither threads nor chunks, storage, pages or ranks show in them. */
+#include "../base/bits.h"
+#include "../base/comm.h"
+#include "../base/parallel.h"
+#include "../base/rng.h"
+#include "../schema/schema_impl.h"
+#include "dataset_impl.h"
+#include "fingerprint.h"
+
+#define ROW_STEP 0x9e3779b97f4a7c15u
+
+/* Sums of all ranks, modulo 2^64. */
+static gbt_status sum_ranks(gbt_ctx *ctx, uint64_t *x, int32_t n, gbt_error *err) {
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  int64_t *half;
+  GBT_TRY(gbt_mem_array(&ctx->mem, 2 * (size_t)n, sizeof *half, &half, err));
+  for (int32_t i = 0; i < n; i++) {
+    half[2 * i] = (int64_t)(x[i] & UINT32_MAX);
+    half[2 * i + 1] = (int64_t)(x[i] >> 32);
+  }
+  const gbt_status status = gbt_comm_sum_i64(ctx, half, 2 * (size_t)n, err);
+  for (int32_t i = 0; i < n; i++) x[i] = (uint64_t)half[2 * i] + ((uint64_t)half[2 * i + 1] << 32);
+  gbt_mem_free(&ctx->mem, half);
+  return status;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text) { return gbt_mix64(h ^ gbt_text_hash(1, text)); }
+
+gbt_status gbti_table_fingerprint(gbt_ctx *ctx, const gbt_schema *schema, int64_t n_rows, uint64_t *checksum,
+                                  uint64_t *out, gbt_error *err) {
+  GBT_TRY(sum_ranks(ctx, checksum, schema->n_columns, err));
+  uint64_t h = gbt_mix64(gbt_mix64((uint64_t)n_rows) ^ (uint64_t)schema->n_columns);
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    const gbt_schema_column *col = &schema->col[c];
+    h = gbt_mix64(mix_text(h, col->name) ^ (uint64_t)col->type);
+    for (int32_t l = 0; col->type == GBT_ORDINAL && l < col->n_levels; l++) h = mix_text(h, col->levels[l]);
+    h = gbt_mix64(h ^ checksum[c]);
+  }
+  *out = h != 0 ? h : 1;
+  return GBT_OK;
+}
+
+/* Of the rows of a mask: 0 where row i is row i of the table. */
+static uint64_t row_part(const gbt_rows *rows, int64_t i) {
+  const uint64_t row = (uint64_t)(rows->before + i), of_table = (uint64_t)gbt_row_number(rows, i) - 1;
+  return row == of_table ? 0 : gbt_mix64(of_table + row * ROW_STEP);
+}
+
+static uint64_t field_part(double x, int64_t row) { return gbt_mix64(gbt_bits(x + 0.0) + (uint64_t)row * ROW_STEP); }
+
+enum { ROW_SUM = GBT_N_FIELDS, N_SUMS, POLL_ROWS = 65536 };
+
+/* Sums over this rank's rows: of every field, and of which rows they are. */
+static gbt_status sum_rows(gbt_ctx *ctx, const gbt_dataset *ds, uint64_t *sum, gbt_error *err) {
+  const gbt_rows *rows = &ds->rows;
+  for (int64_t i = 0; i < rows->n; i++) {
+    if (i % POLL_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+    sum[ROW_SUM] += row_part(rows, i);
+    for (int f = 0; f < GBT_N_FIELDS; f++)
+      for (int32_t k = 0; k < ds->n_outputs[f]; k++)
+        sum[f] += gbt_mix64((uint64_t)k) * field_part(rows->field[f][(size_t)k * (size_t)rows->n + (size_t)i],
+                                                      rows->before + i);
+  }
+  return GBT_OK;
+}
+
+static gbt_status fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const char *const *label_text, int32_t n_texts,
+                              uint64_t *out, gbt_error *err) {
+  uint64_t sum[N_SUMS] = {0};
+  gbt_share share;
+  if (ds->fingerprint == 0) return GBT_OK;
+  GBT_TRY(sum_rows(ctx, ds, sum, err));
+  GBT_TRY(sum_ranks(ctx, sum, N_SUMS, err));
+  GBT_TRY(gbt_comm_share(ctx, ds->rows.n, &share, err));
+  uint64_t h = gbt_mix64(ds->fingerprint ^ gbt_mix64((uint64_t)share.all));
+  for (int f = 0; f < N_SUMS; f++) h = gbt_mix64(h ^ sum[f]);
+  for (int32_t i = 0; i < n_texts; i++) h = mix_text(h, label_text[i]);
+  *out = h != 0 ? h : 1;
+  return GBT_OK;
+}
+
+gbt_status gbt_dataset_fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const char *const *label_text, int32_t n_texts,
+                                   uint64_t *out, gbt_error *err) {
+  *out = 0;
+  return gbt_comm_agree(ctx, fingerprint(ctx, ds, label_text, n_texts, out, err), err);
+}
