@@ -16,7 +16,7 @@
 #'
 #' This page has the everyday arguments; all other parameters are given by name in the same way. More about
 #' * [gbt_parameters()]: all parameters, with their names in XGBoost, LightGBM and CatBoost
-#' * [gbt_objectives()]: objectives (loss functions)
+#' * [gbt_objectives()]: loss functions, called objectives
 #' * [gbt_metrics]: metrics, validation data, early stopping
 #' * [gbt_categories]: categorical columns, target encoding
 #' * [gbt_sampling]: sampling of rows and features, ensembles

@@ -67,7 +67,7 @@ trap 'rm -rf "$copy"' EXIT
 cd "$copy"
 # what README.md leads to: articles, news, and files of the repository, which have no page and are named instead
 perl -0pi -e 's{\]\(vignettes/(\w+)[.]Rmd\)}{](articles/$1.html)}g; s{\]\(NEWS[.]md\)}{](news/index.html)}g;' \
-  -e 's{\[([^]]*)\]\(((?!https?:|articles/|news/)[^)]*)\)}{$1 eq $2 ? "`$2`" : "$1 (`$2`)"}ge' README.md
+  -e 's{(?<!!)\[([^]]*)\]\(((?!https?:|articles/|news/)[^)]*)\)}{$1 eq $2 ? "`$2`" : "$1 (`$2`)"}ge' README.md
 Rscript -e 'pkgdown::check_pkgdown()'
 Rscript - "$out" <<'END'
 options(pkgdown.internet = FALSE)

@@ -31,3 +31,19 @@ test_that("every help page and every article stands in the index of the site, on
   articles <- sub("[.]Rmd$", "", list.files(file.path(root, "vignettes"), "[.]Rmd$"))
   expect_setequal(contents_of(lines, "articles"), setdiff(articles, "gbt")) # which is "Get started"
 })
+
+# Markdown takes "[f()]: word" for the definition of a link, which is not printed.
+test_that("no list of a help page has an empty item", {
+  skip_if_not(dir.exists(file.path(root, "man")), "not in the sources")
+  for (page in list.files(file.path(root, "man"), "[.]Rd$", full.names = TRUE)) {
+    expect_false(any(grepl("^ *.item *$", readLines(page))), label = basename(page))
+  }
+})
+
+test_that("pictures of README.md exist", {
+  skip_if_not(file.exists(index), "not in the sources")
+  text <- paste(readLines(file.path(root, "README.md")), collapse = "\n")
+  pictures <- sub("^.*[(]", "", regmatches(text, gregexpr("!\\[[^]]*\\][(][^)]*", text))[[1]])
+  expect_gt(length(pictures), 0)
+  expect_identical(pictures[!file.exists(file.path(root, pictures))], character(0))
+})
