@@ -9,6 +9,7 @@ background reference background_data bg bg_X X_bg baseline train train_data X_tr
 newdata x data train train_data training_frame X_train
 y label labels response target outcome observed truth obs actual y_true
 predicted pred preds prediction predictions estimate score scores probability prob p y_pred y_score .pred
+against column columns feature features variable var xvar x_var v varname column_name feature_name
 columns column feature features variable variables var vars pred_var i_var x_var varname predictor predictors
   feature_names feature_name xvar terms by
 values at grid pred_grid pred_data grid_values

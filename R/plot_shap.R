@@ -53,7 +53,7 @@ shap_figure <- function(x, shown, row, top, against, by, given = list()) {
   top <- check_whole(top, "top", 1)
   if (!is.null(against)) return(shap_against_figure(x, shown, against, by, given))
   if (is.null(row)) shap_summary_figure(x, shown, top, given) else
-    shap_row_figure(x, shown, shap_row(x, row), top, given)
+    shap_row_figure(x, shown, shap_row(x, row, shown$columns), top, given)
 }
 
 # list(values = list of matrices by output, base = number by output, outputs = names or NULL, columns = names).
@@ -80,9 +80,12 @@ check_shap_choice <- function(row, against, by, columns, top_given) {
   }
 }
 
-# The place of a row among those of x.
-shap_row <- function(x, row) {
+# The place of a row among those of x, which has these columns.
+shap_row <- function(x, row, columns) {
   names <- dimnames(x$values)[[1L]]
+  if (is_text(row) && !row %in% names && row %in% columns) {
+    stop_argument(sprintf("`%s` is a column, not a row; give it as `against = \"%s\"`", row, row), "row")
+  }
   if (is.character(row)) {
     if (is.null(names)) stop_argument("the rows have no names; give the number of a row", "row")
     return(match(match_choice(row, names, "row"), names))

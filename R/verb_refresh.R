@@ -170,7 +170,7 @@ keep_in_history <- function(hub) {
 refresh_restore <- function(hub, file) {
   if (hub$state == "running") return(invisible(hub))
   try_else({
-    if (!file %in% model_history(hub)$file) stop_data("this model is not in the history any more", "file")
+    if (!isTRUE(file %in% model_history(hub)$file)) stop_data("this model is not in the history any more", "file")
     model <- gbt_load(file, trust = TRUE)
     refresh_promote(hub, model, "restored")
     unlink(file)

@@ -108,8 +108,9 @@ flat_contributions <- function(out) {
 #' @param model A model from [gbt_train()].
 #' @param newdata The rows to explain: a data frame, a matrix or a sparse matrix.
 #' @param background Rows to compare with, as `newdata`, or `NULL`.
-#' @param interaction Whether interactions of pairs of columns are wanted, too.
-#' @param rows Most rows: of more, so many are drawn at random, always the same ones. `NULL` takes all.
+#' @param interaction `TRUE` to compute interactions of pairs of columns as well.
+#' @param rows The largest number of rows to explain. If there are more, this many are drawn, always the same ones.
+#'   `NULL` takes all.
 #' @param trees,offset,exposure,unseen,threads,device As for [predict()][predict.gbt]. An exposure that is a column of
 #'   `newdata` is found there.
 #' @param ... Must be empty: a misspelt argument is an error.
@@ -222,6 +223,20 @@ as.data.frame.gbt_shap <- function(x, row.names = NULL, optional = FALSE, ...) {
   list_frame(out, length(x$values))
 }
 
+# Of one row: its raw score by output.
+shap_scores <- function(x) colSums(matrix(x$values, dim(x$values)[2L])) + as.double(x$base)
+
+# Of one row: a line for each column with its value and contributions, the largest first.
+shap_of_one <- function(x) {
+  columns <- dimnames(x$values)[[2L]]
+  part <- matrix(x$values, length(columns))
+  order <- order(-rowMeans(abs(part)), seq_along(columns))
+  value <- vapply(columns, function(name) trimws(format(.subset2(x$data, name)[1L], digits = 5L)), "")
+  parts <- lapply(seq_len(ncol(part)), function(k) format(part[order, k], digits = 4L))
+  names(parts) <- given_or(x$outputs, "contribution")
+  list_frame(c(list(column = columns[order], value = unname(value[order])), parts), length(columns))
+}
+
 #' @export
 print.gbt_shap <- function(x, top = 10L, ...) {
   top <- check_whole(top, "top", 0)
@@ -230,9 +245,14 @@ print.gbt_shap <- function(x, top = 10L, ...) {
               if (is.null(x$outputs)) "" else sprintf(" and %s", counted(d[3L], "output")),
               if (is.null(x$interaction)) "" else ", with interactions"))
   cat(sprintf("base: %s\n", paste(format(x$base, digits = 5L), collapse = ", ")))
-  shown <- utils::head(summary(x), top)
-  cat("mean absolute contributions:\n")
-  shown$mean_abs <- format(shown$mean_abs, digits = 4L)
+  if (d[1L] == 1L) {
+    cat(sprintf("score: %s\n", paste(format(shap_scores(x), digits = 5L), collapse = ", ")))
+    shown <- utils::head(shap_of_one(x), top)
+  } else {
+    cat("mean absolute contributions:\n")
+    shown <- utils::head(summary(x), top)
+    shown$mean_abs <- format(shown$mean_abs, digits = 4L)
+  }
   print.data.frame(shown, row.names = FALSE)
   if (d[2L] > nrow(shown)) cat(sprintf("and %d more\n", d[2L] - nrow(shown)))
   invisible(x)

@@ -63,7 +63,8 @@ test_that("mistakes with folders are named", {
   at <- folder()
   path <- file.path(at, "bins")
   gbt_data(x, y, path = path, threads = 1)
-  expect_error(gbt_data(x, y, path = path, threads = 1), "holds a data set already", class = "gbt_error_io")
+  expect_error(gbt_data(x, y, path = path, threads = 1), "data set already; open it with gbt_open()", fixed = TRUE,
+               class = "gbt_error_io")
   expect_error(gbt_open(file.path(at, "none")), "there is no folder", class = "gbt_error_data")
   expect_error(gbt_open(at), "holds no data set of gbt", class = "gbt_error_io")
   expect_error(gbt_open(strrep("long", 25000)), "there is no folder", class = "gbt_error_data")

@@ -41,6 +41,8 @@ test_that("rows and outputs that are not there are refused in words", {
   drawn({
     expect_error(plot(s, row = setdiff(1:150, s$rows)[1]), "which were drawn", class = "gbt_error_argument")
     expect_error(plot(s, row = 1.5), class = "gbt_error_argument")
+    expect_error(plot(s, "Petal.Width"), "give it as `against = \"Petal.Width\"`", class = "gbt_error_argument")
+    expect_error(plot(s, column = "Petal.Width"), "did you mean `against`", class = "gbt_error_argument")
     expect_error(plot(s, output = "setose"), "setosa", class = "gbt_error_argument")
     expect_error(plot(s, col = "red"), "two colours", class = "gbt_error_argument")
     none <- s

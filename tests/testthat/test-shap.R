@@ -139,6 +139,23 @@ test_that("gbt_shap() keeps values, base and data", {
   expect_output(print(s), "contributions of 4 columns for 20 rows, with interactions")
 })
 
+test_that("one row is printed with its values, signed contributions and score", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
+  one <- mtcars[2, ]
+  s <- gbt_shap(m, one, threads = 1)
+  lines <- capture.output(print(s))
+  score <- predict(m, one, type = "link", threads = 1)
+  expect_equal(as.double(sub("score: ", "", grep("^score", lines, value = TRUE))), as.double(score), tolerance = 1e-4)
+  shown <- utils::read.table(text = lines[-(1:3)], header = TRUE)
+  at <- match(shown$column, colnames(s$values))
+  expect_equal(shown$contribution, unname(s$values[1, at]), tolerance = 1e-4)
+  expect_true(any(shown$contribution < 0))
+  expect_equal(shown$value, unlist(one[shown$column], use.names = FALSE), tolerance = 1e-4)
+  expect_false(is.unsorted(rev(abs(shown$contribution))))
+  classes <- gbt_train(Species ~ ., iris, nrounds = 3, threads = 1)
+  expect_output(print(gbt_shap(classes, iris[1, ], threads = 1)), "column +value +setosa +versicolor +virginica")
+})
+
 test_that("what contributions cannot do is said", {
   d <- shap_data(60)
   m <- gbt_train(y ~ ., d, nrounds = 2, threads = 1)

@@ -53,6 +53,8 @@ test_that("models are promoted, held back, kept and restored", {
   expect_same_bytes(gbt_load(gbt:::model_history(hub)$file)$state, second$state)
   for (i in 1:3) gbt:::refresh_promote(hub, second)
   expect_identical(nrow(gbt:::model_history(hub)), 2L) # the newest two
+  gbt:::refresh_restore(hub, NULL) # no model was chosen
+  expect_match(hub$message, "not in the history")
   gbt:::refresh_restore(hub, "elsewhere")
   expect_identical(hub[["state"]], "failed")
   expect_match(hub$message, "not in the history")
