@@ -250,8 +250,9 @@ print_model <- function(x, digits, params = TRUE) {
   cat("features  ", describe_features(x), "\n", sep = "")
   monotone <- describe_monotone(x)
   if (!is.null(monotone)) cat("monotone  ", monotone, "\n", sep = "")
-  if (!is.null(x$params[["interactions"]])) {
-    cat(labelled_lines("interact", paste("only within", features_text(x$params$interactions))), sep = "\n")
+  within <- x$params[["interactions"]]
+  if (!is.null(within)) {
+    cat(labelled_lines("interact", paste("only within", param_text_of(within, "interactions"))), sep = "\n")
   }
   cat("rows      ", describe_rows(x), "\n", sep = "")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")

@@ -113,14 +113,16 @@ defaults_as_text <- function(names) {
   sub("^by rule, else ", "", all$default[match(names, all$name)])
 }
 
-# A value in a line.
+# A value in a line. Fields of a model may have been changed, so a value may have any length and type that
+# params_fault() lets through.
 param_text_of <- function(value, name) {
+  if (length(value) == 0L) return("none")
   if (name == "eta" && length(value) > 1L) return(schedule_text(value))
   if (is.list(value) || !is.null(names(value))) {
     return(features_text(value, if (name %in% c("feature_weights", "class_weights", "subsample")) 1 else 0))
   }
   if (name %in% params_table()$name && is_switch(table_row(params_table(), match(name, params_table()$name)))) {
-    return(as.character(value == 1))
+    return(paste(value == 1, collapse = ", "))
   }
   paste(if (is.character(value)) value else format_number(value), collapse = ", ")
 }

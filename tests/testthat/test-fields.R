@@ -97,6 +97,20 @@ test_that("any field with any value: a result, or an error that says which", {
   expect_lt(gc()["Vcells", 6L], 500) # MB, at most
 })
 
+test_that("parameters with any value are shown, or are an error that says which", {
+  others <- c("class_weights", "subsample", "level_counts", "cat_method", "feature_weights", "first_use_penalty",
+              "ensemble", "preset", "sparse_zero", "of_a_later_version")
+  frame <- function(m) if (is.null(model_fault(unclass(m)))) stopifnot(is.character(params_frame(m)$value))
+  found <- character(0)
+  utils::capture.output(for (part in union(names(classes$params), others)) for (value in names(odd_values)) {
+    params <- classes$params
+    params[part] <- list(odd_values[[value]])
+    found <- c(found, complaints(change(classes, "params", params), list(print = print, frame = frame),
+                                 paste("params", part, value)))
+  })
+  expect_identical(found, character(0))
+})
+
 test_that("any field of a gbt_data object with any value, too", {
   make <- function(...) gbt_data(iris[1:4], label = iris$Species, offset = matrix(0, 150, 3), threads = 1, ...)
   data <- make(weight = rep(1, 150))
