@@ -241,7 +241,6 @@ test_that("what takes a model says how to get one out of other results", {
   cv <- gbt_cv(y ~ ., x, folds = 2, nrounds = 2, seed = 1, keep_models = TRUE, threads = 1)
   expect_snapshot(error = TRUE, {
     gbt_monitor(gbt_calibrate(m, x), x)
-    gbt_report(gbt_calibrate(m, x), x, "report.html")
     gbt_report(cv, x, "report.html")
     gbt_shap(gbt_conformal(m, x), x)
     gbt_evaluate(gbt_conformal(m, x), x)

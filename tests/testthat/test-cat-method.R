@@ -73,7 +73,9 @@ test_that("a model remembers what was asked", {
   expect_identical(m$params$cat_prior, 3)
   expect_identical(train(cat_method = "target", max_cat_combine = 2)$params$max_cat_combine, 2)
   expect_output(print(m), "target encoding of `f`", fixed = TRUE)
-  expect_output(print(summary(m)), "cat_method: f {sets, target}, g {onehot}", fixed = TRUE)
+  withr::with_options(list(width = 500), {
+    expect_output(print(summary(m)), "cat_method f {sets, target}, g {onehot}", fixed = TRUE)
+  })
   file <- withr::local_tempfile()
   gbt_save(m, file)
   expect_identical(gbt_load(file)$params, m$params)

@@ -206,9 +206,9 @@ test_that("periods of lubridate are refused, durations are seconds", {
 
 test_that("what stands in the wrong place is told what to give", {
   m <- trained(d["a"])
-  expect_error(gbt_curve(m, d), "gbt_curve(y, predict(model, data))", fixed = TRUE, class = "gbt_error_argument")
+  expect_error(gbt_curve(m, d), "`y` is missing", fixed = TRUE, class = "gbt_error_argument")
   expect_error(gbt_curve(d$y, factor(d$a > 20)), "did you swap `observed` and `predicted`", class = "gbt_error_data")
-  expect_error(trained(d["a"], family = "poisson"), "`objective = \"poisson\"`", class = "gbt_error_unsupported")
+  expect_identical(trained(d["a"], family = "poisson")$objective, "poisson")
   table <- structure(list(src = 1, lazy_query = 2), class = c("tbl_sql", "tbl_lazy", "tbl")) # of dplyr::tbl(con, )
   for (call in list(quote(gbt_train(y ~ ., table)), quote(gbt_train(table, d$y)), quote(predict(m, table)),
                     quote(gbt_evaluate(m, table, d$y)), quote(gbt_partial(m, table, "a")), quote(gbt_shap(m, table)))) {

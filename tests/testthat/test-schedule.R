@@ -25,7 +25,7 @@ test_that("a function, its values and every number of threads give the same mode
   expect_equal(values(m) / rates(1), values(fit(eta = 1)))
   shown <- capture.output(print(m))
   expect_match(shown, "eta +0.36 to 0.1722, by round", all = FALSE)
-  expect_match(capture.output(summary(m)), "eta = 0.36 to 0.1722, by round", all = FALSE)
+  expect_match(capture.output(summary(m)), "eta 0.36 to 0.1722, by round", all = FALSE)
 })
 
 test_that("the rates of rounds, one by one, are those that training in pieces with constant rates has", {
