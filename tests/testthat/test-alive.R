@@ -1,7 +1,7 @@
 # Data at the edge of what data can be: small, empty, constant, wide, with names in any script. A model or a clear word.
 fit <- function(x, y, ..., nrounds = 3) {
   withCallingHandlers(gbt_train(x, y, nrounds = nrounds, threads = 1, ...),
-                      gbt_warning_column = function(w) invokeRestart("muffleWarning")) # columns here are often copies of y
+                      gbt_warning_column = function(w) invokeRestart("muffleWarning"))
 }
 y <- c(1.5, 2, 4, 3, 5, 2.5)
 responses <- list(squared_error = y, logistic = y > 2, softmax = factor(rep(c("a", "b", "c"), 2)), poisson = round(y))
