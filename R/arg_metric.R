@@ -56,15 +56,15 @@ metric_names <- function() {
 #' nothing else is random. A call with this `nrounds` and `params = model$params` grows the same trees.
 #'
 #' The search stops after `early_stopping_rounds` without improvement, by default 5 / `eta`, at least 20; its limit is
-#' 200 / `eta` rounds, 1,000 to 20,000. With an objective of your own an `eval_metric` is needed. Rows that `mask`
-#' leaves out are not used, unless `early_stopping_rounds` is given: then early stopping watches them. `max_seconds` is
-#' for search and training together; the search takes two fifths at most. `callbacks` are called in the final training
-#' only. With `checkpoint` the search has a folder `rounds` in it, but not a search in folds. `init_model` needs
-#' `nrounds` or `valid`. Ctrl-C during the search leaves the model of the rows that are not held out (with folds: of the
-#' first fold).
+#' 200 / `eta` rounds, 1,000 to 20,000, and on few rows 20 rounds for each, at least 100. With an objective of your own
+#' an `eval_metric` is needed. Rows that `mask` leaves out are not used, unless `early_stopping_rounds` is given: then
+#' early stopping watches them. `max_seconds` is for search and training together; the search takes two fifths at most.
+#' `callbacks` are called in the final training only. With `checkpoint` the search has a folder `rounds` in it, but not
+#' a search in folds. `init_model` needs `nrounds` or `valid`. Ctrl-C during the search leaves the model of the rows
+#' that are not held out (with folds: of the first fold).
 #'
-#' With `valid` and without `nrounds` training stops early, with the same default and limit. A vector `eta` gives the
-#' number of rounds as well.
+#' With `valid` and without `nrounds` training stops early, after the same number of rounds without improvement and with
+#' the limit of 200 / `eta` rounds. A vector `eta` gives the number of rounds as well.
 #'
 #' @eval metrics_help()
 #'

@@ -168,7 +168,7 @@ metric_text <- function(name, missing, early, rounds, same) {
 limit_reason <- function(fit, state) {
   found <- fit$found
   if (!is.null(found)) {
-    if (!is_late(found)) return(NULL)
+    if (!is_late(found) || found$limit < fit$host$search$limit) return(NULL) # see limit_of_rows()
     return(limit_text(found$limit, names(found$log)[length(found$log)]))
   }
   if (!fit$evaluation$stopping || state$why != "done") return(NULL)

@@ -17,7 +17,8 @@
 #   by        how rows were held out, see found_by; "none": there are too few, and the number is few_rows
 #   folds     their number; 1 for rows that are held out once
 #   n_train, n_held   rows that the search trained on, and those that it held out; in folds all of them in turn
-#   patience, limit   rounds without improvement that end the search, and the most that there could be
+#   patience, limit   rounds without improvement that end the search, and the most that there could be: of few rows
+#             less than host$search$limit
 #   stopped   what ended it, see found_how
 #   eval_metric, log  names of the metrics; data frame of round and their values on held-out rows
 
@@ -33,6 +34,9 @@ search_fold_count <- 5L
 # progress is slower, and so are both.
 usual_patience <- function(eta) max(20, ceiling(5 / eta[1L]))
 usual_limit <- function(eta) min(max(1000, ceiling(200 / eta[1L])), 20000)
+
+# The most rounds of a search on few rows, where more cost time and better nothing (bench/results/defaults-tried.md).
+limit_of_rows <- function(n) max(100, 20 * n)
 
 # The request about rounds, before the data are read: host with `rounds` ("open" where it is not known yet) and, for
 # now, a limit in `nrounds`. eta: of the parameters.
@@ -103,6 +107,7 @@ search_task <- function(request, rows, data) {
   if (is.null(search)) return(NULL)
   check_searchable(request$args$value)
   source <- rows$source
+  search$limit <- min(search$limit, limit_of_rows(length(rows$label)))
   source$x <- NULL
   source$data <- data
   args <- request$args$value

@@ -356,6 +356,32 @@ test_that("every small number of rows is trained on", {
   expect_identical(m$classes, levels(lone))
 })
 
+test_that("the search on few rows has a limit of rounds by their number", {
+  rising <- function() { # a metric that gets better in each round
+    k <- 0
+    gbt_metric("rising", function(p, y) (k <<- k + 1), maximise = TRUE)
+  }
+  limit <- function(n, eta = 0.1, ...) {
+    expect_silent(m <- gbt_train(small$x[seq_len(n), ], small$y[seq_len(n)], eta = eta, max_depth = 1, threads = 1,
+                                 verbose = 0, eval_metric = rising(), ...))
+    expect_null(m$warned)
+    expect_identical(m$auto_rounds$stopped, "limit")
+    expect_gte(m$nrounds, m$auto_rounds$limit - 1L)
+    m$auto_rounds$limit
+  }
+  expect_identical(limit(14), 280)
+  expect_identical(limit(10, 0.001), 200)
+  expect_identical(limit(30, weights = rep(c(1, 0), c(12, 18))), 240) # rows that weigh nothing do not count
+  expect_identical(limit(30, mask = rep(c(TRUE, FALSE), c(12, 18))), 240)
+  expect_warning(m <- gbt_train(small$x[1:60, ], small$y[1:60], eta = 0.5, max_depth = 1, threads = 1, verbose = 0,
+                                eval_metric = rising()), "still improving at the limit of 1,000 rounds",
+                 class = "gbt_warning_rounds") # the limit that eta gives
+  expect_identical(gbt:::limit_of_rows(3), 100)
+  cv <- suppressWarnings(gbt_cv(small$x[1:14, ], small$y[1:14], eta = 0.5, max_depth = 1, threads = 1, seed = 1,
+                                eval_metric = rising()))
+  expect_identical(nrow(cv$evaluation_log), 1000L) # who cross-validates has asked for it
+})
+
 test_that("one round is a round", {
   found <- list(by = "none")
   expect_match(gbt:::found_line(found, 1, 2000), ": 1 round on all 2,000 rows", fixed = TRUE)
