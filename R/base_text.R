@@ -50,7 +50,7 @@ enumerate <- function(x, most = 10L, quote = "`") {
 }
 
 # "1 value", "2 values"
-counted <- function(n, noun) sprintf("%.0f %s%s", n, noun, if (n == 1) "" else "s")
+counted <- function(n, noun) sprintf("%s %s%s", with_commas(n), noun, if (n == 1) "" else "s")
 
 # "3 missing values, the first in row 7"
 counted_rows <- function(rows, noun) sprintf("%s, the first in row %.0f", counted(length(rows), noun), rows[1L])

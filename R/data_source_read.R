@@ -429,6 +429,6 @@ progress_teller <- function(progress) {
     bytes <- if (is.null(reader$bytes)) "" else
       sprintf(", %.1f MB, %.1f MB/s", reader$bytes() / 1e6, reader$bytes() / 1e6 / seconds)
     say(sprintf("%s %s rows, %.0f rows/s%s%s", if (end) "read" else paste0(reader$where(), ":"),
-                format(rows, big.mark = ",", scientific = FALSE), rows / seconds, bytes, left))
+                with_commas(rows), rows / seconds, bytes, left))
   }
 }

@@ -70,7 +70,7 @@ evaluation_shown <- function(x, metric, top) {
   level <- attr(x, "level")
   text <- c(if (length(groups)) paste("by", paste(plain_text(groups), collapse = ", ")),
             if (!is.null(level)) sprintf("%s %% intervals", format(100 * level)),
-            if (n > top) sprintf("the first %.0f of %s", top, counted(n, "group")))
+            if (n > top) sprintf("the first %s of %s", with_commas(top), counted(n, "group")))
   note <- if (!all(finite)) sprintf("without a value: %s", paste(names[!finite], collapse = ", "))
   list(metrics = metrics, grouped = length(groups) > 0L, text = if (length(text)) paste(text, collapse = "; "),
        note = note)

@@ -95,7 +95,7 @@ check_no_tree_part <- function(no_node, no_depth) {
 model_log_figure <- function(x, metric, from, given = list()) {
   panels <- log_panels(x, metric, check_whole(from, "from", 1))
   best <- best_in_log(x, from)
-  rule <- if (!is.null(best)) mark("rule", best, label = paste("best round", format(best, big.mark = ",")), lty = 2,
+  rule <- if (!is.null(best)) mark("rule", best, label = paste("best round", with_commas(best)), lty = 2,
                                    col = ink$soft)
   title <- if (length(panels) == 1L) "Evaluation log" else "Evaluation logs"
   log_figure(panels, given, title, log_of_member(x), "round", rule)
@@ -234,7 +234,7 @@ cv_rules <- function(cv, from) {
     name <- "best, one standard error"
   }
   lapply(which(at >= from), function(i) {
-    mark("rule", at[i], label = sprintf("%s: round %s", name[i], format(at[i], big.mark = ",")), col = ink$soft,
+    mark("rule", at[i], label = sprintf("%s: round %s", name[i], with_commas(at[i])), col = ink$soft,
          lty = if (startsWith(name[i], "best")) 2 else 3)
   })
 }

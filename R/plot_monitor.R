@@ -71,7 +71,7 @@ monitor_shown <- function(x, top) {
   if (length(x$psi) == 0L || is.null(x$drift)) stop_argument("`x` has no rows of gbt_monitor() to draw", "x")
   keep <- seq_len(min(top, length(x$psi)))
   text <- if (!is.null(rows)) {
-    sprintf("%s against %.0f of the reference", counted(rows[["new"]], "new row"), rows[["reference"]])
+    sprintf("%s against %s of the reference", counted(rows[["new"]], "new row"), with_commas(rows[["reference"]]))
   }
   c(lapply(x[c("name", "psi", "noise", "drift")], `[`, keep), list(text = text))
 }

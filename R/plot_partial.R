@@ -139,7 +139,7 @@ partial_notes <- function(shown, name, ice = list()) {
     sprintf("where %s is missing: %s", plain_text(name), paste(value, collapse = ", "))
   }
   n <- length(unique(shown$ice[[1L]]$row))
-  curves <- if (n > most_curves && length(ice)) sprintf("%.0f of %s", ncol(ice[[1L]]), counted(n, "curve"))
+  curves <- if (n > most_curves && length(ice)) sprintf("%s of %s", with_commas(ncol(ice[[1L]])), counted(n, "curve"))
   note <- paste(c(note, shown$left_out, curves), collapse = "; ")
   if (nzchar(note)) note
 }

@@ -203,8 +203,8 @@ model_card <- function(model, hub) {
   if (is.null(model)) return(tags$p(class = "gbt-quiet", "There is no model yet."))
   its <- if (is.list(model$refresh)) model$refresh
   facts <- list(Trained = trained_at(model, hub$path), Objective = model$objective,
-                Rounds = format(rounds_used(model), big.mark = ","),
-                `Training rows` = if (!is.null(model$n_obs)) format(model$n_obs, big.mark = ",", scientific = FALSE),
+                Rounds = with_commas(rounds_used(model)),
+                `Training rows` = if (!is.null(model$n_obs)) with_commas(model$n_obs),
                 Features = as.character(length(model$feature_names)))
   if (is_number(its$loss) && is_text(its$metric)) {
     facts[[sprintf("Held-out %s", its$metric)]] <- trimws(formatC(its$loss, digits = 4L, format = "g"))

@@ -307,8 +307,8 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
 warn_few_rows <- function(object, level, kind, n_rows) {
   what <- if (kind == "set") "sets hold all classes" else "intervals are infinite"
   warn_gbt("conformal", if (is.null(object$weights)) {
-    sprintf("level %s needs at least %.0f rows for calibration, there are %.0f: %s", format(level),
-            ceiling(level / (1 - level) * (1 - 1e-12)), object$n, what)
+    sprintf("level %s needs at least %s for calibration, there are %s: %s", format(level),
+            counted(ceiling(level / (1 - level) * (1 - 1e-12)), "row"), with_commas(object$n), what)
   } else {
     sprintf(paste("level %s needs weights for calibration whose sum is at least %s times the weight of the row that is",
                   "predicted: %s%s"), format(level), format(level / (1 - level), digits = 4L), what,

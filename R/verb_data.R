@@ -141,7 +141,7 @@ print.gbt_data <- function(x, ...) {
   }
   check_data(x, "x")
   info <- .Call(C_gbt_dataset_info, x$ptr)
-  cat(sprintf("<gbt_data> %.0f rows, %d columns, %s of bins\n", info$n_rows, length(info$names),
+  cat(sprintf("<gbt_data> %s, %s, %s of bins\n", counted(info$n_rows, "row"), counted(length(info$names), "column"),
               format(structure(info$bytes, class = "object_size"), units = "auto")))
   kinds <- table(factor(info$type, c("numeric", "ordinal", "categorical")))
   kinds <- kinds[kinds > 0L]

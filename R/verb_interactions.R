@@ -165,7 +165,8 @@ print.gbt_interactions <- function(x, digits = max(3L, getOption("digits") - 3L)
   rows <- if (is.null(attr(x, "seed"))) {
     counted(attr(x, "n_obs"), "row")
   } else {
-    sprintf("%.0f of %s, drawn by seed %.0f", attr(x, "rows"), counted(attr(x, "n_obs"), "row"), attr(x, "seed"))
+    sprintf("%s of %s, drawn by seed %.0f", with_commas(attr(x, "rows")), counted(attr(x, "n_obs"), "row"),
+            attr(x, "seed"))
   }
   cat(sprintf("interactions: H squared of columns with all others and of pairs, type \"%s\"\n%s\n", attr(x, "type"),
               rows))

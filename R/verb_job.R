@@ -202,7 +202,7 @@ death_in_words <- function(status) {
 
 where_it_was <- function(job) {
   if (is.null(job$seen) || is.na(job$seen$round)) return("")
-  sprintf(" (in round %d of %d)", job$seen$round + 1L, job$seen$nrounds)
+  sprintf(" (in round %s of %s)", with_commas(job$seen$round + 1L), with_commas(job$seen$nrounds))
 }
 
 # The end of what it printed.
@@ -347,7 +347,7 @@ print.gbt_job_status <- function(x, ...) {
 # "running: round 12 of 100, valid_rmse 0.51, 3.2 s, about 20 s to go"
 status_line <- function(status) {
   ended <- status$state != "running"
-  rounds <- if (!is.na(status$round)) sprintf("round %d of %d", status$round, status$nrounds)
+  rounds <- if (!is.na(status$round)) sprintf("round %s of %s", with_commas(status$round), with_commas(status$nrounds))
   if (!ended && status$phase != "training") rounds <- c(status$phase, rounds)
   metrics <- if (length(status$metrics)) {
     paste(names(status$metrics), formatC(status$metrics, digits = 5L, format = "g", flag = "#"), collapse = ", ")

@@ -142,7 +142,7 @@ describe_monotone <- function(x) {
 
 # "32, weighted, classes no 1, yes 3, with an offset": the rows, and what is given for them.
 describe_rows <- function(x) {
-  text <- format(x$n_obs, big.mark = ",", scientific = FALSE)
+  text <- with_commas(x$n_obs)
   if (isTRUE(x$has_weights)) text <- paste0(text, ", weighted")
   by_class <- x$params[["class_weights"]]
   if (length(by_class)) {
@@ -176,7 +176,7 @@ describe_columns <- function(x) {
 
 describe_rounds <- function(x) {
   trees <- trees_of_round(.Call(C_gbt_model_info, x$state, x$cache))
-  text <- format(x$nrounds, big.mark = ",")
+  text <- with_commas(x$nrounds)
   if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
   if (is_number(x$params[["ensemble"]], 2)) text <- sprintf("%s, mean of %.0f models", text, x$params$ensemble)
   ended <- if (!is.null(x$stopped)) {
@@ -312,7 +312,7 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
   digits <- check_digits(digits, 2L)
   print_model(x$model, digits, params = FALSE)
   if (x$n_trees > 0L) {
-    cat(sprintf("trees     %s, leaves %s, depth %s\n", format(x$n_trees, big.mark = ","), range_of(x$leaves),
+    cat(sprintf("trees     %s, leaves %s, depth %s\n", with_commas(x$n_trees), range_of(x$leaves),
                 range_of(x$depth)))
   }
   from <- provenance_texts(x$model)

@@ -347,7 +347,7 @@ print.gbt_partial <- function(x, digits = max(3L, getOption("digits") - 3L), top
   rows <- if (is.null(x$rows)) {
     "training rows by cover"
   } else if (x$rows < x$n_obs) {
-    sprintf("%.0f of %s, drawn by seed %.0f", as.double(x$rows), counted(x$n_obs, "row"), x$seed)
+    sprintf("%s of %s, drawn by seed %.0f", with_commas(x$rows), counted(x$n_obs, "row"), x$seed)
   } else {
     counted(x$n_obs, "row")
   }

@@ -50,7 +50,7 @@ ale_grid <- function(model, x, columns, asked) {
     if (unordered && length(values) > most_ale_levels) {
       stop_data(sprintf(paste("column `%s` has %s, and `method = \"ale\"` puts at most %s in order; give some in",
                               "`values`"), name, counted(length(values), "level"),
-                        format(most_ale_levels, big.mark = ",")), name)
+                        with_commas(most_ale_levels)), name)
     }
     list(values = values, unordered = unordered, ranked = !unordered || !is.null(asked$values))
   }, each, columns, unordered)

@@ -55,7 +55,7 @@ test_that("what belongs to rows is kept in the folder, or given anew", {
   timed <- gbt_open(path, time = seq_len(n))
   expect_identical(list(timed$time, timed$group), list(as.double(seq_len(n)), NULL))
   expect_identical(gbt_open(path, weight = rep(2L, n), offset = y)[["weight"]], rep(2, n))
-  expect_error(gbt_open(path, label = 1:3), "`label` has 3 values for 3000 rows", class = "gbt_error_data")
+  expect_error(gbt_open(path, label = 1:3), "`label` has 3 values for 3,000 rows", class = "gbt_error_data")
   expect_error(gbt_open(path, weight = c(1, NA)), "`weight` has 2 values", class = "gbt_error_data")
 })
 

@@ -190,7 +190,7 @@ test_that("the death of the process is told in words", {
   expect_true(gbt_job_wait(job, 20))
   e <- tryCatch(gbt_job_result(job), error = identity)
   expect_s3_class(e, "gbt_error_job")
-  expect_match(conditionMessage(e), "was killed \\(signal 9\\).*\\(in round [0-9]+ of 1000000\\)")
+  expect_match(conditionMessage(e), "was killed \\(signal 9\\).*\\(in round [0-9]+ of 1,000,000\\)")
   expect_false(dir.exists(job$folder))
   job <- gbt_job(fun = function() {
     cat("the last words\n")
@@ -325,7 +325,7 @@ test_that("package mirai runs jobs as well", {
     pid <- process_of(job)
     job$process$kill()
     expect_true(gbt_job_wait(job, 20))
-    expect_error(gbt_job_result(job), "has vanished \\(in round [0-9]+ of 1000000\\)", class = "gbt_error_job")
+    expect_error(gbt_job_result(job), "has vanished \\(in round [0-9]+ of 1,000,000\\)", class = "gbt_error_job")
     expect_true(gbt:::wait_until(function() !tools::pskill(pid, 0L), 10))
 
     # the task fails before the job begins

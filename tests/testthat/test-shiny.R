@@ -260,7 +260,7 @@ test_that("the server trains, cancels, and all sessions see the new model", {
     until(session, function() isTRUE(hub()$status$round > 1))
     session$setInputs(cancel = 1)
     expect_identical(session$returned$state(), "cancelled")
-    expect_match(as.character(output$words$html), "Cancelled after [0-9]+ rounds; the live model stays")
+    expect_match(as.character(output$words$html), "Cancelled after [0-9,]+ rounds; the live model stays")
     expect_identical(session$returned$model()$nrounds, 2L)
   }, args = list(id = "m"))
   expect_error(gbt_refresh_server("m", "y ~ .", data, path), class = "gbt_error_argument")

@@ -79,9 +79,9 @@ test_that("mistakes with chunks are named, and a function's own errors come thro
   wrong(up_to(1, function(i) list(d, 3)), "chunk 1 is a list with no names")
   wrong(up_to(1, function(i) list(x = d, labels = y)), "chunk 1 is a list with `x`, `labels`")
   wrong(up_to(2, function(i) if (i == 1) list(x = d, label = y) else d), "chunk 2 has other parts than chunk 1")
-  wrong(up_to(2, function(i) list(x = d, label = 1:3)), "`label` of chunk 1 has 3 values for 2000 rows")
-  wrong(in_chunks(500), "`label` has 3 values for 2000 rows", label = 1:3)
-  wrong(in_chunks(500), "`weight` has 1 value for 2000 rows", weight = 2)
+  wrong(up_to(2, function(i) list(x = d, label = 1:3)), "`label` of chunk 1 has 3 values for 2,000 rows")
+  wrong(in_chunks(500), "`label` has 3 values for 2,000 rows", label = 1:3)
+  wrong(in_chunks(500), "`weight` has 1 value for 2,000 rows", weight = 2)
   wrong(in_chunks(500, function(at) list(label = y[at])), "argument and by the chunks", "gbt_error_argument",
         label = y)
   times <- 0
