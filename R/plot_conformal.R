@@ -48,10 +48,14 @@ calibrated_shown <- function(x, output = NULL) {
 #' Draw conformal intervals and sets
 #'
 #' Without `newdata` the bound of the scores for every level: how wide intervals, or how large sets, must be to hold the
-#' response with that probability. With `newdata` the intervals of its rows, those of low estimates first, or how many
-#' of its rows have sets of one class, of two and so on. With `y` the observed values are drawn as well, and the
-#' subtitle gives the share of them inside the intervals or sets (the coverage). New rows weigh 1 where rows for
-#' calibration have weights.
+#' response with that probability. With `newdata` the intervals of its rows, or how many of its rows have sets of one
+#' class, of two and so on. With `y` the observed values are drawn as well, and the subtitle gives the share of them
+#' inside the intervals or sets (the coverage). New rows weigh 1 where rows for calibration have weights.
+#'
+#' Fewer than 60 intervals are drawn one by one, those of low estimates first. Of more rows the horizontal axis is the
+#' estimate: the band is the mean of the bounds of neighbouring rows, and observed values outside of their own interval
+#' have another colour. A second panel has the share inside by tenths of the estimate, with its 95 % interval, and the
+#' level as a dashed line: shares that leave the line say for which estimates intervals are too narrow or too wide.
 #'
 #' @param x The result of [gbt_conformal()].
 #' @param newdata Rows to predict, see [predict()][predict.gbt_conformal].
@@ -86,7 +90,7 @@ conformal_figure <- function(x, newdata, y, level, threads, given = list()) {
   check_conformal_choice(newdata, y, threads)
   if (is.null(newdata)) return(curve_figure(conformal_levels(x, level), given))
   shown <- conformal_rows(x, newdata, y, level, threads)
-  if (!gives_sets(x)) return(intervals_figure(shown, given))
+  if (!gives_sets(x)) return(if (has_band(shown)) band_figure(shown, level, given) else intervals_figure(shown, given))
   rows_figure(list(label = shown$label, value = shown$rows), given, "Conformal sets", shown$text, "rows", TRUE)
 }
 
@@ -173,4 +177,85 @@ intervals_figure <- function(shown, given) {
                 dot(v$estimate, 2L), if (seen) dot(v$observed, 3L))
   figure(given, "Conformal intervals", shown$text, x, y, list(panel(marks)), key,
          note = if (length(at) < n) sprintf("%d of %s drawn", length(at), counted(n, "interval")))
+}
+
+# Many rows: observed against estimate with the band of the intervals, and the shares inside by tenths of the estimate.
+few_intervals <- 60L # fewer are drawn one by one
+most_observed <- 2000L
+
+# Groups of about as many rows by estimate, equal estimates in the same one: numbers from 1 to k at most.
+estimate_groups <- function(estimate, k) {
+  breaks <- unique(stats::quantile(estimate, seq_len(k - 1L) / k, names = FALSE, type = 1L))
+  as.integer(factor(findInterval(estimate, breaks, left.open = TRUE)))
+}
+
+# list(x, lower, upper) of the band: mean bounds of neighbouring rows, from the least estimate to the largest. shown:
+# intervals ascending by estimate.
+interval_band <- function(shown, k = 50L) {
+  group <- estimate_groups(shown$estimate, k)
+  mean_of <- function(v) as.vector(tapply(v, group, mean))
+  middle <- mean_of(shown$estimate)
+  ends <- c(1L, length(middle))
+  x <- c(shown$estimate[1L], middle, shown$estimate[length(group)])
+  bound <- function(v) {
+    own <- mean_of(v)
+    far <- x[c(1L, length(x))] - middle[ends]
+    far[!is.finite(own[ends])] <- 0
+    beyond <- pmin(pmax(own[ends] + far, min(v)), max(v))
+    c(beyond[1L], own, beyond[2L])
+  }
+  list(x = x, lower = bound(shown$lower), upper = bound(shown$upper))
+}
+
+# The share of observed values inside, by tenths of the estimate, with its 95 % interval (Wilson): list(at, share,
+# lower, upper).
+coverage_by_tenths <- function(shown) {
+  group <- estimate_groups(shown$estimate, 10L)
+  of <- function(v) as.vector(tapply(v, group, mean))
+  n <- tabulate(group)
+  p <- of(shown$observed >= shown$lower & shown$observed <= shown$upper)
+  z2 <- stats::qnorm(0.975)^2
+  middle <- (p + z2 / (2 * n)) / (1 + z2 / n)
+  half <- sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n^2))) / (1 + z2 / n)
+  list(at = of(shown$estimate), share = p, lower = middle - half, upper = middle + half)
+}
+
+has_band <- function(shown) {
+  length(shown$estimate) >= few_intervals && max(estimate_groups(shown$estimate, 10L)) > 4L
+}
+
+band_figure <- function(shown, level, given) {
+  col <- rep_len(check_colours(given_or(given[["col"]], c(ink$band, ink$mark))), 2L)
+  seen <- !is.null(shown$observed)
+  key <- list(label = c("interval", "estimate", "observed inside", "observed outside", "share inside"),
+              kind = c("box", "line", "point", "point", "both"), lwd = 2,
+              col = c(transparent(col[1L], 0.25), col[1L], transparent(ink$soft, 0.5), col[2L], col[1L]),
+              shown = c(TRUE, TRUE, seen, seen, FALSE))
+  n <- length(shown$estimate)
+  at <- if (seen) even_choice(n, most_observed)
+  band <- interval_band(shown)
+  x <- make_scale(shown$estimate, given_or(given[["xlab"]], "estimate"), given[["xlim"]])
+  title <- given_or(given[["ylab"]], "response")
+  y <- make_scale(c(unlist(band[-1L]), shown$estimate, shown$observed), title, given[["ylim"]], extend = 0.04)
+  marks <- list(mark("area", band$x, pmax(band$lower, y$lim[1L]), yend = pmin(band$upper, y$lim[2L]), set = 1L),
+                mark("line", range(shown$estimate), range(shown$estimate), set = 2L))
+  panels <- list(panel(marks, y = y))
+  if (seen) {
+    inside <- shown$observed >= shown$lower & shown$observed <= shown$upper
+    size <- max(0.35, min(0.8, 14 / sqrt(length(at))))
+    dots <- mark("point", shown$estimate[at], shown$observed[at], set = ifelse(inside[at], 3L, 4L), cex = size)
+    tenth <- coverage_by_tenths(shown)
+    rates <- list(mark("rule", y = level, lty = 2, col = ink$soft),
+                  mark("segment", tenth$at, tenth$lower, tenth$at, tenth$upper, set = 5L, lwd = 1),
+                  mark("line", tenth$at, tenth$share, set = 5L), mark("point", tenth$at, tenth$share, set = 5L))
+    share <- make_scale(c(level, tenth$lower, tenth$upper), "", extend = 0.05)
+    marks <- c(list(marks[[1L]], dots), marks[2L])
+    y$title <- ""
+    panels <- list(panel(c(marks, vector("list", length(rates))), title, y = y),
+                   panel(c(vector("list", length(marks)), rates), "share inside by tenth", y = share))
+  }
+  figure(given, "Conformal intervals", shown$text, x, list(kind = "number", log = FALSE, title = ""), panels, key,
+         note = if (seen && length(at) < n) {
+           sprintf("%s of %s drawn", with_commas(length(at)), counted(n, "observed value"))
+         })
 }

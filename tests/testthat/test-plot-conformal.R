@@ -77,12 +77,52 @@ test_that("bounds of every level are steps at the scores", {
   expect_identical(c(long$x[1], max(long$x), max(long$y)), c(0, 1, sqrt(1e5)))
 })
 
+test_that("many intervals are a band with what was observed, and the share inside by tenths of the estimate", {
+  d <- withr::with_seed(1, data.frame(a = runif(900), b = runif(900)))
+  d$y <- withr::with_seed(2, rnorm(900, 3 * d$a, 0.2 + d$b))
+  parts <- split(d, rep(1:3, each = 300))
+  train <- function(...) gbt_train(y ~ ., parts[[1]], nrounds = 40, threads = 1, ...)
+  m <- train()
+  size <- gbt_train(parts[[1]][1:2], abs(parts[[1]]$y - predict(m, parts[[1]], threads = 1)), nrounds = 20, threads = 1)
+  ends <- list(lower = train(objective = "quantile", quantile_alpha = 0.1),
+               upper = train(objective = "quantile", quantile_alpha = 0.9))
+  cv <- gbt_cv(y ~ ., parts[[1]], folds = 3, nrounds = 20, keep_models = TRUE, seed = 1, threads = 1)
+  fits <- list(gbt_conformal(m, parts[[2]], threads = 1), gbt_conformal(m, parts[[2]], scale = size, threads = 1),
+               gbt_conformal(ends, parts[[2]], threads = 1), gbt_conformal(cv, parts[[1]], threads = 1))
+  for (fit in fits) {
+    shown <- gbt:::conformal_rows(fit, parts[[3]], NULL, 0.8, 1)
+    band <- gbt:::interval_band(shown)
+    expect_true(all(band$lower <= band$upper) && !is.unsorted(band$x))
+    expect_identical(range(band$x), range(shown$estimate))
+    if (fit$method == "absolute") expect_equal(band$upper - band$x, rep(max(shown$upper - shown$estimate), 52))
+    tenth <- gbt:::coverage_by_tenths(shown)
+    inside <- shown$observed >= shown$lower & shown$observed <= shown$upper
+    expect_equal(mean(tenth$share), mean(inside), tolerance = 0.02)
+    expect_true(all(tenth$lower <= tenth$share & tenth$share <= tenth$upper))
+    in_sizes(plot(fit, parts[[3]], level = 0.8, threads = 1), function(record, size) {
+      expect_identical(labels_of(record, "key"), c("interval", "estimate", "observed inside", "observed outside"))
+      if (size[1] > 5) expect_identical(labels_of(record, "heading"), c("response", "share inside by tenth"))
+    })
+    expect_length(labels_of(drawn_record(plot(fit, parts[[3]][1:2], threads = 1)), "heading"), 0)
+  }
+  n <- 5000
+  long <- list(estimate = seq_len(n), lower = seq_len(n) - 1, upper = seq_len(n) + 1, observed = seq_len(n), text = "")
+  expect_match(gbt:::band_figure(long, 0.9, list())$note, "2,000 of 5,000 observed values drawn")
+  alike <- lapply(long, function(v) rep_len(v, 100))
+  alike$estimate <- rep(1, 100)
+  expect_false(gbt:::has_band(alike)) # intervals of one estimate have no band
+  alike$estimate <- 1:100
+  alike$upper <- rep(Inf, 100)
+  alike$lower <- -alike$upper
+  drawn(gbt:::draw_figure(gbt:::band_figure(alike, 0.9, list()))) # too few rows for calibration
+})
+
 test_that("intervals and sets are drawn with what was observed", {
   m <- gbt_train(Sepal.Length ~ Sepal.Width, iris[odd, ], nrounds = 5, threads = 1)
   fit <- gbt_conformal(m, iris[!odd, ], threads = 1)
   in_sizes(plot(fit, level = 0.8))
-  in_sizes(plot(fit, iris[!odd, ], level = 0.8, threads = 1), function(record, size) {
-    expect_match(labels_of(record, "subtitle"), "75 rows; level 0.8; 81.3 % of observed values inside")
+  in_sizes(plot(fit, iris[!odd, ][1:50, ], level = 0.8, threads = 1), function(record, size) {
+    expect_match(labels_of(record, "subtitle"), "50 rows; level 0.8; [0-9.]+ % of observed values inside")
     expect_identical(labels_of(record, "key"), c("interval", "estimate", "observed"))
   })
   bare <- drawn_record(plot(fit, iris[1:3, "Sepal.Width", drop = FALSE], threads = 1))
