@@ -131,7 +131,7 @@ simd_code <- function() {
   enums$simd[[match_choice(request, names(enums$simd), "gbt.simd")]]
 }
 
-#' Threads
+#' Number of threads
 #'
 #' How many threads gbt runs when a function's argument `threads` is left out. The result of no function depends on the
 #' number of threads.

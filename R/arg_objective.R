@@ -24,7 +24,7 @@ objective_object <- function(name, param = list()) {
   list(objective_code(name), vapply(wanted, function(p) as.double(param[[p]]), 0, USE.NAMES = FALSE))
 }
 
-#' Objectives
+#' Objectives (loss functions)
 #'
 #' What [gbt_train()] can minimise: the values of its argument `objective`, their parameters, which are given to
 #' [gbt_train()] by name, and what other packages call them. `gbt_objectives()` lists them as a table.

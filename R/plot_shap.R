@@ -2,11 +2,12 @@
 
 #' Draw contributions of columns
 #'
-#' Without `row`, draws a summary: a line of dots for each column, one dot for each row of the data at its contribution.
-#' Dots are spread where they are dense, and coloured by the column's value (by its position in the sorted values).
-#' Columns come by their mean absolute contribution. With `row` a waterfall: how the contributions of that row lead from
-#' the base, at the bottom, to its score, at the top. With `against` the contributions of one column against its values
-#' (a dependence plot), for levels a line of dots each. Several outputs get a panel each.
+#' Draws a summary: a line of dots for each column, one dot for each row of the data at its contribution. Dots are
+#' spread where they are dense, and coloured by the column's value (by its position in the sorted values). Columns come
+#' by their mean absolute contribution. With `row`, or if there is only one row, draws a waterfall: how the
+#' contributions of that row lead from the base, at the bottom, to its score, at the top. With `against` the
+#' contributions of one column against its values (a dependence plot), for levels a line of dots each. Several outputs
+#' get a panel each.
 #'
 #' Levels of factors and texts have no order: in the summary their dots are grey, as are those of missing values. Where
 #' such a column is `by`, the first levels have colours of their own, and all further ones are grey.
@@ -52,8 +53,9 @@ autoplot.gbt_shap <- function(object, row = NULL, top = 20L, output = NULL, agai
 shap_figure <- function(x, shown, row, top, against, by, given = list()) {
   top <- check_whole(top, "top", 1)
   if (!is.null(against)) return(shap_against_figure(x, shown, against, by, given))
-  if (is.null(row)) shap_summary_figure(x, shown, top, given) else
-    shap_row_figure(x, shown, shap_row(x, row, shown$columns), top, given)
+  if (is.null(row) && dim(x$values)[1L] > 1L) return(shap_summary_figure(x, shown, top, given))
+  place <- if (is.null(row)) 1L else shap_row(x, row, shown$columns) # of one row the waterfall says more
+  shap_row_figure(x, shown, place, top, given)
 }
 
 # list(values = list of matrices by output, base = number by output, outputs = names or NULL, columns = names).

@@ -180,7 +180,7 @@ refresh_outputs <- function(output, session, hub, seen) {
                lapply(words, tags$p))
     }
   })
-  output$log <- shiny::renderPlot(draw_live_log(now$log), alt = shiny::reactive(log_in_words(now$log)))
+  output$log <- shiny::renderPlot(draw_live_log(now$log), res = 96, alt = shiny::reactive(log_in_words(now$log)))
 }
 
 # What refresh_js shows on elements that stay. past: is there an earlier model?

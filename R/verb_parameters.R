@@ -120,7 +120,7 @@ make_parameters_table <- function() {
   structure(out, class = c("gbt_parameters", "data.frame"))
 }
 
-#' Parameters
+#' List and search the parameters
 #'
 #' `gbt_parameters()` lists, searches and explains all parameters of [gbt_train()]. They are given as arguments or in
 #' the list `params`, by any of their names. This page also describes the parameters of trees, penalties, constraints

@@ -1,6 +1,6 @@
 # Training once more by a call that was kept: gbt_refit(), update().
 
-#' Train once more
+#' Train again on all rows or with other arguments
 #'
 #' `gbt_refit()` trains the model that a cross-validation, a search for parameters or early stopping has chosen, on
 #' all rows: the call is evaluated again where `gbt_refit()` is called, with the chosen number of rounds (and

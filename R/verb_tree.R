@@ -1,6 +1,6 @@
 # One tree of a model, whole or a part of it: what plot() and print() of trees show.
 
-#' A tree, to be looked at
+#' Nodes of a tree, to print or draw
 #'
 #' Takes one tree of a model, or the part of it below a node. `plot()` draws it, `print()` writes it as an indented
 #' list.

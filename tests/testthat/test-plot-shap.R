@@ -59,6 +59,14 @@ test_that("rows and outputs that are not there are refused in words", {
   }
 })
 
+test_that("one row is a waterfall, by its number or without it", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 3, threads = 1)
+  s <- gbt_shap(m, mtcars[3, ], threads = 1)
+  expect_identical(labels_of(drawn_record(plot(s)), "heading"),
+                   labels_of(drawn_record(plot(s, row = 1)), "heading"))
+  expect_match(labels_of(drawn_record(plot(s)), "title"), "Datsun 710$")
+})
+
 test_that("dots are coloured by rank, and levels and missing values have no colour", {
   expect_equal(gbt:::value_shares(c(10, NA, -1, 10, 300)), c(0.5, NA, 0, 0.5, 1))
   expect_equal(gbt:::value_shares(c(2, 2, NA)), c(0.5, 0.5, NA))
