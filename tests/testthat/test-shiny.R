@@ -238,7 +238,7 @@ test_that("the server trains, cancels, and all sessions see the new model", {
     expect_identical(session$returned$state(), "running")
     expect_true(output$state$running)
     until(session, function() isTRUE(hub()$status$round > 1))
-    expect_match(output$state$text, "^round [0-9]+ of 1000000")
+    expect_match(output$state$text, "^round [0-9,]+ of 1,000,000")
     expect_false(output$state$held || output$state$past)
     until(session, function() session$returned$state() != "running")
     expect_identical(session$returned$state(), "promoted")
