@@ -15,7 +15,7 @@ collect_args <- function(given) {
   if (!is.list(params) || is.object(params)) {
     stop_argument("`params` must be a plain list of named parameters: params = list(eta = 0.1)", "params")
   }
-  all <- c(given, of_one_member(params))
+  all <- c(given, member_params(params))
   all[] <- lapply(all, function(v) if (is.character(v)) printable(v) else v)
   names <- if (!is.null(names(all))) printable(names(all))
   if (length(all) > 0L && (is.null(names) || any(is.na(names) | names == ""))) {
@@ -48,24 +48,24 @@ collect_args <- function(given) {
     }
   }
   for (i in foreign) refuse_name(names[i], all[[i]], value)
-  list(value = value, typed = typed, of_model = of_a_model(params))
+  list(value = value, typed = typed, of_model = are_model_params(params))
 }
 
 # Arguments under gbt's names, for a second collect_args(). `alpha` becomes "reg_alpha", because some objectives have a
 # parameter `alpha` as well.
-to_read_again <- function(args) {
+rename_alpha <- function(args) {
   names(args)[names(args) == "alpha"] <- "reg_alpha"
   args
 }
 
 # Are these the parameters of a model? They have all of the engine's, by gbt's names.
-of_a_model <- function(params) {
+are_model_params <- function(params) {
   all(c("alpha", "num_parallel_tree", "grow_policy", "seed", "grad_bits", "max_bin") %in% names(params))
 }
 
 # Those of a model that is the mean of several, whose trees of a round are those of all members.
-of_one_member <- function(params) {
-  several <- of_a_model(params) && is_number(params$ensemble, 2) && is_number(params$num_parallel_tree, 2)
+member_params <- function(params) {
+  several <- are_model_params(params) && is_number(params$ensemble, 2) && is_number(params$num_parallel_tree, 2)
   if (!several) return(params)
   params$num_parallel_tree <- params$num_parallel_tree / params$ensemble
   params

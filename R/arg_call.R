@@ -43,7 +43,7 @@ arguments_of <- function(frame, fun, call, env) {
 
 # symbol: what the argument is called in `frame`, a name or ..1.
 new_argument <- function(written, symbol, name, frame, call, env) {
-  list(expression = written, env = written_in(name, call, env), value = function() evaluated(symbol, frame),
+  list(expression = written, env = argument_environment(name, call, env), value = function() evaluated(symbol, frame),
        missing = nzchar(name) && eval(call("missing", symbol), frame))
 }
 
@@ -58,10 +58,10 @@ evaluated <- function(expr, env) {
 
 # The environment in which an argument was written that a call, written in `env`, has under this name. A function that
 # passes on its `...` did not write what is in them: the caller of that function did.
-written_in <- function(name, call, env) {
+argument_environment <- function(name, call, env) {
   while (!name %in% names(call) && has_dots(call)) {
     its <- function(env) which(vapply(sys.frames(), identical, NA, env))
-    at <- c(its(home_of_dots(env)), its(env), 0L)[1L]
+    at <- c(its(dots_environment(env)), its(env), 0L)[1L]
     if (at == 0L) return(env)
     call <- sys.call(at)
     env <- sys.frame(sys.parents()[at])

@@ -238,7 +238,7 @@ warn_unused_combine <- function(most, chosen) {
 
 # Which of them are to have an effect in training: none where they have chosen which rows are held out. rows: as of
 # read_rows().
-order_in_doubt <- function(rows, args) if (isTRUE(rows$by_share)) character(0) else order_given(rows$source, args)
+effective_order <- function(rows, args) if (isTRUE(rows$by_share)) character(0) else order_given(rows$source, args)
 
 # Which of `time` and `group` are given for this training. args: values by name.
 order_given <- function(source, args) {

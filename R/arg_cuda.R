@@ -3,11 +3,11 @@
 #   check_device    argument, option, environment -> request: list(kind = "auto", "cpu", "cuda"; number; by = which
 #                   of the three gave it)
 #   choose_device   request + size of the work -> choice: list(kind, number, auto, why, problem)
-#   settle_device   the choice as an environment, since it may turn out otherwise: see give_up()
+#   settle_device   the choice as an environment, since it may turn out otherwise: see fall_back_to_cpu()
 #   plain_device, prediction_device   from the argument of gbt_data() and of predict() to a choice
 #   on_device       does a piece of work there; on the cpu when "auto" chose a device that fails
 #   cuda_build      what R CMD INSTALL left in <package>/gpu: build.dcf, and gbt_cuda.so where it was built
-#   cuda_look       opens the library and looks at a device
+#   cuda_device_state   opens the library and reads the state of a device
 #
 # A model never knows which device it was trained on: it is the same to the last bit.
 
@@ -37,7 +37,9 @@ check_device <- function(device) {
   list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, by = name)
 }
 
-no_request <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
+is_device_unset <- function(device) {
+  is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
+}
 
 # Devices ------------------------------------------------------------------------------------------------------
 
@@ -60,7 +62,7 @@ cuda_build <- function() {
 }
 
 # A device as it is now; `ok` is FALSE and `problem` says why when it cannot be used.
-cuda_look <- function(build, number = 0L) .Call(C_gbt_cuda_info, build$library, number)
+cuda_device_state <- function(build, number = 0L) .Call(C_gbt_cuda_info, build$library, number)
 
 no_cuda_engine <- function(build) {
   how <- "install it again with --configure-args=--with-cuda where there is a CUDA toolkit"
@@ -148,7 +150,7 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
   if (request$kind == "cuda") {
     by <- if (request$by != "device") sprintf("; \"cuda\" is what %s asks for", request$by) # not in the user's call
     if (build$kind == "none") stop(device_error(no_cuda_engine(build), by = by))
-    look <- cuda_look(build, request$number)
+    look <- cuda_device_state(build, request$number)
     if (!look$ok) {
       stop(if (look$cpu_can) device_error(look$problem, by = by) else
         gbt_error("device", paste0(look$problem, by), "device"))
@@ -160,15 +162,15 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
   costs <- device_costs()
   if (build$kind == "emulate" && costs$emulated == 0) return(choice("cpu"))
   seconds <- expect(size, threads, costs)
-  expected <- sprintf("about %s expected, %s on a device", say_seconds(seconds[["cpu"]]),
-                      say_seconds(seconds[["cuda"]]))
+  expected <- sprintf("about %s expected, %s on a device", device_seconds_text(seconds[["cpu"]]),
+                      device_seconds_text(seconds[["cuda"]]))
   if (seconds[["cuda"]] * costs$margin >= seconds[["cpu"]]) {
     return(choice("cpu", if (cuda_likely()) sprintf("training on the cpu: %s", expected)))
   }
-  look <- cuda_look(build, request$number)
+  look <- cuda_device_state(build, request$number)
   if (!look$ok) {
     nothing <- !look$forked && (look$driver == 0L || (look$n_devices == 0L && look$driver >= look$runtime))
-    return(if (nothing) choice("cpu") else choice("cpu", cpu_after(look$problem), look$problem))
+    return(if (nothing) choice("cpu") else choice("cpu", cpu_fallback_text(look$problem), look$problem))
   }
   if (!is.null(size$room) && look$free_bytes < size$room) { # what it has free shows once it has been looked at
     size$room <- look$free_bytes
@@ -180,7 +182,7 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
   }
   package_state$cuda_started <- TRUE
   choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, request$number),
-                         say_seconds(seconds[["cuda"]]), say_seconds(seconds[["cpu"]])))
+                         device_seconds_text(seconds[["cuda"]]), device_seconds_text(seconds[["cpu"]])))
 }
 
 settle_device <- function(choice) {
@@ -190,7 +192,7 @@ settle_device <- function(choice) {
 
 # Where there is no training to weigh, "auto" is the cpu.
 plain_device <- function(device) {
-  if (no_request(device)) return(NULL)
+  if (is_device_unset(device)) return(NULL)
   request <- check_device(device)
   if (request$kind == "auto") request$kind <- "cpu"
   settle_device(choose_device(request))
@@ -199,7 +201,7 @@ plain_device <- function(device) {
 # The same for a prediction, which is weighed. Small ones are the cpu's without a thought, which would take longer.
 prediction_device <- function(device, size, threads) {
   small <- !isTRUE(size$rows * size$trees >= 1e7) && is.null(getOption("gbt.device_costs"))
-  if (small && no_request(device)) return(NULL)
+  if (small && is_device_unset(device)) return(NULL)
   request <- check_device(device)
   if (request$kind == "auto" && (small || !is.finite(size$trees))) return(NULL)
   settle_device(choose_device(request, size, threads, expected_of_prediction))
@@ -219,7 +221,7 @@ on_device <- function(device, work) {
   if (!device$auto) return(work_there())
   out <- tryCatch(work_there(), gbt_error_device = identity, gbt_error_memory = identity)
   if (!inherits(out, "condition")) return(out)
-  give_up(device, out)
+  fall_back_to_cpu(device, out)
   work(NULL)
 }
 
@@ -233,20 +235,20 @@ device_use <- function(device, trainer, n_rows) {
 }
 
 # "auto" chose a device that fails: from here on it is the cpu.
-give_up <- function(device, condition) {
+fall_back_to_cpu <- function(device, condition) {
   problem <- if (is.null(condition$problem)) conditionMessage(condition) else condition$problem
   warn_fallback(problem)
   device$kind <- "cpu"
-  device$why <- cpu_after(problem)
+  device$why <- cpu_fallback_text(problem)
 }
 
-cpu_after <- function(problem) paste0("training on the cpu: ", problem)
+cpu_fallback_text <- function(problem) paste0("training on the cpu: ", problem)
 
 device_title <- function(look, number) {
   sprintf("cuda:%d (%s%s)", number, look$name, if (look$emulated) ", emulated" else "")
 }
 
-say_seconds <- function(s) if (s < 10) sprintf("%.1f s", s) else sprintf("%.0f s", s)
+device_seconds_text <- function(s) if (s < 10) sprintf("%.1f s", s) else sprintf("%.0f s", s)
 
 # "auto" goes back to the cpu: a warning, once in a session for the same reason, whatever the megabytes in it.
 warn_fallback <- function(problem) {
@@ -265,7 +267,7 @@ cuda_info <- function() {
   cuda <- c(list(built = build$kind != "none", emulated = build$kind == "emulate"), build[c("why", "toolkit")],
             build[c("architectures", "ptx")], list(library = if (nzchar(build$library)) build$library else NA))
   if (build$kind == "none") return(c(list(available = FALSE, note = paste0("not built: ", build$why)), cuda))
-  look <- cuda_look(build)
+  look <- cuda_device_state(build)
   cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",
                          "offers")])
   if (!look$ok) return(c(list(available = FALSE, note = look$problem), cuda))

@@ -224,7 +224,7 @@ gbt_info <- function() {
     threads_started = system$threads_started,
     thread_limits = c(thread_limits(system), if (is.null(thread_request())) thread_shares()),
     memory = system$memory,
-    codecs = codecs_here(),
+    codecs = available_codecs(),
     devices = data.frame(
       device = c("cpu", "cuda"), available = c(TRUE, cuda$available),
       note = c(sprintf("%d thread%s, %s", threads, if (threads == 1L) "" else "s", simd), cuda$note)
@@ -266,4 +266,4 @@ print.gbt_info <- function(x, ...) {
 }
 
 # Which codecs this build has, by name.
-codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)
+available_codecs <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)

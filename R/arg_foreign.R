@@ -514,28 +514,28 @@ asks_for_usual <- local({
   }
   talks <- function(given) {
     verbose <- given[["verbose"]]
-    !is.null(verbose) && !is_no(verbose) && !is_same(verbose, -1)
+    !is.null(verbose) && !is_zero_or_false(verbose) && !is_same(verbose, -1)
   }
-  silent <- function(value, given) if (talks(given)) is_no(value) else is_yes(value)
+  silent <- function(value, given) if (talks(given)) is_zero_or_false(value) else is_one_or_true(value)
   list(
     bagging_freq = draws_anew, subsample_freq = draws_anew,
     leaf_estimation_backtracking = function(value, given) {
       one_step <- is_same(given_or(given[["leaf_iterations"]], 1), 1)
       is_same(value, "AnyImprovement") || (is_same(value, "No") && one_step)
     },
-    use_best_model = function(value, given) is_same(value, is_on(given[["early_stopping_rounds"]])),
+    use_best_model = function(value, given) is_same(value, is_positive_count(given[["early_stopping_rounds"]])),
     first_metric_only = function(value, given) {
-      watches <- is_on(given[["early_stopping_rounds"]])
+      watches <- is_positive_count(given[["early_stopping_rounds"]])
       is_flag(value) && (!watches || length(as_metric_list(given[["eval_metric"]])) <= 1L)
     },
     disable_default_eval_metric = function(value, given) {
       evaluates <- !is.null(given[["valid"]]) || is_same(given[["eval_train"]], TRUE)
-      is_no(value) || (is_yes(value) && (!is.null(given[["eval_metric"]]) || !evaluates))
+      is_zero_or_false(value) || (is_one_or_true(value) && (!is.null(given[["eval_metric"]]) || !evaluates))
     },
     gpu_id = device_number, gpu_device_id = device_number, devices = device_number,
     silent = silent, quiet = silent,
     logging_level = function(value, given) is_same(value, if (talks(given)) "Verbose" else "Silent"),
-    verbose_eval = function(value, given) if (talks(given)) is_same(value, TRUE) else is_no(value)
+    verbose_eval = function(value, given) if (talks(given)) is_same(value, TRUE) else is_zero_or_false(value)
   )
 })
 

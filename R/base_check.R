@@ -86,7 +86,7 @@ check_no_dots <- function(dots, known) {
 }
 
 # An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
-of_package <- function(package, name) getExportedValue(package, name)
+get_exported <- function(package, name) getExportedValue(package, name)
 
 need_matrix <- function(x) {
   if (requireNamespace("Matrix", quietly = TRUE)) return(invisible())

@@ -60,7 +60,7 @@ functions_of <- function(expressions) {
 has_dots <- function(call) any(vapply(as.list(call), identical, NA, quote(...)))
 
 # The environment of the function whose `...` are seen from `env`; the empty one where there is none.
-home_of_dots <- function(env) {
+dots_environment <- function(env) {
   while (!identical(env, emptyenv()) && !exists("...", env, inherits = FALSE)) env <- parent.env(env)
   env
 }
@@ -71,7 +71,7 @@ dots_of <- function(env) as.list(eval(quote(substitute(list(...))), env))[-1L]
 # A call with what `...` stands for in a function that passes it on.
 without_dots <- function(call, env) {
   if (is.null(env) || !has_dots(call)) return(call)
-  home <- home_of_dots(env)
+  home <- dots_environment(env)
   at <- which(vapply(as.list(call), identical, NA, quote(...)))[1L]
   given <- if (!identical(home, emptyenv())) dots_of(home)
   as.call(c(as.list(call)[seq_len(at - 1L)], given, as.list(call)[-seq_len(at)]))

@@ -72,13 +72,13 @@ try_else <- function(expr, otherwise) {
 user_code <- function(expr, parameter) {
   calls <- NULL
   tryCatch(withCallingHandlers(expr, error = function(e) calls <<- sys.calls()), error = function(e) {
-    if (is_time_limit(e)) take_for_interrupt(e)
+    if (is_time_limit(e)) as_interrupt(e)
     stop(own_error(e, parameter, calls))
   })
 }
 
-# A time limit ends a training as Ctrl-C does, and is raised when that is done: see how_ended().
-take_for_interrupt <- function(e) {
+# A time limit ends a training as Ctrl-C does, and is raised when that is done: see end_reason().
+as_interrupt <- function(e) {
   keep_error(e)
   stop(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
 }

@@ -16,12 +16,12 @@ with_connection <- function(con, mode, parameter, code) {
   name <- connection_name(con, parameter)
   verb <- if (mode == "rb") "read" else "write"
   fail <- function(why) stop(gbt_error("io", sprintf("cannot %s connection \"%s\": %s", verb, name, why), name))
-  guarded <- function(code) {
+  checked_file <- function(code) {
     withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))),
                         warning = function(w) fail(conditionMessage(w)))
   }
   if (summary(con)$opened != "opened") {
-    guarded(open(con, mode))
+    checked_file(open(con, mode))
     on.exit(close(con))
   }
   about <- summary(con)
@@ -29,7 +29,7 @@ with_connection <- function(con, mode, parameter, code) {
     stop_argument(sprintf("`%s` is a connection of mode \"%s\"; open it with \"%s\"", parameter, about$mode, mode),
                   parameter)
   }
-  guarded(code(con))
+  checked_file(code(con))
 }
 
 # The bytes of a model, or all that there are where they are none: the head says how many there should be.

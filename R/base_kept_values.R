@@ -49,29 +49,29 @@ unpack <- function(meta, name) {
   at <- at[!is.na(at)][1L]
   take <- function(name, depth) {
     if (depth > 20L) stop_format("the model's description is nested too deeply")
-    if (is.na(at) || at > length(meta)) bad_meta(name)
+    if (is.na(at) || at > length(meta)) stop_meta(name)
     x <- meta[[at]]
     kind <- match(names[at], paste0(name, kinds))
     at <<- at + 1L
-    if (is.na(kind)) bad_meta(name)
+    if (is.na(kind)) stop_meta(name)
     if (kind == 1L) return(NULL)
     if (kind == 2L) x <- take_items(x, name, depth)
-    if (kind == 3L) x <- if (is.integer(x)) as.logical(x) else bad_meta(name)
+    if (kind == 3L) x <- if (is.integer(x)) as.logical(x) else stop_meta(name)
     if (at > length(meta) || names[at] != paste0(name, ":names")) return(x)
     labels <- meta[[at]]
     at <<- at + 1L
-    if (!is.character(labels) || length(labels) != length(x)) bad_meta(name)
+    if (!is.character(labels) || length(labels) != length(x)) stop_meta(name)
     names(x) <- labels
     x
   }
   take_items <- function(n, name, depth) {
-    if (!is.integer(n) || length(n) != 1L || is.na(n) || n < 0L || n > length(meta)) bad_meta(name)
+    if (!is.integer(n) || length(n) != 1L || is.na(n) || n < 0L || n > length(meta)) stop_meta(name)
     lapply(seq_len(n), function(i) take(paste0(name, "/", i), depth + 1L))
   }
   take(name, 0L)
 }
 
-bad_meta <- function(name, what = "is wrong") {
+stop_meta <- function(name, what = "is wrong") {
   stop_format(sprintf("these bytes are a model, but not one that this version of gbt can describe: \"%s\" %s", name,
                       what))
 }

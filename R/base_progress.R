@@ -6,7 +6,7 @@ say <- function(text) {
 
 # The value of an expression, in which every text of a message or warning of gbt's is shown once: folds say the same.
 # all: so is every text of other warnings, such as those of a formula's terms.
-told_once <- function(expr, all = FALSE) {
+with_conditions_once <- function(expr, all = FALSE) {
   told <- character(0)
   once <- function(restart) {
     function(condition) {

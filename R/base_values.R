@@ -56,8 +56,8 @@ is_same <- function(value, wanted) {
 }
 
 # Some packages take TRUE and FALSE, some 1 and 0.
-is_yes <- function(value) is_same(value, TRUE) || is_same(value, 1)
-is_no <- function(value) is_same(value, FALSE) || is_same(value, 0)
+is_one_or_true <- function(value) is_same(value, TRUE) || is_same(value, 1)
+is_zero_or_false <- function(value) is_same(value, FALSE) || is_same(value, 0)
 
 # A number of rounds that is more than none; nonsense is checked where it belongs.
-is_on <- function(rounds) is.numeric(rounds) && length(rounds) == 1L && isTRUE(rounds > 0)
+is_positive_count <- function(rounds) is.numeric(rounds) && length(rounds) == 1L && isTRUE(rounds > 0)

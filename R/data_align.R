@@ -95,7 +95,7 @@ as_reference <- function(frame, reference) {
 
 # Columns of nothing but NA have the classes that the model to go on from knows, numbers that it took as categories are
 # categories, and columns are in its order.
-as_trained_before <- function(frame, init) {
+align_start_columns <- function(frame, init) {
   if (is.null(init)) return(frame)
   was <- init$feature_types[match(frame$names, init$feature_names)]
   frame <- align_units(align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA)), was)

@@ -60,7 +60,7 @@ finish_data <- function(rows, spec) {
 frame_to_bin <- function(x, spec) {
   frame <- with_categories(encode_x(x, spec$sparse_zero), spec$cat_features)
   if (!is.null(spec$reference)) return(frame) # it has decided
-  with_level_counts(as_trained_before(frame, spec$init), spec$level_counts, spec$init)
+  with_level_counts(align_start_columns(frame, spec$init), spec$level_counts, spec$init)
 }
 
 # The frame with level counts of some columns as further features. wanted: TRUE for all factors and texts, FALSE or NULL

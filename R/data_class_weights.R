@@ -24,14 +24,14 @@ weigh_classes <- function(weight, label, response, wanted, threads, in_fold = FA
   classes <- classes_of(label, response, "class_weights", "use `weights`")
   given <- if (!identical(wanted, "balanced")) check_class_weights(wanted, classes)
   absent <- if (is.null(given)) absent_classes(label, length(classes), weight)
-  if (length(absent) && in_fold) return(weigh_others(weight, label, classes, absent, threads))
+  if (length(absent) && in_fold) return(balanced_weights(weight, label, classes, absent, threads))
   if (is.null(given)) check_classes_weigh(weight, label, classes)
   out <- .Call(C_gbt_class_weights, label, weight, given, length(classes), as.integer(threads))
   structure(out$rows, classes = stats::setNames(out$classes, classes))
 }
 
 # Balanced weights of the classes that are there; the `absent` ones weigh 1.
-weigh_others <- function(weight, label, classes, absent, threads) {
+balanced_weights <- function(weight, label, classes, absent, threads) {
   there <- seq_along(classes)[-absent]
   among <- match(label + 1, there, nomatch = 1L) - 1 # rows of the absent ones weigh 0
   out <- .Call(C_gbt_class_weights, as.double(among), weight, NULL, length(there), as.integer(threads))

@@ -54,8 +54,8 @@ check_new_folders <- function(path) {
   if (any(closed)) fail("cannot write to the folder \"%s\"; give another one", which(closed)[1L])
 }
 
-# The name of the codec that `compress` asks for. here: see codecs_here().
-check_compress <- function(compress, path, here = codecs_here()) {
+# The name of the codec that `compress` asks for. here: see available_codecs().
+check_compress <- function(compress, path, here = available_codecs()) {
   if (is_flag(compress)) {
     compress <- if (!compress) "none" else c("zstd", "lz4")[here[c("zstd", "lz4")]][1L]
     if (is.na(compress)) {

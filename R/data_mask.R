@@ -17,7 +17,7 @@ check_mask <- function(mask, n_rows) {
 }
 
 # Other arguments that hold rows out, or that would use the name of the masked-out rows. valid: see read_valid().
-check_mask_beside <- function(mask, valid) {
+check_mask_conflicts <- function(mask, valid) {
   if (is.null(mask)) return(invisible())
   if (!is.null(valid$share) || !is.null(valid$held)) {
     stop_argument(paste("`mask` and `valid` as", if (is.null(valid$held)) "a share" else "rows", "both hold rows out;",
@@ -40,13 +40,13 @@ mask_of_weights <- function(weights) {
 }
 
 # How many of n rows they are.
-n_weighed <- function(weights, n) {
+count_weighted <- function(weights, n) {
   weigh <- mask_of_weights(weights)
   if (is.null(weigh)) n else as.double(sum(weigh))
 }
 
 # Tells of classes that only masked-out rows have: trees learn nothing about them.
-tell_masked_classes <- function(mask, response) {
+inform_masked_classes <- function(mask, response) {
   classes <- response$classes
   if (!length(classes)) return(invisible())
   gone <- absent_classes(response$label, length(classes), mask)

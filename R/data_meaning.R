@@ -143,7 +143,7 @@ in_unit <- function(v, unit, name) {
   convert <- function() {
     plain <- grepl("^[[:alnum:]_%.*/^\\x80-\\xff]+$", unit, perl = TRUE, useBytes = TRUE) # not ASCII: degrees, micro
     if (!plain) stop("this is not the text of a unit")
-    as.double(of_package("units", "set_units")(v, unit, mode = "standard"))
+    as.double(get_exported("units", "set_units")(v, unit, mode = "standard"))
   }
   try_else(convert(), function(problem) {
     stop_data(sprintf("column `%s` is in units \"%s\", but was in \"%s\" when the model was trained: %s", name,

@@ -43,11 +43,11 @@ data_fields_good <- function(d, info) {
     offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
     max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
     sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
-    level_counts = identical(d$level_counts, info$level_counts), start = good_start(d$start, n))
+    level_counts = identical(d$level_counts, info$level_counts), start = is_valid_start(d$start, n))
 }
 
 # Scores to go on from, see start_of_rows().
-good_start <- function(start, n) {
+is_valid_start <- function(start, n) {
   if (is.null(start)) return(TRUE)
   is.list(start) && !is.object(start) && identical(names(start), c("model", "score")) && is.raw(start$model) &&
     is.double(start$score) && !is.object(start$score) && (n == 0 || length(start$score) %% n == 0) &&

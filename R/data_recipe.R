@@ -34,7 +34,7 @@ marked_baked <- function(x) {
 }
 
 recipes_function <- function(name) {
-  try_else(of_package("recipes", name), function(problem) {
+  try_else(get_exported("recipes", name), function(problem) {
     stop_unsupported("the model needs the package recipes; install it: install.packages(\"recipes\")", "x")
   })
 }

@@ -37,7 +37,7 @@ gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NU
   if (!reads(x)) need_package("arrow", "reading Arrow data")
   open <- function(texts) {
     if (reads(x)) return(open_batches(x, TRUE, NULL))
-    open_batches(arrow_says(arrow_reader(x)), FALSE, if (progress) arrow_rows(x))
+    open_batches(with_arrow_errors(arrow_reader(x)), FALSE, if (progress) arrow_rows(x))
   }
   roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
   new_source(open, FALSE, roles, columns, progress, texts)
@@ -56,18 +56,20 @@ arrow_rows <- function(x) {
 
 arrow_reader <- function(x) getExportedValue("arrow", "as_record_batch_reader")(x)
 
-arrow_says <- function(code) try_else(code, function(e) stop_data(sprintf("Arrow says: %s", conditionMessage(e)), "x"))
+with_arrow_errors <- function(code) {
+  try_else(code, function(e) stop_data(sprintf("Arrow says: %s", conditionMessage(e)), "x"))
+}
 
 # once: the reader is the user's, and may be at its end. n_rows: NULL where that is not known.
 open_batches <- function(reader, once, n_rows) {
   begun <- FALSE
   rows_reader("the batches", function(rows) {
-    batch <- arrow_says(reader$read_next_batch())
+    batch <- with_arrow_errors(reader$read_next_batch())
     if (is.null(batch)) {
       if (once && !begun) stop_data("the reader is exhausted: it gives its rows only once; create it again", "x")
       return(NULL)
     }
     begun <<- TRUE
-    arrow_says(as.data.frame(batch))
+    with_arrow_errors(as.data.frame(batch))
   }, function() NULL, n_rows)
 }

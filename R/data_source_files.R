@@ -119,7 +119,7 @@ unpackers <- c(gz = "gzip", bz2 = "bzip2", xz = "xz", zst = "zstd")
 open_bytes <- function(path) {
   .Call(C_gbt_check_file, path)
   fail <- function(why) stop(gbt_error("io", sprintf("cannot read \"%s\": %s", path, why), path))
-  guarded <- function(code) {
+  checked_file <- function(code) {
     withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))),
                         warning = function(w) fail(conditionMessage(w)))
   }
@@ -129,7 +129,7 @@ open_bytes <- function(path) {
     stop_unsupported(sprintf("reading \"%s\" needs the program zstd; install it, or unpack the file", path))
   }
   piped <- nzchar(program) && .Platform$OS.type == "unix"
-  con <- guarded(if (piped) pipe(sprintf("%s -dc -- %s 2>/dev/null", shQuote(program), shQuote(path)), "rb") else
+  con <- checked_file(if (piped) pipe(sprintf("%s -dc -- %s 2>/dev/null", shQuote(program), shQuote(path)), "rb") else
     gzfile(path, "rb"))
   close <- function(whole) {
     if (is.null(con)) return(invisible())
@@ -140,7 +140,7 @@ open_bytes <- function(path) {
   # at most n bytes; fewer only at the end of the file, where the program's status is checked
   read <- function(n) {
     if (is.null(con)) return(raw(0))
-    bytes <- guarded(readBin(con, "raw", n))
+    bytes <- checked_file(readBin(con, "raw", n))
     if (length(bytes) < n) close(TRUE)
     bytes
   }

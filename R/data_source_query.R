@@ -86,7 +86,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
 # well, and all others as warnings, each once. They are reported when the driver has returned: a jump out of its work
 # would leave DuckDB's connection unusable. undo: called with what it returned, where that is not returned from here;
 # hint: gives the text after an error; told: an environment with the texts that were shown already.
-database_says <- function(code, undo = function(out) NULL, hint = function() "", told = new.env()) {
+with_driver_errors <- function(code, undo = function(out) NULL, hint = function() "", told = new.env()) {
   fail <- function(why) stop_data(sprintf("the database says: %s%s", why, hint()), "x")
   warned <- character(0)
   out <- withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))), warning = function(w) {
@@ -120,7 +120,7 @@ result_source <- function(result) {
 
 open_query <- function(how) {
   if (how$is_table) {
-    how$statement <- database_says(paste("SELECT * FROM", DBI::dbQuoteIdentifier(how$connection, how$statement)))
+    how$statement <- with_driver_errors(paste("SELECT * FROM", DBI::dbQuoteIdentifier(how$connection, how$statement)))
   }
   # a comment at the end of a query ends with its line; what ends a statement is in the way of what surrounds it
   how$inner <- sprintf("(\n%s\n)", sub("[;[:space:]]+$", "", how$statement))
@@ -129,18 +129,18 @@ open_query <- function(how) {
     if (!is.null(reader)) return(reader)
   }
   n_rows <- if (isTRUE(how$n_rows) || (is.null(how$n_rows) && how$is_table)) count_of_query(how) else how$n_rows
-  result <- database_says(DBI::dbSendQuery(how$connection, how$statement), DBI::dbClearResult, table_hint(how))
+  result <- with_driver_errors(DBI::dbSendQuery(how$connection, how$statement), DBI::dbClearResult, table_hint(how))
   good <- FALSE
   on.exit(if (!good) DBI::dbClearResult(result))
-  if (!is.null(how$params)) database_says(DBI::dbBind(result, how$params))
+  if (!is.null(how$params)) with_driver_errors(DBI::dbBind(result, how$params))
   good <- TRUE
   fetch_rows(result, how$chunk_rows, function() suppressWarnings(DBI::dbClearResult(result)),
              if (is.numeric(n_rows)) n_rows)
 }
 
 count_of_query <- function(how) {
-  as.double(database_says(DBI::dbGetQuery(how$connection, sprintf("SELECT COUNT(*) FROM %s gbt_rows", how$inner),
-                                          params = how$params), hint = table_hint(how))[[1L]])
+  as.double(with_driver_errors(DBI::dbGetQuery(how$connection, sprintf("SELECT COUNT(*) FROM %s gbt_rows", how$inner),
+                                               params = how$params), hint = table_hint(how))[[1L]])
 }
 
 # For a statement that the database does not understand since it is the name of a table.
@@ -158,7 +158,7 @@ table_hint <- function(how) {
 fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
   told <- new.env()
   rows_reader("the query", function(rows) {
-    chunk <- database_says(DBI::dbFetch(result, chunk_rows), told = told)
+    chunk <- with_driver_errors(DBI::dbFetch(result, chunk_rows), told = told)
     if (nrow(chunk) > 0L) as.data.frame(chunk)
   }, close, n_rows)
 }
@@ -171,7 +171,7 @@ fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
 open_duckdb <- function(how) {
   con <- how$connection
   # this runs nothing
-  about <- tryCatch(database_says(DBI::dbGetQuery(con, paste("DESCRIBE", how$statement), params = how$params)),
+  about <- tryCatch(with_driver_errors(DBI::dbGetQuery(con, paste("DESCRIBE", how$statement), params = how$params)),
                     gbt_error_data = function(e) NULL)
   if (!identical(names(about)[1:2], c("column_name", "column_type"))) return(NULL)
   names <- about$column_name
@@ -182,19 +182,19 @@ open_duckdb <- function(how) {
   on.exit(if (!good) drop())
   copy <- sprintf("CREATE TEMP TABLE %s AS SELECT * FROM %s AS q(%s)", table, how$inner,
                   paste0("c", seq_along(names), collapse = ", "))
-  made <- tryCatch(database_says(DBI::dbExecute(con, copy, params = how$params)), gbt_error_data = function(e) {
+  made <- tryCatch(with_driver_errors(DBI::dbExecute(con, copy, params = how$params)), gbt_error_data = function(e) {
     if (!grepl("Parser Error", conditionMessage(e), fixed = TRUE)) stop(e)
   })
   if (is.null(made)) return(NULL)
   # as a text: within a transaction numbers begin beyond those that doubles hold
-  extent <- database_says(DBI::dbGetQuery(con, paste("SELECT COUNT(*), CAST(MIN(rowid) AS VARCHAR) FROM", table)))
+  extent <- with_driver_errors(DBI::dbGetQuery(con, paste("SELECT COUNT(*), CAST(MIN(rowid) AS VARCHAR) FROM", table)))
   n_rows <- as.double(extent[[1L]])
   first <- extent[[2L]]
   told <- new.env()
   pull <- function(rows) {
     if (rows >= n_rows) return(NULL)
     end <- min(rows + how$chunk_rows, n_rows)
-    chunk <- database_says(DBI::dbGetQuery(con, sprintf(
+    chunk <- with_driver_errors(DBI::dbGetQuery(con, sprintf(
       "SELECT * FROM %s WHERE rowid >= %s + %.0f AND rowid < %s + %.0f", table, first, rows, first, end)), told = told)
     if (nrow(chunk) != end - rows) {
       stop_data("the database reports another number of rows than before; does something change the table?", "x")

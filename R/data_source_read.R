@@ -188,10 +188,10 @@ as_kind <- function(x, kind) {
 }
 
 # Reads everything once. list(n = chunks, kinds = by column, texts = columns to be read as texts; NULL: it is good).
-spill <- function(source, folder, texts) {
+store_chunks <- function(source, folder, texts) {
   reader <- source$open(texts)
   on.exit(reader$close())
-  tell <- progress_teller(source$progress)
+  tell <- progress_printer(source$progress)
   kinds <- NULL
   again <- character(0)
   blank <- character(0) # columns with nothing but NA in a chunk
@@ -330,7 +330,7 @@ stream_source <- function(source, model) {
   check_source(source)
   tags <- stats::setNames(model$feature_types, model$feature_names)
   reader <- source$open(union(source$texts, names(tags)[tags %in% c("factor", "ordered", "character")]))
-  tell <- progress_teller(source$progress)
+  tell <- progress_printer(source$progress)
   rows <- 0
   columns <- NULL
   read <- function(i) {
@@ -350,7 +350,7 @@ stream_source <- function(source, model) {
     attr(chunk, "problems") <- NULL
     rows <<- rows + nrow(chunk)
     known <- intersect(names(chunk), names(tags))
-    chunk[known] <- Map(as_trained, chunk[known], tags[known])
+    chunk[known] <- Map(restore_times, chunk[known], tags[known])
     added <- source$roles[names(source$roles) %in% c("offset", "exposure")]
     for (name in unlist(added)) if (chunk_kind(chunk[[name]]) == "none") chunk[[name]] <- as.double(chunk[[name]])
     with_roles(source, chunk, added)
@@ -359,7 +359,7 @@ stream_source <- function(source, model) {
 }
 
 # Texts of files that are dates or times where the model has such a column.
-as_trained <- function(x, tag) {
+restore_times <- function(x, tag) {
   if (!is.character(x) || !is_time(tag)) return(x)
   kind <- kind_of_texts(x)
   as_kind(x, if (kind == "dates" && tag == "POSIXct") "times" else kind)
@@ -373,8 +373,8 @@ read_source <- function(source) {
   close <- function() unlink(folder, recursive = TRUE)
   done <- FALSE
   on.exit(if (!done) close())
-  first <- spill(source, folder, source$texts)
-  if (!is.null(first$texts)) first <- spill(source, folder, union(source$texts, first$texts))
+  first <- store_chunks(source, folder, source$texts)
+  if (!is.null(first$texts)) first <- store_chunks(source, folder, union(source$texts, first$texts))
   if (!is.null(first$texts)) {
     stop_data(sprintf("column `%s` was read differently the second time; does something change the source?",
                       first$texts[1L]), first$texts[1L])
@@ -415,7 +415,7 @@ with_roles <- function(source, chunk, roles = source$roles) {
 }
 
 # function(rows, reader, end): a line now and then where progress is asked for.
-progress_teller <- function(progress) {
+progress_printer <- function(progress) {
   if (!progress) return(function(...) NULL)
   began <- last <- proc.time()[["elapsed"]]
   function(rows, reader, end = FALSE) {

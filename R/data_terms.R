@@ -72,8 +72,8 @@ call_term <- function(e, first, scope, depth) {
   if (is.list(size)) check_size(size, name, scope)
   fun <- if (is.null(row$fun)) name else row$fun
   if (is.character(fun)) fun <- get(fun, asNamespace(row$home), mode = "function")
-  value <- term_result(as_called(do.call(fun, args), e))
-  spend(scope, NROW(value), length(value) * if (is.character(value)) 64 else 8)
+  value <- term_result(with_warning_call(do.call(fun, args), e))
+  count_bytes(scope, NROW(value), length(value) * if (is.character(value)) 64 else 8)
   value
 }
 
@@ -82,17 +82,17 @@ call_term <- function(e, first, scope, depth) {
 check_size <- function(size, name, scope) {
   most <- if (scope$strict) terms_length else max(scope$n, terms_length)
   if (size$grows && size$values > most) foreign_term("%s() makes more than %.0f values or levels", name, most)
-  spend(scope, size$values, size$bytes)
+  count_bytes(scope, size$values, size$bytes)
 }
 
-spend <- function(scope, values, bytes) {
+count_bytes <- function(scope, values, bytes) {
   for_rows <- if (values == scope$n) terms_width * scope$n else 0
   scope$spent$bytes <- scope$spent$bytes + max(0, bytes - for_rows)
   if (scope$spent$bytes > terms_bytes) foreign_term("it makes values or texts of more than %.0f bytes", terms_bytes)
 }
 
 # Warnings as if R had evaluated the call: do.call() would show the values, a million of them maybe.
-as_called <- function(value, call) {
+with_warning_call <- function(value, call) {
   withCallingHandlers(value, warning = function(w) {
     warning(simpleWarning(conditionMessage(w), call))
     invokeRestart("muffleWarning")
@@ -103,7 +103,7 @@ as_called <- function(value, call) {
 term_function <- function(e, depth) {
   if (depth >= terms_depth) foreign_term("it is nested deeper than %d calls", terms_depth)
   name <- called_name(e[[1L]])
-  if (is.null(terms_home(name))) foreign_term("it calls %s(), which is code", substr(name, 1L, 60L))
+  if (is.null(term_package(name))) foreign_term("it calls %s(), which is code", substr(name, 1L, 60L))
   for (arg in as.list(e)[-1L]) if (missing(arg)) foreign_term("it calls %s() with an empty argument", name)
   name
 }
@@ -115,13 +115,13 @@ called_name <- function(head) {
     is.name(head[[3L]])
   if (!scoped) return("a function that is computed: ")
   name <- as.character(head[[3L]])
-  home <- terms_home(name)
+  home <- term_package(name)
   if (is.null(home) || home != as.character(head[[2L]])) return(paste0(head[[2L]], "::", name))
   name
 }
 
 # The package of a function of the language; NULL for other names.
-terms_home <- function(name) if (!is.null(terms_forms[[name]])) "base" else terms_table[[name]]$home
+term_package <- function(name) if (!is.null(terms_forms[[name]])) "base" else terms_table[[name]]$home
 
 term_constant <- function(e) {
   ok <- is.null(e) || ((is.numeric(e) || is.character(e) || is.logical(e)) && length(e) == 1L &&
@@ -237,7 +237,7 @@ term_field <- function(e, scope, depth) {
   of <- time_call(e, depth)
   args <- lapply(as.list(of)[-1L], function(arg) term_value(arg, scope, depth + 1L))
   do.call(takes_time_of, args)
-  as.vector(unclass(as_called(do.call(as.POSIXlt, args), of))[[as.character(e[[3L]])]])
+  as.vector(unclass(with_warning_call(do.call(as.POSIXlt, args), of))[[as.character(e[[3L]])]])
 }
 
 # as.POSIXlt(t) of as.POSIXlt(t)$hour
@@ -285,7 +285,7 @@ is_own_term <- function(e, data, from) {
     heads <- functions_of(list(e))
     constants <- setdiff(intersect(variables_of(list(e)), base_constants), names(data))
     is_original <- function(name, mode) {
-      home <- if (mode == "any") "base" else terms_home(name)
+      home <- if (mode == "any") "base" else term_package(name)
       identical(get0(name, from, mode = mode), get0(name, asNamespace(home), mode = mode))
     }
     all(vapply(heads[!grepl("::", heads, fixed = TRUE)], is_original, NA, "function")) &&
@@ -301,6 +301,6 @@ try_foreign <- function(expr, otherwise) {
 check_formula_call <- function(call) {
   head <- call[[1L]]
   if (identical(head, quote(offset))) return(invisible())
-  if (identical(head, quote(`::`)) && !is.null(terms_home(called_name(call)))) return(invisible())
+  if (identical(head, quote(`::`)) && !is.null(term_package(called_name(call)))) return(invisible())
   if (term_function(call, 0L) == "$") time_call(call, 0L)
 }

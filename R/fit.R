@@ -9,7 +9,7 @@
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
 #   prepare         all of the above                     -> fit: what is known before the first round
 #   find_rounds     fit                                  -> fit: with the number of rounds, if `nrounds` is missing
-#   run_somewhere   fit -> make_trainer, run_rounds; goes back to the cpu when "auto" chose a device that fails
+#   run_with_fallback  fit                               -> make_trainer, run_rounds; on the cpu if a device fails
 #   finish_model    trainer, fit and log                 -> model
 #   with_members    model, fit                           -> model: the mean of several, where it is an ensemble
 #
@@ -31,12 +31,12 @@ train_of <- function(captured, chosen, look) {
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
   with_late_line(fit$host$late && fit$host$rounds != "given", late_text(NULL), {
     fit <- find_rounds(fit)
-    run <- run_somewhere(fit)
+    run <- run_with_fallback(fit)
   })
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
   reason <- if (!is.null(model)) reason_of(run$trainer, fit, run$state)
-  let_go(run$trainer, fit)
+  free_trainer(run$trainer, fit)
   if (whole) {
     warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method)
     warn_unused_combine(fit$params$max_cat_combine, model$params$cat_method)

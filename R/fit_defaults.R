@@ -7,7 +7,7 @@
 
 # parameters   what the rule sets
 # value        function(facts, objective, preset) -> list by name of some of these; NULL where the rule does not hold.
-#              facts: see facts_of(); objective: its name; preset: "fast", "default" or "best"
+#              facts: see rule_facts(); objective: its name; preset: "fast", "default" or "best"
 # unless       parameters any of which the user must not have named
 # text         the rule, in a sentence
 new_rule <- function(parameters, value, text, evidence, unless = parameters) {
@@ -82,12 +82,12 @@ default_rules <- list(
 # nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do not help?),
 # stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy (multi_strategy as
 # named).
-facts_of <- function(source, n_rows, response, request) {
+rule_facts <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   early <- host$early_stopping_rounds > 0 || host$rounds != "given"
   weights <- check_weight(source$weights, n_rows, "weights")
-  list(rows = n_weighed(weights, n_rows), features = as.double(features), binned = is.null(source$x),
+  list(rows = count_weighted(weights, n_rows), features = as.double(features), binned = is.null(source$x),
        outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]])
 }
@@ -106,7 +106,7 @@ counts_as_named <- function(values) {
 }
 
 # The rules that remain when the user sets these parameters.
-rules_left <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
+remaining_rules <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
 # Trees that share their splits are symmetric by default, whichever other parameters are given.
 implied_policy <- function(facts, named) {
@@ -117,7 +117,7 @@ implied_policy <- function(facts, named) {
 rules_of <- function(facts, objective, preset = "default", named = character(0)) {
   out <- c(list(), implied_policy(facts, named))
   facts$grow_policy <- given_or(out$grow_policy, facts$grow_policy)
-  for (rule in rules_left(named)) {
+  for (rule in remaining_rules(named)) {
     value <- rule$value(facts, objective, preset)
     out[names(value)] <- value
     facts$grow_policy <- given_or(value$grow_policy, facts$grow_policy)
@@ -131,7 +131,7 @@ of_symmetric_trees <- c("random_strength", "multi_strategy")
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
 # trees or with one objective does not go on into others.
 rules_kept <- function(params, named, objective, facts) {
-  ruled <- setdiff(unlist(lapply(rules_left(named), `[[`, "parameters")), binning_arguments)
+  ruled <- setdiff(unlist(lapply(remaining_rules(named), `[[`, "parameters")), binning_arguments)
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
@@ -173,7 +173,7 @@ with_rules <- function(request, facts, objective, kept = NULL) {
 with_ruled <- function(args, request) {
   said <- request$by_rule[!names(request$by_rule) %in% binning_arguments]
   args[names(said)] <- said
-  to_read_again(args)
+  rename_alpha(args)
 }
 
 # "by rule   grow_policy symmetric, max_depth 6, eta 0.06" of a model that is printed, in lines.

@@ -32,17 +32,17 @@ with_members <- function(model, fit) {
       if (own$host$max_seconds <= 0) break
     }
     if (fit$host$verbose) say(sprintf("member %d of %d", i, as.integer(k)))
-    run <- run_somewhere(own)
+    run <- run_with_fallback(own)
     cut <- run$why %in% c("interrupt", "error", "callback")
     if (cut) {
-      let_go(run$trainer, own)
+      free_trainer(run$trainer, own)
       so_far <- mean_of_members(members, model, fit)
       if (run$why %in% stop_reasons) so_far$stopped <- run$why
       if (run$why == "error") stop_failed(so_far, run$error)
       stop_interrupted(so_far, run$error)
     }
     if (run$why == "done") members <- c(members, list(finish_model(run$trainer, own, run$state)))
-    let_go(run$trainer, own)
+    free_trainer(run$trainer, own)
     if (run$why != "done") break
   }
   out <- mean_of_members(members, model, fit)
@@ -61,7 +61,7 @@ member_fit <- function(fit, i, rounds) {
   fit$callbacks <- list()
   fit$valid <- list()
   fit$data["masked_out"] <- list(NULL)
-  fit$evaluation <- nothing_evaluated()
+  fit$evaluation <- empty_evaluation()
   fit["found"] <- list(NULL)
   fit
 }

@@ -64,7 +64,7 @@ check_stopping <- function(args, host, has_valid) {
 }
 
 # As plan_evaluation() of nothing.
-nothing_evaluated <- function() {
+empty_evaluation <- function() {
   list(metrics = no_metrics, train = FALSE, stopping = FALSE, data = list(), at = integer(0), own = FALSE,
        own_watched = FALSE)
 }

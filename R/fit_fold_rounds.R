@@ -1,8 +1,8 @@
 # Folds that grow round by round side by side, and their metrics.
 
 # Every fold's trainer some rounds further, again and again, until the mean of the watched metric says so. A list:
-# trainers, states (as of run_rounds()), why and error (see how_ended()). watch: NULL, or a function of a round and that
-# mean that gives the value which is watched instead, or NULL for none.
+# trainers, states (as of run_rounds()), why and error (see end_reason()). watch: NULL, or a function of a round and
+# that mean that gives the value which is watched instead, or NULL for none.
 run_folds <- function(fits, watch = NULL) {
   host <- fits[[1L]]$host
   evaluation <- fits[[1L]]$evaluation
@@ -20,8 +20,8 @@ run_folds <- function(fits, watch = NULL) {
   })
   bar <- progress_bar(host$progress, host$nrounds, isTRUE(host$searching))
   on.exit(bar$close(), add = TRUE)
-  end <- how_ended(loop_folds(trainers, fits, states, host, bar, watch))
-  if (is_cut(end$why)) Map(look_again, trainers, states)
+  end <- end_reason(loop_folds(trainers, fits, states, host, bar, watch))
+  if (is_cut(end$why)) Map(refresh_state, trainers, states)
   if (host$verbose && end$why %in% c("early", "time")) {
     text <- if (end$why == "early") "stopped early at round %d" else "`max_seconds` ended the training after round %d"
     say(sprintf(text, as.integer(states[[1L]]$rounds)))
@@ -93,7 +93,7 @@ run_trainers <- function(trainers, fits, states, n) {
     if (runs[[k]]$why == "interrupt") return(FALSE)
     states[[k]]$rounds <- runs[[k]]$rounds
     states[[k]]$native <- runs[[k]]$log
-    if (first && !given) states[[k]]$reason <- light_hessian(trainers[[k]], fits[[k]])
+    if (first && !given) states[[k]]$reason <- small_hessian_reason(trainers[[k]], fits[[k]])
     if (fits[[k]]$evaluation$own) {
       values <- own_metric_values(trainers[[k]], fits[[k]])
       states[[k]]$own <- rbind(states[[k]]$own, values, deparse.level = 0)
@@ -105,7 +105,7 @@ run_trainers <- function(trainers, fits, states, n) {
 # The metrics of a round, means over folds.
 mean_row <- function(fits, states, round) {
   rows <- Map(function(fit, state) log_row(fit$evaluation, state, round), fits, states)
-  out <- fold_means(without_class(matrix(unlist(rows), ncol = length(rows)), fold_lacks(fits)))
+  out <- fold_means(without_class(matrix(unlist(rows), ncol = length(rows)), folds_lack_class(fits)))
   stats::setNames(out, test_names(names(rows[[1L]])))
 }
 
@@ -117,7 +117,7 @@ fold_values <- function(fits, states, rounds) {
   logs <- Map(function(fit, state) evaluation_log(fit$evaluation, fit$start, state), fits, states)
   columns <- names(logs[[1L]])[-1L]
   values <- lapply(columns, function(column) vapply(logs, function(log) as.double(log[[column]]), numeric(rounds)))
-  values <- lapply(values, function(v) without_class(matrix(v, nrow = rounds), fold_lacks(fits)))
+  values <- lapply(values, function(v) without_class(matrix(v, nrow = rounds), folds_lack_class(fits)))
   stats::setNames(values, test_names(columns))
 }
 
@@ -129,7 +129,7 @@ without_class <- function(v, lacking) {
   v
 }
 
-fold_lacks <- function(fits) vapply(fits, function(fit) isTRUE(fit$lacks_class), NA)
+folds_lack_class <- function(fits) vapply(fits, function(fit) isTRUE(fit$lacks_class), NA)
 
 # Is there a class of which the rows to train on, or those held out, have none that weighs anything? Of numbers: are
 # they all the same?

@@ -99,7 +99,7 @@ has_split <- function(fit) {
   fit$host$max_seconds <- 0
   fit$host["checkpoint"] <- list(NULL)
   fit$valid <- list()
-  fit$evaluation <- nothing_evaluated()
+  fit$evaluation <- empty_evaluation()
   fit$data["masked_out"] <- list(NULL)
   trainer <- make_trainer(fit, NULL)
   on.exit(.Call(C_gbt_trainer_free, trainer))
@@ -209,7 +209,7 @@ reason_of_fold <- function(trainer, fit, state) {
   reason_of(trainer, fit, state)
 }
 
-# The watched metric, as means over folds. ran: see folds_here().
+# The watched metric, as means over folds. ran: see folds_in_session().
 reason_of_means <- function(ran, limit) {
   if (length(ran$values) == 0L || is.na(ran$metrics$maximise)) return(NULL)
   name <- names(ran$values)[length(ran$values)]

@@ -34,12 +34,12 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)
   response <- rows$response
-  facts <- facts_of(rows$source, rows$n, response, request)
+  facts <- rule_facts(rows$source, rows$n, response, request)
   request <- size_rounds(with_rules(request, facts, response$objective, chosen))
   host <- place_training(request, rows)
   data <- training_data(rows, args, host)
   check_scale(rows$label, data$weight, data$offset, response$objective)
-  reason <- light_weights(data$weight, request$params$min_child_weight, response$objective)
+  reason <- small_weights_reason(data$weight, request$params$min_child_weight, response$objective)
   n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
   params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
   init <- check_init_model(args[["init_model"]], rows, data, params)
@@ -49,7 +49,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
        constraints = read_constraints(named_places(args, rows$source$x, data$feature_names), data),
        cat_method = cat_method_for(data, request), start = start_of(init, rows, data, host),
        evaluation = plan_evaluation(args, host, rows, data, valid),
-       class_shares = class_shares(args[["class_shares"]], rows$label, response), order = order_in_doubt(rows, args),
+       class_shares = class_shares(args[["class_shares"]], rows$label, response), order = effective_order(rows, args),
        formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
        named = names(args), by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
        search = search_task(request, rows, data))
@@ -95,7 +95,7 @@ check_scale <- function(label, weight, offset, objective) {
 
 # Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
 # A reason of R/fit_learned.R, or NULL.
-light_weights <- function(weight, min_child_weight, objective) {
+small_weights_reason <- function(weight, min_child_weight, objective) {
   if (is.null(weight) || length(weight) < 2L || objective_info(objective)$hessian == "FREE") {
     return(NULL)
   }

@@ -25,7 +25,7 @@ recipe_source <- function(x, args, folds) {
   its <- if (length(init) == 1L && is_model(given[[init]])) recipe_of(given[[init]])
   ready <- if (is.null(its)) trained_recipe(x, data) else recipe_of_init(x, its)
   rows <- if (is.null(its)) training_rows(ready) else baked(ready, data)
-  if (is.null(its)) check_rows_alone(ready, data) else given[[init]] <- without_recipe(given[[init]])
+  if (is.null(its)) check_rows_independent(ready, data) else given[[init]] <- without_recipe(given[[init]])
   outcome <- columns_of_role(ready, "outcome", rows)
   if (length(outcome) != 1L) {
     stop_argument(sprintf("the recipe must have one column of role \"outcome\"; it has %d", length(outcome)), "x")
@@ -48,7 +48,7 @@ trained_recipe <- function(recipe, data) {
 
 # Prediction i must be that of row i, so the recipe must keep the order of new rows; and what it makes of a row should
 # not depend on the other rows. Some rows are baked one by one and together, in an order that no step would give them.
-check_rows_alone <- function(ready, data) {
+check_rows_independent <- function(ready, data) {
   n <- .row_names_info(data, 2L)
   rows <- unique(round(seq(1, n, length.out = min(n, 50))))
   odd <- seq_along(rows) %% 2 == 1

@@ -14,18 +14,18 @@ run_rounds <- function(trainer, fit) {
   last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last, isTRUE(fit$host$searching))
   on.exit(bar$close())
-  end <- how_ended(loop_rounds(trainer, fit, state, bar, last))
-  if (end$why == "interrupt") look_again(trainer, state)
+  end <- end_reason(loop_rounds(trainer, fit, state, bar, last))
+  if (end$why == "interrupt") refresh_state(trainer, state)
   state$why <- end$why
-  if (fit$host$verbose) say_end(end$why, fit, state)
+  if (fit$host$verbose) inform_end(end$why, fit, state)
   list(why = end$why, state = state, error = end$error)
 }
 
 # loop: gives a text, why it ended. A list: why, that text, or "interrupt" or "error" where it was cut; error: what is
 # to be raised then, NULL for Ctrl-C.
-how_ended <- function(loop) {
+end_reason <- function(loop) {
   error <- NULL
-  why <- tryCatch(withCallingHandlers(loop, error = function(e) if (is_time_limit(e)) take_for_interrupt(e)),
+  why <- tryCatch(withCallingHandlers(loop, error = function(e) if (is_time_limit(e)) as_interrupt(e)),
                   interrupt = function(c) "interrupt", gbt_error_callback = function(e) {
                     error <<- e
                     "error"
@@ -35,7 +35,7 @@ how_ended <- function(loop) {
 }
 
 # The rounds of the trainer, for a state that Ctrl-C may have left half written.
-look_again <- function(trainer, state) {
+refresh_state <- function(trainer, state) {
   run <- .Call(C_gbt_trainer_so_far, trainer)
   state$rounds <- run$rounds
   state$best <- run$best_round
@@ -68,8 +68,8 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     state$rounds <- run$rounds
     state$best <- run$best_round
     state$native <- run$log
-    if (before == 0 && run$rounds > 0 && !given) state$reason <- light_hessian(trainer, fit)
-    stop_own <- run$rounds > before && fit$evaluation$own && see_own_metrics(trainer, fit, state)
+    if (before == 0 && run$rounds > 0 && !given) state$reason <- small_hessian_reason(trainer, fit)
+    stop_own <- run$rounds > before && fit$evaluation$own && evaluate_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
     stop_callback <- run$rounds > before && report_round(trainer, fit, state, bar, last, now - state$began)
@@ -129,7 +129,7 @@ report_round <- function(trainer, fit, state, bar, last, seconds) {
                                      model = function() finish_model(trainer, fit, state))) || stop
 }
 
-say_end <- function(why, fit, state) {
+inform_end <- function(why, fit, state) {
   round <- fit$start$rounds + state$rounds
   evaluation <- fit$evaluation
   best <- if (evaluation$stopping) best_round(fit, state, evaluation_log(evaluation, fit$start, state))
@@ -169,8 +169,8 @@ set_own_gradients <- function(trainer, fit, state) {
 
 # Hessians of losses that grow slowly fall with the distance of scores from the response, and those of small means and
 # rare classes are small: trees of many rows may be constants then, for which the response gives no reason. If the
-# user's weights are too small for a split, light_weights() says so. Gives a reason (R/fit_learned.R) or NULL.
-light_hessian <- function(trainer, fit) {
+# user's weights are too small for a split, small_weights_reason() says so. Gives a reason (R/fit_learned.R) or NULL.
+small_hessian_reason <- function(trainer, fit) {
   least <- fit$params$min_child_weight
   total <- .Call(C_gbt_trainer_unsplit, trainer)
   if (is.na(total) || total >= 2 * least) return(NULL)
@@ -188,7 +188,7 @@ light_hessian <- function(trainer, fit) {
 }
 
 # The user's metrics of the round just finished. TRUE when early stopping by one of them says so.
-see_own_metrics <- function(trainer, fit, state) {
+evaluate_own_metrics <- function(trainer, fit, state) {
   values <- own_metric_values(trainer, fit)
   state$own <- rbind(state$own, values, deparse.level = 0)
   fit$evaluation$own_watched && .Call(C_gbt_trainer_see, trainer, values[length(values)])

@@ -147,7 +147,7 @@ find_rounds <- function(fit) {
 rounds_for_all <- function(rounds, n_search, n_all) as.integer(rounds)
 
 # Those of the rows `at` (NULL: all) that have a weight above 0. Others say nothing of a model.
-rows_that_weigh <- function(at, weights) {
+rows_with_weight <- function(at, weights) {
   if (is.null(weights)) return(at)
   weigh <- which(weights > 0)
   if (is.null(at) && length(weigh) == length(weights)) return(NULL)
@@ -159,7 +159,7 @@ rows_that_weigh <- function(at, weights) {
 search_parts <- function(task, seed) {
   source <- task$source
   n_all <- source$data$n_rows
-  at <- rows_that_weigh(task$at, source$weights)
+  at <- rows_with_weight(task$at, source$weights)
   part <- function(v) if (is.null(at)) v else subset_rows(v, at)
   own <- list(time = part(source$time), group = part(source$group))
   if (!is.null(at) && !is.null(own$group)) own$group <- number_groups(own$group)
@@ -209,19 +209,19 @@ stop_search <- function(e) {
 search_split <- function(task, parts, fit) {
   if (!is.null(fit$host$checkpoint)) task$args$checkpoint <- file.path(fit$host$checkpoint, "rounds")
   own <- search_fit(task, parts$held, fit$host$device)
-  run <- run_somewhere(own)
+  run <- run_with_fallback(own)
   if (!run$why %in% c("early", "done", "time")) stop_cut_search(run, own)
   log <- evaluation_log(own$evaluation, own$start, run$state)
   best <- best_round(own, run$state, log)
-  let_go(run$trainer, own)
-  found_of(task, parts$by, 1L, length(own$label), sum(parts$held), log, best$round, best$score, run$why)
+  free_trainer(run$trainer, own)
+  rounds_found(task, parts$by, 1L, length(own$label), sum(parts$held), log, best$round, best$score, run$why)
 }
 
 # Ctrl-C, a job that was cancelled, or an error of the user's functions: the model so far is that of the rows that were
 # not held out, in folds by the first of them.
 stop_cut_search <- function(run, fit) {
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, FALSE)
-  let_go(run$trainer, fit)
+  free_trainer(run$trainer, fit)
   if (run$why == "error") stop_failed(model, run$error)
   stop_interrupted(model, run$error)
 }
@@ -246,11 +246,11 @@ search_folds <- function(task, parts, fit) {
   best <- choose_rounds(values, fits[[1L]]$evaluation$metrics, fits[[1L]]$host$early_stopping_min_delta)
   held <- sum(vapply(parts$folds, sum, 0))
   k <- length(fits)
-  found_of(task, "folds", k, length(fit$label) - ceiling(held / k), held, log, best$best_round, best$best_score,
-           runs$why)
+  rounds_found(task, "folds", k, length(fit$label) - ceiling(held / k), held, log, best$best_round, best$best_score,
+               runs$why)
 }
 
-found_of <- function(task, by, folds, n_train, n_held, log, rounds, score, why) {
+rounds_found <- function(task, by, folds, n_train, n_held, log, rounds, score, why) {
   if (is.null(rounds)) {
     stop_search(gbt_error("data", sprintf("the metric \"%s\" has no finite value there", names(log)[length(log)])))
   }

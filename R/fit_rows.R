@@ -34,7 +34,7 @@ read_rows <- function(source, request) {
   if (is.null(source$held)) warn_suspects(source, response) # else it was said of all rows
   valid <- read_valid(request$args$value[["valid"]], source)
   mask <- check_mask(source$mask, out$n)
-  check_mask_beside(mask, valid)
+  check_mask_conflicts(mask, valid)
   out <- c(out, list(label = response$label, valid = valid$sets,
                      seed = resolve_seed(request$args, request$params, !is.null(valid$share))))
   if (!is.null(valid$share) || !is.null(valid$held)) {
@@ -42,7 +42,7 @@ read_rows <- function(source, request) {
     out[c("source", "n", "label", "valid", "by_share")] <-
       list(parts$train, as.double(length(parts$label)), parts$label, list(valid = parts$valid), is.null(valid$held))
   }
-  if (!is.null(mask) && is.null(source$held)) tell_masked_classes(mask, response)
+  if (!is.null(mask) && is.null(source$held)) inform_masked_classes(mask, response)
   with_mask(out, mask)
 }
 

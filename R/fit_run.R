@@ -2,19 +2,19 @@
 
 # As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the cpu then begins
 # anew, for the same model. Callbacks that have been called for rounds are not called for them again.
-run_somewhere <- function(fit) {
+run_with_fallback <- function(fit) {
   device <- fit$host$device
   trainer <- on_device(device, function(where) make_trainer(fit, where))
   if (fit$host$verbose && !is.null(device$why)) say(paste0(device$why, device_use(device, trainer, length(fit$label))))
   run <- function() {
     out <- NULL
-    on.exit(if (is.null(out)) let_go(trainer, fit)) # it failed
+    on.exit(if (is.null(out)) free_trainer(trainer, fit)) # it failed
     out <- c(list(trainer = trainer), run_rounds(trainer, fit))
   }
   if (device$kind == "cpu" || !device$auto || length(fit$callbacks) > 0L) return(run())
   out <- tryCatch(run(), gbt_error_device = identity, gbt_error_memory = identity)
   if (!inherits(out, "condition")) return(out)
-  give_up(device, out)
+  fall_back_to_cpu(device, out)
   if (fit$host$verbose) say(device$why)
   trainer <- make_trainer(fit, NULL)
   run()
@@ -22,7 +22,7 @@ run_somewhere <- function(fit) {
 
 # A trainer that is not needed any more gives its memory back now: what it holds of a device is no reason for R to
 # collect garbage. Callbacks may have kept it, by their model().
-let_go <- function(trainer, fit) if (length(fit$callbacks) == 0L) .Call(C_gbt_trainer_free, trainer)
+free_trainer <- function(trainer, fit) if (length(fit$callbacks) == 0L) .Call(C_gbt_trainer_free, trainer)
 
 # where: NULL for the cpu, see on_device().
 make_trainer <- function(fit, where) {

@@ -74,13 +74,13 @@ gbt_model_from_state <- function(state) {
   if (is.list(log) && length(log)) model$auto_rounds$log <- list_frame(log, length(log[[1L]]))
   for (name in only_in_files) model[[name]] <- field(name, optional = TRUE)
   fault <- model_fault(model)
-  if (!is.null(fault)) bad_meta(fault$field, paste("must be", fault$must))
+  if (!is.null(fault)) stop_meta(fault$field, paste("must be", fault$must))
   structure(c(model, read_user_fields(field("user", optional = TRUE))), class = "gbt")
 }
 
 read_user_fields <- function(user) {
   ok <- is.null(user) || (is.list(user) && are_names(names(user)) && !any(names(user) %in% model_fields))
-  if (!ok) bad_meta("user")
+  if (!ok) stop_meta("user")
   user
 }
 

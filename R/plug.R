@@ -40,7 +40,7 @@ rounds_are_models <- function(model) {
 }
 
 # A tibble where the package is there, as it is for all who ask for one.
-as_tibble_here <- function(x) {
+as_tibble_if_there <- function(x) {
   if (requireNamespace("tibble", quietly = TRUE)) tibble::as_tibble(x, .name_repair = "minimal") else x
 }
 

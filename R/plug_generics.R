@@ -7,7 +7,7 @@
 tidy.gbt <- function(x, type = c("importance", "trees"), ...) {
   check_no_dots(written_dots(...), c("type"))
   type <- match_choice(type, c("importance", "trees"), "type")
-  as_tibble_here(if (type == "trees") as.data.frame.gbt(x) else as.data.frame(gbt_importance(x)))
+  as_tibble_if_there(if (type == "trees") as.data.frame.gbt(x) else as.data.frame(gbt_importance(x)))
 }
 
 #' @exportS3Method generics::glance
@@ -19,7 +19,7 @@ glance.gbt <- function(x, ...) {
   log <- if (is.null(log_of_member(x))) unclass(x$evaluation_log) # else it is not the model's
   at <- match(rounds_used(x), log$round)
   if (length(log) > 1L && !is.na(at)) out <- c(out, lapply(log[-1L], function(v) v[at]))
-  as_tibble_here(list_frame(out, 1L))
+  as_tibble_if_there(list_frame(out, 1L))
 }
 
 #' @exportS3Method generics::augment
@@ -48,7 +48,7 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
     out <- c(out, list(.fitted = class), columns_of(prob, ".prob_"),
              list(.fitted_prob = prob[cbind(seq_along(index), index)]))
   }
-  as_tibble_here(list_frame(out, nrow(rows)))
+  as_tibble_if_there(list_frame(out, nrow(rows)))
 }
 
 columns_of <- function(x, prefix) {
@@ -71,8 +71,8 @@ response_of_formula <- function(model, data) {
 vi_model.gbt <- function(object, type = c("gain", "cover", "frequency"), ...) {
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")
   importance <- gbt_importance(object, type = type)
-  out <- as_tibble_here(list_frame(list(Variable = importance$feature, Importance = importance[[type]]),
-                                   nrow(importance)))
+  out <- as_tibble_if_there(list_frame(list(Variable = importance$feature, Importance = importance[[type]]),
+                                       nrow(importance)))
   structure(out, type = type, class = c("vi", class(out)))
 }
 
@@ -230,7 +230,7 @@ vetiver_create_description.gbt <- function(model) {
 
 #' @exportS3Method vetiver::vetiver_create_meta
 vetiver_create_meta.gbt <- function(model, metadata) {
-  of_package("vetiver", "vetiver_meta")(metadata, required_pkgs = "gbt")
+  get_exported("vetiver", "vetiver_meta")(metadata, required_pkgs = "gbt")
 }
 
 # No rows of the columns that predictions need, as they were in training.
@@ -238,7 +238,7 @@ vetiver_create_meta.gbt <- function(model, metadata) {
 vetiver_ptype.gbt <- function(model, ...) {
   check_model(model, "model")
   data <- list(...)$prototype_data
-  if (!is.null(data)) return(as_tibble_here(as.data.frame(data)[0L, predictor_names(model), drop = FALSE]))
+  if (!is.null(data)) return(as_tibble_if_there(as.data.frame(data)[0L, predictor_names(model), drop = FALSE]))
   if (length(c(model$terms$features, model$terms$offset))) {
     stop_argument(paste("the model evaluates a formula with terms: give vetiver_model(prototype_data = ), rows of the",
                         "columns that it needs"), "prototype_data")
@@ -246,7 +246,7 @@ vetiver_ptype.gbt <- function(model, ...) {
   info <- .Call(C_gbt_model_info, model$state, model$cache)
   levels <- .Call(C_gbt_model_levels, model$state, model$cache)
   columns <- lapply(seq_along(info$names), function(i) prototype_column(model$feature_types[i], levels[[i]]))
-  as_tibble_here(list_frame(stats::setNames(columns, info$names), 0L))
+  as_tibble_if_there(list_frame(stats::setNames(columns, info$names), 0L))
 }
 
 # A vector without elements of a column's type. Texts, dates and times come as what they were.
@@ -263,7 +263,7 @@ vetiver_prepare_model.gbt <- function(model) axed(axed(model, "call"), "masked_o
 
 #' @exportS3Method vetiver::handler_startup
 handler_startup.gbt <- function(vetiver_model) {
-  of_package("vetiver", "attach_pkgs")(vetiver_model$metadata$required_pkgs)
+  get_exported("vetiver", "attach_pkgs")(vetiver_model$metadata$required_pkgs)
 }
 
 # Answers requests with `.pred`, or with a column for each class.
@@ -275,8 +275,8 @@ handler_predict.gbt <- function(vetiver_model, ...) {
     new <- req$body
     if (!is.null(ptype)) {
       if (all(names(ptype) %in% names(new))) new <- new[names(ptype)] # requests may have more
-      new <- of_package("vetiver", "vetiver_type_convert")(new, ptype)
-      new <- of_package("hardhat", "scream")(new, ptype)
+      new <- get_exported("vetiver", "vetiver_type_convert")(new, ptype)
+      new <- get_exported("hardhat", "scream")(new, ptype)
     }
     out <- predict.gbt(vetiver_model$model, as.data.frame(new), ...)
     if (is.matrix(out)) columns_of(out, ".pred_") else list(.pred = unname(out))

@@ -2,7 +2,7 @@
 # asked for.
 
 register_mlr3 <- function() {
-  learners <- of_package("mlr3", "mlr_learners")
+  learners <- get_exported("mlr3", "mlr_learners")
   for (task in c("regr", "classif")) {
     key <- paste0(task, ".gbt")
     if (!learners$has(key)) learners$add(key, mlr3_maker(task))
@@ -22,11 +22,11 @@ mlr3_class <- function(task) {
   class <- if (task == "regr") "LearnerRegrGbt" else "LearnerClassifGbt"
   if (!is.null(package_state[[class]])) return(package_state[[class]])
   env <- new.env(parent = environment(mlr3_class)) # R6 looks the parent up by name
-  env$LearnerBase <- of_package("mlr3", if (task == "regr") "LearnerRegr" else "LearnerClassif")
+  env$LearnerBase <- get_exported("mlr3", if (task == "regr") "LearnerRegr" else "LearnerClassif")
   env$classes <- task == "classif"
   env$predict_types <- if (env$classes) c("response", "prob") else "response"
   validates <- "validation" %in% mlr3_properties(env$classes) # mlr3 0.20.0 and newer
-  out <- of_package("R6", "R6Class")(
+  out <- get_exported("R6", "R6Class")(
     class, inherit = LearnerBase, parent_env = env,
     public = list(
       initialize = function() {
@@ -42,7 +42,7 @@ mlr3_class <- function(task) {
     ),
     active = if (validates) list(
       validate = function(rhs) {
-        if (!missing(rhs)) private$.validate <- of_package("mlr3", "assert_validate")(rhs)
+        if (!missing(rhs)) private$.validate <- get_exported("mlr3", "assert_validate")(rhs)
         private$.validate
       },
       internal_valid_scores = function() self$state$internal_valid_scores,
@@ -67,19 +67,19 @@ mlr3_class <- function(task) {
 mlr3_properties <- function(classes) {
   want <- c("weights", "missings", "importance", "selected_features", "hotstart_forward", "offset", "validation",
             "internal_tuning", if (classes) c("twoclass", "multiclass"))
-  reflections <- of_package("mlr3", "mlr_reflections")
+  reflections <- get_exported("mlr3", "mlr_reflections")
   intersect(want, reflections$learner_properties[[if (classes) "classif" else "regr"]])
 }
 
 # Types of columns that this version of mlr3 knows; "Date" is one from 1.0.0 on.
 mlr3_feature_types <- function() {
   intersect(c("logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct", "Date"),
-            of_package("mlr3", "mlr_reflections")$task_feature_types)
+            get_exported("mlr3", "mlr_reflections")$task_feature_types)
 }
 
 # The parameters of gbt_train() as a set of paradox.
 mlr3_params <- function() {
-  of <- function(name) of_package("paradox", name)
+  of <- function(name) get_exported("paradox", name)
   table <- rbind(host_table, params_table())
   table <- table[!table$name %in% c("nrounds", "verbose_every", "checkpoint_seconds"), ]
   domains <- lapply(seq_len(nrow(table)), function(i) mlr3_domain(table_row(table, i), of))

@@ -149,13 +149,13 @@ parsnip_arguments <- list(
 )
 
 register_parsnip <- function() {
-  set <- function(name, ...) of_package("parsnip", name)(model = "boost_tree", eng = "gbt", ...)
-  from <- of_package("parsnip", "get_from_env")
+  set <- function(name, ...) get_exported("parsnip", name)(model = "boost_tree", eng = "gbt", ...)
+  from <- get_exported("parsnip", "get_from_env")
   if ("gbt" %in% from("boost_tree")$engine) return(invisible())
   quantiles <- "quantile regression" %in% from("boost_tree_modes") # parsnip 1.6.0 and newer
   for (mode in c("regression", "classification", if (quantiles) "quantile regression")) {
     levels <- if (mode == "quantile regression") list(quantile_levels = quote(quantile_levels))
-    of_package("parsnip", "set_model_engine")("boost_tree", mode, "gbt")
+    get_exported("parsnip", "set_model_engine")("boost_tree", mode, "gbt")
     set("set_dependency", pkg = "gbt", mode = mode)
     set("set_fit", mode = mode, value = list(
       interface = "data.frame", protect = c("x", "y", "weights"), func = c(pkg = "gbt", fun = "gbt_engine_fit"),
@@ -183,7 +183,7 @@ register_parsnip <- function() {
   set("set_pred", mode = "classification", type = "raw", value = by_predict("link"))
   if (quantiles) {
     set("set_pred", mode = "quantile regression", type = "quantile",
-        value = by_predict("response", of_package("parsnip", "matrix_to_quantile_pred")))
+        value = by_predict("response", get_exported("parsnip", "matrix_to_quantile_pred")))
   }
 }
 
@@ -191,7 +191,7 @@ register_parsnip <- function() {
 parsnip_probabilities <- function(prob, levels) {
   all <- matrix(0, nrow(prob), length(levels), dimnames = list(NULL, levels))
   all[, colnames(prob)] <- prob
-  as_tibble_here(as.data.frame(all, optional = TRUE))
+  as_tibble_if_there(as.data.frame(all, optional = TRUE))
 }
 
 # Predictions by several numbers of rounds: for each row a table with a row for each number. By parsnip a fit has the

@@ -6,13 +6,13 @@ shapviz.gbt_shap <- function(object, X = object$data, which_class = NULL, collap
   one <- function(k) {
     at <- function(x) if (is.null(object$outputs)) x else array(slice_of(x, k), dim(x)[-length(dim(x))],
                                                                   dimnames(x)[-length(dim(x))])
-    of_package("shapviz", "shapviz")(at(object$values), X = X, baseline = unname(object$base[k]), collapse = collapse,
-                                     S_inter = if (!is.null(object$interaction)) at(object$interaction))
+    get_exported("shapviz", "shapviz")(at(object$values), X = X, baseline = unname(object$base[k]), collapse = collapse,
+                                       S_inter = if (!is.null(object$interaction)) at(object$interaction))
   }
   n <- length(object$outputs)
   if (!is.null(which_class)) return(one(check_whole(which_class, "which_class", 1, max(1L, n))))
   if (n == 0L) return(one(1L))
-  of_package("shapviz", "mshapviz")(lapply(stats::setNames(seq_len(n), object$outputs), one))
+  get_exported("shapviz", "mshapviz")(lapply(stats::setNames(seq_len(n), object$outputs), one))
 }
 
 # The k-th slice of an array by its last dimension.
@@ -120,5 +120,5 @@ unified <- function(nodes, value, base, model, data, recalculate) {
                        Prediction = ifelse(leaf, value, NA_real_), Cover = nodes$cover, stringsAsFactors = FALSE),
     data = data, feature_names = model$feature_names
   ), class = "model_unified", missing_support = TRUE, model = "gbt")
-  if (recalculate) of_package("treeshap", "set_reference_dataset")(out, data) else out
+  if (recalculate) get_exported("treeshap", "set_reference_dataset")(out, data) else out
 }

@@ -74,7 +74,7 @@ gbt_refresh_ui <- function(id, title = "Model") {
   tags$section(
     class = "gbt-refresh", `data-state` = "idle", `aria-label` = title,
     shiny::singleton(tags$head(tags$style(shiny::HTML(refresh_css)), tags$script(shiny::HTML(refresh_js)))),
-    tags$header(tags$h2(title), tags$span(id = ns("state"), class = "gbt-badge", state_word("idle"))),
+    tags$header(tags$h2(title), tags$span(id = ns("state"), class = "gbt-badge", state_text("idle"))),
     tags$div(
       class = "gbt-columns",
       tags$div(class = "gbt-card", tags$h3("Live model"), shiny::uiOutput(ns("card")), history),
@@ -180,7 +180,7 @@ refresh_outputs <- function(output, session, hub, seen) {
                lapply(words, tags$p))
     }
   })
-  output$log <- shiny::renderPlot(draw_live_log(now$log), res = 96, alt = shiny::reactive(log_in_words(now$log)))
+  output$log <- shiny::renderPlot(draw_live_log(now$log), res = 96, alt = shiny::reactive(log_as_text(now$log)))
 }
 
 # What refresh_js shows on elements that stay. past: is there an earlier model?
@@ -188,12 +188,12 @@ panel_state <- function(now, past) {
   running <- now$state == "running"
   status <- if (running) now$status
   known <- isTRUE(status$nrounds > 0) && !is.na(status$round)
-  list(state = now$state, word = state_word(now$state), running = running, held = now$held, past = past && !running,
+  list(state = now$state, word = state_text(now$state), running = running, held = now$held, past = past && !running,
        share = if (known) round(100 * status$round / status$nrounds) else 0,
        text = if (!running) "" else if (is.null(status)) "starting" else sub("^running: ", "", status_line(status)))
 }
 
-state_word <- function(state) {
+state_text <- function(state) {
   c(idle = "ready", running = "training", promoted = "promoted", held_back = "held back", cancelled = "cancelled",
     failed = "failed", restored = "restored")[[state]]
 }
@@ -213,7 +213,7 @@ model_card <- function(model, hub) {
   tags$dl(lapply(names(facts), function(name) tags$div(tags$dt(name), tags$dd(facts[[name]]))))
 }
 
-log_in_words <- function(log) {
+log_as_text <- function(log) {
   if (length(log) < 2L || !nrow(log)) return("No log yet")
   last <- vapply(unclass(log)[-1L], function(v) format(v[length(v)], digits = 4L), "")
   sprintf("Metrics by round; round %d: %s", log[[1L]][nrow(log)], paste(names(last), last, collapse = ", "))

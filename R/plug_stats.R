@@ -217,7 +217,7 @@ begin_draws <- function(seed) {
 #' @export
 terms.gbt <- function(x, ...) {
   formula.gbt(x) # says so where there is none
-  stats::terms(written_out(x, globalenv()))
+  stats::terms(expand_dot(x, globalenv()))
 }
 
 #' @rdname gbt_stats

@@ -78,7 +78,7 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   captured <- capture_call("gbt_cv")
   plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
             list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
-  in_one_box(told_once(cross_validate(without_arguments(captured, cv_arguments), plan)))
+  in_one_box(with_conditions_once(cross_validate(without_arguments(captured, cv_arguments), plan)))
 }
 
 fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")
@@ -155,15 +155,15 @@ cross_folds <- function(rows, plan, seed) {
 
 # The result of gbt_cv(). workers: NULL or what fold_workers() gave.
 rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
-  request <- with_rules(request, facts_of(rows$source, rows$n, rows$response, request), rows$response$objective)
+  request <- with_rules(request, rule_facts(rows$source, rows$n, rows$response, request), rows$response$objective)
   limit <- if (identical(request$host$rounds, "open")) list()
   request <- settle_cv_rounds(request)
   if (!is.null(limit)) limit <- list(rounds = request$host$nrounds, patience = request$host$early_stopping_rounds)
   plan$rows <- label_print(rows$response$label)
   plan$columns <- columns_print(rows$source$x)
   plan$constants <- rows$source$constants
-  ran <- if (is.null(workers)) folds_here(fold_fits(rows$source, request, folds, rows$response, seed)) else
-    folds_there(rows, request, folds, seed, workers)
+  ran <- if (is.null(workers)) folds_in_session(fold_fits(rows$source, request, folds, rows$response, seed)) else
+    folds_in_workers(rows, request, folds, seed, workers)
   out <- fold_results(ran, folds, plan, rows$n)
   reason <- reason_of_folds(ran$reasons)
   if (is.null(reason)) reason <- reason_of_means(ran, limit)
@@ -206,7 +206,7 @@ fold_fits <- function(source, request, folds, response, seed) {
 # R/fit_learned.R, of each fold one or NULL), rounds, why,
 # metrics, stopping (is there early stopping?), min_delta, objective, classes, models: a function of the best round, or
 # NULL, that gives each fold's, once. watch: see run_folds().
-folds_here <- function(fits, watch = NULL) {
+folds_in_session <- function(fits, watch = NULL) {
   fit <- fits[[1L]]
   runs <- run_folds(fits, watch)
   if (is_cut(runs$why)) stop_cut_cv(runs)
@@ -221,13 +221,13 @@ folds_here <- function(fits, watch = NULL) {
     free_trainers(runs$trainers)
     out
   }
-  list(values = fold_values(fits, runs$states, rounds), lacking = fold_lacks(fits), reasons = reasons, rounds = rounds,
-       why = runs$why, metrics = fit$evaluation$metrics, stopping = fit$evaluation$stopping,
+  list(values = fold_values(fits, runs$states, rounds), lacking = folds_lack_class(fits), reasons = reasons,
+       rounds = rounds, why = runs$why, metrics = fit$evaluation$metrics, stopping = fit$evaluation$stopping,
        min_delta = if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0,
        objective = fit$response$objective, classes = fit$response$classes, models = models)
 }
 
-# ran: see folds_here().
+# ran: see folds_in_session().
 fold_results <- function(ran, folds, plan, n) {
   values <- ran$values
   rounds <- ran$rounds

@@ -10,8 +10,8 @@ fold_workers <- function(rows, request) {
   workers_for(rows$source, "folds are trained in this process")
 }
 
-# As folds_here() of R/verb_cv.R. request: with what the rules chose.
-folds_there <- function(rows, request, folds, seed, workers) {
+# As folds_in_session() of R/verb_cv.R. request: with what the rules chose.
+folds_in_workers <- function(rows, request, folds, seed, workers) {
   host <- request$host
   if (workers$shared) rows$source <- binned_once(rows$source, request, rows$response)
   if (is.null(request$args$value[["threads"]])) request$args$value$threads <- worker_threads(workers)
@@ -43,7 +43,7 @@ folds_there <- function(rows, request, folds, seed, workers) {
   joined_folds(fold_futures(work, rounds, means, best, quiet = TRUE), if (is.na(end)) "done" else "early")
 }
 
-# Results of fold_there(), a list of all folds. quiet: warnings have been given.
+# Results of fold_in_worker(), a list of all folds. quiet: warnings have been given.
 fold_futures <- function(work, rounds, means = NULL, best = NULL, quiet = FALSE) {
   tasks <- lapply(seq_along(work$folds), function(k) fold_task(work, k, rounds, means, best, quiet))
   by_workers(tasks, work$request$args$value)
@@ -52,20 +52,20 @@ fold_futures <- function(work, rounds, means = NULL, best = NULL, quiet = FALSE)
 fold_task <- function(work, k, rounds, means, best, quiet) {
   force(list(work, k, rounds, means, best))
   function() {
-    there <- function() fold_there(work, k, rounds, means, best)
+    there <- function() fold_in_worker(work, k, rounds, means, best)
     if (quiet) suppressWarnings(there(), classes = "gbt_warning") else there()
   }
 }
 
 # The k-th fold after so many rounds, in a worker, which bins the data for the first fold that it trains.
-fold_there <- function(work, k, rounds, means, best) {
-  rows <- rows_there(work, work$request)
+fold_in_worker <- function(work, k, rounds, means, best) {
+  rows <- rows_in_worker(work, work$request)
   request <- work$request
   request$args$value <- request$args$value[!names(request$args$value) %in% binning_arguments]
   fits <- fold_fits(rows$source, request, work$folds[k], rows$response, work$seed)
   fits[[1L]]$host$nrounds <- rounds
   fits[[1L]]$params$eta <- schedule_to(fits[[1L]]$params$eta, rounds)
-  ran <- folds_here(fits, watch = function(round, own) if (!is.null(means)) means[[round]])
+  ran <- folds_in_session(fits, watch = function(round, own) if (!is.null(means)) means[[round]])
   ran$models <- ran$models(best)
   ran
 }

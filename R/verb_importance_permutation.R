@@ -25,7 +25,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   if (folded) check_rows_of_cv(model, rows$label)
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, rows$x)
-  each <- told_once(lapply(seq_along(models), function(k) {
+  each <- with_conditions_once(lapply(seq_along(models), function(k) {
     held <- weighed_rows(rows, if (folded) model$folds[[k]])
     rounds <- check_rounds(trees, models[[k]])
     permuted_losses(models[[k]], held, plan, rounds)

@@ -143,7 +143,7 @@ check_job <- function(job) {
 }
 
 # Brings the object up to date.
-look_at_job <- function(job) {
+update_job <- function(job) {
   if (job$state != "running") return(invisible(job))
   there <- dir.exists(job$folder)
   if (!there) job$process$kill() # the folder was removed, so the process cannot give a result any more
@@ -161,7 +161,7 @@ look_at_job <- function(job) {
   }
   job$outcome <- outcome
   job$state <- outcome$kind
-  job$process$let_go()
+  job$process$wait_for_end()
   unlink(job$folder, recursive = TRUE)
   invisible(job)
 }
@@ -169,9 +169,9 @@ look_at_job <- function(job) {
 # The process has ended without a word.
 exit_outcome <- function(job) {
   seconds <- as.double(difftime(Sys.time(), job$began, units = "secs"))
-  said <- last_words(file.path(job$folder, "output"))
+  said <- last_output(file.path(job$folder, "output"))
   if (job$asked) return(list(kind = "cancelled", seconds = seconds))
-  message <- paste0(death_in_words(job$process$exit()), where_it_was(job), said)
+  message <- paste0(exit_text(job$process$exit()), where_it_was(job), said)
   list(kind = "failed", error = gbt_error("job", message, call = NULL), seconds = seconds)
 }
 
@@ -186,7 +186,7 @@ outcome_without_folder <- function(job) {
 }
 
 # status: as a shell gives it, above 128 for signals; NA when it is not known.
-death_in_words <- function(status) {
+exit_text <- function(status) {
   if (is.na(status)) return("the process of the job has vanished")
   switch(as.character(status),
     "137" = paste("the process of the job was killed (signal 9): by somebody, or by the system for lack of memory;",
@@ -206,7 +206,7 @@ where_it_was <- function(job) {
 }
 
 # The end of what it printed.
-last_words <- function(file) {
+last_output <- function(file) {
   lines <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0)) else character(0)
   lines <- utils::tail(lines[nzchar(trimws(printable(lines)))], 5L)
   if (length(lines)) paste0("\nit printed last:\n", paste(printable(lines), collapse = "\n")) else ""
@@ -215,7 +215,7 @@ last_words <- function(file) {
 #' @rdname gbt_job
 #' @export
 gbt_job_status <- function(job) {
-  look_at_job(check_job(job))
+  update_job(check_job(job))
   seen <- job$seen
   running <- job$state == "running"
   log <- seen$log
@@ -226,14 +226,14 @@ gbt_job_status <- function(job) {
     state = job$state, phase = if (!running) "ended" else if (is.null(seen)) "starting" else seen$phase,
     round = if (is.null(seen)) NA_integer_ else seen$round, nrounds = if (is.null(seen)) NA_integer_ else seen$nrounds,
     metrics = if (is.null(metrics)) numeric(0) else metrics, seconds = seconds,
-    rest = if (running && !is.null(seen)) rest_of(seen) else NA_real_,
+    rest = if (running && !is.null(seen)) remaining_seconds(seen) else NA_real_,
     training = if (is.null(seen)) NA_integer_ else seen$training,
     message = if (!is.null(job$outcome$error)) conditionMessage(job$outcome$error)
   ))
 }
 
 # The time that the other rounds will take, by the pace so far.
-rest_of <- function(seen) {
+remaining_seconds <- function(seen) {
   if (seen$phase != "training" || is.na(seen$pace)) return(NA_real_)
   since <- as.double(difftime(Sys.time(), seen$at, units = "secs"))
   max(0, (seen$nrounds - seen$round) * seen$pace - since)
@@ -242,7 +242,7 @@ rest_of <- function(seen) {
 #' @rdname gbt_job
 #' @export
 gbt_job_log <- function(job) {
-  look_at_job(check_job(job))
+  update_job(check_job(job))
   value <- job$outcome$value
   if (is_model(value) || inherits(value, "gbt_cv")) return(value$evaluation_log)
   job$seen$log
@@ -255,7 +255,7 @@ gbt_job_wait <- function(job, timeout = Inf) {
   check_timeout(timeout)
   end <- proc.time()[["elapsed"]] + timeout
   pause <- 0.01
-  while (look_at_job(job)$state == "running" && proc.time()[["elapsed"]] < end) {
+  while (update_job(job)$state == "running" && proc.time()[["elapsed"]] < end) {
     Sys.sleep(min(pause, max(0, end - proc.time()[["elapsed"]])))
     pause <- min(0.1, pause * 1.5)
   }
@@ -271,7 +271,7 @@ check_timeout <- function(timeout) {
 gbt_job_cancel <- function(job, timeout = 10) {
   check_job(job)
   check_timeout(timeout)
-  if (look_at_job(job)$state == "running") {
+  if (update_job(job)$state == "running") {
     file.create(file.path(job$folder, "stop"))
     if (!job$asked) job$process$interrupt()
     job$asked <- TRUE
@@ -300,7 +300,7 @@ gbt_job_result <- function(job, timeout = Inf) {
   }
   if (!job$told) {
     job$told <- TRUE
-    for (condition in job$outcome$conditions) tell_condition(condition)
+    for (condition in job$outcome$conditions) resignal_condition(condition)
   }
   if (job$state == "failed") {
     error <- job$outcome$error
@@ -324,7 +324,7 @@ stop_job <- function(message, state, model = NULL) {
   stop(error)
 }
 
-tell_condition <- function(condition) {
+resignal_condition <- function(condition) {
   if (inherits(condition, "warning")) warning(condition) else message(condition)
 }
 

@@ -113,13 +113,13 @@ with_parts <- function(x, f, ...) {
 }
 
 # In the process: the reverse.
-arrived <- function(x) {
+restore_carried <- function(x) {
   if (inherits(x, "gbt_job_data")) {
     data <- do.call(gbt_open, x$open)
     data["exposed"] <- list(x$exposed)
     return(data)
   }
-  if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) x <- with_parts(x, arrived)
+  if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) x <- with_parts(x, restore_carried)
   x
 }
 

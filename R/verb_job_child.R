@@ -22,7 +22,7 @@ job_in_daemon <- function(folder, libs) {
   session <- read_part(folder, "start")$session
   if (session_is_gone(session)) return(invisible(unlink(folder, recursive = TRUE)))
   package_state$session <- session
-  package_state$look_again <- 0
+  package_state$next_look <- 0
   was <- list(folder = getwd(), libs = .libPaths(), random = get0(".Random.seed", globalenv(), inherits = FALSE),
               options = options_of_jobs())
   output <- file(file.path(folder, "output"), "wt")
@@ -64,7 +64,7 @@ run_job <- function(folder, work) {
       ending <- package_state$reporter$is_ending(is.character(work$fun))
       if (ending && !is.null(findRestart("resume"))) invokeRestart("resume")
     }), function(e) list(kind = "failed", error = portable_error(e))),
-    interrupt = function(c) list(kind = "cancelled", value = so_far(c))
+    interrupt = function(c) list(kind = "cancelled", value = model_so_far(c))
   )
   if (outcome$kind == "done" && is_asked_to_stop(folder)) outcome$kind <- "cancelled" # a model that is cut short
   outcome$conditions <- conditions
@@ -80,12 +80,12 @@ is_asked_to_stop <- function(folder) {
 has_lost_session <- function() {
   session <- package_state$session
   now <- proc.time()[["elapsed"]]
-  if (is.null(session) || now < package_state$look_again) return(FALSE)
-  package_state$look_again <- now + 1
+  if (is.null(session) || now < package_state$next_look) return(FALSE)
+  package_state$next_look <- now + 1
   session_is_gone(session)
 }
 
-so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else
+model_so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else
   package_state$interrupted
 
 do_work <- function(work) {
@@ -95,7 +95,7 @@ do_work <- function(work) {
   list2env(work$globals, envir = globalenv())
   assign(".Random.seed", work$random, envir = globalenv())
   fun <- if (is.function(work$fun)) work$fun else getExportedValue("gbt", work$fun)
-  do.call(fun, lapply(work$args, arrived), quote = TRUE, envir = globalenv())
+  do.call(fun, lapply(work$args, restore_carried), quote = TRUE, envir = globalenv())
 }
 
 # Without what cannot be sent, or what is large and of no use there.

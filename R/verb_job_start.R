@@ -1,9 +1,9 @@
 # Processes of jobs: how they are started, looked at and ended.
 #
 # A process is a list of functions:
-#   alive()      is it there?                      exit()     its status as a shell gives it, NA if it is unknown
-#   interrupt()  Ctrl-C                            kill()     at once
-#   let_go()     it has nothing more to do: waits until it writes no files
+#   alive()         is it running?             exit()     its status as a shell gives it, NA if it is unknown
+#   interrupt()     Ctrl-C                     kill()     at once
+#   wait_for_end()  it has nothing more to do: waits until it writes no files
 #
 # A process of its own rather than a fork (parallel::mcparallel()): a fork of a session that has used CUDA cannot use
 # it, a fork of a Shiny server has its sockets, and on Windows there are none. It is in a session of its own, so that
@@ -85,7 +85,7 @@ start_by_shell <- function(folder) {
     exit = function() number("exit"),
     interrupt = function() send(tools::SIGINT),
     kill = function() send(tools::SIGKILL),
-    let_go = function() wait_until(has_ended, 2)
+    wait_for_end = function() wait_until(has_ended, 2)
   )
 }
 
@@ -121,7 +121,7 @@ start_by_callr <- function(folder) {
     },
     interrupt = function() process$interrupt(),
     kill = function() process$kill(),
-    let_go = function() process$wait(2000)
+    wait_for_end = function() process$wait(2000)
   )
 }
 
@@ -133,8 +133,8 @@ start_by_mirai <- function(folder) {
     start <- readRDS(file.path(folder, "start"))
     get("job_in_daemon", envir = loadNamespace("gbt", lib.loc = start$lib))(folder, start$libs)
   })
-  task <- of_package("mirai", "mirai")(work, .args = list(folder = folder))
-  is_open <- function() isTRUE(of_package("mirai", "unresolved")(task))
+  task <- get_exported("mirai", "mirai")(work, .args = list(folder = folder))
+  is_open <- function() isTRUE(get_exported("mirai", "unresolved")(task))
   unix <- .Platform$OS.type == "unix"
   gone <- NA # since when the process is not there, though the task is open
   tell <- function() { # an error before the job began
@@ -162,9 +162,9 @@ start_by_mirai <- function(folder) {
     interrupt = function() if (unix) send(tools::SIGINT), # elsewhere it would end the process
     kill = function() {
       send(tools::SIGKILL)
-      of_package("mirai", "stop_mirai")(task)
+      get_exported("mirai", "stop_mirai")(task)
     },
-    let_go = function() wait_until(function() !is_open(), 2)
+    wait_for_end = function() wait_until(function() !is_open(), 2)
   )
 }
 

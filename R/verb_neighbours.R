@@ -76,7 +76,7 @@ near_rows <- function(leaves, x, n, own, but, k, size) {
       count <- shared_leaves(index, own[i, ])
       at <- match(but[i], rows)
       if (!is.na(at) && length(at)) count[at] <- -1L
-      at <- most_of(count, min(k + length(but), length(rows)))
+      at <- largest_counts(count, min(k + length(but), length(rows)))
       best[[i]] <- nearest(best_of(best, i), list(row = rows[at], count = count[at]), k)
     }
   }
@@ -111,7 +111,7 @@ shared_leaves <- function(index, own) {
 }
 
 # Places of the k largest counts; of equals the first ones.
-most_of <- function(count, k) {
+largest_counts <- function(count, k) {
   if (k >= length(count)) return(seq_along(count))
   border <- sort(count, partial = length(count) - k + 1L)[length(count) - k + 1L]
   above <- which(count > border)

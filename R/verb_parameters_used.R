@@ -75,7 +75,7 @@ draws_random <- function(m) {
 
 # Names of `params` that play a part in the model.
 params_in_part <- function(m) {
-  params <- of_one_member(m$params)
+  params <- member_params(m$params)
   idle <- unlist(lapply(needs_of_parameters, function(need) {
     if (!is.null(need$holds) && !need$holds(m)) need$names
   }))
@@ -86,7 +86,7 @@ params_in_part <- function(m) {
 # parameter, value and default as texts; origin: "given", "rule", "default", or "found" of what was drawn or follows
 # from others; topic. In the order of gbt_parameters().
 params_frame <- function(m) {
-  params <- of_one_member(m$params)
+  params <- member_params(m$params)
   value <- vapply(names(params), function(name) param_text_of(params[[name]], name), "")
   default <- defaults_as_text(names(params))
   named <- given_or(m$named, character(0))

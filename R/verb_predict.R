@@ -193,7 +193,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
                                    "holds bins; give the data frame, matrix or source that it was made of"), plan$type),
                      "type")
   }
-  if (!no_request(plan$device)) check_device(plan$device) # the CPU does it
+  if (!is_device_unset(plan$device)) check_device(plan$device) # the CPU does it
   n <- data$n_rows
   if (is_column_name(exposure)) {
     stop_data("`exposure` names a column, and a gbt_data object has bins and no values: give its values", "exposure")

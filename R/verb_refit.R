@@ -174,7 +174,7 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     if (!inherits(formula., "formula")) {
       stop_argument(sprintf("`formula.` must be a formula such as `. ~ . + x`, not %s", describe(formula.)), "formula.")
     }
-    new <- stats::update.formula(written_out(object, captured$env), formula.)
+    new <- stats::update.formula(expand_dot(object, captured$env), formula.)
     args <- with_formula(args, fixed_argument(new))
   }
   if (!evaluate) return(call_of(args, "gbt_train"))
@@ -182,7 +182,7 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
 }
 
 # The formula of a model with all features instead of a dot: update.formula() knows no data.
-written_out <- function(model, env) {
+expand_dot <- function(model, env) {
   formula <- stats::as.formula(model$formula, env)
   if (!"." %in% all.vars(formula[[3L]])) return(formula)
   design <- model$terms

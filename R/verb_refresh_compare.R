@@ -35,13 +35,13 @@ need_metric <- function(eval_metric) {
 # end is at most `margin` times the champion's value. unreadable: why the champion cannot be read, or NULL.
 compare_models <- function(champion, challenger, holdout, spec, unreadable = NULL) {
   if (!nrow(holdout)) stop_data("the held-out data have no rows, so models cannot be compared", "holdout")
-  rows <- judged_rows(challenger, holdout, spec)
-  judge <- if (is_given(challenger$objective)) judge_by_metric else judge_by_loss
+  rows <- comparison_data(challenger, holdout, spec)
+  judge <- if (is_given(challenger$objective)) evaluate_by_metric else evaluate_by_loss
   new <- judge(challenger, rows)
   out <- list(metric = new$metric, rows = nrow(holdout), champion = NA_real_, challenger = new$value,
               difference = NA_real_, lower = NA_real_, upper = NA_real_, allowed = NA_real_, promote = TRUE)
   text <- function(x) trimws(formatC(x, digits = 4L, format = "g")) # a 0 is padded
-  why <- not_comparable(champion, challenger, rows, unreadable)
+  why <- why_not_comparable(champion, challenger, rows, unreadable)
   old <- if (is.null(why)) tryCatch(judge(champion, rows), gbt_error = identity)
   if (inherits(old, "condition")) why <- "the model before cannot predict these data"
   if (!is.null(why)) {
@@ -64,7 +64,7 @@ compare_models <- function(champion, challenger, holdout, spec, unreadable = NUL
 }
 
 # NULL, or why there is nothing to compare with.
-not_comparable <- function(champion, challenger, rows, unreadable) {
+why_not_comparable <- function(champion, challenger, rows, unreadable) {
   if (is.null(champion)) {
     return(if (is.null(unreadable)) "there was no model before" else "the model before cannot be read")
   }
@@ -82,7 +82,7 @@ not_comparable <- function(champion, challenger, rows, unreadable) {
 takes_offset <- function(model) model$has_offset && is.null(model$terms$offset)
 
 # The data on which models are compared: list(data, y, weight or NULL, offset or NULL, exposure or NULL, eval_metric).
-judged_rows <- function(challenger, data, spec) {
+comparison_data <- function(challenger, data, spec) {
   of <- environment(spec$formula)
   value <- function(expression, what) {
     if (is_text(expression)) expression <- as.name(expression)
@@ -113,7 +113,7 @@ weighted_mean <- function(x, weight) if (is.null(weight)) mean(x) else sum(weigh
 # Both judges give list(metric, value, larger = is larger better?, worse = function(the other model's judgement) ->
 # list(mean, half): how much worse this model is, and half the width of the interval of that).
 
-judge_by_loss <- function(model, rows) {
+evaluate_by_loss <- function(model, rows) {
   its <- row_losses(model, rows)
   weight <- rows$weight
   list(metric = its$metric, value = weighted_mean(its$loss, weight), larger = FALSE, loss = its$loss,
@@ -130,7 +130,7 @@ judge_by_loss <- function(model, rows) {
 
 bootstrap_draws <- 200L
 
-judge_by_metric <- function(model, rows) {
+evaluate_by_metric <- function(model, rows) {
   need_metric(rows$eval_metric)
   response <- response_kind(model)
   metric <- resolve_metrics(utils::tail(as_metric_list(rows$eval_metric), 1L), response) # which stops early, too
@@ -156,7 +156,7 @@ judge_by_metric <- function(model, rows) {
       count <- drawn_counts(n, NULL, 1, i, rows$weight)
       sign * (value(its, count) - value(other$rows, count))
     }, 0)
-    k <- n_weighed(rows$weight, n)
+    k <- count_weighted(rows$weight, n)
     list(mean = mean, half = if (k < 2) Inf else stats::qt(0.975, k - 1) * stats::sd(drawn[is.finite(drawn)]))
   })
 }

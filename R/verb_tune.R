@@ -106,7 +106,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
     reduction = check_whole(reduction, "reduction", 2, 100),
     min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
   ))
-  in_one_box(told_once(tune(without_arguments(captured, c(cv_arguments, tune_arguments)), plan)))
+  in_one_box(with_conditions_once(tune(without_arguments(captured, c(cv_arguments, tune_arguments)), plan)))
 }
 
 # Arguments that are none of gbt_cv().
@@ -133,7 +133,7 @@ tune <- function(captured, plan) {
   args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
   args$verbose <- 0
-  facts <- facts_of(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
+  facts <- rule_facts(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
   preset <- match_choice(args[["preset"]], presets, "preset")
   facts$grow_policy <- given_or(args[["grow_policy"]], facts$grow_policy)
   named <- c(counts_as_named(args), names(space))
@@ -306,7 +306,7 @@ config_arguments <- function(config, search, state, rounds) {
     own <- search$request$host$max_seconds
     args$max_seconds <- if (own > 0) min(own, left) else left
   }
-  to_read_again(args)
+  rename_alpha(args)
 }
 
 # A configuration by cross-validation, as gbt_cv() does it: list(seconds, and error, a message, or rounds, estimate,

@@ -23,17 +23,17 @@ rate_side_by_side <- function(plan, all) {
 rating_task <- function(work, args) {
   force(work)
   force(args)
-  function() rate_there(work, args)
+  function() rate_in_worker(work, args)
 }
 
 # In a worker, which bins the data for the first of the configurations that it rates.
-rate_there <- function(work, args) {
-  rows <- rows_there(work, read_request(args))
+rate_in_worker <- function(work, args) {
+  rows <- rows_in_worker(work, read_request(args))
   rate(rows, work$folds, work$seed, args[!names(args) %in% binning_arguments])
 }
 
 # The rows with their bins, which a worker makes once for all of the same work.
-rows_there <- function(work, request) {
+rows_in_worker <- function(work, request) {
   rows <- work$rows
   if (work$binned) return(rows)
   kept <- package_state$search

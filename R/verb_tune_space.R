@@ -22,7 +22,7 @@ usual_space <- list(
 )
 
 # The usual space without what the user has fixed. fixed: values by name.
-space_beside <- function(fixed) {
+space_without <- function(fixed) {
   out <- usual_space[!names(usual_space) %in% names(fixed)]
   no_subsample <- !is.null(fixed[["class_shares"]]) || given_or(fixed[["sampling_method"]], "uniform") != "uniform"
   if (no_subsample) out$subsample <- NULL
@@ -35,7 +35,7 @@ space_beside <- function(fixed) {
 # space: as the user gave it, or NULL; log_scale: names of parameters, or NULL; fixed: values by name.
 read_space <- function(space, log_scale, fixed) {
   usual <- is.null(space)
-  if (usual) space <- space_beside(fixed)
+  if (usual) space <- space_without(fixed)
   good <- is.list(space) && !is.object(space) && length(space) > 0L && !is.null(names(space)) &&
     !anyNA(names(space)) && all(nzchar(names(space)))
   if (!good) {

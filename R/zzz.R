@@ -25,7 +25,7 @@ using_result <- function(x, code) {
 }
 
 # The function f with its body inside using_result().
-guarded <- function(f) {
+with_result_checked <- function(f) {
   first <- as.name(names(formals(f))[1L])
   body(f) <- bquote(using_result(.(first), .(body(f))))
   f
@@ -33,6 +33,6 @@ guarded <- function(f) {
 
 for (name in ls()) {
   is_method <- any(endsWith(name, paste0(".", result_classes)))
-  if (is_method && is.function(get(name))) assign(name, guarded(get(name)))
+  if (is_method && is.function(get(name))) assign(name, with_result_checked(get(name)))
 }
 rm(name, is_method)

@@ -147,7 +147,7 @@ SEXP r_gbt_stopping(SEXP values, SEXP maximise, SEXP min_delta, SEXP patience) {
                     Rf_asLogical(maximise) == TRUE);
   int stop = NA_INTEGER;
   for (R_xlen_t i = 0; i < n && stop == NA_INTEGER; i++)
-    if (gbt_stopper_see(&stopper, (int64_t)i + 1, value[i])) stop = (int)i + 1;
+    if (gbt_stopper_update(&stopper, (int64_t)i + 1, value[i])) stop = (int)i + 1;
   SEXP out = PROTECT(Rf_allocVector(INTSXP, 2)), names = PROTECT(Rf_allocVector(STRSXP, 2));
   INTEGER(out)[0] = stopper.best_round > 0 ? (int)stopper.best_round : NA_INTEGER;
   INTEGER(out)[1] = stop;

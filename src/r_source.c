@@ -50,7 +50,7 @@ static gbt_status r_rewind(void *state, gbt_ctx *ctx, gbt_error *err) {
   return GBT_OK;
 }
 
-static void r_want(void *state, const int32_t *cols, int32_t n) {
+static void set_wanted_columns(void *state, const int32_t *cols, int32_t n) {
   chunks *c = state;
   c->wanted = cols;
   c->n_wanted = n;
@@ -79,7 +79,7 @@ SEXP r_gbt_dataset_chunks(SEXP next, SEXP n_rows, SEXP reference, SEXP weight, S
   chunks c = {.fn = next};
   if (!Rf_isFunction(next)) r_stop("`next` must be a function");
   gbt_source source = {.state = &c, .n_rows = (int64_t)Rf_asReal(n_rows), .rewind = r_rewind, .next = r_next,
-                       .want = r_want};
+                       .want = set_wanted_columns};
   gbt_dataset_spec spec = {.source = &source,
                            .reference = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET),
                            .weight =

@@ -416,7 +416,7 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
 
   /* 2 */
   gbt_status status = r_call_begin(&call, trainer_xptr, (r_threads){1, GBT_SIMD_AUTO}, &err);
-  if (status == GBT_OK) status = gbt_trainer_see(&call.ctx, trainer, seen, &stop, &err);
+  if (status == GBT_OK) status = gbt_trainer_put_value(&call.ctx, trainer, seen, &stop, &err);
   r_call_end(&call);
 
   /* 3 */

@@ -64,7 +64,7 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
   peaks[1] = peak;
   peak = held;
   if (!s) {
-    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
     gbt_trainer_seconds(tr, phase);
     s = gbt_binding_new(&ctx, &table, ds->cuts->schema, GBT_UNSEEN_PRIOR, &binding, &err);
     if (!s) s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);

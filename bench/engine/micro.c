@@ -167,11 +167,11 @@ static gbt_status run_all(gbt_ctx *ctx, const made *d, int64_t depth, double *sc
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, d->m, 1, 1, &one, err), done);
   GBT_TRY_GOTO(run_backend(ctx, ds, GBT_OBJ_SQUARED_ERROR, depth, NULL, out, err), done);
   GBT_TRY_GOTO(run_backend(ctx, ds, GBT_OBJ_LOGISTIC, depth, one, out, err), done);
-  gbt_forest_view look = gbt_forest_look(one); /* packing is part of a call: as many trees as a small model has */
+  gbt_forest_view look = gbt_forest_view_of(one); /* packing is part of a call: as many trees as a small model has */
   for (int copies = 0; copies < 50; copies++) GBT_TRY_GOTO(gbt_forest_append(forest, &look, err), done);
 done:
   if (status == GBT_OK) {
-    gbt_forest_view view = gbt_forest_look(forest);
+    gbt_forest_view view = gbt_forest_view_of(forest);
     status = gbt_binding_new(ctx, &table, cuts->schema, GBT_UNSEEN_PRIOR, &binding, err);
     t0 = seconds();
     if (!status) status = gbt_predict_scores(ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, err);

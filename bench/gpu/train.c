@@ -70,7 +70,7 @@ static gbt_status same_models(const gbt_ctx *ctx, const gbt_forest *a, const gbt
   const gbt_forest *forest[2] = {a, b};
   *same = 0;
   for (int i = 0; i < 2; i++) {
-    gbt_model_parts parts = {gbt_forest_first(gbt_forest_look(forest[i]), n_trees),
+    gbt_model_parts parts = {gbt_forest_first(gbt_forest_view_of(forest[i]), n_trees),
                              gbt_objective_make(GBT_OBJ_CUSTOM, forest[i]->n_outputs), schema, NULL, 0};
     GBT_TRY_GOTO(gbt_model_write(&ctx->mem, &parts, &bytes[i], &size[i], err), done);
   }
@@ -101,7 +101,7 @@ static gbt_status metric(bench *b, const double *score, const made *d, double *o
 static gbt_status predict(bench *b, const gbt_trainer *tr, const gbt_dataset *ds, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_binding *binding = NULL;
-  const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  const gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
   const size_t n = (size_t)b->test.n * (size_t)b->n_outputs;
   double value, t, *score = NULL, *other = NULL;
   if (n == 0) return GBT_OK;

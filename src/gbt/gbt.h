@@ -6,7 +6,7 @@
  *   gbt_disk_open, _writer_new     data sets in folders, for what is larger than memory    disk/disk.h
  *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
  *   gbt_trainers_run               several of them at a time                               boost/side_by_side.h
- *   gbt_stopper_see                the rule of early stopping over any values              boost/stopper.h
+ *   gbt_stopper_update             the rule of early stopping over any values              boost/stopper.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_values_write, _read        the host's values in other files <-> bytes              bytes/values.h
  *   gbt_model_make_mean            several models -> one, the mean of their scores         model/mean.h

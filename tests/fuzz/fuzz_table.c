@@ -149,7 +149,7 @@ static void predict_for(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *
   gbt_error err;
   if (!went(gbt_binding_new(ctx, table, schema, unseen, &binding, &err), &err)) return;
   gbt_forest *forest = make_forest(rng, schema, &spec);
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_tree_range all = {0, view.n_trees};
   if (table->n_rows > 0) {
     int32_t *leaves = twin_leaves(&view, binding, all);

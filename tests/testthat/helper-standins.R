@@ -2,15 +2,15 @@
 # and what the package would do with what it is given. docs/integrations.md says what was tried with the packages
 # themselves.
 
-# of_package() gives these while `code` runs.
+# get_exported() gives these while `code` runs.
 with_stand_ins <- function(packages, code) {
-  real <- gbt:::of_package
-  utils::assignInNamespace("of_package", function(package, name) {
+  real <- gbt:::get_exported
+  utils::assignInNamespace("get_exported", function(package, name) {
     if (is.null(packages[[package]])) return(real(package, name))
     if (is.null(packages[[package]][[name]])) stop("the stand-in for ", package, " has no ", name)
     packages[[package]][[name]]
   }, "gbt")
-  on.exit(utils::assignInNamespace("of_package", real, "gbt"))
+  on.exit(utils::assignInNamespace("get_exported", real, "gbt"))
   code
 }
 

@@ -125,7 +125,7 @@ test_that("a model does not know where it was trained", {
 test_that("a CUDA library on a machine without a device says what is missing; auto says nothing", {
   build <- gbt:::cuda_build()
   skip_if(build$kind != "nvcc", "gbt was installed without CUDA")
-  look <- gbt:::cuda_look(build)
+  look <- gbt:::cuda_device_state(build)
   skip_if(look$ok, "there is a device")
   e <- expect_error(train(device = "cuda"), class = "gbt_error_device")
   expect_identical(e$problem, look$problem)

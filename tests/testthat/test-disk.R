@@ -91,7 +91,7 @@ test_that("mistakes with folders are named", {
 test_that("bins may be in several folders, and packed", {
   at <- folder()
   want <- trees(x, y)
-  codecs <- names(which(codecs_here()))
+  codecs <- names(which(available_codecs()))
   expect_true("none" %in% codecs)
   for (codec in codecs) {
     for (n_folders in 1:3) {
@@ -126,7 +126,7 @@ test_that("mistakes with several folders and with compression are named", {
   expect_error(gbt_data(x, path = path, compress = "gzip"), "`compress` must be one of", class = "gbt_error_argument")
   expect_error(gbt_data(x, path = path, compress = NA), "`compress` must be one of", class = "gbt_error_argument")
   expect_error(gbt_data(x, compress = "none", path = path, memory = -1), "`memory`", class = "gbt_error_argument")
-  if (any(codecs_here()[c("zstd", "lz4")])) {
+  if (any(available_codecs()[c("zstd", "lz4")])) {
     expect_error(gbt_data(x, compress = TRUE), "give `path`", class = "gbt_error_argument")
   }
   here <- c(none = TRUE, lz4 = FALSE, zstd = FALSE)
@@ -134,10 +134,10 @@ test_that("mistakes with several folders and with compression are named", {
   expect_identical(check_compress(TRUE, path, replace(here, "lz4", TRUE)), "lz4")
   expect_identical(check_compress(FALSE, NULL, here), "none")
   info <- gbt_info()
-  expect_identical(info$codecs, codecs_here())
+  expect_identical(info$codecs, available_codecs())
   info$codecs <- here
   expect_output(print(info), "compression +none in this build")
-  for (codec in names(which(!codecs_here()))) {
+  for (codec in names(which(!available_codecs()))) {
     expect_error(gbt_data(x, path = path, compress = codec), "which this build of gbt lacks",
                  class = "gbt_error_unsupported")
   }

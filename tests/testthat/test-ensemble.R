@@ -212,7 +212,7 @@ test_that("parameters of an ensemble train another one like it", {
     expect_same_bytes(again$state, m$state)
   }
   own <- list(ensemble = 5, num_parallel_tree = 5) # a user's
-  expect_identical(gbt:::of_one_member(own), own)
+  expect_identical(gbt:::member_params(own), own)
   for (objective in c("huber", "quantile", "expectile")) { # which have an `alpha` elsewhere
     m <- gbt_train(mpg ~ ., mtcars, objective = objective, nrounds = 3, reg_alpha = 0.5, threads = 1)
     again <- gbt_train(mpg ~ ., mtcars, objective = objective, nrounds = 3, params = m$params, threads = 1)

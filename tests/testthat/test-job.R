@@ -332,7 +332,7 @@ test_that("package mirai runs jobs as well", {
     lost <- withr::local_tempdir()
     process <- gbt:::start_by_mirai(lost)
     expect_true(gbt:::wait_until(function() !process$alive(), 20))
-    expect_match(gbt:::last_words(file.path(lost, "output")), "connection")
+    expect_match(gbt:::last_output(file.path(lost, "output")), "connection")
     expect_identical(process$exit(), NA_integer_)
   })
   skip_if(gbt:::has_mirai())

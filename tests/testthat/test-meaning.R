@@ -149,10 +149,10 @@ test_that("declared codes for missing values are missing wherever they come in",
   r <- trained(with_column(ifelse(unclass(texts) == "refused", NA, texts)))
   expect_identical(trained(with_column(texts))$state, r$state)
   skip_if_not_installed("haven")
-  labelled_spss <- of_package("haven", "labelled_spss")
+  labelled_spss <- get_exported("haven", "labelled_spss")
   expect_identical(trained(with_column(labelled_spss(as.double(unclass(v)), na_values = c(98, 99),
                                                      na_range = c(-9, -1))))$state, m$state)
-  tagged <- replace(plain, is.na(plain), of_package("haven", "tagged_na")("z"))
+  tagged <- replace(plain, is.na(plain), get_exported("haven", "tagged_na")("z"))
   expect_identical(trained(with_column(tagged))$state, p$state)
 })
 
@@ -169,7 +169,7 @@ test_that("new data in another unit are converted or refused, and training goes 
   expect_identical(on$state, trained(hours, init_model = m)$state)
   expect_identical(predict(on, minutes), predict(on, hours))
   skip_if_not_installed("units")
-  set_units <- of_package("units", "set_units")
+  set_units <- get_exported("units", "set_units")
   km <- with_column(set_units(d$a, "km", mode = "standard"))
   m <- trained(km)
   expect_identical(m$feature_types, "units:km")
@@ -195,12 +195,12 @@ test_that("new data in another unit are converted or refused, and training goes 
 
 test_that("periods of lubridate are refused, durations are seconds", {
   skip_if_not_installed("lubridate")
-  hours <- of_package("lubridate", "hours")
+  hours <- get_exported("lubridate", "hours")
   expect_error(trained(with_column(hours(1:40))), "column `a` is an S4 object of class \"Period\"",
                class = "gbt_error_data")
-  expect_identical(trained(with_column(of_package("lubridate", "dseconds")(d$a)))$state, trained(d["a"])$state)
+  expect_identical(trained(with_column(get_exported("lubridate", "dseconds")(d$a)))$state, trained(d["a"])$state)
   g <- data.frame(g = rep(letters[1:4], 10))
-  expect_identical(trained(g, time = of_package("lubridate", "dseconds")(d$a), cat_method = "target")$state,
+  expect_identical(trained(g, time = get_exported("lubridate", "dseconds")(d$a), cat_method = "target")$state,
                    trained(g, time = d$a, cat_method = "target")$state)
 })
 

@@ -44,10 +44,10 @@ with_recipes <- function(test) {
   stand_in <- stand_in_recipes()
   with_stand_ins(list(recipes = stand_in), test(plain, stand_in$bake, d))
   if (!has_package("recipes")) return(invisible())
-  real <- of_package("recipes", "recipe")(mpg ~ ., d)
-  real <- of_package("recipes", "update_role")(real, id, new_role = "id")
-  real <- of_package("recipes", "step_mutate")(of_package("recipes", "step_normalize")(real, hp), wk = wt^2)
-  test(real, of_package("recipes", "bake"), d)
+  real <- get_exported("recipes", "recipe")(mpg ~ ., d)
+  real <- get_exported("recipes", "update_role")(real, id, new_role = "id")
+  real <- get_exported("recipes", "step_mutate")(get_exported("recipes", "step_normalize")(real, hp), wk = wt^2)
+  test(real, get_exported("recipes", "bake"), d)
 }
 
 train_recipe <- function(r, d, ...) gbt_train(r, d, ..., nrounds = 20, seed = 1, threads = 1)

@@ -95,14 +95,14 @@ test_that("what a driver warns of is a warning, or an error where values change"
   undone <- 0
   undo <- function(out) undone <<- undone + out
   says <- function(..., told = new.env()) {
-    database_says({
+    with_driver_errors({
       for (text in c(...)) warning(text)
       5
     }, undo, told = told)
   }
   expect_error(says("digits are lost"), "the database says: digits are lost", class = "gbt_error_data")
   expect_identical(undone, 5) # the code came to its end
-  expect_error(database_says(stop("no"), undo), "the database says: no", class = "gbt_error_data")
+  expect_error(with_driver_errors(stop("no"), undo), "the database says: no", class = "gbt_error_data")
   expect_warning(expect_identical(says("old result closed"), 5), "^the database warns: old result closed$",
                  class = "gbt_warning_database")
   expect_identical(undone, 5)
@@ -112,7 +112,7 @@ test_that("what a driver warns of is a warning, or an error where values change"
   expect_warning(says("a", "a", told = told))
   expect_silent(says("a", told = told))
   expect_warning(expect_error(says("a", "Column `x`: mixed type"), class = "gbt_error_data"), "warns: a$")
-  expect_identical(database_says(3), 3)
+  expect_identical(with_driver_errors(3), 3)
 })
 
 test_that("a query that closes another result works with a warning", {

@@ -28,7 +28,7 @@ template <class F> __device__ static __forceinline__ void cu_pass(cu_gate *gate,
   uint32_t before = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
-    before = cu_look(&gate->opened); /* cannot change before this block has come */
+    before = cu_read_once(&gate->opened); /* cannot change before this block has come */
     __threadfence();
     *last = atomicAdd(&gate->came, 1u) == gridDim.x * gridDim.y - 1u;
     __threadfence();
@@ -43,7 +43,7 @@ template <class F> __device__ static __forceinline__ void cu_pass(cu_gate *gate,
       atomicExch(&gate->opened, before + 1u);
     }
   } else if (threadIdx.x == 0) {
-    while (cu_look(&gate->opened) == before) __nanosleep(CU_GATE_NS);
+    while (cu_read_once(&gate->opened) == before) __nanosleep(CU_GATE_NS);
     __threadfence();
   }
   __syncthreads();

@@ -30,7 +30,7 @@ static inline void cu_launch_together(void (*kernel)(P...), dim3 grid, dim3 bloc
 
 /* Reads what another block may be writing: one read, which the compiler neither drops nor moves; only fences order
  * it. */
-template <class T> __device__ static __forceinline__ T cu_look(const T *at) { return *(const volatile T *)at; }
+template <class T> __device__ static __forceinline__ T cu_read_once(const T *at) { return *(const volatile T *)at; }
 
 /* Adds to a number in global memory without returning the old value, so that the thread does not wait. The compiler
  * turns an atomicAdd with an unused result into the same instruction, but not in a kernel with fences. */
@@ -45,5 +45,5 @@ __device__ static __forceinline__ void cu_add(uint32_t *to, uint32_t x) {
 #define CU_UNROLL
 static inline void cu_add(int64_t *to, int64_t x) { atomicAdd((unsigned long long *)to, (unsigned long long)x); }
 static inline void cu_add(uint32_t *to, uint32_t x) { atomicAdd(to, x); }
-template <class T> static inline T cu_look(const T *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+template <class T> static inline T cu_read_once(const T *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 #endif

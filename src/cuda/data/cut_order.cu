@@ -156,7 +156,7 @@ __global__ static void k_list(cu_cut_view v, int kind) {
 __global__ static void k_total(cu_cut_view v) {
   cu_found *f = v.found;
   f->total = f->n_runs > 0 ? cu_upto(v, v.runs[f->n_runs - 1]) : 0;
-  f->aim.least_heavy = gbti_least_heavy(f->total, v.max_bin);
+  f->aim.least_heavy = gbti_heavy_threshold(f->total, v.max_bin);
 }
 
 /* One block: weights of the heavy runs before each, and what the light ones' cuts aim at. */

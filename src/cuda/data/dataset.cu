@@ -337,7 +337,7 @@ static gbt_status make_rest(cu_dataset_up *up, gbt_error *err) {
   return GBT_OK;
 }
 
-static void look_at_rest(cu_dataset *data, const cu_plan *p) {
+static void set_view(cu_dataset *data, const cu_plan *p) {
   cu_rows_view *v = &data->view;
   v->column = data->column.at;
   v->feat = data->feat.at;
@@ -381,7 +381,7 @@ static gbt_status make_parts(gbt_ctx *ctx, cu_device *device, const cu_dataset_s
   if (status == GBT_OK && rest) status = make_rest(&up, err);
   cu_upload_close(&up.pages); /* waits */
   data->base_columns = plan.base_columns;
-  if (status == GBT_OK && rest) look_at_rest(data, &plan);
+  if (status == GBT_OK && rest) set_view(data, &plan);
   cu_plan_free(up.mem, &plan);
   if (status == GBT_OK && data->stream_end > 0) status = cu_ring_open(ctx, device, spec, data, err);
   if (status != GBT_OK) cu_dataset_free(up.mem, device, data);

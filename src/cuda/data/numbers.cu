@@ -30,7 +30,7 @@ static size_t end_of(const cu_numbers_job *job, size_t beg) {
   return job->n - beg < TASK_NUMBERS ? job->n : beg + TASK_NUMBERS;
 }
 
-static void look_task(void *arg, int64_t task, int thread) {
+static void width_task(void *arg, int64_t task, int thread) {
   const cu_numbers_job *job = (const cu_numbers_job *)arg;
   const size_t beg = (size_t)task * TASK_NUMBERS, end = end_of(job, beg);
   int32_t widest = CU_BYTES;
@@ -54,7 +54,7 @@ static void write_task(void *arg, int64_t task, int thread) {
 
 static gbt_status find_form(gbt_ctx *ctx, cu_numbers_job *job, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&ctx->mem, n_tasks(job->n), 1, &job->forms, err));
-  const gbt_status status = gbt_parallel(ctx, (int64_t)n_tasks(job->n), look_task, job, err);
+  const gbt_status status = gbt_parallel(ctx, (int64_t)n_tasks(job->n), width_task, job, err);
   for (size_t t = 0; status == GBT_OK && t < n_tasks(job->n); t++)
     if (job->forms[t] > job->form) job->form = job->forms[t];
   gbt_mem_free(&ctx->mem, job->forms);

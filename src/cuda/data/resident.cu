@@ -96,7 +96,7 @@ const unsigned char *cu_resident_strip(const cu_resident *resident, const gbt_pa
   return resident != NULL && its >= 0 ? resident->strip[its].at : NULL;
 }
 
-int cu_resident_give_up(gbt_page_store *pages, int32_t device) {
+int cu_resident_release(gbt_page_store *pages, int32_t device) {
   cu_resident *r = cu_resident_of(pages, device);
   if (r == NULL || r->users > 0) return 0;
   gbt_page_store *owner = pages->inner != NULL ? pages->inner : pages;

@@ -28,4 +28,4 @@ cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device);
 const unsigned char *cu_resident_strip(const cu_resident *resident, const gbt_page_store *pages, int32_t strip);
 
 /* Gives back its memory, unless it is being read: 1; 0: there is nothing to give. The pages go up from then on. */
-int cu_resident_give_up(gbt_page_store *pages, int32_t device);
+int cu_resident_release(gbt_page_store *pages, int32_t device);

@@ -93,7 +93,7 @@ static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec
   } else {
     GBT_TRY(open_apart(ctx, be, spec, err));
   }
-  cu_look_at_extents(be);
+  cu_use_extents(be);
   be->view.score = be->data[0].score.at;
   be->view.label = be->data[0].label;
   be->view.weight = be->data[0].weight;
@@ -169,13 +169,13 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (cu_inputs_are_args(be)) {
     GBT_TRY(cu_features_send(be, err));
     GBT_TRY(cu_small_grow(be, err));
-    if (cu_takes_small(be)) return GBT_OK;
+    if (cu_grows_in_one_kernel(be)) return GBT_OK;
   }
   CU_TRY(cu_state_send(be, &be->view.tree->task, be->task, sizeof *be->task));
   GBT_TRY(cu_features_send(be, err));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
-  if (cu_takes_small(be)) GBT_TRY(cu_small_grow(be, err));
-  if (cu_takes_small(be)) return GBT_OK;
+  if (cu_grows_in_one_kernel(be)) GBT_TRY(cu_small_grow(be, err));
+  if (cu_grows_in_one_kernel(be)) return GBT_OK;
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
 }
@@ -193,15 +193,15 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   be->begun_ns = gbt_clock_ns();
-  cu_take_tasks(be, task, n_trees); /* none is being copied: see cu_down_may_leave */
+  cu_take_tasks(be, task, n_trees); /* none is being copied: see cu_down_can_defer */
   be->depth = 0;
   cu_features_draw(be);
   GBT_TRY(send_handicaps(be, err));
-  cu_down_turn(be);
+  cu_down_swap(be);
   cu_replay(ctx, be);
   if (!be->graph.replays) GBT_TRY(issue_roots(ctx, be, err));
   if (be->graph.replays) be->depth = (int32_t)be->bounds.looks; /* not used where it is 0 */
-  return cu_down_settle(be, err); /* the device is at work */
+  return cu_down_finish(be, err); /* the device is at work */
 }
 
 /* After the last step that can split anything there is nothing to build or to search; a replay contains all steps, or
@@ -236,7 +236,7 @@ static gbt_status issue_choice(cu_backend *be, gbt_error *err) {
 
 /* How many nodes the trees have chosen in the last step. */
 static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err) {
-  GBT_TRY(cu_look(ctx, be, err));
+  GBT_TRY(cu_read_states(ctx, be, err));
   GBT_TRY(faults(be, err));
   *n = 0;
   for (int32_t y = 0; y < be->view.n_trees; y++) *n += cu_down_of(be, y)->n_chosen;
@@ -262,7 +262,7 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 }
 
 static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  return cu_takes_small(be) ? cu_small_end(ctx, be, err) : cu_leaves(ctx, be, err);
+  return cu_grows_in_one_kernel(be) ? cu_small_end(ctx, be, err) : cu_leaves(ctx, be, err);
 }
 
 /* A step up to its choice. */
@@ -304,8 +304,8 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
   if (!be->graph.replays) GBT_TRY(issue_end(ctx, be, err));
   GBT_TRY(cu_down_send(be, err));
   be->base.device_bytes = be->device.memory.most;
-  if (cu_down_may_leave(be)) {
-    GBT_TRY(cu_down_leave(be, forest, err));
+  if (cu_down_can_defer(be)) {
+    GBT_TRY(cu_down_defer(be, forest, err));
     count_time(be, be->begun_ns);
     return GBT_OK;
   }
@@ -322,7 +322,7 @@ static gbt_status settle(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   const int64_t begun_ns = gbt_clock_ns();
   (void)ctx;
   CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
-  GBT_TRY(cu_down_settle((cu_backend *)self, err));
+  GBT_TRY(cu_down_finish((cu_backend *)self, err));
   count_time((cu_backend *)self, begun_ns);
   return GBT_OK;
 }
@@ -406,10 +406,10 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
 
 /* Codes of these data sets that were left on the device; 0: there are none. With a limit set by the user they stay, as
  * the limit does not count them. */
-static int give_up_residents(const gbt_backend_spec *spec, int32_t device) {
+static int release_residents(const gbt_backend_spec *spec, int32_t device) {
   int given = 0;
   for (int32_t s = 0; spec->params->device_memory == 0 && s <= spec->n_valid; s++)
-    given |= cu_resident_give_up(spec->data[s]->pages, device);
+    given |= cu_resident_release(spec->data[s]->pages, device);
   return given;
 }
 
@@ -428,7 +428,7 @@ gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *sp
     }
     if (be && most > be->base.most_trees) most = be->base.most_trees;
     if (be) destroy(&be->base);
-    if (status != GBT_E_MEM || !give_up_residents(spec, device)) most /= 2;
+    if (status != GBT_E_MEM || !release_residents(spec, device)) most /= 2;
   }
   return status;
 }

@@ -241,11 +241,11 @@ static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
 }
 
 /* Whether one kernel grows a tree. */
-static inline int cu_takes_small(const cu_backend *be) {
+static inline int cu_grows_in_one_kernel(const cu_backend *be) {
   return be->small && !be->takes_steps && !be->hooks.no_small;
 }
 /* Whether also all inputs of the kernel are its arguments: such batches need no copies and are not recorded. */
-static inline int cu_inputs_are_args(const cu_backend *be) { return cu_takes_small(be) && be->grad.trees_set; }
+static inline int cu_inputs_are_args(const cu_backend *be) { return cu_grows_in_one_kernel(be) && be->grad.trees_set; }
 
 /* ---- grids ---- */
 

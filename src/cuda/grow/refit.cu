@@ -56,7 +56,7 @@ struct cu_given_view {
 };
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_given(cu_view all, cu_given_view view) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint32_t *step = view.step + (uint64_t)blockIdx.y * (view.room + 1u) + view.number;
   const cu_given *given = view.given + (uint64_t)blockIdx.y * view.room + step[0];
   const int32_t n = (int32_t)(step[1] - step[0]);
@@ -74,7 +74,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_given(cu_view all, cu_giv
 }
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_no_sums(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   for (int32_t i = 1 + (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x)
     v.node[i].sum.g = v.node[i].sum.h = 0;
   __syncthreads();
@@ -82,7 +82,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_no_sums(cu_view all) {
 }
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_leaf_sums(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   if (v.tree->n_nodes == 1) return; /* the root's is known */
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     const cu_leaf_rows r = cu_rows_of_block(v, b);
@@ -94,7 +94,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_leaf_sums(cu_view all) {
 }
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_bounds(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const gbt_grow_policy policy = cu_policy_of(v);
   for (int32_t i = 1 + (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
     if (v.node[i].left) continue;
@@ -113,7 +113,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_bounds(cu_view all) {
       if (node->left == 0) continue;
       more |= node->depth > depth;
       if (node->depth != depth) continue;
-      if (v.tree->task.rates) gbt_rate_again(&policy, v.constrained, node, left, right);
+      if (v.tree->task.rates) gbt_rate_existing_split(&policy, v.constrained, node, left, right);
       gbt_grow_bound(&policy, node, left, right);
       left->weight = gbt_grow_child_weight(&policy, node, left);
       right->weight = gbt_grow_child_weight(&policy, node, right);
@@ -280,7 +280,7 @@ static gbt_status refit_batch(gbt_ctx *ctx, cu_backend *be, const gbt_tree_task 
   uint32_t n_steps;
   cu_take_tasks(be, task, n);
   be->depth = 0;
-  cu_down_turn(be);
+  cu_down_swap(be);
   GBT_TRY(make_room(be, like, first, n, err));
   GBT_TRY(send_splits(be, like, first, n, &n_steps, err));
   CU_TRY(cu_state_send(be, &be->view.tree->task, be->task, sizeof *be->task));
@@ -318,7 +318,7 @@ gbt_status cu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *
   GBT_ASSERT(n_trees <= be->base.most_trees && !gbt_gradients_by_host(&be->objective));
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device.number));
-  GBT_TRY(cu_down_settle(be, err));
+  GBT_TRY(cu_down_finish(be, err));
   GBT_TRY(open_refit(be, err));
   be->view.policy.max_depth = 1;
   be->view.ahead = 0;

@@ -3,7 +3,7 @@
  *
  * Batches. Trees of a round, of all classes if memory allows, grow at the same time: a step is one set of launches for
  * all of them. The state of a tree (CU_TREE_STATE) is one piece of memory, `stride` bytes after that of the tree before
- * it; blockIdx.y is the tree that a block works for, and cu_mine gives it the view of a batch of only this tree:
+ * it; blockIdx.y is the tree that a block works for, and cu_view_of_block gives the view of a batch of only this tree:
  *
  *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
  *
@@ -254,7 +254,7 @@ struct cu_set_feats_view {
 };
 
 /* The input of all kernels of the backend, passed by value. Pointers on the device; the state's are the first tree's:
- * see cu_mine. */
+ * see cu_view_of_block. */
 struct cu_view : cu_tree_state,
                  cu_grad_view,
                  cu_sample_view,
@@ -299,7 +299,7 @@ __device__ static __forceinline__ int64_t cu_leaves_after(const cu_view &v, int3
 
 /* Whether a child of a node could be split, when n_chosen nodes are: it has no more rows than its parent, and no larger
  * hessian. */
-__device__ static __forceinline__ int cu_goes_on(const cu_view &v, const gbt_grow_node *node, int32_t n_chosen) {
+__device__ static __forceinline__ int cu_could_split(const cu_view &v, const gbt_grow_node *node, int32_t n_chosen) {
   gbt_grow_policy policy = v.policy;
   gbt_grow_node child = gbt_grow_empty(0, node->depth + 1);
   policy.unit = v.tree->unit;
@@ -359,7 +359,7 @@ GBT_FN cu_view cu_view_of(const cu_view &all, uint32_t y) {
 #undef CU_SHIFT
   return v;
 }
-__device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
+__device__ static __forceinline__ cu_view cu_view_of_block(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
 
 /* Where the words of these tiles are. */
 __device__ static __forceinline__ const uint32_t *cu_train_words(const cu_view &v) {

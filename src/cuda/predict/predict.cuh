@@ -43,7 +43,7 @@ enum { CU_PREDICT_LAYERS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
 /* A node, by its order:
  *   a number's     next = left child; codes above the order go to the child after it
  *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
- *                  a set: the offset of its last word from its first, then its words (gbti_set_right)
+ *                  a set: the offset of its last word from its first, then its words (gbti_goes_right_by_set)
  *   LEAF           next = place of its value among the tree's values
  * A layer's: as the first two, but children are not needed; next = place of the set among the words. */
 struct __align__(8) cu_predict_node {

@@ -74,7 +74,7 @@ __device__ static __forceinline__ void walk_nodes(const cu_predict_node *node, c
       value[i] = n[i].next;
       if (SETS && order == GBTI_PACK_BY_LEVEL) {
         n[i] = node[n[i].next];
-        right = gbti_set_right(words, n[i].next + 1, words[n[i].next], c[i]);
+        right = gbti_goes_right_by_set(words, n[i].next + 1, words[n[i].next], c[i]);
         n[i].next = n[i].what;
       }
       at[i] = order == GBTI_PACK_LEAF ? at[i] : n[i].next + right;
@@ -97,7 +97,7 @@ __device__ static __forceinline__ void walk_layers(const cu_predict_node *node, 
     CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       uint32_t c = column[i * CU_PREDICT_BLOCK], right = c > order;
-      if (order == GBTI_PACK_BY_LEVEL) right = gbti_set_right(words, n.next + 1, words[n.next], c);
+      if (order == GBTI_PACK_BY_LEVEL) right = gbti_goes_right_by_set(words, n.next + 1, words[n.next], c);
       value[i] = 2 * value[i] + right;
     }
   }
@@ -223,7 +223,7 @@ static gbt_status code_rows(const cu_predict_device *device, const cu_predict_ru
 }
 
 /* Rows of a thread: ROWS when that leaves no part of the device without work. */
-static int walks_many(const cu_predict_device *device, uint32_t n_rows, int32_t n_outputs) {
+static int rows_per_thread(const cu_predict_device *device, uint32_t n_rows, int32_t n_outputs) {
   if (device->rows > 0) return device->rows > 1;
   uint64_t n_blocks = n_rows / (CU_PREDICT_BLOCK * CU_PREDICT_ROWS) * (uint64_t)(uint32_t)n_outputs;
   return n_blocks >= 2 * (uint64_t)(uint32_t)device->n_units;
@@ -236,7 +236,7 @@ static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_
                           run->part_units, n_outputs,          chunk->score,    chunk->leaf};
   size_t units = run->part_units * sizeof(cu_predict_node);
   size_t codes = (size_t)run->n_code_cols * CU_PREDICT_BLOCK * sizeof(uint16_t);
-  int rows = walks_many(device, chunk->n_rows, n_outputs) ? CU_PREDICT_ROWS : 1;
+  int rows = rows_per_thread(device, chunk->n_rows, n_outputs) ? CU_PREDICT_ROWS : 1;
   if (units + rows * codes > device->shared && device->rows == 0) rows = 1;
   int near = units + rows * codes <= device->shared;
   size_t shared = units + (near ? rows * codes : 0);

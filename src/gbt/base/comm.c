@@ -20,7 +20,7 @@ static gbt_status end(gbt_ctx *ctx, gbt_status status) {
 }
 
 /* The failure of rank `root`, which has it in *err, to all. */
-static gbt_status tell_failure(gbt_ctx *ctx, gbt_status status, int root, gbt_error *err) {
+static gbt_status broadcast_failure(gbt_ctx *ctx, gbt_status status, int root, gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
   gbt_error its = {.code = status, .msg = "", .subject = ""};
   ctx->comm_failed = 1;
@@ -45,7 +45,7 @@ static gbt_status meet(gbt_ctx *ctx, int64_t tag, size_t size, gbt_status status
   if (ctx->comm_failed) return gbt_fail(err, GBT_E_INTERNAL, "a rank goes on after a failure");
   if (status != GBT_OK) number[FAILED] = comm->size - comm->rank;
   GBT_TRY(end(ctx, comm->reduce(comm->state, ctx, number, N_NUMBERS, GBT_COMM_I64, GBT_COMM_MAX, err)));
-  if (number[FAILED] > 0) return tell_failure(ctx, status, comm->size - (int)number[FAILED], err);
+  if (number[FAILED] > 0) return broadcast_failure(ctx, status, comm->size - (int)number[FAILED], err);
   if (number[TAG] == -number[TAG_NEGATIVE] && number[SIZE] == -number[SIZE_NEGATIVE]) return GBT_OK;
   ctx->comm_failed = 1;
   return gbt_fail(err, GBT_E_INTERNAL,
@@ -61,7 +61,7 @@ static gbt_status begin(gbt_ctx *ctx, kind what, int site, size_t size, gbt_erro
 }
 
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
-  if (gbt_comm_alone(ctx)) return status;
+  if (gbt_comm_is_single(ctx)) return status;
   if (ctx->comm_failed) { /* the ranks have met over it */
     if (status == GBT_OK) status = gbt_fail(err, GBT_E_INTERNAL, "a failure of another rank was passed over");
   } else if (status == GBT_OK) {
@@ -75,14 +75,14 @@ gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
 }
 
 gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) {
-  return gbt_comm_alone(ctx) ? GBT_OK : begin(ctx, AGREE, site, 0, err);
+  return gbt_comm_is_single(ctx) ? GBT_OK : begin(ctx, AGREE, site, 0, err);
 }
 
 gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
                               gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
   GBT_ASSERT(type != GBT_COMM_F64 || op != GBT_COMM_SUM);
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(begin(ctx, REDUCE, site, 9 * n + 3 * (size_t)type + (size_t)op, err));
   return end(ctx, comm->reduce(comm->state, ctx, x, n, type, op, err));
 }
@@ -90,7 +90,7 @@ gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_com
 gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_t n, gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
   const size_t numbers = sizeof *x / sizeof(int64_t);
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   for (size_t i = 0; i < n; i++) { /* in normal form limbs are below 2^32, so those of all ranks can be added */
     gbt_exact_sum sum;
     gbt_exact_zero(&sum);
@@ -104,7 +104,7 @@ gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_
 gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *part, size_t n_parts, gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
   size_t size = n_parts;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   for (size_t i = 0; i < n_parts; i++) size += 3 * part[i].n + (size_t)part[i].type;
   GBT_TRY(begin(ctx, SUM_PARTS, site, size, err));
   for (size_t i = 0; i < n_parts; i++)
@@ -115,7 +115,7 @@ gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *pa
 gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, size_t n, int64_t *all,
                                   gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
-  if (gbt_comm_alone(ctx)) {
+  if (gbt_comm_is_single(ctx)) {
     memcpy(all, mine, n * sizeof *all);
     return GBT_OK;
   }
@@ -130,7 +130,7 @@ gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const si
                               gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
   size_t size = 0;
-  if (gbt_comm_alone(ctx)) {
+  if (gbt_comm_is_single(ctx)) {
     memcpy(all, mine, bytes[0]);
     return GBT_OK;
   }
@@ -141,7 +141,7 @@ gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const si
 
 gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, int root, gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(begin(ctx, BROADCAST, site, bytes, err));
   return end(ctx, comm->broadcast(comm->state, ctx, x, bytes, root, err));
 }
@@ -151,7 +151,7 @@ gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, 
   int64_t half = (int64_t)(number & 0xffffffffu), rest = (int64_t)(number >> 32);
   int64_t both[4] = {half, -half, rest, -rest};
   *same = 1;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(begin(ctx, SAME, site, 0, err));
   GBT_TRY(end(ctx, comm->reduce(comm->state, ctx, both, 4, GBT_COMM_I64, GBT_COMM_MAX, err)));
   *same = both[0] == -both[1] && both[2] == -both[3];
@@ -161,7 +161,7 @@ gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, 
 gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *err) {
   int64_t *rows;
   *out = (gbt_share){0, n};
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)gbt_comm_size(ctx), sizeof *rows, &rows, err));
   gbt_status status = gbt_comm_gather_i64(ctx, &n, 1, rows, err);
   out->all = 0;

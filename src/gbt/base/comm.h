@@ -48,7 +48,7 @@ static inline int gbt_comm_rank(const gbt_ctx *ctx) { return ctx->comm == NULL ?
 static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ? 1 : ctx->comm->size; }
 
 /* Whether there are no other ranks. */
-static inline int gbt_comm_alone(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
+static inline int gbt_comm_is_single(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
 
 /* The error of devices that work for one rank only. */
 static inline gbt_status gbt_refuse_ranks(gbt_error *err) {

@@ -280,7 +280,7 @@ gbt_status gbt_file_read(const gbt_file *file, uint64_t at, void *out, size_t n,
   return GBT_OK;
 }
 
-void gbt_file_ahead(const gbt_file *file, uint64_t at, uint64_t n) {
+void gbt_file_read_ahead(const gbt_file *file, uint64_t at, uint64_t n) {
 #if defined(POSIX_FADV_WILLNEED)
   (void)posix_fadvise(file->fd, (off_t)at, (off_t)n, POSIX_FADV_WILLNEED);
 #else

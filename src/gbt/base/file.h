@@ -52,7 +52,7 @@ static inline int gbt_file_is_same(const gbt_file_stamp *before, const gbt_file_
 /* n bytes from byte `at` on; a file that ends before is a failure. Several threads may read at once. */
 gbt_status gbt_file_read(const gbt_file *file, uint64_t at, void *out, size_t n, gbt_error *err) GBT_MUST_CHECK;
 /* These bytes will be read soon: the system may fetch them meanwhile. Does not wait. */
-void gbt_file_ahead(const gbt_file *file, uint64_t at, uint64_t n);
+void gbt_file_read_ahead(const gbt_file *file, uint64_t at, uint64_t n);
 
 /* A new folder; *made: 0 when there was one. */
 gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) GBT_MUST_CHECK;

@@ -217,7 +217,7 @@ static void open_job(gbt_pool *pool, int64_t n_tasks, gbt_task_fn fn, void *arg)
 }
 
 /* Waits for `done` with the lock held, for the length of a poll's interval at most. */
-static void wait_a_little(gbt_pool *pool) {
+static void wait_for_poll_interval(gbt_pool *pool) {
   struct timespec until;
   clock_gettime(WAIT_CLOCK, &until);
   until.tv_nsec += WAIT_NS;
@@ -242,7 +242,7 @@ gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg
   pthread_mutex_lock(&pool->lock);
   pool->open = 0;
   while (pool->n_busy > 0) { /* every task is taken, or none is to be taken any more */
-    wait_a_little(pool);
+    wait_for_poll_interval(pool);
     if (pool->n_busy == 0 || status != GBT_OK) continue;
     pthread_mutex_unlock(&pool->lock); /* poll() runs the host's code: not under the lock */
     status = gbt_ctx_poll(ctx, err);

@@ -102,7 +102,7 @@ static score_place place_of(const gbt_trainer *tr, int32_t k) {
   const int64_t K = tr->objective.n_outputs;
   if (k <= tr->n_valid) return (score_place){tr->be, k, tr->data[k]->rows.n * K, 0};
   k -= tr->n_valid + 1;
-  if (k == 0 && tr->keep_best > 0) return (score_place){NULL, 0, (int64_t)gbti_kept_cells(tr), 0};
+  if (k == 0 && tr->keep_best > 0) return (score_place){NULL, 0, (int64_t)gbti_n_kept_scores(tr), 0};
   k -= tr->keep_best > 0;
   gbti_scores scores;
   if (!gbti_round_scores(&tr->round, k, &scores)) return (score_place){NULL, 0, 0, 1};
@@ -115,7 +115,7 @@ static const gbti_kind forest_kind = {
     .magic = "gbttrees", .version = 1, .advice = "remove it", .sections = GBTI_HAS_FOREST, .part = {&gbti_part_forest}};
 
 static gbt_status put_forest(gbt_parts_writer *w, const gbt_trainer *tr, gbt_error *err) {
-  const gbti_contents parts = {.forest = gbt_forest_look(tr->forest), .schema = tr->schema};
+  const gbti_contents parts = {.forest = gbt_forest_view_of(tr->forest), .schema = tr->schema};
   gbti_writer sections = {.mem = tr->mem, .parts = &parts, .err = err};
   uint8_t *bytes;
   size_t n;
@@ -158,7 +158,7 @@ static gbt_status put_all(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_trainer *
 }
 
 static gbt_status check_able(const gbt_ctx *ctx, const gbt_trainer *tr, gbt_error *err) {
-  if (!gbt_comm_alone(ctx))
+  if (!gbt_comm_is_single(ctx))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "checkpoint", "checkpoints are for trainings in one process");
   GBT_ASSERT(tr->identity != 0);
   return GBT_OK;
@@ -205,7 +205,7 @@ static int same_shape(const gbt_forest_view *a, const gbt_forest_view *b) {
 /* The trees become those of the trainer. Trees are checked, as the file is not trusted: walks of them stay within
  * bounds, and they have the shape of the trainer's forest. */
 static gbt_status take_forest(gbt_parts_reader *r, gbt_trainer *tr, uint64_t n_trees, gbt_error *err) {
-  const gbt_forest_view own = gbt_forest_look(tr->forest);
+  const gbt_forest_view own = gbt_forest_view_of(tr->forest);
   gbti_reader sections = {.mem = tr->mem, .kind = &forest_kind, .path = r->file.path, .err = err};
   const gbt_forest_view *view = &sections.parts.forest;
   gbti_model_head head;
@@ -273,7 +273,7 @@ static void take_over(gbt_trainer *tr, const run_state *s) {
 
 /* Checks the state, as far as that is possible before the other parts are read. */
 static gbt_status take_state(gbt_parts_reader *r, const gbt_trainer *tr, run_state *s, gbt_error *err) {
-  const gbt_forest_view own = gbt_forest_look(tr->forest);
+  const gbt_forest_view own = gbt_forest_view_of(tr->forest);
   uint64_t bytes;
   GBT_TRY(gbt_parts_take(r, s, sizeof *s, err));
   if (s->width != tr->width || !may_have(r, (uint64_t)s->n_rounds) ||

@@ -207,7 +207,7 @@ static void merge(const job *j, int n_threads) {
 
 /* Those of the other ranks as well; rows without weights weigh 1. */
 static gbt_status merge_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, gbt_error *err) {
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   if (rows->of.field[GBT_WEIGHT] == NULL) gbt_exact_add(&all->weights, (double)rows->of.n);
   GBT_TRY(gbt_comm_sum_exact(ctx, &all->terms, 1, err));
   return gbt_comm_sum_exact(ctx, &all->weights, 1, err);
@@ -216,13 +216,13 @@ static gbt_status merge_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *a
 static gbt_status finish(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, double *out, gbt_error *err) {
   if (all->bad_row >= 0) return gbt_metric_no_class(rows, all->bad_row, err);
   GBT_TRY(merge_ranks(ctx, rows, all, err));
-  int plain = rows->of.field[GBT_WEIGHT] == NULL && gbt_comm_alone(ctx);
+  int plain = rows->of.field[GBT_WEIGHT] == NULL && gbt_comm_is_single(ctx);
   double weight = plain ? (double)rows->of.n : gbt_exact_value(&all->weights);
   *out = gbt_metric_mean(&rows->metric, gbt_exact_value(&all->terms), weight);
   return GBT_OK;
 }
 
-static gbt_status of_mean(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+static gbt_status mean_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   job j = {rows, gbt_metric_task_rows(rows->objective.n_outputs), ctx->simd >= GBT_SIMD_AVX2, NULL};
   GBT_ASSERT(rows->of.n >= 0 && j.task_rows > 0);
@@ -236,9 +236,9 @@ done:
   return status;
 }
 
-static gbt_status of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+static gbt_status ranking_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_metric_rows all;
-  if (gbt_comm_alone(ctx)) return gbt_metric_of_ranking(ctx, rows, out, err);
+  if (gbt_comm_is_single(ctx)) return gbt_metric_of_ranking(ctx, rows, out, err);
   GBT_TRY(gbt_metric_gather(ctx, rows, &all, err));
   gbt_status status = gbt_metric_of_ranking(ctx, &all, out, err);
   gbt_metric_ungather(ctx, &all);
@@ -251,11 +251,11 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   GBT_TRY(gbt_metric_check(metric, objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
-    return of_mean(ctx, &rows, out, err);
+    return mean_metric(ctx, &rows, out, err);
   case GBT_FORM_CELLS:
     return gbt_metric_of_cells(ctx, &rows, out, err);
   case GBT_FORM_RANKING:
     break;
   }
-  return of_ranking(ctx, &rows, out, err);
+  return ranking_metric(ctx, &rows, out, err);
 }

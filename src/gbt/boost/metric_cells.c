@@ -76,7 +76,7 @@ gbt_status gbt_metric_of_cells(gbt_ctx *ctx, const gbt_metric_rows *rows, double
            NULL,
            NULL};
   const int32_t n_cells = gbt_cells_count(&j.cells), n_stages = gbt_cells_stages(&j.cells);
-  const int n_shares = gbt_comm_alone(ctx) ? j.n_threads : RANK_THREADS; /* all ranks take the same walks */
+  const int n_shares = gbt_comm_is_single(ctx) ? j.n_threads : RANK_THREADS; /* all ranks take the same walks */
   const int64_t room = CELLS_MEMORY / (int64_t)sizeof *j.sum / n_shares;
   const int32_t most = room < MERGE_CELLS ? MERGE_CELLS : room < n_cells ? (int32_t)room : n_cells;
   double *cell = NULL;

@@ -64,7 +64,7 @@ uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec) {
 
 gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   int same;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(gbt_comm_same(ctx, gbt_ranks_mix_spec(spec), &same, err));
   if (same) return GBT_OK;
   return gbt_fail(err, GBT_E_ARG,
@@ -76,7 +76,7 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
   const gbt_rows *rows = &ds->rows;
   const double *weight = rows->field[GBT_WEIGHT];
   int64_t found[2] = {rows->n > 0 && weight == NULL, 0}; /* rows that weigh 1; rows that weigh more than 0 */
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   if (weight != NULL) GBT_TRY(gbt_any_positive(ctx, weight, rows->n, &found[1], err));
   GBT_TRY(gbt_comm_max_i64(ctx, found, 2, err));
   if (found[0] || found[1]) return GBT_OK;
@@ -85,7 +85,7 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
 
 /* ---- time ---- */
 
-gbt_status gbt_ranks_time_up(gbt_ctx *ctx, int *up, gbt_error *err) {
+gbt_status gbt_ranks_time_is_up(gbt_ctx *ctx, int *up, gbt_error *err) {
   int64_t first = *up;
   GBT_TRY(gbt_comm_broadcast(ctx, &first, sizeof first, 0, err));
   *up = first != 0;

@@ -16,6 +16,6 @@ uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec);
 gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_error *err) GBT_MUST_CHECK;
 
 /* Whether the first rank says that the time is up: one clock decides for all. Collective. */
-gbt_status gbt_ranks_time_up(gbt_ctx *ctx, int *up, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_ranks_time_is_up(gbt_ctx *ctx, int *up, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -30,7 +30,7 @@ static gbt_status open_last(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stag
 static gbt_status open_first_order(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, gbt_error *err) {
   gbt_backend_spec backend = spec->backend;
   backend.n_valid = 0;
-  const gbt_forest_view shape = gbt_forest_look(spec->forest);
+  const gbt_forest_view shape = gbt_forest_view_of(spec->forest);
   GBT_TRY(gbt_forest_new_like(&stage->mem, &shape, &stage->drafts, err));
   GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &backend, &stage->be, err));
   return stage->ops == &gbti_ordered_stage ? gbti_ordered_open(ctx, spec, stage, err) : GBT_OK;

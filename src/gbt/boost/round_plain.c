@@ -33,7 +33,7 @@ gbt_status gbti_plain_trees(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task
     GBT_TRY(fit(ctx, be, task, n, splits, to, err));
   if (forest != NULL) return GBT_OK;
   if (be->ops->settle != NULL) GBT_TRY(be->ops->settle(ctx, be, err));
-  *splits = (gbti_splits){gbt_forest_look(to), 0};
+  *splits = (gbti_splits){gbt_forest_view_of(to), 0};
   GBT_ASSERT(splits->trees.n_trees == (uint64_t)n);
   return GBT_OK;
 }

@@ -174,14 +174,14 @@ gbt_status gbt_shared_splits_grow(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_
   gbt_forest_cut(s->tree, 0);
   GBT_TRY(gbt_grow_trees(ctx, s->be, &own, 1, s->tree, err));
   if (s->be->ops->settle != NULL) GBT_TRY(s->be->ops->settle(ctx, s->be, err));
-  const gbt_forest_view grown = gbt_forest_look(s->tree);
+  const gbt_forest_view grown = gbt_forest_view_of(s->tree);
   GBT_ASSERT(grown.n_trees == 1);
   for (int32_t k = 0; k < s->K; k++) s->copies[k] = grown.trees[0];
   return GBT_OK;
 }
 
 gbt_forest_view gbt_shared_splits_trees(const gbt_shared_splits *s) {
-  gbt_forest_view trees = gbt_forest_look(s->tree);
+  gbt_forest_view trees = gbt_forest_view_of(s->tree);
   trees.trees = s->copies;
   trees.n_trees = (uint64_t)s->K;
   return trees;

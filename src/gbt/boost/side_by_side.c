@@ -19,7 +19,7 @@ typedef struct side_job {
   gbt_error *err;
 } side_job;
 
-static int ask_outer(void *user) {
+static int poll_outer(void *user) {
   const asker *a = user;
   return gbt_ctx_stopped(a->outer, a->thread);
 }
@@ -29,7 +29,7 @@ static void run_one(void *arg, int64_t task, int thread) {
   asker a = {job->ctx, thread};
   gbt_error *err = &job->err[task];
   gbt_ctx inner;
-  job->came[task] = gbt_ctx_open(&inner, job->ctx->mem, job->n_threads, job->ctx->simd, ask_outer, &a, err);
+  job->came[task] = gbt_ctx_open(&inner, job->ctx->mem, job->n_threads, job->ctx->simd, poll_outer, &a, err);
   if (job->came[task] != GBT_OK) return;
   job->came[task] = gbt_trainer_run(&inner, job->trainers[task], job->n_rounds, &job->why[task], err);
   gbt_ctx_close(&inner);
@@ -37,7 +37,7 @@ static void run_one(void *arg, int64_t task, int thread) {
 
 gbt_status gbt_trainers_run(gbt_ctx *ctx, gbt_trainer *const *trainers, int64_t n, int64_t n_rounds,
                             gbt_stop_reason *why, gbt_error *err) {
-  GBT_ASSERT(gbt_comm_alone(ctx));
+  GBT_ASSERT(gbt_comm_is_single(ctx));
   gbt_status *came = NULL, status = GBT_OK;
   gbt_error *errs = NULL;
   if (n <= 0) return GBT_OK;

@@ -11,7 +11,7 @@ void gbt_stopper_start(gbt_stopper *stopper, int64_t patience, double min_delta,
   stopper->best = gbt_from_bits(0x7ff8000000000000u);
 }
 
-int gbt_stopper_see(gbt_stopper *stopper, int64_t round, double value) {
+int gbt_stopper_update(gbt_stopper *stopper, int64_t round, double value) {
   double gain = stopper->maximise ? value - stopper->best : stopper->best - value;
   int first = stopper->best_round == 0 && value == value;
   if (first || gain > stopper->min_delta) {

@@ -17,6 +17,6 @@ typedef struct gbt_stopper {
 void gbt_stopper_start(gbt_stopper *stopper, int64_t patience, double min_delta, int maximise);
 
 /* Takes the value after `round` (1-based). 1 = stop now. NaN never improves. */
-int gbt_stopper_see(gbt_stopper *stopper, int64_t round, double value);
+int gbt_stopper_update(gbt_stopper *stopper, int64_t round, double value);
 
 #endif

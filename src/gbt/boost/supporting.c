@@ -36,7 +36,7 @@ gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objecti
         err, GBT_E_UNSUPPORTED, "boosting",
         "`boosting = \"ordered\"` computes gradients at scores of its own, which is not possible with an "
         "objective by functions; use `boosting = \"plain\"`");
-  if (!gbt_comm_alone(ctx))
+  if (!gbt_comm_is_single(ctx))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
                        "`boosting = \"ordered\"` trains in one process, for small data; use `boosting = \"plain\"`");
   if (train->field[GBT_TIME] != NULL && train->field[GBT_GROUP] != NULL)

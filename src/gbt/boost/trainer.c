@@ -57,7 +57,7 @@ static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_e
     return gbt_forest_append(tr->forest, &same, err);
   }
   GBT_TRY(gbt_forest_relevel(&tr->mem, spec->init, spec->init_schema, tr->schema, &releveled, err));
-  gbt_forest_view view = gbt_forest_look(releveled);
+  gbt_forest_view view = gbt_forest_view_of(releveled);
   gbt_status status = gbt_forest_append(tr->forest, &view, err);
   gbt_forest_free(releveled);
   return status;
@@ -111,14 +111,14 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
   GBT_TRY(keep_eta(tr, spec, err));
-  if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
+  if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_n_kept_scores(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
   GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
                                 &tr->params, c->weight, c->group_beg, c->group_feat, c->n_groups, &tr->rules, err));
   GBT_TRY(make_forest(ctx, tr, spec, err));
   tr->n_trees = tr->forest->n_trees;
-  const gbt_forest_view start = gbt_forest_look(tr->forest);
+  const gbt_forest_view start = gbt_forest_view_of(tr->forest);
   tr->identity = gbti_training_identity(spec, &start);
   return open_backends(ctx, tr, spec, err);
 }
@@ -173,7 +173,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
 /* ---- rounds ---- */
 
 static uint64_t trees_per_round(const gbt_trainer *tr) {
-  const gbt_forest_view forest = gbt_forest_look(tr->forest);
+  const gbt_forest_view forest = gbt_forest_view_of(tr->forest);
   return gbt_trees_per_round(&forest);
 }
 
@@ -222,7 +222,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
 static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->params.sampling_method != GBT_SAMPLE_MVS) return GBT_OK;
   if (tr->params.mvs_reg < 0.0) GBT_TRY(settle(ctx, tr, err));
-  const gbt_forest_view trees = gbt_forest_look(tr->forest);
+  const gbt_forest_view trees = gbt_forest_view_of(tr->forest);
   double eta = gbti_eta_of(tr, tr->n_rounds > 0 ? tr->n_rounds - 1 : 0);
   if (tr->n_rounds == 0 && tr->init_eta > 0.0) eta = tr->init_eta;
   const double size_reg = gbt_sampling_reg(&tr->params, eta, &trees);
@@ -254,12 +254,12 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
 static gbt_status update_penalties(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->penalties.handicap == NULL) return GBT_OK;
   GBT_TRY(settle(ctx, tr, err));
-  const gbt_forest_view trees = gbt_forest_look(tr->forest);
+  const gbt_forest_view trees = gbt_forest_view_of(tr->forest);
   gbt_penalties_update(&tr->penalties, tr->data[0]->cuts->schema, tr->schema, &trees);
   return GBT_OK;
 }
 
-static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+static gbt_status train_one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_error later;
   GBT_TRY(update_penalties(ctx, tr, err));
@@ -278,11 +278,11 @@ failed:
 }
 
 /* The number that early stopping watches, after a round. *stop: whether training should end. */
-static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
-  *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
+static gbt_status update_stopper(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
+  *stop = gbt_stopper_update(&tr->stopper, tr->n_rounds, value);
   if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds) return GBT_OK;
   const double *scores;
-  const size_t cells = gbti_kept_cells(tr);
+  const size_t cells = gbti_n_kept_scores(tr);
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, tr->keep_best, &scores, err));
   if (cells > 0) memcpy(tr->kept, scores, cells * sizeof *tr->kept);
   tr->kept_round = tr->n_rounds;
@@ -292,7 +292,7 @@ static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *st
 /* Whether max_seconds is over, by the clock of the first rank. */
 static gbt_status look_at_clock(gbt_ctx *ctx, const gbt_trainer *tr, int *over, gbt_error *err) {
   *over = tr->seconds >= tr->max_seconds;
-  return gbt_ranks_time_up(ctx, over, err);
+  return gbt_ranks_time_is_up(ctx, over, err);
 }
 
 static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
@@ -303,12 +303,12 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {
     int64_t t0 = gbt_clock_ns();
-    GBT_TRY(one_round(ctx, tr, err));
+    GBT_TRY(train_one_round(ctx, tr, err));
     tr->seconds += (double)(gbt_clock_ns() - t0) * 1e-9;
     if (tr->watching == 1) {
       double value = tr->log[(size_t)tr->n_rounds * (size_t)tr->width - 1];
       int stop;
-      GBT_TRY(see_value(ctx, tr, value, &stop, err));
+      GBT_TRY(update_stopper(ctx, tr, value, &stop, err));
       if (stop) {
         *why = GBT_RUN_EARLY;
         return GBT_OK;
@@ -400,7 +400,7 @@ const uint8_t *gbt_trainer_cat_methods(const gbt_trainer *tr) { return tr->cat_m
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {
-  tr->trees = gbt_forest_look(tr->forest);
+  tr->trees = gbt_forest_view_of(tr->forest);
   return &tr->trees;
 }
 
@@ -417,11 +417,11 @@ void gbt_trainer_watch(gbt_trainer *tr, int maximise) {
   gbt_stopper_start(&tr->stopper, tr->stopper.patience, tr->stopper.min_delta, maximise);
 }
 
-gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
+gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
   *stop = 0;
   if (tr->watching != 2 || tr->n_rounds == 0)
     return gbt_fail(err, GBT_E_INTERNAL, "the trainer does not watch a host metric");
-  return gbt_comm_agree(ctx, see_value(ctx, tr, value, stop, err), err);
+  return gbt_comm_agree(ctx, update_stopper(ctx, tr, value, stop, err), err);
 }
 
 const char *gbt_trainer_backend(const gbt_trainer *tr) { return gbti_round_grower(&tr->round)->ops->name; }

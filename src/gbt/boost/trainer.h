@@ -130,7 +130,8 @@ const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 /* A host metric (computed outside from gbt_trainer_scores after a run of one round): the value the stopper should
  * watch instead. *stop: 1 when training should end. Ranks: the same value on all of them. */
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
-gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop,
+                                 gbt_error *err) GBT_MUST_CHECK;
 
 /* Writes all that the training needs to go on to a file, which is replaced in one step; see checkpoint.h. Between
  * rounds, of a trainer with spec.checkpoints. note: n_note bytes of the host's own; borrowed. GBT_E_IO. */

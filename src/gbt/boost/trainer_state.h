@@ -51,7 +51,7 @@ static inline double gbti_eta_of(const gbt_trainer *tr, int64_t round) {
 }
 
 /* Scores of the data set whose best ones are kept. */
-static inline size_t gbti_kept_cells(const gbt_trainer *tr) {
+static inline size_t gbti_n_kept_scores(const gbt_trainer *tr) {
   return (size_t)(tr->data[tr->keep_best]->rows.n * tr->objective.n_outputs);
 }
 

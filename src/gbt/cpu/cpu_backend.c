@@ -51,7 +51,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   GBT_TRY(cpu_gather_rows(ctx, be, err));
-  gbt_frontier_look(&be->fr, be->view.stream != NULL);
+  gbt_frontier_set_lookahead(&be->fr, be->view.stream != NULL);
   cpu_split_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
@@ -123,7 +123,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->rules = spec->rules;
   be->handicap = spec->handicap;
   be->kernels = gbt_cpu_kernels(ctx->simd);
-  be->columns.turns = gbt_ctx_looks_up(ctx);
+  be->columns.turns = gbt_ctx_has_lookup(ctx);
   be->n_valid = spec->n_valid;
   GBT_TRY_GOTO(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err), done);
   for (int32_t s = 0; s <= spec->n_valid; s++) be->data[s] = gbt_dataset_ref(spec->data[s]);

@@ -193,7 +193,7 @@ static void restore_task(void *arg, int64_t task, int thread) {
   for (uint32_t i = beg; i < end; i++) be->rows.order[i] = be->gather.drawn[be->rows.order[i]];
 }
 
-static gbt_status on_drawn_rows(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_error *err) {
+static gbt_status run_on_drawn_rows(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_error *err) {
   return cpu_parallel(ctx, cpu_n_tasks(be->rows.n_in), 2.0 * be->rows.n_in, fn, be, err);
 }
 
@@ -211,7 +211,7 @@ gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   GBT_TRY(make_room(be, n, cpu_columns_pay(be->layout) && n <= room / (bytes + more), err));
   if (n > 0) GBT_TRY(gbt_pages_each(ctx, pages, 1, gather_task, be, err));
   GBT_TRY(make_pages(be, n, err));
-  GBT_TRY(on_drawn_rows(ctx, be, number_task, err));
+  GBT_TRY(run_on_drawn_rows(ctx, be, number_task, err));
   cpu_rows_view view = {.pages = pages, .span = &g->span, .column = g->column, .wide = be->view.wide};
   view.score = be->view.score;
   if (view.wide) view.gh32 = g->gh;
@@ -223,5 +223,5 @@ gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 gbt_status cpu_gather_end(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (be->view.span == NULL) return GBT_OK;
   cpu_view_train(be);
-  return on_drawn_rows(ctx, be, restore_task, err);
+  return run_on_drawn_rows(ctx, be, restore_task, err);
 }

@@ -403,7 +403,7 @@ static gbt_status sum_ranks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const size_t dense = be->layout->sparse_slot, sparse = be->layout->n_slots - dense;
   const size_t sparse_numbers = be->pool.packed ? sparse : 2 * sparse;
   size_t n = 0, need = 3 * be->hist.n_build;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.part, &be->hist.cap_part, need, sizeof *be->hist.part, err));
   for (size_t b = 0; b < be->hist.n_build; b++) {
     const cpu_hist *hist = &be->pool.hist[be->hist.build[b].hist];

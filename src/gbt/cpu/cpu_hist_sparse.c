@@ -68,7 +68,7 @@ void cpu_hist_start_sparse(gbt_ctx *ctx, cpu_backend *be) {
     uint32_t n = (uint32_t)((double)node->own_rows / share);
     if (ctx->n_threads == 1 && node->own_rows * (per_row + 1.0) < UNIT_ENTRIES) n = 1; /* no need of accumulators */
     build->n_lists = n > 0 ? n : 1;
-    if (!gbt_comm_alone(ctx)) continue; /* what is taken off is known when the ranks have met */
+    if (!gbt_comm_is_single(ctx)) continue; /* what is taken off is known when the ranks have met */
     build->at_once = build->from >= 0 && n <= 1 && node->own_rows * per_row * ENTRY_SLOTS < sparse_slots(be);
   }
 }

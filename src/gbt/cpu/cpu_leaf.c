@@ -146,7 +146,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   GBT_TRY(cpu_gather_end(ctx, be, err));
-  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
+  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_set_bulk_sides(&be->fr);
   GBT_TRY(cpu_renew_leaves(ctx, be, err));
   GBT_TRY(fine_sums(ctx, be, err));
   GBT_TRY(cpu_step_leaves(ctx, be, err));
@@ -158,7 +158,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
 gbt_status cpu_finish_walked(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   GBT_ASSERT(be->renew.key == NULL && be->steps.n == 0);
-  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
+  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_set_bulk_sides(&be->fr);
   GBT_TRY(put_tree(ctx, be, 1, forest, err));
   be->base.seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

@@ -111,7 +111,7 @@ static void bound_nodes(cpu_backend *be) {
   for (size_t i = 0; i < fr->n_nodes; i++) {
     gbt_grow_node *node = &fr->node[i], *left = &fr->node[node->left], *right = left + 1;
     if (node->left == 0) continue;
-    if (be->task.rates) gbt_rate_again(&fr->policy, be->split.constrained, node, left, right);
+    if (be->task.rates) gbt_rate_existing_split(&fr->policy, be->split.constrained, node, left, right);
     gbt_grow_bound(&fr->policy, node, left, right);
     left->weight = gbt_grow_child_weight(&fr->policy, node, left);
     right->weight = gbt_grow_child_weight(&fr->policy, node, right);

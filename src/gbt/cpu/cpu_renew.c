@@ -122,7 +122,7 @@ static gbt_status renew_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node
 
 /* Nodes whose own quantiles are needed: the large ones to renew->large, the others to be->rows.chunk. */
 static gbt_status sort_out(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  const int one_rank = gbt_comm_alone(ctx);
+  const int one_rank = gbt_comm_is_single(ctx);
   be->rows.n_chunk = be->renew.n_large = 0;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i], *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;

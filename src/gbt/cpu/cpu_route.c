@@ -197,7 +197,7 @@ static int find_groups(route_pass *pass) {
 static gbt_status make_tables(const gbt_ctx *ctx, cpu_backend *be, route_pass *pass, int any_missing, gbt_error *err) {
   const size_t n = be->fr.n_nodes;
   cpu_walk_node *node;
-  if (!gbt_ctx_looks_up(ctx) || pass->depth > CPU_TABLE_DEPTH || pass->any_wide || !find_groups(pass)) return GBT_OK;
+  if (!gbt_ctx_has_lookup(ctx) || pass->depth > CPU_TABLE_DEPTH || pass->any_wide || !find_groups(pass)) return GBT_OK;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *node, &node, err));
   for (size_t i = 0; i < n; i++)
     node[i] = (cpu_walk_node){.left = pass->node[i].left, .last = pass->node[i].last, .mask = pass->node[i].mask};

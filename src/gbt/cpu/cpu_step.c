@@ -163,7 +163,7 @@ static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     to->max_g = from->max_g > to->max_g ? from->max_g : to->max_g;
     to->max_h = from->max_h > to->max_h ? from->max_h : to->max_h;
   }
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   for (size_t i = 0; i < n; i++) { /* what cannot be scaled is the same infinity on all ranks */
     const int usable = gbt_leaf_step_usable(&steps->node[i]);
     steps->max[2 * i] = usable ? gbt_from_bits(steps->node[i].at.max_g) : GBT_GROW_INFINITY;

@@ -138,7 +138,7 @@ static void walk_wide(const cpu_walk *walk, size_t beg, size_t end, uint32_t *le
 }
 
 /* The leaves of rows [beg, end) to be->rows.spare. */
-static void lead_rows(const cpu_backend *be, size_t beg, size_t end) {
+static void assign_leaves(const cpu_backend *be, size_t beg, size_t end) {
   const cpu_walk *walk = &be->walk;
   uint32_t *leaf = be->rows.spare;
   if (walk->tables.ready) {
@@ -173,7 +173,7 @@ static void score_task(void *arg, int64_t task, int thread) {
   double *score = be->view.score;
   const double *value = be->leaf.value;
   (void)thread;
-  if (!job->led) lead_rows(be, beg, end);
+  if (!job->led) assign_leaves(be, beg, end);
   for (uint32_t r = beg; r < end; r++) score[r] += value[leaf[r]];
 }
 
@@ -232,7 +232,7 @@ static void walk_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = cpu_task_end(beg, (uint32_t)be->n_rows);
   uint32_t in = cpu_rows_below(be->rows.order, 0, be->rows.n_in, beg);
-  lead_rows(be, beg, end);
+  assign_leaves(be, beg, end);
   for (uint32_t r = beg; r < end; r += CPU_BLOCK)
     sum_block(be, r, end - r < CPU_BLOCK ? end : r + CPU_BLOCK, &in, be->scratch.of[thread].gh,
               be->walk.sum + (size_t)thread * be->fr.n_nodes);

@@ -96,7 +96,7 @@ gbt_status cpu_walk_tables_make(const gbt_ctx *ctx, cpu_backend *be, const cpu_t
   making m = {be, tree, t, 0};
   t->depth = tree->depth;
   t->n_asks = t->n_sets = 0;
-  t->ready = gbt_ctx_looks_up(ctx) && t->depth <= CPU_TABLE_DEPTH;
+  t->ready = gbt_ctx_has_lookup(ctx) && t->depth <= CPU_TABLE_DEPTH;
   if (!t->ready) return GBT_OK;
   /* a request of 128 bytes for every node at most */
   GBT_TRY(gbt_mem_grow(&be->mem, &t->ask, &t->cap_ask, n, sizeof *t->ask, err));

@@ -80,7 +80,7 @@ void cpu_walk_tables_run(const cpu_walk_tables *tables, const uint8_t *const *co
                          uint32_t *leaf);
 
 /* n rows of `width` bytes, at most GBT_GROUP_MAX, which begin `stride` apart, column by column: byte k of row r to
- * to[k][r]. n is a multiple of CPU_TABLE_ROWS. Only where gbt_ctx_looks_up. */
+ * to[k][r]. n is a multiple of CPU_TABLE_ROWS. Only where gbt_ctx_has_lookup. */
 void cpu_walk_tables_turn(const uint8_t *rows, size_t stride, size_t width, size_t n, uint8_t *const *to);
 
 #endif

@@ -20,7 +20,7 @@ static int append(char *buf, size_t size, const char *text) {
   return 1;
 }
 
-static gbt_status tell_missing(const gbt_schema *schema, const int32_t *col, int32_t n_missing, gbt_error *err) {
+static gbt_status report_missing(const gbt_schema *schema, const int32_t *col, int32_t n_missing, gbt_error *err) {
   char list[448] = "", rest[48] = "";
   const char *first = NULL;
   int32_t shown = 0;
@@ -79,7 +79,7 @@ static gbt_status match_columns(const gbt_mem *mem, const gbt_table *table, cons
     col[f] = c;
   }
   for (int32_t f = 0; f < schema->n_columns; f++) n_missing += col[f] < 0;
-  if (n_missing > 0) status = tell_missing(schema, col, n_missing, err);
+  if (n_missing > 0) status = report_missing(schema, col, n_missing, err);
 done:
   gbt_mem_free(mem, have);
   gbt_mem_free(mem, want);
@@ -321,8 +321,8 @@ gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t fea
   return in;
 }
 
-const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
-                               double *buf) {
+const double *gbt_binding_values(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
+                                 double *buf) {
   if (gbt_feature_has_table(binding->schema->feat[feat].kind)) {
     gbti_read_table(binding, beg, n, feat, cursor, buf);
     return buf;
@@ -342,7 +342,7 @@ void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const 
   for (int32_t at = 0; at < n; at += height) {
     int32_t m = n - at < height ? n - at : height;
     for (int32_t k = 0; k < n_feats; k++) {
-      const double *x = gbt_binding_look(binding, beg + at, m, feats[k], &cursor[k], buf);
+      const double *x = gbt_binding_values(binding, beg + at, m, feats[k], &cursor[k], buf);
       double *to = out + (int64_t)at * stride + k;
       for (int32_t r = 0; r < m; r++) to[(int64_t)r * stride] = x[r];
     }

@@ -28,8 +28,8 @@ void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const 
 
 /* The same for one feature, which is not copied when it lies in memory as it is read: then the host's own numbers come
  * back, else buf[0 .. n). */
-const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
-                               double *buf);
+const double *gbt_binding_values(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
+                                 double *buf);
 
 enum { GBTI_CODE_UNSEEN = -1, GBTI_CODE_MISSING = -2 };
 

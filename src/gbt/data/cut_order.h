@@ -16,11 +16,11 @@ typedef struct gbti_aim {
   uint64_t n_bins;      /* M >= 1: with B / 2 heavy values nothing else is left, and there are more than B values */
 } gbti_aim;
 
-GBT_FN uint64_t gbti_least_heavy(uint64_t total, uint64_t max_bin) { return (2 * total + max_bin - 1) / max_bin; }
+GBT_FN uint64_t gbti_heavy_threshold(uint64_t total, uint64_t max_bin) { return (2 * total + max_bin - 1) / max_bin; }
 
 GBT_FN gbti_aim gbti_aim_of(uint64_t total, uint64_t max_bin, uint64_t heavy, uint64_t n_heavy) {
   gbti_aim aim;
-  aim.least_heavy = gbti_least_heavy(total, max_bin);
+  aim.least_heavy = gbti_heavy_threshold(total, max_bin);
   aim.light = total - heavy;
   aim.n_bins = max_bin - 2 * n_heavy;
   GBT_ASSERT(heavy <= total && 2 * n_heavy < max_bin);

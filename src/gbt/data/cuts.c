@@ -253,7 +253,7 @@ static const gbti_tally *known_tally(const cuts_job *cj, int32_t c) {
 static gbt_status level_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
   const gbt_column *col = &cj->table->cols[c];
   if (col->type == GBT_NUMERIC) return GBT_OK;
-  if (col->type == GBT_CATEGORICAL && !gbt_comm_alone(cj->job.ctx)) return GBT_OK; /* see gather_levels */
+  if (col->type == GBT_CATEGORICAL && !gbt_comm_is_single(cj->job.ctx)) return GBT_OK; /* see gather_levels */
   return gbti_levels_build(&cj->job.ctx->mem, cj->table, col, known_tally(cj, c), &cj->job, thread, &cj->levels[c],
                            err);
 }
@@ -431,14 +431,14 @@ static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_erro
   GBT_TRY(gbt_mem_zeros(&ctx->mem, n, sizeof *cj->levels, &cj->levels, err));
   cj->end = cj->table->n_cols;
   GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks(cj), level_task, cj, err), done);
-  if (!gbt_comm_alone(ctx)) GBT_TRY_GOTO(gather_levels(ctx, cj, err), done);
+  if (!gbt_comm_is_single(ctx)) GBT_TRY_GOTO(gather_levels(ctx, cj, err), done);
   GBT_TRY_GOTO(recount(ctx, cj, err), done);
   GBT_TRY_GOTO(make_schema(ctx, cj, &cuts->schema, err), done);
   cj->schema = cuts->schema;
   cuts->n_features = cj->schema->n_features;
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)cuts->n_features, sizeof *cuts->feat, &cuts->feat, err), done);
   cj->feat = cuts->feat;
-  status = gbt_comm_alone(ctx) ? cut_one_rank(ctx, cj, err) : cut_shared(ctx, cj, err);
+  status = gbt_comm_is_single(ctx) ? cut_one_rank(ctx, cj, err) : cut_shared(ctx, cj, err);
   gbti_feed_drop(cj->feed);
 done:
   for (size_t c = 0; c < n; c++) gbti_levels_free(&ctx->mem, &cj->levels[c]);

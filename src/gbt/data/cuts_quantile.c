@@ -275,7 +275,7 @@ static void haul_free(const gbt_mem *mem, haul *h) {
 
 static gbt_status find_heavy(cells *g, gbti_aim *a, uint64_t max_bin, haul *h, gbt_error *err) {
   uint64_t heavy = 0, n_heavy = 0;
-  a->least_heavy = gbti_least_heavy(g->total, max_bin);
+  a->least_heavy = gbti_heavy_threshold(g->total, max_bin);
   GBT_TRY(gbt_mem_array(g->mem, (size_t)max_bin / 2 + 1, sizeof *h->pick, &h->pick, err));
   for (uint32_t c = 0; c < g->n; c++) {
     if (cell_weight(g, c) < a->least_heavy) continue;

@@ -39,7 +39,7 @@ static uint64_t mix_columns(const gbt_table *table, int32_t max_bin) {
 gbt_status gbti_counts_match(gbt_ctx *ctx, const gbt_table *table, const gbti_levels *levels, gbt_error *err) {
   uint64_t h = 0;
   int same;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   for (int32_t c = 0; c < table->n_cols; c++)
     for (int32_t i = 0; table->cols[c].derive != 0 && i < levels[c].n; i++)
       h = gbt_mix64(h ^ gbt_bits(levels[c].count[i]));
@@ -53,7 +53,7 @@ gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *
   int64_t have[2] = {table->n_rows > 0 && weight != NULL, table->n_rows > 0 && weight == NULL};
   int same;
   *weighted = weight != NULL;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(gbt_comm_same(ctx, mix_columns(table, max_bin), &same, err));
   if (!same)
     return gbt_fail(err, GBT_E_DATA,
@@ -204,7 +204,7 @@ static int32_t cut_quantiles(const gbti_runs *runs, uint64_t max_bin, double *cu
   int32_t n_cuts = 0;
   int due = 0;
   for (int64_t i = 0; i < runs->n; i++) total += runs->weight[i];
-  uint64_t least = gbti_least_heavy(total, max_bin);
+  uint64_t least = gbti_heavy_threshold(total, max_bin);
   for (int64_t i = 0; i < runs->n; i++) {
     if (runs->weight[i] < least) continue;
     heavy += runs->weight[i];

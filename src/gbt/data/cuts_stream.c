@@ -22,8 +22,8 @@ static int32_t close_up(const double *x, int32_t n, double *to) {
   return m;
 }
 
-static int32_t close_up_weighty(const gbti_cut_input *input, const double *x, int64_t beg, int32_t n, double *to,
-                                uint32_t *row) {
+static int32_t merge_weighted(const gbti_cut_input *input, const double *x, int64_t beg, int32_t n, double *to,
+                              uint32_t *row) {
   const int32_t *rows = input->in.col->rows;
   int32_t m = 0;
   for (int32_t i = 0; i < n; i++) {
@@ -48,7 +48,7 @@ static void next_block(gbti_stream *stream, int32_t n) {
   const double *x = gbti_read_entries(&input->in, stream->at, n, stream->buf);
   stream->x = stream->buf;
   if (input->weight != NULL) {
-    stream->n = close_up_weighty(input, x, stream->at, n, stream->buf, stream->row);
+    stream->n = merge_weighted(input, x, stream->at, n, stream->buf, stream->row);
   } else if (any_missing(x, n)) {
     stream->n = close_up(x, n, stream->buf);
   } else {

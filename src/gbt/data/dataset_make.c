@@ -4,7 +4,7 @@
 #include "page_impl.h"
 
 static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_error *err) {
-  if ((spec->help != NULL || spec->sink != NULL) && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
+  if ((spec->help != NULL || spec->sink != NULL) && !gbt_comm_is_single(ctx)) return gbt_refuse_ranks(err);
   if (spec->help != NULL && spec->sink != NULL)
     return gbt_fail(err, GBT_E_INTERNAL, "a device does not help with bins that go to a sink");
   if (spec->source != NULL && spec->source->n_rows < 0 && spec->weight != NULL)
@@ -15,7 +15,7 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_err
 
 static gbt_status make_pages(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_feed *feed, const gbt_cuts *cuts,
                              uint64_t *checksum, gbt_page_store **out, gbt_error *err) {
-  int one_rank = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
+  int one_rank = gbt_comm_is_single(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
   gbti_page_how how = {.own_cuts = spec->reference == NULL && one_rank,
                        .unbundled = !one_rank,
                        .offload = spec->help,

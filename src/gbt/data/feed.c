@@ -62,14 +62,14 @@ gbt_status gbti_feed_open(gbt_ctx *ctx, const gbt_table *table, const gbt_source
   if (source != NULL) {
     feed->source = *source;
     GBT_TRY(probe(feed, err));
-    if (feed->table.n_rows < 0 && !gbt_comm_alone(ctx)) GBT_TRY(count_rows(feed, err));
+    if (feed->table.n_rows < 0 && !gbt_comm_is_single(ctx)) GBT_TRY(count_rows(feed, err));
   } else {
     feed->table = *table;
     feed->in_memory = 1;
   }
   if (!feed->in_memory && feed->table.n_rows < 0) GBT_TRY(gbti_feed_survey(feed, err)); /* of a single rank */
   GBT_TRY(gbt_comm_share(ctx, feed->table.n_rows, &feed->share, err));
-  if (!gbt_comm_alone(ctx)) feed->table.rows_before = feed->share.beg;
+  if (!gbt_comm_is_single(ctx)) feed->table.rows_before = feed->share.beg;
   if (feed->in_memory) return gbt_table_check(ctx, &feed->table, err);
   return feed->found != NULL ? GBT_OK : gbti_feed_survey(feed, err);
 }

@@ -13,7 +13,7 @@
 
 /* Sums of all ranks, modulo 2^64. */
 static gbt_status sum_ranks(gbt_ctx *ctx, uint64_t *x, int32_t n, gbt_error *err) {
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   int64_t *half;
   GBT_TRY(gbt_mem_array(&ctx->mem, 2 * (size_t)n, sizeof *half, &half, err));
   for (int32_t i = 0; i < n; i++) {

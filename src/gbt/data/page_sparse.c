@@ -60,7 +60,7 @@ static void block_task(void *arg, int64_t task, int thread) {
 }
 
 /* The rows of a page that are in work. */
-static gbti_row_range rows_in_work(const sparse_job *s, const gbt_page *page) {
+static gbti_row_range current_rows(const sparse_job *s, const gbt_page *page) {
   int64_t beg = s->range.beg - page->row_beg, end = s->range.end - page->row_beg;
   return (gbti_row_range){beg > 0 ? beg : 0, end < page->n_rows ? end : page->n_rows};
 }
@@ -83,7 +83,7 @@ static void sum_task(void *arg, int64_t task, int thread) {
   (void)thread;
   sparse_job *s = arg;
   gbt_page *page = &s->pages->page[s->first_page + task];
-  const gbti_row_range in = rows_in_work(s, page);
+  const gbti_row_range in = current_rows(s, page);
   gbt_error err;
   uint64_t sum = page->sparse_beg[in.beg];
   for (int64_t r = in.beg + 1; r <= in.end; r++) {

@@ -93,7 +93,7 @@ static gbt_status no_such_row(const gbt_table *table, const gbt_column *col, lon
                      before + 1, before + n);
 }
 
-static gbt_status tell_bad(const gbt_table *table, const gbt_column *col, int64_t e, gbt_error *err) {
+static gbt_status report_bad_value(const gbt_table *table, const gbt_column *col, int64_t e, gbt_error *err) {
   const long long before = (long long)table->rows_before, row = before + (col->rows != NULL ? col->rows[e] : e) + 1;
   if (col->rows != NULL && row_is_bad(col, table->n_rows, e)) {
     if (row <= before || row > before + table->n_rows) return no_such_row(table, col, row, err);
@@ -132,7 +132,7 @@ gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err)
   int64_t n_tasks = (n_cols + check.per_task - 1) / check.per_task;
   GBT_TRY_GOTO(gbti_job_run(&check.job, n_tasks, check_task, &check, err), done);
   for (int32_t i = 0; i < n_cols; i++)
-    if (bad[i] >= 0) GBT_TRY_GOTO(tell_bad(table, &table->cols[cols[i]], bad[i], err), done);
+    if (bad[i] >= 0) GBT_TRY_GOTO(report_bad_value(table, &table->cols[cols[i]], bad[i], err), done);
 done:
   gbt_mem_free(&ctx->mem, cols);
   gbt_mem_free(&ctx->mem, bad);

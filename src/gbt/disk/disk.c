@@ -141,7 +141,7 @@ static gbt_status remove_dead(const gbt_disk_writer *w, uint64_t id, int32_t n_f
 }
 
 /* arg: the writer. name: of what is in its first folder. */
-static gbt_status look_for_dead(void *arg, const char *name, gbt_error *err) {
+static gbt_status find_abandoned(void *arg, const char *name, gbt_error *err) {
   const gbt_disk_writer *w = arg;
   uint64_t id;
   int32_t file, n_files;
@@ -219,7 +219,7 @@ static gbt_status open_writer(gbt_disk_writer *w, gbt_folders folders, gbt_error
     return gbt_fail_on(err, GBT_E_IO, folders.path[0],
                        "\"%s\" holds a data set already; open it, or give another folder for this one",
                        folders.path[0]);
-  GBT_TRY(gbt_folder_list(folders.path[0], look_for_dead, w, err));
+  GBT_TRY(gbt_folder_list(folders.path[0], find_abandoned, w, err));
   return make_files(w, err);
 }
 

@@ -318,7 +318,7 @@ static void read_ahead(gbt_page_store *base, int32_t first, int32_t n) {
   for (int32_t k = 0; k < store->files.n_files && first + k < end; k++) { /* each file has a run of them */
     const int32_t a = first + k, last = a + (end - 1 - a) / store->files.n_files * store->files.n_files;
     const gbti_page_record *from = &store->files.record[a], *to = &store->files.record[last];
-    gbt_file_ahead(file_of(store, a), from->beg, to->beg + gbti_record_room(to) - from->beg);
+    gbt_file_read_ahead(file_of(store, a), from->beg, to->beg + gbti_record_room(to) - from->beg);
   }
 }
 

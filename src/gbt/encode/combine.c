@@ -207,7 +207,7 @@ static int64_t n_keys_kept(const search *s) {
 }
 
 /* The last projection stays when it says more of some part than its columns do, and there is room for it. */
-static gbt_status judge_last(search *s, gbt_error *err) {
+static gbt_status rate_last_projection(search *s, gbt_error *err) {
   gbti_encoding *e = s->e;
   gbti_made *p = &e->proj[e->n_proj - 1];
   int64_t most = 0;
@@ -234,7 +234,7 @@ static gbt_status combine(search *s, gbt_error *err) {
     GBT_TRY(list_options(s, n_cols, err));
     for (size_t i = 0; i < s->n_list; i++) {
       GBT_TRY(gbti_make_projection(s->ctx, s->e, &s->list[i].plan, err));
-      GBT_TRY(judge_last(s, err));
+      GBT_TRY(rate_last_projection(s, err));
     }
   }
   return GBT_OK;

@@ -79,7 +79,7 @@ gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *ou
   memset(out, 0, sizeof *out);
   out->mem = ctx->mem;
   out->n_own = own->n;
-  if (gbt_comm_alone(ctx)) {
+  if (gbt_comm_is_single(ctx)) {
     out->rows = *own;
     return GBT_OK;
   }

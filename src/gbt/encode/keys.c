@@ -187,7 +187,7 @@ static gbt_status seen_by_sort(job *j, gbt_error *err) {
 
 /* ---- which of them are kept ---- */
 
-static int64_t keys_of_at_least(const job *j, int64_t count) {
+static int64_t count_frequent_keys(const job *j, int64_t count) {
   int64_t n = 0;
   for (int64_t k = 0; k < j->n_seen; k++) n += (int64_t)j->n_rows[k] >= count;
   return n;
@@ -199,7 +199,7 @@ static gbt_status least_count(job *j, int64_t max_keys, int64_t min_count, int64
   while (low < high) {
     const int64_t mid = low + (high - low) / 2;
     GBT_TRY(gbt_ctx_poll(j->ctx, err));
-    if (keys_of_at_least(j, mid) <= max_keys)
+    if (count_frequent_keys(j, mid) <= max_keys)
       high = mid;
     else
       low = mid + 1;
@@ -213,7 +213,7 @@ static gbt_status number_keys(job *j, int64_t max_keys, uint32_t min_count, gbt_
   gbti_keys *keys = j->keys;
   int64_t least = 0, at = 0, rare = j->n_unseen;
   GBT_TRY(least_count(j, max_keys, min_count, &least, err));
-  keys->n_keys = keys_of_at_least(j, least);
+  keys->n_keys = count_frequent_keys(j, least);
   /* of the keys of one row less there are too many, or they are not wanted */
   int64_t n_more = least > min_count ? max_keys - keys->n_keys : 0;
   keys->n_keys += n_more;

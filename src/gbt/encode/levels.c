@@ -55,7 +55,7 @@ static gbt_status levels_of_all(gbt_ctx *ctx, const gbti_encoding *e, int32_t co
   gbt_status status = GBT_OK;
   uint32_t *own = NULL, *all = NULL;
   *out = NULL;
-  if (gbt_comm_alone(ctx)) return levels_of(ctx, e->data[0], col, e->visit.row, out, err);
+  if (gbt_comm_is_single(ctx)) return levels_of(ctx, e->data[0], col, e->visit.row, out, err);
   GBT_TRY_GOTO(levels_of(ctx, e->data[0], col, NULL, &own, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *all, &all, err), done);
   GBT_TRY_GOTO(gbti_gather_u32(ctx, &e->all, own, all, err), done);

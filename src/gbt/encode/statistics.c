@@ -93,7 +93,7 @@ static gbt_status cut_values(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p,
     gbti_derived *feat = &p->feat[i];
     feat->n_bins = gbti_value_cuts(w->count[i], (int32_t)e->params->cat_bins, w->bin_of[i], upper);
     for (int32_t b = 0; b < feat->n_bins - 1; b++)
-      feat->shown[b] = gbti_part_shown(&e->target.part[feat->part], upper[b]);
+      feat->shown[b] = gbti_part_threshold(&e->target.part[feat->part], upper[b]);
     gbt_mem_free(&e->mem, w->count[i]);
     w->count[i] = NULL;
   }

@@ -432,4 +432,6 @@ int64_t gbti_prior_weight(const gbti_target *target, double rows) {
   return a < 1.0 ? 1 : a > most ? (int64_t)most : (int64_t)a;
 }
 
-double gbti_part_shown(const gbti_part *part, uint32_t upper) { return part->low + part->unit * ((double)upper + 1.0); }
+double gbti_part_threshold(const gbti_part *part, uint32_t upper) {
+  return part->low + part->unit * ((double)upper + 1.0);
+}

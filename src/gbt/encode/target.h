@@ -77,6 +77,6 @@ GBT_FN uint32_t gbti_part_code(const gbti_part *part, uint32_t label) {
 int64_t gbti_prior_weight(const gbti_target *target, double rows);
 
 /* The real number that values up to `upper` stay below: what users are shown as a threshold. */
-double gbti_part_shown(const gbti_part *part, uint32_t upper);
+double gbti_part_threshold(const gbti_part *part, uint32_t upper);
 
 #endif

@@ -116,7 +116,7 @@ static void worth_task(void *arg, int64_t task, int thread) {
 }
 
 /* Of all tasks, to the first. */
-static gbt_status hold_against_others(gbt_ctx *ctx, worth_job *job, int64_t n_tasks, gbt_error *err) {
+static gbt_status compare_forecasts(gbt_ctx *ctx, worth_job *job, int64_t n_tasks, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_tasks, sizeof *job->found, &job->found, err));
   GBT_TRY(gbt_parallel(ctx, n_tasks, worth_task, job, err));
   for (int64_t t = 1; t < n_tasks; t++)
@@ -135,7 +135,7 @@ static int is_above_chance(const differences *found, int k) {
 }
 
 /* Fills sums and means. */
-static gbt_status foretell(gbt_ctx *ctx, worth_job *job, int64_t n_tasks, gbt_error *err) {
+static gbt_status compute_forecasts(gbt_ctx *ctx, worth_job *job, int64_t n_tasks, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_tasks, sizeof *job->sums, &job->sums, err));
   GBT_TRY(gbt_parallel(ctx, n_tasks, sum_task, job, err));
   take_means(job, n_tasks);
@@ -155,8 +155,8 @@ gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbt
   GBT_ASSERT(whole.n_bins <= N_BINS && first.n_bins <= N_BINS && second.n_bins <= N_BINS);
   *gain = 0;
   if (n_tasks == 0) return GBT_OK;
-  GBT_TRY_GOTO(foretell(ctx, &job, n_tasks, err), done);
-  GBT_TRY_GOTO(hold_against_others(ctx, &job, n_tasks, err), done);
+  GBT_TRY_GOTO(compute_forecasts(ctx, &job, n_tasks, err), done);
+  GBT_TRY_GOTO(compare_forecasts(ctx, &job, n_tasks, err), done);
   *gain = job.found[0].gain[0];
   for (int k = 1; k < N_OTHERS; k++)
     if (job.found[0].gain[k] < *gain) *gain = job.found[0].gain[k];
@@ -178,7 +178,7 @@ gbt_status gbti_explained(gbt_ctx *ctx, const gbti_target *target, int32_t part,
   GBT_ASSERT(forecast.n_bins <= N_BINS);
   *gain = 0;
   if (n_tasks == 0) return GBT_OK;
-  GBT_TRY_GOTO(foretell(ctx, &job, n_tasks, err), done);
+  GBT_TRY_GOTO(compute_forecasts(ctx, &job, n_tasks, err), done);
   for (int b = 0; b < N_BINS; b++) *gain += job.sums[0].rows[0][b] * miss(&job, job.prior, job.mean[0][b]);
 done:
   gbt_mem_free(&ctx->mem, job.sums);

@@ -5,7 +5,7 @@
 #include "../base/hd.h"
 
 /* cos(x) for 0 <= x <= pi, by its Taylor series about pi / 2; a guess, to some 1e-6. */
-static double rough_cos(double x) {
+static double approximate_cos(double x) {
   double y = x - 1.5707963267948966, z = y * y, term = y, sum = 0.0;
   for (int k = 1; k < 14; k += 2) {
     sum -= term;
@@ -30,7 +30,7 @@ void gbti_quadrature(int32_t n, double *point, double *weight) {
   enum { STEPS = 12 };
   GBT_ASSERT(n >= 1);
   for (int32_t i = 0; i < (n + 1) / 2; i++) {
-    double x = rough_cos(3.141592653589793 * ((double)i + 0.75) / ((double)n + 0.5)), slope = 1.0;
+    double x = approximate_cos(3.141592653589793 * ((double)i + 0.75) / ((double)n + 0.5)), slope = 1.0;
     if (2 * i + 1 == n) x = 0.0;
     for (int s = 0; s < STEPS; s++) {
       double p = legendre(n, x, &slope);

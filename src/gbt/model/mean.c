@@ -100,7 +100,7 @@ static gbt_status join_member(joining *j, const gbt_model *member, int32_t m, gb
   gbt_schema_unref(j->schema);
   j->schema = joined;
   GBT_TRY(gbt_forest_relevel(j->mem, &member->parts.forest, member->schema, joined, &j->forest[m], err));
-  j->views[m] = gbt_forest_look(j->forest[m]);
+  j->views[m] = gbt_forest_view_of(j->forest[m]);
   return GBT_OK;
 }
 
@@ -122,7 +122,7 @@ gbt_status gbt_model_make_mean(const gbt_mem *mem, const gbt_model *const *membe
   GBT_TRY(check_members(members, n, err));
   joining j = {.mem = mem, .schema = gbt_schema_ref(members[0]->schema)};
   GBT_TRY_GOTO(join_all(&j, members, n, err), done);
-  const gbt_forest_view forest = gbt_forest_look(j.mean);
+  const gbt_forest_view forest = gbt_forest_view_of(j.mean);
   const gbt_model_spec spec = {.forest = &forest,
                                .trees = {0, forest.n_trees},
                                .objective = members[0]->parts.objective,

@@ -131,7 +131,7 @@ static gbt_status run_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree
   return GBT_OK;
 }
 
-static gbt_status run_some_way(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
+static gbt_status run_best_way(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
                                gbt_error *err) {
   if (keep != NULL && job->n_rows >= LEAST_KEPT && keep->has_tables == gbti_tables_run(ctx) &&
       keep->trees.beg <= trees.beg && trees.end <= keep->trees.end)
@@ -146,9 +146,9 @@ static gbt_status run_some_way(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tr
 static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
                       gbt_error *err) {
   if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
-  if (keep == NULL || keep->busy) return run_some_way(ctx, job, trees, NULL, err);
+  if (keep == NULL || keep->busy) return run_best_way(ctx, job, trees, NULL, err);
   keep->busy = 1;
-  gbt_status status = run_some_way(ctx, job, trees, keep, err);
+  gbt_status status = run_best_way(ctx, job, trees, keep, err);
   keep->busy = 0;
   return status;
 }

@@ -122,7 +122,8 @@ GBT_FN void step_wide(const gbti_pack_wide *nodes, const uint32_t *words, const 
   for (uint32_t s = 0; s < n_steps; s++) UNROLL
   for (int k = 0; k < LANES; k++) {
     const gbti_pack_wide *node = &nodes[at[k]];
-    uint32_t code = codes[(size_t)node->col + (size_t)k], right = gbti_set_right(words, node->beg, node->last, code);
+    uint32_t code = codes[(size_t)node->col + (size_t)k];
+    uint32_t right = gbti_goes_right_by_set(words, node->beg, node->last, code);
     at[k] = node->child + (uint32_t)(node->order < code) + right; /* one of them is 0 */
   }
 }
@@ -188,7 +189,7 @@ static void bytes_of_levels(const gbti_pack *pack, int32_t code_col, const uint1
 }
 
 /* The first feature from j on that tables ask, or n_feats. */
-static uint32_t asked_from(const gbti_pack *pack, uint32_t j) {
+static uint32_t next_asked_feature(const gbti_pack *pack, uint32_t j) {
   while (j < pack->n_feats && pack->coders.at[j].cuts == NULL && pack->feats[j].code_col[GBTI_PACK_LEVEL] < 0) j++;
   return j;
 }
@@ -201,17 +202,17 @@ static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread
   uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
   double *buf = run->x + (size_t)thread * 2 * (size_t)run->block, *other = buf + run->block;
   int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
-  uint32_t j = asked_from(pack, 0);
+  uint32_t j = next_asked_feature(pack, 0);
   const double *x = NULL;
-  if (j < pack->n_feats) x = gbt_binding_look(binding, row, n, pack->feats[j].feat, &cursor[j], buf);
+  if (j < pack->n_feats) x = gbt_binding_values(binding, row, n, pack->feats[j].feat, &cursor[j], buf);
   while (j < pack->n_feats) {
     const gbti_pack_feature *f = &pack->feats[j];
-    uint32_t after = asked_from(pack, j + 1);
+    uint32_t after = next_asked_feature(pack, j + 1);
     const double *next = x;
     double *swap = buf;
     buf = other;
     other = swap;
-    if (after < pack->n_feats) next = gbt_binding_look(binding, row, n, pack->feats[after].feat, &cursor[after], buf);
+    if (after < pack->n_feats) next = gbt_binding_values(binding, row, n, pack->feats[after].feat, &cursor[after], buf);
     if (pack->coders.at[j].cuts != NULL) bytes_of_numbers(pack, j, x, next, n, bytes);
     if (f->code_col[GBTI_PACK_LEVEL] >= 0) {
       code_levels(x, n, code);

@@ -36,7 +36,7 @@ typedef struct lane {
 
 static const uint32_t no_words[1] = {0};
 
-static void aim_at_tree(lane *to, const gbt_forest_view *forest, uint64_t t) {
+static void start_at_tree(lane *to, const gbt_forest_view *forest, uint64_t t) {
   const gbt_tree *tree = &forest->trees[t];
   to->nodes = forest->nodes + tree->node_beg;
   to->words = tree->n_words > 0 ? forest->sets + tree->set_beg : no_words;
@@ -63,7 +63,7 @@ static void walk_rows(const direct_run *run, const double *x, int64_t row, int32
   lane lanes[LANES];
   uint32_t pos[BLOCK + LANES];
   for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
-    aim_at_tree(&lanes[0], run->job->forest, t);
+    start_at_tree(&lanes[0], run->job->forest, t);
     for (int k = 1; k < LANES; k++) lanes[k] = lanes[0];
     for (int32_t r = 0; r < n; r += LANES) {
       for (int32_t k = 0; k < LANES; k++) lanes[k].x = x + (int64_t)(r + k < n ? r + k : n - 1) * run->width;
@@ -81,7 +81,7 @@ static void walk_trees(const direct_run *run, const double *x, int64_t row, int3
   for (int32_t r = 0; r < n; r++) {
     for (uint64_t t = run->trees.beg; t < end; t += LANES) {
       for (uint64_t k = 0; k < LANES; k++) {
-        aim_at_tree(&lanes[k], run->job->forest, t + k < end ? t + k : end - 1);
+        start_at_tree(&lanes[k], run->job->forest, t + k < end ? t + k : end - 1);
         lanes[k].x = x + (int64_t)r * run->width;
       }
       walk(lanes, pos);

@@ -98,7 +98,7 @@ GBT_FN uint16_t gbti_level_code(double x) {
 }
 
 /* Whether a code goes right by the set words[beg .. beg + last]. */
-GBT_FN uint32_t gbti_set_right(const uint32_t *words, uint32_t beg, uint32_t last, uint32_t code) {
+GBT_FN uint32_t gbti_goes_right_by_set(const uint32_t *words, uint32_t beg, uint32_t last, uint32_t code) {
   uint32_t word = code >> 5;
   word = beg + (word < last ? word : last);
   return words[word] >> (code & 31u) & 1u;

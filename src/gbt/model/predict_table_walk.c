@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-
-int gbti_tables_run(const gbt_ctx *ctx) { return gbt_ctx_looks_up(ctx); }
+int gbti_tables_run(const gbt_ctx *ctx) { return gbt_ctx_has_lookup(ctx); }
 
 #if defined(GBT_LOOKS_UP)
 #define TARGET GBT_LOOK_UP_TARGET

@@ -179,7 +179,7 @@ static gbt_status range_of_ranks(gbt_ctx *ctx, const gbt_rows *rows, base_range 
   gbt_status status = GBT_OK;
   int64_t mine[N] = {rows->n, 0, 0}, *all = NULL;
   *any = rows->n > 0;
-  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
   if (*any) mine[LOW] = (int64_t)gbt_bits(range->low), mine[HIGH] = (int64_t)gbt_bits(range->high);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)gbt_comm_size(ctx), N * sizeof *all, &all, err), done);
   GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, mine, N, all, err), done);
@@ -228,7 +228,7 @@ gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows 
   for (int32_t k = 0; k < o->n_outputs; k++) out[k] = 0.0;
   const gbt_base_rule rule = gbt_objective_info_of(o->kind)->base;
   if (rule == GBT_BASE_ZERO) return GBT_OK;
-  if (rows->n == 0 && gbt_comm_alone(ctx)) return GBT_OK;
+  if (rows->n == 0 && gbt_comm_is_single(ctx)) return GBT_OK;
   if (rule == GBT_BASE_RESIDUAL_QUANTILE) return gbt_renewal_base(ctx, o, rows, out, err);
   const int64_t n_tasks = rows->n > 0 ? (rows->n + BASE_ROWS - 1) / BASE_ROWS : 1;
   const size_t cells = (size_t)n_tasks * (size_t)o->n_outputs;

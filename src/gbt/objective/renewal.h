@@ -4,7 +4,7 @@
  *
  * The weighted quantile of level a is the least residual r for which the rows with residuals up to r weigh
  *
- *   gbt_renewal_goal(a, W) = a W, as a product of doubles, rounded up, at least 1
+ *   gbt_renewal_target(a, W) = a W, as a product of doubles, rounded up, at least 1
  *
  * or more, W being what all of them weigh; nothing is interpolated. Weights are whole numbers (math/whole.h): those of
  * the rows, times what the objective's header says (row_weight). 0 and -0 are one residual, 0. Leaves whose rows weigh
@@ -20,7 +20,7 @@
 #include "../math/whole.h"
 #include "objective.h"
 
-GBT_FN uint64_t gbt_renewal_goal(double level, uint64_t total) {
+GBT_FN uint64_t gbt_renewal_target(double level, uint64_t total) {
   if (total == 0) return 0;
   const double goal = level * (double)total; /* below 2^62 */
   uint64_t whole = (uint64_t)goal;
@@ -42,7 +42,7 @@ GBT_FN void gbt_pick_digit(gbt_pick *pick, const uint64_t *weight, int bits, int
   if (first) {
     for (uint64_t i = 0; i < n; i++) total += weight[i];
     pick->key = 0;
-    pick->left = gbt_renewal_goal(level, total);
+    pick->left = gbt_renewal_target(level, total);
   }
   if (pick->left == 0) return;
   while (digit + 1 < n && weight[digit] < pick->left) pick->left -= weight[digit++];

@@ -148,7 +148,7 @@ gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gb
   return GBT_OK;
 }
 
-gbt_forest_view gbt_forest_look(const gbt_forest *forest) {
+gbt_forest_view gbt_forest_view_of(const gbt_forest *forest) {
   gbt_forest_view view = {
       .n_features = forest->n_features,
       .n_outputs = forest->n_outputs,
@@ -183,7 +183,7 @@ gbt_forest_view gbt_forest_first(gbt_forest_view view, uint64_t n_trees) {
 }
 
 void gbt_forest_cut(gbt_forest *forest, size_t n_trees) {
-  gbt_forest_view kept = gbt_forest_first(gbt_forest_look(forest), n_trees);
+  gbt_forest_view kept = gbt_forest_first(gbt_forest_view_of(forest), n_trees);
   GBT_ASSERT(kept.n_trees <= forest->n_trees && kept.n_nodes <= forest->n_nodes && kept.n_words <= forest->n_words);
   forest->n_trees = (size_t)kept.n_trees;
   forest->n_nodes = (size_t)kept.n_nodes;

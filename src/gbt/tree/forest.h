@@ -94,7 +94,7 @@ gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gb
 void gbt_forest_cut(gbt_forest *forest, size_t n_trees);
 
 /* A view of all trees, valid until the forest changes. */
-gbt_forest_view gbt_forest_look(const gbt_forest *forest);
+gbt_forest_view gbt_forest_view_of(const gbt_forest *forest);
 
 /* The view of its first n_trees trees. */
 gbt_forest_view gbt_forest_first(gbt_forest_view view, uint64_t n_trees);

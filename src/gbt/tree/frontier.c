@@ -14,7 +14,7 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
   fr->ahead.part = PART;
 }
 
-void gbt_frontier_look(gbt_frontier *fr, int far) {
+void gbt_frontier_set_lookahead(gbt_frontier *fr, int far) {
   if (fr->ahead.most > 1) fr->ahead.most = far ? LOOK_FAR : LOOKAHEAD;
   fr->ahead.part = far ? 1 : PART;
 }
@@ -120,7 +120,7 @@ void gbt_frontier_share(gbt_frontier *fr, int32_t id, uint32_t own_left) {
   gbt_grow_share(parent, own_left, left, left + 1);
 }
 
-void gbt_frontier_judge(gbt_frontier *fr) {
+void gbt_frontier_mark_splittable(gbt_frontier *fr) {
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
     node->splittable = (int8_t)gbt_grow_could_split(&fr->policy, node, fr->n_leaves);

@@ -59,7 +59,7 @@ void gbt_frontier_free(gbt_frontier *fr);
 
 /* Best-first, between two trees: where steps are costly whatever is in them, they look far ahead, but they make more
  * splits that are not used. */
-void gbt_frontier_look(gbt_frontier *fr, int far);
+void gbt_frontier_set_lookahead(gbt_frontier *fr, int far);
 
 /* Starts a tree: the root with its rows and sums, fresh. Ranks: those of all; own_rows is the caller's to set. */
 gbt_status gbt_frontier_root(gbt_frontier *fr, int64_t n_rows, gbt_sum sum, gbt_units unit,
@@ -77,7 +77,7 @@ int gbt_frontier_layer_waits(const gbt_frontier *fr);
 void gbt_frontier_layer(gbt_frontier *fr, const gbt_split *layer, uint32_t set_beg, uint32_t set_words);
 
 /* Symmetric: once the tree is complete, bulk_left of a layer's nodes is where most rows of the layer went. */
-void gbt_frontier_bulk(gbt_frontier *fr);
+void gbt_frontier_set_bulk_sides(gbt_frontier *fr);
 
 /* Chooses at most `at_once` open nodes. depthwise: the shallowest layer, by node number; when max_leaves leaves too
  * little room for the layer, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
@@ -99,7 +99,7 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t node, int64_t n_left, gb
 void gbt_frontier_share(gbt_frontier *fr, int32_t node, uint32_t own_left);
 
 /* Once all chosen nodes are split: marks which of the new nodes are splittable (needs the final number of leaves). */
-void gbt_frontier_judge(gbt_frontier *fr);
+void gbt_frontier_mark_splittable(gbt_frontier *fr);
 
 /* Room for a bitset of n_words words, zeroed; its place goes to *beg. */
 gbt_status gbt_frontier_set(gbt_frontier *fr, uint32_t n_words, uint32_t *beg, gbt_error *err) GBT_MUST_CHECK;

@@ -22,7 +22,7 @@ typedef struct gbt_grow_node {
   gbt_split split;    /* the best one found; kind NONE when there is none */
   int8_t open;
   int8_t splittable;           /* could be split as far as depth, rows and hessian go: is searched */
-  int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_bulk) */
+  int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_set_bulk_sides) */
   int8_t kept;                 /* symmetric: the split does not touch the node's value */
   int8_t taken;                /* best-first: chosen at some time */
   int32_t number;              /* in the tree; -1 while it is only in wait */

@@ -24,8 +24,8 @@ GBT_FN double gbt_least_gain(double gamma, double floor) { return gamma > floor 
 /* The split of a node of a symmetric tree that is there, by the node's own sums: what it gains, and whether the node is
  * kept, as growth says of the split of a layer. A set of levels was not searched for here and has no further penalty.
  * Units of p are those of the sums; constrained: weights are clipped. */
-GBT_FN void gbt_rate_again(const gbt_grow_policy *p, int constrained, gbt_grow_node *node, const gbt_grow_node *left,
-                           const gbt_grow_node *right) {
+GBT_FN void gbt_rate_existing_split(const gbt_grow_policy *p, int constrained, gbt_grow_node *node,
+                                    const gbt_grow_node *left, const gbt_grow_node *right) {
   const gbt_rated rated = gbt_rated_of(node, p->unit, p->reg, p->min_child_weight, constrained);
   const int enough = gbt_grow_rows(left) >= p->min_rows && gbt_grow_rows(right) >= p->min_rows;
   const double gain = gbt_rate_split(&rated, (double)left->sum.g * p->unit.g, (double)left->sum.h * p->unit.h, p->reg,
@@ -38,7 +38,7 @@ GBT_FN void gbt_rate_again(const gbt_grow_policy *p, int constrained, gbt_grow_n
 /* ---- sets of levels ---- */
 
 /* Whether a level takes part in the order. */
-GBT_FN int gbt_level_placed(uint32_t count, double smooth) { return count != 0 && !((double)count < smooth); }
+GBT_FN int gbt_level_is_ordered(uint32_t count, double smooth) { return count != 0 && !((double)count < smooth); }
 
 /* By which levels are ordered: the smoothed mean gradient; 0 when nothing weighs. Never NaN. */
 GBT_FN double gbt_level_ratio(gbt_sum sum, gbt_units unit, double smooth) {

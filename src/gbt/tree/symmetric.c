@@ -19,7 +19,7 @@ void gbt_frontier_layer(gbt_frontier *fr, const gbt_split *layer, uint32_t set_b
   if (!layer) fr->n_open = 0;
 }
 
-void gbt_frontier_bulk(gbt_frontier *fr) {
+void gbt_frontier_set_bulk_sides(gbt_frontier *fr) {
   for (size_t beg = 0, n = 1; beg < fr->n_nodes && fr->node[beg].left; beg = 2 * beg + 1, n *= 2) {
     uint64_t left = 0, all = 0;
     GBT_ASSERT(beg + n <= fr->n_nodes);

@@ -146,7 +146,7 @@ static void a_single_process_needs_no_communicator(void) {
   plan p = {.n = 5, .bad_rank = -1};
   int step = 0;
   ctx = test_ctx(NULL, 1);
-  CHECK(gbt_comm_alone(&ctx) && gbt_comm_rank(&ctx) == 0);
+  CHECK(gbt_comm_is_single(&ctx) && gbt_comm_rank(&ctx) == 0);
   CHECK_OK(reduce_all(&ctx, &p, &step, &o, test_err));
   CHECK_OK(move_all(&ctx, &p, &step, &o, test_err));
   check_outcome(&p, 1, &o);

@@ -410,7 +410,7 @@ static void other_initial_models_are_refused(void) {
   if (!pair_open(&p, 3)) return;
   p.r.job.rounds = 2;
   CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
-  gbt_forest_view init = gbt_forest_look(gbt_trainer_forest(p.tr));
+  gbt_forest_view init = gbt_forest_view_of(gbt_trainer_forest(p.tr));
   const size_t cells = (size_t)(p.spec.train->rows.n * p.spec.objective.n_outputs) * sizeof(double);
   double *score = test_alloc(cells), *valid[GBT_MAX_VALID];
   CHECK_OK(gbt_trainer_scores(&p.ctx, p.tr, 0, &scores, test_err));

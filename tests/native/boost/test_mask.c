@@ -146,7 +146,7 @@ static void the_best_round_is_kept(void) {
     CHECK_OK(gbt_trainer_run(&ctx, tr, job.rounds, &why, test_err));
     const int64_t rounds = gbt_trainer_rounds(tr), at = gbt_trainer_best_round(tr);
     CHECK(why == GBT_RUN_EARLY && at > 0 && rounds == at + 3);
-    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
     gbt_binding *binding = NULL;
     const size_t bytes = (size_t)j.out->table.n_rows * sizeof(double);
     double *want = test_alloc(bytes);
@@ -229,7 +229,7 @@ static void rank_main(void *arg, const gbt_comm *comm) {
   if (m->status[r] == GBT_OK)
     m->status[r] = train_share(&ctx, j, share, j->mask + beg, &spec, &all, &tr, &m->err[r]);
   if (m->status[r] == GBT_OK) {
-    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
     int32_t width;
     const double *log = gbt_trainer_log(tr, &width);
     const size_t bytes = (size_t)(gbt_trainer_rounds(tr) * width) * sizeof *log;

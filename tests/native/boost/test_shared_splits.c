@@ -13,7 +13,7 @@ typedef struct seen {
 
 /* Whether the trees of every round have the same splits; rows that are drawn differ, and so where most of them go. */
 static int splits_are_shared(const trained *t) {
-  const gbt_forest_view f = gbt_forest_look(t->forest);
+  const gbt_forest_view f = gbt_forest_view_of(t->forest);
   for (uint64_t i = 0; i < f.n_trees; i++) {
     const gbt_tree_parts a = gbt_tree_of(&f, i - i % (uint64_t)f.n_outputs), b = gbt_tree_of(&f, i);
     if (a.n_nodes != b.n_nodes) return 0;

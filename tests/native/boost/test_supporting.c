@@ -111,7 +111,7 @@ static double *scores_after(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gb
     const gbt_tree_parts tree = gbt_tree_of(trees, t);
     gbt_forest_cut(draft, 0);
     ok = CHECK_OK(gbt_forest_add(draft, &tree, test_err));
-    const gbt_forest_view view = gbt_forest_look(draft);
+    const gbt_forest_view view = gbt_forest_view_of(draft);
     const gbt_tree_task task = {.tree = t, .round = t, .shrinkage = spec->params.eta};
     ok = ok && CHECK_OK(gbt_supporting_fit(ctx, s, &task, 1, &view, test_err)) &&
          CHECK_OK(gbt_supporting_begin(ctx, s, t + 1, &score, test_err));
@@ -161,7 +161,7 @@ static void scores_know_earlier_labels_alone(void) {
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_trainer_spec spec;
   REQUIRE(t != NULL && job_open(&ctx, &job, 0, &spec));
-  const gbt_forest_view trees = gbt_forest_look(t->forest);
+  const gbt_forest_view trees = gbt_forest_view_of(t->forest);
   for (int which = 0; which < 3; which++) {
     gbt_dataset *view = NULL, *all = spec.train;
     REQUIRE_OK(gbt_dataset_view(all, &view, test_err));

@@ -133,7 +133,7 @@ static void init_goes_on_where_it_was(void) {
     rest.rounds = 2;
     trained *a = train(&whole, &r.how), *b = train(&r.job, &r.how);
     if (a == NULL || b == NULL) break;
-    gbt_forest_view view = gbt_forest_look(b->forest);
+    gbt_forest_view view = gbt_forest_view_of(b->forest);
     rest.spec.init = &view;
     rest.spec.init_score = b->score[0];
     for (int32_t s = 0; s < r.job.spec.n_valid; s++) rest.spec.init_valid[s] = b->score[1 + s];
@@ -313,12 +313,12 @@ static void host_metrics_are_watched(void) {
     gbt_stop_reason why;
     int stop = 0, round = 0;
     if (job_open(&ctx, &job, 0, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
-      CHECK_FAILS(gbt_trainer_see(&ctx, tr, 1.0, &stop, test_err), GBT_E_INTERNAL, "");
+      CHECK_FAILS(gbt_trainer_put_value(&ctx, tr, 1.0, &stop, test_err), GBT_E_INTERNAL, "");
       gbt_trainer_watch(tr, maximise);
       while (!stop && round < 6) {
         CHECK_OK(gbt_trainer_run(&ctx, tr, 1, &why, test_err));
         CHECK_EQ_I64(why, GBT_RUN_DONE);
-        CHECK_OK(gbt_trainer_see(&ctx, tr, values[round++], &stop, test_err));
+        CHECK_OK(gbt_trainer_put_value(&ctx, tr, values[round++], &stop, test_err));
       }
       CHECK(stop);
       CHECK_EQ_I64(round, maximise ? 5 : 4);
@@ -459,7 +459,7 @@ static void stopped_beginnings_leave_nothing(void) {
 static double *predict(const trained *t, const made *m, const gbt_schema *schema) {
   gbt_ctx ctx = open_ctx(1);
   gbt_binding *binding = NULL;
-  gbt_forest_view view = gbt_forest_look(t->forest);
+  gbt_forest_view view = gbt_forest_view_of(t->forest);
   double *out = test_alloc((size_t)m->table.n_rows * sizeof *out);
   memset(out, 0, (size_t)m->table.n_rows * sizeof *out);
   if (CHECK_OK(gbt_binding_new(&ctx, &m->table, schema, GBT_UNSEEN_MISSING, &binding, test_err)))

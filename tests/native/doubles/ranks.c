@@ -22,7 +22,7 @@ typedef struct seat {
   void *arg;
 } seat;
 
-static void wait_a_little(world *w) {
+static void wait_for_poll_interval(world *w) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += 20000000;
@@ -45,7 +45,7 @@ static gbt_status wait_for_all(seat *s, gbt_ctx *ctx, gbt_error *err) {
     pthread_cond_broadcast(&w->changed);
   }
   while (w->turn == turn && w->dead == 0) {
-    wait_a_little(w);
+    wait_for_poll_interval(w);
     if (w->turn != turn || w->dead != 0) break;
     pthread_mutex_unlock(&w->lock);
     gbt_status asked = gbt_ctx_poll(ctx, NULL); /* shows at the next poll outside */

@@ -311,7 +311,7 @@ static void count_derived(const gbt_forest *forest, int32_t n_base, outcome *out
 
 /* Predictions by the tables are the scores of the validation sets. */
 static void check_valid(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, const outcome *o) {
-  const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  const gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
   for (int32_t s = 0; s < job->spec.n_valid; s++) {
     gbt_binding *binding = NULL;
     double *out = test_alloc((size_t)(o->cells[1 + s] + 1) * sizeof *out);

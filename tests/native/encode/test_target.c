@@ -245,7 +245,7 @@ static void shares(void) {
       bad += fabs((double)(c.target.label[i] * c.target.part[0].scale) - y) > 0.5;
     }
     CHECK_EQ_I64(bad, 0);
-    CHECK_NEAR(gbti_part_shown(&c.target.part[0], ONE_Y - 1), 1.0, 1e-12);
+    CHECK_NEAR(gbti_part_threshold(&c.target.part[0], ONE_Y - 1), 1.0, 1e-12);
     checked_free(&c);
     labels_free(&l);
   }

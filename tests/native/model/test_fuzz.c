@@ -133,7 +133,7 @@ static blob known_model(void) {
   CHECK_OK(gbt_forest_new(&mem, 3, 1, 1, &forest, test_err));
   gbt_tree_parts tree = {1, 0, &leaf, &zero, &zero, &count, NULL, NULL};
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
-  gbt_model_parts parts = {gbt_forest_look(forest), gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), schema, meta, 2};
+  gbt_model_parts parts = {gbt_forest_view_of(forest), gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), schema, meta, 2};
   CHECK_OK(gbt_model_write(&mem, &parts, &bytes, &b.n, test_err));
   b.bytes = test_alloc(b.n);
   memcpy(b.bytes, bytes, b.n);

@@ -41,7 +41,7 @@ static gbt_objective objective_of(int32_t n_outputs) {
 
 static void model_of(member *m, int32_t n_outputs) {
   gbt_mem mem = gbt_mem_default();
-  const gbt_forest_view view = gbt_forest_look(m->forest);
+  const gbt_forest_view view = gbt_forest_view_of(m->forest);
   const gbt_model_spec spec = {
       .forest = &view, .trees = {0, view.n_trees}, .objective = objective_of(n_outputs), .schema = m->schema};
   size_t n_bytes;
@@ -98,7 +98,7 @@ static void scores_of(scene *s, const gbt_schema *schema, const gbt_forest_view 
 /* Adds what one tree of a member gives, divided by the number of members. */
 static void add_tree(scene *s, const member *m, uint64_t t, double *sum, double *one) {
   static const double zero[8];
-  gbt_forest_view view = gbt_forest_look(m->forest);
+  gbt_forest_view view = gbt_forest_view_of(m->forest);
   view.base = zero;
   const gbt_tree_range tree = {t, t + 1};
   scores_of(s, m->schema, &view, tree, one);
@@ -116,7 +116,7 @@ static void twin(scene *s, uint64_t rounds, int32_t n_outputs, int vectors, doub
   for (uint64_t r = 0; r < rounds; r++) {
     for (int32_t k = 0; k < (vectors ? 1 : n_outputs); k++) {
       for (int i = 0; i < s->n; i++) {
-        const gbt_forest_view view = gbt_forest_look(s->member[i].forest);
+        const gbt_forest_view view = gbt_forest_view_of(s->member[i].forest);
         const uint64_t width = (uint64_t)view.n_parallel, per_round = gbt_trees_per_round(&view);
         if (r >= view.n_trees / per_round) continue;
         for (uint64_t j = 0; j < width; j++)
@@ -140,7 +140,7 @@ static void check_mean(scene *s, int32_t n_outputs, int vectors) {
     const uint64_t per_round = gbt_trees_per_round(view), n_rounds = view->n_trees / per_round;
     uint64_t most = 0;
     for (int i = 0; i < s->n; i++) {
-      const gbt_forest_view own = gbt_forest_look(s->member[i].forest);
+      const gbt_forest_view own = gbt_forest_view_of(s->member[i].forest);
       if (own.n_trees / gbt_trees_per_round(&own) > most) most = own.n_trees / gbt_trees_per_round(&own);
     }
     CHECK_EQ_U64(n_rounds, most);
@@ -204,7 +204,7 @@ static void what_does_not_fit_is_refused(void) {
   CHECK(bytes == NULL && n_bytes == 0);
   CHECK_FAILS(gbt_model_make_mean(&mem, objectives, 2, NULL, 0, &bytes, &n_bytes, test_err), GBT_E_ARG, "objectives");
   gbt_forest *out;
-  gbt_forest_view wide = gbt_forest_look(a.member[0].forest), views[2] = {wide, wide};
+  gbt_forest_view wide = gbt_forest_view_of(a.member[0].forest), views[2] = {wide, wide};
   views[1].n_outputs = 2;
   CHECK_FAILS(gbt_forest_mean(&mem, views, 2, &out, test_err), GBT_E_ARG, "model 2 has other features or outputs");
   CHECK(out == NULL);

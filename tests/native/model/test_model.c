@@ -40,8 +40,8 @@ static int sample_of(sample *s, uint64_t seed, int32_t n_features, const forest_
   s->schema = make_schema(&rng, n_features, 40);
   s->forest = vectors ? make_vector_forest(&rng, s->schema, spec) : make_forest(&rng, s->schema, spec);
   gbt_objective_kind kind = spec->n_outputs > 1 ? GBT_OBJ_SOFTMAX : GBT_OBJ_LOGISTIC;
-  gbt_model_parts parts = {gbt_forest_look(s->forest), gbt_objective_make(kind, spec->n_outputs), s->schema, some_meta,
-                           n_meta};
+  gbt_model_parts parts = {gbt_forest_view_of(s->forest), gbt_objective_make(kind, spec->n_outputs), s->schema,
+                           some_meta, n_meta};
   s->parts = parts;
   return CHECK_OK(gbt_model_write(&mem, &s->parts, &s->bytes, &s->n_bytes, test_err));
 }

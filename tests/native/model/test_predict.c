@@ -15,7 +15,7 @@ static int scene_open(scene *s, test_rng *rng, int32_t n_features, int32_t level
   memset(s, 0, sizeof *s);
   s->schema = make_schema(rng, n_features, levels);
   s->forest = make_forest(rng, s->schema, spec);
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   s->table = make_table(rng, s->schema, n_rows);
   if (!CHECK_OK(gbt_ctx_open(&s->ctx, mem, 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
   gbt_unseen unseen = test_below(rng, 2) ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
@@ -182,7 +182,7 @@ static void add_tree(scene *s, uint32_t n_nodes, const gbt_node *nodes, uint32_t
   memset(counts, 0, n_nodes * sizeof *counts);
   gbt_tree_parts tree = {n_nodes, n_words, nodes, zeros, zeros, counts, words, NULL};
   CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   free(zeros);
   free(counts);
 }

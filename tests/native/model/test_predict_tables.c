@@ -152,7 +152,7 @@ static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
     CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   }
   free(words);
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   free(nodes);
   free(zeros);
   free(counts);

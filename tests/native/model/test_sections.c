@@ -24,7 +24,7 @@ static int sample_open(sample *s, uint64_t seed, int32_t n_features, const fores
   gbt_mem mem = gbt_mem_default();
   s->schema = make_schema(&rng, n_features, 40);
   s->forest = make_forest(&rng, s->schema, spec);
-  gbt_model_parts parts = {gbt_forest_look(s->forest), objective, s->schema, some_meta, 1};
+  gbt_model_parts parts = {gbt_forest_view_of(s->forest), objective, s->schema, some_meta, 1};
   s->parts = parts;
   return CHECK_OK(gbt_model_write(&mem, &s->parts, &s->bytes, &s->n_bytes, test_err));
 }

@@ -16,7 +16,7 @@ const char *part_path(void) {
 static part_outcome outcome_of(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer *tr) {
   part_outcome o = {
       .rounds = gbt_trainer_rounds(tr), .best_round = gbt_trainer_best_round(tr), .n_data = 1 + spec->n_valid};
-  const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  const gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
   int32_t width;
   const double *log = gbt_trainer_log(tr, &width);
   CHECK_OK(gbt_forest_new_like(&ctx->mem, &view, &o.forest, test_err));

@@ -23,7 +23,7 @@ void explain_scene_open_of(explain_scene *s, test_rng *rng, const forest_spec *s
   s->n_features = n_features;
   s->schema = make_schema(rng, n_features, 40);
   s->forest = (vectors ? make_vector_forest : make_forest)(rng, s->schema, spec);
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   s->cover = test_alloc((size_t)s->view.n_nodes * sizeof *s->cover);
   for (uint64_t i = 0; i < s->view.n_nodes; i++)
     s->cover[i] = test_below(rng, 6) == 0 ? 0.0 : test_below(rng, 20) == 0 ? -1.0 : s->view.cover[i];

@@ -46,7 +46,7 @@ static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, i
                                   {"ints", GBT_META_INT, 3, NULL, NULL, ints},
                                   {"none", GBT_META_INT, 0, NULL, NULL, ints}};
   gbt_mem mem = gbt_mem_default();
-  gbt_model_parts parts = {.forest = gbt_forest_look(forest),
+  gbt_model_parts parts = {.forest = gbt_forest_view_of(forest),
                            .objective = gbt_objective_make((gbt_objective_kind)objective, forest->n_outputs),
                            .schema = schema,
                            .meta = meta,

@@ -352,7 +352,7 @@ static void relevel(use *u) {
   if (schema != NULL &&
       CHECK_OK(gbt_forest_relevel(&u->mem, &u->model->parts.forest, u->model->schema, schema, &forest, test_err)) &&
       CHECK_OK(gbt_binding_new(&u->ctx, &u->table->table, schema, GBT_UNSEEN_PRIOR, &binding, test_err))) {
-    gbt_forest_view view = gbt_forest_look(forest);
+    gbt_forest_view view = gbt_forest_view_of(forest);
     same_leaves(u, &view, binding, 0);
     write_other(u, &view, schema, binding, 0);
   }
@@ -428,7 +428,7 @@ static void train_round(use *u, gbt_trainer *tr, const gbt_dataset *data, const 
     CHECK(status != GBT_E_INTERNAL && err.msg[0] != 0);
     return;
   }
-  gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
   gbt_tree_range all = {0, view.n_trees};
   size_t n = (size_t)(data->rows.n * view.n_outputs), n_bytes;
   double *got = test_alloc(n * sizeof *got);
@@ -455,7 +455,7 @@ static void train_with(use *u, const gbt_table *table, gbt_dataset *data) {
       CHECK_OK(gbt_binding_new(&u->ctx, table, u->model->schema, GBT_UNSEEN_PRIOR, &before, test_err)) &&
       CHECK_OK(gbt_binding_new(&u->ctx, table, data->cuts->schema, GBT_UNSEEN_PRIOR, &after, test_err)) &&
       CHECK_OK(gbt_predict_scores(&u->ctx, old, before, all, NULL, score, test_err))) {
-    gbt_forest_view init = gbt_forest_look(forest);
+    gbt_forest_view init = gbt_forest_view_of(forest);
     gbt_trainer_spec spec = train_spec(u, data, &init, score);
     gbt_status status = gbt_trainer_new(&u->ctx, &spec, &tr, &err);
     if (status == GBT_OK)

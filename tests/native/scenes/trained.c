@@ -113,7 +113,7 @@ static void compare_predictions(gbt_ctx *ctx, const gbt_forest *forest, int32_t 
   /* Training rows have no unseen levels, so that the default gives the same; validation data are made without it. */
   const gbt_unseen unseen = which == 0 ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
   gbt_binding *binding = NULL;
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_tree_range all = {0, view.n_trees};
   size_t cells = (size_t)(m->table.n_rows * view.n_outputs);
   double *out = test_alloc(cells * sizeof *out);
@@ -126,7 +126,7 @@ static void compare_predictions(gbt_ctx *ctx, const gbt_forest *forest, int32_t 
 
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr) {
   trained *t = new_trained(job, spec->train->cuts->n_features);
-  gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
   t->best_round = gbt_trainer_best_round(tr);

@@ -298,7 +298,7 @@ static int make_gradients(run *r, gbt_backend *be, uint64_t round) {
 static int fit_once_more(run *r, gbt_tree_task *task, int32_t n) {
   const gbt_backend_ops *ops = r->be->ops;
   if (ops->settle != NULL && !CHECK_OK(ops->settle(&r->ctx, r->be, test_err))) return 0;
-  const gbt_forest_view drafts = gbt_forest_look(r->draft);
+  const gbt_forest_view drafts = gbt_forest_view_of(r->draft);
   int ok = CHECK_EQ_I64((int64_t)drafts.n_trees, n);
   for (int32_t i = 0; i < n; i++) task[i].variant = (task[i].variant + r->j->fit_after) % r->j->n_variants;
   for (int32_t i = 0, k; i < n && ok; i += k) {
@@ -384,7 +384,7 @@ static variant_end grow(const variant_job *j, const train_how *how, int fits) {
   }
   const int32_t n_base = ok ? r.data[0]->base->cuts->n_features : 0;
   ok = ok && start(&r, n_base) && open_backend(&r, NULL);
-  const gbt_forest_view shape = ok ? gbt_forest_look(r.forest) : (gbt_forest_view){0};
+  const gbt_forest_view shape = ok ? gbt_forest_view_of(r.forest) : (gbt_forest_view){0};
   if (fits && ok)
     ok = open_one(&r, NULL, &r.fitted) && CHECK_OK(gbt_forest_new_like(&r.ctx.mem, &shape, &r.draft, test_err));
   for (int64_t round = 0; round < j->random->job.rounds && ok; round++) ok = grow_round(&r, round, j->of_round[round]);

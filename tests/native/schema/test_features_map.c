@@ -116,7 +116,7 @@ static gbt_forest *train_on(gbt_dataset *ds, const double *label, int policy, co
   if (CHECK_OK(gbt_dataset_set(&ctx, ds, GBT_LABEL, label, ds->rows.n, test_err)) &&
       CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && CHECK_OK(gbt_trainer_run(&ctx, tr, 8, &why, test_err)) &&
       CHECK_OK(gbt_forest_new(&mem, ds->cuts->n_features, 1, 1, &forest, test_err))) {
-    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
     forest->base[0] = view.base[0];
     CHECK_OK(gbt_forest_append(forest, &view, test_err));
   }
@@ -128,7 +128,7 @@ static gbt_forest *train_on(gbt_dataset *ds, const double *label, int policy, co
 static double *predict_with(const gbt_forest *forest, const gbt_schema *schema, const tables *t) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_binding *binding = NULL;
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_tree_range all = {0, view.n_trees};
   double *out = test_alloc((size_t)t->table.n_rows * sizeof *out);
   if (CHECK_OK(gbt_binding_new(&ctx, &t->table, schema, GBT_UNSEEN_PRIOR, &binding, test_err)))
@@ -270,7 +270,7 @@ static void going_on_keeps_the_counts(void) {
   gbt_dataset *x = dataset_of(a, NULL, 0, 1);
   gbt_forest *forest = train_on(x, y, 0, NULL), *moved = NULL;
   REQUIRE(forest != NULL && n_count_splits(forest) > 0);
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_dataset *own = dataset_of(b, NULL, 0, 1);
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, x->cuts->schema, own->cuts->schema, &moved, test_err), GBT_E_ARG,
               "level counts");
@@ -308,8 +308,9 @@ static void going_on_keeps_the_counts(void) {
 
 static uint8_t *write_model(const gbt_forest *forest, const gbt_schema *schema, size_t *n) {
   gbt_mem mem = gbt_mem_default();
-  gbt_model_parts parts = {
-      .forest = gbt_forest_look(forest), .objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), .schema = schema};
+  gbt_model_parts parts = {.forest = gbt_forest_view_of(forest),
+                           .objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1),
+                           .schema = schema};
   uint8_t *bytes = NULL;
   CHECK_OK(gbt_model_write(&mem, &parts, &bytes, n, test_err));
   return bytes;
@@ -430,7 +431,7 @@ static void levels_without_a_bin_are_missing(void) {
     trained *t = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}); /* predicts the trainer's scores */
     double gain[3], cover[3], n_splits[3];
     REQUIRE(t != NULL);
-    const gbt_forest_view view = gbt_forest_look(t->forest);
+    const gbt_forest_view view = gbt_forest_view_of(t->forest);
     gbt_importance(&view, (gbt_tree_range){0, view.n_trees}, gain, cover, n_splits);
     CHECK(n_splits[0] > 0.0 && (!counts || n_splits[2] > 0.0));
     trained_free(t);

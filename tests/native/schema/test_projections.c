@@ -360,7 +360,7 @@ static int mapped_make(mapped *m, uint64_t seed) {
   m->schema = maps_extend(&rng, m->base, 5, 3000);
   if (m->schema == NULL) return 0;
   m->forest = make_forest(&rng, m->schema, &spec);
-  m->parts = (gbt_model_parts){.forest = gbt_forest_look(m->forest),
+  m->parts = (gbt_model_parts){.forest = gbt_forest_view_of(m->forest),
                                .objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1),
                                .schema = m->schema};
   return 1;
@@ -499,7 +499,7 @@ static void trees_follow_their_tables(void) {
     REQUIRE(now != NULL);
     REQUIRE_OK(gbt_schema_join(&mem, now, m.schema, &both, test_err));
     REQUIRE_OK(gbt_forest_relevel(&mem, &m.parts.forest, m.schema, both, &forest, test_err));
-    const gbt_forest_view view = gbt_forest_look(forest);
+    const gbt_forest_view view = gbt_forest_view_of(forest);
     const int32_t n_plain = m.base->n_features;
     CHECK_EQ_I64(view.n_features, both->n_features);
     for (uint64_t i = 0; i < view.n_nodes; i++) {

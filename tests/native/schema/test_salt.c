@@ -85,7 +85,7 @@ static double pack_thresholds(test_rng *rng, int meet) {
   CHECK_OK(gbt_forest_new(&mem, 1, 1, 1, &forest, test_err));
   gbt_tree_parts tree = {2 * N + 1, 0, nodes, zeros, zeros, counts, NULL, NULL};
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_tree_range all = {0, 1};
   clock_t from = clock();
   CHECK_OK(gbti_pack_new(&ctx, &view, all, &pack, test_err));

@@ -201,8 +201,8 @@ static void a_column_costs_once(void) {
     cost[0] = cost[1] = 1e6; /* nothing is worth that: trees are leaves */
     trained *none = train(&job, &how);
     if (CHECK(dear && free_of_cost && none)) {
-      const gbt_forest_view a = gbt_forest_look(dear->forest), b = gbt_forest_look(free_of_cost->forest);
-      CHECK_EQ_U64(gbt_forest_look(none->forest).n_nodes, 6);
+      const gbt_forest_view a = gbt_forest_view_of(dear->forest), b = gbt_forest_view_of(free_of_cost->forest);
+      CHECK_EQ_U64(gbt_forest_view_of(none->forest).n_nodes, 6);
       CHECK_EQ_U64(a.n_nodes, b.n_nodes);
       for (uint64_t t = 0; t < 6; t++) CHECK(feature_of(&a, t) == 1 && feature_of(&b, t) == 0);
       for (uint64_t i = 0; i < a.n_nodes && i < b.n_nodes; i++) CHECK_EQ_BITS(a.gain[i], b.gain[i]);
@@ -228,7 +228,7 @@ static void copies_of_a_column_take_turns(void) {
     job.spec.params.random_strength = 1.0;
     trained *noisy = train(&job, &how);
     if (CHECK(plain != NULL && noisy != NULL)) {
-      const gbt_forest_view a = gbt_forest_look(plain->forest), b = gbt_forest_look(noisy->forest);
+      const gbt_forest_view a = gbt_forest_view_of(plain->forest), b = gbt_forest_view_of(noisy->forest);
       int64_t first = 0, n = 0;
       CHECK_EQ_U64(a.n_nodes, b.n_nodes); /* the same rows on either side */
       for (uint64_t i = 0; i < a.n_nodes && i < b.n_nodes; i++) {
@@ -261,8 +261,8 @@ static void cuts_of_a_layer_take_turns(void) {
   job.spec.params.random_strength = 1.0;
   trained *noisy = train(&job, &how);
   if (CHECK(plain != NULL && quiet != NULL && noisy != NULL)) {
-    const gbt_forest_view a = gbt_forest_look(plain->forest), b = gbt_forest_look(noisy->forest);
-    const gbt_forest_view c = gbt_forest_look(quiet->forest);
+    const gbt_forest_view a = gbt_forest_view_of(plain->forest), b = gbt_forest_view_of(noisy->forest);
+    const gbt_forest_view c = gbt_forest_view_of(quiet->forest);
     int64_t other_cut = 0;
     CHECK_EQ_U64(a.n_nodes, c.n_nodes);
     CHECK_EQ_BYTES(a.nodes, c.nodes, a.n_nodes * sizeof *a.nodes);

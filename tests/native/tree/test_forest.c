@@ -65,28 +65,28 @@ static void trees_are_kept_in_order(void) {
   test_rng rng = {61};
   gbt_forest *forest;
   REQUIRE_OK(gbt_forest_new(&mem, 5, 3, 2, &forest, test_err));
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   CHECK(view.n_features == 5 && view.n_outputs == 3 && view.n_parallel == 2 && view.n_trees == 0 && view.n_nodes == 0);
   for (int k = 0; k < 3; k++) CHECK_EQ_BITS(view.base[k], 0.0);
   plain_tree *trees = test_alloc(MAX_TREES * sizeof *trees);
   for (int i = 0; i < MAX_TREES; i++) {
     trees[i] = make_tree(&rng);
     REQUIRE_OK(add_tree(forest, &trees[i], test_err));
-    view = gbt_forest_look(forest);
+    view = gbt_forest_view_of(forest);
     check_view(&view, trees, i + 1);
   }
   gbt_forest_cut(forest, MAX_TREES + 1); /* nothing to cut */
   for (int n = MAX_TREES; n >= 0; n -= 7) {
     gbt_forest_cut(forest, (size_t)n);
-    view = gbt_forest_look(forest);
+    view = gbt_forest_view_of(forest);
     check_view(&view, trees, n);
   }
   gbt_forest_cut(forest, 3);
   for (int i = 3; i < 10; i++) CHECK_OK(add_tree(forest, &trees[i], test_err)); /* grows on after a cut */
-  view = gbt_forest_look(forest);
+  view = gbt_forest_view_of(forest);
   check_view(&view, trees, 10);
   gbt_forest_cut(forest, 0);
-  view = gbt_forest_look(forest);
+  view = gbt_forest_view_of(forest);
   check_view(&view, trees, 0);
   free(trees);
   gbt_forest_free(forest);
@@ -106,16 +106,16 @@ static void appending_continues_a_forest(void) {
   for (int i = 5; i < 20; i++) REQUIRE_OK(add_tree(b, &trees[i], test_err));
   b->base[0] = 1.5;
   b->base[1] = -2.5;
-  gbt_forest_view from = gbt_forest_look(b), view;
+  gbt_forest_view from = gbt_forest_view_of(b), view;
   REQUIRE_OK(gbt_forest_append(a, &from, test_err));
-  view = gbt_forest_look(a);
+  view = gbt_forest_view_of(a);
   check_view(&view, trees, 20);
   CHECK_EQ_BITS(view.base[0], 1.5);
   CHECK_EQ_BITS(view.base[1], -2.5);
   gbt_forest_view empty = from;
   empty.n_trees = empty.n_nodes = empty.n_words = 0;
   CHECK_OK(gbt_forest_append(a, &empty, test_err));
-  view = gbt_forest_look(a);
+  view = gbt_forest_view_of(a);
   check_view(&view, trees, 20);
   gbt_forest_view other = from;
   other.n_features = 3;
@@ -129,7 +129,7 @@ static void appending_continues_a_forest(void) {
   other = from;
   other.n_nodes = UINT64_MAX / 2; /* sizes that no memory holds fail before anything is touched */
   CHECK_FAILS(gbt_forest_append(a, &other, test_err), GBT_E_MEM, "out of memory");
-  view = gbt_forest_look(a);
+  view = gbt_forest_view_of(a);
   check_view(&view, trees, 20);
   free(trees);
   gbt_forest_free(a);
@@ -162,14 +162,14 @@ static gbt_status grow_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   CHECK((forest != NULL) == (status == GBT_OK));
   for (int i = 0; i < c->n && status == GBT_OK; i++) {
     status = add_tree(forest, &c->trees[i], err);
-    view = gbt_forest_look(forest);
+    view = gbt_forest_view_of(forest);
     check_view(&view, c->trees, status == GBT_OK ? i + 1 : i);
   }
   if (status == GBT_OK) status = gbt_forest_new(mem, 1, 1, 1, &copy, err);
   if (status == GBT_OK) {
-    gbt_forest_view from = gbt_forest_look(forest);
+    gbt_forest_view from = gbt_forest_view_of(forest);
     status = gbt_forest_append(copy, &from, err);
-    view = gbt_forest_look(copy);
+    view = gbt_forest_view_of(copy);
     check_view(&view, c->trees, status == GBT_OK ? c->n : 0);
   }
   gbt_forest_free(copy);

@@ -85,7 +85,7 @@ static void step(gbt_frontier *fr, size_t batch, uint64_t seed) {
     CHECK(fr->node[id].ahead == 0 && fr->node[id].split.kind != GBT_SPLIT_NONE);
     REQUIRE_OK(gbt_frontier_split(fr, id, 1 + (fr->node[id].n_rows - 1) / 3, test_err));
   }
-  gbt_frontier_judge(fr);
+  gbt_frontier_mark_splittable(fr);
 }
 
 /* Grows a whole tree; *dropped (unless NULL) gets the nodes that were made in vain. Frees `fr` itself not. */
@@ -157,7 +157,7 @@ static void grow_best_first(gbt_frontier *fr, uint32_t n_rows, uint64_t seed) {
     if (best < 0 || (fr->policy.max_leaves > 0 && fr->n_leaves >= fr->policy.max_leaves)) return;
     fr->chosen[0] = best; /* what gbt_frontier_split takes for the policy's choice */
     REQUIRE_OK(gbt_frontier_split(fr, best, 1 + (fr->node[best].n_rows - 1) / 3, test_err));
-    gbt_frontier_judge(fr);
+    gbt_frontier_mark_splittable(fr);
   }
 }
 
@@ -174,7 +174,7 @@ static void looking_ahead_does_not_show(void) {
     for (size_t batch = 1; batch < 40; batch += 1 + batch / 2) {
       gbt_frontier b = make_frontier(&params, NULL, 0);
       size_t dropped = 0;
-      if (seed % 2 == 1) gbt_frontier_look(&b, 1);
+      if (seed % 2 == 1) gbt_frontier_set_lookahead(&b, 1);
       grow(&b, 3000, batch, seed, &dropped);
       check_tree(&b, 3000);
       CHECK(batch > 1 || dropped == 0);
@@ -236,7 +236,7 @@ static void children_get_their_parts(void) {
   CHECK(l->n_rows == 4 && r->order_beg == 4 && r->n_rows == 6 && fr.n_leaves == 2);
   CHECK(fr.path[0] == 0 && fr.path[1] == 0 && fr.path[2] == 0 && fr.path[3] == 32 && fr.path[5] == 32);
   CHECK(fr.n_fresh == 2 && fr.fresh[0] == 1 && fr.fresh[1] == 2);
-  gbt_frontier_judge(&fr);
+  gbt_frontier_mark_splittable(&fr);
   fr.node[1].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = 3, .left = {1, 10}};
   fr.node[2].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_ONEHOT, .feat = 37, .left = {1, 10}};
   REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
@@ -333,10 +333,10 @@ static gbt_frontier grow_symmetric(const gbt_params *params, size_t batch) {
     if (fr.n_chosen == 0) break;
     for (size_t i = 0; i < fr.n_chosen; i++)
       CHECK_OK(gbt_frontier_split(&fr, fr.chosen[i], fr.node[fr.chosen[i]].n_rows / 3, test_err));
-    gbt_frontier_judge(&fr);
+    gbt_frontier_mark_splittable(&fr);
   }
   CHECK_OK(gbt_frontier_settle(&fr, test_err));
-  gbt_frontier_bulk(&fr);
+  gbt_frontier_set_bulk_sides(&fr);
   return fr;
 }
 
@@ -424,7 +424,7 @@ static void children_are_judged_by_depth_and_leaves(void) {
       REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
       gbt_frontier_select(&fr, 8);
       REQUIRE_OK(gbt_frontier_split(&fr, 0, 5, test_err));
-      gbt_frontier_judge(&fr);
+      gbt_frontier_mark_splittable(&fr);
       CHECK_EQ_I64(fr.node[1].splittable, 0); /* a hessian of 1 is too light for two children */
       CHECK_EQ_I64(fr.node[2].splittable, depth == 2 && leaves == 3);
       gbt_frontier_free(&fr);

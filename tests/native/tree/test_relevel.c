@@ -112,7 +112,7 @@ typedef struct relevel_job {
 static gbt_status relevel_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   relevel_job *job = arg;
   gbt_forest *out;
-  gbt_forest_view view = gbt_forest_look(job->from);
+  gbt_forest_view view = gbt_forest_view_of(job->from);
   gbt_status status = gbt_forest_relevel(mem, &view, job->old_schema, job->schema, &out, err);
   if (status == GBT_OK)
     gbt_forest_free(out);
@@ -134,10 +134,10 @@ static void levels_keep_their_way(void) {
     REQUIRE_OK(gbt_forest_new(&mem, N_FEATURES, 2, 3, &job.from, test_err));
     job.from->base[1] = 0.25;
     for (int t = 0; t < N_TREES; t++) REQUIRE_OK(draw_tree(&rng, &old, job.from, test_err));
-    gbt_forest_view a = gbt_forest_look(job.from);
+    gbt_forest_view a = gbt_forest_view_of(job.from);
     gbt_forest *out;
     REQUIRE_OK(gbt_forest_relevel(&mem, &a, job.old_schema, job.schema, &out, test_err));
-    gbt_forest_view b = gbt_forest_look(out);
+    gbt_forest_view b = gbt_forest_view_of(out);
     CHECK(b.n_trees == a.n_trees && b.n_nodes == a.n_nodes && b.n_outputs == 2 && b.n_parallel == 3);
     CHECK_EQ_BYTES(b.base, a.base, 2 * sizeof *a.base);
     CHECK_EQ_BYTES(b.gain, a.gain, a.n_nodes * sizeof *a.gain);
@@ -171,9 +171,9 @@ static void equal_levels_change_nothing(void) {
   REQUIRE_OK(make_schema(&mem, &old, &schema, test_err));
   REQUIRE_OK(gbt_forest_new(&mem, N_FEATURES, 1, 1, &from, test_err));
   for (int t = 0; t < N_TREES; t++) REQUIRE_OK(draw_tree(&rng, &old, from, test_err));
-  gbt_forest_view a = gbt_forest_look(from);
+  gbt_forest_view a = gbt_forest_view_of(from);
   REQUIRE_OK(gbt_forest_relevel(&mem, &a, schema, schema, &out, test_err));
-  gbt_forest_view b = gbt_forest_look(out);
+  gbt_forest_view b = gbt_forest_view_of(out);
   CHECK(a.n_nodes == b.n_nodes && a.n_words == b.n_words);
   CHECK_EQ_BYTES(b.nodes, a.nodes, a.n_nodes * sizeof *a.nodes);
   CHECK_EQ_BYTES(b.sets, a.sets, a.n_words * sizeof *a.sets);
@@ -212,9 +212,9 @@ static void levels_beyond_the_sets(void) {
       REQUIRE_OK(gbt_schema_new(&mem, 1, &is, &schema, test_err));
       REQUIRE_OK(gbt_forest_new(&mem, 1, 1, 1, &from, test_err));
       REQUIRE_OK(gbt_forest_add(from, &tree, test_err));
-      const gbt_forest_view a = gbt_forest_look(from);
+      const gbt_forest_view a = gbt_forest_view_of(from);
       REQUIRE_OK(gbt_forest_relevel(&mem, &a, old_schema, schema, &out, test_err));
-      const gbt_forest_view b = gbt_forest_look(out);
+      const gbt_forest_view b = gbt_forest_view_of(out);
       int64_t n_wrong = 0;
       CHECK(b.nodes[0].arg.set.n_words <= WORDS);
       for (int32_t i = 0; i < GBT_MAX_LEVELS; i++) {
@@ -245,7 +245,7 @@ static void what_does_not_fit_is_refused(void) {
   REQUIRE_OK(make_schema(&mem, &old, &old_schema, test_err));
   REQUIRE_OK(make_schema(&mem, &now, &schema, test_err));
   REQUIRE_OK(gbt_forest_new(&mem, N_FEATURES, 1, 1, &from, test_err));
-  gbt_forest_view view = gbt_forest_look(from);
+  gbt_forest_view view = gbt_forest_view_of(from);
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`rank`");
   CHECK(out == NULL);
   schema->col[2].type = schema->feat[2].type = GBT_NUMERIC;
@@ -253,7 +253,7 @@ static void what_does_not_fit_is_refused(void) {
   REQUIRE_OK(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err)); /* nothing splits on it */
   gbt_forest_free(out);
   for (int t = 0; t < N_TREES; t++) REQUIRE_OK(draw_tree(&rng, &old, from, test_err));
-  view = gbt_forest_look(from);
+  view = gbt_forest_view_of(from);
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`a` has another type");
   schema->n_features = 4;
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "5 features");

@@ -13,7 +13,7 @@ static int scene_open(scene *s, test_rng *rng, int32_t n_features, const forest_
   memset(s, 0, sizeof *s);
   s->schema = make_schema(rng, n_features, 40);
   s->forest = make_vector_forest(rng, s->schema, spec);
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   s->table = make_table(rng, s->schema, n_rows);
   if (!CHECK_OK(gbt_ctx_open(&s->ctx, mem, n_threads, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
   return CHECK_OK(gbt_binding_new(&s->ctx, &s->table->table, s->schema, GBT_UNSEEN_PRIOR, &s->binding, test_err));
@@ -104,14 +104,14 @@ static void forests_append_and_cut(void) {
   const forest_spec spec = {3, 2, 5, 12, SHAPE_BUSHY, 0};
   gbt_schema *schema = make_schema(&rng, 5, 10);
   gbt_forest *a = make_vector_forest(&rng, schema, &spec), *b = make_vector_forest(&rng, schema, &spec);
-  gbt_forest_view first = gbt_forest_look(a), second = gbt_forest_look(b);
+  gbt_forest_view first = gbt_forest_view_of(a), second = gbt_forest_view_of(b);
   gbt_forest *both = NULL;
   gbt_mem mem = gbt_mem_default();
   REQUIRE_OK(gbt_forest_new_like(&mem, &first, &both, test_err));
   CHECK_EQ_BYTES(both->base, first.base, 3 * sizeof *first.base);
   REQUIRE_OK(gbt_forest_append(both, &first, test_err));
   REQUIRE_OK(gbt_forest_append(both, &second, test_err));
-  gbt_forest_view view = gbt_forest_look(both);
+  gbt_forest_view view = gbt_forest_view_of(both);
   CHECK_EQ_U64(view.n_trees, 20);
   check_vectors(&view);
   check_trees(&view, 0, &first);
@@ -121,12 +121,12 @@ static void forests_append_and_cut(void) {
   part.n_trees = 4;
   for (size_t n = 20; n-- > 0;) {
     gbt_forest_cut(both, n);
-    view = gbt_forest_look(both);
+    view = gbt_forest_view_of(both);
     CHECK_EQ_U64(view.n_trees, n);
     check_vectors(&view);
   }
   REQUIRE_OK(gbt_forest_append(both, &part, test_err));
-  view = gbt_forest_look(both);
+  view = gbt_forest_view_of(both);
   check_vectors(&view);
   check_trees(&view, 0, &part);
   gbt_forest_free(a);
@@ -143,7 +143,7 @@ static void shapes_that_do_not_fit_are_refused(void) {
   shape.n_leaf_outputs = 3;
   REQUIRE_OK(gbt_forest_new_like(&mem, &shape, &one, test_err));
   REQUIRE_OK(gbt_forest_new(&mem, 1, 3, 1, &other, test_err));
-  gbt_forest_view vectors = gbt_forest_look(one), values = gbt_forest_look(other);
+  gbt_forest_view vectors = gbt_forest_view_of(one), values = gbt_forest_view_of(other);
   CHECK_FAILS(gbt_forest_append(one, &values, test_err), GBT_E_UNSUPPORTED, "hold 1 values, those of this training 3");
   CHECK_FAILS(gbt_forest_append(other, &vectors, test_err), GBT_E_UNSUPPORTED, "hold 3 values");
   gbt_forest_free(one);
@@ -163,7 +163,7 @@ static gbt_status add_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   for (uint64_t t = 0; t < c->from.n_trees && status == GBT_OK; t++) {
     gbt_tree_parts tree = gbt_tree_of(&c->from, t);
     status = gbt_forest_add(forest, &tree, err);
-    gbt_forest_view view = gbt_forest_look(forest);
+    gbt_forest_view view = gbt_forest_view_of(forest);
     CHECK_EQ_U64(view.n_trees, status == GBT_OK ? t + 1 : t);
     check_vectors(&view);
   }
@@ -176,7 +176,7 @@ static void allocations_fail(void) {
   const forest_spec spec = {2, 1, 20, 30, SHAPE_BUSHY, 1};
   gbt_schema *schema = make_schema(&rng, 5, 10);
   gbt_forest *forest = make_vector_forest(&rng, schema, &spec);
-  add_case c = {gbt_forest_look(forest)};
+  add_case c = {gbt_forest_view_of(forest)};
   CHECK(fault_sweep(add_op, &c) > 10);
   gbt_forest_free(forest);
   gbt_schema_unref(schema);
@@ -229,7 +229,7 @@ static void hosts_are_told_what_nodes_do(void) {
     const forest_spec spec = {3, 2, 4, 25, SHAPE_BUSHY, 0};
     gbt_schema *schema = make_schema(&rng, 9, 70);
     gbt_forest *forest = vectors ? make_vector_forest(&rng, schema, &spec) : make_forest(&rng, schema, &spec);
-    gbt_forest_view view = gbt_forest_look(forest);
+    gbt_forest_view view = gbt_forest_view_of(forest);
     check_told(&view, &rng);
     gbt_forest_free(forest);
     gbt_schema_unref(schema);
@@ -242,7 +242,7 @@ static void importance_is_that_of_the_splits(void) {
   const forest_spec spec = {4, 1, 6, 30, SHAPE_BUSHY, 0};
   gbt_schema *schema = make_schema(&rng, 7, 20);
   gbt_forest *forest = make_vector_forest(&rng, schema, &spec);
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_tree_range trees = {1, 5};
   double gain[7], cover[7], splits[7];
   gbt_importance(&view, trees, gain, cover, splits);
@@ -287,7 +287,7 @@ static void levels_in_another_order(void) {
   double a[3 * 200], b[3 * 200];
   REQUIRE_OK(gbt_schema_new(&mem, 6, feat, &schema, test_err));
   REQUIRE_OK(gbt_forest_relevel(&mem, &s.view, s.schema, schema, &forest, test_err));
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_forest_view view = gbt_forest_view_of(forest);
   check_vectors(&view);
   REQUIRE_OK(gbt_binding_new(&s.ctx, &s.table->table, schema, GBT_UNSEEN_PRIOR, &binding, test_err));
   CHECK_OK(gbt_predict_scores(&s.ctx, &s.view, s.binding, all, NULL, a, test_err));

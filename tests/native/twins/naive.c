@@ -81,7 +81,7 @@ static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset
   return none;
 }
 
-static double of_mean(const gbt_objective *o, double mean) {
+static double mean_metric(const gbt_objective *o, double mean) {
   switch ((gbt_objective_kind)o->kind) {
 #define OF_MEAN(name) gbt_##name##_base(mean, o->param)
 #define OF_ZERO(name) NAN
@@ -118,7 +118,7 @@ void naive_base_scores(const gbt_trainer_spec *spec, double *base) {
       high = fmax(high, y - offset);
     }
     double weights = weighted_sum(ds, bottom), mean = weights > 0.0 ? weighted_sum(ds, top) / weights : 0.0;
-    if (rule == GBT_BASE_MEAN) base[k] = of_mean(&spec->objective, mean);
+    if (rule == GBT_BASE_MEAN) base[k] = mean_metric(&spec->objective, mean);
     if (rule == GBT_BASE_CLASS_SHARES) base[k] = gbt_log(mean < 1e-9 ? 1e-9 : mean);
     if (rule == GBT_BASE_RESIDUAL_MEAN) base[k] = low == high ? top[0] : mean;
     if (rule == GBT_BASE_RESIDUAL_QUANTILE) base[k] = naive_quantile(spec, top, NULL, ds->rows.n);

@@ -3,7 +3,7 @@
 
 void naive_handicaps(naive *nv, const gbt_forest *forest) {
   const gbt_schema *schema = nv->cuts->schema;
-  const gbt_forest_view view = gbt_forest_look(forest);
+  const gbt_forest_view view = gbt_forest_view_of(forest);
   uint8_t *used = test_alloc((size_t)schema->n_columns + 1);
   memset(used, 0, (size_t)schema->n_columns);
   for (uint64_t i = 0; i < view.n_nodes; i++)

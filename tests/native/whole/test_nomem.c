@@ -54,7 +54,7 @@ static gbt_status run_all(const story *s, things *t, gbt_error *err) {
 static gbt_status use_model(const story *s, things *t, gbt_error *err) {
   static const double loss = 2.0;
   const gbt_meta meta = {.name = "loss", .kind = GBT_META_DOUBLE, .n = 1, .num = &loss};
-  gbt_model_parts parts = {gbt_forest_look(gbt_trainer_forest(t->trainer)), s->job.spec.objective,
+  gbt_model_parts parts = {gbt_forest_view_of(gbt_trainer_forest(t->trainer)), s->job.spec.objective,
                            t->train->cuts->schema, &meta, 1};
   size_t n_bytes = 0;
   GBT_TRY(gbt_model_write(&t->ctx.mem, &parts, &t->bytes, &n_bytes, err));

@@ -183,7 +183,7 @@ static void stopper_stops_where_the_series_says(void) {
       if (test_below(&rng, 10) == 0) x[n - 1] = NAN;
       int64_t best;
       int stop = naive_stop(x, n, patience, min_delta, maximise, &best);
-      CHECK_EQ_I64(gbt_stopper_see(&stopper, n, x[n - 1]), stop);
+      CHECK_EQ_I64(gbt_stopper_update(&stopper, n, x[n - 1]), stop);
       CHECK_EQ_I64(stopper.best_round, best);
       if (best > 0) CHECK_EQ_BITS(stopper.best, x[best - 1]);
       if (stop) break;

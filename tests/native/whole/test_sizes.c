@@ -308,7 +308,7 @@ static void predicted_rows(int64_t n) {
     cols[c] = data->table.cols[c];
     cols[c].values = values;
   }
-  gbt_forest_view view = gbt_forest_look(model->forest);
+  gbt_forest_view view = gbt_forest_view_of(model->forest);
   double *out = test_alloc((size_t)n * sizeof *out);
   if (CHECK_OK(gbt_binding_new(&ctx, &table, schema, GBT_UNSEEN_ERROR, &binding, test_err)) &&
       CHECK_OK(gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, out, test_err)))
@@ -355,8 +355,8 @@ static void texts(int64_t n) {
   for (size_t i = 0; i < n_texts; i++) many[i] = i == 0 ? name : "meta";
   gbt_meta meta = {"meta", GBT_META_TEXT, (int64_t)n_texts, many, NULL, NULL};
   if (CHECK(t != NULL && ds != NULL)) {
-    gbt_model_parts parts = {gbt_forest_look(t->forest), gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), ds->cuts->schema,
-                             &meta, 1};
+    gbt_model_parts parts = {gbt_forest_view_of(t->forest), gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1),
+                             ds->cuts->schema, &meta, 1};
     check_bytes(&parts);
   }
   gbt_dataset_unref(ds);

@@ -112,13 +112,13 @@ template <gbt_objective_kind KIND> __global__ static void k_fix32(cu_view v, con
 __global__ static void k_judge(cu_view v, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   cu_output *o = &v.output[asked.output];
-  cu_judge(v, o);
+  cu_check_16_bits(v, o);
   if (given < 0) cu_set_tree(v, asked.tree, o);
 }
 
 /* Trees whose output was judged for another tree, or before. */
 __global__ static void k_tell(cu_view all) {
-  cu_tree *tree = cu_mine(all).tree;
+  cu_tree *tree = cu_view_of_block(all).tree;
   cu_set_tree(all, tree, &all.output[tree->task.output]);
 }
 

@@ -158,7 +158,7 @@ __device__ static __forceinline__ void cu_set_tree(const cu_view &v, cu_tree *tr
 }
 
 /* 16 bits are made; whether they do. The sums begin again at 0. A thread. */
-__device__ static __forceinline__ void cu_judge(const cu_view &v, cu_output *o) {
+__device__ static __forceinline__ void cu_check_16_bits(const cu_view &v, cu_output *o) {
   const gbt_fixed_sums sums = {o->size, o->square, o->h};
   if (v.params.grad_bits != GBT_GRAD_AUTO)
     o->wide = v.params.grad_bits == GBT_GRAD_32;

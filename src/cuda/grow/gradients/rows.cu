@@ -51,7 +51,7 @@ __device__ static __forceinline__ int is_drawn(const cu_view &v, gbt_key32 key, 
 }
 
 __global__ static void k_draw(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROWS, v.tree->task.tree, 0);
@@ -71,7 +71,7 @@ __global__ static void k_draw(cu_view all) {
 
 /* One block. */
 __global__ static void k_count(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   uint32_t n_in = cu_block_prefix(n_blocks, v.block_in, [&](int64_t b) { return v.block_in[b]; });
@@ -79,7 +79,7 @@ __global__ static void k_count(cu_view all) {
 }
 
 __global__ static void k_place(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   const uint32_t n_in = v.tree->n_in;

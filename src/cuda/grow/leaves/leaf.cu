@@ -24,7 +24,7 @@
 #include "values.cuh"
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_plan(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   if (v.ahead > 0) cu_settle_tree(v);
   __syncthreads();
   cu_plan_leaves(v);
@@ -101,7 +101,7 @@ __device__ static __forceinline__ void make_values(const cu_view &v) {
 }
 
 __global__ static void __launch_bounds__(CU_BLOCK, 6) k_fine(cu_view all, int values) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const int wide = v.tree->wide, symmetric = gbt_policy_one_split(v.policy.kind);
   const int known = wide && !symmetric; /* nothing is left out, and leaves know their sums */
   for (uint32_t b = blockIdx.x; !known && b < v.tree->n_leaf_blocks; b += gridDim.x) {
@@ -120,7 +120,7 @@ __global__ static void __launch_bounds__(CU_BLOCK, 6) k_fine(cu_view all, int va
 
 /* Values that k_fine does not make. */
 __global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const gbt_scale *scale = &v.output[v.tree->task.output].scale;
   if (v.n_steps == 0) cu_sum_up(v); /* k_begin has */
   if (v.policy.smooth > 0.0 || (v.renews && v.policy.monotone))
@@ -134,7 +134,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) {
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
   GBT_TRY(cu_gather_end(be, err));
-  if (!cu_ends_blind(be)) {
+  if (!cu_last_step_is_known(be)) {
     CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
   }

@@ -20,7 +20,7 @@ __global__ static void k_residuals(cu_view v) {
 }
 
 __global__ static void k_owners(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const gbt_pick none = {0, 0};
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
     v.owner[i] = cu_find_owner(v, i, [&](const gbt_grow_node *node, const gbt_grow_node *parent) {
@@ -52,7 +52,7 @@ __device__ static __forceinline__ void weigh_for(const cu_view &v, const cu_leaf
 }
 
 __global__ static void k_weigh(cu_view all, int shift) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   CU_SHARED(unsigned long long, weight, CU_DIGIT_VALUES);
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     const cu_leaf_rows r = cu_rows_of_block(v, b);
@@ -62,7 +62,7 @@ __global__ static void k_weigh(cu_view all, int shift) {
 }
 
 __global__ static void k_digits(cu_view all, int shift) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
     uint64_t *weight = v.digit + (uint64_t)(uint32_t)i * CU_DIGIT_VALUES;
     gbt_pick_digit(&v.pick[i], weight, CU_DIGIT_BITS, shift == 64 - CU_DIGIT_BITS, v.level);

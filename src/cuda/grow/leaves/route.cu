@@ -169,7 +169,7 @@ static gbt_status route_job_run(gbt_ctx *ctx, route_job *job, gbt_error *err) {
 
 /* Trees of an output one after the other, as a row's score is a sum in their order. */
 gbt_status cu_route(gbt_ctx *ctx, cu_backend *be, int32_t turn, gbt_error *err) {
-  const int rest = be->view.samples && !cu_takes_small(be); /* small.cu takes along all rows */
+  const int rest = be->view.samples && !cu_grows_in_one_kernel(be); /* small.cu takes along all rows */
   for (int32_t s = rest ? 0 : 1; s <= be->n_valid; s++) {
     route_job job = {be, s, turn, 0};
     GBT_TRY(route_job_run(ctx, &job, err));

@@ -21,7 +21,7 @@ __global__ static void k_start(cu_view v, double *start) {
 }
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_begin(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const gbt_scale *scale = &v.output[v.tree->task.output].scale;
   const auto wants = [&](const gbt_grow_node *node, const gbt_grow_node *parent) {
     return gbt_grow_wants_own(&v.policy, node, parent);
@@ -72,7 +72,7 @@ __device__ static __forceinline__ void step_for(const cu_view &v, const double *
 
 template <gbt_objective_kind KIND>
 __global__ static void k_step(cu_view all, const double *aside, int sums) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     const cu_leaf_rows r = cu_rows_of_block(v, b);
     for (int32_t owner = v.owner[r.node]; owner >= 0; owner = cu_owner_above(v, owner))
@@ -81,7 +81,7 @@ __global__ static void k_step(cu_view all, const double *aside, int sums) {
 }
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_take(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x)
     gbt_leaf_step_take(&v.step[i], 0, v.policy.reg, v.node[i].bounds);
 }

@@ -86,8 +86,8 @@ __global__ static void k_terms(metric_rows m, int by_class, cu_sums *sums) {
 
 /* ---- the metric ---- */
 
-static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
-                          gbt_error *err) {
+static gbt_status mean_metric(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
+                              gbt_error *err) {
   const cu_dataset *data = &be->data[which];
   const uint64_t n = (uint64_t)data->view.n_rows;
   const int by_class = gbt_responses_by_classes(&be->objective);
@@ -123,7 +123,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   CU_TRY(cudaSetDevice(be->device.number));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
-    return of_mean(be, which, metric, out, done, err);
+    return mean_metric(be, which, metric, out, done, err);
   case GBT_FORM_CELLS:
     return cu_metric_of_cells(ctx, be, which, metric, out, done, err);
   case GBT_FORM_RANKING:

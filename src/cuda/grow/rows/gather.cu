@@ -20,7 +20,7 @@
 
 /* Codes of those drawn rows that the extent has. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_gather(cu_view all, cu_rows_view extent) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const cu_tile *from = cu_tiles_of(extent, v.tree->task.variant), *to = cu_train_tiles(v);
   const uint32_t beg = cu_lower_bound(v.drawn, 0u, v.tree->n_in, (uint32_t)extent.beg);
   const uint32_t end = cu_lower_bound(v.drawn, beg, v.tree->n_in, (uint32_t)extent.end);
@@ -38,7 +38,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_gather(cu_view all, cu_rows
 
 /* Both orders. Elements that are no places of this tree are not read any more. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_rows_again(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint32_t n = v.tree->n_in;
   for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     for (uint32_t odd = 0; odd < 2; odd++) {
@@ -94,9 +94,9 @@ void cu_gather_close(cu_backend *be) {
 
 gbt_status cu_gather_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   uint32_t most = 0;
-  cu_look_at_extents(be);
+  cu_use_extents(be);
   if (!be->gather.offered) return GBT_OK;
-  GBT_TRY(cu_look(ctx, be, err));
+  GBT_TRY(cu_read_states(ctx, be, err));
   for (int32_t y = 0; y < be->view.n_trees; y++) {
     const uint32_t n_in = cu_down_of(be, y)->n_in;
     if (n_in > most) most = n_in;
@@ -132,6 +132,6 @@ gbt_status cu_gather_end(cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_rows_again, cu_grids(be, (be->view.gather_rows + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0,
             be->device.stream, be->view);
   CU_LAUNCHED();
-  cu_look_at_extents(be);
+  cu_use_extents(be);
   return GBT_OK;
 }

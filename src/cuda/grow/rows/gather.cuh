@@ -26,7 +26,7 @@ static inline gbt_status cu_train_pass(gbt_ctx *ctx, cu_backend *be, cu_extent_f
 }
 
 /* Codes are read as the training set's extents have them, not those of gathered rows. */
-static inline void cu_look_at_extents(cu_backend *be) {
+static inline void cu_use_extents(cu_backend *be) {
   const cu_dataset *train = &be->data[0];
   be->view.train = train->view;
   be->view.gathered = 0;

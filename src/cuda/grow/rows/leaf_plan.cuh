@@ -5,8 +5,8 @@
 #include "../backend.cuh"
 #include "pieces.cuh"
 
-/* gbt_frontier_bulk: trees are full, so a layer is a run of nodes. */
-__device__ static __forceinline__ void cu_settle_bulk(const cu_view &v) {
+/* gbt_frontier_set_bulk_sides: trees are full, so a layer is a run of nodes. */
+__device__ static __forceinline__ void cu_set_bulk_sides(const cu_view &v) {
   const int32_t n_nodes = v.tree->n_nodes;
   for (int32_t beg = 0, n = 1; beg < n_nodes && v.node[beg].left; beg = 2 * beg + 1, n *= 2) {
     uint64_t left = 0, all = 0;
@@ -26,7 +26,7 @@ __device__ static __forceinline__ void cu_plan_leaves(const cu_view &v) {
   const int32_t n_nodes = v.tree->n_nodes;
   const int64_t unit = v.tree->wide ? 1 : 65536;
   const int symmetric = gbt_policy_one_split(v.policy.kind);
-  if (symmetric) cu_settle_bulk(v);
+  if (symmetric) cu_set_bulk_sides(v);
   for (int32_t i = (int32_t)threadIdx.x; i < n_nodes; i += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[i];
     int known = node->left == 0 && !symmetric; /* symmetric: unknown where nodes are split only to fill the tree */

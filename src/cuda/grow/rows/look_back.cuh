@@ -31,7 +31,7 @@ __device__ static __forceinline__ uint32_t cu_look_back(unsigned long long *stat
     uint32_t flag = CU_SUM_UPTO, sum = 0, upto, none; /* before the first: a sum of nothing */
     do {
       if (there) {
-        const unsigned long long word = cu_look(&state[end - 1u - cu_lane()]);
+        const unsigned long long word = cu_read_once(&state[end - 1u - cu_lane()]);
         flag = (uint32_t)(word >> 32);
         sum = (uint32_t)word;
       }

@@ -30,7 +30,7 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
     const int32_t at = beg + (int32_t)cu_lane(), live = at < most;
     gbt_sum none = {0, 0};
     int64_t rows = cu_add_up(&before, none, live ? cu_rows_of(k, cu_level_at(r, top, at)) : 0, 1).rows;
-    int ok = cu_tried(rows, live, least, &last);
+    int ok = cu_lanes_tried(rows, live, least, &last);
     int right = rows >= least && all - rows >= least;
     int left = rows + missing >= least && all - rows - missing >= least;
     if (live) tried[top * most + at] = (uint8_t)(ok ? (right ? CU_TRY_RIGHT : 0) | (left ? CU_TRY_LEFT : 0) : 0);
@@ -40,8 +40,8 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
 } // namespace
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu_layer_view layers) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   CU_SHARED(cu_order_room, room, 1);
   if (v.tree->fresh_beg != 0 || v.tree->n_search == 0) return;
   const gbt_grow_node *root = &v.node[0];
@@ -63,8 +63,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu
 /* One block: the position of each fresh node in the list of searched ones. most: what the host has launched searches
  * for. */
 __global__ static void k_layer_list(cu_view all, cu_layer_view layers, int32_t most) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   if (threadIdx.x == 0 && cu_n_fresh(v) > most) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
   for (int32_t i = (int32_t)threadIdx.x; i < cu_n_fresh(v); i += (int32_t)blockDim.x) l.at[i] = -1;
   for (int32_t f = (int32_t)threadIdx.x; f < v.n_features; f += (int32_t)blockDim.x) l.missing[f] = 0;
@@ -104,8 +104,8 @@ __device__ void gains_of_end(const cu_view &v, const cu_layer_view &l, const cu_
 
 /* Gains of fresh nodes [first, first + at_once) into part. All of the tree's features are subtracted. */
 __global__ static void __launch_bounds__(CU_BLOCK, 2) k_layer_gains(cu_view all, cu_layer_view layers, int32_t first) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   const int32_t n_feats = v.feats[0], rest = cu_n_fresh(v) - first;
   const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.at_once ? rest : l.at_once) * (uint32_t)n_feats;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
@@ -115,7 +115,7 @@ __global__ static void __launch_bounds__(CU_BLOCK, 2) k_layer_gains(cu_view all,
     if (at < 0) continue;
     const cu_feature f = v.train.feat[feat];
     const gbt_grow_node *node = &v.node[v.tree->fresh_beg + first + r];
-    if (v.search[at].minus >= 0) cu_take_off(v, f, node->hist, v.search[at].minus);
+    if (v.search[at].minus >= 0) cu_subtract_sibling(v, f, node->hist, v.search[at].minus);
     if (!cu_is_searched(v, f, feat)) continue;
     const cu_asked q = cu_ask(v, node);
     const cu_codes k = cu_codes_of(v, node, f);
@@ -151,8 +151,8 @@ __device__ int32_t feature_at(const cu_view &v, const cu_layer_view &l, uint64_t
 
 /* The gains of these nodes on top of those of the nodes before them, in the order of their numbers. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_sums(cu_view all, cu_layer_view layers, int32_t first) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   const int32_t rest = cu_n_fresh(v) - first, n = rest < l.at_once ? rest : l.at_once;
   const uint64_t places = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < places; x += step) {

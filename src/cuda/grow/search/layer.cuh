@@ -46,7 +46,7 @@ struct cu_layer {
 };
 
 /* Those of the tree that a block works for. */
-__device__ static __forceinline__ cu_layer_view cu_mine(const cu_layer_view &all, uint64_t stride) {
+__device__ static __forceinline__ cu_layer_view cu_view_of_block(const cu_layer_view &all, uint64_t stride) {
   const uint64_t by = stride * blockIdx.y;
   cu_layer_view l = all;
 #define CU_SHIFT(part, type, name, count) l.name = cu_shifted(all.name, by);

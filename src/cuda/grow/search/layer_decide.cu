@@ -44,8 +44,8 @@ __device__ double gain_of(const cu_view &v, const cu_layer_view &l, const gbt_sp
 
 /* The best candidate of every feature, a warp for each; where candidates have noise, with its standing for its gain. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_layer_view layers) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
   double before;
   const gbt_contest contest = cu_n_fresh(v) > 0 ? contest_of(v, l, &before) : gbt_contest_plain();
@@ -119,8 +119,8 @@ __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick
 
 /* One block: where features compete by more than gains, keeps only the winner in l.best, with its gain. */
 __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   if (cu_n_fresh(v) <= 0) return;
   double before;
@@ -151,8 +151,8 @@ __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
 
 /* One block: the best of all features, and its set. */
 __global__ static void k_layer_pick(cu_view all, cu_layer_view layers) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   gbt_split best = cu_no_split();
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x)
@@ -194,8 +194,8 @@ __device__ int64_t left_sums(const cu_view &v, const gbt_grow_node *node, gbt_su
 
 /* Every fresh node gets the layer's split, a warp for each: its own left sums and gain, whether it is kept. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_nodes(cu_view all, cu_layer_view layers) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   const int32_t n = cu_n_fresh(v), n_warps = (int32_t)(gridDim.x * cu_n_warps());
   for (int32_t i = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); i < n; i += n_warps) {
     gbt_grow_node *node = &v.node[v.tree->fresh_beg + i];
@@ -230,8 +230,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_nodes(cu_view all, cu
 /* One block: gains of sets add up to the layer's, what was taken off for noise being taken off in proportion; where
  * missing values go when the layer has none. */
 __global__ static void k_layer_settle(cu_view all, cu_layer_view layers) {
-  const cu_view v = cu_mine(all);
-  const cu_layer_view l = cu_mine(layers, all.stride);
+  const cu_view v = cu_view_of_block(all);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
   CU_SHARED(double, gain, CU_CONTROL);
   CU_SHARED(double, sum, 1);
   const gbt_split s = l.pick->split;

@@ -99,7 +99,7 @@ __device__ static __forceinline__ cu_level_order cu_order_levels(const cu_view &
   __syncthreads();
   for (int32_t beg = 0; beg < k.n_bins; beg += (int32_t)blockDim.x) {
     const int32_t c = beg + (int32_t)threadIdx.x;
-    const int placed = c < k.n_bins && gbt_level_placed((uint32_t)cu_rows_of(k, c), smooth);
+    const int placed = c < k.n_bins && gbt_level_is_ordered((uint32_t)cu_rows_of(k, c), smooth);
     const unsigned who = __ballot_sync(CU_ALL, placed);
     uint32_t at = 0;
     if (cu_lane() == 0 && who) at = atomicAdd(&room->n_placed, (uint32_t)__popc(who));
@@ -122,7 +122,7 @@ __device__ static __forceinline__ int32_t cu_level_at(const cu_level_order &r, i
 /* Which lanes' sets are tried: those of at least `least` rows more than the last one that was. rows: of the set that
  * ends with this lane's level, ascending with the lanes; *last: rows of the last one tried, 0 at first. least > 0, so a
  * lane is not met twice. */
-__device__ static __forceinline__ int cu_tried(int64_t rows, int live, int64_t least, int64_t *last) {
+__device__ static __forceinline__ int cu_lanes_tried(int64_t rows, int live, int64_t least, int64_t *last) {
   int tried = 0;
   for (;;) {
     unsigned who = __ballot_sync(CU_ALL, live && rows - *last >= least);

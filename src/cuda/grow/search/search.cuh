@@ -99,7 +99,8 @@ struct cu_codes {
 enum { CU_AHEAD = 4 }; /* runs of 32 codes whose loads do not wait for each other */
 
 /* Takes the sibling's sums and counts off the node's own. The warp may read them afterwards. */
-__device__ static __forceinline__ void cu_take_off(const cu_view &v, const cu_feature &f, int32_t hist, int32_t minus) {
+__device__ static __forceinline__ void cu_subtract_sibling(const cu_view &v, const cu_feature &f, int32_t hist,
+                                                           int32_t minus) {
   gbt_sum *own = v.sum + (uint64_t)(uint32_t)hist * v.n_slots + f.slot;
   const gbt_sum *less = v.sum + (uint64_t)(uint32_t)minus * v.n_slots + f.slot;
   for (uint32_t beg = 0; beg < f.n_slots; beg += 32u * CU_AHEAD) {

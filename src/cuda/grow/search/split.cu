@@ -29,7 +29,7 @@ __device__ static __forceinline__ uint32_t sharers(uint32_t n_search, uint32_t n
 __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search(cu_view all, int32_t n_plain) {
   CU_SHARED(cu_cell, cells, CU_ROOM * SEARCH_WARPS);
   CU_SHARED(cu_todo, todo, SEARCH_WARPS); /* or it would fill registers that only rated cuts have a use for */
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint32_t n_search = (uint32_t)v.tree->n_search, n_warps = gridDim.x * cu_n_warps();
   if (n_search == 0 || n_plain == 0) return;
   const uint32_t n_sharers = sharers(n_search, (uint32_t)n_plain, n_warps), n_tasks = n_search * n_sharers;
@@ -53,7 +53,7 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
   CU_SHARED(cu_cell, cells, CU_ROOM * SEARCH_WARPS);
   CU_SHARED(cu_todo, todo, SEARCH_WARPS);
   CU_SHARED(gbt_split, own, SEARCH_WARPS);
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint32_t n_search = (uint32_t)v.tree->n_search, n_warps = gridDim.x * cu_n_warps();
   if (n_search == 0 || n_plain == 0) return;
   const uint32_t n_tasks = n_search * (uint32_t)n_plain;
@@ -71,7 +71,7 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
  * takes the largest gain takes the winner. A warp for each. */
 __global__ static void __launch_bounds__(SEARCH_THREADS) k_contest(cu_view all) {
   CU_SHARED(gbt_split, winner, SEARCH_WARPS);
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint32_t n_warps = gridDim.x * cu_n_warps();
   for (uint32_t i = blockIdx.x * cu_n_warps() + cu_warp(); i < (uint32_t)v.tree->n_search; i += n_warps) {
     gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_feat_runs, best = cu_no_split();

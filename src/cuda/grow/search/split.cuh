@@ -397,7 +397,7 @@ __device__ static __forceinline__ void cu_search_each(const cu_view &v, const cu
   for (int32_t t = run * v.run_feats; t < (run + 1) * v.run_feats && t < n_feats; t++) {
     const int32_t feat = v.feats[1 + t];
     const cu_feature f = v.train.feat[feat];
-    if (todo->minus >= 0) cu_take_off(v, f, node->hist, todo->minus);
+    if (todo->minus >= 0) cu_subtract_sibling(v, f, node->hist, todo->minus);
     if (cu_passes_over(v, todo, feat, f)) continue;
     gbt_split mine = cu_no_split();
     float bar = todo->bound.bar;
@@ -430,7 +430,7 @@ __device__ static __forceinline__ void cu_search_run(const cu_view &v, const cu_
     const cu_feature f = v.train.feat[feat];
     const int none = cu_passes_over(v, todo, feat, f);
     const int fused = FUSED && !none && f.kind == CU_NUMERIC && f.zero_bin < 0;
-    if (todo->minus >= 0 && !fused) cu_take_off(v, f, v.node[todo->node].hist, todo->minus);
+    if (todo->minus >= 0 && !fused) cu_subtract_sibling(v, f, v.node[todo->node].hist, todo->minus);
     if (none) continue;
     if (f.kind == CU_NUMERIC)
       cu_search_numeric(v, todo, feat, f, fused ? todo->minus : -1, room, bar, &best);

@@ -52,7 +52,7 @@ __device__ void search_end(const cu_view &v, const cu_asked &q, const gbt_grow_n
       rows = cu_rows_of(k, c);
     }
     cu_run run = cu_add_up(&before, own, rows, 1);
-    int tried = cu_tried(run.rows, live, least, &last);
+    int tried = cu_lanes_tried(run.rows, live, least, &last);
     if (v.params.extra_trees) {
       met = __ballot_sync(CU_ALL, tried && at >= from);
       tried = met != 0 && (int)cu_lane() == __ffs((int)met) - 1;
@@ -92,7 +92,7 @@ __device__ void write_bits(const gbt_split &s, const cu_level_order &r, int32_t 
 } // namespace
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, int32_t n_plain) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   CU_SHARED(cu_order_room, room, 1);
   CU_SHARED(gbt_split, end, 2);
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)v.n_set_feats;

@@ -43,7 +43,7 @@ struct cu_small {
 gbt_status cu_small_prepare(const cu_small *small, int *runs, gbt_error *err) GBT_MUST_CHECK;
 
 /* Trees of small data, each grown by one kernel: made where data and device suit, when the data sets are there; freed;
- * instead of cu_rows_begin and all steps, where cu_takes_small says so before and after; instead of cu_leaves. */
+ * instead of cu_rows_begin and all steps, if cu_grows_in_one_kernel says so before and after; instead of cu_leaves. */
 gbt_status cu_small_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_small_close(cu_backend *be);
 gbt_status cu_small_grow(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -31,7 +31,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
   cu_fix16_rows<KIND>(v, nullptr, 0, 0, round);
   cu_pass(gate, [&] {
     if (threadIdx.x != 0) return;
-    cu_judge(v, o);
+    cu_check_16_bits(v, o);
     set_trees(v, o, n_trees);
   });
   if (o->wide) cu_fix32_rows<KIND>(v, nullptr, 0, 0);
@@ -46,7 +46,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
 
 /* Whether a round is one batch of one output, whose rows stand for themselves. */
 static int is_for(const cu_backend *be) {
-  return cu_takes_small(be) && be->n_outputs == 1 && be->params->num_parallel_tree <= be->base.most_trees &&
+  return cu_grows_in_one_kernel(be) && be->n_outputs == 1 && be->params->num_parallel_tree <= be->base.most_trees &&
          gbt_gradients_by_row(&be->objective);
 }
 

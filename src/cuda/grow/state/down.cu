@@ -6,7 +6,7 @@
  *   device   grow batch k | copy to place 0 | gradients, grow batch k + 1     | copy to place 1 | ..
  *   host              wait for it           | issue k + 1, batch k to the forest     wait       | ..
  *
- * Where nothing has to be known of a batch before the next is issued (cu_down_may_leave) the host waits for batch k
+ * Where nothing has to be known of a batch before the next is issued (cu_down_can_defer) the host waits for batch k
  * when k + 1 is under way.
  *
  * The copies are no part of a recording, whose places would be the same each time. */
@@ -51,7 +51,7 @@ static uint32_t *sets_at(const cu_backend *be, int place, int32_t y) {
 
 const cu_tree *cu_down_of(const cu_backend *be, int32_t y) { return tree_at(be, be->down.place, y); }
 
-void cu_down_turn(cu_backend *be) { be->down.place ^= 1; }
+void cu_down_swap(cu_backend *be) { be->down.place ^= 1; }
 
 gbt_status cu_down_send(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
@@ -86,7 +86,7 @@ static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_er
 }
 
 /* The part of a tree that has been copied; returns whether that is all of it. */
-static int come_at(const cu_backend *be, int place, int32_t y, gbt_grown *grown) {
+static int copied_part(const cu_backend *be, int place, int32_t y, gbt_grown *grown) {
   const cu_down *d = &be->down;
   const cu_tree *tree = tree_at(be, place, y);
   size_t bytes;
@@ -124,7 +124,7 @@ static gbt_status fetch(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
 }
 
 gbt_status cu_down_whole(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
-  return come_at(be, be->down.place, y, grown) ? GBT_OK : fetch(be, y, grown, err);
+  return copied_part(be, be->down.place, y, grown) ? GBT_OK : fetch(be, y, grown, err);
 }
 
 gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
@@ -133,7 +133,7 @@ gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   gbt_grown grown;
   int whole = 1;
   GBT_ASSERT(d->n_left == 0);
-  for (int32_t y = 0; y < n_trees; y++) whole &= come_at(be, d->place, y, &grown);
+  for (int32_t y = 0; y < n_trees; y++) whole &= copied_part(be, d->place, y, &grown);
   if (whole) {
     d->n_left = n_trees;
     d->left_at = d->place;
@@ -149,13 +149,13 @@ gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
 
 /* The host must not write for the next batch what the device still reads for this one, and the whole trees must be
  * copied in any case, as the next batch reuses their memory. */
-int cu_down_may_leave(const cu_backend *be) {
+int cu_down_can_defer(const cu_backend *be) {
   const cu_down *d = &be->down;
   return cu_inputs_are_args(be) && be->draw.sent && d->cap_node == (size_t)be->view.max_nodes &&
          d->cap_words == (size_t)be->view.max_words;
 }
 
-gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) {
+gbt_status cu_down_defer(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   cu_down *d = &be->down;
   GBT_ASSERT(d->n_left == 0);
   CU_TRY(cudaEventRecord(d->come, be->device.stream));
@@ -166,7 +166,7 @@ gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Waits for the copy of the trees that cu_down_leave left, and checks them for faults. */
+/* Waits for the copy of the trees that cu_down_defer left, and checks them for faults. */
 static gbt_status wait_for_left(cu_backend *be, int32_t n_left, gbt_error *err) {
   cu_down *d = &be->down;
   if (!d->ahead) return GBT_OK;
@@ -176,14 +176,14 @@ static gbt_status wait_for_left(cu_backend *be, int32_t n_left, gbt_error *err) 
   return GBT_OK;
 }
 
-gbt_status cu_down_settle(cu_backend *be, gbt_error *err) {
+gbt_status cu_down_finish(cu_backend *be, gbt_error *err) {
   cu_down *d = &be->down;
   const int32_t n_left = d->n_left;
   gbt_grown grown;
   d->n_left = 0;
   GBT_TRY(wait_for_left(be, n_left, err));
   for (int32_t y = 0; y < n_left; y++) {
-    (void)come_at(be, d->left_at, y, &grown);
+    (void)copied_part(be, d->left_at, y, &grown);
     GBT_TRY(gbt_export_tree(&be->mem, &d->out, &grown, be->cuts, d->forest, err));
   }
   return GBT_OK;

@@ -26,27 +26,27 @@ gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *er
 gbt_status cu_wait(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The states of the batch's trees to where cu_down_of has them. Waits. */
-gbt_status cu_look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_read_states(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Before such a pass: whether any tree has something to be built, or split, so that it is worth it. Waits where rows
  * are streamed; elsewhere it says yes. */
 enum cu_wanted { CU_BUILDS, CU_SPLITS };
-gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_find_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) GBT_MUST_CHECK;
 
 /* Finished trees to the host. A batch begins, and comes to the other place. Issues the batch's copies, those of small
  * trees unasked, so that there is one wait. The result of tree y of the batch. Once that was waited for: the forest
- * gets the trees now, or, where all of them have come whole, is left to cu_down_settle, so that the host makes them
+ * gets the trees now, or, where all of them have come whole, is left to cu_down_finish, so that the host makes them
  * while the device grows others. */
 gbt_status cu_down_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_down_close(cu_backend *be);
-void cu_down_turn(cu_backend *be);
+void cu_down_swap(cu_backend *be);
 gbt_status cu_down_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 const cu_tree *cu_down_of(const cu_backend *be, int32_t y);
 gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
-/* In place of waiting and cu_down_take, where cu_down_may_leave: cu_down_settle waits, and returns faults. */
-int cu_down_may_leave(const cu_backend *be);
-gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_down_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* In place of waiting and cu_down_take, where cu_down_can_defer: cu_down_finish waits, and returns faults. */
+int cu_down_can_defer(const cu_backend *be);
+gbt_status cu_down_defer(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_down_finish(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Tree y of the batch that has come, all of it. */
 gbt_status cu_down_whole(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) GBT_MUST_CHECK;

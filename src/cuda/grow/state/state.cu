@@ -128,15 +128,15 @@ gbt_status cu_wait(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return gbt_ctx_poll(ctx, err);
 }
 
-gbt_status cu_look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+gbt_status cu_read_states(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_TRY(cu_state_fetch(be, (void *)cu_down_of(be, 0), be->down.bytes, be->view.tree, sizeof *be->down.tree));
   return cu_wait(ctx, be, err);
 }
 
-gbt_status cu_is_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) {
+gbt_status cu_find_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) {
   *is_any = be->data[0].stream_end == 0;
   if (*is_any) return GBT_OK;
-  GBT_TRY(cu_look(ctx, be, err));
+  GBT_TRY(cu_read_states(ctx, be, err));
   for (int32_t y = 0; y < be->view.n_trees; y++) {
     const cu_tree *tree = cu_down_of(be, y);
     *is_any |= (wanted == CU_BUILDS ? tree->n_hist_blocks : tree->n_split_blocks) > 0;

@@ -156,7 +156,7 @@ __device__ int32_t keep_allowed(const cu_view &v, const cu_rules &rules, const p
 } // namespace
 
 __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules rules) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const int32_t n_search = v.tree->n_search, n_masks = v.by_node || n_search < 1 ? n_search : 1;
   const uint64_t tree = v.tree->task.tree;
   for (int32_t i = (int32_t)blockIdx.x; i < n_masks; i += (int32_t)gridDim.x) {

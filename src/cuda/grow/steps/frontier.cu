@@ -46,7 +46,7 @@ __device__ void make_root(const cu_view &v) {
 } // namespace
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_root(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   cu_clear_hists(v, 0, 1);
   if (blockIdx.x == 0 && threadIdx.x == 0) make_root(v);
 }
@@ -69,13 +69,13 @@ __device__ int32_t choose_best(const cu_view &v, int32_t *shared) {
   int32_t best = -1;
   if (v.policy.max_leaves > 0 && t->n_leaves >= v.policy.max_leaves) return 0;
   for (int32_t id = t->open_beg + (int32_t)threadIdx.x; id < t->n_nodes; id += (int32_t)blockDim.x)
-    if (v.node[id].open && (best < 0 || cu_gains_more(v, id, best))) best = id;
+    if (v.node[id].open && (best < 0 || cu_gain_is_larger(v, id, best))) best = id;
   shared[threadIdx.x] = best;
   __syncthreads();
   for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) {
       int32_t a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-      if (b >= 0 && (a < 0 || cu_gains_more(v, b, a))) shared[threadIdx.x] = b;
+      if (b >= 0 && (a < 0 || cu_gain_is_larger(v, b, a))) shared[threadIdx.x] = b;
     }
     __syncthreads();
   }
@@ -95,7 +95,7 @@ __device__ int32_t choose_fresh(const cu_view &v) {
 } // namespace
 
 __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, int keeps) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   CU_SHARED(int32_t, shared, SELECT_THREADS);
   cu_tree *t = v.tree;
   const uint32_t fault = t->fault; /* may be set below by others */

@@ -83,7 +83,7 @@ __device__ static __forceinline__ int32_t cu_list_open(const cu_view &v, int32_t
   return n;
 }
 
-__device__ static __forceinline__ int cu_gains_more(const cu_view &v, int32_t a, int32_t b) {
+__device__ static __forceinline__ int cu_gain_is_larger(const cu_view &v, int32_t a, int32_t b) {
   double x = v.node[a].split.gain, y = v.node[b].split.gain;
   return x > y || (x == y && a < b);
 }
@@ -110,7 +110,7 @@ __device__ static __forceinline__ int32_t cu_choose_layer(const cu_view &v, int3
   if (n > room) n = (int32_t)room;
   for (int32_t i = (int32_t)threadIdx.x; i < n_layer; i += (int32_t)blockDim.x) {
     int32_t order = 0, id = (int32_t)list[i];
-    for (int32_t k = 0; k < n_layer; k++) order += cu_gains_more(v, (int32_t)list[k], id);
+    for (int32_t k = 0; k < n_layer; k++) order += cu_gain_is_larger(v, (int32_t)list[k], id);
     if (order < n) v.chosen[order] = id;
   }
   return n;
@@ -124,7 +124,7 @@ __device__ static __forceinline__ void cu_plan_chosen(const cu_view &v, int32_t 
   for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[v.chosen[c]];
     rows += node->n_rows;
-    if (cu_goes_on(v, node, n)) hists += keeps && node->hist >= 0 ? 1u : 2u;
+    if (cu_could_split(v, node, n)) hists += keeps && node->hist >= 0 ? 1u : 2u;
   }
   rows = cu_block_sum(rows);
   hists = cu_block_sum(hists);

@@ -460,7 +460,7 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
 }
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view all, int counts) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint32_t n_blocks = v.tree->n_hist_blocks;
   const int wide = v.tree->wide;
   for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
@@ -552,7 +552,7 @@ gbt_status cu_build_listed(cu_backend *be, const cu_rows_view *extent, gbt_error
 gbt_status cu_build_hist(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   int n = 1;
-  if (!cu_has_all(v->train)) GBT_TRY(cu_is_any(ctx, be, CU_BUILDS, &n, err));
+  if (!cu_has_all(v->train)) GBT_TRY(cu_find_any(ctx, be, CU_BUILDS, &n, err));
   if (n == 0) return GBT_OK;
   if (cu_has_all(v->train))
     launch_tiles(be, *v);

@@ -61,7 +61,7 @@ __device__ static __forceinline__ cu_work work_of(const cu_view &v, uint32_t tic
   const uint32_t beg = v.split_block[w.chosen], n = v.split_block[w.chosen + 1] - beg, all = n * t->n_split_shares;
   const gbt_grow_node *node = &v.node[w.id];
   const uint32_t n_rows = node->n_rows, rows = cu_piece_rows(n_rows, all, v.split_rows);
-  w.moves = !t->wide && cu_goes_on(v, node, t->n_chosen);
+  w.moves = !t->wide && cu_could_split(v, node, t->n_chosen);
   w.piece = cu_piece_of(n_rows, share * n + (place - beg), all, v.split_rows);
   w.first = beg * t->n_split_shares;
   w.last = (n_rows - 1u) / rows;
@@ -275,7 +275,7 @@ template <int LAST_STEP> __device__ static __forceinline__ void plan_next(const 
 }
 
 template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all, int keeps) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   CU_SHARED(uint32_t, row, CU_PIECE_ROWS);
   CU_SHARED(uint32_t, mask, MOST_WORDS);
   CU_SHARED(cu_work, taken, 1);
@@ -307,7 +307,7 @@ template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k
 /* ---- extent by extent ---- */
 
 __global__ static void k_clear_sides(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   const uint64_t n = v.order_rows / 32u + 2u, step = (uint64_t)gridDim.x * blockDim.x;
   if (v.tree->n_split_blocks == 0) return;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) v.sides[i] = 0;
@@ -324,7 +324,7 @@ __device__ static __forceinline__ void plan_lists(const cu_view &v) {
   for (int32_t beg = 0; beg < n; beg += (int32_t)blockDim.x) {
     const int32_t c = beg + (int32_t)threadIdx.x;
     const gbt_grow_node *node = c < n ? &v.node[v.chosen[c]] : nullptr;
-    const uint32_t builds = node && has_room && node->n_rows > 0 && node->hist >= 0 && cu_goes_on(v, node, n);
+    const uint32_t builds = node && has_room && node->n_rows > 0 && node->hist >= 0 && cu_could_split(v, node, n);
     uint32_t total;
     const uint32_t b = n_build + cu_block_scan(builds, &total);
     if (node) {
@@ -351,13 +351,13 @@ __device__ static __forceinline__ void plan_lists(const cu_view &v) {
 }
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_plan_lists(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   if (v.tree->n_split_blocks > 0) plan_lists(v);
 }
 
 /* Blocks of the rows that the extent has. */
 __global__ static void __launch_bounds__(CU_CONTROL) k_list_blocks(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   cu_tree *t = v.tree;
   if (t->n_split_blocks == 0) return;
   for (int32_t b = (int32_t)threadIdx.x; b < t->n_build; b += (int32_t)blockDim.x) {
@@ -424,7 +424,7 @@ __device__ static __forceinline__ void note_sides(const cu_view &v, const gbt_gr
 }
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_sides(cu_view all) {
-  const cu_view v = cu_mine(all);
+  const cu_view v = cu_view_of_block(all);
   for (uint32_t b = blockIdx.x; b < v.tree->n_split_blocks; b += gridDim.x) {
     const cu_work work = work_of(v, b);
     if (work.piece.n == 0) continue;
@@ -457,7 +457,7 @@ static gbt_status note_extent(void *arg, const cu_rows_view *extent, gbt_error *
 
 static gbt_status note_all(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   int n;
-  GBT_TRY(cu_is_any(ctx, be, CU_SPLITS, &n, err));
+  GBT_TRY(cu_find_any(ctx, be, CU_SPLITS, &n, err));
   if (n == 0) return GBT_OK;
   if (be->view.listing) {
     CU_LAUNCH(k_plan_lists, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
@@ -473,7 +473,7 @@ gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (be->view.by_sides) GBT_TRY(note_all(ctx, be, err));
   const uint64_t pieces = be->bounds.max_split_blocks, clear = cu_clear_blocks(&be->view);
   const int keeps = be->bounds.keeps;
-  if (cu_ends_blind(be))
+  if (cu_last_step_is_known(be))
     CU_LAUNCH(k_partition<1>, cu_grids(be, pieces, 8), CU_BLOCK, 0, be->device.stream, be->view, keeps);
   else
     CU_LAUNCH(k_partition<0>, cu_grids(be, pieces > clear ? pieces : clear, 8), CU_BLOCK, 0, be->device.stream,

@@ -194,7 +194,7 @@ static failure fail_job(const train_job *job, const gbt_device_api *api) {
     f.status = gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err);
     memcpy(f.msg, test_err->msg, sizeof f.msg);
     f.rounds = gbt_trainer_rounds(tr);
-    f.n_trees = gbt_forest_look(gbt_trainer_forest(tr)).n_trees;
+    f.n_trees = gbt_forest_view_of(gbt_trainer_forest(tr)).n_trees;
   }
   gbt_trainer_free(tr);
   job_close(&spec);

@@ -115,7 +115,7 @@ static variant_end trained_with_statistics(const train_job *job, const train_how
   spec.device = how->device;
   ok = ok && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && train_rounds(&ctx, job, tr, &why);
   if (ok) {
-    const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    const gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
     const int32_t n_base = spec.train->cuts->n_features;
     ok = CHECK_OK(gbt_forest_new_like(&mem, &view, &end.forest, test_err)) &&
          CHECK_OK(gbt_forest_append(end.forest, &view, test_err));

@@ -14,7 +14,7 @@ const gbt_device_api *gbt_cuda_api(void);
 
 static void bind_rows(scene *s, test_rng *rng, int64_t n_rows) {
   gbt_unseen unseen = test_below(rng, 2) ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   s->table = make_table(rng, s->schema, n_rows);
   s->ctx = test_ctx(NULL, 1 + (int)test_below(rng, 3));
   CHECK_OK(gbt_binding_new(&s->ctx, &s->table->table, s->schema, unseen, &s->binding, test_err));
@@ -145,7 +145,7 @@ static void vectors_are_left_to_the_cpu(void) {
   scene s = scene_open(&rng, 4, 10, &spec, 20);
   gbt_forest_free(s.forest);
   s.forest = make_vector_forest(&rng, s.schema, &spec);
-  s.view = gbt_forest_look(s.forest);
+  s.view = gbt_forest_view_of(s.forest);
   double scores[3 * 20];
   int32_t leaves[2 * 20];
   const gbt_device_api *api = gbt_cuda_api();
@@ -382,7 +382,7 @@ static void trained_forests_predict_their_training(void) {
     gbt_ctx ctx = test_ctx(NULL, 2);
     gbt_dataset *ds = made_dataset(&ctx, r.data, NULL, r.job.max_bin, 0);
     if (t != NULL && ds != NULL) {
-      scene s = {NULL, ds->cuts->schema, t->forest, gbt_forest_look(t->forest), NULL, NULL, ctx};
+      scene s = {NULL, ds->cuts->schema, t->forest, gbt_forest_view_of(t->forest), NULL, NULL, ctx};
       for (int32_t which = 0; which < t->n_data; which++) {
         const made *m = which == 0 ? r.data : r.valid[which - 1];
         made_table table = {m->table, NULL};

@@ -24,7 +24,7 @@ static void part_bins(test_rng *rng, scene *s) {
 static void add_rows(scene *s, test_rng *rng, const forest_spec *spec, int64_t n_rows) {
   const gbt_unseen unseen = test_below(rng, 2) ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
   s->forest = make_forest(rng, s->schema, spec);
-  s->view = gbt_forest_look(s->forest);
+  s->view = gbt_forest_view_of(s->forest);
   part_bins(rng, s);
   s->table = make_table(rng, s->schema, n_rows);
   s->ctx = test_ctx(NULL, 1 + (int)test_below(rng, 3));
@@ -133,7 +133,7 @@ static void trees_that_no_pack_takes(void) {
   }
   const gbt_tree_parts tree = {n, 0, nodes, zeros, zeros, counts, NULL, NULL};
   REQUIRE_OK(gbt_forest_add(s.forest, &tree, test_err));
-  s.view = gbt_forest_look(s.forest);
+  s.view = gbt_forest_view_of(s.forest);
   for (int on_device = 0; on_device < 2; on_device++) {
     cu_predict_limits limits = {.table_bytes = on_device ? SIZE_MAX : 1};
     same_on_device(&s, &limits);
