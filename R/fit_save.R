@@ -17,7 +17,7 @@
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
 
-only_in_files <- c("by_rule", "named", "provenance")
+only_in_files <- c("by_rule", "named", "has_weights", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {
@@ -190,7 +190,7 @@ bytes_to_save <- function(model) {
 #' get.
 #'
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
-#' @seealso [gbt_train()]
+#' @seealso [gbt_refit()] to train a model from a file again, on new data; [gbt_monitor()]; [gbt_train()]
 #' @concept save a model
 #' @concept load a model
 #' @concept export

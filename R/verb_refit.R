@@ -7,12 +7,25 @@
 #' parameters; those that rules had chosen keep their values) and without folds, validation data and early
 #' stopping. `update()` evaluates the call of a model again, with other arguments.
 #'
+#' @section Models from files:
+#' A model of [gbt_load()] has no call, but most of what a call says: `gbt_refit(model, data = new)` trains it again on
+#' new data, with its formula and the constants in it, objective, parameters (also those that rules had chosen), number
+#' of rounds, seed, class weights as numbers, `cat_features`, and the column of the exposure. `update()` does the same
+#' with other arguments. For the data of the first training the model has the same trees. A model that was not trained
+#' by a formula needs `x` and `y`.
+#'
+#' Values for each row and functions are not in a file. If the model had `weights`, `offset` or `exposure` as values, or
+#' an objective of your own, an error asks for them; `weights = NULL` trains without. `subset`, `mask`, `time`, `group`
+#' and `valid` are not known to the model: give those that you want. Of a calibrated model refit the field `model`, of a
+#' conformal one `models[[1]]`.
+#'
 #' @param object The result of [gbt_cv()] or [gbt_tune()], or a model.
-#' @param ... Arguments to change or to add: `gbt_refit(cv, eta = 0.05)`. Where the call was made by [do.call()] with
-#'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`. So do where it was made inside of a
-#'   function whose variables are gone. Data that are others than those of the cross-validation or search (by number
-#'   of rows, response and, where they are in memory and not sparse, columns) give a warning (class `gbt_warning_data`).
-#'   Constants of the formula (`p` in `mpg ~ I(wt^p)`) keep their values, unless a new formula is given.
+#' @param ... Arguments to change or to add, by name: `gbt_refit(cv, eta = 0.05)`. Where the call was made by
+#'   [do.call()] with the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )` or
+#'   `gbt_refit(model, data = )`. So do where it was made inside of a function whose variables are gone. Data that are
+#'   others than those of the cross-validation or search (by number of rows, response and, where they are in memory and
+#'   not sparse, columns) give a warning (class `gbt_warning_data`). Constants of the formula (`p` in
+#'   `mpg ~ I(wt^p)`) keep their values, unless a new formula is given.
 #' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
 #'   standard error of it.
 #' @param nrounds The number of rounds, instead of the chosen one.
@@ -27,6 +40,16 @@
 #' shallow <- update(final, max_depth = 2)
 #' without_weight <- update(final, . ~ . - wt)
 #' variable.names(without_weight)
+#'
+#' # a model from a file, trained again on new data
+#' file <- tempfile(fileext = ".gbt")
+#' gbt_save(final, file)
+#' live <- gbt_load(file)
+#' newer <- gbt_refit(live, data = mtcars[-1, ])
+#' newer$provenance$history
+#' unlink(file)
+#' @concept retrain a model
+#' @concept model version
 #' @export
 gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   if (inherits(object, c("gbt_cv", "gbt_tune"))) check_search(object, "object") else check_model(object)
@@ -48,7 +71,7 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   data_given <- any(names(captured$args) %in% c("x", "data", "formula", "y", "subset")) ||
     any(changed %in% c("valid", "mask")) # hold out some of the rows
   prints <- if (!data_given) unclass(object)[c("rows", "columns")]
-  fit_again(args, captured, object, "gbt_refit", chosen = if (length(object$by_rule)) object$params[object$by_rule],
+  fit_again(args, captured, object, "gbt_refit", chosen = stored_by_rule(object),
             look = if (is.numeric(prints$rows)) function(rows) warn_other_rows(prints, rows))
 }
 
@@ -56,12 +79,18 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
 # the changes; chosen, look: see prepare(). The constants of a formula that was not changed keep their values.
 fit_again <- function(args, captured, object, who, chosen = NULL, look = NULL) {
   check_call_found(args, object, who)
-  constants <- unclass(object)[["call_constants"]]
+  stored <- is_model(object) && is.null(object$call)
+  constants <- if (stored) stored_constants(object) else unclass(object)[["call_constants"]]
   changed <- any(names(captured$args) %in% c("formula", "formula.", "x"))
   if (!changed && is.list(constants) && !is.null(names(constants))) captured$constants <- constants
+  changes <- canonical_name(names(captured$args))
   captured$call <- small_call(call_of(args, "gbt_train"))
   captured$args <- placed(args, function(x, ...) NULL)
   model <- fit_of(captured, chosen, look)
+  if (stored && !knows_who_chose(object)) {
+    named <- intersect(changes, names(model$params))
+    model$named <- if (length(named)) named
+  }
   if (is_model(object)) model <- with_history(model, object, "refitted")
   model
 }
@@ -178,7 +207,7 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     args <- with_formula(args, fixed_argument(new))
   }
   if (!evaluate) return(call_of(args, "gbt_train"))
-  fit_again(args, captured, object, "update")
+  fit_again(args, captured, object, "update", chosen = if (is.null(object$call)) stored_by_rule(object))
 }
 
 # The formula of a model with all features instead of a dot: update.formula() knows no data.
@@ -211,20 +240,22 @@ kept_arguments <- function(object, captured, left_out, who) {
     stop_argument(sprintf("the field `call` of this %s was changed: it must be NULL or a call, not %s",
                           kind_of_object(object), describe(call)), "object")
   }
+  if (!all(nzchar(names(changes)))) {
+    stop_argument(sprintf("arguments to change need names: %s(object, data = , eta = 0.05)", who))
+  }
+  stored <- is.null(call) && is_model(object)
   data_given <- any(names(changes) %in% c("x", "data", "formula"))
-  if (is.null(call) && !data_given) {
+  if (is.null(call) && !stored && !data_given) {
     stop_argument(sprintf(paste("the call of this %s was not kept: it had the data in it, or came from a file;",
                                 "give the data, %s(object, x = , y = ), and its parameters"),
                           kind_of_object(object), who), "object")
   }
   args <- lapply(as.list(call)[-1L], kept_argument, captured$env)
+  if (stored) args <- stored_arguments(object, captured, who)
   names(args) <- if (is.null(names(args))) character(length(args)) else names(args)
   left_out <- c(left_out, if (who == "gbt_refit") "nrounds")
   not_ours <- c(cv_arguments, if (inherits(object, "gbt_tune")) tune_arguments)
   args <- args[!names(args) %in% not_ours & !canonical_name(names(args)) %in% left_out]
-  if (!all(nzchar(names(changes)))) {
-    stop_argument(sprintf("arguments to change need names: %s(object, data = , eta = 0.05)", who))
-  }
   for (name in names(changes)) {
     if (name == "formula") {
       args <- with_formula(args, changes[[name]])
