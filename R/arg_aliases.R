@@ -18,9 +18,9 @@ collect_args <- function(given) {
   all <- c(given, member_params(params))
   all[] <- lapply(all, function(v) if (is.character(v)) printable(v) else v)
   names <- if (!is.null(names(all))) printable(names(all))
-  if (length(all) > 0L && (is.null(names) || any(is.na(names) | names == ""))) {
-    where <- if (is.null(names(params)) || any(names(params) == "")) "`params`" else "the call"
-    if (length(params) == 0L) where <- "the call"
+  unnamed <- function(x, names) length(x) > 0L && (is.null(names) || any(is.na(names) | names == ""))
+  if (unnamed(all, names)) {
+    where <- if (unnamed(params, names(params))) "`params`" else "the call"
     stop_argument(sprintf("%s has an argument without a name; only the data need none: write nrounds = 100, not 100",
                           where))
   }

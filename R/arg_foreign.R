@@ -471,6 +471,7 @@ foreign_names <- read_foreign(foreign_text)
 # The row of a name that was typed, as a list; NULL where there is none. absent: does it ask for something that
 # R/arg_not_offered.R lists?
 find_foreign <- function(verb, typed) {
+  typed <- printable(typed)
   rows <- which(foreign_names$verb == verb)
   name <- foreign_names$name[rows]
   found <- name %in% gsub(".", "_", typed, fixed = TRUE)
@@ -495,7 +496,7 @@ argument_names <- unique(unname(alias_of))
 canonical_name <- function(typed) {
   hit <- unname(alias_of[typed])
   dotted <- is.na(hit)
-  plain <- gsub(".", "_", typed[dotted], fixed = TRUE)
+  plain <- gsub(".", "_", printable(typed[dotted]), fixed = TRUE)
   hit[dotted] <- unname(alias_of[plain])
   if (anyNA(hit)) hit[dotted] <- ifelse(is.na(hit[dotted]), unname(objective_params()[plain]), hit[dotted])
   hit

@@ -76,9 +76,8 @@ written_dots <- function(...) as.list(substitute(list(...)))[-1L]
 # `...` that a method does not know: an error with a suggestion, never silence. dots: see written_dots(), or values.
 check_no_dots <- function(dots, known) {
   if (length(dots) == 0L) return(invisible())
-  given <- names(dots)
-  if (is.null(given)) given <- rep("", length(dots))
-  if (any(given == "")) {
+  given <- printable(given_or(names(dots), character(length(dots))))
+  if (any(given %in% "")) {
     stop_argument("there is an argument without a name; give all arguments here by name, as name = value")
   }
   stop_argument(sprintf("unknown argument `%s`%s", given[1L], suggest_meaning(given[1L], setdiff(known, "..."))),

@@ -46,7 +46,8 @@ table_rows <- function(x, fields, spec) {
 
 # A gbt_data of rows. `label` is kept as given: what it means is decided by the objective, in training.
 finish_data <- function(rows, spec) {
-  kept <- c(check_row_fields(rows$fields, rows$n_rows),
+  called <- given_or(spec$called, c(label = "label", weight = "weight"))
+  kept <- c(check_row_fields(rows$fields, rows$n_rows, called),
             list(exposed = rows$exposed, max_bin = given_or(spec$reference$max_bin, spec$max_bin),
                  sparse_zero = rows$sparse_zero, is_reference = is.null(spec$reference)))
   kept["start"] <- list(if (!is.null(spec$start)) spec$start(rows$x, kept$offset, rows$sparse_zero))

@@ -3,13 +3,13 @@
 # Arguments with a value for every row.
 row_arguments <- c("weights", "offset", "exposure", "mask", "time", "group")
 
-# The numbers of n rows, checked: those that are given.
-check_row_fields <- function(fields, n) {
+# The numbers of n rows, checked: those that are given. called: names of the arguments for label and weight.
+check_row_fields <- function(fields, n, called = c(label = "label", weight = "weight")) {
   check_time_or_group(fields$time, fields$group)
-  if (!is.null(fields$label)) check_label_length(fields$label, n)
+  if (!is.null(fields$label)) check_label_length(fields$label, n, called[["label"]])
   time <- check_time(fields$time, n)
   group <- check_group(fields$group, n)
-  weight <- check_weight(fields$weight, n)
+  weight <- check_weight(fields$weight, n, called[["weight"]])
   offset <- check_offset(fields$offset, n)
   if (!is.null(offset)) dim(offset) <- dim(fields$offset)
   list(label = fields$label, weight = weight, offset = offset, time = time, group = group)

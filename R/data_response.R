@@ -334,7 +334,7 @@ label_of_values <- function(x, n, bad) {
          ordered = structure(value, levels = classes, class = c("ordered", "factor")), value)
 }
 
-check_label_length <- function(label, n_rows) {
+check_label_length <- function(label, n_rows, what = "label") {
   n <- length(encode_y(label)$value)
-  if (n != n_rows) stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(n_rows, "row")), "label")
+  if (n != n_rows) stop_data(sprintf("`%s` has %s for %s", what, counted(n, "value"), counted(n_rows, "row")), what)
 }

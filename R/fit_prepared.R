@@ -3,7 +3,7 @@
 
 # The arguments of gbt_data(), checked: a list of reference, max_bin, level_counts (NULL: as `init` has them),
 # cat_features, sparse_zero, unseen, page_rows, threads, device, path, memory, codec, init, start (with `init`: a
-# function that gives its scores). given: which arguments were.
+# function that gives its scores), called (see check_row_fields()). given: which arguments were.
 data_spec <- function(spec, given, x) {
   decided <- c(max_bin = "cuts", cat_features = "features", level_counts = "features")
   for (name in if (!is.null(spec$reference)) intersect(names(decided), given)) {

@@ -71,10 +71,12 @@ check_columns_named <- function(x, columns, args) {
 # How rows are binned: arguments of gbt_train() that gbt_data() has as well. See data_spec().
 # args: values by gbt's names.
 streamed_spec <- function(args, x) {
-  data_spec(list(max_bin = given_or(args[["max_bin"]], 255), level_counts = given_or(args[["level_counts"]], FALSE),
-                 cat_features = args[["cat_features"]], sparse_zero = given_or(args[["sparse_zero"]], "value"),
-                 unseen = "prior", page_rows = given_or(args[["page_rows"]], 0), threads = args[["threads"]],
-                 compress = FALSE, init = args[["init_model"]]), intersect(names(args), "level_counts"), x)
+  given <- intersect(names(args), "level_counts")
+  args <- list(max_bin = given_or(args[["max_bin"]], 255), level_counts = given_or(args[["level_counts"]], FALSE),
+               cat_features = args[["cat_features"]], sparse_zero = given_or(args[["sparse_zero"]], "value"),
+               unseen = "prior", page_rows = given_or(args[["page_rows"]], 0), threads = args[["threads"]],
+               compress = FALSE, init = args[["init_model"]], called = c(label = "y", weight = "weights"))
+  data_spec(args, given, x)
 }
 
 # The values of arguments that binning has not used up.

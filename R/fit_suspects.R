@@ -33,14 +33,16 @@ copies_of_response <- function(x, response) {
   if (n < 2L || min(label) == max(label)) return(character(0))
   value <- if (is.null(response$classes)) label else response$classes[label + 1]
   some <- unique(round(seq(1, n, length.out = 10)))
+  switched <- identical(response$classes, c("FALSE", "TRUE"))
   same <- function(v, value) {
-    alike <- if (is.character(value)) is.character(v) || is.factor(v) || is.logical(v) else is.numeric(v)
+    alike <- is.numeric(v) || is.character(value) && (is.character(v) || is.factor(v) || is.logical(v))
     if (!alike || is.object(v) && !is.factor(v) || length(dim(v)) > 1L) return(FALSE)
+    if (switched && is.numeric(v)) v <- ifelse(v == 0, "FALSE", ifelse(v == 1, "TRUE", "other"))
     if (is.character(value)) v <- as.character(v)
     !anyNA(v) && all(v == value)
   }
   column <- function(j, rows) if (is.data.frame(x)) .subset2(x, j)[rows] else .subset(x, rows, j)
   is_copy <- function(j) same(column(j, some), value[some]) && same(column(j, seq_len(n)), value)
-  names <- names_of_table(x)
+  names <- given_or(names_of_table(x), feature_names(NULL, ncol(x)))
   names[vapply(seq_along(names), is_copy, NA)]
 }

@@ -143,7 +143,7 @@ gg_rows <- function(rows, shift, own) {
 
 # Marks at one place of several panels, as a layer.
 gg_layer <- function(fig, marks, heading, shift) {
-  used <- which(!vapply(marks, is.null, NA))
+  used <- which(!vapply(marks, function(m) is.null(m) || nrow(m$data) == 0L, NA))
   if (length(used) == 0L) return(NULL)
   m <- marks[[used[1L]]]
   data <- do.call(rbind, lapply(used, function(i) {
@@ -153,6 +153,7 @@ gg_layer <- function(fig, marks, heading, shift) {
     d
   }))
   set <- if (!is.null(data$set)) "set"
+  if (m$kind == "line" && !anyDuplicated(data[c("panel", set)])) return(NULL) # ggplot2 has a message for single points
   s <- mark_style(m, data, fig)
   if (!is.null(set)) data$set <- factor(key_labels(fig$key)[data$set], key_labels(fig$key))
   by <- given_or(set, if (!is.null(data$share)) "share")

@@ -61,6 +61,7 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
                       bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
                       exposure = NULL, trees = NULL, threads = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_curve)))
+  if (is.null(model) && !missing(observed) && is_plain_list(observed)) check_models(observed, "observed")
   if (is.null(model) && !missing(observed) && has_judged(observed)) model <- observed
   if (!is.null(model)) {
     if (is.null(data) && !missing(predicted)) data <- predicted
@@ -127,7 +128,23 @@ made_curve <- function(observed, predicted, type, weights, bins, given, of = NUL
 }
 
 # A model, or a list of them.
-has_judged <- function(x) is_judged(x) || is.list(x) && !is.object(x) && length(x) > 0L && all(vapply(x, is_judged, NA))
+has_judged <- function(x) is_judged(x) || is_plain_list(x)
+
+is_plain_list <- function(x) is.list(x) && !is.object(x)
+
+# A list of models, each with a name.
+check_models <- function(x, parameter) {
+  if (length(x) == 0L) {
+    stop_argument(sprintf("`%s` is an empty list; give a model, or a list of models: list(small = m1, large = m2)",
+                          parameter), parameter)
+  }
+  wrong <- which(!vapply(x, is_judged, NA))
+  if (length(wrong)) {
+    stop_argument(sprintf(paste("`%s` as a list must have models only, and element %d is %s; for predictions give",
+                                "`observed` as a vector"), parameter, wrong[1L], describe(x[[wrong[1L]]])), parameter)
+  }
+  check_curve_names(names(x), parameter, "models: list(small = m1, large = m2)")
+}
 
 check_curve_type <- function(type) {
   if (is.character(type)) return(invisible())
@@ -144,8 +161,8 @@ curve_predictions <- function(model, data, y, weights, offset, exposure, trees, 
     known <- given_or(rows$known, as_columns(responses_of(rows$model, rows$score, resolve_threads(threads))))
     c(class_series(rows$model, known, rows$label, class), rows["weight"])
   }
-  if (is_judged(model)) return(one(model, class))
-  names <- check_curve_names(names(model))
+  if (!is_plain_list(model)) return(one(model, class))
+  names <- check_models(model, "model")
   all <- lapply(model, one, class = class)
   if (any(vapply(all, function(its) is.list(its$predicted), NA))) {
     stop_argument("to compare models of several classes give `class`, one of them", "class")
@@ -174,10 +191,9 @@ class_series <- function(model, known, label, class) {
   list(observed = lapply(each, against), predicted = lapply(each, function(k) known[, k]), series = "class")
 }
 
-check_curve_names <- function(names) {
+check_curve_names <- function(names, parameter = "predicted", what = "predictions: list(small = p1, large = p2)") {
   if (length(names) == 0L || anyNA(names) || any(names == "") || anyDuplicated(names)) {
-    stop_argument("`predicted` as a list must have a name for each of its predictions: list(small = p1, large = p2)",
-                  "predicted")
+    stop_argument(sprintf("`%s` as a list must have a name for each of its %s", parameter, what), parameter)
   }
   names
 }

@@ -105,8 +105,9 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
 
 # How many features to show is no question of gbt_importance().
 refuse_top <- function(given) {
-  top <- intersect(gsub(".", "_", given, fixed = TRUE), c("top", "top_n", "n", "n_top", "top_k", "max_num_features",
-                                                          "num_features", "n_features", "max_features"))
+  top <- intersect(gsub(".", "_", printable(as.character(given)), fixed = TRUE),
+                   c("top", "top_n", "n", "n_top", "top_k", "max_num_features", "num_features", "n_features",
+                     "max_features"))
   if (length(top) == 0L) return(invisible())
   stop_argument(sprintf(paste("gbt_importance() has no `%s`: it gives all features; use head(importance, 10), or",
                               "`top` of print() and plot()"), top[1L]), top[1L])

@@ -151,6 +151,16 @@ test_that("every class that has a plot() has an autoplot()", {
   expect_identical(of("S3method(ggplot2::autoplot,"), of("S3method(plot,"))
 })
 
+test_that("a tree without splits and a curve of one point are drawn without a word", {
+  skip_if_not_installed("ggplot2")
+  m <- suppressWarnings(gbt_train(mtcars["wt"], rep(1, 32), nrounds = 1, threads = 1))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(print(autoplot(gbt_tree(m, 1))))
+  expect_silent(print(autoplot(gbt_curve(1, 0.9))))
+  expect_silent(print(autoplot(gbt_curve(1, list(a = 0.9, b = 0.3)))))
+})
+
 test_that("letters of trees stay in their boxes on pages of every size", {
   skip_if_not_installed("ggplot2")
   p <- autoplot(gbt_tree(gbt_train(mpg ~ ., mtcars, nrounds = 1, max_depth = 3, min_data_in_leaf = 1, threads = 1), 1))

@@ -105,6 +105,19 @@ test_that("what has no curve is refused in words", {
   })
 })
 
+test_that("what is no model and no list of models is refused in words", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_curve(list(), mtcars)
+    gbt_curve(list(m, m), mtcars)
+    gbt_curve(list(a = m, b = 5), mtcars)
+    gbt_curve(list(c(0, 1), c(1, 0)), list(a = 1:2, b = 1:2))
+    gbt_curve(model = list(), data = mtcars)
+    gbt_curve(model = list(a = m, m), data = mtcars)
+    gbt_curve(model = 5, data = mtcars)
+  })
+})
+
 test_that("curves are printed and drawn", {
   d <- sampled(100, FALSE)
   expect_output(print(gbt_curve(d$observed, d$predicted, "roc")), "roc, 101 points, area .*and 91 more")

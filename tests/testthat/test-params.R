@@ -215,6 +215,14 @@ test_that("parameters that cannot show in a model are not kept with it", {
   expect_length(intersect(names(m$params), hidden), 0)
 })
 
+test_that("a parameter whose name is missing has no name, in `params` or in the call", {
+  for (name in c("", NA)) {
+    expect_error(train(params = stats::setNames(list(3), name)), "`params` has an argument without a name",
+                 class = "gbt_error_argument")
+  }
+  expect_error(train(params = list(3)), "`params` has an argument without a name", class = "gbt_error_argument")
+})
+
 test_that("texts that lower case fails on are wrong names like others", {
   for (odd in c("eta\uffff", "\ufffe", "et\xffa")) {
     expect_error(do.call(train, stats::setNames(list(1), odd)), "unknown parameter", class = "gbt_error_argument")

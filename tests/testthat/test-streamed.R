@@ -205,3 +205,15 @@ test_that("connections and tables of a database are refused by what reads them",
   names_query(db)
   names_query(structure(list(), class = c("tbl_SQLiteConnection", "tbl_dbi", "tbl_sql", "tbl_lazy", "tbl")))
 })
+
+test_that("values of a wrong length are named as arguments of gbt_train()", {
+  x <- d[c(features, "number")]
+  lacks <- function(message, ...) {
+    expect_error(gbt_train(..., nrounds = 1, threads = 1), message, fixed = TRUE, class = "gbt_error_data")
+  }
+  lacks("`weights` has 3 values for 240 rows", source_of_rows(x, label = "number"), weights = 1:3)
+  lacks("`weights` has 3 values for 240 rows", number ~ v, source_of_rows(x), weights = 1:3)
+  lacks("`y` has 3 values for 240 rows", source_of_rows(x), y = 1:3)
+  lacks("`offset` has 3 values for 240 rows", number ~ v, source_of_rows(x), offset = 1:3)
+  expect_error(gbt_data(d[features], d$number, weight = 1:3), "`weight` has 3 values", class = "gbt_error_data")
+})

@@ -160,6 +160,17 @@ test_that("values out of a list are suggested by their meaning", {
   }
 })
 
+test_that("names that are no text in their encoding are unknown arguments like others", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  odd <- stats::setNames(list(1), "et\xe9")
+  calls <- list(list(predict, m), list(plot, m), list(gbt_evaluate, m, mtcars), list(gbt_curve, m, mtcars),
+                list(gbt_importance, m), list(gbt_refit, m), list(gbt_train, mpg ~ ., mtcars))
+  words <- vapply(calls, function(call) {
+    tryCatch(do.call(call[[1L]], c(call[-1L], odd)), gbt_error_argument = conditionMessage)
+  }, "")
+  expect_true(all(grepl("et<e9>", words, fixed = TRUE)))
+})
+
 test_that("columns and levels are suggested by their letters only", {
   expect_identical(gbt:::suggest("my age", c("my.age", "y")), "; did you mean `my.age`?")
   expect_identical(suggested(gbt_partial(m, d, "Wt")), "wt")

@@ -20,6 +20,9 @@ test_that("a copy of the response among the predictors is warned of, whatever th
   expect_identical(warned(train(Species ~ ., transform(iris, again = as.character(Species)))), "again copy")
   d <- transform(iris, big = Sepal.Length > 5.8)
   expect_identical(warned(train(d, d$big)), "big copy")
+  expect_identical(warned(train(unname(as.matrix(mtcars)), mtcars$mpg)), "f1 copy") # a matrix without names
+  expect_identical(warned(train(mtcars, factor(mtcars$cyl))), "cyl copy") # numbers that became classes
+  expect_identical(warned(train(mtcars, mtcars$am == 1)), "am copy")
   expect_identical(warned(gbt_cv(mtcars, mtcars$mpg, folds = 2, nrounds = 1, threads = 1)), "mpg copy")
   expect_identical(warned(gbt_train(mtcars, mtcars$mpg, threads = 1, verbose = 0)), "mpg copy") # once, not in folds
 })
