@@ -76,7 +76,7 @@ check_lost_values <- function(object, changed, table, who) {
 # had chosen is not among them, see stored_by_rule(). Models of the first versions do not know who chose a value: they
 # have all.
 stored_parameters <- function(object) {
-  params <- of_one_member(object$params)
+  params <- member_params(object$params)
   unused <- c("eval_metric", "early_stopping_rounds", "early_stopping_min_delta", object$by_rule)
   if (knows_who_chose(object)) {
     unused <- c(unused, setdiff("cat_method", object$named)) # training found it
