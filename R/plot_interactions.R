@@ -3,7 +3,7 @@
 #' Draw interactions
 #'
 #' Bars of [gbt_interactions()]: columns with all others, and pairs, those of the largest size first. Several outputs
-#' get a panel each.
+#' get a panel each, with the bars in one order.
 #'
 #' @param x The result of [gbt_interactions()].
 #' @param measure `"size"`, the part of the effects that is no sum of single ones, in units of the prediction; or
@@ -60,9 +60,12 @@ interactions_shown <- function(x, measure, pairs, top, output) {
   if (!any(use)) stop_argument("`x` has no pairs; compute them with gbt_interactions(top = 2) or more", "pairs")
   which <- given_or(x$output, rep("", length(x$column)))
   outputs <- shown_outputs(output, if (!is.null(x$output)) levels(factor(which, unique(which))))
+  use <- use & which %in% given_or(outputs, "") & is.finite(x[[measure]])
+  same <- paste(kind, x$column, x$other, sep = "\r") # bars have one order in all panels
+  sum <- stats::ave(ifelse(use, x[[measure]], 0), same, FUN = sum)
   bars <- lapply(given_or(outputs, ""), function(name) {
-    at <- which(use & which == name & is.finite(x[[measure]]))
-    at <- utils::head(at[order(-x[[measure]][at], kind[at], at)], top)
+    at <- which(use & which == name)
+    at <- utils::head(at[order(-sum[at], kind[at], match(same, same)[at])], top)
     label <- function(name) shorten_letters(plain_text(name[at]), 24L)
     list(label = make_distinct(ifelse(kind[at] == 1L, label(x$column), paste(label(x$column), "x", label(x$other)))),
          value = x[[measure]][at], kind = kind[at])

@@ -202,7 +202,11 @@ draw_panels <- function(page, fig, outer) {
     outer[3L] <- put_note(page, sprintf("%s not shown for lack of room", what), outer)
   }
   column <- if (isTRUE(fig$stacked)) panel_grid(outer, shown, least, columns = 1L)
-  boxes <- given_or(given_or(column, panel_grid(outer, shown, c(0, 0))), list(outer))
+  heading <- unlist(lapply(fig$panels[seq_len(shown)], `[[`, "heading"))
+  style <- text_style("heading")
+  wide <- max(text_width(plain_text(heading), letter_size(page, style$cex), style$font), 0)
+  boxes <- given_or(column, panel_grid(outer, shown, c(wide, least[2L])))
+  boxes <- given_or(given_or(boxes, panel_grid(outer, shown, c(0, 0))), list(outer))
   for (i in seq_len(shown)) draw_panel(page, fig, fig$panels[[i]], boxes[[i]])
 }
 
@@ -280,7 +284,7 @@ draw_panel <- function(page, fig, panel, outer, right = 0, box = NULL) {
   full$lim[2L] <- axis_at((box[2L] - box[1L]) / max(box[2L] - box[1L] - right, 0.2), x)
   set_panel(page, box, full, y)
   inch <- inch_in(box, full, y)
-  draw_axes(page, x, y, at, inch, panel$heading, outer)
+  draw_axes(page, x, y, at, inch, panel$heading, replace(outer, 2L, edge))
   for (m in panel$marks) draw_mark(page, m, fig, x, y, cut = right > 0)
   draw_rule_labels(page, panel$marks, x, y, box, right)
   if (right > 0) {
@@ -361,7 +365,9 @@ draw_axes <- function(page, x, y, at, inch, heading, outer) {
     put_text(page, left, inch$above(up), fit_text(page, y$title, room, "y title"), "y title")
     up <- 1.75 * line
   }
-  if (length(heading)) put_text(page, left, inch$above(up), fit_text(page, heading, room, "heading"), "heading")
+  if (length(heading)) {
+    put_text(page, left, inch$above(up), fit_text(page, heading, outer[2L] - outer[1L], "heading"), "heading")
+  }
 }
 
 # Coordinates that are some inches outside of the panel's edges.

@@ -32,6 +32,7 @@
 NULL
 
 most_rows <- 30 # of a page
+page_letters <- 75 # of labels, side by side on a page of 6.5 inches
 
 # ...: what a method of autoplot() was given beyond its arguments, which is an error.
 gg_figure <- function(fig, ...) {
@@ -57,16 +58,28 @@ gg_figure <- function(fig, ...) {
                                                  adj = c(-0.15, 0.45), col = ink$soft)))
   })
   layers <- lapply(seq_along(marks[[1L]]), function(k) gg_layer(fig, lapply(marks, `[[`, k), heading, shift))
-  plot <- ggplot2::ggplot() + layers + gg_theme(made) + gg_key(fig) + gg_rules(marks[[1L]], fig$x) +
-    ggplot2::labs(title = fig$title, subtitle = fig$subtitle, x = fig$x$title, y = y$title,
-                  caption = if (length(fig$note)) paste(fig$note, collapse = "; "))
+  room <- max(20, page_letters - max(0L, nchar(unlist(rows), "width"))) # of the panels
+  plot <- ggplot2::ggplot() + layers + gg_theme(made) + gg_key(fig, room) + gg_rules(marks[[1L]], fig$x) +
+    ggplot2::labs(title = fig$title, subtitle = gg_lines(fig$subtitle, 70), x = gg_lines(fig$x$title, 0.8 * room),
+                  y = y$title, caption = gg_lines(if (length(fig$note)) paste(fig$note, collapse = "; "), 90))
   if (made) return(plot + ggplot2::expand_limits(x = fig$x$range, y = fig$y$range))
-  plot + gg_axis(fig$x, "x", !is.null(fig$panels[[1L]]$values)) +
+  value <- max(0L, nchar(unlist(lapply(fig$panels, `[[`, "values"))))
+  plot + gg_axis(fig$x, "x", min(value / room, 0.6)) +
     (if (is.null(rows[[1L]])) gg_axis(y, "y") else gg_rows(rows, shift, own_rows)) +
     if (length(heading) > 1L || nzchar(heading[1L])) {
-      gg_panels(own_rows || own_y, own_x, if (own_rows || isTRUE(fig$stacked) && length(heading) < 7L) 1L)
+      column <- own_rows || isTRUE(fig$stacked) && length(heading) < 7L
+      gg_panels(own_rows || own_y, own_x, if (column) 1L else gg_columns(heading))
     }
 }
+
+# Columns of panels that have room for their headings; NULL: as many as facet_wrap() takes.
+gg_columns <- function(heading) {
+  most <- max(1, page_letters %/% (max(nchar(heading, "width")) + 3L))
+  if (most < grDevices::n2mfrow(length(heading))[2L]) most
+}
+
+# A text in lines of so many letters, or NULL.
+gg_lines <- function(text, letters) if (length(text)) paste(strwrap(text, letters), collapse = "\n")
 
 # A figure whose panels have horizontal scales of their own: ggplot2 has one scale for all panels, so each gets a part
 # of it, from 2 i to 2 i + 1, with its own ticks. Long levels stand in two lines in turn.
@@ -99,6 +112,7 @@ gg_theme <- function(void) {
     panel.grid.minor = ggplot2::element_blank(), plot.title = ggplot2::element_text(face = "bold"),
     plot.title.position = "plot", plot.subtitle = ggplot2::element_text(colour = ink$soft), legend.position = "top",
     plot.caption = ggplot2::element_text(colour = ink$soft, hjust = 0), plot.caption.position = "plot",
+    plot.margin = ggplot2::margin(5.5, 12, 5.5, 5.5), # room for half of the last number below
     legend.justification = "left", legend.margin = ggplot2::margin(0, 0, 0, 0),
     strip.text = ggplot2::element_text(face = "bold", hjust = 0)
   )
@@ -114,10 +128,12 @@ gg_panels <- function(free_y, free_x, ncol) {
 # Aesthetics by names of columns.
 gg_aes <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
 
-# Labels of dates, times and levels; numbers are left to ggplot2. values: is there to be room for texts at the right?
-gg_axis <- function(scale, axis, values = FALSE) {
+# Labels of dates, times and levels; numbers are left to ggplot2. values: the share of the panel that texts at the right
+# need.
+gg_axis <- function(scale, axis, values = 0) {
   make <- if (axis == "x") ggplot2::scale_x_continuous else ggplot2::scale_y_continuous
-  expand <- if (values) ggplot2::expansion(c(0.05, 0.15)) else ggplot2::waiver()
+  expand <- if (values > 0) ggplot2::expansion(c(0.05, max(0.15, min(1.2 * values / (1 - values), 1)))) else
+    ggplot2::waiver()
   whole <- function(lim) Filter(function(at) at == round(at), pretty(lim))
   log <- scale$log
   ticks <- given_or(scale$ticks, if (scale$kind != "number" || log) scale_ticks(scale, 6L))
@@ -228,8 +244,8 @@ gg_rules <- function(marks, x) {
 
 key_labels <- function(key) make_distinct(plain_text(key$label))
 
-# Scales and legends of the key or the ramp. Boxes are filled, all other marks are coloured.
-gg_key <- function(fig) {
+# Scales and legends of the key or the ramp. Boxes are filled, all other marks are coloured. room: letters side by side.
+gg_key <- function(fig, room) {
   if (!is.null(fig$ramp)) return(gg_ramp(fig))
   if (is.null(fig$key)) return(NULL)
   label <- key_labels(fig$key)
@@ -241,11 +257,18 @@ gg_key <- function(fig) {
   make <- function(scale, values, shown) {
     scale(values = stats::setNames(values, label), breaks = label[shown & listed], drop = FALSE, name = fig$key$title)
   }
+  lines <- gg_key_lines(label[listed], room)
   list(make(ggplot2::scale_colour_manual, e$col, !box), make(ggplot2::scale_linetype_manual, e$lty, !box),
        make(ggplot2::scale_fill_manual, e$col, box),
-       ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(shape = shape, linetype = lty))),
+       ggplot2::guides(colour = ggplot2::guide_legend(nrow = lines, byrow = TRUE,
+                                                      override.aes = list(shape = shape, linetype = lty)),
+                       linetype = ggplot2::guide_legend(nrow = lines, byrow = TRUE),
+                       fill = ggplot2::guide_legend(nrow = lines, byrow = TRUE)),
        if (isTRUE(fig$key$hidden)) ggplot2::theme(legend.position = "none"))
 }
+
+# Lines of the entries of a key, each with its swatch.
+gg_key_lines <- function(label, room) ceiling((sum(nchar(label, "width")) + 6 * length(label)) / room)
 
 # The colours of numbers.
 gg_ramp <- function(fig) {

@@ -196,3 +196,18 @@ test_that("splits without rows are printed as such", {
   expect_identical(sum(grepl("(no rows)", shown, fixed = TRUE)), none)
   expect_false(any(grepl("gain 0, cover 0", shown, fixed = TRUE)))
 })
+
+test_that("headings, legends, titles and values have room on a page of 7 x 5 inches", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
+  all <- gbt_evaluate(m, mtcars, metrics = "all", threads = 1)
+  record <- drawn_record(plot(all))
+  expect_length(grep("...", labels_of(record, "heading"), fixed = TRUE), 0)
+  expect_identical(gbt:::gg_columns(c("pseudo_huber  0.09091", rep("rmse  1", 12))), 3)
+  expect_null(gbt:::gg_columns(c("a", "b", "c")))
+  expect_identical(gbt:::gg_lines("one two three", 9), "one two\nthree")
+  expect_null(gbt:::gg_lines(NULL, 9))
+  expect_identical(gbt:::gg_key_lines(rep(strrep("a", 20), 4), 40), 3)
+  skip_if_not_installed("ggplot2")
+  columns <- ggplot2::ggplot_build(ggplot2::autoplot(all))$layout$layout$COL
+  expect_identical(max(columns), 3L)
+})

@@ -27,6 +27,8 @@ test_that("interactions are bars by size, pairs told from columns, a panel for e
     left_out <- as.numeric(sub(" .*", "", grep("output", labels_of(record, "note"), value = TRUE)))
     expect_equal(length(labels_of(record, "heading")) + sum(left_out), 3)
   })
+  rows <- lapply(gbt:::interactions_figure(k, "size", NULL, 20L, NULL)$panels, `[[`, "rows")
+  expect_length(unique(rows), 1) # one order of bars in all panels
   expect_length(labels_of(drawn_record(plot(k, output = "setosa")), "bar label"), sum(k$output == "setosa"))
   none <- gbt_interactions(m, x, top = 0, rows = 10, seed = 1, threads = 1)
   drawn(expect_snapshot(error = TRUE, {

@@ -93,7 +93,7 @@ test_that("rounds and configurations have ticks at whole numbers only", {
 test_that("of many intervals some are drawn, and the page says so", {
   many <- list(estimate = 1:2500, lower = 0:2499, upper = 2:2501, observed = 1:2500, text = "all")
   f <- gbt:::intervals_figure(many, list())
-  expect_identical(f$note, "300 of 2500 intervals drawn")
+  expect_identical(f$note, "300 of 2,500 intervals drawn")
   expect_identical(nrow(f$panels[[1]]$marks[[1]]$data), 300L)
   expect_null(gbt:::intervals_figure(lapply(many[1:4], head, 300), list())$note)
 })
