@@ -207,3 +207,16 @@ check_checkpoint <- function(folder) {
   }
   folder
 }
+
+# The folder, which is made where there is none. NULL: no checkpoints.
+make_checkpoint_folder <- function(folder) {
+  if (is.null(folder)) return(invisible())
+  if (file.exists(full_path(folder)) && !dir.exists(full_path(folder))) {
+    stop_argument(sprintf("`checkpoint` must be a folder, and \"%s\" is a file; give another name", folder),
+                  "checkpoint")
+  }
+  make <- function(path) dir.exists(path) || dir.create(path, recursive = TRUE)
+  if (!suppressWarnings(make(full_path(folder)))) {
+    stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
+  }
+}

@@ -7,14 +7,7 @@ checkpoint_file <- function(folder) file.path(full_path(folder), "gbt-checkpoint
 resume_checkpoint <- function(trainer, fit, state) {
   folder <- fit$host$checkpoint
   if (is.null(folder)) return(NULL)
-  if (file.exists(full_path(folder)) && !dir.exists(full_path(folder))) {
-    stop_argument(sprintf("`checkpoint` must be a folder, and \"%s\" is a file; give another name", folder),
-                  "checkpoint")
-  }
-  make <- function(path) dir.exists(path) || dir.create(path, recursive = TRUE)
-  if (!suppressWarnings(make(full_path(folder)))) {
-    stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
-  }
+  make_checkpoint_folder(folder)
   if (!file.exists(checkpoint_file(folder))) return(NULL)
   bytes <- tryCatch(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads),
                     gbt_error_io = stop_checkpoint, gbt_error_format = stop_checkpoint,

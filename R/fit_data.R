@@ -1,14 +1,28 @@
 # The data of a training, from what gbt_train() was given.
 
-# The data of a source as gbt_data. weight: as the user gave them, of all rows; they count when cuts are chosen. Weights
-# of classes and a mask do not: gbt_data() cannot know them.
-data_of_source <- function(source, args, host, weight) {
-  if (is.null(source$x)) return(as_prepared(source$data, args))
+# The columns of a source before they are binned, a list: feature_names, type (of each feature), n_features (with level
+# counts), and frame and spec (see data_spec()), or data, where the source is a gbt_data.
+columns_of_source <- function(source, args, host) {
+  if (is.null(source$x)) {
+    data <- as_prepared(source$data, args)
+    info <- .Call(C_gbt_dataset_info, data_ptr(data))
+    return(list(feature_names = data$feature_names, type = info$type, n_features = length(info$features), data = data))
+  }
   spec <- list(max_bin = as.integer(host$max_bin), level_counts = args[["level_counts"]],
                cat_features = args[["cat_features"]], sparse_zero = host$sparse_zero, unseen = "prior",
                page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device,
                init = args[["init_model"]])
-  finish_data(frame_rows(frame_to_bin(source$x, spec), list(weight = weight), spec), spec)
+  frame <- frame_to_bin(source$x, spec)
+  type <- names(enums$feature_type)[match(frame$type, unlist(enums$feature_type))]
+  list(feature_names = enc2utf8(frame$names), type = type, n_features = length(frame$names) + sum(frame$derive != 0),
+       frame = frame, spec = spec)
+}
+
+# The columns as gbt_data. weight: as the user gave them, of all rows; they count when cuts are chosen. Weights of
+# classes and a mask do not: gbt_data() cannot know them.
+bin_columns <- function(columns, weight) {
+  if (!is.null(columns$data)) return(columns$data)
+  finish_data(frame_rows(columns$frame, list(weight = weight), columns$spec), columns$spec)
 }
 
 # A gbt_data as it is: how it was made is decided.
@@ -23,11 +37,15 @@ as_prepared <- function(data, args) {
   data
 }
 
-# The source with its data binned.
+# The source with its data binned. What can be checked without bins is checked before.
 binned_once <- function(source, request, response) {
-  args <- request$args$value
   host <- if (!is.null(source$x)) place_training(request, list(source = source, response = response))
-  source$data <- data_of_source(source, args, host, check_weight(source$weights, length(response$label), "weights"))
+  args <- request$args$value
+  class_shares(args[["class_shares"]], response$label, response)
+  columns <- columns_of_source(source, args, host)
+  resolve_columns(columns, request, source$x)
+  set_mtry(request$params, request, columns$n_features)
+  source$data <- bin_columns(columns, check_weight(source$weights, length(response$label), "weights"))
   source$x <- NULL
   source["weights"] <- list(source$weights)
   source
@@ -52,22 +70,31 @@ fingerprint_of <- function(data, rows, own, weight, args) {
   .Call(C_gbt_dataset_fingerprint, view, rows$response$classes)
 }
 
-# Training data in the engine, with label, weight, offset, time and group of this training. A gbt_data may be trained
-# on by others at the same time, in a callback or a finalizer, so each training has a view of its own. args: values by
+# What belongs to the rows of a training, a list: weight and offset of all rows, own (weight with that of classes,
+# offset, time and group of the rows that are trained on), given (their weight without that of classes). args: values by
 # name.
-training_data <- function(rows, args, host) {
-  source <- rows$source
-  weight <- check_weight(source$weights, rows$n, "weights")
-  offset <- check_offset(source$offset, rows$n, rows$response$n_outputs)
+training_fields <- function(rows, args, host) {
+  weight <- check_weight(rows$source$weights, rows$n, "weights")
+  offset <- check_offset(rows$source$offset, rows$n, rows$response$n_outputs)
   own <- rows_trained_on(rows, weight, offset)
   given <- own$weight
   own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads,
-                              in_fold = !is.null(source$held))
-  data <- data_of_source(source, args, host, weight)
+                              in_fold = !is.null(rows$source$held))
+  list(weight = weight, offset = offset, own = own, given = given)
+}
+
+# Training data in the engine, with label, weight, offset, time and group of this training. A gbt_data may be trained
+# on by others at the same time, in a callback or a finalizer, so each training has a view of its own. columns: see
+# columns_of_source(); fields: see training_fields(); args: values by name.
+training_data <- function(rows, columns, fields, args) {
+  weight <- fields$weight
+  offset <- fields$offset
+  own <- fields$own
+  data <- bin_columns(columns, weight)
   if (!is.null(rows$held)) data$masked_out <- masked_out_set(rows, data, weight, offset)
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
                             time = own$time, group = own$group)
-  data["fingerprint"] <- list(fingerprint_of(data, rows, own, given, args))
+  data["fingerprint"] <- list(fingerprint_of(data, rows, own, fields$given, args))
   data$weight <- own$weight
   data$has_weights <- !is.null(weight)
   data["offset"] <- list(own$offset)

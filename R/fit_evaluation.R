@@ -1,5 +1,27 @@
 # The evaluation after each round.
 
+# What is evaluated, as far as it is known before the data are binned, a list: metrics, train, stopping as below.
+plan_metrics <- function(args, host, rows) {
+  sets <- c(if (!is.null(rows$held)) masked_out_name, names(rows$valid))
+  eval_train <- args[["eval_train"]]
+  searches <- host$rounds == "search" # whose metrics are those of its held-out rows
+  if (is.null(eval_train)) eval_train <- length(sets) == 0L && !is.null(args[["eval_metric"]]) && !searches
+  check_flag(eval_train, "eval_train")
+  stopping <- check_stopping(args, host, length(sets) > 0L)
+  metrics <- no_metrics
+  if (length(sets) > 0L || eval_train) {
+    metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
+  } else if (!is.null(args[["eval_metric"]]) && !searches) {
+    stop_argument("`eval_metric` needs rows to evaluate: give `valid`, or set `eval_train = TRUE`",
+                  "eval_metric")
+  }
+  if (stopping) check_watched(metrics, host)
+  train <- eval_train && length(metrics$name) > 0L
+  if (train) check_metric_labels(metrics, list(train_set(rows, list())))
+  check_log_columns(log_columns(c(if (train) "train", sets), metrics))
+  list(metrics = metrics, train = train, stopping = stopping)
+}
+
 # The evaluation after each round, which may stop the training, a list:
 #   metrics      see resolve_metrics()
 #   data         the data sets that are evaluated: list of list(name, label, weight, ...), the training data first if so
@@ -7,42 +29,36 @@
 #   train        are the training data among them?
 #   stopping     is there early stopping? It watches the last metric of the last data set
 #   own          are there metrics of the user's?         own_watched   is one of them the watched one?
-plan_evaluation <- function(args, host, rows, data, valid) {
-  eval_train <- args[["eval_train"]]
-  searches <- host$rounds == "search" # whose metrics are those of its held-out rows
-  if (is.null(eval_train)) eval_train <- length(valid) == 0L && !is.null(args[["eval_metric"]]) && !searches
-  check_flag(eval_train, "eval_train")
-  stopping <- check_stopping(args, host, length(valid) > 0L)
-  metrics <- no_metrics
-  if (length(valid) > 0L || eval_train) {
-    metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
-  } else if (!is.null(args[["eval_metric"]]) && !searches) {
-    stop_argument("`eval_metric` needs rows to evaluate: give `valid`, or set `eval_train = TRUE`",
-                  "eval_metric")
-  }
-  if (length(metrics$name) == 0L && stopping) {
+#
+# plan: of plan_metrics().
+plan_evaluation <- function(plan, rows, data, valid) {
+  metrics <- plan$metrics
+  own <- is.na(metrics$code)
+  evaluation <- c(plan, list(data = c(if (plan$train) list(train_set(rows, data)), valid),
+                             at = c(if (plan$train) 0L, seq_along(valid)), own = any(own),
+                             own_watched = plan$stopping && own[length(own)]))
+  check_metric_labels(metrics, evaluation$data)
+  evaluation
+}
+
+# Can early stopping watch the last metric?
+check_watched <- function(metrics, host) {
+  if (length(metrics$name) == 0L) {
     what <- if (host$rounds == "valid") "`nrounds` is missing, and early stopping" else "`early_stopping_rounds`"
     stop_argument(paste(what, "needs an `eval_metric` for this objective"), "eval_metric")
   }
-  if (stopping && is.na(metrics$maximise)) {
+  if (is.na(metrics$maximise)) {
     stop_argument(sprintf(paste("early stopping watches the last metric, but neither larger nor smaller values of",
                                 "\"%s\" are better; name another metric after it"), metrics$name[length(metrics$name)]),
                   "eval_metric")
   }
-  train <- eval_train && length(metrics$name) > 0L
-  evaluation <- list(
-    metrics = metrics, train = train, stopping = stopping,
-    data = c(if (train) list(train_set(rows, data)), valid),
-    at = c(if (train) 0L, seq_along(valid)),
-    own = any(is.na(metrics$code)), own_watched = stopping && is.na(metrics$code[length(metrics$code)])
-  )
-  check_metric_labels(metrics, evaluation$data)
-  columns <- log_names(evaluation)
+}
+
+check_log_columns <- function(columns) {
   if (anyDuplicated(columns)) {
     stop_argument(sprintf("two columns of the evaluation log would be called \"%s\"; rename a metric or a data set",
                           columns[anyDuplicated(columns)]), "eval_metric")
   }
-  evaluation
 }
 
 # The training data as a set that is evaluated.
@@ -70,8 +86,8 @@ empty_evaluation <- function() {
 }
 
 # Names of the log's columns: data set by data set, the metrics in the user's order. evaluation: see plan_evaluation().
-log_names <- function(evaluation) {
-  data <- vapply(evaluation$data, `[[`, "", "name")
-  metrics <- evaluation$metrics$name
-  paste(rep(data, each = length(metrics)), rep(metrics, length(data)), sep = "_", recycle0 = TRUE)
+log_names <- function(evaluation) log_columns(vapply(evaluation$data, `[[`, "", "name"), evaluation$metrics)
+
+log_columns <- function(sets, metrics) {
+  paste(rep(sets, each = length(metrics$name)), rep(metrics$name, length(sets)), sep = "_", recycle0 = TRUE)
 }

@@ -36,28 +36,41 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   response <- rows$response
   facts <- rule_facts(rows$source, rows$n, response, request)
   request <- size_rounds(with_rules(request, facts, response$objective, chosen))
+  search <- search_task(request, rows)
+  watched <- plan_metrics(args, request$host, rows)
   host <- place_training(request, rows)
-  data <- training_data(rows, args, host)
-  check_scale(rows$label, data$weight, data$offset, response$objective)
-  reason <- small_weights_reason(data$weight, request$params$min_child_weight, response$objective)
-  n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
-  params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
-  init <- check_init_model(args[["init_model"]], rows, data, params)
-  valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, response, init, host))
+  fields <- training_fields(rows, args, host)
+  own <- fields$own
+  check_scale(rows$label, own$weight, own$offset, response$objective)
+  reason <- small_weights_reason(own$weight, request$params$min_child_weight, response$objective)
+  shares <- class_shares(args[["class_shares"]], rows$label, response)
+  columns <- columns_of_source(rows$source, args, host)
+  its <- resolve_columns(columns, request, rows$source$x)
+  params <- set_mtry(replace(request$params, "seed", rows$seed), request, columns$n_features)
+  init <- check_init_model(args[["init_model"]], rows, columns$feature_names, own$offset, params)
+  labels <- valid_labels(rows$valid, columns$feature_names, response)
+  make_checkpoint_folder(host$checkpoint)
+  data <- training_data(rows, columns, fields, args) # this takes long: what can be checked before has been
+  valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, labels, data, response, init, host))
   list(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
        response = response, label = rows$label, data = data, valid = valid,
-       constraints = read_constraints(named_places(args, rows$source$x, data$feature_names), data),
-       cat_method = cat_method_for(data, request), start = start_of(init, rows, data, host),
-       evaluation = plan_evaluation(args, host, rows, data, valid),
-       class_shares = class_shares(args[["class_shares"]], rows$label, response), order = effective_order(rows, args),
+       constraints = its$constraints, cat_method = its$cat_method, start = start_of(init, rows, data, host),
+       evaluation = plan_evaluation(watched, rows, data, valid),
+       class_shares = shares, order = effective_order(rows, args),
        formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
        named = names(args), by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
-       search = search_task(request, rows, data))
+       search = search_data(search, data))
+}
+
+# What the request says of single columns, a list: constraints, see read_constraints(), and cat_method, see
+# cat_method_for(). columns: see columns_of_source(); x: the table that they are from, or NULL.
+resolve_columns <- function(columns, request, x) {
+  args <- named_places(request$args$value, x, columns$feature_names)
+  list(constraints = read_constraints(args, columns$feature_names), cat_method = cat_method_for(columns, request))
 }
 
 # args: values by name.
-read_constraints <- function(args, data) {
-  features <- data$feature_names
+read_constraints <- function(args, features) {
   list(monotone = resolve_monotone(args[["monotone"]], features),
        interactions = resolve_interactions(args[["interactions"]], features),
        feature_weights = resolve_feature_weights(args[["feature_weights"]], features),
@@ -66,9 +79,8 @@ read_constraints <- function(args, data) {
 
 # The request to the engine: list(bits, see cat_method_bits(); asked = for which features the user asked for it). `mtry`
 # counts features, so that "auto" must not add any.
-cat_method_for <- function(data, request) {
-  type <- .Call(C_gbt_dataset_info, data_ptr(data))$type
-  bits <- function(auto) cat_method_bits(request$cat_method, data$feature_names, type, auto)
+cat_method_for <- function(columns, request) {
+  bits <- function(auto) cat_method_bits(request$cat_method, columns$feature_names, columns$type, auto)
   counted <- !is.null(request$args$value[["mtry"]])
   list(bits = bits(if (counted) method_bits("sets") else 0L), asked = bits(0L) != 0L)
 }

@@ -3,7 +3,7 @@
 #
 #   settle_rounds   request, rows     -> request: host$rounds says where the number comes from
 #   size_rounds     request           -> request: with patience and limit, once `eta` is known
-#   search_task     of a "search"     -> what find_rounds() needs of the training that is prepared, kept in the fit
+#   search_task     request, rows     -> what find_rounds() needs of a "search", kept in the fit with the data
 #   find_rounds     fit               -> fit with the number, and `found`, see below
 #
 # The data are binned once: the rows held out are those that a mask leaves out (R/data_mask.R), so a search takes
@@ -100,22 +100,33 @@ settle_cv_rounds <- function(request) {
   request
 }
 
-# The input of find_rounds(), a list: source (the rows, binned), args (by name, for prepare()), response, mask, at (see
-# read_rows()), search. NULL where the number is known. data: the training data as they are binned.
-search_task <- function(request, rows, data) {
+# The input of find_rounds(), a list: source (the rows; search_data() adds them binned), args (by name, for prepare()),
+# response, mask, at (see read_rows()), search, parts (see search_parts()). NULL where the number is known.
+search_task <- function(request, rows) {
   search <- request$host$search
   if (is.null(search)) return(NULL)
   check_searchable(request$args$value)
   source <- rows$source
   search$limit <- min(search$limit, limit_of_rows(length(rows$label)))
-  source$x <- NULL
-  source$data <- data
   args <- request$args$value
   args <- args[!names(args) %in% c(binning_arguments, row_arguments, "callbacks", "checkpoint", "eval_train")]
   args <- with_ruled(args, request)
   args$nrounds <- search$limit
   args$early_stopping_rounds <- search$patience
-  list(source = source, args = args, response = rows$response, mask = rows$mask, at = rows$at, search = search)
+  args$seed <- rows$seed
+  task <- list(source = source, args = args, response = rows$response, mask = rows$mask, at = rows$at, n = rows$n,
+               search = search)
+  task <- c(task, list(parts = search_parts(task, rows$seed)))
+  if (!is.null(task$parts)) check_search_metrics(request$args$value, request$host, rows)
+  task
+}
+
+# task: of search_task(), or NULL; data: the training data as they are binned.
+search_data <- function(task, data) {
+  if (is.null(task)) return(NULL)
+  task$source$x <- NULL
+  task$source$data <- data
+  task
 }
 
 # fit: of all rows, prepared. Its `host$nrounds` is the limit.
@@ -123,10 +134,9 @@ find_rounds <- function(fit) {
   task <- fit$search
   fit["search"] <- list(NULL)
   if (is.null(task)) return(fit)
-  task$args$seed <- fit$params$seed
   limit <- fit$host$max_seconds
   if (limit > 0) task$args$max_seconds <- 0.4 * limit # the training on all rows takes longer, though without patience
-  parts <- search_parts(task, fit$params$seed)
+  parts <- task$parts
   found <- if (is.null(parts)) {
     list(rounds = few_rows, by = "none", n_train = length(fit$label))
   } else if (parts$by == "folds") {
@@ -158,7 +168,7 @@ rows_with_weight <- function(at, weights) {
 # where there are too few rows.
 search_parts <- function(task, seed) {
   source <- task$source
-  n_all <- source$data$n_rows
+  n_all <- task$n
   at <- rows_with_weight(task$at, source$weights)
   part <- function(v) if (is.null(at)) v else subset_rows(v, at)
   own <- list(time = part(source$time), group = part(source$group))
@@ -189,14 +199,27 @@ search_parts <- function(task, seed) {
 search_fit <- function(task, held, device) {
   task$source$mask <- !held & (if (is.null(task$mask)) TRUE else task$mask)
   task$source$held <- held
-  fit <- tryCatch(withCallingHandlers(prepare(task$source, task$args, list()),
-                                      gbt_message = function(m) invokeRestart("muffleMessage"),
-                                      gbt_warning = function(w) invokeRestart("muffleWarning")),
-                  gbt_error_argument = stop_search, gbt_error_data = stop_search, gbt_error_unsupported = stop_search)
+  fit <- stopping_search(withCallingHandlers(prepare(task$source, task$args, list()),
+                                             gbt_message = function(m) invokeRestart("muffleMessage"),
+                                             gbt_warning = function(w) invokeRestart("muffleWarning")))
   fit$evaluation$data[[1L]]$name <- held_out_name
   fit$host$device <- device
   fit$host$searching <- TRUE
   fit
+}
+
+# code: of the search for the number of rounds.
+stopping_search <- function(code) {
+  tryCatch(code, gbt_error_argument = stop_search, gbt_error_data = stop_search, gbt_error_unsupported = stop_search)
+}
+
+# Can the search for the number of rounds watch the last metric on rows held out?
+check_search_metrics <- function(args, host, rows) {
+  stopping_search({
+    metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
+    check_watched(metrics, host)
+    check_metric_labels(metrics, list(train_set(rows, list())))
+  })
 }
 
 # The user has not asked for the rows that are held out, so the error says what they are for.

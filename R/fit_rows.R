@@ -17,7 +17,9 @@ rows_of_source <- function(source, request) {
   check_time_or_group(source$time, source$group)
   source["time"] <- list(check_time(source$time, n))
   source["group"] <- list(check_group(source$group, n))
-  response <- encode_response(source$y, request$objective, n, request$args$value[["num_class"]], source$parsed)
+  args <- request$args$value
+  response <- encode_response(source$y, request$objective, n, args[["num_class"]], source$parsed)
+  if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before any long work
   check_exposed(source, response$objective)
   list(source = source, response = response, n = n)
 }

@@ -54,6 +54,7 @@ check_without_rows <- function(given) {
   request <- withCallingHandlers(read_request(given), warning = function(w) invokeRestart("muffleWarning"),
                                  gbt_message = function(m) invokeRestart("muffleMessage"))
   args <- request$args$value
+  make_checkpoint_folder(request$host$checkpoint)
   for (name in Filter(is.character, as_metric_list(args[["eval_metric"]]))) metric_places(name)
   if (is_share(args[["valid"]]) || is_rows(args[["valid"]])) stop_no_share(args[["valid"]])
 }
@@ -62,7 +63,7 @@ check_without_rows <- function(given) {
 check_columns_named <- function(x, columns, args) {
   check_roles(x, columns, "the source")
   features <- feature_columns(x, columns)
-  read_constraints(args, list(feature_names = features))
+  read_constraints(args, features)
   for (name in c("cat_features", "level_counts")) {
     if (is.character(args[[name]])) feature_places(args[[name]], features, name)
   }

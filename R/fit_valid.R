@@ -163,12 +163,12 @@ exposed_set <- function(set, name, source) {
 }
 
 # The sets as the trainer needs them: list of list(name, data = gbt_data, label, weight, score = start or NULL).
-# train: the training data (gbt_data); response: from encode_response(); init: the model to go on from, or NULL.
-build_valid <- function(sets, train, response, init, host) {
+# labels: of valid_labels(); train: the training data (gbt_data); response: from encode_response(); init: the model to
+# go on from, or NULL.
+build_valid <- function(sets, labels, train, response, init, host) {
   check_once(sets)
   lapply(names(sets), function(name) {
     set <- sets[[name]]
-    what <- sprintf("the response of validation set \"%s\"", name)
     raw <- NULL
     if (inherits(set, "gbt_data")) {
       data <- set
@@ -182,18 +182,16 @@ build_valid <- function(sets, train, response, init, host) {
                                 "gbt_data(x, label, reference = <training data>)"), name), "valid")
       }
       check_data(data, "valid")
-      y <- set$label
     } else if (inherits(set, "gbt_source")) {
       data <- data_of_rows(set, list(), valid_spec(train, host, init))
-      y <- data$label
+      if (data$n_rows > 0) labels[[name]] <- valid_label(data$label, response, data$n_rows, name)
     } else {
       raw <- needed_columns(set$x, train$feature_names, name)
       spec <- valid_spec(train, host)
       data <- finish_data(frame_rows(frame_for_model(raw, train), set[names(set) != "y"], spec), spec)
-      y <- set$y
     }
     if (data$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
-    label <- encode_valid_y(y, response, data$n_rows, what)
+    label <- labels[[name]]
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
     data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset)
@@ -203,6 +201,23 @@ build_valid <- function(sets, train, response, init, host) {
     }
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
+}
+
+# The responses of validation sets, by name, before any data are binned; NULL for sources, which are not read yet. Data
+# frames and matrices have the columns that are needed. features: of the training data.
+valid_labels <- function(sets, features, response) {
+  lapply(stats::setNames(nm = names(sets)), function(name) {
+    set <- sets[[name]]
+    if (inherits(set, "gbt_source")) return(NULL)
+    prepared <- inherits(set, "gbt_data")
+    if (!prepared) needed_columns(set$x, features, name)
+    n <- if (prepared) set$n_rows else n_rows_of(set$x)
+    if (isTRUE(n > 0)) valid_label(if (prepared) set$label else set$y, response, n, name)
+  })
+}
+
+valid_label <- function(y, response, n_rows, name) {
+  encode_valid_y(y, response, n_rows, sprintf("the response of validation set \"%s\"", name))
 }
 
 # How validation data are binned, see data_spec(). init: as in build_valid(); its scores are kept.
@@ -244,8 +259,8 @@ check_same_offset <- function(train, data, name) {
 # Going on from a model ---------------------------------------------------------------------------------------------
 
 # The earlier model as it predicts (up to its best round), checked against what is trained now; NULL when there is none.
-# rows: see read_rows().
-check_init_model <- function(init, rows, train, params) {
+# rows: see read_rows(); features, offset: of the rows that are trained on.
+check_init_model <- function(init, rows, features, offset, params) {
   if (is.null(init)) return(NULL)
   response <- rows$response
   refuse_recipe(init)
@@ -269,16 +284,16 @@ check_init_model <- function(init, rows, train, params) {
   if (init$n_outputs != response$n_outputs) {
     differ("its `n_outputs` is %.0f, now it is %.0f", init$n_outputs, response$n_outputs)
   }
-  gone <- setdiff(init$feature_names, train$feature_names)
-  new <- setdiff(train$feature_names, init$feature_names)
+  gone <- setdiff(init$feature_names, features)
+  new <- setdiff(features, init$feature_names)
   if (length(gone)) differ("it needs %s", enumerate(gone))
   if (length(new)) differ("it does not know %s", enumerate(new))
-  if (!identical(init$feature_names, train$feature_names)) {
+  if (!identical(init$feature_names, features)) {
     differ("its columns are in another order: %s; make the data by gbt_data(x, ..., init_model = )",
            enumerate(init$feature_names))
   }
-  if (init$has_offset && is.null(train$offset)) differ("it was trained with an offset")
-  if (!init$has_offset && !is.null(train$offset)) differ("it was trained without an offset")
+  if (init$has_offset && is.null(offset)) differ("it was trained with an offset")
+  if (!init$has_offset && !is.null(offset)) differ("it was trained without an offset")
   if (given_or(init$params[["ensemble"]], 1) > 1) {
     stop_unsupported(sprintf(paste("`init_model` is an ensemble of %.0f models, which cannot be trained further; train",
                                    "a new model on all data"), init$params$ensemble), "init_model")

@@ -68,10 +68,12 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
   }
   replicates <- check_whole(replicates, "replicates", 20, 1e6)
+  if (!is.null(seed)) check_seed(seed)
   threads <- resolve_threads(threads)
+  response <- response_kind(judged_model(model))
+  what <- read_evaluated(metrics, response)
   rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads)
-  response <- response_kind(rows$model)
-  what <- read_evaluated(metrics, response, rows)
+  what <- fitting_metrics(what, rows)
   if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
     rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = trees, offset = offset,
                                         exposure = exposure, threads = threads))
@@ -82,7 +84,6 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     group <- subset_rows(group, rows$at)
   }
   units <- if (!is.null(level)) check_group(group, n)
-  if (!is.null(seed)) check_seed(seed)
   if (!is.null(level)) seed <- drawn_seed(seed)
   plan <- list(level = level, replicates = replicates, seed = seed, threads = threads)
   parts <- group_rows(by, n)
@@ -202,29 +203,39 @@ group_codes <- function(v) {
   match(v, sort(unique(v), na.last = TRUE))
 }
 
-# Which metrics: as of read_metrics().
-read_evaluated <- function(metrics, response, rows) {
+# Which metrics: as of read_metrics(), and `asked`: did the user name them?
+read_evaluated <- function(metrics, response) {
+  all <- is.character(metrics) && length(metrics) == 1L && identical(lower_case(metrics), "all")
+  given <- if (all) suiting_metrics(response) else if (is.null(metrics)) usual_metrics(response)
+  out <- of_evaluation(read_metrics(given_or(given, as_metric_list(metrics)), response))
+  if (length(out$name) == 0L) stop_no_metrics()
+  c(out, asked = is.null(given))
+}
+
+stop_no_metrics <- function() {
+  stop_argument("there is no metric for this objective; give `metrics`, such as a gbt_metric()", "metrics")
+}
+
+# Errors of `eval_metric` as those of `metrics`.
+of_evaluation <- function(code) {
   blame <- function(e) { # the argument has another name in training
     e$message <- gsub("`eval_metric`", "`metrics`", conditionMessage(e), fixed = TRUE)
     if (identical(e$parameter, "eval_metric")) e$parameter <- e$subject <- "metrics"
     stop(e)
   }
-  all <- is.character(metrics) && length(metrics) == 1L && identical(lower_case(metrics), "all")
-  tryCatch({
-    given <- if (all) suiting_metrics(response) else if (is.null(metrics)) usual_metrics(response) else
-      as_metric_list(metrics)
-    out <- read_metrics(given, response)
-    if (all || is.null(metrics)) {
-      fits <- vapply(seq_along(out$name), function(i) labels_fit(out, i, rows), NA)
-      out <- lapply(out, `[`, fits)
-    } else {
-      check_metric_labels(out, list(list(name = "given", label = rows$label, rows = NULL)))
-    }
-  }, gbt_error = blame)
-  if (length(out$name) == 0L) {
-    stop_argument("there is no metric for this objective; give `metrics`, such as a gbt_metric()", "metrics")
+  tryCatch(code, gbt_error = blame)
+}
+
+# Those for which the labels are good. It is an error if the user named another one. what: of read_evaluated().
+fitting_metrics <- function(what, rows) {
+  out <- what[names(what) != "asked"]
+  if (what$asked) {
+    of_evaluation(check_metric_labels(out, list(list(name = "given", label = rows$label, rows = NULL))))
+    return(out)
   }
-  out
+  fits <- vapply(seq_along(out$name), function(i) labels_fit(out, i, rows), NA)
+  if (!any(fits)) stop_no_metrics()
+  lapply(out, `[`, fits)
 }
 
 labels_fit <- function(metrics, i, rows) {

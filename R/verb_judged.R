@@ -3,6 +3,12 @@
 
 is_judged <- function(x) is_model(x) || inherits(x, c("gbt_calibrated", "gbt_cv"))
 
+# The model that names objective and classes.
+judged_model <- function(object) {
+  if (inherits(object, "gbt_cv")) return(models_of_folds(object, "model")[[1L]])
+  if (inherits(object, "gbt_calibrated")) object$model else object
+}
+
 check_judged <- function(x, parameter = "model") if (!is_judged(x)) check_model(x, parameter)
 
 # What is compared, of rows in memory, a list:
@@ -19,14 +25,15 @@ rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, thread
     return(judged_folds(object, x, y, weights, given))
   }
   calibrated <- inherits(object, "gbt_calibrated")
-  its <- bake_rows(if (calibrated) object$model else object, x)
+  its <- bake_rows(judged_model(object), x)
   model <- its$model
   x <- its$x
   y <- given_response(model, x, y)
+  labels <- judged_labels(model, y, weights, n_rows_of(x)) # before the predictions, which take longer
   if (!calibrated) {
     score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads,
                          exposure = exposure)
-    return(c(list(model = model), judged_labels(model, y, weights, NROW(score)), list(score = as_columns(score))))
+    return(c(list(model = model), labels, list(score = as_columns(score))))
   }
   if (!is.null(exposure)) {
     stop_argument("`exposure` needs a model with a log link, not one of classes; leave it out", "exposure")
@@ -36,8 +43,7 @@ rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, thread
   }
   object$model <- model
   known <- as_columns(predict.gbt_calibrated(object, x, "response", offset = offset, threads = threads))
-  c(list(model = model), judged_labels(model, y, weights, nrow(known)),
-    list(score = scores_of(known, model), known = known, pred = known))
+  c(list(model = model), labels, list(score = scores_of(known, model), known = known, pred = known))
 }
 
 judged_folds <- function(cv, x, y, weights, given) {
@@ -45,12 +51,11 @@ judged_folds <- function(cv, x, y, weights, given) {
     stop_argument(sprintf("`%s` cannot be combined with a gbt_cv(), which has its predictions already; leave it out",
                           name), name)
   }
-  model <- models_of_folds(cv, "model")[[1L]]
-  its <- bake_rows(model, x)
+  its <- bake_rows(judged_model(cv), x)
   known <- as_columns(cv$predictions)
   rows <- judged_labels(its$model, given_response(its$model, its$x, y), weights, nrow(known))
   check_rows_of_cv(cv, rows$label)
-  out <- c(list(model = its$model), rows, list(score = scores_of(known, model), known = known, pred = known))
+  out <- c(list(model = its$model), rows, list(score = scores_of(known, its$model), known = known, pred = known))
   at <- which(!is.na(known[, 1L]))
   if (length(at) < nrow(known)) c(rows_taken(out, at), list(at = at)) else out
 }

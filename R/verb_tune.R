@@ -169,7 +169,8 @@ tune_request <- function(given) {
   if (is_schedule(args$value[["eta"]])) {
     args$value$eta <- rep_len(read_schedule(args, NULL, host$nrounds, 0), host$nrounds)
   }
-  list(args = args, params = engine_defaults(), host = host, objective = as_objective(args))
+  list(args = args, params = engine_defaults(), host = host, objective = as_objective(args),
+       cat_method = read_cat_method(args$value[["cat_method"]]))
 }
 
 # Stages of successive halving, a list: rounds, and how many configurations go into each.

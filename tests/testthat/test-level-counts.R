@@ -100,7 +100,7 @@ test_that("going on from a model keeps its counts", {
   second <- gbt_train(more, z, init_model = first, nrounds = 4, seed = 3)
   expect_identical(second$params$level_counts, "f")
   expect_identical(predict(second, more, trees = 5L), predict(first, more))
-  expect_error(gbt_train(more, z, init_model = first, level_counts = "g"), "must be those of `init_model`",
+  expect_error(gbt_train(more, z, nrounds = 2, init_model = first, level_counts = "g"), "must be those of `init_model`",
                class = "gbt_error_argument")
   plain <- gbt_train(x, y, nrounds = 2, seed = 3)
   expect_error(gbt_train(more, z, init_model = plain, level_counts = "f"), class = "gbt_error_argument")

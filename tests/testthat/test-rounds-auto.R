@@ -85,7 +85,7 @@ test_that("every form of the data and every part of a call finds the same as by 
 test_that("rows of one time or group stay together", {
   time <- rep(1:40, 80)
   plan <- function(...) {
-    search_parts(list(source = list(data = list(n_rows = 3200), ...), at = NULL, mask = NULL,
+    search_parts(list(n = 3200, source = list(...), at = NULL, mask = NULL,
                       response = list(label = large$y, classes = NULL)), 0)
   }
   last <- plan(time = as.double(time))
@@ -97,7 +97,7 @@ test_that("rows of one time or group stay together", {
   expect_equal(sum(tapply(apart$held, group, all)), 8)
   expect_null(plan(time = rep(1, 3200)))
   expect_null(plan(group = rep(1:9, length.out = 3200)))
-  few <- search_parts(list(source = list(data = list(n_rows = 3200), group = group), at = 1:100, mask = NULL,
+  few <- search_parts(list(n = 3200, source = list(group = group), at = 1:100, mask = NULL,
                            response = list(label = large$y, classes = NULL)), 0)
   expect_identical(few$by, "folds")
   expect_identical(Reduce(`+`, few$folds), as.integer(seq_len(3200) <= 100))
