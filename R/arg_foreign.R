@@ -102,6 +102,7 @@ level_counts -> level_counts
 time timestamp/c -> time
 group -> group
 [train: Threads, devices and memory]
+ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
   cores/o -> threads
 device/xl device_type/l task_type/lc -> device

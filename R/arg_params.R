@@ -173,7 +173,7 @@ host_params <- function(args) {
     stop_argument(sprintf("`verbose` must be 0 (silent) or 1 (log lines), not %s%s", quote_value(verbose), every),
                   "verbose")
   }
-  out$verbose <- verbose > 0
+  out$verbose <- verbose > 0 && is_first_rank()
   out$tells <- out$verbose || is.null(args$value[["verbose"]]) # one line of what was found
   out$rounds <- "given" # see R/fit_rounds_auto.R
   out["checkpoint"] <- list(check_checkpoint(args$value[["checkpoint"]]))
@@ -196,7 +196,7 @@ resolve_seed <- function(args, params, holds_out) {
   random <- holds_out || any(unlist(params[shares]) < 1) || params$sampling_method != "uniform" ||
     params$random_strength > 0 || params$extra_trees > 0 ||
     !is.null(args$value[["class_shares"]])
-  if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
+  if (random) value_of_first_rank(as.double(sample.int(.Machine$integer.max, 1L))) else 0
 }
 
 # The argument: a folder, which is made where there is none; NULL: no checkpoints.

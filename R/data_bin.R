@@ -61,6 +61,7 @@ finish_data <- function(rows, spec) {
 frame_to_bin <- function(x, spec) {
   frame <- with_categories(encode_x(x, spec$sparse_zero), spec$cat_features)
   if (!is.null(spec$reference)) return(frame) # it has decided
+  frame <- frame_of_ranks(frame)
   with_level_counts(align_start_columns(frame, spec$init), spec$level_counts, spec$init)
 }
 

@@ -53,7 +53,7 @@ absent_classes <- function(label, n_classes, weight = NULL) {
     class <- label[rows]
     tabulate(if (is.null(weight)) class + 1 else class[weight[rows] != 0] + 1, n_classes) > 0
   })
-  which(!Reduce(`|`, seen))
+  setdiff(seq_len(n_classes), all_ranks_have(which(Reduce(`|`, seen, logical(n_classes)))))
 }
 
 # The classes in the order of the labels 0, 1, ... parameter: what needs them; instead: what to do without classes.

@@ -154,7 +154,10 @@ check_group <- function(group, n_rows) {
 }
 
 # Orders of rows follow from these numbers. Where rows are left out the others are numbered anew, as if they were all.
-number_groups <- function(group) place_among(group, different(group))
+number_groups <- function(group) {
+  all <- all_ranks_have(different(group))
+  place_among(group, all)
+}
 
 # A value for every row, and none missing. hint: for a wrong number.
 check_row_values <- function(x, n_rows, what, hint = NULL) {

@@ -12,8 +12,10 @@ check_mask <- function(mask, n_rows) {
                   "mask")
   }
   check_logical_rows(mask, n_rows, "mask")
-  if (!any(mask)) stop_argument("`mask` is FALSE for every row; set it to TRUE for the rows to train on", "mask")
-  if (!all(mask)) as.vector(mask)
+  if (!any_rank(any(mask))) {
+    stop_argument("`mask` is FALSE for every row; set it to TRUE for the rows to train on", "mask")
+  }
+  if (any_rank(!all(mask))) as.vector(mask)
 }
 
 # Other arguments that hold rows out, or that would use the name of the masked-out rows. valid: see read_valid().
@@ -34,9 +36,9 @@ check_mask_conflicts <- function(mask, valid) {
 # The rows that take part in training: those whose weight is not 0, logical values. NULL for all, and where the engine
 # will refuse the weights, whose message numbers all rows: none is above 0, or some are below.
 mask_of_weights <- function(weights) {
-  if (length(weights) == 0L || min(weights) != 0) return(NULL)
+  if (is.null(weights) || is.null(ranks_here()) && (length(weights) == 0L || min(weights) != 0)) return(NULL)
   weigh <- as.logical(unlist(by_parts(length(weights), function(rows) weights[rows] != 0)))
-  if (any(weigh) && !all(weigh)) weigh
+  if (any_rank(any(weigh)) && any_rank(!all(weigh))) weigh
 }
 
 # How many of n rows they are.
@@ -69,6 +71,6 @@ take_numbers <- function(x, rows, n_rows) {
 # what to do.
 check_some_weight <- function(weight, where, instead = "rows without any weight can be left out of the data") {
   if (is.null(weight)) return(invisible())
-  if (any(unlist(by_parts(length(weight), function(rows) any(weight[rows] != 0))))) return(invisible())
+  if (any_rank(any(unlist(by_parts(length(weight), function(rows) any(weight[rows] != 0)))))) return(invisible())
   stop_data(sprintf("`weights` are 0 in all rows %s; at least one must be larger (%s)", where, instead), "weights")
 }

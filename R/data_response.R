@@ -19,7 +19,7 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
     encode_text_y(y)
   } else if (is.logical(y)) {
     list(value = as.double(y), response = "logical", classes = c("FALSE", "TRUE"),
-         used = c(if (!all(y)) 1L, if (any(y)) 2L))
+         used = sort(all_ranks_have(c(if (!all(y)) 1L, if (any(y)) 2L))))
   } else if (inherits(y, "integer64")) {
     if (!requireNamespace("bit64", quietly = TRUE)) stop_data("a response of class integer64 needs the package bit64")
     list(value = as_numbers(y, what), response = "integer64", classes = NULL)
@@ -27,6 +27,10 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
     list(value = as.double(y), response = typeof(y), classes = NULL)
   }
   if (!is.null(names(out$value))) names(out$value) <- NULL # unasked it would copy a plain vector
+  check_same_on_ranks(out$response, paste("the class of", what), "; give all ranks the same class")
+  if (is.factor(y)) {
+    check_same_on_ranks(out$classes, paste("the levels of", what), "; give all ranks factor(y, levels = )")
+  }
   if (is.null(classes)) out else match_classes(out, classes, what)
 }
 
@@ -74,13 +78,13 @@ encode_factor_y <- function(y, what) {
   }
   if (anyNA(classes)) stop_data(sprintf("%s has a level NA; leave such rows out, or name the level", what), "y")
   list(value = as.double(y) - 1, response = if (is.ordered(y)) "ordered" else "factor", classes = classes,
-       used = which(tabulate(y, length(classes)) > 0L))
+       used = sort(all_ranks_have(which(tabulate(y, length(classes)) > 0L))))
 }
 
 # Classes of texts are those that occur, in the order of their bytes.
 encode_text_y <- function(y) {
   seen <- text_codes(if (is.object(y)) as.vector(unclass(y)) else y, "a class")
-  classes <- sort(seen$texts, method = "radix")
+  classes <- sort(all_ranks_have(seen$texts), method = "radix")
   list(value = (match(seen$texts, classes) - 1)[seen$codes], response = "character", classes = classes,
        used = seq_along(classes))
 }
@@ -115,7 +119,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
     stop_data(sprintf("the response has %s, but the data have %s", counted(length(e$value), "value"),
                       counted(n_rows, "row")), "y")
   }
-  if (n_rows == 0) stop_data("the data have no rows", "y")
+  if (sum_of_ranks(n_rows) == 0) stop_data("the data have no rows", "y")
   e <- classes_of_init(e, objective)
   name <- given_or(objective$name, e$objective)
   if (!is.null(e$classes) && is.null(e$objective)) e <- drop_unused(e)
@@ -247,7 +251,7 @@ check_classes <- function(e) {
     stop_data(sprintf(paste("objective \"softmax\" needs classes; row %d has %s; for numbers use",
                             "`objective = \"squared_error\"`"), bad[1L], format(e$value[bad[1L]])), "y")
   }
-  values <- sort(different(e$value))
+  values <- sort(all_ranks_have(different(e$value)))
   if (length(values) < 2L) stop_data("the response has only one class; there is nothing to learn", "y")
   if (length(values) > 65536L) {
     stop_data(sprintf(paste("the response has %d different numbers, too many for classes; use",

@@ -87,7 +87,7 @@ rule_facts <- function(source, n_rows, response, request) {
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   early <- host$early_stopping_rounds > 0 || host$rounds != "given"
   weights <- check_weight(source$weights, n_rows, "weights")
-  list(rows = count_weighted(weights, n_rows), features = as.double(features), binned = is.null(source$x),
+  list(rows = sum_of_ranks(count_weighted(weights, n_rows)), features = as.double(features), binned = is.null(source$x),
        outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]])
 }

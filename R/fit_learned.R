@@ -35,6 +35,7 @@ free_values <- list(min_child_weight = 0, min_data_in_leaf = 1, gamma = 0, lambd
 no_split_reason <- function(fit) {
   start <- if (fit$start$rounds > 0) "no tree of this training has a split, so it adds constants to `init_model`: " else
     "no tree has a split, so the model is a constant: "
+  if (!is.null(ranks_here())) return(new_reason("no_split", "%sno split of any column lowers the loss", start))
   n <- length(fit$label)
   if (n < 2L) return(c(new_reason("no_split", "%sthere is one row to train on", start), of_rows = TRUE))
   if (all_same(fit$label) && all_same(fit$data$offset)) {
@@ -124,7 +125,7 @@ flat_reason <- function(fit, span, state) {
                                     "way to what the trees have learned; raise `eta` or `nrounds`"),
                       format_number(max(rates)), counted(state$rounds, "round"), format(100 * gone, digits = 2L)))
   }
-  if (info$labels != "NUMBER" || info$gradient == "GIVEN") return(NULL)
+  if (info$labels != "NUMBER" || info$gradient == "GIVEN" || !is.null(ranks_here())) return(NULL)
   spread <- middle_half(fit$label)
   if (spread == 0 || span >= 1e-3 * spread) return(NULL)
   scale <- if (info$hessian == "BOUNDED") info$params$name

@@ -9,7 +9,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   meta <- model_meta(list(
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
-    formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = length(fit$label),
+    formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = fit$n_obs,
     auto_rounds = fit$found
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))

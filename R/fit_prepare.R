@@ -7,6 +7,7 @@
 #   callbacks    list of functions
 #   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
 #   label        doubles: the response of the rows that are trained on
+#   n_obs        number of these rows, with `ranks` of all ranks
 #   class_shares shares of the classes that a tree sees, by name in the order of labels; NULL: `subsample` of all
 #   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
@@ -30,9 +31,11 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- read_request(given)
   args <- request$args$value
   check_not_by_column(request$args, source)
+  check_shares(source, request)
   rows <- read_rows(source, request)
   if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)
+  refuse_search_of_ranks(request)
   response <- rows$response
   facts <- rule_facts(rows$source, rows$n, response, request)
   request <- size_rounds(with_rules(request, facts, response$objective, chosen))
@@ -53,9 +56,10 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   data <- training_data(rows, columns, fields, args) # this takes long: what can be checked before has been
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, labels, data, response, init, host))
   list(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
-       response = response, label = rows$label, data = data, valid = valid,
+       response = response, label = rows$label, n_obs = as.integer(sum_of_ranks(length(rows$label))),
+       data = data, valid = valid,
        constraints = its$constraints, cat_method = its$cat_method, start = start_of(init, rows, data, host),
-       evaluation = plan_evaluation(watched, rows, data, valid),
+       evaluation = refuse_own_metrics_of_ranks(plan_evaluation(watched, rows, data, valid)),
        class_shares = shares, order = effective_order(rows, args),
        formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
        named = names(args), by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
@@ -89,12 +93,12 @@ cat_method_for <- function(columns, request) {
 check_scale <- function(label, weight, offset, objective) {
   if (is_given(objective)) return(invisible())
   size <- objective_info(objective)$size
-  spread <- function(v) if (is.null(v)) 0 else max(v) - min(v)
-  span <- switch(size, SPREAD = spread(label) + spread(offset), LABEL = max(label), 1)
-  heaviest <- if (is.null(weight)) 1 else max(weight)
+  spread <- function(v) if (is.null(v)) 0 else diff(range_of_ranks(v))
+  span <- switch(size, SPREAD = spread(label) + spread(offset), LABEL = range_of_ranks(label)[2L], 1)
+  heaviest <- if (is.null(weight)) 1 else range_of_ranks(weight)[2L]
   largest <- span * heaviest
   if (largest == 0 && (span == 0 || heaviest == 0)) return(invisible()) # constant: there is nothing to split for
-  how <- if (length(label) * largest > 1e150) "overflow" else if (largest < 1e-150) "are all 0"
+  how <- if (sum_of_ranks(length(label)) * largest > 1e150) "overflow" else if (largest < 1e-150) "are all 0"
   if (is.null(how)) return(invisible())
   by_weight <- abs(log(heaviest)) > abs(log(span))
   by_offset <- size == "SPREAD" && spread(offset) > spread(label)
@@ -108,9 +112,8 @@ check_scale <- function(label, weight, offset, objective) {
 # Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
 # A reason of R/fit_learned.R, or NULL.
 small_weights_reason <- function(weight, min_child_weight, objective) {
-  if (is.null(weight) || length(weight) < 2L || objective_info(objective)$hessian == "FREE") {
-    return(NULL)
-  }
+  free <- is.null(weight) || objective_info(objective)$hessian == "FREE"
+  if (free || !is.null(ranks_here()) || length(weight) < 2L) return(NULL)
   total <- sum(weight)
   if (total >= 2 * min_child_weight || total == 0) return(NULL) # the engine has its own words for all 0
   new_reason("weights", paste("`weights` add up to %s and `min_child_weight` is %s, so no node can be split; scale the",

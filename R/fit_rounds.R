@@ -61,7 +61,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
   loss <- if (state$rounds == 0) training_loss(trainer, fit) else NA_real_
   while (state$rounds < fit$host$nrounds) {
     if (given) set_own_gradients(trainer, fit, state)
-    n <- chunk_size(plan, state$rounds, pace)
+    n <- value_of_first_rank(chunk_size(plan, state$rounds, pace))
     before <- state$rounds
     t0 <- proc.time()[["elapsed"]]
     run <- .Call(C_gbt_trainer_run, trainer, n, fit$host$threads)
@@ -73,7 +73,9 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
     stop_callback <- run$rounds > before && report_round(trainer, fit, state, bar, last, now - state$began)
-    over <- every_round && fit$host$max_seconds > 0 && now - state$began >= fit$host$max_seconds
+    if (length(fit$callbacks)) stop_callback <- any_rank(stop_callback)
+    over <- every_round && fit$host$max_seconds > 0 &&
+      value_of_first_rank(now - state$began >= fit$host$max_seconds) > 0
     why <- if (run$why != "done") run$why else if (stop_own) "early" else if (stop_callback) "callback" else
       if (over) "time" else if (state$rounds >= fit$host$nrounds) "done"
     keep_checkpoint(trainer, fit, state, why)

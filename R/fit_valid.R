@@ -190,7 +190,7 @@ build_valid <- function(sets, labels, train, response, init, host) {
       spec <- valid_spec(train, host)
       data <- finish_data(frame_rows(frame_for_model(raw, train), set[names(set) != "y"], spec), spec)
     }
-    if (data$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
+    if (sum_of_ranks(data$n_rows) == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
     label <- labels[[name]]
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)

@@ -175,6 +175,7 @@ refuse_with_folds <- function(args, who) {
   why <- c(valid = "`folds` says which rows are held out", mask = "`folds` says which rows are held out",
            init_model = "it may have been trained on the rows that a fold holds out",
            checkpoint = "a cross-validation cannot be resumed",
+           ranks = "folds are trained in one process; give `valid` to gbt_train() to judge a model of all ranks",
            callbacks = "folds are trained at the same time; use `verbose` to see the log")
   for (name in intersect(names(why), names(args$value))) {
     if (name == "callbacks" && length(args$value$callbacks) == 0L) next

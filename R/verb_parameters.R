@@ -30,6 +30,7 @@ cat_method | auto | auto, or sets, onehot, target, count, quartiles; by columns 
 level_counts | FALSE | TRUE, FALSE or names of columns | adds the number of rows of a level as a feature
 time | none | a number, date or time for each row | order of the rows for statistics of categories
 group | none | a value for each row | rows that are kept out of each other's statistics of categories
+ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows
 threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
 device | auto | auto, cpu, cuda or cuda:1 | where to train
 verbose | 0 | 0 or 1 | write lines of the log
@@ -46,7 +47,7 @@ checkpoint | none | path of a folder | folder from which an interrupted training
 # ?gbt_objectives for parameters of objectives, ?gbt_parameters for the rest.
 help_pages <- local({
   pages <- list(
-    "?gbt_threads" = "threads", "?gbt_callbacks" = "callbacks", "?gbt_sources" = "sparse_zero",
+    "?gbt_threads" = "threads", "?gbt_ranks" = "ranks", "?gbt_callbacks" = "callbacks", "?gbt_sources" = "sparse_zero",
     "?gbt_objectives" = c("objective", "softmax_hessian"), "?gbt_defaults" = "preset",
     "?gbt_metrics" = c("eval_metric", "valid", "mask", "early_stopping_rounds", "early_stopping_min_delta",
                        "eval_train", "max_seconds"),

@@ -51,7 +51,9 @@ SEXP r_gbt_check_interrupt(void) {
 }
 
 gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err) {
-  return gbt_ctx_open(ctx, r_mem(), threads.n, threads.simd, r_poll, NULL, err);
+  GBT_TRY(gbt_ctx_open(ctx, r_mem(), threads.n, threads.simd, r_poll, NULL, err));
+  ctx->comm = r_ranks();
+  return GBT_OK;
 }
 
 gbt_status r_call_begin(r_call *call, SEXP handle, r_threads threads, gbt_error *err) {

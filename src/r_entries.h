@@ -55,6 +55,13 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
                    SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_predict_bins(SEXP state, SEXP cache, SEXP dataset, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                         SEXP unseen, SEXP threads);
+SEXP r_gbt_ranks_agree(void);
+SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths);
+SEXP r_gbt_ranks_fail(SEXP kind, SEXP message);
+SEXP r_gbt_ranks_know(void);
+SEXP r_gbt_ranks_numbers(SEXP number);
+SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout);
+SEXP r_gbt_ranks_use(SEXP handle);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
@@ -135,6 +142,13 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(params_table, 0) \
   X(predict, 10) \
   X(predict_bins, 9) \
+  X(ranks_agree, 0) \
+  X(ranks_bytes, 2) \
+  X(ranks_fail, 2) \
+  X(ranks_know, 0) \
+  X(ranks_numbers, 1) \
+  X(ranks_open, 3) \
+  X(ranks_use, 1) \
   X(read_file, 1) \
   X(records, 2) \
   X(resample, 3) \

@@ -26,6 +26,7 @@ static void raise(gbt_status status, const gbt_error *err) {
 }
 
 void r_check(gbt_status status, const gbt_error *err) {
+  if (status != GBT_OK) r_ranks_note(err);
   if (r_mem_interrupted()) status = GBT_CANCELLED;
   if (status != GBT_OK) raise(status, err);
 }

@@ -140,7 +140,7 @@ SEXP r_texts(const char *const *utf8, R_xlen_t n);
 
 /* ---- r_device.c ---- */
 
-/* Opens a context that stops on Ctrl-C. */
+/* Opens a context that stops on Ctrl-C and works with the ranks that R has chosen. */
 gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err);
 
 /* Zone 2 with a handle that it changes: the handle is in use (r_use), and ctx is open where beginning succeeded. To be
@@ -161,6 +161,14 @@ void r_remember_process(void);
 
 /* The number of this process. */
 long r_process(void);
+
+/* ---- r_ranks.c ---- */
+
+/* The ranks that R has chosen; NULL for none. */
+const gbt_comm *r_ranks(void);
+
+/* Remembers whether all ranks have met this failure. */
+void r_ranks_note(const gbt_error *err);
 
 /* ---- r_cuda.c ---- */
 

@@ -14,6 +14,7 @@
 #   explain needs base, math, tree and, to read the rows, data/table.h, data/binding.h and data/job.h
 #   both ask a device through backend/device.h
 #   ranks are asked through base/comm.h, by all code that sums over rows
+#   base/comm.h <- src/mpi <- src/r_ranks.c
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
 #   in src/cuda: base <- data <- grow, encode; base <- predict, explain; door uses all of them
@@ -83,7 +84,8 @@ excepted() {
   return 1
 }
 
-public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/rows.h base/row_fields.def schema/schema.h
+public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/comm.h base/exact_sum.h base/hd.h
+base/rows.h base/row_fields.def schema/schema.h
 schema/feature_kinds.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
 metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h disk/disk.h
 disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/values.h
@@ -181,6 +183,10 @@ check_foreign() { # PATH below src
       case "$short" in src/cuda/*) ;; *) complain "$short includes $name: headers of CUDA are for src/cuda" ;; esac
     fi
     case "$short $name" in
+      "src/r_ranks.c \"mpi/mpi.h\"" | "src/mpi/"*" \"mpi"*) ;;
+      "src/mpi/"*" \"../gbt/base/"*) ;;
+      "src/mpi/"*" \""*) complain "$short includes $name: src/mpi may use src/gbt/base only" ;;
+      "src/"*" \"mpi/"*) complain "$short includes $name: src/mpi is for src/r_ranks.c" ;;
       "src/r_"*" \"gbt/gbt.h\"") ;;
       "src/r_"*" \"gbt/"*) complain "$short includes $name: glue includes gbt/gbt.h, the one public header" ;;
     esac
@@ -238,6 +244,10 @@ self_check() {
   try found gbt/new/x.c '#include <stdint.h>'
   try found gbt/base/x.c '#include <Rinternals.h>'
   try found gbt/cpu/x.c '#include <cuda_runtime.h>'
+  try fine mpi/x.c '#include "../gbt/base/comm.h"'
+  try found mpi/x.c '#include "../gbt/boost/trainer.h"'
+  try fine r_ranks.c '#include "mpi/mpi.h"'
+  try found r_data.c '#include "mpi/mpi.h"'
   try fine cuda/base/x.cu '#include <cuda_runtime.h>'
   try found cuda/x.cu '#include <cuda_runtime.h>'
   try fine cuda/grow/x.cu '#include "../data/dataset.cuh"'

@@ -11,11 +11,11 @@ set -eu
 run="r-base-core r-cran-matrix gcc libc6-dev make libzstd-dev liblz4-dev"
 # g++ compiles the CUDA sources for the CPU, clang and its sanitizer runtime are for the native tests, and without the
 # last three R CMD check --as-cran warns; gcovr adds up the coverage; python3 runs the reader of models in tests/format,
-# chromium the Shiny app; ccache compiles once what several steps compile
+# chromium the Shiny app, both mpirun start ranks; ccache compiles once what several steps compile
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
 r-cran-bit64 r-cran-callr r-cran-generics r-cran-dbi r-cran-rsqlite r-cran-shiny r-cran-ggplot2
-r-cran-kernlab r-cran-future r-cran-progressr zstd g++ ccache clang libclang-rt-14-dev gcovr python3 chromium devscripts
-qpdf tidy"
+r-cran-kernlab r-cran-future r-cran-progressr openmpi-bin mpich zstd g++ ccache clang libclang-rt-14-dev gcovr python3
+chromium devscripts qpdf tidy"
 long="$test valgrind"
 
 case "${1:-}" in

@@ -1,6 +1,7 @@
 /* gbt: gradient boosted trees. The engine's one public header: all that a host includes.
  *
  *   gbt_ctx_open                   one call's memory, threads and way to stop              base/ctx.h
+ *   gbt_comm                       the other ranks that train the same model               base/comm.h
  *   gbt_dataset_make               borrowed columns, or chunks of a source -> bins         data/dataset.h, table.h,
  *                                                                                          source.h
  *   gbt_disk_open, _writer_new     data sets in folders, for what is larger than memory    disk/disk.h
@@ -26,6 +27,7 @@
 #define GBT_GBT_H
 
 #include "backend/device.h"
+#include "base/comm.h"
 #include "base/ctx.h"
 #include "schema/schema.h"
 #include "base/status.h"

@@ -95,7 +95,7 @@ described <- function(rd) {
 test_that("every parameter is described on one help page, the one that gbt_parameters() names", {
   db <- help_of_gbt()
   topics <- c("gbt_train", "gbt_parameters", "gbt_objectives", "gbt_metrics", "gbt_categories", "gbt_sampling",
-              "gbt_devices", "gbt_sources")
+              "gbt_devices", "gbt_sources", "gbt_ranks")
   expect_identical(setdiff(c(topics, sub("?", "", p$help, fixed = TRUE)), names(db)), character(0))
   items <- lapply(db[topics], described)
   own <- p$name[p$help != "?gbt_objectives" | p$name %in% c("objective", "softmax_hessian")]

@@ -25,6 +25,13 @@
 typedef enum gbt_comm_type { GBT_COMM_I64 = 0, GBT_COMM_U32, GBT_COMM_F64 } gbt_comm_type;
 typedef enum gbt_comm_op { GBT_COMM_SUM = 0, GBT_COMM_MIN, GBT_COMM_MAX } gbt_comm_op;
 
+/* An array of numbers. */
+typedef struct gbt_comm_part {
+  void *x;
+  size_t n;
+  gbt_comm_type type;
+} gbt_comm_part;
+
 /* A way for ranks to exchange data, made by the host; one for each rank. The functions block until the operation is
  * complete on this rank. They must not fail on one rank only: whatever may fail (allocating memory, say) is done
  * before. When the connection itself is lost they return GBT_E_DEVICE on every rank that is left. While they wait they
@@ -33,8 +40,9 @@ typedef struct gbt_comm {
   int rank, size; /* rank in [0, size) */
   void *state;    /* borrowed; handed to the functions */
 
-  /* x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: only minima and maxima, never NaN. */
-  gbt_status (*reduce)(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+  /* In every part x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: only minima and maxima,
+   * never NaN. Parts may be on their way at the same time. */
+  gbt_status (*reduce)(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
                        gbt_error *err);
 
   /* Concatenates the blocks of all ranks, in the order of the ranks. bytes: of each rank's block. */
@@ -68,6 +76,11 @@ gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *er
  * not be within each other: a rank that has left the outer one cannot be met in the inner one. */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
 
+/* This rank takes part in nothing any more, because its process ends. GBT_OK when all ranks leave at the same time.
+ * Ranks that are at an operation instead fail with GBT_E_DEVICE and the name of the rank that left, and so does this
+ * function. */
+gbt_status gbt_comm_leave(gbt_ctx *ctx, gbt_error *err) GBT_MUST_CHECK;
+
 /* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none
  * does. */
 gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) GBT_MUST_CHECK;
@@ -77,12 +90,7 @@ gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_com
                               gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_t n, gbt_error *err) GBT_MUST_CHECK;
 
-/* Sums of several arrays in one meeting. */
-typedef struct gbt_comm_part {
-  void *x;
-  size_t n;
-  gbt_comm_type type; /* GBT_COMM_I64 or GBT_COMM_U32 */
-} gbt_comm_part;
+/* Sums of several arrays, of GBT_COMM_I64 or GBT_COMM_U32, in one meeting. */
 gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *part, size_t n_parts,
                                  gbt_error *err) GBT_MUST_CHECK;
 

@@ -29,6 +29,7 @@ typedef struct gbt_error {
   gbt_status code;
   char msg[640];     /* UTF-8, one sentence or two, no trailing newline */
   char subject[160]; /* the column, parameter or file that msg is about; "" when there is none */
+  int ranks_know;    /* 1: all ranks (base/comm.h) leave with this failure */
   int cpu_can;       /* 1: a device failed, and the CPU can do the same; a host adds how it is asked to */
 } gbt_error;
 

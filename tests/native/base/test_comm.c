@@ -244,6 +244,41 @@ static void a_lost_rank_is_an_error_on_the_others(void) {
   }
 }
 
+/* Ranks whose bit is in bad_step leave at once; the others are at an operation first, and leave after it. */
+static void some_leave(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  int64_t x = 1;
+  const int goes = p->bad_step >> comm->rank & 1;
+  gbt_ctx ctx;
+  o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
+  ctx.comm = comm;
+  if (!goes) o->status = gbt_comm_agree(&ctx, gbt_comm_sum_i64(&ctx, &x, 1, &o->err), &o->err);
+  else o->status = gbt_comm_leave(&ctx, &o->err);
+  gbt_ctx_close(&ctx);
+  if (o->status == GBT_OK && goes) return; /* all have left */
+  ctx = test_ctx(NULL, 1);
+  ctx.comm = comm;
+  if (o->status != GBT_OK && gbt_comm_leave(&ctx, NULL) != GBT_OK) o->status = GBT_E_INTERNAL;
+  gbt_ctx_close(&ctx);
+}
+
+static void ranks_that_leave_are_named_to_those_that_go_on(void) {
+  enum { SIZE = 3, ALL = 7 };
+  for (int leave = 0; leave <= ALL; leave++) {
+    plan p = {.bad_step = leave};
+    const int first = leave & 1 ? 0 : leave & 2 ? 1 : 2;
+    char want[80];
+    snprintf(want, sizeof want, "rank %d of %d has ended its R session", first, SIZE);
+    ranks_run(SIZE, some_leave, &p);
+    for (int r = 0; r < SIZE; r++) {
+      const int together = leave == 0 || leave == ALL;
+      CHECK_EQ_I64(p.out[r].status, together ? GBT_OK : GBT_E_DEVICE);
+      if (!together) CHECK(strstr(p.out[r].err.msg, want) != NULL && p.out[r].err.ranks_know == 1);
+    }
+  }
+}
+
 void suite_comm(void) {
   RUN(operations_equal_their_twins);
   RUN(a_single_process_needs_no_communicator);
@@ -251,4 +286,5 @@ void suite_comm(void) {
   RUN(of_several_failures_the_first_ranks_is_told);
   RUN(different_operations_are_an_error_on_all);
   RUN(a_lost_rank_is_an_error_on_the_others);
+  RUN(ranks_that_leave_are_named_to_those_that_go_on);
 }

@@ -29,10 +29,8 @@ static int known(const gbt_ctx *ctx, const int64_t *x, size_t n) {
   return 0;
 }
 
-static gbt_status reduce(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
-                         gbt_error *err) {
-  (void)state, (void)err;
-  if (op == GBT_COMM_SUM && type == GBT_COMM_I64 && (gathers(ctx, x, n) || known(ctx, x, n))) return GBT_OK;
+static void reduce_part(const gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op) {
+  if (op == GBT_COMM_SUM && type == GBT_COMM_I64 && (gathers(ctx, x, n) || known(ctx, x, n))) return;
   for (size_t i = 0; op == GBT_COMM_SUM && i < n; i++) {
     if (type == GBT_COMM_I64) {
       CHECK(llabs(((int64_t *)x)[i]) <= INT64_MAX / RANKS); /* the sum is one of 64 bits */
@@ -42,6 +40,12 @@ static gbt_status reduce(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_
       ((uint32_t *)x)[i] *= RANKS;
     }
   }
+}
+
+static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
+                         gbt_error *err) {
+  (void)state, (void)err;
+  for (size_t i = 0; i < n_parts; i++) reduce_part(ctx, part[i].x, part[i].n, part[i].type, op);
   return GBT_OK;
 }
 

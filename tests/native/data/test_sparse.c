@@ -250,9 +250,9 @@ static void sparse_histograms_equal_loops(void) {
 /* ---- which histograms may be packed ---- */
 
 /* A communicator of ranks that have no rows, but for this one. */
-static gbt_status reduce_alone(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+static gbt_status reduce_alone(void *state, gbt_ctx *ctx, const gbt_comm_part *parts, size_t n_parts, gbt_comm_op op,
                                gbt_error *err) {
-  (void)state, (void)ctx, (void)x, (void)n, (void)type, (void)op, (void)err;
+  (void)state, (void)ctx, (void)parts, (void)n_parts, (void)op, (void)err;
   return GBT_OK;
 }
 

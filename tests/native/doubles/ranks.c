@@ -82,8 +82,8 @@ static void join(void *into, const void *from, size_t n, gbt_comm_type type, gbt
   }
 }
 
-static gbt_status reduce(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
-                         gbt_error *err) {
+static gbt_status reduce_part(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+                              gbt_error *err) {
   seat *s = state;
   world *w = s->all;
   size_t bytes = n * (type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t));
@@ -96,6 +96,13 @@ static gbt_status reduce(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_
   if (status == GBT_OK && bytes > 0) memcpy(x, all, bytes);
   free(all);
   return status;
+}
+
+static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
+                         gbt_error *err) {
+  for (size_t i = 0; i < n_parts; i++)
+    GBT_TRY(reduce_part(state, ctx, part[i].x, part[i].n, part[i].type, op, err));
+  return GBT_OK;
 }
 
 static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {

@@ -1,0 +1,94 @@
+# Several R processes that train one model: ranks (docs/ranks.md). Each has a share of the rows, in the order of the
+# ranks. What R itself must know of all rows, such as the levels of a response, goes through gather_ranks().
+
+# Runs code with these ranks (from gbt_ranks()); NULL for none. A failure or Ctrl-C on one rank becomes that of all.
+with_ranks <- function(ranks, code) {
+  if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
+  failure <- NULL
+  done <- FALSE
+  package_state$ranks <- ranks
+  .Call(C_gbt_ranks_use, ranks$handle)
+  on.exit({
+    if (!done && !.Call(C_gbt_ranks_know)) tell_ranks(failure)
+    .Call(C_gbt_ranks_use, NULL)
+    package_state$ranks <- NULL
+  })
+  value <- withCallingHandlers(code, error = function(e) failure <<- e, interrupt = function(e) failure <<- NULL)
+  .Call(C_gbt_ranks_agree)
+  done <- TRUE
+  value
+}
+
+# failure: an error condition; NULL for Ctrl-C.
+tell_ranks <- function(failure) {
+  kind <- if (is.null(failure)) "cancelled" else sub("^gbt_error_", "", class(failure)[[1L]])
+  message <- if (is.null(failure)) "interrupted" else conditionMessage(failure)
+  .Call(C_gbt_ranks_fail, kind, enc2utf8(message))
+}
+
+# The ranks of the training that runs, or NULL.
+ranks_here <- function() package_state$ranks
+
+# Whether this process is the one that prints and writes files.
+is_first_rank <- function() is.null(package_state$ranks) || package_state$ranks$rank == 0L
+
+# These fields (a named list of vectors) of all ranks: a list of such lists, in the order of the ranks.
+gather_ranks <- function(fields) {
+  if (is.null(ranks_here())) return(list(fields))
+  mine <- values_bytes(fields)
+  lengths <- .Call(C_gbt_ranks_numbers, as.double(length(mine)))
+  all <- .Call(C_gbt_ranks_bytes, mine, lengths)
+  ends <- cumsum(lengths)
+  lapply(seq_along(ends), function(r) {
+    values_of_bytes(all[seq(ends[[r]] - lengths[[r]] + 1, length.out = lengths[[r]])], names(fields), "ranks",
+                    "use the same version of gbt on all of them")
+  })
+}
+
+# A number of each rank, in the order of the ranks.
+numbers_of_ranks <- function(x) if (is.null(ranks_here())) x else .Call(C_gbt_ranks_numbers, as.double(x))
+
+sum_of_ranks <- function(x) sum(numbers_of_ranks(x))
+
+value_of_first_rank <- function(x) numbers_of_ranks(x)[[1L]]
+
+# The different values that x has on any rank: texts or numbers.
+all_ranks_have <- function(x) {
+  if (is.null(ranks_here())) return(x)
+  unique(unlist(lapply(gather_ranks(list(x = x)), `[[`, "x")))
+}
+
+# A vector that all ranks must have alike.
+check_same_on_ranks <- function(x, what, advice) {
+  if (is.null(ranks_here())) return(invisible())
+  all <- lapply(gather_ranks(list(x = as.character(x))), `[[`, "x")
+  other <- which(!vapply(all, identical, NA, all[[1L]]))[1L]
+  if (is.na(other)) return(invisible())
+  shown <- function(a, b) {
+    only <- setdiff(a, b)
+    if (length(only)) enumerate(only, quote = "\"") else if (length(a)) enumerate(a, quote = "\"") else "nothing"
+  }
+  stop_data(sprintf("%s differs between ranks: %s on rank 0, %s on rank %d%s", what, shown(all[[1L]], all[[other]]),
+                    shown(all[[other]], all[[1L]]), other - 1L, advice))
+}
+
+# The ranks that a captured call names, or NULL.
+ranks_of <- function(captured) {
+  ranks <- captured$args[["ranks"]]
+  if (is.null(ranks) || ranks$missing) return(NULL)
+  check_ranks(ranks$value())
+}
+
+check_ranks <- function(ranks) {
+  if (is.null(ranks) || inherits(ranks, "gbt_ranks")) return(ranks)
+  stop_argument(sprintf("`ranks` must come from gbt_ranks(), not %s", quote_value(ranks)), "ranks")
+}
+
+any_rank <- function(flag) sum_of_ranks(flag) > 0
+
+# The smallest and largest number on all ranks.
+range_of_ranks <- function(v) {
+  if (is.null(ranks_here())) return(c(min(v), max(v)))
+  own <- if (length(v)) c(min(v), max(v)) else double(0)
+  range(unlist(lapply(gather_ranks(list(range = own)), `[[`, "range")))
+}

@@ -1,0 +1,38 @@
+# What the ranks of a training (R/base_ranks.R) must have in common, and what is not offered with ranks.
+
+# Before the rows are read: all ranks were given the same arguments, and none that needs the rows of all of them.
+check_shares <- function(source, request) {
+  if (is.null(ranks_here())) return(invisible())
+  host <- request$host
+  args <- request$args$value
+  has <- function(names) names[!vapply(source[names], is.null, NA)]
+  check_same_on_ranks(c(has(c("weights", "offset", "exposure", "mask", "time", "group")), sort(names(args))),
+                      "what is given", "; give all ranks the same arguments")
+  check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")
+  why <- c(
+    checkpoint = "give `checkpoint` to a training in one process",
+    ensemble = "train each member by itself, with its own `seed`",
+    max_cat_combine = "leave it out, or 1"
+  )
+  for (name in intersect(names(why), names(args))) refuse_of_ranks(name, why[[name]])
+  if (is_share(args[["valid"]])) refuse_of_ranks("valid", "give each rank its rows to judge by: list(x = , y = )")
+  if (is.null(source$x)) refuse_of_ranks("x", "give each rank a data frame or matrix, not a gbt_data")
+}
+
+# What is known once there are rows.
+refuse_search_of_ranks <- function(request) {
+  if (!is.null(ranks_here()) && request$host$rounds == "search") {
+    refuse_of_ranks("nrounds", "give `nrounds`, or `valid` for early stopping")
+  }
+}
+
+refuse_of_ranks <- function(name, way_out) {
+  what <- if (name == "nrounds") "finding the number of rounds" else sprintf("`%s`", name)
+  stop_unsupported(sprintf("%s is not offered with `ranks`: %s", what, way_out), name)
+}
+
+# Metrics of the user see the rows of one rank only.
+refuse_own_metrics_of_ranks <- function(evaluation) {
+  if (!is.null(ranks_here()) && evaluation$own) refuse_of_ranks("eval_metric", "give the names of metrics")
+  evaluation
+}

@@ -1,0 +1,61 @@
+#' One model trained by several processes
+#'
+#' `gbt_ranks()` connects the R processes that `mpirun` or `srun` has started together. Each of them, a *rank*, holds a
+#' share of the rows and calls `gbt_train(..., ranks = gbt_ranks())` with it. All ranks get the same model. It has the
+#' bytes of a training in one process with the rows of all ranks, in the order of the ranks.
+#'
+#' ```
+#' mpirun -n 4 Rscript train.R
+#' ```
+#'
+#' All ranks run the same script. `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI, and
+#' others with their handles or those of the MPI 5 standard. gbt needs no MPI when it is installed.
+#'
+#' Where the processes use MPI already, by the packages Rmpi or pbdMPI, gbt uses the same library. Give `comm` for a
+#' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
+#'
+#' @section Not offered with ranks:
+#' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `ensemble`,
+#' `checkpoint`, `boosting = "ordered"`, own metrics, [gbt_data()] objects and GPUs. A message says what to do instead.
+#'
+#' @section When a rank fails:
+#' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does
+#' a script that ends while others train. With `timeout`, so does a rank that hangs. If a process is killed, the
+#' launcher ends the job.
+#'
+#' @section Parameters:
+#' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints.
+#'
+#' @param library Path or name of the MPI library. `NULL`: one that the process has opened already; else one of the
+#'   launcher's kind.
+#' @param comm A communicator, as the number that Fortran has for it. `NULL`: all processes that were started together.
+#' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end.
+#' @return An object of class `gbt_ranks`, a list with `rank` (from 0), `size` (number of ranks), `library` and
+#'   `family`.
+#' @examples
+#' \dontrun{
+#' # train.R, for: mpirun -n 4 Rscript train.R
+#' library(gbt)
+#' ranks <- gbt_ranks()
+#' share <- read.csv(sprintf("rows-%d.csv", ranks$rank))
+#' model <- gbt_train(y ~ ., share, ranks = ranks, nrounds = 100)
+#' if (ranks$rank == 0) gbt_save(model, "model.gbt")
+#' }
+#' @concept distributed
+#' @concept cluster
+#' @concept MPI
+#' @export
+gbt_ranks <- function(library = NULL, comm = NULL, timeout = 0) {
+  if (!is.null(library) && !is_text(library)) stop_argument("`library` must be the path of an MPI library", "library")
+  if (!is.null(comm)) comm <- as.integer(check_whole(comm, "comm", 0))
+  if (!is.numeric(timeout) || length(timeout) != 1L || is.na(timeout) || timeout < 0 || timeout > 1e9) {
+    stop_argument(sprintf("`timeout` must be a number of seconds, 0 or more, not %s", quote_value(timeout)), "timeout")
+  }
+  structure(.Call(C_gbt_ranks_open, library, comm, as.double(timeout)), class = "gbt_ranks")
+}
+
+#' @export
+print.gbt_ranks <- function(x, ...) {
+  cat(sprintf("<gbt_ranks> rank %d of %d, by %s (%s)\n", x$rank, x$size, x$library, x$family))
+  invisible(x)
+}

@@ -1,0 +1,38 @@
+/* Ranks by MPI, which is opened at run time: no MPI is needed to build gbt, and one build works with Open MPI, MPICH,
+ * Intel MPI and every library of the MPI 5 standard ABI.
+ *
+ *   mpi_library.c   finds and opens the library, and has its functions and handles
+ *   mpi_comm.c      gbt_comm (base/comm.h) by its collective operations
+ *
+ * MPI exists once in a process: it is started once and ended once. So the library that is open is remembered here, and
+ * not in the engine, which remembers nothing. All functions must be called on one thread. */
+#ifndef GBT_MPI_MPI_H
+#define GBT_MPI_MPI_H
+
+#include "../gbt/base/comm.h"
+
+typedef struct gbt_mpi gbt_mpi;
+
+typedef struct gbt_mpi_spec {
+  const char *library;  /* path or name of the library; NULL: gbt chooses, see mpi_library.c */
+  const int32_t *group; /* a communicator as Fortran numbers it (Rmpi::mpi.comm.c2f, pbdMPI::comm.c2f); NULL: all
+                           processes that were started together */
+  double timeout;       /* seconds that a rank waits for the others in one operation; 0: without end */
+} gbt_mpi_spec;
+
+/* Starts MPI unless the process has done so, and makes a communicator of gbt's own over the same processes. Collective:
+ * all processes of the group call it. *out lives as long as the process.
+ *
+ * GBT_E_UNSUPPORTED: no library of MPI can be opened. GBT_E_ARG: the library belongs to another MPI than the launcher,
+ * so that each process would be alone; `group` is none. GBT_E_DEVICE: MPI does not start, or has ended already. */
+gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* The ranks; borrowed, and valid as long as the process. */
+const gbt_comm *gbt_mpi_comm(const gbt_mpi *mpi);
+
+/* The first line of what the library says about itself, and the family of its handles ("Open MPI", "MPICH",
+ * "MPI ABI"). */
+const char *gbt_mpi_version(const gbt_mpi *mpi);
+const char *gbt_mpi_family(const gbt_mpi *mpi);
+
+#endif

@@ -1,0 +1,273 @@
+/* The operations of base/comm.h by MPI's collective ones that do not block: a rank that waits sleeps between two looks,
+ * and lets the host stop the training (gbt_ctx_poll). Only blocks that are longer than an int counts are cut.
+ *
+ * When a rank waits longer than `timeout`, or MPI reports an error, the ranks are lost to each other: all later
+ * operations fail at once.
+ *
+ * The end of the process. A rank that ends while others train would leave them waiting. So ranks meet once more at exit
+ * (gbt_comm_leave): ranks that go on fail with the name of the one that left, and once all are at their ends all end
+ * MPI. Ranks that are lost to each other cannot meet: the job is ended by MPI_Abort with code 1. */
+#if !defined(_WIN32) && !defined(_XOPEN_SOURCE)
+#define _XOPEN_SOURCE 700
+#endif
+#include "mpi.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _WIN32
+#include <process.h>
+#include <windows.h>
+#else
+#include <unistd.h>
+#endif
+
+#include "../gbt/base/clock.h"
+#include "../gbt/base/parallel.h"
+#include "mpi_library.h"
+
+struct gbt_mpi {
+  const gbt_mpi_library *library;
+  gbt_mpi_handle group;
+  gbt_comm comm;
+  int64_t limit_ns; /* 0: none */
+  int lost;
+  int *counts; /* room for 2 * size */
+};
+
+enum {
+  AT_ONCE = 64,       /* operations that are on their way at the same time */
+  MOST = 1 << 27,     /* numbers or bytes in one operation of MPI, whose counts are int */
+  SPINS = 2000,       /* looks without sleep: about a millisecond */
+  SHORT_SLEEPS = 4000 /* looks until sleeps become long */
+};
+
+/* All processes of the launcher, whose end is gbt's affair where gbt has started MPI. */
+static gbt_mpi everybody;
+static long process_of_everybody;
+
+/* ---- waiting ---- */
+
+static void sleep_us(long us) {
+#ifdef _WIN32
+  Sleep(us < 1000 ? 0 : (DWORD)(us / 1000));
+#else
+  struct timespec pause = {0, us * 1000};
+  nanosleep(&pause, NULL);
+#endif
+}
+
+static gbt_status fail_mpi(gbt_mpi *mpi, int code, gbt_error *err) {
+  mpi->lost = 1;
+  return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others: MPI reports error %d", mpi->comm.rank,
+                  mpi->comm.size, code);
+}
+
+/* Operations that have been started. */
+typedef struct pending {
+  gbt_mpi_handle request[AT_ONCE];
+  int n;
+} pending;
+
+/* Waits until all of them are complete. code: what starting the last one returned. */
+static gbt_status wait_for(gbt_mpi *mpi, gbt_ctx *ctx, int code, pending *all, gbt_error *err) {
+  int done = 0, at = 0;
+  int64_t start = 0;
+  for (long turn = 0; code == 0 && at < all->n; turn++) {
+    code = gbt_mpi_test(mpi->library, &all->request[at], &done);
+    if (code == 0 && done) {
+      at++;
+      turn = -1;
+      start = 0;
+    }
+    if (code != 0 || done || turn < SPINS) continue;
+    if (start == 0) start = gbt_clock_ns();
+    sleep_us(turn < SHORT_SLEEPS ? 20 : 200);
+    gbt_status asked = ctx == NULL ? GBT_OK : gbt_ctx_poll(ctx, NULL); /* shows at the next poll outside */
+    (void)asked;
+    if (mpi->limit_ns == 0 || gbt_clock_ns() - start < mpi->limit_ns) continue;
+    mpi->lost = 1;
+    return gbt_fail(err, GBT_E_DEVICE,
+                    "rank %d of %d has waited %g seconds for the others (the `timeout` of gbt_ranks()); one of them "
+                    "hangs, has ended, or does something else",
+                    mpi->comm.rank, mpi->comm.size, (double)mpi->limit_ns / 1e9);
+  }
+  all->n = 0;
+  return code == 0 ? GBT_OK : fail_mpi(mpi, code, err);
+}
+
+static gbt_status check_here(const gbt_mpi *mpi, gbt_error *err) {
+  if (!mpi->lost) return GBT_OK;
+  return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others before; start the job again", mpi->comm.rank,
+                  mpi->comm.size);
+}
+
+/* ---- the operations ---- */
+
+static gbt_mpi_handle type_of(const gbt_mpi_library *m, gbt_comm_type type) {
+  switch (type) {
+  case GBT_COMM_I64:
+    return m->int64;
+  case GBT_COMM_U32:
+    return m->uint32;
+  case GBT_COMM_F64:
+    break;
+  }
+  return m->float64;
+}
+
+static gbt_mpi_handle op_of(const gbt_mpi_library *m, gbt_comm_op op) {
+  switch (op) {
+  case GBT_COMM_SUM:
+    return m->sum;
+  case GBT_COMM_MIN:
+    return m->min;
+  case GBT_COMM_MAX:
+    break;
+  }
+  return m->max;
+}
+
+static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
+                         gbt_error *err) {
+  gbt_mpi *mpi = state;
+  const gbt_mpi_library *m = mpi->library;
+  pending all = {.n = 0};
+  int code = 0;
+  GBT_TRY(check_here(mpi, err));
+  for (size_t i = 0; i < n_parts; i++) {
+    const size_t width = part[i].type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t);
+    for (size_t at = 0; at < part[i].n; at += MOST) {
+      const int k = part[i].n - at < MOST ? (int)(part[i].n - at) : MOST;
+      code = gbt_mpi_iallreduce(m, (char *)part[i].x + at * width, k, type_of(m, part[i].type), op_of(m, op),
+                                mpi->group, &all.request[all.n++]);
+      if (code != 0 || all.n == AT_ONCE) GBT_TRY(wait_for(mpi, ctx, code, &all, err));
+    }
+  }
+  return wait_for(mpi, ctx, code, &all, err);
+}
+
+static gbt_status broadcast(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
+  gbt_mpi *mpi = state;
+  pending all = {.n = 0};
+  GBT_TRY(check_here(mpi, err));
+  for (size_t at = 0; at < bytes; at += MOST) {
+    const int k = bytes - at < MOST ? (int)(bytes - at) : MOST;
+    int code = gbt_mpi_ibcast(mpi->library, (char *)x + at, k, root, mpi->group, &all.request[all.n++]);
+    GBT_TRY(wait_for(mpi, ctx, code, &all, err));
+  }
+  return GBT_OK;
+}
+
+/* Blocks of which all together are longer than an int counts: one after the other. */
+static gbt_status gather_long(gbt_mpi *mpi, gbt_ctx *ctx, const void *mine, const size_t *bytes, char *all,
+                              gbt_error *err) {
+  for (int r = 0; r < mpi->comm.size; all += bytes[r++]) {
+    if (r == mpi->comm.rank && bytes[r] > 0) memcpy(all, mine, bytes[r]);
+    GBT_TRY(broadcast(mpi, ctx, all, bytes[r], r, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
+  gbt_mpi *mpi = state;
+  const int size = mpi->comm.size;
+  size_t total = 0;
+  pending one = {.n = 1};
+  GBT_TRY(check_here(mpi, err));
+  for (int r = 0; r < size; r++) total += bytes[r];
+  if (total > MOST || mpi->counts == NULL) return gather_long(mpi, ctx, mine, bytes, all, err);
+  int *counts = mpi->counts, *starts = mpi->counts + size, at = 0;
+  for (int r = 0; r < size; r++) {
+    counts[r] = (int)bytes[r];
+    starts[r] = at;
+    at += counts[r];
+  }
+  int code = gbt_mpi_iallgatherv(mpi->library, mine, counts[mpi->comm.rank], all, counts, starts, mpi->group,
+                                 &one.request[0]);
+  return wait_for(mpi, ctx, code, &one, err);
+}
+
+/* ---- the end ---- */
+
+static long this_process(void) {
+#ifdef _WIN32
+  return (long)_getpid();
+#else
+  return (long)getpid();
+#endif
+}
+
+static void end_mpi(void) {
+  int ended = 1;
+  const gbt_mpi_library *m = everybody.library;
+  if (this_process() != process_of_everybody) return; /* a forked process, which has no part in it */
+  if (m->finalized(&ended) != 0 || ended) return;
+  while (!everybody.lost) { /* again where some go on: they fail then, and come to their ends */
+    gbt_ctx ctx = {.n_threads = 1, .comm = &everybody.comm};
+    if (gbt_comm_leave(&ctx, NULL) != GBT_OK) continue;
+    (void)m->finalize();
+    return;
+  }
+  (void)gbt_mpi_abort(m, everybody.group, 1);
+}
+
+/* ---- the beginning ---- */
+
+static gbt_status check_launcher(const gbt_mpi *mpi, gbt_error *err) {
+  const int launched = gbt_mpi_launched();
+  if (mpi->comm.size > 1 || launched <= 1) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_ARG, "library",
+                     "the launcher started %d processes, but the MPI library (%s) sees only this one: it belongs to "
+                     "another MPI; use the mpirun of this library, or give the launcher's library as `library`",
+                     launched, mpi->library->version);
+}
+
+static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *err) {
+  gbt_mpi_library *m;
+  GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
+  mpi->library = m;
+  mpi->limit_ns = (int64_t)(spec->timeout * 1e9);
+  gbt_mpi_handle whole = spec->group == NULL ? m->world : gbt_mpi_from_fortran(m, *spec->group);
+  int code = gbt_mpi_dup(m, whole, &mpi->group);
+  if (code == 0) code = gbt_mpi_rank(m, mpi->group, &mpi->comm.rank);
+  if (code == 0) code = gbt_mpi_size(m, mpi->group, &mpi->comm.size);
+  if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI makes no communicator: error %d", code);
+  mpi->comm.state = mpi;
+  mpi->comm.reduce = reduce;
+  mpi->comm.gather = gather;
+  mpi->comm.broadcast = broadcast;
+  mpi->counts = malloc(2 * (size_t)mpi->comm.size * sizeof *mpi->counts); /* NULL: gather_long */
+  return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
+}
+
+gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err) {
+  if (spec->group != NULL) {
+    gbt_mpi *mpi = calloc(1, sizeof *mpi); /* as long as the process */
+    if (mpi == NULL) return gbt_fail_mem(err, sizeof *mpi);
+    *out = mpi;
+    return open_group(spec, mpi, err);
+  }
+  if (process_of_everybody == 0) {
+    GBT_TRY(open_group(spec, &everybody, err));
+    process_of_everybody = this_process();
+    if (everybody.library->started_here) atexit(end_mpi);
+  }
+  if (process_of_everybody != this_process())
+    return gbt_fail(err, GBT_E_DEVICE,
+                    "this process was forked from one that has started MPI, and cannot use it; start workers as new "
+                    "processes");
+  everybody.limit_ns = (int64_t)(spec->timeout * 1e9);
+  *out = &everybody;
+  return GBT_OK;
+}
+
+const gbt_comm *gbt_mpi_comm(const gbt_mpi *mpi) { return &mpi->comm; }
+const char *gbt_mpi_version(const gbt_mpi *mpi) { return mpi->library->version; }
+
+const char *gbt_mpi_family(const gbt_mpi *mpi) {
+  static const char *const names[] = {"Open MPI", "MPICH", "MPI ABI"};
+  return names[mpi->library->family];
+}

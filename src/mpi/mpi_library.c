@@ -1,0 +1,312 @@
+/* Which library is opened, in this order:
+ *
+ *   1. the one that the caller names
+ *   2. one that the process has loaded already (Rmpi and pbdMPI bring one): two in one process crash
+ *   3. one of the launcher's family, as the variables say that mpirun or srun sets
+ *   4. the first of the list
+ *
+ * Values of handles: those of MPICH are fixed since its version 3 (the MPICH ABI initiative), those of the standard ABI
+ * are in chapter 20 of the MPI 5.0 standard. Those of Open MPI are addresses of objects that the library exports. */
+#if !defined(_WIN32) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* RTLD_NOLOAD */
+#endif
+#include "mpi_library.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if !defined(_WIN32) && !defined(GBT_NO_DLOPEN)
+#include <dlfcn.h>
+#define CAN_OPEN 1
+#else
+#define CAN_OPEN 0
+#endif
+
+static gbt_mpi_library the_library;
+static int is_open;
+
+/* ---- the launcher ---- */
+
+typedef struct launcher {
+  const char *size; /* variable with the number of processes */
+  int open_mpi;     /* its processes expect Open MPI; 0: MPICH or one like it; -1: any */
+} launcher;
+
+static const launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", 1}, {"PMI_SIZE", 0},        {"MPI_LOCALNRANKS", 0},
+                                     {"PALS_SIZE", 0},            {"FLUX_JOB_SIZE", -1},  {"JSM_NAMESPACE_SIZE", 1},
+                                     {"SLURM_STEP_NUM_TASKS", -1}};
+enum { N_LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+static const launcher *launcher_here(int *size) {
+  for (int i = 0; i < N_LAUNCHERS; i++) {
+    const char *value = getenv(launchers[i].size);
+    long n = value == NULL ? 0 : strtol(value, NULL, 10);
+    if (n < 1 || n > INT32_MAX) continue;
+    *size = (int)n;
+    return &launchers[i];
+  }
+  *size = 1;
+  return NULL;
+}
+
+int gbt_mpi_launched(void) {
+  int size;
+  (void)launcher_here(&size);
+  return size;
+}
+
+#if CAN_OPEN
+
+/* ---- opening ---- */
+
+#ifdef __APPLE__
+static const char *const of_open_mpi[] = {"libmpi.40.dylib", NULL};
+static const char *const of_mpich[] = {"libmpi_abi.1.dylib", "libmpi.12.dylib", "libmpich.12.dylib", NULL};
+#else
+static const char *const of_open_mpi[] = {"libmpi.so.40", "libmpi.so.80", NULL};
+static const char *const of_mpich[] = {"libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", NULL};
+#endif
+
+static void *open_first(const char *const *names, int flags) {
+  for (; *names != NULL; names++) {
+    void *library = dlopen(*names, RTLD_NOW | RTLD_GLOBAL | flags); /* global: modules of Open MPI need its symbols */
+    if (library != NULL) return library;
+  }
+  return NULL;
+}
+
+static gbt_status find_library(const char *path, void **out, gbt_error *err) {
+  int size;
+  const launcher *by = launcher_here(&size);
+  const int open_mpi_first = by == NULL || by->open_mpi != 0 || getenv("PMIX_RANK") != NULL;
+  const char *const *first = open_mpi_first ? of_open_mpi : of_mpich;
+  const char *const *second = open_mpi_first ? of_mpich : of_open_mpi;
+  if (path != NULL) {
+    *out = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (*out != NULL) return GBT_OK;
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "library",
+                       "the MPI library \"%s\" cannot be opened (%s); where it needs libraries of its own folder, set "
+                       "R_LD_LIBRARY_PATH to this folder before R starts",
+                       path, dlerror());
+  }
+  *out = open_first(of_open_mpi, RTLD_NOLOAD);
+  if (*out == NULL) *out = open_first(of_mpich, RTLD_NOLOAD);
+  if (*out == NULL) *out = open_first(first, 0);
+  if (*out == NULL && (by == NULL || by->open_mpi < 0)) *out = open_first(second, 0);
+  if (*out != NULL) return GBT_OK;
+  return gbt_fail(err, GBT_E_UNSUPPORTED,
+                  "no MPI library of %s can be opened (%s); install one, load its module, or give its path as "
+                  "`library`",
+                  by == NULL || by->open_mpi < 0 ? "Open MPI, MPICH, Intel MPI or the MPI 5 ABI"
+                  : by->open_mpi != 0            ? "Open MPI, which has started this process,"
+                                                 : "MPICH's family, which has started this process,",
+                  dlerror());
+}
+
+typedef struct name_of {
+  void *to; /* a pointer to a function or an object */
+  const char *name;
+} name_of;
+
+static gbt_status find_names(void *library, const name_of *names, size_t n, gbt_error *err) {
+  for (size_t i = 0; i < n; i++) {
+    void *symbol = dlsym(library, names[i].name);
+    if (symbol == NULL)
+      return gbt_fail(err, GBT_E_UNSUPPORTED, "the MPI library has no %s; give another one as `library`",
+                      names[i].name);
+    memcpy(names[i].to, &symbol, sizeof symbol);
+  }
+  return GBT_OK;
+}
+
+static gbt_mpi_handle handle(intptr_t value) { return (gbt_mpi_handle)value; }
+
+static gbt_status find_handles(gbt_mpi_library *m, void *library, gbt_error *err) {
+  const name_of names[] = {{&m->world, "ompi_mpi_comm_world"},     {&m->int64, "ompi_mpi_int64_t"},
+                           {&m->uint32, "ompi_mpi_uint32_t"},      {&m->float64, "ompi_mpi_double"},
+                           {&m->byte, "ompi_mpi_byte"},            {&m->sum, "ompi_mpi_op_sum"},
+                           {&m->min, "ompi_mpi_op_min"},           {&m->max, "ompi_mpi_op_max"},
+                           {&m->errors_return, "ompi_mpi_errors_return"}};
+  switch (m->family) {
+  case GBT_MPI_OPEN_MPI:
+    m->in_place = handle(1);
+    m->no_status = NULL;
+    return find_names(library, names, sizeof names / sizeof *names, err);
+  case GBT_MPI_MPICH:
+    m->world = handle(0x44000000);
+    m->int64 = handle(0x4c00083a);
+    m->uint32 = handle(0x4c00043d);
+    m->float64 = handle(0x4c00080b);
+    m->byte = handle(0x4c00010d);
+    m->sum = handle(0x58000003);
+    m->min = handle(0x58000002);
+    m->max = handle(0x58000001);
+    m->errors_return = handle(0x54000001);
+    m->in_place = handle(-1);
+    m->no_status = handle(1);
+    return GBT_OK;
+  case GBT_MPI_ABI:
+    m->world = handle(0x101);
+    m->int64 = handle(0x258);
+    m->uint32 = handle(0x251);
+    m->float64 = handle(0x214);
+    m->byte = handle(0x247);
+    m->sum = handle(0x21);
+    m->min = handle(0x22);
+    m->max = handle(0x23);
+    m->errors_return = handle(0x143);
+    m->in_place = handle(1);
+    m->no_status = NULL;
+    return GBT_OK;
+  }
+  return gbt_fail(err, GBT_E_INTERNAL, "a family of MPI libraries that is unknown");
+}
+
+static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *err) {
+  const name_of common[] = {{&m->initialized, "MPI_Initialized"},
+                            {&m->finalized, "MPI_Finalized"},
+                            {&m->init_thread, "MPI_Init_thread"},
+                            {&m->finalize, "MPI_Finalize"},
+                            {&m->library_version, "MPI_Get_library_version"}};
+  const int numbers = m->family == GBT_MPI_MPICH;
+  const name_of others[] = {
+      {numbers ? (void *)&m->by_number.rank : (void *)&m->by_pointer.rank, "MPI_Comm_rank"},
+      {numbers ? (void *)&m->by_number.size : (void *)&m->by_pointer.size, "MPI_Comm_size"},
+      {numbers ? (void *)&m->by_number.set_errhandler : (void *)&m->by_pointer.set_errhandler,
+       "MPI_Comm_set_errhandler"},
+      {numbers ? (void *)&m->by_number.dup : (void *)&m->by_pointer.dup, "MPI_Comm_dup"},
+      {numbers ? (void *)&m->by_number.abort : (void *)&m->by_pointer.abort, "MPI_Abort"},
+      {numbers ? (void *)&m->by_number.iallreduce : (void *)&m->by_pointer.iallreduce, "MPI_Iallreduce"},
+      {numbers ? (void *)&m->by_number.iallgatherv : (void *)&m->by_pointer.iallgatherv, "MPI_Iallgatherv"},
+      {numbers ? (void *)&m->by_number.ibcast : (void *)&m->by_pointer.ibcast, "MPI_Ibcast"},
+      {numbers ? (void *)&m->by_number.test : (void *)&m->by_pointer.test, "MPI_Test"}};
+  const name_of from_fortran[] = {{&m->by_pointer.f2c, "MPI_Comm_f2c"}};
+  GBT_TRY(find_names(library, common, sizeof common / sizeof *common, err));
+  GBT_TRY(find_names(library, others, sizeof others / sizeof *others, err));
+  return numbers ? GBT_OK : find_names(library, from_fortran, 1, err); /* MPICH: Fortran's number is the handle */
+}
+
+/* Starts MPI where nobody has. */
+static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
+  int yes = 0, level, n = 0;
+  char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING is 8192 at most */
+  if (m->finalized(&yes) != 0 || yes)
+    return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; start R again");
+  if (m->initialized(&yes) != 0) yes = 0;
+  if (!yes) {
+    if (m->init_thread(NULL, NULL, 1 /* FUNNELED in all families: only this thread calls MPI */, &level) != 0)
+      return gbt_fail(err, GBT_E_DEVICE, "MPI does not start; see what mpirun prints");
+    m->started_here = 1;
+  }
+  if (m->library_version(text, &n) != 0) text[0] = '\0';
+  text[strcspn(text, "\n,")] = '\0';
+  for (char *c = text; *c != '\0'; c++)
+    if (*c == '\t') *c = ' ';
+  snprintf(m->version, sizeof m->version, "%s", text);
+  return GBT_OK;
+}
+
+/* MPICH 5 and Intel MPI have their functions twice: in libmpi.so.12 with handles of MPICH, in libmpi_abi.so.1 with
+ * those of the standard. Only the name of the file tells which one this is. */
+static gbt_mpi_family_kind family_of(void *library) {
+  Dl_info where;
+  void *symbol = dlsym(library, "MPI_Initialized");
+  if (dlsym(library, "ompi_mpi_comm_world") != NULL) return GBT_MPI_OPEN_MPI;
+  const int known = symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fname != NULL;
+  return known && strstr(where.dli_fname, "mpi_abi") != NULL ? GBT_MPI_ABI : GBT_MPI_MPICH;
+}
+
+static gbt_status open_library(const char *path, gbt_mpi_library *m, gbt_error *err) {
+  void *library;
+  memset(m, 0, sizeof *m);
+  GBT_TRY(find_library(path, &library, err));
+  m->family = family_of(library);
+  GBT_TRY(find_handles(m, library, err));
+  GBT_TRY(find_functions(m, library, err));
+  return start(m, err);
+}
+
+#else
+
+static gbt_status open_library(const char *path, gbt_mpi_library *m, gbt_error *err) {
+  (void)path;
+  (void)m;
+  return gbt_fail(err, GBT_E_UNSUPPORTED, "MPI is not offered on this system: gbt cannot open libraries at run time");
+}
+
+#endif
+
+gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) {
+  if (!is_open) GBT_TRY(open_library(path, &the_library, err));
+  is_open = 1;
+  *out = &the_library;
+  return GBT_OK;
+}
+
+/* ---- one name for both kinds of handles ---- */
+
+static int number(gbt_mpi_handle h) { return (int)(intptr_t)h; }
+
+int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out) {
+  return m->family == GBT_MPI_MPICH ? m->by_number.rank(number(comm), out) : m->by_pointer.rank(comm, out);
+}
+
+int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out) {
+  return m->family == GBT_MPI_MPICH ? m->by_number.size(number(comm), out) : m->by_pointer.size(comm, out);
+}
+
+int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out) {
+  int failed;
+  if (m->family == GBT_MPI_MPICH) {
+    int copy = 0;
+    failed = m->by_number.dup(number(comm), &copy);
+    *out = (gbt_mpi_handle)(intptr_t)copy;
+    return failed != 0 ? failed : m->by_number.set_errhandler(copy, number(m->errors_return));
+  }
+  failed = m->by_pointer.dup(comm, out);
+  return failed != 0 ? failed : m->by_pointer.set_errhandler(*out, m->errors_return);
+}
+
+int gbt_mpi_abort(const gbt_mpi_library *m, gbt_mpi_handle comm, int code) {
+  return m->family == GBT_MPI_MPICH ? m->by_number.abort(number(comm), code) : m->by_pointer.abort(comm, code);
+}
+
+int gbt_mpi_iallreduce(const gbt_mpi_library *m, void *x, int n, gbt_mpi_handle type, gbt_mpi_handle op,
+                       gbt_mpi_handle comm, gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.iallreduce(m->in_place, x, n, type, op, comm, request);
+  int its = 0;
+  int failed = m->by_number.iallreduce(m->in_place, x, n, number(type), number(op), number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_iallgatherv(const gbt_mpi_library *m, const void *mine, int n, void *all, const int *counts,
+                        const int *starts, gbt_mpi_handle comm, gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH)
+    return m->by_pointer.iallgatherv(mine, n, m->byte, all, counts, starts, m->byte, comm, request);
+  int its = 0, byte = number(m->byte);
+  int failed = m->by_number.iallgatherv(mine, n, byte, all, counts, starts, byte, number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_ibcast(const gbt_mpi_library *m, void *x, int n, int root, gbt_mpi_handle comm, gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.ibcast(x, n, m->byte, root, comm, request);
+  int its = 0;
+  int failed = m->by_number.ibcast(x, n, number(m->byte), root, number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.test(request, done, m->no_status);
+  int its = number(*request);
+  int failed = m->by_number.test(&its, done, m->no_status);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+gbt_mpi_handle gbt_mpi_from_fortran(const gbt_mpi_library *m, int fortran) {
+  return m->family == GBT_MPI_MPICH ? (gbt_mpi_handle)(intptr_t)fortran : m->by_pointer.f2c(fortran);
+}

@@ -1,0 +1,73 @@
+/* The functions of an MPI library, and the values of its handles. */
+#ifndef GBT_MPI_LIBRARY_H
+#define GBT_MPI_LIBRARY_H
+
+#include "../gbt/base/status.h"
+
+/* How a library represents communicators, types, operations and requests. */
+typedef enum gbt_mpi_family_kind {
+  GBT_MPI_OPEN_MPI = 0, /* addresses of objects in the library */
+  GBT_MPI_MPICH,        /* integers: MPICH, Intel MPI, MVAPICH, Cray MPICH */
+  GBT_MPI_ABI           /* small numbers in pointers: the standard ABI of MPI 5 */
+} gbt_mpi_family_kind;
+
+/* A handle of any family: an address, or an integer in a pointer. */
+typedef void *gbt_mpi_handle;
+
+typedef struct gbt_mpi_library {
+  gbt_mpi_family_kind family;
+  char version[64];
+  int started_here; /* gbt has started MPI, so gbt ends it */
+  gbt_mpi_handle world, int64, uint32, float64, byte, sum, min, max, errors_return;
+  void *in_place, *no_status;
+
+  int (*initialized)(int *);
+  int (*finalized)(int *);
+  int (*init_thread)(int *, char ***, int, int *);
+  int (*finalize)(void);
+  int (*library_version)(char *, int *);
+  struct { /* Open MPI, ABI */
+    int (*rank)(void *, int *);
+    int (*size)(void *, int *);
+    int (*set_errhandler)(void *, void *);
+    int (*dup)(void *, void **);
+    int (*abort)(void *, int);
+    int (*iallreduce)(const void *, void *, int, void *, void *, void *, void **);
+    int (*iallgatherv)(const void *, int, void *, void *, const int *, const int *, void *, void *, void **);
+    int (*ibcast)(void *, int, void *, int, void *, void **);
+    int (*test)(void **, int *, void *);
+    void *(*f2c)(int);
+  } by_pointer;
+  struct { /* MPICH */
+    int (*rank)(int, int *);
+    int (*size)(int, int *);
+    int (*set_errhandler)(int, int);
+    int (*dup)(int, int *);
+    int (*abort)(int, int);
+    int (*iallreduce)(const void *, void *, int, int, int, int, int *);
+    int (*iallgatherv)(const void *, int, int, void *, const int *, const int *, int, int, int *);
+    int (*ibcast)(void *, int, int, int, int, int *);
+    int (*test)(int *, int *, void *);
+  } by_number;
+} gbt_mpi_library;
+
+/* Opens the library, once for the process; the next calls return the same one. path: NULL to choose. */
+gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* How many processes the launcher (mpirun, srun) says that it has started; 1 when it says nothing. */
+int gbt_mpi_launched(void);
+
+/* The functions of both kinds of handles under one name. They return 0 or a number of MPI's. */
+int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
+int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
+int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* errors are returned in it */
+int gbt_mpi_abort(const gbt_mpi_library *m, gbt_mpi_handle comm, int code);
+int gbt_mpi_iallreduce(const gbt_mpi_library *m, void *x, int n, gbt_mpi_handle type, gbt_mpi_handle op,
+                       gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_iallgatherv(const gbt_mpi_library *m, const void *mine, int n, void *all, const int *counts,
+                        const int *starts, gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_ibcast(const gbt_mpi_library *m, void *x, int n, int root, gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done);
+gbt_mpi_handle gbt_mpi_from_fortran(const gbt_mpi_library *m, int number);
+
+#endif

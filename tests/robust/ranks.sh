@@ -1,0 +1,79 @@
+#!/bin/sh
+# Ranks: R processes that train one model together by MPI, started by the mpirun of Open MPI and of MPICH.
+#
+#   sh tests/robust/ranks.sh short|long OUT      OUT/lib: the library where gbt is installed
+#
+# Every training of ranks/trainings.R by 2, 3 and 4 (long: 1 to 8) ranks must give the bytes of one process, and every
+# fault of ranks/faults.R must end all ranks with the message and exit status that it expects. Ends with
+# "N passed, N failed". An mpirun that is not there is skipped.
+set -eu
+
+form=$1
+out=$(cd "$2" && pwd)
+if [ ! -d "$out/lib/gbt" ]; then
+  echo "skipped: there is no gbt in $out/lib (step install)"
+  exit 0
+fi
+here=$(cd "$(dirname "$0")" && pwd)/ranks
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+R_LIBS=$out/lib
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+export R_LIBS OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+
+passed=0
+failed=0
+count() { # STATUS TEXT: 0 for passed
+  if [ "$1" = 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $2"
+  fi
+}
+
+# ---- the same bytes ----
+
+Rscript "$here/trainings.R" "$work/one" >"$work/log" 2>&1 || cat "$work/log"
+test -s "$work/one-0"
+for mpi in openmpi mpich; do
+  sizes="2 4"
+  if [ "$mpi" = mpich ]; then sizes=3; fi
+  if [ "$form" = long ]; then sizes="1 2 3 4 5 8"; fi
+  if ! command -v "mpirun.$mpi" >/dev/null 2>&1; then
+    echo "skipped: there is no mpirun.$mpi"
+    continue
+  fi
+  for n in $sizes; do
+    "mpirun.$mpi" -n "$n" Rscript "$here/trainings.R" "$work/$mpi-$n" </dev/null >"$work/log" 2>&1 ||
+      tail -20 "$work/log"
+    rank=0
+    while [ "$rank" -lt "$n" ]; do
+      while read -r name digest; do
+        status=0
+        grep -qx "$name $digest" "$work/$mpi-$n-$rank" || status=1
+        count "$status" "$name by $n ranks of $mpi: rank $rank has other bytes than one process"
+      done <"$work/one-0"
+      rank=$((rank + 1))
+    done
+  done
+
+  # ---- faults ----
+  # FAULT STATUS EVERY TEXT: exit status ("!0": any but 0), on how many ranks the text is printed (3 of 3: all)
+  while read -r fault want every text; do
+    status=0
+    "mpirun.$mpi" -n 3 Rscript "$here/faults.R" "$fault" </dev/null >"$work/log" 2>&1 || status=$?
+    ok=0
+    case "$want" in
+      "!0") if [ "$status" = 0 ]; then ok=1; fi ;;
+      *) if [ "$status" != "$want" ]; then ok=1; fi ;;
+    esac
+    if [ "$(grep -c -- "$text" "$work/log")" -lt "$every" ]; then ok=1; fi
+    if [ "$ok" != 0 ]; then tail -20 "$work/log"; fi
+    count "$ok" "fault $fault under $mpi: status $status"
+  done <"$here/faults.txt"
+done
+echo "$passed passed, $failed failed"
+test "$failed" = 0

@@ -1,0 +1,32 @@
+# One fault on rank 1 of 3: Rscript faults.R FAULT, started by mpirun. See faults.txt.
+library(gbt)
+fault <- commandArgs(TRUE)[[1L]]
+ranks <- gbt_ranks(timeout = if (fault == "hangs") 2 else 0)
+here <- function(name) fault == name && ranks$rank == 1L
+set.seed(1)
+rows <- data.frame(a = rnorm(3000), b = round(runif(3000), 2))
+rows$y <- rows$a + rnorm(3000)
+share <- rows[seq(ranks$rank * 1000L + 1L, length.out = 1000L), ]
+
+if (here("script_ends_early")) stop("this script ends early")
+if (here("quits_with_0")) quit(status = 0)
+if (here("missing_response")) share$y[3L] <- NA
+if (here("other_columns")) names(share)[1L] <- "z"
+if (here("other_type_of_column")) share$a <- as.character(share$a)
+if (here("other_response")) share$y <- as.character(share$y)
+if (here("hangs")) Sys.sleep(30)
+if (here("killed")) tools::pskill(Sys.getpid(), tools::SIGKILL)
+
+fails <- function(now) {
+  if (here("error_in_callback") && now$round == 3) stop("the callback fails here")
+  if (here("interrupted") && now$round == 3) tools::pskill(Sys.getpid(), tools::SIGINT)
+  FALSE
+}
+tryCatch({
+  gbt_train(y ~ ., share, nrounds = if (here("other_nrounds")) 21 else if (fault == "interrupted") 2000 else 20,
+            eta = if (here("other_parameter")) 0.2 else 0.1, seed = 1, threads = 1, ranks = ranks,
+            callbacks = if (fault %in% c("error_in_callback", "interrupted")) fails)
+}, gbt_interrupt = function(e) {
+  cat(sprintf("partial model of class %s\n", class(e$model)))
+  quit(status = 3)
+})

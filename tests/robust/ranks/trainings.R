@@ -1,0 +1,97 @@
+# Trainings of many kinds, each by all ranks with their shares of the same rows. Without mpirun: by one process.
+#
+#   Rscript trainings.R FILE      writes FILE-RANK, a line "NAME DIGEST" for each training
+library(gbt)
+file <- commandArgs(TRUE)[[1L]]
+alone <- !any(nzchar(Sys.getenv(c("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"))))
+ranks <- if (!alone) gbt_ranks()
+rank <- if (alone) 0L else ranks$rank
+size <- if (alone) 1L else ranks$size
+
+set.seed(42)
+n <- 3001L
+rows <- data.frame(
+  a = rnorm(n), b = round(runif(n), 2), i = sample(50L, n, TRUE), l = runif(n) > 0.4,
+  f = factor(sample(c(letters[1:6], "rare"), n, TRUE, c(rep(1, 6), 0.01))),
+  t = sample(sprintf("town %d", 1:300), n, TRUE),
+  o = factor(sample(c("low", "mid", "high"), n, TRUE), c("low", "mid", "high"), ordered = TRUE),
+  when = as.Date("2024-01-01") + sample(400L, n, TRUE)
+)
+rows$a[sample(n, 200L)] <- NA
+rows$t[sample(n, 50L)] <- NA
+effect <- rows$b + (rows$f == "c") + 0.3 * (rows$o == "high") + ifelse(is.na(rows$a), 0.5, 0.4 * rows$a)
+rows$number <- effect + rnorm(n)
+rows$yes <- factor(ifelse(effect + rnorm(n) > 1, "yes", "no"))
+rows$three <- c("red", "green", "blue")[1 + (effect + rnorm(n) > 0.5) + (effect + rnorm(n) > 1.5)]
+rows$count <- rpois(n, exp(0.3 * effect))
+rows$w <- sample(c(0, 0.5, 1, 2.25), n, TRUE)
+rows$hours <- round(runif(n, 0.5, 2), 2)
+columns <- c("a", "b", "i", "l", "f", "t", "o", "when")
+
+# Shares of different lengths; with four ranks or more one of them is empty.
+cut_rows <- function(n) {
+  ends <- floor(n * (seq_len(size + 1L) - 1) ^ 1.3 / size ^ 1.3)
+  if (size > 3L) ends[3L] <- ends[2L]
+  ends
+}
+share_of <- function(x) {
+  ends <- cut_rows(NROW(x))
+  at <- seq_len(ends[rank + 2L] - ends[rank + 1L]) + ends[rank + 1L]
+  if (is.null(dim(x))) x[at] else x[at, , drop = FALSE]
+}
+
+own <- share_of(rows[1:2500, ])
+later <- share_of(rows[2501:n, ])
+wide <- Matrix::rsparsematrix(2000L, 400L, 0.02)
+colnames(wide) <- sprintf("v%d", 1:400)
+wide_y <- as.numeric(wide[, 1L] - wide[, 2L] + 0.1 * sin(1:2000))
+train <- function(y, ..., data = own) {
+  gbt_train(data[columns], data[[y]], ..., nrounds = 12, threads = 2, ranks = ranks)
+}
+if (alone) train <- function(y, ..., data = own) gbt_train(data[columns], data[[y]], ..., nrounds = 12, threads = 2)
+from_matrix <- function(x, y, ...) {
+  if (alone) gbt_train(x, y, ..., nrounds = 12, threads = 2)
+  else gbt_train(x, y, ..., nrounds = 12, threads = 2, ranks = ranks)
+}
+
+first <- train("number", seed = 1)
+models <- list(
+  plain = first,
+  depthwise = train("number", seed = 1, grow_policy = "depthwise", max_depth = 5),
+  lossguide = train("number", seed = 1, grow_policy = "lossguide", max_leaves = 20),
+  classes_two = train("yes", seed = 1),
+  classes_many = train("three", seed = 1),
+  classes_shared = train("three", seed = 1, multi_strategy = "multi_output_tree"),
+  class_weights = train("yes", seed = 1, class_weights = "balanced"),
+  numbers_as_classes = train("i", seed = 1, objective = "softmax"),
+  counts = train("count", seed = 1, objective = "poisson", exposure = own$hours),
+  quantile = train("number", seed = 1, objective = "quantile", quantile_alpha = 0.8),
+  absolute = train("number", seed = 1, objective = "absolute_error"),
+  weights = train("number", seed = 1, weights = own$w),
+  offset = train("number", seed = 1, offset = own$b),
+  sampled = train("number", seed = 7, subsample = 0.5, colsample_bytree = 0.5),
+  goss = train("number", seed = 7, sampling_method = "goss"),
+  mvs = train("number", seed = 7, sampling_method = "mvs", subsample = 0.4),
+  bayesian = train("number", seed = 7, sampling_method = "bayesian"),
+  sets = train("yes", seed = 1, cat_method = "sets"),
+  target = train("yes", seed = 1, cat_method = "target"),
+  groups = train("yes", seed = 1, cat_method = "target", group = own$i),
+  times = train("yes", seed = 1, cat_method = "target", time = own$when),
+  masked = train("number", seed = 1, mask = own$b < 0.8),
+  one_metric = train("count", seed = 1, objective = "poisson", valid = list(x = later[columns], y = later$count),
+                     eval_metric = c("mae", "poisson_deviance")),
+  level_counts = train("yes", seed = 1, level_counts = TRUE),
+  monotone = train("number", seed = 1, monotone = c(b = 1)),
+  valid = train("number", seed = 1, valid = list(later = list(x = later[columns], y = later$number)),
+                early_stopping_rounds = 3),
+  auc = train("yes", seed = 1, valid = list(later = list(x = later[columns], y = later$yes)), eval_metric = "auc"),
+  goes_on = train("number", seed = 1, init_model = first),
+  sparse = from_matrix(share_of(wide), share_of(wide_y), seed = 1),
+  dense = from_matrix(as.matrix(share_of(wide))[, 1:20], share_of(wide_y), seed = 1)
+)
+digest <- function(model) {
+  path <- tempfile()
+  writeBin(model$state, path)
+  unname(tools::md5sum(path))
+}
+writeLines(sprintf("%s %s", names(models), vapply(models, digest, "")), sprintf("%s-%d", file, rank))
