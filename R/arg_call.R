@@ -1,5 +1,5 @@
 # The call of a function of this package, captured before its arguments are evaluated. Training, cross-validation and
-# search are plain functions of a captured call, see source_of(); no call is written anew and evaluated.
+# search are plain functions of a captured call, see source_of(); no new call is built and evaluated.
 #
 # A captured call is a list:
 #   args        what was given, by the names as typed ("" without one), each an argument as below

@@ -33,7 +33,7 @@ check_device <- function(device) {
                             device), name)
     }
   }
-  if (identical(device, c("auto", "cpu", "cuda"))) device <- "auto" # the argument as it stands in the usage
+  if (identical(device, c("auto", "cpu", "cuda"))) device <- "auto" # the default in the usage
   list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, by = name)
 }
 

@@ -62,7 +62,7 @@ NULL
 
 # Threads -----------------------------------------------------------------------------------------------------------
 
-# All limits of the machine, named; NA where there is none. Read anew each time: quotas change, processes fork.
+# All limits of the machine, named; NA where there is none. Read at each call: quotas change, processes fork.
 thread_limits <- function(system = .Call(C_gbt_system, 1L)) {
   c(
     processors = as.double(system$n_cpus),
@@ -177,7 +177,7 @@ gbt_threads <- function(n) {
 
 # Information -------------------------------------------------------------------------------------------------------
 
-#' What gbt found on this machine
+#' Information about gbt and this machine
 #'
 #' The version, the compiler, the instructions that gbt uses, its threads and what limits them, and the devices that it
 #' can train on. To read the properties of a device, gbt starts CUDA on the first one. Processes that are forked

@@ -554,7 +554,7 @@ refuse_name <- function(typed, value = NULL, given = list()) {
   if (!accepted) stop_unsupported(sprintf("gbt has no `%s`: %s", typed, known$reply), typed)
 }
 
-# As suggest(), among the names of parameters. Those of other packages have ours beside them.
+# As suggest(), among the names of parameters. A name of another package is shown with the name that gbt has for it.
 suggest_parameter <- function(typed) {
   near <- nearest_name(gsub(".", "_", typed, fixed = TRUE), c(names(alias_of), names(objective_params())))
   if (length(near) == 0L) return("")

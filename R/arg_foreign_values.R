@@ -89,7 +89,7 @@ read_class_weights <- function(value, typed) {
 }
 
 # A distribution as glm() takes it, such as poisson or Gamma("log") -> its name, if the link is that of the objective.
-# What is no such function or object stays as it is.
+# Any other function or object stays as it is.
 name_of_family <- function(value, typed) {
   links <- c(gaussian = "identity", binomial = "logit", poisson = "log", Gamma = "log", quasipoisson = "log",
              quasibinomial = "logit", inverse.gaussian = "log")

@@ -1,5 +1,5 @@
-# What gbt does not offer: the one table of the words for it, with the way out. Data, objectives, metrics and parameters
-# that ask for it are refused in these words. `@survival` stands for them in the table of R/arg_foreign.R.
+# The one table of messages for features that gbt does not offer; each gives a way out. Data, objectives, metrics and
+# parameters that ask for such a feature are refused with it. `@survival` stands for it in the table of R/arg_foreign.R.
 not_offered <- c(
   survival = paste("survival models are not offered yet; for a rate of events use `objective = \"poisson\"` with the",
                    "status (0 or 1) as the response and the time as `exposure`; for an event within a given time use a",

@@ -1,6 +1,6 @@
 # Objectives: what is minimised, found from the response when not stated, and the response as the engine wants it.
 
-# What the engine knows of its objectives comes from its own table (objectives.def), so adding one changes nothing here.
+# The properties of objectives come from the engine's own table (objectives.def), so adding one changes nothing here.
 
 # By columns: name; aliases, names in other packages with | between; text; gradient, outputs, labels, hessian, size, the
 # names of its rules; params, a list of tables of parameters like params_table() with their aliases.
@@ -26,8 +26,8 @@ objective_object <- function(name, param = list()) {
 
 #' Objectives (loss functions)
 #'
-#' What [gbt_train()] can minimise: the values of its argument `objective`, their parameters, which are given to
-#' [gbt_train()] by name, and what other packages call them. `gbt_objectives()` lists them as a table.
+#' The losses that [gbt_train()] can minimise: the values of its argument `objective`, their parameters, which are given
+#' to [gbt_train()] by name, and their names in other packages. `gbt_objectives()` lists them as a table.
 #'
 #' When `objective` is left out, the response decides: `"logistic"` for two classes (a factor, texts or logical values),
 #' `"softmax"` for more, `"squared_error"` for numbers, with a message (class `gbt_message`) if all of them are 0 or 1.

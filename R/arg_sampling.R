@@ -8,7 +8,7 @@
 #' @section Sampling of rows:
 #' A tree may be grown on some of the rows, which is faster and often as good. `sampling_method` says how rows are
 #' drawn:
-#' * `"uniform"`: every row with probability `subsample`, anew for each tree (CatBoost's Bernoulli bootstrap). For
+#' * `"uniform"`: every row with probability `subsample`, drawn for each tree (CatBoost's Bernoulli bootstrap). For
 #'   imbalanced data `subsample` may be given by class, such as `c(no = 0.1, yes = 1)`. Nothing makes up for the
 #'   different shares, so the probabilities are those of a population with such shares of classes.
 #' * `"mvs"`: minimal variance sampling (Ibragimov and Gusev, 2019). Rows with large gradients are drawn with a larger
@@ -20,7 +20,7 @@
 #'   gradients is taken, and the share `other_rate` of all rows is drawn from the others; these count
 #'   (1 - `top_rate`) / `other_rate` times.
 #' * `"bayesian"`: all rows with random weights \eqn{(-\log u)^t}{(-log u)^t}, where t is `bagging_temperature` and u is
-#'   uniform between 0 and 1, anew for each round.
+#'   uniform between 0 and 1, drawn again for each round.
 #'
 #' `"goss"` and `"mvs"` cannot be combined with objectives whose leaves are quantiles. All methods but `"uniform"` need
 #' `num_parallel_tree = 1`. `min_data_in_leaf` counts the rows that were drawn, `min_child_weight` their weighted

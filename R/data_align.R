@@ -173,7 +173,7 @@ with_numbers <- function(frame, j, values, tag) {
 
 # tag: of training.
 without_trained_codes <- function(frame, j, tag) {
-  if (frame$type[j] != enums$feature_type[["numeric"]] || is_time(frame$tag[j])) return(frame) # is told later
+  if (frame$type[j] != enums$feature_type[["numeric"]] || is_time(frame$tag[j])) return(frame) # checked later
   if (!is.null(frame$p)) {
     stop_unsupported(sprintf(paste("column `%s` had codes for missing values in training, but a sparse matrix has no",
                                    "such codes; give a data frame or a matrix"), frame$names[j]), frame$names[j])

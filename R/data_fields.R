@@ -153,7 +153,7 @@ check_group <- function(group, n_rows) {
   number_groups(group)
 }
 
-# Orders of rows follow from these numbers. Where rows are left out the others are numbered anew, as if they were all.
+# Orders of rows follow from these numbers. Where rows are left out the others are numbered again, from the first.
 number_groups <- function(group) {
   all <- all_ranks_have(different(group))
   place_among(group, all)

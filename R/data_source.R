@@ -2,7 +2,7 @@
 
 #' Data for training
 #'
-#' What [gbt_train()] takes as data, and where larger data come from.
+#' The kinds of data that [gbt_train()] accepts, and where larger data come from.
 #'
 #' * Data frames (also tibble and data.table), numeric, integer and logical matrices, sparse matrices of package Matrix,
 #'   and tables of package arrow.

@@ -90,7 +90,7 @@ print.gbt_source <- function(x, ...) {
   invisible(x)
 }
 
-# What the columns of the first rows are, texts by name; none where that cannot be seen at little cost.
+# The kinds of the columns in the first rows, texts by name; none where they cannot be read at little cost.
 kinds_at_first <- function(source) {
   rows <- if (!is.null(source$peek)) try_else(source$peek(), function(problem) NULL)
   if (is.null(rows)) return(character(0))

@@ -49,7 +49,7 @@ stop_other_training <- function(e, by_rule) {
   stop(e)
 }
 
-# What keep_checkpoint() keeps together with the engine's state, checked, as anyone may have written the file: how the
+# The values that keep_checkpoint() saves with the engine's state, checked, as anyone may have written the file: how the
 # training ended, the values of the user's metrics, round by round and then metric by metric, and the names of all
 # columns of the log.
 checkpoint_note <- function(bytes, file) {

@@ -70,7 +70,7 @@ fingerprint_of <- function(data, rows, own, weight, args) {
   .Call(C_gbt_dataset_fingerprint, view, rows$response$classes)
 }
 
-# What belongs to the rows of a training, a list: weight and offset of all rows, own (weight with that of classes,
+# The fields of the rows of a training, a list: weight and offset of all rows, own (weight with that of classes,
 # offset, time and group of the rows that are trained on), given (their weight without that of classes). args: values by
 # name.
 training_fields <- function(rows, args, host) {

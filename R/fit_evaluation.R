@@ -1,6 +1,6 @@
 # The evaluation after each round.
 
-# What is evaluated, as far as it is known before the data are binned, a list: metrics, train, stopping as below.
+# The plan of the evaluation, as far as it is known before data are binned, a list: metrics, train, stopping as below.
 plan_metrics <- function(args, host, rows) {
   sets <- c(if (!is.null(rows$held)) masked_out_name, names(rows$valid))
   eval_train <- args[["eval_train"]]

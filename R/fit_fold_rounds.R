@@ -7,7 +7,7 @@ run_folds <- function(fits, watch = NULL) {
   host <- fits[[1L]]$host
   evaluation <- fits[[1L]]$evaluation
   fits <- lapply(fits, function(fit) {
-    fit$evaluation$own_watched <- fit$evaluation$stopping # the trainer is told what to watch: the mean
+    fit$evaluation$own_watched <- fit$evaluation$stopping # the host passes the value to watch, the mean
     fit$host$max_seconds <- 0
     fit
   })

@@ -66,7 +66,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
        search = search_data(search, data))
 }
 
-# What the request says of single columns, a list: constraints, see read_constraints(), and cat_method, see
+# The request's settings for single columns, a list: constraints, see read_constraints(), and cat_method, see
 # cat_method_for(). columns: see columns_of_source(); x: the table that they are from, or NULL.
 resolve_columns <- function(columns, request, x) {
   args <- named_places(request$args$value, x, columns$feature_names)

@@ -39,7 +39,7 @@ data_spec <- function(spec, given, x) {
   spec
 }
 
-# What package arrow and DBI give for rows as a source; other rows as they are.
+# Rows of packages arrow and DBI as a source; other rows as they are.
 as_row_source <- function(x) {
   if (inherits(x, "DBIResult")) return(result_source(x))
   if (is_arrow_rows(x)) gbt_batches(x) else x

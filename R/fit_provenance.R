@@ -39,8 +39,8 @@ with_history <- function(model, from, how) {
 
 made_by <- function(from) c(paste("gbt", from[["gbt"]]), paste("data", given_or(from[["data"]], "unknown")))
 
-# What is shown of it: a text for each of `trained` and, where there are such, `history` and the user's `note`. Texts of
-# files may be of any length.
+# The provenance as it is shown: a text for each of `trained` and, where they exist, `history` and the user's `note`.
+# Texts of files may be of any length.
 provenance_texts <- function(model) {
   from <- model$provenance
   short <- function(text) {
@@ -53,7 +53,8 @@ provenance_texts <- function(model) {
     if (is_text(note)) c(note = short(note)))
 }
 
-# What a file or anybody may have put there; names that a later version adds are no fault.
+# The fault of a provenance, which a file or the user may have set to any value, or NULL; names that a later version
+# adds are no fault.
 provenance_fault <- function(x) {
   if (is.null(x)) return(NULL)
   ok <- is.list(x) && !is.object(x) && are_names(names(x)) && all(vapply(x, is_texts, NA))

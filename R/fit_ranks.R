@@ -1,4 +1,4 @@
-# What the ranks of a training (R/base_ranks.R) must have in common, and what is not offered with ranks.
+# Checks of a training by several ranks (R/base_ranks.R): what they must have in common, and what is not offered.
 
 # Before the rows are read: all ranks were given the same arguments, and none that needs the rows of all of them.
 check_shares <- function(source, request) {
@@ -19,7 +19,7 @@ check_shares <- function(source, request) {
   if (is.null(source$x)) refuse_of_ranks("x", "give each rank a data frame or matrix, not a gbt_data")
 }
 
-# What is known once there are rows.
+# After the rows are read, as only then it is known whether the number of rounds is to be found.
 refuse_search_of_ranks <- function(request) {
   if (!is.null(ranks_here()) && request$host$rounds == "search") {
     refuse_of_ranks("nrounds", "give `nrounds`, or `valid` for early stopping")

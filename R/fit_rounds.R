@@ -241,7 +241,7 @@ evaluation_log <- function(evaluation, start, state) {
   list_frame(columns, length(columns$round))
 }
 
-# What with_late_line() tells of a training whose rounds are found, or of the folds of a cross-validation.
+# The line of with_late_line() for a training whose rounds are found, or for the folds of a cross-validation.
 # folds: their number, or NULL.
 late_text <- function(folds) {
   force(folds)

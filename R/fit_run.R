@@ -1,7 +1,7 @@
 # Rounds of a fit, on the device that was chosen.
 
-# As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the cpu then begins
-# anew, for the same model. Callbacks that have been called for rounds are not called for them again.
+# As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the CPU then begins
+# at the first round, for the same model. Callbacks that have been called for rounds are not called for them again.
 run_with_fallback <- function(fit) {
   device <- fit$host$device
   trainer <- on_device(device, function(where) make_trainer(fit, where))

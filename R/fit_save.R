@@ -5,8 +5,8 @@
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #
-# Files have the fields of only_in_files as well. `state` never has: its bytes are those of the values of parameters,
-# whoever chose them, on any day.
+# Files have the fields of only_in_files as well. `state` never has them: its bytes depend on the values of parameters,
+# not on whether the user or a rule chose them, nor on the day.
 #
 # model_meta() takes a named list of what is in file_fields, with `user` for what the user added, and makes of it the
 # flat named list of texts, doubles and integers that the engine stores, in one order. A field is NULL, an atomic vector
@@ -157,8 +157,8 @@ bytes_to_save <- function(model) {
 #' cannot keep it. [saveRDS()] keeps both. `drop_recipe = TRUE` saves the model without its recipe: bake rows yourself
 #' before you predict, or keep the recipe in another file and put it back: `model$recipe <- readRDS(...)`.
 #'
-#' What is read is checked from the first byte to the last: a file that was cut off or changed is an error of class
-#' `gbt_error_format`.
+#' A file is checked from the first byte to the last when it is read: one that was cut off or changed is an error of
+#' class `gbt_error_format`.
 #'
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file, or a connection. For `gbt_load()` also a raw vector.
@@ -183,7 +183,7 @@ bytes_to_save <- function(model) {
 #' `valid` also which rows were trained on. It is the same for a data frame, a matrix, a sparse matrix, texts or
 #' factors, whole numbers or doubles, chunks and folders. It does not cover parameters, nor validation data of their
 #' own. So two models with one fingerprint had the same data, and a training with one round tells whether a table is the
-#' one that a model was trained on. It finds changes; it is no protection against somebody who forges data on purpose.
+#' one that a model was trained on. It finds changes; it is no protection against data that are forged on purpose.
 #'
 #' Equal trainings give the same `model$state` on any day; files also have the day. For files that are the same to the
 #' byte, set the environment variable `SOURCE_DATE_EPOCH` (seconds since 1970), whose day is then the one that models

@@ -2,8 +2,8 @@
 
 #' Draw a calibration
 #'
-#' What [gbt_calibrate()] makes of the model's probabilities: a line for each class, and dashed the one that would
-#' change nothing.
+#' The calibrated probability of [gbt_calibrate()] for each probability of the model: a line for each class, and a
+#' dashed line that would change nothing.
 #'
 #' @param x The result of [gbt_calibrate()].
 #' @param output Names of the classes to draw; all when left out. Of two classes the second is drawn.

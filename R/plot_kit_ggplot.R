@@ -82,7 +82,7 @@ gg_columns <- function(heading) {
 gg_lines <- function(text, letters) if (length(text)) paste(strwrap(text, letters), collapse = "\n")
 
 # A figure whose panels have horizontal scales of their own: ggplot2 has one scale for all panels, so each gets a part
-# of it, from 2 i to 2 i + 1, with its own ticks. Long levels stand in two lines in turn.
+# of it, from 2 i to 2 i + 1, with its own ticks. Labels of long levels alternate between two lines.
 gg_own_x <- function(fig) {
   scales <- lapply(fig$panels, `[[`, "x")
   place <- function(i, at) 2 * i + share_of_axis(at, scales[[i]])

@@ -159,7 +159,7 @@ mlr3_train <- function(self, private, task, init) {
   model
 }
 
-# Arguments of a hot start. Where the model's rounds are not those of a longer training, all rounds are trained anew: a
+# Arguments of a hot start. Where the model's rounds are not those of a longer training, all rounds are trained again: a
 # hot start saves time and changes no model.
 mlr3_going_on <- function(args, init) {
   if (!is.null(args$early_stopping_rounds)) {

@@ -2,7 +2,7 @@
 
 #' Fit for parsnip's engine "gbt"
 #'
-#' What `parsnip::boost_tree()` calls with engine `"gbt"`. It is not meant to be called by itself: see
+#' `parsnip::boost_tree()` calls this function with engine `"gbt"`. It is not meant to be called directly: see
 #' [gbt-integrations].
 #'
 #' @param x A data frame, a matrix or a sparse matrix of predictors. Factors stay as they are.

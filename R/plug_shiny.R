@@ -136,7 +136,7 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
 }
 
 # The state of the hub as a session knows it: reactives that change when it does, and only then, so that nothing on the
-# page is made anew without a change. All sessions look at the same hub, and at the file, which other processes may
+# page is made again without a change. All sessions look at the same hub, and at the file, which other processes may
 # replace as well.
 refresh_seen <- function(hub, session) {
   now <- shiny::reactiveValues()
@@ -147,7 +147,7 @@ refresh_seen <- function(hub, session) {
     refresh_look(hub)
     history(model_history(hub))
     found <- c(as.double(file.mtime(hub$path)), file.size(hub$path), length(model_history(hub)$file))
-    if (!is.null(hub$unreadable) || !identical(found, stamp)) { # looked at anew until it can be read
+    if (!is.null(hub$unreadable) || !identical(found, stamp)) { # tried again until it can be read
       stamp <<- found
       model(live_model(hub))
     }
@@ -183,7 +183,7 @@ refresh_outputs <- function(output, session, hub, seen) {
   output$log <- shiny::renderPlot(draw_live_log(now$log), res = 96, alt = shiny::reactive(log_as_text(now$log)))
 }
 
-# What refresh_js shows on elements that stay. past: is there an earlier model?
+# The values that refresh_js shows on elements that stay. past: is there an earlier model?
 panel_state <- function(now, past) {
   running <- now$state == "running"
   status <- if (running) now$status

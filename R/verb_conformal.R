@@ -15,7 +15,7 @@
 #' * `"quantile"`: `object` is a list of two models of quantiles, `list(lower = , upper = )`; their interval is widened
 #'   or narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
 #' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
-#'   What is promised is 1 - 2 (1 - `level`), what is usual about `level`.
+#'   The guaranteed coverage is 1 - 2 (1 - `level`), the usual one about `level`.
 #' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
 #'   calibration needed, and the most probable one in any case. Of all sets with that coverage these are the smallest on
 #'   average (Sadinle and others, 2019).

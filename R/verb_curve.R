@@ -367,7 +367,7 @@ print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top =
   invisible(x)
 }
 
-# The class that a curve is of, in words. before: what stands before them, where there are any.
+# The class that a curve is of, in words. before: text in front of them, where there are any.
 class_words <- function(x, before = "") {
   of <- attr(x, "of")
   if (!is.null(of)) return(sprintf("%sclass \"%s\"", before, of))

@@ -14,7 +14,7 @@
 #' without column names gets `f1`, `f2`, ...
 #'
 #' The object is a handle: it points to binned rows outside of R's memory, and copies of the object share them. So it
-#' cannot be saved, nor sent to another process: create the object anew there, or keep the bins in a folder (`path`) and
+#' cannot be saved, nor sent to another process: create it again there, or keep the bins in a folder (`path`) and
 #' open that by [gbt_open()]. `identical()` is `FALSE` for two objects of the same data, and
 #' `options(future.globals.onReference = "error")` refuses them. Models are values and have no such limits.
 #'

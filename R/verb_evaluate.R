@@ -7,7 +7,7 @@
 #'
 #' @section Intervals:
 #' With `intervals = 0.95` rows are drawn with replacement, as many as there are, `replicates` times, and the metrics
-#' are computed anew of each draw (predictions are made once). The bounds are the quantiles of these values that leave
+#' are computed for each draw (predictions are made once). The bounds are the quantiles of these values that leave
 #' 2.5 % of them on either side (the percentile bootstrap of Efron, 1981). Where rows belong together, such as the
 #' visits of a patient, give `group`: whole groups are drawn then, and intervals become as wide as they should be. The
 #' intervals say how much the metrics of *this* model would vary with other rows of the same kind, not how much they

@@ -1,5 +1,5 @@
-# Data whose columns are changed one after the other, as the user has them: a model with a formula makes its features of
-# them anew.
+# Data whose columns are changed one after the other, as the user has them: a model with a formula computes its
+# features again from them.
 
 # Data frames and matrices as a data frame, whose columns are replaced without a copy; sparse matrices by columns.
 explained_data <- function(model, data, parameter = "data") {

@@ -11,7 +11,7 @@ judged_model <- function(object) {
 
 check_judged <- function(x, parameter = "model") if (!is_judged(x)) check_model(x, parameter)
 
-# What is compared, of rows in memory, a list:
+# Labels and scores to compare, for rows in memory, a list:
 #   model      the model that names objective and classes
 #   label, weight (or NULL)
 #   score      a matrix, a row for each row

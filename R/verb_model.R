@@ -237,7 +237,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   invisible(x)
 }
 
-# What the user asked for and what changes the meaning of predictions, each in a line where there is such. params: with
+# Prints the settings that the user gave and those that change the meaning of predictions, a line for each. params: with
 # the parameters?
 print_model <- function(x, digits, params = TRUE) {
   cat("<gbt> ", describe_objective(x), "\n", sep = "")

@@ -56,7 +56,7 @@ is_switched_off <- function(params, name) {
   length(value) == 1L && !is.list(value) && value %in% switched_off[[name]]
 }
 
-# Are there columns that are split by sets of levels? Those are not in `cat_method` where nobody asked for more.
+# Are there columns that are split by sets of levels? Those are not in `cat_method` unless the user asked for more.
 splits_sets <- function(m) {
   factors <- m$feature_names[column_kinds(m) == "factor"]
   methods <- m$params[["cat_method"]]
@@ -107,7 +107,7 @@ params_frame <- function(m) {
 
 given_texts <- function(text) ifelse(is.na(text), "", text)
 
-# What gbt_parameters() calls the default, without rules; NA for parameters of earlier versions.
+# The defaults that gbt_parameters() shows, without rules; NA for parameters of earlier versions.
 defaults_as_text <- function(names) {
   all <- gbt_parameters()
   sub("^by rule, else ", "", all$default[match(names, all$name)])

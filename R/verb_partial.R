@@ -8,7 +8,7 @@
 #' effects of correlated columns.
 #'
 #' The rows are those of `data`, `rows` of them at most, drawn by a hash of `seed` and the row: `print()` says how many.
-#' For each value of the grid the columns are replaced in all of them, features of a formula are made anew, and
+#' For each value of the grid the columns are replaced in all of them, features of a formula are computed again, and
 #' predictions are averaged. Combinations of values that do not occur in the data (a heavy car of little power) are
 #' predicted like all others. So read the effect of one of several closely related columns with care.
 #'

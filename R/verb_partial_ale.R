@@ -21,7 +21,7 @@ check_ale_request <- function(asked) {
 }
 
 # list by column of list(values, unordered, ranked): values of the grid without repetition; has the column levels
-# without an order; do the values already stand in the order of the axis? Levels do where the user gave them.
+# without an order; are the values already in the order of the axis? Levels are where the user gave them.
 ale_grid <- function(model, x, columns, asked) {
   category <- columns %in% model$feature_names[model$feature_types == "category"] # numbers, levels for the model
   unordered <- category | vapply(columns, function(name) {

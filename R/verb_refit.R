@@ -268,7 +268,7 @@ kept_arguments <- function(object, captured, left_out, who) {
   args
 }
 
-# Data that are given anew replace the argument without a name at their place.
+# Data that the user gives again replace the argument without a name at their place.
 without_place <- function(args, name) {
   bare <- which(names(args) == "")
   at <- if (name == "x" || any(c("x", "formula") %in% names(args))) 1L else 2L

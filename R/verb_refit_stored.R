@@ -131,8 +131,8 @@ stored_constants <- function(object) {
   Filter(Negate(is.null), lapply(found, value))
 }
 
-# The expressions that stand where the written term has a variable, by the variable's name. A stored term may have more
-# arguments than the written one, as poly() has, or an argument less.
+# The expressions of the stored term at the places where the written term has a variable, by the variable's name. A
+# stored term may have more arguments than the written one, as poly() has, or an argument less.
 constants_between <- function(written, stored) {
   if (is.name(written)) {
     return(if (!is.name(stored)) stats::setNames(list(stored), as.character(written)) else list())

@@ -1,4 +1,4 @@
-# A live model in a file that is trained anew on demand: what the Shiny module of R/plug_shiny.R does, without Shiny.
+# A live model in a file that is trained again on demand: what the Shiny module of R/plug_shiny.R does, without Shiny.
 #
 # A hub is an environment, one for each file in an R process, which all sessions of an app share:
 #   path      the live model's file, which changes in one step       job      gbt_job that trains, or NULL

@@ -228,7 +228,7 @@ run_stages <- function(search, state, n) {
   NULL
 }
 
-# What with_late_line() tells of a search.
+# The line of with_late_line() for a search.
 late_tune_text <- function(search, state) {
   function(round, nrounds, searching) {
     done <- sum(state$done$stage > 0L)

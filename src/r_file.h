@@ -1,4 +1,4 @@
-/* What the files about files share: r_file.c reads, r_file_write.c writes, r_file_temp.c has temporary files. */
+/* Shared by the sources that handle files: r_file.c reads, r_file_write.c writes, r_file_temp.c has temporary files. */
 #ifndef R_FILE_H
 #define R_FILE_H
 

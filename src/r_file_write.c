@@ -103,7 +103,7 @@ static int is_open_file(const char *link) {
   return lstat(link, &info) == 0 && lstat("/proc/self", &proc) == 0 && info.st_dev == proc.st_dev;
 }
 
-/* What a link leads to in the end, whether there is something or not. */
+/* The path that a link leads to in the end, whether a file is there or not. */
 static gbt_status follow_links(r_file_path path, char *target, gbt_error *err) {
   char link[PATH_SIZE];
   for (int i = 0;; i++) {
@@ -304,7 +304,7 @@ SEXP r_gbt_draft_end(SEXP draft) {
   return R_NilValue;
 }
 
-/* What was not ended is removed. */
+/* Removes a draft that was not ended. */
 SEXP r_gbt_draft_drop(SEXP draft) {
   r_handle_free(draft, R_DRAFT);
   return R_NilValue;
@@ -325,7 +325,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw) {
   return R_NilValue;
 }
 
-/* What ends a member of a gzip file: the CRC-32 of the bytes and their number, both in 4 bytes, the low ones first. */
+/* The end of a member of a gzip file: the CRC-32 of the bytes and their number, both in 4 bytes, the low ones first. */
 SEXP r_gbt_gzip_tail(SEXP bytes) {
   if (TYPEOF(bytes) != RAWSXP) r_stop("`bytes` must be raw bytes");
   uint32_t table[256], crc = UINT32_MAX;

@@ -1,4 +1,4 @@
-/* What the glue files share. Only r_*.c include R's headers.
+/* Shared by the glue files. Only r_*.c include R's headers.
  *
  * Every entry point has three zones, in this order:
  *   1  R       read arguments, allocate results and the owning handle. May jump: nothing native is held, but by handles
@@ -26,8 +26,8 @@ void r_stop(const char *fmt, ...);
 
 /* ---- r_mem.c: the engine's memory ---- */
 
-/* What every call of the engine takes memory from: malloc, counted. When it fails R collects garbage, and it is tried
- * once more. */
+/* The allocator for every call of the engine: malloc, counted. When it fails R collects garbage, and it is tried once
+ * more. */
 gbt_mem r_mem(void);
 
 /* Once, when the package is loaded, on R's thread. */
@@ -194,7 +194,7 @@ const char *const *r_number_texts(SEXP numbers);
 /* names, type, tag of a schema's columns into list elements at, at + 1, at + 2. */
 void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 
-/* What users are shown of every feature: a column's name, "count(carrier)". */
+/* The label of every feature for users: a column's name, "count(carrier)". */
 SEXP r_feature_labels(const gbt_schema *schema);
 
 /* meta: named list of character, double and integer vectors. The array lasts until the .Call returns. */

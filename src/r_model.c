@@ -288,7 +288,7 @@ static int same_text(SEXP text, const char *utf8) {
   return text != NA_STRING && Rf_getCharCE(text) != CE_BYTES && strcmp(Rf_translateCharUTF8(text), utf8) == 0;
 }
 
-/* What the bytes say of themselves, against which fields are checked: outputs, rounds and parallel trees; whether names
+/* Facts from the bytes, against which fields are checked: outputs, rounds and parallel trees; whether names
  * and tags are those of the columns, and the objective has this name; the objective's parameters. */
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
@@ -401,7 +401,7 @@ static void put_node(SEXP out, R_xlen_t at, const gbt_node_info *node) {
   REAL(VECTOR_ELT(out, COL_COUNT))[at] = node->count;
 }
 
-/* What a leaf adds: a number, or a row of a matrix of n rows with a column for every output. */
+/* Writes the value that a leaf adds: a number, or a row of a matrix of n rows with a column for every output. */
 static void put_value(SEXP value, R_xlen_t at, R_xlen_t n, int n_values, const gbt_node_info *node) {
   for (R_xlen_t k = 0; k < n_values; k++) REAL(value)[at + k * n] = node->value == NULL ? NA_REAL : node->value[k];
 }

@@ -133,7 +133,7 @@ SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads) {
   return out;
 }
 
-/* What the objective makes of raw scores: a copy of score with responses in it. */
+/* The objective's responses of raw scores: a copy of score with responses in it. */
 SEXP r_gbt_responses(SEXP objective, SEXP n_outputs, SEXP score, SEXP threads) {
   /* 1 */
   const int k = r_arg_int(n_outputs, "n_outputs");

@@ -22,7 +22,7 @@ static void read_params(SEXP x, gbt_params *params) {
   }
 }
 
-/* What must hold between parameters. params: as in the spec of a trainer. */
+/* Checks what must hold between parameters. params: as in the spec of a trainer. */
 SEXP r_gbt_params_check(SEXP params) {
   gbt_params all;
   gbt_error err = {0};
@@ -364,8 +364,8 @@ SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr) {
   return Rf_ScalarReal(cover);
 }
 
-/* What the trees of this training do: c(how many have a split, the sum over trees of the span of their leaves' values).
- */
+/* How much the trees of this training do: c(how many have a split, the sum over trees of the span of their leaves'
+ * values). */
 SEXP r_gbt_trainer_learned(SEXP trainer_xptr) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   const gbt_forest_view *trees = gbt_trainer_trees(trainer);

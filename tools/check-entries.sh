@@ -36,7 +36,7 @@ definitions() {
 
 table() { # ROOT
   cat <<'END'
-/* What R may call: prototypes and the table that R_init_gbt() registers. Made by `sh tools/check-entries.sh --write`
+/* Functions for R: prototypes and the table that R_init_gbt() registers. Made by `sh tools/check-entries.sh --write`
  * from the definitions in r_*.c; do not edit. X(name, number of arguments). */
 #ifndef R_ENTRIES_H
 #define R_ENTRIES_H

@@ -8,7 +8,9 @@
 # A fault is: a file over 600 lines, a line over 120 columns, a tab (but in makefiles), a byte outside ASCII, a line
 # end CR LF or blanks at a line's end, a function of R/ that is defined twice (the later one would win), the words
 # T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`; in src or R more lines than limit_src or limit_R
-# with words that make sentences hard to read (vague_words): say who does what, or "only", "after", "in addition to".
+# with words that make sentences hard to read (vague_words): say who does what, or "only", "after", "in addition to";
+# the same, by limit_odd_src and limit_odd_R, for words that are rare in technical English (odd_words) and for comments
+# that begin with What, Who or Whose: say "is", "the user", "by", "again", and begin with the thing or with a verb.
 set -eu
 
 max_lines=600
@@ -17,6 +19,11 @@ max_function=60
 vague_words='beside|behind|alone|nobody'
 limit_src=25
 limit_R=25
+odd_words='stands?|(is|are|was) told|whoever|somebody|anybody|goes by|hence|thereof|anew'
+fine_words='s/[Ss]tands\{0,1\} for//g; s/[Ss]tand-in//g'
+odd_comments="(#+'?|/\*+|//|^ *\*) *(What|Who|Whose) "
+limit_odd_src=3
+limit_odd_R=11
 
 sources() { # ROOT
   (
@@ -73,13 +80,30 @@ vague_lines() { # ROOT FOLDER: how many lines have a vague word
   (cd "$1" && sources . | grep "^$2/" | xargs grep -hwiE "$vague_words" 2>/dev/null | wc -l)
 }
 
+odd_lines() { # ROOT FOLDER: how many lines have an odd word, and how many comments begin with one
+  (
+    cd "$1"
+    text=$(sources . | grep "^$2/" | xargs sed "$fine_words" 2>/dev/null) || true
+    words=$(echo "$text" | grep -cwiE "$odd_words") || true
+    comments=$(echo "$text" | grep -cE "$odd_comments") || true
+    echo $((words + comments))
+  )
+}
+
 count_vague() { # ROOT: a fault for each folder with more such lines than its limit
-  for pair in src:$limit_src R:$limit_R; do
-    folder=${pair%:*}
-    limit=${pair#*:}
+  for limits in src:$limit_src:$limit_odd_src R:$limit_R:$limit_odd_R; do
+    folder=${limits%%:*}
+    limit=${limits#*:}
+    odd_limit=${limit#*:}
+    limit=${limit%:*}
     n=$(vague_lines "$1" "$folder")
     if [ "$n" -gt "$limit" ]; then
       echo "style: $folder: $n lines with one of the words $vague_words, at most $limit; write plain sentences"
+    fi
+    n=$(odd_lines "$1" "$folder")
+    if [ "$n" -gt "$odd_limit" ]; then
+      echo "style: $folder: $n lines with one of the words $odd_words," \
+        "or a comment that begins with What, Who or Whose, at most $odd_limit; write plain sentences"
     fi
   done
 }
@@ -123,12 +147,20 @@ self_check() {
   vague() { # N WORDS: N lines of a comment
     awk -v n="$1" -v words="$2" 'BEGIN { for (i = 0; i < n; i++) printf "# %s\\n", words }'
   }
-  try fine R/x.R "$(vague $limit_R 'stands behind')"
-  try found R/x.R "$(vague $((limit_R + 1)) 'stands behind')"
+  try fine R/x.R "$(vague $limit_R 'lies behind')"
+  try found R/x.R "$(vague $((limit_R + 1)) 'lies behind')"
   try found R/x.R "$(vague $((limit_R + 1)) 'Nobody, and beside it')"
   try fine R/x.R "$(vague $((limit_R + 1)) 'besides, cut_alone')"
   try fine src/gbt/x.c "$(vague $limit_src 'alone')"
   try found src/gbt/x.c "$(vague $((limit_src + 1)) 'alone')"
+  try fine R/x.R "$(vague $limit_odd_R 'made anew')"
+  try found R/x.R "$(vague $((limit_odd_R + 1)) 'made anew')"
+  try found R/x.R "$(vague $((limit_odd_R + 1)) 'Whoever is told, stands')"
+  try found R/x.R "$(vague $((limit_odd_R + 1)) 'What follows')"
+  try fine R/x.R "$(vague $((limit_odd_R + 1)) 'It stands for, a stand-in, we understand what')"
+  try fine src/gbt/x.c "$(vague $limit_odd_src 'made anew')"
+  try found src/gbt/x.c "$(vague $((limit_odd_src + 1)) 'somebody')"
+  try found src/gbt/x.c "$(vague $((limit_odd_src + 1)) x | sed 's|# x|/* Who is it */|g')"
   rm -rf "$dir/src" "$dir/R"
   mkdir -p "$dir/src"
   { echo 'int f(void) {'; sed '1,540d' "$dir/many"; echo '}'; echo 'int g(void) {'; echo '}'; } >"$dir/src/x.c"

@@ -18,8 +18,8 @@
  *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h
  *   gbt_device_fits, _help         work on a device, by a library of its own               backend/device.h
  *
- * What has state (data sets, trainers, models, predictors, forests, devices) is an opaque type with functions; what is
- * handed in and out is plain data. tests/native/whole/test_stranger.c does all of it with only this header.
+ * Objects with state (data sets, trainers, models, predictors, forests, devices) are opaque types with functions;
+ * arguments and results are plain data. tests/native/whole/test_stranger.c does all of it with only this header.
  *
  * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
  * a gbt_error. Each header says for every pointer who owns it. */

@@ -187,7 +187,7 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
   return numbers ? GBT_OK : find_names(library, from_fortran, 1, err); /* MPICH: Fortran's number is the handle */
 }
 
-/* Starts MPI where nobody has. */
+/* Starts MPI unless the process has done so. */
 static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
   int yes = 0, level, n = 0;
   char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING is 8192 at most */

@@ -90,7 +90,7 @@ gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, cons
  * and order of the columns and every value of the table that the data set was made of; which rows of it the data set
  * has; the fields that are set; and label_text, n_texts texts of what the labels number (classes), n_texts may be 0.
  * It depends on the order of the rows, but not on how the table was stored or cut into chunks, pages or ranks, nor on
- * the order of levels without one. It is no protection against somebody who wants two tables to look the same.
+ * the order of levels without one. It is no protection against data that are forged to look the same.
  * Collective. */
 gbt_status gbt_dataset_fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const char *const *label_text, int32_t n_texts,
                                    uint64_t *out, gbt_error *err) GBT_MUST_CHECK;

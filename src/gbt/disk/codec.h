@@ -3,7 +3,7 @@
 #ifndef GBT_DISK_CODEC_H
 #define GBT_DISK_CODEC_H
 
-/* Stand in files: numbers are for good. */
+/* Files have these numbers, which never change. */
 typedef enum gbt_codec { GBT_CODEC_NONE = 0, GBT_CODEC_LZ4 = 1, GBT_CODEC_ZSTD = 2 } gbt_codec;
 
 /* As users name it; NULL when there is no such codec. */
