@@ -1,24 +1,34 @@
 #' gbt: exact gradient boosted trees for data frames
 #'
 #' Start with [gbt_train()]: it takes a data frame, a matrix, a sparse matrix or a formula and returns a model.
-#' [predict()][predict.gbt] predicts for new data, [gbt_importance()] shows which features matter, [gbt_save()] and
-#' [gbt_load()] keep models in files. [gbt_data()] prepares data once for many models. [gbt_parameters()] lists the
-#' parameters, [gbt_objectives()] the objectives; [gbt_info()] and [gbt_threads()] describe the machine.
+#' `vignette("gbt")` goes through the first steps.
+#'
+#' @section What to use for what:
+#' * Predict: [predict()][predict.gbt]; with intervals [gbt_conformal()], with calibrated probabilities
+#'   [gbt_calibrate()].
+#' * Cross-validate and tune: [gbt_cv()], [gbt_tune()], then [gbt_refit()].
+#' * Judge a model: [gbt_evaluate()], [gbt_confusion()], [gbt_curve()], [gbt_report()].
+#' * Explain it: [gbt_importance()], [gbt_shap()], [gbt_partial()], [gbt_interactions()], [gbt_tree()].
+#' * Keep it and watch it: [gbt_save()] and [gbt_load()], [gbt_monitor()], [gbt_refresh_server()].
+#' * Read files, databases and data larger than memory: [gbt_sources], [gbt_data()].
+#' * Use GPUs, threads and several processes: [gbt_devices], [gbt_threads()], [gbt_ranks()]; train in the background:
+#'   [gbt_job()]. [gbt_info()] describes the machine.
+#' * Look up: [gbt_parameters()], [gbt_objectives()], [gbt_metrics], [gbt_defaults()].
 #'
 #' @section One model everywhere:
-#' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads, the
-#' processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (CPU, or a GPU
-#' with CUDA: tested on an H100 and by emulation on the CPU, see [gbt_devices]).
+#' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads or processes,
+#' the processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (CPU, or a
+#' GPU with CUDA: tested on an H100 and by emulation on the CPU, see [gbt_devices]).
 #'
 #' @section Errors and warnings: Every error has the class `gbt_error` and one that tells its kind:
 #' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
 #' `gbt_error_unsupported` or `gbt_error_internal` (a fault of the package: please report it). Errors of functions of
 #' yours that a training calls get the class `gbt_error_callback`, see [gbt_last_interrupted()]. A result (`gbt_cv`,
 #' `gbt_shap`, ...) whose fields were changed so that a method cannot use it is an error of class `gbt_error_result`,
-#' whose field `error` is R's own error. The field `subject` of
-#' the condition is the parameter, column or file that it is about. Warnings have the class `gbt_warning` and one such
-#' as `gbt_warning_offset`, `gbt_warning_weights` or `gbt_warning_device`. Ctrl-C raises a condition of class
-#' `gbt_interrupt`, which is an `interrupt` as usual.
+#' whose field `error` is R's own error. A cancelled or crashed job has the class `gbt_error_job`.
+#' The field `subject` of the condition is the parameter, column or file that it is about. Warnings have the class
+#' `gbt_warning` and one such as `gbt_warning_offset`, `gbt_warning_weights` or `gbt_warning_device`. Ctrl-C raises a
+#' condition of class `gbt_interrupt`, which is an `interrupt` as usual.
 #'
 #' @section Trainings that learn nothing: Where a training learns nothing, or ends for a reason that is hard to guess,
 #' one warning says why. The model has its text in the field `warned`, which `print()` and `summary()` repeat; files of
@@ -37,7 +47,8 @@
 #' @section Options:
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
 #' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_devices].
-#' `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use. None of
+#' `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use.
+#' `gbt.progress_after`: the seconds after which a line shows progress, see `progress` in [gbt_parameters()]. None of
 #' them affects a result.
 #'
 #' @useDynLib gbt, .registration = TRUE, .fixes = "C_"

@@ -69,9 +69,9 @@
 #' whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
 #' @section How many rows:
 #' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
-#' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. The engine can share more rows out among several
-#' processes ("ranks"), up to 2^47 rows together. `min_data_in_leaf` above 1 and factors split by sets of levels count
-#' the rows of bins, up to 2^32 - 1. R has no way to start ranks yet: see `ARCHITECTURE.md`, section 6, in the sources.
+#' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. Several processes ([gbt_ranks()]) can share more
+#' rows, up to 2^47 together. `min_data_in_leaf` above 1 and factors split by sets of levels count the rows of bins, up
+#' to 2^32 - 1.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_sources], [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()];
 #'   `vignette("larger", package = "gbt")`

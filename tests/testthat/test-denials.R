@@ -13,11 +13,13 @@ capabilities <- c(
   "larger than memory" = "gbt_data", "drift" = "gbt_monitor", "in the background" = "gbt_job",
   "own metric|custom metric" = "gbt_metric", "early stopping|class weights|exposure" = "gbt_train",
   "Shiny" = "gbt_refresh_ui", "caret" = "gbt_caret", "mlr3|parsnip|tidymodels" = "gbt_train",
-  "R Markdown" = "gbt_report", "nearest neighbou?rs|similar rows" = "gbt_neighbours", "unseen levels" = "gbt_unseen"
+  "R Markdown" = "gbt_report", "nearest neighbou?rs|similar rows" = "gbt_neighbours", "unseen levels" = "gbt_unseen",
+  "start ranks|several (R )?processes|several machines" = "gbt_ranks", "confusion matri" = "gbt_confusion",
+  "accumulated local effects|\\bALE\\b" = "gbt_partial"
 )
 denial <- paste(c("\\bnot offered", "\\bnot yet\\b", "there (is|are) no\\b", "gbt has no\\b",
                   "\\bdoes not (offer|support)", "\\bnot (supported|available|implemented)", "\\bno support\\b",
-                  "\\bnothing like\\b"), collapse = "|")
+                  "\\bnothing like\\b", "\\bno way\\b"), collapse = "|")
 only_emulated <- "(proven|shown|tested) (by|in|under) emulation only|only (proven|tested) (by|in|under) emulation"
 
 # Clauses of texts that deny something in the table.
@@ -42,7 +44,8 @@ texts_of <- function(e) {
 test_that("the search finds denials of what is there", {
   old <- c("there are no standard errors or intervals of predictions", "cross-validation in one call is not offered",
            "mlr3's own validation is not yet tried", "the GPU is proven by emulation only",
-           "gbt has no calibration of probabilities", "importance is shown; partial dependence is not supported")
+           "gbt has no calibration of probabilities", "importance is shown; partial dependence is not supported",
+           "R has no way to start ranks yet", "there is no confusion matrix")
   for (text in old) expect_length(denied_in(text), 1)
   expect_length(denied_in(old), length(old))
   fine <- c("survival models are not offered yet", "cross-validation: see gbt_cv(); ranking is not offered",
