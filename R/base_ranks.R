@@ -1,7 +1,10 @@
 # Several R processes that train one model: ranks (docs/ranks.md). Each has a share of the rows, in the order of the
-# ranks. What R itself must know of all rows, such as the levels of a response, goes through gather_ranks().
+# ranks. R exchanges values that need all rows, such as the levels of a response, through gather_ranks() and
+# numbers_of_ranks(). All ranks must call these functions, and those that use them, in the same order; else the training
+# fails on all of them.
 
-# Runs code with these ranks (from gbt_ranks()); NULL for none. A failure or Ctrl-C on one rank becomes that of all.
+# The value of code, evaluated with these ranks (from gbt_ranks()); NULL for none. A failure or Ctrl-C on one rank
+# becomes that of all. Within a training with ranks the code belongs to that training.
 with_ranks <- function(ranks, code) {
   if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
   failure <- NULL
@@ -19,7 +22,7 @@ with_ranks <- function(ranks, code) {
   value
 }
 
-# failure: an error condition; NULL for Ctrl-C.
+# Sends a failure of this rank to the others. failure: an error condition; NULL for Ctrl-C.
 tell_ranks <- function(failure) {
   kind <- if (is.null(failure)) "cancelled" else sub("^gbt_error_", "", class(failure)[[1L]])
   message <- if (is.null(failure)) "interrupted" else conditionMessage(failure)
@@ -48,6 +51,7 @@ gather_ranks <- function(fields) {
 # A number of each rank, in the order of the ranks.
 numbers_of_ranks <- function(x) if (is.null(ranks_here())) x else .Call(C_gbt_ranks_numbers, as.double(x))
 
+# The sum over all ranks of a number.
 sum_of_ranks <- function(x) sum(numbers_of_ranks(x))
 
 value_of_first_rank <- function(x) numbers_of_ranks(x)[[1L]]
@@ -58,7 +62,8 @@ all_ranks_have <- function(x) {
   unique(unlist(lapply(gather_ranks(list(x = x)), `[[`, "x")))
 }
 
-# A vector that all ranks must have alike.
+# Fails on all ranks unless x, a vector, is the same on all of them. what: its name in the message; advice: how the
+# message ends.
 check_same_on_ranks <- function(x, what, advice) {
   if (is.null(ranks_here())) return(invisible())
   all <- lapply(gather_ranks(list(x = as.character(x))), `[[`, "x")
@@ -84,9 +89,10 @@ check_ranks <- function(ranks) {
   stop_argument(sprintf("`ranks` must come from gbt_ranks(), not %s", quote_value(ranks)), "ranks")
 }
 
+# Whether the flag is TRUE on any rank.
 any_rank <- function(flag) sum_of_ranks(flag) > 0
 
-# The smallest and largest number on all ranks.
+# The smallest and largest number of v on all ranks; v may be empty on some of them, and has no NA.
 range_of_ranks <- function(v) {
   if (is.null(ranks_here())) return(c(min(v), max(v)))
   own <- if (length(v)) c(min(v), max(v)) else double(0)

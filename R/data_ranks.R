@@ -14,13 +14,14 @@ frame_of_ranks <- function(frame) {
   frame
 }
 
-# Of two tags of each column, see the top of R/data_encode.R: the one that both fit.
+# By column, the tag (see the top of R/data_encode.R) that holds the values of both; that of a where there is none.
 common_tags <- function(a, b) {
   a[a == "missing"] <- b[a == "missing"]
   a[a == "integer" & b == "double"] <- "double"
   a
 }
 
+# Fails where a rank has a column of a class that the common tag cannot hold. all: the tags of each rank.
 check_tags_of_ranks <- function(names, tag, all) {
   for (r in seq_along(all)) {
     fits <- common_tags(all[[r]], tag) == tag

@@ -26,12 +26,13 @@ refuse_search_of_ranks <- function(request) {
   }
 }
 
+# name: the argument that cannot be given with `ranks`; way_out: advice.
 refuse_of_ranks <- function(name, way_out) {
   what <- if (name == "nrounds") "finding the number of rounds" else sprintf("`%s`", name)
   stop_unsupported(sprintf("%s is not offered with `ranks`: %s", what, way_out), name)
 }
 
-# Metrics of the user see the rows of one rank only.
+# The user's own metrics are refused, as they would get the rows of one rank only.
 refuse_own_metrics_of_ranks <- function(evaluation) {
   if (!is.null(ranks_here()) && evaluation$own) refuse_of_ranks("eval_metric", "give the names of metrics")
   evaluation

@@ -9,14 +9,15 @@
 #' ```
 #'
 #' All ranks run the same script. `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI, and
-#' others with their handles or those of the MPI 5 standard. gbt needs no MPI when it is installed.
+#' others that are compatible with one of these or with the ABI of MPI 5. gbt needs no MPI when it is installed.
 #'
 #' Where the processes use MPI already, by the packages Rmpi or pbdMPI, gbt uses the same library. Give `comm` for a
 #' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
 #'
 #' @section Not offered with ranks:
 #' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `ensemble`,
-#' `checkpoint`, `boosting = "ordered"`, own metrics, [gbt_data()] objects and GPUs. A message says what to do instead.
+#' `checkpoint`, `max_cat_combine`, `boosting = "ordered"`, own metrics, [gbt_data()] objects and GPUs. A message says
+#' what to do instead.
 #'
 #' @section When a rank fails:
 #' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does
@@ -30,8 +31,8 @@
 #'   launcher's kind.
 #' @param comm A communicator, as the number that Fortran has for it. `NULL`: all processes that were started together.
 #' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end.
-#' @return An object of class `gbt_ranks`, a list with `rank` (from 0), `size` (number of ranks), `library` and
-#'   `family`.
+#' @return An object of class `gbt_ranks`, a list with `rank` (from 0), `size` (number of ranks), `library` (its name
+#'   and version) and `family` (`"Open MPI"`, `"MPICH"` or `"MPI ABI"`).
 #' @examples
 #' \dontrun{
 #' # train.R, for: mpirun -n 4 Rscript train.R

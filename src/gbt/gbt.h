@@ -22,7 +22,25 @@
  * arguments and results are plain data. tests/native/whole/test_stranger.c does all of it with only this header.
  *
  * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
- * a gbt_error. Each header says for every pointer who owns it. */
+ * a gbt_error (base/status.h). All functions follow these rules, unless their header says otherwise:
+ *
+ *   numbers     rows, columns, features, outputs, classes, levels, trees and nodes count from 0; messages count from 1.
+ *               Sizes of memory are in bytes, times in seconds
+ *   matrices    n rows x k columns is one array of doubles, column by column: cell (row, column) is [column * n + row]
+ *   texts       UTF-8, with a NUL at the end
+ *   flags       an int that is true when it is not 0
+ *   arguments   are borrowed for the call. A condition such as "tree < n_trees" is the caller's duty and not checked
+ *   results     *out belongs to the caller, who frees it by the function that the header names. A const pointer is
+ *               borrowed from the object that it was asked of. Where no error is named, a call fails only for lack of
+ *               memory (GBT_E_MEM), by a device (GBT_E_DEVICE), when poll() asks to stop (GBT_CANCELLED), or when pages
+ *               of a data set on disk cannot be read (GBT_E_IO, GBT_E_FORMAT)
+ *   objects     are used by one thread at a time. They keep the gbt_mem that they were made with, and outlive the
+ *               gbt_ctx of the call
+ *
+ * Formulas, with their sources: math/gain.h (values of leaves, gains of splits), objective/NAME.h (loss, gradient and
+ * response of each objective), metric/terms.h, class_terms.h, cells.h and ranking.h (metrics), math/sampling.h (rows
+ * drawn by gradients), encode/ordered.h (statistics of categories), explain/step.h (contributions).
+ * docs/glossary.md explains the terms. */
 #ifndef GBT_GBT_H
 #define GBT_GBT_H
 
@@ -51,6 +69,7 @@
 #include "params.h"
 #include "tree/view.h"
 
+/* The version of gbt, for hosts to show and to store. */
 #define GBT_VERSION_TEXT "0.1.0"
 
 #endif

@@ -2,10 +2,10 @@
  * Intel MPI and every library of the MPI 5 standard ABI.
  *
  *   mpi_library.c   finds and opens the library, and has its functions and handles
- *   mpi_comm.c      gbt_comm (base/comm.h) by its collective operations
+ *   mpi_comm.c      implements gbt_comm (base/comm.h) with the collective operations of MPI
  *
  * MPI exists once in a process: it is started once and ended once. So the library that is open is remembered here, and
- * not in the engine, which remembers nothing. All functions must be called on one thread. */
+ * not in the engine, which remembers nothing. All functions must be called on one thread, and results are borrowed. */
 #ifndef GBT_MPI_MPI_H
 #define GBT_MPI_MPI_H
 
@@ -17,21 +17,26 @@ typedef struct gbt_mpi_spec {
   const char *library;  /* path or name of the library; NULL: gbt chooses, see mpi_library.c */
   const int32_t *group; /* a communicator as Fortran numbers it (Rmpi::mpi.comm.c2f, pbdMPI::comm.c2f); NULL: all
                            processes that were started together */
-  double timeout;       /* seconds that a rank waits for the others in one operation; 0: without end */
+  double timeout;       /* seconds that a rank waits for the others in one operation, 0 to 1e9; 0: without end */
 } gbt_mpi_spec;
 
-/* Starts MPI unless the process has done so, and makes a communicator of gbt's own over the same processes. Collective:
- * all processes of the group call it. *out lives as long as the process.
+/* Starts MPI unless the process has done so, and makes a communicator of gbt's own over the processes of the group.
+ * Collective: all of them call it. *out lives as long as the process.
  *
- * GBT_E_UNSUPPORTED: no library of MPI can be opened. GBT_E_ARG: the library belongs to another MPI than the launcher,
- * so that each process would be alone; `group` is none. GBT_E_DEVICE: MPI does not start, or has ended already. */
+ * The library that the first call opens is used by all later ones, whatever `library` they name. Calls without `group`
+ * share one communicator, with the timeout of the last call; each call with `group` makes one, which is never freed.
+ *
+ * GBT_E_UNSUPPORTED: no MPI library can be opened, or it lacks a function. GBT_E_ARG: the library belongs to another
+ * MPI than the launcher, so each process would train by itself. GBT_E_DEVICE: MPI does not start, has ended already, or
+ * makes no communicator; or this process was forked from one that has started MPI. `group` must be the number of a
+ * communicator: MPI ends the process for another one. */
 gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* The ranks; borrowed, and valid as long as the process. */
 const gbt_comm *gbt_mpi_comm(const gbt_mpi *mpi);
 
-/* The first line of what the library says about itself, and the family of its handles ("Open MPI", "MPICH",
- * "MPI ABI"). */
+/* The version text of the library, up to the first comma or line end ("Open MPI v4.1.4"), and the family of its handles
+ * ("Open MPI", "MPICH", "MPI ABI"). */
 const char *gbt_mpi_version(const gbt_mpi *mpi);
 const char *gbt_mpi_family(const gbt_mpi *mpi);
 

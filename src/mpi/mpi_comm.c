@@ -1,11 +1,12 @@
-/* The operations of base/comm.h by MPI's collective ones that do not block: a rank that waits sleeps between two looks,
- * and lets the host stop the training (gbt_ctx_poll). Only blocks that are longer than an int counts are cut.
+/* The operations of base/comm.h by the non-blocking collective operations of MPI: a rank that waits sleeps between two
+ * tests, and lets the host stop the training (gbt_ctx_poll). MPI counts in int, so an array of more than MOST numbers
+ * or bytes is sent in several operations.
  *
  * When a rank waits longer than `timeout`, or MPI reports an error, the ranks are lost to each other: all later
  * operations fail at once.
  *
  * The end of the process. A rank that ends while others train would leave them waiting. So ranks meet once more at exit
- * (gbt_comm_leave): ranks that go on fail with the name of the one that left, and once all are at their ends all end
+ * (gbt_comm_leave): ranks that go on fail with the name of the one that left, and when all ranks are at exit, all end
  * MPI. Ranks that are lost to each other cannot meet: the job is ended by MPI_Abort with code 1. */
 #if !defined(_WIN32) && !defined(_XOPEN_SOURCE)
 #define _XOPEN_SOURCE 700
@@ -40,11 +41,11 @@ struct gbt_mpi {
 enum {
   AT_ONCE = 64,       /* operations that are on their way at the same time */
   MOST = 1 << 27,     /* numbers or bytes in one operation of MPI, whose counts are int */
-  SPINS = 2000,       /* looks without sleep: about a millisecond */
-  SHORT_SLEEPS = 4000 /* looks until sleeps become long */
+  SPINS = 2000,       /* tests without sleep: about a millisecond */
+  SHORT_SLEEPS = 4000 /* tests until sleeps become long */
 };
 
-/* All processes of the launcher, whose end is gbt's affair where gbt has started MPI. */
+/* All processes of the launcher. Where gbt has started MPI, it also ends it when the process exits. */
 static gbt_mpi everybody;
 static long process_of_everybody;
 
@@ -161,7 +162,7 @@ static gbt_status broadcast(void *state, gbt_ctx *ctx, void *x, size_t bytes, in
   return GBT_OK;
 }
 
-/* Blocks of which all together are longer than an int counts: one after the other. */
+/* Blocks of more than MOST bytes together: rank after rank sends its block to all. */
 static gbt_status gather_long(gbt_mpi *mpi, gbt_ctx *ctx, const void *mine, const size_t *bytes, char *all,
                               gbt_error *err) {
   for (int r = 0; r < mpi->comm.size; all += bytes[r++]) {

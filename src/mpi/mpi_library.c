@@ -1,4 +1,4 @@
-/* Which library is opened, in this order:
+/* Finding and opening the library. The first of these is opened:
  *
  *   1. the one that the caller names
  *   2. one that the process has loaded already (Rmpi and pbdMPI bring one): two in one process crash
@@ -195,7 +195,7 @@ static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
     return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; start R again");
   if (m->initialized(&yes) != 0) yes = 0;
   if (!yes) {
-    if (m->init_thread(NULL, NULL, 1 /* FUNNELED in all families: only this thread calls MPI */, &level) != 0)
+    if (m->init_thread(NULL, NULL, 1 /* FUNNELED of Open MPI and MPICH: only this thread calls MPI */, &level) != 0)
       return gbt_fail(err, GBT_E_DEVICE, "MPI does not start; see what mpirun prints");
     m->started_here = 1;
   }

@@ -14,19 +14,20 @@ typedef enum gbt_mpi_family_kind {
 /* A handle of any family: an address, or an integer in a pointer. */
 typedef void *gbt_mpi_handle;
 
+/* An open library. Functions have the signatures of the MPI standard, handles being pointers or ints. */
 typedef struct gbt_mpi_library {
   gbt_mpi_family_kind family;
-  char version[64];
+  char version[64]; /* see gbt_mpi_version() */
   int started_here; /* gbt has started MPI, so gbt ends it */
-  gbt_mpi_handle world, int64, uint32, float64, byte, sum, min, max, errors_return;
-  void *in_place, *no_status;
+  gbt_mpi_handle world, int64, uint32, float64, byte, sum, min, max, errors_return; /* MPI_COMM_WORLD, ... */
+  void *in_place, *no_status; /* MPI_IN_PLACE, MPI_STATUS_IGNORE */
 
   int (*initialized)(int *);
   int (*finalized)(int *);
   int (*init_thread)(int *, char ***, int, int *);
   int (*finalize)(void);
   int (*library_version)(char *, int *);
-  struct { /* Open MPI, ABI */
+  struct { /* filled for Open MPI and the ABI */
     int (*rank)(void *, int *);
     int (*size)(void *, int *);
     int (*set_errhandler)(void *, void *);
@@ -38,7 +39,7 @@ typedef struct gbt_mpi_library {
     int (*test)(void **, int *, void *);
     void *(*f2c)(int);
   } by_pointer;
-  struct { /* MPICH */
+  struct { /* filled for MPICH */
     int (*rank)(int, int *);
     int (*size)(int, int *);
     int (*set_errhandler)(int, int);
@@ -51,16 +52,20 @@ typedef struct gbt_mpi_library {
   } by_number;
 } gbt_mpi_library;
 
-/* Opens the library, once for the process; the next calls return the same one. path: NULL to choose. */
+/* Opens the library and starts MPI, once for the process; later calls return the same one, whatever their path. path: a
+ * path or name for dlopen(); NULL: chosen as at the top of mpi_library.c. *out is valid as long as the process.
+ * GBT_E_UNSUPPORTED: none can be opened, or it lacks a function. GBT_E_DEVICE: MPI does not start, or has ended. */
 gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* How many processes the launcher (mpirun, srun) says that it has started; 1 when it says nothing. */
+/* How many processes the launcher (mpirun, srun) has started, by its environment variables; 1 when there are none. */
 int gbt_mpi_launched(void);
 
-/* The functions of both kinds of handles under one name. They return 0 or a number of MPI's. */
+/* The functions for both kinds of handles under one name. They return 0 or an error code of MPI. The three that start
+ * an operation (gbt_mpi_i...) use their arrays until gbt_mpi_test() has set *done for *request, which is then free. x:
+ * n numbers of the type, or n bytes. counts, starts: bytes of each rank's block, and where it begins in `all`. */
 int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
-int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* errors are returned in it */
+int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* whose errors are returned */
 int gbt_mpi_abort(const gbt_mpi_library *m, gbt_mpi_handle comm, int code);
 int gbt_mpi_iallreduce(const gbt_mpi_library *m, void *x, int n, gbt_mpi_handle type, gbt_mpi_handle op,
                        gbt_mpi_handle comm, gbt_mpi_handle *request);
@@ -68,6 +73,8 @@ int gbt_mpi_iallgatherv(const gbt_mpi_library *m, const void *mine, int n, void 
                         const int *starts, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_ibcast(const gbt_mpi_library *m, void *x, int n, int root, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done);
+
+/* The communicator that Fortran numbers so. The number is not checked. */
 gbt_mpi_handle gbt_mpi_from_fortran(const gbt_mpi_library *m, int number);
 
 #endif

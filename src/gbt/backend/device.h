@@ -20,7 +20,7 @@ typedef struct gbt_device_info {
   int32_t n_devices;
   int32_t major, minor; /* compute capability */
   int32_t n_units;      /* multiprocessors */
-  uint64_t total_bytes, free_bytes;
+  uint64_t total_bytes, free_bytes; /* of the device's memory */
   int32_t driver, runtime; /* versions: 1000 * major + 10 * minor; 0 for none */
   int32_t emulated;        /* runs on the CPU, for tests */
 } gbt_device_info;
@@ -41,6 +41,8 @@ typedef enum gbt_device_work {
 
 /* "train", "data", "scores", "leaves", "contributions"; see gbt_status_name */
 const char *gbt_device_work_name(int work);
+
+/* Whether the library does this work. */
 int gbt_device_offers(const gbt_device_api *api, gbt_device_work work);
 
 /* Help with cuts and bins, for one call of gbt_dataset_make (gbt_dataset_spec.help); *out is NULL where the library

@@ -1,4 +1,4 @@
-/* The phases by which the seconds of a training are counted. */
+/* The phases by which gbt_trainer_seconds() counts the seconds of a training. */
 #ifndef GBT_BACKEND_PHASES_H
 #define GBT_BACKEND_PHASES_H
 

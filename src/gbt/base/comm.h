@@ -25,17 +25,18 @@
 typedef enum gbt_comm_type { GBT_COMM_I64 = 0, GBT_COMM_U32, GBT_COMM_F64 } gbt_comm_type;
 typedef enum gbt_comm_op { GBT_COMM_SUM = 0, GBT_COMM_MIN, GBT_COMM_MAX } gbt_comm_op;
 
-/* An array of numbers. */
+/* An array of n numbers: int64_t, uint32_t or double. */
 typedef struct gbt_comm_part {
   void *x;
   size_t n;
   gbt_comm_type type;
 } gbt_comm_part;
 
-/* A way for ranks to exchange data, made by the host; one for each rank. The functions block until the operation is
- * complete on this rank. They must not fail on one rank only: whatever may fail (allocating memory, say) is done
- * before. When the connection itself is lost they return GBT_E_DEVICE on every rank that is left. While they wait they
- * may call gbt_ctx_poll, so that a request to stop is noticed; the operation is completed all the same. */
+/* A way for ranks to exchange data, made by the host; one for each rank. gbt_ctx.comm points to it, and it must outlive
+ * the context. The functions block until the operation is complete on this rank. They must not fail on one rank only:
+ * whatever may fail (allocating memory, say) is done before. When the connection itself is lost they return
+ * GBT_E_DEVICE on every rank that is left. While they wait they may call gbt_ctx_poll, so that a request to stop is
+ * noticed; the operation is completed all the same. */
 typedef struct gbt_comm {
   int rank, size; /* rank in [0, size) */
   void *state;    /* borrowed; handed to the functions */
@@ -45,10 +46,11 @@ typedef struct gbt_comm {
   gbt_status (*reduce)(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
                        gbt_error *err);
 
-  /* Concatenates the blocks of all ranks, in the order of the ranks. bytes: of each rank's block. */
+  /* Concatenates the blocks of all ranks, in the order of the ranks. bytes: the length of each rank's block, the same
+   * array on all ranks. mine: bytes[rank] bytes. all: room for the sum of bytes. */
   gbt_status (*gather)(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err);
 
-  /* x of rank `root` to all ranks. */
+  /* x of rank `root` to all ranks, in place. bytes: of x, the same on all ranks. */
   gbt_status (*broadcast)(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err);
 } gbt_comm;
 
@@ -64,7 +66,8 @@ static inline gbt_status gbt_refuse_ranks(gbt_error *err) {
                      "device = \"cuda\" works with one rank for now; train on the CPU, or without other ranks");
 }
 
-/* Where this rank's n rows are among those of all ranks. With one rank: {0, n}. Collective. */
+/* Where this rank's n rows are among those of all ranks. With one rank: {0, n}. Collective, which means here and in
+ * other headers: all ranks call the function, see above. */
 typedef struct gbt_share {
   int64_t beg; /* rows of the ranks before this one */
   int64_t all; /* rows of all ranks */

@@ -12,15 +12,17 @@ struct gbt_comm;
 
 typedef enum gbt_simd { GBT_SIMD_AUTO = -1, GBT_SIMD_SCALAR = 0, GBT_SIMD_AVX2 = 1, GBT_SIMD_AVX512 = 2 } gbt_simd;
 
+/* All fields are filled by gbt_ctx_open; after it a host may set `comm`, and reads the rest. */
 typedef struct gbt_ctx {
   gbt_mem mem;
   int n_threads; /* threads that run, the caller's included; >= 1 */
   gbt_simd simd; /* never above what the machine has; results do not depend on it */
-  /* non-zero asks to stop; called on the entering thread only, about every 20 ms; may be NULL */
+  /* non-zero asks to stop: the call returns GBT_CANCELLED. Called on the entering thread only, about every 20 ms; may
+   * be NULL */
   int (*poll)(void *user);
   void *user;
-  gbt_pool *pool; /* NULL when n_threads is 1 */
-  int64_t next_poll_ns;
+  gbt_pool *pool;       /* helper threads; NULL when n_threads is 1 */
+  int64_t next_poll_ns; /* when poll is called next, by the monotonic clock */
   int stop; /* set once poll() asked; sticky */
   /* the other ranks that train the same model, see comm.h: borrowed; NULL, as gbt_ctx_open leaves it: there are none */
   const struct gbt_comm *comm;
@@ -28,9 +30,10 @@ typedef struct gbt_ctx {
   int comm_failed;     /* a rank failed, and this one is on its way out */
 } gbt_ctx;
 
-/* Starts up to n_threads - 1 helper threads. When the system grants fewer, n_threads says how many there are. Helpers
- * block all signals and sleep while there is nothing to do. poll may be NULL. Close with gbt_ctx_close, also on failure
- * of later calls. */
+/* Starts up to n_threads - 1 helper threads, 1023 at most. When the system grants fewer, ctx->n_threads says how many
+ * there are. Helpers block all signals and sleep while there is nothing to do. simd: above what the machine has, or
+ * GBT_SIMD_AUTO: the best. poll may be NULL; user is handed to it. Close with gbt_ctx_close, also on failure of later
+ * calls. GBT_E_ARG: n_threads is below 1, or there is no such simd. */
 gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd, int (*poll)(void *), void *user,
                         gbt_error *err) GBT_MUST_CHECK;
 void gbt_ctx_close(gbt_ctx *ctx);

@@ -1,4 +1,5 @@
-/* Sum of doubles that does not depend on the order of the terms: an exact (Kulisch) accumulator.
+/* Sum of doubles that does not depend on the order of the terms: an exact accumulator (Kulisch, Computer Arithmetic and
+ * Validity, 2013).
  *
  * A double is mantissa * 2^e with a 53-bit mantissa. The accumulator is one long fixed-point number, kept as 64-bit
  * limbs of 32 payload bits each: limb i holds multiples of 2^(32 i - 1088). A term adds at most three 32-bit pieces, so

@@ -1,5 +1,5 @@
-/* Rows as objectives, metrics, backends and ranks see them: how many there are, and the numbers that belong to them.
- * Which these are says row_fields.def. */
+/* Rows as objectives, metrics, backends and ranks see them: how many there are, and the numbers that belong to them
+ * (row_fields.def). */
 #ifndef GBT_BASE_ROWS_H
 #define GBT_BASE_ROWS_H
 
@@ -24,16 +24,16 @@ typedef struct gbt_field_info {
 const gbt_field_info *gbt_field_about(gbt_field field);
 const char *gbt_field_name(int field); /* "label", "weights", "offset"; see gbt_status_name */
 
-/* All pointers are borrowed. */
+/* All pointers are borrowed. A host that makes rows itself, for a metric, fills n and field; the rest may be 0. */
 typedef struct gbt_rows {
   int64_t n;
-  int64_t before;            /* ranks: such rows of the ranks before */
+  int64_t before;            /* ranks: how many such rows the ranks before this one have */
   const uint32_t *table_row; /* rows of a mask: which rows of their table they are, ascending; NULL: all of them */
-  int64_t table_before;      /* ranks: rows of the tables of the ranks before */
+  int64_t table_before;      /* ranks: how many rows the tables of the ranks before have */
   const double *field[GBT_N_FIELDS]; /* n numbers, or n x outputs column by column; NULL: not given */
 } gbt_rows;
 
-/* Of one row; where no weights are given it is 1, and the offset 0. */
+/* The label, weight (1 where none are given) and offset of the first output (0 where none is given) of a row. */
 static inline double gbt_label_of(const gbt_rows *rows, int64_t row) { return rows->field[GBT_LABEL][row]; }
 static inline double gbt_weight_of(const gbt_rows *rows, int64_t row) {
   return rows->field[GBT_WEIGHT] ? rows->field[GBT_WEIGHT][row] : 1.0;

@@ -22,9 +22,12 @@ typedef enum gbt_status {
   GBT_CANCELLED      /* the caller's poll() asked to stop; what was finished before stays valid */
 } gbt_status;
 
-/* Values of enums have names that a host may use: "argument" for GBT_E_ARG. NULL where there is no such value. */
-const char *gbt_status_name(int status); /* "ok", "argument", "data", "memory", ..., "cancelled" */
+/* The name of a status, for hosts: "ok", "argument", "data", "memory", ..., "cancelled". The functions gbt_..._name()
+ * of other enums are like it: texts are static, and NULL where there is no such value. */
+const char *gbt_status_name(int status);
 
+/* The failure of a call: filled by a call that fails, without meaning after one that succeeds. The caller sets
+ * ranks_know to 0 before the call. */
 typedef struct gbt_error {
   gbt_status code;
   char msg[640];     /* UTF-8, one sentence or two, no trailing newline */

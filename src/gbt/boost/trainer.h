@@ -29,14 +29,15 @@ typedef struct gbt_device_api gbt_device_api; /* backend/device.h */
 typedef struct gbt_trainer_spec {
   gbt_params params;
   gbt_objective objective;
-  gbt_dataset *train;                /* label set; offset with n_offset == objective.n_outputs or none */
+  gbt_dataset *train;                /* label set; offset set for objective.n_outputs outputs, or not set */
   gbt_dataset *valid[GBT_MAX_VALID]; /* made with train's cuts; label set */
   int32_t n_valid;
   gbt_metric metric[GBT_MAX_METRICS];
   int32_t n_metrics;
   int eval_train; /* evaluate the metrics on train as well; it comes first in the log */
   /* constraints: borrowed for the call of gbt_trainer_new */
-  const int8_t *monotone;      /* n_columns of -1, 0, 1; or NULL. Only 0 for categorical columns */
+  const int8_t *monotone;      /* n_columns of -1 (scores never rise with the column), 0, 1 (never fall); or NULL.
+                                  Only 0 for categorical columns */
   const int32_t *interact_beg; /* n_interact + 1 positions in interact_col; or NULL */
   const int32_t *interact_col; /* columns that may meet on one path, group by group; a column in none meets no other */
   int32_t n_interact;
@@ -72,7 +73,8 @@ typedef struct gbt_trainer_spec {
   double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */
 } gbt_trainer_spec;
 
-/* GBT_E_ARG, GBT_E_DATA or GBT_E_UNSUPPORTED name what does not fit. */
+/* Free by gbt_trainer_free. GBT_E_ARG, GBT_E_DATA and GBT_E_UNSUPPORTED name the parameter, column or data that do not
+ * fit; GBT_E_INTERNAL: `init` comes without its scores. */
 gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out,
                            gbt_error *err) GBT_MUST_CHECK;
 void gbt_trainer_free(gbt_trainer *trainer); /* NULL allowed */
@@ -85,18 +87,21 @@ typedef enum gbt_stop_reason {
 
 const char *gbt_stop_reason_name(int reason); /* "done", "early", "time"; see gbt_status_name */
 
-/* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay. With a custom
- * objective gbt_trainer_set_gradients must come before every run, and n_rounds must be 1. */
+/* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay; the trainer may refuse to
+ * run further ones (GBT_E_ARG), and a new one goes on from its trees by `init`. *why: the reason of a run that
+ * succeeds. With a custom objective gbt_trainer_set_gradients must come before every run, and n_rounds must be 1
+ * (GBT_E_INTERNAL). */
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *trainer, int64_t n_rounds, gbt_stop_reason *why,
                            gbt_error *err) GBT_MUST_CHECK;
 
 /* Custom objective: g and h of the next round, train rows x n_outputs column by column, row weights NOT yet applied
- * (the trainer multiplies them in). Finite; h >= 0. Copied. */
+ * (the trainer multiplies them in). Below 1e290 in size; h >= 0. Copied. GBT_E_DATA names the row and output of another
+ * number. */
 gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const double *g, const double *h,
                                      gbt_error *err) GBT_MUST_CHECK;
 
-/* Raw scores of a data set: 0 = train, 1 + i = valid i; rows x n_outputs column by column, borrowed until the next call
- * of run, scores or free. */
+/* Raw scores of a data set, offset included: which = 0 is train, 1 + i valid i; rows x n_outputs column by column,
+ * borrowed until the next call of run, scores or free. */
 gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                               gbt_error *err) GBT_MUST_CHECK;
 
@@ -104,10 +109,14 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t 
  * is watched or no round was the best yet, the scores as they are. */
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *trainer, int32_t which, const double **out,
                                    gbt_error *err) GBT_MUST_CHECK;
-/* The metric of the objective (objectives.def) of the training rows, by the scores as they are. Between rounds. Ranks:
+
+/* The objective's default metric (objectives.def) on the training rows, by the scores as they are. Between runs. Ranks:
  * of the rows of all; collective. */
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *trainer, double *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Rows of a data set, of this rank; which as above. */
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
+
 /* Columns and features of the trees, in this order: those of the training data, those derived for this training, those
  * derived for the model that it continues. Borrowed until free. */
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
@@ -121,20 +130,24 @@ const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borro
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *trainer);
 int64_t gbt_trainer_rounds(const gbt_trainer *trainer);
 
-int64_t gbt_trainer_best_round(const gbt_trainer *trainer); /* 0 when nothing is watched */
+/* The round, from 1 and without those of `init`, whose watched value is the best; 0 when nothing is watched. */
+int64_t gbt_trainer_best_round(const gbt_trainer *trainer);
 
 /* The log: rounds x width doubles, row by row; column = data set (train first when evaluated), then metric.
  * Borrowed. */
 const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 
-/* A host metric (computed outside from gbt_trainer_scores after a run of one round): the value the stopper should
- * watch instead. *stop: 1 when training should end. Ranks: the same value on all of them. */
+/* Early stopping by a metric of the host's. gbt_trainer_watch, before the first run: the stopper watches the host's
+ * values, which are better when larger (maximise) or smaller. gbt_trainer_put_value, after each run of one round: the
+ * value, computed from gbt_trainer_scores; *stop: 1 when training should end. GBT_E_INTERNAL without watch or round.
+ * Ranks: the same value on all of them; collective. */
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
 gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop,
                                  gbt_error *err) GBT_MUST_CHECK;
 
 /* Writes all that the training needs to go on to a file, which is replaced in one step; see checkpoint.h. Between
- * rounds, of a trainer with spec.checkpoints. note: n_note bytes of the host's own; borrowed. GBT_E_IO. */
+ * runs, of a trainer with spec.checkpoints. path: as the system takes it. note: n_note bytes of the host's own;
+ * borrowed. GBT_E_IO. */
 gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char *path, const void *note, size_t n_note,
                             gbt_error *err) GBT_MUST_CHECK;
 
@@ -146,7 +159,7 @@ gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) GBT_MUST_CHECK;
 
-/* The backend's name ("cpu") and, for measuring, seconds spent since new by phase. */
+/* For measuring: the backend's name ("cpu"), bytes of memory, and seconds since new by phase (backend/phases.h). */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *trainer); /* most of a device's memory so far; 0 on the CPU */
 uint64_t gbt_trainer_host_bytes(const gbt_trainer *trainer); /* of codes that the device reads on the host */

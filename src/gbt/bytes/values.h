@@ -10,7 +10,7 @@ typedef enum gbt_meta_kind { GBT_META_TEXT = 0, GBT_META_DOUBLE = 1, GBT_META_IN
 typedef struct gbt_meta {
   const char *name;
   gbt_meta_kind kind;
-  int64_t n;
+  int64_t n; /* of values */
   const char *const *text; /* by kind, one of these; a text may be NULL (missing) */
   const double *num;
   const int32_t *ints;

@@ -39,10 +39,10 @@ gbt_status gbt_dataset_make(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_data
                             gbt_error *err) GBT_MUST_CHECK;
 
 typedef struct gbt_dataset_info {
-  int64_t n_rows;
+  int64_t n_rows; /* of a mask: those that it takes; ranks: of this rank */
   int32_t n_features;
-  uint64_t bytes; /* of its bins */
-  int32_t n_pages, page_rows;
+  uint64_t bytes;             /* of its bins, in memory or on disk */
+  int32_t n_pages, page_rows; /* pages of bins, and rows of a page */
 } gbt_dataset_info;
 
 /* Sizes, for hosts to show. */
@@ -64,8 +64,8 @@ gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
  * taken for; of a mask: those of all rows. */
 int64_t gbt_dataset_unseen(const gbt_dataset *ds, int32_t col);
 
-/* The same rows once more, with no field set yet: cuts and pages are shared. So each training has its
- * own, whatever is done to the data set meanwhile. */
+/* The same rows once more, with no field set yet: cuts and pages are shared. So each training has fields of its own,
+ * whatever is done to the data set meanwhile. Free by gbt_dataset_unref, as the result of gbt_dataset_mask. */
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Some of the rows, with no field set yet: those where mask[i] is not 0, or, with taken = 0, where it is. mask: one for
@@ -75,14 +75,14 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
 gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* Copies n numbers in, one for every row or, where the field is by output, for every row and output. What they may be
- * says base/row_fields.def. n = 0 clears. GBT_E_DATA names field and 1-based row; GBT_CANCELLED leaves the field as it
- * was. */
+/* Sets a field to a copy of n numbers: one for every row or, where the field is by output, a matrix of rows x outputs.
+ * base/row_fields.def says which numbers are valid. n = 0 clears the field. GBT_E_DATA names field and 1-based row;
+ * GBT_CANCELLED leaves the field as it was. */
 gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                            gbt_error *err) GBT_MUST_CHECK;
 
-/* The same without a copy: x is lent, it must stay where and as it is until the field is set again or the data set is
- * gone. */
+/* The same without a copy: x is borrowed, and must not move or change until the field is set again or the data set is
+ * freed. */
 gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                             gbt_error *err) GBT_MUST_CHECK;
 
@@ -95,6 +95,7 @@ gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, cons
 gbt_status gbt_dataset_fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const char *const *label_text, int32_t n_texts,
                                    uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
 
+/* One more reference to the data set, which is returned; one less, and the last one frees it. */
 gbt_dataset *gbt_dataset_ref(gbt_dataset *ds);
 void gbt_dataset_unref(gbt_dataset *ds); /* NULL allowed */
 

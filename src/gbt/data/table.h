@@ -5,7 +5,7 @@
  *   I32        INT32_MIN is missing (R's integer and logical)
  *   I64        INT64_MIN is missing (bit64's integer64); converted to double, exact up to 2^53
  *   CODES      1-based level codes (R's factor); INT32_MIN is missing, and 0 unless the host says that it is
- *              an error (no_code_zero); code c is the text levels[c - 1]; a NULL text in levels is missing as well
+ *              an error (no_code_zero); code c is the text levels[c - 1]; a NULL text in levels is a missing value
  * A sparse column holds its entries only; absent rows are 0, or missing when table->absent_missing is set.
  * Entries are sorted by row, no row twice. */
 #ifndef GBT_DATA_TABLE_H
@@ -54,19 +54,20 @@ typedef struct gbt_table {
  * GBT_E_DATA names the column (and 1-based row). */
 gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err) GBT_MUST_CHECK;
 
-/* A table bound to a schema: which column of the table is which of the schema, and which code is which level. */
+/* A table bound to a schema: which column of the table is which of the schema, and which code is which level. It
+ * borrows both: table, columns, values and schema must outlive it and not change. */
 typedef struct gbt_binding gbt_binding;
 
 /* Columns are matched by name, in any order; columns the schema does not know are ignored. GBT_E_DATA: lists missing
  * columns; a factor where a number is expected, or the other way round (logical, integer, double may stand for each
- * other; a CODES column may stand for either kind of factor). With GBT_UNSEEN_ERROR an unseen level *that occurs in a
- * row* fails, naming column, level and 1-based row. Checks the table first. */
+ * other; a CODES column may stand for either kind of factor). Free by gbt_binding_free. With GBT_UNSEEN_ERROR an unseen
+ * level *that occurs in a row* fails, naming column, level and 1-based row. Checks the table first. */
 gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 
-/* Adds to n[c], for every column c of the schema that has levels, the rows with a level that the schema lacks, whatever
- * they are taken for. */
+/* Adds to n[c], for every column c of the schema that has levels, the number of rows with a level that the schema
+ * lacks, whatever they are taken for. n: one for each column of the schema, set by the caller, say to 0. */
 gbt_status gbt_binding_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t *n, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -47,11 +47,11 @@ gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *writer, const g
 void gbt_disk_writer_free(gbt_disk_writer *writer);
 
 /* The data set of its folders, which are given in any order, with no field set. memory: bytes of pages that may be in
- * memory; two pages, and one for every thread of a call, always may. note: what the writer was given, *n_note bytes,
- * from ctx->mem: free with gbt_mem_free; NULL: not wanted. GBT_E_ARG when folders are too many or one is given that has
- * no part of the data set, GBT_E_IO when a file is not in any of them or cannot be read, GBT_E_FORMAT when it is none
- * of ours or damaged, GBT_E_UNSUPPORTED when this build lacks the codec that pages are packed by; all name the file.
- * Pages are read when they are needed: damage to a page is an error then. */
+ * memory; two pages, and one for every thread of a call, always may. *out: free by gbt_dataset_unref. note: what the
+ * writer was given, *n_note bytes, from ctx->mem: free with gbt_mem_free; NULL: not wanted. GBT_E_ARG when folders are
+ * too many or one is given that has no part of the data set, GBT_E_IO when a file is not in any of them or cannot be
+ * read, GBT_E_FORMAT when it is none of ours or damaged, GBT_E_UNSUPPORTED when this build lacks the codec that pages
+ * are packed by; all name the file. Pages are read when they are needed: damage to a page is an error then. */
 gbt_status gbt_disk_open(gbt_ctx *ctx, gbt_folders folders, uint64_t memory, gbt_dataset **out, uint8_t **note,
                          size_t *n_note, gbt_error *err) GBT_MUST_CHECK;
 

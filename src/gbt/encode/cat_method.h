@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
+/* The numbers of the methods. */
 enum {
 #define GBT_CAT_METHOD(ID, NAME, TEXT) GBT_CAT_NUMBER_##ID,
 #include "cat_methods.def"
   GBT_N_CAT_METHODS
 };
 
+/* Bits, a set of which says how a column enters: gbt_trainer_spec.cat_method. */
 typedef enum gbt_cat_method {
 #define GBT_CAT_METHOD(ID, NAME, TEXT) GBT_CAT_##ID = 1 << GBT_CAT_NUMBER_##ID,
 #include "cat_methods.def"

@@ -32,7 +32,8 @@ typedef struct gbt_explain_spec {
  *   interactions    n x (P + 1) x (P + 1), symmetric: half of what two players do together in the cell of either order,
  *                   and on the diagonal what is left of the player's contribution, so that rows of it add up to the
  *                   contributions. The last row and column have the base in their common cell and 0 elsewhere.
- * offset: n x n_outputs, or NULL. */
+ * out: the caller's, of this size times n_outputs. offset: n x n_outputs, or NULL. binding: to the forest's schema.
+ * GBT_E_ARG: no such trees, another schema, or a feature without a player. GBT_E_DATA: a background without rows. */
 gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
 

@@ -1,4 +1,5 @@
-/* Metrics by name: what they are, whom they suit, what they take. One row of metrics.def each.
+/* Metrics by name, one row of metrics.def each: the objectives they suit, the labels and the parameter they take. The
+ * formulas are in terms.h, class_terms.h, cells.h and ranking.h.
  *
  * A metric is plain data, so that it goes into specifications and to devices as it is. */
 #ifndef GBT_METRIC_METRIC_H
@@ -18,7 +19,7 @@ typedef struct gbt_metric {
   double param; /* 0 where the metric has none */
 } gbt_metric;
 
-/* How a metric is computed. */
+/* How a metric is computed: a mean over rows, a function of sums, or from the order of the rows by score. */
 typedef enum gbt_metric_form { GBT_FORM_MEAN, GBT_FORM_CELLS, GBT_FORM_RANKING } gbt_metric_form;
 
 typedef enum gbt_metric_better { GBT_SMALLER_IS_BETTER, GBT_LARGER_IS_BETTER, GBT_NEITHER_IS_BETTER } gbt_metric_better;
@@ -39,16 +40,17 @@ typedef enum gbt_metric_labels {
   GBT_METRIC_LABELS_ABOVE_MINUS_ONE,
   GBT_METRIC_LABELS_NOT_NEGATIVE,
   GBT_METRIC_LABELS_POSITIVE,
-  GBT_METRIC_LABELS_CLASS /* the objective has seen to that */
+  GBT_METRIC_LABELS_CLASS /* as the objective: gbt_labels_check() */
 } gbt_metric_labels;
 
 typedef struct gbt_metric_param {
   const char *name; /* NULL: none */
   const char *twin; /* the parameter of objectives whose value is the default, or NULL */
   double def, low, high;
-  int open_low, open_high, whole;
+  int open_low, open_high, whole; /* the bound itself is not allowed; only whole numbers are */
 } gbt_metric_param;
 
+/* A row of metrics.def. Texts are static, aliases |-separated. */
 typedef struct gbt_metric_info {
   const char *name, *aliases, *text;
   gbt_metric_form form;
@@ -73,15 +75,16 @@ gbt_metric gbt_metric_for(gbt_metric_kind kind, const gbt_objective *objective);
 int gbt_metric_suits(int32_t kind, gbt_objective_kind objective); /* custom objectives: those on one score per row */
 gbt_metric_kind gbt_metric_of_objective(gbt_objective_kind kind); /* its default metric, by objectives.def */
 
-/* "error", "error@0.3": the parameter is shown where it is not the default. */
+/* Writes the metric's name, NUL included: "error", or "error@0.3" where the parameter is not the default. */
 enum { GBT_METRIC_NAME = 64 };
 void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]);
 
-/* That there is such a metric, its parameter is in its range, and it suits the objective. */
+/* Checks that there is such a metric (GBT_E_INTERNAL), its parameter is in its range (GBT_E_ARG), and it suits the
+ * objective (GBT_E_UNSUPPORTED). */
 gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* That all labels are what the metric is made for. data: their name, and rows_before: the rows before the first, for
- * the message. */
+/* Checks that all labels suit the metric. rows: with labels; data: their name for the message ("train", "valid 1").
+ * GBT_E_DATA names the first row with another label. */
 gbt_status gbt_metric_labels_check(gbt_ctx *ctx, const gbt_metric *metric, const gbt_rows *rows, const char *data,
                                    gbt_error *err) GBT_MUST_CHECK;
 

@@ -21,8 +21,10 @@ typedef struct gbt_answer_place {
   int32_t device;            /* its number */
 } gbt_answer_place;
 
-/* trees: whole rounds or any others. offset: n_rows x n_outputs or NULL; leaves do without. at: NULL is the CPU with
- * nothing kept. out: as the answer says. GBT_E_UNSUPPORTED where classes are requested but the objective has none. */
+/* binding: the table bound to the model's schema. trees: whole rounds or any others, trees.end <= n_trees. offset:
+ * n_rows x n_outputs or NULL; leaves ignore it. at: NULL is the CPU with nothing kept. out: the caller's, of the type
+ * and shape that gbt_answer says. GBT_E_ARG: no such trees, or a table bound to another schema. GBT_E_UNSUPPORTED where
+ * classes are requested but the objective has none. */
 gbt_status gbt_model_answer(gbt_ctx *ctx, const gbt_model *model, const gbt_answer_place *at,
                             const gbt_binding *binding, gbt_answer what, gbt_tree_range trees, const double *offset,
                             void *out, gbt_error *err) GBT_MUST_CHECK;

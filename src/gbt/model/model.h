@@ -31,7 +31,8 @@ typedef struct gbt_model_spec {
 
 /* The bytes of a model, without tables that its trees do not use: later features get lower numbers. *out is allocated
  * from mem (free with gbt_mem_free). Meta entries are written in the order given. GBT_E_DATA or GBT_E_ARG when a text
- * is not UTF-8 or a meta entry is wrong. */
+ * is not UTF-8 or a meta entry is wrong; GBT_E_INTERNAL when the forest does not have these trees; GBT_E_UNSUPPORTED on
+ * machines that store numbers high byte first, also when a model is opened. */
 gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 
@@ -41,7 +42,8 @@ gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_
 enum { GBT_MODEL_HEAD = 24 };
 gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, gbt_error *err) GBT_MUST_CHECK;
 
-/* Borrows bytes: they must outlive the model and not change. GBT_E_FORMAT says what is wrong with them. */
+/* Borrows bytes: they must outlive the model and not change. They may be anywhere; only those that begin on a multiple
+ * of 8 are used without a copy. *out: free by gbt_model_close. GBT_E_FORMAT says what is wrong with them. */
 gbt_status gbt_model_open(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_model **out,
                           gbt_error *err) GBT_MUST_CHECK;
 void gbt_model_close(gbt_model *model); /* NULL allowed */

@@ -1,4 +1,5 @@
-/* Predictions from a forest (in memory or in a model's bytes) for the rows of a bound table. */
+/* Predictions from a forest (in memory or in a model's bytes) for the rows of a bound table. The binding's schema is
+ * that of the forest; trees.beg <= trees.end <= n_trees. GBT_E_ARG otherwise. */
 #ifndef GBT_MODEL_PREDICT_H
 #define GBT_MODEL_PREDICT_H
 
@@ -7,8 +8,8 @@
 #include "../tree/view.h"
 
 /* Predicting from one forest again and again: trees that were packed for many rows are kept for the next call, and
- * small calls that come often are together worth packing. Borrows the forest's arrays. One call at a time; a fork is
- * safe. */
+ * small calls that come often are together worth packing. Borrows the forest's arrays: the model or trainer must
+ * outlive it, and not grow. Free by gbt_predictor_free. One call at a time; a fork is safe. */
 typedef struct gbt_predictor gbt_predictor;
 gbt_status gbt_predictor_new(const gbt_mem *mem, const gbt_forest_view *forest, gbt_predictor **out,
                              gbt_error *err) GBT_MUST_CHECK;
@@ -30,7 +31,8 @@ gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const
 gbt_status gbt_predict_leaves(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                               gbt_tree_range trees, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* Scores to responses in place: probability, softmax probabilities, mean. x: n_rows x n_outputs column by column. */
+/* Scores to responses in place, by the objective's header (objective/poisson.h): numbers, means, a probability, or one
+ * for each class. x: n_rows x objective->n_outputs column by column. GBT_E_ARG for an invalid objective. */
 gbt_status gbt_predict_response(gbt_ctx *ctx, const gbt_objective *objective, int64_t n_rows, double *x,
                                 gbt_error *err) GBT_MUST_CHECK;
 

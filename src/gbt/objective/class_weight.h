@@ -5,17 +5,19 @@
 #include "objective.h"
 
 /* The weights with which all classes weigh the same and the mean weight of rows stays as it is: W / (K W_k), W_k the
- * weight of all rows of class k of K, W of all rows; by exact sums, over all ranks. rows: labels 0 .. n_classes - 1.
- * out: n_classes. GBT_E_DATA when a class has no weight. */
+ * weight of all rows of class k of K, W of all rows (class_weight = "balanced" of scikit-learn). By exact sums, over
+ * all ranks. rows: labels 0 .. n_classes - 1, which are not checked. out: n_classes numbers. GBT_E_DATA when a class
+ * has no weight. Collective. */
 gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, double *out,
                              gbt_error *err) GBT_MUST_CHECK;
 
-/* out[i] = weight of row i * class_weight[its class]; out: n_rows, may be the rows' own weights. */
+/* out[i] = weight of row i * class_weight[its class]. class_weight: n_classes; out: rows->n numbers, may be the array
+ * of the rows' own weights. Labels as above. */
 gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, const double *class_weight,
                            double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* Whether these are chances of the objective's classes, one each, 0 to 1 and some above 0. GBT_E_ARG or
- * GBT_E_UNSUPPORTED on `subsample`. */
+/* Checks the n probabilities by which rows are drawn by class (gbt_trainer_spec.class_rate): one for each class of the
+ * objective, 0 to 1, some above 0. GBT_E_ARG on `subsample`; GBT_E_UNSUPPORTED when the objective has no classes. */
 gbt_status gbt_class_rates_check(const gbt_objective *objective, const double *rate, int32_t n,
                                  gbt_error *err) GBT_MUST_CHECK;
 

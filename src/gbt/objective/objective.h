@@ -1,6 +1,6 @@
-/* Objectives: what is minimised. The object is plain data: which objective, how many scores a row has, and the
- * parameters of the objective's row in objectives.def. It is in the specification of a training, in the backends
- * and in models. */
+/* Objectives: the losses that training minimises. The formulas of each, with their sources, are in the header of its
+ * name (objective/poisson.h). The object is plain data: which objective, how many scores a row has, and the parameters
+ * of the objective's row in objectives.def. It is in the specification of a training, in the backends and in models. */
 #ifndef GBT_OBJECTIVE_OBJECTIVE_H
 #define GBT_OBJECTIVE_OBJECTIVE_H
 
@@ -22,6 +22,8 @@ typedef struct gbt_objective {
 } gbt_objective;
 
 /* ---- the table ---- */
+
+/* Rules: the properties of an objective. objectives.def says what their values mean where it is not said here. */
 
 typedef enum gbt_gradient_rule { GBT_GRADIENT_ROW, GBT_GRADIENT_CLASSES, GBT_GRADIENT_GIVEN } gbt_gradient_rule;
 typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
@@ -46,7 +48,7 @@ typedef enum gbt_response_rule {
 
 typedef enum gbt_base_rule {
   GBT_BASE_ZERO,
-  GBT_BASE_MEAN,          /* a function of the quotient of two sums over the rows, both by the objective's header */
+  GBT_BASE_MEAN,          /* a function of the quotient of two sums over the rows: gbt_NAME_base() in its header */
   GBT_BASE_CLASS_SHARES,  /* of the share of each class */
   GBT_BASE_RESIDUAL_MEAN, /* the mean of label - offset */
   GBT_BASE_RESIDUAL_QUANTILE, /* the weighted quantile of label - offset: renewal.h */
@@ -58,14 +60,14 @@ typedef enum gbt_size_rule { GBT_SIZE_UNIT, GBT_SIZE_LABEL, GBT_SIZE_SPREAD } gb
 typedef enum gbt_leaf_rule { GBT_LEAVES_NEWTON, GBT_LEAVES_QUANTILE } gbt_leaf_rule;
 
 typedef struct gbt_objective_param {
-  const char *name; /* NULL: there are no more */
-  const char *aliases;
+  const char *name;    /* NULL: there are no more */
+  const char *aliases; /* other names, |-separated; "" for none */
   double def, low, high;
   int open_low, open_high; /* the bound itself is not allowed */
   const char *text;
 } gbt_objective_param;
 
-/* A row of objectives.def; texts are static. */
+/* A row of objectives.def. Texts are static, aliases |-separated. */
 typedef struct gbt_objective_info {
   const char *name, *aliases, *text;
   gbt_gradient_rule gradient;
@@ -104,12 +106,13 @@ int gbt_gradients_by_row(const gbt_objective *objective);
 /* Whether responses are a probability for each class, made from all scores of a row. */
 int gbt_responses_by_classes(const gbt_objective *objective);
 
-/* With the default parameters. */
+/* The objective with its default parameters. kind is below GBT_N_OBJECTIVES; gbt_objective_check() checks n_outputs. */
 gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
 
-/* ---- what holds of it ---- */
+/* ---- checks ---- */
 
-/* An objective that exists, with outputs and parameters in their ranges; GBT_E_ARG names what is not. */
+/* Checks that there is such an objective, and that outputs and parameters are in their ranges. GBT_E_ARG names the one
+ * that is not. */
 gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
 /* Checks that labels are valid for the objective. Only a custom objective allows that there are no labels. GBT_E_DATA

@@ -93,8 +93,8 @@ typedef struct gbt_schema {
   gbt_key_index *key_index;    /* n_projections: see key_index.h; NULL when none was made */
 } gbt_schema;
 
-/* Copies everything; the feature map is the identity. Fails with GBT_E_DATA on an empty or doubled name or a doubled
- * level, naming it. */
+/* A schema of n_columns columns, which are copied; the feature map is the identity. GBT_E_DATA names a name that is
+ * empty or occurs twice, or a level that does. Free by gbt_schema_unref. */
 gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col, gbt_schema **out,
                           gbt_error *err) GBT_MUST_CHECK;
 
@@ -110,6 +110,8 @@ static inline int gbt_feature_has_table(gbt_feature_kind kind) {
  * size bytes, NUL included, and returns the length of the whole. */
 size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size);
 
+/* One more reference to the schema, which is returned; one less, and the last one frees it. Counts are not atomic: a
+ * schema and what shares it are used by one thread at a time. */
 gbt_schema *gbt_schema_ref(gbt_schema *schema);
 void gbt_schema_unref(gbt_schema *schema); /* NULL allowed */
 

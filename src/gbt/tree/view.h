@@ -1,5 +1,11 @@
-/* Trees as a host reads them, those of a trainer or of a model. A view is borrowed: it lasts as long as what it was
- * got from, and until that grows. What is in it is in forest.h. */
+/* Trees as a host reads them. A view is borrowed from a trainer or a model: it is valid until that is freed, and a
+ * trainer's until its next run. forest.h describes the arrays.
+ *
+ * A row goes from the root to a leaf of each tree. At a split its value of the feature decides: a missing value by
+ * missing_left; a number by threshold; a level by set; a level that the schema does not have by bulk_left, or as a
+ * missing value (gbt_unseen, data/table.h). Numbers of an ordinal column are the positions of its levels, those of a
+ * feature with a table (schema/schema.h) are bins. The row's score for output k is base[k] + offset + the values of the
+ * leaves of the trees for this output. */
 #ifndef GBT_TREE_VIEW_H
 #define GBT_TREE_VIEW_H
 
@@ -39,15 +45,17 @@ typedef struct gbt_node_info {
                                set have the same address. Borrowed; NULL where it has no words */
   uint32_t n_words;         /* of the set; levels beyond go right */
   const double *value;      /* leaf: n_leaf_outputs numbers that it adds to the score; split: NULL. Borrowed */
-  double gain, cover;       /* gain of the split (0 for a leaf); sum of hessians */
+  double gain, cover;       /* gain of the split by math/gain.h (0 for a leaf); sum of hessians */
   uint32_t count;           /* training rows that came by, sampled ones; 2^32 - 1 for all larger numbers, of ranks */
 } gbt_node_info;
 
-uint32_t gbt_tree_n_nodes(const gbt_forest_view *forest, uint64_t tree); /* tree < n_trees */
+/* tree < n_trees; node < gbt_tree_n_nodes() */
+uint32_t gbt_tree_n_nodes(const gbt_forest_view *forest, uint64_t tree);
 gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32_t node);
 
 /* How much every feature was used by a range of trees; what lies beyond the last tree is left out. Each array:
- * n_features numbers, overwritten. gain and cover are sums; divide by splits for means. */
+ * n_features numbers, overwritten: the sums of gain and cover over the splits by the feature, and the number of these
+ * splits. Divide by it for means. */
 void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits);
 
 #endif
