@@ -41,3 +41,20 @@ with_levels_of_ranks <- function(frame, tag) {
   }
   frame
 }
+
+# The chunks of a source (see store_chunks()) with the classes that their columns have on all ranks. Columns that are
+# numbers here and texts on another rank are read again.
+chunks_of_ranks <- function(chunks, source, folder) {
+  if (is.null(ranks_here())) return(chunks)
+  names <- names(chunks$kinds)
+  check_same_on_ranks(names, "the names of the columns", "; give all ranks the same columns in the same order")
+  all <- lapply(gather_ranks(list(kinds = unname(chunks$kinds))), `[[`, "kinds")
+  kinds <- Reduce(function(a, b) unname(mapply(joined_kind, a, b)), all)
+  bad <- which(is.na(kinds))
+  if (length(bad) && any_rank(!source$retries)) check_tags_of_ranks(names[bad], rep("missing", length(bad)), all)
+  kinds[bad] <- "character"
+  lost <- kinds == "character" & !chunks$kinds %in% c("character", "dates", "times")
+  if (any(lost) && source$retries) chunks <- store_chunks(source, folder, union(source$texts, names[lost]))
+  chunks$kinds <- stats::setNames(kinds, names)
+  chunks
+}

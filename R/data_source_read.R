@@ -379,6 +379,7 @@ read_source <- function(source) {
     stop_data(sprintf("column `%s` was read differently the second time; does something change the source?",
                       first$texts[1L]), first$texts[1L])
   }
+  first <- chunks_of_ranks(first, source, folder)
   done <- TRUE
   zeros <- list(double = numeric(0), integer = integer(0)) # in place of numbers that are not used
   read <- function(i, wanted = NULL) {

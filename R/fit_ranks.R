@@ -2,7 +2,11 @@
 
 # Before the rows are read: all ranks were given the same arguments, and none that needs the rows of all of them.
 check_shares <- function(source, request) {
-  if (is.null(ranks_here())) return(invisible())
+  shares <- source$data$ranks
+  if (is.null(ranks_here())) {
+    if (is.null(shares) || shares == 1L) return(invisible())
+    stop_argument(sprintf("the data are the share of one of %d ranks; give `ranks` to this call as well", shares), "x")
+  }
   host <- request$host
   args <- request$args$value
   has <- function(names) names[!vapply(source[names], is.null, NA)]
@@ -16,7 +20,9 @@ check_shares <- function(source, request) {
   )
   for (name in intersect(names(why), names(args))) refuse_of_ranks(name, why[[name]])
   if (is_share(args[["valid"]])) refuse_of_ranks("valid", "give each rank its rows to judge by: list(x = , y = )")
-  if (is.null(source$x)) refuse_of_ranks("x", "give each rank a data frame or matrix, not a gbt_data")
+  if (is.null(source$x) && is.null(shares)) {
+    stop_argument("the data were made without `ranks`; give them to gbt_data() as well: gbt_data(..., ranks = ranks)", "x")
+  }
 }
 
 # After the rows are read, as only then it is known whether the number of rounds is to be found.

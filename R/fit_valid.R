@@ -212,7 +212,7 @@ valid_labels <- function(sets, features, response) {
     prepared <- inherits(set, "gbt_data")
     if (!prepared) needed_columns(set$x, features, name)
     n <- if (prepared) set$n_rows else n_rows_of(set$x)
-    if (isTRUE(n > 0)) valid_label(if (prepared) set$label else set$y, response, n, name)
+    if (isTRUE(n > 0) || !is.null(ranks_here())) valid_label(if (prepared) set$label else set$y, response, n, name)
   })
 }
 

@@ -108,7 +108,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                              reference = NULL, max_bin = 255, level_counts = FALSE,
                              sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"),
                              page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
-                             memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL) {
+                             memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL, ranks = NULL) {
   check_data_dots(written_dots(...))
   given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
              "level_counts"[!missing(level_counts)], "unseen"[!missing(unseen)])
@@ -117,7 +117,10 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                          threads = threads, device = device, path = path, memory = memory, compress = compress,
                          init = init_model), given, x)
   fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  data_of_rows(x, fields, spec)
+  if (!is.null(check_ranks(ranks)) && !is.null(path)) {
+    stop_unsupported("`path` is not offered with `ranks`: leave it out, so that each rank has its share in memory", "path")
+  }
+  with_ranks(ranks, data_of_rows(x, fields, spec))
 }
 
 check_data_dots <- function(dots) {

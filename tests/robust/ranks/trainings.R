@@ -89,6 +89,17 @@ models <- list(
   sparse = from_matrix(share_of(wide), share_of(wide_y), seed = 1),
   dense = from_matrix(as.matrix(share_of(wide))[, 1:20], share_of(wide_y), seed = 1)
 )
+part <- tempfile(fileext = ".csv") # each rank has a file of its share
+even <- floor(2500 * c(rank, rank + 1) / size)
+utils::write.csv(rows[seq(even[1L] + 1, even[2L]), c(columns, "yes")], part, row.names = FALSE)
+with_this <- function(f, ...) if (alone) f(...) else f(..., ranks = ranks)
+models$files <- with_this(gbt_train, gbt_files(part, label = "yes"), seed = 1, nrounds = 12, threads = 2)
+data <- with_this(gbt_data, own[columns], label = own$number, threads = 2)
+models$data <- with_this(gbt_train, data, seed = 1, nrounds = 12, threads = 2)
+models$data_again <- with_this(gbt_train, data, own$count, objective = "poisson", seed = 1, nrounds = 12, threads = 2)
+held <- with_this(gbt_data, later[columns], label = later$number, reference = data, threads = 2)
+models$data_valid <- with_this(gbt_train, data, valid = held, early_stopping_rounds = 3, seed = 1, nrounds = 12,
+                               threads = 2)
 digest <- function(model) {
   path <- tempfile()
   writeBin(model$state, path)
