@@ -15,7 +15,8 @@
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
 #' plot(gbt_evaluate(m, mtcars, threads = 1))
-#' by_cyl <- gbt_evaluate(m, mtcars, by = "cyl", intervals = 0.9, replicates = 100, seed = 1, threads = 1)
+#' by_cyl <- gbt_evaluate(m, mtcars, by = "cyl", intervals = 0.9, replicates = 100, seed = 1,
+#'                        threads = 1)
 #' plot(by_cyl)
 #' plot(by_cyl, metric = "mae")
 #' @export

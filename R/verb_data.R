@@ -51,6 +51,8 @@
 #' @param init_model The model that [gbt_train()] will continue from with these data. Its scores of the rows are kept, 8
 #'   bytes for each row and output, unless it was trained with the same cuts: bins are not enough to compute them.
 #'   Columns get the types and the order that they had in its training.
+#' @param ranks From [gbt_ranks()]: `x` is this process's share of the rows, and the cuts are those of all ranks. Not
+#'   with `path`.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
 #'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
@@ -118,7 +120,8 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                          init = init_model), given, x)
   fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
   if (!is.null(check_ranks(ranks)) && !is.null(path)) {
-    stop_unsupported("`path` is not offered with `ranks`: leave it out, so that each rank has its share in memory", "path")
+    stop_unsupported("`path` is not offered with `ranks`; leave it out, and each rank has its share in memory",
+                     "path")
   }
   with_ranks(ranks, data_of_rows(x, fields, spec))
 }

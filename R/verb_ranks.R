@@ -8,6 +8,10 @@
 #' mpirun -n 4 Rscript train.R
 #' ```
 #'
+#' A share is a data frame, a matrix, a source such as `gbt_files()` of a rank's own files, or
+#' `gbt_data(..., ranks = ranks)`. A data frame or matrix may have no rows. Columns have the same names, order and
+#' classes on all ranks.
+#'
 #' All ranks run the same script. `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI, and
 #' others that are compatible with one of these or with the ABI of MPI 5. gbt needs no MPI when it is installed.
 #'
@@ -16,8 +20,8 @@
 #'
 #' @section Not offered with ranks:
 #' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `ensemble`,
-#' `checkpoint`, `max_cat_combine`, `boosting = "ordered"`, own metrics, [gbt_data()] objects and GPUs. A message says
-#' what to do instead.
+#' `checkpoint`, `max_cat_combine`, `boosting = "ordered"`, own metrics, folders (`gbt_data(path = )`) and GPUs. A
+#' message says what to do instead.
 #'
 #' @section When a rank fails:
 #' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does
