@@ -495,6 +495,7 @@ argument_names <- unique(unname(alias_of))
 
 # The parameter that a typed name means; NA when unknown. Dots and underscores are the same.
 canonical_name <- function(typed) {
+  typed <- as.character(typed) # no names: NULL
   hit <- unname(alias_of[typed])
   dotted <- is.na(hit)
   plain <- gsub(".", "_", printable(typed[dotted]), fixed = TRUE)

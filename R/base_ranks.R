@@ -9,8 +9,8 @@ with_ranks <- function(ranks, code) {
   if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
   failure <- NULL
   done <- FALSE
-  package_state$ranks <- ranks
   .Call(C_gbt_ranks_use, ranks$handle)
+  package_state$ranks <- ranks
   on.exit({
     if (!done && !.Call(C_gbt_ranks_know)) tell_ranks(failure)
     .Call(C_gbt_ranks_use, NULL)

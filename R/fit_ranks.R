@@ -13,15 +13,11 @@ check_shares <- function(source, request) {
   check_same_on_ranks(c(has(c("weights", "offset", "exposure", "mask", "time", "group")), sort(names(args))),
                       "what is given", "; give all ranks the same arguments")
   check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")
-  why <- c(
-    checkpoint = "give `checkpoint` to a training in one process",
-    ensemble = "train each member by itself, with its own `seed`",
-    max_cat_combine = "leave it out, or 1"
-  )
-  for (name in intersect(names(why), names(args))) refuse_of_ranks(name, why[[name]])
+  if (!is.null(host$checkpoint)) refuse_of_ranks("checkpoint", "give it to a training in one process")
   if (is_share(args[["valid"]])) refuse_of_ranks("valid", "give each rank its rows to judge by: list(x = , y = )")
   if (is.null(source$x) && is.null(shares)) {
-    stop_argument("the data were made without `ranks`; give them to gbt_data() as well: gbt_data(..., ranks = ranks)", "x")
+    stop_argument("the data were made without `ranks`; give them to gbt_data() as well: gbt_data(..., ranks = ranks)",
+                  "x")
   }
 }
 

@@ -210,6 +210,7 @@ valid_labels <- function(sets, features, response) {
     set <- sets[[name]]
     if (inherits(set, "gbt_source")) return(NULL)
     prepared <- inherits(set, "gbt_data")
+    if (prepared) check_data(set, "valid")
     if (!prepared) needed_columns(set$x, features, name)
     n <- if (prepared) set$n_rows else n_rows_of(set$x)
     if (isTRUE(n > 0) || !is.null(ranks_here())) valid_label(if (prepared) set$label else set$y, response, n, name)

@@ -19,9 +19,8 @@
 #' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
 #'
 #' @section Not offered with ranks:
-#' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `ensemble`,
-#' `checkpoint`, `max_cat_combine`, `boosting = "ordered"`, own metrics, folders (`gbt_data(path = )`) and GPUs. A
-#' message says what to do instead.
+#' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `checkpoint`,
+#' `boosting = "ordered"`, own metrics, folders (`gbt_data(path = )`) and GPUs. A message says what to do instead.
 #'
 #' @section When a rank fails:
 #' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does
@@ -52,7 +51,7 @@
 #' @export
 gbt_ranks <- function(library = NULL, comm = NULL, timeout = 0) {
   if (!is.null(library) && !is_text(library)) stop_argument("`library` must be the path of an MPI library", "library")
-  if (!is.null(comm)) comm <- as.integer(check_whole(comm, "comm", 0))
+  if (!is.null(comm)) comm <- as.integer(check_whole(comm, "comm", -.Machine$integer.max)) # MPICH's may be below 0
   if (!is.numeric(timeout) || length(timeout) != 1L || is.na(timeout) || timeout < 0 || timeout > 1e9) {
     stop_argument(sprintf("`timeout` must be a number of seconds, 0 or more, not %s", quote_value(timeout)), "timeout")
   }

@@ -13,8 +13,12 @@ static struct {
   uint32_t calls;       /* of R's own operations: a rank that has skipped one is noticed at the next */
 } ranks;
 
-const gbt_comm *r_ranks(void) { return ranks.comm; }
-void r_ranks_note(const gbt_error *err) { ranks.all_know |= err->ranks_know; }
+const gbt_comm *r_ranks(void) {
+  ranks.all_know = 0; /* a new call of the engine */
+  return ranks.comm;
+}
+
+void r_ranks_note(const gbt_error *err) { ranks.all_know = err->ranks_know; }
 
 static gbt_status open_ctx(gbt_ctx *ctx, gbt_error *err) {
   GBT_TRY(r_ctx_open(ctx, (r_threads){1, GBT_SIMD_AUTO}, err));

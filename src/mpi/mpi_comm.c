@@ -49,6 +49,10 @@ enum {
 static gbt_mpi everybody;
 static long process_of_everybody;
 
+/* The library that gbt has started, and the process that has done so; the end is gbt's affair as well. */
+static const gbt_mpi_library *library_started;
+static long process_that_started;
+
 /* ---- waiting ---- */
 
 static void sleep_us(long us) {
@@ -179,7 +183,7 @@ static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size
   pending one = {.n = 1};
   GBT_TRY(check_here(mpi, err));
   for (int r = 0; r < size; r++) total += bytes[r];
-  if (total > MOST || mpi->counts == NULL) return gather_long(mpi, ctx, mine, bytes, all, err);
+  if (total > MOST) return gather_long(mpi, ctx, mine, bytes, all, err);
   int *counts = mpi->counts, *starts = mpi->counts + size, at = 0;
   for (int r = 0; r < size; r++) {
     counts[r] = (int)bytes[r];
@@ -203,9 +207,13 @@ static long this_process(void) {
 
 static void end_mpi(void) {
   int ended = 1;
-  const gbt_mpi_library *m = everybody.library;
-  if (this_process() != process_of_everybody) return; /* a forked process, which has no part in it */
+  const gbt_mpi_library *m = library_started;
+  if (this_process() != process_that_started) return; /* a forked process, which has no part in it */
   if (m->finalized(&ended) != 0 || ended) return;
+  if (everybody.comm.size == 0) { /* only parts of the processes were asked for: they have no common meeting */
+    (void)m->finalize();
+    return;
+  }
   while (!everybody.lost) { /* again where some go on: they fail then, and come to their ends */
     gbt_ctx ctx = {.n_threads = 1, .comm = &everybody.comm};
     if (gbt_comm_leave(&ctx, NULL) != GBT_OK) continue;
@@ -230,6 +238,11 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   gbt_mpi_library *m;
   GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
   mpi->library = m;
+  if (m->started_here && library_started == NULL) {
+    library_started = m;
+    process_that_started = this_process();
+    atexit(end_mpi);
+  }
   mpi->limit_ns = (int64_t)(spec->timeout * 1e9);
   gbt_mpi_handle whole = spec->group == NULL ? m->world : gbt_mpi_from_fortran(m, *spec->group);
   int code = gbt_mpi_dup(m, whole, &mpi->group);
@@ -240,7 +253,8 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   mpi->comm.reduce = reduce;
   mpi->comm.gather = gather;
   mpi->comm.broadcast = broadcast;
-  mpi->counts = malloc(2 * (size_t)mpi->comm.size * sizeof *mpi->counts); /* NULL: gather_long */
+  mpi->counts = malloc(2 * (size_t)mpi->comm.size * sizeof *mpi->counts);
+  if (mpi->counts == NULL) return gbt_fail_mem(err, 2 * (size_t)mpi->comm.size * sizeof *mpi->counts);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
 }
 
@@ -254,7 +268,6 @@ gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err)
   if (process_of_everybody == 0) {
     GBT_TRY(open_group(spec, &everybody, err));
     process_of_everybody = this_process();
-    if (everybody.library->started_here) atexit(end_mpi);
   }
   if (process_of_everybody != this_process())
     return gbt_fail(err, GBT_E_DEVICE,

@@ -93,14 +93,11 @@ static gbt_status find_library(const char *path, void **out, gbt_error *err) {
   *out = open_first(of_open_mpi, RTLD_NOLOAD);
   if (*out == NULL) *out = open_first(of_mpich, RTLD_NOLOAD);
   if (*out == NULL) *out = open_first(first, 0);
-  if (*out == NULL && (by == NULL || by->open_mpi < 0)) *out = open_first(second, 0);
+  if (*out == NULL) *out = open_first(second, 0); /* of another family than the launcher's, it sees one process only */
   if (*out != NULL) return GBT_OK;
   return gbt_fail(err, GBT_E_UNSUPPORTED,
-                  "no MPI library of %s can be opened (%s); install one, load its module, or give its path as "
-                  "`library`",
-                  by == NULL || by->open_mpi < 0 ? "Open MPI, MPICH, Intel MPI or the MPI 5 ABI"
-                  : by->open_mpi != 0            ? "Open MPI, which has started this process,"
-                                                 : "MPICH's family, which has started this process,",
+                  "no MPI library can be opened (%s); install Open MPI, MPICH or another one, load its module, or give "
+                  "its path as `library`",
                   dlerror());
 }
 
@@ -155,7 +152,7 @@ static gbt_status find_handles(gbt_mpi_library *m, void *library, gbt_error *err
     m->sum = handle(0x21);
     m->min = handle(0x22);
     m->max = handle(0x23);
-    m->errors_return = handle(0x143);
+    m->errors_return = handle(0x142);
     m->in_place = handle(1);
     m->no_status = NULL;
     return GBT_OK;
@@ -195,7 +192,8 @@ static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
     return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; start R again");
   if (m->initialized(&yes) != 0) yes = 0;
   if (!yes) {
-    if (m->init_thread(NULL, NULL, 1 /* FUNNELED of Open MPI and MPICH: only this thread calls MPI */, &level) != 0)
+    /* MPI_THREAD_FUNNELED: only this thread calls MPI */
+    if (m->init_thread(NULL, NULL, m->family == GBT_MPI_ABI ? 1024 : 1, &level) != 0)
       return gbt_fail(err, GBT_E_DEVICE, "MPI does not start; see what mpirun prints");
     m->started_here = 1;
   }

@@ -184,7 +184,7 @@ test_that("files have the very predictions, and are whole or not there", {
   m <- gbt_train(x, y, nrounds = 20, threads = 1)
   k <- gbt_train(x["a"], x$b, nrounds = 3, threads = 1)
   for (end in c(".csv", ".csv.gz")) {
-    file <- withr::local_tempfile(fileext = end)
+    file <- file.path(withr::local_tempdir(), paste0("p", end))
     for (size in c(1, 10, 31)) {
       expect_identical(predict(m, in_chunks(x, size), output = file), 31)
       expect_identical(readLines(file, 1), "prediction")

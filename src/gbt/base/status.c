@@ -30,6 +30,7 @@ static gbt_status GBT_PRINTF(4, 0)
   if (vsnprintf(msg, sizeof msg, fmt, args) < 0) copy_text(msg, sizeof msg, fmt);
   err->code = code;
   err->cpu_can = 0;
+  err->ranks_know = 0;
   copy_text(err->subject, sizeof err->subject, subject == NULL ? "" : subject);
   copy_text(err->msg, sizeof err->msg, msg);
   return code;

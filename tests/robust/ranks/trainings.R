@@ -75,6 +75,8 @@ models <- list(
   bayesian = train("number", seed = 7, sampling_method = "bayesian"),
   sets = train("yes", seed = 1, cat_method = "sets"),
   target = train("yes", seed = 1, cat_method = "target"),
+  combined = train("yes", seed = 1, cat_method = "target", max_cat_combine = 2),
+  ensemble = train("number", seed = 1, ensemble = 2),
   groups = train("yes", seed = 1, cat_method = "target", group = own$i),
   times = train("yes", seed = 1, cat_method = "target", time = own$when),
   masked = train("number", seed = 1, mask = own$b < 0.8),
