@@ -18,7 +18,7 @@ provenance_of <- function(fit) {
 day_of_training <- function() {
   set <- Sys.getenv("SOURCE_DATE_EPOCH")
   now <- Sys.time()
-  if (grepl("^[0-9]{1,11}$", set)) {
+  if (grepl("^[0-9]+$", set) && nchar(set) <= 11L) {
     now <- .POSIXct(as.double(set))
   } else if (nzchar(set)) {
     warn_gbt("date", sprintf(paste("the environment variable SOURCE_DATE_EPOCH must be a number of seconds, not",
@@ -59,10 +59,15 @@ provenance_fault <- function(x) {
   if (is.null(x)) return(NULL)
   ok <- is.list(x) && !is.object(x) && are_names(names(x)) && all(vapply(x, is_texts, NA))
   if (!ok) return("NULL or a list of texts by name")
-  one <- function(name, pattern) is_text(x[[name]]) && grepl(pattern, x[[name]])
-  if (!one("trained", "^[0-9]{4,5}-[0-9]{2}-[0-9]{2}$")) return("a list with a day such as 2026-01-31 in `trained`")
-  if (!one("gbt", "^[0-9A-Za-z.-]{1,64}$")) return("a list with the version of gbt in `gbt`")
-  if (!is.null(x[["data"]]) && !one("data", "^[0-9a-f]{16}$")) return("a list with 16 hexadecimal digits in `data`")
+  # without repetitions such as {16}, for which R's regular expressions take much memory
+  one <- function(name, pattern, sizes) {
+    is_text(x[[name]]) && nchar(x[[name]], "bytes") %in% sizes && grepl(pattern, x[[name]])
+  }
+  if (!one("trained", "^[0-9]+-[0-9][0-9]-[0-9][0-9]$", 10:11)) {
+    return("a list with a day such as 2026-01-31 in `trained`")
+  }
+  if (!one("gbt", "^[0-9A-Za-z.-]+$", 1:64)) return("a list with the version of gbt in `gbt`")
+  if (!is.null(x[["data"]]) && !one("data", "^[0-9a-f]+$", 16L)) return("a list with 16 hexadecimal digits in `data`")
   if (length(x[["history"]]) > most_history || any(nchar(x[["history"]], "bytes") > 1000L)) {
     return(sprintf("a list with at most %d texts in `history`, of at most 1,000 bytes", most_history))
   }
