@@ -52,7 +52,7 @@ gbt_status gbt_trainers_run(gbt_ctx *ctx, gbt_trainer *const *trainers, int64_t 
   status = gbt_parallel(ctx, n, run_one, &job, err);
   for (int64_t i = n - 1; i >= 0; i--) {
     if (came[i] == GBT_OK || (came[i] == GBT_CANCELLED && status != GBT_OK)) continue;
-    *err = errs[i];
+    if (err != NULL) *err = errs[i];
     status = came[i];
   }
 done:
