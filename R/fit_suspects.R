@@ -41,7 +41,11 @@ copies_of_response <- function(x, response) {
     if (is.character(value)) v <- as.character(v)
     !anyNA(v) && all(v == value)
   }
-  column <- function(j, rows) if (is.data.frame(x)) .subset2(x, j)[rows] else .subset(x, rows, j)
+  column <- function(j, rows) {
+    if (!is.data.frame(x)) return(.subset(x, rows, j))
+    v <- .subset2(x, j)
+    if (is.atomic(v) && length(v) == n && (!is.object(v) || is.factor(v))) v[rows] # others are refused later
+  }
   is_copy <- function(j) same(column(j, some), value[some]) && same(column(j, seq_len(n)), value)
   names <- given_or(names_of_table(x), feature_names(NULL, ncol(x)))
   names[vapply(seq_along(names), is_copy, NA)]

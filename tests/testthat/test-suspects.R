@@ -51,3 +51,12 @@ test_that("texts and factors with a level for every row are warned of", {
   d <- transform(mtcars, id = rownames(mtcars)) # few rows: levels may differ by chance
   expect_identical(warned(train(mpg ~ ., d)), character(0))
 })
+
+test_that("columns of any kind are looked at without an error of R's", {
+  d <- data.frame(a = 1:60, b = rnorm(60))
+  odd <- list(sum, function(x) x, quote(f(x)), NULL, as.list(1:60), new.env(), 1:3, as.Date("2024-01-01") + 1:60)
+  for (column in odd) {
+    x <- structure(list(a = column, b = d$b), class = "data.frame", row.names = 1:60)
+    expect_identical(copies_of_response(x, list(label = as.double(1:60))), character(0))
+  }
+})
