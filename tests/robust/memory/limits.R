@@ -1,6 +1,7 @@
 # The jobs of jobs.R, and some that are larger, with little memory: prints a line for each. Run by memory.sh under
 # `ulimit -v`. gbt raises a gbt_error_memory. R itself says "cannot allocate" where its own code gets no memory.
 library(gbt)
+compiler::enableJIT(0) # R's compiler uses regular expressions, which end the process where they get no memory
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 with_sparse <- FALSE
 source(file.path(folder, "jobs.R"))
@@ -12,7 +13,9 @@ work <- c(jobs(2L), list(
   large_classes = function() train(x, factor(y), nrounds = 1, max_bin = 2000, threads = 2),
   large_predict = function() predict(world$model, world$frame[rep(1:300, 60L), ], threads = 2)
 ))
-own <- "cannot allocate|memory exhausted|unable to allocate|out of memory|cannot create.*thread|stack"
+# Texts of R's errors, compared without regular expressions.
+own <- c("cannot allocate", "memory exhausted", "unable to allocate", "ut of memory", "cannot create", "stack")
+of_r <- function(message) any(vapply(own, function(text) grepl(text, message, fixed = TRUE), NA))
 for (i in 1:2) {
   for (name in names(work)) {
     said <- tryCatch({
@@ -20,7 +23,7 @@ for (i in 1:2) {
       "done"
     }, error = function(e) {
       if (inherits(e, "gbt_error_memory")) return("memory")
-      if (!inherits(e, "gbt_error") && grepl(own, conditionMessage(e))) return("R")
+      if (!inherits(e, "gbt_error") && of_r(conditionMessage(e))) return("R")
       paste("other:", class(e)[1L], conditionMessage(e))
     })
     cat("job", name, said, "\n")
