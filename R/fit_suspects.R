@@ -23,7 +23,7 @@ is_identifier <- function(v) {
   if (!is.character(v) && !(is.factor(v) && !is.ordered(v))) return(FALSE)
   n <- length(v)
   if (n < fewest_levels || (is.factor(v) && nlevels(v) < n)) return(FALSE)
-  !anyNA(v) && !anyDuplicated(v)
+  !anyDuplicated(v[seq_len(fewest_levels)]) && !anyNA(v) && !anyDuplicated(v) # the first rows mostly answer it
 }
 
 # Names of the columns that are the response, value by value.

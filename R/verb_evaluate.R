@@ -54,9 +54,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
   if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
   check_judged(model)
-  if (missing(x)) x <- data else if (!is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
-  if (is.null(x)) stop_argument("`x` is missing: gbt_evaluate(model, data), or gbt_evaluate(model, x, y)", "x")
-  check_evaluated(x)
+  x <- rows_given(if (!missing(x)) list(x), data, "gbt_evaluate")
   weights <- given_in_data("weights", x)
   offset <- given_in_data("offset", x)
   exposure <- given_in_data("exposure", x)
@@ -94,8 +92,17 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   evaluation_frame(out, what$name, parts, plan, rows$model)
 }
 
+# The rows that are given as `x` or as `data`. x: a list of the argument; NULL where it is missing. who: the function.
+rows_given <- function(x, data, who) {
+  if (!is.null(x) && !is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
+  x <- if (is.null(x)) data else x[[1L]]
+  if (is.null(x)) stop_argument(sprintf("`x` is missing: %s(model, data), or %s(model, x, y)", who, who), "x")
+  check_evaluated(x, who)
+  x
+}
+
 # Rows in memory: metrics need all of them at once.
-check_evaluated <- function(x, who = "gbt_evaluate") {
+check_evaluated <- function(x, who) {
   if (inherits(x, "gbt_data")) {
     stop_data(paste0(who, "() needs the data themselves, not gbt_data, which holds bins; give the data frame or ",
                      "matrix that it was made of"), "x")

@@ -1,5 +1,5 @@
-# Predictions that are compared with what was observed, of whatever predicts: models, calibrated models, and
-# cross-validations, whose predictions are those of rows that were held out.
+# Predictions and observed labels of models, calibrated models and cross-validations. A cross-validation has predictions
+# of the rows that it held out.
 
 is_judged <- function(x) is_model(x) || inherits(x, c("gbt_calibrated", "gbt_cv"))
 
@@ -15,8 +15,8 @@ check_judged <- function(x, parameter = "model") if (!is_judged(x)) check_model(
 #   model      the model that names objective and classes
 #   label, weight (or NULL)
 #   score      a matrix, a row for each row
-#   known      where probabilities or responses are what is known, and scores follow from them: these, a matrix like
-#              `score`; else NULL
+#   known      the probabilities or responses from which `score` is computed, a matrix like it; NULL where the model
+#              gives scores
 #   pred       as `score`, on the scale of the response, for metrics of the user's; or NULL
 #   at         numbers of the rows, where some have no prediction; else NULL
 rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, threads) {
