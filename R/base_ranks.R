@@ -11,8 +11,9 @@ with_ranks <- function(ranks, code) {
   done <- FALSE
   .Call(C_gbt_ranks_use, ranks$handle)
   package_state$ranks <- ranks
+  package_state$ranks_left <- FALSE
   on.exit({
-    if (!done && !.Call(C_gbt_ranks_know)) tell_ranks(failure)
+    if (!done) leave_ranks(failure)
     .Call(C_gbt_ranks_use, NULL)
     package_state$ranks <- NULL
   })
@@ -22,8 +23,13 @@ with_ranks <- function(ranks, code) {
   value
 }
 
-# Sends a failure of this rank to the others. failure: an error condition; NULL for Ctrl-C.
-tell_ranks <- function(failure) {
+# This rank has failed and takes part in nothing any more. The others learn why, unless they met over the failure.
+# failure: an error condition; NULL for Ctrl-C. What follows may keep the model so far, as long as it needs no other
+# rank.
+leave_ranks <- function(failure) {
+  if (is.null(ranks_here()) || package_state$ranks_left) return(invisible())
+  package_state$ranks_left <- TRUE
+  if (.Call(C_gbt_ranks_know)) return(invisible())
   kind <- if (is.null(failure)) "cancelled" else sub("^gbt_error_", "", class(failure)[[1L]])
   message <- if (is.null(failure)) "interrupted" else conditionMessage(failure)
   .Call(C_gbt_ranks_fail, kind, enc2utf8(message))

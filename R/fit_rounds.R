@@ -31,6 +31,7 @@ end_reason <- function(loop) {
                     "error"
                   })
   if (why == "interrupt") error <- take_kept_error() # it was no Ctrl-C, but a time limit
+  if (why %in% c("interrupt", "error")) leave_ranks(error)
   list(why = why, error = error)
 }
 

@@ -240,6 +240,7 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
 
   /* 3: an interrupt is R's to decide, once it has the rounds so far */
   if (r_mem_interrupted()) status = GBT_CANCELLED;
+  if (status == GBT_CANCELLED) r_ranks_note(&err);
   if (status != GBT_CANCELLED) r_check(status, &err);
   return run_result(trainer, status, why);
 }

@@ -1,6 +1,7 @@
 /* The operations of base/comm.h by the non-blocking collective operations of MPI: a rank that waits sleeps between two
- * tests, and lets the host stop the training (gbt_ctx_poll). MPI counts in int, so an array of more than MOST numbers
- * or bytes is sent in several operations.
+ * tests. It does not poll for Ctrl-C: an operation is completed all the same, and a request that it took would be lost
+ * where nothing polls afterwards. So the request waits for the next poll of the engine or of R. MPI counts in int, so
+ * an array of more than MOST numbers or bytes is sent in several operations.
  *
  * When a rank waits longer than `timeout`, or MPI reports an error, the ranks are lost to each other: all later
  * operations fail at once.
@@ -77,7 +78,7 @@ typedef struct pending {
 } pending;
 
 /* Waits until all of them are complete. code: what starting the last one returned. */
-static gbt_status wait_for(gbt_mpi *mpi, gbt_ctx *ctx, int code, pending *all, gbt_error *err) {
+static gbt_status wait_for(gbt_mpi *mpi, int code, pending *all, gbt_error *err) {
   int done = 0, at = 0;
   int64_t start = 0;
   for (long turn = 0; code == 0 && at < all->n; turn++) {
@@ -90,8 +91,6 @@ static gbt_status wait_for(gbt_mpi *mpi, gbt_ctx *ctx, int code, pending *all, g
     if (code != 0 || done || turn < SPINS) continue;
     if (start == 0) start = gbt_clock_ns();
     sleep_us(turn < SHORT_SLEEPS ? 20 : 200);
-    gbt_status asked = ctx == NULL ? GBT_OK : gbt_ctx_poll(ctx, NULL); /* shows at the next poll outside */
-    (void)asked;
     if (mpi->limit_ns == 0 || gbt_clock_ns() - start < mpi->limit_ns) continue;
     mpi->lost = 1;
     return gbt_fail(err, GBT_E_DEVICE,
@@ -135,8 +134,7 @@ static gbt_mpi_handle op_of(const gbt_mpi_library *m, gbt_comm_op op) {
   return m->max;
 }
 
-static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
-                         gbt_error *err) {
+static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err) {
   gbt_mpi *mpi = state;
   const gbt_mpi_library *m = mpi->library;
   pending all = {.n = 0};
@@ -148,42 +146,42 @@ static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, s
       const int k = part[i].n - at < MOST ? (int)(part[i].n - at) : MOST;
       code = gbt_mpi_iallreduce(m, (char *)part[i].x + at * width, k, type_of(m, part[i].type), op_of(m, op),
                                 mpi->group, &all.request[all.n++]);
-      if (code != 0 || all.n == AT_ONCE) GBT_TRY(wait_for(mpi, ctx, code, &all, err));
+      if (code != 0 || all.n == AT_ONCE) GBT_TRY(wait_for(mpi, code, &all, err));
     }
   }
-  return wait_for(mpi, ctx, code, &all, err);
+  return wait_for(mpi, code, &all, err);
 }
 
-static gbt_status broadcast(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
+static gbt_status broadcast(void *state, void *x, size_t bytes, int root, gbt_error *err) {
   gbt_mpi *mpi = state;
   pending all = {.n = 0};
   GBT_TRY(check_here(mpi, err));
   for (size_t at = 0; at < bytes; at += MOST) {
     const int k = bytes - at < MOST ? (int)(bytes - at) : MOST;
     int code = gbt_mpi_ibcast(mpi->library, (char *)x + at, k, root, mpi->group, &all.request[all.n++]);
-    GBT_TRY(wait_for(mpi, ctx, code, &all, err));
+    GBT_TRY(wait_for(mpi, code, &all, err));
   }
   return GBT_OK;
 }
 
 /* Blocks of more than MOST bytes together: rank after rank sends its block to all. */
-static gbt_status gather_long(gbt_mpi *mpi, gbt_ctx *ctx, const void *mine, const size_t *bytes, char *all,
+static gbt_status gather_long(gbt_mpi *mpi, const void *mine, const size_t *bytes, char *all,
                               gbt_error *err) {
   for (int r = 0; r < mpi->comm.size; all += bytes[r++]) {
     if (r == mpi->comm.rank && bytes[r] > 0) memcpy(all, mine, bytes[r]);
-    GBT_TRY(broadcast(mpi, ctx, all, bytes[r], r, err));
+    GBT_TRY(broadcast(mpi, all, bytes[r], r, err));
   }
   return GBT_OK;
 }
 
-static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
+static gbt_status gather(void *state, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
   gbt_mpi *mpi = state;
   const int size = mpi->comm.size;
   size_t total = 0;
   pending one = {.n = 1};
   GBT_TRY(check_here(mpi, err));
   for (int r = 0; r < size; r++) total += bytes[r];
-  if (total > MOST) return gather_long(mpi, ctx, mine, bytes, all, err);
+  if (total > MOST) return gather_long(mpi, mine, bytes, all, err);
   int *counts = mpi->counts, *starts = mpi->counts + size, at = 0;
   for (int r = 0; r < size; r++) {
     counts[r] = (int)bytes[r];
@@ -192,7 +190,7 @@ static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size
   }
   int code = gbt_mpi_iallgatherv(mpi->library, mine, counts[mpi->comm.rank], all, counts, starts, mpi->group,
                                  &one.request[0]);
-  return wait_for(mpi, ctx, code, &one, err);
+  return wait_for(mpi, code, &one, err);
 }
 
 /* ---- the end ---- */

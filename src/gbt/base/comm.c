@@ -30,7 +30,7 @@ static gbt_status fail_all(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
 
 static gbt_status reduce(gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op, gbt_error *err) {
   const gbt_comm_part part = {x, n, type};
-  return end(ctx, ctx->comm->reduce(ctx->comm->state, ctx, &part, 1, op, err));
+  return end(ctx, ctx->comm->reduce(ctx->comm->state, &part, 1, op, err));
 }
 
 /* The failure of rank `root`, which has it in *err, to all. */
@@ -42,7 +42,7 @@ static gbt_status broadcast_failure(gbt_ctx *ctx, gbt_status status, int root, g
     its = *err;
     its.code = status;
   }
-  GBT_TRY(comm->broadcast(comm->state, ctx, &its, sizeof its, root, err));
+  GBT_TRY(comm->broadcast(comm->state, &its, sizeof its, root, err));
   if (err == NULL) return its.code;
   memcpy(err->subject, its.subject, sizeof err->subject);
   char subject[sizeof its.subject];
@@ -132,7 +132,7 @@ gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *pa
   if (gbt_comm_is_single(ctx)) return GBT_OK;
   for (size_t i = 0; i < n_parts; i++) size += 3 * part[i].n + (size_t)part[i].type;
   GBT_TRY(begin(ctx, SUM_PARTS, site, size, err));
-  return end(ctx, comm->reduce(comm->state, ctx, part, n_parts, GBT_COMM_SUM, err));
+  return end(ctx, comm->reduce(comm->state, part, n_parts, GBT_COMM_SUM, err));
 }
 
 gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, size_t n, int64_t *all,
@@ -159,14 +159,14 @@ gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const si
   }
   for (int r = 0; r < comm->size; r++) size += bytes[r];
   GBT_TRY(begin(ctx, GATHER, site, size, err));
-  return end(ctx, comm->gather(comm->state, ctx, mine, bytes, all, err));
+  return end(ctx, comm->gather(comm->state, mine, bytes, all, err));
 }
 
 gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, int root, gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
   if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(begin(ctx, BROADCAST, site, bytes, err));
-  return end(ctx, comm->broadcast(comm->state, ctx, x, bytes, root, err));
+  return end(ctx, comm->broadcast(comm->state, x, bytes, root, err));
 }
 
 gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, gbt_error *err) {

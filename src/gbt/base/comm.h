@@ -35,23 +35,22 @@ typedef struct gbt_comm_part {
 /* A way for ranks to exchange data, made by the host; one for each rank. gbt_ctx.comm points to it, and it must outlive
  * the context. The functions block until the operation is complete on this rank. They must not fail on one rank only:
  * whatever may fail (allocating memory, say) is done before. When the connection itself is lost they return
- * GBT_E_DEVICE on every rank that is left. While they wait they may call gbt_ctx_poll, so that a request to stop is
- * noticed; the operation is completed all the same. */
+ * GBT_E_DEVICE on every rank that is left. They do not poll: a request to stop is noticed at the next poll of the
+ * engine, and would be lost where none follows. */
 typedef struct gbt_comm {
   int rank, size; /* rank in [0, size) */
   void *state;    /* borrowed; handed to the functions */
 
   /* In every part x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: only minima and maxima,
    * never NaN. Parts may be on their way at the same time. */
-  gbt_status (*reduce)(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
-                       gbt_error *err);
+  gbt_status (*reduce)(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err);
 
   /* Concatenates the blocks of all ranks, in the order of the ranks. bytes: the length of each rank's block, the same
    * array on all ranks. mine: bytes[rank] bytes. all: room for the sum of bytes. */
-  gbt_status (*gather)(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err);
+  gbt_status (*gather)(void *state, const void *mine, const size_t *bytes, void *all, gbt_error *err);
 
   /* x of rank `root` to all ranks, in place. bytes: of x, the same on all ranks. */
-  gbt_status (*broadcast)(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err);
+  gbt_status (*broadcast)(void *state, void *x, size_t bytes, int root, gbt_error *err);
 } gbt_comm;
 
 static inline int gbt_comm_rank(const gbt_ctx *ctx) { return ctx->comm == NULL ? 0 : ctx->comm->rank; }

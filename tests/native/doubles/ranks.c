@@ -22,7 +22,7 @@ typedef struct seat {
   void *arg;
 } seat;
 
-static void wait_for_poll_interval(world *w) {
+static void wait_a_little(world *w) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += 20000000;
@@ -34,7 +34,7 @@ static void wait_for_poll_interval(world *w) {
 }
 
 /* Returns when all ranks are here. */
-static gbt_status wait_for_all(seat *s, gbt_ctx *ctx, gbt_error *err) {
+static gbt_status wait_for_all(seat *s, gbt_error *err) {
   world *w = s->all;
   time_t end = time(NULL) + RANKS_SECONDS;
   pthread_mutex_lock(&w->lock);
@@ -45,11 +45,9 @@ static gbt_status wait_for_all(seat *s, gbt_ctx *ctx, gbt_error *err) {
     pthread_cond_broadcast(&w->changed);
   }
   while (w->turn == turn && w->dead == 0) {
-    wait_for_poll_interval(w);
+    wait_a_little(w);
     if (w->turn != turn || w->dead != 0) break;
     pthread_mutex_unlock(&w->lock);
-    gbt_status asked = gbt_ctx_poll(ctx, NULL); /* shows at the next poll outside */
-    (void)asked;
     if (time(NULL) > end) {
       printf("rank %d of %d waits for a rank that does not come\n", s->comm.rank, s->comm.size);
       fflush(stdout);
@@ -82,47 +80,45 @@ static void join(void *into, const void *from, size_t n, gbt_comm_type type, gbt
   }
 }
 
-static gbt_status reduce_part(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
-                              gbt_error *err) {
+static gbt_status reduce_part(void *state, void *x, size_t n, gbt_comm_type type, gbt_comm_op op, gbt_error *err) {
   seat *s = state;
   world *w = s->all;
   size_t bytes = n * (type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t));
   w->mine[s->comm.rank] = x;
-  GBT_TRY(wait_for_all(s, ctx, err));
+  GBT_TRY(wait_for_all(s, err));
   void *all = test_alloc(bytes); /* in the order of the ranks, last first: what is exact does not care */
   if (bytes > 0) memcpy(all, w->mine[w->size - 1], bytes);
   for (int r = w->size - 1; r-- > 0;) join(all, w->mine[r], n, type, op);
-  gbt_status status = wait_for_all(s, ctx, err);
+  gbt_status status = wait_for_all(s, err);
   if (status == GBT_OK && bytes > 0) memcpy(x, all, bytes);
   free(all);
   return status;
 }
 
-static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
-                         gbt_error *err) {
+static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err) {
   for (size_t i = 0; i < n_parts; i++)
-    GBT_TRY(reduce_part(state, ctx, part[i].x, part[i].n, part[i].type, op, err));
+    GBT_TRY(reduce_part(state, part[i].x, part[i].n, part[i].type, op, err));
   return GBT_OK;
 }
 
-static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
+static gbt_status gather(void *state, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
   seat *s = state;
   world *w = s->all;
   char *to = all;
   w->mine[s->comm.rank] = mine;
-  GBT_TRY(wait_for_all(s, ctx, err));
+  GBT_TRY(wait_for_all(s, err));
   for (int r = 0; r < w->size; to += bytes[r++])
     if (bytes[r] > 0) memcpy(to, w->mine[r], bytes[r]);
-  return wait_for_all(s, ctx, err);
+  return wait_for_all(s, err);
 }
 
-static gbt_status broadcast(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
+static gbt_status broadcast(void *state, void *x, size_t bytes, int root, gbt_error *err) {
   seat *s = state;
   world *w = s->all;
   w->mine[s->comm.rank] = x;
-  GBT_TRY(wait_for_all(s, ctx, err));
+  GBT_TRY(wait_for_all(s, err));
   if (s->comm.rank != root && bytes > 0) memcpy(x, w->mine[root], bytes);
-  return wait_for_all(s, ctx, err);
+  return wait_for_all(s, err);
 }
 
 void ranks_die(const gbt_comm *comm) {

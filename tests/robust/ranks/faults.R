@@ -18,15 +18,24 @@ if (here("hangs")) Sys.sleep(30)
 if (here("killed")) tools::pskill(Sys.getpid(), tools::SIGKILL)
 
 fails <- function(now) {
-  if (here("error_in_callback") && now$round == 3) stop("the callback fails here")
-  if (here("interrupted") && now$round == 3) tools::pskill(Sys.getpid(), tools::SIGINT)
+  if ((here("error_in_callback") || here("error_then_again")) && now$round == 3) stop("the callback fails here")
+  if ((here("interrupted") || here("interrupted_then_again")) && now$round == 3) {
+    tools::pskill(Sys.getpid(), tools::SIGINT)
+  }
   FALSE
 }
-tryCatch({
-  gbt_train(y ~ ., share, nrounds = if (here("other_nrounds")) 21 else if (fault == "interrupted") 2000 else 20,
+in_callback <- grepl("error_|interrupted", fault)
+train <- function(callbacks) {
+  gbt_train(y ~ ., share, nrounds = if (here("other_nrounds")) 21 else if (length(callbacks)) 2000 else 20,
             eta = if (here("other_parameter")) 0.2 else 0.1, seed = 1, threads = 1, ranks = ranks,
-            callbacks = if (fault %in% c("error_in_callback", "interrupted")) fails)
-}, gbt_interrupt = function(e) {
+            callbacks = callbacks)
+}
+if (grepl("then_again", fault)) { # all ranks go on after a training that failed
+  tryCatch(train(fails), error = identity, interrupt = identity)
+  cat(sprintf("trained %d rounds\n", train(NULL)$nrounds))
+  quit()
+}
+tryCatch(train(if (in_callback) fails), gbt_interrupt = function(e) {
   cat(sprintf("partial model of class %s\n", class(e$model)))
   quit(status = 3)
 })
