@@ -141,7 +141,7 @@ static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts,
   int code = 0;
   GBT_TRY(check_here(mpi, err));
   for (size_t i = 0; i < n_parts; i++) {
-    const size_t width = part[i].type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t);
+    const size_t width = gbt_comm_width(part[i].type);
     for (size_t at = 0; at < part[i].n; at += MOST) {
       const int k = part[i].n - at < MOST ? (int)(part[i].n - at) : MOST;
       code = gbt_mpi_iallreduce(m, (char *)part[i].x + at * width, k, type_of(m, part[i].type), op_of(m, op),
@@ -190,6 +190,38 @@ static gbt_status gather(void *state, const void *mine, const size_t *bytes, voi
   }
   int code = gbt_mpi_iallgatherv(mpi->library, mine, counts[mpi->comm.rank], all, counts, starts, mpi->group,
                                  &one.request[0]);
+  return wait_for(mpi, code, &one, err);
+}
+
+/* Blocks of more than MOST numbers together: each is summed up at its rank. */
+static gbt_status scatter_long(gbt_mpi *mpi, const char *x, const size_t *count, gbt_comm_type type, char *own,
+                               gbt_error *err) {
+  const gbt_mpi_library *m = mpi->library;
+  const size_t width = gbt_comm_width(type);
+  pending all = {.n = 0};
+  int code = 0;
+  for (int r = 0; r < mpi->comm.size; x += count[r++] * width)
+    for (size_t at = 0; at < count[r]; at += MOST) {
+      const int k = count[r] - at < MOST ? (int)(count[r] - at) : MOST;
+      char *to = r == mpi->comm.rank ? own + at * width : NULL;
+      code = gbt_mpi_ireduce(m, x + at * width, to, k, type_of(m, type), m->sum, r, mpi->group, &all.request[all.n++]);
+      if (code != 0 || all.n == AT_ONCE) GBT_TRY(wait_for(mpi, code, &all, err));
+    }
+  return wait_for(mpi, code, &all, err);
+}
+
+static gbt_status reduce_scatter(void *state, void *x, const size_t *count, gbt_comm_type type, void *own,
+                                 gbt_error *err) {
+  gbt_mpi *mpi = state;
+  const gbt_mpi_library *m = mpi->library;
+  size_t total = 0;
+  pending one = {.n = 1};
+  GBT_TRY(check_here(mpi, err));
+  for (int r = 0; r < mpi->comm.size; r++) total += count[r];
+  if (total == 0) return GBT_OK;
+  if (total > MOST) return scatter_long(mpi, x, count, type, own, err);
+  for (int r = 0; r < mpi->comm.size; r++) mpi->counts[r] = (int)count[r];
+  int code = gbt_mpi_ireduce_scatter(m, x, own, mpi->counts, type_of(m, type), m->sum, mpi->group, &one.request[0]);
   return wait_for(mpi, code, &one, err);
 }
 
@@ -251,6 +283,7 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   mpi->comm.reduce = reduce;
   mpi->comm.gather = gather;
   mpi->comm.broadcast = broadcast;
+  mpi->comm.reduce_scatter = reduce_scatter;
   mpi->counts = malloc(2 * (size_t)mpi->comm.size * sizeof *mpi->counts);
   if (mpi->counts == NULL) return gbt_fail_mem(err, 2 * (size_t)mpi->comm.size * sizeof *mpi->counts);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;

@@ -177,6 +177,8 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
       {numbers ? (void *)&m->by_number.iallreduce : (void *)&m->by_pointer.iallreduce, "MPI_Iallreduce"},
       {numbers ? (void *)&m->by_number.iallgatherv : (void *)&m->by_pointer.iallgatherv, "MPI_Iallgatherv"},
       {numbers ? (void *)&m->by_number.ibcast : (void *)&m->by_pointer.ibcast, "MPI_Ibcast"},
+      {numbers ? (void *)&m->by_number.ireduce_scatter : (void *)&m->by_pointer.ireduce_scatter, "MPI_Ireduce_scatter"},
+      {numbers ? (void *)&m->by_number.ireduce : (void *)&m->by_pointer.ireduce, "MPI_Ireduce"},
       {numbers ? (void *)&m->by_number.test : (void *)&m->by_pointer.test, "MPI_Test"}};
   const name_of from_fortran[] = {{&m->by_pointer.f2c, "MPI_Comm_f2c"}};
   GBT_TRY(find_names(library, common, sizeof common / sizeof *common, err));
@@ -293,6 +295,24 @@ int gbt_mpi_ibcast(const gbt_mpi_library *m, void *x, int n, int root, gbt_mpi_h
   if (m->family != GBT_MPI_MPICH) return m->by_pointer.ibcast(x, n, m->byte, root, comm, request);
   int its = 0;
   int failed = m->by_number.ibcast(x, n, number(m->byte), root, number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_ireduce_scatter(const gbt_mpi_library *m, const void *x, void *own, const int *counts, gbt_mpi_handle type,
+                            gbt_mpi_handle op, gbt_mpi_handle comm, gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.ireduce_scatter(x, own, counts, type, op, comm, request);
+  int its = 0;
+  int failed = m->by_number.ireduce_scatter(x, own, counts, number(type), number(op), number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_ireduce(const gbt_mpi_library *m, const void *x, void *all, int n, gbt_mpi_handle type, gbt_mpi_handle op,
+                    int root, gbt_mpi_handle comm, gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.ireduce(x, all, n, type, op, root, comm, request);
+  int its = 0;
+  int failed = m->by_number.ireduce(x, all, n, number(type), number(op), root, number(comm), &its);
   *request = (gbt_mpi_handle)(intptr_t)its;
   return failed;
 }

@@ -36,6 +36,8 @@ typedef struct gbt_mpi_library {
     int (*iallreduce)(const void *, void *, int, void *, void *, void *, void **);
     int (*iallgatherv)(const void *, int, void *, void *, const int *, const int *, void *, void *, void **);
     int (*ibcast)(void *, int, void *, int, void *, void **);
+    int (*ireduce_scatter)(const void *, void *, const int *, void *, void *, void *, void **);
+    int (*ireduce)(const void *, void *, int, void *, void *, int, void *, void **);
     int (*test)(void **, int *, void *);
     void *(*f2c)(int);
   } by_pointer;
@@ -48,6 +50,8 @@ typedef struct gbt_mpi_library {
     int (*iallreduce)(const void *, void *, int, int, int, int, int *);
     int (*iallgatherv)(const void *, int, int, void *, const int *, const int *, int, int, int *);
     int (*ibcast)(void *, int, int, int, int, int *);
+    int (*ireduce_scatter)(const void *, void *, const int *, int, int, int, int *);
+    int (*ireduce)(const void *, void *, int, int, int, int, int, int *);
     int (*test)(int *, int *, void *);
   } by_number;
 } gbt_mpi_library;
@@ -60,9 +64,10 @@ gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_err
 /* How many processes the launcher (mpirun, srun) has started, by its environment variables; 1 when there are none. */
 int gbt_mpi_launched(void);
 
-/* The functions for both kinds of handles under one name. They return 0 or an error code of MPI. The three that start
- * an operation (gbt_mpi_i...) use their arrays until gbt_mpi_test() has set *done for *request, which is then free. x:
- * n numbers of the type, or n bytes. counts, starts: bytes of each rank's block, and where it begins in `all`. */
+/* The functions for both kinds of handles under one name. They return 0 or an error code of MPI. Those that start an
+ * operation (gbt_mpi_i...) use their arrays until gbt_mpi_test() has set *done for *request, which is then free. x: n
+ * numbers of the type, or n bytes. counts, starts: numbers or bytes of each rank's block, and where it begins in
+ * `all`. */
 int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* whose errors are returned */
@@ -72,6 +77,10 @@ int gbt_mpi_iallreduce(const gbt_mpi_library *m, void *x, int n, gbt_mpi_handle 
 int gbt_mpi_iallgatherv(const gbt_mpi_library *m, const void *mine, int n, void *all, const int *counts,
                         const int *starts, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_ibcast(const gbt_mpi_library *m, void *x, int n, int root, gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_ireduce_scatter(const gbt_mpi_library *m, const void *x, void *own, const int *counts, gbt_mpi_handle type,
+                            gbt_mpi_handle op, gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_ireduce(const gbt_mpi_library *m, const void *x, void *all, int n, gbt_mpi_handle type, gbt_mpi_handle op,
+                    int root, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done);
 
 /* The communicator that Fortran numbers so. The number is not checked. */

@@ -13,7 +13,9 @@
 enum { TAG = 0, TAG_NEGATIVE, SIZE, SIZE_NEGATIVE, FAILED, LEFT, N_NUMBERS };
 
 /* The kind of an operation, as part of its tag. */
-typedef enum kind { AGREE = 0, REDUCE, SUM_EXACT, SUM_PARTS, GATHER_EQUAL, GATHER, BROADCAST, SAME, LEAVE } kind;
+typedef enum kind {
+  AGREE = 0, REDUCE, SUM_EXACT, SUM_PARTS, SUM_OWN, GATHER_EQUAL, GATHER, BROADCAST, SAME, LEAVE
+} kind;
 
 /* The result of a function of the communicator. */
 static gbt_status end(gbt_ctx *ctx, gbt_status status) {
@@ -133,6 +135,20 @@ gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *pa
   for (size_t i = 0; i < n_parts; i++) size += 3 * part[i].n + (size_t)part[i].type;
   GBT_TRY(begin(ctx, SUM_PARTS, site, size, err));
   return end(ctx, comm->reduce(comm->state, part, n_parts, GBT_COMM_SUM, err));
+}
+
+gbt_status gbt_comm_sum_own_at(gbt_ctx *ctx, int site, void *x, const size_t *count, gbt_comm_type type, void *own,
+                               gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  size_t size = (size_t)type;
+  GBT_ASSERT(type != GBT_COMM_F64);
+  if (gbt_comm_is_single(ctx)) {
+    if (own != x && count[0] > 0) memcpy(own, x, count[0] * gbt_comm_width(type));
+    return GBT_OK;
+  }
+  for (int r = 0; r < comm->size; r++) size = 5 * size + 3 * count[r];
+  GBT_TRY(begin(ctx, SUM_OWN, site, size & INT64_MAX, err));
+  return end(ctx, comm->reduce_scatter(comm->state, x, count, type, own, err));
 }
 
 gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, size_t n, int64_t *all,

@@ -51,7 +51,18 @@ typedef struct gbt_comm {
 
   /* x of rank `root` to all ranks, in place. bytes: of x, the same on all ranks. */
   gbt_status (*broadcast)(void *state, void *x, size_t bytes, int root, gbt_error *err);
+
+  /* A sum of which every rank gets its own part. x: a block for every rank, in the order of the ranks; count: numbers
+   * of each block, the same array on all ranks. own: room for count[rank] numbers, which become the sums of this rank's
+   * block over all ranks; x is undefined afterwards. type: GBT_COMM_I64 or GBT_COMM_U32 (whose sums wrap around). */
+  gbt_status (*reduce_scatter)(void *state, void *x, const size_t *count, gbt_comm_type type, void *own,
+                               gbt_error *err);
 } gbt_comm;
+
+/* Bytes of a number. */
+static inline size_t gbt_comm_width(gbt_comm_type type) {
+  return type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t);
+}
 
 static inline int gbt_comm_rank(const gbt_ctx *ctx) { return ctx->comm == NULL ? 0 : ctx->comm->rank; }
 static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ? 1 : ctx->comm->size; }
@@ -96,6 +107,11 @@ gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_
 gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *part, size_t n_parts,
                                  gbt_error *err) GBT_MUST_CHECK;
 
+/* The sums of this rank's block, see reduce_scatter above. type: GBT_COMM_I64 or GBT_COMM_U32. A single process has one
+ * block, which is copied to `own`; they may be the same array then, and must not overlap otherwise. */
+gbt_status gbt_comm_sum_own_at(gbt_ctx *ctx, int site, void *x, const size_t *count, gbt_comm_type type, void *own,
+                               gbt_error *err) GBT_MUST_CHECK;
+
 /* n numbers of every rank, in the order of the ranks: all has room for size * n. */
 gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, size_t n, int64_t *all,
                                   gbt_error *err) GBT_MUST_CHECK;
@@ -119,6 +135,7 @@ gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, 
 #define gbt_comm_max_f64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_F64, GBT_COMM_MAX, err)
 #define gbt_comm_sum_exact(ctx, x, n, err) gbt_comm_sum_exact_at(ctx, __LINE__, x, n, err)
 #define gbt_comm_sum_parts(ctx, part, n, err) gbt_comm_sum_parts_at(ctx, __LINE__, part, n, err)
+#define gbt_comm_sum_own(ctx, x, count, type, own, err) gbt_comm_sum_own_at(ctx, __LINE__, x, count, type, own, err)
 #define gbt_comm_gather_i64(ctx, mine, n, all, err) gbt_comm_gather_i64_at(ctx, __LINE__, mine, n, all, err)
 #define gbt_comm_gather(ctx, mine, bytes, all, err) gbt_comm_gather_at(ctx, __LINE__, mine, bytes, all, err)
 #define gbt_comm_broadcast(ctx, x, bytes, root, err) gbt_comm_broadcast_at(ctx, __LINE__, x, bytes, root, err)

@@ -9,7 +9,8 @@ typedef struct outcome {
   int64_t sum[SOME], low[SOME], high[SOME], gathered[RANKS_MOST * 2], told;
   double least[SOME], most[SOME];
   uint32_t count[SOME];
-  int64_t part[3];
+  int64_t part[3], own[SOME];
+  uint32_t own_count[SOME];
   char text[64];
   double exact;
   int same, differ;
@@ -54,6 +55,25 @@ static gbt_status reduce_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o,
   return gbt_comm_sum_parts(ctx, parts, 2, err);
 }
 
+/* Numbers of rank r's block: some have nothing. */
+static size_t block_of(const plan *p, int r) { return (size_t)(p->n * ((r + 1) % 3) / 3); }
+
+static gbt_status scatter_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
+  int r = gbt_comm_rank(ctx);
+  size_t count[RANKS_MOST], n = 0;
+  int64_t x[RANKS_MOST * SOME];
+  uint32_t few[RANKS_MOST * SOME];
+  for (int i = 0; i < gbt_comm_size(ctx); i++) n += count[i] = block_of(p, i);
+  for (size_t i = 0; i < n; i++) {
+    x[i] = number_of(r, (int64_t)i);
+    few[i] = (uint32_t)x[i]; /* sums wrap around */
+  }
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_sum_own(ctx, x, count, GBT_COMM_I64, o->own, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  return gbt_comm_sum_own(ctx, few, count, GBT_COMM_U32, o->own_count, err);
+}
+
 static gbt_status move_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
   int r = gbt_comm_rank(ctx), size = gbt_comm_size(ctx);
   int64_t two[2] = {r, 10 * r};
@@ -91,6 +111,7 @@ static void all_operations(void *arg, const gbt_comm *comm) {
   o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
   ctx.comm = comm;
   if (o->status == GBT_OK) o->status = reduce_all(&ctx, p, &step, o, &o->err);
+  if (o->status == GBT_OK) o->status = scatter_all(&ctx, p, &step, o, &o->err);
   if (o->status == GBT_OK) o->status = move_all(&ctx, p, &step, o, &o->err);
   o->status = gbt_comm_agree(&ctx, o->status, &o->err);
   if (o->status != GBT_OK && p->how != GBT_E_DEVICE) { /* the next step finds the ranks together again */
@@ -102,7 +123,18 @@ static void all_operations(void *arg, const gbt_comm *comm) {
   gbt_ctx_close(&ctx);
 }
 
-static void check_outcome(const plan *p, int size, const outcome *o) {
+static void check_own(const plan *p, int size, int rank, const outcome *o) {
+  int64_t beg = 0;
+  for (int r = 0; r < rank; r++) beg += (int64_t)block_of(p, r);
+  for (int64_t i = 0; i < (int64_t)block_of(p, rank); i++) {
+    int64_t sum = 0;
+    for (int r = 0; r < size; r++) sum += number_of(r, beg + i);
+    CHECK_EQ_I64(o->own[i], sum);
+    CHECK_EQ_I64(o->own_count[i], (uint32_t)sum);
+  }
+}
+
+static void check_outcome(const plan *p, int size, int rank, const outcome *o) {
   int64_t ranks = (int64_t)size * (size - 1) / 2;
   char text[64] = "";
   gbt_exact_sum exact;
@@ -124,6 +156,7 @@ static void check_outcome(const plan *p, int size, const outcome *o) {
     for (int i = 0; i < (r * 2) % 5; i++) text[at++] = (char)('a' + r);
     for (int i = 0; i < 50; i++) gbt_exact_add(&exact, (r % 2 ? -1.0 : 1.0) * ldexp(1.0 + r, 7 * i - 100));
   }
+  check_own(p, size, rank, o);
   CHECK(o->part[0] == ranks && o->part[2] == ranks);
   CHECK_EQ_TEXT(o->text, text);
   CHECK(o->told == 77 && o->same == 1 && o->differ == (size == 1));
@@ -136,7 +169,7 @@ static void operations_equal_their_twins(void) {
       plan p = {.n = n, .bad_rank = -1};
       ranks_run(size, all_operations, &p);
       for (int r = 0; r < size; r++)
-        if (CHECK_EQ_I64(p.out[r].status, GBT_OK)) check_outcome(&p, size, &p.out[r]);
+        if (CHECK_EQ_I64(p.out[r].status, GBT_OK)) check_outcome(&p, size, r, &p.out[r]);
     }
 }
 
@@ -148,8 +181,9 @@ static void a_single_process_needs_no_communicator(void) {
   ctx = test_ctx(NULL, 1);
   CHECK(gbt_comm_is_single(&ctx) && gbt_comm_rank(&ctx) == 0);
   CHECK_OK(reduce_all(&ctx, &p, &step, &o, test_err));
+  CHECK_OK(scatter_all(&ctx, &p, &step, &o, test_err));
   CHECK_OK(move_all(&ctx, &p, &step, &o, test_err));
-  check_outcome(&p, 1, &o);
+  check_outcome(&p, 1, 0, &o);
   CHECK_FAILS(gbt_comm_agree(&ctx, gbt_fail(test_err, GBT_E_IO, "the disk is full"), test_err), GBT_E_IO, "the disk");
   gbt_ctx_close(&ctx);
 }
@@ -159,7 +193,7 @@ static void all_fail_when_one_fails(void) {
   const gbt_status how[] = {GBT_E_DATA, GBT_E_MEM, GBT_CANCELLED};
   for (int size = 2; size <= 5; size += 1 + (size == 3))
     for (int bad = 0; bad < size; bad++)
-      for (int step = 0; step < 13; step++) {
+      for (int step = 0; step < 15; step++) {
         plan p = {.n = 3, .bad_rank = bad, .bad_step = step, .how = how[(bad + step) % 3]};
         char want[80];
         snprintf(want, sizeof want, "rank %d of %d: no such thing in row 12", bad, size);

@@ -11,8 +11,8 @@ enum { RANKS = 65536, ROWS = 131072 }; /* 2^33 rows */
 
 /* Equal shares are gathered by a sum of one array for all ranks, in which a rank fills its part alone (base/comm.c):
  * the others' are the same here. 1: that was it. */
-static int gathers(const gbt_ctx *ctx, int64_t *x, size_t n) {
-  const size_t part = n / RANKS, beg = part * (size_t)ctx->comm->rank;
+static int gathers(int rank, int64_t *x, size_t n) {
+  const size_t part = n / RANKS, beg = part * (size_t)rank;
   if (part == 0 || n % RANKS != 0) return 0;
   for (size_t i = 0; i < n; i++)
     if (x[i] != 0 && (i < beg || i >= beg + part)) return 0;
@@ -23,14 +23,14 @@ static int gathers(const gbt_ctx *ctx, int64_t *x, size_t n) {
 
 /* What the first rank knows of all of them and others add nothing to (cpu_leaf.c) is that many times too large to be
  * one rank's. A sum that overflows would be taken for it, and the tree would be another one. */
-static int known(const gbt_ctx *ctx, const int64_t *x, size_t n) {
-  for (size_t i = 0; ctx->comm->rank == 0 && i < n; i++)
+static int known(int rank, const int64_t *x, size_t n) {
+  for (size_t i = 0; rank == 0 && i < n; i++)
     if (llabs(x[i]) > INT64_MAX / RANKS) return 1;
   return 0;
 }
 
-static void reduce_part(const gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op) {
-  if (op == GBT_COMM_SUM && type == GBT_COMM_I64 && (gathers(ctx, x, n) || known(ctx, x, n))) return;
+static void reduce_part(int rank, void *x, size_t n, gbt_comm_type type, gbt_comm_op op) {
+  if (op == GBT_COMM_SUM && type == GBT_COMM_I64 && (gathers(rank, x, n) || known(rank, x, n))) return;
   for (size_t i = 0; op == GBT_COMM_SUM && i < n; i++) {
     if (type == GBT_COMM_I64) {
       CHECK(llabs(((int64_t *)x)[i]) <= INT64_MAX / RANKS); /* the sum is one of 64 bits */
@@ -42,16 +42,15 @@ static void reduce_part(const gbt_ctx *ctx, void *x, size_t n, gbt_comm_type typ
   }
 }
 
-static gbt_status reduce(void *state, gbt_ctx *ctx, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
-                         gbt_error *err) {
-  (void)state, (void)err;
-  for (size_t i = 0; i < n_parts; i++) reduce_part(ctx, part[i].x, part[i].n, part[i].type, op);
+static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err) {
+  (void)err;
+  for (size_t i = 0; i < n_parts; i++) reduce_part(*(const int *)state, part[i].x, part[i].n, part[i].type, op);
   return GBT_OK;
 }
 
-static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
+static gbt_status gather(void *state, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
   char *to = all;
-  (void)state, (void)ctx, (void)err;
+  (void)state, (void)err;
   for (int r = 0; r < RANKS; r++, to += bytes[0]) {
     CHECK(bytes[r] == bytes[0]);
     if (bytes[0] > 0) memcpy(to, mine, bytes[0]);
@@ -59,8 +58,8 @@ static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size
   return GBT_OK;
 }
 
-static gbt_status broadcast(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
-  (void)state, (void)ctx, (void)x, (void)bytes, (void)root, (void)err;
+static gbt_status broadcast(void *state, void *x, size_t bytes, int root, gbt_error *err) {
+  (void)state, (void)x, (void)bytes, (void)root, (void)err;
   return GBT_OK;
 }
 
@@ -114,7 +113,7 @@ static void copy_trees(gbt_ctx *ctx, gbt_trainer *tr, gbt_forest **out) {
 
 /* rank < 0: one process. NULL after a failure, whose status is in *failed. */
 static gbt_forest *grow(const train_job *job, int rank, gbt_status *failed) {
-  const gbt_comm comm = {rank, RANKS, NULL, reduce, gather, broadcast};
+  const gbt_comm comm = {rank, RANKS, &rank, reduce, gather, broadcast, NULL};
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;

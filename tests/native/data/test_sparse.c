@@ -250,21 +250,20 @@ static void sparse_histograms_equal_loops(void) {
 /* ---- which histograms may be packed ---- */
 
 /* A communicator of ranks that have no rows, but for this one. */
-static gbt_status reduce_alone(void *state, gbt_ctx *ctx, const gbt_comm_part *parts, size_t n_parts, gbt_comm_op op,
+static gbt_status reduce_alone(void *state, const gbt_comm_part *parts, size_t n_parts, gbt_comm_op op,
                                gbt_error *err) {
-  (void)state, (void)ctx, (void)parts, (void)n_parts, (void)op, (void)err;
+  (void)state, (void)parts, (void)n_parts, (void)op, (void)err;
   return GBT_OK;
 }
 
-static gbt_status gather_alone(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all,
-                               gbt_error *err) {
+static gbt_status gather_alone(void *state, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
   (void)state, (void)err;
-  memcpy(all, mine, bytes[ctx->comm->rank]);
+  memcpy(all, mine, bytes[0]);
   return GBT_OK;
 }
 
-static gbt_status broadcast_alone(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
-  (void)state, (void)ctx, (void)x, (void)bytes, (void)root, (void)err;
+static gbt_status broadcast_alone(void *state, void *x, size_t bytes, int root, gbt_error *err) {
+  (void)state, (void)x, (void)bytes, (void)root, (void)err;
   return GBT_OK;
 }
 
@@ -272,7 +271,7 @@ enum { SPARSE_COLUMNS = 9 }; /* fewer are not worth lists */
 
 /* Whether the backend takes a slot that n_filled of the table's rows meet for one whose sums fit. */
 static int slot_fits(gbt_ctx *ctx, gbt_dataset *ds, int n_ranks) {
-  const gbt_comm comm = {0, n_ranks, NULL, reduce_alone, gather_alone, broadcast_alone};
+  const gbt_comm comm = {0, n_ranks, NULL, reduce_alone, gather_alone, broadcast_alone, NULL};
   cpu_backend be;
   memset(&be, 0, sizeof be);
   be.mem = ctx->mem;

@@ -83,7 +83,7 @@ static void join(void *into, const void *from, size_t n, gbt_comm_type type, gbt
 static gbt_status reduce_part(void *state, void *x, size_t n, gbt_comm_type type, gbt_comm_op op, gbt_error *err) {
   seat *s = state;
   world *w = s->all;
-  size_t bytes = n * (type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t));
+  size_t bytes = n * gbt_comm_width(type);
   w->mine[s->comm.rank] = x;
   GBT_TRY(wait_for_all(s, err));
   void *all = test_alloc(bytes); /* in the order of the ranks, last first: what is exact does not care */
@@ -121,6 +121,24 @@ static gbt_status broadcast(void *state, void *x, size_t bytes, int root, gbt_er
   return wait_for_all(s, err);
 }
 
+static gbt_status reduce_scatter(void *state, void *x, const size_t *count, gbt_comm_type type, void *own,
+                                 gbt_error *err) {
+  seat *s = state;
+  world *w = s->all;
+  const size_t width = gbt_comm_width(type), n = count[s->comm.rank];
+  size_t beg = 0, all = 0;
+  for (int r = 0; r < s->comm.rank; r++) beg += count[r];
+  for (int r = 0; r < w->size; r++) all += count[r];
+  w->mine[s->comm.rank] = x;
+  GBT_TRY(wait_for_all(s, err));
+  if (n > 0) memset(own, 0, n * width);
+  for (int r = 0; r < w->size && n > 0; r++)
+    join(own, (const char *)w->mine[r] + beg * width, n, type, GBT_COMM_SUM);
+  GBT_TRY(wait_for_all(s, err));
+  if (all > 0) memset(x, 0x5a, all * width);
+  return GBT_OK;
+}
+
 void ranks_die(const gbt_comm *comm) {
   world *w = ((seat *)comm->state)->all;
   pthread_mutex_lock(&w->lock);
@@ -141,7 +159,7 @@ void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg)
   pthread_t thread[RANKS_MOST];
   if (pthread_mutex_init(&w.lock, NULL) != 0 || pthread_cond_init(&w.changed, NULL) != 0) abort();
   for (int r = 0; r < size; r++) {
-    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast};
+    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter};
     seats[r] = (seat){&w, comm, fn, arg};
     if (pthread_create(&thread[r], NULL, seat_main, &seats[r]) != 0) abort();
   }
