@@ -36,7 +36,7 @@ struct gbt_mpi {
   gbt_comm comm;
   int64_t limit_ns; /* 0: none */
   int lost;
-  int *counts; /* room for 2 * size */
+  int *counts; /* room for 4 * size */
 };
 
 enum {
@@ -225,6 +225,63 @@ static gbt_status reduce_scatter(void *state, void *x, const size_t *count, gbt_
   return wait_for(mpi, code, &one, err);
 }
 
+/* Where the block of a rank begins. */
+static size_t start_of(const size_t *bytes, int rank) {
+  size_t sum = 0;
+  for (int r = 0; r < rank; r++) sum += bytes[r];
+  return sum;
+}
+
+/* Blocks that are too many bytes together: in turn k each rank sends to the k-th rank after it, in pieces. longest:
+ * bytes of the longest block of all ranks. */
+static gbt_status exchange_long(gbt_mpi *mpi, const char *out, const size_t *sends, char *in, const size_t *takes,
+                                size_t longest, gbt_error *err) {
+  const int size = mpi->comm.size;
+  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size;
+  pending one = {.n = 0};
+  memset(counts, 0, 4 * (size_t)size * sizeof *counts);
+  for (int k = 0; k < size; k++) {
+    const int to = (mpi->comm.rank + k) % size, from = (mpi->comm.rank + size - k) % size;
+    const char *next = out + start_of(sends, to);
+    char *room = in + start_of(takes, from);
+    for (size_t at = 0; at < longest; at += MOST) {
+      const size_t s = sends[to] > at ? sends[to] - at : 0, t = takes[from] > at ? takes[from] - at : 0;
+      counts[to] = s < MOST ? (int)s : MOST;
+      in_counts[from] = t < MOST ? (int)t : MOST;
+      int code = gbt_mpi_ialltoallv(mpi->library, next + (s > 0 ? at : 0), counts, starts, room + (t > 0 ? at : 0),
+                                    in_counts, starts, mpi->group, &one.request[one.n++]);
+      GBT_TRY(wait_for(mpi, code, &one, err));
+      counts[to] = in_counts[from] = 0;
+    }
+  }
+  return GBT_OK;
+}
+
+static gbt_status exchange(void *state, const void *out, const size_t *sends, void *in, const size_t *takes,
+                           gbt_error *err) {
+  gbt_mpi *mpi = state;
+  const int size = mpi->comm.size;
+  const size_t sent = start_of(sends, size), taken = start_of(takes, size);
+  pending one = {.n = 1};
+  int64_t most[2] = {(int64_t)(sent > taken ? sent : taken), 0}; /* all ranks take the same way */
+  const gbt_comm_part part = {most, 2, GBT_COMM_I64};
+  for (int r = 0; r < size; r++) most[1] = sends[r] > (size_t)most[1] ? (int64_t)sends[r] : most[1];
+  GBT_TRY(reduce(state, &part, 1, GBT_COMM_MAX, err));
+  if (most[0] > MOST) return exchange_long(mpi, out, sends, in, takes, (size_t)most[1], err);
+  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size, *in_starts = counts + 3 * size;
+  for (int r = 0, at = 0, in_at = 0; r < size; r++) {
+    counts[r] = (int)sends[r];
+    in_counts[r] = (int)takes[r];
+    starts[r] = at;
+    in_starts[r] = in_at;
+    at += counts[r];
+    in_at += in_counts[r];
+  }
+  int code = gbt_mpi_ialltoallv(mpi->library, out, counts, starts, in, in_counts, in_starts, mpi->group,
+                                &one.request[0]);
+  return wait_for(mpi, code, &one, err);
+}
+
 /* ---- the end ---- */
 
 static long this_process(void) {
@@ -284,8 +341,9 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   mpi->comm.gather = gather;
   mpi->comm.broadcast = broadcast;
   mpi->comm.reduce_scatter = reduce_scatter;
-  mpi->counts = malloc(2 * (size_t)mpi->comm.size * sizeof *mpi->counts);
-  if (mpi->counts == NULL) return gbt_fail_mem(err, 2 * (size_t)mpi->comm.size * sizeof *mpi->counts);
+  mpi->comm.exchange = exchange;
+  mpi->counts = malloc(4 * (size_t)mpi->comm.size * sizeof *mpi->counts);
+  if (mpi->counts == NULL) return gbt_fail_mem(err, 4 * (size_t)mpi->comm.size * sizeof *mpi->counts);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
 }
 

@@ -179,6 +179,7 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
       {numbers ? (void *)&m->by_number.ibcast : (void *)&m->by_pointer.ibcast, "MPI_Ibcast"},
       {numbers ? (void *)&m->by_number.ireduce_scatter : (void *)&m->by_pointer.ireduce_scatter, "MPI_Ireduce_scatter"},
       {numbers ? (void *)&m->by_number.ireduce : (void *)&m->by_pointer.ireduce, "MPI_Ireduce"},
+      {numbers ? (void *)&m->by_number.ialltoallv : (void *)&m->by_pointer.ialltoallv, "MPI_Ialltoallv"},
       {numbers ? (void *)&m->by_number.test : (void *)&m->by_pointer.test, "MPI_Test"}};
   const name_of from_fortran[] = {{&m->by_pointer.f2c, "MPI_Comm_f2c"}};
   GBT_TRY(find_names(library, common, sizeof common / sizeof *common, err));
@@ -313,6 +314,19 @@ int gbt_mpi_ireduce(const gbt_mpi_library *m, const void *x, void *all, int n, g
   if (m->family != GBT_MPI_MPICH) return m->by_pointer.ireduce(x, all, n, type, op, root, comm, request);
   int its = 0;
   int failed = m->by_number.ireduce(x, all, n, number(type), number(op), root, number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_ialltoallv(const gbt_mpi_library *m, const void *out, const int *out_counts, const int *out_starts,
+                       void *in, const int *in_counts, const int *in_starts, gbt_mpi_handle comm,
+                       gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH)
+    return m->by_pointer.ialltoallv(out, out_counts, out_starts, m->byte, in, in_counts, in_starts, m->byte, comm,
+                                    request);
+  int its = 0, byte = number(m->byte);
+  int failed = m->by_number.ialltoallv(out, out_counts, out_starts, byte, in, in_counts, in_starts, byte, number(comm),
+                                       &its);
   *request = (gbt_mpi_handle)(intptr_t)its;
   return failed;
 }

@@ -38,6 +38,8 @@ typedef struct gbt_mpi_library {
     int (*ibcast)(void *, int, void *, int, void *, void **);
     int (*ireduce_scatter)(const void *, void *, const int *, void *, void *, void *, void **);
     int (*ireduce)(const void *, void *, int, void *, void *, int, void *, void **);
+    int (*ialltoallv)(const void *, const int *, const int *, void *, void *, const int *, const int *, void *,
+                      void *, void **);
     int (*test)(void **, int *, void *);
     void *(*f2c)(int);
   } by_pointer;
@@ -52,6 +54,7 @@ typedef struct gbt_mpi_library {
     int (*ibcast)(void *, int, int, int, int, int *);
     int (*ireduce_scatter)(const void *, void *, const int *, int, int, int, int *);
     int (*ireduce)(const void *, void *, int, int, int, int, int, int *);
+    int (*ialltoallv)(const void *, const int *, const int *, int, void *, const int *, const int *, int, int, int *);
     int (*test)(int *, int *, void *);
   } by_number;
 } gbt_mpi_library;
@@ -67,7 +70,7 @@ int gbt_mpi_launched(void);
 /* The functions for both kinds of handles under one name. They return 0 or an error code of MPI. Those that start an
  * operation (gbt_mpi_i...) use their arrays until gbt_mpi_test() has set *done for *request, which is then free. x: n
  * numbers of the type, or n bytes. counts, starts: numbers or bytes of each rank's block, and where it begins in
- * `all`. */
+ * `all`, `out` or `in`. */
 int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* whose errors are returned */
@@ -81,6 +84,9 @@ int gbt_mpi_ireduce_scatter(const gbt_mpi_library *m, const void *x, void *own, 
                             gbt_mpi_handle op, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_ireduce(const gbt_mpi_library *m, const void *x, void *all, int n, gbt_mpi_handle type, gbt_mpi_handle op,
                     int root, gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_ialltoallv(const gbt_mpi_library *m, const void *out, const int *out_counts, const int *out_starts,
+                       void *in, const int *in_counts, const int *in_starts, gbt_mpi_handle comm,
+                       gbt_mpi_handle *request);
 int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done);
 
 /* The communicator that Fortran numbers so. The number is not checked. */

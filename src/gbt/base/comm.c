@@ -14,7 +14,7 @@ enum { TAG = 0, TAG_NEGATIVE, SIZE, SIZE_NEGATIVE, FAILED, LEFT, N_NUMBERS };
 
 /* The kind of an operation, as part of its tag. */
 typedef enum kind {
-  AGREE = 0, REDUCE, SUM_EXACT, SUM_PARTS, SUM_OWN, GATHER_EQUAL, GATHER, BROADCAST, SAME, LEAVE
+  AGREE = 0, REDUCE, SUM_EXACT, SUM_PARTS, SUM_OWN, GATHER_EQUAL, GATHER, BROADCAST, SAME, LEAVE, EXCHANGE
 } kind;
 
 /* The result of a function of the communicator. */
@@ -183,6 +183,27 @@ gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, 
   if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(begin(ctx, BROADCAST, site, bytes, err));
   return end(ctx, comm->broadcast(comm->state, x, bytes, root, err));
+}
+
+gbt_status gbt_comm_exchange_at(gbt_ctx *ctx, int site, const void *out, const size_t *sends, void *in,
+                                const size_t *takes, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  if (gbt_comm_is_single(ctx)) {
+    if (sends[0] > 0) memcpy(in, out, sends[0]);
+    return GBT_OK;
+  }
+  GBT_TRY(begin(ctx, EXCHANGE, site, 0, err));
+  return end(ctx, comm->exchange(comm->state, out, sends, in, takes, err));
+}
+
+gbt_status gbt_comm_exchange_sizes_at(gbt_ctx *ctx, int site, const size_t *sends, size_t *takes, gbt_error *err) {
+  const size_t size = (size_t)gbt_comm_size(ctx);
+  size_t *bytes;
+  GBT_TRY(gbt_mem_array(&ctx->mem, size, sizeof *bytes, &bytes, err));
+  for (size_t r = 0; r < size; r++) bytes[r] = sizeof *sends;
+  gbt_status status = gbt_comm_exchange_at(ctx, site, sends, bytes, takes, bytes, err);
+  gbt_mem_free(&ctx->mem, bytes);
+  return status;
 }
 
 gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, gbt_error *err) {

@@ -57,6 +57,12 @@ typedef struct gbt_comm {
    * block over all ranks; x is undefined afterwards. type: GBT_COMM_I64 or GBT_COMM_U32 (whose sums wrap around). */
   gbt_status (*reduce_scatter)(void *state, void *x, const size_t *count, gbt_comm_type type, void *own,
                                gbt_error *err);
+
+  /* A block from every rank to every rank. out: a block for each rank, in the order of the ranks, of sends[rank] bytes;
+   * in: the blocks for this rank, in the order of the ranks, of takes[rank] bytes. takes[r] is sends[this rank] on rank
+   * r. */
+  gbt_status (*exchange)(void *state, const void *out, const size_t *sends, void *in, const size_t *takes,
+                         gbt_error *err);
 } gbt_comm;
 
 /* Bytes of a number. */
@@ -124,6 +130,14 @@ gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const si
 gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, int root,
                                  gbt_error *err) GBT_MUST_CHECK;
 
+/* A block from every rank to every rank, see gbt_comm.exchange. `in`: room for the sum of takes. */
+gbt_status gbt_comm_exchange_at(gbt_ctx *ctx, int site, const void *out, const size_t *sends, void *in,
+                                const size_t *takes, gbt_error *err) GBT_MUST_CHECK;
+
+/* takes[r], by rank: sends[this rank] of rank r. */
+gbt_status gbt_comm_exchange_sizes_at(gbt_ctx *ctx, int site, const size_t *sends, size_t *takes,
+                                      gbt_error *err) GBT_MUST_CHECK;
+
 /* Whether the number is the same on all ranks: *same. */
 gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, gbt_error *err) GBT_MUST_CHECK;
 
@@ -139,6 +153,9 @@ gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, 
 #define gbt_comm_gather_i64(ctx, mine, n, all, err) gbt_comm_gather_i64_at(ctx, __LINE__, mine, n, all, err)
 #define gbt_comm_gather(ctx, mine, bytes, all, err) gbt_comm_gather_at(ctx, __LINE__, mine, bytes, all, err)
 #define gbt_comm_broadcast(ctx, x, bytes, root, err) gbt_comm_broadcast_at(ctx, __LINE__, x, bytes, root, err)
+#define gbt_comm_exchange(ctx, out, sends, in, takes, err) \
+  gbt_comm_exchange_at(ctx, __LINE__, out, sends, in, takes, err)
+#define gbt_comm_exchange_sizes(ctx, sends, takes, err) gbt_comm_exchange_sizes_at(ctx, __LINE__, sends, takes, err)
 #define gbt_comm_same(ctx, number, same, err) gbt_comm_same_at(ctx, __LINE__, number, same, err)
 
 #endif

@@ -11,7 +11,8 @@ typedef struct outcome {
   uint32_t count[SOME];
   int64_t part[3], own[SOME];
   uint32_t own_count[SOME];
-  char text[64];
+  char text[64], met[4 * RANKS_MOST];
+  size_t takes[RANKS_MOST];
   double exact;
   int same, differ;
 } outcome;
@@ -74,6 +75,23 @@ static gbt_status scatter_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o
   return gbt_comm_sum_own(ctx, few, count, GBT_COMM_U32, o->own_count, err);
 }
 
+/* Rank r sends (r + 2 s) % 4 letters to rank s: some nothing at all. */
+static size_t n_letters(int from, int to) { return (size_t)((from + 2 * to) % 4); }
+
+static gbt_status exchange_texts(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
+  const int r = gbt_comm_rank(ctx), size = gbt_comm_size(ctx);
+  size_t sends[RANKS_MOST];
+  char text[4 * RANKS_MOST], *end = text;
+  for (int to = 0; to < size; to++) {
+    sends[to] = n_letters(r, to);
+    for (size_t i = 0; i < sends[to]; i++) *end++ = (char)('a' + 8 * (to % 3) + r);
+  }
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_exchange_sizes(ctx, sends, o->takes, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  return gbt_comm_exchange(ctx, text, sends, o->met, o->takes, err);
+}
+
 static gbt_status move_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
   int r = gbt_comm_rank(ctx), size = gbt_comm_size(ctx);
   int64_t two[2] = {r, 10 * r};
@@ -88,6 +106,7 @@ static gbt_status move_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, g
   o->told = r == size - 1 ? 77 : 0;
   GBT_TRY(perhaps(p, r, step, err));
   GBT_TRY(gbt_comm_broadcast(ctx, &o->told, sizeof o->told, size - 1, err));
+  GBT_TRY(exchange_texts(ctx, p, step, o, err));
   GBT_TRY(perhaps(p, r, step, err));
   GBT_TRY(gbt_comm_same(ctx, 0xfedcba9876543210u, &o->same, err));
   GBT_TRY(perhaps(p, r, step, err));
@@ -134,6 +153,14 @@ static void check_own(const plan *p, int size, int rank, const outcome *o) {
   }
 }
 
+static void check_exchange(int size, int rank, const outcome *o) {
+  const char *at = o->met;
+  for (int from = 0; from < size; from++) {
+    CHECK_EQ_I64(o->takes[from], n_letters(from, rank));
+    for (size_t i = 0; i < n_letters(from, rank); i++) CHECK_EQ_I64(*at++, 'a' + 8 * (rank % 3) + from);
+  }
+}
+
 static void check_outcome(const plan *p, int size, int rank, const outcome *o) {
   int64_t ranks = (int64_t)size * (size - 1) / 2;
   char text[64] = "";
@@ -157,6 +184,7 @@ static void check_outcome(const plan *p, int size, int rank, const outcome *o) {
     for (int i = 0; i < 50; i++) gbt_exact_add(&exact, (r % 2 ? -1.0 : 1.0) * ldexp(1.0 + r, 7 * i - 100));
   }
   check_own(p, size, rank, o);
+  check_exchange(size, rank, o);
   CHECK(o->part[0] == ranks && o->part[2] == ranks);
   CHECK_EQ_TEXT(o->text, text);
   CHECK(o->told == 77 && o->same == 1 && o->differ == (size == 1));
@@ -175,15 +203,14 @@ static void operations_equal_their_twins(void) {
 
 static void a_single_process_needs_no_communicator(void) {
   gbt_ctx ctx;
-  outcome o = {.status = GBT_OK};
   plan p = {.n = 5, .bad_rank = -1};
   int step = 0;
   ctx = test_ctx(NULL, 1);
   CHECK(gbt_comm_is_single(&ctx) && gbt_comm_rank(&ctx) == 0);
-  CHECK_OK(reduce_all(&ctx, &p, &step, &o, test_err));
-  CHECK_OK(scatter_all(&ctx, &p, &step, &o, test_err));
-  CHECK_OK(move_all(&ctx, &p, &step, &o, test_err));
-  check_outcome(&p, 1, 0, &o);
+  CHECK_OK(reduce_all(&ctx, &p, &step, &p.out[0], test_err));
+  CHECK_OK(scatter_all(&ctx, &p, &step, &p.out[0], test_err));
+  CHECK_OK(move_all(&ctx, &p, &step, &p.out[0], test_err));
+  check_outcome(&p, 1, 0, &p.out[0]);
   CHECK_FAILS(gbt_comm_agree(&ctx, gbt_fail(test_err, GBT_E_IO, "the disk is full"), test_err), GBT_E_IO, "the disk");
   gbt_ctx_close(&ctx);
 }
@@ -193,7 +220,7 @@ static void all_fail_when_one_fails(void) {
   const gbt_status how[] = {GBT_E_DATA, GBT_E_MEM, GBT_CANCELLED};
   for (int size = 2; size <= 5; size += 1 + (size == 3))
     for (int bad = 0; bad < size; bad++)
-      for (int step = 0; step < 15; step++) {
+      for (int step = 0; step < 17; step++) {
         plan p = {.n = 3, .bad_rank = bad, .bad_step = step, .how = how[(bad + step) % 3]};
         char want[80];
         snprintf(want, sizeof want, "rank %d of %d: no such thing in row 12", bad, size);

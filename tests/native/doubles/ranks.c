@@ -20,7 +20,16 @@ typedef struct seat {
   gbt_comm comm;
   void (*fn)(void *arg, const gbt_comm *comm);
   void *arg;
+  ranks_traffic traffic;
 } seat;
+
+static void count_traffic(seat *s, int64_t operations, size_t sent, size_t taken) {
+  s->traffic.operations += operations;
+  s->traffic.sent += (int64_t)sent;
+  s->traffic.taken += (int64_t)taken;
+}
+
+ranks_traffic ranks_traffic_of(const gbt_comm *comm) { return ((const seat *)comm->state)->traffic; }
 
 static void wait_a_little(world *w) {
   struct timespec until;
@@ -85,6 +94,7 @@ static gbt_status reduce_part(void *state, void *x, size_t n, gbt_comm_type type
   world *w = s->all;
   size_t bytes = n * gbt_comm_width(type);
   w->mine[s->comm.rank] = x;
+  count_traffic(s, 0, bytes, bytes);
   GBT_TRY(wait_for_all(s, err));
   void *all = test_alloc(bytes); /* in the order of the ranks, last first: what is exact does not care */
   if (bytes > 0) memcpy(all, w->mine[w->size - 1], bytes);
@@ -96,6 +106,7 @@ static gbt_status reduce_part(void *state, void *x, size_t n, gbt_comm_type type
 }
 
 static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err) {
+  count_traffic(state, 1, 0, 0);
   for (size_t i = 0; i < n_parts; i++)
     GBT_TRY(reduce_part(state, part[i].x, part[i].n, part[i].type, op, err));
   return GBT_OK;
@@ -106,9 +117,12 @@ static gbt_status gather(void *state, const void *mine, const size_t *bytes, voi
   world *w = s->all;
   char *to = all;
   w->mine[s->comm.rank] = mine;
+  count_traffic(s, 1, bytes[s->comm.rank], 0);
   GBT_TRY(wait_for_all(s, err));
-  for (int r = 0; r < w->size; to += bytes[r++])
+  for (int r = 0; r < w->size; to += bytes[r++]) {
     if (bytes[r] > 0) memcpy(to, w->mine[r], bytes[r]);
+    count_traffic(s, 0, 0, bytes[r]);
+  }
   return wait_for_all(s, err);
 }
 
@@ -116,6 +130,7 @@ static gbt_status broadcast(void *state, void *x, size_t bytes, int root, gbt_er
   seat *s = state;
   world *w = s->all;
   w->mine[s->comm.rank] = x;
+  count_traffic(s, 1, s->comm.rank == root ? bytes : 0, bytes);
   GBT_TRY(wait_for_all(s, err));
   if (s->comm.rank != root && bytes > 0) memcpy(x, w->mine[root], bytes);
   return wait_for_all(s, err);
@@ -130,6 +145,7 @@ static gbt_status reduce_scatter(void *state, void *x, const size_t *count, gbt_
   for (int r = 0; r < s->comm.rank; r++) beg += count[r];
   for (int r = 0; r < w->size; r++) all += count[r];
   w->mine[s->comm.rank] = x;
+  count_traffic(s, 1, all * width, n * width);
   GBT_TRY(wait_for_all(s, err));
   if (n > 0) memset(own, 0, n * width);
   for (int r = 0; r < w->size && n > 0; r++)
@@ -137,6 +153,34 @@ static gbt_status reduce_scatter(void *state, void *x, const size_t *count, gbt_
   GBT_TRY(wait_for_all(s, err));
   if (all > 0) memset(x, 0x5a, all * width);
   return GBT_OK;
+}
+
+/* What a rank puts up in an exchange. */
+typedef struct outgoing {
+  const char *blocks;
+  const size_t *sends;
+} outgoing;
+
+static gbt_status exchange(void *state, const void *out, const size_t *sends, void *in, const size_t *takes,
+                           gbt_error *err) {
+  seat *s = state;
+  world *w = s->all;
+  const outgoing mine = {out, sends};
+  char *to = in;
+  int fits = 1;
+  w->mine[s->comm.rank] = &mine;
+  GBT_TRY(wait_for_all(s, err));
+  for (int r = 0; r < w->size; to += takes[r++]) {
+    const outgoing *its = w->mine[r];
+    const char *from = its->blocks;
+    for (int b = 0; b < s->comm.rank; b++) from += its->sends[b];
+    fits &= its->sends[s->comm.rank] == takes[r];
+    if (fits && takes[r] > 0) memcpy(to, from, takes[r]);
+    count_traffic(s, 0, sends[r], takes[r]);
+  }
+  count_traffic(s, 1, 0, 0);
+  if (!fits) abort(); /* a rank expects other bytes than it gets */
+  return wait_for_all(s, err);
 }
 
 void ranks_die(const gbt_comm *comm) {
@@ -159,8 +203,8 @@ void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg)
   pthread_t thread[RANKS_MOST];
   if (pthread_mutex_init(&w.lock, NULL) != 0 || pthread_cond_init(&w.changed, NULL) != 0) abort();
   for (int r = 0; r < size; r++) {
-    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter};
-    seats[r] = (seat){&w, comm, fn, arg};
+    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter, exchange};
+    seats[r] = (seat){&w, comm, fn, arg, {0, 0, 0}};
     if (pthread_create(&thread[r], NULL, seat_main, &seats[r]) != 0) abort();
   }
   for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);

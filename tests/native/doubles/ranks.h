@@ -14,6 +14,13 @@ enum { RANKS_MOST = 8, RANKS_SECONDS = 120 };
 
 void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg);
 
+/* What a rank has done so far: operations of the communicator, the meetings before them included, and the bytes that it
+ * gave to them and got from them, its own among these. */
+typedef struct ranks_traffic {
+  int64_t operations, sent, taken;
+} ranks_traffic;
+ranks_traffic ranks_traffic_of(const gbt_comm *comm);
+
 /* The rank dies: every rank that waits for it, now or later, gets GBT_E_DEVICE. */
 void ranks_die(const gbt_comm *comm);
 
