@@ -7,10 +7,11 @@ values_bytes <- function(fields) {
 }
 
 # The fields of these names. Bytes of another form are a gbt_error_format, whose message ends with `advice`. The caller
-# checks the values.
-values_of_bytes <- function(bytes, names, file, advice) {
+# checks the values. optional: names of fields that need not be there; NULL then.
+values_of_bytes <- function(bytes, names, file, advice, optional = NULL) {
   tryCatch({
     values <- .Call(C_gbt_values_read, bytes)
+    names <- c(names, intersect(optional, names(values)))
     lapply(stats::setNames(names, names), function(name) unpack(values, name))
   }, gbt_error_format = function(e) stop_values(file, advice))
 }

@@ -38,6 +38,12 @@ leave_ranks <- function(failure) {
 # The ranks of the training that runs, or NULL.
 ranks_here <- function() package_state$ranks
 
+# The number of this rank, from 0, and the number of ranks; NULL without ranks.
+share_here <- function() {
+  ranks <- ranks_here()
+  if (!is.null(ranks)) c(ranks$rank, ranks$size)
+}
+
 # Whether this process is the one that prints and writes files.
 is_first_rank <- function() is.null(package_state$ranks) || package_state$ranks$rank == 0L
 

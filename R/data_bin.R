@@ -50,7 +50,7 @@ finish_data <- function(rows, spec) {
   kept <- c(check_row_fields(rows$fields, rows$n_rows, called),
             list(exposed = rows$exposed, max_bin = given_or(spec$reference$max_bin, spec$max_bin),
                  sparse_zero = rows$sparse_zero, is_reference = is.null(spec$reference)))
-  kept$ranks <- ranks_here()$size
+  kept$share <- share_here()
   kept["start"] <- list(if (!is.null(spec$start)) spec$start(rows$x, kept$offset, rows$sparse_zero))
   ptr <- rows$bin(kept$weight, disk_of(spec$path, spec$memory, kept, spec$codec))
   # Complains now rather than in training.

@@ -19,8 +19,15 @@ memory_bytes <- function(memory, parameter = "memory") {
 # object, which are stored in the same folder.
 disk_of <- function(path, memory, fields, codec) {
   if (is.null(path)) return(NULL)
+  if (!is.null(share_here())) dir_create_all(full_paths(dirname(path)))
   list(path = full_paths(path), memory = memory_bytes(memory), note = values_bytes(folder_values(fields)),
        codec = enums$codec[[codec]])
+}
+
+# The folders of this rank's share, which are within those that all ranks were given. So these may be the same for all.
+own_folders <- function(path) {
+  share <- share_here()
+  if (is.null(share)) path else file.path(path, sprintf("rank-%04d", share[1L]))
 }
 
 full_paths <- function(path) vapply(path, full_path, "", USE.NAMES = FALSE)
@@ -38,6 +45,9 @@ check_folders <- function(path) {
                   "path")
   }
 }
+
+# Makes those folders that are not there; another rank may do the same. The engine says what is wrong.
+dir_create_all <- function(path) for (one in path) dir.create(one, showWarnings = FALSE)
 
 # The folders of a data set that is to be written. The engine finds out whether they can be written to. What is
 # plainly wrong is an error here, before rows are read, which may take hours.
@@ -84,6 +94,7 @@ folder_values <- function(fields) {
   out$offset_columns <- if (length(dim(out$offset)) == 2L) ncol(out$offset) else 0L
   for (name in folder_doubles) if (!is.null(out[[name]])) out[[name]] <- as.double(out[[name]]) # without names
   if (!is.null(out$start)) out$start$model <- as.integer(out$start$model)
+  out$share <- fields$share # NULL: no entry, as in folders of versions without ranks
   out
 }
 
@@ -91,7 +102,8 @@ folder_values <- function(fields) {
 # classes that they had. What else they must be is checked by data_fields_good().
 fields_of_folder <- function(bytes, n, path) {
   bad <- function() stop_values(path, "make the folder again with gbt_data(path = )")
-  out <- values_of_bytes(bytes, c(kept_fields, "offset_columns"), path, "make the folder again with gbt_data(path = )")
+  out <- values_of_bytes(bytes, c(kept_fields, "offset_columns"), path, "make the folder again with gbt_data(path = )",
+                         optional = "share")
   out["label"] <- list(label_of_values(out$label, n, bad))
   for (name in folder_doubles) if (!is.null(names(out[[name]]))) bad()
   columns <- out$offset_columns
@@ -126,6 +138,7 @@ fields_of_folder <- function(bytes, n, path) {
 #'   pages always fit. Rows that a tree draws (`subsample` and similar) are gathered. They may take as much once more,
 #'   or 8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a
 #'   row, come on top of it.
+#' @param ranks From [gbt_ranks()], for folders that were made with `ranks`: each rank opens its own one within `path`.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`.
@@ -140,9 +153,15 @@ fields_of_folder <- function(bytes, n, path) {
 #' unlink(folder, recursive = TRUE)
 #' @export
 gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, memory = NULL, ...,
-                     threads = NULL, exposure = NULL) {
+                     threads = NULL, exposure = NULL, ranks = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_open)))
+  fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  with_ranks(check_ranks(ranks), with_row_fields(open_folders(path, memory, threads), fields))
+}
+
+open_folders <- function(path, memory, threads) {
   check_folders(path)
+  path <- own_folders(path)
   none <- path[!suppressWarnings(dir.exists(full_paths(path)))] # it warns of paths that are too long
   if (length(none)) {
     stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(printable(none[1L]), FALSE)),
@@ -157,8 +176,8 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
   info <- .Call(C_gbt_dataset_info, opened[[1L]])
   out <- gbt_data_of(opened[[1L]], fields_of_folder(opened[[2L]], info$n_rows, path[1L]), path)
   if (!all(data_fields_good(unclass(out), info))) stop_values(path[1L], "make the folder again with gbt_data(path = )")
-  with_row_fields(out, list(label = label, weight = weight, offset = offset, exposure = exposure, time = time,
-                            group = group))
+  if (!is.null(ranks_here())) check_own_share(out, dQuote(printable(path[1L]), FALSE), "path")
+  out
 }
 
 # A gbt_data with other numbers of its rows. fields: see chunk_fields; NULL: those that it has.

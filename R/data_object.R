@@ -43,7 +43,29 @@ data_fields_good <- function(d, info) {
     offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
     max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
     sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
-    level_counts = identical(d$level_counts, info$level_counts), start = is_valid_start(d$start, n))
+    level_counts = identical(d$level_counts, info$level_counts), start = is_valid_start(d$start, n),
+    share = is_valid_share(d$share))
+}
+
+# Fails unless the data, a gbt_data called `what`, are the share of this rank, or all rows where there are no ranks.
+check_own_share <- function(data, what, parameter) {
+  here <- share_here()
+  its <- data$share
+  if (identical(its, here) || (is.null(here) && its[2L] == 1L)) return(invisible())
+  if (is.null(its)) {
+    stop_argument(sprintf("%s: the data were made without `ranks`; make them with gbt_data(..., ranks = ranks)", what),
+                  parameter)
+  }
+  text <- sprintf("%s: the data are the share of rank %d of %d", what, its[1L], its[2L])
+  if (is.null(here)) stop_argument(paste0(text, "; give `ranks` to this call as well"), parameter)
+  stop_argument(sprintf("%s, and this is rank %d of %d; train with the ranks that made the data", text, here[1L],
+                        here[2L]), parameter)
+}
+
+# Of several ranks, see share_here().
+is_valid_share <- function(share) {
+  is.null(share) || (is.integer(share) && is.null(attributes(share)) && length(share) == 2L && !anyNA(share) &&
+                       share[1L] >= 0L && share[1L] < share[2L])
 }
 
 # Scores to go on from, see start_of_rows().

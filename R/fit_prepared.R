@@ -18,7 +18,11 @@ data_spec <- function(spec, given, x) {
   refuse_by_column(spec$max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
   spec$max_bin <- check_whole(spec$max_bin, "max_bin", 2, 65535)
   spec$page_rows <- check_whole(spec$page_rows, "page_rows", 0, .Machine$integer.max)
-  if (!is.null(spec$path)) check_new_folders(spec$path)
+  if (!is.null(spec$path)) {
+    check_new_folders(spec$path)
+    spec$path <- own_folders(spec$path)
+    if (!is.null(ranks_here())) check_new_folders(spec$path)
+  }
   if (is.null(spec$path) && !is.null(spec$memory)) {
     stop_argument(paste("`memory` can only be used with `path`, for data in a folder; give `path`, or leave `memory`",
                         "out"), "memory")

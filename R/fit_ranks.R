@@ -2,11 +2,8 @@
 
 # Before the rows are read: all ranks were given the same arguments, and none that needs the rows of all of them.
 check_shares <- function(source, request) {
-  shares <- source$data$ranks
-  if (is.null(ranks_here())) {
-    if (is.null(shares) || shares == 1L) return(invisible())
-    stop_argument(sprintf("the data are the share of one of %d ranks; give `ranks` to this call as well", shares), "x")
-  }
+  if (is.null(source$x)) check_own_share(source$data, "`x`", "x")
+  if (is.null(ranks_here())) return(invisible())
   host <- request$host
   args <- request$args$value
   has <- function(names) names[!vapply(source[names], is.null, NA)]
@@ -15,10 +12,6 @@ check_shares <- function(source, request) {
   check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")
   if (!is.null(host$checkpoint)) refuse_of_ranks("checkpoint", "give it to a training in one process")
   if (is_share(args[["valid"]])) refuse_of_ranks("valid", "give each rank its rows to judge by: list(x = , y = )")
-  if (is.null(source$x) && is.null(shares)) {
-    stop_argument("the data were made without `ranks`; give them to gbt_data() as well: gbt_data(..., ranks = ranks)",
-                  "x")
-  }
 }
 
 # After the rows are read, as only then it is known whether the number of rounds is to be found.

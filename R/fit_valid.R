@@ -182,6 +182,7 @@ build_valid <- function(sets, labels, train, response, init, host) {
                                 "gbt_data(x, label, reference = <training data>)"), name), "valid")
       }
       check_data(data, "valid")
+      check_own_share(data, sprintf("validation set \"%s\"", name), "valid")
     } else if (inherits(set, "gbt_source")) {
       data <- data_of_rows(set, list(), valid_spec(train, host, init))
       if (data$n_rows > 0) labels[[name]] <- valid_label(data$label, response, data$n_rows, name)

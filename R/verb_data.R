@@ -51,12 +51,11 @@
 #' @param init_model The model that [gbt_train()] will continue from with these data. Its scores of the rows are kept, 8
 #'   bytes for each row and output, unless it was trained with the same cuts: bins are not enough to compute them.
 #'   Columns get the types and the order that they had in its training.
-#' @param ranks From [gbt_ranks()]: `x` is this process's share of the rows, and the cuts are those of all ranks. Not
-#'   with `path`.
+#' @param ranks From [gbt_ranks()]: `x` is this process's share of the rows, and the cuts are those of all ranks.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
 #'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
-#'   there, too. Does not change models.
+#'   there, too. With `ranks` each rank takes a folder of its own within `path`. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
 #' @param compress With `path`: whether bins are packed. This saves room on the disk and costs time whenever they are
 #'   read. Choices: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or
@@ -114,16 +113,14 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
   check_data_dots(written_dots(...))
   given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
              "level_counts"[!missing(level_counts)], "unseen"[!missing(unseen)])
-  spec <- data_spec(list(reference = reference, max_bin = max_bin, level_counts = level_counts,
-                         cat_features = cat_features, sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows,
-                         threads = threads, device = device, path = path, memory = memory, compress = compress,
-                         init = init_model), given, x)
+  spec <- list(reference = reference, max_bin = max_bin, level_counts = level_counts, cat_features = cat_features,
+               sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows, threads = threads, device = device,
+               path = path, memory = memory, compress = compress, init = init_model)
   fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  if (!is.null(check_ranks(ranks)) && !is.null(path)) {
-    stop_unsupported("`path` is not offered with `ranks`; leave it out, and each rank has its share in memory",
-                     "path")
-  }
-  with_ranks(ranks, data_of_rows(x, fields, spec))
+  with_ranks(check_ranks(ranks), {
+    spec <- data_spec(spec, given, x)
+    data_of_rows(x, fields, spec)
+  })
 }
 
 check_data_dots <- function(dots) {
@@ -159,6 +156,7 @@ print.gbt_data <- function(x, ...) {
     names[names == "offset"] <- paste0("exposure", if (nzchar(x$exposed)) sprintf(" `%s`", printable(x$exposed)))
   }
   if (length(names)) cat(sprintf("with %s\n", paste(names, collapse = ", ")))
+  if (!is.null(x$share)) cat(sprintf("the share of rank %d of %d\n", x$share[1L], x$share[2L]))
   if (!x$is_reference) cat("binned by the cuts of other data\n")
   if (is_text(x$path)) cat(sprintf("in the folder %s\n", dQuote(printable(x$path), FALSE)))
   if (is_texts(x$path) && length(x$path) > 1L) {

@@ -20,7 +20,12 @@
 #'
 #' @section Not offered with ranks:
 #' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `checkpoint`,
-#' `boosting = "ordered"`, own metrics, folders (`gbt_data(path = )`) and GPUs. A message says what to do instead.
+#' `boosting = "ordered"`, own metrics and GPUs. A message says what to do instead.
+#'
+#' @section Folders:
+#' With `gbt_data(path = , ranks = )` each rank keeps the bins of its share in a folder of its own within `path`:
+#' `rank-0000`, `rank-0001` and so on. `path` may be the same on all ranks, on disks of their own or on a shared one.
+#' `gbt_open(path, ranks = )` opens them again, by as many ranks as made them.
 #'
 #' @section When a rank fails:
 #' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does

@@ -64,7 +64,7 @@ for mpi in openmpi mpich; do
   # FAULT STATUS EVERY TEXT: exit status ("!0": any but 0), on how many ranks the text is printed (3 of 3: all)
   while read -r fault want every text; do
     status=0
-    "mpirun.$mpi" -n 3 Rscript "$here/faults.R" "$fault" </dev/null >"$work/log" 2>&1 || status=$?
+    "mpirun.$mpi" -n 3 Rscript "$here/faults.R" "$fault" "$work/$mpi-$fault" </dev/null >"$work/log" 2>&1 || status=$?
     ok=0
     case "$want" in
       "!0") if [ "$status" = 0 ]; then ok=1; fi ;;

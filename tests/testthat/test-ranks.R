@@ -27,3 +27,36 @@ test_that("columns of several ranks have the classes that fit all of them", {
   expect_error(check_tags_of_ranks(c("a", "b"), Reduce(common_tags, all), all),
                "column `a` is of class double on rank 0 and of class character on rank 1", class = "gbt_error_data")
 })
+
+# Code as the process of this number among so many would run it, as far as it asks no other process.
+as_rank <- function(rank, size, code) {
+  package_state$ranks <- structure(list(rank = rank, size = size), class = "gbt_ranks")
+  on.exit(package_state$ranks <- NULL)
+  code
+}
+
+test_that("each rank has folders of its own, and data know whose share they are", {
+  expect_identical(own_folders(c("a", "b/c")), c("a", "b/c"))
+  expect_identical(as_rank(2L, 4L, own_folders(c("a", "b/c"))), c("a/rank-0002", "b/c/rank-0002"))
+  expect_silent(as_rank(2L, 4L, check_own_share(list(share = c(2L, 4L)), "`x`", "x")))
+  expect_silent(check_own_share(list(), "`x`", "x"))
+  expect_silent(check_own_share(list(share = c(0L, 1L)), "`x`", "x"))
+  expect_snapshot(error = TRUE, {
+    check_own_share(list(share = c(2L, 4L)), "`x`", "x")
+    as_rank(0L, 2L, check_own_share(list(), "`x`", "x"))
+    as_rank(1L, 2L, check_own_share(list(share = c(1L, 4L)), "validation set \"late\"", "valid"))
+  })
+})
+
+test_that("a folder keeps whose share it is, which must be a rank of so many", {
+  for (bad in list(2L, c(2L, 2L), c(-1L, 2L), c(0, 2), c(a = 0L, b = 2L), c(NA, 2L))) {
+    expect_false(is_valid_share(bad))
+  }
+  expect_true(is_valid_share(c(0L, 2L)))
+  kept <- function(share) {
+    fields <- folder_values(list(share = share, sparse_zero = "value", max_bin = 255, is_reference = TRUE))
+    fields_of_folder(values_bytes(fields), 150, "f")$share
+  }
+  expect_identical(kept(c(1L, 3L)), c(1L, 3L))
+  expect_null(kept(NULL))
+})

@@ -21,7 +21,7 @@ typedef struct gbt_dataset_spec {
   const gbt_dataset *reference; /* its cuts and levels are used (validation data); NULL: cuts are made of this table */
   const double *weight;         /* n_rows finite numbers of 0 or more, which count when cuts are made; or NULL. A source
                                    must then know n_rows */
-  gbt_page_sink *sink;          /* takes the bins; NULL: they are kept in memory. One rank only, and without help */
+  gbt_page_sink *sink;          /* takes the bins; NULL: they are kept in memory. Not with help */
   gbt_offload *help;            /* of a device, with cuts and bins; NULL: none. One rank only */
   int32_t max_bin;              /* most bins of a number, 2 to 65535; only without a reference */
   int32_t page_rows;            /* rows of a page of bins; 0: the default. Never shows in a model */

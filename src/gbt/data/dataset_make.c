@@ -4,7 +4,7 @@
 #include "page_impl.h"
 
 static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_error *err) {
-  if ((spec->help != NULL || spec->sink != NULL) && !gbt_comm_is_single(ctx)) return gbt_refuse_ranks(err);
+  if (spec->help != NULL && !gbt_comm_is_single(ctx)) return gbt_refuse_ranks(err);
   if (spec->help != NULL && spec->sink != NULL)
     return gbt_fail(err, GBT_E_INTERNAL, "a device does not help with bins that go to a sink");
   if (spec->source != NULL && spec->source->n_rows < 0 && spec->weight != NULL)

@@ -4,6 +4,7 @@
 
 #include "../base/checksum.h"
 #include "../base/clock.h"
+#include "../base/comm.h"
 #include "../base/parallel.h"
 #include "../base/rng.h"
 #include "../data/page_sink.h"
@@ -260,16 +261,21 @@ static gbt_status write_index(gbt_disk_writer *w, const uint8_t *bytes, size_t n
   return status;
 }
 
-gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_dataset *ds, const void *note,
-                                  size_t n_note, gbt_error *err) {
+static gbt_status finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_dataset *ds, gbti_note note, gbt_error *err) {
   uint8_t *bytes;
   size_t n;
   GBT_ASSERT(!w->finished && w->n_pages == gbt_pages_n_pages(ds->pages));
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  GBT_TRY(gbti_index_write(&w->mem, ds, gbti_file_store_records(ds->pages), w->id, w->n_shards,
-                           (gbti_note){note, n_note}, &bytes, &n, err));
+  GBT_TRY(gbti_index_write(&w->mem, ds, gbti_file_store_records(ds->pages), w->id, w->n_shards, note, &bytes, &n, err));
   const gbt_status status = write_index(w, bytes, n, err);
   gbt_mem_free(&w->mem, bytes);
+  return status;
+}
+
+gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_dataset *ds, const void *note,
+                                  size_t n_note, gbt_error *err) {
+  const gbt_status own = finish(ctx, w, ds, (gbti_note){note, n_note}, err), status = gbt_comm_agree(ctx, own, err);
+  if (own == GBT_OK && status != GBT_OK) gbt_file_remove(w->index_path); /* another rank failed */
   w->finished = status == GBT_OK;
   return status;
 }

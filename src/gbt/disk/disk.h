@@ -39,7 +39,8 @@ gbt_status gbt_disk_writer_new(gbt_ctx *ctx, gbt_folders folders, gbt_codec code
 gbt_page_sink *gbt_disk_writer_sink(gbt_disk_writer *writer, uint64_t memory);
 
 /* Writes the index of the data set that was made with the sink: from here on the folders hold it. note: n_note bytes of
- * the host's own, which gbt_disk_open gives back; borrowed. GBT_E_IO; the data set itself is good even so. */
+ * the host's own, which gbt_disk_open gives back; borrowed. GBT_E_IO; the data set itself is good even so. Ranks:
+ * collective, each with folders of its own; all have their data sets in the end, or none has. */
 gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *writer, const gbt_dataset *ds, const void *note,
                                   size_t n_note, gbt_error *err) GBT_MUST_CHECK;
 
@@ -51,7 +52,10 @@ void gbt_disk_writer_free(gbt_disk_writer *writer);
  * writer was given, *n_note bytes, from ctx->mem: free with gbt_mem_free; NULL: not wanted. GBT_E_ARG when folders are
  * too many or one is given that has no part of the data set, GBT_E_IO when a file is not in any of them or cannot be
  * read, GBT_E_FORMAT when it is none of ours or damaged, GBT_E_UNSUPPORTED when this build lacks the codec that pages
- * are packed by; all name the file. Pages are read when they are needed: damage to a page is an error then. */
+ * are packed by; all name the file. Pages are read when they are needed: damage to a page is an error then.
+ *
+ * Ranks: collective. The folders are those of this rank's share, which all ranks made together; GBT_E_DATA where they
+ * belong to different data sets. */
 gbt_status gbt_disk_open(gbt_ctx *ctx, gbt_folders folders, uint64_t memory, gbt_dataset **out, uint8_t **note,
                          size_t *n_note, gbt_error *err) GBT_MUST_CHECK;
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/comm.h"
 #include "../base/parallel.h"
 #include "disk.h"
 #include "index.h"
@@ -133,6 +134,20 @@ done:
   return status;
 }
 
+/* Where the rows are among those of all ranks, whose folders hold one data set. */
+static gbt_status join_shares(gbt_ctx *ctx, gbt_dataset *ds, gbt_error *err) {
+  gbt_share share;
+  int same;
+  GBT_TRY(gbt_comm_same(ctx, ds->fingerprint, &same, err));
+  if (!same)
+    return gbt_fail_on(err, GBT_E_DATA, "path",
+                       "the folders of the ranks belong to different data sets; make them together, by all ranks");
+  GBT_TRY(gbt_comm_share(ctx, ds->rows.n, &share, err));
+  ds->rows.before = ds->rows.table_before = share.beg;
+  ds->all_rows = share.all;
+  return GBT_OK;
+}
+
 gbt_status gbti_folders_check(gbt_folders folders, gbt_error *err) {
   if (folders.n < 1 || folders.n > GBT_MAX_FOLDERS)
     return gbt_fail_on(err, GBT_E_ARG, "path", "`path` has %d folders; give 1 to %d", (int)folders.n, GBT_MAX_FOLDERS);
@@ -149,20 +164,22 @@ gbt_status gbti_folders_check(gbt_folders folders, gbt_error *err) {
 gbt_status gbt_disk_open(gbt_ctx *ctx, gbt_folders folders, uint64_t memory, gbt_dataset **out, uint8_t **note,
                          size_t *n_note, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
-  gbt_dataset *ds;
+  gbt_dataset *ds = NULL;
   *out = NULL;
   if (note != NULL) *note = NULL;
-  GBT_TRY(gbti_folders_check(folders, err));
-  gbt_status status = gbt_mem_zeros(mem, 1, sizeof *ds, &ds, err);
+  gbt_status status = gbti_folders_check(folders, err);
+  if (status == GBT_OK) status = gbt_mem_zeros(mem, 1, sizeof *ds, &ds, err);
   if (status == GBT_OK) {
     ds->refs = 1;
     ds->mem = *mem;
     status = open_dataset(ctx, folders, memory, ds, note, n_note, err);
-    if (status == GBT_OK)
-      *out = ds;
-    else
-      gbt_dataset_unref(ds);
+    if (status == GBT_OK) status = join_shares(ctx, ds, err);
   }
+  status = gbt_comm_agree(ctx, status, err);
+  if (status == GBT_OK)
+    *out = ds;
+  else
+    gbt_dataset_unref(ds);
   if (status != GBT_OK && note != NULL) {
     gbt_mem_free(mem, *note);
     *note = NULL;

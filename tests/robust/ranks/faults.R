@@ -1,4 +1,4 @@
-# One fault on rank 1 of 3: Rscript faults.R FAULT, started by mpirun. See faults.txt.
+# One fault on rank 1 of 3: Rscript faults.R FAULT FOLDER, started by mpirun. FOLDER: is not there yet. See faults.txt.
 library(gbt)
 fault <- commandArgs(TRUE)[[1L]]
 ranks <- gbt_ranks(timeout = if (fault == "hangs") 2 else 0)
@@ -23,6 +23,16 @@ fails <- function(now) {
     tools::pskill(Sys.getpid(), tools::SIGINT)
   }
   FALSE
+}
+place <- commandArgs(TRUE)[[2L]]
+if (fault == "folder_in_a_file") { # cannot be made on rank 1
+  if (ranks$rank == 1L) writeLines("a file", place <- tempfile()) else dir.create(place, showWarnings = FALSE)
+  gbt_data(share[c("a", "b")], label = share$y, path = file.path(place, "bins"), ranks = ranks, threads = 1)
+}
+if (fault == "folder_made_alone") {
+  dir.create(place, showWarnings = FALSE)
+  gbt_data(share[c("a", "b")], label = share$y, path = file.path(place, sprintf("rank-%04d", ranks$rank)), threads = 1)
+  gbt_open(place, ranks = ranks)
 }
 in_callback <- grepl("error_|interrupted", fault)
 train <- function(callbacks) {

@@ -102,6 +102,20 @@ models$data_again <- with_this(gbt_train, data, own$count, objective = "poisson"
 held <- with_this(gbt_data, later[columns], label = later$number, reference = data, threads = 2)
 models$data_valid <- with_this(gbt_train, data, valid = held, early_stopping_rounds = 3, seed = 1, nrounds = 12,
                                threads = 2)
+# Folders: the same path on all ranks, each of which has a folder of its own in it.
+root <- file.path(tempdir(), "bins")
+if (!alone) root <- paste0(file, "-bins")
+dir.create(root, showWarnings = FALSE)
+in_folder <- function(name, ...) with_this(gbt_data, ..., threads = 2, path = file.path(root, name), page_rows = 200)
+kept <- in_folder("train", own[columns], label = own$number, weight = own$w, memory = 0)
+again <- with_this(gbt_open, file.path(root, "train"), memory = 0)
+models$folder <- with_this(gbt_train, kept, seed = 1, nrounds = 12, threads = 2)
+models$folder_opened <- with_this(gbt_train, again, seed = 1, nrounds = 12, threads = 2, subsample = 0.5)
+judge <- in_folder("valid", later[columns], label = later$number, reference = again, memory = 0)
+models$folder_valid <- with_this(gbt_train, again, weights = NULL, valid = judge, early_stopping_rounds = 3, seed = 1,
+                                 nrounds = 12, threads = 2, cat_method = "target")
+models$folder_of_files <- with_this(gbt_train, in_folder("files", gbt_files(part, label = "yes")), seed = 1,
+                                    nrounds = 12, threads = 2)
 digest <- function(model) {
   path <- tempfile()
   writeBin(model$state, path)
