@@ -115,9 +115,8 @@ typedef struct cuts_job {
   const gbt_schema *schema; /* its columns are those of the table, in their order */
   gbt_feature_cuts *feat;   /* by feature */
   gbt_share share;
-  int32_t beg, end; /* columns or features in work: all, or with ranks some at a time */
-  gbti_runs *runs;  /* end - beg; with ranks */
-  int64_t *filled;  /* n_features x 2, with ranks: rows in the zero bin, missing ones */
+  int32_t beg, end; /* columns or features in work: all, or some at a time */
+  struct shared *shared; /* with ranks */
 } cuts_job;
 
 static uint64_t absent_weight(const cuts_job *cj, const gbti_column_reader *in) {
@@ -279,27 +278,27 @@ static int64_t n_tasks(const cuts_job *cj) {
   return (cj->end - cj->beg + cj->per_task - 1) / cj->per_task;
 }
 
-/* Fetches the columns of features from cj->beg on, as many as may be in memory together, but none from `most` on; sets
- * cj->end to the end of their range. */
-static gbt_status fetch_some(cuts_job *cj, int32_t most, gbt_error *err) {
-  gbti_feed *feed = cj->feed;
+/* The end of the range of features from cj->beg on whose columns may be in memory together; at most `most`. */
+static int32_t end_of_fetch(const cuts_job *cj, int32_t most) {
+  const gbti_feed *feed = cj->feed;
+  size_t bytes = 0;
+  for (int32_t f = cj->beg; f < most && !feed->in_memory; f++) {
+    size_t more = by_levels(cj, f) ? 0 : gbti_feed_column_bytes(feed, cj->schema->feat[f].col);
+    if (bytes > 0 && bytes + more > feed->fetch_bytes) return f;
+    bytes += more;
+  }
+  return most;
+}
+
+/* Fetches the columns of the features in work. */
+static gbt_status fetch(const cuts_job *cj, gbt_error *err) {
   const gbt_mem *mem = &cj->job.ctx->mem;
   int32_t *cols, n = 0;
-  size_t bytes = 0;
-  cj->end = most;
-  if (feed->in_memory) return GBT_OK;
-  GBT_TRY(gbt_mem_array(mem, (size_t)(most - cj->beg), sizeof *cols, &cols, err));
-  for (int32_t f = cj->beg; f < cj->end; f++) {
-    if (by_levels(cj, f)) continue;
-    size_t more = gbti_feed_column_bytes(feed, cj->schema->feat[f].col);
-    if (n > 0 && bytes + more > feed->fetch_bytes) {
-      cj->end = f;
-      break;
-    }
-    bytes += more;
-    cols[n++] = cj->schema->feat[f].col;
-  }
-  gbt_status status = gbti_feed_fetch(feed, cols, n, err);
+  if (cj->feed->in_memory) return GBT_OK;
+  GBT_TRY(gbt_mem_array(mem, (size_t)(cj->end - cj->beg), sizeof *cols, &cols, err));
+  for (int32_t f = cj->beg; f < cj->end; f++)
+    if (!by_levels(cj, f)) cols[n++] = cj->schema->feat[f].col;
+  gbt_status status = gbti_feed_fetch(cj->feed, cols, n, err);
   gbt_mem_free(mem, cols);
   return status;
 }
@@ -307,7 +306,8 @@ static gbt_status fetch_some(cuts_job *cj, int32_t most, gbt_error *err) {
 static gbt_status cut_one_rank(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   const int32_t n = cj->schema->n_features;
   for (cj->beg = 0; cj->beg < n; cj->beg = cj->end) {
-    GBT_TRY(fetch_some(cj, n, err));
+    cj->end = end_of_fetch(cj, n);
+    GBT_TRY(fetch(cj, err));
     GBT_TRY(gbti_job_run(&cj->job, n_tasks(cj), cut_task, cj, err));
     GBT_TRY(offload_features(ctx, cj, err));
   }
@@ -316,60 +316,115 @@ static gbt_status cut_one_rank(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
 
 /* ---- with ranks ---- */
 
-static gbt_status run_feature(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
-  if (by_levels(cj, feat)) return GBT_OK;
-  gbti_cut_input input = input_of(cj, feat, thread);
-  return gbti_runs_make(&input, &cj->runs[feat - cj->beg], err);
+enum { RUN_MEMORY = 128 << 20, RUN_BYTES = 24 };
+
+/* The numeric features in work. */
+typedef struct shared {
+  int32_t n, *feat; /* n of at most `most` */
+  gbti_runs *runs;
+  double **cut;
+  int32_t *n_bins;
+  int64_t *filled; /* by feature of all, two numbers: rows in the zero bin, missing ones */
+  int32_t most;
+} shared;
+
+static gbt_status run_feature(cuts_job *cj, int32_t i, int thread, gbt_error *err) {
+  gbti_cut_input input = input_of(cj, cj->shared->feat[i], thread);
+  return gbti_runs_make(&input, &cj->shared->runs[i], err);
 }
 
-static gbt_status cut_runs(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
+static gbt_status count_filled(cuts_job *cj, int32_t i, int thread, gbt_error *err) {
+  const shared *s = cj->shared;
+  const int32_t feat = s->feat[i];
   gbt_feature_cuts *f = &cj->feat[feat];
-  if (by_levels(cj, feat)) {
-    cut_levels(cj, feat);
-    return GBT_OK;
-  }
-  double *cut;
   gbti_cut_input input = input_of(cj, feat, thread);
-  GBT_TRY(gbti_runs_cut(&cj->job.ctx->mem, &cj->runs[feat - cj->beg], cj->max_bin, &cut, &f->n_bins, err));
-  f->cut = cut;
   filled z = zero_bin_of(cj, f);
   GBT_TRY(count_entries(&input, &z, err));
   count_absent(cj, &input.in, f, &z);
-  cj->filled[2 * feat] = z.n_zero;
-  cj->filled[2 * feat + 1] = z.n_missing;
+  s->filled[2 * feat] = z.n_zero;
+  s->filled[2 * feat + 1] = z.n_missing;
   return GBT_OK;
 }
 
-static void run_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, run_feature); }
-static void cut_runs_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, cut_runs); }
-
-/* Features [beg, end): runs of this rank, then those of all ranks, then the cuts. */
-static gbt_status cut_some(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
-  GBT_TRY(gbti_job_run(&cj->job, cj->end - cj->beg, run_task, cj, err));
-  for (int32_t f = cj->beg; f < cj->end; f++)
-    if (!by_levels(cj, f)) GBT_TRY(gbti_runs_gather(ctx, &cj->runs[f - cj->beg], err));
-  return gbti_job_run(&cj->job, cj->end - cj->beg, cut_runs_task, cj, err);
+/* fn for one of the numeric features in work. */
+static void shared_task(cuts_job *cj, int64_t i, int thread, item_fn *fn) {
+  gbt_error err;
+  if (gbti_job_stopped(&cj->job, thread)) return;
+  gbt_status status = fn(cj, (int32_t)i, thread, &err);
+  if (status != GBT_OK && status != GBT_CANCELLED) gbti_job_fail(&cj->job, &err);
 }
 
-/* As many features at a time as there are threads on this rank; others may take more or fewer: they meet by feature. */
-static gbt_status cut_shared(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
-  const int32_t n = cj->schema->n_features, step = ctx->n_threads;
-  gbt_status status = GBT_OK;
-  cj->per_task = 1;
-  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)step, sizeof *cj->runs, &cj->runs, err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)n, 2 * sizeof *cj->filled, &cj->filled, err), done);
-  for (cj->beg = 0; cj->beg < n && status == GBT_OK; cj->beg = cj->end) {
-    status = fetch_some(cj, n - cj->beg < step ? n : cj->beg + step, err);
-    if (status == GBT_OK) status = cut_some(ctx, cj, err);
-    for (int32_t i = 0; i < step; i++) gbti_runs_free(&ctx->mem, &cj->runs[i]);
+static void run_task(void *arg, int64_t i, int thread) { shared_task(arg, i, thread, run_feature); }
+static void filled_task(void *arg, int64_t i, int thread) { shared_task(arg, i, thread, count_filled); }
+
+/* Features [beg, end): runs of this rank, then the cuts of all ranks' runs. */
+static gbt_status cut_some(cuts_job *cj, gbt_error *err) {
+  shared *s = cj->shared;
+  s->n = 0;
+  for (int32_t f = cj->beg; f < cj->end; f++) {
+    if (by_levels(cj, f))
+      cut_levels(cj, f);
+    else
+      s->feat[s->n++] = f;
   }
-  if (status != GBT_OK) goto done;
-  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, cj->filled, 2 * (size_t)n, err), done);
+  memset(s->cut, 0, (size_t)s->n * sizeof *s->cut);
+  gbt_status status = gbti_job_run(&cj->job, s->n, run_task, cj, err);
+  if (status == GBT_OK) status = gbti_runs_cut(&cj->job, s->runs, s->n, cj->max_bin, s->cut, s->n_bins, err);
+  for (int32_t i = 0; i < s->n; i++) {
+    gbti_runs_free(&cj->job.ctx->mem, &s->runs[i]);
+    cj->feat[s->feat[i]].cut = s->cut[i];
+    cj->feat[s->feat[i]].n_bins = s->n_bins[i];
+  }
+  return status == GBT_OK ? gbti_job_run(&cj->job, s->n, filled_task, cj, err) : status;
+}
+
+/* How many features are in work at a time: the same number on all ranks. */
+static gbt_status features_at_once(gbt_ctx *ctx, const cuts_job *cj, int32_t *out, gbt_error *err) {
+  int64_t most[2] = {cj->table->n_rows, ctx->n_threads};
+  GBT_TRY(gbt_comm_max_i64(ctx, most, 2, err));
+  int64_t n = RUN_MEMORY / (RUN_BYTES * (most[0] + 1) + (int64_t)gbti_refine_bytes(cj->max_bin));
+  if (n < most[1]) n = most[1];
+  *out = n < cj->schema->n_features ? (int32_t)n : cj->schema->n_features;
+  return GBT_OK;
+}
+
+static gbt_status shared_open(gbt_ctx *ctx, const cuts_job *cj, shared *s, gbt_error *err) {
+  const size_t n = (size_t)cj->schema->n_features;
+  GBT_TRY(features_at_once(ctx, cj, &s->most, err));
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)s->most, sizeof *s->feat, &s->feat, err));
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)s->most, sizeof *s->runs, &s->runs, err));
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)s->most, sizeof *s->cut, &s->cut, err));
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)s->most, sizeof *s->n_bins, &s->n_bins, err));
+  return gbt_mem_zeros(&ctx->mem, n, 2 * sizeof *s->filled, &s->filled, err);
+}
+
+static void shared_close(gbt_ctx *ctx, shared *s) {
+  gbt_mem_free(&ctx->mem, s->feat);
+  gbt_mem_free(&ctx->mem, s->runs);
+  gbt_mem_free(&ctx->mem, s->cut);
+  gbt_mem_free(&ctx->mem, s->n_bins);
+  gbt_mem_free(&ctx->mem, s->filled);
+}
+
+/* Some features at a time, the same ones on all ranks. */
+static gbt_status cut_shared(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  const int32_t n = cj->schema->n_features;
+  gbt_status status = GBT_OK;
+  shared s = {0};
+  cj->shared = &s;
+  GBT_TRY_GOTO(shared_open(ctx, cj, &s, err), done);
+  for (cj->beg = 0; cj->beg < n; cj->beg = cj->end) {
+    int64_t end = end_of_fetch(cj, n - cj->beg < s.most ? n : cj->beg + s.most);
+    GBT_TRY_GOTO(gbt_comm_min_i64(ctx, &end, 1, err), done);
+    cj->end = (int32_t)end;
+    GBT_TRY_GOTO(fetch(cj, err), done);
+    GBT_TRY_GOTO(cut_some(cj, err), done);
+  }
+  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, s.filled, 2 * (size_t)n, err), done);
   for (int32_t f = 0; f < n; f++)
-    if (!by_levels(cj, f)) set_filled(cj, cj->filled[2 * f], cj->filled[2 * f + 1], &cj->feat[f]);
+    if (!by_levels(cj, f)) set_filled(cj, s.filled[2 * f], s.filled[2 * f + 1], &cj->feat[f]);
 done:
-  gbt_mem_free(&ctx->mem, cj->runs);
-  gbt_mem_free(&ctx->mem, cj->filled);
+  shared_close(ctx, &s);
   return status;
 }
 

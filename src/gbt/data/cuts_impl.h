@@ -5,7 +5,8 @@
  *   cuts_stream.c       the numbers of a column, block by block
  *   cuts_numeric.c      from a stream of numbers to cuts: few distinct values, or quantiles
  *   cuts_quantile.c     exact quantiles without sorting the column
- *   cuts_ranks.c        columns whose rows are shared out among ranks */
+ *   cuts_ranks.c        columns whose rows are shared out among ranks
+ *   cuts_refine.c       exact quantiles of numbers that lie on several ranks */
 #ifndef GBT_DATA_CUTS_IMPL_H
 #define GBT_DATA_CUTS_IMPL_H
 
@@ -59,9 +60,9 @@ gbt_status gbti_sort_keys(const gbti_cut_input *input, uint64_t *key, uint32_t *
 
 /* ---- ranks ---- */
 
-/* Distinct values of a column that weigh something, ascending, with their weights. */
+/* Distinct values of a column that weigh something, ascending, with the weights of all up to each. */
 typedef struct gbti_runs {
-  uint64_t *key, *weight; /* n, owned */
+  uint64_t *key, *upto; /* n, owned */
   int64_t n;
 } gbti_runs;
 
@@ -69,13 +70,12 @@ typedef struct gbti_runs {
 gbt_status gbti_runs_make(const gbti_cut_input *input, gbti_runs *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs);
 
-/* Those of all ranks' rows take the place of this rank's. Collective. Memory: the distinct values of every rank, 36
- * bytes each for the time of the call, 16 bytes for as long as the runs are held. */
-gbt_status gbti_runs_gather(gbt_ctx *ctx, gbti_runs *runs, gbt_error *err) GBT_MUST_CHECK;
-
-/* gbti_numeric_cuts from runs. */
-gbt_status gbti_runs_cut(const gbt_mem *mem, const gbti_runs *runs, int32_t max_bin, double **out, int32_t *n_bins,
-                         gbt_error *err) GBT_MUST_CHECK;
+/* Cuts of n columns as gbti_numeric_cuts makes them of the rows of all ranks, of which the runs are this rank's: cut[i]
+ * is owned by the caller (from the memory of the job), n_bins[i] long. They are found by sums over the ranks
+ * (cuts_refine.c). Memory beside the runs: gbti_refine_bytes() a column. Collective. */
+gbt_status gbti_runs_cut(gbti_job *job, const gbti_runs *runs, int32_t n, int32_t max_bin, double **cut,
+                         int32_t *n_bins, gbt_error *err) GBT_MUST_CHECK;
+size_t gbti_refine_bytes(int32_t max_bin);
 
 /* Fails unless all ranks have the same columns. *weighted: some rank has weights; all with rows must. Collective. */
 gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,

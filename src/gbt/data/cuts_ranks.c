@@ -1,10 +1,8 @@
 /* Cuts of columns whose rows are shared out among ranks.
  *
- *   numbers   every rank makes its distinct values and their weights (runs); all ranks get those of all ranks and read
- *             the cuts off them. Exact, since cuts depend only on the multiset of (value, weight)
- *   levels    counts and first rows by text, in the same way
- *
- * A rank holds the distinct values of whole columns, some columns at a time: gbti_runs_gather says how much that is. */
+ *   numbers   every rank makes its distinct values and their weights (runs), some columns at a time; cuts_refine.c
+ *             finds the cuts of the runs of all ranks
+ *   levels    counts and first rows by text; all ranks get those of all ranks */
 #include <math.h>
 #include <string.h>
 
@@ -70,20 +68,20 @@ gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *
 
 void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs) {
   gbt_mem_free(mem, runs->key);
-  gbt_mem_free(mem, runs->weight);
+  gbt_mem_free(mem, runs->upto);
   *runs = (gbti_runs){NULL, NULL, 0};
 }
 
-/* n keys in order become runs in place; weights come by row, or are 1. */
+/* n keys in order become runs in place; weights come by row, or are 1. Weights are summed up later. */
 static void close_up(const gbti_cut_input *input, gbti_runs *runs, const uint32_t *row, int64_t n) {
   int64_t m = 0;
   for (int64_t i = 0; i < n; i++) {
     uint64_t w = row != NULL ? input->weight[row[i]] : 1;
     if (m > 0 && runs->key[m - 1] == runs->key[i]) {
-      runs->weight[m - 1] += w;
+      runs->upto[m - 1] += w;
     } else {
       runs->key[m] = runs->key[i];
-      runs->weight[m++] = w;
+      runs->upto[m++] = w;
     }
   }
   runs->n = m;
@@ -96,13 +94,13 @@ static void add_absent(gbti_runs *runs, uint64_t weight) {
   if (weight == 0) return;
   while (at < runs->n && runs->key[at] < zero) at++;
   if (at < runs->n && runs->key[at] == zero) {
-    runs->weight[at] += weight;
+    runs->upto[at] += weight;
     return;
   }
   memmove(runs->key + at + 1, runs->key + at, (size_t)(runs->n - at) * sizeof *runs->key);
-  memmove(runs->weight + at + 1, runs->weight + at, (size_t)(runs->n - at) * sizeof *runs->weight);
+  memmove(runs->upto + at + 1, runs->upto + at, (size_t)(runs->n - at) * sizeof *runs->upto);
   runs->key[at] = zero;
-  runs->weight[at] = weight;
+  runs->upto[at] = weight;
   runs->n++;
 }
 
@@ -117,7 +115,7 @@ gbt_status gbti_runs_make(const gbti_cut_input *input, gbti_runs *out, gbt_error
   entries.absent_weight = 0;
   *out = (gbti_runs){NULL, NULL, 0};
   GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->key, &out->key, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->weight, &out->weight, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->upto, &out->upto, err), done);
   if (input->weight != NULL) {
     GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *row, &row, err), done);
     GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *row_tmp, &row_tmp, err), done);
@@ -130,110 +128,15 @@ gbt_status gbti_runs_make(const gbti_cut_input *input, gbti_runs *out, gbt_error
       n++;
     }
   GBT_TRY_GOTO(gbti_stream_end(&s, err), done);
-  GBT_TRY_GOTO(gbti_sort_keys(input, out->key, row, (uint64_t)n, out->weight, row_tmp, err), done);
+  GBT_TRY_GOTO(gbti_sort_keys(input, out->key, row, (uint64_t)n, out->upto, row_tmp, err), done);
   close_up(input, out, row, n);
   add_absent(out, input->absent_weight);
+  for (int64_t i = 1; i < out->n; i++) out->upto[i] += out->upto[i - 1];
 done:
   gbt_mem_free(mem, row);
   gbt_mem_free(mem, row_tmp);
   if (status != GBT_OK) gbti_runs_free(mem, out);
   return status;
-}
-
-/* Merges the concatenated runs of several ranks to one. */
-static gbt_status merge_runs(gbt_ctx *ctx, const uint64_t *weight, gbti_runs *all, gbt_error *err) {
-  enum { LOOK = 1 << 18 };
-  const gbt_mem *mem = &ctx->mem;
-  gbt_status status = GBT_OK;
-  uint32_t *order = NULL, *order_tmp = NULL;
-  size_t n = (size_t)all->n;
-  if (all->n >= (int64_t)UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "a column has too many distinct values");
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order_tmp, &order_tmp, err), done);
-  for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
-  GBT_TRY_GOTO(gbt_sort_u64_parallel(ctx, all->key, order, n, all->weight, order_tmp, err), done);
-  all->n = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (i % LOOK == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
-    if (all->n > 0 && all->key[all->n - 1] == all->key[i]) {
-      all->weight[all->n - 1] += weight[order[i]];
-    } else {
-      all->key[all->n] = all->key[i];
-      all->weight[all->n++] = weight[order[i]];
-    }
-  }
-done:
-  gbt_mem_free(mem, order);
-  gbt_mem_free(mem, order_tmp);
-  return status;
-}
-
-gbt_status gbti_runs_gather(gbt_ctx *ctx, gbti_runs *runs, gbt_error *err) {
-  const size_t size = (size_t)gbt_comm_size(ctx);
-  gbt_status status = GBT_OK;
-  gbti_runs all = {NULL, NULL, 0};
-  uint64_t *weight = NULL;
-  int64_t *n = NULL;
-  size_t *bytes = NULL;
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *n, &n, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *bytes, &bytes, err), done);
-  GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, &runs->n, 1, n, err), done);
-  for (size_t r = 0; r < size; r++) {
-    bytes[r] = (size_t)n[r] * sizeof *all.key;
-    all.n += n[r];
-  }
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all.n, sizeof *all.key, &all.key, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all.n, sizeof *all.weight, &all.weight, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all.n, sizeof *weight, &weight, err), done);
-  GBT_TRY_GOTO(gbt_comm_gather(ctx, runs->key, bytes, all.key, err), done);
-  GBT_TRY_GOTO(gbt_comm_gather(ctx, runs->weight, bytes, weight, err), done);
-  gbti_runs_free(&ctx->mem, runs);
-  GBT_TRY_GOTO(merge_runs(ctx, weight, &all, err), done);
-done:
-  gbt_mem_free(&ctx->mem, n);
-  gbt_mem_free(&ctx->mem, bytes);
-  gbt_mem_free(&ctx->mem, weight);
-  if (status == GBT_OK) *runs = all;
-  else gbti_runs_free(&ctx->mem, &all);
-  return status;
-}
-
-/* The quantile part, as cuts.h defines it; cut: room for max_bin. */
-static int32_t cut_quantiles(const gbti_runs *runs, uint64_t max_bin, double *cut) {
-  uint64_t total = 0, heavy = 0, n_heavy = 0, light = 0, k = 1;
-  int32_t n_cuts = 0;
-  int due = 0;
-  for (int64_t i = 0; i < runs->n; i++) total += runs->weight[i];
-  uint64_t least = gbti_heavy_threshold(total, max_bin);
-  for (int64_t i = 0; i < runs->n; i++) {
-    if (runs->weight[i] < least) continue;
-    heavy += runs->weight[i];
-    n_heavy++;
-  }
-  gbti_aim aim = gbti_aim_of(total, max_bin, heavy, n_heavy);
-  for (int64_t i = 0; i < runs->n; i++) {
-    int is_heavy = runs->weight[i] >= least;
-    if (i > 0 && (due || is_heavy)) cut[n_cuts++] = gbti_cut_between(runs->key[i - 1], runs->key[i]);
-    due = is_heavy;
-    if (is_heavy) continue;
-    light += runs->weight[i];
-    for (; k < aim.n_bins && gbti_light_target(&aim, k) <= light; k++) due = 1;
-  }
-  return n_cuts;
-}
-
-gbt_status gbti_runs_cut(const gbt_mem *mem, const gbti_runs *runs, int32_t max_bin, double **out, int32_t *n_bins,
-                         gbt_error *err) {
-  int32_t most = runs->n < max_bin ? (int32_t)runs->n : max_bin, n_cuts = 0;
-  double *cut;
-  GBT_TRY(gbt_mem_array(mem, (size_t)most + 1, sizeof *cut, &cut, err));
-  if (runs->n > max_bin) n_cuts = cut_quantiles(runs, (uint64_t)max_bin, cut);
-  for (int64_t i = 0; runs->n <= max_bin && i + 1 < runs->n; i++)
-    cut[n_cuts++] = gbti_cut_between(runs->key[i], runs->key[i + 1]);
-  cut[n_cuts] = (double)INFINITY;
-  *out = cut;
-  *n_bins = n_cuts + 1;
-  return GBT_OK;
 }
 
 /* ---- levels ---- */
