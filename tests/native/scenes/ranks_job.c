@@ -179,7 +179,8 @@ static void rank_main(void *arg, const gbt_comm *comm) {
   gbt_ctx ctx;
   gbt_error err;
   o->status = gbt_ctx_open(&ctx, how->mem, how->how.threads, how->how.simd, how->poll, how->user, &o->err);
-  ctx.comm = comm;
+  ranks_counter counter;
+  ctx.comm = how->counts == NULL ? comm : ranks_counted(&counter, comm, how->counts);
   o->status = gbt_comm_agree(&ctx, o->status, &o->err);
   if (o->status == GBT_OK) o->status = train_rank(&ctx, run, &spec, &tr, &o->err);
   if (tr != NULL && keep(run, &ctx, tr, &err) != GBT_OK) o->status = GBT_E_INTERNAL;

@@ -11,6 +11,7 @@
 #define GBT_TEST_RANKS_JOB_H
 
 #include "ranks.h"
+#include "ranks_count.h"
 #include "trained.h"
 
 typedef struct shares {
@@ -31,6 +32,7 @@ typedef struct rank_how {
   int (*poll)(void *user); /* may be NULL */
   void *user;
   const gbt_params *params; /* other ones than the job's; NULL: those */
+  ranks_counts *counts;     /* of the operations of this rank; NULL: not counted */
 } rank_how;
 
 rank_how rank_how_make(int threads, int32_t page_rows);

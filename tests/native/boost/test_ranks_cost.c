@@ -1,0 +1,83 @@
+/* What ranks say to each other for one tree: rounds of latency, operations and bytes, counted. They follow from the
+ * data and the parameters, whatever the machine, so a table pins them: they must not grow. The table is also in
+ * docs/ranks.md. */
+#include "ranks_job.h"
+
+#include "../../src/gbt/math/sampling.h"
+
+enum { ROWS = 6000, COLS = 12 };
+
+typedef struct cost_how {
+  int loss, policy, depth, leaves;
+  int kind; /* of the columns from the seventh on */
+  int sampling;
+} cost_how;
+
+typedef struct cost_case {
+  const char *name;
+  cost_how how;
+  ranks_counts tree; /* of one tree */
+} cost_case;
+
+static const cost_case cases[] = {
+    {"depthwise, depth 8", {GBT_OBJ_SQUARED_ERROR, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {53, 26, 3219056}},
+    {"symmetric, depth 8", {GBT_OBJ_SQUARED_ERROR, GBT_SYMMETRIC, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {41, 20, 3219536}},
+    {"leaf-wise, 255 leaves", {GBT_OBJ_SQUARED_ERROR, GBT_LOSSGUIDE, 0, 255, MADE_BELL, GBT_SAMPLE_UNIFORM}, {121, 60, 6368448}},
+    {"sparse columns", {GBT_OBJ_SQUARED_ERROR, GBT_DEPTHWISE, 8, 0, MADE_ZEROS, GBT_SAMPLE_UNIFORM}, {53, 26, 2389536}},
+    {"factors", {GBT_OBJ_SQUARED_ERROR, GBT_DEPTHWISE, 8, 0, MADE_LEVELS, GBT_SAMPLE_UNIFORM}, {53, 26, 3260880}},
+    {"symmetric, factors", {GBT_OBJ_SQUARED_ERROR, GBT_SYMMETRIC, 8, 0, MADE_LEVELS, GBT_SAMPLE_UNIFORM}, {41, 20, 2470480}},
+    {"rows by gradients", {GBT_OBJ_SQUARED_ERROR, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_GOSS}, {59, 29, 2891840}},
+    {"leaves that are quantiles", {GBT_OBJ_ABSOLUTE_ERROR, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {69, 34, 10572720}},
+};
+
+/* Of all `rounds` rounds, on the first of four ranks. */
+static ranks_counts count_rounds(const train_job *job, int64_t rounds, size_t *n_nodes) {
+  enum { SIZE = 4 };
+  train_job some = *job;
+  ranks_counts counts[SIZE] = {{0}};
+  rank_how hows[SIZE];
+  ranked out[RANKS_MOST];
+  some.rounds = rounds;
+  shares *s = shares_new(&some, SIZE, 5, 0);
+  for (int r = 0; r < SIZE; r++) {
+    hows[r] = rank_how_make(1, 0);
+    hows[r].counts = &counts[r];
+  }
+  shares_train(s, hows, out);
+  for (int r = 0; r < SIZE; r++) {
+    CHECK_EQ_I64(out[r].status, GBT_OK);
+    CHECK_EQ_BYTES(&counts[r], &counts[0], sizeof counts[0]);
+    *n_nodes = out[r].forest->n_nodes;
+    ranked_free(&out[r]);
+  }
+  shares_free(s);
+  return counts[0];
+}
+
+static void check_case(const cost_case *c) {
+  made_kind kinds[COLS];
+  for (int i = 0; i < COLS; i++) kinds[i] = i < 6 ? MADE_BELL : (made_kind)c->how.kind;
+  made *data = made_new(11, ROWS, COLS, kinds);
+  made_response(data, (gbt_objective_kind)c->how.loss, 1, 3);
+  train_job job = job_make(data, (gbt_objective_kind)c->how.loss, 1, 1);
+  job.spec.params.grow_policy = c->how.policy;
+  job.spec.params.max_depth = c->how.depth;
+  job.spec.params.max_leaves = c->how.leaves;
+  job.spec.params.min_child_weight = 0.0;
+  job.spec.params.sampling_method = c->how.sampling;
+  job.spec.params.max_cat_onehot = 4;
+  job.max_bin = 63;
+  size_t n_two, n_three;
+  const ranks_counts two = count_rounds(&job, 2, &n_two), three = count_rounds(&job, 3, &n_three);
+  const ranks_counts tree = {three.rounds - two.rounds, three.operations - two.operations, three.bytes - two.bytes};
+  if (!CHECK_EQ_BYTES(&tree, &c->tree, sizeof tree))
+    test_note("%s: {%lld, %lld, %lld}, %d nodes", c->name, (long long)tree.rounds, (long long)tree.operations,
+              (long long)tree.bytes, (int)(n_three - n_two));
+  made_free(data);
+}
+
+static void a_tree_costs_so_many_rounds_and_bytes(void) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
+}
+
+void suite_ranks_cost(void) { RUN(a_tree_costs_so_many_rounds_and_bytes); }
