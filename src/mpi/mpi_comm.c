@@ -1,7 +1,8 @@
 /* The operations of base/comm.h by the non-blocking collective operations of MPI: a rank that waits sleeps between two
  * tests. It does not poll for Ctrl-C: an operation is completed all the same, and a request that it took would be lost
  * where nothing polls afterwards. So the request waits for the next poll of the engine or of R. MPI counts in int, so
- * an array of more than MOST numbers or bytes is sent in several operations.
+ * an array of more than MOST numbers or bytes is sent in several operations. Moves have a communicator of their own, so
+ * that the meeting of a rank that is elsewhere is not taken for a part of them.
  *
  * When a rank waits longer than `timeout`, or MPI reports an error, the ranks are lost to each other: all later
  * operations fail at once.
@@ -30,20 +31,38 @@
 #include "../gbt/base/parallel.h"
 #include "mpi_library.h"
 
-struct gbt_mpi {
-  const gbt_mpi_library *library;
-  gbt_mpi_handle group;
-  gbt_comm comm;
-  int64_t limit_ns; /* 0: none */
-  int lost;
-  int *counts; /* room for 4 * size */
-};
-
 enum {
   AT_ONCE = 64,       /* operations that are on their way at the same time */
   MOST = 1 << 27,     /* numbers or bytes in one operation of MPI, whose counts are int */
   SPINS = 2000,       /* tests without sleep: about a millisecond */
   SHORT_SLEEPS = 4000 /* tests until sleeps become long */
+};
+
+/* Operations that have been started. */
+typedef struct pending {
+  gbt_mpi_handle request[AT_ONCE];
+  int n;
+} pending;
+
+/* A move that has been started: what of it is on its way, and what comes next. */
+typedef struct moving {
+  gbt_comm_move move;
+  pending going;
+  int on, code;      /* started and not finished; what MPI said of the last operation */
+  size_t part, at;   /* the next piece of a part */
+  size_t block;
+  int gathers;       /* the gathering is still to be started */
+  int *counts;       /* room for (AT_ONCE + 2) * size: of the operations on their way */
+} moving;
+
+struct gbt_mpi {
+  const gbt_mpi_library *library;
+  gbt_mpi_handle group, of_moves; /* communicators: of moves, and of everything else */
+  moving moving;
+  gbt_comm comm;
+  int64_t limit_ns; /* 0: none */
+  int lost;
+  int *counts; /* room for 2 * size */
 };
 
 /* All processes of the launcher. Where gbt has started MPI, it also ends it when the process exits. */
@@ -70,12 +89,6 @@ static gbt_status fail_mpi(gbt_mpi *mpi, int code, gbt_error *err) {
   return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others: MPI reports error %d", mpi->comm.rank,
                   mpi->comm.size, code);
 }
-
-/* Operations that have been started. */
-typedef struct pending {
-  gbt_mpi_handle request[AT_ONCE];
-  int n;
-} pending;
 
 /* Waits until all of them are complete. code: what starting the last one returned. */
 static gbt_status wait_for(gbt_mpi *mpi, int code, pending *all, gbt_error *err) {
@@ -282,6 +295,91 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
   return wait_for(mpi, code, &one, err);
 }
 
+/* ---- moves ---- */
+
+static int post_part(gbt_mpi *mpi, gbt_mpi_handle *request) {
+  moving *of = &mpi->moving;
+  const gbt_comm_part *part = &of->move.part[of->part];
+  const size_t most = of->move.most < MOST ? of->move.most : MOST, left = part->n - of->at;
+  const int k = (int)(left < most ? left : most);
+  char *x = (char *)part->x + of->at * gbt_comm_width(part->type);
+  of->at += (size_t)k;
+  return gbt_mpi_iallreduce(mpi->library, x, k, type_of(mpi->library, part->type), op_of(mpi->library, of->move.op),
+                            mpi->of_moves, request);
+}
+
+static int post_block(gbt_mpi *mpi, int *counts, gbt_mpi_handle *request) {
+  const gbt_comm_block *b = &mpi->moving.move.block[mpi->moving.block++];
+  for (int r = 0; r < mpi->comm.size; r++) counts[r] = (int)b->count[r];
+  return gbt_mpi_ireduce_scatter(mpi->library, b->x, b->own, counts, type_of(mpi->library, b->type),
+                                 mpi->library->sum, mpi->of_moves, request);
+}
+
+static int post_gathering(gbt_mpi *mpi, gbt_mpi_handle *request) {
+  const gbt_comm_move *move = &mpi->moving.move;
+  const int size = mpi->comm.size;
+  int *counts = mpi->moving.counts + (size_t)AT_ONCE * (size_t)size, *starts = counts + size, at = 0;
+  for (int r = 0; r < size; at += counts[r++]) {
+    counts[r] = (int)move->bytes[r];
+    starts[r] = at;
+  }
+  mpi->moving.gathers = 0;
+  return gbt_mpi_iallgatherv(mpi->library, move->mine, counts[mpi->comm.rank], move->all, counts, starts,
+                             mpi->of_moves, request);
+}
+
+static int is_empty(const gbt_mpi *mpi, const gbt_comm_block *block) {
+  for (int r = 0; r < mpi->comm.size; r++)
+    if (block->count[r] > 0) return 0;
+  return 1;
+}
+
+/* Starts operations of the move until AT_ONCE are on their way or all have been started. */
+static void post_some(gbt_mpi *mpi) {
+  moving *of = &mpi->moving;
+  while (of->code == 0 && of->going.n < AT_ONCE) {
+    gbt_mpi_handle *request = &of->going.request[of->going.n];
+    if (of->part < of->move.n_parts && of->at == of->move.part[of->part].n) {
+      of->part++;
+      of->at = 0;
+      continue;
+    }
+    if (of->part < of->move.n_parts) of->code = post_part(mpi, request);
+    else if (of->block < of->move.n_blocks && is_empty(mpi, &of->move.block[of->block])) {
+      of->block++;
+      continue;
+    } else if (of->block < of->move.n_blocks)
+      of->code = post_block(mpi, of->counts + (size_t)of->going.n * (size_t)mpi->comm.size, request);
+    else if (of->gathers) of->code = post_gathering(mpi, request);
+    else return;
+    of->going.n++;
+  }
+}
+
+static gbt_status start(void *state, const gbt_comm_move *move, gbt_error *err) {
+  gbt_mpi *mpi = state;
+  moving *of = &mpi->moving;
+  if (of->on) mpi->lost = 1; /* ranks had started different things, which no rank completes */
+  GBT_TRY(check_here(mpi, err));
+  of->move = *move;
+  of->on = 1;
+  of->code = of->going.n = 0;
+  of->part = of->at = of->block = 0;
+  of->gathers = move->bytes != NULL;
+  post_some(mpi);
+  return of->code == 0 ? GBT_OK : fail_mpi(mpi, of->code, err);
+}
+
+static gbt_status finish(void *state, gbt_error *err) {
+  gbt_mpi *mpi = state;
+  while (mpi->moving.going.n > 0) {
+    GBT_TRY(wait_for(mpi, mpi->moving.code, &mpi->moving.going, err));
+    post_some(mpi);
+  }
+  mpi->moving.on = 0;
+  return mpi->moving.code == 0 ? GBT_OK : fail_mpi(mpi, mpi->moving.code, err);
+}
+
 /* ---- the end ---- */
 
 static long this_process(void) {
@@ -301,7 +399,7 @@ static void end_mpi(void) {
     (void)m->finalize();
     return;
   }
-  while (!everybody.lost) { /* again where some go on: they fail then, and come to their ends */
+  while (!everybody.lost && !everybody.moving.on) { /* again where some go on: they fail then, and come to their ends */
     gbt_ctx ctx = {.n_threads = 1, .comm = &everybody.comm};
     if (gbt_comm_leave(&ctx, NULL) != GBT_OK) continue;
     (void)m->finalize();
@@ -333,6 +431,7 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   mpi->limit_ns = (int64_t)(spec->timeout * 1e9);
   gbt_mpi_handle whole = spec->group == NULL ? m->world : gbt_mpi_from_fortran(m, *spec->group);
   int code = gbt_mpi_dup(m, whole, &mpi->group);
+  if (code == 0) code = gbt_mpi_dup(m, whole, &mpi->of_moves);
   if (code == 0) code = gbt_mpi_rank(m, mpi->group, &mpi->comm.rank);
   if (code == 0) code = gbt_mpi_size(m, mpi->group, &mpi->comm.size);
   if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI makes no communicator: error %d", code);
@@ -342,8 +441,12 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   mpi->comm.broadcast = broadcast;
   mpi->comm.reduce_scatter = reduce_scatter;
   mpi->comm.exchange = exchange;
-  mpi->counts = malloc(4 * (size_t)mpi->comm.size * sizeof *mpi->counts);
-  if (mpi->counts == NULL) return gbt_fail_mem(err, 4 * (size_t)mpi->comm.size * sizeof *mpi->counts);
+  mpi->comm.start = start;
+  mpi->comm.finish = finish;
+  const size_t room = (size_t)mpi->comm.size * sizeof(int);
+  mpi->counts = malloc(4 * room);
+  mpi->moving.counts = malloc((AT_ONCE + 2) * room);
+  if (mpi->counts == NULL || mpi->moving.counts == NULL) return gbt_fail_mem(err, (AT_ONCE + 6) * room);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
 }
 

@@ -10,7 +10,8 @@
  * gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a rank that
  * failed need not know where the others are: it goes to the next meeting and says there why it failed
  * (gbt_comm_agree), and the others leave with the same error, which names the rank. Ranks that are at different
- * operations all get GBT_E_INTERNAL. No rank waits for a rank that has left.
+ * operations all get GBT_E_INTERNAL. No rank waits for a rank that has left. Within a stretch (gbt_comm_enter) ranks
+ * compare and move data at the same time: comm_meet.c.
  *
  * A public function of the engine that uses ranks ends with gbt_comm_agree: it succeeds on all ranks or on none. A host
  * does the same after work of its own between two such calls.
@@ -31,6 +32,30 @@ typedef struct gbt_comm_part {
   size_t n;
   gbt_comm_type type;
 } gbt_comm_part;
+
+/* A block of numbers for every rank: see reduce_scatter. count: by rank, the same on all ranks. */
+typedef struct gbt_comm_block {
+  void *x;
+  const size_t *count;
+  gbt_comm_type type; /* GBT_COMM_I64 or GBT_COMM_U32 */
+  void *own;
+} gbt_comm_block;
+
+/* Several operations that are on their way at the same time: parts to be reduced, blocks to be summed up, and bytes to
+ * be gathered. Any of the three may be missing. */
+typedef struct gbt_comm_move {
+  gbt_comm_op op;             /* of the parts */
+  const gbt_comm_part *part;  /* n_parts, see reduce */
+  size_t n_parts;
+  const gbt_comm_block *block; /* n_blocks, see reduce_scatter */
+  size_t n_blocks;
+  const void *mine; /* see gather */
+  const size_t *bytes; /* NULL: nothing is gathered */
+  void *all;
+  size_t most; /* parts go in pieces of so many numbers at most; filled in by comm_meet.c */
+} gbt_comm_move;
+
+enum { GBT_COMM_MEETING = 11 }; /* numbers of a meeting, whose maximum is asked for */
 
 /* A way for ranks to exchange data, made by the host; one for each rank. gbt_ctx.comm points to it, and it must outlive
  * the context. The functions block until the operation is complete on this rank. They must not fail on one rank only:
@@ -63,6 +88,15 @@ typedef struct gbt_comm {
    * r. */
   gbt_status (*exchange)(void *state, const void *out, const size_t *sends, void *in, const size_t *takes,
                          gbt_error *err);
+
+  /* A move in two halves, between which ranks meet: `start` begins it, `finish` waits until it is complete on this
+   * rank. Both NULL: not offered, and meetings come before the data. In between ranks call `reduce` and `broadcast`,
+   * which must not wait for the move; one rank may call them before `start`, another one after it. A piece of a part,
+   * a block and the gathering can be moves of their own on another rank, in the same order: it starts and finishes one
+   * after the other. What a move refers to is borrowed until it is finished. When a move is started while another one
+   * is not finished, the ranks are lost to each other. */
+  gbt_status (*start)(void *state, const gbt_comm_move *move, gbt_error *err);
+  gbt_status (*finish)(void *state, gbt_error *err);
 } gbt_comm;
 
 /* Bytes of a number. */
@@ -100,6 +134,13 @@ gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_M
  * function. */
 gbt_status gbt_comm_leave(gbt_ctx *ctx, gbt_error *err) GBT_MUST_CHECK;
 
+/* From here to gbt_comm_agree the ranks are in a stretch: they start to move data and compare at the same time, so an
+ * operation takes one round of latency and not two. For steps in which the sizes of operations follow from numbers that
+ * all ranks have. number: what all of them must do alike, compared here. spare: memory, aligned for numbers, that is
+ * used when a rank fails; borrowed until the stretch ends; bytes: the same on all ranks. An operation that needs more
+ * of it takes two rounds. */
+gbt_status gbt_comm_enter(gbt_ctx *ctx, uint64_t number, void *spare, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+
 /* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none
  * does. */
 gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) GBT_MUST_CHECK;
@@ -112,6 +153,9 @@ gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_
 /* Sums of several arrays, of GBT_COMM_I64 or GBT_COMM_U32, in one meeting. */
 gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *part, size_t n_parts,
                                  gbt_error *err) GBT_MUST_CHECK;
+
+/* A move. A single process has its own blocks and bytes, which are copied where x and own, mine and all differ. */
+gbt_status gbt_comm_move_at(gbt_ctx *ctx, int site, const gbt_comm_move *move, gbt_error *err) GBT_MUST_CHECK;
 
 /* The sums of this rank's block, see reduce_scatter above. type: GBT_COMM_I64 or GBT_COMM_U32. A single process has one
  * block, which is copied to `own`; they may be the same array then, and must not overlap otherwise. */
@@ -149,6 +193,7 @@ gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, 
 #define gbt_comm_max_f64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_F64, GBT_COMM_MAX, err)
 #define gbt_comm_sum_exact(ctx, x, n, err) gbt_comm_sum_exact_at(ctx, __LINE__, x, n, err)
 #define gbt_comm_sum_parts(ctx, part, n, err) gbt_comm_sum_parts_at(ctx, __LINE__, part, n, err)
+#define gbt_comm_run(ctx, move, err) gbt_comm_move_at(ctx, __LINE__, move, err)
 #define gbt_comm_sum_own(ctx, x, count, type, own, err) gbt_comm_sum_own_at(ctx, __LINE__, x, count, type, own, err)
 #define gbt_comm_gather_i64(ctx, mine, n, all, err) gbt_comm_gather_i64_at(ctx, __LINE__, mine, n, all, err)
 #define gbt_comm_gather(ctx, mine, bytes, all, err) gbt_comm_gather_at(ctx, __LINE__, mine, bytes, all, err)

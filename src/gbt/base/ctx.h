@@ -28,6 +28,8 @@ typedef struct gbt_ctx {
   const struct gbt_comm *comm;
   uint32_t comm_calls; /* collective operations so far; the same on all ranks */
   int comm_failed;     /* a rank failed, and this one is on its way out */
+  void *comm_spare;    /* see gbt_comm_enter: borrowed, NULL outside of a stretch */
+  size_t comm_spare_bytes;
 } gbt_ctx;
 
 /* Starts up to n_threads - 1 helper threads, 1023 at most. When the system grants fewer, ctx->n_threads says how many

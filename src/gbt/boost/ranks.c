@@ -83,6 +83,11 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
   return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: all are 0; at least one must be larger");
 }
 
+size_t gbt_ranks_spare(const gbt_ctx *ctx, const gbt_dataset *train) {
+  const size_t slots = gbt_pages_layout(train->pages)->n_slots, ranks = (size_t)gbt_comm_size(ctx);
+  return ((size_t)1 << 20) + 40 * slots + 1024 * ranks;
+}
+
 /* ---- time ---- */
 
 gbt_status gbt_ranks_time_is_up(gbt_ctx *ctx, int *up, gbt_error *err) {

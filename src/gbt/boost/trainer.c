@@ -120,6 +120,8 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   tr->n_trees = tr->forest->n_trees;
   const gbt_forest_view start = gbt_forest_view_of(tr->forest);
   tr->identity = gbti_training_identity(spec, &start);
+  if (!gbt_comm_is_single(ctx))
+    GBT_TRY(gbt_mem_array(&tr->mem, gbt_ranks_spare(ctx, tr->data[0]), 1, &tr->spare, err));
   return open_backends(ctx, tr, spec, err);
 }
 
@@ -167,6 +169,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->kept);
+  gbt_mem_free(&mem, tr->spare);
   gbt_mem_free(&mem, tr);
 }
 
@@ -327,7 +330,8 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
   *why = GBT_RUN_DONE;
   gbt_error later;
-  gbt_status status = run_rounds(ctx, tr, n_rounds, why, err);
+  gbt_status status = gbt_comm_enter(ctx, (uint64_t)n_rounds, tr->spare, gbt_ranks_spare(ctx, tr->data[0]), err);
+  if (status == GBT_OK) status = run_rounds(ctx, tr, n_rounds, why, err);
   const gbt_status settled = settle(ctx, tr, status == GBT_OK ? err : &later);
   if (settled != GBT_OK) drop_parts(tr);
   return gbt_comm_agree(ctx, status == GBT_OK ? settled : status, err);

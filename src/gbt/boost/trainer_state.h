@@ -41,6 +41,7 @@ struct gbt_trainer {
   double *kept;
   int64_t kept_round; /* whose scores these are */
   double max_seconds, seconds;
+  void *spare; /* ranks: see gbt_comm_enter; NULL in a single process */
   uint64_t identity; /* of the training, for checkpoints: checkpoint.h */
 };
 

@@ -14,7 +14,7 @@ typedef struct outcome {
   char text[64], met[4 * RANKS_MOST];
   size_t takes[RANKS_MOST];
   double exact;
-  int same, differ;
+  int same, differ, moved;
 } outcome;
 
 typedef struct plan {
@@ -22,7 +22,13 @@ typedef struct plan {
   int64_t n;
   int bad_rank, bad_step; /* who fails before which step */
   gbt_status how;
+  size_t spare; /* bytes; 0: the operations are in no stretch */
+  int halves;   /* the communicator offers moves in two halves */
 } plan;
+
+enum { SPARES = 3 }; /* no stretch; little memory, so that some operations do not fit; enough */
+static const size_t spare_of[SPARES] = {0, 9000, 100000};
+
 
 static int64_t number_of(int rank, int64_t i) { return (int64_t)(gbt_mix64((uint64_t)(100 * rank + i)) >> 20) - 4000; }
 
@@ -121,14 +127,50 @@ static gbt_status move_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, g
   return perhaps(p, r, step, err);
 }
 
+/* A move of all three kinds, at the same time. */
+static gbt_status one_move(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
+  const int r = gbt_comm_rank(ctx), size = gbt_comm_size(ctx);
+  enum { MANY = 3000 }; /* in pieces */
+  int64_t few = r, x[RANKS_MOST] = {0}, own = 0, *many = test_alloc(MANY * sizeof *many);
+  size_t count[RANKS_MOST], bytes[RANKS_MOST];
+  char text[2] = {(char)('a' + r), 0}, all[RANKS_MOST + 1] = {0};
+  for (int i = 0; i < size; i++) x[i] = 100 * i + r, count[i] = bytes[i] = 1;
+  for (int64_t i = 0; i < MANY; i++) many[i] = r * i;
+  const gbt_comm_part parts[] = {{&few, 1, GBT_COMM_I64}, {many, MANY, GBT_COMM_I64}};
+  const gbt_comm_block block = {x, count, GBT_COMM_I64, &own};
+  const gbt_comm_move move = {.op = GBT_COMM_SUM,
+                              .part = parts,
+                              .n_parts = 2,
+                              .block = &block,
+                              .n_blocks = 1,
+                              .mine = text,
+                              .bytes = bytes,
+                              .all = all};
+  gbt_status status = perhaps(p, r, step, err);
+  if (status == GBT_OK) status = gbt_comm_run(ctx, &move, err);
+  if (status == GBT_OK) {
+    const int64_t ranks = (int64_t)size * (size - 1) / 2;
+    o->moved = few == ranks && own == 100 * (int64_t)size * r + ranks && (int)strlen(all) == size;
+    for (int i = 0; i < size; i++) o->moved &= all[i] == 'a' + i;
+    for (int64_t i = 0; i < MANY; i++) o->moved &= many[i] == ranks * i;
+  }
+  free(many);
+  return status;
+}
+
 static void all_operations(void *arg, const gbt_comm *comm) {
   plan *p = arg;
   outcome *o = &p->out[comm->rank];
   gbt_ctx ctx;
+  gbt_comm plain = *comm;
   int step = 0;
+  void *spare = test_alloc(p->spare);
   memset(&o->err, 0, sizeof o->err);
   o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
-  ctx.comm = comm;
+  if (!p->halves) plain.start = NULL, plain.finish = NULL;
+  ctx.comm = &plain;
+  if (o->status == GBT_OK && p->spare > 0) o->status = gbt_comm_enter(&ctx, 7, spare, p->spare, &o->err);
+  if (o->status == GBT_OK) o->status = one_move(&ctx, p, &step, o, &o->err);
   if (o->status == GBT_OK) o->status = reduce_all(&ctx, p, &step, o, &o->err);
   if (o->status == GBT_OK) o->status = scatter_all(&ctx, p, &step, o, &o->err);
   if (o->status == GBT_OK) o->status = move_all(&ctx, p, &step, o, &o->err);
@@ -139,6 +181,7 @@ static void all_operations(void *arg, const gbt_comm *comm) {
     gbt_status again = gbt_comm_agree(&ctx, gbt_comm_sum_i64(&ctx, &one, 1, &err), &err);
     if (again != GBT_OK || one != comm->size) o->status = GBT_E_INTERNAL;
   }
+  free(spare);
   gbt_ctx_close(&ctx);
 }
 
@@ -185,6 +228,7 @@ static void check_outcome(const plan *p, int size, int rank, const outcome *o) {
   }
   check_own(p, size, rank, o);
   check_exchange(size, rank, o);
+  CHECK(o->moved == 1);
   CHECK(o->part[0] == ranks && o->part[2] == ranks);
   CHECK_EQ_TEXT(o->text, text);
   CHECK(o->told == 77 && o->same == 1 && o->differ == (size == 1));
@@ -194,7 +238,7 @@ static void check_outcome(const plan *p, int size, int rank, const outcome *o) {
 static void operations_equal_their_twins(void) {
   for (int size = 1; size <= RANKS_MOST; size++)
     for (int64_t n = 0; n <= SOME; n += n < 4 ? 1 : 11) {
-      plan p = {.n = n, .bad_rank = -1};
+      plan p = {.n = n, .bad_rank = -1, .spare = spare_of[(size + n) % SPARES], .halves = n != 2};
       ranks_run(size, all_operations, &p);
       for (int r = 0; r < size; r++)
         if (CHECK_EQ_I64(p.out[r].status, GBT_OK)) check_outcome(&p, size, r, &p.out[r]);
@@ -207,6 +251,7 @@ static void a_single_process_needs_no_communicator(void) {
   int step = 0;
   ctx = test_ctx(NULL, 1);
   CHECK(gbt_comm_is_single(&ctx) && gbt_comm_rank(&ctx) == 0);
+  CHECK_OK(one_move(&ctx, &p, &step, &p.out[0], test_err));
   CHECK_OK(reduce_all(&ctx, &p, &step, &p.out[0], test_err));
   CHECK_OK(scatter_all(&ctx, &p, &step, &p.out[0], test_err));
   CHECK_OK(move_all(&ctx, &p, &step, &p.out[0], test_err));
@@ -220,8 +265,10 @@ static void all_fail_when_one_fails(void) {
   const gbt_status how[] = {GBT_E_DATA, GBT_E_MEM, GBT_CANCELLED};
   for (int size = 2; size <= 5; size += 1 + (size == 3))
     for (int bad = 0; bad < size; bad++)
-      for (int step = 0; step < 17; step++) {
-        plan p = {.n = 3, .bad_rank = bad, .bad_step = step, .how = how[(bad + step) % 3]};
+      for (int k = 0; k < 18 * (SPARES + 1); k++) {
+        const int step = k / (SPARES + 1), spare = k % (SPARES + 1);
+        plan p = {.n = 3, .bad_rank = bad, .bad_step = step, .how = how[(bad + step) % 3], .halves = spare < SPARES};
+        p.spare = spare < SPARES ? spare_of[spare] : spare_of[2];
         char want[80];
         snprintf(want, sizeof want, "rank %d of %d: no such thing in row 12", bad, size);
         ranks_run(size, all_operations, &p);
@@ -340,7 +387,62 @@ static void ranks_that_leave_are_named_to_those_that_go_on(void) {
   }
 }
 
+/* In a stretch one rank is at something else. bad_step 0: it leaves; 1: at the end of the stretch; 2: at another
+ * operation, and nobody completes what was started. */
+static void apart_in_a_stretch(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  const int odd = comm->rank == p->bad_rank;
+  int64_t x[2] = {1, 2};
+  char spare[20000];
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  ctx.comm = comm;
+  memset(&o->err, 0, sizeof o->err);
+  o->status = gbt_comm_enter(&ctx, 1, spare, sizeof spare, &o->err);
+  if (o->status == GBT_OK && odd && p->bad_step == 0) {
+    ctx.comm_spare = NULL; /* the process ends elsewhere */
+    o->status = gbt_comm_leave(&ctx, &o->err);
+  } else if (o->status == GBT_OK && !(odd && p->bad_step == 1)) {
+    o->status = gbt_comm_sum_i64(&ctx, x, odd ? 2 : 1, &o->err);
+  }
+  if (o->status != GBT_OK || !odd || p->bad_step == 1) o->status = gbt_comm_agree(&ctx, o->status, &o->err);
+  gbt_ctx_close(&ctx);
+}
+
+static void ranks_that_are_apart_in_a_stretch_all_fail(void) {
+  for (int step = 0; step < 3; step++)
+    for (int bad = 0; bad < 3; bad++) {
+      plan p = {.bad_rank = bad, .bad_step = step};
+      ranks_run(3, apart_in_a_stretch, &p);
+      for (int r = 0; r < 3; r++) {
+        CHECK_EQ_I64(p.out[r].status, step == 0 ? GBT_E_DEVICE : GBT_E_INTERNAL);
+        CHECK(strstr(p.out[r].err.msg, step == 0 ? "has ended its R session" : "different operations") != NULL);
+      }
+    }
+}
+
+/* Ranks that were asked for different numbers of rounds, say. */
+static void enter_apart(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  ctx.comm = comm;
+  o->status = gbt_comm_enter(&ctx, comm->rank == p->bad_rank, NULL, 0, &o->err);
+  o->status = gbt_comm_agree(&ctx, o->status, &o->err);
+  gbt_ctx_close(&ctx);
+}
+
+static void a_stretch_is_the_same_on_all_ranks(void) {
+  for (int bad = -1; bad < 3; bad++) {
+    plan p = {.bad_rank = bad};
+    ranks_run(3, enter_apart, &p);
+    for (int r = 0; r < 3; r++) CHECK_EQ_I64(p.out[r].status, bad < 0 ? GBT_OK : GBT_E_INTERNAL);
+  }
+}
+
 void suite_comm(void) {
+  RUN(ranks_that_are_apart_in_a_stretch_all_fail);
+  RUN(a_stretch_is_the_same_on_all_ranks);
   RUN(operations_equal_their_twins);
   RUN(a_single_process_needs_no_communicator);
   RUN(all_fail_when_one_fails);

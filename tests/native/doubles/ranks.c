@@ -21,6 +21,7 @@ typedef struct seat {
   void (*fn)(void *arg, const gbt_comm *comm);
   void *arg;
   ranks_traffic traffic;
+  gbt_comm_move move; /* started, not finished */
 } seat;
 
 static void count_traffic(seat *s, int64_t operations, size_t sent, size_t taken) {
@@ -183,6 +184,28 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
   return wait_for_all(s, err);
 }
 
+static gbt_status start(void *state, const gbt_comm_move *move, gbt_error *err) {
+  (void)err;
+  ((seat *)state)->move = *move;
+  return GBT_OK;
+}
+
+/* Piece by piece: a rank that was elsewhere joins them one by one. */
+static gbt_status finish(void *state, gbt_error *err) {
+  const gbt_comm_move *move = &((seat *)state)->move;
+  for (size_t i = 0; i < move->n_parts; i++)
+    for (size_t at = 0; at < move->part[i].n; at += move->most) {
+      const gbt_comm_part *part = &move->part[i];
+      const size_t left = part->n - at, n = left < move->most ? left : move->most;
+      GBT_TRY(reduce_part(state, (char *)part->x + at * gbt_comm_width(part->type), n, part->type, move->op, err));
+    }
+  for (size_t i = 0; i < move->n_blocks; i++) {
+    const gbt_comm_block *b = &move->block[i];
+    GBT_TRY(reduce_scatter(state, b->x, b->count, b->type, b->own, err));
+  }
+  return move->bytes == NULL ? GBT_OK : gather(state, move->mine, move->bytes, move->all, err);
+}
+
 void ranks_die(const gbt_comm *comm) {
   world *w = ((seat *)comm->state)->all;
   pthread_mutex_lock(&w->lock);
@@ -203,8 +226,8 @@ void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg)
   pthread_t thread[RANKS_MOST];
   if (pthread_mutex_init(&w.lock, NULL) != 0 || pthread_cond_init(&w.changed, NULL) != 0) abort();
   for (int r = 0; r < size; r++) {
-    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter, exchange};
-    seats[r] = (seat){&w, comm, fn, arg, {0, 0, 0}};
+    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter, exchange, start, finish};
+    seats[r] = (seat){&w, comm, fn, arg, {0, 0, 0}, {GBT_COMM_SUM}};
     if (pthread_create(&thread[r], NULL, seat_main, &seats[r]) != 0) abort();
   }
   for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
