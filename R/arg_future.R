@@ -1,8 +1,9 @@
 # Calls by the workers of package future, where its user has set a plan with several of them.
 
-# list(n = workers, shared = do they see this process's memory?): NULL where there is one worker, or no package.
+# list(n = workers, shared = do they see this process's memory?): NULL where there is one worker, or no package, and
+# with ranks, which workers are not part of.
 future_workers <- function() {
-  if (!"future" %in% loadedNamespaces()) return(NULL)
+  if (!"future" %in% loadedNamespaces() || !is.null(ranks_here())) return(NULL)
   its <- function(name) getExportedValue("future", name)
   n <- its("nbrOfWorkers")()
   if (n < 2) return(NULL)

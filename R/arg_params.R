@@ -174,11 +174,11 @@ host_params <- function(args) {
                   "verbose")
   }
   out$verbose <- verbose > 0 && is_first_rank()
-  out$tells <- out$verbose || is.null(args$value[["verbose"]]) # one line of what was found
+  out$tells <- is_first_rank() && (out$verbose || is.null(args$value[["verbose"]])) # one line of what was found
   out$rounds <- "given" # see R/fit_rounds_auto.R
   out["checkpoint"] <- list(check_checkpoint(args$value[["checkpoint"]]))
   out$late <- out$tells && !out$verbose && is.null(args$value[["progress"]]) # see with_late_line()
-  out$progress <- check_flag(if (is.null(args$value[["progress"]])) FALSE else args$value[["progress"]], "progress")
+  out$progress <- check_flag(given_or(args$value[["progress"]], FALSE), "progress") && is_first_rank()
   out$device <- check_device(args$value[["device"]])
   out
 }

@@ -7,20 +7,35 @@
 # becomes that of all. Within a training with ranks the code belongs to that training.
 with_ranks <- function(ranks, code) {
   if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
-  failure <- NULL
-  done <- FALSE
-  .Call(C_gbt_ranks_use, ranks$handle)
   package_state$ranks <- ranks
-  package_state$ranks_left <- FALSE
   on.exit({
-    if (!done) leave_ranks(failure)
     .Call(C_gbt_ranks_use, NULL)
     package_state$ranks <- NULL
+  })
+  all_or_none(code)
+}
+
+# The value of code, which succeeds on all ranks of the training that runs or on none: a failure on one rank becomes
+# that of all. Code that catches it does so on all ranks, which then go on together.
+all_or_none <- function(code) {
+  if (is.null(ranks_here())) return(code)
+  failure <- NULL
+  done <- FALSE
+  begin_ranks()
+  on.exit(if (!done) {
+    leave_ranks(failure)
+    begin_ranks()
   })
   value <- withCallingHandlers(code, error = function(e) failure <<- e, interrupt = function(e) failure <<- NULL)
   .Call(C_gbt_ranks_agree)
   done <- TRUE
   value
+}
+
+# From here on calls of the engine work with the ranks, whatever was before.
+begin_ranks <- function() {
+  .Call(C_gbt_ranks_use, ranks_here()$handle)
+  package_state$ranks_left <- FALSE
 }
 
 # This rank has failed and takes part in nothing any more. The others learn why, unless they met over the failure.
@@ -66,7 +81,26 @@ numbers_of_ranks <- function(x) if (is.null(ranks_here())) x else .Call(C_gbt_ra
 # The sum over all ranks of a number.
 sum_of_ranks <- function(x) sum(numbers_of_ranks(x))
 
+# The same of each number of a vector, which has the same length on all ranks; numbers may be fractions.
+sums_of_ranks <- function(v) Reduce(`+`, lapply(gather_ranks(list(v = as.double(v))), `[[`, "v"))
+
 value_of_first_rank <- function(x) numbers_of_ranks(x)[[1L]]
+
+# These fields (see gather_ranks()) of the first rank, which decides where a clock or a library of the machine has a
+# part in them.
+of_first_rank <- function(fields) gather_ranks(fields)[[1L]]
+
+# The values of a vector with one for each row: those of all rows, in the order of the ranks. NULL stays NULL.
+rows_of_ranks <- function(v) {
+  if (is.null(ranks_here()) || is.null(v)) return(v)
+  unlist(lapply(gather_ranks(list(v = as.vector(v))), `[[`, "v"))
+}
+
+# The number of rows of the ranks before this one, which has n.
+rows_before <- function(n) if (is.null(ranks_here())) 0 else sum(numbers_of_ranks(n)[seq_len(ranks_here()$rank)])
+
+# Of values of all rows those of this rank, which has n rows.
+own_rows <- function(v, n) if (is.null(ranks_here())) v else v[rows_before(n) + seq_len(n)]
 
 # The different values that x has on any rank: texts or numbers.
 all_ranks_have <- function(x) {

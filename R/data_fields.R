@@ -159,6 +159,9 @@ number_groups <- function(group) {
   place_among(group, all)
 }
 
+# The number of groups, by their numbers.
+count_groups <- function(group) max(0, numbers_of_ranks(max(0, group)))
+
 # A value for every row, and none missing. hint: for a wrong number.
 check_row_values <- function(x, n_rows, what, hint = NULL) {
   if (length(x) != n_rows) {

@@ -4,8 +4,7 @@
 # rows' classes, or NULL.
 make_folds <- function(plan, n, source, class, label, seed) {
   folds <- plan$folds
-  given <- inherits(folds, "rset") || is.list(folds) || is.factor(folds) || is.character(folds) || length(folds) > 1L
-  if (given) {
+  if (are_folds(folds)) {
     if (plan$repeats != 1) {
       stop_argument("`repeats` cannot be combined with given folds; give `folds` as a number", "repeats")
     }
@@ -20,16 +19,21 @@ make_folds <- function(plan, n, source, class, label, seed) {
     }
     out <- folds_of_weighed(plan, k, n, source, class, label, seed)
   }
-  for (i in seq_along(out)) {
-    if (!any(out[[i]]$train)) {
-      stop_argument(sprintf("fold %d holds out all rows; leave rows to train on", i), "folds")
-    }
+  trained <- sums_of_ranks(vapply(out, function(fold) any(fold$train), NA))
+  if (any(trained == 0)) {
+    stop_argument(sprintf("fold %d holds out all rows; leave rows to train on", which(trained == 0)[1L]), "folds")
   }
   out
 }
 
+# Whether `folds` are folds, not their number. A rank of one row has one value of them.
+are_folds <- function(folds) {
+  any_rank(inherits(folds, "rset") || is.list(folds) || is.factor(folds) || is.character(folds) || length(folds) > 1L)
+}
+
 # Folds by number, drawn as if the rows of weight 0 were not there. These are in the fold of their group or time, if it
-# has one, else in any: they take no part in training or metrics, and get predictions.
+# has one, else in any: they take no part in training or metrics, and get predictions. With ranks the draws are from the
+# rows of all ranks; arguments and results are of this rank's rows.
 folds_of_weighed <- function(plan, k, n, source, class, label, seed) {
   weigh <- mask_of_weights(check_weight(source$weights, n, "weights"))
   if (is.null(weigh)) {
@@ -41,19 +45,21 @@ folds_of_weighed <- function(plan, k, n, source, class, label, seed) {
   if (!is.null(source$time)) {
     time <- source$time
     return(lapply(folds_by_time(time[at], k), function(fold) {
-      from <- min(time[at][fold$held])
-      list(train = time < from, held = time >= from & time <= max(time[at][fold$held]))
+      ends <- range_of_ranks(time[at][fold$held])
+      list(train = time < ends[1L], held = time >= ends[1L] & time <= ends[2L])
     }))
   }
   group <- source$group
   own <- drawn_folds(plan, k, length(at), if (!is.null(group)) number_groups(group[at]), class[at], label[at], seed,
                      " with a weight")
+  before <- rows_before(length(others))
+  weighed <- if (!is.null(group)) all_ranks_have(group[at])
   lapply(seq_along(own), function(i) {
     held <- replace(logical(n), at, own[[i]]$held)
-    mine <- seq_along(others) %% k == i %% k
+    mine <- (before + seq_along(others)) %% k == i %% k
     if (!is.null(group)) {
-      known <- group[others] %in% group[at]
-      mine <- ifelse(known, group[others] %in% group[held], group[others] %% k == i %% k)
+      aside <- all_ranks_have(group[held])
+      mine <- ifelse(group[others] %in% weighed, group[others] %in% aside, group[others] %% k == i %% k)
     }
     held[others] <- mine
     list(train = !held, held = held)
@@ -62,48 +68,49 @@ folds_of_weighed <- function(plan, k, n, source, class, label, seed) {
 
 # Folds by number: the same for a seed on any machine. which: what a message adds to "rows".
 drawn_folds <- function(plan, k, n, group, class, label, seed, which = "") {
-  unit_class <- class
-  units <- n
-  if (!is.null(group)) {
-    if (isTRUE(plan$stratify)) {
-      stop_argument("`stratify` and `group` cannot both decide over folds; leave one out", "stratify")
-    }
-    units <- max(c(0, group))
-    unit_class <- NULL
-  } else if (is.null(plan$stratify) || !is.null(class)) {
-    if (isFALSE(plan$stratify)) unit_class <- NULL
-  } else if (plan$stratify) {
-    unit_class <- tenths(label)
+  if (!is.null(group) && isTRUE(plan$stratify)) {
+    stop_argument("`stratify` and `group` cannot both decide over folds; leave one out", "stratify")
   }
+  units <- if (is.null(group)) sum_of_ranks(n) else count_groups(group)
   if (k > units) {
     what <- if (is.null(group)) "row" else "group"
     stop_argument(sprintf("`folds = %.0f` is more than the data have %ss%s, %.0f", as.double(k), what, which, units),
                   "folds")
   }
+  check_drawn_rows(units, "folds", "give `folds` as a fold for each row")
+  unit_class <- if (is.null(group)) rows_of_ranks(classes_to_balance(plan, class, label))
+  before <- rows_before(n)
   unlist(lapply(seq_len(plan$repeats), function(again) {
     draw <- .Call(C_gbt_row_draws, as.integer(units), (seed + (again - 1) * 1000003) %% 2147483647)
     at <- if (is.null(unit_class)) order(draw) else order(unit_class, draw)
     fold <- integer(units)
     fold[at] <- rep_len(seq_len(k), units)
-    if (!is.null(group)) fold <- fold[group]
+    fold <- fold[if (is.null(group)) before + seq_len(n) else group]
     lapply(seq_len(k), function(i) list(train = fold != i, held = fold == i))
   }), recursive = FALSE)
 }
 
+# A value for each row, of which drawn folds get equal shares: its class, or a tenth of all numbers; NULL for none.
+classes_to_balance <- function(plan, class, label) {
+  if (!is.null(class)) return(if (!isFALSE(plan$stratify)) class)
+  if (isTRUE(plan$stratify)) tenths(label)
+}
+
 # In which tenth of all numbers each one is.
 tenths <- function(v) {
-  findInterval(v, unique(stats::quantile(v, seq(0.1, 0.9, 0.1), names = FALSE, type = 1)))
+  all <- rows_of_ranks(v)
+  findInterval(v, unique(stats::quantile(all, seq(0.1, 0.9, 0.1), names = FALSE, type = 1)))
 }
 
 # Rolling origin: rows are cut into k + 1 blocks by time; fold i trains on the first i blocks and holds out the next.
 folds_by_time <- function(time, k) {
-  at <- sort(unique(time))
+  at <- sort(all_ranks_have(unique(time)))
   if (length(at) < k + 1) {
     stop_argument(sprintf("%.0f folds by `time` need %.0f different times, the rows have %d",
                           as.double(k), k + 1, length(at)), "folds")
   }
-  before <- cumsum(as.double(table(factor(match(time, at), seq_along(at))))) # rows up to each time
-  last <- findInterval(seq_len(k) / (k + 1) * length(time), before, left.open = TRUE) + 1
+  before <- cumsum(sums_of_ranks(tabulate(match(time, at), length(at)))) # rows up to each time
+  last <- findInterval(seq_len(k) / (k + 1) * before[length(at)], before, left.open = TRUE) + 1
   last <- pmin(pmax(last, seq_len(k)), length(at) - k - 1 + seq_len(k)) # every block has a time of its own
   for (i in seq_along(last)[-1L]) last[i] <- max(last[i], last[i - 1L] + 1)
   block <- findInterval(match(time, at), last, left.open = TRUE) + 1
@@ -111,19 +118,26 @@ folds_by_time <- function(time, k) {
 }
 
 # Folds as the user gave them: a fold for each row, a list of the rows that each fold holds out, or a set of package
-# rsample.
+# rsample. With ranks these are of the rows of this rank.
 given_folds <- function(folds, n) {
-  if (inherits(folds, "rset")) {
-    return(lapply(seq_along(folds$splits), function(i) rsample_fold(folds$splits[[i]], i, n)))
+  if (!is.list(folds) || !(inherits(folds, "rset") || !is.object(folds))) return(folds_by_value(folds, n))
+  its <- if (is.object(folds)) folds$splits else folds
+  if (length(its) < 1L) stop_argument("`folds` is an empty list; give the rows that each fold holds out", "folds")
+  check_same_on_ranks(length(its), "the number of folds", "; give all ranks the same folds")
+  out <- lapply(seq_along(its), function(i) {
+    if (is.object(folds)) return(rsample_fold(its[[i]], i, n))
+    held <- replace(logical(n), row_numbers(its[[i]], n, i), TRUE)
+    list(train = !held, held = held)
+  })
+  none <- which(sums_of_ranks(vapply(out, function(fold) any(fold$held), NA)) == 0)
+  if (length(none)) {
+    stop_argument(sprintf("fold %d holds out no row; give each fold rows on some rank", none[1L]), "folds")
   }
-  if (is.list(folds) && !is.object(folds)) {
-    if (length(folds) < 1L) stop_argument("`folds` is an empty list; give the rows that each fold holds out", "folds")
-    return(lapply(seq_along(folds), function(i) {
-      held <- logical(n)
-      held[row_numbers(folds[[i]], n, i)] <- TRUE
-      list(train = !held, held = held)
-    }))
-  }
+  out
+}
+
+# folds: a value for each of n rows.
+folds_by_value <- function(folds, n) {
   if (is.list(folds) || length(folds) != n) {
     stop_argument(sprintf(paste("`folds` must be a number, a fold for each of the %.0f rows, a list of the rows",
                                 "that each fold holds out, or folds of package rsample, not %s of length %d"),
@@ -133,14 +147,22 @@ given_folds <- function(folds, n) {
     stop_argument(sprintf("`folds` has %s; every row needs a fold", counted_rows(which(is.na(folds)), "missing value")),
                   "folds")
   }
-  number <- if (is.factor(folds)) as.integer(droplevels(folds)) else match(folds, sort(unique(folds)))
-  if (max(number) < 2) stop_argument("`folds` puts all rows into one fold; there must be two or more", "folds")
-  lapply(seq_len(max(number)), function(i) list(train = number != i, held = number == i))
+  if (is.factor(folds)) {
+    check_same_on_ranks(levels(folds), "the levels of `folds`", "; give all ranks factor(folds, levels = )")
+    folds <- as.integer(folds)
+  } else if (is.object(folds) && !is.null(ranks_here())) {
+    folds <- order_numbers(folds)
+  }
+  known <- sort(all_ranks_have(unique(folds)))
+  if (length(known) < 2L) stop_argument("`folds` puts all rows into one fold; there must be two or more", "folds")
+  number <- match(folds, known)
+  lapply(seq_along(known), function(i) list(train = number != i, held = number == i))
 }
 
 row_numbers <- function(rows, n, i) {
   if (is.logical(rows) && length(rows) == n && !anyNA(rows)) rows <- which(rows)
-  good <- is.numeric(rows) && !is.object(rows) && length(rows) > 0L && !anyNA(rows) && all(rows == floor(rows)) &&
+  some <- length(rows) > 0L || !is.null(ranks_here()) # a rank may have none of a fold's rows
+  good <- is.numeric(rows) && !is.object(rows) && some && !anyNA(rows) && all(rows == floor(rows)) &&
     all(rows >= 1 & rows <= n) && !anyDuplicated(rows)
   if (!good) {
     stop_argument(sprintf("element %d of `folds` must be different numbers of rows from 1 to %.0f: those held out", i,

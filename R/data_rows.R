@@ -64,11 +64,24 @@ take_sparse_rows <- function(x, rows) {
 }
 
 # A share of the rows, chosen by a hash of (seed, row): the same rows for the same seed on any machine, and R's
-# generator is not touched. With classes (numbers from 0) each class gives its share. list(held = , kept = ): numbers of
-# rows, ascending.
+# generator is not touched. With classes (numbers from 0) each class gives its share. With ranks (R/base_ranks.R) here
+# and below n is the number of this rank's rows, and all arguments by row are theirs, as is the result, but the share is
+# one of the rows of all ranks. list(held = , kept = ): numbers of rows, ascending.
 held_out_rows <- function(n, share, seed, class = NULL) {
-  if (n < 2) stop_single_row(share)
-  .Call(C_gbt_hold_out, n, share, seed, class)
+  all <- sum_of_ranks(n)
+  if (all < 2) stop_single_row(share)
+  check_drawn_rows(all, "valid", "give each rank its rows to judge by: list(x = , y = )")
+  held <- .Call(C_gbt_hold_out, all, share, seed, rows_of_ranks(class))
+  if (is.null(ranks_here())) held else held_and_kept(own_rows(replace(logical(all), held$held, TRUE), n))
+}
+
+held_and_kept <- function(held) list(held = which(held), kept = which(!held))
+
+# A draw numbers the rows of all ranks. parameter: what asks for it; advice: how to do without a draw.
+check_drawn_rows <- function(n, parameter, advice) {
+  if (n <= .Machine$integer.max) return(invisible())
+  stop_unsupported(sprintf("rows are drawn from at most 2,147,483,647, and the ranks have %s; %s", with_commas(n),
+                           advice), parameter)
 }
 
 stop_single_row <- function(share) {
@@ -83,8 +96,7 @@ hold_out_share <- function(source, response, n, share, seed) {
   group <- subset_rows(source$group, at)
   own <- list(time = subset_rows(source$time, at), group = if (!is.null(group)) number_groups(group))
   response$label <- subset_rows(response$label, at)
-  held <- at[choose_held_out(own, response, length(at), share, seed)$held]
-  list(held = held, kept = seq_len(n)[-held])
+  held_and_kept(replace(logical(n), at[choose_held_out(own, response, length(at), share, seed)$held], TRUE))
 }
 
 # The rows that `valid` as a share holds out: the last in time, whole groups, or rows. As held_out_rows().
@@ -96,27 +108,26 @@ choose_held_out <- function(source, response, n, share, seed) {
 
 # The rows of the last times, about a share of them: rows of one time stay together. time: doubles.
 latest_rows <- function(time, share) {
-  n <- length(time)
+  all <- rows_of_ranks(time)
+  n <- length(all)
   if (n < 2) stop_single_row(share)
   first <- n + 1 - min(max(round(share * n), 1), n - 1) # of those held out, in order of time
-  from <- sort(time, partial = first)[first]
-  if (from == min(time)) from <- min(Inf, time[time > from])
+  from <- sort(all, partial = first)[first]
+  if (from == min(all)) from <- min(Inf, all[all > from])
   if (from == Inf) {
     stop_argument(sprintf("`valid = %s` holds out the rows with the latest `time`, but all rows have the same `time`",
                           format(share)), "valid")
   }
-  later <- time >= from
-  list(held = which(later), kept = which(!later))
+  held_and_kept(time >= from)
 }
 
 # The rows of a share of the groups. group: numbers from 1.
 held_out_groups <- function(group, share, seed) {
-  n <- if (length(group)) max(group) else 0
+  n <- count_groups(group)
   if (n < 2) {
     stop_argument(sprintf("`valid = %s` holds whole groups out, but there is only one `group`", format(share)), "valid")
   }
-  aside <- replace(logical(n), .Call(C_gbt_hold_out, n, share, seed, NULL)$held, TRUE)[group]
-  list(held = which(aside), kept = which(!aside))
+  held_and_kept(replace(logical(n), .Call(C_gbt_hold_out, n, share, seed, NULL)$held, TRUE)[group])
 }
 
 # Rows held out become a validation set with the labels as they were given. valid: see read_valid().
@@ -163,7 +174,7 @@ held_rows <- function(valid, n) {
     }
     held <- replace(logical(n), valid, TRUE)
   }
-  if (!any(held)) stop_argument("`valid` holds no row out; leave it out, or name some rows", "valid")
-  if (all(held)) stop_argument("`valid` holds all rows out, so that none are left to train on", "valid")
+  if (!any_rank(any(held))) stop_argument("`valid` holds no row out; leave it out, or name some rows", "valid")
+  if (!any_rank(!all(held))) stop_argument("`valid` holds all rows out, so that none are left to train on", "valid")
   held
 }

@@ -28,7 +28,7 @@ with_members <- function(model, fit) {
   for (i in seq_len(k)[-1L]) {
     own <- member_fit(fit, i, rounds)
     if (!is.null(fit$host$until)) {
-      own$host$max_seconds <- fit$host$until - proc.time()[["elapsed"]]
+      own$host$max_seconds <- seconds_left(fit$host$until)
       if (own$host$max_seconds <= 0) break
     }
     if (fit$host$verbose) say(sprintf("member %d of %d", i, as.integer(k)))

@@ -43,7 +43,7 @@ loop_folds <- function(trainers, fits, states, host, bar, watch) {
   round <- 0
   pace <- NA_real_
   while (why == "done" && round < host$nrounds) {
-    n <- chunk_size(plan, round, pace)
+    n <- value_of_first_rank(chunk_size(plan, round, pace))
     t0 <- proc.time()[["elapsed"]]
     if (!run_trainers(trainers, fits, states, n)) return("interrupt")
     now <- proc.time()[["elapsed"]]
@@ -56,7 +56,8 @@ loop_folds <- function(trainers, fits, states, host, bar, watch) {
       stops <- vapply(trainers, function(trainer) .Call(C_gbt_trainer_see, trainer, watched), NA)
       if (stops[1L]) why <- "early"
     }
-    if (why == "done" && host$max_seconds > 0 && now - began >= host$max_seconds) why <- "time"
+    over <- host$max_seconds > 0 && value_of_first_rank(now - began >= host$max_seconds) > 0
+    if (why == "done" && over) why <- "time"
     if (bar$set(round, function() mean_log(fold_values(fits, states, round), round))) return("interrupt")
     if (host$verbose && (round == 1 || round %% host$verbose_every == 0 || round == host$nrounds || why != "done")) {
       say(log_line(round, host$nrounds, means, now - began))
@@ -76,23 +77,20 @@ stop_cut_cv <- function(runs) {
   raise_interrupt(sprintf("cross-validation was interrupted after %d rounds", as.integer(runs$states[[1L]]$rounds)))
 }
 
-# n rounds of all folds. Those of the CPU train side by side, whose threads so have more to do. FALSE when Ctrl-C ended
-# it.
+# n rounds of all folds. Those of the CPU train side by side, whose threads so have more to do. With ranks they train
+# one after the other, as the operations of all ranks have one order. FALSE when Ctrl-C ended it.
 run_trainers <- function(trainers, fits, states, n) {
   first <- states[[1L]]$rounds == 0
   given <- is_given(fits[[1L]]$response$objective)
   if (given) Map(set_own_gradients, trainers, fits, states)
   threads <- fits[[1L]]$host$threads
-  aside <- fits[[1L]]$host$device$kind == "cpu" && is.null(fits[[1L]]$data$path)
-  runs <- if (aside) {
-    .Call(C_gbt_trainers_run, trainers, n, threads)
-  } else {
-    lapply(trainers, function(trainer) .Call(C_gbt_trainer_run, trainer, n, threads))
-  }
-  for (k in seq_along(runs)) {
-    if (runs[[k]]$why == "interrupt") return(FALSE)
-    states[[k]]$rounds <- runs[[k]]$rounds
-    states[[k]]$native <- runs[[k]]$log
+  aside <- fits[[1L]]$host$device$kind == "cpu" && is.null(fits[[1L]]$data$path) && is.null(ranks_here())
+  runs <- if (aside) .Call(C_gbt_trainers_run, trainers, n, threads)
+  for (k in seq_along(trainers)) {
+    run <- if (aside) runs[[k]] else .Call(C_gbt_trainer_run, trainers[[k]], n, threads)
+    if (run$why == "interrupt") return(FALSE)
+    states[[k]]$rounds <- run$rounds
+    states[[k]]$native <- run$log
     if (first && !given) states[[k]]$reason <- small_hessian_reason(trainers[[k]], fits[[k]])
     if (fits[[k]]$evaluation$own) {
       values <- own_metric_values(trainers[[k]], fits[[k]])
@@ -137,8 +135,7 @@ lacks_class <- function(fit) {
   n <- length(fit$response$classes)
   is_single <- function(label, weight) {
     if (n) return(length(absent_classes(label, n, weight)) > 0L)
-    if (!is.null(weight)) label <- label[weight != 0]
-    length(label) == 0L || min(label) == max(label)
+    all_same(if (is.null(weight)) label else label[weight != 0])
   }
   held <- fit$data$masked_out
   is_single(fit$label, fit$data$weight) || is_single(held$label, held$weight)

@@ -11,7 +11,7 @@
 
 new_reason <- function(kind, ...) list(kind = kind, text = sprintf(...))
 
-warn_reason <- function(reason) if (!is.null(reason)) warn_gbt(reason$kind, reason$text)
+warn_reason <- function(reason) if (!is.null(reason) && is_first_rank()) warn_gbt(reason$kind, reason$text)
 
 reason_of <- function(trainer, fit, state) {
   if (state$why %in% c("interrupt", "error") || state$rounds == 0) return(NULL)
@@ -35,8 +35,7 @@ free_values <- list(min_child_weight = 0, min_data_in_leaf = 1, gamma = 0, lambd
 no_split_reason <- function(fit) {
   start <- if (fit$start$rounds > 0) "no tree of this training has a split, so it adds constants to `init_model`: " else
     "no tree has a split, so the model is a constant: "
-  if (!is.null(ranks_here())) return(new_reason("no_split", "%sno split of any column lowers the loss", start))
-  n <- length(fit$label)
+  n <- fit$n_obs
   if (n < 2L) return(c(new_reason("no_split", "%sthere is one row to train on", start), of_rows = TRUE))
   if (all_same(fit$label) && all_same(fit$data$offset)) {
     text <- "%sthe response has the same value in all %s rows"
@@ -75,7 +74,12 @@ no_split_reason <- function(fit) {
              enumerate(c(needed, sub("class_shares", "subsample", left)), 20L))
 }
 
-all_same <- function(v) length(v) == 0L || min(v) == max(v)
+# Whether a vector, which may be empty or NULL, has one value, on all ranks the same.
+all_same <- function(v) {
+  if (sum_of_ranks(length(v)) == 0) return(TRUE)
+  range <- range_of_ranks(v)
+  range[1L] == range[2L]
+}
 
 has_different_values <- function(fit) {
   bins <- .Call(C_gbt_dataset_info, data_ptr(fit$data))$n_bins

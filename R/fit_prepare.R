@@ -35,7 +35,6 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   rows <- read_rows(source, request)
   if (!is.null(look)) look(rows)
   request <- settle_rounds(request, rows)
-  refuse_search_of_ranks(request)
   response <- rows$response
   facts <- rule_facts(rows$source, rows$n, response, request)
   request <- size_rounds(with_rules(request, facts, response$objective, chosen))
@@ -56,7 +55,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   data <- training_data(rows, columns, fields, args) # this takes long: what can be checked before has been
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, labels, data, response, init, host))
   list(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
-       response = response, label = rows$label, n_obs = as.integer(sum_of_ranks(length(rows$label))),
+       response = response, label = rows$label, n_obs = as_row_count(sum_of_ranks(length(rows$label))),
        data = data, valid = valid,
        constraints = its$constraints, cat_method = its$cat_method, start = start_of(init, rows, data, host),
        evaluation = refuse_own_metrics_of_ranks(plan_evaluation(watched, rows, data, valid)),
@@ -72,6 +71,9 @@ resolve_columns <- function(columns, request, x) {
   args <- named_places(request$args$value, x, columns$feature_names)
   list(constraints = read_constraints(args, columns$feature_names), cat_method = cat_method_for(columns, request))
 }
+
+# A number of rows, which ranks together may have more of than an integer counts.
+as_row_count <- function(n) if (n <= .Machine$integer.max) as.integer(n) else n
 
 # args: values by name.
 read_constraints <- function(args, features) {
@@ -113,8 +115,8 @@ check_scale <- function(label, weight, offset, objective) {
 # A reason of R/fit_learned.R, or NULL.
 small_weights_reason <- function(weight, min_child_weight, objective) {
   free <- is.null(weight) || objective_info(objective)$hessian == "FREE"
-  if (free || !is.null(ranks_here()) || length(weight) < 2L) return(NULL)
-  total <- sum(weight)
+  if (free || sum_of_ranks(length(weight)) < 2) return(NULL)
+  total <- sums_of_ranks(sum(weight))
   if (total >= 2 * min_child_weight || total == 0) return(NULL) # the engine has its own words for all 0
   new_reason("weights", paste("`weights` add up to %s and `min_child_weight` is %s, so no node can be split; scale the",
                               "weights to a mean of 1"), format(total), format_number(min_child_weight))

@@ -10,21 +10,44 @@ check_shares <- function(source, request) {
   check_same_on_ranks(c(has(c("weights", "offset", "exposure", "mask", "time", "group")), sort(names(args))),
                       "what is given", "; give all ranks the same arguments")
   check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")
+  check_terms_of_ranks(source$design)
   if (!is.null(host$checkpoint)) refuse_of_ranks("checkpoint", "give it to a training in one process")
-  if (is_share(args[["valid"]])) refuse_of_ranks("valid", "give each rank its rows to judge by: list(x = , y = )")
+  check_same_on_ranks(kind_of_valid(args[["valid"]]), "`valid`",
+                      "; give all ranks the same share, or the same kind of rows")
 }
 
-# After the rows are read, as only then it is known whether the number of rounds is to be found.
-refuse_search_of_ranks <- function(request) {
-  if (!is.null(ranks_here()) && request$host$rounds == "search") {
-    refuse_of_ranks("nrounds", "give `nrounds`, or `valid` for early stopping")
-  }
+# Terms such as scale(x) and poly(x, 2) have constants that follow from the rows, so ranks would make other columns of
+# the same values. design: of the formula, or NULL.
+check_terms_of_ranks <- function(design) {
+  terms <- c(design$features, design$offset)
+  all <- lapply(gather_ranks(list(terms = as.character(terms))), `[[`, "terms")
+  if (length(unique(lengths(all))) > 1L) return(invisible()) # their names differ, which is an error later
+  differs <- which(vapply(seq_along(terms), function(j) length(unique(vapply(all, `[[`, "", j))) > 1L, NA))
+  if (length(differs) == 0L) return(invisible())
+  written <- names(terms)[differs[1L]]
+  if (!nzchar(written)) written <- "offset()"
+  stop_data(sprintf(paste("the term `%s` of the formula depends on the rows, and each rank has other ones; compute it",
+                          "for all rows before training, and name its columns in the formula"), written), written)
+}
+
+# How folds are made and configurations are chosen, see fold_plan() and gbt_tune(): all ranks were given the same.
+check_plan_of_ranks <- function(plan) {
+  if (is.null(ranks_here())) return(invisible())
+  if (are_folds(plan$folds)) plan$folds <- "of the rows"
+  plan <- plan[setdiff(names(plan), c("who", "call"))]
+  said <- vapply(plan, function(value) paste(deparse(value), collapse = " "), "")
+  check_same_on_ranks(sprintf("%s = %s", names(plan), said), "what is given", "; give all ranks the same arguments")
+}
+
+# The kind of `valid`, which all ranks must have in common, as a text: of a share its value.
+kind_of_valid <- function(valid) {
+  if (is.null(valid)) "none" else if (is_share(valid)) sprintf("the share %s", format(valid, digits = 15L)) else
+    if (is_rows(valid)) "rows of the data" else "other rows"
 }
 
 # name: the argument that cannot be given with `ranks`; way_out: advice.
 refuse_of_ranks <- function(name, way_out) {
-  what <- if (name == "nrounds") "finding the number of rounds" else sprintf("`%s`", name)
-  stop_unsupported(sprintf("%s is not offered with `ranks`: %s", what, way_out), name)
+  stop_unsupported(sprintf("`%s` is not offered with `ranks`: %s", name, way_out), name)
 }
 
 # The user's own metrics are refused, as they would get the rows of one rank only.

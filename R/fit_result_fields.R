@@ -4,7 +4,8 @@
 # NULL, or list(field, must): the first field that is wrong, and what it must be. x: without its class.
 search_fault <- function(x, is_cv) {
   wrong <- function(field, must) list(field = field, must = must)
-  if (!is_whole(x$n_obs, 1, 2^53)) return(wrong("n_obs", "a number of rows"))
+  least <- if (is.null(x$n_all)) 1 else 0 # a rank may have no rows
+  if (!is_whole(x$n_obs, least, 2^53)) return(wrong("n_obs", "a number of rows"))
   rows <- function(at) is_plain(at) && is.numeric(at) && !anyNA(at) && all(at >= 1 & at <= x$n_obs & at %% 1 == 0)
   if (!is.list(x$folds) || is.object(x$folds) || !all(vapply(x$folds, rows, NA))) {
     return(wrong("folds", "a list of numbers of rows"))

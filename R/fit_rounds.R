@@ -159,8 +159,9 @@ set_own_gradients <- function(trainer, fit, state) {
     }
     as_numbers(value, paste0("objective$", part))
   }), "objective")
-  total <- if (state$rounds == 0) max(colSums(matrix(parts[[2L]] * weight, length(weight))))
-  if (isTRUE(total >= 0 && total < 2 * fit$params$min_child_weight) && length(weight) > 1L) {
+  total <- if (state$rounds == 0) max(sums_of_ranks(colSums(matrix(parts[[2L]] * weight, length(weight),
+                                                                   fit$response$n_outputs))))
+  if (isTRUE(total >= 0 && total < 2 * fit$params$min_child_weight) && fit$n_obs > 1L) {
     state$reason <- new_reason("hessian", paste("`objective$hessian` adds up to %s in the first round and",
                                                 "`min_child_weight` is %s, so that no node can be split into two;",
                                                 "lower `min_child_weight`, or give a hessian of 1"),
@@ -177,9 +178,9 @@ small_hessian_reason <- function(trainer, fit) {
   least <- fit$params$min_child_weight
   total <- .Call(C_gbt_trainer_unsplit, trainer)
   if (is.na(total) || total >= 2 * least) return(NULL)
-  weight <- if (is.null(fit$data$weight)) length(fit$label) else sum(fit$data$weight)
+  weight <- if (is.null(fit$data$weight)) fit$n_obs else sums_of_ranks(sum(fit$data$weight))
   weight <- weight * fit$params$subsample
-  if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(NULL)
+  if (weight < 16 * least || all_same(fit$label)) return(NULL)
   info <- objective_info(fit$response$objective)
   far <- info$hessian == "BOUNDED" && info$labels == "NUMBER" && info$leaves == "NEWTON" # huber and its like
   penalised <- info$leaves == "NEWTON" && fit$params$lambda > 0 # lambda would shrink leaves of such hessians to nothing

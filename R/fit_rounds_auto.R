@@ -107,7 +107,7 @@ search_task <- function(request, rows) {
   if (is.null(search)) return(NULL)
   check_searchable(request$args$value)
   source <- rows$source
-  search$limit <- min(search$limit, limit_of_rows(length(rows$label)))
+  search$limit <- min(search$limit, limit_of_rows(sum_of_ranks(length(rows$label))))
   args <- request$args$value
   args <- args[!names(args) %in% c(binning_arguments, row_arguments, "callbacks", "checkpoint", "eval_train")]
   args <- with_ruled(args, request)
@@ -138,20 +138,23 @@ find_rounds <- function(fit) {
   if (limit > 0) task$args$max_seconds <- 0.4 * limit # the training on all rows takes longer, though without patience
   parts <- task$parts
   found <- if (is.null(parts)) {
-    list(rounds = few_rows, by = "none", n_train = length(fit$label))
+    list(rounds = few_rows, by = "none", n_train = fit$n_obs)
   } else if (parts$by == "folds") {
     search_folds(task, parts, fit)
   } else {
     search_split(task, parts, fit)
   }
-  rounds <- if (found$by == "none") few_rows else rounds_for_all(found$rounds, found$n_train, length(fit$label))
+  rounds <- if (found$by == "none") few_rows else rounds_for_all(found$rounds, found$n_train, fit$n_obs)
   fit$host$nrounds <- min(rounds, fit$host$nrounds)
   fit$params$eta <- schedule_to(fit$params$eta, fit$host$nrounds)
-  if (limit > 0) fit$host$max_seconds <- max(fit$host$until - proc.time()[["elapsed"]], 0.001)
+  if (limit > 0) fit$host$max_seconds <- max(seconds_left(fit$host$until), 0.001)
   fit$found <- found
-  if (fit$host$tells) say(found_line(found, fit$host$nrounds, length(fit$label)))
+  if (fit$host$tells) say(found_line(found, fit$host$nrounds, fit$n_obs))
   fit
 }
+
+# By the clock of the first rank.
+seconds_left <- function(until) of_first_rank(list(left = until - proc.time()[["elapsed"]]))$left
 
 # More rows bear more rounds.
 rounds_for_all <- function(rounds, n_search, n_all) as.integer(rounds)
@@ -160,7 +163,7 @@ rounds_for_all <- function(rounds, n_search, n_all) as.integer(rounds)
 rows_with_weight <- function(at, weights) {
   if (is.null(weights)) return(at)
   weigh <- which(weights > 0)
-  if (is.null(at) && length(weigh) == length(weights)) return(NULL)
+  if (is.null(at) && !any_rank(length(weigh) < length(weights))) return(NULL)
   if (is.null(at)) weigh else at[at %in% weigh]
 }
 
@@ -175,19 +178,20 @@ search_parts <- function(task, seed) {
   if (!is.null(at) && !is.null(own$group)) own$group <- number_groups(own$group)
   label <- part(task$response$label)
   n <- length(label)
+  all <- sum_of_ranks(n)
   class <- if (!is.null(task$response$classes)) label
   spread <- function(held) { # over all rows
     if (is.null(at)) return(held)
     replace(logical(n_all), at[held], TRUE)
   }
   if (!is.null(own$time)) {
-    if (n < 10 || min(own$time) == max(own$time)) return(NULL)
+    if (all < 10 || all_same(own$time)) return(NULL)
     held <- replace(logical(n), latest_rows(own$time, held_out_share)$held, TRUE)
     return(list(by = "time", held = spread(held)))
   }
-  units <- if (is.null(own$group)) n else max(own$group)
+  units <- if (is.null(own$group)) all else count_groups(own$group)
   if (units < 10) return(NULL)
-  if (n < folds_below && units >= 2 * search_fold_count) {
+  if (all < folds_below && units >= 2 * search_fold_count) {
     folds <- drawn_folds(list(repeats = 1, stratify = NULL), search_fold_count, n, own$group, class, label, seed)
     return(list(by = "folds", folds = lapply(folds, function(fold) spread(fold$held))))
   }
@@ -237,7 +241,8 @@ search_split <- function(task, parts, fit) {
   log <- evaluation_log(own$evaluation, own$start, run$state)
   best <- best_round(own, run$state, log)
   free_trainer(run$trainer, own)
-  rounds_found(task, parts$by, 1L, length(own$label), sum(parts$held), log, best$round, best$score, run$why)
+  held <- sum_of_ranks(sum(parts$held))
+  rounds_found(task, parts$by, 1L, own$n_obs, held, log, best$round, best$score, run$why)
 }
 
 # Ctrl-C, a job that was cancelled, or an error of the user's functions: the model so far is that of the rows that were
@@ -267,10 +272,9 @@ search_folds <- function(task, parts, fit) {
   free_trainers(runs$trainers)
   log <- list_frame(c(list(round = seq_len(rounds)), lapply(values, fold_means)), rounds)
   best <- choose_rounds(values, fits[[1L]]$evaluation$metrics, fits[[1L]]$host$early_stopping_min_delta)
-  held <- sum(vapply(parts$folds, sum, 0))
+  held <- sum_of_ranks(sum(vapply(parts$folds, sum, 0)))
   k <- length(fits)
-  rounds_found(task, "folds", k, length(fit$label) - ceiling(held / k), held, log, best$best_round, best$best_score,
-               runs$why)
+  rounds_found(task, "folds", k, fit$n_obs - ceiling(held / k), held, log, best$best_round, best$best_score, runs$why)
 }
 
 rounds_found <- function(task, by, folds, n_train, n_held, log, rounds, score, why) {

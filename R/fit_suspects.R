@@ -1,36 +1,49 @@
 # Columns that are probably there by mistake: a copy of the response, and texts that are different in every row.
 
-# source: of rows_of_source(), whose `x` is looked at, if it has one; response: of encode_response().
+# source: of rows_of_source(), whose `x` is looked at, if it has one; response: of encode_response(). With ranks what is
+# said holds for the rows of all ranks, and the first rank says it.
 warn_suspects <- function(source, response) {
   x <- source$x
   plain <- is.data.frame(x) || (is.matrix(x) && !is.object(x))
-  if (!plain || length(dim(x)) != 2L || ncol(x) < 2L) return(invisible())
-  copies <- copies_of_response(x, response)
-  if (length(copies)) {
+  looked_at <- plain && length(dim(x)) == 2L && ncol(x) >= 2L
+  n <- sum_of_ranks(length(response$label))
+  several <- n >= 2 && !all_same(response$label)
+  copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response))
+  if (length(copies) && is_first_rank()) {
     warn_gbt("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else; leave",
                                      "it out of the predictors"), copies[1L]), column = copies[1L])
   }
-  single <- if (is.data.frame(x)) names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
-  if (length(single)) {
+  single <- if (looked_at && is.data.frame(x) && n >= fewest_levels) {
+    names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
+  }
+  single <- on_all_ranks(single)
+  if (!is.null(ranks_here())) {
+    single <- Filter(function(name) length(all_ranks_have(as.character(x[[name]]))) == n, single)
+  }
+  if (length(single) && is_first_rank()) {
     warn_gbt("column", sprintf(paste("every row has its own level in %s, so its levels say nothing of new rows; leave",
                                      "it out of the predictors"), enumerate(single)), column = single[1L])
   }
 }
 
-fewest_levels <- 50L # of an identifier; in fewer rows levels may well be different by chance
-
-is_identifier <- function(v) {
-  if (!is.character(v) && !(is.factor(v) && !is.ordered(v))) return(FALSE)
-  n <- length(v)
-  if (n < fewest_levels || (is.factor(v) && nlevels(v) < n)) return(FALSE)
-  !anyDuplicated(v[seq_len(fewest_levels)]) && !anyNA(v) && !anyDuplicated(v) # the first rows mostly answer it
+# Those of these names that all ranks have, in the order of the first rank.
+on_all_ranks <- function(names) {
+  Reduce(intersect, lapply(gather_ranks(list(names = as.character(names))), `[[`, "names"))
 }
 
-# Names of the columns that are the response, value by value.
+fewest_levels <- 50L # of an identifier; in fewer rows levels may well be different by chance
+
+# Whether rows have different texts or levels. The first rows mostly answer it.
+is_identifier <- function(v) {
+  if (!is.character(v) && !(is.factor(v) && !is.ordered(v))) return(FALSE)
+  if (is.factor(v) && nlevels(v) < length(v)) return(FALSE)
+  !anyDuplicated(v[seq_len(min(fewest_levels, length(v)))]) && !anyNA(v) && !anyDuplicated(v)
+}
+
+# Names of the columns that are the response, value by value. A rank without rows has nothing against any.
 copies_of_response <- function(x, response) {
   label <- response$label
   n <- length(label)
-  if (n < 2L || min(label) == max(label)) return(character(0))
   value <- if (is.null(response$classes)) label else response$classes[label + 1]
   some <- unique(round(seq(1, n, length.out = 10)))
   switched <- identical(response$classes, c("FALSE", "TRUE"))
@@ -48,5 +61,5 @@ copies_of_response <- function(x, response) {
   }
   is_copy <- function(j) same(column(j, some), value[some]) && same(column(j, seq_len(n)), value)
   names <- given_or(names_of_table(x), feature_names(NULL, ncol(x)))
-  names[vapply(seq_along(names), is_copy, NA)]
+  if (n == 0L) names else names[vapply(seq_along(names), is_copy, NA)]
 }

@@ -33,7 +33,8 @@
 #' more, as no worker knows the mean of all folds. Folds are trained for some rounds, then for twice as many until the
 #' mean stops improving, and once more to that round. Variables of the workspace that your own metrics and objectives
 #' use are sent along; random numbers that these draw differ. No rounds are shown. Only forked workers (`"multicore"`)
-#' can use data in a [gbt_data()], and `max_seconds` keeps the folds in this process.
+#' can use data in a [gbt_data()], and `max_seconds` keeps the folds in this process. With `ranks`, see [gbt_ranks()],
+#' such workers are not used.
 #'
 #' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
 #'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
@@ -55,8 +56,9 @@
 #'     section 3.4.3): a smaller model that is about as good}
 #'   \item{predictions}{for every row the prediction of the models that did not see it, as `predict()` gives it: a
 #'     vector, or a matrix with a column for each class. With repeats it is their mean. Rows that no fold holds out have
-#'     `NA`. With `early_stopping_rounds` they are those of `best_round`, else those of the last round}
-#'   \item{folds}{list of the rows that each fold holds out}
+#'     `NA`. With `early_stopping_rounds` they are those of `best_round`, else those of the last round. With `ranks`
+#'     they are of this rank's rows}
+#'   \item{folds}{list of the rows that each fold holds out, with `ranks` of this rank's rows}
 #'   \item{models}{with `keep_models` the folds' models}
 #'   \item{nrounds, params, call, rows, columns}{rounds that were trained; parameters; the call; fingerprints of the
 #'     response and the columns, by which `gbt_refit()` and [gbt_conformal()] know the data again}
@@ -78,7 +80,8 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   captured <- capture_call("gbt_cv")
   plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
             list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
-  in_one_box(with_conditions_once(cross_validate(without_arguments(captured, cv_arguments), plan)))
+  captured <- without_arguments(captured, cv_arguments)
+  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan))))
 }
 
 fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")
@@ -123,6 +126,7 @@ cross_validate <- function(captured, plan) {
   its <- source_and_folds(captured, plan)
   plan <- its$plan
   request <- read_request(its$given)
+  check_plan_of_ranks(plan)
   rows <- cross_rows(its$source, request, plan)
   seed <- resolve_seed(request$args, request$params, draws_folds(plan))
   folds <- cross_folds(rows, plan, seed)
@@ -134,11 +138,12 @@ cross_validate <- function(captured, plan) {
   cv
 }
 
-draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
+draws_folds <- function(plan) !any_rank(length(plan$folds) != 1L)
 
 # All rows and their response, a list: source, response, n.
 cross_rows <- function(source, request, plan) {
   refuse_with_folds(request$args, plan$who)
+  check_shares(source, request)
   check_not_by_column(request$args, source)
   if (!is.null(source$mask)) {
     stop_argument(sprintf("%s() has no `mask`: `folds` says which rows are held out", plan$who), "mask")
@@ -175,7 +180,6 @@ refuse_with_folds <- function(args, who) {
   why <- c(valid = "`folds` says which rows are held out", mask = "`folds` says which rows are held out",
            init_model = "it may have been trained on the rows that a fold holds out",
            checkpoint = "a cross-validation cannot be resumed",
-           ranks = "folds are trained in one process; give `valid` to gbt_train() to judge a model of all ranks",
            callbacks = "folds are trained at the same time; use `verbose` to see the log")
   for (name in intersect(names(why), names(args$value))) {
     if (name == "callbacks" && length(args$value$callbacks) == 0L) next
@@ -244,10 +248,13 @@ fold_results <- function(ran, folds, plan, n) {
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
     models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = ran$why,
     early = ran$stopping, objective = ran$objective, classes = ran$classes,
-    params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, rows = plan$rows, columns = plan$columns,
-    call = plan$call, call_constants = plan$constants
+    params = models[[1L]]$params, by_rule = models[[1L]]$by_rule, n_obs = n, n_all = n_all_of_ranks(n),
+    rows = plan$rows, columns = plan$columns, call = plan$call, call_constants = plan$constants
   ))
 }
+
+# With ranks the number of rows of all of them, else NULL.
+n_all_of_ranks <- function(n) if (!is.null(ranks_here())) sum_of_ranks(n)
 
 # The models of a cross-validation that kept them.
 models_of_folds <- function(cv, parameter) {
@@ -289,7 +296,7 @@ print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   rounds <- sprintf("%s%s", counted(x$nrounds, "round"),
                     switch(x$stopped, early = ", stopped early", time = ", stopped by time", ""))
   cat(sprintf("<gbt_cv> %s, %s, %s, objective \"%s\"\n", counted(length(x$folds), "fold"), rounds,
-              counted(x$n_obs, "row"), x$objective))
+              counted(given_or(x$n_all, x$n_obs), "row"), x$objective))
   if (!is.null(x$warned)) cat(warned_lines(x$warned), sep = "\n")
   log <- x$evaluation_log
   if (length(log) < 2L || x$nrounds == 0L) return(invisible(x))

@@ -18,9 +18,20 @@
 #' Where the processes use MPI already, by the packages Rmpi or pbdMPI, gbt uses the same library. Give `comm` for a
 #' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
 #'
+#' [gbt_cv()], [gbt_tune()] and [gbt_refit()] take `ranks` as well. Their results say of all rows what those of one
+#' process say. What has a value for each row is of the rank's own rows: `predictions` and `folds`, and `folds` of your
+#' own, which each rank gives for its rows. Folds of a model are trained one after the other.
+#'
+#' Rows to hold out by `valid` as a share, to find `nrounds`, or in folds are drawn from the rows of all ranks, and are
+#' those of one process. A draw takes up to 40 bytes for each row of all ranks on every rank, for a moment; `time` takes
+#' the same. Rows of your own (`folds` with a value for each row, `mask`, `valid` as rows) take nothing, and a draw of
+#' groups takes memory by groups only.
+#'
+#' Terms of a formula with constants that follow from the rows, such as `scale(x)`, are refused, since each rank has
+#' other rows.
+#'
 #' @section Not offered with ranks:
-#' [gbt_cv()], [gbt_tune()], a search for `nrounds` without `valid`, a share of the rows as `valid`, `checkpoint`,
-#' `boosting = "ordered"`, own metrics and GPUs. A message says what to do instead.
+#' `checkpoint`, `boosting = "ordered"`, own metrics and GPUs. A message says what to do instead.
 #'
 #' @section Folders:
 #' With `gbt_data(path = , ranks = )` each rank keeps the bins of its share in a folder of its own within `path`:

@@ -106,7 +106,8 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
     reduction = check_whole(reduction, "reduction", 2, 100),
     min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
   ))
-  in_one_box(with_conditions_once(tune(without_arguments(captured, c(cv_arguments, tune_arguments)), plan)))
+  captured <- without_arguments(captured, c(cv_arguments, tune_arguments))
+  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), tune(captured, plan))))
 }
 
 # Arguments that are none of gbt_cv().
@@ -118,6 +119,7 @@ tune <- function(captured, plan) {
   its <- source_and_folds(captured, plan)
   plan <- its$plan
   request <- tune_request(its$given)
+  check_plan_of_ranks(plan)
   args <- request$args$value
   space <- read_space(plan$space, plan$log_scale, args)
   rows <- cross_rows(its$source, request, plan)
@@ -127,9 +129,11 @@ tune <- function(captured, plan) {
     stop_argument(paste("gbt_tune() compares configurations by the last metric of `eval_metric`; give one for which",
                         "larger or smaller values are better"), "eval_metric")
   }
-  seed <- if (is.null(args[["seed"]])) as.double(sample.int(.Machine$integer.max, 1L)) else args[["seed"]]
+  seed <- args[["seed"]]
+  if (is.null(seed)) seed <- value_of_first_rank(as.double(sample.int(.Machine$integer.max, 1L)))
   folds <- cross_folds(rows, plan, seed)
-  configs <- draw_configs(space, plan$configs, seed)
+  configs <- of_first_rank(list(v = as.list(draw_configs(space, plan$configs, seed))))$v # logarithms, by libraries
+  configs <- list_frame(configs, length(configs[[1L]]))
   args <- args[!names(args) %in% row_arguments]
   args$seed <- seed
   args$verbose <- 0
@@ -151,7 +155,7 @@ tune <- function(captured, plan) {
   search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
                  space = space, side = side, columns = columns_print(raw$source$x),
                  metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, rules = rules,
-                 verbose = request$host$verbose,
+                 verbose = request$host$verbose, n_all = n_all_of_ranks(rows$n),
                  until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
   run_search(search)
 }
@@ -215,7 +219,7 @@ run_stages <- function(search, state, n) {
     at <- ranked(state$done, search$maximise)
     at <- if (stage == 1L) seq_len(n) else utils::head(at[state$done$stage[at] == stage - 1L], stages$configs[stage])
     for (batch in batches(search, at)) {
-      if (any(state$done$stage > 0L) && proc.time()[["elapsed"]] >= search$until) {
+      if (any(state$done$stage > 0L) && is.finite(search$until) && seconds_left(search$until) <= 0) {
         state$stopped <- "time"
         return(NULL)
       }
@@ -253,8 +257,10 @@ choose_config <- function(search, state, batch) {
   all <- space_size(search$space) <= search$plan$configs # of a finite space, in the order that was drawn
   if (search$plan$method != "bayesian" || config <= drawn || all) return(TRUE)
   before <- seq_len(config - 1L)
-  chosen <- propose_config(search$space, list_frame(lapply(state$configs, `[`, before), length(before)),
-                           state$done$estimate[before], search$maximise, search$seed)
+  tried <- list_frame(lapply(state$configs, `[`, before), length(before))
+  chosen <- of_first_rank(list( # of package kernlab, whose numbers depend on the machine's libraries
+    config = propose_config(search$space, tried, state$done$estimate[before], search$maximise, search$seed)
+  ))$config
   if (is.null(chosen)) return(FALSE)
   for (name in names(chosen)) state$configs[[name]][config] <- chosen[[name]]
   TRUE
@@ -284,7 +290,9 @@ try_configs <- function(search, state, at, rounds) {
       done[config, c("rounds", "estimate", "std_error")] <- NA
       done$ended[config] <- TRUE
       state$done <- done
-      if (!told) warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
+      if (!told && is_first_rank()) {
+        warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
+      }
       return(NULL)
     }
     if (!is.null(one$reason)) state$reasons[[as.character(config)]] <- one$reason
@@ -303,7 +311,7 @@ config_arguments <- function(config, search, state, rounds) {
   args$nrounds <- rounds
   if (length(args[["eta"]]) > 1L) args$eta <- args$eta[seq_len(rounds)]
   if (is.finite(search$until)) {
-    left <- max(search$until - proc.time()[["elapsed"]], 0.001)
+    left <- max(seconds_left(search$until), 0.001)
     own <- search$request$host$max_seconds
     args$max_seconds <- if (own > 0) min(own, left) else left
   }
@@ -314,14 +322,14 @@ config_arguments <- function(config, search, state, rounds) {
 # std_error and ended, whether early stopping ended it). rows: see cross_rows(), binned.
 rate <- function(rows, folds, seed, args) {
   t0 <- proc.time()[["elapsed"]]
-  out <- try_else({
+  out <- try_else(all_or_none({
     cv <- rated_folds(rows, read_request(args), folds, seed, list(keep_models = FALSE))
     log <- cv$evaluation_log
     if (is.null(cv$best_round)) list(error = "the metric has no finite value") else {
       list(rounds = cv$best_round, estimate = cv$best_score, std_error = log[[length(log)]][cv$best_round],
            ended = cv$stopped == "early", reason = attr(cv, "reason"))
     }
-  }, function(problem) list(error = conditionMessage(problem)))
+  }), function(problem) list(error = conditionMessage(problem)))
   c(out, seconds = proc.time()[["elapsed"]] - t0)
 }
 
@@ -353,7 +361,7 @@ search_result <- function(search, state, stopped) {
     folds = lapply(search$folds, function(fold) which(fold$held)),
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], chosen),
     by_rule = names(chosen),
-    objective = search$rows$response$objective, n_obs = search$rows$n,
+    objective = search$rows$response$objective, n_obs = search$rows$n, n_all = search$n_all,
     rows = label_print(search$rows$response$label), columns = search$columns,
     call = search$plan$call,
     call_constants = search$rows$source$constants
@@ -374,7 +382,7 @@ print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L),
   cat(sprintf("<gbt_tune> %s%s%s, %s, %s, objective \"%s\"\n", counted(nrow(results), "configuration"),
               if (length(x$errors)) sprintf(" (%d failed)", length(x$errors)) else "",
               switch(x$stopped, time = ", stopped by time", interrupt = ", interrupted", ""),
-              counted(length(x$folds), "fold"), counted(x$n_obs, "row"), x$objective))
+              counted(length(x$folds), "fold"), counted(given_or(x$n_all, x$n_obs), "row"), x$objective))
   if (is.null(x$best_config)) {
     why <- if (length(x$errors)) sprintf(": %s", x$errors[1L])
     cat(sprintf("no configuration was rated%s\n", given_or(why, "")))

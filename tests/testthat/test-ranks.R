@@ -7,6 +7,7 @@ test_that("ranks come from gbt_ranks(), whose arguments are checked", {
     gbt_ranks(library = 1)
     gbt_ranks(comm = "world")
     gbt_cv(mpg ~ ., mtcars, nrounds = 2, ranks = 4)
+    gbt_tune(mpg ~ ., mtcars, nrounds = 2, ranks = 4)
   })
   expect_error(gbt_ranks(library = "/no/such/libmpi.so"), "cannot be opened", class = "gbt_error_unsupported")
 })
@@ -17,6 +18,14 @@ test_that("without ranks a process has the rows of all", {
   expect_identical(all_ranks_have(c("b", "a")), c("b", "a"))
   expect_identical(range_of_ranks(c(2, -1, 7)), c(-1, 7))
   expect_true(any_rank(TRUE))
+  expect_identical(sums_of_ranks(c(0.5, 2)), c(0.5, 2))
+  expect_identical(of_first_rank(list(a = "b")), list(a = "b"))
+  expect_identical(rows_of_ranks(c(3, 1)), c(3, 1))
+  expect_identical(own_rows(c(3, 1), 2), c(3, 1))
+  expect_identical(rows_before(7), 0)
+  expect_identical(count_groups(c(1L, 3L, 2L)), 3)
+  expect_identical(on_all_ranks(c("b", "a")), c("b", "a"))
+  expect_identical(all_or_none(5), 5)
   expect_silent(check_same_on_ranks(1:3, "a thing", ""))
 })
 
@@ -59,4 +68,14 @@ test_that("a folder keeps whose share it is, which must be a rank of so many", {
   }
   expect_identical(kept(c(1L, 3L)), c(1L, 3L))
   expect_null(kept(NULL))
+})
+
+test_that("what ranks hold out must be the same share or the same kind of rows", {
+  kinds <- lapply(list(NULL, 0.2, c(TRUE, FALSE), 1:2, list(x = 1, y = 2)), kind_of_valid)
+  expect_identical(unlist(kinds), c("none", "the share 0.2", "rows of the data", "rows of the data", "other rows"))
+})
+
+test_that("draws need numbers of rows that an integer counts", {
+  expect_silent(check_drawn_rows(2^31 - 1, "folds", "give folds"))
+  expect_snapshot(check_drawn_rows(2^31, "folds", "give `folds` as a fold for each row"), error = TRUE)
 })

@@ -34,6 +34,35 @@ if (fault == "folder_made_alone") {
   gbt_data(share[c("a", "b")], label = share$y, path = file.path(place, sprintf("rank-%04d", ranks$rank)), threads = 1)
   gbt_open(place, ranks = ranks)
 }
+
+# Cross-validation and search, with gradients of the script's own.
+calls <- 0
+own <- list(gradient = function(score, y, weights) {
+  calls <<- calls + 1
+  at <- switch(fault, error_in_fold = 4, error_in_configuration = 8, 0)
+  if (here(fault) && calls == at) stop("the gradient fails here")
+  if (here("interrupted_fold") && calls == 4) tools::pskill(Sys.getpid(), tools::SIGINT)
+  score - y
+}, hessian = function(score, y, weights) rep(1, length(y)))
+if (fault %in% c("other_share", "other_terms", "other_folds", "empty_fold", "error_in_fold", "interrupted_fold")) {
+  tryCatch(switch(fault,
+    other_share = gbt_train(y ~ ., share, nrounds = 3, valid = if (here(fault)) 0.3 else 0.2, ranks = ranks),
+    other_terms = gbt_train(y ~ scale(a) + b, share, nrounds = 3, ranks = ranks),
+    other_folds = gbt_cv(y ~ ., share, folds = if (here(fault)) 4 else 3, nrounds = 3, ranks = ranks),
+    empty_fold = gbt_cv(y ~ ., share, folds = list(1:5, integer(0)), nrounds = 3, ranks = ranks),
+    gbt_cv(y ~ ., share, folds = 2, nrounds = 20, objective = own, ranks = ranks, seed = 1)
+  ), gbt_interrupt = function(e) {
+    cat("interrupted:", conditionMessage(e), "\n")
+    quit(status = 3)
+  })
+}
+if (fault == "error_in_configuration") { # it ends this configuration on all ranks, which go on with the next one
+  result <- gbt_tune(y ~ ., share, configs = 3, folds = 2, nrounds = 3, early_stopping_rounds = 0, objective = own,
+                     eval_metric = "rmse", ranks = ranks, seed = 1)
+  cat(sprintf("rated %d, failed %s\n", sum(!is.na(result$results$estimate)), names(result$errors)))
+  quit()
+}
+
 in_callback <- grepl("error_|interrupted", fault)
 train <- function(callbacks) {
   gbt_train(y ~ ., share, nrounds = if (here("other_nrounds")) 21 else if (length(callbacks)) 2000 else 20,

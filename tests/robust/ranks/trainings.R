@@ -116,9 +116,84 @@ models$folder_valid <- with_this(gbt_train, again, weights = NULL, valid = judge
                                  nrounds = 12, threads = 2, cat_method = "target")
 models$folder_of_files <- with_this(gbt_train, in_folder("files", gbt_files(part, label = "yes")), seed = 1,
                                     nrounds = 12, threads = 2)
-digest <- function(model) {
+
+# Rows held out by a share of them, the search for `nrounds`, cross-validation and search.
+share <- function(y, ..., valid = 0.25) train(y, ..., valid = valid, early_stopping_rounds = 3, seed = 3)
+models <- c(models, list(
+  share = share("number"),
+  share_of_classes = share("three"),
+  share_without_weight = share("yes", weights = own$w),
+  share_of_groups = share("number", group = own$i, weights = own$w),
+  share_by_time = share("number", time = own$when),
+  rows_held_out = share("number", valid = own$b > 0.8)
+))
+set.seed(5)
+models$drawn_seed <- train("number", valid = 0.2)
+few <- share_of(rows[1:600, ])
+many <- share_of(rows[rep(1:n, 2), ])
+find <- function(y, data, ...) {
+  with_this(gbt_train, data[columns], data[[y]], ..., eta = 0.4, early_stopping_rounds = 2, seed = 1, threads = 2)
+}
+models <- c(models, list(
+  found_in_folds = find("three", few),
+  found_in_groups = find("yes", few, group = few$i, weights = few$w),
+  found_by_time = find("number", few, time = few$when),
+  found_in_rows = find("number", many),
+  too_few_to_find = find("number", share_of(rows[1:9, ]))
+))
+folds <- function(y, ..., data = few, nrounds = 5) {
+  with_this(gbt_cv, data[columns], data[[y]], folds = 3, ..., nrounds = nrounds, seed = 2, threads = 2)
+}
+own_folds <- function(y, folds) with_this(gbt_cv, few[columns], few[[y]], folds = folds, nrounds = 5, threads = 2)
+models <- c(models, list(
+  cv = folds("number", keep_models = TRUE),
+  cv_early = folds("three", nrounds = 40, early_stopping_rounds = 1, eta = 0.5,
+                   eval_metric = c("accuracy", "mlogloss")),
+  cv_repeated = folds("yes", repeats = 2, eval_metric = "auc", class_weights = "balanced"),
+  cv_tenths = folds("number", stratify = TRUE),
+  cv_groups = folds("number", group = few$i),
+  cv_time = folds("number", time = few$when),
+  cv_weights = folds("number", weights = few$w),
+  cv_groups_weights = folds("number", weights = few$w, group = few$i),
+  cv_time_weights = folds("number", weights = few$w, time = few$when),
+  cv_target = folds("yes", cat_method = "target"),
+  cv_own_numbers = own_folds("yes", few$i %% 4L),
+  cv_own_factor = own_folds("yes", few$f), # a class and a fold that ranks may lack
+  cv_own_dates = own_folds("number", as.Date(format(few$when, "%Y-01-01"))),
+  cv_own_rows = own_folds("yes", list(which(few$f == "a"), which(few$f == "rare")))
+))
+refit <- function(result, y) with_this(gbt_refit, result, x = few[columns], y = few[[y]])
+models$cv_refit <- refit(models$cv_early, "three")
+search <- function(y, ...) with_this(gbt_tune, few[columns], few[[y]], folds = 2, ..., seed = 1, threads = 2)
+ends <- list(eta = c(0.05, 0.5), max_depth = c(2, 4))
+models$tune <- search("number", configs = 3, nrounds = 5)
+models$tune_halving <- search("yes", space = ends, method = "halving", configs = 4, nrounds = 6, min_rounds = 2)
+models$tune_some_fail <- suppressWarnings(
+  search("number", space = list(max_leaves = list(0, 5), max_depth = list(0, 3)), nrounds = 3)
+)
+if (requireNamespace("kernlab", quietly = TRUE)) {
+  models$tune_bayesian <- search("number", space = ends, method = "bayesian", configs = 7, nrounds = 4)
+}
+models$tune_refit <- refit(models$tune, "number")
+
+# A vector with a value for each row of this rank, of all rows.
+of_all <- function(v) if (alone) v else gbt:::with_ranks(ranks, gbt:::rows_of_ranks(v))
+# What a result says of all rows, as bytes.
+bytes_of <- function(result) {
+  if (inherits(result, "gbt")) return(result$state)
+  parts <- unclass(result)[c("evaluation_log", "fold_log", "best_round", "one_se_round", "nrounds", "stopped", "params",
+                             "by_rule", "best", "best_config", "errors", "warned")]
+  seen <- result$results
+  parts$results <- seen[names(seen) != "seconds"]
+  parts$models <- lapply(result$models, `[[`, "state")
+  parts$folds <- lapply(result$folds, function(at) of_all(replace(logical(result$n_obs), at, TRUE)))
+  predictions <- result$predictions
+  if (!is.null(predictions)) parts$predictions <- apply(as.matrix(predictions), 2L, of_all, simplify = FALSE)
+  serialize(parts, NULL, version = 2L)
+}
+digest <- function(result) {
   path <- tempfile()
-  writeBin(model$state, path)
+  writeBin(bytes_of(result), path)
   unname(tools::md5sum(path))
 }
 writeLines(sprintf("%s %s", names(models), vapply(models, digest, "")), sprintf("%s-%d", file, rank))
