@@ -1,8 +1,9 @@
 # Devices: which one a training runs on, and what is known of the CUDA engine.
 #
-#   check_device    argument, option, environment -> request: list(kind = "auto", "cpu", "cuda"; number; by = which
-#                   of the three gave it)
+#   check_device    argument, option, environment -> request: list(kind = "auto", "cpu", "cuda"; number; numbered:
+#                   it was named; by = which of the three gave it)
 #   choose_device   request + size of the work -> choice: list(kind, number, auto, why, problem)
+#   choose_device_for_training   the same with ranks, each of which has a device of its own
 #   settle_device   the choice as an environment, since it may turn out otherwise: see fall_back_to_cpu()
 #   plain_device, prediction_device   from the argument of gbt_data() and of predict() to a choice
 #   on_device       does a piece of work there; on the cpu when "auto" chose a device that fails
@@ -26,7 +27,7 @@ check_device <- function(device) {
   if (is.character(device) && length(device) == 1L) {
     device <- sub("^gpu(:|$)", "cuda\\1", lower_case(printable(device)))
     if (grepl("^cuda:[0-9]{1,4}$", device)) {
-      return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device)), by = name))
+      return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device)), numbered = TRUE, by = name))
     }
     if (isTRUE(startsWith(device, "cuda:"))) {
       stop_argument(sprintf("`%s`: \"%s\" is no device; devices are counted from 0: \"cuda:0\", \"cuda:1\"", name,
@@ -34,7 +35,7 @@ check_device <- function(device) {
     }
   }
   if (identical(device, c("auto", "cpu", "cuda"))) device <- "auto" # the default in the usage
-  list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, by = name)
+  list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, numbered = FALSE, by = name)
 }
 
 is_device_unset <- function(device) {
@@ -183,6 +184,25 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
   package_state$cuda_started <- TRUE
   choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, request$number),
                          device_seconds_text(seconds[["cuda"]]), device_seconds_text(seconds[["cpu"]])))
+}
+
+# The same for a training: with ranks the k-th rank of a machine has its k-th device, unless the request names one, and
+# "auto" is a device only if it is one for all ranks. Collective.
+choose_device_for_training <- function(request, size, threads) {
+  if (is.null(ranks_here())) return(choose_device(request, size, threads))
+  check_same_on_ranks(request$kind, "`device`", "; give all ranks the same one, by number if they need different ones")
+  if (request$kind == "cpu") return(choose_device(request))
+  host <- Sys.info()[["nodename"]]
+  hosts <- vapply(gather_ranks(list(host = host)), `[[`, "", "host")
+  if (!request$numbered && cuda_build()$kind != "none") {
+    before <- sum(hosts[seq_len(ranks_here()$rank)] == host)
+    request$number <- as.integer(before %% max(1L, cuda_device_state(cuda_build())$n_devices))
+  }
+  choice <- choose_device(request, size, threads)
+  if (!any_rank(choice$kind == "cpu") || choice$kind == "cpu") return(choice)
+  choice$kind <- "cpu"
+  choice$why <- "training on the cpu: for some of the ranks no device is expected to be faster"
+  choice
 }
 
 settle_device <- function(choice) {

@@ -31,7 +31,7 @@
 #' other rows.
 #'
 #' @section Not offered with ranks:
-#' `checkpoint`, `boosting = "ordered"`, own metrics and GPUs. A message says what to do instead.
+#' `checkpoint`, `boosting = "ordered"` and own metrics. A message says what to do instead.
 #'
 #' @section Folders:
 #' With `gbt_data(path = , ranks = )` each rank keeps the bins of its share in a folder of its own within `path`:

@@ -57,7 +57,7 @@ wing_uses() {
     grow/steps) echo "$grow $(grow_folders state rows search steps)" ;;
     grow/leaves) echo "$grow $(grow_folders state rows search steps leaves) cuda/grow/gradients/gradient.cuh" ;;
     grow/small) echo "$grow $(grow_folders search steps leaves small) cuda/grow/gradients/gradient.cuh" ;;
-    grow/gradients) echo "$grow $(grow_folders rows leaves small gradients)" ;;
+    grow/gradients) echo "$grow $(grow_folders state rows leaves small gradients)" ;;
     grow) echo "$grow cuda/grow $(grow_folders state rows search steps leaves small gradients metrics)" ;;
     predict) echo "cuda/base cuda/predict gbt/base gbt/schema gbt/math gbt/tree gbt/model" ;;
     explain) echo "cuda/base cuda/explain gbt/base gbt/math gbt/tree gbt/explain" ;;

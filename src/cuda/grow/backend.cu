@@ -11,6 +11,7 @@
 #include "search/ops.cuh"
 #include "small/small.cuh"
 #include "state/ops.cuh"
+#include "state/ranks.cuh"
 #include "steps/ops.cuh"
 
 /* ---- closing ---- */
@@ -31,6 +32,7 @@ static void destroy(gbt_backend *self) {
   cu_sample_close(be);
   cu_gather_close(be);
   cu_renew_close(be);
+  cu_ranks_close(be);
   cu_step_close(be);
   cu_drop(&be->device.memory, &be->state);
   cu_features_close(be);
@@ -126,7 +128,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_state_open(be, err));
   GBT_TRY(cu_gradients_open(ctx, be, err));
   GBT_TRY(cu_sample_open(be, spec, err));
-  GBT_TRY(cu_renew_open(ctx, be, spec->data[0], err));
+  GBT_TRY(cu_renew_open(be, err));
   GBT_TRY(cu_step_open(be, err));
   GBT_TRY(cu_down_open(be, err));
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * sizeof *be->task, &be->task, err));
@@ -372,7 +374,8 @@ static gbt_backend_ops make_ops() {
 static const gbt_backend_ops cu_ops = make_ops();
 
 static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
-                             cu_resides codes, const cu_hooks *hooks, cu_backend **out, gbt_error *err) {
+                             cu_resides codes, const cu_hooks *hooks, const cu_start *start, cu_backend **out,
+                             gbt_error *err) {
   cu_backend *be = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cu_ops;
@@ -390,6 +393,9 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->layout = gbt_pages_layout(spec->data[0]->pages);
   be->n_features = be->cuts->n_features;
   be->n_rows = spec->data[0]->rows.n;
+  be->start_with = start;
+  *static_cast<cu_ranks_view *>(&be->view) = start->ranks;
+  be->bounds.by_hand = start->ranks.shared;
   be->view.params = *spec->params;
   be->view.objective = spec->objective;
   be->view.renews = gbt_renews(&spec->objective);
@@ -398,8 +404,10 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->view.n_slots = be->layout->n_slots;
   be->n_backends = spec->n_backends > 1 ? spec->n_backends : 1;
   be->device.memory.limit = ((size_t)spec->params->device_memory << 20) / (size_t)be->n_backends;
+  if (be->hooks.most_bytes > 0) be->device.memory.limit = be->hooks.most_bytes;
   *out = be;
   gbt_status status = open_all(ctx, be, spec, err);
+  be->start_with = NULL;
   be->base.device_bytes = be->device.memory.most;
   return status;
 }
@@ -414,34 +422,54 @@ static int release_residents(const gbt_backend_spec *spec, int32_t device) {
 }
 
 /* When memory does not allow as many trees at once as were planned: without codes that were left there, then with fewer
- * trees. */
-gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes,
-                        const cu_hooks *hooks, gbt_backend **out, gbt_error *err) {
+ * trees. All ranks make the same attempts. */
+static gbt_status open_codes(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes,
+                             const cu_hooks *hooks, const cu_start *start, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_E_MEM;
   *out = NULL;
   for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0;) {
     cu_backend *be = NULL;
-    status = open_batch(ctx, device, spec, most, codes, hooks, &be, err);
+    status = open_batch(ctx, device, spec, most, codes, hooks, start, &be, err);
+    int32_t its_most = be ? be->base.most_trees : most;
+    int given = status == GBT_E_MEM && release_residents(spec, device);
+    if (status == GBT_OK || status == GBT_E_MEM) status = cu_start_agree(ctx, status, &its_most, &given, err);
+    if (status == GBT_OK) status = cu_ranks_stream(ctx, be, err);
     if (status == GBT_OK) {
+      cu_use_extents(be);
+      be->base.most_trees = its_most;
       *out = &be->base;
       return GBT_OK;
     }
-    if (be && most > be->base.most_trees) most = be->base.most_trees;
+    if (be && most > its_most) most = its_most;
     if (be) destroy(&be->base);
-    if (status != GBT_E_MEM || !release_residents(spec, device)) most /= 2;
+    if (status != GBT_E_MEM || !given) most /= 2;
   }
+  return status;
+}
+
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes,
+                        const cu_hooks *hooks, gbt_backend **out, gbt_error *err) {
+  cu_start start;
+  *out = NULL;
+  gbt_status status = cu_start_make(ctx, device, spec, &start, err);
+  if (status == GBT_OK) status = open_codes(ctx, device, spec, codes, hooks, &start, out, err);
+  cu_start_free(ctx, &start);
   return status;
 }
 
 /* Codes that do not fit on the device stay on the host. When that does not help either, the error says what a training
  * without any codes on the device lacks. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
-  gbt_status status = GBT_E_MEM;
+  cu_start start;
   *out = NULL;
-  for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++) {
+  gbt_status status = cu_start_make(ctx, device, spec, &start, err);
+  const int made = status == GBT_OK;
+  if (made) status = GBT_E_MEM;
+  for (int codes = CU_ALL_CODES; made && status == GBT_E_MEM && codes < CU_N_CODES; codes++) {
     if (codes == CU_TRAIN_CODES && spec->n_valid == 0) continue;
     if (codes == CU_DRAWN_CODES && !cu_draws_rows(spec)) continue;
-    status = cu_open_with(ctx, device, spec, (cu_resides)codes, NULL, out, err);
+    status = open_codes(ctx, device, spec, (cu_resides)codes, NULL, &start, out, err);
   }
+  cu_start_free(ctx, &start);
   return status;
 }

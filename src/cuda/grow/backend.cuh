@@ -3,7 +3,7 @@
  *   view.cuh     what kernels see: the trees that grow, and where each has its memory
  *   batch.cuh    backend.cu: open, close, table of ops, a batch of trees; graph.cu: its steps, recorded and replayed;
  *                sizes.cu: how large everything must be; refit.cu: existing trees, fitted once more
- *   state/       memory of a tree that grows (state.cu); finished trees to the host (down.cu)
+ *   state/       memory of a tree that grows (state.cu); finished trees to the host (down.cu); other ranks (ranks.cu)
  *   gradients/   scores -> fixed-point gradients; rows drawn by them (sample.cu), in order (rows.cu)
  *   rows/        codes of drawn rows together (gather.cu); which rows a block takes (pieces.cuh, leaf_plan.cuh); sums
  *                of the blocks before (look_back.cuh)
@@ -55,13 +55,14 @@ enum cu_resides {
   CU_N_CODES
 };
 
-/* Switches of tests and benchmarks only: all 0 in a training. The first three are known when the backend opens
+/* Switches of tests and benchmarks only: all 0 in a training. The first four are known when the backend opens
  * (cu_open_with), the others may be set between trees. */
 struct cu_hooks {
   /* Percent of what codes and gathered rows may take where there is room for it: so much they do without. */
   int less_device;   /* of a data set's codes, on the device */
   int less_host;     /* of a data set's codes, in page-locked memory of the host */
   int less_gathered; /* of the rows that have room to be gathered */
+  size_t most_bytes; /* of the device's memory; 0: as the parameters say */
   int no_small;      /* trees of small data grow step by step, too, not in one kernel */
   int no_recording;  /* launches are issued one by one, so that a test may look into a tree between them */
   size_t most_nodes; /* of all recordings; 0: CU_MOST_NODES */
@@ -77,6 +78,7 @@ struct cu_bounds {
   int64_t batch_limit; /* trees of a batch at most, limited by memory */
   cu_resides codes;    /* limited by memory, too */
   int by_hand;           /* the host takes part in steps, which cannot be recorded */
+  int lists;             /* rows of the training set are streamed, on any rank */
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
 };
 
@@ -189,6 +191,20 @@ struct cu_metrics {
   int refused; /* there was no room for rankings: the host does the work */
 };
 
+/* Facts that are found before a backend takes memory: state/ranks.cu. */
+struct cu_start {
+  cu_ranks_view ranks;
+  int64_t free_bytes; /* of the device's memory, on the rank that has least; alone: not known */
+  uint64_t *whole;
+};
+
+/* The way to other ranks: state/ranks.cu. */
+struct cu_ranks {
+  char *host;              /* page-locked; NULL until it is needed */
+  size_t bytes;            /* of it */
+  cu_array<int64_t> packed; /* numbers of outputs side by side */
+};
+
 struct cu_layer; /* symmetric growth: layer.cuh */
 struct cu_refit; /* trees once more: refit.cu */
 struct cu_small; /* trees of small data: small.cuh */
@@ -220,6 +236,8 @@ struct cu_backend {
   cu_down down;
   cu_graph graph;
   cu_metrics metrics;
+  const cu_start *start_with; /* while it opens */
+  cu_ranks ranks;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
   cu_small *small;                 /* NULL unless the data are small */
   cu_refit *refit;                 /* NULL until trees are fitted once more */

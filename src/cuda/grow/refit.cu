@@ -20,6 +20,7 @@
 #include "rows/gather.cuh"
 #include "rows/leaf_plan.cuh"
 #include "state/ops.cuh"
+#include "state/ranks.cuh"
 #include "steps/frontier.cuh"
 #include "steps/ops.cuh"
 
@@ -90,6 +91,21 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_leaf_sums(cu_view all) {
     if (threadIdx.x != 0) continue;
     cu_add(&v.node[r.node].sum.g, s.g);
     cu_add(&v.node[r.node].sum.h, s.h);
+  }
+}
+
+/* Sums of all nodes but the root, whose sum all ranks know, to `packed`, or back. */
+__global__ static void __launch_bounds__(CU_CONTROL) k_pack_sums(cu_view all, int back) {
+  const cu_view v = cu_view_of_block(all);
+  for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
+    gbt_sum *sum = &v.node[i].sum;
+    if (back && i > 0) {
+      sum->g = v.packed[2 * i];
+      sum->h = v.packed[2 * i + 1];
+    } else if (!back) {
+      v.packed[2 * i] = i > 0 ? sum->g : 0;
+      v.packed[2 * i + 1] = i > 0 ? sum->h : 0;
+    }
   }
 }
 
@@ -221,6 +237,18 @@ static gbt_status send_splits(cu_backend *be, const gbt_forest_view *like, uint6
   return cu_put(&be->device, r->step_on_device.at, r->step, (size_t)n * (r->room + 1) * sizeof *r->step, err);
 }
 
+/* Those of all ranks. */
+static gbt_status share_sums(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const dim3 one = cu_grids(be, 1, 1);
+  if (!be->view.shared) return GBT_OK;
+  CU_LAUNCH(k_pack_sums, one, CU_CONTROL, 0, be->device.stream, be->view, 0);
+  CU_LAUNCHED();
+  GBT_TRY(cu_share_nodes(ctx, be, be->view.packed, 2, GBT_COMM_SUM, err));
+  CU_LAUNCH(k_pack_sums, one, CU_CONTROL, 0, be->device.stream, be->view, 1);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
 static gbt_status split_all(gbt_ctx *ctx, cu_backend *be, uint32_t n_steps, gbt_error *err) {
   const cu_refit *r = be->refit;
   for (uint32_t s = 0; s < n_steps; s++) {
@@ -235,6 +263,7 @@ static gbt_status split_all(gbt_ctx *ctx, cu_backend *be, uint32_t n_steps, gbt_
   CU_LAUNCHED();
   CU_LAUNCH(k_leaf_sums, cu_grids(be, be->bounds.max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
+  GBT_TRY(share_sums(ctx, be, err));
   CU_LAUNCH(k_bounds, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;

@@ -40,7 +40,10 @@ static gbt_status plan_counts(cu_backend *be, gbt_error *err) {
 }
 
 /* A quarter of the memory that may be had; 0 when it is not known. */
-static size_t memory_quarter(const cu_backend *be) { return cu_free_bytes(&be->device.memory) / 4; }
+static size_t memory_quarter(const cu_backend *be) {
+  if (be->view.shared) return (size_t)be->start_with->free_bytes / 4; /* ranks grow in the same way */
+  return cu_free_bytes(&be->device.memory) / 4;
+}
 
 /* Bytes that histograms may take. */
 static size_t hist_room(const cu_backend *be) {
@@ -61,6 +64,7 @@ static void plan_steps(cu_backend *be, int64_t most, int whole) {
   const int ahead = be->view.ahead > 0;
   const int64_t blind = ahead ? BLIND_AHEAD : layers && depth == 0 ? LOOK_LAYERS : MOST_BLIND_STEPS;
   be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : layers || ahead ? LOOK_LAYERS : LOOK_LEAVES;
+  if (be->view.shared) be->bounds.looks = 1; /* the host waits for other ranks in every step */
 }
 
 /* Splits that may wait for the policy: as far as histograms of their children have room. Draws for a node depend on its
@@ -75,7 +79,7 @@ static int64_t plan_ahead(const cu_backend *be, int64_t most, int64_t inner, int
 static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   const gbt_params *p = be->params;
-  int64_t depth = p->max_depth, leaves = p->max_leaves, rows = be->n_rows > 1 ? be->n_rows : 2;
+  int64_t depth = p->max_depth, leaves = p->max_leaves, rows = v->all_rows > 1 ? v->all_rows : 2;
   int64_t most = depth > 0 ? power(depth) : (int64_t)1 << 40; /* leaves */
   if (leaves > 0) most = least(most, leaves);
   if (gbt_policy_one_split(gbt_policy_of(p)))

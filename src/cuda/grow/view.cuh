@@ -7,8 +7,8 @@
  *
  *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
  *
- * Rows. A node's rows are a run of positions [order_beg, order_beg + n_rows) in the order of its depth, of which there
- * are two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
+ * Rows. A node's rows are a run of positions [order_beg, order_beg + own_rows) in the order of its depth. There are two
+ * orders (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
  * that stop early stay where they are, and no later step writes there. They ascend, but those of a right child descend
  * (cu_descends). After the n_in sampled rows come the others (in the even order), ascending. Gradients are moved with
  * them; docs/gpu.md, lists the bytes that this takes for a row.
@@ -106,8 +106,9 @@ struct cu_tree {
   int32_t wide;
   uint32_t fault;   /* bits CU_FAULT_ */
   uint64_t fault_round;
-  gbt_sum root;     /* sums of the drawn rows */
-  uint32_t n_in;    /* drawn rows */
+  gbt_sum root;     /* sums of the drawn rows, of all ranks, as the next one */
+  int64_t all_in;   /* drawn rows */
+  uint32_t n_in;    /* those of this rank, which the orders have */
   int32_t whole;    /* all rows are drawn: the root's row i is row i, with the gradients of its output */
   int32_t n_nodes, fresh_beg; /* nodes [fresh_beg, n_nodes) are fresh */
   int32_t open_beg;           /* no node before it is open */
@@ -151,6 +152,8 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, gbt_gh16, gh, (v->reuses_gh16 ? 1 : 2) * v->order_rows) /* as for row: 16-bit gradients */            \
   X(CU_CLEARED, unsigned long long, look_state, 2 * (size_t)v->split_states) /* of both turns: look_back.cuh */       \
   X(CU_SCRATCH, uint32_t, left_rows, v->max_step) /* rows of a chosen node that go left; of none: not set */          \
+  X(CU_SCRATCH, int64_t, all_left, v->shared ? v->max_step : 0) /* those of all ranks */                              \
+  X(CU_SCRATCH, int64_t, packed, v->shared ? 2 * nodes : 0) /* two numbers of every node, for ranks.cu */             \
   X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks * (v->split_rows / 32u) : 0) /* 1: row is drawn */ \
   X(CU_SCRATCH, uint32_t, sides, v->by_sides ? v->order_rows / 32u + 2u : 0) /* see partition.cu */                    \
   X(CU_SCRATCH, cu_listed, listed, v->by_sides ? v->max_step : 0) /* of the chosen nodes */                           \
@@ -226,6 +229,15 @@ struct cu_place_view {
   uint64_t gather_words; /* and their tiles */
 };
 
+/* The rows of all ranks, and which of them are here: state/ranks.cu. Alone: all, from 0. */
+struct cu_ranks_view {
+  int64_t all_rows;
+  uint64_t before; /* rows of the ranks before: hashes take a row's number among all rows */
+  int32_t shared;  /* there are other ranks: sums over rows wait for theirs */
+  int32_t rank;
+  int32_t spare; /* gbt_scale_spare of all rows */
+};
+
 /* How large things are: sizes.cu. */
 struct cu_size_view {
   int32_t n_features, any_counts;
@@ -261,6 +273,7 @@ struct cu_view : cu_tree_state,
                  cu_renewal_view,
                  cu_step_view,
                  cu_place_view,
+                 cu_ranks_view,
                  cu_size_view,
                  cu_set_feats_view {
   cu_rows_view train;

@@ -110,12 +110,6 @@ static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ?
 /* Whether there are no other ranks. */
 static inline int gbt_comm_is_single(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
 
-/* The error of devices that work for one rank only. */
-static inline gbt_status gbt_refuse_ranks(gbt_error *err) {
-  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                     "device = \"cuda\" works with one rank for now; train on the CPU, or without other ranks");
-}
-
 /* Where this rank's n rows are among those of all ranks. With one rank: {0, n}. Collective, which means here and in
  * other headers: all ranks call the function, see above. */
 typedef struct gbt_share {

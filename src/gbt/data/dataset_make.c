@@ -3,8 +3,7 @@
 #include "fingerprint.h"
 #include "page_impl.h"
 
-static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_error *err) {
-  if (spec->help != NULL && !gbt_comm_is_single(ctx)) return gbt_refuse_ranks(err);
+static gbt_status check_spec(const gbt_dataset_spec *spec, gbt_error *err) {
   if (spec->help != NULL && spec->sink != NULL)
     return gbt_fail(err, GBT_E_INTERNAL, "a device does not help with bins that go to a sink");
   if (spec->source != NULL && spec->source->n_rows < 0 && spec->weight != NULL)
@@ -13,12 +12,17 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_err
   return GBT_OK;
 }
 
+/* The help of a device; ranks cut and bin their shares on the host. */
+static gbt_offload *help_of(const gbt_ctx *ctx, const gbt_dataset_spec *spec) {
+  return gbt_comm_is_single(ctx) ? spec->help : NULL;
+}
+
 static gbt_status make_pages(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_feed *feed, const gbt_cuts *cuts,
                              uint64_t *checksum, gbt_page_store **out, gbt_error *err) {
   int one_rank = gbt_comm_is_single(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
   gbti_page_how how = {.own_cuts = spec->reference == NULL && one_rank,
                        .unbundled = !one_rank,
-                       .offload = spec->help,
+                       .offload = help_of(ctx, spec),
                        .sink = spec->sink,
                        .checksum = checksum};
   return gbti_pages_build(ctx, feed, cuts, spec->page_rows, how, out, err);
@@ -33,7 +37,7 @@ static gbt_status make_parts(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_fe
   if (spec->reference != NULL) {
     ds->cuts = gbt_cuts_ref(spec->reference->cuts);
   } else {
-    GBT_TRY(gbti_cuts_build(ctx, feed, spec->weight, spec->max_bin, spec->help, &ds->cuts, err));
+    GBT_TRY(gbti_cuts_build(ctx, feed, spec->weight, spec->max_bin, help_of(ctx, spec), &ds->cuts, err));
     unseen = GBT_UNSEEN_MISSING; /* none is: a source with other levels in a later pass fails by its checksum */
   }
   GBT_TRY(gbti_feed_bind(feed, ds->cuts->schema, unseen, err));
@@ -54,7 +58,7 @@ static gbt_status make_dataset(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_d
   const size_t most = spec->source_bytes > 0 ? spec->source_bytes : GBTI_FETCH_BYTES;
   gbti_feed feed;
   gbt_dataset *ds = NULL;
-  GBT_TRY(check_spec(ctx, spec, err));
+  GBT_TRY(check_spec(spec, err));
   gbt_status status = gbti_feed_open(ctx, spec->table, spec->source, most, &feed, err);
   if (status == GBT_OK) status = gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err);
   if (status == GBT_OK) {

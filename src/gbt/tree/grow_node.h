@@ -30,7 +30,7 @@ typedef struct gbt_grow_node {
   double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
   int32_t hist;                /* the number of its histogram, -1: it has none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
-  uint32_t rows_high;          /* of n_rows, what is above its 32 bits; 0 on devices, which know one rank */
+  uint32_t rows_high;          /* of n_rows, what is above its 32 bits; 0 on devices */
 } gbt_grow_node;
 
 /* Rows of the node, of all ranks. */

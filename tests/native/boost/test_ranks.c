@@ -5,8 +5,6 @@
 #include "odd_job.h"
 #include "ranks_job.h"
 
-#include "../../src/gbt/backend/device_api.h"
-
 /* ---- cuts ---- */
 
 static void check_cuts(const train_job *job, int size, uint64_t seed, int sparse) {
@@ -490,14 +488,10 @@ static void ranks_must_want_the_same(void) {
   shares *s = equal_shares(&job.job);
   rank_how hows[3] = {rank_how_make(1, 0), rank_how_make(1, 0), rank_how_make(1, 0)};
   gbt_params params = job.job.spec.params;
-  gbt_device_api device = {.build = GBT_BUILD_ID, .name = "cuda"};
   params.eta = 0.25;
   hows[2].params = &params;
   check_refusal(s, hows, GBT_E_ARG, "different trainings");
   hows[2].params = NULL;
-  for (int r = 0; r < 3; r++) hows[r].how.device = &device;
-  check_refusal(s, hows, GBT_E_UNSUPPORTED, "works with one rank for now");
-  for (int r = 0; r < 3; r++) hows[r].how.device = NULL;
   double *weight = s->of[0][1]->weight;
   s->of[0][1]->weight = NULL;
   check_refusal(s, hows, GBT_E_DATA, "some ranks have them");

@@ -1,5 +1,8 @@
 #include "../../src/cuda/grow/batch.cuh"
 
+extern "C" {
+#include "../../src/gbt/base/comm.h"
+}
 #include "cuda_steps.h"
 
 static gbt_status open_for_steps(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
@@ -16,6 +19,26 @@ static gbt_status open_apart(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   return cu_open_with(ctx, device, spec, CU_DRAWN_CODES, &apart, out, err);
 }
 
+static gbt_status open_first_apart(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                             gbt_error *err) {
+  cu_hooks hooks = {};
+  if (gbt_comm_rank(ctx) == 0) hooks.less_device = hooks.less_host = 70;
+  return cu_open_with(ctx, device, spec, CU_DRAWN_CODES, &hooks, out, err);
+}
+
+static int scarce;
+
+/* The limit of the memory counts in megabytes, and must be the same on all ranks: the difference is taken before. */
+static gbt_status open_scarce(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                              gbt_error *err) {
+  cu_hooks hooks = {};
+  if (gbt_comm_rank(ctx) > 0) hooks.most_bytes = (size_t)scarce << 10;
+  gbt_status status = GBT_E_MEM;
+  for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++)
+    status = cu_open_with(ctx, device, spec, (cu_resides)codes, &hooks, out, err);
+  return status;
+}
+
 static gbt_device_api made(decltype(gbt_device_api::open) open) {
   gbt_device_api api = *gbt_cuda_api();
   api.open = open;
@@ -24,6 +47,17 @@ static gbt_device_api made(decltype(gbt_device_api::open) open) {
 
 const gbt_device_api *cuda_steps_api(void) {
   static const gbt_device_api api = made(open_for_steps);
+  return &api;
+}
+
+const gbt_device_api *cuda_scarce_api(int kilobytes) {
+  static const gbt_device_api api = made(open_scarce);
+  scarce = kilobytes;
+  return &api;
+}
+
+const gbt_device_api *cuda_first_apart_api(void) {
+  static const gbt_device_api api = made(open_first_apart);
   return &api;
 }
 

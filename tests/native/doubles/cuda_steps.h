@@ -16,6 +16,13 @@ const gbt_device_api *cuda_steps_api(void);
  * gathered. For the trainings that are opened until it is set again. */
 const gbt_device_api *cuda_apart_api(int percent_device, int percent_host);
 
+/* The same on the first rank alone; the others have all codes on the device. */
+const gbt_device_api *cuda_first_apart_api(void);
+
+/* Other ranks than the first one have so many kilobytes of device memory. For the trainings that are opened until it is
+ * set again. */
+const gbt_device_api *cuda_scarce_api(int kilobytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -96,6 +96,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   if (!CHECK_OK(world_data_make(w, w->ds, &w->data))) return 0;
   be->data = &w->data;
   be->view.train = w->data.view;
+  be->view.all_rows = be->n_rows;
   be->view.n_slots = be->layout->n_slots;
   be->view.n_features = be->n_features;
   be->view.objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
@@ -180,6 +181,7 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
                    : (uint32_t)test_below(&w->rng, 8) == 0 ? (uint32_t)test_below(&w->rng, 3)
                                                            : (uint32_t)((double)left * test_unit(&w->rng) * 0.6);
     if (node->n_rows > left) node->n_rows = left;
+    node->own_rows = node->n_rows;
     node->number = i;
     /* rows of a node ascend or descend: the run takes every so many of what is left */
     uint32_t *row = w->row[node->depth & 1] + beg;
@@ -197,6 +199,7 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
   w->tree = cu_tree();
   w->tree.wide = wide;
   w->tree.n_in = w->n;
+  w->tree.all_in = w->n;
   w->tree.n_nodes = n_nodes;
   w->tree.n_leaves = n_nodes;
   w->tree.unit.g = w->tree.unit.h = 1.0;

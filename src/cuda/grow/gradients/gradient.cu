@@ -13,6 +13,7 @@
 
 #include "../leaves/ops.cuh"
 #include "../small/small.cuh"
+#include "../state/ranks.cuh"
 #include "gradient.cuh"
 #include "sample.cuh"
 
@@ -78,7 +79,7 @@ __global__ static void k_maxima(cu_view v, const double *aside, int32_t first, i
 __global__ static void k_scales(cu_view v, int32_t first, int32_t n_outputs) {
   int bad = 0;
   for (int32_t k = first + (int32_t)threadIdx.x; k < first + n_outputs; k += (int32_t)blockDim.x)
-    bad |= !cu_scale_output(&v.output[k]);
+    bad |= !cu_scale_output(v, &v.output[k]);
   bad = __syncthreads_or(bad);
   if (bad && threadIdx.x == 0) cu_fail_gradients(v);
 }
@@ -133,8 +134,8 @@ static uint64_t row_blocks(int64_t n) { return ((uint64_t)n + CU_BLOCK - 1) / CU
 static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(&be->device, row_blocks(n), 8); }
 
 /* v: with factors or without. */
-static gbt_status find_maxima(cu_backend *be, const cu_view &v, const double *aside, int32_t first, int32_t n_outputs,
-                              gbt_error *err) {
+static gbt_status find_maxima(gbt_ctx *ctx, cu_backend *be, const cu_view &v, const double *aside, int32_t first,
+                              int32_t n_outputs, gbt_error *err) {
   dim3 grid(row_grid(be, be->n_rows), (unsigned)(n_outputs < 65535 ? n_outputs : 65535));
   switch ((gbt_objective_kind)be->objective.kind) {
 #define GBT_OBJECTIVE(ID, ...) LAUNCH_FOR(ID, k_maxima, be, grid, v, aside, first, n_outputs)
@@ -143,11 +144,12 @@ static gbt_status find_maxima(cu_backend *be, const cu_view &v, const double *as
     break;
   }
   CU_LAUNCHED();
-  return GBT_OK;
+  return cu_share_maxima(ctx, be, first, n_outputs, err);
 }
 
-static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
-  GBT_TRY(find_maxima(be, be->view, aside, first, n_outputs, err));
+static gbt_status find_scales(gbt_ctx *ctx, cu_backend *be, const double *aside, int32_t first, int32_t n_outputs,
+                              gbt_error *err) {
+  GBT_TRY(find_maxima(ctx, be, be->view, aside, first, n_outputs, err));
   CU_LAUNCH(k_scales, 1, CU_CONTROL, 0, be->device.stream, be->view, first, n_outputs);
   CU_LAUNCHED();
   return GBT_OK;
@@ -165,7 +167,7 @@ static gbt_status fix_wide(cu_backend *be, dim3 grid, const double *aside, int32
 }
 
 /* Of one output, or (given < 0) of those of the batch. */
-static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
+static gbt_status fix_outputs(gbt_ctx *ctx, cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
   const unsigned n_outputs = given < 0 ? (unsigned)(be->view.n_trees / be->view.n_turns) : 1u;
   const dim3 grid = cu_grids_for(be, n_outputs, row_blocks(be->n_rows), 8), one(1, n_outputs);
   switch ((gbt_objective_kind)be->objective.kind) {
@@ -174,6 +176,8 @@ static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given
   case GBT_N_OBJECTIVES:
     break;
   }
+  CU_LAUNCHED();
+  GBT_TRY(cu_share_fixed(ctx, be, given < 0 ? be->task[0].output : given, (int32_t)n_outputs, err));
   CU_LAUNCH(k_judge, one, 1, 0, be->device.stream, be->view, given);
   CU_LAUNCHED();
   return be->params->grad_bits == GBT_GRAD_16 ? GBT_OK : fix_wide(be, grid, aside, given, err);
@@ -226,22 +230,21 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   GBT_TRY(cu_renew_round(be, err));
   GBT_TRY(cu_step_round(be, err));
   if (cu_sample_by_size(be->params)) {
-    GBT_TRY(find_maxima(be, cu_without_factors(be->view), be->grad.aside.at, 0, be->n_outputs, err));
+    GBT_TRY(find_maxima(ctx, be, cu_without_factors(be->view), be->grad.aside.at, 0, be->n_outputs, err));
     GBT_TRY(cu_sample_begin(be, err));
     GBT_TRY(cu_sample_sizes(be, be->grad.aside.at, 0, be->n_outputs, err));
   }
-  if (cu_has_factors(be)) GBT_TRY(cu_sample_draw(be, round, err));
-  return find_scales(be, be->grad.aside.at, 0, be->n_outputs, err);
+  if (cu_has_factors(be)) GBT_TRY(cu_sample_draw(ctx, be, round, err));
+  return find_scales(ctx, be, be->grad.aside.at, 0, be->n_outputs, err);
 }
 
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int fixed = cu_are_fixed(be);
-  (void)ctx;
   if (be->grad.trees_set) return GBT_OK;
   GBT_ASSERT(!fixed || gbt_gradients_are_kept(&be->objective) || !be->view.reuses_gh16);
   if (!fixed) {
     be->grad.fixed_output = -1;
-    GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));
+    GBT_TRY(fix_outputs(ctx, be, be->grad.aside.at, -1, err));
   }
   return !fixed && be->view.n_turns == 1 ? GBT_OK : cu_set_trees(be, err);
 }
@@ -270,20 +273,20 @@ static gbt_status draw_given(gbt_ctx *ctx, cu_backend *be, uint64_t round, const
   const int by_size = cu_sample_by_size(be->params);
   for (int32_t k = 0; by_size && k < be->n_outputs; k++) {
     if (g != nullptr) GBT_TRY(send_output(ctx, be, g, h, k, err));
-    GBT_TRY(find_maxima(be, cu_without_factors(be->view), aside, k, 1, err));
+    GBT_TRY(find_maxima(ctx, be, cu_without_factors(be->view), aside, k, 1, err));
   }
   if (by_size) GBT_TRY(cu_sample_begin(be, err));
   for (int32_t k = 0; by_size && k < be->n_outputs; k++) {
     if (be->n_outputs > 1) GBT_TRY(send_output(ctx, be, g, h, k, err));
     GBT_TRY(cu_sample_sizes(be, aside, k, 1, err));
   }
-  return cu_sample_draw(be, round, err);
+  return cu_sample_draw(ctx, be, round, err);
 }
 
 /* Scale and fixed point of output k, whose g and h are aside. */
-static gbt_status fix_aside(cu_backend *be, int32_t k, gbt_error *err) {
-  GBT_TRY(find_scales(be, be->grad.aside.at, k, 1, err));
-  return fix_outputs(be, be->grad.aside.at, k, err);
+static gbt_status fix_aside(gbt_ctx *ctx, cu_backend *be, int32_t k, gbt_error *err) {
+  GBT_TRY(find_scales(ctx, be, be->grad.aside.at, k, 1, err));
+  return fix_outputs(ctx, be, be->grad.aside.at, k, err);
 }
 
 /* The caller's g and h are in the stage when it returns: an output's go up while the device is at work on those of the
@@ -296,7 +299,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
   if (cu_has_factors(be)) GBT_TRY(draw_given(ctx, be, round, g, h, err));
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(send_output(ctx, be, g, h, k, err));
-    GBT_TRY(fix_aside(be, k, err));
+    GBT_TRY(fix_aside(ctx, be, k, err));
   }
   return GBT_OK;
 }
@@ -313,7 +316,7 @@ gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from,
             be->grad.aside.at);
   CU_LAUNCHED();
   if (cu_has_factors(be)) GBT_TRY(draw_given(ctx, be, round, nullptr, nullptr, err));
-  return fix_aside(be, 0, err);
+  return fix_aside(ctx, be, 0, err);
 }
 
 /* The first scores of data set s: the caller's numbers, offsets, or (NULL) nothing. */

@@ -66,11 +66,11 @@ __device__ static __forceinline__ void cu_find_maxima(const cu_view &v, const do
 }
 
 /* The output's scale from its maxima; returns whether it is usable. A thread. */
-__device__ static __forceinline__ int cu_scale_output(cu_output *o) {
+__device__ static __forceinline__ int cu_scale_output(const cu_view &v, cu_output *o) {
   double max_g = gbt_from_bits(o->max_g), max_h = gbt_from_bits(o->max_h);
   int usable = gbt_scale_usable(max_g, max_h);
   const gbt_scale none = {0, 0, 0.0, 0.0, 0.0, 0.0};
-  o->scale = usable ? gbt_scale_from(max_g, max_h) : none;
+  o->scale = usable ? gbt_scale_less(max_g, max_h, v.spare) : none;
   return usable;
 }
 
@@ -106,7 +106,7 @@ __device__ static __forceinline__ void cu_fix16_rows(const cu_view &v, const dou
   gbt_sum sum = {0, 0}, fine = {0, 0}; /* of 16 and of 32 bits */
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
     gbt_gh32 q = cu_row_fixed<KIND>(v, aside, output, row, scale);
-    gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, row));
+    gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, v.before + row));
     int32_t g16 = r.g;
     low[row] = gbt_fix_low(q);
     cu_gh_put(gh16 + row, cu_gh_pack(r));
@@ -155,6 +155,7 @@ __device__ static __forceinline__ void cu_set_tree(const cu_view &v, cu_tree *tr
   tree->whole = !v.samples;
   tree->root = tree->whole ? o->root : none;
   tree->n_in = tree->whole ? (uint32_t)v.train.n_rows : 0u;
+  tree->all_in = tree->whole ? v.all_rows : 0;
 }
 
 /* 16 bits are made; whether they do. The sums begin again at 0. A thread. */
@@ -163,7 +164,7 @@ __device__ static __forceinline__ void cu_check_16_bits(const cu_view &v, cu_out
   if (v.params.grad_bits != GBT_GRAD_AUTO)
     o->wide = v.params.grad_bits == GBT_GRAD_32;
   else
-    o->wide = gbt_fixed_coarse(sums.size, v.factor ? v.sampler->n_in : v.train.n_rows);
+    o->wide = gbt_fixed_coarse(sums.size, v.factor ? v.sampler->n_in : v.all_rows);
   o->noise = gbt_noise(sums, &o->scale);
   o->root.g = o->wide ? o->fine_g : o->g;
   o->root.h = o->wide ? o->fine_h : o->h;

@@ -18,6 +18,7 @@
 
 #include "../../base/block.cuh"
 #include "../rows/gather.cuh"
+#include "../state/ranks.cuh"
 
 enum { ROWS_WARPS = CU_BLOCK / 32 };
 
@@ -47,7 +48,7 @@ __device__ static __forceinline__ uint32_t words_of_warp(const cu_view &v) { ret
 __device__ static __forceinline__ int is_drawn(const cu_view &v, gbt_key32 key, uint64_t limit, uint64_t row) {
   if (v.factor) return v.factor[row].factor != 0.0f;
   if (v.class_limit) limit = v.class_limit[(int32_t)v.label[row]];
-  return gbt_hash32(key, row) < limit;
+  return gbt_hash32(key, v.before + row) < limit;
 }
 
 __global__ static void k_draw(cu_view all) {
@@ -75,7 +76,10 @@ __global__ static void k_count(cu_view all) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   uint32_t n_in = cu_block_prefix(n_blocks, v.block_in, [&](int64_t b) { return v.block_in[b]; });
-  if (threadIdx.x == 0) v.tree->n_in = n_in;
+  if (threadIdx.x == 0) {
+    v.tree->n_in = n_in;
+    v.tree->all_in = n_in;
+  }
 }
 
 __global__ static void k_place(cu_view all) {
@@ -123,5 +127,6 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_gather_begin(ctx, be, err));
   CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
+  GBT_TRY(cu_share_roots(ctx, be, err));
   return cu_gather_codes(ctx, be, err);
 }

@@ -9,6 +9,7 @@
  * in `square` then. */
 #include "sample.cuh"
 
+#include "../state/ranks.cuh"
 #include "gradient.cuh"
 
 /* Launches the instance of a kernel that is for the objective. */
@@ -62,7 +63,7 @@ __global__ static void k_sizes(cu_view v, const double *aside, int32_t first, in
 __global__ static void k_rule(cu_view v) {
   cu_sampler *s = v.sampler;
   const gbt_params *p = &v.params;
-  s->rule = gbt_sample_rule_from(p->sampling_method, s->count, v.train.n_rows, p->subsample, p->top_rate,
+  s->rule = gbt_sample_rule_from(p->sampling_method, s->count, v.all_rows, p->subsample, p->top_rate,
                                  p->other_rate, p->bagging_temperature);
   s->n_in = 0;
   for (int32_t k = 0; k < v.objective.n_outputs; k++) v.output[k].max_g = v.output[k].max_h = 0;
@@ -76,7 +77,7 @@ __global__ static void k_factors(cu_view v, uint64_t round) {
   int64_t n_in = 0;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
     const uint32_t size = rule.kind == GBT_SAMPLE_BAYESIAN ? 0u : v.sampled[row].size;
-    const float factor = gbt_sample_factor(&rule, draw, tie, row, size);
+    const float factor = gbt_sample_factor(&rule, draw, tie, v.before + row, size);
     v.sampled[row].factor = factor;
     n_in += factor != 0.0f;
   }
@@ -157,10 +158,12 @@ gbt_status cu_sample_sizes(cu_backend *be, const double *aside, int32_t first, i
   return GBT_OK;
 }
 
-gbt_status cu_sample_draw(cu_backend *be, uint64_t round, gbt_error *err) {
+gbt_status cu_sample_draw(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
+  if (cu_sample_by_size(be->params))
+    GBT_TRY(cu_share_sums(ctx, be, be->view.sampler->count, GBT_SIZE_BUCKETS, err));
   CU_LAUNCH(k_rule, 1, 1, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   CU_LAUNCH(k_factors, row_grid(be), CU_BLOCK, 0, be->device.stream, be->view, round);
   CU_LAUNCHED();
-  return GBT_OK;
+  return cu_share_sums(ctx, be, &be->view.sampler->n_in, 1, err);
 }

@@ -35,4 +35,4 @@ gbt_status cu_sample_sizes(cu_backend *be, const double *aside, int32_t first, i
                            gbt_error *err) GBT_MUST_CHECK;
 
 /* The factors of all rows; the maxima of outputs are unknown again. */
-gbt_status cu_sample_draw(cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_sample_draw(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;

@@ -18,6 +18,7 @@
 #include "../../base/last.cuh"
 #include "../rows/gather.cuh"
 #include "../rows/leaf_plan.cuh"
+#include "../state/ranks.cuh"
 #include "../steps/ahead.cuh"
 #include "../steps/ops.cuh"
 #include "leaf.cuh"
@@ -36,7 +37,7 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_l
   const uint32_t *low = cu_low(v, task->grads);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
-    uint32_t row = cu_row_at(r, i), part = low[row], bits = gbt_hash32(key, row);
+    uint32_t row = cu_row_at(r, i), part = low[row], bits = gbt_hash32(key, v.before + row);
     s.g += gbt_fix_rest_g(part, bits);
     s.h += gbt_fix_rest_h(part, bits);
   }
@@ -130,6 +131,9 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) {
   cu_shrink_values(v);
 }
 
+/* The end of k_fine, where other ranks have parts of the sums. */
+__global__ static void __launch_bounds__(CU_BLOCK) k_make_values(cu_view all) { make_values(cu_view_of_block(all)); }
+
 /* Launches are checked one by one, as in rows.cu. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
@@ -139,11 +143,16 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     CU_LAUNCHED();
   }
   const int plain = !be->view.renews && be->view.n_steps == 0 && !(be->view.policy.smooth > 0.0);
-  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view, plain);
+  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view, plain && !be->view.shared);
   CU_LAUNCHED();
+  GBT_TRY(cu_share_nodes(ctx, be, &be->view.fine->g, 2, GBT_COMM_SUM, err));
+  if (plain && be->view.shared) {
+    CU_LAUNCH(k_make_values, one, CU_BLOCK, 0, be->device.stream, be->view);
+    CU_LAUNCHED();
+  }
   if (!plain) {
-    GBT_TRY(cu_renew_leaves(be, err));
-    GBT_TRY(cu_step_leaves(be, err));
+    GBT_TRY(cu_renew_leaves(ctx, be, err));
+    GBT_TRY(cu_step_leaves(ctx, be, err));
     CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
   }

@@ -11,6 +11,7 @@
 #include "ops.cuh"
 
 #include "../../base/block.cuh"
+#include "../state/ranks.cuh"
 #include "leaf.cuh"
 
 __global__ static void k_residuals(cu_view v) {
@@ -70,15 +71,11 @@ __global__ static void k_digits(cu_view all, int shift) {
   }
 }
 
-gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train, gbt_error *err) {
-  uint64_t *whole = NULL;
+gbt_status cu_renew_open(cu_backend *be, gbt_error *err) {
+  const uint64_t *whole = be->start_with->whole;
   if (!be->view.renews) return GBT_OK;
   be->view.level = gbt_renewal_level(&be->objective);
-  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &train->rows, &whole, err));
-  gbt_status status = GBT_OK;
-  if (whole) status = cu_new_from(&be->device, &be->renew.whole, whole, (size_t)be->n_rows, err);
-  gbt_mem_free(&ctx->mem, whole);
-  if (status != GBT_OK) return status;
+  if (whole) GBT_TRY(cu_new_from(&be->device, &be->renew.whole, whole, (size_t)be->n_rows, err));
   GBT_TRY(cu_new(&be->device.memory, &be->renew.residual, (size_t)be->n_rows, err));
   be->view.whole = be->renew.whole.at;
   be->view.residual = be->renew.residual.at;
@@ -98,7 +95,7 @@ gbt_status cu_renew_round(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) {
+gbt_status cu_renew_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
   if (!be->view.renews) return GBT_OK;
   CU_LAUNCH(k_owners, one, CU_CONTROL, 0, be->device.stream, be->view);
@@ -106,6 +103,7 @@ gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) {
   for (int shift = 64 - CU_DIGIT_BITS; shift >= 0; shift -= CU_DIGIT_BITS) {
     CU_LAUNCH(k_weigh, grid, CU_BLOCK, 0, be->device.stream, be->view, shift);
     CU_LAUNCHED();
+    GBT_TRY(cu_share_nodes(ctx, be, (int64_t *)be->view.digit, CU_DIGIT_VALUES, GBT_COMM_SUM, err));
     CU_LAUNCH(k_digits, one, CU_CONTROL, 0, be->device.stream, be->view, shift);
     CU_LAUNCHED();
   }

@@ -11,6 +11,7 @@
 #include "ops.cuh"
 
 #include "../gradients/gradient.cuh"
+#include "../state/ranks.cuh"
 #include "leaf.cuh"
 #include "values.cuh"
 
@@ -43,7 +44,8 @@ __device__ static __forceinline__ void step_for(const cu_view &v, const double *
   const double by = step->value;
   gbt_step_sums at = gbt_step_none();
   if (!step->going || (sums && !gbt_leaf_step_usable(step))) return;
-  const gbt_scale scale = sums ? gbt_leaf_step_scale(step, 0) : gbt_scale_from(1.0, 1.0); /* other blocks add maxima */
+  gbt_scale scale = gbt_scale_from(1.0, 1.0);
+  if (sums) scale = gbt_leaf_step_scale(step, v.spare); /* else other blocks add maxima */
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     const gbt_gh gh = cu_row_gradient<KIND, true>(v, aside, output, cu_row_at(r, i), by);
     if (sums) {
@@ -83,7 +85,20 @@ __global__ static void k_step(cu_view all, const double *aside, int sums) {
 __global__ static void __launch_bounds__(CU_CONTROL) k_take(cu_view all) {
   const cu_view v = cu_view_of_block(all);
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x)
-    gbt_leaf_step_take(&v.step[i], 0, v.policy.reg, v.node[i].bounds);
+    gbt_leaf_step_take(&v.step[i], v.spare, v.policy.reg, v.node[i].bounds);
+}
+
+/* Maxima, or (sums) sums of all nodes to `packed`, or back. */
+__global__ static void __launch_bounds__(CU_CONTROL) k_pack_steps(cu_view all, int sums, int back) {
+  const cu_view v = cu_view_of_block(all);
+  for (int32_t i = (int32_t)threadIdx.x; i < 2 * v.tree->n_nodes; i += (int32_t)blockDim.x) {
+    gbt_step_sums *at = &v.step[i / 2].at;
+    int64_t *number = sums ? (i % 2 ? &at->sum.h : &at->sum.g) : (int64_t *)(i % 2 ? &at->max_h : &at->max_g);
+    if (back)
+      *number = v.packed[i];
+    else
+      v.packed[i] = *number;
+  }
 }
 
 /* ---- the host's side ---- */
@@ -128,14 +143,28 @@ static gbt_status pass(cu_backend *be, int sums, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status cu_step_leaves(cu_backend *be, gbt_error *err) {
+/* Those of all ranks. */
+static gbt_status share(gbt_ctx *ctx, cu_backend *be, int sums, gbt_error *err) {
+  const dim3 one = cu_grids(be, 1, 1);
+  if (!be->view.shared) return GBT_OK;
+  CU_LAUNCH(k_pack_steps, one, CU_CONTROL, 0, be->device.stream, be->view, sums, 0);
+  CU_LAUNCHED();
+  GBT_TRY(cu_share_nodes(ctx, be, be->view.packed, 2, sums ? GBT_COMM_SUM : GBT_COMM_MAX, err));
+  CU_LAUNCH(k_pack_steps, one, CU_CONTROL, 0, be->device.stream, be->view, sums, 1);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_step_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1);
   if (be->view.n_steps == 0) return GBT_OK;
   CU_LAUNCH(k_begin, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   for (int32_t s = 0; s < be->view.n_steps; s++) {
     GBT_TRY(pass(be, 0, err));
+    GBT_TRY(share(ctx, be, 0, err));
     GBT_TRY(pass(be, 1, err));
+    GBT_TRY(share(ctx, be, 1, err));
     CU_LAUNCH(k_take, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
   }

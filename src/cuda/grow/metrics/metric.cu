@@ -116,6 +116,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   const cu_dataset *data = &be->data[which];
   const int64_t n = data->view.n_rows;
   *done = 0;
+  if (be->view.shared) return GBT_OK; /* the host asks the other ranks */
   /* what has to be refused, and why, the host says */
   if (n == 0 || n > most_rows || !data->label.at || gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
     return GBT_OK;

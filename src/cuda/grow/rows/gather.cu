@@ -78,6 +78,7 @@ gbt_status cu_gather_open(cu_backend *be, gbt_error *err) {
   cu_gathered *g = &be->gather;
   const cu_dataset *data = &be->data[0];
   const size_t n = (size_t)g->plan.n_tiles, n_variants = (size_t)data->from->n_variants;
+  if (be->view.shared) return GBT_OK; /* ranks grow in the same way */
   if (be->view.gather_rows == 0 || n == 0 || (cu_is_whole(data) && data->host_words == NULL)) return GBT_OK;
   GBT_ASSERT(g->plan.n_tiles == data->view.n_tiles);
   GBT_TRY(cu_new(&be->device.memory, &g->tile, n * n_variants, err));

@@ -30,6 +30,6 @@ static inline void cu_use_extents(cu_backend *be) {
   const cu_dataset *train = &be->data[0];
   be->view.train = train->view;
   be->view.gathered = 0;
-  be->view.by_sides = !cu_is_whole(train);
-  be->view.listing = train->stream_end > 0 && be->bounds.keeps;
+  be->view.listing = be->bounds.lists && be->bounds.keeps;
+  be->view.by_sides = be->view.listing || !cu_is_whole(train);
 }

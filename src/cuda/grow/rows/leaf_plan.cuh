@@ -29,14 +29,15 @@ __device__ static __forceinline__ void cu_plan_leaves(const cu_view &v) {
   if (symmetric) cu_set_bulk_sides(v);
   for (int32_t i = (int32_t)threadIdx.x; i < n_nodes; i += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[i];
-    int known = node->left == 0 && !symmetric; /* symmetric: unknown where nodes are split only to fill the tree */
+    /* symmetric: unknown where nodes are split only to fill the tree; what all ranks know one of them adds */
+    int known = node->left == 0 && !symmetric && v.rank == 0;
     v.fine[i].g = known ? node->sum.g * unit : 0;
     v.fine[i].h = known ? node->sum.h * unit : 0;
   }
   const int32_t n_runs = v.ahead > 0 ? v.tree->n_runs : n_nodes;
   for (int32_t i = (int32_t)threadIdx.x; i < n_nodes && v.ahead == 0; i += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[i];
-    const cu_leaf_run run = {node->order_beg, node->left == 0 ? node->n_rows : 0u, node->depth, i};
+    const cu_leaf_run run = {node->order_beg, node->left == 0 ? node->own_rows : 0u, node->depth, i};
     v.leaf_run[i] = run;
   }
   __syncthreads();

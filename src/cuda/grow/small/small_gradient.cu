@@ -25,7 +25,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
   cu_pass(gate, [&] {
     if (threadIdx.x != 0) return;
     for (uint32_t y = 0; y < n_trees; y++) cu_shifted(v.tree, v.stride * y)->round = round;
-    if (!cu_scale_output(o)) cu_fail_gradients(v);
+    if (!cu_scale_output(v, o)) cu_fail_gradients(v);
     o->max_g = o->max_h = 0;
   });
   cu_fix16_rows<KIND>(v, nullptr, 0, 0, round);

@@ -134,7 +134,7 @@ gbt_status cu_read_states(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 }
 
 gbt_status cu_find_any(gbt_ctx *ctx, cu_backend *be, cu_wanted wanted, int *is_any, gbt_error *err) {
-  *is_any = be->data[0].stream_end == 0;
+  *is_any = be->data[0].stream_end == 0 || be->view.shared; /* other ranks wait for their part */
   if (*is_any) return GBT_OK;
   GBT_TRY(cu_read_states(ctx, be, err));
   for (int32_t y = 0; y < be->view.n_trees; y++) {

@@ -173,7 +173,7 @@ __device__ static __forceinline__ void cu_settle_tree(const cu_view &v) {
     const gbt_grow_node node = v.node[i];
     int32_t of = i;
     while (v.node[of].number < 0) of = v.node[of].parent;
-    const cu_leaf_run run = {node.order_beg, node.ahead == 0 ? node.n_rows : 0u, node.depth, v.node[of].number};
+    const cu_leaf_run run = {node.order_beg, node.ahead == 0 ? node.own_rows : 0u, node.depth, v.node[of].number};
     v.leaf_run[i] = run;
     v.grown[i] = node;
   }

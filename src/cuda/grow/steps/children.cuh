@@ -85,7 +85,7 @@ __device__ static __forceinline__ void cu_plan_builds(const cu_view &v, int keep
   }
   __syncthreads();
   uint32_t blocks = cu_block_prefix(n_build, v.hist_block,
-                                    [&](int64_t b) { return cu_hist_blocks(v, v.node[v.build[b].node].n_rows); });
+                                    [&](int64_t b) { return cu_hist_blocks(v, v.node[v.build[b].node].own_rows); });
   if (threadIdx.x != 0) return;
   t->n_hist_blocks = blocks;
   t->n_build = (int32_t)n_build;
@@ -95,6 +95,11 @@ __device__ static __forceinline__ void cu_plan_builds(const cu_view &v, int keep
   t->fault |= CU_FAULT_ROOM; /* plan_tree is to see to it that this does not happen; nothing may be written there */
   t->n_hist_blocks = 0;
   t->n_build = t->n_search = 0;
+}
+
+/* Rows of a chosen node that this rank has and that go left. */
+__device__ static __forceinline__ uint32_t cu_left_rows(const cu_view &v, int32_t c) {
+  return v.node[v.chosen[c]].own_rows > 0 ? v.left_rows[c] : 0u;
 }
 
 /* Returns how many nodes were split. All threads. */
@@ -121,8 +126,9 @@ __device__ static __forceinline__ int32_t cu_make_children(const cu_view &v) {
   for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
     int32_t id = v.chosen[c], left = first + 2 * c;
     gbt_grow_node *parent = &v.node[id];
-    const uint32_t n_left = parent->n_rows > 0 ? v.left_rows[c] : 0u;
+    const uint32_t own_left = cu_left_rows(v, c), n_left = v.shared ? (uint32_t)v.all_left[c] : own_left;
     gbt_grow_children(&policy, parent, id, n_left, &v.node[left], &v.node[left + 1]);
+    gbt_grow_share(parent, own_left, &v.node[left], &v.node[left + 1]);
     if (v.ahead > 0)
       parent->ahead = left;
     else

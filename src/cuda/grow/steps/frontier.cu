@@ -24,14 +24,15 @@ namespace {
 __device__ void make_root(const cu_view &v) {
   cu_tree *t = v.tree;
   gbt_grow_policy policy = cu_policy_of(v);
-  gbt_grow_node root = gbt_grow_root(&policy, t->n_in, t->root);
+  gbt_grow_node root = gbt_grow_root(&policy, (uint32_t)t->all_in, t->root);
+  root.own_rows = t->n_in;
   t->n_nodes = 1;
   t->n_leaves = 1;
   t->fresh_beg = t->open_beg = t->n_chosen = t->n_open = 0;
   t->n_words = 0;
   t->n_split_blocks = 0;
   t->n_search = t->n_build = t->n_hists = root.splittable;
-  t->n_hist_blocks = root.splittable ? cu_hist_blocks(v, root.n_rows) : 0u;
+  t->n_hist_blocks = root.splittable ? cu_hist_blocks(v, root.own_rows) : 0u;
   if (root.splittable) {
     root.hist = 0;
     v.build[0].node = v.build[0].hist = 0;

@@ -123,7 +123,7 @@ __device__ static __forceinline__ void cu_plan_chosen(const cu_view &v, int32_t 
   uint32_t hists = 0;
   for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[v.chosen[c]];
-    rows += node->n_rows;
+    rows += node->own_rows;
     if (cu_could_split(v, node, n)) hists += keeps && node->hist >= 0 ? 1u : 2u;
   }
   rows = cu_block_sum(rows);
@@ -132,7 +132,7 @@ __device__ static __forceinline__ void cu_plan_chosen(const cu_view &v, int32_t 
   const uint32_t of_share = cu_block_prefix(n, v.split_block, [&](int64_t i) {
     gbt_grow_node *node = &v.node[v.chosen[i]];
     if (v.ahead == 0) node->open = 0; /* else it is, until the policy comes to it */
-    return cu_n_pieces(node->n_rows, n_shares, v.split_rows);
+    return cu_n_pieces(node->own_rows, n_shares, v.split_rows);
   });
   if (threadIdx.x != 0) return;
   t->n_chosen = n;

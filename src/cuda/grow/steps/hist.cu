@@ -30,6 +30,7 @@
 #include "../../base/block.cuh"
 #include "../rows/gather.cuh"
 #include "../state/ops.cuh"
+#include "../state/ranks.cuh"
 #include "byte_lanes.cuh"
 
 enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024 };
@@ -55,7 +56,7 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   const uint64_t first = (uint64_t)beg * v.hist_rows, stop = (uint64_t)end * v.hist_rows;
   const int whole = v.tree->whole && node->depth == 0;
   cu_share s;
-  s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
+  s.n = (uint32_t)((stop < node->own_rows ? stop : node->own_rows) - first);
   s.first = (uint32_t)first;
   s.hist = b.hist;
   s.row = whole ? nullptr : order.row + node->order_beg + first;
@@ -560,5 +561,5 @@ gbt_status cu_build_hist(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     GBT_TRY(cu_train_pass(ctx, be, add_extent, err));
   launch_lists(be, *v);
   CU_LAUNCHED();
-  return GBT_OK;
+  return cu_share_hists(ctx, be, err);
 }

@@ -33,6 +33,7 @@
 #include "../rows/look_back.cuh"
 #include "../rows/pieces.cuh"
 #include "../state/ops.cuh"
+#include "../state/ranks.cuh"
 #include "children.cuh"
 #include "clear.cuh"
 
@@ -60,7 +61,7 @@ __device__ static __forceinline__ cu_work work_of(const cu_view &v, uint32_t tic
   w.id = v.chosen[w.chosen];
   const uint32_t beg = v.split_block[w.chosen], n = v.split_block[w.chosen + 1] - beg, all = n * t->n_split_shares;
   const gbt_grow_node *node = &v.node[w.id];
-  const uint32_t n_rows = node->n_rows, rows = cu_piece_rows(n_rows, all, v.split_rows);
+  const uint32_t n_rows = node->own_rows, rows = cu_piece_rows(n_rows, all, v.split_rows);
   w.moves = !t->wide && cu_could_split(v, node, t->n_chosen);
   w.piece = cu_piece_of(n_rows, share * n + (place - beg), all, v.split_rows);
   w.first = beg * t->n_split_shares;
@@ -181,7 +182,7 @@ __device__ static __forceinline__ cu_ends ends_of(const cu_view &v, const gbt_gr
                                                   uint32_t before) {
   const cu_order to = cu_order_of(v, node.depth + 1);
   const uint64_t l = (uint64_t)node.order_beg + before,
-                 r = (uint64_t)node.order_beg + node.n_rows - 1u - (beg - before);
+                 r = (uint64_t)node.order_beg + node.own_rows - 1u - (beg - before);
   const cu_ends e = {to.row + l, to.row + r, to.gh + l, to.gh + r};
   return e;
 }
@@ -294,14 +295,14 @@ template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k
     const cu_order from = cu_order_of(v, node.depth);
     const uint32_t beg = work.piece.beg, n = work.piece.n;
     const int32_t step = cu_descends(work.id) ? -1 : 1;
-    const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.n_rows - 1u - beg : beg);
+    const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.own_rows - 1u - beg : beg);
     const uint32_t n_left = cu_block_sum(mark_rows(v, node, n, whole ? NULL : from.row + at, beg, step, row, mask));
     const cu_ends to = ends_of(v, node, beg, link(v, work, n_left, before));
     move_rows(n, to, row, mask, work.moves ? from.gh + at : NULL, step);
   }
   clear_other_turn(v);
   if (!LAST_STEP) cu_clear_builds(v);
-  if (cu_is_last(&v.tree->came)) plan_next<LAST_STEP>(v, keeps);
+  if (!v.shared && cu_is_last(&v.tree->came)) plan_next<LAST_STEP>(v, keeps); /* else: k_children */
 }
 
 /* ---- extent by extent ---- */
@@ -309,7 +310,7 @@ template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k
 __global__ static void k_clear_sides(cu_view all) {
   const cu_view v = cu_view_of_block(all);
   const uint64_t n = v.order_rows / 32u + 2u, step = (uint64_t)gridDim.x * blockDim.x;
-  if (v.tree->n_split_blocks == 0) return;
+  if (v.tree->n_chosen == 0) return;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) v.sides[i] = 0;
   if (v.listing) cu_clear_hists(v, v.tree->n_hists - v.tree->n_build, v.tree->n_build);
 }
@@ -352,22 +353,30 @@ __device__ static __forceinline__ void plan_lists(const cu_view &v) {
 
 __global__ static void __launch_bounds__(CU_CONTROL) k_plan_lists(cu_view all) {
   const cu_view v = cu_view_of_block(all);
-  if (v.tree->n_split_blocks > 0) plan_lists(v);
+  if (v.tree->n_chosen > 0) {
+    plan_lists(v);
+  } else if (threadIdx.x == 0) { /* of the other trees of the batch rows are listed all the same */
+    v.tree->n_build = 0;
+    v.tree->n_hist_blocks = 0;
+  }
 }
 
 /* Blocks of the rows that the extent has. */
 __global__ static void __launch_bounds__(CU_CONTROL) k_list_blocks(cu_view all) {
   const cu_view v = cu_view_of_block(all);
   cu_tree *t = v.tree;
-  if (t->n_split_blocks == 0) return;
+  if (t->n_chosen == 0) return;
   for (int32_t b = (int32_t)threadIdx.x; b < t->n_build; b += (int32_t)blockDim.x) {
     cu_listed *listed = &v.listed[v.build[b].node - t->n_nodes];
-    v.node[v.build[b].node].n_rows = listed->n;
+    v.node[v.build[b].node].own_rows = listed->n;
     listed->n = 0;
   }
   __syncthreads();
   const uint32_t blocks = cu_block_prefix(t->n_build, v.hist_block,
-                                          [&](int64_t b) { return cu_hist_blocks(v, v.node[v.build[b].node].n_rows); });
+                                          [&](int64_t b) {
+                                            const uint32_t n_rows = v.node[v.build[b].node].own_rows;
+                                            return cu_hist_blocks(v, n_rows);
+                                          });
   if (threadIdx.x == 0) t->n_hist_blocks = blocks;
 }
 
@@ -432,7 +441,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_sides(cu_view all) {
     const int whole = v.tree->whole && node.depth == 0;
     const uint32_t beg = work.piece.beg, n = work.piece.n;
     const int32_t step = cu_descends(work.id) ? -1 : 1;
-    const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.n_rows - 1u - beg : beg);
+    const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.own_rows - 1u - beg : beg);
     const cu_order order = cu_order_of(v, node.depth);
     const uint32_t *from = whole ? NULL : order.row + at;
     cu_listed *listed = v.listing && v.listed[work.chosen].hist >= 0 ? &v.listed[work.chosen] : NULL;
@@ -466,7 +475,31 @@ static gbt_status note_all(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_clear_sides, cu_grids(be, be->view.order_rows / 32u / CU_BLOCK + 1u, 4), CU_BLOCK, 0, be->device.stream,
             be->view);
   CU_LAUNCHED();
-  return cu_train_pass(ctx, be, note_extent, err);
+  GBT_TRY(cu_train_pass(ctx, be, note_extent, err));
+  return be->view.listing ? cu_share_hists(ctx, be, err) : GBT_OK;
+}
+
+/* ---- other ranks ---- */
+
+__global__ static void __launch_bounds__(CU_CONTROL) k_own_left(cu_view all) {
+  const cu_view v = cu_view_of_block(all);
+  for (int32_t c = (int32_t)threadIdx.x; c < v.tree->n_chosen; c += (int32_t)blockDim.x)
+    v.all_left[c] = cu_left_rows(v, c);
+}
+
+__global__ static void __launch_bounds__(CU_BLOCK) k_children(cu_view all, int keeps) {
+  plan_next<0>(cu_view_of_block(all), keeps);
+}
+
+/* The work of the last block of k_partition where there are no other ranks. */
+static gbt_status make_children(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const dim3 one = cu_grids(be, 1, 1);
+  CU_LAUNCH(k_own_left, one, CU_CONTROL, 0, be->device.stream, be->view);
+  CU_LAUNCHED();
+  GBT_TRY(cu_share_left(ctx, be, err));
+  CU_LAUNCH(k_children, one, CU_BLOCK, 0, be->device.stream, be->view, be->bounds.keeps);
+  CU_LAUNCHED();
+  return GBT_OK;
 }
 
 gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
@@ -479,5 +512,5 @@ gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_partition<0>, cu_grids(be, pieces > clear ? pieces : clear, 8), CU_BLOCK, 0, be->device.stream,
               be->view, keeps);
   CU_LAUNCHED();
-  return GBT_OK;
+  return be->view.shared ? make_children(ctx, be, err) : GBT_OK;
 }

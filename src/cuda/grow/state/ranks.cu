@@ -1,0 +1,229 @@
+/* Numbers that several devices exchange which grow the same trees. They are whole, so that sums do not
+ * depend on the number of ranks; maxima are those of bits, in which magnitudes of doubles order like whole numbers, NaN
+ * above all.
+ *
+ *   device   numbers  --->  host  --- sum of all ranks, base/comm.h --->  host  --->  device
+ *
+ * Numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all ranks: their sizes follow from what all
+ * ranks know of the trees. */
+#include "ranks.cuh"
+
+#include "ops.cuh"
+
+extern "C" {
+#include "../../../gbt/objective/renewal.h"
+}
+
+#include <string.h>
+
+enum : size_t { CU_SHARE_BYTES = (size_t)64 << 20 };
+
+/* ---- opening ---- */
+
+/* Bytes that any training on the device may have. */
+static gbt_status find_free(int32_t device, const gbt_backend_spec *spec, int64_t *out, gbt_error *err) {
+  cu_memory memory = {0, 0, (size_t)spec->params->device_memory << 20};
+  CU_TRY(cudaSetDevice(device));
+  *out = (int64_t)cu_free_bytes(&memory);
+  return GBT_OK;
+}
+
+gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_start *start, gbt_error *err) {
+  const gbt_dataset *train = spec->data[0];
+  *start = cu_start();
+  start->ranks.all_rows = gbt_comm_is_single(ctx) ? train->rows.n : train->all_rows;
+  start->ranks.before = gbt_comm_is_single(ctx) ? 0 : (uint64_t)train->rows.before;
+  start->ranks.shared = !gbt_comm_is_single(ctx);
+  start->ranks.rank = gbt_comm_rank(ctx);
+  start->ranks.spare = gbt_scale_spare(start->ranks.all_rows);
+  if (start->ranks.all_rows > (int64_t)UINT32_MAX)
+    return gbt_fail_device(err, GBT_E_UNSUPPORTED, "the ranks have %lld rows, and devices can take 4,294,967,295",
+                           (long long)start->ranks.all_rows);
+  if (gbt_renews(&spec->objective))
+    GBT_TRY(gbt_renewal_weights(ctx, &spec->objective, &train->rows, &start->whole, err));
+  if (!start->ranks.shared) return GBT_OK;
+  GBT_TRY(find_free(device, spec, &start->free_bytes, err));
+  return gbt_comm_min_i64(ctx, &start->free_bytes, 1, err);
+}
+
+void cu_start_free(gbt_ctx *ctx, cu_start *start) {
+  gbt_mem_free(&ctx->mem, start->whole);
+  start->whole = NULL;
+}
+
+gbt_status cu_start_agree(gbt_ctx *ctx, gbt_status status, int32_t *most_trees, int *given, gbt_error *err) {
+  const int size = gbt_comm_size(ctx), rank = gbt_comm_rank(ctx);
+  int64_t most[3] = {status == GBT_E_MEM ? size - rank : 0, -(int64_t)*most_trees, *given};
+  gbt_error its = {};
+  if (gbt_comm_is_single(ctx)) return status;
+  GBT_TRY(gbt_comm_max_i64(ctx, most, 3, err));
+  *most_trees = (int32_t)-most[1];
+  *given = most[2] != 0;
+  if (most[0] == 0) return GBT_OK;
+  if (most[0] == size - rank && err != NULL) its = *err;
+  GBT_TRY(gbt_comm_broadcast(ctx, &its, sizeof its, size - (int)most[0], err));
+  if (err != NULL) *err = its;
+  return GBT_E_MEM;
+}
+
+gbt_status cu_ranks_stream(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  int64_t any = be->data[0].stream_end > 0;
+  GBT_TRY(gbt_comm_max_i64(ctx, &any, 1, err));
+  be->bounds.lists = any != 0;
+  return GBT_OK;
+}
+
+void cu_ranks_close(cu_backend *be) {
+  cu_host_free(&be->ranks.host);
+  be->ranks.bytes = 0;
+  cu_drop(&be->device.memory, &be->ranks.packed);
+}
+
+/* ---- exchanging ---- */
+
+/* Room on the host, taken before the ranks meet. */
+static gbt_status make_room(cu_backend *be, size_t bytes, gbt_error *err) {
+  cu_ranks *r = &be->ranks;
+  if (bytes > CU_SHARE_BYTES) bytes = CU_SHARE_BYTES;
+  if (r->bytes >= bytes) return GBT_OK;
+  cu_host_free(&r->host);
+  r->bytes = 0;
+  GBT_TRY(cu_host_alloc(bytes, &r->host, err));
+  r->bytes = bytes;
+  return GBT_OK;
+}
+
+/* Bytes [beg, beg + n) of the parts, as if they were side by side, to the host or from it. */
+static gbt_status copy_range(cu_backend *be, const gbt_comm_part *part, size_t n_parts, size_t width, size_t beg,
+                             size_t n, cudaMemcpyKind kind, gbt_error *err) {
+  size_t first = 0;
+  for (size_t i = 0; i < n_parts; i++) {
+    const size_t end = first + part[i].n * width, from = beg > first ? beg : first;
+    const size_t to = beg + n < end ? beg + n : end;
+    if (from < to) {
+      char *host = be->ranks.host + (from - beg), *device = (char *)part[i].x + (from - first);
+      const int down = kind == cudaMemcpyDeviceToHost;
+      CU_TRY(cudaMemcpyAsync(down ? host : device, down ? device : host, to - from, kind, be->device.stream));
+    }
+    first = end;
+  }
+  return GBT_OK;
+}
+
+/* Parts on the device, all of one type. */
+static gbt_status exchange(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
+                           gbt_error *err) {
+  const gbt_comm_type type = n_parts > 0 ? part[0].type : GBT_COMM_I64;
+  const size_t width = type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t);
+  size_t all = 0;
+  for (size_t i = 0; i < n_parts; i++) all += part[i].n * width;
+  if (all == 0) return GBT_OK;
+  GBT_TRY(make_room(be, all, err));
+  for (size_t beg = 0; beg < all;) {
+    const size_t n = all - beg < CU_SHARE_BYTES ? all - beg : (size_t)CU_SHARE_BYTES;
+    GBT_TRY(copy_range(be, part, n_parts, width, beg, n, cudaMemcpyDeviceToHost, err));
+    GBT_TRY(cu_wait(ctx, be, err));
+    GBT_TRY(gbt_comm_reduce_at(ctx, __LINE__, be->ranks.host, n / width, type, op, err));
+    GBT_TRY(copy_range(be, part, n_parts, width, beg, n, cudaMemcpyHostToDevice, err));
+    CU_TRY(cudaStreamSynchronize(be->device.stream)); /* the host's memory is written again */
+    beg += n;
+  }
+  return GBT_OK;
+}
+
+/* The same place in the state of tree y. */
+template <class T> static T *of_tree(const cu_backend *be, T *first, int32_t y) {
+  return cu_shifted(first, be->view.stride * (uint64_t)(uint32_t)y);
+}
+
+/* ---- what is exchanged ---- */
+
+/* Words [word, word + n_words) of outputs to `packed`, or back. */
+__global__ static void k_pack_outputs(cu_output *output, int32_t n_outputs, int32_t word, int32_t n_words,
+                                      int64_t *packed, int back) {
+  static_assert(sizeof(cu_output) % sizeof(int64_t) == 0, "words");
+  for (int32_t i = (int32_t)threadIdx.x; i < n_outputs * n_words; i += (int32_t)blockDim.x) {
+    int64_t *at = (int64_t *)(void *)&output[i / n_words].max_g + word + i % n_words;
+    if (back)
+      *at = packed[i];
+    else
+      packed[i] = *at;
+  }
+}
+
+/* Words of outputs, which begin with eight numbers: see cu_output. */
+static gbt_status share_outputs(gbt_ctx *ctx, cu_backend *be, int32_t first, int32_t n_outputs, int32_t word,
+                                int32_t n_words, gbt_comm_op op, gbt_error *err) {
+  static_assert(offsetof(cu_output, size) == 2 * sizeof(int64_t) && offsetof(cu_output, root) == 8 * sizeof(int64_t),
+                "maxima, then sums");
+  cu_array<int64_t> *packed = &be->ranks.packed;
+  cu_output *output = be->view.output + first;
+  if (!packed->at) GBT_TRY(cu_new(&be->device.memory, packed, 8 * (size_t)be->n_outputs, err));
+  const gbt_comm_part part = {packed->at, (size_t)n_outputs * (size_t)n_words, GBT_COMM_I64};
+  CU_LAUNCH(k_pack_outputs, 1, CU_CONTROL, 0, be->device.stream, output, n_outputs, word, n_words, packed->at, 0);
+  CU_LAUNCHED();
+  GBT_TRY(exchange(ctx, be, &part, 1, op, err));
+  CU_LAUNCH(k_pack_outputs, 1, CU_CONTROL, 0, be->device.stream, output, n_outputs, word, n_words, packed->at, 1);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_share_maxima(gbt_ctx *ctx, cu_backend *be, int32_t first, int32_t n_outputs, gbt_error *err) {
+  if (!be->view.shared) return GBT_OK;
+  return share_outputs(ctx, be, first, n_outputs, 0, 2, GBT_COMM_MAX, err);
+}
+
+gbt_status cu_share_fixed(gbt_ctx *ctx, cu_backend *be, int32_t first, int32_t n_outputs, gbt_error *err) {
+  if (!be->view.shared) return GBT_OK;
+  return share_outputs(ctx, be, first, n_outputs, 2, 6, GBT_COMM_SUM, err);
+}
+
+gbt_status cu_share_sums(gbt_ctx *ctx, cu_backend *be, int64_t *at, size_t n, gbt_error *err) {
+  const gbt_comm_part part = {at, n, GBT_COMM_I64};
+  return be->view.shared ? exchange(ctx, be, &part, 1, GBT_COMM_SUM, err) : GBT_OK;
+}
+
+gbt_status cu_share_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  gbt_comm_part part[GBT_MOST_TREES];
+  if (!be->view.shared) return GBT_OK;
+  for (int32_t y = 0; y < be->view.n_trees; y++) {
+    cu_tree *tree = of_tree(be, be->view.tree, y);
+    GBT_ASSERT(&tree->all_in == &tree->root.g + 2);
+    part[y] = {&tree->root, 3, GBT_COMM_I64};
+  }
+  return exchange(ctx, be, part, (size_t)be->view.n_trees, GBT_COMM_SUM, err);
+}
+
+gbt_status cu_share_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const size_t n_trees = (size_t)v->n_trees;
+  gbt_comm_part sum[GBT_MOST_TREES], count[GBT_MOST_TREES];
+  if (!v->shared) return GBT_OK;
+  GBT_TRY(cu_read_states(ctx, be, err));
+  for (int32_t y = 0; y < v->n_trees; y++) {
+    const cu_tree *tree = cu_down_of(be, y); /* the builds' histograms are the last that were taken */
+    const size_t first = (size_t)(tree->n_hists - tree->n_build) * v->n_slots, n = (size_t)tree->n_build * v->n_slots;
+    sum[y] = {of_tree(be, v->sum, y) + first, 2 * n, GBT_COMM_I64};
+    count[y] = {of_tree(be, v->count, y) + first, n, GBT_COMM_U32};
+  }
+  GBT_TRY(exchange(ctx, be, sum, n_trees, GBT_COMM_SUM, err));
+  return v->any_counts ? exchange(ctx, be, count, n_trees, GBT_COMM_SUM, err) : GBT_OK;
+}
+
+gbt_status cu_share_left(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  gbt_comm_part part[GBT_MOST_TREES];
+  if (!be->view.shared) return GBT_OK;
+  GBT_TRY(cu_read_states(ctx, be, err));
+  for (int32_t y = 0; y < be->view.n_trees; y++)
+    part[y] = {of_tree(be, be->view.all_left, y), (size_t)cu_down_of(be, y)->n_chosen, GBT_COMM_I64};
+  return exchange(ctx, be, part, (size_t)be->view.n_trees, GBT_COMM_SUM, err);
+}
+
+gbt_status cu_share_nodes(gbt_ctx *ctx, cu_backend *be, int64_t *first, size_t n, gbt_comm_op op, gbt_error *err) {
+  gbt_comm_part part[GBT_MOST_TREES];
+  if (!be->view.shared) return GBT_OK;
+  GBT_TRY(cu_read_states(ctx, be, err));
+  for (int32_t y = 0; y < be->view.n_trees; y++)
+    part[y] = {of_tree(be, first, y), n * (size_t)cu_down_of(be, y)->n_nodes, GBT_COMM_I64};
+  return exchange(ctx, be, part, (size_t)be->view.n_trees, op, err);
+}

@@ -1,0 +1,51 @@
+/* Other ranks (base/comm.h): devices of other processes or threads, which hold other rows of the same trees. */
+#pragma once
+
+#include "../backend.cuh"
+
+extern "C" {
+#include "../../../gbt/base/comm.h"
+}
+
+/* Facts that all attempts to open have in common, found before memory is taken. Collective. start->whole: weights as
+ * whole numbers (objective/renewal.h), on the host; NULL: all 1, or there is no need of them. Free in any case. */
+gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_start *start,
+                         gbt_error *err) GBT_MUST_CHECK;
+void cu_start_free(gbt_ctx *ctx, cu_start *start);
+
+/* An attempt to open has ended with `status`, GBT_OK or GBT_E_MEM. *most_trees: of a batch on this rank, then on all;
+ * *given: whether memory was given back, then whether any rank has. Returns GBT_E_MEM with the error of the first rank
+ * that has no room, on all ranks. Alone: `status`. Collective. */
+gbt_status cu_start_agree(gbt_ctx *ctx, gbt_status status, int32_t *most_trees, int *given,
+                          gbt_error *err) GBT_MUST_CHECK;
+
+/* Whether any rank streams rows of its training set: then all list rows (partition.cu), as the child whose histogram is
+ * built must be the same one. Collective. */
+gbt_status cu_ranks_stream(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+void cu_ranks_close(cu_backend *be);
+
+/* The rest does nothing where there are no other ranks. It waits, for all that was issued and for the other ranks.
+ * Collective. */
+
+/* Of each output [first, first + n_outputs): largest |g| and h; sums of the fixed-point gradients. */
+gbt_status cu_share_maxima(gbt_ctx *ctx, cu_backend *be, int32_t first, int32_t n_outputs,
+                           gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_share_fixed(gbt_ctx *ctx, cu_backend *be, int32_t first, int32_t n_outputs,
+                          gbt_error *err) GBT_MUST_CHECK;
+
+/* n numbers on the device: sums. */
+gbt_status cu_share_sums(gbt_ctx *ctx, cu_backend *be, int64_t *at, size_t n, gbt_error *err) GBT_MUST_CHECK;
+
+/* Of every tree of the batch: the sums of its root, and how many rows were drawn. */
+gbt_status cu_share_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Histograms that the step has built, sums and counts. */
+gbt_status cu_share_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Rows of the chosen nodes that go left: all_left, which kernels have set to their own. */
+gbt_status cu_share_left(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Complete trees: n numbers of every node, from `first` on, which is the first tree's array. */
+gbt_status cu_share_nodes(gbt_ctx *ctx, cu_backend *be, int64_t *first, size_t n, gbt_comm_op op,
+                          gbt_error *err) GBT_MUST_CHECK;
