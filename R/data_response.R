@@ -151,7 +151,7 @@ classes_of_init <- function(e, objective) {
   numbers <- is.null(e$classes)
   if (numbers && (objective_info(init$objective)$labels != "CLASS" || is.null(given))) return(e)
   if (numbers) {
-    values <- sort(different(check_finite(e$value)))
+    values <- sort(all_ranks_have(different(check_finite(e$value))))
     e$classes <- format_number(values)
     e$used <- seq_along(values)
   }
@@ -166,7 +166,8 @@ classes_of_init <- function(e, objective) {
 
 # Nothing but 0 and 1, and both of them?
 is_zero_one <- function(value) {
-  length(value) > 1L && min(value) == 0 && max(value) == 1 && all(value == 0 | value == 1)
+  if (sum_of_ranks(length(value)) < 2) return(FALSE)
+  identical(range_of_ranks(value), c(0, 1)) && !any_rank(!all(value == 0 | value == 1))
 }
 
 # Levels without rows are no classes: a class that is never seen cannot be learned.

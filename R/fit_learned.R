@@ -11,7 +11,7 @@
 
 new_reason <- function(kind, ...) list(kind = kind, text = sprintf(...))
 
-warn_reason <- function(reason) if (!is.null(reason) && is_first_rank()) warn_gbt(reason$kind, reason$text)
+warn_reason <- function(reason) if (!is.null(reason)) warn_of_all(reason$kind, reason$text)
 
 reason_of <- function(trainer, fit, state) {
   if (state$why %in% c("interrupt", "error") || state$rounds == 0) return(NULL)

@@ -11,6 +11,10 @@ check_shares <- function(source, request) {
                       "what is given", "; give all ranks the same arguments")
   check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")
   check_terms_of_ranks(source$design)
+  if (!is.null(source$recipe)) {
+    stop_unsupported(paste("a recipe is not offered with `ranks`: its steps learn from the rows of one rank; give",
+                           "baked columns"), "x")
+  }
   if (!is.null(host$checkpoint)) refuse_of_ranks("checkpoint", "give it to a training in one process")
   check_same_on_ranks(kind_of_valid(args[["valid"]]), "`valid`",
                       "; give all ranks the same share, or the same kind of rows")

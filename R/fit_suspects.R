@@ -9,9 +9,9 @@ warn_suspects <- function(source, response) {
   n <- sum_of_ranks(length(response$label))
   several <- n >= 2 && !all_same(response$label)
   copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response))
-  if (length(copies) && is_first_rank()) {
-    warn_gbt("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else; leave",
-                                     "it out of the predictors"), copies[1L]), column = copies[1L])
+  if (length(copies)) {
+    warn_of_all("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else;",
+                                        "leave it out of the predictors"), copies[1L]), column = copies[1L])
   }
   single <- if (looked_at && is.data.frame(x) && n >= fewest_levels) {
     names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
@@ -20,9 +20,9 @@ warn_suspects <- function(source, response) {
   if (!is.null(ranks_here())) {
     single <- Filter(function(name) length(all_ranks_have(as.character(x[[name]]))) == n, single)
   }
-  if (length(single) && is_first_rank()) {
-    warn_gbt("column", sprintf(paste("every row has its own level in %s, so its levels say nothing of new rows; leave",
-                                     "it out of the predictors"), enumerate(single)), column = single[1L])
+  if (length(single)) {
+    warn_of_all("column", sprintf(paste("every row has its own level in %s, so its levels say nothing of new rows;",
+                                        "leave it out of the predictors"), enumerate(single)), column = single[1L])
   }
 }
 

@@ -28,7 +28,8 @@
 #' groups takes memory by groups only.
 #'
 #' Terms of a formula with constants that follow from the rows, such as `scale(x)`, are refused, since each rank has
-#' other rows.
+#' other rows. The same holds for recipes. A response such as `scale(y)` would be that of the rank's rows: compute it
+#' before.
 #'
 #' @section Not offered with ranks:
 #' `checkpoint`, `boosting = "ordered"` and own metrics. A message says what to do instead.

@@ -101,9 +101,10 @@ warn_other_rows <- function(prints, rows) {
   if (is.null(differs) && is.matrix(prints$columns)) {
     differs <- columns_differ(prints$columns, columns_print(rows$source$x))
   }
+  differs <- unlist(lapply(gather_ranks(list(text = differs)), `[[`, "text"))
   if (is.null(differs)) return(invisible())
-  warn_gbt("data", sprintf(paste("the data of the call have changed since `object` was made: they %s; give the data",
-                                 "to use as `data`, or as `x` and `y`"), differs))
+  warn_of_all("data", sprintf(paste("the data of the call have changed since `object` was made: they %s; give the",
+                                    "data to use as `data`, or as `x` and `y`"), differs[1L]))
 }
 
 # The data of a kept call must be found where it is evaluated again, which they are not when it was made inside of a

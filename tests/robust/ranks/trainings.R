@@ -178,9 +178,31 @@ models$tune_refit <- refit(models$tune, "number")
 
 # A vector with a value for each row of this rank, of all rows.
 of_all <- function(v) if (alone) v else gbt:::with_ranks(ranks, gbt:::rows_of_ranks(v))
+# Warnings are about the rows of all ranks, and are those of one process.
+texts <- character(0)
+warned <- function(x, y, ...) {
+  withCallingHandlers(with_this(gbt_train, x, y, ..., nrounds = 3, threads = 2), warning = function(w) {
+    texts <<- c(texts, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  invisible()
+}
+few$copy <- few$number
+few$name <- share_of(sprintf("row %d", 1:600))
+few$twice <- share_of(sprintf("row %d", rep(1:300, 2))) # a rank may have each level once
+warned(few[c("a", "copy", "name", "twice")], few$number)
+warned(few[c("a", "b")], share_of(rep(1:4, each = 150))) # the response of a rank may have one value
+warned(few[c("a", "b")], rep(1, nrow(few)))
+warned(few[c("a", "b")], few$number, min_data_in_leaf = 400)
+warned(few[c("a", "b")], few$number, weights = rep(1e-4, nrow(few)))
+warned(few[c("a", "b")], few$number * 1e6, objective = "huber")
+warned(few["a"], few$number, time = few$when)
+models$warnings <- of_all(texts)
+
 # What a result says of all rows, as bytes.
 bytes_of <- function(result) {
   if (inherits(result, "gbt")) return(result$state)
+  if (is.character(result)) return(serialize(result, NULL, version = 2L))
   parts <- unclass(result)[c("evaluation_log", "fold_log", "best_round", "one_se_round", "nrounds", "stopped", "params",
                              "by_rule", "best", "best_config", "errors", "warned")]
   seen <- result$results
