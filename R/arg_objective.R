@@ -305,6 +305,6 @@ label_ranges <- list(
 
 # Rows (from 1) whose label the rule of an objective does not allow.
 wrong_labels <- function(value, range) {
-  if (is.null(range) || !any(range$wrong(c(min(value), max(value))))) return(integer(0))
+  if (is.null(range) || length(value) == 0L || !any(range$wrong(c(min(value), max(value))))) return(integer(0))
   unlist(by_parts(length(value), function(rows) rows[which(range$wrong(value[rows]))]))
 }

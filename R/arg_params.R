@@ -210,7 +210,7 @@ check_checkpoint <- function(folder) {
 
 # The folder, which is made where there is none. NULL: no checkpoints.
 make_checkpoint_folder <- function(folder) {
-  if (is.null(folder)) return(invisible())
+  if (is.null(folder) || !is_first_rank()) return(invisible())
   if (file.exists(full_path(folder)) && !dir.exists(full_path(folder))) {
     stop_argument(sprintf("`checkpoint` must be a folder, and \"%s\" is a file; give another name", folder),
                   "checkpoint")

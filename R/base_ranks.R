@@ -4,7 +4,8 @@
 # fails on all of them.
 
 # The value of code, evaluated with these ranks (from gbt_ranks()); NULL for none. A failure or Ctrl-C on one rank
-# becomes that of all. Within a training with ranks the code belongs to that training.
+# becomes that of all. Only the first rank shows messages of gbt's, and warnings; those that it did not have itself come
+# at the end, with the number of the rank. Within a training with ranks the code belongs to that training.
 with_ranks <- function(ranks, code) {
   if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
   package_state$ranks <- ranks
@@ -12,7 +13,22 @@ with_ranks <- function(ranks, code) {
     .Call(C_gbt_ranks_use, NULL)
     package_state$ranks <- NULL
   })
-  all_or_none(code)
+  all_or_none(with_warnings_of_ranks(ranks, code))
+}
+
+# The value of code, of whose warnings and messages of gbt's the first rank shows each once, for all ranks.
+with_warnings_of_ranks <- function(ranks, code) {
+  told <- list(kind = character(0), text = character(0))
+  keep <- function(w) {
+    told$kind <<- c(told$kind, w$kind)
+    told$text <<- c(told$text, conditionMessage(w))
+    if (ranks$rank > 0L) invokeRestart("muffleWarning")
+  }
+  silence <- function(m) if (ranks$rank > 0L) invokeRestart("muffleMessage")
+  value <- withCallingHandlers(code, gbt_warning = keep, gbt_message = silence)
+  told <- gather_ranks(told)
+  if (ranks$rank == 0L) warn_of_ranks(told)
+  value
 }
 
 # The value of code, which succeeds on all ranks of the training that runs or on none: a failure on one rank becomes
@@ -36,6 +52,18 @@ all_or_none <- function(code) {
 begin_ranks <- function() {
   .Call(C_gbt_ranks_use, ranks_here()$handle)
   package_state$ranks_left <- FALSE
+}
+
+# The warnings of other ranks that the first one did not have. told: by rank, list(kind = , text = ) of all warnings.
+warn_of_ranks <- function(told) {
+  seen <- told[[1L]]$text
+  for (r in seq_along(told)[-1L]) {
+    its <- told[[r]]
+    for (i in which(!duplicated(its$text) & !its$text %in% seen)) {
+      warn_gbt(its$kind[i], sprintf("rank %d of %d: %s", r - 1L, length(told), its$text[i]))
+    }
+    seen <- c(seen, its$text)
+  }
 }
 
 # This rank has failed and takes part in nothing any more. The others learn why, unless they met over the failure.
@@ -83,6 +111,14 @@ sum_of_ranks <- function(x) sum(numbers_of_ranks(x))
 
 # The same of each number of a vector, which has the same length on all ranks; numbers may be fractions.
 sums_of_ranks <- function(v) Reduce(`+`, lapply(gather_ranks(list(v = as.double(v))), `[[`, "v"))
+
+# The same of numbers, with fewer copies: a vector, or a matrix with a row for each.
+numbers_of_rows <- function(x) {
+  if (is.null(ranks_here())) return(x)
+  n <- numbers_of_ranks(NROW(x))
+  if (!is.matrix(x)) return(.Call(C_gbt_ranks_bytes, as.double(x), n))
+  vapply(seq_len(ncol(x)), function(j) .Call(C_gbt_ranks_bytes, as.double(x[, j]), n), numeric(sum(n)))
+}
 
 value_of_first_rank <- function(x) numbers_of_ranks(x)[[1L]]
 

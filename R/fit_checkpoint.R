@@ -1,4 +1,5 @@
-# Checkpoints: a training that was killed goes on where its file says. See boost/checkpoint.h.
+# Checkpoints: a training that was killed goes on where its file says. See boost/checkpoint.h. With ranks, the first
+# rank reads and writes the file, and says whether there is one.
 
 checkpoint_file <- function(folder) file.path(full_path(folder), "gbt-checkpoint")
 
@@ -8,7 +9,7 @@ resume_checkpoint <- function(trainer, fit, state) {
   folder <- fit$host$checkpoint
   if (is.null(folder)) return(NULL)
   make_checkpoint_folder(folder)
-  if (!file.exists(checkpoint_file(folder))) return(NULL)
+  if (value_of_first_rank(file.exists(checkpoint_file(folder))) == 0) return(NULL)
   bytes <- tryCatch(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads),
                     gbt_error_io = stop_checkpoint, gbt_error_format = stop_checkpoint,
                     gbt_error_argument = function(e) stop_other_training(e, "eta" %in% names(fit$by_rule)))
@@ -64,7 +65,7 @@ keep_checkpoint <- function(trainer, fit, state, why) {
   host <- fit$host
   now <- proc.time()[["elapsed"]]
   due <- !is.null(why) || now - state$kept_at >= host$checkpoint_seconds
-  if (is.null(host$checkpoint) || !due || identical(why, "interrupt")) return(invisible())
+  if (is.null(host$checkpoint) || identical(why, "interrupt") || value_of_first_rank(due) == 0) return(invisible())
   note <- list(why = if (is.null(why)) "" else why, own = as.double(state$own), columns = log_names(fit$evaluation))
   .Call(C_gbt_trainer_save, trainer, checkpoint_file(host$checkpoint), values_bytes(note), host$threads)
   state$kept_at <- proc.time()[["elapsed"]]

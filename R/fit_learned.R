@@ -158,7 +158,7 @@ metric_reason <- function(fit, state) {
   if (any(is.finite(watched$values))) return(NULL)
   set <- fit$evaluation$data[[length(fit$evaluation$data)]]
   metric_text(watched$name, is.nan(watched$values[1L]) || is.na(watched$values[1L]), state$why == "early", state$rounds,
-              all_same(set$label))
+              isTRUE(diff(suppressWarnings(range_of_ranks(set$label))) == 0))
 }
 
 metric_text <- function(name, missing, early, rounds, same) {

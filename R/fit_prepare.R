@@ -58,7 +58,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
        response = response, label = rows$label, n_obs = as_row_count(sum_of_ranks(length(rows$label))),
        data = data, valid = valid,
        constraints = its$constraints, cat_method = its$cat_method, start = start_of(init, rows, data, host),
-       evaluation = refuse_own_metrics_of_ranks(plan_evaluation(watched, rows, data, valid)),
+       evaluation = with_rows_of_ranks(plan_evaluation(watched, rows, data, valid)),
        class_shares = shares, order = effective_order(rows, args),
        formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
        named = names(args), by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,

@@ -15,7 +15,6 @@ check_shares <- function(source, request) {
     stop_unsupported(paste("a recipe is not offered with `ranks`: its steps learn from the rows of one rank; give",
                            "baked columns"), "x")
   }
-  if (!is.null(host$checkpoint)) refuse_of_ranks("checkpoint", "give it to a training in one process")
   check_same_on_ranks(kind_of_valid(args[["valid"]]), "`valid`",
                       "; give all ranks the same share, or the same kind of rows")
 }
@@ -49,13 +48,18 @@ kind_of_valid <- function(valid) {
     if (is_rows(valid)) "rows of the data" else "other rows"
 }
 
-# name: the argument that cannot be given with `ranks`; way_out: advice.
-refuse_of_ranks <- function(name, way_out) {
-  stop_unsupported(sprintf("`%s` is not offered with `ranks`: %s", name, way_out), name)
-}
-
-# The user's own metrics are refused, as they would get the rows of one rank only.
-refuse_own_metrics_of_ranks <- function(evaluation) {
-  if (!is.null(ranks_here()) && evaluation$own) refuse_of_ranks("eval_metric", "give the names of metrics")
+# Own metrics get the rows of all ranks, so every data set has their labels and weights as well, as `all`.
+with_rows_of_ranks <- function(evaluation) {
+  if (is.null(ranks_here()) || !evaluation$own) return(evaluation)
+  evaluation$data <- lapply(evaluation$data, function(one) {
+    if (sum_of_ranks(length(one$label)) > .Machine$integer.max) {
+      stop_unsupported(sprintf(paste("`eval_metric` with functions of your own takes up to %s rows of all ranks; give",
+                                     "\"%s\" fewer rows, or the names of metrics"), with_commas(.Machine$integer.max),
+                               one$name), "eval_metric")
+    }
+    weight <- if (is.null(one$weight)) rep(1, length(one$label)) else one$weight
+    one$all <- list(label = numbers_of_rows(one$label), weight = numbers_of_rows(weight))
+    one
+  })
   evaluation
 }

@@ -152,6 +152,7 @@ set_own_gradients <- function(trainer, fit, state) {
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))
   parts <- user_code(lapply(c("gradient", "hessian"), function(part) {
+    if (length(score) == 0L) return(numeric(0)) # a rank without rows
     value <- call_user(fit$objective[[part]], score, fit$label, weight)
     if (!is.numeric(value) || length(value) != length(score)) {
       stop_argument(sprintf("`objective$%s` must return %d numbers, one for each score, not %s of length %d", part,
@@ -198,7 +199,8 @@ evaluate_own_metrics <- function(trainer, fit, state) {
   fit$evaluation$own_watched && .Call(C_gbt_trainer_see, trainer, values[length(values)])
 }
 
-# These values, data set by data set.
+# These values, data set by data set. With ranks, those of the first rank, which has the rows of all of them: functions
+# that draw random numbers would give each rank another value.
 own_metric_values <- function(trainer, fit) {
   evaluation <- fit$evaluation
   own <- which(is.na(evaluation$metrics$code))
@@ -209,12 +211,15 @@ own_metric_values <- function(trainer, fit) {
       .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response", FALSE, fit$host$threads)
     })
     weight <- if (is.null(one$weight)) rep(1, length(one$label)) else one$weight
+    its <- given_or(one$all, list(label = one$label, weight = weight))
+    pred <- lapply(pred, numbers_of_rows)
+    if (!is_first_rank()) return(NULL)
     user_code(vapply(own, function(m) {
       metric <- evaluation$metrics$own[[m]]
-      own_metric_value(metric, pred[[metric$type]], one$label, weight)
+      own_metric_value(metric, pred[[metric$type]], its$label, its$weight)
     }, 0), "eval_metric")
   })
-  unlist(values)
+  gather_ranks(list(values = as.double(unlist(values))))[[1L]]$values
 }
 
 log_row <- function(evaluation, state, i) {

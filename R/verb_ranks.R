@@ -32,12 +32,21 @@
 #' before.
 #'
 #' @section Not offered with ranks:
-#' `checkpoint`, `boosting = "ordered"` and own metrics. A message says what to do instead.
+#' `boosting = "ordered"` and recipes. A message says what to do instead.
 #'
-#' @section Folders:
+#' @section Functions of your own:
+#' Metrics are called on rank 0, with the rows of all ranks: for this, every rank gets the predictions of all rows of
+#' the sets that are judged after each round. Objectives are called on every rank with its rows. Callbacks are called on
+#' every rank; training ends if one of them returns `TRUE`. A callback that writes files should do so where
+#' `ranks$rank == 0`.
+#'
+#' @section Folders and checkpoints:
 #' With `gbt_data(path = , ranks = )` each rank keeps the bins of its share in a folder of its own within `path`:
 #' `rank-0000`, `rank-0001` and so on. `path` may be the same on all ranks, on disks of their own or on a shared one.
 #' `gbt_open(path, ranks = )` opens them again, by as many ranks as made them.
+#'
+#' With `checkpoint` rank 0 alone writes and reads the checkpoint. Another number of ranks, or one process, can continue
+#' it, as long as the rows of all ranks together are the same in the same order.
 #'
 #' @section When a rank fails:
 #' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does
@@ -45,7 +54,8 @@
 #' launcher ends the job.
 #'
 #' @section Parameters:
-#' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints.
+#' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints; warnings of other ranks
+#'   come at the end with the number of the rank.
 #'
 #' @param library Path or name of the MPI library. `NULL`: one that the process has opened already; else one of the
 #'   launcher's kind.

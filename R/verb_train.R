@@ -114,9 +114,9 @@
 #' end. If the process is killed, the same call continues from there and gives the model that it would have given, to
 #' the last bit. Threads, device, `page_rows`, `max_seconds` and `verbose` may differ; data, parameters and seed must be
 #' the same, so give `seed` where something is random. A file of another training is an error. When the training is
-#' complete, the same call returns its model at once, or adds rounds if `nrounds` is larger and `eta` was given. (Of the
-#' data the response, weights, offsets and the distribution of each column are compared; functions are not.) The file
-#' has 8 bytes for each row and class of every data set, and the trees.
+#' complete, the same call returns its model at once, or adds rounds if `nrounds` is larger and `eta` was given. (All
+#' values of the data are compared, in the order of the rows; functions are not.) The file has 8 bytes for each row and
+#' class of every data set, and the trees.
 #'
 #' Ctrl-C stops training within a moment, and [gbt_last_interrupted()] returns the model of the finished rounds.
 #'

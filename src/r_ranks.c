@@ -115,25 +115,32 @@ SEXP r_gbt_ranks_numbers(SEXP number) {
   return out;
 }
 
-/* The bytes of all ranks, one after the other. lengths: theirs, from r_gbt_ranks_numbers. */
+/* The bytes or numbers of all ranks, one after the other. lengths: how many of each, from r_gbt_ranks_numbers. */
 SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths) {
   /* 1 */
   const int size = ranks.comm == NULL ? 1 : ranks.comm->size;
+  const int rank = ranks.comm == NULL ? 0 : ranks.comm->rank;
   const double *length = r_arg_reals(lengths, size, "lengths");
+  const int numbers = TYPEOF(mine) == REALSXP;
+  const size_t item = numbers ? sizeof(double) : 1;
   size_t *bytes = (size_t *)R_alloc((size_t)size, sizeof *bytes);
   double total = 0;
-  if (TYPEOF(mine) != RAWSXP || length == NULL) r_stop("bytes and their lengths are expected");
-  for (int r = 0; r < size; r++) total += (double)(bytes[r] = (size_t)length[r]);
-  const int rank = ranks.comm == NULL ? 0 : ranks.comm->rank;
-  if (bytes[rank] != (size_t)Rf_xlength(mine)) r_stop("these are not the lengths of the bytes");
-  SEXP out = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)total));
+  if ((TYPEOF(mine) != RAWSXP && !numbers) || length == NULL) r_stop("bytes or numbers and their lengths are expected");
+  for (int r = 0; r < size; r++) {
+    bytes[r] = (size_t)length[r] * item;
+    total += length[r];
+  }
+  if (bytes[rank] != (size_t)Rf_xlength(mine) * item) r_stop("these are not the lengths");
+  const void *from = numbers ? (const void *)REAL_RO(mine) : (const void *)RAW_RO(mine);
+  SEXP out = PROTECT(Rf_allocVector(numbers ? REALSXP : RAWSXP, (R_xlen_t)total));
+  void *to = numbers ? (void *)REAL(out) : (void *)RAW(out);
   gbt_error err = {0};
   gbt_ctx ctx;
 
   /* 2 */
   gbt_status status = open_ctx(&ctx, &err);
   if (status == GBT_OK) {
-    status = gbt_comm_agree(&ctx, gbt_comm_gather(&ctx, RAW(mine), bytes, RAW(out), &err), &err);
+    status = gbt_comm_agree(&ctx, gbt_comm_gather(&ctx, from, bytes, to, &err), &err);
     gbt_ctx_close(&ctx);
   }
 

@@ -79,3 +79,15 @@ test_that("draws need numbers of rows that an integer counts", {
   expect_silent(check_drawn_rows(2^31 - 1, "folds", "give folds"))
   expect_snapshot(check_drawn_rows(2^31, "folds", "give `folds` as a fold for each row"), error = TRUE)
 })
+
+test_that("warnings that only other ranks have are shown with the number of the rank", {
+  told <- list(list(kind = "column", text = "this"), list(kind = c("column", "weights"), text = c("this", "that")),
+               list(kind = c("weights", "weights"), text = c("that", "other")))
+  seen <- list()
+  withCallingHandlers(warn_of_ranks(told), gbt_warning = function(w) {
+    seen[[length(seen) + 1L]] <<- w
+    invokeRestart("muffleWarning")
+  })
+  expect_identical(vapply(seen, conditionMessage, ""), c("rank 1 of 3: that", "rank 2 of 3: other"))
+  expect_s3_class(seen[[1L]], "gbt_warning_weights")
+})

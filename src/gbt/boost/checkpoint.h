@@ -6,10 +6,13 @@
  *         2     the shrinkages of the rounds
  *         3     the forest: a block of sections (bytes/sections.h)
  *         4     the host's note
- *         5..   scores: of every data set; of what grows the trees where that is another backend; of the supporting
- *               models; those that are kept of the best round
+ *         5..   scores: of every data set; those that are kept of the best round; of what grows the trees where that
+ *               is another backend; of the supporting models. Each column of them by blocks of rows
  *
- * Scores are kept as they are: trees that grew the others' way (drafts, supporting models) are not in the forest. */
+ * Scores are kept as they are: trees that grew the others' way (drafts, supporting models) are not in the forest.
+ *
+ * Ranks: the first rank writes and reads the file, which has the scores of the rows of all ranks in their order. So it
+ * can be read with another number of ranks. The others give and get their scores block by block. */
 #ifndef GBT_BOOST_CHECKPOINT_H
 #define GBT_BOOST_CHECKPOINT_H
 
@@ -17,8 +20,10 @@
 #include "trainer.h"
 
 /* Tells trainings from each other: parameters that show in the model, objective, metrics, constraints, the trees and
- * scores that training begins with, and of the data the numbers of rows, the cuts, and the fields of the rows. 0 unless
- * spec->checkpoints. start: the trainer's forest before the first round. */
-uint64_t gbti_training_identity(const gbt_trainer_spec *spec, const gbt_forest_view *start);
+ * scores that training begins with, and of the data the rows in their order, their fields and the cuts. Does not depend
+ * on the number of ranks. 0 unless spec->checkpoints. start: the trainer's forest before the first round. Collective,
+ * without an agreement. */
+gbt_status gbti_training_identity(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_forest_view *start,
+                                  uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

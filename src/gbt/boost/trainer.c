@@ -119,7 +119,7 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   GBT_TRY(make_forest(ctx, tr, spec, err));
   tr->n_trees = tr->forest->n_trees;
   const gbt_forest_view start = gbt_forest_view_of(tr->forest);
-  tr->identity = gbti_training_identity(spec, &start);
+  GBT_TRY(gbti_training_identity(ctx, spec, &start, &tr->identity, err));
   if (!gbt_comm_is_single(ctx))
     GBT_TRY(gbt_mem_array(&tr->mem, gbt_ranks_spare(ctx, tr->data[0]), 1, &tr->spare, err));
   return open_backends(ctx, tr, spec, err);

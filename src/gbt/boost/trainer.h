@@ -147,15 +147,15 @@ gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *trainer, double valu
 
 /* Writes all that the training needs to go on to a file, which is replaced in one step; see checkpoint.h. Between
  * runs, of a trainer with spec.checkpoints. path: as the system takes it. note: n_note bytes of the host's own;
- * borrowed. GBT_E_IO. */
+ * borrowed. GBT_E_IO. Ranks: collective; the first rank writes the file. */
 gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char *path, const void *note, size_t n_note,
                             gbt_error *err) GBT_MUST_CHECK;
 
 /* Brings a trainer that has run no round to where another one, made from the same specification and data, was saved.
- * Threads, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from ctx->mem:
- * free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file belongs to another training, GBT_E_IO and
+ * Threads, ranks, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from
+ * ctx->mem: free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file belongs to another training, GBT_E_IO and
  * GBT_E_FORMAT when it cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no
- * round any more. */
+ * round any more. Ranks: collective; the first rank reads the file, which may come from another number of ranks. */
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) GBT_MUST_CHECK;
 

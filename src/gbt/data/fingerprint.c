@@ -50,32 +50,48 @@ static uint64_t row_part(const gbt_rows *rows, int64_t i) {
 
 static uint64_t field_part(double x, int64_t row) { return gbt_mix64(gbt_bits(x + 0.0) + (uint64_t)row * ROW_STEP); }
 
-enum { ROW_SUM = GBT_N_FIELDS, N_SUMS, POLL_ROWS = 65536 };
+enum { ROW_SUM = GBT_N_FIELDS, SCORE_SUM, N_SUMS, POLL_ROWS = 65536 };
 
-/* Sums over this rank's rows: of every field, and of which rows they are. */
-static gbt_status sum_rows(gbt_ctx *ctx, const gbt_dataset *ds, uint64_t *sum, gbt_error *err) {
+/* The part of row i in the sum of a matrix of n_outputs columns. */
+static uint64_t matrix_part(const gbt_rows *rows, const double *x, int32_t n_outputs, int64_t i) {
+  uint64_t sum = 0;
+  for (int32_t k = 0; k < n_outputs; k++)
+    sum += gbt_mix64((uint64_t)k) * field_part(x[(size_t)k * (size_t)rows->n + (size_t)i], rows->before + i);
+  return sum;
+}
+
+/* Sums over this rank's rows: of every field, of which rows they are, and of scores where there are any. */
+static gbt_status sum_rows(gbt_ctx *ctx, const gbt_dataset *ds, const double *score, int32_t n_outputs, uint64_t *sum,
+                           gbt_error *err) {
   const gbt_rows *rows = &ds->rows;
   for (int64_t i = 0; i < rows->n; i++) {
     if (i % POLL_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
     sum[ROW_SUM] += row_part(rows, i);
     for (int f = 0; f < GBT_N_FIELDS; f++)
-      for (int32_t k = 0; k < ds->n_outputs[f]; k++)
-        sum[f] += gbt_mix64((uint64_t)k) * field_part(rows->field[f][(size_t)k * (size_t)rows->n + (size_t)i],
-                                                      rows->before + i);
+      if (rows->field[f] != NULL) sum[f] += matrix_part(rows, rows->field[f], ds->n_outputs[f], i);
+    if (score != NULL) sum[SCORE_SUM] += matrix_part(rows, score, n_outputs, i);
   }
+  return GBT_OK;
+}
+
+gbt_status gbti_rows_fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const double *score, int32_t n_outputs,
+                                 uint64_t *out, gbt_error *err) {
+  uint64_t sum[N_SUMS] = {0};
+  gbt_share share;
+  GBT_TRY(sum_rows(ctx, ds, score, n_outputs, sum, err));
+  GBT_TRY(sum_ranks(ctx, sum, N_SUMS, err));
+  GBT_TRY(gbt_comm_share(ctx, ds->rows.n, &share, err));
+  uint64_t h = gbt_mix64(ds->fingerprint ^ gbt_mix64((uint64_t)share.all));
+  for (int f = 0; f < SCORE_SUM; f++) h = gbt_mix64(h ^ sum[f]);
+  *out = sum[SCORE_SUM] != 0 ? gbt_mix64(h ^ sum[SCORE_SUM]) : h;
   return GBT_OK;
 }
 
 static gbt_status fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const char *const *label_text, int32_t n_texts,
                               uint64_t *out, gbt_error *err) {
-  uint64_t sum[N_SUMS] = {0};
-  gbt_share share;
+  uint64_t h;
   if (ds->fingerprint == 0) return GBT_OK;
-  GBT_TRY(sum_rows(ctx, ds, sum, err));
-  GBT_TRY(sum_ranks(ctx, sum, N_SUMS, err));
-  GBT_TRY(gbt_comm_share(ctx, ds->rows.n, &share, err));
-  uint64_t h = gbt_mix64(ds->fingerprint ^ gbt_mix64((uint64_t)share.all));
-  for (int f = 0; f < N_SUMS; f++) h = gbt_mix64(h ^ sum[f]);
+  GBT_TRY(gbti_rows_fingerprint(ctx, ds, NULL, 0, &h, err));
   for (int32_t i = 0; i < n_texts; i++) h = mix_text(h, label_text[i]);
   *out = h != 0 ? h : 1;
   return GBT_OK;

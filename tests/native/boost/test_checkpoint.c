@@ -174,7 +174,7 @@ static void damaged_files_are_refused(void) {
   pair_close(&p);
 }
 
-enum { MOST_PARTS = 64 };
+enum { MOST_PARTS = 256 };
 
 enum { PART_FOREST = 3, WHOLE_PART = -1 };
 

@@ -147,6 +147,15 @@ static gbt_status keep(const rank_run *run, gbt_ctx *ctx, gbt_trainer *tr, gbt_e
   return GBT_OK;
 }
 
+/* Rounds until there are `last`. */
+static gbt_status run_up_to(gbt_ctx *ctx, const rank_run *run, gbt_trainer *tr, int64_t last, gbt_error *err) {
+  ranked *o = &run->out[gbt_comm_rank(ctx)];
+  if (run->s->job->spec.objective.kind != GBT_OBJ_CUSTOM)
+    return gbt_trainer_run(ctx, tr, last - gbt_trainer_rounds(tr), &o->why, err);
+  while (gbt_trainer_rounds(tr) < last) GBT_TRY(custom_round(ctx, run, tr, &o->why, err));
+  return GBT_OK;
+}
+
 static gbt_status train_rank(gbt_ctx *ctx, const rank_run *run, gbt_trainer_spec *spec, gbt_trainer **tr,
                              gbt_error *err) {
   const train_job *job = run->s->job;
@@ -155,6 +164,7 @@ static gbt_status train_rank(gbt_ctx *ctx, const rank_run *run, gbt_trainer_spec
   *spec = job->spec;
   if (how->params != NULL) spec->params = *how->params;
   spec->device = how->how.device;
+  spec->checkpoints = how->from != NULL || how->to != NULL;
   for (int32_t k = 0; k <= spec->n_valid; k++) {
     gbt_dataset **to = k == 0 ? &spec->train : &spec->valid[k - 1];
     *to = NULL;
@@ -165,9 +175,15 @@ static gbt_status train_rank(gbt_ctx *ctx, const rank_run *run, gbt_trainer_spec
     GBT_TRY(make_set(ctx, run, 1 + i, spec->train->cuts, &spec->valid[i], err));
   if (job->rounds == 0) return GBT_OK;
   GBT_TRY(gbt_trainer_new(ctx, spec, tr, err));
-  if (job->spec.objective.kind != GBT_OBJ_CUSTOM) return gbt_trainer_run(ctx, *tr, job->rounds, &o->why, err);
-  for (int64_t i = 0; i < job->rounds; i++) GBT_TRY(custom_round(ctx, run, *tr, &o->why, err));
-  return GBT_OK;
+  if (how->from != NULL) {
+    uint8_t *note;
+    size_t n_note;
+    GBT_TRY(gbt_trainer_resume(ctx, *tr, how->from, &note, &n_note, err));
+    o->note_good = n_note == 6 && memcmp(note, "a note", 6) == 0;
+    gbt_mem_free(&ctx->mem, note);
+  }
+  GBT_TRY(run_up_to(ctx, run, *tr, how->last > 0 ? how->last : job->rounds, err));
+  return how->to != NULL ? gbt_trainer_save(ctx, *tr, how->to, "a note", 6, err) : GBT_OK;
 }
 
 static void rank_main(void *arg, const gbt_comm *comm) {

@@ -33,6 +33,8 @@ typedef struct rank_how {
   void *user;
   const gbt_params *params; /* other ones than the job's; NULL: those */
   ranks_counts *counts;     /* of the operations of this rank; NULL: not counted */
+  const char *from, *to;    /* checkpoints that the training goes on from and leaves behind; NULL: none */
+  int64_t last;             /* round to stop after; 0: the job's rounds */
 } rank_how;
 
 rank_how rank_how_make(int threads, int32_t page_rows);
@@ -45,6 +47,7 @@ typedef struct ranked {
   double *score[1 + JOB_VALID], *log;
   int32_t width;
   int64_t rounds, best_round;
+  int note_good; /* that of the checkpoint it went on from */
   gbt_stop_reason why;
 } ranked;
 

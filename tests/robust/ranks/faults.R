@@ -63,11 +63,13 @@ if (fault == "error_in_configuration") { # it ends this configuration on all ran
   quit()
 }
 
-in_callback <- grepl("error_|interrupted", fault)
+in_callback <- grepl("error_in_c|error_then|interrupted", fault)
+metric <- gbt_metric("mine", function(pred, label, weight) stop("the metric fails here")) # called on rank 0
 train <- function(callbacks) {
   gbt_train(y ~ ., share, nrounds = if (here("other_nrounds")) 21 else if (length(callbacks)) 2000 else 20,
             eta = if (here("other_parameter")) 0.2 else 0.1, seed = 1, threads = 1, ranks = ranks,
-            callbacks = callbacks)
+            callbacks = callbacks, eval_train = fault == "error_in_metric",
+            eval_metric = if (fault == "error_in_metric") metric)
 }
 if (grepl("then_again", fault)) { # all ranks go on after a training that failed
   tryCatch(train(fails), error = identity, interrupt = identity)

@@ -116,6 +116,57 @@ models$folder_valid <- with_this(gbt_train, again, weights = NULL, valid = judge
                                  nrounds = 12, threads = 2, cat_method = "target")
 models$folder_of_files <- with_this(gbt_train, in_folder("files", gbt_files(part, label = "yes")), seed = 1,
                                     nrounds = 12, threads = 2)
+# Checkpoints: a training that fails in round 5 goes on by these ranks; and so does one that failed in one process.
+checkpointed <- function(folder, ...) {
+  train("three", seed = 1, subsample = 0.6, valid = list(x = later[columns], y = later$three), checkpoint = folder,
+        early_stopping_rounds = 4, checkpoint_seconds = 0, ...)
+}
+fail <- function(now) if (now$round == 5) stop("fails") else FALSE
+places <- paste0(file, "-checkpoint", 1:2)
+of_one <- file.path(dirname(file), "checkpoint-of-one")
+invisible(tryCatch(checkpointed(places[1L], callbacks = fail), error = identity))
+if (alone) invisible(tryCatch(checkpointed(of_one, callbacks = fail), error = identity))
+if (rank == 0L) dir.create(places[2L])
+if (rank == 0L) invisible(file.copy(file.path(of_one, "gbt-checkpoint"), places[2L]))
+models$checkpoint <- checkpointed(places[1L])
+models$checkpoint_of_one <- checkpointed(places[2L])
+models$no_checkpoint <- checkpointed(NULL)
+stopifnot(identical(models$checkpoint$state, models$no_checkpoint$state),
+          identical(models$checkpoint_of_one$state, models$no_checkpoint$state))
+
+# Functions of the user's: metrics see the rows of all ranks, objectives those of their rank.
+middle <- gbt_metric("middle", function(pred, label, weight) stats::median(abs(pred - label)) + sum(weight) / 1e6)
+several <- gbt_metric("several", function(pred, label, weight) {
+  max(pred[cbind(seq_along(label), label + 1)]) + nrow(pred)
+})
+models$own_metric <- train("number", seed = 1, weights = own$w, eval_metric = list("mae", middle), eval_train = TRUE,
+                           valid = list(late = list(x = later[columns], y = later$number)), early_stopping_rounds = 3)
+models$own_metric_classes <- train("three", seed = 1, eval_metric = several,
+                                   valid = list(late = list(x = later[columns], y = later$three)))
+models$own_metric_mask <- train("number", seed = 1, eval_metric = middle, mask = own$b < 0.7,
+                                early_stopping_rounds = 2)
+squares <- list(gradient = function(score, label, weight) score - label,
+                hessian = function(score, label, weight) rep(1, length(score)))
+models$own_objective <- train("number", seed = 1, objective = squares, weights = own$w)
+models$own_both <- train("number", seed = 1, objective = squares, eval_metric = middle, eval_train = TRUE)
+formula_call <- if (alone) gbt_train(number ~ a + b + f, own, nrounds = 5, weights = w, seed = 1, threads = 2) else
+  gbt_train(number ~ a + b + f, own, nrounds = 5, weights = w, seed = 1, threads = 2, ranks = ranks)
+models$formula <- formula_call
+models$refit <- gbt_refit(formula_call, nrounds = 7)
+models$refit_stored <- with_this(gbt_refit, first, x = own[columns], y = own$number, nrounds = 6)
+# The first rank alone warns and tells.
+warned <- told <- 0
+withCallingHandlers(
+  copied <- train("i", seed = 1, objective = "squared_error", valid = list(x = later[columns], y = later$i),
+                  early_stopping_rounds = 12),
+  gbt_warning = function(w) {
+    warned <<- warned + 1
+    invokeRestart("muffleWarning")
+  }, gbt_message = function(m) {
+    told <<- told + 1
+    invokeRestart("muffleMessage")
+  })
+stopifnot(warned == (rank == 0L), told == (rank == 0L))
 
 # Rows held out by a share of them, the search for `nrounds`, cross-validation and search.
 share <- function(y, ..., valid = 0.25) train(y, ..., valid = valid, early_stopping_rounds = 3, seed = 3)
@@ -174,6 +225,8 @@ models$tune_some_fail <- suppressWarnings(
 if (requireNamespace("kernlab", quietly = TRUE)) {
   models$tune_bayesian <- search("number", space = ends, method = "bayesian", configs = 7, nrounds = 4)
 }
+models$cv_own_metric <- folds("number", eval_metric = middle, early_stopping_rounds = 2, nrounds = 9)
+models$cv_own_metric_classes <- folds("three", eval_metric = several)
 models$tune_refit <- refit(models$tune, "number")
 
 # A vector with a value for each row of this rank, of all rows.
@@ -201,8 +254,9 @@ models$warnings <- of_all(texts)
 
 # What a result says of all rows, as bytes.
 bytes_of <- function(result) {
-  if (inherits(result, "gbt")) return(result$state)
   if (is.character(result)) return(serialize(result, NULL, version = 2L))
+  log <- serialize(result$evaluation_log, NULL, version = 2L)
+  if (inherits(result, "gbt")) return(c(result$state, log))
   parts <- unclass(result)[c("evaluation_log", "fold_log", "best_round", "one_se_round", "nrounds", "stopped", "params",
                              "by_rule", "best", "best_config", "errors", "warned")]
   seen <- result$results
