@@ -184,3 +184,5 @@ rsample_fold <- function(split, i, n) {
   if (length(held) == 0L || anyNA(held)) held <- setdiff(seq_len(n), train)
   list(train = replace(logical(n), train, TRUE), held = replace(logical(n), held, TRUE))
 }
+
+fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")

@@ -84,8 +84,6 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan))))
 }
 
-fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv", "cv_folds", "cv.folds")
-
 # Arguments that are none of gbt_train().
 cv_arguments <- c("folds", "repeats", "stratify", "keep_models", fold_aliases)
 

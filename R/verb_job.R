@@ -119,6 +119,12 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
   structure(job, class = "gbt_job")
 }
 
+# Values of the arguments of `fun` by name.
+job_values <- function(args, fun) {
+  is_training <- any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, fun))
+  if (is_training) training_values(args) else lapply(args, function(its) its$value())
+}
+
 # When a job is garbage or the session ends. A forked child has a copy of the object, and must let the process be.
 end_job <- function(job) {
   if (job$owner != Sys.getpid()) return(invisible())
@@ -203,13 +209,6 @@ exit_text <- function(status) {
 where_it_was <- function(job) {
   if (is.null(job$seen) || is.na(job$seen$round)) return("")
   sprintf(" (in round %s of %s)", with_commas(job$seen$round + 1L), with_commas(job$seen$nrounds))
-}
-
-# The end of what it printed.
-last_output <- function(file) {
-  lines <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0)) else character(0)
-  lines <- utils::tail(lines[nzchar(trimws(printable(lines)))], 5L)
-  if (length(lines)) paste0("\nit printed last:\n", paste(printable(lines), collapse = "\n")) else ""
 }
 
 #' @rdname gbt_job
@@ -322,10 +321,6 @@ stop_job <- function(message, state, model = NULL) {
   error$state <- state
   error$model <- model
   stop(error)
-}
-
-resignal_condition <- function(condition) {
-  if (inherits(condition, "warning")) warning(condition) else message(condition)
 }
 
 #' @export

@@ -1,10 +1,9 @@
 # The input of a job: arguments as values, data in folders by their paths, functions and formulas with what they use.
 
-# Values of the arguments of `fun` by name. With a formula those that gbt_train(), gbt_cv() and gbt_tune() evaluate in
-# the data are evaluated there.
-job_values <- function(args, fun) {
+# Values of the arguments of a training by name. With a formula those that are evaluated in the data are evaluated
+# there.
+training_values <- function(args) {
   value <- function(its) its$value()
-  if (!any(vapply(list(gbt_train, gbt_cv, gbt_tune), identical, NA, fun))) return(lapply(args, value))
   names <- names(args)
   part <- canonical_name(printable(names))
   late <- part %in% c(row_arguments, "valid") | names %in% c("subset", "folds", fold_aliases)
@@ -50,6 +49,11 @@ has_own_function <- function(fun) {
 with_call_of_job <- function(value, call) {
   if (is_model(value) || inherits(value, c("gbt_cv", "gbt_tune"))) value$call <- call
   value
+}
+
+# A warning or message of the process, in this session.
+resignal_condition <- function(condition) {
+  if (inherits(condition, "warning")) warning(condition) else message(condition)
 }
 
 # All that the process is given: list(fun, args, globals, packages, options, seed, wd). name: of gbt's function, NA for

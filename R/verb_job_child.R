@@ -89,11 +89,12 @@ model_so_far <- function(condition) if (is.list(condition) && !is.null(condition
   package_state$interrupted
 
 do_work <- function(work) {
-  setwd(work$folder)
+  if (is.null(work$ranks) || dir.exists(work$folder)) setwd(work$folder) # a rank may be on another machine
   options(work$options)
   for (package in work$packages) suppressPackageStartupMessages(library(package, character.only = TRUE))
   list2env(work$globals, envir = globalenv())
   assign(".Random.seed", work$random, envir = globalenv())
+  if (!is.null(work$ranks)) return(work_of_rank(work))
   fun <- if (is.function(work$fun)) work$fun else getExportedValue("gbt", work$fun)
   do.call(fun, lapply(work$args, restore_carried), quote = TRUE, envir = globalenv())
 }

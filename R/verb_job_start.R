@@ -2,7 +2,7 @@
 #
 # A process is a list of functions:
 #   alive()         is it running?             exit()     its status as a shell gives it, NA if it is unknown
-#   interrupt()     Ctrl-C                     kill()     at once
+#   interrupt()     Ctrl-C                     kill()     at once; by the shell also terminate(), as SIGTERM does
 #   wait_for_end()  it has nothing more to do: waits until it writes no files
 #
 # A process of its own rather than a fork (parallel::mcparallel()): a fork of a session that has used CUDA cannot use
@@ -41,24 +41,39 @@ child_code <- paste(
   ".libPaths(start$libs); get('job_main', envir = loadNamespace('gbt', lib.loc = start$lib))(folder)", sep = "; "
 )
 
-# Arguments: process of the session, R, folder, code. The shell waits for R and keeps its status; another one looks
-# every second whether the session is still there. R is known by its number, which `pid` has.
+# Arguments: process of the session, folder, and the command with its words. The shell waits for the command and keeps
+# its status; another one looks every second whether the session is still there. The command is known by its number,
+# which `pid` has.
 shell_code <- "
-\"$2\" --no-echo --no-restore --no-save --no-init-file --no-site-file -e \"$4\" --args \"$3\" >\"$3/output\" 2>&1 &
+session=$1
+folder=$2
+shift 2
+\"$@\" >\"$folder/output\" 2>&1 &
 child=$!
-echo \"$child\" >\"$3/pid.new\" && mv \"$3/pid.new\" \"$3/pid\"
-(while kill -0 \"$child\"; do kill -0 \"$1\" || kill -9 \"$child\"; sleep 1; done) >/dev/null 2>&1 &
+echo \"$child\" >\"$folder/pid.new\" && mv \"$folder/pid.new\" \"$folder/pid\"
+(while kill -0 \"$child\"; do kill -0 \"$session\" || kill -9 \"$child\"; sleep 1; done) >/dev/null 2>&1 &
 watch=$!
 wait \"$child\"
 status=$?
 kill \"$watch\"
-echo \"$status\" >\"$3/exit.new\" && mv \"$3/exit.new\" \"$3/exit\"
+echo \"$status\" >\"$folder/exit.new\" && mv \"$folder/exit.new\" \"$folder/exit\"
 "
 
-start_by_shell <- function(folder) {
+# The words of a command that runs R with this code.
+r_command <- function(code, folder) {
+  c(file.path(R.home("bin"), "R"), "--no-echo", "--no-restore", "--no-save", "--no-init-file", "--no-site-file", "-e",
+    code, "--args", folder)
+}
+
+# A process of its own, which a signal to this one does not reach. line: a command of the shell.
+start_apart <- function(line) {
   apart <- if (nzchar(Sys.which("setsid"))) "setsid" else "set -m;" # a session, or at least a group of processes
-  words <- c("-c", shell_code, "gbt-job", Sys.getpid(), file.path(R.home("bin"), "R"), folder, child_code)
-  system(paste(apart, "sh", paste(shQuote(words), collapse = " "), "</dev/null >/dev/null 2>&1 &"))
+  system(paste(apart, line, "</dev/null >/dev/null 2>&1 &"))
+}
+
+start_by_shell <- function(folder, command = r_command(child_code, folder)) {
+  words <- c("-c", shell_code, "gbt-job", Sys.getpid(), folder, command)
+  start_apart(paste("sh", paste(shQuote(words), collapse = " ")))
   number <- function(name) number_in(folder, name)
   began <- proc.time()[["elapsed"]]
   pid <- NA_integer_
@@ -84,6 +99,7 @@ start_by_shell <- function(folder) {
     },
     exit = function() number("exit"),
     interrupt = function() send(tools::SIGINT),
+    terminate = function() send(tools::SIGTERM),
     kill = function() send(tools::SIGKILL),
     wait_for_end = function() wait_until(has_ended, 2)
   )
@@ -228,4 +244,11 @@ read_part <- function(folder, name) {
   if (is.null(from)) return(NULL)
   on.exit(close(from))
   try_else(unserialize(from), function(e) NULL)
+}
+
+# The last lines that a process printed into the file.
+last_output <- function(file) {
+  lines <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0)) else character(0)
+  lines <- utils::tail(lines[nzchar(trimws(printable(lines)))], 5L)
+  if (length(lines)) paste0("\nit printed last:\n", paste(printable(lines), collapse = "\n")) else ""
 }

@@ -31,6 +31,25 @@
 #' other rows. The same holds for recipes. A response such as `scale(y)` would be that of the rank's rows: compute it
 #' before.
 #'
+#' @section From a running session:
+#' `gbt_ranks(cluster)` starts the ranks itself, one for each worker of a cluster of package parallel (also
+#' `parallelly::makeClusterPSOCK()` and others of its kind). The session is no rank; it waits, and gets the model.
+#'
+#' ```
+#' cluster <- parallel::makeCluster(c("node1", "node2"))
+#' model <- gbt_train(y ~ ., data, ranks = gbt_ranks(cluster))
+#' ```
+#'
+#' The rows of a data frame or matrix are split, and each worker gets its part, with what else has a value for each row.
+#' Or give a function as `data` (or `x`), which makes the part of a rank on its worker, so that the session needs no
+#' rows: `data = function(rank, size) read.csv(sprintf("rows-%d.csv", rank))`. Ranks count from 0. Functions bring the
+#' variables of the workspace that they use.
+#'
+#' This needs a Unix, MPICH and gbt on the machines of all workers, and MPICH's `mpiexec` on that of the session
+#' (Debian: `apt-get install mpich`). The machines must reach each other by their names. The workers start the ranks as
+#' processes of their own, and can be used for other things afterwards. Ranks on one machine share its processors unless
+#' `threads` is given. Only [gbt_train()] takes such ranks.
+#'
 #' @section Not offered with ranks:
 #' `boosting = "ordered"` and recipes. A message says what to do instead.
 #'
@@ -57,12 +76,15 @@
 #' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints; warnings of other ranks
 #'   come at the end with the number of the rank.
 #'
+#' @param cluster A cluster whose workers start the ranks, see below. `NULL`: this process is a rank.
 #' @param library Path or name of the MPI library. `NULL`: one that the process has opened already; else one of the
 #'   launcher's kind.
 #' @param comm A communicator, as the number that Fortran has for it. `NULL`: all processes that were started together.
-#' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end.
+#' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end. With
+#'   `cluster` also how long it may take until all ranks are connected; 0: 120 seconds.
 #' @return An object of class `gbt_ranks`, a list with `rank` (from 0), `size` (number of ranks), `library` (its name
-#'   and version) and `family` (`"Open MPI"`, `"MPICH"` or `"MPI ABI"`).
+#'   and version) and `family` (`"Open MPI"`, `"MPICH"` or `"MPI ABI"`). With `cluster` a list with `size`, for
+#'   [gbt_train()].
 #' @examples
 #' \dontrun{
 #' # train.R, for: mpirun -n 4 Rscript train.R
@@ -76,13 +98,23 @@
 #' @concept cluster
 #' @concept MPI
 #' @export
-gbt_ranks <- function(library = NULL, comm = NULL, timeout = 0) {
+gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0) {
   if (!is.null(library) && !is_text(library)) stop_argument("`library` must be the path of an MPI library", "library")
   if (!is.null(comm)) comm <- as.integer(check_whole(comm, "comm", -.Machine$integer.max)) # MPICH's may be below 0
   if (!is.numeric(timeout) || length(timeout) != 1L || is.na(timeout) || timeout < 0 || timeout > 1e9) {
     stop_argument(sprintf("`timeout` must be a number of seconds, 0 or more, not %s", quote_value(timeout)), "timeout")
   }
+  if (!is.null(cluster)) {
+    if (!is.null(comm)) stop_argument("`comm` cannot be combined with `cluster`; leave it out", "comm")
+    return(new_cluster_ranks(cluster, library, as.double(timeout)))
+  }
   structure(.Call(C_gbt_ranks_open, library, comm, as.double(timeout)), class = "gbt_ranks")
+}
+
+#' @export
+print.gbt_cluster_ranks <- function(x, ...) {
+  cat(sprintf("<gbt_ranks> %d ranks, on the workers of a cluster\n", x$size))
+  invisible(x)
 }
 
 #' @export

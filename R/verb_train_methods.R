@@ -5,7 +5,7 @@
 #' @export
 gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
                               time = NULL, group = NULL, subset = NULL, na.action = stats::na.pass) {
-  fit_of(capture_call("gbt_train"))
+  train_here_or_there(capture_call("gbt_train"))
 }
 
 #' @rdname gbt_train
@@ -18,7 +18,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, objective = NULL, nr
                                  early_stopping_rounds = NULL, init_model = NULL, callbacks = NULL, checkpoint = NULL,
                                  device = c("auto", "cpu", "cuda"), threads = NULL, seed = NULL, verbose = NULL,
                                  params = list()) {
-  fit_of(capture_call("gbt_train"))
+  train_here_or_there(capture_call("gbt_train"))
 }
 
 #' @export
@@ -38,11 +38,19 @@ gbt_train.ArrowTabular <- gbt_train.data.frame
 
 #' @rdname gbt_train
 #' @export
-gbt_train.gbt_data <- function(x, y = NULL, ...) fit_of(capture_call("gbt_train"))
+gbt_train.gbt_data <- function(x, y = NULL, ...) train_here_or_there(capture_call("gbt_train"))
 
 #' @export
-gbt_train.default <- function(x, ...) fit_of(capture_call("gbt_train"))
+gbt_train.default <- function(x, ...) train_here_or_there(capture_call("gbt_train"))
 
 #' @rdname gbt_train
 #' @export
-gbt_train.recipe <- function(x, data = NULL, ...) fit_of(capture_call("gbt_train"))
+gbt_train.recipe <- function(x, data = NULL, ...) train_here_or_there(capture_call("gbt_train"))
+
+# Ranks of a cluster train in processes of their own.
+train_here_or_there <- function(captured) {
+  force(captured)
+  ranks <- captured$args[["ranks"]]
+  ranks <- if (!is.null(ranks) && !ranks$missing) ranks$value()
+  if (inherits(ranks, "gbt_cluster_ranks")) train_on_cluster(captured, ranks) else fit_of(captured)
+}
