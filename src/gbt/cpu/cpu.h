@@ -10,6 +10,7 @@
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers,
  *                    cpu_layer_gains.h: their inner loop
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
+ *   cpu_ranks.c      several ranks: the search divided among them
  *   cpu_stream.c     both in one pass, where pages are not all in memory
  *   cpu_gather.c     drawn rows of such pages, in memory
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_step.c: further
@@ -34,6 +35,7 @@
 #include "cpu_open.h"
 #include "cpu_parallel.h"
 #include "cpu_partition.h"
+#include "cpu_ranks.h"
 #include "cpu_refit.h"
 #include "cpu_renew.h"
 #include "cpu_rows.h"
@@ -82,6 +84,7 @@ typedef struct cpu_backend {
   cpu_splits split;
   cpu_layer layer;
   cpu_part part;
+  cpu_ranks ranks;
   cpu_stream stream;
   cpu_gather gather;
   cpu_leaves leaf;

@@ -18,6 +18,7 @@ static void destroy(gbt_backend *self) {
   cpu_renew_close(be);
   cpu_step_close(be);
   cpu_partition_close(be);
+  cpu_ranks_close(be);
   cpu_stream_close(be);
   cpu_gather_close(be);
   cpu_layer_close(be);
@@ -51,8 +52,9 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   GBT_TRY(cpu_gather_rows(ctx, be, err));
-  gbt_frontier_set_lookahead(&be->fr, be->view.stream != NULL);
+  gbt_frontier_set_lookahead(&be->fr, be->view.stream != NULL || be->ranks.size > 1);
   cpu_split_begin(be);
+  cpu_ranks_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
   be->fr.node[0].own_rows = be->rows.n_in;
@@ -64,6 +66,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
   if (be->view.stream) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
+  if (be->ranks.size > 1) return most; /* each step takes rounds of latency */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
@@ -135,6 +138,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);
+  GBT_TRY_GOTO(cpu_ranks_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_hist_pool_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_hist_open(be, err), done);
   GBT_TRY_GOTO(cpu_columns_open(ctx, be, err), done);

@@ -11,7 +11,7 @@
  * group meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows.
  *
  * Several ranks: every rank builds the same nodes from its own rows, and the sums are added up before anything is
- * subtracted, so all ranks have the histograms of all rows. */
+ * subtracted (cpu_ranks.c). */
 #include "cpu.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ gbt_status cpu_hist_open(cpu_backend *be, gbt_error *err) {
 
 void cpu_hist_close(cpu_backend *be) {
   cpu_hist_plan *plan = &be->hist;
-  void *blocks[] = {plan->build, plan->subtract, plan->unit, plan->group_counts, plan->started, plan->part};
+  void *blocks[] = {plan->build, plan->subtract, plan->unit, plan->group_counts, plan->started};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
   while (plan->n_locks > 0) gbt_lock_destroy(&plan->lock[--plan->n_locks]);
 }
@@ -71,10 +71,11 @@ static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_erro
 static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
   cpu_hist_plan *plan = &be->hist;
   const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
-  const int left_small = be->view.stream ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* all ranks */
+  const int by_hessian = be->view.stream || be->ranks.n_waiting > 0; /* rows are not known yet */
+  const int left_small = by_hessian ? l->sum.h <= r->sum.h : gbt_grow_rows(l) <= gbt_grow_rows(r); /* all ranks */
   int32_t small = left_small ? left : left + 1, large = small == left ? left + 1 : left;
-  GBT_ASSERT(l->parent >= 0 && l->parent == r->parent &&
-             gbt_grow_rows(l) + gbt_grow_rows(r) == gbt_grow_rows(&node[l->parent]));
+  GBT_ASSERT(l->parent >= 0 && l->parent == r->parent);
+  GBT_ASSERT(by_hessian || gbt_grow_rows(l) + gbt_grow_rows(r) == gbt_grow_rows(&node[l->parent]));
   if (cpu_hist_skipped(be, l->parent)) {
     cpu_hist_release(be, l->parent);
     return GBT_OK;
@@ -361,9 +362,10 @@ static void subtract_task(void *arg, int64_t task, int thread) {
   const subtract_job *job = arg;
   cpu_backend *be = job->be;
   const cpu_subtract *s = &be->hist.subtract[task / job->n_pieces];
-  uint32_t beg = (uint32_t)(task % job->n_pieces) * SUBTRACT_SLOTS, end = beg + SUBTRACT_SLOTS;
+  const uint32_t last = cpu_ranks_slot_end(be);
+  uint32_t beg = cpu_ranks_slot_beg(be) + (uint32_t)(task % job->n_pieces) * SUBTRACT_SLOTS;
+  uint32_t end = last - beg < SUBTRACT_SLOTS ? last : beg + SUBTRACT_SLOTS;
   (void)thread;
-  if (end > be->layout->n_slots) end = be->layout->n_slots;
   if (be->hist.build[s->build].at_once && end > be->layout->sparse_slot)
     end = beg > be->layout->sparse_slot ? beg : be->layout->sparse_slot;
   uint32_t dense_end = end < be->layout->sparse_slot ? end : be->layout->sparse_slot;
@@ -386,34 +388,15 @@ static void subtract_task(void *arg, int64_t task, int thread) {
 }
 
 static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  subtract_job job = {be, (be->layout->n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
-  double ns = 1.0 * (double)be->hist.n_subtract * be->layout->n_slots;
+  const uint32_t n_slots = cpu_ranks_slot_end(be) - cpu_ranks_slot_beg(be);
+  subtract_job job = {be, (n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
+  double ns = 1.0 * (double)be->hist.n_subtract * n_slots;
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->hist.n_subtract * job.n_pieces, ns, subtract_task, &job, err));
   for (size_t i = 0; i < be->hist.n_subtract; i++) {
     const cpu_build *build = &be->hist.build[be->hist.subtract[i].build];
     if (!build->wanted) cpu_hist_release(be, build->node);
   }
   return GBT_OK;
-}
-
-/* ---- ranks ---- */
-
-/* The built histograms of all ranks, added up. A rank without rows has no page and so has not filled its own. */
-static gbt_status sum_ranks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  const size_t dense = be->layout->sparse_slot, sparse = be->layout->n_slots - dense;
-  const size_t sparse_numbers = be->pool.packed ? sparse : 2 * sparse;
-  size_t n = 0, need = 3 * be->hist.n_build;
-  if (gbt_comm_is_single(ctx)) return GBT_OK;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.part, &be->hist.cap_part, need, sizeof *be->hist.part, err));
-  for (size_t b = 0; b < be->hist.n_build; b++) {
-    const cpu_hist *hist = &be->pool.hist[be->hist.build[b].hist];
-    if (be->n_rows == 0) memset(hist->sum, 0, (2 * dense + sparse_numbers) * sizeof(int64_t));
-    if (be->n_rows == 0 && hist->count) memset(hist->count, 0, be->layout->n_slots * sizeof *hist->count);
-    be->hist.part[n++] = (gbt_comm_part){hist->sum, 2 * dense, GBT_COMM_I64};
-    be->hist.part[n++] = (gbt_comm_part){hist->sum + dense, sparse_numbers, GBT_COMM_I64};
-    if (be->pool.any_counts) be->hist.part[n++] = (gbt_comm_part){hist->count, be->layout->n_slots, GBT_COMM_U32};
-  }
-  return gbt_comm_sum_parts(ctx, be->hist.part, n, err);
 }
 
 /* About what building takes: half a nanosecond per row and feature, one per slot. */
@@ -450,8 +433,10 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
       if (!cpu_stream_has_built(&be->stream, i / 2)) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
   be->stream.n_built = be->stream.n_items = 0;
   GBT_TRY(run_builds(ctx, be, done, err));
-  if (be->hist.n_build > 0) GBT_TRY(sum_ranks(ctx, be, err));
+  const int ranks = !gbt_comm_is_single(ctx) && be->hist.n_build > 0;
+  if (ranks) GBT_TRY(cpu_ranks_sum_hists(ctx, be, err));
   GBT_TRY(subtract_all(ctx, be, err));
+  if (ranks) cpu_ranks_settle_rows(be);
   self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }

@@ -32,8 +32,6 @@ typedef struct cpu_unit { /* rows [beg, end) of the row order into the groups of
   int32_t shared; /* others add to the same place: merge under the lock */
 } cpu_unit;
 
-struct gbt_comm_part; /* base/comm.h */
-
 typedef struct cpu_hist_plan {
   cpu_build *build;
   size_t n_build, cap_build;
@@ -44,8 +42,6 @@ typedef struct cpu_hist_plan {
   int8_t *group_counts; /* n_groups + 1: the group needs counts */
   int8_t *started;      /* builds x (n_groups + 1): a shared histogram group has been written to */
   size_t cap_started;
-  struct gbt_comm_part *part; /* ranks: what is added up */
-  size_t cap_part;
   uint32_t acc_slots; /* of the largest strip's accumulators */
   gbt_lock lock[CPU_HIST_LOCKS];
   int n_locks;

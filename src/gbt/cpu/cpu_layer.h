@@ -18,6 +18,7 @@ typedef struct cpu_layer { /* empty unless growth is symmetric */
   uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
   uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */
   int32_t *n_placed;       /* n_features: how many levels are in order */
+  uint32_t most_words;     /* of a set of levels */
   int8_t *missing;         /* n_features: the layer has missing values */
   double scored;           /* by the tree so far: the root's score and what the layers above gained */
   gbt_contest contest;     /* of the layer that is decided */
@@ -26,6 +27,8 @@ typedef struct cpu_layer { /* empty unless growth is symmetric */
   int64_t *by_rows;        /* by open node: g, h and rows that go left, of nodes without a histogram */
   uint8_t *lut;            /* by code of the layer's feature: 1 where it goes left; where nodes have no histogram */
   size_t cap_left_rows, cap_by_rows, cap_lut;
+  char *offers;            /* several ranks: what each would split the layer by, and what that means for its nodes */
+  size_t cap_offers;
 } cpu_layer;
 
 /* Room for the gains of all candidates of a layer; nothing where trees are not symmetric. After cpu_split_open. */

@@ -106,19 +106,21 @@ static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, 
   best->kind = GBT_SPLIT_NONE;
   for (size_t b = 0; b < n_tasks; b++)
     if (beats(be, &be->split.found[b], best)) *best = be->split.found[b];
-  if (best->kind != GBT_SPLIT_NONE) be->layer.scored += best->gain;
   return GBT_OK;
 }
 
-/* The levels that go left, as bits; for all nodes of the layer. */
-static gbt_status layer_set(cpu_backend *be, const gbt_split *split, uint32_t *beg, uint32_t *n_words, gbt_error *err) {
+/* The levels that go left, as bits; for all nodes of the layer. bits: those of a set, where another rank has its order;
+ * else NULL. */
+static gbt_status layer_set(cpu_backend *be, const gbt_split *split, const uint32_t *bits, uint32_t *beg,
+                            uint32_t *n_words, gbt_error *err) {
   *beg = *n_words = 0;
   if (split->kind == GBT_SPLIT_NUMERIC) return GBT_OK;
   *n_words = ((uint32_t)be->cuts->feat[split->feat].n_bins + 31) / 32;
   GBT_TRY(gbt_frontier_set(&be->fr, *n_words, beg, err));
   uint32_t *words = be->fr.sets + *beg;
   if (split->kind == GBT_SPLIT_ONEHOT) words[split->bin >> 5] |= 1u << (split->bin & 31);
-  for (int32_t k = 0; split->kind == GBT_SPLIT_SET && k < split->bin; k++) {
+  if (split->kind == GBT_SPLIT_SET && bits != NULL) memcpy(words, bits, *n_words * sizeof *words);
+  for (int32_t k = 0; split->kind == GBT_SPLIT_SET && bits == NULL && k < split->bin; k++) {
     uint32_t c = level_at(be, split->feat, split->from_top, k);
     words[c >> 5] |= 1u << (c & 31);
   }
@@ -236,11 +238,16 @@ static gbt_status add_by_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  size_t n = be->fr.n_open;
-  int64_t n_tasks = (int64_t)(n + LAYER_NODES - 1) / LAYER_NODES;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->layer.left_rows, &be->layer.cap_left_rows, n, sizeof(int64_t), err));
-  GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
+/* By histograms. */
+static gbt_status left_of_hists(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const size_t n = be->fr.n_open;
+  const int64_t n_tasks = (int64_t)(n + LAYER_NODES - 1) / LAYER_NODES;
+  return cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err);
+}
+
+/* By rows, of nodes without a histogram. */
+static gbt_status left_of_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const size_t n = be->fr.n_open;
   be->rows.n_chunk = 0;
   const gbt_grow_node *last = NULL;
   for (size_t i = 0; i < n; i++) {
@@ -290,20 +297,112 @@ static void settle_nodes(cpu_backend *be, const gbt_split *layer) {
   }
 }
 
+/* ---- several ranks: each offers the best split of its features ---- */
+
+/* An offer: the split, then the words of its set (layer.most_words, and one more where that is odd), then for each open
+ * node the sums and rows that go left, as its histogram has them. */
+static size_t offer_bytes(const cpu_backend *be) {
+  const size_t words = (be->layer.most_words + 1) / 2 * 2;
+  return sizeof(gbt_split) + words * sizeof(uint32_t) + 3 * be->fr.n_open * sizeof(int64_t);
+}
+
+static uint32_t *offer_words(char *offer) { return (uint32_t *)(void *)(offer + sizeof(gbt_split)); }
+
+static int64_t *offer_sums(const cpu_backend *be, char *offer) {
+  return (int64_t *)(void *)(offer_words(offer) + (be->layer.most_words + 1) / 2 * 2);
+}
+
+/* The layer is split so for a moment. */
+static gbt_status make_offer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *split, char *offer, gbt_error *err) {
+  const size_t n_set_words = be->fr.n_set_words;
+  uint32_t beg, n_words;
+  int64_t *sums = offer_sums(be, offer);
+  memset(offer, 0, offer_bytes(be));
+  memcpy(offer, split, sizeof *split);
+  if (split->kind == GBT_SPLIT_NONE) return GBT_OK;
+  GBT_TRY(layer_set(be, split, NULL, &beg, &n_words, err));
+  if (split->kind == GBT_SPLIT_SET) memcpy(offer_words(offer), be->fr.sets + beg, n_words * sizeof(uint32_t));
+  gbt_frontier_layer(&be->fr, split, beg, n_words);
+  GBT_TRY(left_of_hists(ctx, be, err));
+  for (size_t i = 0; i < be->fr.n_open; i++) {
+    const gbt_sum left = be->fr.node[be->fr.open[i]].split.left;
+    sums[3 * i] = left.g;
+    sums[3 * i + 1] = left.h;
+    sums[3 * i + 2] = be->layer.left_rows[i];
+  }
+  be->fr.n_set_words = n_set_words;
+  return GBT_OK;
+}
+
+/* The best of all offers, where this rank would take *best. */
+static gbt_status best_offer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *best, char **out, gbt_error *err) {
+  const size_t bytes = offer_bytes(be), size = (size_t)be->ranks.size;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->layer.offers, &be->layer.cap_offers, (size + 1) * bytes, 1, err));
+  char *all = be->layer.offers, *own = all + size * bytes;
+  gbt_split most, its;
+  GBT_TRY(make_offer(ctx, be, best, own, err));
+  for (size_t r = 0; r < size; r++) be->ranks.bytes[r] = bytes;
+  GBT_TRY(gbt_comm_gather(ctx, own, be->ranks.bytes, all, err));
+  *out = all;
+  memcpy(&most, all, sizeof most);
+  for (size_t r = 1; r < size; r++) {
+    memcpy(&its, all + r * bytes, sizeof its);
+    if (!beats(be, &its, &most)) continue;
+    most = its;
+    *out = all + r * bytes;
+  }
+  return GBT_OK;
+}
+
+/* The nodes' sums, from the offer that was taken. */
+static gbt_status take_offer(cpu_backend *be, char *offer, gbt_error *err) {
+  const int64_t *sums = offer_sums(be, offer);
+  gbt_split split;
+  memcpy(&split, offer, sizeof split);
+  for (size_t i = 0; i < be->fr.n_open; i++) {
+    const int32_t id = be->fr.open[i];
+    gbt_grow_node *node = &be->fr.node[id];
+    node->split.left = (gbt_sum){sums[3 * i], sums[3 * i + 1]};
+    be->layer.left_rows[i] = sums[3 * i + 2];
+    const int known = node->hist >= 0 && be->split.plan[split.feat].counts;
+    GBT_TRY(cpu_ranks_put_left_rows(be, id, known ? be->layer.left_rows[i] : -1, err));
+  }
+  return GBT_OK;
+}
+
+/* The split of the layer to all open nodes; offer: of several ranks the one that was taken, else NULL. */
+static gbt_status split_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *best, char *offer, gbt_error *err) {
+  uint32_t beg, n_words;
+  be->layer.scored += best->gain;
+  GBT_TRY(layer_set(be, best, offer != NULL ? offer_words(offer) : NULL, &beg, &n_words, err));
+  gbt_frontier_layer(&be->fr, best, beg, n_words);
+  GBT_TRY(offer != NULL ? take_offer(be, offer, err) : left_of_hists(ctx, be, err));
+  GBT_TRY(left_of_rows(ctx, be, err));
+  settle_nodes(be, best);
+  return GBT_OK;
+}
+
+static int any_splittable(const cpu_backend *be) {
+  for (size_t i = 0; i < be->fr.n_open; i++)
+    if (be->fr.node[be->fr.open[i]].splittable) return 1;
+  return 0;
+}
+
 gbt_status cpu_layer_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   gbt_split best;
-  uint32_t set_beg, set_words;
+  char *offer = NULL;
   if (!gbt_frontier_layer_waits(&be->fr)) return GBT_OK;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->layer.left_rows, &be->layer.cap_left_rows, be->fr.n_open, sizeof(int64_t), err));
   GBT_TRY(best_of_layer(ctx, be, &best, err));
-  if (best.kind == GBT_SPLIT_NONE) {
-    gbt_frontier_layer(&be->fr, NULL, 0, 0);
-  } else {
-    GBT_TRY(layer_set(be, &best, &set_beg, &set_words, err));
-    gbt_frontier_layer(&be->fr, &best, set_beg, set_words);
-    GBT_TRY(left_of_layer(ctx, be, err));
-    settle_nodes(be, &best);
+  if (be->ranks.on && any_splittable(be)) {
+    GBT_TRY(best_offer(ctx, be, &best, &offer, err));
+    memcpy(&best, offer, sizeof best);
   }
+  if (best.kind == GBT_SPLIT_NONE)
+    gbt_frontier_layer(&be->fr, NULL, 0, 0);
+  else
+    GBT_TRY(split_layer(ctx, be, &best, offer, err));
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }

@@ -12,6 +12,7 @@
 void cpu_leaf_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->leaf.fine);
   gbt_mem_free(&be->mem, be->leaf.value);
+  gbt_mem_free(&be->mem, be->leaf.rows);
   gbt_export_free(&be->mem, &be->leaf.out);
 }
 
@@ -45,6 +46,23 @@ static void start_sums(const gbt_ctx *ctx, cpu_backend *be) {
   }
 }
 
+/* The sums of all ranks; and the rows of all nodes, which are not known where nothing depends on them (cpu_ranks.c). */
+static gbt_status sum_ranks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const size_t n = be->fr.n_nodes;
+  gbt_grow_node *node = be->fr.node;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.rows, &be->leaf.cap_rows, n, sizeof *be->leaf.rows, err));
+  int64_t *rows = be->leaf.rows;
+  for (size_t i = 0; i < n; i++) rows[i] = node[i].left == 0 ? node[i].own_rows : 0;
+  const gbt_comm_part sums[] = {{be->leaf.fine, 2 * n, GBT_COMM_I64}, {rows, n, GBT_COMM_I64}};
+  GBT_TRY(gbt_comm_sum_parts(ctx, sums, 2, err));
+  for (size_t i = n; i-- > 0;) {
+    gbt_grow_put_rows(&node[i], rows[i]);
+    if (node[i].left > 0) node[i].bulk_left = rows[node[i].left] >= rows[node[i].left + 1];
+    if (i > 0) rows[node[i].parent] += rows[i];
+  }
+  return GBT_OK;
+}
+
 gbt_status cpu_leaf_sums(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_error *err) {
   const size_t n_nodes = be->fr.n_nodes;
   gbt_sum *fine = be->leaf.fine;
@@ -59,8 +77,7 @@ gbt_status cpu_leaf_sums(gbt_ctx *ctx, cpu_backend *be, gbt_task_fn fn, gbt_erro
     fine[be->rows.chunk[c].node].g += be->rows.chunk[c].fine.g;
     fine[be->rows.chunk[c].node].h += be->rows.chunk[c].fine.h;
   }
-  const gbt_comm_part sums = {fine, 2 * n_nodes, GBT_COMM_I64};
-  GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
+  if (!gbt_comm_is_single(ctx)) GBT_TRY(sum_ranks(ctx, be, err));
   for (size_t i = n_nodes; i-- > 1;) { /* children are numbered above their parents */
     GBT_ASSERT((size_t)be->fr.node[i].parent < i && fine[i].h >= 0);
     fine[be->fr.node[i].parent].g += fine[i].g;
@@ -146,9 +163,9 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   GBT_TRY(cpu_gather_end(ctx, be, err));
-  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_set_bulk_sides(&be->fr);
   GBT_TRY(cpu_renew_leaves(ctx, be, err));
   GBT_TRY(fine_sums(ctx, be, err));
+  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_set_bulk_sides(&be->fr);
   GBT_TRY(cpu_step_leaves(ctx, be, err));
   GBT_TRY(put_tree(ctx, be, 0, forest, err));
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;

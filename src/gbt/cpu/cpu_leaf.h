@@ -11,6 +11,8 @@ struct cpu_backend;
 typedef struct cpu_leaves {
   gbt_sum *fine; /* per node: sums of 32-bit gradients */
   size_t cap_fine;
+  int64_t *rows; /* per node: rows of all ranks; where there are several */
+  size_t cap_rows;
   double *value; /* per node: leaf values */
   size_t cap_value;
   gbt_export out;

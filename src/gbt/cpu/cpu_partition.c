@@ -212,11 +212,29 @@ static gbt_status split_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, split_task, &span, err);
 }
 
-/* Rows of the chosen nodes that go left, of all ranks, once those of this rank are known. */
-static gbt_status sum_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+/* Rows of the chosen nodes that go left, of all ranks, once those of this rank are known. Where they are not known
+ * yet, own ones, and the ranks wait for the others: see cpu_ranks.c. */
+static gbt_status sum_left(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  cpu_ranks *ranks = &be->ranks;
   const size_t n = be->fr.n_chosen;
+  int known = !gbt_comm_is_single(ctx);
   memcpy(be->part.left, be->part.left + n, n * sizeof *be->part.left);
-  return gbt_comm_sum_i64(ctx, be->part.left, n, err);
+  ranks->n_waiting = 0;
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
+  for (size_t i = 0; i < n && known; i++) known = cpu_ranks_left_rows(ranks, be->fr.chosen[i]) >= 0;
+  for (size_t i = 0; i < n && known; i++) be->part.left[i] = cpu_ranks_left_rows(ranks, be->fr.chosen[i]);
+  if (known) return GBT_OK;
+  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->waiting, &ranks->cap_waiting, n, sizeof *ranks->waiting, err));
+  memcpy(ranks->waiting, be->part.left, n * sizeof *ranks->waiting);
+  ranks->n_waiting = n;
+  return GBT_OK;
+}
+
+/* The children, as long as the ranks have not added up their rows: as many as the parent has. */
+static void put_most_rows(cpu_backend *be, int32_t id) {
+  gbt_grow_node *parent = &be->fr.node[id], *left = &be->fr.node[parent->ahead];
+  gbt_grow_put_rows(left, gbt_grow_rows(parent));
+  gbt_grow_put_rows(left + 1, gbt_grow_rows(parent));
 }
 
 static gbt_status split_chunks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
@@ -290,6 +308,7 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   for (size_t i = 0; i < n; i++) {
     GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], be->part.left[i], err));
     gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
+    if (be->ranks.n_waiting > 0) put_most_rows(be, be->fr.chosen[i]);
   }
   gbt_frontier_mark_splittable(&be->fr);
   GBT_TRY(be->view.stream ? be->view.stream->settle(ctx, be, err) : copy_chunks(ctx, be, err));

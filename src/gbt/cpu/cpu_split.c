@@ -43,6 +43,7 @@ typedef struct split_job {
   const int32_t *feats; /* node i: feats[i * stride ..], n_feats[i] of them */
   size_t stride;
   const int32_t *n_feats;
+  int32_t most_feats;        /* of a node: those of the tree, or of them those of this rank */
   int32_t n_runs, run_feats; /* features of a run */
 } split_job;
 
@@ -103,14 +104,15 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_job *job, s
   int32_t *n_feats = be->split.node_feats + n_nodes, *list = n_feats + n_nodes;
   job->node = be->split.node_feats;
   job->n_feats = n_feats;
-  job->feats = uniform ? be->split.tree_feats : list;
+  const int32_t *same = be->ranks.on ? be->ranks.tree_feats : be->split.tree_feats;
+  job->feats = uniform ? same : list;
   job->stride = uniform ? 0 : n;
   for (size_t i = 0, k = 0; i < be->fr.n_fresh; i++) {
     int32_t id = be->fr.fresh[i];
     const gbt_grow_node *node = &be->fr.node[id];
     if (!node->splittable) continue;
     job->node[k] = id;
-    n_feats[k] = be->split.n_tree_feats;
+    n_feats[k] = job->most_feats;
     if (!uniform) { /* a draw looks at all features: many nodes of a very wide table take their time */
       GBT_TRY(gbt_ctx_poll(ctx, err));
       int32_t *mine = list + k * n;
@@ -120,6 +122,7 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_job *job, s
         n_feats[k] =
             gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, mine, n_feats[k]);
       n_feats[k] = gbt_features_of_node(be->rules, be->task.tree, id, mine, n_feats[k], mine, be->split.drawn);
+      n_feats[k] = cpu_ranks_keep_own(be, mine, n_feats[k]);
     }
     k++;
   }
@@ -140,24 +143,32 @@ static void set_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = job->be;
   const gbt_grow_node *node = &be->fr.node[job->node[task]];
   const gbt_split *split = &node->split;
-  uint32_t *words = be->fr.sets + node->set_beg;
-  if (split->kind == GBT_SPLIT_ONEHOT) words[split->bin >> 5] |= 1u << (split->bin & 31);
-  if (split->kind != GBT_SPLIT_SET) return;
+  if (split->kind != GBT_SPLIT_SET || (be->ranks.on && !be->ranks.owns[split->feat])) return;
   cpu_search in;
   cpu_search_node(be, node, &in);
   cpu_search_feature(be, split->feat, &be->scratch.of[thread], &in);
-  cpu_set_bits(&in, &be->scratch.of[thread], split, words);
+  cpu_set_bits(&in, &be->scratch.of[thread], split, be->fr.sets + node->set_beg);
 }
 
 static gbt_status keep_sets(gbt_ctx *ctx, split_job *job, size_t n, gbt_error *err) {
   cpu_backend *be = job->be;
+  const size_t beg = be->fr.n_set_words;
   double codes = 0.0;
   for (size_t i = 0; i < n; i++) {
     gbt_grow_node *node = &be->fr.node[job->node[i]];
     GBT_TRY(room_for_set(be, node, err));
     if (node->split.kind == GBT_SPLIT_SET) codes += be->cuts->feat[node->split.feat].n_bins;
   }
-  return be->fr.n_set_words > 0 ? cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, job, err) : GBT_OK;
+  if (codes > 0.0) {
+    GBT_TRY(cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, job, err));
+    GBT_TRY(cpu_ranks_share_sets(ctx, be, beg, be->fr.n_set_words, err));
+  }
+  for (size_t i = 0; i < n && be->fr.n_set_words > beg; i++) {
+    const gbt_grow_node *node = &be->fr.node[job->node[i]];
+    const int32_t bin = node->split.bin;
+    if (node->split.kind == GBT_SPLIT_ONEHOT) be->fr.sets[node->set_beg + (uint32_t)(bin >> 5)] |= 1u << (bin & 31);
+  }
+  return GBT_OK;
 }
 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
@@ -165,7 +176,8 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_layer_search(ctx, be, err);
   split_job job = {.be = be, .run_feats = run_size(be)};
-  job.n_runs = (be->split.n_tree_feats + job.run_feats - 1) / job.run_feats;
+  job.most_feats = be->ranks.on ? be->ranks.n_tree_feats : be->split.n_tree_feats;
+  job.n_runs = (job.most_feats + job.run_feats - 1) / job.run_feats;
   size_t n = 0;
   for (size_t i = 0; i < be->fr.n_fresh; i++) n += be->fr.node[be->fr.fresh[i]].splittable != 0;
   size_t n_tasks = n * (size_t)job.n_runs;
@@ -177,6 +189,7 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     gbt_grow_node *node = &be->fr.node[job.node[i]];
     node->split = best_of_runs(be, node, be->split.found + i * (size_t)job.n_runs, job.n_runs);
   }
+  GBT_TRY(cpu_ranks_best(ctx, be, job.node, n, err));
   GBT_TRY(keep_sets(ctx, &job, n, err));
   for (size_t i = 0; i < n; i++) cpu_hist_release_searched(be, job.node[i]);
   self->seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;

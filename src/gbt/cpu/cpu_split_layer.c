@@ -37,7 +37,10 @@ gbt_status cpu_layer_open(cpu_backend *be, gbt_error *err) {
   for (size_t f = 0; f < n; f++) {
     layer->beg[f] = codes;
     if (gbt_layout_uses(be->layout, (int32_t)f)) codes += (size_t)be->cuts->feat[f].n_bins + 1;
-    any_set |= be->split.plan[f].by_sets;
+    if (!be->split.plan[f].by_sets) continue;
+    any_set = 1;
+    const uint32_t words = ((uint32_t)be->cuts->feat[f].n_bins + 31) / 32;
+    if (words > layer->most_words) layer->most_words = words;
   }
   layer->beg[n] = codes;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *layer->feats, &layer->feats, err));
@@ -54,7 +57,8 @@ gbt_status cpu_layer_open(cpu_backend *be, gbt_error *err) {
 void cpu_layer_close(cpu_backend *be) {
   cpu_layer *layer = &be->layer;
   void *blocks[] = {layer->feats, layer->by_group, layer->group_beg, layer->beg,       layer->gain,    layer->order,
-                    layer->tried, layer->n_placed, layer->missing,   layer->left_rows, layer->by_rows, layer->lut};
+                    layer->tried, layer->n_placed, layer->missing,   layer->left_rows, layer->by_rows, layer->lut,
+                    layer->offers};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
@@ -224,7 +228,7 @@ static void order_task(void *arg, int64_t task, int thread) {
   cpu_layer *layer = &be->layer;
   cpu_search in;
   int32_t feat = be->split.tree_feats[task];
-  if (!be->split.plan[feat].by_sets) return;
+  if (!be->split.plan[feat].by_sets || (be->ranks.on && !be->ranks.owns[feat])) return;
   cpu_scratch *scratch = &be->scratch.of[thread];
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);
@@ -320,6 +324,7 @@ static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
   if (be->fr.path_words > 0)
     layer->n_feats = gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, layer->feats,
                                           layer->n_feats);
+  layer->n_feats = cpu_ranks_keep_own(be, layer->feats, layer->n_feats);
   for (int32_t k = 0; k < layer->n_feats; k++) {
     int32_t f = layer->feats[k];
     const size_t parts = be->cuts->feat[f].has_missing ? 2 : 1; /* the second: gains with missing values left */

@@ -42,20 +42,6 @@ static void cuts_of_shares_are_those_of_all_rows(void) {
 
 /* ---- models ---- */
 
-/* One model on ranks of uneven shares, one after the other of these sizes; by the way with other threads and pages. */
-static int check_job(const train_job *job, const trained *single, int size, uint64_t seed, int sparse) {
-  shares *s = shares_new(job, size, seed, sparse);
-  rank_how hows[RANKS_MOST];
-  ranked out[RANKS_MOST];
-  const int32_t pages[] = {0, 7, 64};
-  for (int r = 0; r < size; r++) hows[r] = rank_how_make(1 + (int)((seed + (uint64_t)r) % 2), pages[(size + r) % 3]);
-  shares_train(s, hows, out);
-  int ok = same_ranked(s, out, single);
-  for (int r = 0; r < size; r++) ranked_free(&out[r]);
-  shares_free(s);
-  return ok;
-}
-
 /* Whether a metric takes the labels of a job. */
 static int takes_labels(int32_t metric, gbt_objective_kind kind) {
   gbt_metric_labels labels = gbt_metric_about(metric)->labels;
@@ -82,7 +68,7 @@ static void check_random(random_job *r, uint64_t seed) {
   trained *single = train(&r->job, &r->how);
   int ok = single != NULL;
   for (int size = 1; size <= 5 && ok; size += size == 3 ? 2 : 1)
-    ok = check_job(&r->job, single, size, seed + (uint64_t)size, (seed + (uint64_t)size) % 4 == 0);
+    ok = job_by_ranks(&r->job, single, size, seed + (uint64_t)size, (seed + (uint64_t)size) % 4 == 0);
   if (!ok) random_job_tell(r, seed);
   trained_free(single);
   random_job_free(r);
@@ -139,7 +125,7 @@ static void every_objective_of_the_table(void) {
     train_job job = job_make(data, (gbt_objective_kind)kind, n_outputs, 3);
     job.spec.params.subsample = 0.8;
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
-    for (int size = 2; size <= 4; size++) check_job(&job, single, size, (uint64_t)(10 * kind + size), 0);
+    for (int size = 2; size <= 4; size++) job_by_ranks(&job, single, size, (uint64_t)(10 * kind + size), 0);
     trained_free(single);
     made_free(data);
   }
@@ -180,7 +166,7 @@ static void leaves_that_are_quantiles(void) {
       shares *s = shares_new(&job, size, (uint64_t)(40 * i + size), 0);
       n_empty += any_empty(s);
       shares_free(s);
-      if (!check_job(&job, single, size, (uint64_t)(40 * i + size), 0)) test_note("case %d, %d ranks", i, size);
+      if (!job_by_ranks(&job, single, size, (uint64_t)(40 * i + size), 0)) test_note("case %d, %d ranks", i, size);
     }
     trained_free(single);
     made_free(data);
@@ -198,7 +184,7 @@ static void thousands_of_leaves_that_are_quantiles(void) {
   job.spec.params.min_child_weight = 0.0;
   trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
   CHECK(single->forest->n_nodes > 2 * 2100);
-  check_job(&job, single, 3, 1, 0);
+  job_by_ranks(&job, single, 3, 1, 0);
   trained_free(single);
   made_free(data);
 }
@@ -221,7 +207,7 @@ static void every_number_of_rows(void) {
     add_metrics(&job, 1);
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
     for (int size = 1; size <= RANKS_MOST; size += 1 + size / 2)
-      check_job(&job, single, size, (uint64_t)(100 * n + size), n % 3 == 0);
+      job_by_ranks(&job, single, size, (uint64_t)(100 * n + size), n % 3 == 0);
     trained_free(single);
     made_free(valid);
     made_free(data);
@@ -237,7 +223,7 @@ static void responses_that_are_constant_on_a_rank(void) {
     for (int i = 0; i < 60; i++) data->label[i] = label[k][i / 20];
     train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 2);
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
-    for (uint64_t seed = 1; seed <= 8; seed++) check_job(&job, single, 3, seed, 0);
+    for (uint64_t seed = 1; seed <= 8; seed++) job_by_ranks(&job, single, 3, seed, 0);
     trained_free(single);
     made_free(data);
   }
@@ -260,7 +246,7 @@ static void slots_met_by_many_rows(void) {
   job.spec.params.max_depth = 3;
   trained *single = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL});
   CHECK(single != NULL && single->n_sparse > 0);
-  check_job(&job, single, 2, 5, 0);
+  job_by_ranks(&job, single, 2, 5, 0);
   trained_free(single);
   made_free(data);
 }

@@ -20,14 +20,14 @@ typedef struct cost_case {
 } cost_case;
 
 static const cost_case cases[] = {
-    {"depthwise, depth 8", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {27, 271, 3219056}},
-    {"symmetric, depth 8", {SQUARED, GBT_SYMMETRIC, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {21, 268, 3219536}},
-    {"leaf-wise, 255 leaves", {SQUARED, GBT_LOSSGUIDE, 0, 255, MADE_BELL, GBT_SAMPLE_UNIFORM}, {61, 540, 6368448}},
-    {"sparse columns", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_ZEROS, GBT_SAMPLE_UNIFORM}, {27, 271, 2389536}},
-    {"factors", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_LEVELS, GBT_SAMPLE_UNIFORM}, {27, 396, 3260880}},
-    {"symmetric, factors", {SQUARED, GBT_SYMMETRIC, 8, 0, MADE_LEVELS, GBT_SAMPLE_UNIFORM}, {21, 300, 2470480}},
-    {"rows by gradients", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_GOSS}, {30, 246, 2891840}},
-    {"leaves that are quantiles", {ABSOLUTE, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {35, 275, 10572720}},
+    {"depthwise, depth 8", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {21, 28, 874816}},
+    {"symmetric, depth 8", {SQUARED, GBT_SYMMETRIC, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {21, 28, 852192}},
+    {"leaf-wise, 255 leaves", {SQUARED, GBT_LOSSGUIDE, 0, 255, MADE_BELL, GBT_SAMPLE_UNIFORM}, {29, 40, 1878760}},
+    {"sparse columns", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_ZEROS, GBT_SAMPLE_UNIFORM}, {21, 28, 858784}},
+    {"factors", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_LEVELS, GBT_SAMPLE_UNIFORM}, {21, 29, 1045928}},
+    {"symmetric, factors", {SQUARED, GBT_SYMMETRIC, 8, 0, MADE_LEVELS, GBT_SAMPLE_UNIFORM}, {21, 29, 1032672}},
+    {"rows by gradients", {SQUARED, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_GOSS}, {24, 31, 808328}},
+    {"leaves that are quantiles", {ABSOLUTE, GBT_DEPTHWISE, 8, 0, MADE_BELL, GBT_SAMPLE_UNIFORM}, {29, 36, 8263248}},
 };
 
 /* Of all `rounds` rounds, on the first of four ranks. */

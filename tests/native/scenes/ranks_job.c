@@ -241,3 +241,16 @@ int same_ranked(const shares *s, const ranked *out, const trained *single) {
   }
   return ok;
 }
+
+int job_by_ranks(const train_job *job, const trained *single, int size, uint64_t seed, int sparse) {
+  shares *s = shares_new(job, size, seed, sparse);
+  rank_how hows[RANKS_MOST];
+  ranked out[RANKS_MOST];
+  const int32_t pages[] = {0, 7, 64};
+  for (int r = 0; r < size; r++) hows[r] = rank_how_make(1 + (int)((seed + (uint64_t)r) % 2), pages[(size + r) % 3]);
+  shares_train(s, hows, out);
+  int ok = same_ranked(s, out, single);
+  for (int r = 0; r < size; r++) ranked_free(&out[r]);
+  shares_free(s);
+  return ok;
+}

@@ -58,4 +58,7 @@ void ranked_free(ranked *out);
 /* Whether all ranks succeeded with what the single process got. */
 int same_ranked(const shares *s, const ranked *out, const trained *single);
 
+/* Whether `size` ranks of uneven shares come to what the single process got, with other threads and pages. */
+int job_by_ranks(const train_job *job, const trained *single, int size, uint64_t seed, int sparse);
+
 #endif
