@@ -183,9 +183,9 @@ gbt_threads <- function(n) {
 
 #' Information about gbt and this machine
 #'
-#' The version, the compiler, the instructions that gbt uses, its threads and what limits them, and the devices that it
-#' can train on. To read the properties of a device, gbt starts CUDA on the first one. Processes that are forked
-#' afterwards (`parallel::mclapply()`) cannot use it.
+#' The version, the compiler, the instructions that gbt uses, its threads and what limits them, the devices that it
+#' can train on, and the MPI library for several processes. To read the properties of a device, gbt starts CUDA on the
+#' first one. Processes that are forked afterwards (`parallel::mclapply()`) cannot use it.
 #'
 #' @return A list of class `gbt_info` with a `print()` method:
 #'   \item{version, compiler}{of gbt}
@@ -197,6 +197,9 @@ gbt_threads <- function(n) {
 #'     that this build lacks}
 #'   \item{devices}{data frame: `device`, `available` and `note`}
 #'   \item{cuda}{a list, see below}
+#'   \item{mpi}{the MPI library that [gbt_ranks()] has opened or would open: a list of `library` (its name and version),
+#'     `family`, `file`, `started` (whether gbt has started MPI in this process) and `why` (why there is none). To find
+#'     out, another process opens the library for a moment}
 #'
 #'   The elements of `cuda`:
 #'   \item{built, why, emulated}{whether this installation has the CUDA engine, or why not; whether a CPU emulates it}
@@ -207,7 +210,7 @@ gbt_threads <- function(n) {
 #'   \item{name, capability, n_units, total_bytes, free_bytes}{of the first device; `n_units` is its number of
 #'     multiprocessors}
 #'   \item{offers}{which work the engine can do}
-#' @seealso [gbt_threads()], [gbt_devices]
+#' @seealso [gbt_threads()], [gbt_devices], [gbt_ranks()]
 #' @concept GPU
 #' @examples
 #' gbt_info()
@@ -233,7 +236,8 @@ gbt_info <- function() {
       device = c("cpu", "cuda"), available = c(TRUE, cuda$available),
       note = c(sprintf("%d thread%s, %s", threads, if (threads == 1L) "" else "s", simd), cuda$note)
     ),
-    cuda = cuda[setdiff(names(cuda), c("available", "note"))]
+    cuda = cuda[setdiff(names(cuda), c("available", "note"))],
+    mpi = .Call(C_gbt_ranks_look)
   ))
 }
 
@@ -266,7 +270,14 @@ print.gbt_info <- function(x, ...) {
     lines <- strwrap(c(note, if (x$devices$device[i] == "cuda") engine), max(40L, getOption("width") - 14L))
     cat(sprintf("%-13s %s\n", c(x$devices$device[i], rep("", length(lines) - 1L)), lines), sep = "")
   }
+  lines <- strwrap(mpi_text(x$mpi), max(40L, getOption("width") - 14L))
+  cat(sprintf("%-13s %s\n", c("mpi", rep("", length(lines) - 1L)), lines), sep = "")
   invisible(x)
+}
+
+mpi_text <- function(mpi) {
+  if (is.na(mpi$library)) return(paste0("no: ", mpi$why))
+  sprintf("%s (%s)%s", mpi$library, mpi$file, if (mpi$started) ", started" else "")
 }
 
 # Which codecs this build has, by name.

@@ -59,6 +59,7 @@ SEXP r_gbt_ranks_agree(void);
 SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths);
 SEXP r_gbt_ranks_fail(SEXP kind, SEXP message);
 SEXP r_gbt_ranks_know(void);
+SEXP r_gbt_ranks_look(void);
 SEXP r_gbt_ranks_numbers(SEXP number);
 SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout);
 SEXP r_gbt_ranks_use(SEXP handle);
@@ -146,6 +147,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(ranks_bytes, 2) \
   X(ranks_fail, 2) \
   X(ranks_know, 0) \
+  X(ranks_look, 0) \
   X(ranks_numbers, 1) \
   X(ranks_open, 3) \
   X(ranks_use, 1) \

@@ -58,6 +58,23 @@ SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout) {
   return out;
 }
 
+/* list(library, family, file, started, why): the MPI library that would be opened, or has been; NA where there is none,
+ * and then why. */
+SEXP r_gbt_ranks_look(void) {
+  static const char *parts[] = {"library", "family", "file", "started", "why", ""};
+  gbt_mpi_found found;
+  gbt_error err = {0};
+  const int there = gbt_mpi_look(&found, &err) == GBT_OK;
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarString(there ? Rf_mkCharCE(found.version, CE_UTF8) : NA_STRING));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarString(there ? Rf_mkCharCE(found.family, CE_UTF8) : NA_STRING));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarString(there ? Rf_mkCharCE(found.file, CE_NATIVE) : NA_STRING));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(there && found.started));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarString(there ? NA_STRING : Rf_mkCharCE(err.msg, CE_UTF8)));
+  UNPROTECT(1);
+  return out;
+}
+
 /* handle: NULL for none. From now on calls of the engine work with these ranks. */
 SEXP r_gbt_ranks_use(SEXP handle) {
   ranks.comm = handle == R_NilValue ? NULL : gbt_mpi_comm(mpi_of(handle));

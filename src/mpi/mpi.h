@@ -3,6 +3,8 @@
  *
  *   mpi_library.c   finds and opens the library, and has its functions and handles
  *   mpi_comm.c      implements gbt_comm (base/comm.h) with the collective operations of MPI
+ *   mpi_kept.c      the same in memory of its own, which is kept when ranks lose each other
+ *   mpi_look.c      tells which library there is
  *
  * MPI exists once in a process: it is started once and ended once. So the library that is open is remembered here, and
  * not in the engine, which remembers nothing. All functions must be called on one thread, and results are borrowed. */
@@ -23,12 +25,13 @@ typedef struct gbt_mpi_spec {
 /* Starts MPI unless the process has done so, and makes a communicator of gbt's own over the processes of the group.
  * Collective: all of them call it. *out lives as long as the process.
  *
- * The library that the first call opens is used by all later ones, whatever `library` they name. Calls without `group`
- * share one communicator, with the timeout of the last call; each call with `group` makes one, which is never freed.
+ * The library that the first call opens is used by all later ones. Calls without `group` share one communicator, with
+ * the timeout of the last call; each call with `group` makes one, which is never freed.
  *
  * GBT_E_UNSUPPORTED: no MPI library can be opened, or it lacks a function. GBT_E_ARG: the library belongs to another
- * MPI than the launcher, so each process would train by itself. GBT_E_DEVICE: MPI does not start, has ended already, or
- * makes no communicator; or this process was forked from one that has started MPI. `group` must be the number of a
+ * MPI than the launcher, so each process would train by itself; or the process uses another one already. GBT_E_DEVICE:
+ * MPI does not start, has ended already, or makes no communicator; or this process was forked from one that has started
+ * MPI. `group` must be the number of a
  * communicator: MPI may end the process for another one. */
 gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err) GBT_MUST_CHECK;
 
@@ -39,5 +42,17 @@ const gbt_comm *gbt_mpi_comm(const gbt_mpi *mpi);
  * ("Open MPI", "MPICH", "MPI ABI"). */
 const char *gbt_mpi_version(const gbt_mpi *mpi);
 const char *gbt_mpi_family(const gbt_mpi *mpi);
+
+/* Which library gbt_mpi_open() would open, or has opened. */
+typedef struct gbt_mpi_found {
+  char version[64]; /* as of gbt_mpi_version() */
+  char family[16];
+  char file[512]; /* "" when it is not known */
+  int started;    /* gbt has started MPI in this process */
+} gbt_mpi_found;
+
+/* Starts nothing and leaves nothing behind: a library that is not loaded yet is opened by a forked process, which ends
+ * at once. GBT_E_UNSUPPORTED: there is none; the message says why. */
+gbt_status gbt_mpi_look(gbt_mpi_found *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

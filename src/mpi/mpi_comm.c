@@ -5,11 +5,12 @@
  * that the meeting of a rank that is elsewhere is not taken for a part of them.
  *
  * When a rank waits longer than `timeout`, or MPI reports an error, the ranks are lost to each other: all later
- * operations fail at once.
+ * operations fail at once. The operation that was given up may go on in MPI, so its arrays are kept (mpi_kept.h).
  *
  * The end of the process. A rank that ends while others train would leave them waiting. So ranks meet once more at exit
  * (gbt_comm_leave): ranks that go on fail with the name of the one that left, and when all ranks are at exit, all end
- * MPI. Ranks that are lost to each other cannot meet: the job is ended by MPI_Abort with code 1. */
+ * MPI. Ranks that are lost to each other, also those of a group, cannot meet, and MPI's own end would wait for them. So
+ * MPI_Abort ends the job, with code 1. */
 #if !defined(_WIN32) && !defined(_XOPEN_SOURCE)
 #define _XOPEN_SOURCE 700
 #endif
@@ -29,6 +30,7 @@
 
 #include "../gbt/base/clock.h"
 #include "../gbt/base/parallel.h"
+#include "mpi_kept.h"
 #include "mpi_library.h"
 
 enum {
@@ -60,18 +62,19 @@ struct gbt_mpi {
   gbt_mpi_handle group, of_moves; /* communicators: of moves, and of everything else */
   moving moving;
   gbt_comm comm;
-  int64_t limit_ns; /* 0: none */
+  gbt_mpi_kept kept; /* comm, where its operations can be given up */
+  int64_t limit_ns;  /* 0: none */
   int lost;
-  int *counts; /* room for 2 * size */
+  int64_t most[2]; /* of exchange() */
+  int *counts;     /* room for 4 * size */
 };
 
-/* All processes of the launcher. Where gbt has started MPI, it also ends it when the process exits. */
+/* All processes of the launcher; size 0 until they are asked for. */
 static gbt_mpi everybody;
-static long process_of_everybody;
 
-/* The library that gbt has started, and the process that has done so; the end is gbt's affair as well. */
-static const gbt_mpi_library *library_started;
-static long process_that_started;
+static long process_of_mpi; /* the process that uses MPI; 0: none yet */
+static int some_are_lost;   /* in any group */
+static int gave_up;         /* after `timeout`: the others do not know */
 
 /* ---- waiting ---- */
 
@@ -84,8 +87,15 @@ static void sleep_us(long us) {
 #endif
 }
 
+static void lose(gbt_mpi *mpi) { mpi->lost = some_are_lost = 1; }
+
 static gbt_status fail_mpi(gbt_mpi *mpi, int code, gbt_error *err) {
-  mpi->lost = 1;
+  lose(mpi);
+  if (gbt_mpi_survives(mpi->library)) {
+    gbt_mpi_revoke(mpi->library, mpi->group);
+    return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost another one, whose process has ended (error %d of MPI)",
+                    mpi->comm.rank, mpi->comm.size, code);
+  }
   return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others: MPI reports error %d", mpi->comm.rank,
                   mpi->comm.size, code);
 }
@@ -105,7 +115,8 @@ static gbt_status wait_for(gbt_mpi *mpi, int code, pending *all, gbt_error *err)
     if (start == 0) start = gbt_clock_ns();
     sleep_us(turn < SHORT_SLEEPS ? 20 : 200);
     if (mpi->limit_ns == 0 || gbt_clock_ns() - start < mpi->limit_ns) continue;
-    mpi->lost = 1;
+    lose(mpi);
+    gave_up = 1;
     return gbt_fail(err, GBT_E_DEVICE,
                     "rank %d of %d has waited %g seconds for the others (the `timeout` of gbt_ranks()); one of them "
                     "hangs, has ended, or does something else",
@@ -276,8 +287,10 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
   const int size = mpi->comm.size;
   const size_t sent = start_of(sends, size), taken = start_of(takes, size);
   pending one = {.n = 1};
-  int64_t most[2] = {(int64_t)(sent > taken ? sent : taken), 0}; /* all ranks take the same way */
+  int64_t *most = mpi->most; /* all ranks take the same way */
   const gbt_comm_part part = {most, 2, GBT_COMM_I64};
+  most[0] = (int64_t)(sent > taken ? sent : taken);
+  most[1] = 0;
   for (int r = 0; r < size; r++) most[1] = sends[r] > (size_t)most[1] ? (int64_t)sends[r] : most[1];
   GBT_TRY(reduce(state, &part, 1, GBT_COMM_MAX, err));
   if (most[0] > MOST) return exchange_long(mpi, out, sends, in, takes, (size_t)most[1], err);
@@ -359,7 +372,7 @@ static void post_some(gbt_mpi *mpi) {
 static gbt_status start(void *state, const gbt_comm_move *move, gbt_error *err) {
   gbt_mpi *mpi = state;
   moving *of = &mpi->moving;
-  if (of->on) mpi->lost = 1; /* ranks had started different things, which no rank completes */
+  if (of->on) lose(mpi); /* ranks had started different things, which no rank completes */
   GBT_TRY(check_here(mpi, err));
   of->move = *move;
   of->on = 1;
@@ -392,20 +405,20 @@ static long this_process(void) {
 
 static void end_mpi(void) {
   int ended = 1;
-  const gbt_mpi_library *m = library_started;
-  if (this_process() != process_that_started) return; /* a forked process, which has no part in it */
+  const gbt_mpi_library *m = gbt_mpi_library_opened();
+  if (this_process() != process_of_mpi) return; /* a forked process, which has no part in it */
   if (m->finalized(&ended) != 0 || ended) return;
-  if (everybody.comm.size == 0) { /* only parts of the processes were asked for: they have no common meeting */
+  if (!m->started_here && !some_are_lost) return; /* the package that started MPI ends it */
+  while (!some_are_lost && !everybody.moving.on) {
+    gbt_ctx ctx = {.n_threads = 1, .comm = everybody.comm.size > 0 ? gbt_mpi_comm(&everybody) : NULL};
+    if (gbt_comm_leave(&ctx, NULL) != GBT_OK) continue; /* some go on: they fail now, and come to their ends */
     (void)m->finalize();
     return;
   }
-  while (!everybody.lost && !everybody.moving.on) { /* again where some go on: they fail then, and come to their ends */
-    gbt_ctx ctx = {.n_threads = 1, .comm = &everybody.comm};
-    if (gbt_comm_leave(&ctx, NULL) != GBT_OK) continue;
-    (void)m->finalize();
-    return;
-  }
-  (void)gbt_mpi_abort(m, everybody.group, 1);
+  if (!gave_up && gbt_mpi_survives(m))
+    (void)m->finalize(); /* all who are left know, and come to their ends */
+  else
+    (void)gbt_mpi_abort(m, m->world, 1);
 }
 
 /* ---- the beginning ---- */
@@ -423,17 +436,24 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   gbt_mpi_library *m;
   GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
   mpi->library = m;
-  if (m->started_here && library_started == NULL) {
-    library_started = m;
-    process_that_started = this_process();
+  if (process_of_mpi == 0) {
+    process_of_mpi = this_process();
     atexit(end_mpi);
   }
   mpi->limit_ns = (int64_t)(spec->timeout * 1e9);
-  gbt_mpi_handle whole = spec->group == NULL ? m->world : gbt_mpi_from_fortran(m, *spec->group);
+  gbt_mpi_handle whole = m->world;
+  if (spec->group != NULL && !gbt_mpi_from_fortran(m, *spec->group, &whole))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "comm", "`comm` cannot be used with this MPI library (%s); leave it out",
+                       m->version);
   int code = gbt_mpi_dup(m, whole, &mpi->group);
   if (code == 0) code = gbt_mpi_dup(m, whole, &mpi->of_moves);
   if (code == 0) code = gbt_mpi_rank(m, mpi->group, &mpi->comm.rank);
   if (code == 0) code = gbt_mpi_size(m, mpi->group, &mpi->comm.size);
+  if (code != 0 && spec->group != NULL)
+    return gbt_fail_on(err, GBT_E_ARG, "comm",
+                       "`comm` = %d is the number of no communicator (error %d of MPI); give Rmpi::mpi.comm.c2f() of "
+                       "one, or pbdMPI::comm.c2f()",
+                       (int)*spec->group, code);
   if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI makes no communicator: error %d", code);
   mpi->comm.state = mpi;
   mpi->comm.reduce = reduce;
@@ -447,33 +467,36 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   mpi->counts = malloc(4 * room);
   mpi->moving.counts = malloc((AT_ONCE + 2) * room);
   if (mpi->counts == NULL || mpi->moving.counts == NULL) return gbt_fail_mem(err, (AT_ONCE + 6) * room);
+  gbt_mpi_keep(&mpi->comm, &mpi->kept);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
 }
 
 gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err) {
+  if (process_of_mpi != 0 && process_of_mpi != this_process())
+    return gbt_fail(err, GBT_E_DEVICE,
+                    "this process was forked from one that has started MPI, and cannot use it; start workers as new "
+                    "processes");
   if (spec->group != NULL) {
     gbt_mpi *mpi = calloc(1, sizeof *mpi); /* as long as the process */
     if (mpi == NULL) return gbt_fail_mem(err, sizeof *mpi);
     *out = mpi;
     return open_group(spec, mpi, err);
   }
-  if (process_of_everybody == 0) {
-    GBT_TRY(open_group(spec, &everybody, err));
-    process_of_everybody = this_process();
+  if (everybody.comm.size == 0) {
+    const gbt_status status = open_group(spec, &everybody, err);
+    if (status != GBT_OK) everybody.comm.size = 0;
+    if (status != GBT_OK) return status;
   }
-  if (process_of_everybody != this_process())
-    return gbt_fail(err, GBT_E_DEVICE,
-                    "this process was forked from one that has started MPI, and cannot use it; start workers as new "
-                    "processes");
+  gbt_mpi_library *m; /* a library that the caller names must be the one that is open */
+  GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
   everybody.limit_ns = (int64_t)(spec->timeout * 1e9);
   *out = &everybody;
   return GBT_OK;
 }
 
-const gbt_comm *gbt_mpi_comm(const gbt_mpi *mpi) { return &mpi->comm; }
-const char *gbt_mpi_version(const gbt_mpi *mpi) { return mpi->library->version; }
-
-const char *gbt_mpi_family(const gbt_mpi *mpi) {
-  static const char *const names[] = {"Open MPI", "MPICH", "MPI ABI"};
-  return names[mpi->library->family];
+const gbt_comm *gbt_mpi_comm(const gbt_mpi *mpi) {
+  return mpi->limit_ns > 0 || gbt_mpi_survives(mpi->library) ? &mpi->kept.comm : &mpi->comm;
 }
+
+const char *gbt_mpi_version(const gbt_mpi *mpi) { return mpi->library->version; }
+const char *gbt_mpi_family(const gbt_mpi *mpi) { return gbt_mpi_family_name(mpi->library->family); }

@@ -1,7 +1,8 @@
 /* Finding and opening the library. The first of these is opened:
  *
  *   1. the one that the caller names
- *   2. one that the process has loaded already (Rmpi and pbdMPI bring one): two in one process crash
+ *   2. one that the process has loaded already (Rmpi and pbdMPI bring one): two in one process crash, so another one
+ *      that the caller names is refused
  *   3. one of the launcher's family, as the variables say that mpirun or srun sets
  *   4. the first of the list
  *
@@ -25,6 +26,7 @@
 
 static gbt_mpi_library the_library;
 static int is_open;
+static void *opened; /* the library of dlopen(); NULL before */
 
 /* ---- the launcher ---- */
 
@@ -76,22 +78,43 @@ static void *open_first(const char *const *names, int flags) {
   return NULL;
 }
 
+/* The file of an open library; "" when it is not known. */
+static const char *file_of(void *library) {
+  Dl_info where;
+  void *symbol = dlsym(library, "MPI_Initialized");
+  return symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fname != NULL ? where.dli_fname : "";
+}
+
+/* The library that the process has loaded, by gbt or by another package; NULL for none. */
+static void *loaded_library(void) {
+  void *library = opened;
+  if (library == NULL) library = open_first(of_open_mpi, RTLD_NOLOAD);
+  return library != NULL ? library : open_first(of_mpich, RTLD_NOLOAD);
+}
+
+/* loaded: as above. */
+static gbt_status open_named(const char *path, void *loaded, void **out, gbt_error *err) {
+  *out = dlopen(path, RTLD_NOW | (loaded != NULL ? RTLD_NOLOAD : RTLD_GLOBAL));
+  if (*out != NULL && (loaded == NULL || *out == loaded)) return GBT_OK;
+  if (loaded != NULL)
+    return gbt_fail_on(err, GBT_E_ARG, "library",
+                       "this R process uses the MPI library \"%s\" already, and a second one, \"%s\", would crash it; "
+                       "leave out `library`, or start R again",
+                       file_of(loaded), path);
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "library",
+                     "the MPI library \"%s\" cannot be opened (%s); where it needs libraries of its own folder, set "
+                     "R_LD_LIBRARY_PATH to this folder before R starts",
+                     path, dlerror());
+}
+
 static gbt_status find_library(const char *path, void **out, gbt_error *err) {
   int size;
   const launcher *by = launcher_here(&size);
   const int open_mpi_first = by == NULL || by->open_mpi != 0 || getenv("PMIX_RANK") != NULL;
   const char *const *first = open_mpi_first ? of_open_mpi : of_mpich;
   const char *const *second = open_mpi_first ? of_mpich : of_open_mpi;
-  if (path != NULL) {
-    *out = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (*out != NULL) return GBT_OK;
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "library",
-                       "the MPI library \"%s\" cannot be opened (%s); where it needs libraries of its own folder, set "
-                       "R_LD_LIBRARY_PATH to this folder before R starts",
-                       path, dlerror());
-  }
-  *out = open_first(of_open_mpi, RTLD_NOLOAD);
-  if (*out == NULL) *out = open_first(of_mpich, RTLD_NOLOAD);
+  *out = loaded_library();
+  if (path != NULL) return open_named(path, *out, out, err);
   if (*out == NULL) *out = open_first(first, 0);
   if (*out == NULL) *out = open_first(second, 0); /* of another family than the launcher's, it sees one process only */
   if (*out != NULL) return GBT_OK;
@@ -117,47 +140,31 @@ static gbt_status find_names(void *library, const name_of *names, size_t n, gbt_
   return GBT_OK;
 }
 
-static gbt_mpi_handle handle(intptr_t value) { return (gbt_mpi_handle)value; }
+/* The values of handles that are numbers, by family. */
+enum { WORLD, INT64, UINT32, FLOAT64, BYTE, SUM, MIN, MAX, ERRORS_RETURN, IN_PLACE, NO_STATUS, N_HANDLES };
+static const int mpich_handles[N_HANDLES] = {
+    0x44000000, 0x4c00083a, 0x4c00043d, 0x4c00080b, 0x4c00010d, 0x58000003, 0x58000002, 0x58000001, 0x54000001, -1, 1};
+static const int abi_handles[N_HANDLES] = {0x101, 0x258, 0x251, 0x214, 0x247, 0x21, 0x22, 0x23, 0x142, 1, 0};
 
 static gbt_status find_handles(gbt_mpi_library *m, void *library, gbt_error *err) {
-  const name_of names[] = {{&m->world, "ompi_mpi_comm_world"},     {&m->int64, "ompi_mpi_int64_t"},
-                           {&m->uint32, "ompi_mpi_uint32_t"},      {&m->float64, "ompi_mpi_double"},
-                           {&m->byte, "ompi_mpi_byte"},            {&m->sum, "ompi_mpi_op_sum"},
-                           {&m->min, "ompi_mpi_op_min"},           {&m->max, "ompi_mpi_op_max"},
-                           {&m->errors_return, "ompi_mpi_errors_return"}};
-  switch (m->family) {
-  case GBT_MPI_OPEN_MPI:
-    m->in_place = handle(1);
+  const name_of names[N_HANDLES] = {
+      [WORLD] = {&m->world, "ompi_mpi_comm_world"}, [INT64] = {&m->int64, "ompi_mpi_int64_t"},
+      [UINT32] = {&m->uint32, "ompi_mpi_uint32_t"}, [FLOAT64] = {&m->float64, "ompi_mpi_double"},
+      [BYTE] = {&m->byte, "ompi_mpi_byte"},         [SUM] = {&m->sum, "ompi_mpi_op_sum"},
+      [MIN] = {&m->min, "ompi_mpi_op_min"},         [MAX] = {&m->max, "ompi_mpi_op_max"},
+      [ERRORS_RETURN] = {&m->errors_return, "ompi_mpi_errors_return"},
+      [IN_PLACE] = {&m->in_place, NULL},            [NO_STATUS] = {&m->no_status, NULL}};
+  if (m->family == GBT_MPI_OPEN_MPI) {
+    m->in_place = (void *)1;
     m->no_status = NULL;
-    return find_names(library, names, sizeof names / sizeof *names, err);
-  case GBT_MPI_MPICH:
-    m->world = handle(0x44000000);
-    m->int64 = handle(0x4c00083a);
-    m->uint32 = handle(0x4c00043d);
-    m->float64 = handle(0x4c00080b);
-    m->byte = handle(0x4c00010d);
-    m->sum = handle(0x58000003);
-    m->min = handle(0x58000002);
-    m->max = handle(0x58000001);
-    m->errors_return = handle(0x54000001);
-    m->in_place = handle(-1);
-    m->no_status = handle(1);
-    return GBT_OK;
-  case GBT_MPI_ABI:
-    m->world = handle(0x101);
-    m->int64 = handle(0x258);
-    m->uint32 = handle(0x251);
-    m->float64 = handle(0x214);
-    m->byte = handle(0x247);
-    m->sum = handle(0x21);
-    m->min = handle(0x22);
-    m->max = handle(0x23);
-    m->errors_return = handle(0x142);
-    m->in_place = handle(1);
-    m->no_status = NULL;
-    return GBT_OK;
+    return find_names(library, names, IN_PLACE, err); /* all before it */
   }
-  return gbt_fail(err, GBT_E_INTERNAL, "a family of MPI libraries that is unknown");
+  const int *values = m->family == GBT_MPI_MPICH ? mpich_handles : abi_handles;
+  for (int i = 0; i < N_HANDLES; i++) {
+    const gbt_mpi_handle value = (gbt_mpi_handle)(intptr_t)values[i];
+    memcpy(names[i].to, &value, sizeof value);
+  }
+  return GBT_OK;
 }
 
 static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *err) {
@@ -181,16 +188,19 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
       {numbers ? (void *)&m->by_number.ireduce : (void *)&m->by_pointer.ireduce, "MPI_Ireduce"},
       {numbers ? (void *)&m->by_number.ialltoallv : (void *)&m->by_pointer.ialltoallv, "MPI_Ialltoallv"},
       {numbers ? (void *)&m->by_number.test : (void *)&m->by_pointer.test, "MPI_Test"}};
-  const name_of from_fortran[] = {{&m->by_pointer.f2c, "MPI_Comm_f2c"}};
+  if (!numbers) {
+    void *f2c = dlsym(library, m->family == GBT_MPI_ABI ? "MPI_Comm_fromint" : "MPI_Comm_f2c");
+    void *revoke = dlsym(library, "MPIX_Comm_revoke");
+    memcpy(&m->by_pointer.f2c, &f2c, sizeof f2c);
+    memcpy(&m->by_pointer.revoke, &revoke, sizeof revoke);
+  }
   GBT_TRY(find_names(library, common, sizeof common / sizeof *common, err));
-  GBT_TRY(find_names(library, others, sizeof others / sizeof *others, err));
-  return numbers ? GBT_OK : find_names(library, from_fortran, 1, err); /* MPICH: Fortran's number is the handle */
+  return find_names(library, others, sizeof others / sizeof *others, err);
 }
 
 /* Starts MPI unless the process has done so. */
 static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
-  int yes = 0, level, n = 0;
-  char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING is 8192 at most */
+  int yes = 0, level;
   if (m->finalized(&yes) != 0 || yes)
     return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; start R again");
   if (m->initialized(&yes) != 0) yes = 0;
@@ -200,49 +210,80 @@ static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
       return gbt_fail(err, GBT_E_DEVICE, "MPI does not start; see what mpirun prints");
     m->started_here = 1;
   }
+  return GBT_OK;
+}
+
+/* The version, which a library tells before MPI is started, and the file that it is in. */
+static void describe(gbt_mpi_library *m, void *library) {
+  char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING is 8192 at most */
+  int n = 0;
   if (m->library_version(text, &n) != 0) text[0] = '\0';
   text[strcspn(text, "\n,")] = '\0';
-  for (char *c = text; *c != '\0'; c++)
-    if (*c == '\t') *c = ' ';
-  snprintf(m->version, sizeof m->version, "%s", text);
-  return GBT_OK;
+  char *word = strstr(text, " Version:"); /* "MPICH Version:\t4.0.2" */
+  if (word != NULL) {
+    const char *rest = word + 9 + strspn(word + 9, " \t");
+    memmove(word + 1, rest, strlen(rest) + 1);
+  }
+  snprintf(m->version, sizeof m->version, "%.63s", text);
+  snprintf(m->file, sizeof m->file, "%s", file_of(library));
 }
 
 /* MPICH 5 and Intel MPI have their functions twice: in libmpi.so.12 with handles of MPICH, in libmpi_abi.so.1 with
  * those of the standard. Only the name of the file tells which one this is. */
 static gbt_mpi_family_kind family_of(void *library) {
-  Dl_info where;
-  void *symbol = dlsym(library, "MPI_Initialized");
   if (dlsym(library, "ompi_mpi_comm_world") != NULL) return GBT_MPI_OPEN_MPI;
-  const int known = symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fname != NULL;
-  return known && strstr(where.dli_fname, "mpi_abi") != NULL ? GBT_MPI_ABI : GBT_MPI_MPICH;
+  return strstr(file_of(library), "mpi_abi") != NULL ? GBT_MPI_ABI : GBT_MPI_MPICH;
 }
 
-static gbt_status open_library(const char *path, gbt_mpi_library *m, gbt_error *err) {
+gbt_status gbt_mpi_library_read(const char *path, gbt_mpi_library *m, gbt_error *err) {
   void *library;
   memset(m, 0, sizeof *m);
   GBT_TRY(find_library(path, &library, err));
   m->family = family_of(library);
-  GBT_TRY(find_handles(m, library, err));
-  GBT_TRY(find_functions(m, library, err));
-  return start(m, err);
+  gbt_status status = find_handles(m, library, err);
+  if (status == GBT_OK) status = find_functions(m, library, err);
+  if (status != GBT_OK) {
+    dlclose(library);
+    return status;
+  }
+  describe(m, library);
+  opened = library;
+  return GBT_OK;
 }
 
 #else
 
-static gbt_status open_library(const char *path, gbt_mpi_library *m, gbt_error *err) {
-  (void)path;
+static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
   (void)m;
+  (void)err;
+  return GBT_OK;
+}
+
+gbt_status gbt_mpi_library_read(const char *path, gbt_mpi_library *m, gbt_error *err) {
+  (void)path;
+  memset(m, 0, sizeof *m);
   return gbt_fail(err, GBT_E_UNSUPPORTED, "MPI is not offered on this system: gbt cannot open libraries at run time");
 }
 
 #endif
 
 gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) {
-  if (!is_open) GBT_TRY(open_library(path, &the_library, err));
+  gbt_mpi_library found;
+  if (path != NULL || !is_open) GBT_TRY(gbt_mpi_library_read(path, &found, err));
+  if (!is_open) {
+    GBT_TRY(start(&found, err));
+    the_library = found;
+  }
   is_open = 1;
   *out = &the_library;
   return GBT_OK;
+}
+
+const gbt_mpi_library *gbt_mpi_library_opened(void) { return is_open ? &the_library : NULL; }
+
+const char *gbt_mpi_family_name(gbt_mpi_family_kind family) {
+  static const char *const names[] = {"Open MPI", "MPICH", "MPI ABI"};
+  return names[family];
 }
 
 /* ---- one name for both kinds of handles ---- */
@@ -271,6 +312,15 @@ int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *o
 
 int gbt_mpi_abort(const gbt_mpi_library *m, gbt_mpi_handle comm, int code) {
   return m->family == GBT_MPI_MPICH ? m->by_number.abort(number(comm), code) : m->by_pointer.abort(comm, code);
+}
+
+void gbt_mpi_revoke(const gbt_mpi_library *m, gbt_mpi_handle comm) {
+  if (gbt_mpi_survives(m)) (void)m->by_pointer.revoke(comm);
+}
+
+int gbt_mpi_survives(const gbt_mpi_library *m) {
+  const char *value = getenv("OMPI_MCA_mpi_ft_enable");
+  return m->family == GBT_MPI_OPEN_MPI && m->by_pointer.revoke != NULL && value != NULL && strcmp(value, "1") == 0;
 }
 
 int gbt_mpi_iallreduce(const gbt_mpi_library *m, void *x, int n, gbt_mpi_handle type, gbt_mpi_handle op,
@@ -339,6 +389,9 @@ int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done) {
   return failed;
 }
 
-gbt_mpi_handle gbt_mpi_from_fortran(const gbt_mpi_library *m, int fortran) {
-  return m->family == GBT_MPI_MPICH ? (gbt_mpi_handle)(intptr_t)fortran : m->by_pointer.f2c(fortran);
+int gbt_mpi_from_fortran(const gbt_mpi_library *m, int fortran, gbt_mpi_handle *out) {
+  const int is_handle = m->family == GBT_MPI_MPICH;
+  if (!is_handle && m->by_pointer.f2c == NULL) return 0;
+  *out = is_handle ? (gbt_mpi_handle)(intptr_t)fortran : m->by_pointer.f2c(fortran);
+  return 1;
 }

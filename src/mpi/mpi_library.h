@@ -18,6 +18,7 @@ typedef void *gbt_mpi_handle;
 typedef struct gbt_mpi_library {
   gbt_mpi_family_kind family;
   char version[64]; /* see gbt_mpi_version() */
+  char file[512];   /* of the library, or as much of its name as fits; "" when it is not known */
   int started_here; /* gbt has started MPI, so gbt ends it */
   gbt_mpi_handle world, int64, uint32, float64, byte, sum, min, max, errors_return; /* MPI_COMM_WORLD, ... */
   void *in_place, *no_status; /* MPI_IN_PLACE, MPI_STATUS_IGNORE */
@@ -41,7 +42,8 @@ typedef struct gbt_mpi_library {
     int (*ialltoallv)(const void *, const int *, const int *, void *, void *, const int *, const int *, void *,
                       void *, void **);
     int (*test)(void **, int *, void *);
-    void *(*f2c)(int);
+    void *(*f2c)(int);     /* NULL: not offered, as by Intel MPI 2021.19 with the ABI */
+    int (*revoke)(void *); /* NULL: not offered */
   } by_pointer;
   struct { /* filled for MPICH */
     int (*rank)(int, int *);
@@ -59,10 +61,19 @@ typedef struct gbt_mpi_library {
   } by_number;
 } gbt_mpi_library;
 
-/* Opens the library and starts MPI, once for the process; later calls return the same one, whatever their path. path: a
- * path or name for dlopen(); NULL: chosen as at the top of mpi_library.c. *out is valid as long as the process.
- * GBT_E_UNSUPPORTED: none can be opened, or it lacks a function. GBT_E_DEVICE: MPI does not start, or has ended. */
+/* Opens the library and starts MPI, once for the process; later calls return the same one. path: a path or name for
+ * dlopen(); NULL: chosen as at the top of mpi_library.c. *out is valid as long as the process. GBT_E_UNSUPPORTED: none
+ * can be opened, or it lacks a function. GBT_E_ARG: the process has another one open. GBT_E_DEVICE: MPI does not start,
+ * or has ended. */
 gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* The same without starting MPI: fills *m. The library stays loaded. */
+gbt_status gbt_mpi_library_read(const char *path, gbt_mpi_library *m, gbt_error *err) GBT_MUST_CHECK;
+
+/* The library with which gbt_mpi_library_open() has started MPI in this process; NULL before. Borrowed. */
+const gbt_mpi_library *gbt_mpi_library_opened(void);
+
+const char *gbt_mpi_family_name(gbt_mpi_family_kind family);
 
 /* How many processes the launcher (mpirun, srun) has started, by its environment variables; 1 when there are none. */
 int gbt_mpi_launched(void);
@@ -75,6 +86,12 @@ int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* whose errors are returned */
 int gbt_mpi_abort(const gbt_mpi_library *m, gbt_mpi_handle comm, int code);
+
+/* Ends all operations of this communicator with an error, on all processes. Does nothing where the library cannot. */
+void gbt_mpi_revoke(const gbt_mpi_library *m, gbt_mpi_handle comm);
+
+/* Whether processes go on when another one has died: under Open MPI 5, mpirun --with-ft ulfm. */
+int gbt_mpi_survives(const gbt_mpi_library *m);
 int gbt_mpi_iallreduce(const gbt_mpi_library *m, void *x, int n, gbt_mpi_handle type, gbt_mpi_handle op,
                        gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_iallgatherv(const gbt_mpi_library *m, const void *mine, int n, void *all, const int *counts,
@@ -89,7 +106,7 @@ int gbt_mpi_ialltoallv(const gbt_mpi_library *m, const void *out, const int *out
                        gbt_mpi_handle *request);
 int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done);
 
-/* The communicator that Fortran numbers so. The number is not checked. */
-gbt_mpi_handle gbt_mpi_from_fortran(const gbt_mpi_library *m, int number);
+/* The communicator that Fortran numbers so. The number is not checked. 0: the library does not tell. */
+int gbt_mpi_from_fortran(const gbt_mpi_library *m, int number, gbt_mpi_handle *out);
 
 #endif

@@ -12,6 +12,21 @@ test_that("ranks come from gbt_ranks(), whose arguments are checked", {
   expect_error(gbt_ranks(library = "/no/such/libmpi.so"), "cannot be opened", class = "gbt_error_unsupported")
 })
 
+test_that("gbt_info() tells which MPI library there is, and loads none", {
+  maps <- "/proc/self/maps"
+  loaded <- function() if (file.exists(maps)) any(grepl("libmpi|libmpich", readLines(maps))) else FALSE
+  skip_if(loaded(), "this process uses MPI")
+  mpi <- gbt_info()$mpi
+  expect_named(mpi, c("library", "family", "file", "started", "why"))
+  expect_identical(is.na(mpi$library), !is.na(mpi$why))
+  expect_false(mpi$started)
+  expect_false(loaded())
+  expect_output(print(gbt_info()), "mpi +[^ ]")
+  expect_identical(mpi_text(list(library = NA_character_, why = "none can be opened")), "no: none can be opened")
+  expect_identical(mpi_text(list(library = "MPICH 4.0.2", file = "/lib/libmpich.so.12", started = TRUE)),
+                   "MPICH 4.0.2 (/lib/libmpich.so.12), started")
+})
+
 test_that("without ranks a process has the rows of all", {
   expect_identical(gather_ranks(list(x = 1:3, y = "a")), list(list(x = 1:3, y = "a")))
   expect_identical(sum_of_ranks(5), 5)

@@ -1,7 +1,17 @@
 # One fault on rank 1 of 3: Rscript faults.R FAULT FOLDER, started by mpirun. FOLDER: is not there yet. See faults.txt.
 library(gbt)
 fault <- commandArgs(TRUE)[[1L]]
-ranks <- gbt_ranks(timeout = if (fault == "hangs") 2 else 0)
+open_mpi <- nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE")) # is this the launcher?
+world <- switch(gbt_info()$mpi$family, "Open MPI" = 0L, MPICH = 0x44000000L, 0x101L) # MPI_COMM_WORLD in Fortran
+if (fault == "by_rmpi") {
+  library(Rmpi)
+  invisible(mpi.comm.dup(0, 1))
+  world <- mpi.comm.c2f(1)
+}
+ranks <- gbt_ranks(timeout = if (grepl("hangs", fault)) 2 else 0,
+                   library = if (fault == "wrong_launcher") if (open_mpi) "libmpich.so.12" else "libmpi.so.40",
+                   comm = if (grepl("hangs_in_group|by_rmpi", fault)) world)
+if (fault == "second_library") gbt_ranks(library = if (open_mpi) "libmpich.so.12" else "libmpi.so.40")
 here <- function(name) fault == name && ranks$rank == 1L
 set.seed(1)
 rows <- data.frame(a = rnorm(3000), b = round(runif(3000), 2))
@@ -14,7 +24,10 @@ if (here("missing_response")) share$y[3L] <- NA
 if (here("other_columns")) names(share)[1L] <- "z"
 if (here("other_type_of_column")) share$a <- as.character(share$a)
 if (here("other_response")) share$y <- as.character(share$y)
-if (here("hangs")) Sys.sleep(30)
+if (here("hangs") || here("hangs_in_group")) {
+  Sys.sleep(30)
+  cat("the job goes on\n")
+}
 if (here("killed")) tools::pskill(Sys.getpid(), tools::SIGKILL)
 
 fails <- function(now) {
@@ -70,6 +83,10 @@ train <- function(callbacks) {
             eta = if (here("other_parameter")) 0.2 else 0.1, seed = 1, threads = 1, ranks = ranks,
             callbacks = callbacks, eval_train = fault == "error_in_metric",
             eval_metric = if (fault == "error_in_metric") metric)
+}
+if (fault == "by_rmpi") {
+  cat(sprintf("%d ranks of Rmpi trained %d rounds\n", ranks$size, train(NULL)$nrounds))
+  mpi.quit()
 }
 if (grepl("then_again", fault)) { # all ranks go on after a training that failed
   tryCatch(train(fails), error = identity, interrupt = identity)
