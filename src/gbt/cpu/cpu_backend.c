@@ -58,6 +58,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
   be->fr.node[0].own_rows = be->rows.n_in;
+  cpu_ranks_begin_root(be);
   return GBT_OK;
 }
 

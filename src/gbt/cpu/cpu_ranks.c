@@ -175,7 +175,8 @@ static void unpack_task(void *arg, int64_t task, int thread) {
 }
 
 static int is_narrow(const cpu_backend *be, const cpu_build *build) {
-  return !be->view.wide && gbt_grow_rows(&be->fr.node[build->node]) <= NARROW_ROWS;
+  const int64_t rows = be->ranks.root_waits ? cpu_all_rows(be) : gbt_grow_rows(&be->fr.node[build->node]);
+  return !be->view.wide && rows <= NARROW_ROWS;
 }
 
 /* Nodes of a block. */
@@ -241,6 +242,14 @@ static gbt_status make_blocks(cpu_backend *be, size_t n, size_t n_blocks, gbt_er
   return GBT_OK;
 }
 
+/* Sums over rows that travel with histograms; returns how many. */
+static size_t list_rows(cpu_ranks *ranks, gbt_comm_part *part) {
+  size_t n = 0;
+  if (ranks->n_waiting > 0) part[n++] = (gbt_comm_part){ranks->waiting, ranks->n_waiting, GBT_COMM_I64};
+  if (ranks->root_waits) part[n++] = (gbt_comm_part){ranks->root, 3, GBT_COMM_I64};
+  return n;
+}
+
 /* Builds [first, ..) in one round; *next: the build that comes next. */
 static gbt_status scatter_some(gbt_ctx *ctx, cpu_backend *be, size_t first, size_t *next, gbt_error *err) {
   cpu_ranks *ranks = &be->ranks;
@@ -250,10 +259,10 @@ static gbt_status scatter_some(gbt_ctx *ctx, cpu_backend *be, size_t first, size
   const double ns = 4.0 * (double)n * be->layout->n_slots;
   GBT_TRY(make_blocks(be, n, n_blocks, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n, ns, pack_task, be, err));
-  const gbt_comm_part rows = {ranks->waiting, ranks->n_waiting, GBT_COMM_I64};
+  gbt_comm_part rows[2];
   const gbt_comm_move move = {.op = GBT_COMM_SUM,
-                              .part = &rows,
-                              .n_parts = first == 0 && ranks->n_waiting > 0,
+                              .part = rows,
+                              .n_parts = first == 0 ? list_rows(ranks, rows) : 0,
                               .block = ranks->block,
                               .n_blocks = n_blocks};
   GBT_TRY(gbt_comm_run(ctx, &move, err));
@@ -265,13 +274,13 @@ static gbt_status sum_everywhere(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
   cpu_ranks *ranks = &be->ranks;
   const uint32_t n_slots = be->layout->n_slots;
   size_t n = 0;
-  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->part, &ranks->cap_part, 2 * be->hist.n_build + 1, sizeof *ranks->part, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->part, &ranks->cap_part, 2 * be->hist.n_build + 2, sizeof *ranks->part, err));
   for (size_t b = 0; b < be->hist.n_build; b++) {
     const cpu_hist *hist = &be->pool.hist[be->hist.build[b].hist];
     ranks->part[n++] = (gbt_comm_part){hist->sum, place_of(be, n_slots), GBT_COMM_I64};
     if (hist->count) ranks->part[n++] = (gbt_comm_part){hist->count, n_slots, GBT_COMM_U32};
   }
-  ranks->part[n++] = (gbt_comm_part){ranks->waiting, ranks->n_waiting, GBT_COMM_I64};
+  n += list_rows(ranks, ranks->part + n);
   return gbt_comm_sum_parts(ctx, ranks->part, n, err);
 }
 
@@ -294,8 +303,37 @@ gbt_status cpu_ranks_sum_hists(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 /* ---- rows ---- */
 
+void cpu_ranks_begin_root(cpu_backend *be) {
+  gbt_grow_node *root = &be->fr.node[0];
+  if (be->ranks.size == 1) return;
+  be->ranks.root[0] = be->rows.n_in;
+  be->ranks.root[1] = root->sum.g;
+  be->ranks.root[2] = root->sum.h;
+  be->ranks.root_waits = root->splittable = 1;
+}
+
+static void settle_root(cpu_backend *be) {
+  const int64_t *all = be->ranks.root;
+  gbt_grow_node *root = &be->fr.node[0];
+  const int32_t hist = root->hist;
+  *root = gbt_grow_root(&be->fr.policy, (uint32_t)all[0], (gbt_sum){all[1], all[2]});
+  gbt_grow_put_rows(root, all[0]);
+  root->splittable = (int8_t)gbt_grow_could_split(&be->fr.policy, root, 1);
+  root->own_rows = be->rows.n_in;
+  root->hist = hist;
+  be->ranks.root_waits = 0;
+}
+
+gbt_status cpu_ranks_sum_root(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  if (be->ranks.size == 1) return GBT_OK;
+  GBT_TRY(gbt_comm_sum_i64(ctx, be->ranks.root, 3, err));
+  settle_root(be);
+  return GBT_OK;
+}
+
 void cpu_ranks_settle_rows(cpu_backend *be) {
   gbt_frontier *fr = &be->fr;
+  if (be->ranks.root_waits) settle_root(be);
   for (size_t i = 0; i < be->ranks.n_waiting; i++) {
     gbt_grow_node *parent = &fr->node[fr->chosen[i]], *left = &fr->node[parent->ahead];
     gbt_grow_count(parent, be->ranks.waiting[i], left, left + 1);

@@ -23,6 +23,8 @@ typedef struct cpu_ranks {
   int32_t *tree_feats, n_tree_feats; /* those of the tree that this rank owns, ascending */
   int64_t *left_rows;           /* by node: rows of all ranks that its split sends left; -1: not known */
   size_t n_left_rows, cap_left_rows;
+  int root_waits;               /* the root has this rank's rows and sums until those of all ranks are added up */
+  int64_t root[3];              /* then: rows, g, h */
   int64_t *waiting;             /* rows of the chosen nodes that went left here, to be added up; then of all ranks */
   size_t n_waiting, cap_waiting;
   char *out, *in;               /* blocks of all ranks, of this rank */
@@ -47,6 +49,11 @@ void cpu_ranks_close(struct cpu_backend *be);
 
 /* A tree begins: its features are known. */
 void cpu_ranks_begin(struct cpu_backend *be);
+
+/* The root is there, with the rows and sums of this rank. Those of all ranks come with its histogram, or at once where
+ * none is built (collective). */
+void cpu_ranks_begin_root(struct cpu_backend *be);
+gbt_status cpu_ranks_sum_root(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Keeps those of n features that this rank owns; returns how many. */
 int32_t cpu_ranks_keep_own(const struct cpu_backend *be, int32_t *feats, int32_t n);

@@ -142,6 +142,7 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_ASSERT(n_trees == 1 && first < like->n_trees && !gbt_gradients_by_host(&be->objective));
   GBT_ASSERT(!task->rates || gbt_policy_one_split(kind));
   GBT_TRY(self->ops->begin_trees(ctx, self, task, n_trees, err));
+  GBT_TRY(cpu_ranks_sum_root(ctx, be, err));
   /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
   if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
   const int walks = be->renew.key == NULL && be->steps.n == 0 && columns_split(be, &tree);

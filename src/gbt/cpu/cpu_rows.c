@@ -6,7 +6,6 @@
  * and the others backward into spare, at its own place; once the counts are known, both are copied to theirs. */
 #include <string.h>
 
-#include "../base/comm.h"
 #include "../base/order.h"
 #include "../base/rng.h"
 #include "cpu.h"
@@ -220,7 +219,6 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum 
     all[1] += be->rows.chunk[c].fine.g;
     all[2] += be->rows.chunk[c].fine.h;
   }
-  GBT_TRY(gbt_comm_sum_i64(ctx, all, 3, err));
   *n_in = all[0];
   *sum = (gbt_sum){all[1], all[2]};
   GBT_ASSERT(gbt_ascend_u32(be->rows.order, be->rows.n_in));

@@ -75,7 +75,7 @@ void cpu_rows_close(struct cpu_backend *be);
 /* Whether a tree may have fewer rows than there are; the same on all ranks. */
 int cpu_rows_are_drawn(const struct cpu_backend *be);
 
-/* Draws the tree's rows and puts them in order. Of those of all ranks: *n_in, how many they are, and *sum, of their
+/* Draws the tree's rows and puts them in order. Of those of this rank: *n_in, how many they are, and *sum, of their
  * gradients in units of the histograms. */
 gbt_status cpu_rows_begin(gbt_ctx *ctx, struct cpu_backend *be, int64_t *n_in, gbt_sum *sum,
                           gbt_error *err) GBT_MUST_CHECK;
