@@ -31,6 +31,8 @@
 #' other rows. The same holds for recipes. A response such as `scale(y)` would be that of the rank's rows: compute it
 #' before.
 #'
+#' `vignette("ranks", package = "gbt")` shows runs, also with SLURM, and what to do when a machine dies.
+#'
 #' @section From a running session:
 #' `gbt_ranks(cluster)` starts the ranks itself, one for each worker of a cluster of package parallel (also
 #' `parallelly::makeClusterPSOCK()` and others of its kind). The session is no rank; it waits, and gets the model.
