@@ -225,14 +225,15 @@ target_columns <- function(chosen, kind = c("target", "quartiles")) {
 # out. A gbt_data may keep them for other trainings. order: as of order_given(); chosen: as of chosen_methods().
 warn_unused_order <- function(order, boosting, chosen) {
   if (length(order) == 0L || length(target_columns(chosen)) || identical(boosting, "ordered")) return(invisible())
-  warn_of_all("order", sprintf("`%s` has no effect: no column uses target encoding, see `cat_method`", order[1L]))
+  warn_gbt("order", sprintf("`%s` has no effect: no column uses target encoding, see `cat_method`",
+                            order[1L]))
 }
 
 # `max_cat_combine` combines columns of method "target".
 warn_unused_combine <- function(most, chosen) {
   if (is.null(most) || most < 2 || length(target_columns(chosen, "target")) > 1L) return(invisible())
-  warn_of_all("max_cat_combine", paste("`max_cat_combine` has no effect: it combines columns of method \"target\", and",
-                                       "there are fewer than two; see `cat_method`"))
+  warn_gbt("max_cat_combine", paste("`max_cat_combine` has no effect: it combines columns of method \"target\", and",
+                                    "there are fewer than two; see `cat_method`"))
 }
 
 # Which of them are to have an effect in training: none where they have chosen which rows are held out. rows: as of

@@ -85,8 +85,8 @@ NULL
 
 warn_all_rows <- function(params) {
   if (params$sampling_method == "mvs" && params$subsample == 1) {
-    warn_of_all("subsample", paste("`sampling_method = \"mvs\"` draws the share `subsample` of the rows, which is 1:",
-                                   "all rows are taken; give it, such as 0.3"))
+    warn_gbt("subsample", paste("`sampling_method = \"mvs\"` draws the share `subsample` of the rows, which is 1: all",
+                                "rows are taken; give it, such as 0.3"))
   }
 }
 

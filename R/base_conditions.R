@@ -39,9 +39,6 @@ warn_gbt <- function(kind, msg, ...) {
   ))
 }
 
-# A warning about the rows or arguments of all ranks, which the first rank gives.
-warn_of_all <- function(kind, msg, ...) if (is_first_rank()) warn_gbt(kind, msg, ...)
-
 # A message whose quoted names, values and files are at most 200 letters long, cut in the middle. The condition's field
 # `subject` has the whole name.
 shorten_quoted <- function(text, most = 200L) {

@@ -1,8 +1,6 @@
 # Output of a training while it runs. Nothing by default; lines are messages of class gbt_message, bars go to stderr.
-# With ranks the first one prints.
 
 say <- function(text) {
-  if (!is_first_rank()) return(invisible())
   message(structure(class = c("gbt_message", "message", "condition"), list(message = paste0(text, "\n"), call = NULL)))
 }
 

@@ -109,10 +109,13 @@ numbers_of_ranks <- function(x) if (is.null(ranks_here())) x else .Call(C_gbt_ra
 # The sum over all ranks of a number.
 sum_of_ranks <- function(x) sum(numbers_of_ranks(x))
 
-# The same of each number of a vector, which has the same length on all ranks; numbers may be fractions.
+# The sums over all ranks of whole numbers, each by its place in a vector of the same length.
+counts_of_ranks <- function(v) if (is.null(ranks_here())) as.double(v) else .Call(C_gbt_ranks_sums, as.double(v))
+
+# The same of numbers that may be fractions.
 sums_of_ranks <- function(v) Reduce(`+`, lapply(gather_ranks(list(v = as.double(v))), `[[`, "v"))
 
-# The same of numbers, with fewer copies: a vector, or a matrix with a row for each.
+# As rows_of_ranks(), of numbers and with fewer copies: a vector, or a matrix with a row for each.
 numbers_of_rows <- function(x) {
   if (is.null(ranks_here())) return(x)
   n <- numbers_of_ranks(NROW(x))

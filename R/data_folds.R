@@ -78,16 +78,24 @@ drawn_folds <- function(plan, k, n, group, class, label, seed, which = "") {
                   "folds")
   }
   check_drawn_rows(units, "folds", "give `folds` as a fold for each row")
-  unit_class <- if (is.null(group)) rows_of_ranks(classes_to_balance(plan, class, label))
-  before <- rows_before(n)
+  unit_class <- if (is.null(group)) classes_to_balance(plan, class, label)
   unlist(lapply(seq_len(plan$repeats), function(again) {
-    draw <- .Call(C_gbt_row_draws, as.integer(units), (seed + (again - 1) * 1000003) %% 2147483647)
-    at <- if (is.null(unit_class)) order(draw) else order(unit_class, draw)
-    fold <- integer(units)
-    fold[at] <- rep_len(seq_len(k), units)
-    fold <- fold[if (is.null(group)) before + seq_len(n) else group]
+    fold <- drawn_in_turn(k, if (is.null(group)) n else units, unit_class, (seed + (again - 1) * 1000003) %% 2147483647,
+                          is.null(group) && !is.null(ranks_here()))
+    if (!is.null(group)) fold <- fold[group]
     lapply(seq_len(k), function(i) list(train = fold != i, held = fold == i))
   }), recursive = FALSE)
+}
+
+# A number from 1 to k for each of n units, which get them in turn, in the order of their classes and draws. shared:
+# whether all ranks have some of the units.
+drawn_in_turn <- function(k, n, class, seed, shared) {
+  draw <- .Call(C_gbt_row_draws, as.integer(n), seed, if (shared) rows_before(n) else 0)
+  if (shared) return(as.integer((places_by_draw(draw, class) - 1) %% k) + 1L)
+  at <- if (is.null(class)) order(draw) else order(class, draw)
+  fold <- integer(n)
+  fold[at] <- rep_len(seq_len(k), n)
+  fold
 }
 
 # A value for each row, of which drawn folds get equal shares: its class, or a tenth of all numbers; NULL for none.
@@ -96,10 +104,13 @@ classes_to_balance <- function(plan, class, label) {
   if (isTRUE(plan$stratify)) tenths(label)
 }
 
-# In which tenth of all numbers each one is.
+# In which tenth of all numbers each one is, from 0, by their quantiles of type 1.
 tenths <- function(v) {
-  all <- rows_of_ranks(v)
-  findInterval(v, unique(stats::quantile(all, seq(0.1, 0.9, 0.1), names = FALSE, type = 1)))
+  at <- sum_of_ranks(length(v)) * seq(0.1, 0.9, 0.1)
+  below <- floor(at + 4 * .Machine$double.eps)
+  at <- pmax(below + (at > below), 1)
+  all <- if (is.null(ranks_here())) sort(v)
+  findInterval(v, unique(if (is.null(ranks_here())) all[at] else vapply(at, kth_of_ranks, 0, v = v)))
 }
 
 # Rolling origin: rows are cut into k + 1 blocks by time; fold i trains on the first i blocks and holds out the next.

@@ -70,9 +70,9 @@ take_sparse_rows <- function(x, rows) {
 held_out_rows <- function(n, share, seed, class = NULL) {
   all <- sum_of_ranks(n)
   if (all < 2) stop_single_row(share)
+  if (is.null(ranks_here())) return(.Call(C_gbt_hold_out, n, share, seed, class))
   check_drawn_rows(all, "valid", "give each rank its rows to judge by: list(x = , y = )")
-  held <- .Call(C_gbt_hold_out, all, share, seed, rows_of_ranks(class))
-  if (is.null(ranks_here())) held else held_and_kept(own_rows(replace(logical(all), held$held, TRUE), n))
+  held_and_kept(held_by_draws(.Call(C_gbt_row_draws, n, seed, rows_before(n)), class, share))
 }
 
 held_and_kept <- function(held) list(held = which(held), kept = which(!held))
@@ -108,18 +108,20 @@ choose_held_out <- function(source, response, n, share, seed) {
 
 # The rows of the last times, about a share of them: rows of one time stay together. time: doubles.
 latest_rows <- function(time, share) {
-  all <- rows_of_ranks(time)
-  n <- length(all)
+  n <- sum_of_ranks(length(time))
   if (n < 2) stop_single_row(share)
   first <- n + 1 - min(max(round(share * n), 1), n - 1) # of those held out, in order of time
-  from <- sort(all, partial = first)[first]
-  if (from == min(all)) from <- min(Inf, all[all > from])
+  from <- kth_smallest(time, first)
+  if (from == range_of_ranks(time)[1L]) from <- range_of_ranks(c(Inf, time[time > from]))[1L]
   if (from == Inf) {
     stop_argument(sprintf("`valid = %s` holds out the rows with the latest `time`, but all rows have the same `time`",
                           format(share)), "valid")
   }
   held_and_kept(time >= from)
 }
+
+# The k-th smallest of the numbers of all rows.
+kth_smallest <- function(v, k) if (is.null(ranks_here())) sort(v, partial = k)[k] else kth_of_ranks(v, k)
 
 # The rows of a share of the groups. group: numbers from 1.
 held_out_groups <- function(group, share, seed) {

@@ -11,7 +11,7 @@
 
 new_reason <- function(kind, ...) list(kind = kind, text = sprintf(...))
 
-warn_reason <- function(reason) if (!is.null(reason)) warn_of_all(reason$kind, reason$text)
+warn_reason <- function(reason) if (!is.null(reason)) warn_gbt(reason$kind, reason$text)
 
 reason_of <- function(trainer, fit, state) {
   if (state$why %in% c("interrupt", "error") || state$rounds == 0) return(NULL)
@@ -158,7 +158,7 @@ metric_reason <- function(fit, state) {
   if (any(is.finite(watched$values))) return(NULL)
   set <- fit$evaluation$data[[length(fit$evaluation$data)]]
   metric_text(watched$name, is.nan(watched$values[1L]) || is.na(watched$values[1L]), state$why == "early", state$rounds,
-              isTRUE(diff(suppressWarnings(range_of_ranks(set$label))) == 0))
+              all_same(set$label))
 }
 
 metric_text <- function(name, missing, early, rounds, same) {

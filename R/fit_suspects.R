@@ -1,7 +1,7 @@
 # Columns that are probably there by mistake: a copy of the response, and texts that are different in every row.
 
 # source: of rows_of_source(), whose `x` is looked at, if it has one; response: of encode_response(). With ranks what is
-# said holds for the rows of all ranks, and the first rank says it.
+# said holds for the rows of all ranks.
 warn_suspects <- function(source, response) {
   x <- source$x
   plain <- is.data.frame(x) || (is.matrix(x) && !is.object(x))
@@ -10,8 +10,8 @@ warn_suspects <- function(source, response) {
   several <- n >= 2 && !all_same(response$label)
   copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response))
   if (length(copies)) {
-    warn_of_all("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else;",
-                                        "leave it out of the predictors"), copies[1L]), column = copies[1L])
+    warn_gbt("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else; leave",
+                                     "it out of the predictors"), copies[1L]), column = copies[1L])
   }
   single <- if (looked_at && is.data.frame(x) && n >= fewest_levels) {
     names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
@@ -21,8 +21,8 @@ warn_suspects <- function(source, response) {
     single <- Filter(function(name) length(all_ranks_have(as.character(x[[name]]))) == n, single)
   }
   if (length(single)) {
-    warn_of_all("column", sprintf(paste("every row has its own level in %s, so its levels say nothing of new rows;",
-                                        "leave it out of the predictors"), enumerate(single)), column = single[1L])
+    warn_gbt("column", sprintf(paste("every row has its own level in %s, so its levels say nothing of new rows; leave",
+                                     "it out of the predictors"), enumerate(single)), column = single[1L])
   }
 }
 

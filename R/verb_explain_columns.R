@@ -124,7 +124,7 @@ sampled_rows <- function(n, rows, seed, weight = NULL) {
   among <- which(given_or(mask_of_weights(weight), FALSE)) # rows of weight 0 are not drawn
   if (length(among)) return(among[given_or(sampled_rows(length(among), rows, seed), TRUE)])
   if (is.null(rows) || rows >= n) return(NULL)
-  sort(order(.Call(C_gbt_row_draws, as.integer(n), seed))[seq_len(rows)])
+  sort(order(.Call(C_gbt_row_draws, as.integer(n), seed, 0))[seq_len(rows)])
 }
 
 # The input of explanations of rows, checked: list(model, x, n, weight, offset, exposure), of all rows.

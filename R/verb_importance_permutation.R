@@ -96,7 +96,7 @@ permuted_losses <- function(model, rows, plan, rounds) {
   out <- matrix(0, length(plan$groups), plan$repeats)
   groups <- which(vapply(plan$groups, function(group) any(group %in% used), NA))
   for (k in if (length(groups)) seq_len(plan$repeats)) {
-    at <- order(.Call(C_gbt_row_draws, as.integer(n), seed_number(plan$seed, k)))
+    at <- order(.Call(C_gbt_row_draws, as.integer(n), seed_number(plan$seed, k), 0))
     for (g in groups) out[g, k] <- value(with_permuted(rows$x, plan$groups[[g]], at)) - base
   }
   structure(if (plan$metric$maximise) -out else out, base = unname(base))

@@ -23,9 +23,8 @@
 #' own, which each rank gives for its rows. Folds of a model are trained one after the other.
 #'
 #' Rows to hold out by `valid` as a share, to find `nrounds`, or in folds are drawn from the rows of all ranks, and are
-#' those of one process. A draw takes up to 40 bytes for each row of all ranks on every rank, for a moment; `time` takes
-#' the same. Rows of your own (`folds` with a value for each row, `mask`, `valid` as rows) take nothing, and a draw of
-#' groups takes memory by groups only.
+#' those of one process. Memory for this grows with the rows of the rank, the number of different groups, and for folds
+#' by `time` that of different times.
 #'
 #' Terms of a formula with constants that follow from the rows, such as `scale(x)`, are refused, since each rank has
 #' other rows. The same holds for recipes. A response such as `scale(y)` would be that of the rank's rows: compute it

@@ -103,8 +103,8 @@ warn_other_rows <- function(prints, rows) {
   }
   differs <- unlist(lapply(gather_ranks(list(text = differs)), `[[`, "text"))
   if (is.null(differs)) return(invisible())
-  warn_of_all("data", sprintf(paste("the data of the call have changed since `object` was made: they %s; give the",
-                                    "data to use as `data`, or as `x` and `y`"), differs[1L]))
+  warn_gbt("data", sprintf(paste("the data of the call have changed since `object` was made: they %s; give the data",
+                                 "to use as `data`, or as `x` and `y`"), differs[1L]))
 }
 
 # The data of a kept call must be found where it is evaluated again, which they are not when it was made inside of a

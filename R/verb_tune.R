@@ -290,7 +290,9 @@ try_configs <- function(search, state, at, rounds) {
       done[config, c("rounds", "estimate", "std_error")] <- NA
       done$ended[config] <- TRUE
       state$done <- done
-      if (!told) warn_of_all("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
+      if (!told && is_first_rank()) { # the message of a rank that failed names no rank
+        warn_gbt("tune", sprintf("configuration %d failed: %s", config, one$error), config = config)
+      }
       return(NULL)
     }
     if (!is.null(one$reason)) state$reasons[[as.character(config)]] <- one$reason

@@ -143,7 +143,7 @@ draw_configs <- function(space, n, seed) {
     }), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
     all <- without_idle(space, all)
     all <- all[!duplicated(all), , drop = FALSE]
-    order <- order(.Call(C_gbt_row_draws, nrow(all), seed_of_part(seed, 0)))
+    order <- order(.Call(C_gbt_row_draws, nrow(all), seed_of_part(seed, 0), 0))
     return(list_frame(lapply(all, `[`, order), nrow(all)))
   }
   tried <- n
@@ -168,7 +168,8 @@ without_idle <- function(space, drawn) {
 seed_of_part <- function(seed, k) (seed + (k + 1) * 1000033) %% 9007199254740881
 
 draw_part <- function(part, n, seed) {
-  u <- (.Call(C_gbt_row_draws, as.integer(n), seed_of_part(seed, match(part$name, tunable_parameters()))) + 0.5) / 2^31
+  seed <- seed_of_part(seed, match(part$name, tunable_parameters()))
+  u <- (.Call(C_gbt_row_draws, as.integer(n), seed, 0) + 0.5) / 2^31
   if (!is.null(part$values)) return(part$values[pmin(floor(u * length(part$values)) + 1, length(part$values))])
   low <- part$low
   high <- part$high + part$whole # a whole number stands for what lies between it and the next

@@ -62,12 +62,13 @@ SEXP r_gbt_ranks_know(void);
 SEXP r_gbt_ranks_look(void);
 SEXP r_gbt_ranks_numbers(SEXP number);
 SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout);
+SEXP r_gbt_ranks_sums(SEXP numbers);
 SEXP r_gbt_ranks_use(SEXP handle);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_records(SEXP bytes, SEXP sep);
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
 SEXP r_gbt_responses(SEXP objective, SEXP n_outputs, SEXP score, SEXP threads);
-SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed);
+SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed, SEXP before);
 SEXP r_gbt_stopping(SEXP values, SEXP maximise, SEXP min_delta, SEXP patience);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
@@ -150,12 +151,13 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(ranks_look, 0) \
   X(ranks_numbers, 1) \
   X(ranks_open, 3) \
+  X(ranks_sums, 1) \
   X(ranks_use, 1) \
   X(read_file, 1) \
   X(records, 2) \
   X(resample, 3) \
   X(responses, 4) \
-  X(row_draws, 2) \
+  X(row_draws, 3) \
   X(stopping, 4) \
   X(system, 1) \
   X(take, 2) \

@@ -132,6 +132,26 @@ SEXP r_gbt_ranks_numbers(SEXP number) {
   return out;
 }
 
+/* The sums over all ranks of whole numbers, each by its place. */
+SEXP r_gbt_ranks_sums(SEXP numbers) {
+  const R_xlen_t n = Rf_xlength(numbers);
+  const double *own = r_arg_reals(numbers, n, "numbers");
+  int64_t *sum = (int64_t *)R_alloc((size_t)n, sizeof *sum);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  gbt_error err = {0};
+  gbt_ctx ctx;
+  for (R_xlen_t i = 0; i < n; i++) sum[i] = (int64_t)own[i];
+  gbt_status status = open_ctx(&ctx, &err);
+  if (status == GBT_OK) {
+    status = gbt_comm_agree(&ctx, gbt_comm_sum_i64(&ctx, sum, (size_t)n, &err), &err);
+    gbt_ctx_close(&ctx);
+  }
+  r_check(status, &err);
+  for (R_xlen_t i = 0; i < n; i++) REAL(out)[i] = (double)sum[i];
+  UNPROTECT(1);
+  return out;
+}
+
 /* The bytes or numbers of all ranks, one after the other. lengths: how many of each, from r_gbt_ranks_numbers. */
 SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths) {
   /* 1 */

@@ -144,16 +144,17 @@ SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class) {
   return out;
 }
 
-/* For every row a number below 2^31, a hash of the seed and the row. */
-SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed) {
+/* For each of n rows after the first `before` a number below 2^31, a hash of the seed and the row. */
+SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed, SEXP before) {
   const int n = r_arg_int(n_rows, "n");
+  const int64_t beg = r_arg_int64(before, "before");
   const uint32_t key = key_of_seed((double)r_arg_int64(seed, "seed"));
   if (n < 0) r_stop("there is no such number of rows");
   SEXP out = PROTECT(Rf_allocVector(INTSXP, n));
   int *draw = INTEGER(out);
   for (int i = 0; i < n; i++) {
     look(i);
-    draw[i] = (int)row_draw(key, (int64_t)i + 1);
+    draw[i] = (int)row_draw(key, beg + i + 1);
   }
   UNPROTECT(1);
   return out;

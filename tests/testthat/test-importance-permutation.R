@@ -12,7 +12,7 @@ made <- function(n = 120) {
 by_hand <- function(model, x, y, columns, repeats, seed, loss, ...) {
   vapply(columns, function(column) {
     mean(vapply(seq_len(repeats), function(k) {
-      draw <- .Call(gbt:::C_gbt_row_draws, nrow(x), (seed + (k - 1) * 1000003) %% 2147483647)
+      draw <- .Call(gbt:::C_gbt_row_draws, nrow(x), (seed + (k - 1) * 1000003) %% 2147483647, 0)
       other <- x
       for (one in column) other[[one]] <- x[[one]][order(draw)]
       loss(y, predict(model, other, threads = 1, ...)) - loss(y, predict(model, x, threads = 1, ...))

@@ -106,3 +106,37 @@ test_that("warnings that only other ranks have are shown with the number of the 
   expect_identical(vapply(seen, conditionMessage, ""), c("rank 1 of 3: that", "rank 2 of 3: other"))
   expect_s3_class(seen[[1L]], "gbt_warning_weights")
 })
+
+test_that("draws of the rows of all ranks are those of a sort", {
+  seed <- 7
+  for (n in c(2, 3, 10, 257, 1000)) {
+    for (classes in c(1, 2, 9)) {
+      class <- if (classes > 1) as.double(.Call(C_gbt_row_draws, as.integer(n), n, 0) %% classes)
+      draw <- .Call(C_gbt_row_draws, as.integer(n), seed, 0)
+      for (share in c(0.001, 0.2, 0.5, 0.99)) {
+        held <- .Call(C_gbt_hold_out, n, share, seed, class)$held
+        expect_identical(which(held_by_draws(draw, class, share)), held)
+      }
+      places <- integer(n)
+      places[if (is.null(class)) order(draw) else order(class, draw)] <- seq_len(n)
+      for (at_once in c(7, 100, 1e6)) expect_equal(places_by_draw(draw, class, at_once), places, tolerance = 0)
+    }
+    few <- as.double(draw %% 5)
+    for (k in unique(c(1, n %/% 2, n))) {
+      expect_identical(kth_of_ranks(draw, k), as.double(sort(draw)[k]))
+      expect_identical(kth_of_ranks(few, k), sort(few)[k])
+    }
+  }
+})
+
+test_that("draws go on with the number of the row", {
+  expect_identical(.Call(C_gbt_row_draws, 4L, 3, 6), .Call(C_gbt_row_draws, 10L, 3, 0)[7:10])
+})
+
+test_that("tenths are those of quantile()", {
+  for (n in c(1:40, 999, 1000, 1001)) {
+    v <- .Call(C_gbt_row_draws, as.integer(n), 1, 0) %% 50
+    cuts <- unique(stats::quantile(v, seq(0.1, 0.9, 0.1), names = FALSE, type = 1))
+    expect_identical(tenths(v), findInterval(v, cuts))
+  }
+})

@@ -65,7 +65,7 @@ if (fault %in% c("other_share", "other_terms", "other_folds", "empty_fold", "err
     empty_fold = gbt_cv(y ~ ., share, folds = list(1:5, integer(0)), nrounds = 3, ranks = ranks),
     gbt_cv(y ~ ., share, folds = 2, nrounds = 20, objective = own, ranks = ranks, seed = 1)
   ), gbt_interrupt = function(e) {
-    cat("interrupted:", conditionMessage(e), "\n")
+    cat(sprintf("interrupted: %s\n", conditionMessage(e)))
     quit(status = 3)
   })
 }
