@@ -6,6 +6,7 @@
  *   cuts_numeric.c      from a stream of numbers to cuts: few distinct values, or quantiles
  *   cuts_quantile.c     exact quantiles without sorting the column
  *   cuts_ranks.c        columns whose rows are shared out among ranks
+ *   levels_ranks.c      dictionaries of such columns
  *   cuts_refine.c       exact quantiles of numbers that lie on several ranks */
 #ifndef GBT_DATA_CUTS_IMPL_H
 #define GBT_DATA_CUTS_IMPL_H
@@ -115,7 +116,8 @@ void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally);
 gbt_status gbti_order_levels(const gbt_mem *mem, int32_t n, const uint32_t *count, const uint32_t *first,
                              uint32_t *order, int32_t *n_found, gbt_error *err) GBT_MUST_CHECK;
 
-/* The levels of a categorical column over all ranks; no map is made. tally: see gbti_levels_build. Collective. */
+/* The levels of a categorical column over all ranks; no map is made. tally: see gbti_levels_build. A rank sends its
+ * levels once and its part of those of all ranks once, texts and 16 bytes each. Collective. */
 gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, const gbti_tally *tally,
                               gbti_job *job, gbt_share share, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
 
