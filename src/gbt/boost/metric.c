@@ -236,15 +236,6 @@ done:
   return status;
 }
 
-static gbt_status ranking_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
-  gbt_metric_rows all;
-  if (gbt_comm_is_single(ctx)) return gbt_metric_of_ranking(ctx, rows, out, err);
-  GBT_TRY(gbt_metric_gather(ctx, rows, &all, err));
-  gbt_status status = gbt_metric_of_ranking(ctx, &all, out, err);
-  gbt_metric_ungather(ctx, &all);
-  return status;
-}
-
 gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *of,
                            const double *score, double *out, gbt_error *err) {
   const gbt_metric_rows rows = {*metric, *objective, *of, score};
@@ -257,5 +248,5 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   case GBT_FORM_RANKING:
     break;
   }
-  return ranking_metric(ctx, &rows, out, err);
+  return gbt_metric_of_ranking(ctx, &rows, out, err);
 }

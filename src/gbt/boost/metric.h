@@ -8,8 +8,7 @@
 /* rows: with labels; score: raw scores, offset included, rows x objective->n_outputs, column by column. *out: the
  * metric (metric/metrics.def), NaN where it is not defined for these rows. Labels must have passed
  * gbt_metric_labels_check(). GBT_E_DATA: a label is no class of the objective. Ranks: the rows are this rank's,
- * possibly none; every rank gets the metric of the rows of all. Collective. Metrics that order the rows take n_outputs
- * + 2 doubles for each row of all ranks on every rank. */
+ * possibly none; every rank gets the metric of the rows of all. Collective. */
 gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
                            const gbt_rows *rows, const double *score, double *out, gbt_error *err) GBT_MUST_CHECK;
 

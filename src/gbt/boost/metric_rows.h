@@ -15,14 +15,9 @@ typedef struct gbt_metric_rows {
 /* Metrics of form GBT_FORM_CELLS: metric_cells.c. */
 gbt_status gbt_metric_of_cells(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* Metrics of form GBT_FORM_RANKING: ranking.c. */
+/* Metrics of form GBT_FORM_RANKING: ranking.c. Ranks: memory by the rows of this rank and of its range of scores, about
+ * 100 bytes a row. */
 gbt_status gbt_metric_of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
-
-/* Ranks: the rows of all in the place of this rank's; give them back with gbt_metric_ungather. Collective. Memory on
- * every rank: n_outputs + 2 doubles for each row of all ranks. */
-gbt_status gbt_metric_gather(gbt_ctx *ctx, const gbt_metric_rows *own, gbt_metric_rows *all,
-                             gbt_error *err) GBT_MUST_CHECK;
-void gbt_metric_ungather(gbt_ctx *ctx, gbt_metric_rows *all);
 
 /* GBT_E_DATA: the label of this row (from 0) is no class. */
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) GBT_MUST_CHECK;

@@ -9,14 +9,20 @@
 
 enum { RANKS = 65536, ROWS = 131072 }; /* 2^33 rows */
 
+/* What the functions of the communicator know. */
+typedef struct played {
+  int rank;
+  int alone; /* what is exchanged went to this rank alone, so the others gather nothing */
+} played;
+
 /* Equal shares are gathered by a sum of one array for all ranks, in which a rank fills its part alone (base/comm.c):
- * the others' are the same here. 1: that was it. */
-static int gathers(int rank, int64_t *x, size_t n) {
-  const size_t part = n / RANKS, beg = part * (size_t)rank;
+ * the others' are the same here, or nothing. 1: that was it. */
+static int gathers(const played *p, int64_t *x, size_t n) {
+  const size_t part = n / RANKS, beg = part * (size_t)p->rank;
   if (part == 0 || n % RANKS != 0) return 0;
   for (size_t i = 0; i < n; i++)
     if (x[i] != 0 && (i < beg || i >= beg + part)) return 0;
-  for (size_t r = 0; r < RANKS; r++)
+  for (size_t r = 0; r < RANKS && !p->alone; r++)
     if (r * part != beg) memcpy(x + r * part, x + beg, part * sizeof *x);
   return 1;
 }
@@ -29,8 +35,8 @@ static int known(int rank, const int64_t *x, size_t n) {
   return 0;
 }
 
-static void reduce_part(int rank, void *x, size_t n, gbt_comm_type type, gbt_comm_op op) {
-  if (op == GBT_COMM_SUM && type == GBT_COMM_I64 && (gathers(rank, x, n) || known(rank, x, n))) return;
+static void reduce_part(const played *p, void *x, size_t n, gbt_comm_type type, gbt_comm_op op) {
+  if (op == GBT_COMM_SUM && type == GBT_COMM_I64 && (gathers(p, x, n) || known(p->rank, x, n))) return;
   for (size_t i = 0; op == GBT_COMM_SUM && i < n; i++) {
     if (type == GBT_COMM_I64) {
       CHECK(llabs(((int64_t *)x)[i]) <= INT64_MAX / RANKS); /* the sum is one of 64 bits */
@@ -44,17 +50,39 @@ static void reduce_part(int rank, void *x, size_t n, gbt_comm_type type, gbt_com
 
 static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err) {
   (void)err;
-  for (size_t i = 0; i < n_parts; i++) reduce_part(*(const int *)state, part[i].x, part[i].n, part[i].type, op);
+  for (size_t i = 0; i < n_parts; i++) reduce_part(state, part[i].x, part[i].n, part[i].type, op);
   return GBT_OK;
 }
 
 static gbt_status gather(void *state, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
+  played *p = state;
   char *to = all;
-  (void)state, (void)err;
-  for (int r = 0; r < RANKS; r++, to += bytes[0]) {
-    CHECK(bytes[r] == bytes[0]);
-    if (bytes[0] > 0) memcpy(to, mine, bytes[0]);
+  (void)err;
+  for (int r = 0; r < RANKS; to += bytes[r++]) {
+    CHECK(bytes[r] == (p->alone && r != p->rank ? 0 : bytes[p->rank]));
+    if (bytes[r] > 0) memcpy(to, mine, bytes[r]);
   }
+  p->alone = 0;
+  return GBT_OK;
+}
+
+/* Texts go to the rank that their hash names, and only a few of the ranks here get any. So this rank plays all of
+ * these: it takes all that a rank sends, from all of them; then it alone has texts that are gathered. */
+static gbt_status exchange(void *state, const void *out, const size_t *sends, void *in, const size_t *takes,
+                           gbt_error *err) {
+  played *p = state;
+  size_t all = 0, bytes = 0;
+  char *to = in;
+  int sizes = 1;
+  (void)err;
+  for (int r = 0; r < RANKS; r++) sizes &= sends[r] == sizeof *sends && takes[r] == sizeof *sends;
+  for (int r = 0; r < RANKS; r++) bytes += sends[r];
+  for (int r = 0; sizes && r < RANKS; r++) all += ((const size_t *)out)[r];
+  for (int r = 0; r < RANKS; r++, to += takes[r - 1]) {
+    CHECK(takes[r] == (sizes ? sizeof all : bytes));
+    memcpy(to, sizes ? (const void *)&all : out, takes[r]);
+  }
+  p->alone = !sizes;
   return GBT_OK;
 }
 
@@ -113,7 +141,8 @@ static void copy_trees(gbt_ctx *ctx, gbt_trainer *tr, gbt_forest **out) {
 
 /* rank < 0: one process. NULL after a failure, whose status is in *failed. */
 static gbt_forest *grow(const train_job *job, int rank, gbt_status *failed) {
-  const gbt_comm comm = {rank, RANKS, &rank, reduce, gather, broadcast, NULL, NULL, NULL, NULL};
+  played state = {rank, 0};
+  const gbt_comm comm = {rank, RANKS, &state, reduce, gather, broadcast, NULL, exchange, NULL, NULL};
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;

@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "made.h"
 #include "ranks.h"
+#include "sweep.h"
 
 #include "../../src/gbt/boost/metric.h"
 
@@ -95,7 +96,156 @@ static void metrics_of_ranks_name_the_row(void) {
   }
 }
 
+/* ---- metrics that order rows ---- */
+
+/* Rows shared out, and what the ranks made of them. */
+typedef struct world {
+  int64_t n, beg[RANKS_MOST + 1];
+  double *score, *label, *weight;
+  int weighted; /* a bit for each rank that has weights; the others' are 1 */
+  gbt_metric metric;
+  gbt_objective objective;
+  gbt_status status[RANKS_MOST];
+  double value[RANKS_MOST];
+  ranks_traffic traffic[RANKS_MOST];
+} world;
+
+static world *world_new(int64_t n) {
+  world *w = test_alloc(sizeof *w);
+  memset(w, 0, sizeof *w);
+  w->n = n;
+  w->score = test_alloc(((size_t)n + 1) * sizeof *w->score);
+  w->label = test_alloc(((size_t)n + 1) * sizeof *w->label);
+  w->weight = test_alloc(((size_t)n + 1) * sizeof *w->weight);
+  return w;
+}
+
+static void world_free(world *w) {
+  free(w->score);
+  free(w->label);
+  free(w->weight);
+  free(w);
+}
+
+static void order_of_rank(void *arg, const gbt_comm *comm) {
+  world *w = arg;
+  const int r = comm->rank;
+  const int64_t beg = w->beg[r];
+  gbt_error err;
+  gbt_ctx ctx = test_ctx(NULL, 1 + r % 3);
+  ctx.comm = comm;
+  gbt_rows rows = test_rows(w->beg[r + 1] - beg, w->label + beg, w->weighted >> r & 1 ? w->weight + beg : NULL, NULL);
+  w->status[r] = gbt_metric_eval(&ctx, &w->metric, &w->objective, &rows, w->score + beg, &w->value[r], &err);
+  w->status[r] = gbt_comm_agree(&ctx, w->status[r], &err);
+  w->traffic[r] = ranks_traffic_of(comm);
+  gbt_ctx_close(&ctx);
+}
+
+static void check_world(world *w, int size, gbt_metric_kind kind) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  double want = 0.0;
+  int64_t weighted = 0;
+  w->metric = gbt_metric_plain(kind);
+  w->objective = gbt_objective_make(kind == GBT_METRIC_GINI ? GBT_OBJ_SQUARED_ERROR : GBT_OBJ_LOGISTIC, 1);
+  for (int r = 0; r < size; r++)
+    for (int64_t i = w->beg[r]; i < w->beg[r + 1]; i++) {
+      if (!(w->weighted >> r & 1)) w->weight[i] = 1.0;
+      weighted |= w->weighted >> r & 1;
+    }
+  const gbt_rows rows = test_rows(w->n, w->label, weighted ? w->weight : NULL, NULL);
+  CHECK_OK(gbt_metric_eval(&ctx, &w->metric, &w->objective, &rows, w->score, &want, test_err));
+  gbt_ctx_close(&ctx);
+  ranks_run(size, order_of_rank, w);
+  for (int r = 0; r < size; r++)
+    if (CHECK_EQ_I64(w->status[r], GBT_OK)) CHECK_EQ_BITS(w->value[r], want);
+}
+
+static void share_out(test_rng *rng, world *w, int size, int any) {
+  w->beg[0] = 0;
+  w->beg[size] = w->n;
+  for (int r = 1; r < size; r++) {
+    const int64_t rest = w->n - w->beg[r - 1];
+    const int64_t some = test_below(rng, 4) == 0 ? rest > 0 : test_below(rng, 2) * test_below(rng, rest + 1);
+    w->beg[r] = w->beg[r - 1] + (any ? some : w->n / size);
+  }
+}
+
+/* Scores: 0 different ones, 1 ties, 2 all equal, 3 ascending through the ranks, 4 nearly all equal, 5 of any magnitude,
+ * 6 different ones and a NaN. */
+static double score_of(test_rng *rng, int how, int64_t i, int64_t n) {
+  const double x[] = {test_bell(rng),
+                      (double)test_below(rng, 12) - 6.0,
+                      0.25,
+                      (double)(i / 3),
+                      test_below(rng, 20) ? 1.0 : test_bell(rng),
+                      ldexp(test_bell(rng), (int)test_below(rng, 2000) - 1000),
+                      i == n / 2 ? (double)NAN : test_bell(rng)};
+  return x[how];
+}
+
+enum { N_SCORES = 7 };
+static const gbt_metric_kind orders[] = {GBT_METRIC_AUC, GBT_METRIC_PR_AUC, GBT_METRIC_GINI};
+
+static void draw(test_rng *rng, world *w, int how, int kind) {
+  for (int64_t i = 0; i < w->n; i++) {
+    w->score[i] = score_of(rng, how, i, w->n);
+    w->label[i] = orders[kind] == GBT_METRIC_GINI ? floor(4.0 * test_bell(rng)) : (double)test_below(rng, 2);
+    w->weight[i] = how % 2 ? test_unit(rng) : (double)test_below(rng, 3);
+  }
+}
+
+static void orders_of_shares_are_those_of_all_rows(void) {
+  test_rng rng = {5};
+  for (uint64_t rep = 0; rep < test_cases(400); rep++) {
+    const int size = 1 + (int)(rep % RANKS_MOST), kind = (int)(rep / 3 % 3), how = (int)(rep % N_SCORES);
+    world *w = world_new(test_below(&rng, rep % 20 == 0 ? 40000 : rep % 4 ? 60 : 2000));
+    draw(&rng, w, how, kind);
+    w->weighted = rep % 2 ? (int)test_below(&rng, 256) : 0;
+    share_out(&rng, w, size, rep % 7 > 0);
+    check_world(w, size, orders[kind]);
+    world_free(w);
+  }
+}
+
+static void n_rows(int64_t n) {
+  test_rng rng = {(uint64_t)n};
+  world *w = world_new(n);
+  draw(&rng, w, (int)(n % 2), (int)(n % 3));
+  w->weighted = n % 4 == 0 ? 3 : 0;
+  share_out(&rng, w, 3, (int)(n / 2 % 2));
+  check_world(w, 3, orders[n % 3]);
+  world_free(w);
+}
+
+static void every_number_of_rows(void) {
+  const sweep_range range = {.low = 1, .high = 140000, .dense = 60};
+  sweep(n_rows, &range);
+}
+
+/* A rank sends its groups once, 24 bytes each, and takes a range of those of all ranks, which is no longer than its own
+ * rows by much; with ties there is little to send. The rows of all ranks would be 24 bytes each on every rank. */
+static void rows_do_not_go_to_every_rank(void) {
+  enum { ROWS = 20000, GROUP = 24, OTHERS = 80000 };
+  for (int how = 0; how < 4; how++)
+    for (int size = 2; size <= RANKS_MOST; size *= 2) {
+      test_rng rng = {6};
+      world *w = world_new((int64_t)ROWS * size);
+      draw(&rng, w, how, 0);
+      share_out(&rng, w, size, 0);
+      check_world(w, size, GBT_METRIC_AUC);
+      const int64_t groups = how == 0 ? ROWS : how == 3 ? ROWS / 3 + 1 : 20;
+      for (int r = 0; r < size; r++) {
+        CHECK(w->traffic[r].sent < GROUP * groups + OTHERS);
+        CHECK(w->traffic[r].taken < GROUP * (groups + groups / 8) + OTHERS);
+      }
+      world_free(w);
+    }
+}
+
 void suite_ranks_metric(void) {
+  RUN(orders_of_shares_are_those_of_all_rows);
+  RUN(every_number_of_rows);
+  RUN(rows_do_not_go_to_every_rank);
   RUN(metrics_of_ranks_fail_together);
   RUN(metrics_of_ranks_name_the_row);
 }
