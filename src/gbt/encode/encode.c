@@ -185,6 +185,7 @@ static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *ob
   GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
   GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, e->params->cat_prior, &e->target,
                            err));
+  gbti_gathered_drop_fields(&e->all);
   GBT_TRY(begin_help(ctx, e, err));
   GBT_TRY(make_planned(ctx, e, err));
   GBT_TRY(gbti_combine(ctx, e, err));

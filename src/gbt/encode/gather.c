@@ -93,8 +93,16 @@ gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *ou
   return GBT_OK;
 }
 
+void gbti_gathered_drop_fields(gbti_gathered *gathered) {
+  for (int f = 0; f < GBT_N_FIELDS; f++) {
+    gbt_mem_free(&gathered->mem, gathered->field[f]);
+    gathered->field[f] = NULL;
+    gathered->rows.field[f] = NULL;
+  }
+}
+
 void gbti_gathered_free(gbti_gathered *gathered) {
-  for (int f = 0; f < GBT_N_FIELDS; f++) gbt_mem_free(&gathered->mem, gathered->field[f]);
+  gbti_gathered_drop_fields(gathered);
   gbt_mem_free(&gathered->mem, gathered->n_of);
   gbt_mem_free(&gathered->mem, gathered->bytes);
   memset(gathered, 0, sizeof *gathered);

@@ -23,6 +23,9 @@ typedef struct gbti_gathered {
 gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_gathered_free(gbti_gathered *gathered);
 
+/* Gives back what `rows` has of each row: labels, weights and the others. */
+void gbti_gathered_drop_fields(gbti_gathered *gathered);
+
 /* A number of each row: all[gathered->rows.n] from own[n_own] of every rank. Collective. */
 gbt_status gbti_gather_u32(gbt_ctx *ctx, const gbti_gathered *gathered, const uint32_t *own, uint32_t *all,
                            gbt_error *err) GBT_MUST_CHECK;

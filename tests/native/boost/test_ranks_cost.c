@@ -46,7 +46,8 @@ static ranks_counts count_rounds(const train_job *job, int64_t rounds, size_t *n
   shares_train(s, hows, out);
   for (int r = 0; r < SIZE; r++) {
     CHECK_EQ_I64(out[r].status, GBT_OK);
-    CHECK_EQ_BYTES(&counts[r], &counts[0], sizeof counts[0]);
+    CHECK_EQ_I64(counts[r].rounds, counts[0].rounds);
+    CHECK_EQ_I64(counts[r].operations, counts[0].operations); /* bytes differ where levels go to ranks by hash */
     *n_nodes = out[r].forest->n_nodes;
     ranked_free(&out[r]);
   }

@@ -87,7 +87,10 @@ models <- list(
   monotone = train("number", seed = 1, monotone = c(b = 1)),
   valid = train("number", seed = 1, valid = list(later = list(x = later[columns], y = later$number)),
                 early_stopping_rounds = 3),
-  auc = train("yes", seed = 1, valid = list(later = list(x = later[columns], y = later$yes)), eval_metric = "auc"),
+  auc = train("yes", seed = 1, valid = list(later = list(x = later[columns], y = later$yes)), weights = own$w,
+              eval_metric = c("auc", "pr_auc"), eval_train = TRUE),
+  gini = train("number", seed = 1, valid = list(later = list(x = later[columns], y = later$number)),
+               eval_metric = "gini"),
   goes_on = train("number", seed = 1, init_model = first),
   sparse = from_matrix(share_of(wide), share_of(wide_y), seed = 1),
   dense = from_matrix(as.matrix(share_of(wide))[, 1:20], share_of(wide_y), seed = 1)
