@@ -16,7 +16,7 @@ block <- function(b) {
   cbind(x, y = x[, 1] * x[, 2] + sin(2 * x[, 3]) + rnorm(1000))
 }
 blocks <- seq_len(n / 1000)
-mine <- blocks[(blocks - 1L) * size %/% length(blocks) == rank]
+mine <- blocks[((blocks - 1L) * size) %/% length(blocks) == rank]
 share <- as.data.frame(do.call(rbind, lapply(mine, block)))
 
 train <- function(nrounds) {
