@@ -24,6 +24,7 @@
 enum {
   BLOCK_BYTES = 400000,  /* about; one histogram at least. See gbt_ranks_spare */
   BLOCKS = 64,           /* in one round */
+  SET_WORDS = 16,        /* of a set that goes with a split: 512 levels */
   NARROW_ROWS = 65535    /* 32 bits hold sums of so many gradients of 16 bits */
 };
 
@@ -58,6 +59,11 @@ gbt_status cpu_ranks_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const size_t size = (size_t)ranks->size, n = (size_t)be->n_features;
   GBT_TRY(gbt_mem_array(&be->mem, size, sizeof *ranks->bytes, &ranks->bytes, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *ranks->tree_feats, &ranks->tree_feats, err));
+  for (int32_t f = 0; f < be->n_features; f++) {
+    const size_t words = be->split.plan[f].by_sets ? ((size_t)be->cuts->feat[f].n_bins + 31) / 32 : 0;
+    if (words > ranks->set_words) ranks->set_words = words;
+  }
+  ranks->set_words = ranks->set_words > SET_WORDS ? 0 : (ranks->set_words + 1) / 2 * 2;
   ranks->on = ctx->comm->reduce_scatter != NULL && be->layout->n_slots > 0;
   return ranks->on ? share_out(be, err) : GBT_OK;
 }
@@ -65,7 +71,8 @@ gbt_status cpu_ranks_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 void cpu_ranks_close(cpu_backend *be) {
   cpu_ranks *r = &be->ranks;
   void *blocks[] = {r->slot_beg, r->owns,  r->tree_feats, r->left_rows, r->waiting, r->out,   r->in,
-                    r->block,    r->count, r->parcel,     r->part,      r->bytes,   r->bests};
+                    r->block,    r->count, r->parcel,     r->part,      r->bytes,   r->bests,
+                    r->won};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
@@ -355,10 +362,12 @@ gbt_status cpu_ranks_put_left_rows(cpu_backend *be, int32_t node, int64_t rows, 
 
 /* ---- best splits ---- */
 
-typedef struct best { /* of a node, of one rank's features */
+typedef struct best { /* of a node, of one rank's features; the words of its set follow */
   gbt_split split;
   int64_t left_rows; /* -1: not counted */
 } best;
+
+static size_t best_bytes(const cpu_ranks *ranks) { return sizeof(best) + ranks->set_words * sizeof(uint32_t); }
 
 /* Rows that a split of a feature whose bins are counted sends left. */
 static int64_t count_left(const cpu_backend *be, const gbt_grow_node *node, cpu_scratch *scratch) {
@@ -379,35 +388,58 @@ static int64_t count_left(const cpu_backend *be, const gbt_grow_node *node, cpu_
   return rows;
 }
 
-/* The best of all ranks for a node. of: the node's, of the first rank; `stride` bests further of the next one. */
-static best best_of_ranks(const cpu_backend *be, const gbt_grow_node *node, const best *of, size_t stride) {
+/* Of node i of n, from a rank; what this rank sends comes last. */
+static best *best_at(const cpu_ranks *ranks, size_t n, int rank, size_t i) {
+  return (best *)(void *)(ranks->bests + ((size_t)rank * n + i) * best_bytes(ranks));
+}
+
+/* The split that this rank has found for a node. */
+static void put_best(const cpu_backend *be, const gbt_grow_node *node, best *to) {
+  cpu_scratch *scratch = &be->scratch.of[0];
+  to->split = node->split;
+  to->left_rows = count_left(be, node, scratch);
+  if (node->split.kind != GBT_SPLIT_SET || be->ranks.set_words == 0) return;
+  cpu_search in;
+  cpu_search_node(be, node, &in);
+  cpu_search_feature(be, node->split.feat, scratch, &in);
+  cpu_set_bits(&in, scratch, &node->split, (uint32_t *)(void *)(to + 1));
+}
+
+/* The rank that has the best split of node i of n. */
+static int best_rank(const cpu_backend *be, const gbt_grow_node *node, size_t n, size_t i) {
   cpu_search in = {.contest = gbt_contest_plain()};
-  best most = of[0];
+  int most = 0;
   if (be->split.contests) cpu_search_node(be, node, &in);
   for (int r = 1; r < be->ranks.size; r++)
-    if (gbt_contest_beats(&in.contest, &of[(size_t)r * stride].split, &most.split)) most = of[(size_t)r * stride];
+    if (gbt_contest_beats(&in.contest, &best_at(&be->ranks, n, r, i)->split, &best_at(&be->ranks, n, most, i)->split))
+      most = r;
   return most;
 }
 
 gbt_status cpu_ranks_best(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, size_t n, gbt_error *err) {
   cpu_ranks *ranks = &be->ranks;
-  const size_t size = (size_t)ranks->size;
+  const size_t size = (size_t)ranks->size, bytes = n * best_bytes(ranks);
   if (!ranks->on || n == 0) return GBT_OK;
-  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->bests, &ranks->cap_bests, (size + 1) * n * sizeof(best), 1, err));
-  best *all = (best *)(void *)ranks->bests, *own = all + size * n;
-  memset(own, 0, n * sizeof *own);
-  for (size_t r = 0; r < size; r++) ranks->bytes[r] = n * sizeof *own;
+  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->bests, &ranks->cap_bests, (size + 1) * bytes, 1, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->won, &ranks->cap_won, n, sizeof *ranks->won, err));
+  char *own = ranks->bests + size * bytes;
+  memset(own, 0, bytes);
+  for (size_t r = 0; r < size; r++) ranks->bytes[r] = bytes;
+  for (size_t i = 0; i < n; i++) put_best(be, &be->fr.node[node[i]], best_at(ranks, n, ranks->size, i));
+  GBT_TRY(gbt_comm_gather(ctx, own, ranks->bytes, ranks->bests, err));
   for (size_t i = 0; i < n; i++) {
-    own[i].split = be->fr.node[node[i]].split;
-    own[i].left_rows = count_left(be, &be->fr.node[node[i]], &be->scratch.of[0]);
-  }
-  GBT_TRY(gbt_comm_gather(ctx, own, ranks->bytes, all, err));
-  for (size_t i = 0; i < n; i++) {
-    const best most = best_of_ranks(be, &be->fr.node[node[i]], all + i, n);
-    be->fr.node[node[i]].split = most.split;
-    GBT_TRY(cpu_ranks_put_left_rows(be, node[i], most.left_rows, err));
+    ranks->won[i] = best_rank(be, &be->fr.node[node[i]], n, i);
+    const best *most = best_at(ranks, n, ranks->won[i], i);
+    be->fr.node[node[i]].split = most->split;
+    GBT_TRY(cpu_ranks_put_left_rows(be, node[i], most->left_rows, err));
   }
   return GBT_OK;
+}
+
+const uint32_t *cpu_ranks_set_of(const cpu_backend *be, size_t i, size_t n) {
+  const cpu_ranks *ranks = &be->ranks;
+  if (!ranks->on || ranks->set_words == 0) return NULL;
+  return (const uint32_t *)(const void *)(best_at(ranks, n, ranks->won[i], i) + 1);
 }
 
 gbt_status cpu_ranks_share_sets(gbt_ctx *ctx, cpu_backend *be, size_t beg, size_t end, gbt_error *err) {

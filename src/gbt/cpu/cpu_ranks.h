@@ -38,8 +38,10 @@ typedef struct cpu_ranks {
   gbt_comm_part *part;
   size_t cap_part;
   size_t *bytes;                /* size: of a gathering */
+  size_t set_words;             /* of the levels that go left, gathered with splits; 0: they come in a round more */
   char *bests;                  /* what is gathered */
-  size_t cap_bests;
+  int32_t *won;                 /* by node: the rank whose split is the best */
+  size_t cap_bests, cap_won;
 } cpu_ranks;
 
 /* After cpu_split_open. Which features this rank owns. A communicator without reduce_scatter gives every rank the sums
@@ -68,10 +70,12 @@ uint32_t cpu_ranks_slot_end(const struct cpu_backend *be);
 gbt_status cpu_ranks_sum_hists(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_ranks_settle_rows(struct cpu_backend *be);
 
-/* node[0 .. n) have the best splits of this rank's features: of all features now. Sets of levels are not filled in.
- * Collective. */
+/* node[0 .. n) have the best splits of this rank's features: of all features now. Collective. */
 gbt_status cpu_ranks_best(gbt_ctx *ctx, struct cpu_backend *be, const int32_t *node, size_t n,
                           gbt_error *err) GBT_MUST_CHECK;
+
+/* Then: the levels that go left in node i of n, set_words words; NULL: cpu_ranks_share_sets has to tell. */
+const uint32_t *cpu_ranks_set_of(const struct cpu_backend *be, size_t i, size_t n);
 
 /* Words [beg, end) of the frontier's sets, which owners have filled in and others have left 0, on all ranks.
  * Collective. */

@@ -2,6 +2,8 @@
  * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
 #include "cpu.h"
 
+#include <string.h>
+
 #include "../base/clock.h"
 #include "../base/parallel.h"
 
@@ -150,6 +152,17 @@ static void set_task(void *arg, int64_t task, int thread) {
   cpu_set_bits(&in, &be->scratch.of[thread], split, be->fr.sets + node->set_beg);
 }
 
+/* From the ranks that have found the splits. */
+static void take_sets(const split_job *job, size_t n) {
+  cpu_backend *be = job->be;
+  for (size_t i = 0; i < n; i++) {
+    const gbt_grow_node *node = &be->fr.node[job->node[i]];
+    if (node->split.kind != GBT_SPLIT_SET) continue;
+    GBT_ASSERT(node->set_words <= be->ranks.set_words);
+    memcpy(be->fr.sets + node->set_beg, cpu_ranks_set_of(be, i, n), node->set_words * sizeof(uint32_t));
+  }
+}
+
 static gbt_status keep_sets(gbt_ctx *ctx, split_job *job, size_t n, gbt_error *err) {
   cpu_backend *be = job->be;
   const size_t beg = be->fr.n_set_words;
@@ -159,7 +172,9 @@ static gbt_status keep_sets(gbt_ctx *ctx, split_job *job, size_t n, gbt_error *e
     GBT_TRY(room_for_set(be, node, err));
     if (node->split.kind == GBT_SPLIT_SET) codes += be->cuts->feat[node->split.feat].n_bins;
   }
-  if (codes > 0.0) {
+  if (codes > 0.0 && cpu_ranks_set_of(be, 0, n) != NULL) {
+    take_sets(job, n);
+  } else if (codes > 0.0) {
     GBT_TRY(cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, job, err));
     GBT_TRY(cpu_ranks_share_sets(ctx, be, beg, be->fr.n_set_words, err));
   }

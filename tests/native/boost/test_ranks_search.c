@@ -37,6 +37,27 @@ static void ranks_that_own_few_features_or_none(void) {
   CHECK_SEEN(n_sets > 20);
 }
 
+/* Sets of so many levels that they do not go with the split, but in a round of their own. */
+static void factors_of_many_levels(void) {
+  for (int policy = 0; policy < 3; policy++) {
+    made *data = made_levels(3, 1500, 700);
+    made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 3);
+    train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    job.max_bin = 1000;
+    job.spec.params.grow_policy = policy;
+    job.spec.params.max_depth = 4;
+    job.spec.params.cat_noise = job.spec.params.cat_l2 = 0.0;
+    job.spec.params.cat_smooth = 1.0;
+    job.spec.params.min_data_per_group = 2;
+    trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+    REQUIRE(single != NULL);
+    CHECK(single->forest->n_words >= 17); /* more than go with a split */
+    for (int size = 2; size <= 4; size++) job_by_ranks(&job, single, size, (uint64_t)size, 0);
+    trained_free(single);
+    made_free(data);
+  }
+}
+
 /* Histograms of a layer that go in several rounds, and in numbers of 64 bits with counts. */
 static void histograms_that_go_in_several_rounds(void) {
   enum { COLS = 60 };
@@ -79,6 +100,7 @@ static void nodes_of_about_two_to_the_sixteen_rows(void) {
 
 void suite_ranks_search(void) {
   RUN(ranks_that_own_few_features_or_none);
+  RUN(factors_of_many_levels);
   RUN(histograms_that_go_in_several_rounds);
   RUN(nodes_of_about_two_to_the_sixteen_rows);
 }
