@@ -45,7 +45,8 @@ def work(rows, columns, ranks, cells):
 
 
 def table():
-    print("| rows | columns | MB a tree | ranks | histograms, s | " + " | ".join(n[0] + ", ms" for n in NETWORKS) + " |")
+    names = " | ".join(name + ", ms" for name, _, _ in NETWORKS)
+    print("| rows | columns | MB a tree | ranks | histograms, s | %s |" % names)
     print("|---:|---:|---:|---:|---:|" + "---:|" * len(NETWORKS))
     for rows, columns in [(10 ** 8, 28), (10 ** 8, 1000), (10 ** 9, 28), (10 ** 9, 1000)]:
         for ranks in (2, 8, 64, 1000):

@@ -16,7 +16,7 @@ OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
-echo "ranks	rows	first_s	tree_s	processor_s	md5"
+printf 'ranks\trows\tfirst_s\ttree_s\tprocessor_s\tmd5\n'
 GBT_BENCH_ALONE=yes Rscript "$here/train.R" "$rows" "$columns" "$rounds"
 for n in 1 2 4 8; do
   "$mpirun" -n "$n" Rscript "$here/train.R" "$rows" "$columns" "$rounds" </dev/null
