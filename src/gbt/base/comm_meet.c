@@ -146,7 +146,8 @@ static size_t join_bytes(const gbt_comm *comm, const gbt_comm_move *move) {
       n += move->block[i].count[r];
       if (move->block[i].count[r] > longest) longest = move->block[i].count[r];
     }
-    if ((n + longest) * sizeof(int64_t) > most) most = (n + longest) * sizeof(int64_t);
+    const size_t bytes = (n + longest) * gbt_comm_width(move->block[i].type);
+    if (bytes > most) most = bytes;
   }
   size_t n = 0, longest = 0;
   for (int r = 0; move->bytes != NULL && r < comm->size; r++) {

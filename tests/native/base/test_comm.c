@@ -1,5 +1,6 @@
 /* The collective operations, on ranks that are threads; and what becomes of all when one fails. */
 #include "ranks.h"
+#include "ranks_count.h"
 
 enum { SOME = 37 };
 
@@ -440,7 +441,42 @@ static void a_stretch_is_the_same_on_all_ranks(void) {
   }
 }
 
+/* A block that fits into the spare memory as it has 32 bits a number; the same of 64 bits does not, and takes a round
+ * more. */
+static void one_block(void *arg, const gbt_comm *comm) {
+  enum { N = 3000, BYTES = 20000 };
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  ranks_counter counter;
+  ranks_counts counts = {0};
+  int64_t *x = test_alloc(N * sizeof *x), *own = test_alloc(N * sizeof *own);
+  void *spare = test_alloc(BYTES);
+  const size_t count[2] = {N / 2, N / 2};
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  ctx.comm = ranks_counted(&counter, comm, &counts);
+  memset(x, 0, N * sizeof *x);
+  o->status = gbt_comm_enter(&ctx, 1, spare, BYTES, &o->err);
+  const int64_t before = counts.rounds;
+  const gbt_comm_type type = p->n == 32 ? GBT_COMM_U32 : GBT_COMM_I64;
+  if (o->status == GBT_OK) o->status = gbt_comm_sum_own(&ctx, x, count, type, own, &o->err);
+  o->told = counts.rounds - before;
+  o->status = gbt_comm_agree(&ctx, o->status, &o->err);
+  free(spare);
+  free(own);
+  free(x);
+  gbt_ctx_close(&ctx);
+}
+
+static void blocks_that_fit_take_one_round(void) {
+  for (int64_t bits = 32; bits <= 64; bits += 32) {
+    plan p = {.n = bits};
+    ranks_run(2, one_block, &p);
+    for (int r = 0; r < 2; r++) CHECK(p.out[r].status == GBT_OK && p.out[r].told == bits / 32);
+  }
+}
+
 void suite_comm(void) {
+  RUN(blocks_that_fit_take_one_round);
   RUN(ranks_that_are_apart_in_a_stretch_all_fail);
   RUN(a_stretch_is_the_same_on_all_ranks);
   RUN(operations_equal_their_twins);
