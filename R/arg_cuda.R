@@ -38,6 +38,38 @@ check_device <- function(device) {
   list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, numbered = FALSE, by = name)
 }
 
+# The request with the GPUs that share the rows of a training: "all", or their numbers, as other packages write them as
+# well ("0:1:3", "0,1", "0-3"). The one that the request has in any case is no more than that.
+check_devices <- function(devices, request) {
+  if (is.null(devices)) return(request)
+  if (is_text(devices) && grepl("^[0-9]{1,4}([:,-][0-9]{1,4})*$", devices)) {
+    ends <- lapply(strsplit(strsplit(devices, "[:,]")[[1L]], "-", fixed = TRUE), as.integer)
+    devices <- unlist(lapply(ends, function(e) seq(e[1L], e[length(e)])))
+  }
+  all <- is_text(devices) && lower_case(devices) == "all"
+  whole <- is.numeric(devices) && !is.object(devices) && length(devices) > 0L && !anyNA(devices) &&
+    all(devices >= 0 & devices == floor(devices) & devices < 1e4)
+  if (!all && !whole) {
+    stop_argument(sprintf("`devices` must be \"all\" or numbers of GPUs from 0, such as 0:3, not %s",
+                          quote_value(devices)), "devices")
+  }
+  if (whole && anyDuplicated(devices)) {
+    twice <- devices[duplicated(devices)][1L]
+    stop_argument(sprintf("`devices` names GPU %d twice; name each once", as.integer(twice)), "devices")
+  }
+  if (whole && length(devices) == 1L && devices == request$number) return(request)
+  if (request$kind != "cuda") {
+    stop_argument("`devices` names GPUs that train together; give `device = \"cuda\"` as well", "devices")
+  }
+  if (request$numbered) {
+    stop_argument(sprintf("`device = \"cuda:%d\"` and `devices` both name GPUs; give `device = \"cuda\"`",
+                          request$number), "devices")
+  }
+  request$devices <- if (all) "all" else as.integer(devices)
+  request$number <- if (all) 0L else request$devices[[1L]]
+  request
+}
+
 is_device_unset <- function(device) {
   is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
 }
@@ -157,7 +189,8 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
         gbt_error("device", paste0(look$problem, by), "device"))
     }
     package_state$cuda_started <- TRUE
-    return(choice("cuda", sprintf("training on %s", device_title(look, request$number))))
+    if (is.null(request$devices)) return(choice("cuda", sprintf("training on %s", device_title(look, request$number))))
+    return(choose_devices(request, build, look, choice))
   }
   if (build$kind == "none") return(choice("cpu"))
   costs <- device_costs()
@@ -186,10 +219,26 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
                          device_seconds_text(seconds[["cuda"]]), device_seconds_text(seconds[["cpu"]])))
 }
 
+# The choice of several devices, all of which can be used. look: what is known of the first one.
+choose_devices <- function(request, build, look, choice) {
+  numbers <- if (identical(request$devices, "all")) seq_len(look$n_devices) - 1L else request$devices
+  for (number in numbers[-1L]) {
+    other <- cuda_device_state(build, number)
+    if (!other$ok) stop(gbt_error("device", other$problem, "devices"))
+  }
+  if (length(numbers) == 1L) return(choice("cuda", sprintf("training on %s", device_title(look, numbers))))
+  names <- enumerate(sprintf("cuda:%d", numbers))
+  c(choice("cuda", sprintf("training on %d devices: %s", length(numbers), names)), list(devices = numbers))
+}
+
 # The same for a training: with ranks the k-th rank of a machine has its k-th device, unless the request names one, and
 # "auto" is a device only if it is one for all ranks. Collective.
 choose_device_for_training <- function(request, size, threads) {
   if (is.null(ranks_here())) return(choose_device(request, size, threads))
+  if (!is.null(request$devices)) {
+    stop_unsupported("`devices` cannot be combined with `ranks`: start a rank for each GPU, which takes one by itself",
+                     "devices")
+  }
   check_same_on_ranks(request$kind, "`device`", "; give all ranks the same one, by number if they need different ones")
   if (request$kind == "cpu") return(choose_device(request))
   host <- Sys.info()[["nodename"]]
@@ -231,7 +280,7 @@ prediction_device <- function(device, size, threads) {
 # it is tried once more after garbage collection, which frees the memory of unused trainers.
 on_device <- function(device, work) {
   if (is.null(device) || device$kind == "cpu") return(work(NULL))
-  where <- list(library = cuda_build()$library, number = device$number)
+  where <- list(library = cuda_build()$library, number = device$number, devices = device$devices)
   work_there <- function() {
     out <- tryCatch(work(where), gbt_error_memory = identity)
     if (!inherits(out, "gbt_error_memory")) return(out)
@@ -291,6 +340,8 @@ cuda_info <- function() {
   cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",
                          "offers")])
   if (!look$ok) return(c(list(available = FALSE, note = look$problem), cuda))
+  nccl <- .Call(C_gbt_cuda_nccl, build$library)
+  cuda$nccl <- if (nccl$ok) nccl$text else paste0("none: ", nccl$text)
   size <- function(bytes) format(structure(bytes, class = "object_size"), units = "auto", standard = "IEC")
   version <- function(v) sprintf("%d.%d", v %/% 1000L, v %% 1000L %/% 10L)
   note <- sprintf("%s, compute capability %s, %s of %s free, driver for CUDA %s, built with %s", look$name,

@@ -11,6 +11,10 @@
 #' `"cpu"` in either keeps gbt away from GPUs. The engine's tests, and trainings of all shapes, gave the same bytes as
 #' the CPU on an H100; later changes were tested by emulation on the CPU.
 #'
+#' `device = "cuda", devices = "all"` trains on all GPUs of the machine together, `devices = 0:3` on these. Each has a
+#' part of the rows, and the model is that of one. The bins must be in memory. NCCL, which moves data between GPUs, is
+#' used where it is installed (`gbt_info()$cuda$nccl`).
+#'
 #' With [gbt_ranks()], each process trains on a device of its own: `"cuda"` is then the first device for the first
 #' process of a machine, the second one for the second, and so on. `"auto"` is a device only if it is one for every
 #' process.
@@ -43,6 +47,8 @@
 #'
 #' @section Parameters:
 #' `device` and `threads` are described in [gbt_train()]. None of these parameters changes the model.
+#' * `devices`: `"all"`, or numbers of GPUs from 0, such as `0:3`: GPUs of this machine that train together. Needs
+#'   `device = "cuda"`, and no `ranks`. `NULL`: one.
 #' * `device_memory`: Megabytes of the GPU's memory that training may use, 0 for no limit. Binned data that do not fit
 #'   stay in page-locked memory of the host, validation data first, and the GPU reads them from there, which is slower.
 #'   With data in files ([gbt_open()]) whose pages are larger than their `memory`, they may use as much as `memory`

@@ -106,6 +106,7 @@ ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
   cores/o -> threads
 device/xl device_type/l task_type/lc -> device
+devices/c gpu_device_id_list/l -> devices
 grad_bits -> grad_bits
 hist_memory histogram_pool_size/l hist_pool_size/l -> hist_memory
 device_memory -> device_memory
@@ -286,8 +287,8 @@ interval se_fit = FALSE -> predict(gbt_conformal(model, data), newdata, level = 
 subset/o -> without a formula give those rows of x and y, or a `mask`
 train_fraction/o = 1; validation_fraction/o -> use `valid`: the share of rows to hold out
 [train: devices, machines, memory]
-gpu_id/x gpu_device_id/l devices/c; gpu_platform_id/l = 0 -1 -> the number of the device is part of `device`: "cuda:1"
-gpu_device_id_list/l; num_gpu/l n_gpus/x = 1 -> a training runs on one device
+gpu_id/x gpu_device_id/l; gpu_platform_id/l = 0 -1 -> the number of the device is part of `device`: "cuda:1"
+num_gpu/l n_gpus/x = 1 -> `devices` says which GPUs train together: "all", or their numbers
 gpu_ram_part/c -> `device_memory` bounds what a device gives, in megabytes
 pinned_memory_size/c used_ram_limit/c device_config/c -> `hist_memory` and `device_memory` bound memory, in megabytes
 max_cached_hist_node/x -> `hist_memory` bounds the memory of histograms, in megabytes
@@ -535,7 +536,7 @@ asks_for_usual <- local({
       evaluates <- !is.null(given[["valid"]]) || is_same(given[["eval_train"]], TRUE)
       is_zero_or_false(value) || (is_one_or_true(value) && (!is.null(given[["eval_metric"]]) || !evaluates))
     },
-    gpu_id = device_number, gpu_device_id = device_number, devices = device_number,
+    gpu_id = device_number, gpu_device_id = device_number,
     silent = silent, quiet = silent,
     logging_level = function(value, given) is_same(value, if (talks(given)) "Verbose" else "Silent"),
     verbose_eval = function(value, given) if (talks(given)) is_same(value, TRUE) else is_zero_or_false(value)

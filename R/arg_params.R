@@ -179,7 +179,7 @@ host_params <- function(args) {
   out["checkpoint"] <- list(check_checkpoint(args$value[["checkpoint"]]))
   out$late <- out$tells && !out$verbose && is.null(args$value[["progress"]]) # see with_late_line()
   out$progress <- check_flag(given_or(args$value[["progress"]], FALSE), "progress") && is_first_rank()
-  out$device <- check_device(args$value[["device"]])
+  out$device <- check_devices(args$value[["devices"]], check_device(args$value[["device"]]))
   out
 }
 

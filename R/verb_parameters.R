@@ -33,6 +33,7 @@ group | none | a value for each row | rows that are kept out of each other's sta
 ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows
 threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
 device | auto | auto, cpu, cuda or cuda:1 | where to train
+devices | one | "all", or numbers of GPUs from 0 | GPUs that train together; no effect on the model
 verbose | 0 | 0 or 1 | write lines of the log
 progress | FALSE | TRUE or FALSE | show a progress bar
 callbacks | none | a function, or a list of functions | called after each round
@@ -57,7 +58,7 @@ help_pages <- local({
     "?gbt_sampling" = c("sampling_method", "subsample", "top_rate", "other_rate", "mvs_reg", "bagging_temperature",
                         "colsample_bylevel", "colsample_bynode", "mtry", "feature_weights", "random_strength",
                         "extra_trees", "ensemble"),
-    "?gbt_devices" = c("device", "device_memory", "hist_memory", "page_rows")
+    "?gbt_devices" = c("device", "devices", "device_memory", "hist_memory", "page_rows")
   )
   stats::setNames(rep(names(pages), lengths(pages)), unlist(pages))
 })

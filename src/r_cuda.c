@@ -119,3 +119,18 @@ SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
   UNPROTECT(1);
   return out;
 }
+
+/* The version of NCCL, or why there is none, as list(ok, text). */
+SEXP r_gbt_cuda_nccl(SEXP library) {
+  static const char *parts[] = {"ok", "text", ""};
+  gbt_error err = {0};
+  gbt_device_info about;
+  char text[512] = "";
+  r_check(look(r_arg_path(library, "library"), 0, &about, &err), &err);
+  const int ok = gbt_device_nccl(cuda.api, text, sizeof text);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarLogical(ok));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarString(r_text(text)));
+  UNPROTECT(1);
+  return out;
+}

@@ -10,6 +10,7 @@ SEXP r_gbt_check_interrupt(void);
 SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads);
 SEXP r_gbt_codec_is_here(SEXP codec);
 SEXP r_gbt_cuda_info(SEXP library, SEXP number);
+SEXP r_gbt_cuda_nccl(SEXP library);
 SEXP r_gbt_dataset_chunks(SEXP next, SEXP n_rows, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows,
                           SEXP unseen, SEXP threads, SEXP disk);
 SEXP r_gbt_dataset_fingerprint(SEXP dataset, SEXP classes);
@@ -105,6 +106,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(class_weights, 5) \
   X(codec_is_here, 1) \
   X(cuda_info, 2) \
+  X(cuda_nccl, 1) \
   X(dataset_chunks, 9) \
   X(dataset_fingerprint, 2) \
   X(dataset_info, 1) \

@@ -156,7 +156,13 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   x = r_item(spec, "checkpoints");
   out->checkpoints = x != R_NilValue && Rf_asLogical(x) == TRUE;
   SEXP device = r_item(spec, "device");
-  if (device != R_NilValue) out->device = r_cuda_api(device, &out->device_number);
+  if (device == R_NilValue) return;
+  out->device = r_cuda_api(device, &out->device_number);
+  SEXP devices = r_item(device, "devices");
+  if (devices == R_NilValue) return;
+  if (TYPEOF(devices) != INTSXP || Rf_xlength(devices) > INT32_MAX) r_stop("`devices` must be whole numbers");
+  out->devices = INTEGER(devices);
+  out->n_devices = (int32_t)Rf_xlength(devices);
 }
 
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {

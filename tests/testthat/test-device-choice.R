@@ -43,6 +43,25 @@ test_that("requests for devices are read", {
   })
 })
 
+test_that("requests for several devices are read", {
+  withr::local_envvar(GBT_DEVICE = NA)
+  withr::local_options(gbt.device = NULL)
+  request <- function(devices, device = "cuda") gbt:::check_devices(devices, gbt:::check_device(device))$devices
+  expect_null(request(NULL))
+  expect_identical(request("ALL"), "all")
+  expect_identical(request(0:3), 0:3)
+  expect_identical(request(c(2, 0)), c(2L, 0L))
+  expect_identical(request("0:2:1"), c(0L, 2L, 1L))
+  expect_identical(request("0,3"), c(0L, 3L))
+  expect_identical(request("0-2:5"), c(0L, 1L, 2L, 5L))
+  expect_null(request(0, "auto")) # the first device is the usual one
+  expect_null(request("1", "cuda:1"))
+  for (wrong in list("", "x", "0:", -1, 0.5, NA, c(0, NA), character(0), TRUE, c(1, 1), 1e5)) {
+    expect_error(request(wrong), class = "gbt_error_argument")
+  }
+  for (device in c("cpu", "auto", "cuda:1")) expect_error(request(0:1, device), "device", class = "gbt_error_argument")
+})
+
 test_that("an installation without CUDA says so and goes on", {
   local_build(kind = "none", why = "no CUDA toolkit was found", library = "")
   expect_snapshot_error(train(device = "cuda"))

@@ -22,6 +22,7 @@ test_that("gbt_info() knows the device", {
   expect_gt(info$cuda$free_bytes, 0)
   expect_lte(info$cuda$free_bytes, info$cuda$total_bytes)
   expect_true(info$cuda$offers[["train"]])
+  expect_match(info$cuda$nccl, "^none: ")
   expect_output(print(info), "cuda          yes: emulated by the cpu, for tests only; ")
   withr::local_envvar(SIMT_DEVICES = "3")
   expect_match(gbt_info()$devices$note[2L], "^emulated .*|^3 devices; cuda:0 is ")
@@ -243,4 +244,45 @@ test_that("Ctrl-C ends a training on the device and leaves the rounds so far", {
   expect_lt(press_ctrl_c(child, "rounds"), 2)
   expect_gt(as.numeric(wait_for(child, "rounds")[3L]), 2)
   expect_identical(wait_for(child, "same")[3L], "TRUE")
+})
+
+test_that("several devices train the model of one", {
+  skip_if_not_emulated()
+  withr::local_envvar(SIMT_DEVICES = "4")
+  flowers <- iris[sample.int(150L), ]
+  train <- function(...) {
+    gbt_train(Species ~ ., flowers, nrounds = 3, subsample = 0.7, seed = 5, valid = 0.2, eval_train = TRUE, threads = 1,
+              ...)
+  }
+  cpu <- train(device = "cpu")
+  for (devices in list("all", 0:1, c(3, 0, 2), "0:2", "1-3")) {
+    cuda <- train(device = "cuda", devices = devices)
+    expect_same_bytes(cuda$state, cpu$state)
+    expect_identical(cuda$evaluation_log, cpu$evaluation_log)
+  }
+  lines <- said(one <- train(device = "cuda", devices = c(1, 2), verbose = 1))
+  expect_match(lines[1L], "^training on 2 devices: `cuda:1`, `cuda:2`|^training on 2 devices: cuda:1, cuda:2")
+  own <- list(gradient = function(score, y) score - y, hessian = function(score, y) rep(1, length(y)))
+  m <- lapply(list(NULL, 0:2), function(devices) {
+    gbt_train(mpg ~ ., mtcars, nrounds = 3, objective = own, device = "cuda", devices = devices, threads = 1)
+  })
+  expect_same_bytes(m[[1L]]$state, m[[2L]]$state)
+})
+
+test_that("devices that cannot train together are refused", {
+  skip_if_not_emulated()
+  withr::local_envvar(SIMT_DEVICES = "2")
+  expect_snapshot(error = TRUE, {
+    train(device = "cuda", devices = 0:2)
+    train(device = "cuda:1", devices = 0:1)
+    train(device = "cuda", devices = c(0, 0))
+    train(device = "cuda", devices = "some")
+    train(device = "cuda", devices = -1)
+    train(devices = 0:1)
+  })
+  folder <- withr::local_tempfile()
+  gbt_data(iris[-5L], iris$Species, path = folder)
+  e <- expect_error(gbt_train(gbt_open(folder), nrounds = 1, device = "cuda", devices = 0:1, threads = 1),
+                    class = "gbt_error_unsupported")
+  expect_identical(e$subject, "devices")
 })

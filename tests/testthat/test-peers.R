@@ -35,6 +35,7 @@ peers <- list(
     seed = random_seed random_state seed
     threads = n_jobs nthread nthreads num_thread num_threads
     device = device device_type task_type
+    devices = gpu_device_id_list
     boosting = boost boosting boosting_type
     objective = app application loss obj objective objective_type
     tweedie_variance_power = tweedie_variance_power
@@ -62,7 +63,7 @@ peers <- list(
       convert_model_file convert_model_language data data_filename data_random_seed data_seed drop_seed eval_at
       extra_seed fair_c fc feature_contri feature_contrib feature_fraction_seed feature_penalty folds
       forced_splits forced_splits_file forced_splits_filename forcedbins_filename forcedsplits_filename fp fs
-      gpu_device_id_list group_column has_header header ignore_column ignore_feature is_pre_partition label
+      group_column has_header header ignore_column ignore_feature is_pre_partition label
       label_column label_gain lambdarank_norm lambdarank_position_bias_regularization
       lambdarank_truncation_level local_listen_port local_port machine_list machine_list_file
       machine_list_filename machines map_at map_eval_at max_bin_by_feature min_data_in_bin mlist model_out
@@ -185,6 +186,7 @@ peers <- list(
     seed = random_seed random_state seed
     threads = thread_count
     device = task_type
+    devices = devices
     random_strength = random_strength
     first_use_penalty = first_feature_use_penalties
     boosting = boosting_type
@@ -223,7 +225,7 @@ peers <- list(
       snapshot_file stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
-    ? = devices leaf_estimation_backtracking logging_level silent use_best_model verbose_eval
+    ? = leaf_estimation_backtracking logging_level silent use_best_model verbose_eval
     ! 0 = eval_fraction fold_count nfold od_pval model_shrink_rate model_size_reg
       sparse_features_conflict_fraction
     ! 'constant' = model_shrink_mode
@@ -445,8 +447,6 @@ test_that("what is accepted may depend on other parameters", {
     refuses(1, name, device = "cuda")
     refuses(FALSE, name)
   }
-  accepts("0", "devices")
-  refuses("0:1", "devices")
   for (name in c("silent", "quiet")) {
     accepts(TRUE, name)
     accepts(1, name, verbose = 0)

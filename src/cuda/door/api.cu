@@ -111,6 +111,11 @@ static gbt_status cu_info(int32_t device, gbt_device_info *out, gbt_error *err) 
   return cu_look_at(device, out, err);
 }
 
+static int cu_has_nccl(char *text, size_t n_text) {
+  cu_nccl nccl;
+  return cu_nccl_find(&nccl, text, n_text);
+}
+
 static gbt_status cu_open_looked_at(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                                     gbt_error *err) {
   gbt_device_info info;
@@ -140,6 +145,7 @@ static gbt_device_api make_api() {
   api.build = GBT_BUILD_ID;
   api.name = "cuda";
   api.info = cu_info;
+  api.nccl = cu_has_nccl;
   api.open = cu_open_looked_at;
   api.data = cu_data_looked_at;
   api.statistics = cu_statistics_looked_at;

@@ -434,6 +434,7 @@ static gbt_status open_codes(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
     int given = status == GBT_E_MEM && release_residents(spec, device);
     if (status == GBT_OK || status == GBT_E_MEM) status = cu_start_agree(ctx, status, &its_most, &given, err);
     if (status == GBT_OK) status = cu_ranks_stream(ctx, be, err);
+    if (status == GBT_OK) status = cu_ranks_connect(ctx, be, err);
     if (status == GBT_OK) {
       cu_use_extents(be);
       be->base.most_trees = its_most;

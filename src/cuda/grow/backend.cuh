@@ -31,6 +31,7 @@
 
 #include "view.cuh"
 
+#include "../base/nccl.cuh"
 #include "../base/stage.cuh"
 #include "../data/tiles.cuh"
 
@@ -203,6 +204,8 @@ struct cu_ranks {
   char *host;              /* page-locked; NULL until it is needed */
   size_t bytes;            /* of it */
   cu_array<int64_t> packed; /* numbers of outputs side by side */
+  cu_nccl nccl;
+  cu_nccl_comm comm; /* NULL: numbers go through the host */
 };
 
 struct cu_layer; /* symmetric growth: layer.cuh */

@@ -9,6 +9,12 @@ gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_devic
   return api->info(number, out, err);
 }
 
+int gbt_device_nccl(const gbt_device_api *api, char *text, size_t n_text) {
+  if (api->nccl != NULL) return api->nccl(text, n_text);
+  if (n_text > 0) text[0] = '\0';
+  return 0;
+}
+
 const char *gbt_device_work_name(int work) {
   switch ((gbt_device_work)work) {
   case GBT_WORK_TRAIN:

@@ -30,6 +30,10 @@ typedef struct gbt_device_info {
 gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
+/* Whether NCCL is there, which connects devices that train together: 1 with its version in `text`, 0 with the reason.
+ * Without it their numbers go through the host. */
+int gbt_device_nccl(const gbt_device_api *api, char *text, size_t n_text);
+
 /* The work that a library can do; the CPU does the rest. */
 typedef enum gbt_device_work {
   GBT_WORK_TRAIN = 0, /* see gbt_trainer_spec.device */

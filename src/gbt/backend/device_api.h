@@ -23,6 +23,9 @@ struct gbt_device_api {
    * old, no device, no such device, a forked process. */
   gbt_status (*info)(int32_t device, gbt_device_info *out, gbt_error *err);
 
+  /* Whether NCCL connects several devices: 1 with its version in `text`, 0 with what is missing. */
+  int (*nccl)(char *text, size_t n_text);
+
   /* Training; see backend.h. */
   gbt_status (*open)(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err);
 

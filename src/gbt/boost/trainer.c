@@ -30,7 +30,9 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                                              .rules = tr->rules,
                                              .handicap = tr->penalties.handicap,
                                              .class_rate = spec->class_rate,
-                                             .n_class_rates = spec->n_class_rates},
+                                             .n_class_rates = spec->n_class_rates,
+                                             .devices = spec->devices,
+                                             .n_devices = spec->n_devices},
                                  .device = spec->device,
                                  .device_number = spec->device_number,
                                  .forest = tr->forest};

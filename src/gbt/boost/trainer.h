@@ -64,6 +64,9 @@ typedef struct gbt_trainer_spec {
   /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
   const gbt_device_api *device;
   int32_t device_number;
+  const int32_t *devices; /* n_devices numbers of different devices that share the rows, in their order; borrowed for
+                             the call. In place of device_number where there is more than one */
+  int32_t n_devices;
   /* stopping */
   int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); one that
                         * has no better side counts as better when it is smaller */

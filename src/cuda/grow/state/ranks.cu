@@ -1,11 +1,12 @@
-/* Numbers that several devices exchange which grow the same trees. They are whole, so that sums do not
- * depend on the number of ranks; maxima are those of bits, in which magnitudes of doubles order like whole numbers, NaN
- * above all.
+/* Numbers that devices exchange which grow the same trees. They are whole, so sums do not depend on how many there are.
+ * Maxima are those of bits, in which magnitudes of doubles order like whole numbers, NaN above all.
  *
- *   device   numbers  --->  host  --- sum of all ranks, base/comm.h --->  host  --->  device
+ *   by NCCL           ranks meet (base/comm.h), then   device   <--- sum of all ranks --->   device
+ *   through the host  device  --->  host   <--- sum of all ranks, base/comm.h --->   host  --->  device
  *
- * Numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all ranks: their sizes follow from what all
- * ranks know of the trees. */
+ * Before an operation of NCCL ranks meet, so none waits in it for one that has failed. While it runs the host looks
+ * whether it fails. Through the host, numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all
+ * ranks: their sizes follow from what all ranks know of the trees. */
 #include "ranks.cuh"
 
 #include "ops.cuh"
@@ -14,7 +15,11 @@ extern "C" {
 #include "../../../gbt/objective/renewal.h"
 }
 
+#include <stdio.h>
 #include <string.h>
+#if defined(__CUDACC__)
+#include <unistd.h>
+#endif
 
 enum : size_t { CU_SHARE_BYTES = (size_t)64 << 20 };
 
@@ -73,7 +78,96 @@ gbt_status cu_ranks_stream(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+/* ---- NCCL ---- */
+
+/* A number that tells the device from all others of all machines. Emulated ones may be shared. */
+static int64_t identity_of(const cu_backend *be) {
+#if defined(__CUDACC__)
+  char text[320] = "", name[256] = "", bus[64] = "";
+  (void)gethostname(name, sizeof name - 1);
+  (void)cudaDeviceGetPCIBusId(bus, (int)sizeof bus, be->device.number);
+  (void)cudaGetLastError();
+  snprintf(text, sizeof text, "%s %s", name, bus);
+  uint64_t hash = 0;
+  for (const char *c = text; *c; c++) hash = gbt_mix64(hash ^ (uint64_t)(unsigned char)*c);
+  return (int64_t)(hash >> 1);
+#else
+  return be->view.rank;
+#endif
+}
+
+/* Whether every rank has NCCL (found: this one) and a device of its own. */
+static gbt_status can_connect(gbt_ctx *ctx, const cu_backend *be, int found, int *can, gbt_error *err) {
+  const size_t n = (size_t)gbt_comm_size(ctx);
+  const int64_t mine[2] = {found, identity_of(be)};
+  int64_t *all;
+  GBT_TRY(gbt_mem_array(&ctx->mem, 2 * n, sizeof *all, &all, err));
+  const gbt_status status = gbt_comm_gather_i64(ctx, mine, 2, all, err);
+  *can = 1;
+  for (size_t i = 0; i < n && status == GBT_OK; i++) {
+    *can &= all[2 * i] != 0;
+    for (size_t k = 0; k < i; k++) *can &= all[2 * i + 1] != all[2 * k + 1];
+  }
+  gbt_mem_free(&ctx->mem, all);
+  return status;
+}
+
+static gbt_status disconnect(cu_backend *be, int result, gbt_error *err) {
+  cu_ranks *r = &be->ranks;
+  if (r->comm) (void)r->nccl.abort(r->comm);
+  r->comm = NULL;
+  return gbt_fail_device(err, GBT_E_DEVICE, "NCCL, which connects the GPUs, fails: %s; GBT_NCCL=none does without it",
+                         r->nccl.text(result));
+}
+
+gbt_status cu_ranks_connect(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  cu_ranks *r = &be->ranks;
+  cu_nccl_id id = {};
+  char why[256];
+  int can = 0;
+  if (!be->view.shared) return GBT_OK;
+  const int found = cu_nccl_find(&r->nccl, why, sizeof why);
+  GBT_TRY(can_connect(ctx, be, found, &can, err));
+  if (!can) return GBT_OK;
+  int64_t result = be->view.rank == 0 ? r->nccl.make_id(&id) : CU_NCCL_OK;
+  GBT_TRY(gbt_comm_broadcast(ctx, &id, sizeof id, 0, err)); /* and a meeting: all go on to the next line */
+  if (result == CU_NCCL_OK) result = r->nccl.open(&r->comm, gbt_comm_size(ctx), id, be->view.rank);
+  int64_t any = result != CU_NCCL_OK;
+  if (any) r->comm = NULL;
+  GBT_TRY(gbt_comm_max_i64(ctx, &any, 1, err));
+  if (any && r->comm) (void)r->nccl.abort(r->comm); /* where it cannot connect them, numbers go through the host */
+  if (any) r->comm = NULL;
+  return GBT_OK;
+}
+
+static gbt_status by_nccl(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
+                          gbt_error *err) {
+  const cu_ranks *r = &be->ranks;
+  cudaError_t now;
+  int result, failed = CU_NCCL_OK;
+  GBT_TRY(gbt_comm_sync(ctx, err));
+#if !defined(__CUDACC__)
+  CU_TRY(cudaStreamSynchronize(be->device.stream)); /* the stand-in of the tests works at once, on the host */
+#endif
+  result = r->nccl.begin();
+  for (size_t i = 0; i < n_parts && result == CU_NCCL_OK; i++)
+    result = r->nccl.all_reduce(part[i].x, part[i].x, part[i].n,
+                                part[i].type == GBT_COMM_U32 ? CU_NCCL_UINT32 : CU_NCCL_INT64,
+                                op == GBT_COMM_SUM ? CU_NCCL_SUM : CU_NCCL_MAX, r->comm, be->device.stream);
+  if (result == CU_NCCL_OK) result = r->nccl.end();
+  if (result != CU_NCCL_OK) return disconnect(be, result, err);
+  while ((now = cudaStreamQuery(be->device.stream)) == cudaErrorNotReady) {
+    result = r->nccl.error(r->comm, &failed);
+    if (result != CU_NCCL_OK || (failed != CU_NCCL_OK && failed != CU_NCCL_IN_PROGRESS))
+      return disconnect(be, result != CU_NCCL_OK ? result : failed, err);
+  }
+  CU_TRY(now);
+  return GBT_OK;
+}
+
 void cu_ranks_close(cu_backend *be) {
+  if (be->ranks.comm) (void)be->ranks.nccl.abort(be->ranks.comm);
+  be->ranks.comm = NULL;
   cu_host_free(&be->ranks.host);
   be->ranks.bytes = 0;
   cu_drop(&be->device.memory, &be->ranks.packed);
@@ -118,6 +212,8 @@ static gbt_status exchange(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *pa
   size_t all = 0;
   for (size_t i = 0; i < n_parts; i++) all += part[i].n * width;
   if (all == 0) return GBT_OK;
+  GBT_ASSERT(op == GBT_COMM_SUM || op == GBT_COMM_MAX);
+  if (be->ranks.comm) return by_nccl(ctx, be, part, n_parts, op, err);
   GBT_TRY(make_room(be, all, err));
   for (size_t beg = 0; beg < all;) {
     const size_t n = all - beg < CU_SHARE_BYTES ? all - beg : (size_t)CU_SHARE_BYTES;

@@ -23,6 +23,10 @@ gbt_status cu_start_agree(gbt_ctx *ctx, gbt_status status, int32_t *most_trees, 
  * built must be the same one. Collective. */
 gbt_status cu_ranks_stream(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* Connects the devices of the ranks by NCCL, if every rank has it and each a device of its own. Otherwise their numbers
+ * go through the host. Collective. */
+gbt_status cu_ranks_connect(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
 void cu_ranks_close(cu_backend *be);
 
 /* The rest does nothing where there are no other ranks. It waits, for all that was issued and for the other ranks.

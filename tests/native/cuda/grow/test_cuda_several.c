@@ -1,0 +1,175 @@
+/* One training on several devices of this process: the bytes of the CPU. Emulated devices are one and the same. Their
+ * numbers go through the host, or, as between GPUs, through NCCL, for which a library stands in (tests/nccl). */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+
+#include "cuda_steps.h"
+#ifdef GBT_TEST_SIMT
+#include "../simt/control.h"
+#endif
+#include "odd_job.h"
+#include "random_job.h"
+
+static const int32_t numbers[8] = {0};
+
+static train_job on_devices(const train_job *job, int32_t n) {
+  train_job several = *job;
+  several.spec.devices = numbers;
+  several.spec.n_devices = n;
+  return several;
+}
+
+static int equal_on_devices(const train_job *job, const train_how *how, int32_t n) {
+  const train_job several = on_devices(job, n);
+  train_how device = *how;
+  device.device = gbt_cuda_api();
+  trained *cpu = train(job, how), *cuda = train(&several, &device);
+  const int ok = CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+  trained_free(cpu);
+  trained_free(cuda);
+  return ok;
+}
+
+static void random_trainings_are_those_of_the_cpu(void) {
+  static const int32_t sizes[] = {2, 4, 3, 8};
+  for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
+    random_job r = seed % 4 == 3 ? odd_job_make(seed, 200) : random_job_make(seed, 300);
+    if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
+    if (!equal_on_devices(&r.job, &r.how, sizes[seed % 4])) random_job_tell(&r, seed);
+    random_job_free(&r);
+  }
+}
+
+static void trees_that_share_their_splits(void) {
+  int64_t n = 0;
+  for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (random_job_share(&r, seed)) {
+      n++;
+      r.job.spec.params.hist_memory = 1024;
+      if (!equal_on_devices(&r.job, &r.how, 2 + (int32_t)(seed % 2))) random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(n > 4);
+}
+
+static void ordered_trainings_are_those_of_the_cpu(void) {
+  for (uint64_t seed = 1; seed <= test_cases(20) && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024;
+    random_job_order(&r);
+    if (r.job.spec.objective.kind != GBT_OBJ_CUSTOM && !equal_on_devices(&r.job, &r.how, 3)) random_job_tell(&r, seed);
+    random_job_free(&r);
+  }
+}
+
+/* ---- failures ---- */
+
+#ifdef GBT_TEST_SIMT
+/* The training fails, or has the trees of the CPU; nothing is left of it. Returns whether it failed. */
+static int fails_or_equals(const train_job *job, int32_t n, const trained *cpu) {
+  const train_job several = on_devices(job, n);
+  const int64_t live = simt_live();
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  gbt_error err = {.msg = ""};
+  if (!job_open(&ctx, &several, 0, &spec)) return 0;
+  spec.device = gbt_cuda_api();
+  gbt_status status = gbt_trainer_new(&ctx, &spec, &tr, &err);
+  if (status == GBT_OK) status = gbt_trainer_run(&ctx, tr, job->rounds, &why, &err);
+  if (status == GBT_OK)
+    same_forests(gbt_trainer_forest(tr), cpu->forest);
+  else if (!CHECK(status == GBT_E_DEVICE || status == GBT_E_MEM))
+    test_note("%s", err.msg);
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  CHECK_EQ_I64(simt_live(), live);
+  return status != GBT_OK;
+}
+
+static random_job plain_job(void) {
+  random_job r = random_job_make(9, 100);
+  GBT_ASSERT(r.job.spec.objective.kind != GBT_OBJ_CUSTOM);
+  return r;
+}
+
+/* The n-th call of CUDA fails, on whichever device that is. */
+static void calls_of_one_device_fail(void) {
+  random_job r = plain_job();
+  trained *cpu = train(&r.job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+  int64_t n_bad = 0;
+  for (int64_t n = 1, failed = 1; failed; n += 1 + n / (test_few() ? 2 : 8)) {
+    simt_fail_at(n, 0);
+    n_bad += fails_or_equals(&r.job, 3, cpu);
+    failed = simt_failed() > 0;
+    simt_fail_at(0, 0);
+  }
+  CHECK(n_bad > 10);
+  trained_free(cpu);
+  random_job_free(&r);
+}
+
+static void trainings_by_nccl(void) {
+  setenv("GBT_NCCL", GBT_TEST_NCCL, 1);
+  random_trainings_are_those_of_the_cpu();
+  trees_that_share_their_splits();
+  unsetenv("GBT_NCCL");
+}
+
+/* The n-th operation of NCCL fails on one device; the others do not wait for it. */
+static void operations_of_nccl_fail(void) {
+  random_job r = plain_job();
+  trained *cpu = train(&r.job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+  int64_t n_bad = 0, n_fine = 0;
+  char text[16];
+  setenv("GBT_NCCL", GBT_TEST_NCCL, 1);
+  for (int n = 1; n < 1000 && n_fine == 0; n += 1 + n / 2) {
+    snprintf(text, sizeof text, "%d", n);
+    setenv("NCCL_STAND_IN_FAIL", text, 1);
+    if (fails_or_equals(&r.job, 4, cpu))
+      n_bad++;
+    else
+      n_fine++;
+    unsetenv("NCCL_STAND_IN_FAIL");
+  }
+  unsetenv("GBT_NCCL");
+  CHECK(n_bad > 3 && n_fine == 1);
+  trained_free(cpu);
+  random_job_free(&r);
+}
+
+/* A library that is none, or lacks functions: numbers go through the host. */
+static void nccl_that_cannot_be_used(void) {
+  random_job r = plain_job();
+  char text[300];
+  setenv("GBT_NCCL", "libm.so.6", 1);
+  CHECK(!gbt_cuda_api()->nccl(text, sizeof text));
+  CHECK(strstr(text, "ncclGetVersion") != NULL);
+  equal_on_devices(&r.job, &r.how, 2);
+  setenv("GBT_NCCL", "/nowhere/libnccl.so.2", 1);
+  CHECK(!gbt_cuda_api()->nccl(text, sizeof text));
+  CHECK(strstr(text, "/nowhere/libnccl.so.2") != NULL);
+  setenv("GBT_NCCL", GBT_TEST_NCCL, 1);
+  CHECK(gbt_cuda_api()->nccl(text, sizeof text));
+  CHECK_EQ_TEXT(text, "NCCL 2.0.0");
+  unsetenv("GBT_NCCL");
+  CHECK(!gbt_cuda_api()->nccl(text, sizeof text));
+  random_job_free(&r);
+}
+#endif
+
+void suite_cuda_several(void) {
+  RUN(random_trainings_are_those_of_the_cpu);
+  RUN(trees_that_share_their_splits);
+  RUN(ordered_trainings_are_those_of_the_cpu);
+#ifdef GBT_TEST_SIMT
+  RUN(calls_of_one_device_fail);
+  RUN(trainings_by_nccl);
+  RUN(operations_of_nccl_fail);
+  RUN(nccl_that_cannot_be_used);
+#endif
+}
