@@ -217,6 +217,12 @@ models <- c(models, list(
   cv_own_dates = own_folds("number", as.Date(format(few$when, "%Y-01-01"))),
   cv_own_rows = own_folds("yes", list(which(few$f == "a"), which(few$f == "rare")))
 ))
+power <- gbt_metric("power", function(pred, y, w) sum(w * abs(pred - y)^1.5) / sum(w))
+models$cv_own_metric <- folds("number", nrounds = 40, early_stopping_rounds = 2, eta = 0.5, eval_metric = power)
+models$found_by_own_metric <- find("number", few, eval_metric = power)
+kept <- paste0(file, "-found")
+models$found_with_checkpoints <- find("number", many, checkpoint = kept)
+models$found_by_checkpoints <- find("number", many, checkpoint = kept) # all is there
 refit <- function(result, y) with_this(gbt_refit, result, x = few[columns], y = few[[y]])
 models$cv_refit <- refit(models$cv_early, "three")
 search <- function(y, ...) with_this(gbt_tune, few[columns], few[[y]], folds = 2, ..., seed = 1, threads = 2)
