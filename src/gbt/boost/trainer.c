@@ -210,7 +210,7 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, cons
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *tr, double *out, gbt_error *err) {
   const gbt_objective_kind kind = (gbt_objective_kind)tr->objective.kind;
   const gbt_metric metric = gbt_metric_for(gbt_metric_of_objective(kind), &tr->objective);
-  return eval_metric(ctx, tr, 0, &metric, out, err);
+  return gbt_comm_agree(ctx, eval_metric(ctx, tr, 0, &metric, out, err), err);
 }
 
 static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
