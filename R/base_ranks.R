@@ -87,6 +87,16 @@ share_here <- function() {
   if (!is.null(ranks)) c(ranks$rank, ranks$size)
 }
 
+# Whether all ranks are given the same rows, of which each takes its part: gbt_ranks(share = "split").
+splits_rows <- function() identical(ranks_here()$share, "split")
+
+# The numbers of this rank's rows among n rows that all ranks have.
+own_run <- function(n) {
+  share <- share_here()
+  ends <- floor(n * (share[1L] + 0:1) / share[2L])
+  ends[1L] + seq_len(ends[2L] - ends[1L])
+}
+
 # Whether this process is the one that prints and writes files.
 is_first_rank <- function() is.null(package_state$ranks) || package_state$ranks$rank == 0L
 
@@ -101,6 +111,16 @@ gather_ranks <- function(fields) {
     values_of_bytes(all[seq(ends[[r]] - lengths[[r]] + 1, length.out = lengths[[r]])], names(fields), "ranks",
                     "use the same version of gbt on all of them")
   })
+}
+
+# The same for any object. Ranks trust each other: they run one script.
+objects_of_ranks <- function(x) {
+  if (is.null(ranks_here())) return(list(x))
+  mine <- serialize(x, NULL)
+  lengths <- numbers_of_ranks(length(mine))
+  all <- .Call(C_gbt_ranks_bytes, mine, lengths)
+  ends <- cumsum(lengths)
+  lapply(seq_along(ends), function(r) unserialize(all[seq(ends[[r]] - lengths[[r]] + 1, length.out = lengths[[r]])]))
 }
 
 # A number of each rank, in the order of the ranks.

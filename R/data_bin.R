@@ -58,11 +58,11 @@ finish_data <- function(rows, spec) {
   gbt_data_of(ptr, kept, spec$path)
 }
 
-# The columns as they are binned.
-frame_to_bin <- function(x, spec) {
+# The columns as they are binned. shape: of a chunk, see frame_of_ranks().
+frame_to_bin <- function(x, spec, shape = NULL) {
   frame <- with_categories(encode_x(x, spec$sparse_zero), spec$cat_features)
   if (!is.null(spec$reference)) return(frame) # it has decided
-  frame <- frame_of_ranks(frame)
+  frame <- if (is.null(shape)) frame_of_ranks(frame) else frame_of_ranks(frame, shape)
   with_level_counts(align_start_columns(frame, spec$init), spec$level_counts, spec$init)
 }
 

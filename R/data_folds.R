@@ -11,7 +11,7 @@ make_folds <- function(plan, n, source, class, label, seed) {
     if (!is.null(plan$stratify)) {
       stop_argument("`stratify` cannot be combined with given folds; give `folds` as a number", "stratify")
     }
-    out <- given_folds(folds, n)
+    out <- part_of_folds(given_folds(folds, given_or(source$n_given, n)), n)
   } else {
     k <- check_whole(folds, "folds", 2)
     if (!is.null(source$time) && plan$repeats != 1) {
@@ -130,6 +130,13 @@ folds_by_time <- function(time, k) {
 
 # Folds as the user gave them: a fold for each row, a list of the rows that each fold holds out, or a set of package
 # rsample. With ranks these are of the rows of this rank.
+# Folds of all rows, where ranks split them: those of this rank, which has n rows.
+part_of_folds <- function(folds, n) {
+  if (!splits_rows()) return(folds)
+  rows <- rows_before(n) + seq_len(n)
+  lapply(folds, lapply, `[`, rows)
+}
+
 given_folds <- function(folds, n) {
   if (!is.list(folds) || !(inherits(folds, "rset") || !is.object(folds))) return(folds_by_value(folds, n))
   its <- if (is.object(folds)) folds$splits else folds

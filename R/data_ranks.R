@@ -1,17 +1,32 @@
 # The columns of the shares of several ranks (R/base_ranks.R), which must be the same columns.
 
 # The frame with the classes that its columns have on all ranks: columns of nothing but NA have those of other ranks,
-# and whole numbers are numbers where another rank has fractions.
-frame_of_ranks <- function(frame) {
-  if (is.null(ranks_here())) return(frame)
+# and whole numbers are numbers where another rank has fractions. shape: of shape_of_ranks(), for a chunk of a source.
+frame_of_ranks <- function(frame, shape = shape_of_ranks(frame)) {
+  if (is.null(shape)) return(frame)
+  frame <- align_missing(frame, shape$tag)
+  for (j in which(shape$tag == "ordered")) {
+    if (length(frame$levels[[j]]) == 0L) frame$levels[j] <- list(shape$levels[[j]])
+  }
+  frame$tag <- shape$tag
+  frame
+}
+
+# The classes of the columns of a frame on all ranks, list(tag, levels): see the top of R/data_encode.R. levels: of
+# ordered columns, those of the first rank that has some. NULL without ranks.
+shape_of_ranks <- function(frame) {
+  if (is.null(ranks_here())) return(NULL)
   check_same_on_ranks(frame$names, "the names of the columns",
                       "; give all ranks the same columns in the same order")
   all <- lapply(gather_ranks(list(tag = frame$tag)), `[[`, "tag")
   tag <- Reduce(common_tags, all, rep("missing", length(frame$tag)))
   check_tags_of_ranks(frame$names, tag, all)
-  frame <- with_levels_of_ranks(align_missing(frame, tag), tag)
-  frame$tag <- tag
-  frame
+  levels <- vector("list", length(tag))
+  for (j in which(tag == "ordered")) {
+    its <- lapply(gather_ranks(list(levels = as.character(frame$levels[[j]]))), `[[`, "levels")
+    levels[[j]] <- c(its[lengths(its) > 0L], list(character(0)))[[1L]]
+  }
+  list(tag = tag, levels = levels)
 }
 
 # By column, the tag (see the top of R/data_encode.R) that holds the values of both; that of a where there is none.
@@ -33,28 +48,42 @@ check_tags_of_ranks <- function(names, tag, all) {
   }
 }
 
-# Ordered levels where a rank has nothing but NA are those of the first rank that has some.
-with_levels_of_ranks <- function(frame, tag) {
-  for (j in which(tag == "ordered")) {
-    all <- lapply(gather_ranks(list(levels = as.character(frame$levels[[j]]))), `[[`, "levels")
-    if (length(frame$levels[[j]]) == 0L) frame$levels[[j]] <- c(all[lengths(all) > 0L], list(character(0)))[[1L]]
-  }
-  frame
-}
-
 # The chunks of a source (see store_chunks()) with the classes that their columns have on all ranks. Columns that are
-# numbers here and texts on another rank are read again.
+# numbers here and texts on another rank are read again. A rank without rows has the columns of the others.
 chunks_of_ranks <- function(chunks, source, folder) {
   if (is.null(ranks_here())) return(chunks)
-  names <- names(chunks$kinds)
+  has_rows <- chunks$n > 0L
+  all <- gather_ranks(list(has_rows = has_rows, names = as.character(names(chunks$kinds)),
+                           kinds = as.character(chunks$kinds)))
+  all <- Filter(function(its) its$has_rows, all)
+  if (length(all) == 0L) stop_data("the source has no rows on any rank", "x")
+  names <- if (has_rows) names(chunks$kinds) else all[[1L]]$names
   check_same_on_ranks(names, "the names of the columns", "; give all ranks the same columns in the same order")
-  all <- lapply(gather_ranks(list(kinds = unname(chunks$kinds))), `[[`, "kinds")
-  kinds <- Reduce(function(a, b) unname(mapply(joined_kind, a, b)), all)
+  kinds <- Reduce(function(a, b) unname(mapply(joined_kind, a, b)), lapply(all, `[[`, "kinds"))
   bad <- which(is.na(kinds))
-  if (length(bad) && any_rank(!source$retries)) check_tags_of_ranks(names[bad], rep("missing", length(bad)), all)
+  if (length(bad) && any_rank(!source$retries)) {
+    its <- lapply(gather_ranks(list(kinds = kinds_or_missing(chunks, names))), `[[`, "kinds")
+    check_tags_of_ranks(names[bad], rep("missing", length(bad)), lapply(its, `[`, bad))
+  }
   kinds[bad] <- "character"
-  lost <- kinds == "character" & !chunks$kinds %in% c("character", "dates", "times")
+  lost <- has_rows & kinds == "character" & !chunks$kinds %in% c("character", "dates", "times")
   if (any(lost) && source$retries) chunks <- store_chunks(source, folder, union(source$texts, names[lost]))
   chunks$kinds <- stats::setNames(kinds, names)
   chunks
+}
+
+kinds_or_missing <- function(chunks, names) {
+  kinds <- if (chunks$n > 0L) unname(chunks$kinds) else rep("missing", length(names))
+  ifelse(kinds == "none", "missing", kinds)
+}
+
+# Some of the rows of this rank, or NULL: those columns without rows, from the first rank that has some; NULL where none
+# has.
+head_of_ranks <- function(rows) {
+  if (!is.null(rows)) {
+    rows <- rows[0L, , drop = FALSE]
+    rows[] <- lapply(rows, function(x) if (is.factor(x) && !is.ordered(x)) droplevels(x) else x)
+  }
+  heads <- objects_of_ranks(rows)
+  c(Filter(Negate(is.null), heads), list(NULL))[[1L]]
 }

@@ -157,17 +157,24 @@ chunk_rows <- function(x, fields, spec, exposed = NULL) {
     stop_argument(sprintf(paste("`%s` is given as an argument and by the chunks; leave one of them",
                                 "out"), twice[1L]), twice[1L])
   }
+  if (splits_rows() && any(is_given)) {
+    n <- gathered$n_rows
+    fields[is_given] <- part_of_fields(fields[is_given], sum_of_ranks(n), rows_before(n) + seq_len(n))
+  }
   fields <- utils::modifyList(fields, gathered$fields, keep.null = TRUE)
   if (!is.null(fields$exposure)) {
     exposed <- given_or(exposed, "")
     fields$offset <- exposed_offset(fields$offset, fields$exposure, gathered$n_rows)
+  }
+  shape <- if (!is.null(ranks_here()) && is.null(spec$reference)) { # once: ranks may have other numbers of chunks
+    shape_of_ranks(with_categories(encode_x(chunk_at(x, 1L)$x, spec$sparse_zero), spec$cat_features))
   }
   column <- NULL # names of the frame's columns
   next_frame <- function(i, wanted) {
     chunk <- if (is.null(wanted) || !inherits(x, "gbt_chunks")) chunk_at(x, i) else
       list(x = x(i, c(column[wanted], spec$cat_features)))
     if (is.null(chunk$x)) return(NULL)
-    frame <- as_reference(frame_to_bin(chunk$x, spec), spec$reference)
+    frame <- as_reference(frame_to_bin(chunk$x, spec, shape), spec$reference)
     column <<- frame$names
     frame
   }

@@ -76,7 +76,19 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
     on.exit(reader$close())
     next_rows(reader)
   }
-  new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files, peek = peek)
+  make <- function(files, part) {
+    new_source(function(texts) open_files(files, how, texts), TRUE, roles, columns, progress, texts, files, peek = peek,
+               part = part)
+  }
+  make(files, function(rank, size) make(files[part_of_sizes(file.size(files), size) == rank], NULL))
+}
+
+# The rank, from 0, of each of some things of these sizes: runs of consecutive ones, of about the same size. A thing is
+# of the rank in whose part its middle is.
+part_of_sizes <- function(bytes, size) {
+  bytes <- if (sum(bytes) > 0) bytes else rep(1, length(bytes))
+  middle <- (cumsum(bytes) - bytes / 2) / sum(bytes)
+  pmin(floor(middle * size), size - 1)
 }
 
 # A reader of files, one after the other: see new_source().

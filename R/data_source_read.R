@@ -16,10 +16,12 @@
 #   roles     list by role (label, weight, offset, exposure, time, group) of names of columns
 #   columns   names of the columns to take; NULL: all that have no role
 #   progress  TRUE: tell how far it is
+#   part      function(rank, size) -> the source of a rank's part of the rows, for gbt_ranks(share = "split"); NULL: it
+#             cannot be cut
 
 # roles: some may be NULL.
 new_source <- function(open, retries, roles, columns, progress, texts = NULL, files = NULL, about = NULL,
-                       peek = NULL) {
+                       peek = NULL, part = NULL) {
   roles <- roles[!vapply(roles, is.null, NA)]
   for (role in names(roles)) {
     most <- if (role == "offset") Inf else 1
@@ -32,7 +34,7 @@ new_source <- function(open, retries, roles, columns, progress, texts = NULL, fi
   }
   if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
   structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns, texts = texts,
-                                       files = files, about = about, peek = peek,
+                                       files = files, about = about, peek = peek, part = part,
                                        progress = check_flag(progress, "progress")))
 }
 
@@ -47,6 +49,22 @@ rows_reader <- function(name, pull, close, n_rows) {
   done <- function() if (is.null(n_rows) || rows > n_rows) NA_real_ else rows / max(n_rows, 1) # the count was too small
   list(pull = count, close = close, done = done, where = function() sprintf("%s, after row %.0f", name, rows),
        name = function() name, rows = function() rows, hint = "")
+}
+
+stop_no_split <- function() {
+  stop_unsupported(paste("`share = \"split\"` of gbt_ranks() takes a data frame, a matrix or gbt_files(); of a query,",
+                         "of batches or of chunks give each rank its own rows, and leave `share` out"), "share")
+}
+
+# The part of this rank, where all ranks were given the same source.
+own_source <- function(source) {
+  if (!splits_rows() || isTRUE(source$is_part)) return(source)
+  if (is.null(source$part)) stop_no_split()
+  share <- share_here()
+  part <- source$part(share[1L], share[2L])
+  source[c("open", "files")] <- unclass(part)[c("open", "files")] # roles and columns may have been added
+  source$is_part <- TRUE
+  source
 }
 
 # The next chunk that has rows, or NULL.
@@ -221,6 +239,7 @@ store_chunks <- function(source, folder, texts) {
     n_rows[n] <- nrow(chunk)
     tell(rows, reader)
   }
+  if (n == 0L && !is.null(ranks_here())) return(list(n = 0L)) # another rank may have some
   if (n == 0L) stop_data("the source has no rows", "x")
   numbers <- names(kinds)[kinds %in% c("double", "integer")]
   refuse_lost_numbers(problems, intersect(used_columns(source, names(kinds)), numbers))
@@ -282,18 +301,20 @@ check_roles <- function(source, names, where) {
   }
 }
 
-# The source with its first rows: list(rows = the first chunk that has some, source = the same source, which gives
-# these rows first, close = function(), for a source that is not read after all).
+# The source with its first rows: list(rows = the first chunk that has some, on a rank without rows one of another rank
+# without its rows; source = the same source, which gives these rows first; close = function(), for a source that is not
+# read after all).
 begun_source <- function(source) {
-  check_source(source)
+  source <- own_source(check_source(source))
   reader <- source$open(source$texts)
   rows <- try_else(next_rows(reader), function(problem) {
     reader$close()
     stop(problem)
   })
-  if (is.null(rows)) {
+  head <- if (is.null(ranks_here())) rows else head_of_ranks(rows)
+  if (is.null(head)) {
     reader$close()
-    stop_data("the source has no rows", "x")
+    stop_data(paste0("the source has no rows", if (!is.null(ranks_here())) " on any rank"), "x")
   }
   open <- source$open
   source$open <- function(texts) {
@@ -309,7 +330,7 @@ begun_source <- function(source) {
     }
     its
   }
-  list(rows = rows, source = source, close = function() if (!is.null(reader)) reader$close())
+  list(rows = given_or(rows, head), source = source, close = function() if (!is.null(reader)) reader$close())
 }
 
 check_source <- function(source) {
@@ -317,7 +338,7 @@ check_source <- function(source) {
   good <- is.list(source) && is.function(source$open) && is.list(source$roles) && is_flag(source$retries) &&
     is_flag(source$progress) && all(vapply(source$roles, is_texts, NA)) &&
     all(vapply(unclass(source)[c("columns", "texts", "files", "about")], names_or_none, NA)) &&
-    (is.null(source$peek) || is.function(source$peek))
+    (is.null(source$peek) || is.function(source$peek)) && (is.null(source$part) || is.function(source$part))
   if (!good) {
     stop_argument("`x` is a source whose fields were changed; make it again", "x")
   }
@@ -367,7 +388,7 @@ restore_times <- function(x, tag) {
 
 # list(read = function(i), as gbt_data() takes it; close = function()).
 read_source <- function(source) {
-  check_source(source)
+  source <- own_source(check_source(source))
   folder <- tempfile("gbt-rows-")
   dir.create(folder)
   close <- function() unlink(folder, recursive = TRUE)
@@ -380,10 +401,8 @@ read_source <- function(source) {
                       first$texts[1L]), first$texts[1L])
   }
   first <- chunks_of_ranks(first, source, folder)
-  done <- TRUE
   zeros <- list(double = numeric(0), integer = integer(0)) # in place of numbers that are not used
-  read <- function(i, wanted = NULL) {
-    if (i > first$n) return(NULL)
+  stored <- function(i, wanted = NULL) {
     n <- first$n_rows[i]
     idle <- if (is.null(wanted)) character(0) else
       names(first$kinds)[first$kinds %in% names(zeros) & !names(first$kinds) %in% wanted]
@@ -392,7 +411,13 @@ read_source <- function(source) {
     chunk <- read_columns(folder, i, at[!names(at) %in% idle])
     chunk <- Map(as_kind, chunk, first$kinds[names(chunk)])
     chunk[idle] <- zeros[first$kinds[idle]]
-    chunk <- structure(chunk[names(at)], class = "data.frame", row.names = .set_row_names(n))
+    structure(chunk[names(at)], class = "data.frame", row.names = .set_row_names(n))
+  }
+  head <- if (any_rank(first$n == 0L)) head_of_ranks(if (first$n > 0L) stored(1L)) # the chunk of a rank without rows
+  done <- TRUE
+  read <- function(i, wanted = NULL) {
+    if (i > max(first$n, 1L)) return(NULL)
+    chunk <- if (first$n == 0L) head else stored(i, wanted)
     if (is.null(wanted)) with_roles(source, chunk) else with_roles(source, chunk, list())
   }
   list(read = structure(read, class = "gbt_chunks"), close = close)

@@ -53,6 +53,12 @@ as_row_source <- function(x) {
 # data_spec().
 data_of_rows <- function(x, fields, spec) {
   x <- as_row_source(x)
+  if (splits_rows() && !inherits(x, "gbt_source")) {
+    if (is.function(x)) stop_no_split()
+    part <- part_of_table(x, fields)
+    x <- part$x
+    fields <- part$fields
+  }
   if (!inherits(x, "gbt_source")) {
     return(finish_data(if (is.function(x)) chunk_rows(x, fields, spec) else table_rows(x, fields, spec), spec))
   }

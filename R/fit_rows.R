@@ -10,9 +10,43 @@ with_row_arguments <- function(source, args) {
   with_exposure(source)
 }
 
+# The source with the rows of this rank, where all ranks were given the same: see gbt_ranks(share = "split"). A gbt_data
+# has those of the rank, and what it came with; other numbers are of all rows. Keeps the number of all rows as n_given.
+part_of_source <- function(source) {
+  if (!splits_rows() || !is.null(source$n_given)) return(source)
+  parts <- intersect(c("y", row_arguments), names(source))
+  if (!is.null(source$x)) {
+    source$n_given <- n_rows_of(source$x)
+    part <- part_of_table(source$x, source[parts])
+    source$x <- part$x
+  } else {
+    own <- source$data$n_rows
+    source$n_given <- sum_of_ranks(own)
+    parts <- Filter(function(name) NROW(source[[name]]) != own, parts)
+    part <- list(fields = part_of_fields(source[parts], source$n_given, rows_before(own) + seq_len(own)))
+  }
+  source[parts] <- part$fields[parts]
+  source
+}
+
+# `valid` with the rows of this rank: rows that are held out, and sets of rows that are not binned.
+part_of_valid <- function(valid, n) {
+  if (!splits_rows() || !is_rows(valid)) return(valid)
+  held_rows(valid, n)[own_run(n)]
+}
+
+part_of_sets <- function(sets) {
+  if (!splits_rows()) return(sets)
+  lapply(sets, function(set) {
+    if (inherits(set, c("gbt_data", "gbt_source"))) return(set)
+    part <- part_of_table(set$x, unclass(set)[setdiff(names(set), "x")])
+    c(list(x = part$x), part$fields)
+  })
+}
+
 # All rows of a source and their response, a list: source, with `time` and `group` checked, response, n.
 rows_of_source <- function(source, request) {
-  source <- with_row_arguments(source, request$args)
+  source <- part_of_source(with_row_arguments(source, request$args))
   n <- source_rows(source)
   check_time_or_group(source$time, source$group)
   source["time"] <- list(check_time(source$time, n))
@@ -34,7 +68,8 @@ read_rows <- function(source, request) {
   source <- out$source
   response <- out$response
   if (is.null(source$held)) warn_suspects(source, response) # else it was said of all rows
-  valid <- read_valid(request$args$value[["valid"]], source)
+  valid <- read_valid(part_of_valid(request$args$value[["valid"]], source$n_given), source)
+  valid$sets <- part_of_sets(valid$sets)
   mask <- check_mask(source$mask, out$n)
   check_mask_conflicts(mask, valid)
   out <- c(out, list(label = response$label, valid = valid$sets,

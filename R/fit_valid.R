@@ -185,7 +185,7 @@ build_valid <- function(sets, labels, train, response, init, host) {
       check_own_share(data, sprintf("validation set \"%s\"", name), "valid")
     } else if (inherits(set, "gbt_source")) {
       data <- data_of_rows(set, list(), valid_spec(train, host, init))
-      if (data$n_rows > 0) labels[[name]] <- valid_label(data$label, response, data$n_rows, name)
+      if (sum_of_ranks(data$n_rows) > 0) labels[[name]] <- valid_label(data$label, response, data$n_rows, name)
     } else {
       raw <- needed_columns(set$x, train$feature_names, name)
       spec <- valid_spec(train, host)

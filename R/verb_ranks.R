@@ -9,8 +9,12 @@
 #' ```
 #'
 #' A share is a data frame, a matrix, a source such as `gbt_files()` of a rank's own files, or
-#' `gbt_data(..., ranks = ranks)`. A data frame or matrix may have no rows. Columns have the same names, order and
-#' classes on all ranks.
+#' `gbt_data(..., ranks = ranks)`. It may have no rows. Columns have the same names, order and classes on all ranks.
+#'
+#' With `gbt_ranks(share = "split")` all ranks are given the same: data frames and matrices of all rows, or
+#' [gbt_files()] of all files. Each rank takes consecutive rows, or consecutive files of about the same size in bytes.
+#' Everything that belongs to the rows (`y`, `weights`, `mask`, `valid` and the like) is of all rows as well. Terms of a
+#' formula are computed from all rows.
 #'
 #' All ranks run the same script. `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI, and
 #' others that are compatible with one of these or with the ABI of MPI 5. gbt needs no MPI when it is installed.
@@ -83,8 +87,10 @@
 #' @param comm A communicator, as the number that Fortran has for it. `NULL`: all processes that were started together.
 #' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end. With
 #'   `cluster` also how long it may take until all ranks are connected; 0: 120 seconds.
+#' @param share What each rank is given: `"own"`, its own rows; or `"split"`, the same rows as all others, of which it
+#'   takes a part.
 #' @return An object of class `gbt_ranks`, a list with `rank` (from 0), `size` (number of ranks), `library` (its name
-#'   and version) and `family` (`"Open MPI"`, `"MPICH"` or `"MPI ABI"`). With `cluster` a list with `size`, for
+#'   and version), `family` (`"Open MPI"`, `"MPICH"` or `"MPI ABI"`) and `share`. With `cluster` a list with `size`, for
 #'   [gbt_train()].
 #' @examples
 #' \dontrun{
@@ -94,12 +100,17 @@
 #' share <- read.csv(sprintf("rows-%d.csv", ranks$rank))
 #' model <- gbt_train(y ~ ., share, ranks = ranks, nrounds = 100)
 #' if (ranks$rank == 0) gbt_save(model, "model.gbt")
+#'
+#' # all ranks name all files, and each reads some of them
+#' files <- list.files("rows", full.names = TRUE)
+#' model <- gbt_train(y ~ ., gbt_files(files), ranks = gbt_ranks(share = "split"), nrounds = 100)
 #' }
 #' @concept distributed
 #' @concept cluster
 #' @concept MPI
 #' @export
-gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0) {
+gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0, share = c("own", "split")) {
+  share <- match_choice(share, c("own", "split"), "share")
   if (!is.null(library) && !is_text(library)) stop_argument("`library` must be the path of an MPI library", "library")
   if (!is.null(comm)) comm <- as.integer(check_whole(comm, "comm", -.Machine$integer.max)) # MPICH's may be below 0
   if (!is.numeric(timeout) || length(timeout) != 1L || is.na(timeout) || timeout < 0 || timeout > 1e9) {
@@ -107,9 +118,12 @@ gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0) 
   }
   if (!is.null(cluster)) {
     if (!is.null(comm)) stop_argument("`comm` cannot be combined with `cluster`; leave it out", "comm")
+    if (share == "split") {
+      stop_argument("`share` cannot be combined with `cluster`, which splits the rows; leave it out", "share")
+    }
     return(new_cluster_ranks(cluster, library, as.double(timeout)))
   }
-  structure(.Call(C_gbt_ranks_open, library, comm, as.double(timeout)), class = "gbt_ranks")
+  structure(c(.Call(C_gbt_ranks_open, library, comm, as.double(timeout)), list(share = share)), class = "gbt_ranks")
 }
 
 #' @export
@@ -120,6 +134,7 @@ print.gbt_cluster_ranks <- function(x, ...) {
 
 #' @export
 print.gbt_ranks <- function(x, ...) {
-  cat(sprintf("<gbt_ranks> rank %d of %d, by %s (%s)\n", x$rank, x$size, x$library, x$family))
+  split <- if (identical(x$share, "split")) ", of the same rows" else ""
+  cat(sprintf("<gbt_ranks> rank %d of %d, by %s (%s)%s\n", x$rank, x$size, x$library, x$family, split))
   invisible(x)
 }

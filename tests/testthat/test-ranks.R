@@ -140,3 +140,28 @@ test_that("tenths are those of quantile()", {
     expect_identical(tenths(v), findInterval(v, cuts))
   }
 })
+
+test_that("consecutive files go to ranks by their bytes, and consecutive rows by their number", {
+  expect_identical(part_of_sizes(c(10, 90, 70, 30), 2L), c(0, 0, 1, 1))
+  expect_identical(part_of_sizes(c(1, 1, 100), 3L), c(0, 0, 1))
+  expect_identical(part_of_sizes(c(0, 0, 0, 0), 2L), c(0, 0, 1, 1))
+  expect_identical(part_of_sizes(5, 4L), 2)
+  for (size in 1:5) {
+    expect_false(is.unsorted(part_of_sizes(c(5, 1, 30, 2, 2, 8, 1), size)))
+    runs <- lapply(seq_len(size) - 1L, function(rank) as_rank(rank, size, own_run(13)))
+    expect_equal(unlist(runs), 1:13)
+  }
+  expect_length(as_rank(0L, 4L, own_run(2)), 0L)
+})
+
+test_that("what belongs to rows that ranks split is of all of them", {
+  fields <- list(y = 1:4, weights = c(0.5, 1, 2, 3), offset = matrix(1:8, 4), exposure = "hours", mask = NULL)
+  expect_identical(part_of_fields(fields, 4, 2:3),
+                   list(y = 2:3, weights = c(1, 2), offset = matrix(c(2:3, 6:7), 2), exposure = "hours", mask = NULL))
+  expect_snapshot(error = TRUE, {
+    part_of_fields(list(weights = 1:2), 4, 1:2)
+    part_of_fields(list(y = 1:3), 4, 1:2)
+    stop_no_split()
+    gbt_ranks(share = "rows")
+  })
+})

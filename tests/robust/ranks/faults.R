@@ -42,6 +42,15 @@ if (fault == "folder_in_a_file") { # cannot be made on rank 1
   if (ranks$rank == 1L) writeLines("a file", place <- tempfile()) else dir.create(place, showWarnings = FALSE)
   gbt_data(share[c("a", "b")], label = share$y, path = file.path(place, "bins"), ranks = ranks, threads = 1)
 }
+if (fault == "split_of_other_rows") {
+  all <- if (ranks$rank == 1L) rows[-1L, ] else rows
+  gbt_train(y ~ ., all, nrounds = 2, ranks = gbt_ranks(share = "split"))
+}
+if (fault == "sources_without_rows") {
+  path <- tempfile(fileext = ".csv")
+  utils::write.csv(rows[0L, ], path, row.names = FALSE)
+  gbt_train(gbt_files(path, label = "y"), nrounds = 2, ranks = ranks)
+}
 if (fault == "folder_made_alone") {
   dir.create(place, showWarnings = FALSE)
   gbt_data(share[c("a", "b")], label = share$y, path = file.path(place, sprintf("rank-%04d", ranks$rank)), threads = 1)

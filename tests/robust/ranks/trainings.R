@@ -138,6 +138,52 @@ models$no_checkpoint <- checkpointed(NULL)
 stopifnot(identical(models$checkpoint$state, models$no_checkpoint$state),
           identical(models$checkpoint_of_one$state, models$no_checkpoint$state))
 
+# Sources: ranks with other numbers of blocks, and ranks without rows.
+csv <- function(rows) {
+  path <- tempfile(fileext = ".csv")
+  utils::write.csv(rows, path, row.names = FALSE)
+  path
+}
+blocks <- function(path) gbt_files(path, label = "yes", block_bytes = 4000)
+models$blocks <- with_this(gbt_train, blocks(csv(own[c(columns, "yes")])), seed = 1, nrounds = 9, threads = 2)
+last <- if (rank == size - 1L) rows[1:2500, ] else rows[0, ]
+models$last_file <- with_this(gbt_train, yes ~ . - when, blocks(csv(last[c(columns, "yes")])), seed = 1, nrounds = 9,
+                              threads = 2, valid = blocks(csv(later[c(columns, "yes")])), early_stopping_rounds = 3)
+if (requireNamespace("RSQLite", quietly = TRUE)) { # not every class of a column survives SQLite
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  DBI::dbWriteTable(db, "rows", last[c("a", "b", "i", "t", "number")])
+  query <- gbt_query(db, "SELECT * FROM rows", label = "number", chunk_rows = 700)
+  models$last_query <- with_this(gbt_train, query, seed = 1, nrounds = 9, threads = 2)
+}
+
+# The same rows on all ranks, each of which takes a part.
+split <- if (!alone) gbt_ranks(share = "split")
+split_with <- function(f, ...) if (alone) f(..., threads = 2) else f(..., threads = 2, ranks = split)
+whole <- rows[1:2500, ]
+rest <- rows[2501:n, ]
+models$split <- split_with(gbt_train, three ~ scale(a) + b + f + t + o, whole, weights = w, mask = b < 0.9,
+                           valid = rest, nrounds = 9, seed = 1, early_stopping_rounds = 3)
+models$split_share <- split_with(gbt_train, whole[columns], whole$number, offset = whole$b, valid = 0.2, nrounds = 9,
+                                 seed = 1)
+models$split_rows <- split_with(gbt_train, whole[columns], whole$number, valid = which(whole$b > 0.8), nrounds = 9,
+                                group = whole$i, seed = 1, cat_method = "target")
+models$split_sets <- split_with(gbt_train, as.matrix(wide), wide_y, valid = list(some = list(x = wide, y = wide_y)),
+                                weights = rep(1:2, 1000), nrounds = 9, seed = 1, max_depth = 3)
+bins <- split_with(gbt_data, wide, label = wide_y, weight = rep(1:2, 1000))
+models$split_data <- split_with(gbt_train, bins, mask = seq_along(wide_y) %% 3 > 0, nrounds = 9, seed = 1)
+models$split_data_y <- split_with(gbt_train, bins, round(wide_y), nrounds = 9, seed = 1)
+five <- vapply(base::split(seq_len(2500), rep(1:5, c(100, 900, 700, 300, 500))), function(at) {
+  csv(whole[at, c(columns, "yes", "w")])
+}, "")
+models$split_files <- split_with(gbt_train, gbt_files(five, label = "yes", weight = "w"), nrounds = 9, seed = 1)
+models$split_files_y <- split_with(gbt_train, gbt_files(five, columns = c("a", "b", "f")), whole$number, nrounds = 9,
+                                   weights = whole$w, seed = 1)
+models$split_one_file <- split_with(gbt_train, yes ~ ., gbt_files(five[2L]), nrounds = 9, seed = 1)
+models$split_cv_own <- split_with(gbt_cv, three ~ a + b + f, whole, folds = i %% 3, nrounds = 5, seed = 1)
+models$split_cv_rows <- split_with(gbt_cv, whole[columns], whole$number, folds = list(1:300, 200:900, 2400),
+                                  nrounds = 5)
+models$split_cv <- split_with(gbt_cv, whole[columns], whole$three, folds = 3, nrounds = 5, seed = 1)
+
 # Functions of the user's: metrics see the rows of all ranks, objectives those of their rank.
 middle <- gbt_metric("middle", function(pred, label, weight) stats::median(abs(pred - label)) + sum(weight) / 1e6)
 several <- gbt_metric("several", function(pred, label, weight) {
