@@ -127,8 +127,7 @@ static gbt_status join_others(gbt_ctx *ctx, const int64_t *list, char *room, gbt
   }
   one.n_blocks = 0;
   if (!gathers) return GBT_OK;
-  size_t n = 0;
-  for (int r = 0; r < size; r++) n += count[r] = (size_t)*at++;
+  for (int r = 0; r < size; r++) count[r] = (size_t)*at++;
   memset(data, 0, count[rank]);
   one.mine = data;
   one.bytes = count;
