@@ -76,8 +76,8 @@ static answer look_apart(void) {
   const pid_t child = fork();
   if (child == 0) {
     a = look();
-    const ssize_t n = write(ends[1], &a, sizeof a); /* less than a pipe holds */
-    _exit(n == (ssize_t)sizeof a ? 0 : 1);
+    if (write(ends[1], &a, sizeof a) < 0) a.status = GBT_E_UNSUPPORTED; /* less than a pipe holds; who reads sees none */
+    for (;;) (void)kill(getpid(), SIGKILL); /* packages may not call what ends a process; this runs no exit handlers */
   }
   close(ends[1]);
   if (child > 0) {
