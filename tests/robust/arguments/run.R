@@ -38,7 +38,7 @@ fault_of <- function(f, args) {
     note(condition)
     invokeRestart(restart)
   }
-  setTimeLimit(elapsed = 20, transient = TRUE)
+  setTimeLimit(elapsed = 60, transient = TRUE)
   tryCatch(
     withCallingHandlers(utils::capture.output(do.call(f, args, quote = TRUE)),
                         warning = function(w) quiet(w, "muffleWarning"),
