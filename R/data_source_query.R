@@ -154,11 +154,13 @@ table_hint <- function(how) {
   }
 }
 
+most_fetched <- 1e7 # rows at a time: some drivers make room for all rows that are asked for
+
 # n_rows: of the result, NULL where that is not known.
 fetch_rows <- function(result, chunk_rows, close, n_rows = NULL) {
   told <- new.env()
   rows_reader("the query", function(rows) {
-    chunk <- with_driver_errors(DBI::dbFetch(result, chunk_rows), told = told)
+    chunk <- with_driver_errors(DBI::dbFetch(result, min(chunk_rows, most_fetched)), told = told)
     if (nrow(chunk) > 0L) as.data.frame(chunk)
   }, close, n_rows)
 }
