@@ -69,6 +69,8 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     state$rounds <- run$rounds
     state$best <- run$best_round
     state$native <- run$log
+    # all ranks know: what follows has operations of all, which a second Ctrl-C would leave
+    if (run$why == "interrupt" && !is.null(ranks_here())) return("interrupt")
     if (before == 0 && run$rounds > 0 && !given) state$reason <- small_hessian_reason(trainer, fit)
     stop_own <- run$rounds > before && fit$evaluation$own && evaluate_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
