@@ -76,8 +76,9 @@ static answer look_apart(void) {
   const pid_t child = fork();
   if (child == 0) {
     a = look();
-    if (write(ends[1], &a, sizeof a) < 0) a.status = GBT_E_UNSUPPORTED; /* less than a pipe holds; who reads sees none */
-    for (;;) (void)kill(getpid(), SIGKILL); /* packages may not call what ends a process; this runs no exit handlers */
+    /* less than a pipe holds; where it fails the reader sees no answer */
+    if (write(ends[1], &a, sizeof a) < 0) a.status = GBT_E_UNSUPPORTED;
+    for (;;) (void)kill(getpid(), SIGKILL); /* packages may not call _exit(); this runs no exit handlers either */
   }
   close(ends[1]);
   if (child > 0) {
