@@ -103,24 +103,22 @@ is_first_rank <- function() is.null(package_state$ranks) || package_state$ranks$
 # These fields (a named list of vectors) of all ranks: a list of such lists, in the order of the ranks.
 gather_ranks <- function(fields) {
   if (is.null(ranks_here())) return(list(fields))
-  mine <- values_bytes(fields)
-  lengths <- .Call(C_gbt_ranks_numbers, as.double(length(mine)))
-  all <- .Call(C_gbt_ranks_bytes, mine, lengths)
-  ends <- cumsum(lengths)
-  lapply(seq_along(ends), function(r) {
-    values_of_bytes(all[seq(ends[[r]] - lengths[[r]] + 1, length.out = lengths[[r]])], names(fields), "ranks",
-                    "use the same version of gbt on all of them")
-  })
+  lapply(bytes_of_ranks(values_bytes(fields)), values_of_bytes, names(fields), "ranks",
+         "use the same version of gbt on all of them")
 }
 
 # The same for any object. Ranks trust each other: they run one script.
 objects_of_ranks <- function(x) {
   if (is.null(ranks_here())) return(list(x))
-  mine <- serialize(x, NULL)
+  lapply(bytes_of_ranks(serialize(x, NULL)), function(bytes) unserialize(bytes))
+}
+
+# The raw vectors of all ranks, a list in the order of the ranks.
+bytes_of_ranks <- function(mine) {
   lengths <- numbers_of_ranks(length(mine))
   all <- .Call(C_gbt_ranks_bytes, mine, lengths)
   ends <- cumsum(lengths)
-  lapply(seq_along(ends), function(r) unserialize(all[seq(ends[[r]] - lengths[[r]] + 1, length.out = lengths[[r]])]))
+  lapply(seq_along(ends), function(r) all[seq(ends[[r]] - lengths[[r]] + 1, length.out = lengths[[r]])])
 }
 
 # A number of each rank, in the order of the ranks.
