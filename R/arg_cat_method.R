@@ -223,10 +223,16 @@ target_columns <- function(chosen, kind = c("target", "quartiles")) {
 
 # `time` and `group` decide over statistics of the response, ordered boosting, and which rows a share of `valid` holds
 # out. A gbt_data may keep them for other trainings. order: as of order_given(); chosen: as of chosen_methods().
-warn_unused_order <- function(order, boosting, chosen) {
+warn_unused_order <- function(order, boosting, chosen, by_query) {
+  if (by_query) order <- setdiff(order, "group")
   if (length(order) == 0L || length(target_columns(chosen)) || identical(boosting, "ordered")) return(invisible())
   warn_gbt("order", sprintf("`%s` has no effect: no column uses target encoding, see `cat_method`",
                             order[1L]))
+}
+
+# Does a training look at queries, which `group` names?
+uses_queries <- function(fit) {
+  is_of_queries(fit$response$objective) || any(metrics_table()$by_query[fit$evaluation$metrics$code + 1L], na.rm = TRUE)
 }
 
 # `max_cat_combine` combines columns of method "target".

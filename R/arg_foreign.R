@@ -9,7 +9,7 @@
 #   =       values of a refused parameter that ask for what gbt does anyway: they are accepted. TRUE is not 1.
 #           Where this depends on other parameters see `asks_for_usual`
 #   ;       names with other accepted values, and the same reply
-#   reply   gbt's name; of metrics those nearest to it. Else what to do, as the end of a sentence; @ranking and others
+#   reply   gbt's name; of metrics those nearest to it. Else what to do, as the end of a sentence; @survival and others
 #           stand for texts of R/arg_not_offered.R
 foreign_text <- r"---(
 [train: Data]
@@ -100,7 +100,7 @@ cat_prior -> cat_prior
 cat_bins -> cat_bins
 level_counts -> level_counts
 time timestamp/c -> time
-group -> group
+group qid/x group_id/lc query/l query_id/l -> group
 [train: Threads, devices and memory]
 ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
@@ -127,7 +127,7 @@ bagging_freq/l subsample_freq/l -> `subsample` draws rows anew for every tree (`
   draw none
 sampling_frequency/c = "PerTree" -> `subsample` draws rows anew for every tree
 sampling_unit/c = "Object" -> `subsample` draws rows
-bagging_by_query/l = FALSE -> @ranking
+bagging_by_query/l = FALSE -> `subsample` draws rows
 bagging_seed/l bagging_fraction_seed/l feature_fraction_seed/l data_random_seed/l data_seed/l drop_seed/l extra_seed/l
   objective_seed/l; seed_per_iteration/x = FALSE -> one `seed` decides every random choice
 [train: losses, labels, leaves]
@@ -149,13 +149,15 @@ leaf_estimation_backtracking/c -> with `leaf_iterations` above 1 steps that go t
 allow_const_label/c = TRUE -> numbers that are all equal are accepted, a factor of one class is not
 linear_tree/l linear_trees/l = FALSE; linear_lambda/l lambda_bias/x = 0; feature_selector/x -> linear leaves are not
   offered; leaves are constant
-qid/x group_id/lc query/l query_id/l -> @ranking; for target encoding, `group` keeps rows that belong together out of
-  each other's statistics
-lambdarank_pair_method/x lambdarank_num_pair_per_sample/x lambdarank_truncation_level/l lambdarank_norm/l
-  lambdarank_normalization/x lambdarank_score_normalization/x lambdarank_unbiased/x lambdarank_bias_norm/x
-  lambdarank_position_bias_regularization/l ndcg_exp_gain/x label_gain/l ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l
-  map_eval_at/l group_weight/c subgroup_id/c pairs/c pairs_weight/c position/x group_column/l query_column/l ->
-  @ranking
+lambdarank_pair_method/x -> pairs of rows are chosen by `rank_top`, or drawn by chance by `rank_pairs`
+ndcg_exp_gain/x -> gains are 2^label - 1, with `rank_linear_gain = TRUE` the labels themselves
+label_gain/l -> replace the labels by their gains and set `rank_linear_gain = TRUE`
+ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l map_eval_at/l -> name the places in the metric: `eval_metric = "ndcg@5"`
+group_weight/c -> give `weights`, the same for all rows of a query
+lambdarank_unbiased/x lambdarank_bias_norm/x lambdarank_position_bias_regularization/l position/x -> position bias is
+  not corrected
+subgroup_id/c pairs/c pairs_weight/c -> pairs are those of rows of a query whose labels differ
+group_column/l query_column/l -> `group` is a vector, or a column of the data: group = qid
 label_lower_bound/x label_upper_bound/x aft_loss_distribution/x aft_loss_distribution_scale/x status_variable_name/o
   status/o event/o censored/o -> @survival
 posterior_sampling/c langevin/c = FALSE; diffusion_temperature/c -> stochastic gradient Langevin boosting is not
@@ -391,8 +393,11 @@ base_margin/x -> a known part of the score is `offset`
 ^binary:hinge$/x ^adaboost$/o ^huberized$/o ^focal/c -> "logistic" is for two classes
 ^quasibinomial$/o ^cross_entropy_lambda$/l ^xentlambda$/l -> "logistic" takes shares from 0 to 1
 ^multiclassova$/l ^multiclass_ova$/l ^multiclassonevsall$/c ^ova$/l ^ovr$/l -> "softmax" is for several classes
-^rank:/x ^rank$/o ^ranking$/o ^lambda-?rank/l ^lambda-?mart/o ^rank_xendcg$/l ^xendcg/l ^pairwise$/o ^listwise$/o
-  ^yetirank/c ^pairlogit/c ^query/c ^stochasticrank/c ^stochasticfilter/c ^(lambda)?ndcg$/o -> @ranking
+^rank$/o ^ranking$/o ^lambda-?(rank|mart)/lo ^listwise$/o ^(lambda)?ndcg$/o ^stochasticrank/c ^stochasticfilter/c ->
+  "rank_ndcg" is for ranking
+^yetirankpairwise/c -> "yeti_rank" is for ranking
+^pairlogitpairwise/c -> "pair_logit" is for ranking
+^querycrossentropy/c -> "query_softmax" is for ranking
 ^surv/xc ^cox/c ^aft/x ^weibull$/o ^censored/o ^time_to_event$/o -> @survival
 ^multiquantile/c -> @quantiles
 ^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^multilabel/o ^mgaussian$/o ^multioutput/o -> @responses
@@ -413,7 +418,7 @@ medianabsoluteerror/c lq/c -> mae
 loglinquantile/c -> quantile
 zerooneloss/c hammingloss/c -> error merror accuracy
 balancederrorrate/c -> balanced_accuracy
-precision/c recall/c totalf1/c -> f1
+totalf1/c -> f1
 kappa/c wkappa/c -> mcc
 hingeloss/c -> logloss mlogloss
 kullback_leibler/l cross_entropy_lambda/l -> logloss
@@ -421,7 +426,8 @@ auc_mu/l multiclassonevsall/c -> mlogloss
 aucpr/x -> pr_auc
 poisson-nloglik/x -> poisson_nloglik
 deviance/o -> poisson_deviance gamma_deviance tweedie_deviance negative_binomial_deviance logloss mlogloss mse
-ndcg/xlc map/xlc pre/x pfound/c mrr/c queryrmse/c pairlogit/c yetirank/c -> @ranking
+pfound/c -> err
+queryrmse/c pairlogit/c yetirank/c -> pair_accuracy ndcg
 cindex/o c-index/o c_index/o concordance/o concordance_index/o cox-nloglik/x cox_nloglik/x aft-nloglik/x aft_nloglik/x
   interval-regression-accuracy/x brier_survival/o brier_survival_integrated/o roc_auc_survival/o -> @survival
 sensitivity/o sens/o specificity/o spec/o tpr/o fpr/o ppv/o npv/o -> f1 balanced_accuracy

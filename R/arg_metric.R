@@ -257,7 +257,7 @@ resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)
   if (length(given) == 0L) {
     if (is_given(response$objective) && response$n_outputs > 1L) return(no_metrics)
-    given <- list(metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L])
+    given <- list(.Call(C_gbt_default_metric, objective_code(response$objective)))
   }
   out <- read_metrics(given, response)
   last <- length(out$name)
@@ -323,6 +323,10 @@ metrics_help <- function() {
           "with their own ranks; ties have their mean rank. For two classes it is 2 AUC - 1.",
           "`calibration_error` adds up, over bins of equal width, the difference between the sums of labels",
           "and of probabilities, as a share of all weights. With several classes it uses the most probable one."),
+    "", paste("Metrics from `ndcg` on are of ranking: means over queries, the rows of one `group`. Rows of equal score have",
+              "no order; the metric is its mean over all orders of them. k is the number of first places that count, all",
+              "with 0. A query for which a metric is not defined, such as `ndcg` where all labels are 0, is left out. A",
+              "query counts by the largest weight of its rows."),
     "", paste("A metric without a number takes that of the objective where it has the parameter:",
               paste0("`", table$name[twins], "` that of `", table$twin[twins], "`", collapse = ", "), "(see",
               "[gbt_objectives()])."))

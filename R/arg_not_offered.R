@@ -4,8 +4,6 @@ not_offered <- c(
   survival = paste("survival models are not offered yet; for a rate of events use `objective = \"poisson\"` with the",
                    "status (0 or 1) as the response and the time as `exposure`; for an event within a given time use a",
                    "response of two classes"),
-  ranking = paste("learning to rank is not offered yet; train on the relevance, as numbers or classes, and sort",
-                  "the rows by their predictions"),
   responses = "a model has one response: train one model for each",
   quantiles = "a model has one quantile: train one model of objective \"quantile\" for each `quantile_alpha`"
 )

@@ -17,6 +17,9 @@ objective_info <- function(name) lapply(objectives_table(), .subset2, objective_
 # Are its gradients the user's functions?
 is_given <- function(name) objective_info(name)$gradient == "GIVEN"
 
+# Do its gradients look at all rows of a query, which `group` names?
+is_of_queries <- function(name) objective_info(name)$gradient == "QUERY"
+
 # As the engine takes it: its number, and its parameters in the engine's order. param: a list or vector that has them by
 # their names.
 objective_object <- function(name, param = list()) {
@@ -61,6 +64,26 @@ objective_object <- function(name, param = list()) {
 #' * `softmax_hessian`: The hessian of a class with probability p is this number times p (1 - p). 2 never steps too far;
 #'   0 is K / (K - 1) for K classes, as in LightGBM. By default a rule chooses, see [gbt_defaults()].
 #'
+#' @section Ranking:
+#' Objectives of ranking order the rows of a query, such as the results of a search. Give `group`, the query of every
+#' row, in any order of the rows; validation sets need theirs: `list(x = , y = , group = )`. The response is the
+#' relevance: 0, 1, 2, and so on. Predictions are scores; only their order within a query has a meaning.
+#' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`.
+#'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs), or are drawn by chance with
+#'   `rank_pairs`. `rank_norm` divides the gradients of a query by what they add up to.
+#' * `"rank_map"`, `"rank_mrr"`: the same for mean average precision and for the place of the first relevant row; rows
+#'   with labels above 0 are relevant.
+#' * `"rank_pairwise"`, `"pair_logit"`: logistic loss of pairs of rows with different labels, with one row at the top of
+#'   the list, or of all pairs.
+#' * `"query_rmse"`: squared error of the differences within a query. It is fast, and often as good as the others.
+#' * `"rank_xendcg"`, `"query_softmax"`: cross entropy of gains, or of labels, and a softmax over the query.
+#' * `"yeti_rank"`: pairs of neighbours in `yeti_permutations` orders with noise, whose weights fall by `yeti_decay` from
+#'   place to place.
+#'
+#' Rows of equal score are in an order by chance that follows from `seed`, so the order of the rows plays no part.
+#' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
+#' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
+#'
 #' @section Small hessians:
 #' If the second derivative of a loss is (nearly) 0 for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`), an
 #' upper bound is used instead, so that every step reduces the loss. The bound is smaller for larger errors, so
@@ -96,6 +119,8 @@ objective_object <- function(name, param = list()) {
 #' @concept loss function
 #' @concept quantile regression
 #' @concept count data
+#' @concept learning to rank
+#' @concept LambdaMART
 #' @concept Poisson regression
 #' @concept custom objective
 #' @examples

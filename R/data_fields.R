@@ -141,7 +141,7 @@ check_group <- function(group, n_rows) {
     stop_data(sprintf("`group` must be numbers, a factor or texts, not %s", describe(group)), "group")
   }
   sizes <- is.numeric(group) && length(group) != n_rows && isTRUE(sum(group) == n_rows)
-  hint <- if (sizes) paste0("; give a group for each row, not the sizes of the groups: ", not_offered[["ranking"]])
+  hint <- if (sizes) "; give a group for each row, not the sizes of the groups: rep(seq_along(sizes), sizes)"
   check_row_values(group, n_rows, "group", if (is.character(group) && length(group) == 1L) not_a_name else hint)
   group <- if (inherits(group, "integer64")) {
     as.character(group) # doubles could not keep them apart

@@ -28,7 +28,7 @@ given_in_data <- function(name, data, frame = parent.frame(), call = sys.call(sy
 # How the arguments that were written with columns of the data are evaluated in the data of a validation set: functions
 # of that, by name; NULL for one that was given as values, and no entry for one that was not given.
 row_evaluators <- function(given, values, exposed, data) {
-  had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure"))
+  had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure", "group"))
   Map(function(argument, name) {
     e <- argument$expression
     if (name == "exposure" && nzchar(exposed)) e <- as.name(exposed)

@@ -46,13 +46,14 @@ responses_of <- function(model, score, threads) {
 }
 
 # Values of metrics (resolve_metrics()) of raw scores, a number each, by the names of the metrics.
-score_metrics <- function(metrics, model, score, label, weight, threads) {
+# group: numbers of queries, where a metric needs them.
+score_metrics <- function(metrics, model, score, label, weight, threads, group = NULL) {
   out <- stats::setNames(numeric(length(metrics$name)), metrics$name)
   own <- is.na(metrics$code)
   if (any(!own)) {
     out[!own] <- .Call(C_gbt_metric_values, metrics$code[!own], metrics$param[!own],
                        objective_object(model$objective, model$params), model$n_outputs, unname(score), label, weight,
-                       threads)
+                       group, threads)
   }
   weight <- if (is.null(weight)) rep(1, length(label)) else weight
   for (m in which(own)) {

@@ -207,7 +207,9 @@ need_numbers <- function(e, objective) {
     return(e)
   }
   better <- if (length(e$classes) == 2L) "logistic" else "softmax"
-  hint <- if (is_given(objective)) {
+  hint <- if (is_of_queries(objective)) {
+    "give the relevance as numbers, 0 for the lowest: as.integer(y) - 1"
+  } else if (is_given(objective)) {
     "give the numbers that your functions expect, such as as.integer(y) - 1"
   } else {
     sprintf("for classes use `objective = \"%s\"`", better)

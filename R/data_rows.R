@@ -149,7 +149,7 @@ split_source <- function(source, response, valid, seed) {
   }
   aside <- part(rows$held)
   list(train = part(rows$kept), label = subset_rows(response$label, rows$kept),
-       valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset))
+       valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset, group = aside$group))
 }
 
 # A response or an offset may be a data frame of one column.

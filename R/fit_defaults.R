@@ -25,6 +25,7 @@ eta_of <- function(facts, objective) {
 }
 
 class_objectives <- c("logistic", "softmax")
+pair_objective <- function(objective) is_of_queries(objective) && objective_info(objective)$hessian == "FREE"
 many_classes <- function(facts, objective) objective == "softmax" && facts$outputs > 2
 
 # Whether trees of classes share their splits, by name or by rule.
@@ -48,14 +49,23 @@ default_rules <- list(
           "the number of classes where these share their splits and training stops early."),
     "Step size"
   ),
-  new_rule("lambda", function(facts, objective, preset) list(lambda = 3), "3.", "Penalty on leaves"),
+  new_rule("lambda", function(facts, objective, preset) list(lambda = if (pair_objective(objective)) 1 else 3),
+           "3; 1 for objectives of ranking by pairs of rows, whose hessians are small.", "Penalty on leaves"),
   new_rule("colsample_bytree", function(facts, objective, preset) list(colsample_bytree = 0.8),
            "0.8: every tree sees four fifths of the features.", "Features of a tree",
            c("mtry", "colsample_bylevel", "colsample_bynode")),
   new_rule("min_child_weight",
-           function(facts, objective, preset) if (objective %in% class_objectives) list(min_child_weight = 0.1),
-           "0.1 for classes, whose hessians are 0.25 a row at most and fall as the model becomes sure of them.",
+           function(facts, objective, preset) {
+             if (objective %in% class_objectives) list(min_child_weight = 0.1) else if (pair_objective(objective)) {
+               list(min_child_weight = 0)
+             }
+           },
+           paste("0.1 for classes, whose hessians are 0.25 a row at most and fall as the model becomes sure of them. 0",
+                 "for objectives of ranking by pairs of rows, whose hessians are of the size of changes in a metric."),
            "Classes and counts"),
+  new_rule("min_data_in_leaf",
+           function(facts, objective, preset) if (pair_objective(objective)) list(min_data_in_leaf = 20),
+           "20 for objectives of ranking by pairs of rows, in place of `min_child_weight`.", "Ranking"),
   new_rule("random_strength",
            function(facts, objective, preset) {
              if (!identical(facts$grow_policy, "symmetric")) return(NULL)

@@ -94,7 +94,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
 # hessians are what they are everywhere.
 training_loss <- function(trainer, fit) {
   info <- objective_info(fit$response$objective)
-  if (info$gradient == "GIVEN" || info$hessian == "UNIT") return(NA_real_)
+  if (info$gradient %in% c("GIVEN", "QUERY") || info$hessian == "UNIT") return(NA_real_)
   .Call(C_gbt_trainer_loss, trainer, fit$host$threads)
 }
 
@@ -118,7 +118,7 @@ diverged <- function(trainer, fit, state, before) {
 
 # The name of an objective's own metric.
 objective_metric <- function(objective) {
-  metrics_table()$name[.Call(C_gbt_default_metric, objective_code(objective)) + 1L]
+  .Call(C_gbt_default_metric, objective_code(objective))
 }
 
 # Log line, bar and callbacks after a chunk. TRUE when one of them wants to stop.

@@ -53,9 +53,23 @@ rows_of_source <- function(source, request) {
   source["group"] <- list(check_group(source$group, n))
   args <- request$args$value
   response <- encode_response(source$y, request$objective, n, args[["num_class"]], source$parsed)
-  if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before any long work
+  metrics <- if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before long work
+  check_queries(response$objective, metrics, source$group)
   check_exposed(source, response$objective)
   list(source = source, response = response, n = n)
+}
+
+# Objectives and metrics of ranking need the queries of rows.
+check_queries <- function(objective, metrics, group) {
+  if (any_rank(!is.null(group))) return(invisible())
+  if (is_of_queries(objective)) {
+    stop_argument(sprintf(paste("objective \"%s\" needs `group`, the query of every row: gbt_train(y ~ ., data,",
+                                "group = qid), where `qid` is a column of the data"), objective), "group")
+  }
+  by_query <- which(metrics_table()$by_query[metrics$code + 1L])
+  if (length(by_query)) {
+    stop_argument(sprintf("metric \"%s\" needs `group`, the query of every row", metrics$name[by_query[1L]]), "group")
+  }
 }
 
 # The rows to train on and those held out, a list: source (all rows of the data, but for those that `valid` takes

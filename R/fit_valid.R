@@ -57,7 +57,7 @@ valid_names <- function(sets) {
 canonical_part <- function(names) {
   known <- c(x = "x", data = "x", y = "y", label = "y", weight = "weight", weights = "weight", sample_weight = "weight",
              offset = "offset", base_margin = "offset", init_score = "offset", baseline = "offset",
-             exposure = "exposure")
+             exposure = "exposure", group = "group", qid = "group", query_id = "group", group_id = "group")
   out <- unname(known[names])
   out[is.na(out)] <- names[is.na(out)]
   out
@@ -79,12 +79,12 @@ read_valid_set <- function(set, name, source) {
     return(formula_valid_set(set, name, source))
   }
   parts <- if (is.list(set) && !is.object(set)) canonical_part(names(set)) else NULL
-  wrong <- setdiff(parts, c("x", "y", "weight", "offset", "exposure"))
+  wrong <- setdiff(parts, c("x", "y", "weight", "offset", "exposure", "group"))
   if (length(parts) != length(set) || length(parts) == 0L || length(wrong) || anyDuplicated(parts) ||
         !all(c("x", "y") %in% parts)) {
     extra <- if (length(wrong)) sprintf("; it has an element `%s`", wrong[1L]) else ""
-    stop_argument(sprintf(paste("validation set \"%s\" must be list(x = , y = ), with weight =, offset = and",
-                                "exposure = where needed%s"), name, extra), "valid")
+    stop_argument(sprintf(paste("validation set \"%s\" must be list(x = , y = ), with weight =, offset =,",
+                                "exposure = and group = where needed%s"), name, extra), "valid")
   }
   names(set) <- parts
   set <- exposed_set(set, name, source)
@@ -128,7 +128,8 @@ formula_valid_set <- function(data, name, source) {
   y <- tryCatch(response_in(source$design, formula[[2L]], data, evaluate), gbt_error_data = function(e) {
     stop_data(sprintf("the response of validation set \"%s\": %s", name, conditionMessage(e)), e$subject)
   })
-  for (part in names(source$in_rows)[vapply(source$in_rows, is.null, NA)]) {
+  needed <- setdiff(names(source$in_rows), "group") # metrics of queries say when they need it
+  for (part in needed[vapply(source$in_rows[needed], is.null, NA)]) {
     stop_argument(sprintf(paste("validation set \"%s\" has no `%s`, but the training data have, as values; give",
                                 "list(x = , y = , %s = ), or make it a column of both data frames"), name, part,
                           if (part == "weights") "weight" else part), "valid")
@@ -137,10 +138,17 @@ formula_valid_set <- function(data, name, source) {
     tryCatch(evaluate(data), gbt_error_data = function(e) {
       stop_data(sprintf("validation set \"%s\" %s", name, conditionMessage(e)), e$subject)
     })
-  }, source$in_rows, names(source$in_rows))
+  }, source$in_rows[needed], needed)
+  fields$group <- group_of_set(source$in_rows$group, data)
   set <- list(x = seen$x, y = y, weight = fields$weights, offset = add_offsets(seen$offset, fields$offset),
-              exposure = fields$exposure)
+              exposure = fields$exposure, group = fields$group)
   exposed_set(set, name, source)
+}
+
+# The `group` of a validation set, by the expression of the training data; NULL where the set lacks its columns.
+group_of_set <- function(evaluate, data) {
+  if (is.null(evaluate)) return(NULL)
+  tryCatch(evaluate(data), gbt_error_data = function(e) NULL)
 }
 
 # The set with its exposure in the offset: that which is given, or the column that the training data have it in.
@@ -195,7 +203,7 @@ build_valid <- function(sets, labels, train, response, init, host) {
     label <- labels[[name]]
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
-    data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset)
+    data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset, group = data$group)
     score <- if (!is.null(init)) {
       if (is.null(raw)) prepared_scores(init, data, data$offset, host$threads, name)
       else start_scores(init, raw, data$offset, train$sparse_zero, host$threads)

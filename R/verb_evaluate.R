@@ -61,15 +61,17 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   group <- column_or_values(given_in_data("group", x), if (is.data.frame(x)) x)
   by <- read_by(given_in_data("by", x), x)
   level <- if (!is.null(intervals)) check_share(intervals, "intervals")
-  if (is.null(level) && (!is.null(group) || !missing(replicates))) {
-    given <- if (is.null(group)) "replicates" else "group"
-    stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
-  }
+  replicated <- !missing(replicates)
   replicates <- check_whole(replicates, "replicates", 20, 1e6)
   if (!is.null(seed)) check_seed(seed)
   threads <- resolve_threads(threads)
   response <- response_kind(judged_model(model))
-  what <- read_evaluated(metrics, response)
+  what <- read_evaluated(metrics, response, !is.null(group))
+  by_query <- any(metrics_table()$by_query[what$code + 1L], na.rm = TRUE)
+  if (is.null(level) && (!is.null(group) && !by_query || replicated)) {
+    given <- if (replicated) "replicates" else "group"
+    stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
+  }
   rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads)
   what <- fitting_metrics(what, rows)
   if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
@@ -81,7 +83,8 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     if (!is.null(by)) by <- lapply(by, subset_rows, rows$at)
     group <- subset_rows(group, rows$at)
   }
-  units <- if (!is.null(level)) check_group(group, n)
+  units <- if (!is.null(level) || by_query) check_group(group, n)
+  if (by_query) rows["group"] <- list(units)
   if (!is.null(level)) seed <- drawn_seed(seed)
   plan <- list(level = level, replicates = replicates, seed = seed, threads = threads)
   parts <- group_rows(by, n)
@@ -210,10 +213,14 @@ group_codes <- function(v) {
   match(v, sort(unique(v), na.last = TRUE))
 }
 
-# Which metrics: as of read_metrics(), and `asked`: did the user name them?
-read_evaluated <- function(metrics, response) {
+# Which metrics: as of read_metrics(), and `asked`: did the user name them? grouped: is there a `group`, which metrics of
+# queries need?
+read_evaluated <- function(metrics, response, grouped = FALSE) {
   all <- is.character(metrics) && length(metrics) == 1L && identical(lower_case(metrics), "all")
-  given <- if (all) suiting_metrics(response) else if (is.null(metrics)) usual_metrics(response)
+  if (!grouped && is.null(metrics) && is_of_queries(response$objective)) {
+    stop_argument("metrics of ranking need `group`, the query of every row: gbt_evaluate(model, data, group = )", "group")
+  }
+  given <- if (all) suiting_metrics(response, grouped) else if (is.null(metrics)) usual_metrics(response)
   out <- of_evaluation(read_metrics(given_or(given, as_metric_list(metrics)), response))
   if (length(out$name) == 0L) stop_no_metrics()
   c(out, asked = is.null(given))
@@ -252,12 +259,12 @@ labels_fit <- function(metrics, i, rows) {
   }, gbt_error_data = function(e) FALSE)
 }
 
-# Names of all metrics that suit the objective.
-suiting_metrics <- function(response) {
+# Names of all metrics that suit the objective. grouped: those of queries as well?
+suiting_metrics <- function(response, grouped = FALSE) {
   if (is_given(response$objective) && response$n_outputs > 1L) return(list())
   outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
   table <- metrics_table()
-  as.list(table$name[bitwAnd(table$outputs, outputs) != 0L])
+  as.list(table$name[bitwAnd(table$outputs, outputs) != 0L & (grouped | !table$by_query)])
 }
 
 # Metrics in addition to the objective's own, by what it predicts.
@@ -265,9 +272,10 @@ other_metrics <- list(number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "
                       probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
 usual_metrics <- function(response) {
+  if (is_of_queries(response$objective)) return(list("ndcg@10", "map", "mrr"))
   suiting <- unlist(suiting_metrics(response))
   if (length(suiting) == 0L) return(list())
-  own <- metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L]
+  own <- .Call(C_gbt_default_metric, objective_code(response$objective))
   outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
   kind <- names(other_metrics)[vapply(names(other_metrics), function(name) {
     bitwAnd(outputs, bitwShiftL(1L, enums$response[[name]])) != 0L
@@ -316,7 +324,7 @@ metric_values <- function(rows, what, response, weight, count, threads) {
   out <- numeric(length(what$code))
   values <- function(score, m, param) {
     .Call(C_gbt_metric_values, what$code[m], param, objective_object(response$objective, response$param),
-          as.integer(response$n_outputs), score, rows$label, weight, threads)
+          as.integer(response$n_outputs), score, rows$label, weight, rows$group, threads)
   }
   if (any(of_engine)) {
     its <- list(code = what$code[of_engine], param = what$param[of_engine])

@@ -5,11 +5,11 @@
  * where there is none. */
 SEXP r_gbt_metrics(void) {
   static const char *parts[] = {"name", "aliases", "text",     "outputs",   "maximise", "parameter", "default",
-                                "low",  "high",    "open_low", "open_high", "whole",    "twin",      ""};
+                                "low",  "high",    "open_low", "open_high", "whole",    "twin",      "by_query",  ""};
   static const SEXPTYPE types[] = {STRSXP,  STRSXP,  STRSXP, INTSXP, LGLSXP, STRSXP, REALSXP,
-                                   REALSXP, REALSXP, LGLSXP, LGLSXP, LGLSXP, STRSXP};
+                                   REALSXP, REALSXP, LGLSXP, LGLSXP, LGLSXP, STRSXP, LGLSXP};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  for (int k = 0; k < 13; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(types[k], GBT_N_METRICS));
+  for (int k = 0; k < 14; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(types[k], GBT_N_METRICS));
   for (int m = 0; m < GBT_N_METRICS; m++) {
     const gbt_metric_info *info = gbt_metric_about(m);
     const gbt_metric_param *p = &info->param;
@@ -28,6 +28,7 @@ SEXP r_gbt_metrics(void) {
     LOGICAL(VECTOR_ELT(out, 10))[m] = none ? NA_LOGICAL : p->open_high;
     LOGICAL(VECTOR_ELT(out, 11))[m] = none ? NA_LOGICAL : p->whole;
     SET_STRING_ELT(VECTOR_ELT(out, 12), m, r_text(p->twin));
+    LOGICAL(VECTOR_ELT(out, 13))[m] = info->form == GBT_FORM_QUERY;
   }
   UNPROTECT(1);
   return out;
@@ -44,8 +45,13 @@ SEXP r_gbt_objective_outputs(SEXP objective) {
   return Rf_ScalarInteger(gbt_metric_outputs(r_arg_objective_kind(objective)));
 }
 
+/* The name of the objective's default metric. */
 SEXP r_gbt_default_metric(SEXP objective) {
-  return Rf_ScalarInteger((int)gbt_metric_of_objective(r_arg_objective_kind(objective)));
+  const gbt_objective o = gbt_objective_make(r_arg_objective_kind(objective), 2);
+  const gbt_metric metric = gbt_metric_usual(&o);
+  char name[GBT_METRIC_NAME];
+  gbt_metric_name(&metric, name);
+  return Rf_mkString(name);
 }
 
 /* The parameter that a metric has where none is given. */
@@ -93,16 +99,16 @@ SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, S
 static gbt_status eval_all(gbt_ctx *ctx, const gbt_metric *metric, R_xlen_t n_metrics, const gbt_objective *objective,
                            const gbt_rows *rows, const double *score, double *out, gbt_error *err) {
   for (R_xlen_t m = 0; m < n_metrics; m++) {
-    const gbt_status status = gbt_metric_eval(ctx, &metric[m], objective, rows, score, &out[m], err);
+    const gbt_status status = gbt_metric_eval(ctx, &metric[m], objective, rows, NULL, score, &out[m], err);
     if (status != GBT_OK) return status;
   }
   return GBT_OK;
 }
 
 /* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
- * weight (or NULL): a number for each row; score: one for each row and output, column by column. */
+ * weight and group (or NULL): a number for each row; score: one for each row and output, column by column. */
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
-                         SEXP weight, SEXP threads) {
+                         SEXP weight, SEXP group, SEXP threads) {
   /* 1 */
   if (TYPEOF(metrics) != INTSXP) r_stop("`metrics` must be integers");
   const R_xlen_t n_metrics = Rf_xlength(metrics), n = Rf_xlength(label);
@@ -118,7 +124,8 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
   if (scores == NULL) r_stop("`score` must be given");
   const gbt_rows rows = {.n = (int64_t)n,
                          .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
-                                   [GBT_WEIGHT] = r_arg_reals(weight, n, "weight")}};
+                                   [GBT_WEIGHT] = r_arg_reals(weight, n, "weight"),
+                                   [GBT_GROUP] = r_arg_reals(group, n, "group")}};
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n_metrics));
   double *values = REAL(out);

@@ -20,7 +20,7 @@ static SEXP params_of(const gbt_objective_info *info) {
   for (int i = 0; i < n; i++) {
     const gbt_objective_param *p = &info->param[i];
     SET_STRING_ELT(VECTOR_ELT(out, 0), i, r_text(p->name));
-    SET_STRING_ELT(VECTOR_ELT(out, 1), i, Rf_mkChar("real"));
+    SET_STRING_ELT(VECTOR_ELT(out, 1), i, Rf_mkChar(p->whole ? "int" : "real"));
     REAL(VECTOR_ELT(out, 2))[i] = p->def;
     REAL(VECTOR_ELT(out, 3))[i] = p->low;
     REAL(VECTOR_ELT(out, 4))[i] = p->high;

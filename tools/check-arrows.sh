@@ -8,6 +8,7 @@
 #   (an arrow points to the user)
 #   base, schema, math, objective, tree and what cuts and pages are <- bytes <- disk, boost, model
 #   disk keeps what data makes; nobody else in the engine knows it
+#   objective <- joint <- boost
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h;
 #   to predict rows that are binned, data/values.h
@@ -35,7 +36,8 @@ uses() {
     metric) echo "base math objective metric" ;;
     backend) echo "base schema math objective data tree metric backend root" ;;
     cpu) echo "base schema math objective data tree backend cpu root" ;;
-    boost) echo "base schema math objective metric data encode tree backend cpu/cpu_open.h bytes boost root" ;;
+    joint) echo "base math objective joint" ;;
+    boost) echo "base schema math objective metric joint data encode tree backend cpu/cpu_open.h bytes boost root" ;;
     disk) echo "base schema math objective data bytes disk root" ;;
     bytes) echo "base schema math objective tree data/cuts.h data/page.h bytes" ;;
     model) echo "base schema math objective tree backend/device.h bytes model" ;;

@@ -72,7 +72,7 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
     peaks[2] = peak;
     const gbt_metric logloss = gbt_metric_plain(GBT_METRIC_LOGLOSS);
     const gbt_rows rows = {.n = d->n, .field = {[GBT_LABEL] = d->y}};
-    if (!s) s = gbt_metric_eval(&ctx, &logloss, &spec.objective, &rows, score, &metric, &err);
+    if (!s) s = gbt_metric_eval(&ctx, &logloss, &spec.objective, &rows, NULL, score, &metric, &err);
   }
   if (s)
     fprintf(stderr, "%s\n", err.msg);

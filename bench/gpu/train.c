@@ -94,7 +94,7 @@ static gbt_status metric(bench *b, const double *score, const made *d, double *o
   const gbt_objective objective = gbt_objective_make(b->loss, b->n_outputs);
   const gbt_metric which = gbt_metric_for(gbt_metric_of_objective(b->loss), &objective);
   const gbt_rows rows = {.n = d->n, .field = {[GBT_LABEL] = d->y}};
-  return gbt_metric_eval(&b->ctx, &which, &objective, &rows, score, out, err);
+  return gbt_metric_eval(&b->ctx, &which, &objective, &rows, NULL, score, out, err);
 }
 
 /* Quality on the test rows; the device's predictions, where it has any, must be the CPU's. */

@@ -182,13 +182,18 @@ made_y <- function(labels, n) {
          NOT_NEGATIVE = floor(exp(s)), POSITIVE = exp(s), SHARE = plogis(s), ABOVE_MINUS_ONE = exp(s) - 0.7)
 }
 
+# What the objectives of ranking need more: 12 queries of rows that are not in their order.
+made_group <- function(name, n) if (gbt:::is_of_queries(name)) (seq_len(n) * 7) %% 12
+
 test_that("every objective trains, predicts, is kept and is known by its other names", {
   table <- gbt:::objectives_table()
   x <- data.frame(a = seq_len(60), b = (seq_len(60) * 7) %% 11)
   for (i in which(table$name != "custom")) {
     name <- table$name[i]
     y <- made_y(table$labels[i], 60)
-    m <- gbt_train(x, y, objective = name, valid = list(x = x, y = y), nrounds = 5, max_depth = 2, threads = 1)
+    q <- made_group(name, 60)
+    m <- gbt_train(x, y, objective = name, valid = c(list(x = x, y = y), if (!is.null(q)) list(group = q)),
+                   group = q, nrounds = 5, max_depth = 2, threads = 1)
     expect_identical(m$objective, name)
     link <- predict(m, x, type = "link")
     p <- predict(m, x)
@@ -198,10 +203,10 @@ test_that("every objective trains, predicts, is kept and is known by its other n
     gbt_save(m, file)
     expect_identical(predict(gbt_load(file), x), p)
     unlink(file)
-    on <- gbt_train(x, y, objective = name, init_model = m, nrounds = 2, max_depth = 2, threads = 2)
+    on <- gbt_train(x, y, objective = name, group = q, init_model = m, nrounds = 2, max_depth = 2, threads = 2)
     expect_identical(predict(on, x, trees = 5), p)
     for (alias in strsplit(table$aliases[i], "|", fixed = TRUE)[[1]]) {
-      expect_identical(gbt_train(x, y, objective = toupper(alias), nrounds = 1, threads = 1)$objective, name)
+      expect_identical(gbt_train(x, y, objective = toupper(alias), group = q, nrounds = 1, threads = 1)$objective, name)
     }
   }
   listed <- gbt_objectives()
@@ -218,10 +223,12 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
   for (i in which(lengths(lapply(table$params, `[[`, "name")) > 0)) {
     params <- as.data.frame(table$params[[i]])
     y <- made_y(table$labels[i], 60)
-    fit <- function(...) gbt_train(x, y, objective = table$name[i], nrounds = 3, threads = 1, ...)
+    q <- made_group(table$name[i], 60)
+    fit <- function(...) gbt_train(x, y, objective = table$name[i], group = q, nrounds = 3, threads = 1, ...)
     for (k in seq_len(nrow(params))) {
       name <- params$name[k]
       other <- params$default[k] * 0.5 + 0.5 * min(params$high[k], 2 * params$default[k] + 1)
+      if (params$kind[k] == "int") other <- if (params$default[k] > 1) 2 else 1 - params$default[k]
       given <- do.call(fit, stats::setNames(list(other), name))
       expect_identical(given$params[[name]], other)
       expect_identical(fit()$params[[name]], params$default[k])
@@ -230,7 +237,7 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
         expect_same_bytes(do.call(fit, stats::setNames(list(other), alias))$state, given$state)
         expect_same_bytes(fit(params = stats::setNames(list(other), gsub("_", ".", alias)))$state, given$state)
         text <- sprintf("%s:%s=%.17g", table$name[i], alias, other)
-        expect_same_bytes(gbt_train(x, y, objective = text, nrounds = 3, threads = 1)$state, given$state)
+        expect_same_bytes(gbt_train(x, y, objective = text, group = q, nrounds = 3, threads = 1)$state, given$state)
       }
       for (bad in list(params$low[k] - 1, NA_real_, "1", c(1, 2))) {
         expect_error(do.call(fit, stats::setNames(list(bad), name)), name, class = "gbt_error_argument")
@@ -338,10 +345,11 @@ test_that("a training that diverges says so", {
                           seed = 1, threads = 1))
   # no word where training is sound, for every objective
   for (objective in first_cases(gbt_objectives()$name, 3L)) {
+    query <- made_group(objective, 300)
     label <- if (objective == "softmax") factor(1 + d$y %% 3) else if (objective %in% c("logistic", "cross_entropy")) {
       d$y / max(d$y)
     } else d$y + 1
-    for (eta in c(0.05, 1)) expect_silent(gbt_train(d["a"], label, objective = objective, nrounds = 15, eta = eta,
-                                                    threads = 1))
+    for (eta in c(0.05, 1)) expect_silent(gbt_train(d["a"], label, objective = objective, group = query,
+                                                    nrounds = 15, eta = eta, threads = 1))
   }
 })

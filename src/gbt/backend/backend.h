@@ -167,7 +167,7 @@ struct gbt_backend {
 /* Leaf steps after the first one. One step is enough for losses that it minimises (the hessian is always 1), and for
  * leaves that are no Newton steps. */
 static inline int32_t gbt_leaf_steps(const gbt_objective *objective, const gbt_params *params) {
-  if (gbt_gradients_by_host(objective) || gbt_renews(objective)) return 0;
+  if (gbt_gradients_are_kept(objective) || gbt_renews(objective)) return 0;
   switch (gbt_objective_info_of(objective->kind)->hessian) {
   case GBT_HESSIAN_UNIT:
     return 0;

@@ -40,7 +40,8 @@ static int is_of_responses(int32_t kind) {
     CONFUSION = 0,
     BINS = 0,
     VARIANCE = 0,
-    RANKING = 0
+    RANKING = 0,
+    QUERY = 0
   };
   static const uint8_t by_kind[] = {
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) [GBT_METRIC_##ID] = form,
@@ -79,6 +80,7 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
 #define TERMS_BINS TERMS_NONE
 #define TERMS_VARIANCE TERMS_NONE
 #define TERMS_RANKING TERMS_NONE
+#define TERMS_QUERY TERMS_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERMS_##form(ID, name)
 #include "../metric/metrics.def"
 #undef TERMS_CLASSES
@@ -237,14 +239,16 @@ done:
 }
 
 gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *of,
-                           const double *score, double *out, gbt_error *err) {
-  const gbt_metric_rows rows = {*metric, *objective, *of, score};
+                           const gbt_queries *queries, const double *score, double *out, gbt_error *err) {
+  const gbt_metric_rows rows = {*metric, *objective, *of, queries, score};
   GBT_TRY(gbt_metric_check(metric, objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
     return mean_metric(ctx, &rows, out, err);
   case GBT_FORM_CELLS:
     return gbt_metric_of_cells(ctx, &rows, out, err);
+  case GBT_FORM_QUERY:
+    return gbt_metric_of_queries(ctx, &rows, out, err);
   case GBT_FORM_RANKING:
     break;
   }

@@ -3,12 +3,14 @@
 #define GBT_BOOST_METRIC_ROWS_H
 
 #include "../base/ctx.h"
+#include "../joint/queries.h"
 #include "../metric/metric.h"
 
 typedef struct gbt_metric_rows {
   gbt_metric metric;
   gbt_objective objective;
   gbt_rows of;         /* their labels and weights are read */
+  const gbt_queries *queries; /* of these rows; NULL: made where a metric needs them */
   const double *score; /* of.n x objective.n_outputs, column by column; borrowed */
 } gbt_metric_rows;
 
@@ -18,6 +20,9 @@ gbt_status gbt_metric_of_cells(gbt_ctx *ctx, const gbt_metric_rows *rows, double
 /* Metrics of form GBT_FORM_RANKING: ranking.c. Ranks: memory by the rows of this rank and of its range of scores, about
  * 100 bytes a row. */
 gbt_status gbt_metric_of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Metrics of form GBT_FORM_QUERY: metric_queries.c. */
+gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
 
 /* GBT_E_DATA: the label of this row (from 0) is no class. */
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) GBT_MUST_CHECK;

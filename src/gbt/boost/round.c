@@ -48,6 +48,11 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
   last = add_stage(ctx, round, &gbti_plain_stage);
   last->variant = spec->backend.data[0]->n_variants - 1;
   if (structure != NULL) (order != NULL ? order : last)->rates = 1;
+  if (gbt_gradients_are_joint(&spec->backend.objective)) {
+    GBT_TRY(gbt_joint_new(ctx, &spec->backend.objective, &spec->backend.data[0]->rows,
+                          (uint64_t)spec->backend.params->seed, &round->joint, err));
+    for (int32_t i = 0; i < round->n; i++) round->stage[i].joint = round->joint;
+  }
   own.backend.n_backends = round->n;
   if (structure != NULL) GBT_TRY(gbti_shared_open(ctx, &own, structure, err));
   GBT_TRY(open_last(ctx, &own, last, round->n > 1, err));
@@ -57,6 +62,8 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
 void gbti_round_close(gbti_round *round) {
   for (int32_t i = round->n - 1; i >= 0; i--) round->stage[i].ops->close(&round->stage[i]);
   round->n = 0;
+  gbt_joint_free(round->joint);
+  round->joint = NULL;
 }
 
 /* The first stage whose trees add to the outputs of the objective. */

@@ -17,6 +17,7 @@
 #include "../backend/backend.h"
 #include "../backend/device.h"
 #include "../data/dataset_impl.h"
+#include "../joint/joint.h"
 
 typedef struct gbti_stage gbti_stage;
 
@@ -65,6 +66,7 @@ struct gbti_stage {
   gbt_forest *drafts; /* trees of a batch that the next stage follows; owned; NULL: the last stage */
   void *own;          /* of its kind; owned */
   int32_t variant;    /* of the training set's bins */
+  gbt_joint *joint;   /* computes the gradients that its backend is given; borrowed; NULL: the backend does */
   int rates;          /* whether its trees need gains: those that it follows have none of its gradients */
 };
 
@@ -73,7 +75,8 @@ enum { GBTI_MOST_STAGES = 3 };
 typedef struct gbti_round {
   gbti_stage stage[GBTI_MOST_STAGES];
   int32_t n;
-  int64_t n_rows; /* of the training set */
+  int64_t n_rows;   /* of the training set */
+  gbt_joint *joint; /* owned; NULL: gradients of the objective need no other rows */
 } gbti_round;
 
 /* The input of stages when they are opened. */

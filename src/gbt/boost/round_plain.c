@@ -14,8 +14,12 @@ static gbt_status fit(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, 
 }
 
 gbt_status gbti_plain_gradients(gbt_ctx *ctx, gbti_stage *stage, gbti_stage *next, uint64_t round, gbt_error *err) {
+  const double *score, *g, *h;
   (void)next;
-  return stage->be->ops->gradients(ctx, stage->be, round, err);
+  if (stage->joint == NULL) return stage->be->ops->gradients(ctx, stage->be, round, err);
+  GBT_TRY(stage->be->ops->scores(ctx, stage->be, 0, &score, err));
+  GBT_TRY(gbt_joint_gradients(ctx, stage->joint, round, score, &g, &h, err));
+  return stage->be->ops->set_gradients(ctx, stage->be, round, g, h, err);
 }
 
 gbt_status gbti_plain_trees(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task, int32_t n, int first,

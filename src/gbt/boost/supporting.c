@@ -36,6 +36,11 @@ gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objecti
         err, GBT_E_UNSUPPORTED, "boosting",
         "`boosting = \"ordered\"` computes gradients at scores of its own, which is not possible with an "
         "objective by functions; use `boosting = \"plain\"`");
+  if (gbt_gradients_are_joint(objective))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
+                       "`boosting = \"ordered\"` computes gradients of single rows; the objective \"%s\" looks at many "
+                       "rows; use `boosting = \"plain\"`",
+                       gbt_objective_info_of(objective->kind)->name);
   if (!gbt_comm_is_single(ctx))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
                        "`boosting = \"ordered\"` trains in one process, for small data; use `boosting = \"plain\"`");

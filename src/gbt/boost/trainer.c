@@ -108,11 +108,21 @@ static gbt_status keep_eta(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_er
   return GBT_OK;
 }
 
+/* The queries of data sets that metrics of queries are evaluated on. */
+static gbt_status find_queries(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  int any = 0;
+  for (int32_t m = 0; m < tr->n_metrics; m++) any |= gbt_metric_about(tr->metric[m].kind)->form == GBT_FORM_QUERY;
+  for (int32_t s = tr->eval_train ? 0 : 1; any && s <= tr->n_valid; s++)
+    GBT_TRY(gbt_queries_make(ctx, &tr->data[s]->rows, &tr->queries[s], err));
+  return GBT_OK;
+}
+
 /* From the data sets on; the specification has those that the trainer works with. */
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
   GBT_TRY(keep_eta(tr, spec, err));
+  GBT_TRY(find_queries(ctx, tr, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_n_kept_scores(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
@@ -172,6 +182,8 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->kept);
   gbt_mem_free(&mem, tr->spare);
+  for (int32_t s = 0; s <= GBT_MAX_VALID; s++)
+    if (tr->queries[s].row != NULL) gbt_queries_free(&tr->queries[s]);
   gbt_mem_free(&mem, tr);
 }
 
@@ -204,12 +216,12 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, cons
   if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, which, metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, which, &scores, err));
-  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->data[which]->rows, scores, out, err);
+  const gbt_queries *queries = tr->queries[which].start != NULL ? &tr->queries[which] : NULL;
+  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->data[which]->rows, queries, scores, out, err);
 }
 
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *tr, double *out, gbt_error *err) {
-  const gbt_objective_kind kind = (gbt_objective_kind)tr->objective.kind;
-  const gbt_metric metric = gbt_metric_for(gbt_metric_of_objective(kind), &tr->objective);
+  const gbt_metric metric = gbt_metric_usual(&tr->objective);
   return gbt_comm_agree(ctx, eval_metric(ctx, tr, 0, &metric, out, err), err);
 }
 

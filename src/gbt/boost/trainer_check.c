@@ -56,6 +56,9 @@ static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
         return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
       char name[32] = "train";
       if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
+      if (gbt_metric_about(metric->kind)->form == GBT_FORM_QUERY && !ds->rows.field[GBT_GROUP])
+        return gbt_fail_on(err, GBT_E_DATA, "group", "metric \"%s\" needs `group`, the query of every row, in the %s data",
+                           gbt_metric_about(metric->kind)->name, name);
       GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
     }
   }
@@ -108,7 +111,12 @@ static gbt_status check_hessian(const gbt_trainer_spec *spec, gbt_error *err) {
 
 /* A custom loss has gradients only at the scores that its functions were called with. */
 static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
-  if (spec->params.leaf_iterations == 1 || !gbt_gradients_by_host(&spec->objective)) return GBT_OK;
+  if (spec->params.leaf_iterations == 1) return GBT_OK;
+  if (gbt_gradients_are_joint(&spec->objective))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",
+                       "`leaf_iterations` is %d; with the objective \"%s\" it must be 1",
+                       (int)spec->params.leaf_iterations, gbt_objective_info_of(spec->objective.kind)->name);
+  if (!gbt_gradients_by_host(&spec->objective)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",
                      "`leaf_iterations` is %d; with an objective by functions it must be 1, as further steps need "
                      "gradients at scores that the functions are not asked about",

@@ -18,6 +18,7 @@ struct gbt_trainer {
   int32_t n_valid, n_metrics;
   gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
   gbt_metric metric[GBT_MAX_METRICS];
+  gbt_queries queries[1 + GBT_MAX_VALID]; /* of the data sets on which a metric of queries is evaluated; else empty */
   uint8_t *cat_method; /* n_columns: what was made of each, see encode/encode.h */
   int eval_train;
   gbt_feature_rules *rules;

@@ -17,7 +17,8 @@ enum {
   FORM_CONFUSION = GBT_FORM_CELLS,
   FORM_BINS = GBT_FORM_CELLS,
   FORM_VARIANCE = GBT_FORM_CELLS,
-  FORM_RANKING = GBT_FORM_RANKING
+  FORM_RANKING = GBT_FORM_RANKING,
+  FORM_QUERY = GBT_FORM_QUERY
 };
 
 #define NO_PARAMETER \
@@ -101,6 +102,12 @@ gbt_metric_kind gbt_metric_of_objective(gbt_objective_kind kind) {
   return GBT_METRIC_RMSE;
 }
 
+gbt_metric gbt_metric_usual(const gbt_objective *objective) {
+  gbt_metric metric = gbt_metric_for(gbt_metric_of_objective((gbt_objective_kind)objective->kind), objective);
+  if (metric.kind == GBT_METRIC_NDCG) metric.param = 10.0;
+  return metric;
+}
+
 void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]) {
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
   if (info->param.name == NULL || metric->param == info->param.def)
@@ -155,11 +162,12 @@ static void list_outputs(int outputs, char *out, size_t cap) {
   }
 }
 
+/* Those of queries are left out, as they need a field of their own. */
 static void list_suitable(int outputs, char *out, size_t cap) {
   size_t at = 0;
   out[0] = '\0';
   for (int32_t i = 0; i < GBT_N_METRICS; i++) {
-    if (!(infos[i].outputs & outputs)) continue;
+    if (!(infos[i].outputs & outputs) || infos[i].form == GBT_FORM_QUERY) continue;
     int n = snprintf(out + at, cap - at, "%s\"%s\"", at == 0 ? "" : ", ", infos[i].name);
     if (n > 0 && at + (size_t)n < cap) at += (size_t)n;
   }

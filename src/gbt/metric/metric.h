@@ -1,5 +1,5 @@
 /* Metrics by name, one row of metrics.def each: the objectives they suit, the labels and the parameter they take. The
- * formulas are in terms.h, class_terms.h, cells.h and ranking.h.
+ * formulas are in terms.h, class_terms.h, cells.h, ranking.h and query_metrics.h.
  *
  * A metric is plain data, so that it goes into specifications and to devices as it is. */
 #ifndef GBT_METRIC_METRIC_H
@@ -19,8 +19,9 @@ typedef struct gbt_metric {
   double param; /* 0 where the metric has none */
 } gbt_metric;
 
-/* How a metric is computed: a mean over rows, a function of sums, or from the order of the rows by score. */
-typedef enum gbt_metric_form { GBT_FORM_MEAN, GBT_FORM_CELLS, GBT_FORM_RANKING } gbt_metric_form;
+/* How a metric is computed: a mean over rows, a function of sums, from the order of the rows by score, or query by
+ * query. */
+typedef enum gbt_metric_form { GBT_FORM_MEAN, GBT_FORM_CELLS, GBT_FORM_RANKING, GBT_FORM_QUERY } gbt_metric_form;
 
 typedef enum gbt_metric_better { GBT_SMALLER_IS_BETTER, GBT_LARGER_IS_BETTER, GBT_NEITHER_IS_BETTER } gbt_metric_better;
 
@@ -74,6 +75,9 @@ gbt_metric gbt_metric_for(gbt_metric_kind kind, const gbt_objective *objective);
 
 int gbt_metric_suits(int32_t kind, gbt_objective_kind objective); /* custom objectives: those on one score per row */
 gbt_metric_kind gbt_metric_of_objective(gbt_objective_kind kind); /* its default metric, by objectives.def */
+
+/* That metric with its parameter; ndcg looks at the first 10 rows. */
+gbt_metric gbt_metric_usual(const gbt_objective *objective);
 
 /* Writes the metric's name, NUL included: "error", or "error@0.3" where the parameter is not the default. */
 enum { GBT_METRIC_NAME = 64 };

@@ -8,7 +8,7 @@
 #include "../base/hd.h"
 
 #define NO_PARAMETERS \
-  { NULL, NULL, 0.0, 0.0, 0.0, 0, 0, NULL }
+  { NULL, NULL, 0.0, 0.0, 0.0, 0, 0, NULL, 0 }
 
 static const gbt_objective_info infos[GBT_N_OBJECTIVES] = {
 #define GBT_OBJECTIVE(ID, name_, aliases_, gradient_, outputs_, labels_, response_, base_, hessian_, size_, leaves_, \
@@ -40,6 +40,19 @@ int gbt_gradients_by_host(const gbt_objective *o) {
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
+  case GBT_GRADIENT_QUERY:
+    break;
+  }
+  return 0;
+}
+
+int gbt_gradients_are_joint(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_QUERY:
+    return 1;
+  case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_CLASSES:
+  case GBT_GRADIENT_GIVEN:
     break;
   }
   return 0;
@@ -48,6 +61,7 @@ int gbt_gradients_by_host(const gbt_objective *o) {
 int gbt_gradients_are_kept(const gbt_objective *o) {
   switch (gbt_objective_info_of(o->kind)->gradient) {
   case GBT_GRADIENT_GIVEN:
+  case GBT_GRADIENT_QUERY:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -62,6 +76,7 @@ int gbt_gradients_by_classes(const gbt_objective *o) {
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_GIVEN:
+  case GBT_GRADIENT_QUERY:
     break;
   }
   return 0;
@@ -73,6 +88,7 @@ int gbt_gradients_by_row(const gbt_objective *o) {
     return 1;
   case GBT_GRADIENT_CLASSES:
   case GBT_GRADIENT_GIVEN:
+  case GBT_GRADIENT_QUERY:
     break;
   }
   return 0;
@@ -117,9 +133,11 @@ static int outputs_fit(gbt_outputs_rule rule, int32_t n_outputs) {
 
 static gbt_status check_param(const gbt_objective_info *info, const gbt_objective_param *p, double x, gbt_error *err) {
   const int above = p->open_low ? x > p->low : x >= p->low, below = p->open_high ? x < p->high : x <= p->high;
-  if (above && below) return GBT_OK; /* NaN is neither above nor below */
-  return gbt_fail_on(err, GBT_E_ARG, p->name, "`%s` of the objective \"%s\" is %.15g; it must be %s %.15g and %s %.15g",
-                     p->name, info->name, x, p->open_low ? "above" : "at least", p->low,
+  const int whole = !p->whole || (above && below && x == (double)(int64_t)x);
+  if (above && below && whole) return GBT_OK; /* NaN is neither above nor below */
+  return gbt_fail_on(err, GBT_E_ARG, p->name,
+                     "`%s` of the objective \"%s\" is %.15g; it must be %s%s %.15g and %s %.15g", p->name, info->name, x,
+                     p->whole ? "a whole number " : "", p->open_low ? "above" : "at least", p->low,
                      p->open_high ? "below" : "at most", p->high);
 }
 

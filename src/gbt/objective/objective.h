@@ -13,7 +13,7 @@ typedef enum gbt_objective_kind {
   GBT_N_OBJECTIVES
 } gbt_objective_kind;
 
-enum { GBT_OBJECTIVE_PARAMS = 4 }; /* most parameters of an objective */
+enum { GBT_OBJECTIVE_PARAMS = 5 }; /* most parameters of an objective */
 
 typedef struct gbt_objective {
   int32_t kind; /* gbt_objective_kind */
@@ -25,7 +25,12 @@ typedef struct gbt_objective {
 
 /* Rules: the properties of an objective. objectives.def says what their values mean where it is not said here. */
 
-typedef enum gbt_gradient_rule { GBT_GRADIENT_ROW, GBT_GRADIENT_CLASSES, GBT_GRADIENT_GIVEN } gbt_gradient_rule;
+typedef enum gbt_gradient_rule {
+  GBT_GRADIENT_ROW,
+  GBT_GRADIENT_CLASSES,
+  GBT_GRADIENT_GIVEN,
+  GBT_GRADIENT_QUERY
+} gbt_gradient_rule;
 typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
 
 typedef enum gbt_label_rule {
@@ -65,6 +70,7 @@ typedef struct gbt_objective_param {
   double def, low, high;
   int open_low, open_high; /* the bound itself is not allowed */
   const char *text;
+  int whole; /* only whole numbers */
 } gbt_objective_param;
 
 /* A row of objectives.def. Texts are static, aliases |-separated. */
@@ -93,8 +99,11 @@ const gbt_objective_info *gbt_objective_info_of(int32_t kind);
 /* Whether the host computes the gradients, at scores that it is given. */
 int gbt_gradients_by_host(const gbt_objective *objective);
 
-/* Whether those of all outputs are made when a round begins, and kept until its trees are grown. Else those of an
- * output are made when its first tree begins. */
+/* Whether those of a row need other rows: the trainer computes them for all devices (joint/joint.h). */
+int gbt_gradients_are_joint(const gbt_objective *objective);
+
+/* Whether a backend is given those of all outputs when a round begins (set_gradients), and keeps them until its trees
+ * are grown. Else it computes those of an output when its first tree begins. */
 int gbt_gradients_are_kept(const gbt_objective *objective);
 
 /* Whether those of a row need all its scores, one for each class. */

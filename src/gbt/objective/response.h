@@ -15,6 +15,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
   for (int64_t i = 0; i < n; i++) out[i] = s[i]
 #define GBT_RESPONSES_CLASSES(name) GBT_RESPONSES_SCORE
 #define GBT_RESPONSES_GIVEN(name) GBT_RESPONSES_SCORE
+#define GBT_RESPONSES_QUERY(name) GBT_RESPONSES_SCORE
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     GBT_RESPONSES_##gradient(name);                     \
@@ -24,6 +25,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
 #undef GBT_RESPONSES_SCORE
 #undef GBT_RESPONSES_CLASSES
 #undef GBT_RESPONSES_GIVEN
+#undef GBT_RESPONSES_QUERY
   case GBT_N_OBJECTIVES:
     break;
   }

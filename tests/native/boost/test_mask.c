@@ -65,7 +65,7 @@ static void random_trainings(void) {
   test_note("%" PRId64 " splits, %" PRId64 " words of sets, %" PRId64 " sampled, %" PRId64 " sparse, %" PRId64
             " bundled, %" PRId64 " with outputs, %" PRId64 " logged",
             seen.splits, seen.sets, seen.sampled, seen.sparse, seen.bundles, seen.outputs, seen.logged);
-  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK_SEEN(seen.losses[l] >= 1);
+  for (int l = 0; l < MADE_ROW_OBJECTIVES; l++) CHECK_SEEN(seen.losses[l] >= 1);
   for (int p = 0; p < 3; p++) CHECK_SEEN(seen.policies[p] >= 50);
   for (int k = 0; k < MASK_KINDS; k++) CHECK_SEEN(seen.kinds[k] >= 30);
   CHECK_SEEN(seen.splits > 2000 && seen.sets > 100 && seen.sampled > 50 && seen.sparse > 5 && seen.bundles > 5);

@@ -45,6 +45,7 @@ static void cuts_of_shares_are_those_of_all_rows(void) {
 /* Whether a metric takes the labels of a job. */
 static int takes_labels(int32_t metric, gbt_objective_kind kind) {
   gbt_metric_labels labels = gbt_metric_about(metric)->labels;
+  if (gbt_metric_about(metric)->form == GBT_FORM_QUERY) return 0;
   return labels == GBT_METRIC_LABELS_ANY || labels == GBT_METRIC_LABELS_CLASS ||
          (labels == GBT_METRIC_LABELS_NOT_NEGATIVE && kind == GBT_OBJ_POISSON);
 }

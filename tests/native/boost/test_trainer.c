@@ -70,7 +70,7 @@ static void runs_add_up(void) {
       double loss = -1.0, want = -2.0;
       const double *scores = NULL;
       CHECK_OK(gbt_trainer_scores(&first, tr, 0, &scores, test_err)); /* those that the training begins with */
-      CHECK_OK(gbt_metric_eval(&first, &job.spec.metric[0], &job.spec.objective, &spec.train->rows, scores, &want,
+      CHECK_OK(gbt_metric_eval(&first, &job.spec.metric[0], &job.spec.objective, &spec.train->rows, NULL, scores, &want,
                                test_err));
       CHECK_OK(gbt_trainer_loss(&first, tr, &loss, test_err));
       CHECK(loss == want && loss > whole->log[0]);
@@ -248,7 +248,7 @@ static void the_log_holds_the_metrics(void) {
         const made *set = s == 0 ? m : v;
         double value = 0.0;
         const gbt_rows rows = test_rows(t->n_rows[s], set->label, set->weight, NULL);
-        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, &rows, t->score[s], &value, test_err));
+        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, &rows, NULL, t->score[s], &value, test_err));
         CHECK_EQ_BITS(t->log[(round - 1) * t->width + c], value);
       }
       gbt_ctx_close(&ctx);

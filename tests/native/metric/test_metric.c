@@ -14,7 +14,7 @@ static double eval_with(const metric_rows *r, const gbt_metric *metric, int weig
   if (n_threads % 2 == 0) ctx.simd = GBT_SIMD_SCALAR;
   double out = -12345.0;
   const gbt_rows rows = test_rows(r->n, r->label, weighted ? r->weight : NULL, NULL);
-  CHECK_OK(gbt_metric_eval(&ctx, metric, &r->objective, &rows, r->score, &out, test_err));
+  CHECK_OK(gbt_metric_eval(&ctx, metric, &r->objective, &rows, NULL, r->score, &out, test_err));
   gbt_ctx_close(&ctx);
   return out;
 }
@@ -40,6 +40,11 @@ static const gbt_objective_kind objectives[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_L
                                                 GBT_OBJ_POISSON, GBT_OBJ_CUSTOM};
 enum { N_KINDS = sizeof objectives / sizeof objectives[0] };
 
+/* Those of queries have a suite of their own, query_metrics. */
+static int suits(int metric, gbt_objective_kind kind) {
+  return gbt_metric_about(metric)->form != GBT_FORM_QUERY && gbt_metric_suits(metric, kind);
+}
+
 static int32_t outputs_of(gbt_objective_kind kind) { return kind == GBT_OBJ_SOFTMAX ? 5 : 1; }
 
 static void metrics_equal_their_definition(void) {
@@ -51,7 +56,7 @@ static void metrics_equal_their_definition(void) {
         metric_rows r = metric_rows_new(&rng, objectives[o], sizes[s], outputs_of(objectives[o]), coarse);
         for (int kind = 0; kind < GBT_N_METRICS; kind++) {
           const gbt_metric metric = some_metric(&rng, kind, objectives[o]);
-          if (!gbt_metric_suits(kind, objectives[o])) continue;
+          if (!suits(kind, objectives[o])) continue;
           for (int weighted = 0; weighted <= 1; weighted++) {
             double want = (double)naive_metric(&r, &metric, weighted), got = eval_with(&r, &metric, weighted, 1);
             if (!CHECK_NEAR(got, want, 1e-12)) printf("  %s@%g\n", gbt_metric_about(kind)->name, metric.param);
@@ -85,7 +90,7 @@ static void threads_and_order_do_not_show(void) {
         metric_rows_new(&rng, objectives[o], 70000, outputs_of(objectives[o]), objectives[o] == GBT_OBJ_CUSTOM);
     metric_rows q = permuted(&r, &rng);
     for (int metric = 0; metric < GBT_N_METRICS; metric++) {
-      if (!gbt_metric_suits(metric, objectives[o])) continue;
+      if (!suits(metric, objectives[o])) continue;
       for (int weighted = 0; weighted <= 1; weighted++) {
         double want = eval(&r, (gbt_metric_kind)metric, weighted, 1);
         CHECK(isfinite(want));
@@ -109,7 +114,7 @@ static void weights_count_rows(void) {
                 twice = metric_rows_new(&rng, objectives[o], 6000, n_outputs, 0);
     for (int metric = 0; metric < GBT_N_METRICS; metric++) {
       const gbt_metric_kind kind = (gbt_metric_kind)metric;
-      if (!gbt_metric_suits(metric, objectives[o])) continue;
+      if (!suits(metric, objectives[o])) continue;
       double plain = eval(&r, kind, 0, 2);
       static const double same[] = {1.0, 0.125, 0x1p-1060, 0x1p900};
       for (int k = 0; k < 4; k++) {
@@ -431,7 +436,7 @@ static gbt_status eval_of(gbt_ctx *ctx, int kind, double param, gbt_objective_ki
   const gbt_metric metric = {kind, param};
   const gbt_objective objective = gbt_objective_make(of, n_outputs);
   const gbt_rows rows = test_rows(n, label, NULL, NULL);
-  return gbt_metric_eval(ctx, &metric, &objective, &rows, score, out, test_err);
+  return gbt_metric_eval(ctx, &metric, &objective, &rows, NULL, score, out, test_err);
 }
 
 static void misfits_are_refused(void) {
@@ -516,7 +521,7 @@ static gbt_status eval_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   double out = 0.0;
   gbt_status status = gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err);
   if (status == GBT_OK)
-    status = gbt_metric_eval(&ctx, &c->metric, &c->r.objective, &rows, c->r.score, &out, err);
+    status = gbt_metric_eval(&ctx, &c->metric, &c->r.objective, &rows, NULL, c->r.score, &out, err);
   if (status == GBT_OK) CHECK_EQ_BITS(out, c->want);
   gbt_ctx_close(&ctx);
   return status;
@@ -548,7 +553,7 @@ static void metrics_fail_and_stop_cleanly(void) {
     ctx.next_poll_ns = 0;
     double out = 5.0;
     const gbt_rows rows = test_rows(c.r.n, c.r.label, NULL, NULL);
-    CHECK_FAILS(gbt_metric_eval(&ctx, &c.metric, &c.r.objective, &rows, c.r.score, &out, test_err), GBT_CANCELLED,
+    CHECK_FAILS(gbt_metric_eval(&ctx, &c.metric, &c.r.objective, &rows, NULL, c.r.score, &out, test_err), GBT_CANCELLED,
                 "stopped");
     CHECK_EQ_BITS(out, 5.0);
     gbt_ctx_close(&ctx);

@@ -28,7 +28,7 @@ static void metric_of_rank(void *arg, const gbt_comm *comm) {
   ctx.comm = comm;
   gbt_rows rows = test_rows(n, m->label + beg, r == 0 ? m->weight + beg : NULL, NULL);
   rows.table_before = beg;
-  m->status[r] = gbt_metric_eval(&ctx, &m->metric, &m->objective, &rows, m->score + beg, &m->value[r], err);
+  m->status[r] = gbt_metric_eval(&ctx, &m->metric, &m->objective, &rows, NULL, m->score + beg, &m->value[r], err);
   m->status[r] = gbt_comm_agree(&ctx, m->status[r], err);
   gbt_ctx_close(&ctx);
 }
@@ -37,7 +37,7 @@ static void check_rank_metric(rank_metric *m) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   double want = 0.0;
   const gbt_rows rows = test_rows(m->beg[3], m->label, m->weight, NULL);
-  CHECK_OK(gbt_metric_eval(&ctx, &m->metric, &m->objective, &rows, m->score, &want, test_err));
+  CHECK_OK(gbt_metric_eval(&ctx, &m->metric, &m->objective, &rows, NULL, m->score, &want, test_err));
   gbt_ctx_close(&ctx);
   for (int bad = 0; bad < 3; bad++)
     for (int64_t n = 1, failed = 1; failed; n++) {

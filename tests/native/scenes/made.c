@@ -153,6 +153,7 @@ gbt_objective made_objective(gbt_objective_kind kind, int32_t n_outputs, uint64_
   for (int i = 0; i < GBT_OBJECTIVE_PARAMS && p[i].name; i++) {
     double u = 0.05 + 0.9 * test_unit(&rng);
     o.param[i] = p[i].high - p[i].low > 10.0 ? p[i].low + u * 3.0 : p[i].low + u * (p[i].high - p[i].low);
+    if (p[i].whole) o.param[i] = floor(o.param[i]);
   }
   return o;
 }
@@ -310,6 +311,7 @@ gbt_gh test_gradient(const gbt_objective *o, double s, double y) {
 #define OF_ROW(name) gbt_##name##_gradient(s, y, o->param)
 #define OF_CLASSES(name) none
 #define OF_GIVEN(name) none
+#define OF_QUERY(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     return OF_##gradient(name);

@@ -50,6 +50,7 @@ void made_free(made *m);
 made *made_levels(uint64_t seed, int64_t n_rows, int32_t n_levels);
 
 /* An objective with parameters drawn from its ranges. */
+enum { MADE_ROW_OBJECTIVES = GBT_OBJ_QUERY_RMSE }; /* those from it on need queries */
 gbt_objective made_objective(gbt_objective_kind kind, int32_t n_outputs, uint64_t seed);
 
 /* A label that the objective takes, for a signal s and chance u in [0, 1). */

@@ -57,6 +57,7 @@ static void add_metrics(gbt_trainer_spec *spec) {
   for (int kind = 0; kind < GBT_N_METRICS && spec->n_metrics < GBT_MAX_METRICS; kind++) {
     const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)kind);
     const gbt_metric_labels labels = gbt_metric_about(kind)->labels;
+    if (gbt_metric_about(kind)->form == GBT_FORM_QUERY) continue;
     if (labels != GBT_METRIC_LABELS_ANY && labels != GBT_METRIC_LABELS_CLASS) continue;
     if (gbt_metric_check(&metric, &spec->objective, &err) == GBT_OK) spec->metric[spec->n_metrics++] = metric;
   }

@@ -152,7 +152,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_SOFTMAX, GBT_OBJ_POISSON,
                                        GBT_OBJ_CUSTOM};
   gbt_objective_kind loss = losses[test_below(&rng, 5)];
-  if (test_below(&rng, 8) < 3) loss = (gbt_objective_kind)(5 + test_below(&rng, GBT_N_OBJECTIVES - 5));
+  if (test_below(&rng, 8) < 3) loss = (gbt_objective_kind)(5 + test_below(&rng, MADE_ROW_OBJECTIVES - 5));
   int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 + (int32_t)test_below(&rng, 3) : 1;
   if (loss == GBT_OBJ_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
   int64_t n_rows = test_below(&rng, 8) ? 1 + test_below(&rng, rows) : 1 + test_below(&rng, 8);

@@ -197,7 +197,7 @@ static size_t half_bytes(size_t n) {
 }
 
 gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  const int aside = gbt_gradients_by_classes(&be->objective) || gbt_gradients_by_host(&be->objective);
+  const int aside = gbt_gradients_by_classes(&be->objective) || gbt_gradients_are_kept(&be->objective);
   const size_t n = (size_t)be->n_rows;
   cu_memory *memory = &be->device.memory;
   be->grad.fixed_output = -1;
@@ -206,7 +206,7 @@ gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (aside) GBT_TRY(cu_new(memory, &be->grad.aside, 2 * n, err));
   be->view.gradients = be->grad.gradients.at;
   be->view.output = be->grad.output.at;
-  if (gbt_gradients_by_host(&be->objective))
+  if (gbt_gradients_are_kept(&be->objective))
     return cu_stage_open_in(ctx, be->device.stream, half_bytes(n), &be->grad.stage, err);
   return GBT_OK;
 }
@@ -307,7 +307,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
 gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
                            gbt_error *err) {
   const size_t K = (size_t)from->n_outputs;
-  GBT_ASSERT(be->n_outputs == 1 && gbt_gradients_by_host(&be->objective) && be->n_rows == from->n_rows);
+  GBT_ASSERT(be->n_outputs == 1 && gbt_gradients_are_kept(&be->objective) && be->n_rows == from->n_rows);
   if (!be->grad.direction.at) GBT_TRY(cu_new(&be->device.memory, &be->grad.direction, K, err));
   GBT_TRY(cu_put(&be->device, be->grad.direction.at, u, K * sizeof *u, err));
   CU_TRY(cudaStreamSynchronize(from->device.stream)); /* its scores are there */

@@ -118,7 +118,7 @@ gbt_status cu_sample_open(cu_backend *be, const gbt_backend_spec *spec, gbt_erro
   if (!cu_has_factors(be)) return GBT_OK;
   GBT_TRY(cu_new(memory, &be->sample.row, n, err));
   GBT_TRY(cu_new(memory, &be->sample.sampler, 1, err));
-  if (gbt_gradients_by_host(&be->objective) && be->n_outputs > 1 && cu_sample_by_size(be->params))
+  if (gbt_gradients_are_kept(&be->objective) && be->n_outputs > 1 && cu_sample_by_size(be->params))
     GBT_TRY(cu_new(memory, &be->sample.square, n, err));
   be->view.sampled = be->sample.row.at;
   be->view.factor = be->sample.row.at;

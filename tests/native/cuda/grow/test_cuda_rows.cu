@@ -285,7 +285,7 @@ static int same_metrics(cuda_pair *p, cuda_seen *seen) {
       if (!gbt_metric_suits(m, (gbt_objective_kind)p->spec.objective.kind)) continue;
       if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
       if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, &metric, &got, &done, test_err))) return 0;
-      if (!CHECK_OK(gbt_metric_eval(&p->ctx, &metric, &p->spec.objective, &ds->rows, cpu_of(p)->score[s], &want,
+      if (!CHECK_OK(gbt_metric_eval(&p->ctx, &metric, &p->spec.objective, &ds->rows, NULL, cpu_of(p)->score[s], &want,
                                     test_err)))
         return 0;
       if (!CHECK(done)) return 0;

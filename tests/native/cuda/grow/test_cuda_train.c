@@ -61,7 +61,7 @@ static void random_trainings_are_those_of_the_cpu(void) {
             " wide, %" PRId64 " validated, %" PRId64 " sparse, %" PRId64 " bundled",
             seen.splits, seen.sets, seen.weights, seen.constraints, seen.interactions, seen.sampled_rows,
             seen.sampled_features, seen.counted, seen.wide, seen.valid, seen.sparse, seen.bundles);
-  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK_SEEN(seen.losses[l] >= (l < 5 ? 15 : 1));
+  for (int l = 0; l < MADE_ROW_OBJECTIVES; l++) CHECK_SEEN(seen.losses[l] >= (l < 5 ? 15 : 1));
   for (int p = 0; p < 3; p++) CHECK_SEEN(seen.policies[p] >= 40);
   CHECK_SEEN(seen.splits > 2000 && seen.sets > 200 && seen.weights > 30 && seen.constraints > 30 &&
              seen.interactions > 30);

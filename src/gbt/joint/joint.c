@@ -1,0 +1,200 @@
+/* Queries are put into tasks of about equal cost when the data are known. A long query is a task of its own, cut into
+ * rows, so that it does not hold up the others: all threads work on it together, before the tasks of the rest. */
+#include "joint_impl.h"
+
+#include "../base/parallel.h"
+
+static joint_kind kind_of(const gbt_objective *objective) {
+  switch ((gbt_objective_kind)objective->kind) {
+  case GBT_OBJ_QUERY_RMSE:
+    return JOINT_RMSE;
+  case GBT_OBJ_QUERY_SOFTMAX:
+    return JOINT_SOFTMAX;
+  case GBT_OBJ_RANK_XENDCG:
+    return JOINT_XENDCG;
+  case GBT_OBJ_YETI_RANK:
+    return JOINT_YETI;
+  default:
+    break;
+  }
+  return JOINT_PAIRS;
+}
+
+/* What a query costs: pairs, or rows where an objective has none. */
+static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
+  const uint64_t n = gbt_rows_of_query(&joint->queries, query), top = joint->pairs.top;
+  switch (joint->kind) {
+  case JOINT_PAIRS:
+    if (joint->pairs.partners > 0) return n * joint->pairs.partners;
+    return n * (top == 0 || top > n ? n : top);
+  case JOINT_YETI:
+    return n * (uint64_t)joint->objective.param[0] * 16;
+  case JOINT_RMSE:
+  case JOINT_SOFTMAX:
+  case JOINT_XENDCG:
+    break;
+  }
+  return n * 4;
+}
+
+static int is_long(const gbt_joint *joint, uint32_t query) {
+  return joint->kind == JOINT_PAIRS && cost_of(joint, query) > JOINT_LONG_COST;
+}
+
+/* ---- life ---- */
+
+/* Queries to tasks; start: room for the first query of each, or NULL to count. */
+static uint32_t cut_tasks(const gbt_joint *joint, uint32_t *start) {
+  uint32_t n = 0;
+  uint64_t cost = 0;
+  for (uint32_t q = 0; q < joint->queries.n; q++) {
+    const int alone = is_long(joint, q) || (q > 0 && is_long(joint, q - 1));
+    if (q == 0 || alone || cost >= JOINT_TASK_COST) {
+      if (start != NULL) start[n] = q;
+      n++;
+      cost = 0;
+    }
+    cost += cost_of(joint, q);
+  }
+  if (start != NULL) start[n] = joint->queries.n;
+  return n;
+}
+
+static gbt_status open_room(const gbt_mem *mem, uint32_t n, joint_room *room, gbt_error *err) {
+  room->n = n;
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->row, &room->row, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->tmp_row, &room->tmp_row, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->key, &room->key, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->tmp_key, &room->tmp_key, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->s, &room->s, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->label, &room->label, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->gain, &room->gain, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->weight, &room->weight, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->g, &room->g, err));
+  return gbt_mem_array(mem, n, sizeof *room->h, &room->h, err);
+}
+
+static void close_room(const gbt_mem *mem, joint_room *room) {
+  void *blocks[] = {room->row,  room->tmp_row, room->key, room->tmp_key, room->s, room->label,
+                    room->gain, room->weight,  room->g,   room->h};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
+  *room = (joint_room){.n = 0};
+}
+
+/* Rooms of n threads; they stay until a call has more threads. The first one is that of long queries. */
+static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err) {
+  const int32_t n = n_threads + 1;
+  if (n <= joint->n_rooms) return GBT_OK;
+  const int32_t had = joint->n_rooms;
+  joint_room *more;
+  GBT_TRY(gbt_mem_zeros(&joint->mem, (size_t)n, sizeof *more, &more, err));
+  for (int32_t i = 0; i < had; i++) more[i] = joint->room[i];
+  gbt_mem_free(&joint->mem, joint->room);
+  joint->room = more;
+  for (int32_t i = had; i < n; i++) {
+    const gbt_status status = open_room(&joint->mem, i == 0 ? joint->long_rows : joint->room_rows, &more[i], err);
+    if (status != GBT_OK) close_room(&joint->mem, &more[i]);
+    GBT_TRY(status);
+    joint->n_rooms = i + 1;
+  }
+  return GBT_OK;
+}
+
+static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
+  const size_t n = (size_t)joint->rows.n;
+  if (joint->rows.field[GBT_GROUP] == NULL && n > 0)
+    return gbt_fail_on(err, GBT_E_DATA, "group",
+                       "the objective \"%s\" needs `group`: the query of every row",
+                       gbt_objective_info_of(joint->objective.kind)->name);
+  GBT_TRY(gbt_queries_make(ctx, &joint->rows, &joint->queries, err));
+  if (joint->kind == JOINT_PAIRS) GBT_TRY(joint_pairs_open(ctx, joint, err));
+  if (joint->kind == JOINT_XENDCG) GBT_TRY(joint_check_gains(joint, err));
+  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->g, &joint->g, err));
+  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->h, &joint->h, err));
+  joint->n_tasks = cut_tasks(joint, NULL);
+  GBT_TRY(gbt_mem_array(&joint->mem, (size_t)joint->n_tasks + 1, sizeof *joint->task, &joint->task, err));
+  (void)cut_tasks(joint, joint->task);
+  for (uint32_t q = 0; q < joint->queries.n; q++) {
+    const uint32_t rows = gbt_rows_of_query(&joint->queries, q);
+    uint32_t *most = is_long(joint, q) ? &joint->long_rows : &joint->room_rows;
+    if (rows > *most) *most = rows;
+  }
+  return GBT_OK;
+}
+
+gbt_status gbt_joint_new(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, uint64_t seed,
+                         gbt_joint **out, gbt_error *err) {
+  gbt_joint *joint;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *joint, &joint, err));
+  joint->mem = ctx->mem;
+  joint->objective = *objective;
+  joint->kind = kind_of(objective);
+  joint->rows = *rows;
+  joint->seed = seed;
+  joint->queries.mem = ctx->mem;
+  gbt_status status = fill(ctx, joint, err);
+  if (status == GBT_OK)
+    *out = joint;
+  else
+    gbt_joint_free(joint);
+  return status;
+}
+
+void gbt_joint_free(gbt_joint *joint) {
+  if (joint == NULL) return;
+  const gbt_mem mem = joint->mem;
+  for (int32_t i = 0; i < joint->n_rooms; i++) close_room(&mem, &joint->room[i]);
+  gbt_queries_free(&joint->queries);
+  gbt_mem_free(&mem, joint->room);
+  gbt_mem_free(&mem, joint->task);
+  gbt_mem_free(&mem, joint->pairs.unit);
+  gbt_mem_free(&mem, joint->pairs.discount);
+  gbt_mem_free(&mem, joint->g);
+  gbt_mem_free(&mem, joint->h);
+  gbt_mem_free(&mem, joint);
+}
+
+/* ---- a round ---- */
+
+typedef struct job {
+  const gbt_joint *joint;
+  gbt_simd simd;
+  uint64_t round;
+  const double *score;
+} job;
+
+static void queries_task(void *arg, int64_t task, int thread) {
+  const job *j = arg;
+  const gbt_joint *joint = j->joint;
+  for (uint32_t q = joint->task[task]; q < joint->task[task + 1]; q++) {
+    if (is_long(joint, q)) continue; /* done before */
+    joint_room *room = &joint->room[thread + 1];
+    switch (joint->kind) {
+    case JOINT_PAIRS:
+      joint_pairs_query(joint, j->simd, j->round, q, j->score, room);
+      break;
+    case JOINT_YETI:
+      joint_yeti_query(joint, j->round, q, j->score, room);
+      break;
+    case JOINT_RMSE:
+    case JOINT_SOFTMAX:
+    case JOINT_XENDCG:
+      joint_sums_query(joint, j->round, q, j->score, room->s);
+      break;
+    }
+  }
+}
+
+gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, const double *score, const double **g,
+                               const double **h, gbt_error *err) {
+  job j = {joint, ctx->simd, round, score};
+  GBT_TRY(make_rooms(joint, ctx->n_threads, err));
+  for (uint32_t t = 0; t < joint->n_tasks; t++)
+    if (is_long(joint, joint->task[t]))
+      GBT_TRY(joint_pairs_long(ctx, joint, round, joint->task[t], score, &joint->room[0], err));
+  GBT_TRY(gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err));
+  *g = joint->g;
+  *h = joint->h;
+  return GBT_OK;
+}

@@ -1,0 +1,30 @@
+/* Gradients of rows that belong together: objectives whose gradient of a row needs other rows, such as all rows of a
+ * query. They are computed here, for all devices: a backend takes them by set_gradients.
+ *
+ *   scores of the training set -> gbt_joint_gradients -> g, h of every row, before weights -> set_gradients
+ *
+ * What the rows of a query add to each other are integers, so the result depends neither on threads nor on the order of
+ * the rows; which rows are equal in score and label is decided by a hash of the seed, the round and the row's number.
+ *
+ * A kind of gradient (objectives.def) that is joint is one file here and one case in joint.c. */
+#ifndef GBT_JOINT_JOINT_H
+#define GBT_JOINT_JOINT_H
+
+#include "../base/ctx.h"
+#include "../base/rows.h"
+#include "../objective/objective.h"
+
+typedef struct gbt_joint gbt_joint;
+
+/* objective: one with gbt_gradients_are_joint(). rows: of the training set, borrowed until gbt_joint_free. Ranks: this
+ * rank's. GBT_E_DATA names the field or row that does not suit the objective. Collective. */
+gbt_status gbt_joint_new(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, uint64_t seed,
+                         gbt_joint **out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_joint_free(gbt_joint *joint); /* NULL is allowed */
+
+/* score: rows.n of them. *g, *h: rows.n each, borrowed until the next call; weights of rows are not yet in them.
+ * Memory: 16 bytes a row for them. Ctrl-C takes effect within a task, which is well below 0.1 seconds. */
+gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, const double *score, const double **g,
+                               const double **h, gbt_error *err) GBT_MUST_CHECK;
+
+#endif

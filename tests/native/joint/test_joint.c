@@ -1,0 +1,547 @@
+/* Gradients of objectives that look at all rows of a query: reference numbers, plain twins of every formula, and the
+ * same bytes whatever the threads, the instruction set, the order of the rows and the way long queries are taken. */
+#include "fault.h"
+#include "test.h"
+
+#include "../../src/gbt/joint/joint_impl.h"
+
+typedef struct scene {
+  gbt_rows rows;
+  double *label, *group, *weight, *score;
+} scene;
+
+static scene make_scene(int64_t n) {
+  scene s = {.rows = {.n = n}};
+  s.label = test_alloc((size_t)n * sizeof *s.label);
+  s.group = test_alloc((size_t)n * sizeof *s.group);
+  s.weight = test_alloc((size_t)n * sizeof *s.weight);
+  s.score = test_alloc((size_t)n * sizeof *s.score);
+  s.rows.field[GBT_LABEL] = s.label;
+  s.rows.field[GBT_GROUP] = s.group;
+  for (int64_t i = 0; i < n; i++) s.group[i] = s.weight[i] = 1.0;
+  return s;
+}
+
+static void free_scene(scene *s) {
+  free(s->label);
+  free(s->group);
+  free(s->weight);
+  free(s->score);
+}
+
+/* Gradients of a scene, into g and h. */
+static int gradients(gbt_ctx *ctx, const gbt_objective *objective, const scene *s, double *g, double *h) {
+  gbt_joint *joint;
+  const double *its_g, *its_h;
+  if (!CHECK_OK(gbt_joint_new(ctx, objective, &s->rows, 7, &joint, test_err))) return 0;
+  const int ok = CHECK_OK(gbt_joint_gradients(ctx, joint, 3, s->score, &its_g, &its_h, test_err));
+  if (ok && s->rows.n > 0) {
+    memcpy(g, its_g, (size_t)s->rows.n * sizeof *g);
+    memcpy(h, its_h, (size_t)s->rows.n * sizeof *h);
+  }
+  gbt_joint_free(joint);
+  return ok;
+}
+
+/* ---- reference numbers ---- */
+
+typedef struct reference {
+  gbt_objective_kind kind;
+  double param[GBT_OBJECTIVE_PARAMS];
+  double g[4], h[4];
+} reference;
+
+static void check_reference(const reference *want, const double *label, const double *score, const double *weight) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_objective objective = {.kind = (int32_t)want->kind, .n_outputs = 1};
+  scene s = make_scene(4);
+  double g[4], h[4];
+  memcpy(objective.param, want->param, sizeof objective.param);
+  memcpy(s.label, label, sizeof g);
+  memcpy(s.score, score, sizeof g);
+  if (weight != NULL) {
+    memcpy(s.weight, weight, sizeof g);
+    s.rows.field[GBT_WEIGHT] = s.weight;
+  }
+  if (gradients(&ctx, &objective, &s, g, h))
+    for (int i = 0; i < 4; i++) {
+      CHECK_NEAR(g[i], want->g[i], 1e-12);
+      CHECK_NEAR(h[i], want->h[i], 1e-12);
+    }
+  free_scene(&s);
+  gbt_ctx_close(&ctx);
+}
+
+/* ../shared/reference/ranking.md, section 9, B. */
+static void pairs_have_the_reference_numbers(void) {
+  static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3};
+  static const reference want[] = {
+    {GBT_OBJ_RANK_PAIRWISE, {0},
+     {-1.573030972336, 1.244343966338, -.380665890632, .709352896630},
+     {1.422609050740, .938089972396, 1.418980383493, .913433170989}},
+    {GBT_OBJ_PAIR_LOGIT, {0},
+     {-1.573030972336, 1.244343966338, -.380665890632, .709352896630},
+     {1.422609050740, .938089972396, 1.418980383493, .913433170989}},
+    {GBT_OBJ_RANK_NDCG, {0},
+     {-.328009919112, .327586139726, -.039500902349, .039924681735},
+     {.251651647384, .237872656665, .109000385669, .051376653517}},
+    {GBT_OBJ_RANK_NDCG, {1},
+     {-.322828153113, .396480753863, -.073652600750, 0},
+     {.228784240457, .287899635549, .059115395092, 0}}};
+  for (size_t i = 0; i < sizeof want / sizeof *want; i++) check_reference(&want[i], y, s, NULL);
+}
+
+static void norms_have_the_reference_numbers(void) {
+  static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3};
+  static const double g[4] = {-.565264491923, .495248450496, .012367813084, .057648228343};
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  const gbt_objective objective = {.kind = GBT_OBJ_RANK_NDCG, .n_outputs = 1, .param = {0, 0, 1, 1, 0}};
+  scene scene_ = make_scene(4);
+  double its_g[4], its_h[4];
+  memcpy(scene_.label, y, sizeof y);
+  memcpy(scene_.score, s, sizeof s);
+  if (gradients(&ctx, &objective, &scene_, its_g, its_h))
+    for (int i = 0; i < 4; i++) CHECK_NEAR(its_g[i], g[i], 1e-12);
+  free_scene(&scene_);
+  gbt_ctx_close(&ctx);
+}
+
+/* Section 9, D. The hessian of query_softmax has 0.01 T more than the numbers there. */
+static void sums_have_the_reference_numbers(void) {
+  static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3}, w[4] = {1, 2, 1, 1};
+  static const reference rmse = {GBT_OBJ_QUERY_RMSE, {0}, {-1.58, 2.04 / 2, -.38, -.08}, {1, 1, 1, 1}};
+  static const reference softmax = {
+    GBT_OBJ_QUERY_SOFTMAX, {0},
+    {-1.536477019635, 1.689187873873 / 2, -.433851753311, .311281140899},
+    {.391905129256 + .03, .738069316126 / 2 + .03, .459306967612 + .03, .254794164029 + .03}};
+  static const double g[4] = {-1.536477019635, 1.689187873873 / 2, -.433851753311, .281140899073};
+  reference its = softmax;
+  memcpy(its.g, g, sizeof g);
+  check_reference(&rmse, y, s, w);
+  check_reference(&its, y, s, w);
+}
+
+/* ---- twins ---- */
+
+/* Places by score falling, by the same hash where equal. */
+static void twin_order(const scene *s, gbt_key32 key, const int64_t *row, int n, int64_t *place) {
+  for (int i = 0; i < n; i++) {
+    place[i] = 0;
+    for (int j = 0; j < n; j++) {
+      const double a = s->score[row[i]], b = s->score[row[j]];
+      const uint32_t x = gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[i]));
+      const uint32_t z = gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[j]));
+      place[i] += b > a || (b == a && (z < x || (z == x && row[j] < row[i])));
+    }
+  }
+}
+
+typedef struct twin_query {
+  int n;
+  double *label; /* by place */
+  double ideal, relevant;
+} twin_query;
+
+/* The metric of an order of labels; what swapping two of them changes is the weight of their pair. */
+static double twin_metric(gbt_objective_kind kind, const twin_query *q, const double *label) {
+  double sum = 0.0, hits = 0.0;
+  for (int i = 0; i < q->n; i++) {
+    if (kind == GBT_OBJ_RANK_NDCG) sum += (pow(2.0, label[i]) - 1.0) / log2(i + 2.0) / q->ideal;
+    if (label[i] <= 0.0) continue;
+    if (kind == GBT_OBJ_RANK_MRR) return 1.0 / (i + 1.0);
+    hits += 1.0;
+    if (kind == GBT_OBJ_RANK_MAP) sum += hits / (i + 1.0) / q->relevant;
+  }
+  return sum;
+}
+
+static double twin_weight(gbt_objective_kind kind, const twin_query *q, int a, int b) {
+  if (kind == GBT_OBJ_RANK_PAIRWISE) return 1.0;
+  if (kind == GBT_OBJ_RANK_NDCG && q->ideal <= 0.0) return 0.0;
+  double *label = q->label, before = twin_metric(kind, q, label), x = label[a];
+  label[a] = label[b];
+  label[b] = x;
+  const double after = twin_metric(kind, q, label);
+  label[b] = label[a];
+  label[a] = x;
+  return fabs(before - after);
+}
+
+static int falling(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x < y) - (x > y);
+}
+
+/* The gradients of the rows of one query. */
+static void twin_pairs(const gbt_objective *o, const scene *s, const int64_t *row, int n, double *g, double *h) {
+  const gbt_objective_kind kind = (gbt_objective_kind)o->kind;
+  const int top = o->param[0] > 0.0 && o->param[0] < n ? (int)o->param[0] : n;
+  int64_t *place = test_alloc((size_t)n * sizeof *place), *at = test_alloc((size_t)n * sizeof *at);
+  double *label = test_alloc((size_t)n * sizeof *label), *sorted = test_alloc((size_t)n * sizeof *sorted);
+  twin_query q = {n, label, 0.0, 0.0};
+  double sum = 0.0;
+  int all_equal = 1;
+  twin_order(s, gbt_key(7, GBT_FOR_TIES, 3, 0), row, n, place);
+  for (int i = 0; i < n; i++) {
+    const double y = s->label[row[i]];
+    at[place[i]] = row[i];
+    label[place[i]] = kind == GBT_OBJ_RANK_MAP || kind == GBT_OBJ_RANK_MRR ? (double)(y > 0.0) : y;
+    sorted[i] = y;
+    q.relevant += y > 0.0;
+    all_equal &= s->score[row[i]] == s->score[row[0]];
+    g[row[i]] = h[row[i]] = 0.0;
+  }
+  qsort(sorted, (size_t)n, sizeof *sorted, falling);
+  for (int i = 0; i < top; i++) q.ideal += (pow(2.0, sorted[i]) - 1.0) / log2(i + 2.0);
+  for (int a = 0; a < top; a++)
+    for (int b = a + 1; b < n; b++) {
+      if (label[a] == label[b]) continue;
+      const int64_t better = label[a] > label[b] ? at[a] : at[b], worse = label[a] > label[b] ? at[b] : at[a];
+      const double x = s->score[better] - s->score[worse], p = 1.0 / (1.0 + exp(-x));
+      double D = twin_weight(kind, &q, a, b);
+      if (o->param[3] > 0.0 && !all_equal) D /= 0.01 + fabs(x);
+      g[better] += (p - 1.0) * D;
+      g[worse] -= (p - 1.0) * D;
+      h[better] += 2.0 * p * (1.0 - p) * D;
+      h[worse] += 2.0 * p * (1.0 - p) * D;
+      sum += 2.0 * (1.0 - p) * D;
+    }
+  for (int i = 0; i < n && o->param[2] > 0.0 && sum > 0.0; i++) {
+    g[row[i]] *= log2(1.0 + sum) / sum;
+    h[row[i]] *= log2(1.0 + sum) / sum;
+  }
+  free(place);
+  free(at);
+  free(label);
+  free(sorted);
+}
+
+/* xendcg of a query whose random numbers are u. */
+static void twin_xendcg(const double *y, const double *s, const double *u, int n, double *g, double *h) {
+  double *rho = test_alloc((size_t)n * sizeof *rho), *term = test_alloc((size_t)n * sizeof *term), sum = 0, gain = 0;
+  for (int i = 0; i < n; i++) sum += exp(s[i]), gain += pow(2, y[i]) - u[i];
+  for (int i = 0; i < n; i++) {
+    rho[i] = exp(s[i]) / sum;
+    g[i] = term[i] = rho[i] - (pow(2, y[i]) - u[i]) / gain;
+    h[i] = rho[i] * (1 - rho[i]);
+  }
+  for (int t = 0; t < 2; t++) {
+    double all = 0;
+    for (int i = 0; i < n; i++) all += term[i] /= 1 - rho[i];
+    for (int i = 0; i < n; i++) g[i] += term[i] = rho[i] * (all - term[i]);
+  }
+  free(rho);
+  free(term);
+}
+
+/* Section 9, C: of the twin, whose random numbers can be given. */
+static void the_twin_of_xendcg_has_the_reference_numbers(void) {
+  static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3}, u[4] = {.25, .5, .75, .125};
+  static const double want[4] = {-.292410931160, .235750845698, .056662484558, -.000002399094};
+  static const double want_h[4] = {.168804265992, .238303383932, .193671770332, .113421885402};
+  double g[4], h[4];
+  twin_xendcg(y, s, u, 4, g, h);
+  for (int i = 0; i < 4; i++) {
+    CHECK_NEAR(g[i], want[i], 1e-11);
+    CHECK_NEAR(h[i], want_h[i], 1e-11);
+  }
+}
+
+/* yeti_rank of a query by orders whose random numbers are u[t * n + i]. */
+static void twin_yeti(const double *y, const double *s, const double *u, int n, int n_orders, double decay, double *g,
+                      double *h) {
+  int *at = test_alloc((size_t)n * sizeof *at);
+  for (int i = 0; i < n; i++) g[i] = h[i] = 0;
+  for (int t = 0; t < n_orders; t++) {
+    const double *v = u + t * n;
+    for (int i = 0; i < n; i++) {
+      int place = 0;
+      const double z = s[i] + log(v[i] / (1 - v[i]));
+      for (int j = 0; j < n; j++) {
+        const double other = s[j] + log(v[j] / (1 - v[j]));
+        place += other > z || (other == z && j < i);
+      }
+      at[place] = i;
+    }
+    for (int a = 0; a + 1 < n; a++) {
+      if (y[at[a]] == y[at[a + 1]]) continue;
+      const int better = y[at[a]] > y[at[a + 1]] ? at[a] : at[a + 1], worse = better == at[a] ? at[a + 1] : at[a];
+      const double D = .15 * pow(decay, a) * (y[better] - y[worse]) / n_orders;
+      const double p = 1 / (1 + exp(-(s[better] - s[worse])));
+      g[better] += (p - 1) * D;
+      g[worse] -= (p - 1) * D;
+      h[better] += 2 * p * (1 - p) * D;
+      h[worse] += 2 * p * (1 - p) * D;
+    }
+  }
+  free(at);
+}
+
+/* Section 9, E. */
+static void the_twin_of_yeti_rank_has_the_reference_numbers(void) {
+  static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3}, u[4] = {.5, .1, .8, .6};
+  static const double want[4] = {-.178747970140, 0, .082475099597, .096272870544};
+  static const double half[4] = {.097053432518, 0, .037127485907, .059925946611};
+  double g[4], h[4];
+  twin_yeti(y, s, u, 4, 1, .85, g, h);
+  for (int i = 0; i < 4; i++) {
+    CHECK_NEAR(g[i], want[i], 1e-11);
+    CHECK_NEAR(h[i], 2 * half[i], 1e-11);
+  }
+}
+
+/* ---- made queries ---- */
+
+/* Queries of these sizes, their rows mixed; labels of few values, scores with ties. */
+static scene draw_scene(test_rng *rng, const int *size, int n_queries, int mode) {
+  int64_t n = 0, at = 0;
+  for (int q = 0; q < n_queries; q++) n += size[q];
+  scene s = make_scene(n);
+  int64_t *to = test_permutation(rng, n);
+  for (int q = 0; q < n_queries; q++)
+    for (int i = 0; i < size[q]; i++, at++) {
+      const int64_t r = mode & 1 ? to[at] : at;
+      s.group[r] = q * 3.0 - 7.0;
+      s.label[r] = (double)test_below(rng, q % 5 == 4 ? 1 : 4);
+      s.score[r] = mode & 2 ? 0.0 : mode & 4 ? (double)test_below(rng, 6) * 0.25 : 2.0 * test_bell(rng);
+    }
+  free(to);
+  return s;
+}
+
+/* The rows of each query in turn. */
+static int rows_of(const scene *s, int q, int64_t *row) {
+  int n = 0;
+  for (int64_t i = 0; i < s->rows.n; i++)
+    if (s->group[i] == q * 3.0 - 7.0) row[n++] = i;
+  return n;
+}
+
+static void check_twin(const gbt_objective *o, scene *s, int n_queries) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  const size_t bytes = (size_t)s->rows.n * sizeof(double);
+  double *g = test_alloc(bytes), *h = test_alloc(bytes), *twin_g = test_alloc(bytes), *twin_h = test_alloc(bytes);
+  double *y = test_alloc(bytes), *v = test_alloc(bytes), *u = test_alloc(bytes * 10 + 8);
+  int64_t *row = test_alloc((size_t)s->rows.n * sizeof *row);
+  if (gradients(&ctx, o, s, g, h))
+    for (int q = 0; q < n_queries; q++) {
+      const int n = rows_of(s, q, row);
+      const int orders = o->kind == GBT_OBJ_YETI_RANK ? (int)o->param[0] : 1;
+      for (int i = 0; i < n; i++) y[i] = s->label[row[i]], v[i] = s->score[row[i]];
+      for (int t = 0; t < orders; t++)
+        for (int i = 0; i < n; i++) {
+          const gbt_key32 key = o->kind == GBT_OBJ_YETI_RANK ? gbt_key(7, GBT_FOR_PERMUTATION, 3, (uint64_t)t)
+                                                              : gbt_key(7, GBT_FOR_GAINS, 3, 0);
+          u[t * n + i] = (gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[i])) + 0.5) * 0x1p-32;
+        }
+      if (o->kind == GBT_OBJ_RANK_XENDCG && n > 1)
+        twin_xendcg(y, v, u, n, twin_g, twin_h);
+      else if (o->kind == GBT_OBJ_RANK_XENDCG)
+        twin_g[0] = twin_h[0] = 0.0;
+      else if (o->kind == GBT_OBJ_YETI_RANK)
+        twin_yeti(y, v, u, n, orders, o->param[1], twin_g, twin_h);
+      else
+        twin_pairs(o, s, row, n, twin_g, twin_h);
+      const int by_row = o->kind != GBT_OBJ_RANK_XENDCG && o->kind != GBT_OBJ_YETI_RANK;
+      for (int i = 0; i < n; i++) {
+        CHECK_NEAR(g[row[i]], twin_g[by_row ? row[i] : i], 1e-9);
+        CHECK_NEAR(h[row[i]], twin_h[by_row ? row[i] : i], 1e-9);
+      }
+    }
+  void *blocks[] = {g, h, twin_g, twin_h, y, v, u, row};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+  gbt_ctx_close(&ctx);
+}
+
+static void objectives_equal_their_twins(void) {
+  static const int size[] = {1, 2, 3, 5, 8, 17, 31, 32, 33, 64, 1, 40};
+  static const gbt_objective all[] = {
+    {GBT_OBJ_RANK_NDCG, 1, {0}},          {GBT_OBJ_RANK_NDCG, 1, {5, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1}},
+    {GBT_OBJ_RANK_MAP, 1, {0}},           {GBT_OBJ_RANK_MAP, 1, {7, 0, 1, 0}},  {GBT_OBJ_RANK_MRR, 1, {0}},
+    {GBT_OBJ_RANK_MRR, 1, {3, 0, 0, 1}},  {GBT_OBJ_RANK_PAIRWISE, 1, {4}},      {GBT_OBJ_RANK_PAIRWISE, 1, {0, 0, 1, 0}},
+    {GBT_OBJ_YETI_RANK, 1, {10, .85}},    {GBT_OBJ_YETI_RANK, 1, {1, 1}},       {GBT_OBJ_RANK_XENDCG, 1, {0}}};
+  test_rng rng = {1};
+  for (int mode = 0; mode < 8; mode++)
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+      scene s = draw_scene(&rng, size, (int)(sizeof size / sizeof *size), mode);
+      check_twin(&all[k], &s, (int)(sizeof size / sizeof *size));
+      free_scene(&s);
+    }
+}
+
+/* ---- the same bytes ---- */
+
+static void check_same(const gbt_objective *o, scene *s, gbt_ctx *ctx, const double *g, const double *h) {
+  const size_t n = (size_t)s->rows.n;
+  double *its_g = test_alloc(n * sizeof *its_g), *its_h = test_alloc(n * sizeof *its_h);
+  if (gradients(ctx, o, s, its_g, its_h)) {
+    CHECK_EQ_BYTES(its_g, g, n * sizeof *g);
+    CHECK_EQ_BYTES(its_h, h, n * sizeof *h);
+  }
+  free(its_g);
+  free(its_h);
+}
+
+/* Every objective by 1 to 4 threads and all instruction sets. Queries of more than JOINT_LONG_COST pairs are cut. */
+static void bytes_depend_on_neither_threads_nor_instructions(void) {
+  static const int size[] = {1, 2, 31, 32, 33, 2047, 2, 2048, 2049, 5000, 1};
+  static const gbt_objective all[] = {
+    {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 1}}, {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},
+    {GBT_OBJ_RANK_MRR, 1, {0, 0, 1, 0}},   {GBT_OBJ_PAIR_LOGIT, 1, {0}},         {GBT_OBJ_RANK_NDCG, 1, {0, 3, 0, 0}},
+    {GBT_OBJ_RANK_XENDCG, 1, {0}},         {GBT_OBJ_YETI_RANK, 1, {10, .85}},    {GBT_OBJ_QUERY_RMSE, 1, {0}},
+    {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
+  test_rng rng = {2};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    scene s = draw_scene(&rng, size, (int)(sizeof size / sizeof *size), k % 2 ? 5 : 1);
+    const size_t n = (size_t)s.rows.n;
+    double *g = test_alloc(n * sizeof *g), *h = test_alloc(n * sizeof *h);
+    gbt_ctx first = test_ctx(NULL, 1);
+    first.simd = GBT_SIMD_SCALAR;
+    if (gradients(&first, &all[k], &s, g, h))
+      for (int simd = GBT_SIMD_SCALAR; simd <= (int)gbt_simd_best(); simd++) {
+        gbt_ctx ctx = test_ctx(NULL, 2 + simd);
+        ctx.simd = (gbt_simd)simd;
+        check_same(&all[k], &s, &ctx, g, h);
+        gbt_ctx_close(&ctx);
+      }
+    gbt_ctx_close(&first);
+    free(g);
+    free(h);
+    free_scene(&s);
+  }
+}
+
+/* Pairs of a long query, met from both sides, are those that are met once. */
+static void long_queries_have_the_sums_of_short_ones(void) {
+  static const int sizes[] = {1, 2, 3, 31, 32, 33, 127, 128, 500};
+  test_rng rng = {3};
+  gbt_ctx ctx = test_ctx(NULL, 3);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int top = 0; top <= 40; top += 8) {
+      const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {top, 0, 1, 0}};
+      scene s = draw_scene(&rng, &sizes[i], 1, 4);
+      const size_t n = (size_t)s.rows.n;
+      gbt_joint *joint;
+      const double *g, *h;
+      REQUIRE_OK(gbt_joint_new(&ctx, &o, &s.rows, 7, &joint, test_err));
+      REQUIRE_OK(gbt_joint_gradients(&ctx, joint, 3, s.score, &g, &h, test_err));
+      double *short_g = test_alloc(n * sizeof *g), *short_h = test_alloc(n * sizeof *h);
+      memcpy(short_g, g, n * sizeof *g);
+      memcpy(short_h, h, n * sizeof *h);
+      CHECK_OK(joint_pairs_long(&ctx, joint, 3, 0, s.score, &joint->room[1], test_err));
+      CHECK_EQ_BYTES(g, short_g, n * sizeof *g);
+      CHECK_EQ_BYTES(h, short_h, n * sizeof *h);
+      gbt_joint_free(joint);
+      free(short_g);
+      free(short_h);
+      free_scene(&s);
+    }
+  gbt_ctx_close(&ctx);
+}
+
+/* Where scores differ no hash has a say, and rows may come in any order. */
+static void the_order_of_rows_plays_no_part(void) {
+  static const int size[] = {3, 40, 7, 1, 25};
+  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},
+                                      {GBT_OBJ_QUERY_RMSE, 1, {0}},          {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
+  test_rng rng = {4};
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    scene s = draw_scene(&rng, size, 5, 0), t = make_scene(s.rows.n);
+    const int64_t n = s.rows.n;
+    int64_t *to = test_permutation(&rng, n);
+    double g[100], h[100], g2[100], h2[100];
+    for (int64_t i = 0; i < n; i++) {
+      t.label[to[i]] = s.label[i];
+      t.group[to[i]] = s.group[i];
+      t.score[to[i]] = s.score[i];
+    }
+    if (gradients(&ctx, &all[k], &s, g, h) && gradients(&ctx, &all[k], &t, g2, h2))
+      for (int64_t i = 0; i < n; i++) {
+        CHECK_EQ_BITS(g2[to[i]], g[i]);
+        CHECK_EQ_BITS(h2[to[i]], h[i]);
+      }
+    free(to);
+    free_scene(&s);
+    free_scene(&t);
+  }
+  gbt_ctx_close(&ctx);
+}
+
+/* A query's gradients by pairs add up to exactly 0 before weights, where nothing scales them. */
+static void gradients_of_a_query_cancel(void) {
+  static const int size[] = {30, 100};
+  const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {0}};
+  test_rng rng = {5};
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  scene s = draw_scene(&rng, size, 2, 1);
+  double g[130], h[130], sum[2] = {0, 0};
+  if (gradients(&ctx, &o, &s, g, h)) {
+    for (int64_t i = 0; i < s.rows.n; i++) sum[s.group[i] > -7.0] += ldexp(g[i], 40); /* exact: few bits */
+    CHECK(fabs(sum[0]) < 1.0 && fabs(sum[1]) < 1.0);
+  }
+  free_scene(&s);
+  gbt_ctx_close(&ctx);
+}
+
+/* ---- errors ---- */
+
+static void data_that_do_not_suit_are_refused(void) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_joint *joint;
+  gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}};
+  scene s = make_scene(3);
+  for (int i = 0; i < 3; i++) s.label[i] = i;
+  s.rows.field[GBT_GROUP] = NULL;
+  CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "needs `group`");
+  s.rows.field[GBT_GROUP] = s.group;
+  s.label[1] = 0.5;
+  CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "label of row 2 is 0.5");
+  s.label[1] = 32;
+  CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "label of row 2 is 32");
+  o.param[4] = 1;
+  CHECK_OK(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err));
+  gbt_joint_free(joint);
+  s.rows.field[GBT_WEIGHT] = s.weight;
+  s.weight[2] = 2;
+  CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "rows 1 and 3 are of one query");
+  free_scene(&s);
+  gbt_ctx_close(&ctx);
+}
+
+static gbt_status gradients_op(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const scene *s = arg;
+  const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 0}};
+  const double *g, *h;
+  gbt_joint *joint = NULL;
+  gbt_ctx ctx;
+  gbt_status status = gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err);
+  if (status == GBT_OK) status = gbt_joint_new(&ctx, &o, &s->rows, 1, &joint, err);
+  if (status == GBT_OK) status = gbt_joint_gradients(&ctx, joint, 0, s->score, &g, &h, err);
+  gbt_joint_free(joint);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static void memory_may_run_out(void) {
+  static const int size[] = {3, 40, 2000};
+  test_rng rng = {6};
+  scene s = draw_scene(&rng, size, 3, 1);
+  CHECK(fault_sweep(gradients_op, &s) > 30);
+  free_scene(&s);
+}
+
+void suite_joint(void) {
+  RUN(pairs_have_the_reference_numbers);
+  RUN(norms_have_the_reference_numbers);
+  RUN(sums_have_the_reference_numbers);
+  RUN(the_twin_of_xendcg_has_the_reference_numbers);
+  RUN(the_twin_of_yeti_rank_has_the_reference_numbers);
+  RUN(objectives_equal_their_twins);
+  RUN(bytes_depend_on_neither_threads_nor_instructions);
+  RUN(long_queries_have_the_sums_of_short_ones);
+  RUN(the_order_of_rows_plays_no_part);
+  RUN(gradients_of_a_query_cancel);
+  RUN(data_that_do_not_suit_are_refused);
+  RUN(memory_may_run_out);
+}
