@@ -393,7 +393,7 @@ base_margin/x -> a known part of the score is `offset`
 ^binary:hinge$/x ^adaboost$/o ^huberized$/o ^focal/c -> "logistic" is for two classes
 ^quasibinomial$/o ^cross_entropy_lambda$/l ^xentlambda$/l -> "logistic" takes shares from 0 to 1
 ^multiclassova$/l ^multiclass_ova$/l ^multiclassonevsall$/c ^ova$/l ^ovr$/l -> "softmax" is for several classes
-^rank$/o ^ranking$/o ^lambda-?(rank|mart)/lo ^listwise$/o ^(lambda)?ndcg$/o ^stochasticrank/c ^stochasticfilter/c ->
+^rank$/o ^ranking$/o ^lambda-(rank|mart)/lo ^listwise$/o ^(lambda)?ndcg$/o ^stochasticrank/c ^stochasticfilter/c ->
   "rank_ndcg" is for ranking
 ^yetirankpairwise/c -> "yeti_rank" is for ranking
 ^pairlogitpairwise/c -> "pair_logit" is for ranking
@@ -443,6 +443,13 @@ tweedie_variance_power/xl variance_power/co tweedie_power -> tweedie_variance_po
 huber_slope/x delta/c alpha/l -> huber_delta
 expectile_alpha/x alpha/c -> expectile_alpha
 quantile_alpha/x alpha/lc -> quantile_alpha
+rank_top lambdarank_truncation_level/l lambdarank_num_pair_per_sample/x max_rank/o -> rank_top
+rank_pairs -> rank_pairs
+rank_norm lambdarank_norm/l lambdarank_normalization/x -> rank_norm
+rank_score_norm lambdarank_score_normalization/x -> rank_score_norm
+rank_linear_gain -> rank_linear_gain
+yeti_permutations permutations/c -> yeti_permutations
+yeti_decay decay/c -> yeti_decay
 [metric parameter]
 alpha/c -> quantile expectile
 smoothness/c -> fair

@@ -69,15 +69,16 @@ objective_object <- function(name, param = list()) {
 #' row, in any order of the rows; validation sets need theirs: `list(x = , y = , group = )`. The response is the
 #' relevance: 0, 1, 2, and so on. Predictions are scores; only their order within a query has a meaning.
 #' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`.
-#'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs), or are drawn by chance with
-#'   `rank_pairs`. `rank_norm` divides the gradients of a query by what they add up to.
+#'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs); with `rank_pairs` above 0 each
+#'   row gets so many partners by chance instead. `rank_norm` divides the gradients of a query by what they add up to,
+#'   `rank_score_norm` the weight of a pair by the distance of its scores.
 #' * `"rank_map"`, `"rank_mrr"`: the same for mean average precision and for the place of the first relevant row; rows
 #'   with labels above 0 are relevant.
 #' * `"rank_pairwise"`, `"pair_logit"`: logistic loss of pairs of rows with different labels, with one row at the top of
 #'   the list, or of all pairs.
 #' * `"query_rmse"`: squared error of the differences within a query. It is fast, and often as good as the others.
 #' * `"rank_xendcg"`, `"query_softmax"`: cross entropy of gains, or of labels, and a softmax over the query.
-#' * `"yeti_rank"`: pairs of neighbours in `yeti_permutations` orders with noise, whose weights fall by `yeti_decay` from
+#' * `"yeti_rank"`: pairs of neighbours in `yeti_permutations` orders with noise; weights fall by `yeti_decay` from
 #'   place to place.
 #'
 #' Rows of equal score are in an order by chance that follows from `seed`, so the order of the rows plays no part.

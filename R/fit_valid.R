@@ -203,7 +203,8 @@ build_valid <- function(sets, labels, train, response, init, host) {
     label <- labels[[name]]
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
-    data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset, group = data$group)
+    data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset,
+                              group = data$group)
     score <- if (!is.null(init)) {
       if (is.null(raw)) prepared_scores(init, data, data$offset, host$threads, name)
       else start_scores(init, raw, data$offset, train$sparse_zero, host$threads)

@@ -213,12 +213,13 @@ group_codes <- function(v) {
   match(v, sort(unique(v), na.last = TRUE))
 }
 
-# Which metrics: as of read_metrics(), and `asked`: did the user name them? grouped: is there a `group`, which metrics of
-# queries need?
+# Which metrics: as of read_metrics(), and `asked`: did the user name them? grouped: is there a `group`, which metrics
+# of queries need?
 read_evaluated <- function(metrics, response, grouped = FALSE) {
   all <- is.character(metrics) && length(metrics) == 1L && identical(lower_case(metrics), "all")
   if (!grouped && is.null(metrics) && is_of_queries(response$objective)) {
-    stop_argument("metrics of ranking need `group`, the query of every row: gbt_evaluate(model, data, group = )", "group")
+    stop_argument("metrics of ranking need `group`, the query of every row: gbt_evaluate(model, data, group = )",
+                  "group")
   }
   given <- if (all) suiting_metrics(response, grouped) else if (is.null(metrics)) usual_metrics(response)
   out <- of_evaluation(read_metrics(given_or(given, as_metric_list(metrics)), response))

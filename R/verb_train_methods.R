@@ -12,7 +12,7 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 #' @export
 gbt_train.data.frame <- function(x, y, ..., weights = NULL, objective = NULL, nrounds = NULL,
                                  preset = c("default", "fast", "best"), eta = NULL, max_depth = NULL,
-                                 max_leaves = NULL, min_child_weight = NULL, min_data_in_leaf = 1, lambda = NULL,
+                                 max_leaves = NULL, min_child_weight = NULL, min_data_in_leaf = NULL, lambda = NULL,
                                  subsample = 1, colsample_bytree = NULL, max_bin = 255, cat_features = NULL,
                                  class_weights = NULL, monotone = NULL, valid = NULL, eval_metric = NULL,
                                  early_stopping_rounds = NULL, init_model = NULL, callbacks = NULL, checkpoint = NULL,

@@ -39,6 +39,8 @@ peers <- list(
     boosting = boost boosting boosting_type
     objective = app application loss obj objective objective_type
     tweedie_variance_power = tweedie_variance_power
+    rank_top = lambdarank_truncation_level
+    rank_norm = lambdarank_norm
     num_class = num_class num_classes
     eval_metric = eval metric metric_types metrics
     eval_train = eval_train_metric is_provide_training_metric is_training_metric train_metric training_metric
@@ -53,19 +55,19 @@ peers <- list(
     cat_features = cat_column cat_feature categorical_column categorical_feature categorical_features
     first_use_penalty = cegb_penalty_feature_coupled
     extra_trees = extra_tree extra_trees
-    group = group
+    group = group group_id query query_id
     init_model = init_model input_model model_in model_input
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = eval_freq metric_freq output_freq
-    ! = group_id query query_id auc_mu_weights bagging_fraction_seed bagging_seed bin_construct_sample_cnt blacklist
+    ! = auc_mu_weights bagging_fraction_seed bagging_seed bin_construct_sample_cnt blacklist
       cegb_penalty_feature_lazy colnames config config_file convert_model
       convert_model_file convert_model_language data data_filename data_random_seed data_seed drop_seed eval_at
       extra_seed fair_c fc feature_contri feature_contrib feature_fraction_seed feature_penalty folds
       forced_splits forced_splits_file forced_splits_filename forcedbins_filename forcedsplits_filename fp fs
       group_column has_header header ignore_column ignore_feature is_pre_partition label
-      label_column label_gain lambdarank_norm lambdarank_position_bias_regularization
-      lambdarank_truncation_level local_listen_port local_port machine_list machine_list_file
+      label_column label_gain lambdarank_position_bias_regularization
+      local_listen_port local_port machine_list machine_list_file
       machine_list_filename machines map_at map_eval_at max_bin_by_feature min_data_in_bin mlist model_out
       model_output name_pred ndcg_at ndcg_eval_at nodes num_grad_quant_bins
       num_iteration_predict objective_seed output_model output_result parser_config_file
@@ -126,6 +128,9 @@ peers <- list(
     objective = obj objective
     tweedie_variance_power = tweedie_variance_power
     huber_delta = huber_slope
+    rank_top = lambdarank_num_pair_per_sample
+    rank_norm = lambdarank_normalization
+    rank_score_norm = lambdarank_score_normalization
     expectile_alpha = expectile_alpha
     quantile_alpha = quantile_alpha
     num_class = num_class
@@ -137,15 +142,14 @@ peers <- list(
     monotone = monotone_constraints
     interactions = interaction_constraints
     feature_weights = feature_weights
-    group = group
+    group = group qid
     init_model = xgb_model
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = print_every_n
-    ! = qid aft_loss_distribution aft_loss_distribution_scale base_score colnames data
+    ! = aft_loss_distribution aft_loss_distribution_scale base_score colnames data
       feature_names feature_selector feature_types feval folds label label_lower_bound
-      label_upper_bound lambdarank_bias_norm lambdarank_normalization lambdarank_num_pair_per_sample
-      lambdarank_pair_method lambdarank_score_normalization lambdarank_unbiased max_cached_hist_node maximise
+      label_upper_bound lambdarank_bias_norm lambdarank_pair_method lambdarank_unbiased max_cached_hist_node maximise
       maximize ndcg_exp_gain ntree_limit position refresh_leaf
       save_name showsd shuffle sketch_eps stratified top_k train_folds
     ! FALSE = debug_synchronize extmem_single_page fail_on_invalid_gpu_id monitor_training prediction
@@ -204,6 +208,7 @@ peers <- list(
     max_cat_combine = max_ctr_complexity
     cat_permutations = permutation_count
     time = timestamp
+    group = group_id
     init_model = init_model
     callbacks = callbacks
     verbose = verbose
@@ -213,7 +218,7 @@ peers <- list(
       return_models save_snapshot store_all_simple_ctr
     ! 2 = fold_len_multiplier
     ! 'None' = target_border
-    ! = group_id callback class_names column_description combinations_ctr
+    ! = callback class_names column_description combinations_ctr
       ctr_description ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
       dev_efb_max_buckets dev_score_calc_obj_block_size device_config dictionaries diffusion_temperature
       embedding_features feature_calcers
@@ -341,12 +346,16 @@ test_that("the lists are whole", {
   known <- gbt:::foreign_names$name[gbt:::foreign_names$verb == "train"]
   expect_identical(setdiff(known, c(all, gbt:::argument_names, "interval", "se_fit")),
                    character(0)) # those are of predict.lm()
-  # the table says which package has the name; `group` of others belongs to ranking, and `multi_strategy` is XGBoost's
+  # the table says which package has the name; several have `group` and parameters of objectives, XGBoost alone has
+  # `multi_strategy`
   letter <- c(xgboost = "x", lightgbm = "l", catboost = "c", others = "o")
   for (package in names(peers)) {
     has <- grepl(letter[[package]], gbt:::foreign_names$packages) & gbt:::foreign_names$verb == "train"
     elsewhere <- c("group", names(gbt:::objective_params()))
-    expect_setequal(setdiff(gbt:::foreign_names$name[has], "multi_strategy"), setdiff(listed(package), elsewhere))
+    verbs <- split(gbt:::foreign_names$name, gbt:::foreign_names$verb)
+    of_objectives <- setdiff(verbs[["objective parameter"]], verbs[["train"]])
+    expect_setequal(setdiff(gbt:::foreign_names$name[has], "multi_strategy"),
+                    setdiff(listed(package), c(elsewhere, of_objectives)))
   }
 })
 
@@ -370,9 +379,6 @@ test_that("names of other packages mean ours", {
   expect_error(got("a", "border_count"), "border_count", class = "gbt_error_argument")
   expect_identical(got("train", "task_type"), list())
   expect_identical(got("GPU", "task_type"), list(device = "cuda"))
-  for (name in c("group_id", "qid", "query", "query_id")) {
-    expect_error(got(1, name), "learning to rank", class = "gbt_error_unsupported")
-  }
 })
 
 test_that("what gbt does not have is refused, unless it is what gbt does anyway", {

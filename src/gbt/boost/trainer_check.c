@@ -57,7 +57,8 @@ static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
       char name[32] = "train";
       if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
       if (gbt_metric_about(metric->kind)->form == GBT_FORM_QUERY && !ds->rows.field[GBT_GROUP])
-        return gbt_fail_on(err, GBT_E_DATA, "group", "metric \"%s\" needs `group`, the query of every row, in the %s data",
+        return gbt_fail_on(err, GBT_E_DATA, "group",
+                           "metric \"%s\" needs `group`, the query of every row, in the %s data",
                            gbt_metric_about(metric->kind)->name, name);
       GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
     }

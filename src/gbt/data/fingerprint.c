@@ -82,7 +82,10 @@ gbt_status gbti_rows_fingerprint(gbt_ctx *ctx, const gbt_dataset *ds, const doub
   GBT_TRY(sum_ranks(ctx, sum, N_SUMS, err));
   GBT_TRY(gbt_comm_share(ctx, ds->rows.n, &share, err));
   uint64_t h = gbt_mix64(ds->fingerprint ^ gbt_mix64((uint64_t)share.all));
-  for (int f = 0; f < SCORE_SUM; f++) h = gbt_mix64(h ^ sum[f]);
+  for (int f = 0; f <= GBT_GROUP; f++) h = gbt_mix64(h ^ sum[f]);
+  h = gbt_mix64(h ^ sum[ROW_SUM]);
+  for (int f = GBT_GROUP + 1; f < GBT_N_FIELDS; f++) /* fields that few data have: no part in the numbers of others */
+    if (sum[f] != 0) h = gbt_mix64(h ^ sum[f] ^ gbt_mix64((uint64_t)f));
   *out = sum[SCORE_SUM] != 0 ? gbt_mix64(h ^ sum[SCORE_SUM]) : h;
   return GBT_OK;
 }

@@ -20,8 +20,8 @@ typedef struct counts {
   uint32_t *by_entry;      /* n: rows by stratum and entry, or NULL */
   uint32_t *place;         /* n: the place of a row's score among the different scores, from 1 */
   uint32_t n_places;
-  uint64_t *weight;        /* n: whole numbers */
-  uint64_t *tree;          /* n_places + 1 */
+  uint64_t *weight; /* n: whole numbers */
+  uint64_t *tree;   /* n_places + 1 */
   gbt_wide right, tied, pairs;
 } counts;
 
@@ -67,7 +67,8 @@ static void count_stratum(counts *c, uint32_t beg, uint32_t end) {
   for (uint32_t i = beg; i < end; i++) tree_add(c, c->place[c->at[i]], 0u - c->weight[c->at[i]]);
 }
 
-/* Takes off the pairs of events with rows of the stratum, by_entry[beg, end), that enter at the event's time or later. */
+/* Takes off the pairs of events with rows of the stratum, by_entry[beg, end), that enter at the event's time or later.
+ */
 static void count_later_entries(counts *c, uint32_t beg, uint32_t end) {
   const double *time = c->rows->field[GBT_LABEL], *entry = c->rows->field[GBT_ENTRY];
   uint32_t in = end;

@@ -8,8 +8,8 @@
 #include "../base/ctx.h"
 #include "../base/rows.h"
 
-/* rows: with LABEL (the time) and EVENT, see risk.h; below 2^32 of them. score: one for each. *out: NaN when there is no
- * pair. Memory: 36 bytes a row, 4 more with entry times. */
+/* rows: with LABEL (the time) and EVENT, see risk.h; below 2^32 of them. score: one for each. *out: NaN when there is
+ * no pair. Memory: 36 bytes a row, 4 more with entry times. */
 gbt_status gbt_concordance(gbt_ctx *ctx, const gbt_rows *rows, const double *score, double *out,
                            gbt_error *err) GBT_MUST_CHECK;
 

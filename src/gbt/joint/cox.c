@@ -142,7 +142,8 @@ static gbt_status sum_ranks(gbt_ctx *ctx, gbt_wide *x, size_t n, gbt_error *err)
   if (gbt_comm_is_single(ctx)) return GBT_OK;
   GBT_TRY(gbt_mem_array(&ctx->mem, n * LIMBS, sizeof *limb, &limb, err));
   for (size_t i = 0; i < n; i++)
-    for (int k = 0; k < LIMBS; k++) limb[i * LIMBS + (size_t)k] = (int64_t)((k < 2 ? x[i].lo : x[i].hi) >> k % 2 * 32 & 0xffffffffu);
+    for (int k = 0; k < LIMBS; k++)
+      limb[i * LIMBS + (size_t)k] = (int64_t)((k < 2 ? x[i].lo : x[i].hi) >> k % 2 * 32 & 0xffffffffu);
   const gbt_status status = gbt_comm_sum_i64(ctx, limb, n * LIMBS, err);
   for (size_t i = 0; i < n && status == GBT_OK; i++) {
     uint64_t carry = 0, word[LIMBS];

@@ -1,6 +1,6 @@
 /* The partial likelihood of Cox, at given scores s. With weights w, u_j = w_j exp(s_j - M), M the largest score of the
- * stratum, and at an event time t: S = sum of u over the risk set, E the events at t, d of them, D = sum of w in E, S_E =
- * sum of u in E,
+ * stratum, and at an event time t: S = sum of u over the risk set, E the events at t, d of them, D = sum of w in E, S_E
+ * = sum of u in E,
  *
  *   Breslow (1974)   a = D / S
  *   Efron (1977)     S_l = S - (l / d) S_E for l = 0 .. d - 1
@@ -10,8 +10,8 @@
  *   g_i = u_i A_i - w_i event_i       h_i = u_i A_i
  *   loss = - sum of w s over events + sum over times and l of (D / d) log S_l + M D
  *
- * The whole matrix of second derivatives is diag(u A) less a sum of squares, so h bounds it for all scores moving at the
- * same time, is never negative and adds up to the weight of the events. */
+ * The whole matrix of second derivatives is diag(u A) less a sum of squares, so h bounds it for all scores moving at
+ * the same time, is never negative and adds up to the weight of the events. */
 #ifndef GBT_JOINT_COX_H
 #define GBT_JOINT_COX_H
 
@@ -22,20 +22,20 @@ typedef struct gbt_cox {
   gbt_risk risk;
   int breslow;
   double cause; /* 0: any */
-  gbt_wide *u;         /* rows.n: u 2^e, at least 1 where w > 0 */
-  int exp;             /* e */
-  double *top;         /* n_strata: M */
+  gbt_wide *u;  /* rows.n: u 2^e, at least 1 where w > 0 */
+  int exp;      /* e */
+  double *top;  /* n_strata: M */
   /* Slots: a stratum has one more of them than points, as `last` and `first` of a row have one more value. The slot of
    * such a number is the number + the place of the stratum. */
   uint32_t n_slots;
-  uint32_t *by_last;   /* rows.n: rows by the slot of `last`; those of k are [beg_last[k], beg_last[k + 1]) */
-  uint32_t *beg_last;  /* n_slots + 1 */
+  uint32_t *by_last;  /* rows.n: rows by the slot of `last`; those of k are [beg_last[k], beg_last[k + 1]) */
+  uint32_t *beg_last; /* n_slots + 1 */
   uint32_t *by_first, *beg_first; /* the same of `first`, or NULL */
   gbt_wide *at_last, *at_first;   /* n_slots: sums of u of the rows of each */
-  gbt_wide *at_event;  /* n_slots: S_E, in the slot of `last` of the events */
-  double *a, *c;       /* n_points */
-  double a_unit;       /* what one unit of sum_a is */
-  gbt_wide *sum_a;     /* n_points + 1: sums of a before each point, as integers */
+  gbt_wide *at_event;             /* n_slots: S_E, in the slot of `last` of the events */
+  double *a, *c;                  /* n_points */
+  double a_unit;                  /* what one unit of sum_a is */
+  gbt_wide *sum_a;                /* n_points + 1: sums of a before each point, as integers */
 } gbt_cox;
 
 /* rows: see gbt_risk_make. cause: 0 for any event. Free with gbt_cox_free, also after a failure. Collective. */

@@ -20,7 +20,7 @@ static joint_kind kind_of(const gbt_objective *objective) {
   return JOINT_PAIRS;
 }
 
-/* What a query costs: pairs, or rows where an objective has none. */
+/* The cost of a query: pairs, or rows where an objective has none. */
 static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
   const uint64_t n = gbt_rows_of_query(&joint->queries, query), top = joint->pairs.top;
   switch (joint->kind) {
@@ -75,8 +75,8 @@ static gbt_status open_room(const gbt_mem *mem, uint32_t n, joint_room *room, gb
 }
 
 static void close_room(const gbt_mem *mem, joint_room *room) {
-  void *blocks[] = {room->row,  room->tmp_row, room->key, room->tmp_key, room->s, room->label,
-                    room->gain, room->weight,  room->g,   room->h};
+  void *blocks[] = {room->row,   room->tmp_row, room->key,    room->tmp_key, room->s,
+                    room->label, room->gain,    room->weight, room->g,       room->h};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
   *room = (joint_room){.n = 0};
 }
@@ -103,8 +103,7 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
 static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   const size_t n = (size_t)joint->rows.n;
   if (joint->rows.field[GBT_GROUP] == NULL && n > 0)
-    return gbt_fail_on(err, GBT_E_DATA, "group",
-                       "the objective \"%s\" needs `group`: the query of every row",
+    return gbt_fail_on(err, GBT_E_DATA, "group", "the objective \"%s\" needs `group`: the query of every row",
                        gbt_objective_info_of(joint->objective.kind)->name);
   GBT_TRY(gbt_queries_make(ctx, &joint->rows, &joint->queries, err));
   if (joint->kind == JOINT_PAIRS) GBT_TRY(joint_pairs_open(ctx, joint, err));

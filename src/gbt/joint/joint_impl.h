@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef GBT_JOINT_JOINT_IMPL_H
 #define GBT_JOINT_JOINT_IMPL_H
 
@@ -27,13 +27,13 @@ typedef struct joint_room {
 /* Objectives by pairs. */
 typedef struct joint_pairs {
   gbt_pair_target target;
-  uint32_t top;          /* of the two rows of a pair one is in a place below this; 0: any pair */
-  uint32_t partners;     /* > 0: so many partners of a row, drawn by a hash, instead of `top` */
-  int linear;            /* gains are labels */
-  int norm;              /* gradients of a query are divided by what they add up to, see gbt_pair_norm */
-  int by_distance;       /* weights of pairs are divided by distances of scores */
-  double *unit;          /* by query, see gbt_pair_query */
-  double *discount;      /* c(place) of `longest` places */
+  uint32_t top;      /* of the two rows of a pair one is in a place below this; 0: any pair */
+  uint32_t partners; /* > 0: so many partners of a row, drawn by a hash, instead of `top` */
+  int linear;        /* gains are labels */
+  int norm;          /* gradients of a query are divided by what they add up to, see gbt_pair_norm */
+  int by_distance;   /* weights of pairs are divided by distances of scores */
+  double *unit;      /* by query, see gbt_pair_query */
+  double *discount;  /* c(place) of `longest` places */
 } joint_pairs;
 
 struct gbt_joint {
@@ -44,12 +44,12 @@ struct gbt_joint {
   uint64_t seed;
   gbt_queries queries;
   joint_pairs pairs;
-  uint32_t *task;      /* n_tasks + 1: the first query of each; long queries are a task of their own */
+  uint32_t *task; /* n_tasks + 1: the first query of each; long queries are a task of their own */
   uint32_t n_tasks;
   uint32_t long_rows, room_rows; /* the most rows of a long query, and of another one */
-  joint_room *room;    /* n_rooms: one for long queries, then one for each thread */
+  joint_room *room;              /* n_rooms: one for long queries, then one for each thread */
   int32_t n_rooms;
-  double *g, *h;       /* rows.n */
+  double *g, *h; /* rows.n */
 };
 
 /* ---- pairs: rank_pairs.c ---- */

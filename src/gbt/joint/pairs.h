@@ -1,6 +1,6 @@
 /* Pairs of rows of a query: the terms that objectives of ranking add up. Two rows of different labels are a pair; s are
- * their scores, x = s_better - s_worse, q = 1 / (1 + e^x) the chance that they are ordered wrongly (Burges et al. 2005).
- * With the pair's weight D
+ * their scores, x = s_better - s_worse, q = 1 / (1 + e^x) the chance that they are ordered wrongly (Burges et al.
+ * 2005). With the pair's weight D
  *
  *   g_better -= q D     g_worse += q D     h of both += 2 q (1 - q) D
  *
@@ -11,12 +11,10 @@
  *
  *   NDCG   |G_a - G_b| |c_a - c_b| / ideal, G the gain of the label, c(r) = 1 / log2(r + 2), ideal: the largest sum of
  *          G c over the first `top` places
- *   MAP    of labels 0 and 1; N(r): relevant rows in places 0 .. r, P(r): sum over relevant places t <= r of 1 / (t + 1).
- *          For places a < b, R relevant rows:
- *          a relevant: (N(a)/(a+1) - N(b)/(b+1) + P(b-1) - P(a)) / R
- *          b relevant: |N(b)/(b+1) - (N(a)+1)/(a+1) - (P(b-1) - P(a))| / R
- *   MRR    only the first relevant place f counts, which a swap moves to f': |1/(f+1) - 1/(f'+1)|
- *   PLAIN  1
+ *   MAP    of labels 0 and 1; N(r): relevant rows in places 0 .. r, P(r): sum over relevant places t <= r of 1 / (t +
+ * 1). For places a < b, R relevant rows: a relevant: (N(a)/(a+1) - N(b)/(b+1) + P(b-1) - P(a)) / R b relevant:
+ * |N(b)/(b+1) - (N(a)+1)/(a+1) - (P(b-1) - P(a))| / R MRR    only the first relevant place f counts, which a swap moves
+ * to f': |1/(f+1) - 1/(f'+1)| PLAIN  1
  *
  * A term becomes an integer once, so sums have no order: every thread, device and rank gets the same. */
 #ifndef GBT_JOINT_PAIRS_H
@@ -27,15 +25,15 @@
 
 typedef enum gbt_pair_target { GBT_PAIRS_PLAIN, GBT_PAIRS_NDCG, GBT_PAIRS_MAP, GBT_PAIRS_MRR } gbt_pair_target;
 
-/* What terms need of a row, at its place in the order by score. */
+/* A row as terms need it, at its place in the order by score. */
 typedef struct gbt_pair_row {
-  double s;      /* its score */
+  double s; /* its score */
   double label;
   double gain;   /* NDCG: the gain. MAP: P(place - 1) */
   double weight; /* NDCG: c(place). MAP: N(place) / (place + 1). MRR: 1 / (place + 1) */
 } gbt_pair_row;
 
-/* What they need of the query. */
+/* The query as they need it. */
 typedef struct gbt_pair_query {
   double unit;   /* NDCG: 1 / ideal. MAP: 1 / R. 0: no pairs */
   double first;  /* MRR: 1 / (f + 1) of the first relevant place; 0: none */
@@ -94,9 +92,7 @@ GBT_FN int gbt_pair_exp(uint64_t most_pairs, int by_distance) {
 }
 
 /* The factor of all gradients of a query whose pairs' 2 q D add up to sum: log2(1 + sum) / sum. */
-GBT_FN double gbt_pair_norm(double sum) {
-  return sum > 0.0 ? gbt_log1p(sum) * 1.4426950408889634 / sum : 1.0;
-}
+GBT_FN double gbt_pair_norm(double sum) { return sum > 0.0 ? gbt_log1p(sum) * 1.4426950408889634 / sum : 1.0; }
 
 /* c(place). */
 GBT_FN double gbt_rank_discount(uint64_t place) { return 0.69314718055994531 / gbt_log((double)place + 2.0); }

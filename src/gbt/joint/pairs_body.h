@@ -3,9 +3,9 @@
 
 /* Place a with all places after it, each pair once. */
 TARGET static inline __attribute__((always_inline)) gbt_pair_sum KERNEL(after)(gbt_pair_target target, int by_distance,
-                                                                              const gbt_pair_rows *rows,
-                                                                              const gbt_pair_query *query, double up,
-                                                                              uint32_t a) {
+                                                                               const gbt_pair_rows *rows,
+                                                                               const gbt_pair_query *query, double up,
+                                                                               uint32_t a) {
   gbt_pair_sum sum = {0, 0, 0};
   const gbt_pair_row row_a = gbt_pair_row_at(rows, a);
   const double inverse_a = 1.0 / ((double)a + 1.0);
@@ -22,20 +22,19 @@ TARGET static inline __attribute__((always_inline)) gbt_pair_sum KERNEL(after)(g
   return sum;
 }
 
-/* Place i with its partners: all of them, or those in the first `top` places. Every pair is met from both sides; `wrong`
- * counts it at its first place. */
+/* Place i with its partners: all of them, or those in the first `top` places. Every pair is met from both sides;
+ * `wrong` counts it at its first place. */
 TARGET static inline __attribute__((always_inline)) gbt_pair_sum KERNEL(around)(gbt_pair_target target, int by_distance,
-                                                                               const gbt_pair_rows *rows,
-                                                                               const gbt_pair_query *query, double up,
-                                                                               uint32_t i) {
+                                                                                const gbt_pair_rows *rows,
+                                                                                const gbt_pair_query *query, double up,
+                                                                                uint32_t i) {
   gbt_pair_sum sum = {0, 0, 0};
   const gbt_pair_row row = gbt_pair_row_at(rows, i);
   const double inverse_i = 1.0 / ((double)i + 1.0);
   const uint32_t before = i < rows->top ? i : rows->top;
   for (uint32_t a = 0; a < before; a++) {
     const gbt_pair_row row_a = gbt_pair_row_at(rows, a);
-    const gbt_pair_term term =
-        gbt_pair_of(target, by_distance, query, up, row_a, 1.0 / ((double)a + 1.0), row);
+    const gbt_pair_term term = gbt_pair_of(target, by_distance, query, up, row_a, 1.0 / ((double)a + 1.0), row);
     sum.g += row_a.label > row.label ? term.g : -term.g;
     sum.h += term.h;
   }
@@ -50,27 +49,25 @@ TARGET static inline __attribute__((always_inline)) gbt_pair_sum KERNEL(around)(
   return sum;
 }
 
-#define CASES(function)                                                                                     \
-  switch (target) {                                                                                         \
-  case GBT_PAIRS_NDCG:                                                                                      \
-    return by_distance ? KERNEL(function)(GBT_PAIRS_NDCG, 1, rows, query, up, at)                           \
-                       : KERNEL(function)(GBT_PAIRS_NDCG, 0, rows, query, up, at);                          \
-  case GBT_PAIRS_MAP:                                                                                       \
-    return by_distance ? KERNEL(function)(GBT_PAIRS_MAP, 1, rows, query, up, at)                            \
-                       : KERNEL(function)(GBT_PAIRS_MAP, 0, rows, query, up, at);                           \
-  case GBT_PAIRS_MRR:                                                                                       \
-    return by_distance ? KERNEL(function)(GBT_PAIRS_MRR, 1, rows, query, up, at)                            \
-                       : KERNEL(function)(GBT_PAIRS_MRR, 0, rows, query, up, at);                           \
-  case GBT_PAIRS_PLAIN:                                                                                     \
-    break;                                                                                                  \
-  }                                                                                                         \
-  return by_distance ? KERNEL(function)(GBT_PAIRS_PLAIN, 1, rows, query, up, at)                            \
+#define CASES(function)                                                            \
+  switch (target) {                                                                \
+  case GBT_PAIRS_NDCG:                                                             \
+    return by_distance ? KERNEL(function)(GBT_PAIRS_NDCG, 1, rows, query, up, at)  \
+                       : KERNEL(function)(GBT_PAIRS_NDCG, 0, rows, query, up, at); \
+  case GBT_PAIRS_MAP:                                                              \
+    return by_distance ? KERNEL(function)(GBT_PAIRS_MAP, 1, rows, query, up, at)   \
+                       : KERNEL(function)(GBT_PAIRS_MAP, 0, rows, query, up, at);  \
+  case GBT_PAIRS_MRR:                                                              \
+    return by_distance ? KERNEL(function)(GBT_PAIRS_MRR, 1, rows, query, up, at)   \
+                       : KERNEL(function)(GBT_PAIRS_MRR, 0, rows, query, up, at);  \
+  case GBT_PAIRS_PLAIN:                                                            \
+    break;                                                                         \
+  }                                                                                \
+  return by_distance ? KERNEL(function)(GBT_PAIRS_PLAIN, 1, rows, query, up, at)   \
                      : KERNEL(function)(GBT_PAIRS_PLAIN, 0, rows, query, up, at);
 
 TARGET static gbt_pair_sum KERNEL(sum_after)(gbt_pair_target target, int by_distance, const gbt_pair_rows *rows,
-                                             const gbt_pair_query *query, double up, uint32_t at) {
-  CASES(after)
-}
+                                             const gbt_pair_query *query, double up, uint32_t at){CASES(after)}
 
 TARGET static gbt_pair_sum KERNEL(sum_around)(gbt_pair_target target, int by_distance, const gbt_pair_rows *rows,
                                               const gbt_pair_query *query, double up, uint32_t at) {

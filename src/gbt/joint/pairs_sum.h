@@ -7,7 +7,7 @@
 
 /* The rows of a query by place, and their sums. Borrowed, n of each. */
 typedef struct gbt_pair_rows {
-  uint32_t n, top; /* one row of a pair is in a place below top; top <= n */
+  uint32_t n, top;                         /* one row of a pair is in a place below top; top <= n */
   const double *s, *label, *gain, *weight; /* see gbt_pair_row */
   int64_t *g, *h;
 } gbt_pair_rows;

@@ -1,6 +1,6 @@
-/* The rows of a data set by query: the rows whose field GROUP is the same number. Objectives and metrics of ranking look
- * at all rows of a query together. Queries are in the order of their numbers, rows of a query in the order of the data
- * set, wherever they are in it. */
+/* The rows of a data set by query: the rows whose field GROUP is the same number. Objectives and metrics of ranking
+ * look at all rows of a query together. Queries are in the order of their numbers, rows of a query in the order of the
+ * data set, wherever they are in it. */
 #ifndef GBT_JOINT_QUERIES_H
 #define GBT_JOINT_QUERIES_H
 
@@ -16,8 +16,8 @@ typedef struct gbt_queries {
   uint32_t *row;    /* n_rows: numbers of rows, query by query */
 } gbt_queries;
 
-/* rows: with the field GROUP, below 2^32 of them, possibly none. Free with gbt_queries_free, also after a failure. Ranks:
- * the queries of this rank; GBT_E_DATA when rows of a query are on two ranks. Collective. */
+/* rows: with the field GROUP, below 2^32 of them, possibly none. Free with gbt_queries_free, also after a failure.
+ * Ranks: the queries of this rank; GBT_E_DATA when rows of a query are on two ranks. Collective. */
 gbt_status gbt_queries_make(gbt_ctx *ctx, const gbt_rows *rows, gbt_queries *out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_queries_free(gbt_queries *queries);
 

@@ -7,8 +7,8 @@
  *   rank_xendcg     Bruch, "An alternative cross entropy loss for learning-to-rank", arXiv 1911.09798: rho is the
  *                   softmax of s, phi that of gains 2^y less a random u in (0, 1); the gradient has three terms, below
  *
- * Gradients here are those before row weights. Sums are of integers, scaled by the largest of the query, so they have no
- * order. */
+ * Gradients here are those before row weights. Sums are of integers, scaled by the largest of the query, so they have
+ * no order. */
 #include "joint_impl.h"
 
 #include "../math/elementary.h"

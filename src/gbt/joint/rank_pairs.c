@@ -84,8 +84,8 @@ static gbt_status make_units(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, longest, sizeof *tmp, &tmp, err), done);
   for (uint32_t q = 0; q < joint->queries.n; q++) {
     if (q % 1024 == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
-    joint->pairs.unit[q] = joint->pairs.target == GBT_PAIRS_NDCG ? unit_of_gains(joint, q, gain, tmp)
-                                                                 : unit_of_relevant(joint, q);
+    joint->pairs.unit[q] =
+        joint->pairs.target == GBT_PAIRS_NDCG ? unit_of_gains(joint, q, gain, tmp) : unit_of_relevant(joint, q);
   }
 done:
   gbt_mem_free(&ctx->mem, tmp);
@@ -97,8 +97,8 @@ gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   const uint32_t longest = joint->queries.longest;
   read_params(joint);
   if (joint->pairs.target == GBT_PAIRS_NDCG && !joint->pairs.linear) GBT_TRY(joint_check_gains(joint, err));
-  GBT_TRY(gbt_queries_check_weights(&joint->queries, &joint->rows,
-                                    gbt_objective_info_of(joint->objective.kind)->name, err));
+  GBT_TRY(gbt_queries_check_weights(&joint->queries, &joint->rows, gbt_objective_info_of(joint->objective.kind)->name,
+                                    err));
   GBT_TRY(gbt_mem_array(&joint->mem, longest, sizeof *joint->pairs.discount, &joint->pairs.discount, err));
   GBT_TRY(gbt_mem_array(&joint->mem, joint->queries.n, sizeof *joint->pairs.unit, &joint->pairs.unit, err));
   for (uint32_t place = 0; place < longest; place++) joint->pairs.discount[place] = gbt_rank_discount(place);
@@ -196,7 +196,7 @@ static void add_wrong(wrong_sum *sum, int64_t by) {
   sum->low += by & 0xffffffff;
 }
 
-/* What turns integers into gradients. */
+/* Factors that turn integers into gradients. */
 typedef struct outcome {
   double down, factor;
 } outcome;
@@ -226,8 +226,8 @@ static void draw_partners(const gbt_joint *joint, gbt_key32 key, const gbt_pair_
     if (at >= beg) at += end - beg;
     const uint32_t x = by_label[i], y = by_label[at], a = x < y ? x : y, b = x < y ? y : x;
     const gbt_pair_row row_a = gbt_pair_row_at(rows, a), row_b = gbt_pair_row_at(rows, b);
-    const gbt_pair_term term = gbt_pair_of(joint->pairs.target, by_distance, query, up, row_a,
-                                           1.0 / ((double)a + 1.0), row_b);
+    const gbt_pair_term term =
+        gbt_pair_of(joint->pairs.target, by_distance, query, up, row_a, 1.0 / ((double)a + 1.0), row_b);
     const int64_t by = row_a.label > row_b.label ? term.g : -term.g;
     rows->g[a] -= by;
     rows->g[b] += by;
@@ -273,8 +273,7 @@ static int exp_of(const gbt_joint *joint, uint32_t n) {
 }
 
 static gbt_pair_rows rows_of(const gbt_joint *joint, uint32_t n, const joint_room *room) {
-  return (gbt_pair_rows){n,          top_of(joint, n), room->s, room->label, room->gain,
-                         room->weight, room->g,        room->h};
+  return (gbt_pair_rows){n, top_of(joint, n), room->s, room->label, room->gain, room->weight, room->g, room->h};
 }
 
 void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, uint32_t query, const double *score,

@@ -217,8 +217,7 @@ static gbt_status make(gbt_ctx *ctx, double cause, gbt_risk *risk, pairs *strata
   int64_t has_entry = rows->field[GBT_ENTRY] != NULL;
   GBT_TRY(check_entries(rows, err));
   GBT_TRY(find_pairs(ctx, rows, cause, strata, points, err));
-  if (points->n == 0)
-    return gbt_fail_on(err, GBT_E_DATA, "event", "no row has an event, so there is nothing to learn");
+  if (points->n == 0) return gbt_fail_on(err, GBT_E_DATA, "event", "no row has an event, so there is nothing to learn");
   GBT_TRY(keep_pairs(strata, points, risk, err));
   GBT_TRY(gbt_comm_max_i64(ctx, &has_entry, 1, err));
   GBT_TRY(gbt_mem_array(&risk->mem, n, sizeof *risk->of, &risk->of, err));
@@ -239,8 +238,8 @@ gbt_status gbt_risk_make(gbt_ctx *ctx, const gbt_rows *rows, double cause, gbt_r
 }
 
 void gbt_risk_free(gbt_risk *risk) {
-  void *blocks[] = {risk->stratum, risk->start, risk->time, risk->n_events, risk->weight,
-                    risk->of,      risk->last,  risk->first};
+  void *blocks[] = {risk->stratum, risk->start, risk->time, risk->n_events,
+                    risk->weight,  risk->of,    risk->last, risk->first};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&risk->mem, blocks[i]);
   *risk = (gbt_risk){.mem = risk->mem};
 }

@@ -1,6 +1,6 @@
 /* Risk sets of survival data, for partial likelihoods (Cox 1972). A row has a time (the field LABEL), an event or none
- * (EVENT: 0 censored), and, where given, an entry time and a stratum. At an event time t of a stratum the risk set is its
- * rows with entry < t <= time.
+ * (EVENT: 0 censored), and, where given, an entry time and a stratum. At an event time t of a stratum the risk set is
+ * its rows with entry < t <= time.
  *
  * Times of a stratum with one event at least are numbered, all strata in turn: points. A row needs two numbers of them:
  *
@@ -21,24 +21,25 @@
 
 typedef struct gbt_risk {
   gbt_mem mem;
-  gbt_rows rows; /* borrowed */
+  gbt_rows rows;    /* borrowed */
   int64_t all_rows; /* of all ranks */
   double most_weight;
   uint32_t n_strata, n_points;
-  double *stratum;    /* n_strata: their numbers, ascending */
-  uint32_t *start;    /* n_strata + 1: the first point of each */
-  double *time;       /* n_points, ascending within a stratum */
-  int64_t *n_events;  /* n_points */
-  double *weight;     /* n_points: sum of the weights of the events */
-  uint32_t *of;       /* rows.n: the stratum of each row, as a place in `stratum` */
-  uint32_t *last;     /* rows.n: see above, numbered through all strata */
-  uint32_t *first;    /* rows.n; NULL where no row has an entry time */
+  double *stratum;   /* n_strata: their numbers, ascending */
+  uint32_t *start;   /* n_strata + 1: the first point of each */
+  double *time;      /* n_points, ascending within a stratum */
+  int64_t *n_events; /* n_points */
+  double *weight;    /* n_points: sum of the weights of the events */
+  uint32_t *of;      /* rows.n: the stratum of each row, as a place in `stratum` */
+  uint32_t *last;    /* rows.n: see above, numbered through all strata */
+  uint32_t *first;   /* rows.n; NULL where no row has an entry time */
 } gbt_risk;
 
 /* cause: the number of the event that counts; others are censored. 0: any. rows: with LABEL and EVENT, possibly none.
  * GBT_E_DATA where no row has an event, or an entry is not before its time. Free with gbt_risk_free, also after a
  * failure. Collective. */
-gbt_status gbt_risk_make(gbt_ctx *ctx, const gbt_rows *rows, double cause, gbt_risk *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_risk_make(gbt_ctx *ctx, const gbt_rows *rows, double cause, gbt_risk *out,
+                         gbt_error *err) GBT_MUST_CHECK;
 void gbt_risk_free(gbt_risk *risk);
 
 /* Whether the event of a row counts. */

@@ -6,7 +6,8 @@
  *
  *   label:  y y y | y y | y ...     end of block:  3, 5, 6, ...
  *
- * A block of m rows, r of them relevant (label above 0), begins after n0 rows. k: only the first k places count; 0: all.
+ * A block of m rows, r of them relevant (label above 0), begins after n0 rows. k: only the first k places count; 0:
+ * all.
  * A metric that is not defined for a query, as NDCG where no row has a gain, is NaN, and the query is left out. */
 #ifndef GBT_METRIC_QUERY_METRICS_H
 #define GBT_METRIC_QUERY_METRICS_H
@@ -178,8 +179,8 @@ GBT_FN uint32_t gbt_query_label_number(const gbt_query_rows *q, double label) {
   return beg + 1;
 }
 
-/* Pairs of rows of different labels: the share that is in order, equal scores counting half. Rows come by falling score;
- * a tree of counts (Fenwick 1994) by label knows how many rows of higher scores have higher labels. */
+/* Pairs of rows of different labels: the share that is in order, equal scores counting half. Rows come by falling
+ * score; a tree of counts (Fenwick 1994) by label knows how many rows of higher scores have higher labels. */
 GBT_FN double gbt_query_pair_accuracy(const gbt_query_rows *q, double k) {
   uint64_t right = 0, tied = 0, pairs = 0;
   (void)k;
@@ -194,7 +195,8 @@ GBT_FN double gbt_query_pair_accuracy(const gbt_query_rows *q, double k) {
       for (same = 1; i + same < end && q->label[i + same] == q->label[i];) same++;
       tied += (uint64_t)(i - beg) * same;
       uint64_t above = 0;
-      for (uint32_t at = gbt_query_label_number(q, q->label[i]) - 1; at > 0; at -= at & (0u - at)) above += q->count[at];
+      for (uint32_t at = gbt_query_label_number(q, q->label[i]) - 1; at > 0; at -= at & (0u - at))
+        above += q->count[at];
       right += above * same;
     }
     for (uint32_t i = beg; i < end; i++)

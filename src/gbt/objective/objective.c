@@ -136,8 +136,8 @@ static gbt_status check_param(const gbt_objective_info *info, const gbt_objectiv
   const int whole = !p->whole || (above && below && x == (double)(int64_t)x);
   if (above && below && whole) return GBT_OK; /* NaN is neither above nor below */
   return gbt_fail_on(err, GBT_E_ARG, p->name,
-                     "`%s` of the objective \"%s\" is %.15g; it must be %s%s %.15g and %s %.15g", p->name, info->name, x,
-                     p->whole ? "a whole number " : "", p->open_low ? "above" : "at least", p->low,
+                     "`%s` of the objective \"%s\" is %.15g; it must be %s%s %.15g and %s %.15g", p->name, info->name,
+                     x, p->whole ? "a whole number " : "", p->open_low ? "above" : "at least", p->low,
                      p->open_high ? "below" : "at most", p->high);
 }
 

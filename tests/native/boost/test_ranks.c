@@ -114,7 +114,7 @@ static double label_for(gbt_label_rule rule, double x) {
 
 static void every_objective_of_the_table(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_FEW};
-  for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
+  for (int kind = 0; kind < MADE_ROW_OBJECTIVES; kind++) {
     const gbt_objective_info *info = gbt_objective_info_of(kind);
     if (info->gradient == GBT_GRADIENT_GIVEN) continue;
     made *data = made_new(3, 200, 4, kinds);

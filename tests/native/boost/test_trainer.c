@@ -246,10 +246,10 @@ static void the_log_holds_the_metrics(void) {
       for (int32_t c = 0; c < t->width; c++) {
         int s = eval_train ? c / 3 : 1;
         const made *set = s == 0 ? m : v;
-        double value = 0.0;
+        double x = 0.0;
         const gbt_rows rows = test_rows(t->n_rows[s], set->label, set->weight, NULL);
-        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, &rows, NULL, t->score[s], &value, test_err));
-        CHECK_EQ_BITS(t->log[(round - 1) * t->width + c], value);
+        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, &rows, NULL, t->score[s], &x, test_err));
+        CHECK_EQ_BITS(t->log[(round - 1) * t->width + c], x);
       }
       gbt_ctx_close(&ctx);
       trained_free(t);

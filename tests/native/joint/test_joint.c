@@ -75,19 +75,22 @@ static void check_reference(const reference *want, const double *label, const do
 /* ../shared/reference/ranking.md, section 9, B. */
 static void pairs_have_the_reference_numbers(void) {
   static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3};
-  static const reference want[] = {
-    {GBT_OBJ_RANK_PAIRWISE, {0},
-     {-1.573030972336, 1.244343966338, -.380665890632, .709352896630},
-     {1.422609050740, .938089972396, 1.418980383493, .913433170989}},
-    {GBT_OBJ_PAIR_LOGIT, {0},
-     {-1.573030972336, 1.244343966338, -.380665890632, .709352896630},
-     {1.422609050740, .938089972396, 1.418980383493, .913433170989}},
-    {GBT_OBJ_RANK_NDCG, {0},
-     {-.328009919112, .327586139726, -.039500902349, .039924681735},
-     {.251651647384, .237872656665, .109000385669, .051376653517}},
-    {GBT_OBJ_RANK_NDCG, {1},
-     {-.322828153113, .396480753863, -.073652600750, 0},
-     {.228784240457, .287899635549, .059115395092, 0}}};
+  static const reference want[] = {{GBT_OBJ_RANK_PAIRWISE,
+                                    {0},
+                                    {-1.573030972336, 1.244343966338, -.380665890632, .709352896630},
+                                    {1.422609050740, .938089972396, 1.418980383493, .913433170989}},
+                                   {GBT_OBJ_PAIR_LOGIT,
+                                    {0},
+                                    {-1.573030972336, 1.244343966338, -.380665890632, .709352896630},
+                                    {1.422609050740, .938089972396, 1.418980383493, .913433170989}},
+                                   {GBT_OBJ_RANK_NDCG,
+                                    {0},
+                                    {-.328009919112, .327586139726, -.039500902349, .039924681735},
+                                    {.251651647384, .237872656665, .109000385669, .051376653517}},
+                                   {GBT_OBJ_RANK_NDCG,
+                                    {1},
+                                    {-.322828153113, .396480753863, -.073652600750, 0},
+                                    {.228784240457, .287899635549, .059115395092, 0}}};
   for (size_t i = 0; i < sizeof want / sizeof *want; i++) check_reference(&want[i], y, s, NULL);
 }
 
@@ -111,9 +114,10 @@ static void sums_have_the_reference_numbers(void) {
   static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3}, w[4] = {1, 2, 1, 1};
   static const reference rmse = {GBT_OBJ_QUERY_RMSE, {0}, {-1.58, 2.04 / 2, -.38, -.08}, {1, 1, 1, 1}};
   static const reference softmax = {
-    GBT_OBJ_QUERY_SOFTMAX, {0},
-    {-1.536477019635, 1.689187873873 / 2, -.433851753311, .311281140899},
-    {.391905129256 + .03, .738069316126 / 2 + .03, .459306967612 + .03, .254794164029 + .03}};
+      GBT_OBJ_QUERY_SOFTMAX,
+      {0},
+      {-1.536477019635, 1.689187873873 / 2, -.433851753311, .311281140899},
+      {.391905129256 + .03, .738069316126 / 2 + .03, .459306967612 + .03, .254794164029 + .03}};
   static const double g[4] = {-1.536477019635, 1.689187873873 / 2, -.433851753311, .281140899073};
   reference its = softmax;
   memcpy(its.g, g, sizeof g);
@@ -331,7 +335,7 @@ static void check_twin(const gbt_objective *o, scene *s, int n_queries) {
       for (int t = 0; t < orders; t++)
         for (int i = 0; i < n; i++) {
           const gbt_key32 key = o->kind == GBT_OBJ_YETI_RANK ? gbt_key(7, GBT_FOR_PERMUTATION, 3, (uint64_t)t)
-                                                              : gbt_key(7, GBT_FOR_GAINS, 3, 0);
+                                                             : gbt_key(7, GBT_FOR_GAINS, 3, 0);
           u[t * n + i] = (gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[i])) + 0.5) * 0x1p-32;
         }
       if (o->kind == GBT_OBJ_RANK_XENDCG && n > 1)
@@ -355,11 +359,18 @@ static void check_twin(const gbt_objective *o, scene *s, int n_queries) {
 
 static void objectives_equal_their_twins(void) {
   static const int size[] = {1, 2, 3, 5, 8, 17, 31, 32, 33, 64, 1, 40};
-  static const gbt_objective all[] = {
-    {GBT_OBJ_RANK_NDCG, 1, {0}},          {GBT_OBJ_RANK_NDCG, 1, {5, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1}},
-    {GBT_OBJ_RANK_MAP, 1, {0}},           {GBT_OBJ_RANK_MAP, 1, {7, 0, 1, 0}},  {GBT_OBJ_RANK_MRR, 1, {0}},
-    {GBT_OBJ_RANK_MRR, 1, {3, 0, 0, 1}},  {GBT_OBJ_RANK_PAIRWISE, 1, {4}},      {GBT_OBJ_RANK_PAIRWISE, 1, {0, 0, 1, 0}},
-    {GBT_OBJ_YETI_RANK, 1, {10, .85}},    {GBT_OBJ_YETI_RANK, 1, {1, 1}},       {GBT_OBJ_RANK_XENDCG, 1, {0}}};
+  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {0}},
+                                      {GBT_OBJ_RANK_NDCG, 1, {5, 0, 1, 0}},
+                                      {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1}},
+                                      {GBT_OBJ_RANK_MAP, 1, {0}},
+                                      {GBT_OBJ_RANK_MAP, 1, {7, 0, 1, 0}},
+                                      {GBT_OBJ_RANK_MRR, 1, {0}},
+                                      {GBT_OBJ_RANK_MRR, 1, {3, 0, 0, 1}},
+                                      {GBT_OBJ_RANK_PAIRWISE, 1, {4}},
+                                      {GBT_OBJ_RANK_PAIRWISE, 1, {0, 0, 1, 0}},
+                                      {GBT_OBJ_YETI_RANK, 1, {10, .85}},
+                                      {GBT_OBJ_YETI_RANK, 1, {1, 1}},
+                                      {GBT_OBJ_RANK_XENDCG, 1, {0}}};
   test_rng rng = {1};
   for (int mode = 0; mode < 8; mode++)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -385,11 +396,11 @@ static void check_same(const gbt_objective *o, scene *s, gbt_ctx *ctx, const dou
 /* Every objective by 1 to 4 threads and all instruction sets. Queries of more than JOINT_LONG_COST pairs are cut. */
 static void bytes_depend_on_neither_threads_nor_instructions(void) {
   static const int size[] = {1, 2, 31, 32, 33, 2047, 2, 2048, 2049, 5000, 1};
-  static const gbt_objective all[] = {
-    {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 1}}, {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},
-    {GBT_OBJ_RANK_MRR, 1, {0, 0, 1, 0}},   {GBT_OBJ_PAIR_LOGIT, 1, {0}},         {GBT_OBJ_RANK_NDCG, 1, {0, 3, 0, 0}},
-    {GBT_OBJ_RANK_XENDCG, 1, {0}},         {GBT_OBJ_YETI_RANK, 1, {10, .85}},    {GBT_OBJ_QUERY_RMSE, 1, {0}},
-    {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
+  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 1}},
+                                      {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},   {GBT_OBJ_RANK_MRR, 1, {0, 0, 1, 0}},
+                                      {GBT_OBJ_PAIR_LOGIT, 1, {0}},          {GBT_OBJ_RANK_NDCG, 1, {0, 3, 0, 0}},
+                                      {GBT_OBJ_RANK_XENDCG, 1, {0}},         {GBT_OBJ_YETI_RANK, 1, {10, .85}},
+                                      {GBT_OBJ_QUERY_RMSE, 1, {0}},          {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
   test_rng rng = {2};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     scene s = draw_scene(&rng, size, (int)(sizeof size / sizeof *size), k % 2 ? 5 : 1);
@@ -442,8 +453,10 @@ static void long_queries_have_the_sums_of_short_ones(void) {
 /* Where scores differ no hash has a say, and rows may come in any order. */
 static void the_order_of_rows_plays_no_part(void) {
   static const int size[] = {3, 40, 7, 1, 25};
-  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},
-                                      {GBT_OBJ_QUERY_RMSE, 1, {0}},          {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
+  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}},
+                                      {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},
+                                      {GBT_OBJ_QUERY_RMSE, 1, {0}},
+                                      {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
   test_rng rng = {4};
   gbt_ctx ctx = test_ctx(NULL, 2);
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {

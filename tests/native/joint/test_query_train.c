@@ -1,11 +1,11 @@
-/* Trainings by objectives of queries equal those whose gradients the host gives, whatever the threads, the pages and the
- * sampling of rows. */
+/* Trainings by objectives of queries equal those whose gradients the host gives, whatever the threads, the pages and
+ * the sampling of rows. */
 #include "query_job.h"
 #include "test.h"
 
-static const gbt_objective_kind all[] = {GBT_OBJ_QUERY_RMSE,    GBT_OBJ_RANK_NDCG,   GBT_OBJ_RANK_MAP,
-                                         GBT_OBJ_RANK_MRR,      GBT_OBJ_RANK_PAIRWISE, GBT_OBJ_RANK_XENDCG,
-                                         GBT_OBJ_YETI_RANK,     GBT_OBJ_QUERY_SOFTMAX, GBT_OBJ_PAIR_LOGIT};
+static const gbt_objective_kind all[] = {GBT_OBJ_QUERY_RMSE, GBT_OBJ_RANK_NDCG,     GBT_OBJ_RANK_MAP,
+                                         GBT_OBJ_RANK_MRR,   GBT_OBJ_RANK_PAIRWISE, GBT_OBJ_RANK_XENDCG,
+                                         GBT_OBJ_YETI_RANK,  GBT_OBJ_QUERY_SOFTMAX, GBT_OBJ_PAIR_LOGIT};
 enum { N_KINDS = sizeof all / sizeof *all };
 
 static void check(const query_job *q, const gbt_forest *want, const train_how *how, int by_host) {

@@ -40,11 +40,6 @@ static const gbt_objective_kind objectives[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_L
                                                 GBT_OBJ_POISSON, GBT_OBJ_CUSTOM};
 enum { N_KINDS = sizeof objectives / sizeof objectives[0] };
 
-/* Those of queries have a suite of their own, query_metrics. */
-static int suits(int metric, gbt_objective_kind kind) {
-  return gbt_metric_about(metric)->form != GBT_FORM_QUERY && gbt_metric_suits(metric, kind);
-}
-
 static int32_t outputs_of(gbt_objective_kind kind) { return kind == GBT_OBJ_SOFTMAX ? 5 : 1; }
 
 static void metrics_equal_their_definition(void) {
@@ -56,7 +51,7 @@ static void metrics_equal_their_definition(void) {
         metric_rows r = metric_rows_new(&rng, objectives[o], sizes[s], outputs_of(objectives[o]), coarse);
         for (int kind = 0; kind < GBT_N_METRICS; kind++) {
           const gbt_metric metric = some_metric(&rng, kind, objectives[o]);
-          if (!suits(kind, objectives[o])) continue;
+          if (!naive_metric_has(kind, objectives[o])) continue;
           for (int weighted = 0; weighted <= 1; weighted++) {
             double want = (double)naive_metric(&r, &metric, weighted), got = eval_with(&r, &metric, weighted, 1);
             if (!CHECK_NEAR(got, want, 1e-12)) printf("  %s@%g\n", gbt_metric_about(kind)->name, metric.param);
@@ -90,7 +85,7 @@ static void threads_and_order_do_not_show(void) {
         metric_rows_new(&rng, objectives[o], 70000, outputs_of(objectives[o]), objectives[o] == GBT_OBJ_CUSTOM);
     metric_rows q = permuted(&r, &rng);
     for (int metric = 0; metric < GBT_N_METRICS; metric++) {
-      if (!suits(metric, objectives[o])) continue;
+      if (!naive_metric_has(metric, objectives[o])) continue;
       for (int weighted = 0; weighted <= 1; weighted++) {
         double want = eval(&r, (gbt_metric_kind)metric, weighted, 1);
         CHECK(isfinite(want));
@@ -114,7 +109,7 @@ static void weights_count_rows(void) {
                 twice = metric_rows_new(&rng, objectives[o], 6000, n_outputs, 0);
     for (int metric = 0; metric < GBT_N_METRICS; metric++) {
       const gbt_metric_kind kind = (gbt_metric_kind)metric;
-      if (!suits(metric, objectives[o])) continue;
+      if (!naive_metric_has(metric, objectives[o])) continue;
       double plain = eval(&r, kind, 0, 2);
       static const double same[] = {1.0, 0.125, 0x1p-1060, 0x1p900};
       for (int k = 0; k < 4; k++) {

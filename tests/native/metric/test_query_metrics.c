@@ -95,7 +95,8 @@ static double twin_of_pairs(gbt_metric_kind kind, int n, const double *y, const 
   double right = 0, pairs = 0;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
-      const double a = kind == GBT_METRIC_GROUP_AUC ? y[i] > 0 : y[i], b = kind == GBT_METRIC_GROUP_AUC ? y[j] > 0 : y[j];
+      const int two = kind == GBT_METRIC_GROUP_AUC;
+      const double a = two ? y[i] > 0 : y[i], b = two ? y[j] > 0 : y[j];
       if (!(a > b)) continue;
       pairs++;
       right += s[i] > s[j] ? 1 : s[i] == s[j] ? .5 : 0;
@@ -168,7 +169,8 @@ static void metrics_equal_the_mean_over_all_orders(void) {
 /* T1 and T2 of section 8: what other packages get wrong. */
 static void ties_and_queries_without_relevant_rows_are_fair(void) {
   static const double y[] = {2, 1, 0, 0}, reversed[] = {0, 0, 1, 2}, flat[] = {1, 1, 1, 1}, one[] = {1, 1, 1, 1};
-  CHECK_EQ_BITS(value(GBT_METRIC_NDCG, 0, 4, y, one, NULL, flat), value(GBT_METRIC_NDCG, 0, 4, reversed, one, NULL, flat));
+  CHECK_EQ_BITS(value(GBT_METRIC_NDCG, 0, 4, y, one, NULL, flat),
+                value(GBT_METRIC_NDCG, 0, 4, reversed, one, NULL, flat));
   static const double labels[] = {1, 0, 0, 0}, score[] = {2, 1, 2, 1}, group[] = {1, 1, 2, 2}, weight[] = {1, 1, 3, 3};
   CHECK_EQ_BITS(value(GBT_METRIC_NDCG, 0, 4, labels, group, weight, score), 1.0);
   static const double none[] = {0, 0, 0, 0};

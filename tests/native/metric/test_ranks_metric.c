@@ -135,7 +135,7 @@ static void order_of_rank(void *arg, const gbt_comm *comm) {
   gbt_ctx ctx = test_ctx(NULL, 1 + r % 3);
   ctx.comm = comm;
   gbt_rows rows = test_rows(w->beg[r + 1] - beg, w->label + beg, w->weighted >> r & 1 ? w->weight + beg : NULL, NULL);
-  w->status[r] = gbt_metric_eval(&ctx, &w->metric, &w->objective, &rows, w->score + beg, &w->value[r], &err);
+  w->status[r] = gbt_metric_eval(&ctx, &w->metric, &w->objective, &rows, NULL, w->score + beg, &w->value[r], &err);
   w->status[r] = gbt_comm_agree(&ctx, w->status[r], &err);
   w->traffic[r] = ranks_traffic_of(comm);
   gbt_ctx_close(&ctx);
@@ -153,7 +153,7 @@ static void check_world(world *w, int size, gbt_metric_kind kind) {
       weighted |= w->weighted >> r & 1;
     }
   const gbt_rows rows = test_rows(w->n, w->label, weighted ? w->weight : NULL, NULL);
-  CHECK_OK(gbt_metric_eval(&ctx, &w->metric, &w->objective, &rows, w->score, &want, test_err));
+  CHECK_OK(gbt_metric_eval(&ctx, &w->metric, &w->objective, &rows, NULL, w->score, &want, test_err));
   gbt_ctx_close(&ctx);
   ranks_run(size, order_of_rank, w);
   for (int r = 0; r < size; r++)

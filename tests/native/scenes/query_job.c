@@ -62,14 +62,16 @@ gbt_forest *query_job_train(const query_job *q, const train_how *how, int by_hos
   spec.device = how->device;
   ok = ok && CHECK_OK(gbt_dataset_set(&ctx, spec.train, GBT_GROUP, q->group, spec.train->rows.n, test_err));
   if (ok && by_host) {
-    ok = CHECK_OK(gbt_joint_new(&ctx, &spec.objective, &spec.train->rows, (uint64_t)spec.params.seed, &joint, test_err));
+    ok =
+        CHECK_OK(gbt_joint_new(&ctx, &spec.objective, &spec.train->rows, (uint64_t)spec.params.seed, &joint, test_err));
     spec.objective = custom;
   }
   ok = ok && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && run(&ctx, q, tr, joint);
   if (ok) {
     const gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
     const gbt_mem mem = gbt_mem_default();
-    ok = CHECK_OK(gbt_forest_new_like(&mem, &view, &out, test_err)) && CHECK_OK(gbt_forest_append(out, &view, test_err));
+    ok =
+        CHECK_OK(gbt_forest_new_like(&mem, &view, &out, test_err)) && CHECK_OK(gbt_forest_append(out, &view, test_err));
   }
   gbt_trainer_free(tr);
   gbt_joint_free(joint);

@@ -318,3 +318,7 @@ long double naive_metric(const metric_rows *r, const gbt_metric *metric, int wei
     return naive_mean(r, metric, weighted);
   }
 }
+
+int naive_metric_has(int32_t metric, gbt_objective_kind kind) {
+  return gbt_metric_about(metric)->form != GBT_FORM_QUERY && gbt_metric_suits(metric, kind);
+}

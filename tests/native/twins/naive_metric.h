@@ -18,4 +18,7 @@ void metric_rows_free(metric_rows *rows);
 /* NaN where there is no such number. O(n^2) for metrics that rank. */
 long double naive_metric(const metric_rows *rows, const gbt_metric *metric, int weighted);
 
+/* Whether it has the metric, and this suits the objective; metrics of queries have a suite of their own. */
+int naive_metric_has(int32_t metric, gbt_objective_kind kind);
+
 #endif

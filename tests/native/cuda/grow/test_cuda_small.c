@@ -239,7 +239,7 @@ static void losses_are_those_of_the_cpu(void) {
   gbt_ctx ctx;
   begin("2");
   REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err));
-  for (int32_t o = 0; o < GBT_N_OBJECTIVES; o++) {
+  for (int32_t o = 0; o < MADE_ROW_OBJECTIVES; o++) {
     const gbt_objective_kind kind = (gbt_objective_kind)o;
     if (kind == GBT_OBJ_CUSTOM) continue;
     const int32_t n_outputs = kind == GBT_OBJ_SOFTMAX ? 3 : 1;
