@@ -2,6 +2,7 @@
 #ifndef GBT_BOOST_TRAINER_STATE_H
 #define GBT_BOOST_TRAINER_STATE_H
 
+#include "../joint/queries.h"
 #include "constraints.h"
 #include "penalties.h"
 #include "round.h"
