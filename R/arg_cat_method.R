@@ -230,11 +230,6 @@ warn_unused_order <- function(order, boosting, chosen, by_query) {
                             order[1L]))
 }
 
-# Does a training look at queries, which `group` names?
-uses_queries <- function(fit) {
-  is_of_queries(fit$response$objective) || any(metrics_table()$by_query[fit$evaluation$metrics$code + 1L], na.rm = TRUE)
-}
-
 # `max_cat_combine` combines columns of method "target".
 warn_unused_combine <- function(most, chosen) {
   if (is.null(most) || most < 2 || length(target_columns(chosen, "target")) > 1L) return(invisible())

@@ -291,6 +291,17 @@ check_metric_labels <- function(metrics, data) {
   }
 }
 
+# Metrics of queries need the queries of validation sets.
+check_metric_queries <- function(metrics, valid) {
+  by_query <- which(metrics_table()$by_query[metrics$code + 1L])
+  for (set in if (length(by_query)) valid) {
+    if (any_rank(!is.null(set$data$group) || !is.null(set$rows))) next
+    stop_argument(sprintf(paste("metric \"%s\" needs the queries of validation set \"%s\": give list(x = , y = ,",
+                                "group = ), or a data frame with the column that `group` names"),
+                          metrics$name[by_query[1L]], set$name), "valid")
+  }
+}
+
 # ?gbt_metrics: the table of metrics as roxygen text.
 metrics_help <- function() {
   table <- metrics_table()

@@ -81,7 +81,11 @@ objective_object <- function(name, param = list()) {
 #' * `"yeti_rank"`: pairs of neighbours in `yeti_permutations` orders with noise; weights fall by `yeti_decay` from
 #'   place to place.
 #'
-#' Rows of equal score are in an order by chance that follows from `seed`, so the order of the rows plays no part.
+#' Labels are numbers, logical values, an ordered factor (0 for its lowest level) or a factor of two levels. Folds,
+#' masks and a share of `valid` hold out whole queries. `predict(type = "rank")` gives the place of a row in its query.
+#'
+#' Rows of equal score are in an order by chance that follows from `seed` and the row's number, so data sorted by label
+#' give nothing away.
 #' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
 #'

@@ -85,3 +85,9 @@ argument_value <- function(argument, name, x) {
     stop_argument(sprintf("`%s`: there is no object `%s`%s", name, missing[1L], hint), name)
   })
 }
+
+# A text is the name of a column.
+column_or_values <- function(value, data) {
+  if (is.character(value) && length(value) == 1L && value %in% names(data)) .subset2(data, match(value, names(data)))
+  else value
+}

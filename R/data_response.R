@@ -122,6 +122,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   if (sum_of_ranks(n_rows) == 0) stop_data("the data have no rows", "y")
   e <- classes_of_init(e, objective)
   name <- given_or(objective$name, e$objective)
+  if (!is.null(name) && is_of_queries(name)) e <- read_grades(e, name)
   if (!is.null(e$classes) && is.null(e$objective)) e <- drop_unused(e)
   n_classes <- length(e$classes)
   if (is.null(name)) {
@@ -139,6 +140,21 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   out$n_outputs <- switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
   check_num_class(num_class, out)
   out
+}
+
+# The relevance of rows for an objective of ranking: levels of an ordered factor are 0, 1, and so on, those of a factor
+# with two levels 0 and 1. e: as of encode_y(); `grades`: the levels.
+read_grades <- function(e, objective, what = "the response") {
+  if (is.null(e$classes) || e$response == "logical") return(e)
+  if (e$response != "ordered" && !(e$response == "factor" && length(e$classes) == 2L)) {
+    kind <- if (e$response == "factor") sprintf("a factor with %d levels", length(e$classes)) else "texts"
+    stop_data(sprintf(paste("objective \"%s\" needs grades of relevance, but %s is %s, which have no order; give",
+                            "numbers, 0 for the lowest, or ordered(y, levels = ), from the lowest"),
+                      objective, what, kind), "y")
+  }
+  e$grades <- e$classes
+  e["classes"] <- list(NULL)
+  e
 }
 
 # Going on from a model of classes: a response that has some of them, or all, is of these classes, in their order; the
@@ -207,9 +223,7 @@ need_numbers <- function(e, objective) {
     return(e)
   }
   better <- if (length(e$classes) == 2L) "logistic" else "softmax"
-  hint <- if (is_of_queries(objective)) {
-    "give the relevance as numbers, 0 for the lowest: as.integer(y) - 1"
-  } else if (is_given(objective)) {
+  hint <- if (is_given(objective)) {
     "give the numbers that your functions expect, such as as.integer(y) - 1"
   } else {
     sprintf("for classes use `objective = \"%s\"`", better)
@@ -288,6 +302,12 @@ encode_valid_y <- function(y, response, n_rows, what) {
                         enumerate(unique(format_number(values[is.na(place)])), quote = "")), "y")
     }
     e$value <- place[place_among(e$value, values)] - 1
+  } else if (is_of_queries(response$objective)) {
+    e <- read_grades(e, response$objective, what)
+    if (!is.null(response$grades) && !is.null(e$grades) && !identical(e$grades, response$grades)) {
+      stop_data(sprintf("%s has other levels than that of the training data: %s", what,
+                        enumerate(response$grades, quote = "\"")), "y")
+    }
   } else if (is.null(response$classes) && !is.null(e$classes) && e$response != "logical") {
     stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
   }

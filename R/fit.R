@@ -38,7 +38,8 @@ train_of <- function(captured, chosen, look) {
   reason <- if (!is.null(model)) reason_of(run$trainer, fit, run$state)
   free_trainer(run$trainer, fit)
   if (whole) {
-    warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method, uses_queries(fit))
+    by_query <- trains_on_queries(fit$response, fit$evaluation$metrics)
+    warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method, by_query)
     warn_unused_combine(fit$params$max_cat_combine, model$params$cat_method)
   }
   if (run$why == "error") stop_failed(model, run$error)

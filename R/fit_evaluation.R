@@ -38,6 +38,7 @@ plan_evaluation <- function(plan, rows, data, valid) {
                              at = c(if (plan$train) 0L, seq_along(valid)), own = any(own),
                              own_watched = plan$stopping && own[length(own)]))
   check_metric_labels(metrics, evaluation$data)
+  check_metric_queries(metrics, valid)
   evaluation
 }
 

@@ -12,7 +12,8 @@ masked_out_set <- function(rows, data, weight, offset) {
     check_some_weight(weight, "that a fold holds out")
   }
   offset <- take_numbers(offset, at, data$n_rows)
-  data$view <- dataset_view(data, rows$held, TRUE, label = label, weights = weight, offset = offset)
+  group <- take_numbers(rows$source$group, at, data$n_rows)
+  data$view <- dataset_view(data, rows$held, TRUE, label = label, weights = weight, offset = offset, group = group)
   data["offset"] <- list(offset)
   list(name = masked_out_name, data = data, label = label, weight = weight, rows = at)
 }

@@ -54,14 +54,15 @@ rows_of_source <- function(source, request) {
   args <- request$args$value
   response <- encode_response(source$y, request$objective, n, args[["num_class"]], source$parsed)
   metrics <- if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before long work
-  check_queries(response$objective, metrics, source$group)
+  check_queries(response, metrics, source$group)
   check_exposed(source, response$objective)
-  list(source = source, response = response, n = n)
+  list(source = source, response = response, n = n, by_query = trains_on_queries(response, metrics))
 }
 
 # Objectives and metrics of ranking need the queries of rows.
-check_queries <- function(objective, metrics, group) {
-  if (any_rank(!is.null(group))) return(invisible())
+check_queries <- function(response, metrics, group) {
+  objective <- response$objective
+  if (any_rank(!is.null(group))) return(if (is_of_queries(objective)) check_grades(response, group))
   if (is_of_queries(objective)) {
     stop_argument(sprintf(paste("objective \"%s\" needs `group`, the query of every row: gbt_train(y ~ ., data,",
                                 "group = qid), where `qid` is a column of the data"), objective), "group")
@@ -70,6 +71,37 @@ check_queries <- function(objective, metrics, group) {
   if (length(by_query)) {
     stop_argument(sprintf("metric \"%s\" needs `group`, the query of every row", metrics$name[by_query[1L]]), "group")
   }
+}
+
+# Rows of equal labels have no order to learn.
+check_grades <- function(response, group) {
+  label <- response$label
+  if (response$objective %in% c("rank_map", "rank_mrr")) label <- label > 0
+  by_query <- order(group, label)
+  n <- length(by_query)
+  label <- label[by_query]
+  group <- group[by_query]
+  if (any_rank(n > 1L && any(group[-1L] == group[-n] & label[-1L] != label[-n]))) return(invisible())
+  what <- if (is.logical(label)) "a row with label 0 and one with a label above 0" else "rows of different labels"
+  single <- !any_rank(anyDuplicated(group) > 0L)
+  stop_data(sprintf("no query (`group`) has %s, so there is nothing to learn%s", what,
+                    if (single) "; every row has a `group` of its own" else ""), "y")
+}
+
+# Rows are held out by queries, as gradients and metrics look at whole ones. held: logical values, or NULL for none;
+# how: what holds them out.
+check_whole_queries <- function(held, group, by_query, how) {
+  if (is.null(held) || is.null(group) || !by_query) return(invisible())
+  cut <- which(held & group %in% group[!held])
+  if (length(cut) == 0L) return(invisible())
+  other <- which(!held & group == group[cut[1L]])[1L]
+  stop_data(sprintf(paste("%s cuts a query: rows %d and %d have the same `group`, and only row %d is held out; hold",
+                          "out all rows of a query or none"), how, other, cut[1L], cut[1L]), "group")
+}
+
+# Does a training look at queries: does its objective, or one of its metrics?
+trains_on_queries <- function(response, metrics) {
+  is_of_queries(response$objective) || any(metrics_table()$by_query[metrics$code + 1L], na.rm = TRUE)
 }
 
 # The rows to train on and those held out, a list: source (all rows of the data, but for those that `valid` takes
@@ -86,6 +118,9 @@ read_rows <- function(source, request) {
   valid$sets <- part_of_sets(valid$sets)
   mask <- check_mask(source$mask, out$n)
   check_mask_conflicts(mask, valid)
+  check_whole_queries(if (!is.null(mask)) !mask, source$group, out$by_query,
+                      if (is.null(source$held)) "`mask`" else "a fold")
+  check_whole_queries(valid$held, source$group, out$by_query, "`valid`")
   out <- c(out, list(label = response$label, valid = valid$sets,
                      seed = resolve_seed(request$args, request$params, !is.null(valid$share))))
   if (!is.null(valid$share) || !is.null(valid$held)) {

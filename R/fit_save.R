@@ -17,7 +17,7 @@
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
 
-only_in_files <- c("by_rule", "named", "has_weights", "provenance")
+only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {

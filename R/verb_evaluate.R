@@ -116,12 +116,6 @@ check_evaluated <- function(x, who) {
   }
 }
 
-# A text is the name of a column.
-column_or_values <- function(value, data) {
-  if (is.character(value) && length(value) == 1L && value %in% names(data)) .subset2(data, match(value, names(data)))
-  else value
-}
-
 # `by` -> NULL or a named list of vectors, each a value for each row. x: the data.
 read_by <- function(by, x) {
   if (isS4(by)) stop_argument(sprintf("`by` must be vectors or names of columns, not %s", describe(by)), "by")

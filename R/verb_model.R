@@ -140,9 +140,12 @@ describe_monotone <- function(x) {
   if (length(sign)) enumerate(paste(names(sign), ifelse(sign > 0, "rising", "falling")), quote = "")
 }
 
-# "32, weighted, classes no 1, yes 3, with an offset": the rows, and what is given for them.
+# "32 in 4 queries, weighted, classes no 1, yes 3, with an offset": the rows, and what is given for them.
 describe_rows <- function(x) {
   text <- with_commas(x$n_obs)
+  if (!is.null(x$n_queries)) {
+    text <- sprintf("%s in %s %s", text, with_commas(x$n_queries), if (x$n_queries == 1) "query" else "queries")
+  }
   if (isTRUE(x$has_weights)) text <- paste0(text, ", weighted")
   by_class <- x$params[["class_weights"]]
   if (length(by_class)) {

@@ -1,6 +1,6 @@
 # Predictions for new data.
 
-predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction")
+predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank")
 
 #' Predict from a model
 #'
@@ -38,11 +38,14 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     rounding of sums.
 #'   * `"interaction"`: SHAP interaction values: an array of rows by columns by columns (by classes), symmetric. Its
 #'     rows add up to the contributions; the diagonal has what a column does by itself.
+#'   * `"rank"`: the place of the row among those of its `group`, 1 for the highest score. Rows of equal score have the
+#'     same place.
 #'
 #'   Names of other packages are understood: `"raw"`, `"margin"` and `"raw_score"` for `"link"`, `"probability"` for
 #'   `"prob"`.
 #' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round
 #'   when it was trained with early stopping.
+#' @param group For `type = "rank"`: the query of every row, as values or, in a data frame, the name of a column.
 #' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A
 #'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
 #'   formula are evaluated in `newdata` and added.
@@ -106,14 +109,22 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' head(read.csv(file, check.names = FALSE))
 #' @export
 predict.gbt <- function(object, newdata,
-                        type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction"), trees = NULL,
+                        type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank"),
+                        trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
-                        by = c("column", "feature"), exposure = NULL, ...) {
+                        by = c("column", "feature"), exposure = NULL, group = NULL, ...) {
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
   list(offset, exposure) # evaluated here, so that R's errors show the call of predict()
+  if (identical(check_predict_type(type, object), "rank")) {
+    if (missing(newdata)) stop_no_newdata()
+    by_query <- check_ranked(object, newdata, column_or_values(given_in_data("group", newdata), newdata), output)
+    return(places_of(predict(object, newdata, "link", trees, offset, unseen, threads, sparse_zero, device,
+                             exposure = exposure), by_query))
+  }
+  if (!missing(group)) stop_argument("`group` can only be used with `type = \"rank\"`; leave it out", "group")
   plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object),
                as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
                threads = threads, sparse_zero = sparse_zero, device = device)
@@ -125,8 +136,7 @@ predict.gbt <- function(object, newdata,
                   if (by_given) "by" else "background")
   }
   if (missing(newdata)) {
-    stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
-                  "newdata")
+    stop_no_newdata()
   }
   if (inherits(newdata, "gbt_data")) return(predict_bins(object, newdata, plan, offset, exposure, output))
   plan$background <- background_frame(background, object, sparse_zero)
@@ -239,6 +249,38 @@ check_predict_type <- function(type, object) {
                              type, object$objective), "type")
   }
   type
+}
+
+stop_no_newdata <- function() {
+  stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
+                "newdata")
+}
+
+# The queries of the rows whose places are asked for.
+check_ranked <- function(object, newdata, group, output) {
+  if (object$n_outputs > 1L) stop_unsupported("type = \"rank\" needs a model with one score per row", "type")
+  if (is.null(group)) {
+    stop_argument(paste("type = \"rank\" needs `group`, the query of every row: predict(model, data, type = \"rank\",",
+                        "group = )"), "group")
+  }
+  if (!is.null(output) || chunked_rows(newdata)) {
+    stop_unsupported("type = \"rank\" takes all rows at once; give a data frame or a matrix, without `output`", "type")
+  }
+  check_group(group, n_rows_of(newdata))
+}
+
+# 1 for the row of the highest score of its query; rows of equal score have the same place.
+places_of <- function(score, group) {
+  place <- integer(length(score))
+  by_query <- order(group, -score)
+  first <- !duplicated(group[by_query])
+  at <- seq_along(by_query)
+  within <- at - at[first][cumsum(first)] + 1L
+  score_here <- score[by_query]
+  same <- c(FALSE, diff(score_here) == 0) & !first
+  place[by_query] <- within[cummax(ifelse(same, 0L, at))]
+  if (!is.null(names(score))) names(place) <- names(score)
+  place
 }
 
 check_rounds <- function(trees, object) {

@@ -93,9 +93,26 @@ done:
   return status;
 }
 
+/* All pairs of a query of more rows, over 10^9, would take seconds a round. */
+enum { MOST_ROWS_OF_ALL_PAIRS = 46000 };
+
+static gbt_status check_sizes(const gbt_joint *joint, gbt_error *err) {
+  const gbt_queries *q = &joint->queries;
+  if (joint->pairs.top > 0 || joint->pairs.partners > 0 || q->longest <= MOST_ROWS_OF_ALL_PAIRS) return GBT_OK;
+  for (uint32_t k = 0; k < q->n; k++)
+    if (gbt_rows_of_query(q, k) == q->longest)
+      return gbt_fail_on(err, GBT_E_DATA, "rank_top",
+                         "the query of row %lld has %u rows, and all pairs of more than %d are too many: set "
+                         "`rank_top`, such as 32, or `rank_pairs`, such as 10",
+                         (long long)gbt_row_number(&joint->rows, q->row[q->start[k]]), (unsigned)q->longest,
+                         (int)MOST_ROWS_OF_ALL_PAIRS);
+  return GBT_OK;
+}
+
 gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   const uint32_t longest = joint->queries.longest;
   read_params(joint);
+  GBT_TRY(check_sizes(joint, err));
   if (joint->pairs.target == GBT_PAIRS_NDCG && !joint->pairs.linear) GBT_TRY(joint_check_gains(joint, err));
   GBT_TRY(gbt_queries_check_weights(&joint->queries, &joint->rows, gbt_objective_info_of(joint->objective.kind)->name,
                                     err));
