@@ -189,8 +189,9 @@ ranks_of <- function(captured) {
 
 check_ranks <- function(ranks) {
   if (inherits(ranks, "gbt_cluster_ranks")) {
-    stop_unsupported(paste("`ranks = gbt_ranks(cluster)` is for gbt_train() only; start a script with the other",
-                           "functions by mpirun"), "ranks")
+    stop_unsupported(sprintf("`ranks = %s` is for gbt_train() only; start a script with the other functions by mpirun",
+                             if (inherits(ranks, "gbt_spark_ranks")) "gbt_spark(sc)" else "gbt_ranks(cluster)"),
+                     "ranks")
   }
   if (is.null(ranks) || inherits(ranks, "gbt_ranks")) return(ranks)
   stop_argument(sprintf("`ranks` must come from gbt_ranks(), not %s", quote_value(ranks)), "ranks")

@@ -246,9 +246,10 @@ read_part <- function(folder, name) {
   try_else(unserialize(from), function(e) NULL)
 }
 
-# The last lines that a process printed into the file.
-last_output <- function(file) {
+# The last lines that a process printed into the file, without those that match a pattern.
+last_output <- function(file, but = NULL) {
   lines <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0)) else character(0)
+  if (!is.null(but)) lines <- lines[!grepl(but, lines)]
   lines <- utils::tail(lines[nzchar(trimws(printable(lines)))], 5L)
   if (length(lines)) paste0("\nit printed last:\n", paste(printable(lines), collapse = "\n")) else ""
 }

@@ -55,6 +55,8 @@
 #' processes of their own, and can be used for other things afterwards. Ranks on one machine share its processors unless
 #' `threads` is given. Only [gbt_train()] takes such ranks.
 #'
+#' [gbt_spark()] does the same with the machines of Spark, for a table of Spark.
+#'
 #' @section Not offered with ranks:
 #' `boosting = "ordered"` and recipes. A message says what to do instead.
 #'
@@ -111,11 +113,8 @@
 #' @export
 gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0, share = c("own", "split")) {
   share <- match_choice(share, c("own", "split"), "share")
-  if (!is.null(library) && !is_text(library)) stop_argument("`library` must be the path of an MPI library", "library")
+  check_ranks_arguments(library, timeout)
   if (!is.null(comm)) comm <- as.integer(check_whole(comm, "comm", -.Machine$integer.max)) # MPICH's may be below 0
-  if (!is.numeric(timeout) || length(timeout) != 1L || is.na(timeout) || timeout < 0 || timeout > 1e9) {
-    stop_argument(sprintf("`timeout` must be a number of seconds, 0 or more, not %s", quote_value(timeout)), "timeout")
-  }
   if (!is.null(cluster)) {
     if (!is.null(comm)) stop_argument("`comm` cannot be combined with `cluster`; leave it out", "comm")
     if (share == "split") {
@@ -124,6 +123,13 @@ gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0, 
     return(new_cluster_ranks(cluster, library, as.double(timeout)))
   }
   structure(c(.Call(C_gbt_ranks_open, library, comm, as.double(timeout)), list(share = share)), class = "gbt_ranks")
+}
+
+check_ranks_arguments <- function(library, timeout) {
+  if (!is.null(library) && !is_text(library)) stop_argument("`library` must be the path of an MPI library", "library")
+  if (!is.numeric(timeout) || length(timeout) != 1L || is.na(timeout) || timeout < 0 || timeout > 1e9) {
+    stop_argument(sprintf("`timeout` must be a number of seconds, 0 or more, not %s", quote_value(timeout)), "timeout")
+  }
 }
 
 #' @export

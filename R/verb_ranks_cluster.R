@@ -12,10 +12,10 @@
 # A worker does nothing while ranks train, so it can be asked at any time. Folders are within the tempdir() of their
 # process and only its user can enter them. So their files are this package's own, and R's serialisation is safe there.
 
-# The words of Hydra's command, or an error that says what to install.
-find_hydra <- function() {
+# The words of Hydra's command, or an error that says what to install. who: what needs it, as the message names it.
+find_hydra <- function(who = "`cluster`") {
   if (.Platform$OS.type == "windows") {
-    stop_unsupported("`cluster` is not offered on Windows; start a script by mpiexec", "cluster")
+    stop_unsupported(sprintf("%s is not offered on Windows; start a script by mpiexec", who), "cluster")
   }
   for (name in c("mpiexec.hydra", "mpiexec.mpich", "mpiexec")) {
     path <- Sys.which(name)[[1L]]
@@ -23,7 +23,7 @@ find_hydra <- function() {
                                        function(e) "")
     if (any(grepl("HYDRA build details", text, fixed = TRUE))) return(path)
   }
-  stop_unsupported(paste("`cluster` needs the mpiexec of MPICH on this machine, and MPICH on those of the workers;",
+  stop_unsupported(paste(who, "needs the mpiexec of MPICH on this machine, and MPICH on those of the workers;",
                          "install it (Debian: apt-get install mpich), or start a script by mpirun"), "cluster")
 }
 
@@ -38,8 +38,13 @@ new_cluster_ranks <- function(cluster, library, timeout) {
 
 # The value of a function on one worker, or on each: a list. Ctrl-C waits until they have answered, as an answer that is
 # not read would be taken for that of the next call.
-on_worker <- function(cluster, r, fun, ...) suspendInterrupts(parallel::clusterCall(cluster[r], fun, ...)[[1L]])
+on_worker <- function(cluster, r, fun, ...) {
+  one <- structure(list(cluster[[r]]), class = "cluster") # as `[` of mirai's clusters gives none
+  suspendInterrupts(parallel::clusterCall(one, fun, ...)[[1L]])
+}
 on_workers <- function(cluster, fun, each) suspendInterrupts(parallel::clusterApply(cluster, each, fun))
+
+own_version <- function() as.character(utils::packageVersion("gbt", dirname(getNamespaceInfo("gbt", "path"))))
 
 # The machine of each worker, which has this version of gbt. The function uses nothing of gbt, which loads it there.
 ask_workers <- function(cluster) {
@@ -49,7 +54,7 @@ ask_workers <- function(cluster) {
       base::getNamespaceInfo("gbt", "path")))), node = base::Sys.info()[["nodename"]])
   }
   environment(look) <- baseenv()
-  own <- as.character(utils::packageVersion("gbt", dirname(getNamespaceInfo("gbt", "path"))))
+  own <- own_version()
   lib <- dirname(getNamespaceInfo("gbt", "path"))
   all <- on_workers(cluster, look, rep(list(lib), length(cluster)))
   for (r in seq_along(all)) {
@@ -62,9 +67,11 @@ ask_workers <- function(cluster) {
 }
 
 train_on_cluster <- function(captured, ranks) {
-  work <- rank_work(without_arguments(captured, "ranks")$args, ranks)
-  nodes <- ask_workers(ranks$cluster)
-  outcome <- run_on_cluster(work, ranks, nodes)
+  args <- without_arguments(captured, "ranks")$args
+  outcome <- if (inherits(ranks, "gbt_spark_ranks")) run_on_spark(args, ranks) else {
+    work <- rank_work(args, ranks)
+    run_on_cluster(work, ranks, ask_workers(ranks$cluster))
+  }
   for (condition in outcome$conditions) resignal_condition(condition)
   if (!any(canonical_name(names(captured$args)) %in% "seed")) stats::runif(1L) # the next training draws another seed
   own <- function(model) with_call_of_job(model, captured$call)
@@ -86,7 +93,7 @@ train_on_cluster <- function(captured, ranks) {
 # position, which are for the arguments `at`). args: captured.
 rank_work <- function(args, ranks) {
   names <- names(args)
-  is_late <- canonical_name(printable(names)) %in% c(row_arguments, "valid") | names == "subset"
+  is_late <- late_arguments(names)
   is_data <- names %in% c("x", "data")
   made_there <- vapply(seq_along(args), function(i) is_data[i] && is.function(args[[i]]$value()), NA)
   if (any(made_there)) return(work_made_there(args, is_late, which(made_there), ranks))
@@ -107,6 +114,9 @@ rank_work <- function(args, ranks) {
   common$args[parts$at] <- list(NULL)
   list(common = common, at = parts$at, shares = parts$shares)
 }
+
+# Which arguments are evaluated in the columns of the data, where there is a formula.
+late_arguments <- function(names) canonical_name(printable(names)) %in% c(row_arguments, "valid") | names == "subset"
 
 # The table is made by a function of the user's on each rank: what is evaluated in its columns goes there as it is
 # written, with the variables that it uses.

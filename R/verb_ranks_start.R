@@ -1,4 +1,5 @@
-# Processes of R/verb_ranks_cluster.R: they are started, watched and ended here, and each of them works here.
+# Processes of R/verb_ranks_cluster.R and R/verb_ranks_spark.R: they are started, watched and ended here, and each of
+# them works here.
 
 ranks_start_seconds <- 120 # until all ranks are connected, unless `timeout` is given
 
@@ -23,7 +24,8 @@ run_on_cluster <- function(work, ranks, nodes) {
   lines <- hydra_lines(process, home, ranks$size)
   failed <- unlist(on_workers(cluster, start_line, Map(list, lines, folders)))
   if (any(nzchar(failed))) stop(gbt_error("job", failed[nzchar(failed)][[1L]], "cluster"))
-  wait_for_ranks(process, home, ranks, folders[[1L]])
+  watch_ranks(process$alive, function() on_worker(cluster, 1L, interrupt_rank, folders[[1L]]), home, ranks$timeout,
+              function(seconds) stop_not_connected(home, seconds))
   outcome <- NULL
   for (r in seq_along(folders)) { # rank 0 has all, unless it was killed
     if (is.null(outcome)) outcome <- on_worker(cluster, r, read_part, folders[[r]], "outcome")
@@ -31,7 +33,7 @@ run_on_cluster <- function(work, ranks, nodes) {
   if (!is.null(outcome)) return(outcome)
   status <- process$exit()
   list(kind = "failed", error = gbt_error("job", paste0(
-    "the ranks ended without a result (status ", status, " of mpiexec)", last_output(file.path(home, "output"))
+    "the ranks ended without a result (status ", status, " of mpiexec)", last_said(home)
   ), call = NULL))
 }
 
@@ -60,34 +62,42 @@ hydra_lines <- function(process, home, n) {
   wait_until(function() is_there() || !process$alive(), 30)
   lines <- if (is_there()) grep("^HYDRA_LAUNCH: ", output(), value = TRUE)
   if (length(lines) == n) return(sub("^HYDRA_LAUNCH: ", "", lines))
-  stop(gbt_error("job", paste0("mpiexec does not start the ranks", last_output(file.path(home, "output"))), "cluster"))
+  stop(gbt_error("job", paste0("mpiexec does not start the ranks", last_said(home)), "cluster"))
 }
 
 # On a worker: runs the line; "" or why not. pair: the line and the folder for its output.
 start_line <- function(pair) {
-  line <- pair[[1L]]
-  program <- sub(" .*", "", line)
-  here <- if (file.exists(program)) program else Sys.which(basename(program))[[1L]]
-  if (!nzchar(here)) {
-    return(sprintf("the worker on %s has no %s; install MPICH there, of the version that this machine has",
-                   Sys.info()[["nodename"]], basename(program)))
+  command <- tryCatch(hydra_command(pair[[1L]], pair[[2L]]), error = identity)
+  if (inherits(command, "error")) {
+    return(sprintf("the worker on %s has %s", Sys.info()[["nodename"]], conditionMessage(command)))
   }
-  line <- paste0(shQuote(here), substring(line, nchar(program) + 1L), " >", shQuote(file.path(pair[[2L]], "proxy")),
-                 " 2>&1")
-  start_apart(paste("sh -c", shQuote(line)))
+  start_apart(paste("sh -c", shQuote(command)))
   ""
 }
 
-# Waits for the end, shows what rank 0 says, and hands Ctrl-C on to rank 0, which tells the others.
-wait_for_ranks <- function(process, home, ranks, folder) {
+# The line as a command of this machine, whose output goes into the folder.
+hydra_command <- function(line, folder) {
+  program <- sub(" .*", "", line)
+  here <- if (file.exists(program)) program else Sys.which(basename(program))[[1L]]
+  if (!nzchar(here)) {
+    stop_unsupported(sprintf("no %s; install MPICH there, of the version that the session's machine has",
+                             basename(program)))
+  }
+  paste0(shQuote(here), substring(line, nchar(program) + 1L), " >", shQuote(file.path(folder, "proxy")), " 2>&1")
+}
+
+# Waits until `busy` says no, and shows what rank 0 says. interrupt: hands Ctrl-C on to the ranks; late: called with the
+# seconds when the ranks have not connected in time, which begins at once or when the first rank has started.
+watch_ranks <- function(busy, interrupt, home, timeout, late, at_once = TRUE) {
   connected <- FALSE
   seen <- 0L
-  limit <- if (ranks$timeout > 0) ranks$timeout else ranks_start_seconds
-  end <- proc.time()[["elapsed"]] + limit
+  limit <- if (timeout > 0) timeout else ranks_start_seconds
+  end <- if (at_once) proc.time()[["elapsed"]] + limit else Inf
   look <- function() {
     lines <- suppressWarnings(readLines(file.path(home, "output"), warn = FALSE))
     new <- lines[seq_along(lines) > seen]
     seen <<- length(lines)
+    if (is.infinite(end) && any(new == rank_started)) end <<- proc.time()[["elapsed"]] + limit
     if (any(new == rank_connected)) connected <<- TRUE
     for (line in new[startsWith(new, rank_says)]) show_line(substring(line, nchar(rank_says) + 1L))
   }
@@ -95,9 +105,12 @@ wait_for_ranks <- function(process, home, ranks, folder) {
   pause <- 0.01
   repeat {
     stopped <- tryCatch({
-      while (process$alive()) {
+      while (busy()) {
         look()
-        if (!connected && proc.time()[["elapsed"]] > end) stop_not_connected(home, limit)
+        if (!connected && proc.time()[["elapsed"]] > end) {
+          late(limit)
+          break
+        }
         Sys.sleep(pause)
         pause <- min(0.1, pause * 1.5)
       }
@@ -106,7 +119,7 @@ wait_for_ranks <- function(process, home, ranks, folder) {
     if (!stopped) break
     if (asked || !connected) raise_interrupt("training was interrupted")
     asked <- TRUE # once more: at once
-    on_worker(ranks$cluster, 1L, interrupt_rank, folder)
+    interrupt()
   }
   look()
 }
@@ -115,7 +128,7 @@ stop_not_connected <- function(home, seconds) {
   stop(gbt_error("job", sprintf(paste0(
     "the ranks have not connected within %g seconds, so they were ended; their machines must reach each other and ",
     "this one by the network, by their names%s"
-  ), seconds, last_output(file.path(home, "output"))), "cluster"))
+  ), seconds, last_said(home)), "cluster"))
 }
 
 interrupt_rank <- function(folder) {
@@ -132,6 +145,7 @@ end_mpiexec <- function(process) {
 }
 
 # Lines that a rank prints for the session.
+rank_started <- "gbt: a rank has started"
 rank_connected <- "gbt: the ranks are connected"
 rank_says <- "gbt says: "
 
@@ -148,6 +162,9 @@ show_line <- function(line) {
   if (startsWith(line, "gbt ")) say(sub("\n$", "", text)) else message(text, appendLF = FALSE)
 }
 
+# The last lines that mpiexec and the ranks have printed for people.
+last_said <- function(home) last_output(file.path(home, "output"), "^(gbt: |gbt says: |HYDRA_LAUNCH)")
+
 # In the process of a rank.
 rank_main <- function(folder) {
   writeLines(format(Sys.getpid()), file.path(folder, "pid"))
@@ -157,8 +174,10 @@ rank_main <- function(folder) {
 # The work of a rank, as a call: values are variables of its own, and what must be evaluated in the data is written.
 work_of_rank <- function(work) {
   its <- work$ranks
+  cat(rank_started, "\n", sep = "", file = stderr())
   ranks <- gbt_ranks(library = its$library, timeout = its$timeout)
-  if (is.null(thread_request())) options(gbt.threads = max(1L, count_threads() %/% its$on_node))
+  threads <- if (is.null(its$threads)) count_threads() %/% its$on_node else its$threads
+  if (is.null(thread_request())) options(gbt.threads = max(1L, threads))
   first <- its$rank == 0L
   if (first) cat(rank_connected, "\n", sep = "", file = stderr())
   args <- lapply(work$args, restore_carried)

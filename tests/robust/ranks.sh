@@ -4,8 +4,9 @@
 #   sh tests/robust/ranks.sh short|long OUT      OUT/lib: the library where gbt is installed
 #
 # Every training of ranks/trainings.R by 2, 3 and 4 (long: 1 to 8) ranks must give the bytes of one process, and every
-# fault of ranks/faults.R must end all ranks with the message and exit status that it expects. Ends with
-# "N passed, N failed". An mpirun that is not there is skipped. MPIS names others: "mpich5" for a mpirun.mpich5.
+# fault of ranks/faults.R must end all ranks with the message and exit status that it expects. Then ranks/spark.R, where
+# there is a Spark. Ends with "N passed, N failed". An mpirun that is not there is skipped. MPIS names others: "mpich5"
+# for a mpirun.mpich5.
 set -eu
 
 form=$1
@@ -17,6 +18,7 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)/ranks
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+others=${R_LIBS:-}
 R_LIBS=$out/lib
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -92,5 +94,14 @@ for mpi in ${MPIS:-openmpi mpich}; do
     count "$ok" "fault $fault under $mpi: status $status"
   done <"$here/faults.txt"
 done
+
+# ---- Spark, where there is one at SPARK_HOME, and package sparklyr ----
+
+status=0
+R_LIBS="$out/lib:$others" Rscript "$here/spark.R" </dev/null >"$work/log" 2>&1 || status=$?
+if grep -q "^skipped" "$work/log"; then cat "$work/log"; else
+  if [ "$status" != 0 ]; then tail -50 "$work/log"; fi
+  count "$status" "a run of Spark: status $status"
+fi
 echo "$passed passed, $failed failed"
 test "$failed" = 0

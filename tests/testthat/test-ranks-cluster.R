@@ -50,6 +50,12 @@ test_that("a function makes the rows of a rank where it runs", {
                "rank 1 of 2: no file here")
 })
 
+test_that("a cluster may be of a class whose parts are no clusters, as mirai's are", {
+  registerS3method("[", "gbt_plain_cluster", function(x, ...) .subset(x, ...))
+  plain <- structure(unclass(cluster), class = c("gbt_plain_cluster", "cluster"))
+  expect_same_model(train(y ~ a, rows, ranks = gbt_ranks(plain)), train(y ~ a, rows))
+})
+
 test_that("messages, warnings and errors are those of the ranks", {
   expect_message(gbt_train(y ~ a, rows, nrounds = 3, eval_train = TRUE, verbose = 1, threads = 1, ranks = ranks),
                  "train_rmse")
