@@ -158,8 +158,7 @@ lambdarank_unbiased/x lambdarank_bias_norm/x lambdarank_position_bias_regulariza
   not corrected
 subgroup_id/c pairs/c pairs_weight/c -> pairs are those of rows of a query whose labels differ
 group_column/l query_column/l -> `group` is a vector, or a column of the data: group = qid
-label_lower_bound/x label_upper_bound/x aft_loss_distribution/x aft_loss_distribution_scale/x status_variable_name/o
-  status/o event/o censored/o -> @survival
+label_lower_bound/x label_upper_bound/x status_variable_name/o status/o event/o censored/o -> @survival
 posterior_sampling/c langevin/c = FALSE; diffusion_temperature/c -> stochastic gradient Langevin boosting is not
   offered
 [train: what decides the kind of model, in other packages]
@@ -372,7 +371,7 @@ predcontrib/xl pred_contrib/xl approxcontrib/x predinteraction/x pred_interact/x
   values) are type = "contrib", their interactions type = "interaction"
 data/xlco x/o newx/o new_data/o test/o test_data/o -> the rows to predict are `newdata`
 nthread/x nthreads/x num_threads/lo n_jobs/xl thread_count/c -> the number of threads is `threads`
-probability/o prob/o probs/o probabilities/o -> probabilities are type = "prob"
+probability/o prob/o probabilities/o -> probabilities are type = "prob"
 class/o classes/o -> classes are type = "class"
 se_fit/o se/o interval/o intervals/o level/o interval_type/o conf_int/o confidence/o coverage/o alpha/o ->
   predict(gbt_conformal(model, data), newdata, level = 0.9) gives prediction intervals, see ?gbt_conformal
@@ -398,7 +397,8 @@ base_margin/x -> a known part of the score is `offset`
 ^yetirankpairwise/c -> "yeti_rank" is for ranking
 ^pairlogitpairwise/c -> "pair_logit" is for ranking
 ^querycrossentropy/c -> "query_softmax" is for ranking
-^surv/xc ^cox/c ^aft/x ^weibull$/o ^censored/o ^time_to_event$/o -> @survival
+^survival$/o ^survival:cox/x ^cox/c ^censored/o ^time_to_event$/o -> @survival
+^weibull$/o ^loglogistic$/o -> "aft" with `aft_dist` is for times
 ^multiquantile/c -> @quantiles
 ^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^multilabel/o ^mgaussian$/o ^multioutput/o -> @responses
 ^rmsewithuncertainty$/c -> gbt_conformal() gives prediction intervals for a model of "squared_error"
@@ -428,7 +428,7 @@ poisson-nloglik/x -> poisson_nloglik
 deviance/o -> poisson_deviance gamma_deviance tweedie_deviance negative_binomial_deviance logloss mlogloss mse
 pfound/c -> err
 queryrmse/c pairlogit/c yetirank/c -> pair_accuracy ndcg
-cindex/o c-index/o c_index/o concordance/o concordance_index/o cox-nloglik/x cox_nloglik/x aft-nloglik/x aft_nloglik/x
+cindex/o c-index/o c_index/o concordance/o concordance_index/o cox-nloglik/x cox_nloglik/x
   interval-regression-accuracy/x brier_survival/o brier_survival_integrated/o roc_auc_survival/o -> @survival
 sensitivity/o sens/o specificity/o spec/o tpr/o fpr/o ppv/o npv/o -> f1 balanced_accuracy
 f1_macro/o macro_f1/o f1_weighted/o -> f1
@@ -441,6 +441,8 @@ roc/o auroc/o -> auc
 [objective parameter]
 tweedie_variance_power/xl variance_power/co tweedie_power -> tweedie_variance_power
 huber_slope/x delta/c alpha/l -> huber_delta
+aft_loss_distribution/x dist/o -> aft_dist
+aft_loss_distribution_scale/x -> aft_scale
 expectile_alpha/x alpha/c -> expectile_alpha
 quantile_alpha/x alpha/lc -> quantile_alpha
 rank_top lambdarank_truncation_level/l lambdarank_num_pair_per_sample/x max_rank/o -> rank_top

@@ -287,7 +287,8 @@ read_metrics <- function(given, response) {
 # Are the labels of the data sets what the metrics are made for? data: list of list(name, label, ...).
 check_metric_labels <- function(metrics, data) {
   for (m in which(!is.na(metrics$code))) {
-    for (one in data) .Call(C_gbt_metric_labels_check, metrics$code[m], metrics$param[m], one$label, one$name, one$rows)
+    for (one in data) .Call(C_gbt_metric_labels_check, metrics$code[m], metrics$param[m], as.double(one$label),
+                          one$name, one$rows)
   }
 }
 

@@ -1,9 +1,8 @@
 # The one table of messages for features that gbt does not offer; each gives a way out. Data, objectives, metrics and
 # parameters that ask for such a feature are refused with it. `@survival` stands for it in the table of R/arg_foreign.R.
 not_offered <- c(
-  survival = paste("survival models are not offered yet; for a rate of events use `objective = \"poisson\"` with the",
-                   "status (0 or 1) as the response and the time as `exposure`; for an event within a given time use a",
-                   "response of two classes"),
+  survival = paste("survival models of this kind are not offered; give a Surv object as the response and",
+                   "`objective = \"aft\"`"),
   responses = "a model has one response: train one model for each",
   quantiles = "a model has one quantile: train one model of objective \"quantile\" for each `quantile_alpha`"
 )

@@ -89,6 +89,21 @@ objective_object <- function(name, param = list()) {
 #' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
 #'
+#' @section Survival:
+#' The response is an object of `survival::Surv()`, of type `"right"`, `"left"` or `"interval"` (also
+#' `type = "interval2"`); plain numbers are times that are all known. Package survival is only needed to make it.
+#' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, and the likelihood of times that are known, or
+#'   censored in any of the ways. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
+#'   `"logistic"` (`"loglogistic"`), `"extreme"` (`"weibull"`), or `"exponential"`, which is `"extreme"` with scale 1.
+#'   `aft_scale` is the scale; without it, it is estimated together with the trees, by one step of Newton's method a
+#'   round, from the training rows. The model keeps it in `params$aft_scale`, `aft_dist` as a number (0 normal, 1
+#'   logistic, 2 extreme). It is the default for left- and interval-censored times.
+#'
+#' [predict()][predict.gbt] gives times by default: exp(score) is the median (for `"extreme"` the quantile 0.632).
+#' Types `"survival"` and `"cumhaz"` give curves, `"quantile"` and `"time"` quantiles and means. Times must be above 0.
+#' Weights multiply the likelihood. Estimated on the rows that the trees fit, the scale is somewhat too small where they
+#' fit too closely; give `aft_scale` to set it. `boosting = "ordered"` and `leaf_iterations` are not offered.
+#'
 #' @section Small hessians:
 #' If the second derivative of a loss is (nearly) 0 for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`), an
 #' upper bound is used instead, so that every step reduces the loss. The bound is smaller for larger errors, so
@@ -125,6 +140,8 @@ objective_object <- function(name, param = list()) {
 #' @concept quantile regression
 #' @concept count data
 #' @concept learning to rank
+#' @concept survival analysis
+#' @concept censored data
 #' @concept LambdaMART
 #' @concept Poisson regression
 #' @concept custom objective
@@ -288,6 +305,10 @@ read_objective_params <- function(name, args) {
   out <- stats::setNames(as.list(info$default), info$name)
   init <- args$value[["init_model"]]
   if (identical(init$objective, name)) out[] <- init$params[info$name]
+  if (name == "aft") {
+    args <- aft_args(args)
+    if (!"aft_scale" %in% init$named) out$aft_scale <- 0 # estimated
+  }
   for (i in given_of(info$name, args)) {
     row <- table_row(info, i)
     out[[i]] <- check_number(args$value[[row$name]], row, args$typed[row$name])

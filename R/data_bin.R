@@ -114,7 +114,10 @@ reference_ptr <- function(spec) if (!is.null(spec$reference)) data_ptr(spec$refe
 # The rows of a gbt_data, or those where `mask` is `taken`, with numbers of their own: the engine's pointer. ...:
 # vectors by the engine's names of its fields (label, weights, offset, time, group), or NULL; the pointer keeps them
 # alive.
-dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
+dataset_view <- function(data, mask, taken, ..., label = NULL) {
+  fields <- c(list(...), if (!is.null(label)) fields_of_label(label))
+  .Call(C_gbt_dataset_view, data_ptr(data), fields, mask, taken)
+}
 
 # Arguments that only binning uses.
 binning_arguments <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")

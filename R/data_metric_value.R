@@ -52,8 +52,8 @@ score_metrics <- function(metrics, model, score, label, weight, threads, group =
   own <- is.na(metrics$code)
   if (any(!own)) {
     out[!own] <- .Call(C_gbt_metric_values, metrics$code[!own], metrics$param[!own],
-                       objective_object(model$objective, model$params), model$n_outputs, unname(score), label, weight,
-                       group, threads)
+                       objective_object(model$objective, model$params), model$n_outputs, unname(score),
+                       as.double(label), weight, group, upper_of_label(label), threads)
   }
   weight <- if (is.null(weight)) rep(1, length(label)) else weight
   for (m in which(own)) {

@@ -1,7 +1,10 @@
 # Responses as numbers and classes, and their way into files.
 
+# Kinds of Surv objects, see R/data_surv.R.
+surv_types <- c("surv_right", "surv_left", "surv_interval")
+
 # The kinds of responses: see encode_y().
-response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
+response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64", surv_types)
 
 # y as numbers. list(value = dbl, response = chr, classes = chr or NULL): classes are numbered from 0 by their place in
 # `classes`. `response` says what y was, so that predict(type = "class") can answer in kind:
@@ -10,6 +13,11 @@ response_types <- c("double", "integer", "logical", "factor", "ordered", "charac
 # classes: those of the training data when y is a validation set's; texts are matched. advice: about missing values.
 encode_y <- function(y, classes = NULL, what = "the response", advice = "leave such rows out") {
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
+  if (inherits(y, "Surv")) {
+    out <- encode_surv(y, what, advice)
+    check_same_on_ranks(out$response, paste("the class of", what), "; give all ranks the same class")
+    return(out)
+  }
   if (!isS4(y) && length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
   y <- meant_values(y, what, "y", character(0))
   check_response(y, what, advice)
@@ -38,8 +46,6 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
 check_response <- function(y, what, advice) {
   bad <- if (is.null(y)) {
     "is missing"
-  } else if (inherits(y, "Surv")) {
-    paste0("is a Surv object: ", not_offered[["survival"]])
   } else if (!isS4(y) && (length(dim(y)) > 1L || is.data.frame(y))) {
     sprintf("has several columns; %s column%s", not_offered[["responses"]], successes_hint(y))
   } else if (inherits(y, c("Date", "POSIXt", "difftime"))) {
@@ -125,12 +131,16 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   if (!is.null(name) && is_of_queries(name)) e <- read_grades(e, name)
   if (!is.null(e$classes) && is.null(e$objective)) e <- drop_unused(e)
   n_classes <- length(e$classes)
+  if (is.null(name) && is_surv_response(e$response)) {
+    name <- given_or(objective$args$value[["init_model"]]$objective, objective_of_surv(e$response))
+  }
   if (is.null(name)) {
     name <- if (n_classes == 0L) "squared_error" else if (n_classes == 2L) "logistic" else "softmax"
     if (n_classes == 0L && is_zero_one(e$value)) {
       say("the response is 0 and 1, numbers, so squared error is minimised; for classes: `objective = \"logistic\"`")
     }
   }
+  check_surv_objective(e, name)
   labels <- objective_info(name)$labels
   out <- switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
   out$objective <- name
@@ -311,6 +321,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
   } else if (is.null(response$classes) && !is.null(e$classes) && e$response != "logical") {
     stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
   }
+  check_same_surv(e$response, response$response, what)
   if (length(e$value) != n_rows) {
     stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")
   }
@@ -329,6 +340,10 @@ encode_valid_y <- function(y, response, n_rows, what) {
 label_values <- function(label) {
   if (is.null(label)) return(NULL)
   coded <- encode_y(label)
+  if (is_surv_response(coded$response)) {
+    stop_unsupported(paste("a folder does not keep censored times; leave the label out here, and give the Surv object",
+                           "when you train: gbt_train(data, y)"), "label")
+  }
   if (coded$response == "integer64") {
     if (is.data.frame(label)) label <- .subset2(label, 1L)
     return(list(kind = "integer64", value = as.vector(unclass(label)), classes = NULL))

@@ -8,6 +8,7 @@ subset_rows <- function(x, rows) {
     out <- list_frame(columns, length(rows))
     return(if (is_baked(x)) marked_baked(out) else out)
   }
+  if (inherits(x, "Surv")) return(surv_rows(x, rows))
   if (isS4(x)) need_matrix(x)
   if (is.integer(rows) && is_plain_rows(x)) return(take_rows(x, rows))
   out <- if (length(dim(x)) != 2L) {

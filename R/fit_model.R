@@ -5,6 +5,8 @@
 finish_model <- function(trainer, fit, state, whole = TRUE) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
+  fixed_scale <- isTRUE(fit$response$param$aft_scale > 0)
+  fit$response$param <- params_of_objective(trainer, fit$response)
   methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method$asked)
   meta <- model_meta(list(
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
@@ -18,7 +20,8 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     if (length(by_rule)) model$by_rule <- by_rule
   }
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
-  named <- intersect(sub("^class_shares$", "subsample", fit$named), names(model$params))
+  named <- c(sub("^class_shares$", "subsample", fit$named), if (fixed_scale) "aft_scale")
+  named <- intersect(named, names(model$params))
   if (length(named)) model$named <- named # as by_rule
   model$provenance <- provenance_of(fit) # as by_rule
   if (!is.null(fit$start$model)) model <- with_history(model, fit$start$model, "continued")
@@ -27,6 +30,13 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   model$n_queries <- fit$n_queries # nor this
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
   model
+}
+
+# Those of the objective: the scale of times may have been estimated.
+params_of_objective <- function(trainer, response) {
+  param <- response$param
+  param[] <- as.list(.Call(C_gbt_trainer_objective, trainer)[seq_along(param)])
+  param
 }
 
 # The parameters that decided the model, by name. methods: see chosen_methods(); rounds: of this training.

@@ -1,7 +1,13 @@
 # Predictions of a model: scores and classes in the shape that predict() gives.
 
-# Output of the engine -> requested type.
-shape_prediction <- function(out, object, type, labels) {
+# Output of the engine -> requested type. at: times or chances, see read_times().
+shape_prediction <- function(out, object, type, labels, at = NULL) {
+  if (type %in% time_types) {
+    out <- times_of_scores(as.vector(out), object, type, at)
+    if (is.null(labels)) return(out)
+    if (is.matrix(out)) rownames(out) <- labels else names(out) <- labels
+    return(out)
+  }
   if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
   if (type == "class") {
     out <- as_classes(out + 1L, object)

@@ -283,6 +283,7 @@ check_init_model <- function(init, rows, features, offset, params) {
   }
   for (name in names(response$param)) {
     was <- init$params[[name]]
+    if (name == "aft_scale" && response$param[[name]] == 0) next # estimated again, from that of the model on
     if (!identical(was, response$param[[name]])) {
       differ("its `%s` is %s, now it is %s; leave `%s` out", name, format_number(was),
              format_number(response$param[[name]]), name)

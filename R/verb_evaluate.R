@@ -249,7 +249,7 @@ fitting_metrics <- function(what, rows) {
 
 labels_fit <- function(metrics, i, rows) {
   tryCatch({
-    .Call(C_gbt_metric_labels_check, metrics$code[i], metrics$param[i], rows$label, "x", NULL)
+    .Call(C_gbt_metric_labels_check, metrics$code[i], metrics$param[i], as.double(rows$label), "x", NULL)
     TRUE
   }, gbt_error_data = function(e) FALSE)
 }
@@ -319,7 +319,8 @@ metric_values <- function(rows, what, response, weight, count, threads) {
   out <- numeric(length(what$code))
   values <- function(score, m, param) {
     .Call(C_gbt_metric_values, what$code[m], param, objective_object(response$objective, response$param),
-          as.integer(response$n_outputs), score, rows$label, weight, rows$group, threads)
+          as.integer(response$n_outputs), score, as.double(rows$label), weight, rows$group,
+          upper_of_label(rows$label), threads)
   }
   if (any(of_engine)) {
     its <- list(code = what$code[of_engine], param = what$param[of_engine])

@@ -124,6 +124,7 @@ stop_no_training_data <- function(instead) {
 # "softmax, 3 classes (a, b, c)", "quantile, quantile_alpha 0.9"
 describe_objective <- function(x) {
   text <- x$objective
+  if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))
   names <- objective_info(x$objective)$params$name
   values <- format_number(unlist(x$params[names]))
   if (length(names)) text <- paste0(text, paste0(", ", names, " ", values, collapse = ""))
@@ -131,6 +132,12 @@ describe_objective <- function(x) {
   if (n == 0L) return(text)
   shown <- if (n <= 5L) paste(x$classes, collapse = ", ") else paste0(paste(x$classes[1:4], collapse = ", "), ", ...")
   sprintf("%s, %d classes (%s)", text, n, shown)
+}
+
+# "aft, normal log times, scale 0.43 (estimated)". given: the scale was.
+describe_times <- function(params, given) {
+  sprintf("aft, %s log times, scale %s%s", aft_dist_name(params$aft_dist), format(params$aft_scale, digits = 4L),
+          if (given) "" else " (estimated)")
 }
 
 # "a rising, b falling": the columns with a monotone constraint; NULL for none.

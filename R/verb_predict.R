@@ -1,6 +1,6 @@
 # Predictions for new data.
 
-predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank")
+predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank", time_types)
 
 #' Predict from a model
 #'
@@ -22,10 +22,15 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
-#'     probabilities, one column per class, for more; numbers for all other objectives.
+#'     probabilities, one column per class, for more; times, exp(score), for `"aft"`; numbers for all other objectives.
 #'   * `"link"`: raw scores: log odds for `"logistic"` and `"cross_entropy"`, logarithms of means for the four
 #'     objectives with a log link, log(1 + y) for `"squared_log_error"`; a matrix with one column per class for more
 #'     than two classes. For all other objectives they equal the response.
+#'   * `"survival"`, `"cumhaz"`: of models of times: the chance to live longer than each of `times`, and the cumulative
+#'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
+#'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
+#'     event; for several `probs` a matrix.
+#'   * `"time"`: of models of times: the expected time, the area below the curve of survival.
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
 #'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
@@ -53,6 +58,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   all rows (1 gives rates), or the name of a column of `newdata`. Left out it is the column that the model was
 #'   trained with, where `newdata` has it; without it a model that was trained with exposures warns (class
 #'   `gbt_warning_offset`).
+#' @param times For types `"survival"` and `"cumhaz"`: times in ascending order, 0 or more.
+#' @param probs For type `"quantile"`: numbers between 0 and 1; 0.5 gives medians.
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
 #'   model knows all levels that occurred in training. Where it splits by the factor itself, it distinguishes the 65,534
@@ -109,11 +116,12 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' head(read.csv(file, check.names = FALSE))
 #' @export
 predict.gbt <- function(object, newdata,
-                        type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank"),
+                        type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank",
+                                 "survival", "cumhaz", "quantile", "time"),
                         trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
-                        by = c("column", "feature"), exposure = NULL, group = NULL, ...) {
+                        by = c("column", "feature"), exposure = NULL, group = NULL, times = NULL, probs = 0.5, ...) {
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
@@ -128,6 +136,7 @@ predict.gbt <- function(object, newdata,
   plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object),
                as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
                threads = threads, sparse_zero = sparse_zero, device = device)
+  plan$at <- read_times(plan$type, object, times, if (!missing(probs)) probs)
   by_given <- !missing(by)
   plan$by <- match_choice(by, c("column", "feature"), "by")
   shap <- plan$type %in% c("contrib", "interaction")
@@ -187,10 +196,12 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
     .Call(C_gbt_predict, object$state, object$cache, frame, answer_code(plan$type), 0L, plan$rounds, offset,
           enums$unseen[[plan$unseen]], threads, where)
   })
-  shape_prediction(out, object, plan$type, row_labels(newdata))
+  shape_prediction(out, object, plan$type, row_labels(newdata), plan$at)
 }
 
-answer_code <- function(type) enums$answer[[if (type == "prob") "response" else type]]
+answer_code <- function(type) {
+  enums$answer[[if (type == "prob") "response" else if (type %in% time_types) "link" else type]]
+}
 
 # The rows of a gbt_data by its bins, which say as much as values do where the model's splits are its cuts.
 predict_bins <- function(object, data, plan, offset, exposure, output) {
@@ -218,7 +229,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
   if (is.null(offset) && object$has_offset && plan$type != "leaf") warn_no_offset(object)
   out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type), 0L, plan$rounds,
                offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
-  out <- shape_prediction(out, object, plan$type, NULL)
+  out <- shape_prediction(out, object, plan$type, NULL, plan$at)
   if (is.null(output)) return(out)
   sink <- sink_of(output)
   on.exit(sink$drop())

@@ -86,6 +86,7 @@ stored_parameters <- function(object) {
     usual <- vapply(names(params), function(name) identical(params[[name]], plain[[name]]), NA)
     unused <- c(unused, setdiff(names(params)[usual], object$named))
   }
+  if (!"aft_scale" %in% object$named) unused <- c(unused, "aft_scale") # it was estimated
   params <- params[setdiff(names(params), unused)]
   params <- without_gone_parameters(params, object)
   for (name in intersect(c("monotone", "first_use_penalty", "feature_weights"), names(params))) {

@@ -35,7 +35,7 @@ SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs)
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label, SEXP weight,
-                         SEXP group, SEXP threads);
+                         SEXP group, SEXP upper, SEXP threads);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_end);
@@ -83,6 +83,7 @@ SEXP r_gbt_trainer_learned(SEXP trainer_xptr);
 SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads);
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
+SEXP r_gbt_trainer_objective(SEXP trainer_xptr);
 SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
 SEXP r_gbt_trainer_save(SEXP trainer_xptr, SEXP path, SEXP note, SEXP threads);
@@ -127,7 +128,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(metric_check, 4) \
   X(metric_default, 3) \
   X(metric_labels_check, 5) \
-  X(metric_values, 9) \
+  X(metric_values, 10) \
   X(metrics, 0) \
   X(model_cache, 1) \
   X(model_importance, 4) \
@@ -173,6 +174,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_loss, 2) \
   X(trainer_model, 2) \
   X(trainer_new, 2) \
+  X(trainer_objective, 1) \
   X(trainer_resume, 3) \
   X(trainer_run, 3) \
   X(trainer_save, 4) \

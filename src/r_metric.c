@@ -106,9 +106,9 @@ static gbt_status eval_all(gbt_ctx *ctx, const gbt_metric *metric, R_xlen_t n_me
 }
 
 /* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
- * weight and group (or NULL): a number for each row; score: one for each row and output, column by column. */
+ * weight, group and upper (or NULL): a number for each row; score: one for each row and output, column by column. */
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
-                         SEXP weight, SEXP group, SEXP threads) {
+                         SEXP weight, SEXP group, SEXP upper, SEXP threads) {
   /* 1 */
   if (TYPEOF(metrics) != INTSXP) r_stop("`metrics` must be integers");
   const R_xlen_t n_metrics = Rf_xlength(metrics), n = Rf_xlength(label);
@@ -125,7 +125,8 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
   const gbt_rows rows = {.n = (int64_t)n,
                          .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
                                    [GBT_WEIGHT] = r_arg_reals(weight, n, "weight"),
-                                   [GBT_GROUP] = r_arg_reals(group, n, "group")}};
+                                   [GBT_GROUP] = r_arg_reals(group, n, "group"),
+                                   [GBT_UPPER] = r_arg_reals(upper, n, "upper")}};
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n_metrics));
   double *values = REAL(out);

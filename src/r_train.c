@@ -115,6 +115,8 @@ static void read_eta(SEXP spec, gbt_trainer_spec *out) {
   }
   x = r_item(spec, "init_eta");
   out->init_eta = x == R_NilValue ? 0.0 : r_arg_real(x, "init_eta");
+  x = r_item(spec, "init_scale");
+  out->init_scale = x == R_NilValue ? 0.0 : r_arg_real(x, "init_scale");
 }
 
 static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
@@ -316,6 +318,7 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP bes
   SEXP out = PROTECT(k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n) : Rf_allocMatrix(REALSXP, (int)n, k));
   double *x = REAL(out);
   const double *scores = NULL;
+  const gbt_objective objective = gbt_trainer_objective(trainer);
   gbt_error err = {0};
   r_call call;
 
@@ -326,7 +329,7 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP bes
                      : gbt_trainer_scores(&call.ctx, trainer, at, &scores, &err);
     if (status == GBT_OK && n > 0) memcpy(x, scores, (size_t)n * (size_t)k * sizeof(double));
     if (status == GBT_OK && respond)
-      status = gbt_predict_response(&call.ctx, gbt_trainer_objective(trainer), n, x, &err);
+      status = gbt_predict_response(&call.ctx, &objective, n, x, &err);
   }
   r_call_end(&call);
 
@@ -431,10 +434,18 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
   return Rf_ScalarLogical(stop != 0);
 }
 
+/* The parameters of the model's objective, in the engine's order. */
+SEXP r_gbt_trainer_objective(SEXP trainer_xptr) {
+  const gbt_objective objective = gbt_trainer_objective(trainer_of(trainer_xptr));
+  SEXP out = Rf_allocVector(REALSXP, GBT_OBJECTIVE_PARAMS);
+  memcpy(REAL(out), objective.param, sizeof objective.param);
+  return out;
+}
+
 /* The bytes of the model. */
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
-  gbt_model_spec spec = {.objective = *gbt_trainer_objective(trainer),
+  gbt_model_spec spec = {.objective = gbt_trainer_objective(trainer),
                          .schema = gbt_trainer_schema(trainer),
                          .forest = gbt_trainer_trees(trainer)};
   spec.trees.end = gbt_forest_about(spec.forest).n_trees;

@@ -62,7 +62,7 @@ test_that("no message denies what is there", {
   })
   texts <- c(unlist(code), gbt:::not_offered, vapply(gbt:::foreign_names$reply, gbt:::reply_text, ""))
   expect_gt(length(texts), 2000)
-  expect_true(any(grepl("survival models are not offered yet", texts)))
+  expect_true(any(grepl("survival models of this kind are not offered", texts)))
   expect_identical(denied_in(setdiff(texts, gbt:::foreign_text)), character(0))
 })
 

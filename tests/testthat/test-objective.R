@@ -176,8 +176,9 @@ test_that("squared error of classes 0 and 1 is told of, unless it was asked for"
 })
 
 # Every objective of the table, with labels that it takes.
-made_y <- function(labels, n) {
+made_y <- function(labels, n, name = "") {
   s <- sin(seq_len(n)) + seq_len(n) / n
+  if (name == "aft") labels <- "POSITIVE"
   switch(labels, NUMBER = s, BINARY = as.numeric(s > 0.5), CLASS = factor(seq_len(n) %% 3),
          NOT_NEGATIVE = floor(exp(s)), POSITIVE = exp(s), SHARE = plogis(s), ABOVE_MINUS_ONE = exp(s) - 0.7)
 }
@@ -190,7 +191,7 @@ test_that("every objective trains, predicts, is kept and is known by its other n
   x <- data.frame(a = seq_len(60), b = (seq_len(60) * 7) %% 11)
   for (i in which(table$name != "custom")) {
     name <- table$name[i]
-    y <- made_y(table$labels[i], 60)
+    y <- made_y(table$labels[i], 60, table$name[i])
     q <- made_group(name, 60)
     m <- gbt_train(x, y, objective = name, valid = c(list(x = x, y = y), if (!is.null(q)) list(group = q)),
                    group = q, nrounds = 5, max_depth = 2, threads = 1)
@@ -222,7 +223,7 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
   x <- data.frame(a = seq_len(60), b = (seq_len(60) * 7) %% 11)
   for (i in which(lengths(lapply(table$params, `[[`, "name")) > 0)) {
     params <- as.data.frame(table$params[[i]])
-    y <- made_y(table$labels[i], 60)
+    y <- made_y(table$labels[i], 60, table$name[i])
     q <- made_group(table$name[i], 60)
     fit <- function(...) gbt_train(x, y, objective = table$name[i], group = q, nrounds = 3, threads = 1, ...)
     for (k in seq_len(nrow(params))) {
@@ -231,7 +232,7 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
       if (params$kind[k] == "int") other <- if (params$default[k] > 1) 2 else 1 - params$default[k]
       given <- do.call(fit, stats::setNames(list(other), name))
       expect_identical(given$params[[name]], other)
-      expect_identical(fit()$params[[name]], params$default[k])
+      if (name != "aft_scale") expect_identical(fit()$params[[name]], params$default[k]) # 0: estimated
       expect_false(identical(given$state, fit()$state))
       for (alias in setdiff(strsplit(params$aliases[k], "|", fixed = TRUE)[[1]], names(gbt:::alias_of))) {
         expect_same_bytes(do.call(fit, stats::setNames(list(other), alias))$state, given$state)

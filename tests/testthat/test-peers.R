@@ -147,7 +147,9 @@ peers <- list(
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = print_every_n
-    ! = aft_loss_distribution aft_loss_distribution_scale base_score colnames data
+    aft_dist = aft_loss_distribution
+    aft_scale = aft_loss_distribution_scale
+    ! = base_score colnames data
       feature_names feature_selector feature_types feval folds label label_lower_bound
       label_upper_bound lambdarank_bias_norm lambdarank_pair_method lambdarank_unbiased max_cached_hist_node maximise
       maximize ndcg_exp_gain ntree_limit position refresh_leaf

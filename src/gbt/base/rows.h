@@ -12,7 +12,7 @@ typedef enum gbt_field {
 } gbt_field;
 
 typedef enum gbt_field_width { GBT_WIDTH_ROW, GBT_WIDTH_OUTPUT } gbt_field_width;
-typedef enum gbt_field_rule { GBT_NUMBERS_FINITE, GBT_NUMBERS_WEIGHT } gbt_field_rule;
+typedef enum gbt_field_rule { GBT_NUMBERS_FINITE, GBT_NUMBERS_WEIGHT, GBT_NUMBERS_BOUND } gbt_field_rule;
 
 /* A row of row_fields.def; texts are static. */
 typedef struct gbt_field_info {

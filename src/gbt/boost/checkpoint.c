@@ -9,7 +9,7 @@
 #include "trainer_state.h"
 
 #define MAGIC "gbttrain" /* 8 bytes */
-enum { VERSION = 6 };
+enum { VERSION = 7 };
 
 /* Rows of a block of scores. */
 #ifdef GBT_CHECKED
@@ -116,6 +116,11 @@ static gbt_status put_eta(gbt_parts_writer *w, const gbt_trainer *tr, gbt_error 
   return status;
 }
 
+/* The scales of times that are known after so many rounds. */
+static uint64_t n_scales(const gbt_trainer *tr, int64_t n_rounds) {
+  return tr->scale != NULL ? (uint64_t)n_rounds + 1 : 0;
+}
+
 /* One column of scores of all rows, block by block. mine: of this rank's rows. */
 static gbt_status put_column(gbt_ctx *ctx, gbt_parts_writer *w, const score_blocks *b, const double *mine,
                              gbt_error *err) {
@@ -157,6 +162,7 @@ static gbt_status put_state(gbt_parts_writer *w, const gbt_trainer *tr, const vo
   GBT_TRY(gbt_parts_put(w, tr->log, (uint64_t)(tr->n_rounds * tr->width) * sizeof *tr->log, err));
   GBT_TRY(put_eta(w, tr, err));
   GBT_TRY(put_forest(w, tr, err));
+  GBT_TRY(gbt_parts_put(w, tr->scale, n_scales(tr, tr->n_rounds) * sizeof *tr->scale, err));
   return gbt_parts_put(w, note, n_note, err);
 }
 
@@ -279,6 +285,21 @@ static gbt_status take_eta(reader *r, const gbt_trainer *tr, int64_t n_rounds, g
   return status;
 }
 
+/* The scale of times goes on from that of the last round. */
+static gbt_status take_scale(reader *r, gbt_trainer *tr, int64_t n_rounds, gbt_error *err) {
+  const uint64_t n = n_scales(tr, n_rounds);
+  double *scale = NULL;
+  gbt_status status = take_array(&tr->mem, r, sizeof *scale, n, &scale, err);
+  for (uint64_t i = 0; status == GBT_OK && i < n; i++)
+    if (!(scale[i] > 0.0 && scale[i] <= GBT_AFT_MOST_SCALE)) status = damaged(r, err);
+  if (status == GBT_OK && n > 0)
+    status = gbt_mem_grow(&tr->mem, &tr->scale, &tr->cap_scale, (size_t)n, sizeof *scale, err);
+  for (uint64_t i = 0; status == GBT_OK && i < n; i++) gbti_put_scale(tr, (int64_t)i, scale[i]);
+  if (status == GBT_OK && n > 0) gbt_joint_set_scale(tr->round.joint, scale[n - 1]);
+  gbt_mem_free(&tr->mem, scale);
+  return status;
+}
+
 /* One column of scores: this rank takes those of its rows. */
 static gbt_status take_column(reader *r, const score_blocks *b, double *mine, gbt_error *err) {
   const int size = gbt_comm_size(r->ctx), rank = gbt_comm_rank(r->ctx);
@@ -352,6 +373,7 @@ static gbt_status take_all(gbt_ctx *ctx, reader *r, gbt_trainer *tr, uint8_t **n
   GBT_TRY(take_part(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
   GBT_TRY(take_eta(r, tr, s.n_rounds, err));
   GBT_TRY(take_forest(r, tr, s.n_trees, err));
+  GBT_TRY(take_scale(r, tr, s.n_rounds, err));
   GBT_TRY(next_part(r, &n, err));
   GBT_TRY(take_array(&ctx->mem, r, 1, n, note, err));
   *n_note = (size_t)n;

@@ -41,7 +41,8 @@ static int is_of_responses(int32_t kind) {
     BINS = 0,
     VARIANCE = 0,
     RANKING = 0,
-    QUERY = 0
+    QUERY = 0,
+    CENSORED = 0
   };
   static const uint8_t by_kind[] = {
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) [GBT_METRIC_##ID] = form,
@@ -81,6 +82,7 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
 #define TERMS_VARIANCE TERMS_NONE
 #define TERMS_RANKING TERMS_NONE
 #define TERMS_QUERY TERMS_NONE
+#define TERMS_CENSORED TERMS_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERMS_##form(ID, name)
 #include "../metric/metrics.def"
 #undef TERMS_CLASSES
@@ -156,11 +158,23 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
   return -1;
 }
 
+/* Terms of metrics of censored times. */
+GBT_FN void censored_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
+  const double *label = r->of.field[GBT_LABEL], *upper = r->of.field[GBT_UPPER];
+  if (upper == NULL) upper = label;
+  GBT_ASSERT(r->metric.kind == GBT_METRIC_AFT_NLOGLIK);
+  for (int64_t i = beg; i < beg + n; i++)
+    out[i - beg] = gbt_aft_loss(r->score[i], label[i], upper[i], r->objective.param);
+}
+
 /* Terms of the row block of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
 GBT_FN int64_t block_terms(const job *j, int64_t beg, int n, double *out) {
   const gbt_metric_rows *r = j->rows;
   if (gbt_responses_by_classes(&r->objective)) return class_terms(r, beg, n, out);
-  single_terms(r, r->score + beg, r->of.field[GBT_LABEL] + beg, n, out);
+  if (gbt_metric_about(r->metric.kind)->form == GBT_FORM_CENSORED)
+    censored_terms(r, beg, n, out);
+  else
+    single_terms(r, r->score + beg, r->of.field[GBT_LABEL] + beg, n, out);
   return -1;
 }
 
@@ -244,6 +258,7 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   GBT_TRY(gbt_metric_check(metric, objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
+  case GBT_FORM_CENSORED:
     return mean_metric(ctx, &rows, out, err);
   case GBT_FORM_CELLS:
     return gbt_metric_of_cells(ctx, &rows, out, err);

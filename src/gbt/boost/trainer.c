@@ -5,6 +5,8 @@
 
 #include "../base/clock.h"
 #include "../base/find.h"
+#include "../objective/aft.h"
+#include "../objective/aft_scale.h"
 #include "../objective/base_score.h"
 #include "../schema/schema_impl.h"
 #include "../tree/relevel.h"
@@ -77,6 +79,26 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return GBT_OK;
 }
 
+/* The scale at the scores of the training set is that of round n_rounds from now on: that of `round.joint`, after most
+ * steps. */
+static gbt_status move_scale(gbt_ctx *ctx, gbt_trainer *tr, int most, int64_t n_rounds, gbt_error *err) {
+  const double *score;
+  GBT_TRY(gbt_mem_grow(&tr->mem, &tr->scale, &tr->cap_scale, (size_t)n_rounds + 1, sizeof *tr->scale, err));
+  GBT_TRY(tr->be->ops->scores(ctx, tr->be, 0, &score, err));
+  GBT_TRY(gbt_joint_scale_steps(ctx, tr->round.joint, score, most, err));
+  gbti_put_scale(tr, n_rounds, gbt_joint_scale(tr->round.joint));
+  return GBT_OK;
+}
+
+/* The scale before the first round: given, or that of an initial model, or estimated. */
+static gbt_status begin_scale(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  enum { MOST_STEPS = 100 };
+  if (!gbt_gradients_by_scale(&tr->objective)) return GBT_OK;
+  const int known = !gbt_aft_estimates(&tr->objective) || spec->init_scale > 0.0;
+  if (gbt_aft_estimates(&tr->objective)) gbt_joint_set_scale(tr->round.joint, known ? spec->init_scale : 1.0);
+  return move_scale(ctx, tr, known ? 0 : MOST_STEPS, 0, err);
+}
+
 /* Copies the settings that need only the specification. */
 static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   tr->params = spec->params;
@@ -134,7 +156,8 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   GBT_TRY(gbti_training_identity(ctx, spec, &start, &tr->identity, err));
   if (!gbt_comm_is_single(ctx))
     GBT_TRY(gbt_mem_array(&tr->mem, gbt_ranks_spare(ctx, tr->data[0]), 1, &tr->spare, err));
-  return open_backends(ctx, tr, spec, err);
+  GBT_TRY(open_backends(ctx, tr, spec, err));
+  return begin_scale(ctx, tr, spec, err);
 }
 
 static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
@@ -180,6 +203,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->cat_method);
   gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->log);
+  gbt_mem_free(&mem, tr->scale);
   gbt_mem_free(&mem, tr->kept);
   gbt_mem_free(&mem, tr->spare);
   for (int32_t s = 0; s <= GBT_MAX_VALID; s++)
@@ -282,6 +306,7 @@ static gbt_status train_one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err)
   GBT_TRY(update_penalties(ctx, tr, err));
   if (!gbt_gradients_by_host(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
+  if (tr->scale != NULL) GBT_TRY_GOTO(move_scale(ctx, tr, 1, tr->n_rounds + 1, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
   tr->has_gradients = 0;
@@ -409,7 +434,12 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *tr, int32_t which,
   return GBT_OK;
 }
 
-const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
+gbt_objective gbt_trainer_objective(const gbt_trainer *tr) {
+  gbt_objective objective = tr->objective;
+  const int64_t best = tr->stopper.best_round;
+  if (tr->scale != NULL) objective.param[GBT_AFT_PARAM_SCALE] = tr->scale[best > 0 ? best : tr->n_rounds];
+  return objective;
+}
 
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->data[which]->rows.n; }
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *tr) { return tr->schema; }

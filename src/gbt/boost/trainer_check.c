@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "../data/dataset_impl.h"
+#include "../objective/aft_scale.h"
 #include "../schema/schema_impl.h"
 #include "../tree/forest.h"
 #include "ranks.h"
@@ -23,7 +24,8 @@ static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gb
                        name, (int)n_offset, (int)spec->objective.n_outputs);
   if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
   if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
-  return gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err);
+  GBT_TRY(gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err));
+  return gbt_gradients_by_scale(&spec->objective) ? gbt_aft_check_rows(ctx, &ds->rows, name, err) : GBT_OK;
 }
 
 static gbt_status check_data(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
@@ -128,6 +130,7 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(check_eta(spec, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
+  GBT_TRY(gbt_aft_check_scale(&spec->objective, err));
   GBT_TRY(check_steps(spec, err));
   GBT_TRY(check_hessian(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));

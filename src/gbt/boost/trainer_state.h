@@ -3,6 +3,7 @@
 #define GBT_BOOST_TRAINER_STATE_H
 
 #include "../joint/queries.h"
+#include "../objective/aft.h"
 #include "constraints.h"
 #include "penalties.h"
 #include "round.h"
@@ -36,6 +37,8 @@ struct gbt_trainer {
   int broken;        /* a round failed half way: scores are no longer those of the forest */
   double *log;       /* n_rounds x width */
   size_t cap_log;
+  double *scale;     /* n_rounds + 1: that of times before the first round and after each; NULL: there is none */
+  size_t cap_scale;
   int32_t width;
   int watching; /* early stopping looks at the log's last column; 2: at a metric of the host */
   gbt_stopper stopper;
@@ -51,6 +54,12 @@ struct gbt_trainer {
 static inline double gbti_eta_of(const gbt_trainer *tr, int64_t round) {
   if (tr->eta == NULL) return tr->params.eta;
   return tr->eta[round < tr->n_eta ? round : tr->n_eta - 1];
+}
+
+/* The scale after so many rounds: metrics and gradients take it from now on. */
+static inline void gbti_put_scale(gbt_trainer *tr, int64_t n_rounds, double scale) {
+  tr->scale[n_rounds] = scale;
+  tr->objective.param[GBT_AFT_PARAM_SCALE] = scale;
 }
 
 /* Scores of the data set whose best ones are kept. */

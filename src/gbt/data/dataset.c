@@ -127,11 +127,12 @@ gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask
 /* The fault of a number, for a sentence; NULL: none. */
 static const char *fault_of(gbt_field_rule rule, double x) {
   if (x != x) return "missing";
-  if (!isfinite(x)) return "infinite";
   switch (rule) {
   case GBT_NUMBERS_FINITE:
-    return NULL;
+    return isfinite(x) ? NULL : "infinite";
   case GBT_NUMBERS_WEIGHT:
+    return !isfinite(x) ? "infinite" : x < 0.0 ? "negative" : NULL;
+  case GBT_NUMBERS_BOUND:
     return x < 0.0 ? "negative" : NULL;
   }
   return NULL;
@@ -145,6 +146,9 @@ static gbt_status refuse_number(const gbt_rows *rows, const gbt_field_info *fiel
     break;
   case GBT_NUMBERS_WEIGHT:
     return gbt_fail_on(err, GBT_E_DATA, field->name, "%s: row %lld is %s; %s must be finite numbers of 0 or more",
+                       field->name, number, fault, field->name);
+  case GBT_NUMBERS_BOUND:
+    return gbt_fail_on(err, GBT_E_DATA, field->name, "%s: row %lld is %s; %s must be numbers of 0 or more, or Inf",
                        field->name, number, fault, field->name);
   }
   return gbt_fail_on(err, GBT_E_DATA, field->name, "%s: row %lld is %s; every row needs a finite number", field->name,

@@ -22,7 +22,7 @@ enum {
 
 static const uint32_t one_y = GBTI_N_VALUES - 1;
 
-typedef enum rule { NO_LABELS, SHARES, CLASSES, RATES, RESIDUALS, NUMBERS } rule;
+typedef enum rule { NO_LABELS, SHARES, CLASSES, RATES, RESIDUALS, LOG_TIMES, NUMBERS } rule;
 
 /* A thread's own. */
 typedef struct own {
@@ -63,6 +63,7 @@ static rule number_rule(const gbt_objective_info *info, const gbt_rows *rows) {
   case GBT_BASE_ZERO:
   case GBT_BASE_MEAN:
   case GBT_BASE_CLASS_SHARES:
+  case GBT_BASE_SCALE:
     break;
   }
   return NUMBERS;
@@ -86,6 +87,8 @@ static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
   switch (info->response) {
   case GBT_RESPONSE_MEAN:
     return RATES;
+  case GBT_RESPONSE_TIME:
+    return LOG_TIMES;
   case GBT_RESPONSE_NUMBER:
   case GBT_RESPONSE_PROBABILITY:
   case GBT_RESPONSE_CLASSES:
@@ -101,9 +104,16 @@ static double bounded(double x) {
   return x > most ? most : x < -most ? -most : x;
 }
 
+/* The logarithm of the label; of the upper bound, where the label is 0 and the row left-censored. */
+static double log_time(const gbt_rows *rows, int64_t row) {
+  const double label = gbt_label_of(rows, row), *upper = rows->field[GBT_UPPER];
+  return gbt_log(label > 0.0 || upper == NULL ? label : upper[row]);
+}
+
 static double number_of(const job *j, int64_t row) {
   const double label = gbt_label_of(j->rows, row);
   if (j->rule == RATES) return bounded(label * gbt_exp(-gbt_offset_of(j->rows, row)));
+  if (j->rule == LOG_TIMES) return bounded(log_time(j->rows, row) - gbt_offset_of(j->rows, row));
   if (j->rule == RESIDUALS) return bounded(label - gbt_offset_of(j->rows, row));
   return bounded(label);
 }
@@ -396,7 +406,7 @@ static gbt_status make(job *j, int borders, gbt_error *err) {
 
 int gbti_target_has_quartiles(const gbt_objective *objective, const gbt_rows *rows) {
   const rule by = rule_of(objective, rows);
-  return by == RATES || by == RESIDUALS || by == NUMBERS;
+  return by == RATES || by == RESIDUALS || by == LOG_TIMES || by == NUMBERS;
 }
 
 gbt_status gbti_target_make(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const gbti_visit *visit,

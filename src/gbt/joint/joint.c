@@ -3,6 +3,7 @@
 #include "joint_impl.h"
 
 #include "../base/parallel.h"
+#include "../objective/aft_scale.h"
 
 static joint_kind kind_of(const gbt_objective *objective) {
   switch ((gbt_objective_kind)objective->kind) {
@@ -14,6 +15,8 @@ static joint_kind kind_of(const gbt_objective *objective) {
     return JOINT_XENDCG;
   case GBT_OBJ_YETI_RANK:
     return JOINT_YETI;
+  case GBT_OBJ_AFT:
+    return JOINT_TIMES;
   default:
     break;
   }
@@ -32,6 +35,7 @@ static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
   case JOINT_RMSE:
   case JOINT_SOFTMAX:
   case JOINT_XENDCG:
+  case JOINT_TIMES:
     break;
   }
   return n * 4;
@@ -102,14 +106,15 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
 
 static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   const size_t n = (size_t)joint->rows.n;
+  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->g, &joint->g, err));
+  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->h, &joint->h, err));
+  if (joint->kind == JOINT_TIMES) return gbt_aft_check_ends(ctx, &joint->rows, err);
   if (joint->rows.field[GBT_GROUP] == NULL && n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "group", "the objective \"%s\" needs `group`: the query of every row",
                        gbt_objective_info_of(joint->objective.kind)->name);
   GBT_TRY(gbt_queries_make(ctx, &joint->rows, &joint->queries, err));
   if (joint->kind == JOINT_PAIRS) GBT_TRY(joint_pairs_open(ctx, joint, err));
   if (joint->kind == JOINT_XENDCG) GBT_TRY(joint_check_gains(joint, err));
-  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->g, &joint->g, err));
-  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->h, &joint->h, err));
   joint->n_tasks = cut_tasks(joint, NULL);
   GBT_TRY(gbt_mem_array(&joint->mem, (size_t)joint->n_tasks + 1, sizeof *joint->task, &joint->task, err));
   (void)cut_tasks(joint, joint->task);
@@ -129,6 +134,7 @@ gbt_status gbt_joint_new(gbt_ctx *ctx, const gbt_objective *objective, const gbt
   joint->mem = ctx->mem;
   joint->objective = *objective;
   joint->kind = kind_of(objective);
+  joint->estimates = gbt_aft_estimates(objective);
   joint->rows = *rows;
   joint->seed = seed;
   joint->queries.mem = ctx->mem;
@@ -181,6 +187,9 @@ static void queries_task(void *arg, int64_t task, int thread) {
     case JOINT_XENDCG:
       joint_sums_query(joint, j->round, q, j->score, room->s);
       break;
+    case JOINT_TIMES:
+      GBT_ASSERT(0); /* has no queries */
+      break;
     }
   }
 }
@@ -188,12 +197,12 @@ static void queries_task(void *arg, int64_t task, int thread) {
 gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, const double *score, const double **g,
                                const double **h, gbt_error *err) {
   job j = {joint, ctx->simd, round, score};
+  *g = joint->g;
+  *h = joint->h;
+  if (joint->kind == JOINT_TIMES) return joint_times_gradients(ctx, joint, score, err);
   GBT_TRY(make_rooms(joint, ctx->n_threads, err));
   for (uint32_t t = 0; t < joint->n_tasks; t++)
     if (is_long(joint, joint->task[t]))
       GBT_TRY(joint_pairs_long(ctx, joint, round, joint->task[t], score, &joint->room[0], err));
-  GBT_TRY(gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err));
-  *g = joint->g;
-  *h = joint->h;
-  return GBT_OK;
+  return gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err);
 }

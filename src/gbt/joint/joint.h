@@ -27,4 +27,13 @@ void gbt_joint_free(gbt_joint *joint); /* NULL is allowed */
 gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, const double *score, const double **g,
                                const double **h, gbt_error *err) GBT_MUST_CHECK;
 
+/* Objectives with a scale (gbt_gradients_by_scale). Moves it by at most so many steps towards the minimum at these
+ * scores, where it is estimated. Ranks: collective. */
+gbt_status gbt_joint_scale_steps(gbt_ctx *ctx, gbt_joint *joint, const double *score, int most,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
+/* The scale, or another one: above 0. */
+double gbt_joint_scale(const gbt_joint *joint);
+void gbt_joint_set_scale(gbt_joint *joint, double scale);
+
 #endif

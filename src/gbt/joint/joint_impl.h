@@ -13,7 +13,7 @@ enum {
 };
 
 /* How an objective's gradients are computed. */
-typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG } joint_kind;
+typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES } joint_kind;
 
 /* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each. */
 typedef struct joint_room {
@@ -38,7 +38,8 @@ typedef struct joint_pairs {
 
 struct gbt_joint {
   gbt_mem mem;
-  gbt_objective objective;
+  gbt_objective objective; /* with the scale that it has now */
+  int estimates;           /* the scale is estimated */
   joint_kind kind;
   gbt_rows rows;
   uint64_t seed;
@@ -66,6 +67,10 @@ void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, ui
 /* Of a long one, by all threads. */
 gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round, uint32_t query, const double *score,
                             joint_room *room, gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- times, whose rows have a scale together: times.c ---- */
+
+gbt_status joint_times_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *score, gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- one query on the calling thread: query_sums.c, yeti.c ---- */
 

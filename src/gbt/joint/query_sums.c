@@ -167,6 +167,7 @@ void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t number, c
     break;
   case JOINT_PAIRS:
   case JOINT_YETI:
+  case JOINT_TIMES:
     break;
   }
 }

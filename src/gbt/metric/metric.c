@@ -18,7 +18,8 @@ enum {
   FORM_BINS = GBT_FORM_CELLS,
   FORM_VARIANCE = GBT_FORM_CELLS,
   FORM_RANKING = GBT_FORM_RANKING,
-  FORM_QUERY = GBT_FORM_QUERY
+  FORM_QUERY = GBT_FORM_QUERY,
+  FORM_CENSORED = GBT_FORM_CENSORED
 };
 
 #define NO_PARAMETER \
@@ -141,6 +142,7 @@ static const struct {
                             [GBT_RESPONSE_MEAN] = {"mean", "means on the log link"},
                             [GBT_RESPONSE_PROBABILITY] = {"probability", "probabilities of one of two classes"},
                             [GBT_RESPONSE_CLASSES] = {"classes", "a probability for each class"},
+                            [GBT_RESPONSE_TIME] = {"time", "times"},
                             [GBT_RESPONSE_OWN] = {"own", "scores of an objective of your own"}};
 
 const char *gbt_response_name(int response) {

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../objective/aft.h"
 #include "../schema/schema_impl.h"
 #include "../tree/mean.h"
 #include "../tree/relevel.h"
@@ -29,13 +30,34 @@ static gbt_status same_columns(const gbt_schema *a, const gbt_schema *b, gbt_err
   return GBT_OK;
 }
 
+/* Whether every model has its own value of a parameter: the scale of times, which may be estimated. */
+static int is_own(const gbt_objective *objective, int param) {
+  return gbt_gradients_by_scale(objective) && param == GBT_AFT_PARAM_SCALE;
+}
+
+/* The objective of the mean: its scale is the geometric mean. */
+static gbt_objective mean_objective(const gbt_model *const *members, int32_t n) {
+  gbt_objective objective = members[0]->parts.objective;
+  double sum = 0.0;
+  int equal = 1;
+  if (!gbt_gradients_by_scale(&objective)) return objective;
+  double *scale = &objective.param[GBT_AFT_PARAM_SCALE];
+  for (int32_t m = 0; m < n; m++) {
+    const double its = members[m]->parts.objective.param[GBT_AFT_PARAM_SCALE];
+    equal = equal && !(its < *scale) && !(its > *scale);
+    sum += gbt_log(its);
+  }
+  if (!equal) *scale = gbt_exp(sum / (double)n);
+  return objective;
+}
+
 static gbt_status check_members(const gbt_model *const *members, int32_t n, gbt_error *err) {
   const gbt_objective *first = &members[0]->parts.objective;
   for (int32_t m = 1; m < n; m++) {
     const gbt_objective *one = &members[m]->parts.objective;
     int same = one->kind == first->kind && one->n_outputs == first->n_outputs;
     for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++)
-      same = same && !(one->param[i] < first->param[i]) && !(one->param[i] > first->param[i]);
+      same = same && (is_own(first, i) || (!(one->param[i] < first->param[i]) && !(one->param[i] > first->param[i])));
     if (!same)
       return gbt_fail(err, GBT_E_ARG,
                       "the models have different objectives; only models of one objective can be combined");
@@ -125,7 +147,7 @@ gbt_status gbt_model_make_mean(const gbt_mem *mem, const gbt_model *const *membe
   const gbt_forest_view forest = gbt_forest_view_of(j.mean);
   const gbt_model_spec spec = {.forest = &forest,
                                .trees = {0, forest.n_trees},
-                               .objective = members[0]->parts.objective,
+                               .objective = mean_objective(members, n),
                                .schema = j.schema,
                                .meta = meta,
                                .n_meta = n_meta};

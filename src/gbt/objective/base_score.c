@@ -8,6 +8,7 @@
 #include "../base/bits.h"
 #include "../base/comm.h"
 #include "../base/parallel.h"
+#include "aft_scale.h"
 #include "formulas.h"
 #include "renewal.h"
 
@@ -59,6 +60,7 @@ static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_
 #define SUMS_RESIDUAL_MEAN(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_ROOT(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_QUANTILE(name) GBT_ASSERT(0)
+#define SUMS_SCALE(name) GBT_ASSERT(0)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     SUMS_##base(name);                                                         \
@@ -77,6 +79,7 @@ static double header_base(const gbt_objective *o, double mean) {
 #define BASE_RESIDUAL_MEAN(name) mean
 #define BASE_RESIDUAL_ROOT(name) mean
 #define BASE_RESIDUAL_QUANTILE(name) mean
+#define BASE_SCALE(name) mean
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     return BASE_##base(name);
@@ -98,6 +101,7 @@ static void gradient_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
 #define SUMS_CLASSES(name) GBT_ASSERT(0);
 #define SUMS_GIVEN(name) GBT_ASSERT(0);
 #define SUMS_QUERY SUMS_GIVEN
+#define SUMS_TIME SUMS_GIVEN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     SUMS_##gradient(name) break;
@@ -123,6 +127,7 @@ static void base_task(void *arg, int64_t task, int thread) {
   switch (gbt_objective_info_of(p->objective->kind)->base) {
   case GBT_BASE_ZERO:
   case GBT_BASE_RESIDUAL_QUANTILE: /* needs no sums */
+  case GBT_BASE_SCALE: /* has its own */
     break;
   case GBT_BASE_MEAN:
     header_sums(p, beg, end, top, bottom);
@@ -230,6 +235,7 @@ gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows 
   const gbt_base_rule rule = gbt_objective_info_of(o->kind)->base;
   if (rule == GBT_BASE_ZERO) return GBT_OK;
   if (rows->n == 0 && gbt_comm_is_single(ctx)) return GBT_OK;
+  if (rule == GBT_BASE_SCALE) return gbt_aft_start(ctx, o, rows, out, err);
   if (rule == GBT_BASE_RESIDUAL_QUANTILE) return gbt_renewal_base(ctx, o, rows, out, err);
   const int64_t n_tasks = rows->n > 0 ? (rows->n + BASE_ROWS - 1) / BASE_ROWS : 1;
   const size_t cells = (size_t)n_tasks * (size_t)o->n_outputs;

@@ -41,6 +41,20 @@ int gbt_gradients_by_host(const gbt_objective *o) {
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
   case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_TIME:
+    break;
+  }
+  return 0;
+}
+
+int gbt_gradients_by_scale(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_TIME:
+    return 1;
+  case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_CLASSES:
+  case GBT_GRADIENT_GIVEN:
+  case GBT_GRADIENT_QUERY:
     break;
   }
   return 0;
@@ -49,6 +63,7 @@ int gbt_gradients_by_host(const gbt_objective *o) {
 int gbt_gradients_are_joint(const gbt_objective *o) {
   switch (gbt_objective_info_of(o->kind)->gradient) {
   case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_TIME:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -62,6 +77,7 @@ int gbt_gradients_are_kept(const gbt_objective *o) {
   switch (gbt_objective_info_of(o->kind)->gradient) {
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_TIME:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -77,6 +93,7 @@ int gbt_gradients_by_classes(const gbt_objective *o) {
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_TIME:
     break;
   }
   return 0;
@@ -89,6 +106,7 @@ int gbt_gradients_by_row(const gbt_objective *o) {
   case GBT_GRADIENT_CLASSES:
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_TIME:
     break;
   }
   return 0;
@@ -101,6 +119,7 @@ int gbt_responses_by_classes(const gbt_objective *o) {
   case GBT_RESPONSE_NUMBER:
   case GBT_RESPONSE_MEAN:
   case GBT_RESPONSE_PROBABILITY:
+  case GBT_RESPONSE_TIME:
   case GBT_RESPONSE_OWN:
     break;
   }

@@ -29,7 +29,8 @@ typedef enum gbt_gradient_rule {
   GBT_GRADIENT_ROW,
   GBT_GRADIENT_CLASSES,
   GBT_GRADIENT_GIVEN,
-  GBT_GRADIENT_QUERY
+  GBT_GRADIENT_QUERY,
+  GBT_GRADIENT_TIME
 } gbt_gradient_rule;
 typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
 
@@ -48,6 +49,7 @@ typedef enum gbt_response_rule {
   GBT_RESPONSE_MEAN, /* exp(score) */
   GBT_RESPONSE_PROBABILITY,
   GBT_RESPONSE_CLASSES, /* one for each output */
+  GBT_RESPONSE_TIME,    /* exp(score), a time; its distribution has a scale */
   GBT_RESPONSE_OWN      /* the host knows */
 } gbt_response_rule;
 
@@ -57,7 +59,8 @@ typedef enum gbt_base_rule {
   GBT_BASE_CLASS_SHARES,  /* of the share of each class */
   GBT_BASE_RESIDUAL_MEAN, /* the mean of label - offset */
   GBT_BASE_RESIDUAL_QUANTILE, /* the weighted quantile of label - offset: renewal.h */
-  GBT_BASE_RESIDUAL_ROOT  /* between the least and the largest label - offset: where the gradients add up to 0 */
+  GBT_BASE_RESIDUAL_ROOT, /* between the least and the largest label - offset: where the gradients add up to 0 */
+  GBT_BASE_SCALE          /* together with the scale of times: aft_scale.h */
 } gbt_base_rule;
 
 typedef enum gbt_hessian_rule { GBT_HESSIAN_UNIT, GBT_HESSIAN_BOUNDED, GBT_HESSIAN_FREE } gbt_hessian_rule;
@@ -98,6 +101,9 @@ const gbt_objective_info *gbt_objective_info_of(int32_t kind);
 
 /* Whether the host computes the gradients, at scores that it is given. */
 int gbt_gradients_by_host(const gbt_objective *objective);
+
+/* Whether they depend on a scale that all rows have together, and on UPPER besides the label. */
+int gbt_gradients_by_scale(const gbt_objective *objective);
 
 /* Whether those of a row need other rows: the trainer computes them for all devices (joint/joint.h). */
 int gbt_gradients_are_joint(const gbt_objective *objective);

@@ -71,6 +71,7 @@ static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset
 #define TERMS_RESIDUAL_MEAN(name) none
 #define TERMS_RESIDUAL_ROOT(name) none
 #define TERMS_RESIDUAL_QUANTILE(name) none
+#define TERMS_SCALE(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return TERMS_##base(name);
@@ -89,6 +90,7 @@ static double mean_metric(const gbt_objective *o, double mean) {
 #define OF_RESIDUAL_MEAN(name) NAN
 #define OF_RESIDUAL_ROOT(name) NAN
 #define OF_RESIDUAL_QUANTILE(name) NAN
+#define OF_SCALE(name) NAN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return OF_##base(name);

@@ -26,6 +26,9 @@ metric_rows metric_rows_new(test_rng *rng, gbt_objective_kind kind, int64_t n, i
     case GBT_RESPONSE_MEAN:
       r.label[i] = (double)test_below(rng, 6) * (i % 3 ? 1.0 : 0.01);
       break;
+    case GBT_RESPONSE_TIME:
+      r.label[i] = exp(test_bell(rng));
+      break;
     case GBT_RESPONSE_NUMBER:
       r.label[i] = test_bell(rng);
     }
@@ -320,5 +323,6 @@ long double naive_metric(const metric_rows *r, const gbt_metric *metric, int wei
 }
 
 int naive_metric_has(int32_t metric, gbt_objective_kind kind) {
-  return gbt_metric_about(metric)->form != GBT_FORM_QUERY && gbt_metric_suits(metric, kind);
+  const gbt_metric_form form = gbt_metric_about(metric)->form;
+  return form != GBT_FORM_QUERY && form != GBT_FORM_CENSORED && gbt_metric_suits(metric, kind);
 }

@@ -111,7 +111,7 @@ static int save_and_open(host *h) {
   const double kept[] = {0.25, 0.5};
   const gbt_meta meta = {.name = "kept", .kind = GBT_META_DOUBLE, .n = 2, .num = kept};
   gbt_model_spec spec = {.forest = gbt_trainer_trees(h->trainer),
-                         .objective = *gbt_trainer_objective(h->trainer),
+                         .objective = gbt_trainer_objective(h->trainer),
                          .schema = gbt_dataset_schema(h->data),
                          .meta = &meta,
                          .n_meta = 1};

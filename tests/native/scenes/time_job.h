@@ -1,0 +1,19 @@
+/* A training of made times, which are exact or censored in each of the ways. */
+#ifndef GBT_TEST_TIME_JOB_H
+#define GBT_TEST_TIME_JOB_H
+
+#include "trained.h"
+
+typedef struct time_job {
+  train_job job;
+  double *upper; /* of the training rows: their times are between the labels and these */
+} time_job;
+
+/* scale 0: estimated. subsample: of the rows. */
+time_job time_job_make(uint64_t seed, int dist, double scale, int64_t n_rows, double subsample);
+void time_job_free(time_job *t);
+
+/* The forest after the job's rounds, and the scale then; NULL after a failure, which is reported. */
+gbt_forest *time_job_train(const time_job *t, const train_how *how, double *scale);
+
+#endif
