@@ -116,7 +116,8 @@ late <- gbt_spark(sc, timeout = 5)
 late$mpiexec <- tempfile()
 writeLines(c("#!/bin/sh", "f=$(mktemp -u); mkfifo $f",
              "sed -u 's#^HYDRA_LAUNCH: .*--proxy-id 1 *$#HYDRA_LAUNCH: /bin/true#' <$f &",
-             paste(ranks$mpiexec, "\"$@\" >$f 2>&1 & p=$!; rm $f; trap 'kill -9 $p; exit 1' TERM; wait $p")), late$mpiexec)
+             paste(ranks$mpiexec, "\"$@\" >$f 2>&1 & p=$!; rm $f; trap 'kill -9 $p; exit 1' TERM; wait $p")),
+           late$mpiexec)
 Sys.chmod(late$mpiexec, "0700")
 fails("a rank that does not come", train(y ~ a, table, ranks = late), "gbt_error_job", "not connected within 5 seconds")
 own_version <- gbt:::own_version
