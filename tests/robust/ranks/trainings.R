@@ -27,6 +27,10 @@ rows$three <- c("red", "green", "blue")[1 + (effect + rnorm(n) > 0.5) + (effect 
 rows$count <- rpois(n, exp(0.3 * effect))
 rows$w <- sample(c(0, 0.5, 1, 2.25), n, TRUE)
 rows$hours <- round(runif(n, 0.5, 2), 2)
+# Queries of up to 20 rows, none of which lies on two ranks.
+ends_of <- function(ranks) floor(2500 * (0:ranks) ^ 1.3 / ranks ^ 1.3)
+rows$query <- findInterval(seq_len(n) - 1, sort(unique(c(seq(0, n, 20), unlist(lapply(1:8, ends_of))))))
+rows$grade <- pmin(rows$count, 4)
 columns <- c("a", "b", "i", "l", "f", "t", "o", "when")
 
 # Shares of different lengths; with four ranks or more one of them is empty.
@@ -91,6 +95,8 @@ models <- list(
   times_between = from_matrix(own[columns], times_of(own, "interval"), aft_dist = "weibull", seed = 1, subsample = 0.7,
                               valid = list(x = later[columns], y = times_of(later, "interval")),
                               early_stopping_rounds = 3),
+  ranking = train("grade", seed = 1, objective = "rank_ndcg", group = own$query, subsample = 0.8),
+  ranking_sums = train("grade", seed = 1, objective = "query_rmse", group = own$query, weights = own$w),
   times = train("yes", seed = 1, cat_method = "target", time = own$when),
   masked = train("number", seed = 1, mask = own$b < 0.8),
   one_metric = train("count", seed = 1, objective = "poisson", valid = list(x = later[columns], y = later$count),
