@@ -79,10 +79,10 @@ test_that("type = \"rank\" gives places in queries, ties share theirs", {
 
 # A metric of one query, or of several.
 metric_of <- function(score, y, group = rep(1, length(y)), metric = "ndcg", weight = NULL) {
-  info <- gbt:::read_metric(metric, list(objective = "rank_pairwise", param = gbt:::read_objective_params(
-    "rank_pairwise", gbt:::collect_args(list())), n_outputs = 1L))
-  .Call(gbt:::C_gbt_metric_values, info$code, info$param,
-        gbt:::objective_object("squared_error"), 1L, score, y, weight, as.double(group), 1L)
+  response <- list(objective = "squared_error", param = numeric(0), n_outputs = 1L)
+  metrics <- gbt:::read_metrics(list(metric), response)
+  model <- list(objective = "squared_error", params = list(), n_outputs = 1L)
+  unname(gbt:::score_metrics(metrics, model, score, y, weight, 1L, as.double(group)))
 }
 
 test_that("metrics of tied rows are their means over all orders", {
