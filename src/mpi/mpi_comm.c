@@ -66,6 +66,7 @@ struct gbt_mpi {
   int64_t limit_ns;  /* 0: none */
   int lost;
   int64_t most[2]; /* of exchange() */
+  char idle[2];    /* what post_exchange() sends, and where it arrives */
   int *counts;     /* room for 4 * size */
 };
 
@@ -256,6 +257,21 @@ static size_t start_of(const size_t *bytes, int rank) {
   return sum;
 }
 
+/* Open MPI 4 numbers the operations of a communicator, and does not count an exchange on a rank that neither sends nor
+ * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. So such a rank
+ * sends a byte to itself. counts: those to send, of every rank, and those to take. */
+static int post_exchange(gbt_mpi *mpi, const void *out, int *counts, const int *starts, void *in, int *in_counts,
+                         const int *in_starts, gbt_mpi_handle *request) {
+  const int size = mpi->comm.size, self = mpi->comm.rank;
+  int idle = 1;
+  for (int r = 0; r < size; r++) idle = idle && counts[r] == 0 && in_counts[r] == 0;
+  if (!idle)
+    return gbt_mpi_ialltoallv(mpi->library, out, counts, starts, in, in_counts, in_starts, mpi->group, request);
+  counts[self] = in_counts[self] = 1;
+  return gbt_mpi_ialltoallv(mpi->library, mpi->idle - starts[self], counts, starts, mpi->idle + 1 - in_starts[self],
+                            in_counts, in_starts, mpi->group, request);
+}
+
 /* Blocks that are too many bytes together: in turn k each rank sends to the k-th rank after it, in pieces. longest:
  * bytes of the longest block of all ranks. */
 static gbt_status exchange_long(gbt_mpi *mpi, const char *out, const size_t *sends, char *in, const size_t *takes,
@@ -272,10 +288,10 @@ static gbt_status exchange_long(gbt_mpi *mpi, const char *out, const size_t *sen
       const size_t s = sends[to] > at ? sends[to] - at : 0, t = takes[from] > at ? takes[from] - at : 0;
       counts[to] = s < MOST ? (int)s : MOST;
       in_counts[from] = t < MOST ? (int)t : MOST;
-      int code = gbt_mpi_ialltoallv(mpi->library, next + (s > 0 ? at : 0), counts, starts, room + (t > 0 ? at : 0),
-                                    in_counts, starts, mpi->group, &one.request[one.n++]);
+      int code = post_exchange(mpi, next + (s > 0 ? at : 0), counts, starts, room + (t > 0 ? at : 0), in_counts, starts,
+                               &one.request[one.n++]);
       GBT_TRY(wait_for(mpi, code, &one, err));
-      counts[to] = in_counts[from] = 0;
+      memset(counts, 0, 2 * (size_t)size * sizeof *counts);
     }
   }
   return GBT_OK;
@@ -303,8 +319,7 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
     at += counts[r];
     in_at += in_counts[r];
   }
-  int code = gbt_mpi_ialltoallv(mpi->library, out, counts, starts, in, in_counts, in_starts, mpi->group,
-                                &one.request[0]);
+  int code = post_exchange(mpi, out, counts, starts, in, in_counts, in_starts, &one.request[0]);
   return wait_for(mpi, code, &one, err);
 }
 

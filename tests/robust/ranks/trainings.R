@@ -174,6 +174,13 @@ if (requireNamespace("RSQLite", quietly = TRUE)) { # not every class of a column
   models$last_query <- with_this(gbt_train, query, seed = 1, nrounds = 9, threads = 2)
 }
 
+# A rank without rows between two that have some, with one factor: nothing of its levels is sent to this rank or from it.
+ends <- floor(2500 * c(0, 0.4, 0.4, 1))
+hole <- rows[0L, ]
+if (alone) hole <- rows[1:2500, ] else if (rank < 3L) hole <- rows[seq_len(ends[rank + 2L] - ends[rank + 1L]) + ends[rank + 1L], ]
+if (size == 2L) hole <- own
+models$hole <- with_this(gbt_train, number ~ a + f, hole, seed = 1, nrounds = 9, threads = 2)
+
 # The same rows on all ranks, each of which takes a part.
 split <- if (!alone) gbt_ranks(share = "split")
 split_with <- function(f, ...) if (alone) f(..., threads = 2) else f(..., threads = 2, ranks = split)
