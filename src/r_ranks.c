@@ -164,6 +164,7 @@ SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths) {
   double total = 0;
   if ((TYPEOF(mine) != RAWSXP && !numbers) || length == NULL) r_stop("bytes or numbers and their lengths are expected");
   for (int r = 0; r < size; r++) {
+    if (!(length[r] >= 0 && length[r] <= 0x1p48)) r_stop("bytes or numbers and their lengths are expected");
     bytes[r] = (size_t)length[r] * item;
     total += length[r];
   }

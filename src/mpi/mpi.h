@@ -31,8 +31,7 @@ typedef struct gbt_mpi_spec {
  * GBT_E_UNSUPPORTED: no MPI library can be opened, or it lacks a function. GBT_E_ARG: the library belongs to another
  * MPI than the launcher, so each process would train by itself; or the process uses another one already. GBT_E_DEVICE:
  * MPI does not start, has ended already, or makes no communicator; or this process was forked from one that has started
- * MPI. `group` must be the number of a
- * communicator: MPI may end the process for another one. */
+ * MPI. `group` must be the number of a communicator: MPI may end the process for another one. */
 gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* The ranks; borrowed, and valid as long as the process. */

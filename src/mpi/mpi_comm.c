@@ -94,6 +94,7 @@ static gbt_status fail_mpi(gbt_mpi *mpi, int code, gbt_error *err) {
   lose(mpi);
   if (gbt_mpi_survives(mpi->library)) {
     gbt_mpi_revoke(mpi->library, mpi->group);
+    gbt_mpi_revoke(mpi->library, mpi->of_moves); /* some may wait there */
     return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost another one, whose process has ended (error %d of MPI)",
                     mpi->comm.rank, mpi->comm.size, code);
   }

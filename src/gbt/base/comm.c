@@ -103,7 +103,7 @@ gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const si
                               gbt_error *err) {
   const gbt_comm_move move = {.mine = mine, .bytes = bytes, .all = all};
   if (!gbt_comm_is_single(ctx)) return gbti_comm_run(ctx, GBTI_GATHER, site, &move, err);
-  memcpy(all, mine, bytes[0]);
+  if (bytes[0] > 0) memcpy(all, mine, bytes[0]);
   return GBT_OK;
 }
 

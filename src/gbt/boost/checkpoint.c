@@ -132,7 +132,7 @@ static gbt_status put_column(gbt_ctx *ctx, gbt_parts_writer *w, const score_bloc
       const gbt_share part = part_of_block(b, r, beg, end);
       b->bytes[r] = (size_t)(part.all - part.beg) * sizeof *mine;
     }
-    const double *part = mine + (part_of_block(b, rank, beg, end).beg - b->beg[rank]);
+    const double *part = b->bytes[rank] > 0 ? mine + (part_of_block(b, rank, beg, end).beg - b->beg[rank]) : mine;
     GBT_TRY(gbt_comm_gather(ctx, part, b->bytes, b->block, err));
     if (rank == 0) GBT_TRY(gbt_parts_put(w, b->block, (uint64_t)(end - beg) * sizeof *mine, err));
   }
