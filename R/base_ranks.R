@@ -5,15 +5,20 @@
 
 # The value of code, evaluated with these ranks (from gbt_ranks()); NULL for none. A failure or Ctrl-C on one rank
 # becomes that of all. Only the first rank shows messages of gbt's, and warnings; those that it did not have itself come
-# at the end, with the number of the rank. Within a training with ranks the code belongs to that training.
-with_ranks <- function(ranks, code) {
+# at the end, with the number of the rank. Within a training with ranks the code belongs to that training. who: the
+# function that the user called, which must be the same on all ranks.
+with_ranks <- function(ranks, code, who) {
   if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
   package_state$ranks <- ranks
   on.exit({
     .Call(C_gbt_ranks_use, NULL)
     package_state$ranks <- NULL
   })
-  all_or_none(with_warnings_of_ranks(ranks, code))
+  all_or_none({
+    check_same_on_ranks(c(paste0(who, "()"), sprintf("share = %s", ranks$share)), "what they call",
+                        "; all ranks must run the same script, with the same `share` of gbt_ranks()")
+    with_warnings_of_ranks(ranks, code)
+  })
 }
 
 # The value of code, of whose warnings and messages of gbt's the first rank shows each once, for all ranks.
@@ -172,12 +177,18 @@ check_same_on_ranks <- function(x, what, advice) {
   all <- lapply(gather_ranks(list(x = as.character(x))), `[[`, "x")
   other <- which(!vapply(all, identical, NA, all[[1L]]))[1L]
   if (is.na(other)) return(invisible())
-  shown <- function(a, b) {
-    only <- setdiff(a, b)
-    if (length(only)) enumerate(only, quote = "\"") else if (length(a)) enumerate(a, quote = "\"") else "nothing"
-  }
-  stop_data(sprintf("%s differs between ranks: %s on rank 0, %s on rank %d%s", what, shown(all[[1L]], all[[other]]),
-                    shown(all[[other]], all[[1L]]), other - 1L, advice))
+  stop_data(sprintf("the ranks differ in %s: %s%s", what, difference_of_ranks(all[[1L]], all[[other]], other - 1L),
+                    advice))
+}
+
+# In words, the texts that only rank 0 or only another rank has.
+difference_of_ranks <- function(first, its, rank) {
+  said <- function(texts) enumerate(texts, quote = "\"")
+  only <- list(setdiff(first, its), setdiff(its, first))
+  if (all(lengths(only) == 0L)) only <- list(first, its) # in another order, or some of them several times
+  if (length(only[[2L]]) == 0L) return(sprintf("%s on rank 0, not on rank %d", said(only[[1L]]), rank))
+  if (length(only[[1L]]) == 0L) return(sprintf("%s on rank %d, not on rank 0", said(only[[2L]]), rank))
+  sprintf("%s on rank 0, %s on rank %d", said(only[[1L]]), said(only[[2L]]), rank)
 }
 
 # The ranks that a captured call names, or NULL.
@@ -193,7 +204,9 @@ check_ranks <- function(ranks) {
                              if (inherits(ranks, "gbt_spark_ranks")) "gbt_spark(sc)" else "gbt_ranks(cluster)"),
                      "ranks")
   }
-  if (is.null(ranks) || inherits(ranks, "gbt_ranks")) return(ranks)
+  whole <- function(x) is.integer(x) && length(x) == 1L && !is.na(x)
+  good <- inherits(ranks, "gbt_ranks") && is.list(ranks) && whole(ranks$rank) && whole(ranks$size)
+  if (is.null(ranks) || good) return(ranks)
   stop_argument(sprintf("`ranks` must come from gbt_ranks(), not %s", quote_value(ranks)), "ranks")
 }
 

@@ -22,7 +22,7 @@
 # The model that a captured call asks for. chosen, look: see prepare().
 fit_of <- function(captured, chosen = NULL, look = NULL) {
   force(captured)
-  in_one_box(with_ranks(ranks_of(captured), train_of(captured, chosen, look)))
+  in_one_box(with_ranks(ranks_of(captured), train_of(captured, chosen, look), "gbt_train"))
 }
 
 train_of <- function(captured, chosen, look) {

@@ -9,6 +9,7 @@ check_shares <- function(source, request) {
   has <- function(names) names[!vapply(source[names], is.null, NA)]
   check_same_on_ranks(c(has(c("weights", "offset", "exposure", "mask", "time", "group")), sort(names(args))),
                       "what is given", "; give all ranks the same arguments")
+  check_values_of_ranks(args)
   check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")
   check_terms_of_ranks(source$design)
   if (!is.null(source$recipe)) {
@@ -17,6 +18,18 @@ check_shares <- function(source, request) {
   }
   check_same_on_ranks(kind_of_valid(args[["valid"]]), "`valid`",
                       "; give all ranks the same share, or the same kind of rows")
+}
+
+may_differ <- c("valid", row_arguments, "threads", "device", "devices", "device_memory", "hist_memory", "page_rows",
+                "verbose", "verbose_every", "progress", "checkpoint", "checkpoint_seconds", "max_seconds")
+
+# Plain values of parameters, such as numbers and names of metrics, are the same on all ranks. Of others, such as
+# functions, the engine compares what follows from them.
+check_values_of_ranks <- function(args) {
+  args <- Filter(is.atomic, args[setdiff(names(args), may_differ)])
+  args <- args[order(names(args))]
+  said <- vapply(args, function(value) paste(deparse(value), collapse = " "), "")
+  check_same_on_ranks(sprintf("%s = %s", names(args), said), "what is given", "; give all ranks the same arguments")
 }
 
 # Terms such as scale(x) and poly(x, 2) have constants that follow from the rows, so ranks would make other columns of

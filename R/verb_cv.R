@@ -81,7 +81,7 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
             list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
   captured <- without_arguments(captured, cv_arguments)
-  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan))))
+  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan), "gbt_cv")))
 }
 
 # Arguments that are none of gbt_train().

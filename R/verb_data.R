@@ -120,7 +120,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
   with_ranks(check_ranks(ranks), {
     spec <- data_spec(spec, given, x)
     data_of_rows(x, fields, spec)
-  })
+  }, "gbt_data")
 }
 
 check_data_dots <- function(dots) {

@@ -63,8 +63,9 @@
 #' @section Functions of your own:
 #' Metrics are called on rank 0, with the rows of all ranks: for this, every rank gets the predictions of all rows of
 #' the sets that are judged after each round. Objectives are called on every rank with its rows. Callbacks are called on
-#' every rank; training ends if one of them returns `TRUE`. A callback that writes files should do so where
-#' `ranks$rank == 0`.
+#' every rank; training ends if one of them returns `TRUE`. While ranks train, functions of gbt that train or compute
+#' metrics do so with all of them: a callback calls these on every rank, or on none. A callback that writes files
+#' should do so where `ranks$rank == 0`.
 #'
 #' @section Folders and checkpoints:
 #' With `gbt_data(path = , ranks = )` each rank keeps the bins of its share in a folder of its own within `path`:

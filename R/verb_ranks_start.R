@@ -182,7 +182,7 @@ work_of_rank <- function(work) {
   if (first) cat(rank_connected, "\n", sep = "", file = stderr())
   args <- lapply(work$args, restore_carried)
   if (!is.null(work$maker)) {
-    args[[work$maker]] <- with_ranks(ranks, args[[work$maker]](its$rank, its$size))
+    args[[work$maker]] <- with_ranks(ranks, args[[work$maker]](its$rank, its$size), "gbt_train")
   }
   here <- new.env(parent = globalenv())
   names <- sprintf("argument_%d", seq_along(args))

@@ -107,7 +107,7 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
     min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
   ))
   captured <- without_arguments(captured, c(cv_arguments, tune_arguments))
-  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), tune(captured, plan))))
+  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), tune(captured, plan), "gbt_tune")))
 }
 
 # Arguments that are none of gbt_cv().

@@ -90,6 +90,15 @@ test_that("what ranks hold out must be the same share or the same kind of rows",
   expect_identical(unlist(kinds), c("none", "the share 0.2", "rows of the data", "rows of the data", "other rows"))
 })
 
+test_that("what ranks differ in is said of both, and ranks are not made by hand", {
+  expect_identical(difference_of_ranks(c("a", "b"), c("b", "c"), 2L), "\"a\" on rank 0, \"c\" on rank 2")
+  expect_identical(difference_of_ranks(c("a", "b"), "b", 1L), "\"a\" on rank 0, not on rank 1")
+  expect_identical(difference_of_ranks("b", c("a", "b"), 1L), "\"a\" on rank 1, not on rank 0")
+  expect_match(difference_of_ranks(c("a", "b"), c("b", "a"), 1L), "on rank 0, .*on rank 1$")
+  expect_error(gbt_train(mpg ~ ., mtcars, nrounds = 2, ranks = structure(list(), class = "gbt_ranks")),
+               "`ranks` must come from gbt_ranks()", fixed = TRUE, class = "gbt_error_argument")
+})
+
 test_that("draws need numbers of rows that an integer counts", {
   expect_silent(check_drawn_rows(2^31 - 1, "folds", "give folds"))
   expect_snapshot(check_drawn_rows(2^31, "folds", "give `folds` as a fold for each row"), error = TRUE)

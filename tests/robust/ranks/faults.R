@@ -46,6 +46,12 @@ if (fault == "split_of_other_rows") {
   all <- if (ranks$rank == 1L) rows[-1L, ] else rows
   gbt_train(y ~ ., all, nrounds = 2, ranks = gbt_ranks(share = "split"))
 }
+if (here("other_function")) gbt_cv(y ~ ., share, nrounds = 2, ranks = ranks)
+if (here("other_share_of_rows")) ranks <- gbt_ranks(share = "split")
+if (fault == "other_objective") {
+  gbt_train(y ~ ., share, nrounds = 2, objective = if (here(fault)) "huber" else "squared_error", ranks = ranks)
+}
+if (fault == "other_seed") gbt_train(y ~ ., share, nrounds = 2, seed = if (here(fault)) 2 else 1, ranks = ranks)
 if (fault == "sources_without_rows") {
   path <- tempfile(fileext = ".csv")
   utils::write.csv(rows[0L, ], path, row.names = FALSE)
