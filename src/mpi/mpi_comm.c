@@ -259,7 +259,7 @@ static size_t start_of(const size_t *bytes, int rank) {
 }
 
 /* Open MPI 4 numbers the operations of a communicator, and does not count an exchange on a rank that neither sends nor
- * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. So such a rank
+ * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. So this rank
  * sends a byte to itself. counts: those to send, of every rank, and those to take. */
 static int post_exchange(gbt_mpi *mpi, const void *out, int *counts, const int *starts, void *in, int *in_counts,
                          const int *in_starts, gbt_mpi_handle *request) {

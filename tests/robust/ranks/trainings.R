@@ -174,11 +174,11 @@ if (requireNamespace("RSQLite", quietly = TRUE)) { # not every class of a column
   models$last_query <- with_this(gbt_train, query, seed = 1, nrounds = 9, threads = 2)
 }
 
-# A rank without rows between two that have some, with one factor: nothing of its levels is sent to this rank or from it.
+# A rank without rows between two that have some, and one factor: no level is sent to this rank or from it.
 ends <- floor(2500 * c(0, 0.4, 0.4, 1))
 hole <- rows[0L, ]
-if (alone) hole <- rows[1:2500, ] else if (rank < 3L) hole <- rows[seq_len(ends[rank + 2L] - ends[rank + 1L]) + ends[rank + 1L], ]
-if (size == 2L) hole <- own
+if (rank < 3L) hole <- rows[seq_len(ends[rank + 2L] - ends[rank + 1L]) + ends[rank + 1L], ]
+if (alone) hole <- rows[1:2500, ] else if (size == 2L) hole <- own
 models$hole <- with_this(gbt_train, number ~ a + f, hole, seed = 1, nrounds = 9, threads = 2)
 
 # The same rows on all ranks, each of which takes a part.
