@@ -20,13 +20,13 @@ check_shares <- function(source, request) {
                       "; give all ranks the same share, or the same kind of rows")
 }
 
-may_differ <- c("valid", row_arguments, "threads", "device", "devices", "device_memory", "hist_memory", "page_rows",
+differ_by_rank <- c("valid", row_arguments, "threads", "device", "devices", "device_memory", "hist_memory", "page_rows",
                 "verbose", "verbose_every", "progress", "checkpoint", "checkpoint_seconds", "max_seconds")
 
 # Plain values of parameters, such as numbers and names of metrics, are the same on all ranks. Of others, such as
 # functions, the engine compares what follows from them.
 check_values_of_ranks <- function(args) {
-  args <- Filter(is.atomic, args[setdiff(names(args), may_differ)])
+  args <- Filter(is.atomic, args[setdiff(names(args), differ_by_rank)])
   args <- args[order(names(args))]
   said <- vapply(args, function(value) paste(deparse(value), collapse = " "), "")
   check_same_on_ranks(sprintf("%s = %s", names(args), said), "what is given", "; give all ranks the same arguments")
