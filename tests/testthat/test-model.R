@@ -213,7 +213,7 @@ test_that("print() names what was asked for", {
     if (!is.null(query)) label <- d$carb - 1
     m <- gbt_train(d[-1], label, objective = name, group = query, nrounds = 2, threads = 1)
     text <- paste(capture.output(print(m)), collapse = "\n")
-    for (p in params$name) {
+    for (p in if (name != "aft") params$name) { # print() says its distribution and scale in words
       expect_match(text, sprintf("%s, .*%s %s", name, p, gbt:::format_number(m$params[[p]])))
     }
   }

@@ -311,7 +311,7 @@ models$cv_own_metric_classes <- folds("three", eval_metric = several)
 models$tune_refit <- refit(models$tune, "number")
 
 # A vector with a value for each row of this rank, of all rows.
-of_all <- function(v) if (alone) v else gbt:::with_ranks(ranks, gbt:::rows_of_ranks(v))
+of_all <- function(v) if (alone) v else gbt:::with_ranks(ranks, gbt:::rows_of_ranks(v), "of_all")
 # Warnings are about the rows of all ranks, and are those of one process.
 texts <- character(0)
 warned <- function(x, y, ...) {
