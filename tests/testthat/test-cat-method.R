@@ -15,7 +15,8 @@ bits <- function(wanted, type = c("categorical", "categorical", "numeric", "ordi
 fields_of <- function(code) {
   seen <- list()
   keep <- function(given) if ("time" %in% names(given)) seen[[length(seen) + 1L]] <<- given
-  suppressMessages(trace("dataset_view", bquote(.(keep)(list(..., label = label))), where = asNamespace("gbt"), print = FALSE))
+  tracer <- bquote(.(keep)(list(..., label = label)))
+  suppressMessages(trace("dataset_view", tracer, where = asNamespace("gbt"), print = FALSE))
   on.exit(suppressMessages(untrace("dataset_view", where = asNamespace("gbt"))))
   force(code)
   seen[[1L]]
