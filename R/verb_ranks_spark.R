@@ -157,6 +157,7 @@ work_for_spark <- function(args, ranks, shares) {
 # The function that Spark runs on each partition. It brings along what it needs, as Spark knows nothing of gbt. It never
 # fails, as Spark would start the stage again.
 spark_task <- function(lines, work) {
+  lib <- dirname(getNamespaceInfo("gbt", "path"))
   task <- function(rows) {
     tryCatch({
       package <- loadNamespace("gbt", lib.loc = c(.libPaths(), lib))
@@ -166,8 +167,7 @@ spark_task <- function(lines, work) {
                  stringsAsFactors = FALSE)
     })
   }
-  environment(task) <- list2env(list(lines = lines, work = work, lib = dirname(getNamespaceInfo("gbt", "path"))),
-                                parent = baseenv())
+  environment(task) <- list2env(list(lines = lines, work = work, lib = lib), parent = baseenv())
   task
 }
 
