@@ -21,7 +21,7 @@ check_shares <- function(source, request) {
 }
 
 differ_by_rank <- c("valid", row_arguments, "threads", "device", "devices", "device_memory", "hist_memory", "page_rows",
-                    "verbose", "verbose_every", "progress", "checkpoint", "checkpoint_seconds", "max_seconds")
+                   "verbose", "verbose_every", "progress", "checkpoint", "checkpoint_seconds", "max_seconds")
 
 # Plain values of parameters, such as numbers and names of metrics, are the same on all ranks. Of others, such as
 # functions, the engine compares what follows from them.
