@@ -397,7 +397,7 @@ base_margin/x -> a known part of the score is `offset`
 ^yetirankpairwise/c -> "yeti_rank" is for ranking
 ^pairlogitpairwise/c -> "pair_logit" is for ranking
 ^querycrossentropy/c -> "query_softmax" is for ranking
-^survival$/o ^survival:cox/x ^cox/c ^censored/o ^time_to_event$/o -> @survival
+^survival$/o ^censored/o ^time_to_event$/o -> @survival
 ^weibull$/o ^loglogistic$/o -> "aft" with `aft_dist` is for times
 ^multiquantile/c -> @quantiles
 ^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^multilabel/o ^mgaussian$/o ^multioutput/o -> @responses
@@ -428,8 +428,7 @@ poisson-nloglik/x -> poisson_nloglik
 deviance/o -> poisson_deviance gamma_deviance tweedie_deviance negative_binomial_deviance logloss mlogloss mse
 pfound/c -> err
 queryrmse/c pairlogit/c yetirank/c -> pair_accuracy ndcg
-cindex/o c-index/o c_index/o concordance/o concordance_index/o cox-nloglik/x cox_nloglik/x
-  interval-regression-accuracy/x brier_survival/o brier_survival_integrated/o roc_auc_survival/o -> @survival
+interval-regression-accuracy/x brier_survival/o brier_survival_integrated/o roc_auc_survival/o -> @survival
 sensitivity/o sens/o specificity/o spec/o tpr/o fpr/o ppv/o npv/o -> f1 balanced_accuracy
 f1_macro/o macro_f1/o f1_weighted/o -> f1
 neg_log_loss/o neg_logloss/o -> logloss mlogloss

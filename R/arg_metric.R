@@ -257,7 +257,7 @@ resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)
   if (length(given) == 0L) {
     if (is_given(response$objective) && response$n_outputs > 1L) return(no_metrics)
-    given <- list(.Call(C_gbt_default_metric, objective_code(response$objective)))
+    given <- usual_of_log(response$objective)
   }
   out <- read_metrics(given, response)
   last <- length(out$name)
@@ -266,6 +266,13 @@ resolve_metrics <- function(eval_metric, response) {
     metrics_table()$maximise[out$code[last] + 1L]
   }
   out
+}
+
+# The default metrics of a training, the watched one last: concordance moves in steps, so early stopping does not watch
+# it.
+usual_of_log <- function(objective) {
+  own <- .Call(C_gbt_default_metric, objective_code(objective))
+  as.list(c(if (is_of_hazards(objective)) "concordance", own))
 }
 
 # Texts and gbt_metric objects -> list(name, code, param, own) as of resolve_metrics(); none is there twice.

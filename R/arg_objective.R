@@ -20,6 +20,9 @@ is_given <- function(name) objective_info(name)$gradient == "GIVEN"
 # Do its gradients look at all rows of a query, which `group` names?
 is_of_queries <- function(name) objective_info(name)$gradient == "QUERY"
 
+# Does it predict hazards relative to a baseline?
+is_of_hazards <- function(name) objective_info(name)$response == "HAZARD"
+
 # As the engine takes it: its number, and its parameters in the engine's order. param: a list or vector that has them by
 # their names.
 objective_object <- function(name, param = list()) {
@@ -90,8 +93,15 @@ objective_object <- function(name, param = list()) {
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
 #'
 #' @section Survival:
-#' The response is an object of `survival::Surv()`, of type `"right"`, `"left"` or `"interval"` (also
-#' `type = "interval2"`); plain numbers are times that are all known. Package survival is only needed to make it.
+#' The response is an object of `survival::Surv()`, of type `"right"`, `"counting"` (for `"cox"`), `"left"` or
+#' `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times that are all known. Package survival is
+#' only needed to make it.
+#' * `"cox"`: the partial likelihood of Cox's model, with exact risk sets. `ties` says how events of the same time
+#'   count: `"efron"` or `"breslow"`; in the model they are 0 and 1. Scores are logarithms of hazards relative to a
+#'   baseline, so higher ones mean higher risk. Times may be any numbers; those of `Surv(start, stop, status)` have
+#'   entry times. It is the default for times that are censored on the right. The model keeps the baseline hazard at the
+#'   scores of its training rows, and [predict()][predict.gbt] needs it for curves, quantiles and times: it refuses them
+#'   for other numbers of rounds, slices and ensembles. The expected time is that up to the last event.
 #' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, and the likelihood of times that are known, or
 #'   censored in any of the ways. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
 #'   `"logistic"` (`"loglogistic"`), `"extreme"` (`"weibull"`), or `"exponential"`, which is `"extreme"` with scale 1.
@@ -305,6 +315,7 @@ read_objective_params <- function(name, args) {
   out <- stats::setNames(as.list(info$default), info$name)
   init <- args$value[["init_model"]]
   if (identical(init$objective, name)) out[] <- init$params[info$name]
+  if (name == "cox") args <- cox_args(args)
   if (name == "aft") {
     args <- aft_args(args)
     if (!"aft_scale" %in% init$named) out$aft_scale <- 0 # estimated

@@ -35,3 +35,13 @@ aft_args <- function(args) {
 
 # Its name by its number.
 aft_dist_name <- function(code) names(aft_names)[code + 1L]
+
+# `ties` of objective "cox" as the engine has it, by its place.
+ties_names <- c("efron", "breslow")
+
+cox_args <- function(args) {
+  ties <- args$value[["ties"]]
+  if (is.null(ties) || is.numeric(ties)) return(args)
+  args$value[["ties"]] <- match(match_choice(ties, ties_names, "ties"), ties_names) - 1
+  args
+}

@@ -53,7 +53,7 @@ score_metrics <- function(metrics, model, score, label, weight, threads, group =
   if (any(!own)) {
     out[!own] <- .Call(C_gbt_metric_values, metrics$code[!own], metrics$param[!own],
                        objective_object(model$objective, model$params), model$n_outputs, unname(score),
-                       as.double(label), weight, group, upper_of_label(label), threads)
+                       as.double(label), weight, group, other_fields_of_label(label), threads)
   }
   weight <- if (is.null(weight)) rep(1, length(label)) else weight
   for (m in which(own)) {

@@ -1,7 +1,7 @@
 # Responses as numbers and classes, and their way into files.
 
 # Kinds of Surv objects, see R/data_surv.R.
-surv_types <- c("surv_right", "surv_left", "surv_interval")
+surv_types <- c("surv_right", "surv_left", "surv_interval", "surv_counting")
 
 # The kinds of responses: see encode_y().
 response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64", surv_types)
@@ -141,6 +141,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
     }
   }
   check_surv_objective(e, name)
+  e <- settle_times(e, name, "the response")
   labels <- objective_info(name)$labels
   out <- switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
   out$objective <- name
@@ -322,6 +323,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
   }
   check_same_surv(e$response, response$response, what)
+  e <- settle_times(e, response$objective, what)
   if (length(e$value) != n_rows) {
     stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")
   }

@@ -18,9 +18,10 @@ fields_of_label <- function(label) {
   c(list(label = as.double(label)), attr(label, "fields"))
 }
 
-upper_of_label <- function(label) if (inherits(label, "gbt_times")) attr(label, "fields")[["upper"]]
+other_fields_of_label <- function(label) if (inherits(label, "gbt_times")) attr(label, "fields")
 
-# A Surv object -> list(value = times, response, classes) as encode_y() returns it. advice: about missing values.
+# A Surv object -> list(value = times, response, classes) as encode_y() returns it; settle_times() makes of them what an
+# objective needs. advice: about missing values.
 encode_surv <- function(y, what, advice) {
   type <- attr(y, "type")
   m <- unclass(y)
@@ -28,51 +29,90 @@ encode_surv <- function(y, what, advice) {
     stop_data(paste(what, "is a broken Surv object; recreate it by survival::Surv()"), "y")
   }
   if (!paste0("surv_", type) %in% surv_types) {
-    stop_data(sprintf(paste("%s is a Surv object of type \"%s\"; types \"right\", \"left\" and \"interval\" are",
-                            "supported"), what, type), "y")
+    stop_data(sprintf(paste("%s is a Surv object of type \"%s\"; types \"right\", \"counting\", \"left\" and",
+                            "\"interval\" are supported"), what, type), "y")
   }
   bad <- which(rowSums(is.na(m)) > 0)
-  if (length(bad)) stop_data(sprintf("%s has %s; %s", what, counted_rows(bad, "missing value"), advice), "y")
+  if (length(bad)) {
+    hint <- if (type == "counting") " (Surv() makes a row missing whose start is not before its stop)" else ""
+    stop_data(sprintf("%s has %s%s; %s", what, counted_rows(bad, "missing value"), hint, advice), "y")
+  }
   list(value = times_of_surv(m, type, what), response = paste0("surv_", type), classes = NULL)
 }
 
-# The times between which the time of a row lies: `label`, and `upper`, Inf for none.
+# The times between which the time of a row lies: `label`, and `upper`, Inf for none. Where times can only be censored
+# on the right also `event`, 1 or 0, and `entry`, where rows have one.
 times_of_surv <- function(m, type, what) {
-  time <- as.double(m[, 1L])
+  time <- as.double(m[, if (type == "counting") 2L else 1L])
   status <- m[, ncol(m)]
-  bounds <- switch(type,
-    right = list(time, ifelse(status == 1, time, Inf)),
+  of_event <- switch(type, right = , counting = list(time, ifelse(status == 1, time, Inf)))
+  bounds <- given_or(of_event, switch(type,
     left = list(ifelse(status == 1, time, 0), time),
     interval = list(ifelse(status == 2, 0, time), ifelse(status == 0, Inf, ifelse(status == 3, m[, 2L], time)))
-  )
-  ends <- c(bounds[[1L]], if (type == "interval") bounds[[2L]][status == 3])
+  ))
+  ends <- c(bounds[[1L]], if (type == "interval") bounds[[2L]][status == 3], if (type == "counting") m[, 1L])
   if (!all(is.finite(ends))) {
     stop_data(sprintf("%s has %s", what, counted_rows(which(!is.finite(bounds[[1L]])), "infinite time")), "y")
   }
-  low <- which(bounds[[1L]] < 0 | bounds[[2L]] <= 0)
+  fields <- list(upper = as.double(bounds[[2L]]))
+  if (!is.null(of_event)) fields$event <- as.double(status)
+  if (type == "counting") fields$entry <- as.double(m[, 1L])
+  new_times(bounds[[1L]], fields)
+}
+
+# e, of encode_y(), with the fields that the objective needs.
+settle_times <- function(e, objective, what) {
+  if (!is_surv_response(e$response)) {
+    if (is_of_hazards(objective)) {
+      stop_data(sprintf(paste("objective \"%s\" needs to know which times are those of events: give %s as",
+                              "survival::Surv(time, status)"), objective, what), "y")
+    }
+    return(e)
+  }
+  fields <- attr(e$value, "fields")
+  if (is_of_hazards(objective)) {
+    if (!any_rank(any(fields$event > 0))) {
+      stop_data(paste(what, "has no event: all times are censored, so there is nothing to learn"), "y")
+    }
+    e$value <- new_times(e$value, fields[intersect(c("event", "entry"), names(fields))])
+  } else {
+    check_positive_times(e$value, fields$upper, what)
+    e$value <- new_times(e$value, fields["upper"])
+  }
+  e
+}
+
+check_positive_times <- function(time, upper, what) {
+  time <- as.double(time)
+  low <- which(time < 0 | upper <= 0)
   if (length(low)) {
     stop_data(sprintf(paste("%s has %s; times of objective \"aft\" must be above 0 (leave such rows out, or give them",
                             "half of the least time above 0)"), what, counted_rows(low, "time of 0 or less")), "y")
   }
-  zero <- which(bounds[[1L]] == 0 & bounds[[2L]] == Inf)
+  zero <- which(time == 0 & upper == Inf)
   if (length(zero)) {
     stop_data(sprintf("%s has %s; leave such rows out, which say nothing", what,
                       counted_rows(zero, "time censored at 0")), "y")
   }
-  new_times(bounds[[1L]], list(upper = as.double(bounds[[2L]])))
 }
 
 # The objective for such a response where none was named.
-objective_of_surv <- function(response) {
-  if (response != "surv_right") return("aft")
-  stop_argument("for times that are censored on the right give `objective = \"aft\"`", "objective")
-}
+objective_of_surv <- function(response) if (response %in% c("surv_right", "surv_counting")) "cox" else "aft"
 
-# Other objectives do not know censored times.
+# Other objectives do not know censored times, and these not all kinds.
 check_surv_objective <- function(e, name) {
-  if (!is_surv_response(e$response) || objective_info(name)$response == "TIME") return(invisible())
-  stop_data(sprintf("objective \"%s\" does not know censored times, and the response is a Surv object; use \"aft\"",
-                    name), "y")
+  if (!is_surv_response(e$response)) return(invisible())
+  of_hazards <- c("surv_right", "surv_counting")
+  if (is_of_hazards(name) && !e$response %in% of_hazards) {
+    stop_data(sprintf(paste("objective \"%s\" takes times that are censored on the right, and the response is a Surv",
+                            "object of type \"%s\"; use \"aft\""), name, sub("surv_", "", e$response)), "y")
+  }
+  if (objective_info(name)$response == "TIME" && e$response == "surv_counting") {
+    stop_data(sprintf("objective \"%s\" does not know entry times, Surv(start, stop, status); use \"cox\"", name), "y")
+  }
+  if (is_of_hazards(name) || objective_info(name)$response == "TIME") return(invisible())
+  stop_data(sprintf(paste("objective \"%s\" does not know censored times, and the response is a Surv object; use",
+                          "\"cox\" or \"aft\""), name), "y")
 }
 
 # A validation set has times of the kind of the training data.

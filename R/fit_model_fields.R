@@ -7,7 +7,8 @@
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
                   "exposure", "stopped", "has_weights", "n_queries", "warned", "named", "by_rule", "provenance",
-                  "n_obs", "auto_rounds", "version", "masked_out")
+                  "n_obs", "auto_rounds", "version", "masked_out",
+                  "baseline")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -57,6 +58,7 @@ model_fault <- function(m) {
   fault <- provenance_fault(m$provenance)
   if (!is.null(fault)) return(wrong("provenance", fault))
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
+  if (!is_baseline(m$baseline)) return(wrong("baseline", "NULL or a list of `rounds`, `time` and `hazard`"))
   fault <- auto_rounds_fault(m$auto_rounds)
   if (!is.null(fault)) return(wrong("auto_rounds", fault))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))

@@ -15,14 +15,15 @@
 # name:null  NULL.
 
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
-                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds")
+                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline")
 
 only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% file_fields))
-  for (name in c("exposure", "auto_rounds", only_in_files)) { # bytes of models without one are those of before
+  # bytes of models without one of these are those of before
+  for (name in c("exposure", "auto_rounds", "baseline", only_in_files)) {
     if (is.null(fields[[name]])) fields[[name]] <- NULL
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
@@ -66,6 +67,7 @@ gbt_model_from_state <- function(state) {
     exposure = field("exposure", optional = TRUE),
     n_obs = field("n_obs", optional = TRUE),
     auto_rounds = field("auto_rounds", optional = TRUE),
+    baseline = field("baseline", optional = TRUE),
     version = 1L
   )
   log <- model$evaluation_log

@@ -13,8 +13,8 @@ read_times <- function(type, object, times, probs) {
     stop_argument("`probs` can only be used with type \"quantile\"; leave it out", "probs")
   }
   if (!type %in% time_types) return(NULL)
-  if (objective_info(object$objective)$response != "TIME") {
-    stop_unsupported(sprintf(paste("type = \"%s\" needs a model of times, such as those of objective \"aft\"; this one",
+  if (!objective_info(object$objective)$response %in% c("TIME", "HAZARD")) {
+    stop_unsupported(sprintf(paste("type = \"%s\" needs a model of times, by objective \"cox\" or \"aft\"; this one",
                                    "has objective \"%s\""), type, object$objective), "type")
   }
   if (of_times) check_eval_times(times, type) else if (type == "quantile") check_probs(given_or(probs, 0.5))
@@ -41,6 +41,7 @@ check_probs <- function(probs) {
 
 # Scores -> a number for each row, or a matrix with a column for each of `at`.
 times_of_scores <- function(score, object, type, at) {
+  if (is_of_hazards(object$objective)) return(hazards_of_scores(score, object$baseline, type, at))
   dist <- object$params$aft_dist
   scale <- object$params$aft_scale
   z <- function(t) (log(t) - score) / scale
@@ -51,9 +52,7 @@ times_of_scores <- function(score, object, type, at) {
     quantile = lapply(at, function(p) exp(score + scale * aft_quantile(dist, p)))
   )
   if (type == "quantile" && length(at) == 1L) return(out[[1L]])
-  out <- matrix(unlist(out), length(score), dimnames = list(NULL, format(at, trim = TRUE)))
-  attr(out, if (type == "quantile") "probs" else "times") <- at
-  out
+  matrix_at(out, length(score), type, at)
 }
 
 # The mean of exp(scale Z).
@@ -73,4 +72,59 @@ aft_cumulative <- function(code, z) {
 }
 aft_quantile <- function(code, p) {
   switch(aft_dist_name(code), normal = stats::qnorm(p), logistic = stats::qlogis(p), extreme = log(-log1p(-p)))
+}
+
+# Baseline hazards --------------------------------------------------------------------------------------------------
+
+# The cumulative hazard of a row of score 0, which models of objective "cox" keep: list(rounds = of the model whose
+# scores it is made of, time = of events, hazard = its values from these times on). best: the round that is kept,
+# or NULL.
+baseline_of <- function(trainer, fit, best, rounds, whole) {
+  if (!whole || !is_of_hazards(fit$response$objective)) return(NULL)
+  of <- .Call(C_gbt_trainer_hazards, trainer, fit$host$threads)
+  if (!is.null(of)) c(list(rounds = as.double(given_or(best, rounds + fit$start$rounds))), of)
+}
+
+is_baseline <- function(x) {
+  if (is.null(x)) return(TRUE)
+  numbers <- function(v) is.double(v) && !is.object(v) && !anyNA(v) && !is.unsorted(v)
+  is.list(x) && !is.object(x) && identical(names(x), c("rounds", "time", "hazard")) && is_whole(x$rounds, 0, 2^31) &&
+    numbers(x$time) && numbers(x$hazard) && length(x$time) == length(x$hazard) && length(x$time) > 0L &&
+    all(x$hazard >= 0)
+}
+
+# Fails unless the baseline is that of the scores of so many rounds.
+check_baseline <- function(object, rounds, type) {
+  baseline <- object$baseline
+  if (!is.null(baseline) && baseline$rounds == rounds && given_or(object$params[["ensemble"]], 1) == 1) return(baseline)
+  has <- if (is.null(baseline)) "none" else paste("that of", counted(baseline$rounds, "round"))
+  stop_unsupported(sprintf(paste("type = \"%s\" needs the baseline hazard of these trees, and the model has %s; train",
+                                 "a model with as many rounds"), type, has), "type")
+}
+
+# Scores -> answers, as times_of_scores().
+hazards_of_scores <- function(score, baseline, type, at) {
+  risk <- exp(score)
+  H <- baseline$hazard
+  if (type == "time") { # the area below the curve up to the last event
+    widths <- diff(c(0, baseline$time))
+    return(vapply(risk, function(r) sum(widths * exp(-c(0, H[-length(H)]) * r)), 0))
+  }
+  out <- if (type == "quantile") {
+    lapply(at, function(p) {
+      place <- findInterval(-log1p(-p) / risk, H, left.open = TRUE) + 1L # the first with H r >= -log(1 - p)
+      baseline$time[place]
+    })
+  } else {
+    until <- lapply(c(0, H)[findInterval(at, baseline$time) + 1L], function(h) h * risk)
+    if (type == "cumhaz") until else lapply(until, function(h) exp(-h))
+  }
+  if (type == "quantile" && length(at) == 1L) return(out[[1L]])
+  matrix_at(out, length(score), type, at)
+}
+
+matrix_at <- function(out, n, type, at) {
+  out <- matrix(unlist(out), n, dimnames = list(NULL, format(at, trim = TRUE)))
+  attr(out, if (type == "quantile") "probs" else "times") <- at
+  out
 }

@@ -263,7 +263,7 @@ suiting_metrics <- function(response, grouped = FALSE) {
 }
 
 # Metrics in addition to the objective's own, by what it predicts.
-other_metrics <- list(number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
+other_metrics <- list(hazard = "concordance", number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
                       probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
 usual_metrics <- function(response) {
@@ -320,7 +320,7 @@ metric_values <- function(rows, what, response, weight, count, threads) {
   values <- function(score, m, param) {
     .Call(C_gbt_metric_values, what$code[m], param, objective_object(response$objective, response$param),
           as.integer(response$n_outputs), score, as.double(rows$label), weight, rows$group,
-          upper_of_label(rows$label), threads)
+          other_fields_of_label(rows$label), threads)
   }
   if (any(of_engine)) {
     its <- list(code = what$code[of_engine], param = what$param[of_engine])

@@ -124,6 +124,7 @@ stop_no_training_data <- function(instead) {
 # "softmax, 3 classes (a, b, c)", "quantile, quantile_alpha 0.9"
 describe_objective <- function(x) {
   text <- x$objective
+  if (text == "cox") return(sprintf("cox, ties by %s", c("Efron", "Breslow")[x$params$ties + 1]))
   if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))
   names <- objective_info(x$objective)$params$name
   values <- format_number(unlist(x$params[names]))

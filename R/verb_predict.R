@@ -137,6 +137,7 @@ predict.gbt <- function(object, newdata,
                as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
                threads = threads, sparse_zero = sparse_zero, device = device)
   plan$at <- read_times(plan$type, object, times, if (!missing(probs)) probs)
+  if (plan$type %in% time_types && is_of_hazards(object$objective)) check_baseline(object, plan$rounds, plan$type)
   by_given <- !missing(by)
   plan$by <- match_choice(by, c("column", "feature"), "by")
   shap <- plan$type %in% c("contrib", "interaction")

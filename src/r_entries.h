@@ -35,7 +35,7 @@ SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs)
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label, SEXP weight,
-                         SEXP group, SEXP upper, SEXP threads);
+                         SEXP group, SEXP fields, SEXP threads);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_end);
@@ -78,6 +78,7 @@ SEXP r_gbt_text_codes(SEXP x);
 SEXP r_gbt_text_twin(SEXP x);
 SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
+SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
 SEXP r_gbt_trainer_learned(SEXP trainer_xptr);
 SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads);
@@ -169,6 +170,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(text_twin, 1) \
   X(trainer_cat_methods, 1) \
   X(trainer_free, 1) \
+  X(trainer_hazards, 2) \
   X(trainer_info, 1) \
   X(trainer_learned, 1) \
   X(trainer_loss, 2) \

@@ -1,6 +1,8 @@
 /* The engine's metrics: their table, and whether one goes with an objective and with labels. */
 #include "r_gbt.h"
 
+#include <string.h>
+
 /* A column per field of gbt_metric_info; `maximise` is NA where no side is better, the columns of the parameter are NA
  * where there is none. */
 SEXP r_gbt_metrics(void) {
@@ -105,10 +107,20 @@ static gbt_status eval_all(gbt_ctx *ctx, const gbt_metric *metric, R_xlen_t n_me
   return GBT_OK;
 }
 
+/* Other fields of rows: a list by name, or NULL. */
+static void read_fields(SEXP fields, R_xlen_t n, gbt_rows *rows) {
+  for (R_xlen_t i = 0; i < Rf_xlength(fields); i++) {
+    const char *name = r_utf8(STRING_ELT(Rf_getAttrib(fields, R_NamesSymbol), i));
+    for (int f = 0; f < GBT_N_FIELDS; f++)
+      if (strcmp(gbt_field_name(f), name) == 0) rows->field[f] = r_arg_reals(VECTOR_ELT(fields, i), n, name);
+  }
+}
+
 /* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
- * weight, group and upper (or NULL): a number for each row; score: one for each row and output, column by column. */
+ * weight and group (or NULL): a number for each row; fields: a list of other fields by
+ * name; score: one for each row and output, column by column. */
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
-                         SEXP weight, SEXP group, SEXP upper, SEXP threads) {
+                         SEXP weight, SEXP group, SEXP fields, SEXP threads) {
   /* 1 */
   if (TYPEOF(metrics) != INTSXP) r_stop("`metrics` must be integers");
   const R_xlen_t n_metrics = Rf_xlength(metrics), n = Rf_xlength(label);
@@ -122,11 +134,11 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
   const gbt_objective o = r_arg_objective(objective, r_arg_int(n_outputs, "n_outputs"));
   const double *scores = r_arg_reals(score, n * o.n_outputs, "score");
   if (scores == NULL) r_stop("`score` must be given");
-  const gbt_rows rows = {.n = (int64_t)n,
-                         .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
+  gbt_rows rows = {.n = (int64_t)n,
+                   .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
                                    [GBT_WEIGHT] = r_arg_reals(weight, n, "weight"),
-                                   [GBT_GROUP] = r_arg_reals(group, n, "group"),
-                                   [GBT_UPPER] = r_arg_reals(upper, n, "upper")}};
+                                   [GBT_GROUP] = r_arg_reals(group, n, "group")}};
+  read_fields(fields, n, &rows);
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n_metrics));
   double *values = REAL(out);

@@ -442,6 +442,35 @@ SEXP r_gbt_trainer_objective(SEXP trainer_xptr) {
   return out;
 }
 
+/* The baseline hazard of the model: list(time, hazard), its cumulative values at the times of events; NULL: none.
+ * Ranks: collective. */
+SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads) {
+  /* 1 */
+  static const char *parts[] = {"time", "hazard", ""};
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  r_threads t = r_arg_threads(threads);
+  gbt_baseline baseline = {.n = 0};
+  gbt_error err = {0};
+  r_call call;
+
+  /* 2 */
+  gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
+  if (status == GBT_OK) status = gbt_trainer_hazards(&call.ctx, trainer, &baseline, &err);
+  r_call_end(&call);
+
+  /* 3 */
+  r_check(status, &err);
+  if (baseline.n == 0) return R_NilValue;
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  const double *from[2] = {baseline.time, baseline.hazard};
+  for (int k = 0; k < 2; k++) {
+    SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, (R_xlen_t)baseline.n));
+    memcpy(REAL(VECTOR_ELT(out, k)), from[k], (size_t)baseline.n * sizeof(double));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* The bytes of the model. */
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);

@@ -42,7 +42,8 @@ static int is_of_responses(int32_t kind) {
     VARIANCE = 0,
     RANKING = 0,
     QUERY = 0,
-    CENSORED = 0
+    CENSORED = 0,
+    RISK = 0
   };
   static const uint8_t by_kind[] = {
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) [GBT_METRIC_##ID] = form,
@@ -83,6 +84,7 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
 #define TERMS_RANKING TERMS_NONE
 #define TERMS_QUERY TERMS_NONE
 #define TERMS_CENSORED TERMS_NONE
+#define TERMS_RISK TERMS_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERMS_##form(ID, name)
 #include "../metric/metrics.def"
 #undef TERMS_CLASSES
@@ -264,6 +266,8 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
     return gbt_metric_of_cells(ctx, &rows, out, err);
   case GBT_FORM_QUERY:
     return gbt_metric_of_queries(ctx, &rows, out, err);
+  case GBT_FORM_RISK:
+    return gbt_metric_of_risk(ctx, &rows, out, err);
   case GBT_FORM_RANKING:
     break;
   }

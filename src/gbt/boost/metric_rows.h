@@ -24,6 +24,13 @@ gbt_status gbt_metric_of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, doub
 /* Metrics of form GBT_FORM_QUERY: metric_queries.c. */
 gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
 
+/* Metrics of form GBT_FORM_RISK: metric_risk.c. Ranks: a rank has all rows for a while, about 100 bytes each. */
+gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* GBT_E_DATA: the rows lack what such a metric needs. data: their name. */
+gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_rows *rows, const char *data,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
 /* GBT_E_DATA: the label of this row (from 0) is no class. */
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) GBT_MUST_CHECK;
 

@@ -205,6 +205,8 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->scale);
   gbt_mem_free(&mem, tr->kept);
+  gbt_mem_free(&mem, tr->at_best);
+  gbt_mem_free(&mem, tr->hazard);
   gbt_mem_free(&mem, tr->spare);
   for (int32_t s = 0; s <= GBT_MAX_VALID; s++)
     if (tr->queries[s].row != NULL) gbt_queries_free(&tr->queries[s]);
@@ -322,7 +324,9 @@ failed:
 /* The number that early stopping watches, after a round. *stop: whether training should end. */
 static gbt_status update_stopper(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
   *stop = gbt_stopper_update(&tr->stopper, tr->n_rounds, value);
-  if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds) return GBT_OK;
+  if (tr->stopper.best_round != tr->n_rounds) return GBT_OK;
+  GBT_TRY(gbti_keep_hazards(ctx, tr, err));
+  if (tr->keep_best == 0) return GBT_OK;
   const double *scores;
   const size_t cells = gbti_n_kept_scores(tr);
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, tr->keep_best, &scores, err));

@@ -118,6 +118,16 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *trainer, int32_t w
  * of the rows of all; collective. */
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *trainer, double *out, gbt_error *err) GBT_MUST_CHECK;
 
+/* The baseline hazard of objectives of hazards at the scores of the model: those of the best round where one is
+ * watched. n event times, and the cumulative hazard from each on; borrowed until the next call. n is 0 for another
+ * objective, for several strata, and where the best round lies before a checkpoint that the training went on from.
+ * Between runs. Collective. */
+typedef struct gbt_baseline {
+  int64_t n;
+  const double *time, *hazard;
+} gbt_baseline;
+gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *trainer, gbt_baseline *out, gbt_error *err) GBT_MUST_CHECK;
+
 /* Rows of a data set, of this rank; which as above. */
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
 

@@ -6,6 +6,7 @@
 #include "../objective/aft_scale.h"
 #include "../schema/schema_impl.h"
 #include "../tree/forest.h"
+#include "metric_rows.h"
 #include "ranks.h"
 #include "sampling.h"
 #include "shared_splits.h"
@@ -62,6 +63,8 @@ static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
         return gbt_fail_on(err, GBT_E_DATA, "group",
                            "metric \"%s\" needs `group`, the query of every row, in the %s data",
                            gbt_metric_about(metric->kind)->name, name);
+      if (gbt_metric_about(metric->kind)->form == GBT_FORM_RISK)
+        GBT_TRY(gbt_metric_risk_check(metric, &ds->rows, name, err));
       GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
     }
   }

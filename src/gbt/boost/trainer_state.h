@@ -44,6 +44,8 @@ struct gbt_trainer {
   gbt_stopper stopper;
   int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
   double *kept;
+  double *at_best;    /* scores of the training set at the best round, for objectives of hazards; NULL: none yet */
+  double *hazard;     /* the baseline as last asked for */
   int64_t kept_round; /* whose scores these are */
   double max_seconds, seconds;
   void *spare; /* ranks: see gbt_comm_enter; NULL in a single process */
@@ -61,6 +63,9 @@ static inline void gbti_put_scale(gbt_trainer *tr, int64_t n_rounds, double scal
   tr->scale[n_rounds] = scale;
   tr->objective.param[GBT_AFT_PARAM_SCALE] = scale;
 }
+
+/* Keeps the scores of the training set, for objectives whose models have a baseline hazard: hazards.c. */
+gbt_status gbti_keep_hazards(gbt_ctx *ctx, gbt_trainer *trainer, gbt_error *err) GBT_MUST_CHECK;
 
 /* Scores of the data set whose best ones are kept. */
 static inline size_t gbti_n_kept_scores(const gbt_trainer *tr) {

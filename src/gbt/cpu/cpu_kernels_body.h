@@ -13,6 +13,7 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
   }
 #define GRADIENTS_CLASSES(name) GBT_ASSERT(0); /* softmax_gradients */
 #define GRADIENTS_GIVEN(name) GBT_ASSERT(0);   /* the host's */
+#define GRADIENTS_ORDERED(name) GBT_ASSERT(0); /* joint/ */
 #define GRADIENTS_QUERY(name) GBT_ASSERT(0);   /* joint/ */
 #define GRADIENTS_TIME(name) GBT_ASSERT(0);    /* joint/ */
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
@@ -22,6 +23,7 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
 #undef GRADIENTS_ROW
 #undef GRADIENTS_CLASSES
 #undef GRADIENTS_GIVEN
+#undef GRADIENTS_ORDERED
 #undef GRADIENTS_QUERY
 #undef GRADIENTS_TIME
   case GBT_N_OBJECTIVES:

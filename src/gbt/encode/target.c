@@ -92,6 +92,7 @@ static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
   case GBT_RESPONSE_NUMBER:
   case GBT_RESPONSE_PROBABILITY:
   case GBT_RESPONSE_CLASSES:
+  case GBT_RESPONSE_HAZARD:
   case GBT_RESPONSE_OWN:
     break;
   }

@@ -15,6 +15,8 @@ static joint_kind kind_of(const gbt_objective *objective) {
     return JOINT_XENDCG;
   case GBT_OBJ_YETI_RANK:
     return JOINT_YETI;
+  case GBT_OBJ_COX:
+    return JOINT_RISK;
   case GBT_OBJ_AFT:
     return JOINT_TIMES;
   default:
@@ -36,6 +38,7 @@ static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
   case JOINT_SOFTMAX:
   case JOINT_XENDCG:
   case JOINT_TIMES:
+  case JOINT_RISK:
     break;
   }
   return n * 4;
@@ -104,10 +107,20 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
   return GBT_OK;
 }
 
+/* Cox's partial likelihood needs the events of rows. */
+static gbt_status joint_risk_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
+  if (joint->rows.field[GBT_EVENT] == NULL && joint->rows.n > 0)
+    return gbt_fail_on(err, GBT_E_DATA, "event",
+                       "the objective \"%s\" needs `event`: whether the time of a row is that of an event",
+                       gbt_objective_info_of(joint->objective.kind)->name);
+  return gbt_cox_make(ctx, &joint->rows, 0.0, joint->objective.param[0] != 0.0, &joint->cox, err);
+}
+
 static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   const size_t n = (size_t)joint->rows.n;
   GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->g, &joint->g, err));
   GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->h, &joint->h, err));
+  if (joint->kind == JOINT_RISK) return joint_risk_open(ctx, joint, err);
   if (joint->kind == JOINT_TIMES) return gbt_aft_check_ends(ctx, &joint->rows, err);
   if (joint->rows.field[GBT_GROUP] == NULL && n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "group", "the objective \"%s\" needs `group`: the query of every row",
@@ -138,6 +151,7 @@ gbt_status gbt_joint_new(gbt_ctx *ctx, const gbt_objective *objective, const gbt
   joint->rows = *rows;
   joint->seed = seed;
   joint->queries.mem = ctx->mem;
+  joint->cox = (gbt_cox){.mem = ctx->mem, .risk = {.mem = ctx->mem}};
   gbt_status status = fill(ctx, joint, err);
   if (status == GBT_OK)
     *out = joint;
@@ -151,6 +165,7 @@ void gbt_joint_free(gbt_joint *joint) {
   const gbt_mem mem = joint->mem;
   for (int32_t i = 0; i < joint->n_rooms; i++) close_room(&mem, &joint->room[i]);
   gbt_queries_free(&joint->queries);
+  gbt_cox_free(&joint->cox);
   gbt_mem_free(&mem, joint->room);
   gbt_mem_free(&mem, joint->task);
   gbt_mem_free(&mem, joint->pairs.unit);
@@ -188,6 +203,7 @@ static void queries_task(void *arg, int64_t task, int thread) {
       joint_sums_query(joint, j->round, q, j->score, room->s);
       break;
     case JOINT_TIMES:
+    case JOINT_RISK:
       GBT_ASSERT(0); /* has no queries */
       break;
     }
@@ -199,10 +215,22 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
   job j = {joint, ctx->simd, round, score};
   *g = joint->g;
   *h = joint->h;
+  if (joint->kind == JOINT_RISK) {
+    GBT_TRY(gbt_cox_hazards(ctx, &joint->cox, score, err));
+    return gbt_cox_gradients(ctx, &joint->cox, score, joint->g, joint->h, err);
+  }
   if (joint->kind == JOINT_TIMES) return joint_times_gradients(ctx, joint, score, err);
   GBT_TRY(make_rooms(joint, ctx->n_threads, err));
   for (uint32_t t = 0; t < joint->n_tasks; t++)
     if (is_long(joint, joint->task[t]))
       GBT_TRY(joint_pairs_long(ctx, joint, round, joint->task[t], score, &joint->room[0], err));
   return gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err);
+}
+
+gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out,
+                             gbt_error *err) {
+  GBT_ASSERT(joint->kind == JOINT_RISK);
+  GBT_TRY(gbt_cox_hazards(ctx, &joint->cox, score, err));
+  *out = &joint->cox;
+  return GBT_OK;
 }

@@ -13,6 +13,7 @@
 #include "../base/ctx.h"
 #include "../base/rows.h"
 #include "../objective/objective.h"
+#include "cox.h"
 
 typedef struct gbt_joint gbt_joint;
 
@@ -35,5 +36,9 @@ gbt_status gbt_joint_scale_steps(gbt_ctx *ctx, gbt_joint *joint, const double *s
 /* The scale, or another one: above 0. */
 double gbt_joint_scale(const gbt_joint *joint);
 void gbt_joint_set_scale(gbt_joint *joint, double scale);
+
+/* Objectives of hazards: those of the baseline at these scores, borrowed until the next call. Collective. */
+gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out,
+                             gbt_error *err) GBT_MUST_CHECK;
 
 #endif

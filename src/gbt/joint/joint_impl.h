@@ -13,7 +13,8 @@ enum {
 };
 
 /* How an objective's gradients are computed. */
-typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES } joint_kind;
+typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES,
+                          JOINT_RISK } joint_kind;
 
 /* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each. */
 typedef struct joint_room {
@@ -44,6 +45,7 @@ struct gbt_joint {
   gbt_rows rows;
   uint64_t seed;
   gbt_queries queries;
+  gbt_cox cox; /* kind JOINT_RISK; else empty */
   joint_pairs pairs;
   uint32_t *task; /* n_tasks + 1: the first query of each; long queries are a task of their own */
   uint32_t n_tasks;

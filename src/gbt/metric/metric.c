@@ -19,7 +19,8 @@ enum {
   FORM_VARIANCE = GBT_FORM_CELLS,
   FORM_RANKING = GBT_FORM_RANKING,
   FORM_QUERY = GBT_FORM_QUERY,
-  FORM_CENSORED = GBT_FORM_CENSORED
+  FORM_CENSORED = GBT_FORM_CENSORED,
+  FORM_RISK = GBT_FORM_RISK
 };
 
 #define NO_PARAMETER \
@@ -143,6 +144,7 @@ static const struct {
                             [GBT_RESPONSE_PROBABILITY] = {"probability", "probabilities of one of two classes"},
                             [GBT_RESPONSE_CLASSES] = {"classes", "a probability for each class"},
                             [GBT_RESPONSE_TIME] = {"time", "times"},
+                            [GBT_RESPONSE_HAZARD] = {"hazard", "relative hazards"},
                             [GBT_RESPONSE_OWN] = {"own", "scores of an objective of your own"}};
 
 const char *gbt_response_name(int response) {

@@ -26,7 +26,8 @@ typedef enum gbt_metric_form {
   GBT_FORM_CELLS,
   GBT_FORM_RANKING,
   GBT_FORM_QUERY,
-  GBT_FORM_CENSORED
+  GBT_FORM_CENSORED,
+  GBT_FORM_RISK
 } gbt_metric_form;
 
 typedef enum gbt_metric_better { GBT_SMALLER_IS_BETTER, GBT_LARGER_IS_BETTER, GBT_NEITHER_IS_BETTER } gbt_metric_better;
@@ -38,6 +39,7 @@ enum {
   GBT_OUT_PROBABILITY = 1 << GBT_RESPONSE_PROBABILITY,
   GBT_OUT_CLASSES = 1 << GBT_RESPONSE_CLASSES,
   GBT_OUT_TIME = 1 << GBT_RESPONSE_TIME,
+  GBT_OUT_HAZARD = 1 << GBT_RESPONSE_HAZARD,
   GBT_OUT_OWN = 1 << GBT_RESPONSE_OWN
 };
 int gbt_metric_outputs(gbt_objective_kind objective); /* the bit of an objective */

@@ -217,6 +217,7 @@ GBT_FN double gbt_query_metric(const gbt_metric *metric, const gbt_query_rows *q
 #define QUERY_BINS QUERY_NONE
 #define QUERY_VARIANCE QUERY_NONE
 #define QUERY_RANKING QUERY_NONE
+#define QUERY_RISK QUERY_NONE
 #define QUERY_CENSORED QUERY_NONE
 #define QUERY_QUERY(ID, name) case GBT_METRIC_##ID: return gbt_query_##name(q, metric->param);
   switch (metric->kind) {
@@ -234,6 +235,7 @@ GBT_FN double gbt_query_metric(const gbt_metric *metric, const gbt_query_rows *q
 #undef QUERY_BINS
 #undef QUERY_VARIANCE
 #undef QUERY_RANKING
+#undef QUERY_RISK
 #undef QUERY_CENSORED
 #undef QUERY_QUERY
   return gbt_nan();

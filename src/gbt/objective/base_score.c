@@ -101,6 +101,7 @@ static void gradient_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
 #define SUMS_CLASSES(name) GBT_ASSERT(0);
 #define SUMS_GIVEN(name) GBT_ASSERT(0);
 #define SUMS_QUERY SUMS_GIVEN
+#define SUMS_ORDERED SUMS_GIVEN
 #define SUMS_TIME SUMS_GIVEN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \

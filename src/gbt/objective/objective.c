@@ -42,6 +42,7 @@ int gbt_gradients_by_host(const gbt_objective *o) {
   case GBT_GRADIENT_CLASSES:
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
+  case GBT_GRADIENT_ORDERED:
     break;
   }
   return 0;
@@ -55,6 +56,7 @@ int gbt_gradients_by_scale(const gbt_objective *o) {
   case GBT_GRADIENT_CLASSES:
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_ORDERED:
     break;
   }
   return 0;
@@ -64,6 +66,7 @@ int gbt_gradients_are_joint(const gbt_objective *o) {
   switch (gbt_objective_info_of(o->kind)->gradient) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
+  case GBT_GRADIENT_ORDERED:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -78,6 +81,7 @@ int gbt_gradients_are_kept(const gbt_objective *o) {
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
+  case GBT_GRADIENT_ORDERED:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -94,6 +98,7 @@ int gbt_gradients_by_classes(const gbt_objective *o) {
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
+  case GBT_GRADIENT_ORDERED:
     break;
   }
   return 0;
@@ -107,6 +112,7 @@ int gbt_gradients_by_row(const gbt_objective *o) {
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
+  case GBT_GRADIENT_ORDERED:
     break;
   }
   return 0;
@@ -120,6 +126,7 @@ int gbt_responses_by_classes(const gbt_objective *o) {
   case GBT_RESPONSE_MEAN:
   case GBT_RESPONSE_PROBABILITY:
   case GBT_RESPONSE_TIME:
+  case GBT_RESPONSE_HAZARD:
   case GBT_RESPONSE_OWN:
     break;
   }

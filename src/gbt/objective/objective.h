@@ -30,7 +30,8 @@ typedef enum gbt_gradient_rule {
   GBT_GRADIENT_CLASSES,
   GBT_GRADIENT_GIVEN,
   GBT_GRADIENT_QUERY,
-  GBT_GRADIENT_TIME
+  GBT_GRADIENT_TIME,
+  GBT_GRADIENT_ORDERED
 } gbt_gradient_rule;
 typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
 
@@ -50,6 +51,7 @@ typedef enum gbt_response_rule {
   GBT_RESPONSE_PROBABILITY,
   GBT_RESPONSE_CLASSES, /* one for each output */
   GBT_RESPONSE_TIME,    /* exp(score), a time; its distribution has a scale */
+  GBT_RESPONSE_HAZARD,  /* exp(score), relative to a baseline hazard */
   GBT_RESPONSE_OWN      /* the host knows */
 } gbt_response_rule;
 

@@ -16,6 +16,8 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
 #define GBT_RESPONSES_CLASSES(name) GBT_RESPONSES_SCORE
 #define GBT_RESPONSES_GIVEN(name) GBT_RESPONSES_SCORE
 #define GBT_RESPONSES_QUERY(name) GBT_RESPONSES_SCORE
+#define GBT_RESPONSES_ORDERED(name) \
+  for (int64_t i = 0; i < n; i++) out[i] = gbt_exp(s[i])
 #define GBT_RESPONSES_TIME(name) GBT_RESPONSES_ROW(name)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
@@ -27,6 +29,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
 #undef GBT_RESPONSES_CLASSES
 #undef GBT_RESPONSES_GIVEN
 #undef GBT_RESPONSES_QUERY
+#undef GBT_RESPONSES_ORDERED
 #undef GBT_RESPONSES_TIME
   case GBT_N_OBJECTIVES:
     break;

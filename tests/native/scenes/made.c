@@ -312,6 +312,7 @@ gbt_gh test_gradient(const gbt_objective *o, double s, double y) {
 #define OF_CLASSES(name) none
 #define OF_GIVEN(name) none
 #define OF_QUERY(name) none
+#define OF_ORDERED(name) none
 #define OF_TIME(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \

@@ -26,6 +26,7 @@ metric_rows metric_rows_new(test_rng *rng, gbt_objective_kind kind, int64_t n, i
     case GBT_RESPONSE_MEAN:
       r.label[i] = (double)test_below(rng, 6) * (i % 3 ? 1.0 : 0.01);
       break;
+    case GBT_RESPONSE_HAZARD:
     case GBT_RESPONSE_TIME:
       r.label[i] = exp(test_bell(rng));
       break;
@@ -324,5 +325,5 @@ long double naive_metric(const metric_rows *r, const gbt_metric *metric, int wei
 
 int naive_metric_has(int32_t metric, gbt_objective_kind kind) {
   const gbt_metric_form form = gbt_metric_about(metric)->form;
-  return form != GBT_FORM_QUERY && form != GBT_FORM_CENSORED && gbt_metric_suits(metric, kind);
+  return form != GBT_FORM_QUERY && form != GBT_FORM_CENSORED && form != GBT_FORM_RISK && gbt_metric_suits(metric, kind);
 }

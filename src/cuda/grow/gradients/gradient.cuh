@@ -15,6 +15,7 @@
                             v.label[row] == (double)output ? 1.0 : 0.0, bound)
 #define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
 #define GRADIENT_QUERY GRADIENT_GIVEN
+#define GRADIENT_ORDERED GRADIENT_GIVEN
 #define GRADIENT_TIME GRADIENT_GIVEN
 
 /* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the

@@ -51,6 +51,7 @@ __device__ static __forceinline__ double class_term(const metric_rows &m, uint64
 #define TERM_VARIANCE TERM_NONE
 #define TERM_RANKING TERM_NONE
 #define TERM_QUERY TERM_NONE
+#define TERM_RISK TERM_NONE
 #define TERM_CENSORED TERM_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERM_##form(ID, name)
 #include "../../../gbt/metric/metrics.def"
@@ -130,6 +131,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   case GBT_FORM_CELLS:
     return cu_metric_of_cells(ctx, be, which, metric, out, done, err);
   case GBT_FORM_QUERY: /* the host computes it */
+  case GBT_FORM_RISK:
   case GBT_FORM_CENSORED:
     return GBT_OK;
   case GBT_FORM_RANKING:

@@ -44,6 +44,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
 #define LAUNCH_CLASSES(ID) GBT_ASSERT(0)
 #define LAUNCH_GIVEN(ID) GBT_ASSERT(0)
 #define LAUNCH_QUERY(ID) GBT_ASSERT(0)
+#define LAUNCH_ORDERED(ID) GBT_ASSERT(0)
 #define LAUNCH_TIME(ID) GBT_ASSERT(0)
 
 /* Whether a round is one batch of one output, whose rows stand for themselves. */
