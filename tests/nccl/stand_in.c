@@ -31,11 +31,14 @@ typedef struct ncclComm {
   int rank;
 } *comm;
 
+/* root: of a reduction to one rank; ALL: to every rank; GATHER: nothing is added up. */
+enum { ALL = -1, GATHER = -2 };
+
 typedef struct operation {
   const void *send;
   void *receive;
   size_t n;
-  int type, op;
+  int type, op, root;
   comm c;
 } operation;
 
@@ -135,13 +138,21 @@ static void reduce_slice(const world *w, const operation *o) {
     if (o->type == INT64) {
       int64_t x = ((const int64_t *)w->send[0])[i];
       for (int r = 1; r < w->size; r++) x = joined(x, ((const int64_t *)w->send[r])[i], o->op);
-      for (int r = 0; r < w->size; r++) ((int64_t *)w->receive[r])[i] = x;
+      for (int r = 0; r < w->size; r++)
+        if (o->root == ALL || o->root == r) ((int64_t *)w->receive[r])[i] = x;
     } else {
       uint32_t x = ((const uint32_t *)w->send[0])[i];
       for (int r = 1; r < w->size; r++) x = (uint32_t)joined(x, ((const uint32_t *)w->send[r])[i], o->op);
-      for (int r = 0; r < w->size; r++) ((uint32_t *)w->receive[r])[i] = x;
+      for (int r = 0; r < w->size; r++)
+        if (o->root == ALL || o->root == r) ((uint32_t *)w->receive[r])[i] = x;
     }
   }
+}
+
+/* The numbers of all ranks, to this rank's array. */
+static void gather(const world *w, const operation *o) {
+  const size_t bytes = o->n * (o->type == INT64 ? sizeof(int64_t) : sizeof(uint32_t));
+  for (int r = 0; r < w->size; r++) memcpy((char *)o->receive + (size_t)r * bytes, w->send[r], bytes);
 }
 
 static int carry_out(const operation *o) {
@@ -157,21 +168,41 @@ static int carry_out(const operation *o) {
   int met = !w->lost && meet(w);
   pthread_mutex_unlock(&lock);
   if (!met) return REMOTE_ERROR;
-  reduce_slice(w, o);
+  if (o->root == GATHER)
+    gather(w, o);
+  else
+    reduce_slice(w, o);
   pthread_mutex_lock(&lock);
   met = !w->lost && meet(w);
   pthread_mutex_unlock(&lock);
   return met ? OK : REMOTE_ERROR;
 }
 
-int ncclAllReduce(const void *send, void *receive, size_t n, int type, int op, comm c, void *stream) {
-  const operation o = {send, receive, n, type, op, c};
-  (void)stream; /* what was issued there has run: the emulated device is waited for */
-  if ((type != INT64 && type != UINT32) || (op != SUM && op != MAX && op != MIN)) return INVALID;
-  if (depth == 0) return carry_out(&o);
+/* What was issued to the stream before has run: the emulated device is waited for. */
+static int issue(const operation *o) {
+  if ((o->type != INT64 && o->type != UINT32) || (o->op != SUM && o->op != MAX && o->op != MIN)) return INVALID;
+  if (depth == 0) return carry_out(o);
   if (n_queued == QUEUE) return SYSTEM_ERROR;
-  queue[n_queued++] = o;
+  queue[n_queued++] = *o;
   return OK;
+}
+
+int ncclAllReduce(const void *send, void *receive, size_t n, int type, int op, comm c, void *stream) {
+  const operation o = {send, receive, n, type, op, ALL, c};
+  (void)stream;
+  return issue(&o);
+}
+
+int ncclReduce(const void *send, void *receive, size_t n, int type, int op, int root, comm c, void *stream) {
+  const operation o = {send, receive, n, type, op, root, c};
+  (void)stream;
+  return root < 0 || root >= c->all->size ? INVALID : issue(&o);
+}
+
+int ncclAllGather(const void *send, void *receive, size_t n, int type, comm c, void *stream) {
+  const operation o = {send, receive, n, type, SUM, GATHER, c};
+  (void)stream;
+  return issue(&o);
 }
 
 int ncclGroupStart(void) {

@@ -53,6 +53,8 @@ int cu_nccl_find(cu_nccl *out, char *why, size_t n_why) {
       !take(library, "ncclCommAbort", &n.abort, why, n_why) ||
       !take(library, "ncclCommGetAsyncError", &n.error, why, n_why) ||
       !take(library, "ncclAllReduce", &n.all_reduce, why, n_why) ||
+      !take(library, "ncclReduce", &n.reduce, why, n_why) ||
+      !take(library, "ncclAllGather", &n.all_gather, why, n_why) ||
       !take(library, "ncclGroupStart", &n.begin, why, n_why) ||
       !take(library, "ncclGroupEnd", &n.end, why, n_why) ||
       !take(library, "ncclGetErrorString", &n.text, why, n_why))

@@ -21,6 +21,9 @@ struct cu_nccl {
   int (*error)(cu_nccl_comm comm, int *out); /* of work that is under way */
   int (*all_reduce)(const void *send, void *receive, size_t n, int type, int op, cu_nccl_comm comm,
                     cudaStream_t stream);
+  int (*reduce)(const void *send, void *receive, size_t n, int type, int op, int root, cu_nccl_comm comm,
+                cudaStream_t stream);
+  int (*all_gather)(const void *send, void *receive, size_t n, int type, cu_nccl_comm comm, cudaStream_t stream);
   int (*begin)(void); /* of a group of operations, which run together */
   int (*end)(void);
   const char *(*text)(int result);

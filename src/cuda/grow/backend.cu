@@ -124,6 +124,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_sizes_open(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
   GBT_TRY(open_handicaps(be, err));
+  GBT_TRY(cu_share_open(ctx, be, err));
   GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
   GBT_TRY(cu_gradients_open(ctx, be, err));
@@ -225,8 +226,9 @@ static gbt_status search(cu_backend *be, gbt_error *err) {
 
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  (void)ctx;
-  return is_over(be) ? GBT_OK : search(be, err);
+  if (is_over(be)) return GBT_OK;
+  GBT_TRY(search(be, err));
+  return cu_share_splits(ctx, be, err);
 }
 
 static gbt_status issue_choice(cu_backend *be, gbt_error *err) {

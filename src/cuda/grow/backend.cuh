@@ -3,7 +3,8 @@
  *   view.cuh     what kernels see: the trees that grow, and where each has its memory
  *   batch.cuh    backend.cu: open, close, table of ops, a batch of trees; graph.cu: its steps, recorded and replayed;
  *                sizes.cu: how large everything must be; refit.cu: existing trees, fitted once more
- *   state/       memory of a tree that grows (state.cu); finished trees to the host (down.cu); other ranks (ranks.cu)
+ *   state/       memory of a tree that grows (state.cu); finished trees to the host (down.cu); other ranks (ranks.cu),
+ *                which divide the search (share.cu; search/offers.cu)
  *   gradients/   scores -> fixed-point gradients; rows drawn by them (sample.cu), in order (rows.cu)
  *   rows/        codes of drawn rows together (gather.cu); which rows a block takes (pieces.cuh, leaf_plan.cuh); sums
  *                of the blocks before (look_back.cuh)
@@ -96,6 +97,7 @@ struct cu_draw {
   cu_array<int32_t> group_beg, group_feat, of_beg, of_group;
   uint64_t *drawn; /* n_features, on the host */
   int32_t *up;    /* page-locked, of every tree n_features + 1: how many, and the features of the tree */
+  int32_t *own_up; /* the same of those that this rank searches; NULL: all of them */
   int32_t n_sent; /* trees of a batch whose features, all of them, are on the device */
   int sent;       /* the features of the batch's trees are, from an earlier batch */
 };
@@ -204,6 +206,16 @@ struct cu_ranks {
   char *host;              /* page-locked; NULL until it is needed */
   size_t bytes;            /* of it */
   cu_array<int64_t> packed; /* numbers of outputs side by side */
+  /* the search divided: share.cu */
+  int size;
+  uint32_t *slot_beg;      /* on the host, as gbt_share_features */
+  int8_t *owns;
+  size_t *number;          /* size: numbers or bytes of each rank, of one operation */
+  size_t *number_counts;
+  cu_array<uint32_t> slots; /* slot_beg */
+  cu_array<unsigned char> parcel, offers;
+  int32_t parcel_hists, offered_nodes; /* that have room there */
+  uint32_t offer_words;    /* 32-bit words of a node's offer */
   cu_nccl nccl;
   cu_nccl_comm comm; /* NULL: numbers go through the host */
 };

@@ -177,6 +177,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_feat_runs) /* the best of a run */           \
   X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
   X(CU_SCRATCH, int32_t, feats, (size_t)v->n_features + 1) /* how many the tree may use, and they, ascending */       \
+  X(CU_SCRATCH, int32_t, tree_feats, v->divided ? (size_t)v->n_features + 1 : 0) /* then feats has this rank's */     \
   X(CU_SCRATCH, uint8_t, allowed, cu_n_masks(v) * (size_t)v->n_features) /* see features.cu */                        \
   X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots) /* histograms */                                     \
   X(CU_SCRATCH, uint32_t, count, v->any_counts ? (size_t)v->max_hists * v->n_slots : 0)                               \
@@ -234,6 +235,7 @@ struct cu_ranks_view {
   int64_t all_rows;
   uint64_t before; /* rows of the ranks before: hashes take a row's number among all rows */
   int32_t shared;  /* there are other ranks: sums over rows wait for theirs */
+  int32_t divided; /* each searches some of the features: state/share.cu */
   int32_t rank;
   int32_t spare; /* gbt_scale_spare of all rows */
 };

@@ -21,6 +21,8 @@
 
 #include <string.h>
 
+#include "../backend/feature_share.h"
+
 enum {
   BLOCK_BYTES = 400000,  /* about; one histogram at least. See gbt_ranks_spare */
   BLOCKS = 64,           /* in one round */
@@ -32,22 +34,9 @@ enum {
 
 static gbt_status share_out(cpu_backend *be, gbt_error *err) {
   cpu_ranks *ranks = &be->ranks;
-  const gbt_layout *layout = be->layout;
-  const size_t size = (size_t)ranks->size;
-  GBT_TRY(gbt_mem_array(&be->mem, size + 1, sizeof *ranks->slot_beg, &ranks->slot_beg, err));
+  GBT_TRY(gbt_mem_array(&be->mem, (size_t)ranks->size + 1, sizeof *ranks->slot_beg, &ranks->slot_beg, err));
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_features, 1, &ranks->owns, err));
-  for (size_t r = 0; r <= size; r++) ranks->slot_beg[r] = layout->n_slots;
-  for (int32_t f = 0; f < be->n_features; f++) {
-    const gbt_place *place = &layout->place[f];
-    if (!gbt_layout_uses(layout, f) || place->n_slots == 0) continue;
-    const uint64_t middle = (uint64_t)place->slot_beg + place->n_slots / 2;
-    const size_t owner = (size_t)(middle * size / layout->n_slots);
-    if (place->slot_beg < ranks->slot_beg[owner]) ranks->slot_beg[owner] = place->slot_beg;
-    ranks->owns[f] = owner == (size_t)ranks->rank;
-  }
-  for (size_t r = size; r-- > 0;) /* ranks without features */
-    if (ranks->slot_beg[r] > ranks->slot_beg[r + 1]) ranks->slot_beg[r] = ranks->slot_beg[r + 1];
-  ranks->slot_beg[0] = 0;
+  gbt_share_features(be->layout, be->n_features, ranks->size, ranks->rank, ranks->slot_beg, ranks->owns);
   return GBT_OK;
 }
 

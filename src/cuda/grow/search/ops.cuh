@@ -13,6 +13,10 @@ static inline int cu_searches_each(const cu_backend *be) {
   return gbt_contests(be->params, be->handicap) || be->params->extra_trees != 0;
 }
 
+/* Where ranks divide the search: the best splits of the searched nodes, of this rank's features, become those of all
+ * features (offers.cu). Else nothing. Waits. Collective. */
+gbt_status cu_share_splits(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
 /* Which features are split by sets, and how much scratch ordering their levels takes: before other sizes. */
 gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_feats_close(cu_backend *be);

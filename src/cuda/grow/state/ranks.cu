@@ -39,6 +39,8 @@ gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *s
   start->ranks.all_rows = gbt_comm_is_single(ctx) ? train->rows.n : train->all_rows;
   start->ranks.before = gbt_comm_is_single(ctx) ? 0 : (uint64_t)train->rows.before;
   start->ranks.shared = !gbt_comm_is_single(ctx);
+  start->ranks.divided = start->ranks.shared && ctx->comm->reduce_scatter != NULL &&
+                         !gbt_policy_one_split(gbt_policy_of(spec->params));
   start->ranks.rank = gbt_comm_rank(ctx);
   start->ranks.spare = gbt_scale_spare(start->ranks.all_rows);
   if (start->ranks.all_rows > (int64_t)UINT32_MAX)
@@ -140,20 +142,19 @@ gbt_status cu_ranks_connect(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status by_nccl(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
-                          gbt_error *err) {
-  const cu_ranks *r = &be->ranks;
-  cudaError_t now;
-  int result, failed = CU_NCCL_OK;
+gbt_status cu_nccl_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_comm_sync(ctx, err));
 #if !defined(__CUDACC__)
   CU_TRY(cudaStreamSynchronize(be->device.stream)); /* the stand-in of the tests works at once, on the host */
 #endif
-  result = r->nccl.begin();
-  for (size_t i = 0; i < n_parts && result == CU_NCCL_OK; i++)
-    result = r->nccl.all_reduce(part[i].x, part[i].x, part[i].n,
-                                part[i].type == GBT_COMM_U32 ? CU_NCCL_UINT32 : CU_NCCL_INT64,
-                                op == GBT_COMM_SUM ? CU_NCCL_SUM : CU_NCCL_MAX, r->comm, be->device.stream);
+  const int result = be->ranks.nccl.begin();
+  return result == CU_NCCL_OK ? GBT_OK : disconnect(be, result, err);
+}
+
+gbt_status cu_nccl_end(cu_backend *be, int result, gbt_error *err) {
+  const cu_ranks *r = &be->ranks;
+  cudaError_t now;
+  int failed = CU_NCCL_OK;
   if (result == CU_NCCL_OK) result = r->nccl.end();
   if (result != CU_NCCL_OK) return disconnect(be, result, err);
   while ((now = cudaStreamQuery(be->device.stream)) == cudaErrorNotReady) {
@@ -165,20 +166,31 @@ static gbt_status by_nccl(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *par
   return GBT_OK;
 }
 
+static gbt_status by_nccl(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
+                          gbt_error *err) {
+  const cu_ranks *r = &be->ranks;
+  int result = CU_NCCL_OK;
+  GBT_TRY(cu_nccl_begin(ctx, be, err));
+  for (size_t i = 0; i < n_parts && result == CU_NCCL_OK; i++)
+    result = r->nccl.all_reduce(part[i].x, part[i].x, part[i].n,
+                                part[i].type == GBT_COMM_U32 ? CU_NCCL_UINT32 : CU_NCCL_INT64,
+                                op == GBT_COMM_SUM ? CU_NCCL_SUM : CU_NCCL_MAX, r->comm, be->device.stream);
+  return cu_nccl_end(be, result, err);
+}
+
 void cu_ranks_close(cu_backend *be) {
   if (be->ranks.comm) (void)be->ranks.nccl.abort(be->ranks.comm);
   be->ranks.comm = NULL;
   cu_host_free(&be->ranks.host);
   be->ranks.bytes = 0;
   cu_drop(&be->device.memory, &be->ranks.packed);
+  cu_share_close(be);
 }
 
 /* ---- exchanging ---- */
 
-/* Room on the host, taken before the ranks meet. */
-static gbt_status make_room(cu_backend *be, size_t bytes, gbt_error *err) {
+gbt_status cu_ranks_room(cu_backend *be, size_t bytes, gbt_error *err) {
   cu_ranks *r = &be->ranks;
-  if (bytes > CU_SHARE_BYTES) bytes = CU_SHARE_BYTES;
   if (r->bytes >= bytes) return GBT_OK;
   cu_host_free(&r->host);
   r->bytes = 0;
@@ -214,7 +226,7 @@ static gbt_status exchange(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *pa
   if (all == 0) return GBT_OK;
   GBT_ASSERT(op == GBT_COMM_SUM || op == GBT_COMM_MAX);
   if (be->ranks.comm) return by_nccl(ctx, be, part, n_parts, op, err);
-  GBT_TRY(make_room(be, all, err));
+  GBT_TRY(cu_ranks_room(be, all < CU_SHARE_BYTES ? all : (size_t)CU_SHARE_BYTES, err));
   for (size_t beg = 0; beg < all;) {
     const size_t n = all - beg < CU_SHARE_BYTES ? all - beg : (size_t)CU_SHARE_BYTES;
     GBT_TRY(copy_range(be, part, n_parts, width, beg, n, cudaMemcpyDeviceToHost, err));
@@ -296,6 +308,7 @@ gbt_status cu_share_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   gbt_comm_part sum[GBT_MOST_TREES], count[GBT_MOST_TREES];
   if (!v->shared) return GBT_OK;
   GBT_TRY(cu_read_states(ctx, be, err));
+  if (v->divided) return cu_scatter_hists(ctx, be, err);
   for (int32_t y = 0; y < v->n_trees; y++) {
     const cu_tree *tree = cu_down_of(be, y); /* the builds' histograms are the last that were taken */
     const size_t first = (size_t)(tree->n_hists - tree->n_build) * v->n_slots, n = (size_t)tree->n_build * v->n_slots;

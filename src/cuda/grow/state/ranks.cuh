@@ -29,6 +29,21 @@ gbt_status cu_ranks_connect(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MU
 
 void cu_ranks_close(cu_backend *be);
 
+/* Where they are connected: a group of operations of NCCL begins, which is a meeting, and ends; result: of those of the
+ * group. Waits. Collective. */
+gbt_status cu_nccl_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_nccl_end(cu_backend *be, int result, gbt_error *err) GBT_MUST_CHECK;
+
+/* Room on the host (be->ranks.host), taken before the ranks meet. */
+gbt_status cu_ranks_room(cu_backend *be, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+
+/* share.cu, where the search is divided: which features this rank has, and memory, also of search/offers.cu. The built
+ * histograms become sums of all ranks in the slots of this rank's features, and other slots are not used any more; by
+ * cu_share_hists. Collective. */
+gbt_status cu_share_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_share_close(cu_backend *be);
+gbt_status cu_scatter_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
 /* The rest does nothing where there are no other ranks. It waits, for all that was issued and for the other ranks.
  * Collective. */
 

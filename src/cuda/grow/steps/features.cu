@@ -162,7 +162,8 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
   for (int32_t i = (int32_t)blockIdx.x; i < n_masks; i += (int32_t)gridDim.x) {
     const int32_t id = v.search[i].node;
     const gbt_grow_node *node = &v.node[id];
-    const pool p = {v.feats + 1, v.feats[0], v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
+    const int32_t *feats = v.divided ? v.tree_feats : v.feats;
+    const pool p = {feats + 1, feats[0], v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
     for (int32_t t = (int32_t)threadIdx.x; t < p.n; t += BYTES) p.in[p.feat[t]] = IN;
     int32_t n = draw(rules, p, gbt_draw_layer_key(rules.seed, tree, node->depth), rules.by_layer, p.n);
     if (rules.group_beg && node->parent >= 0) n = keep_allowed(v, rules, p, node->parent);
@@ -179,6 +180,13 @@ gbt_status cu_features(cu_backend *be, gbt_error *err) {
 
 /* ---- features of trees ---- */
 
+/* Those of a tree's features that this rank searches. */
+static void keep_own(const cu_backend *be, const int32_t *feats, int32_t *own) {
+  own[0] = 0;
+  for (int32_t t = 1; t <= feats[0]; t++)
+    if (be->ranks.owns[feats[t]]) own[++own[0]] = feats[t];
+}
+
 void cu_features_draw(cu_backend *be) {
   const int32_t n_trees = be->view.n_trees;
   cu_draw *d = &be->draw;
@@ -187,13 +195,17 @@ void cu_features_draw(cu_backend *be) {
   for (int32_t y = 0; y < n_trees && !d->sent; y++) {
     int32_t *feats = d->up + (size_t)y * ((size_t)be->n_features + 1);
     feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, d->drawn);
+    if (be->view.divided) keep_own(be, feats, d->own_up + (size_t)y * ((size_t)be->n_features + 1));
   }
 }
 
 /* There is room for all of them, and the number of those that count comes first. */
 gbt_status cu_features_send(cu_backend *be, gbt_error *err) {
   const size_t bytes = ((size_t)be->n_features + 1) * sizeof *be->draw.up;
-  if (!be->draw.sent) CU_TRY(cu_state_send(be, be->view.feats, be->draw.up, bytes));
+  const int divided = be->view.divided;
+  if (be->draw.sent) return GBT_OK;
+  CU_TRY(cu_state_send(be, be->view.feats, divided ? be->draw.own_up : be->draw.up, bytes));
+  if (divided) CU_TRY(cu_state_send(be, be->view.tree_feats, be->draw.up, bytes));
   return GBT_OK;
 }
 
@@ -232,6 +244,8 @@ gbt_status cu_features_open(cu_backend *be, gbt_error *err) {
   const size_t n = (size_t)be->n_features;
   cu_draw *d = &be->draw;
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * (n + 1) * sizeof *d->up, &d->up, err));
+  if (be->view.divided)
+    GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * (n + 1) * sizeof *d->own_up, &d->own_up, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *d->drawn, &d->drawn, err));
   if (gbt_features_uniform(rules)) return GBT_OK;
   if (rules->weight) GBT_TRY(cu_new_from(&be->device, &d->weight, rules->weight, n, err));
@@ -256,6 +270,7 @@ void cu_features_close(cu_backend *be) {
   cu_drop(memory, &d->of_beg);
   cu_drop(memory, &d->of_group);
   cu_host_free(&d->up);
+  cu_host_free(&d->own_up);
   gbt_mem_free(&be->mem, d->drawn);
   d->drawn = NULL;
 }
