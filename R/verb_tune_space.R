@@ -72,7 +72,7 @@ tuned_name <- function(typed) {
 }
 
 read_log_scale <- function(log_scale, names) {
-  if (!is.character(log_scale)) {
+  if (!is_texts(log_scale)) {
     stop_argument("`log_scale` must hold names of parameters, or be character(0) for none", "log_scale")
   }
   ours <- canonical_name(log_scale)

@@ -205,15 +205,14 @@ test_that("print() names what was asked for", {
   shown <- function(..., formula = mpg ~ .) {
     paste(capture.output(print(gbt_train(formula, d, nrounds = 3, seed = 1, threads = 1, ...))), collapse = "\n")
   }
-  for (i in seq_len(nrow(gbt_objectives()))) { # the parameters of every objective, with their values
-    name <- gbt_objectives()$name[i]
+  for (name in setdiff(gbt_objectives()$name, c("aft", "cox"))) { # with their values; those of times in words
     params <- gbt:::objective_info(name)$params
     label <- if (name == "softmax") factor(d$cyl) else if (name %in% c("logistic", "cross_entropy")) d$am else d$mpg
     query <- if (gbt:::is_of_queries(name)) d$gear
     if (!is.null(query)) label <- d$carb - 1
     m <- gbt_train(d[-1], label, objective = name, group = query, nrounds = 2, threads = 1)
     text <- paste(capture.output(print(m)), collapse = "\n")
-    for (p in if (name != "aft") params$name) { # print() says its distribution and scale in words
+    for (p in params$name) {
       expect_match(text, sprintf("%s, .*%s %s", name, p, gbt:::format_number(m$params[[p]])))
     }
   }

@@ -206,6 +206,9 @@ test_that("wrong arguments are named", {
     tune(nfold = 3, folds = 3)
     gbt_tune(y ~ ., d, configs = 0)
   })
+  bytes <- "eta\xe9"
+  Encoding(bytes) <- "bytes"
+  expect_error(tune(log_scale = bytes), "`log_scale` must hold names", class = "gbt_error_argument")
 })
 
 test_that("a narrow range has fewer configurations than were asked for, and the search ends", {

@@ -95,6 +95,8 @@ models <- list(
   times_between = from_matrix(own[columns], times_of(own, "interval"), aft_dist = "weibull", seed = 1, subsample = 0.7,
                               valid = list(x = later[columns], y = times_of(later, "interval")),
                               early_stopping_rounds = 3),
+  hazards = from_matrix(own[columns], times_of(own), seed = 1, weights = own$w, subsample = 0.8,
+                        valid = list(x = later[columns], y = times_of(later)), early_stopping_rounds = 3),
   ranking = train("grade", seed = 1, objective = "rank_ndcg", group = own$query, subsample = 0.8),
   ranking_sums = train("grade", seed = 1, objective = "query_rmse", group = own$query, weights = own$w),
   times = train("yes", seed = 1, cat_method = "target", time = own$when),
@@ -337,7 +339,7 @@ models$warnings <- of_all(texts)
 bytes_of <- function(result) {
   if (is.character(result)) return(serialize(result, NULL, version = 2L))
   log <- serialize(result$evaluation_log, NULL, version = 2L)
-  if (inherits(result, "gbt")) return(c(result$state, log))
+  if (inherits(result, "gbt")) return(c(result$state, log, serialize(result$baseline, NULL, version = 2L)))
   parts <- unclass(result)[c("evaluation_log", "fold_log", "best_round", "one_se_round", "nrounds", "stopped", "params",
                              "by_rule", "best", "best_config", "errors", "warned")]
   seen <- result$results
