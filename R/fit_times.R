@@ -51,7 +51,6 @@ times_of_scores <- function(score, object, type, at) {
     cumhaz = lapply(at, function(t) aft_cumulative(dist, z(t))),
     quantile = lapply(at, function(p) exp(score + scale * aft_quantile(dist, p)))
   )
-  if (type == "quantile" && length(at) == 1L) return(out[[1L]])
   matrix_at(out, length(score), type, at)
 }
 
@@ -119,11 +118,12 @@ hazards_of_scores <- function(score, baseline, type, at) {
     until <- lapply(c(0, H)[findInterval(at, baseline$time) + 1L], function(h) h * risk)
     if (type == "cumhaz") until else lapply(until, function(h) exp(-h))
   }
-  if (type == "quantile" && length(at) == 1L) return(out[[1L]])
   matrix_at(out, length(score), type, at)
 }
 
+# out: a list of n numbers for each of `at`. One quantile stays a vector.
 matrix_at <- function(out, n, type, at) {
+  if (type == "quantile" && length(at) == 1L) return(out[[1L]])
   out <- matrix(unlist(out), n, dimnames = list(NULL, format(at, trim = TRUE)))
   attr(out, if (type == "quantile") "probs" else "times") <- at
   out

@@ -132,9 +132,9 @@ SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads) {
 /* Whether this build has the codec. */
 SEXP r_gbt_codec_is_here(SEXP codec) { return Rf_ScalarLogical(gbt_codec_is_here(r_arg_int(codec, "codec"))); }
 
-static int field_of(const char *name) {
+gbt_field r_arg_field(const char *name) {
   for (int f = 0; gbt_field_name(f) != NULL; f++)
-    if (strcmp(gbt_field_name(f), name) == 0) return f;
+    if (strcmp(gbt_field_name(f), name) == 0) return (gbt_field)f;
   r_stop("there is no field `%s`", name);
 }
 
@@ -174,7 +174,7 @@ static row_fields read_fields(SEXP fields) {
                     .length = (int64_t *)R_alloc(n + 1, sizeof *out.length)};
   for (int k = 0; k < out.n; k++) {
     const char *name = CHAR(STRING_ELT(names, k));
-    out.field[k] = (gbt_field)field_of(name);
+    out.field[k] = r_arg_field(name);
     out.length[k] = (int64_t)Rf_xlength(VECTOR_ELT(fields, k));
     out.x[k] = r_arg_reals(VECTOR_ELT(fields, k), (R_xlen_t)out.length[k], name);
   }

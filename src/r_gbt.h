@@ -130,6 +130,7 @@ gbt_objective_kind r_arg_objective_kind(SEXP x);              /* the number of a
 gbt_objective r_arg_objective(SEXP x, int32_t n_outputs);     /* list(number, parameters); checked */
 double r_arg_real(SEXP x, const char *what);                     /* one double or integer; NaN allowed */
 const double *r_arg_reals(SEXP x, R_xlen_t n, const char *what); /* double vector of length n; NULL for NULL */
+gbt_field r_arg_field(const char *name);                         /* by its name: r_data.c */
 const char *r_arg_path(SEXP x, const char *what);                /* one text, as files are named */
 SEXP r_item(SEXP list, const char *name);                        /* R_NilValue when there is none */
 SEXP r_need(SEXP list, const char *name, SEXPTYPE type);         /* raises when it is not there or of another type */

@@ -1,8 +1,6 @@
 /* The engine's metrics: their table, and whether one goes with an objective and with labels. */
 #include "r_gbt.h"
 
-#include <string.h>
-
 /* A column per field of gbt_metric_info; `maximise` is NA where no side is better, the columns of the parameter are NA
  * where there is none. */
 SEXP r_gbt_metrics(void) {
@@ -108,17 +106,16 @@ static gbt_status eval_all(gbt_ctx *ctx, const gbt_metric *metric, R_xlen_t n_me
 }
 
 /* Other fields of rows: a list by name, or NULL. */
-static void read_fields(SEXP fields, R_xlen_t n, gbt_rows *rows) {
+static void read_others(SEXP fields, R_xlen_t n, gbt_rows *rows) {
   for (R_xlen_t i = 0; i < Rf_xlength(fields); i++) {
     const char *name = r_utf8(STRING_ELT(Rf_getAttrib(fields, R_NamesSymbol), i));
-    for (int f = 0; f < GBT_N_FIELDS; f++)
-      if (strcmp(gbt_field_name(f), name) == 0) rows->field[f] = r_arg_reals(VECTOR_ELT(fields, i), n, name);
+    rows->field[r_arg_field(name)] = r_arg_reals(VECTOR_ELT(fields, i), n, name);
   }
 }
 
 /* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
- * weight and group (or NULL): a number for each row; fields: a list of other fields by
- * name; score: one for each row and output, column by column. */
+ * weight and group (or NULL): a number for each row; fields: a list of other fields by name;
+ * score: one for each row and output, column by column. */
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
                          SEXP weight, SEXP group, SEXP fields, SEXP threads) {
   /* 1 */
@@ -138,7 +135,7 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
                    .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
                                    [GBT_WEIGHT] = r_arg_reals(weight, n, "weight"),
                                    [GBT_GROUP] = r_arg_reals(group, n, "group")}};
-  read_fields(fields, n, &rows);
+  read_others(fields, n, &rows);
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n_metrics));
   double *values = REAL(out);

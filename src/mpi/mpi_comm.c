@@ -260,7 +260,8 @@ static size_t start_of(const size_t *bytes, int rank) {
 
 /* Open MPI 4 numbers the operations of a communicator, and does not count an exchange on a rank that neither sends nor
  * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. So this rank
- * sends a byte to itself. counts: those to send, of every rank, and those to take. */
+ * sends a byte to itself. counts: what is sent to each rank; in_counts: what it takes from each. Starts are sums of
+ * counts, or 0. */
 static int post_exchange(gbt_mpi *mpi, const void *out, int *counts, const int *starts, void *in, int *in_counts,
                          const int *in_starts, gbt_mpi_handle *request) {
   const int size = mpi->comm.size, self = mpi->comm.rank;
@@ -269,8 +270,8 @@ static int post_exchange(gbt_mpi *mpi, const void *out, int *counts, const int *
   if (!idle)
     return gbt_mpi_ialltoallv(mpi->library, out, counts, starts, in, in_counts, in_starts, mpi->group, request);
   counts[self] = in_counts[self] = 1;
-  return gbt_mpi_ialltoallv(mpi->library, mpi->idle - starts[self], counts, starts, mpi->idle + 1 - in_starts[self],
-                            in_counts, in_starts, mpi->group, request);
+  return gbt_mpi_ialltoallv(mpi->library, mpi->idle, counts, starts, mpi->idle + 1, in_counts, in_starts, mpi->group,
+                            request);
 }
 
 /* Blocks that are too many bytes together: in turn k each rank sends to the k-th rank after it, in pieces. longest:

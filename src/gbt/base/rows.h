@@ -33,13 +33,17 @@ typedef struct gbt_rows {
   const double *field[GBT_N_FIELDS]; /* n numbers, or n x outputs column by column; NULL: not given */
 } gbt_rows;
 
-/* The label, weight (1 where none are given) and offset of the first output (0 where none is given) of a row. */
+/* Of a row: the label; the weight, 1 where none are given; the offset of the first output, 0 where none is given; the
+ * upper bound of its time, the label where none is given. */
 static inline double gbt_label_of(const gbt_rows *rows, int64_t row) { return rows->field[GBT_LABEL][row]; }
 static inline double gbt_weight_of(const gbt_rows *rows, int64_t row) {
   return rows->field[GBT_WEIGHT] ? rows->field[GBT_WEIGHT][row] : 1.0;
 }
 static inline double gbt_offset_of(const gbt_rows *rows, int64_t row) {
   return rows->field[GBT_OFFSET] ? rows->field[GBT_OFFSET][row] : 0.0;
+}
+static inline double gbt_upper_of(const gbt_rows *rows, int64_t row) {
+  return rows->field[GBT_UPPER] ? rows->field[GBT_UPPER][row] : gbt_label_of(rows, row);
 }
 
 /* A row's number as hosts count, from 1 and through all tables. */

@@ -162,11 +162,9 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
 
 /* Terms of metrics of censored times. */
 GBT_FN void censored_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
-  const double *label = r->of.field[GBT_LABEL], *upper = r->of.field[GBT_UPPER];
-  if (upper == NULL) upper = label;
   GBT_ASSERT(r->metric.kind == GBT_METRIC_AFT_NLOGLIK);
   for (int64_t i = beg; i < beg + n; i++)
-    out[i - beg] = gbt_aft_loss(r->score[i], label[i], upper[i], r->objective.param);
+    out[i - beg] = gbt_aft_loss(r->score[i], gbt_label_of(&r->of, i), gbt_upper_of(&r->of, i), r->objective.param);
 }
 
 /* Terms of the row block of n rows from beg on. Returns the first row in it whose label is no class, or -1. */

@@ -107,8 +107,8 @@ static double bounded(double x) {
 
 /* The logarithm of the label; of the upper bound, where the label is 0 and the row left-censored. */
 static double log_time(const gbt_rows *rows, int64_t row) {
-  const double label = gbt_label_of(rows, row), *upper = rows->field[GBT_UPPER];
-  return gbt_log(label > 0.0 || upper == NULL ? label : upper[row]);
+  const double label = gbt_label_of(rows, row);
+  return gbt_log(label > 0.0 ? label : gbt_upper_of(rows, row));
 }
 
 static double number_of(const job *j, int64_t row) {

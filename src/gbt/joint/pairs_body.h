@@ -67,7 +67,9 @@ TARGET static inline __attribute__((always_inline)) gbt_pair_sum KERNEL(around)(
                      : KERNEL(function)(GBT_PAIRS_PLAIN, 0, rows, query, up, at);
 
 TARGET static gbt_pair_sum KERNEL(sum_after)(gbt_pair_target target, int by_distance, const gbt_pair_rows *rows,
-                                             const gbt_pair_query *query, double up, uint32_t at){CASES(after)}
+                                             const gbt_pair_query *query, double up, uint32_t at) {
+  CASES(after)
+}
 
 TARGET static gbt_pair_sum KERNEL(sum_around)(gbt_pair_target target, int by_distance, const gbt_pair_rows *rows,
                                               const gbt_pair_query *query, double up, uint32_t at) {

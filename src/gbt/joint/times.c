@@ -14,12 +14,11 @@ typedef struct job {
 static void gradients_task(void *arg, int64_t task, int thread) {
   const job *j = arg;
   const gbt_rows *rows = &j->joint->rows;
-  const double *label = rows->field[GBT_LABEL], *upper = rows->field[GBT_UPPER], *param = j->joint->objective.param;
   const int64_t beg = task * TASK_ROWS, end = rows->n - beg < TASK_ROWS ? rows->n : beg + TASK_ROWS;
   (void)thread;
-  if (upper == NULL) upper = label;
   for (int64_t i = beg; i < end; i++) {
-    const gbt_gh r = gbt_aft_gradient(j->score[i], label[i], upper[i], param);
+    const gbt_gh r =
+        gbt_aft_gradient(j->score[i], gbt_label_of(rows, i), gbt_upper_of(rows, i), j->joint->objective.param);
     j->joint->g[i] = r.g;
     j->joint->h[i] = r.h;
   }

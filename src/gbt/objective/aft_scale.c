@@ -9,13 +9,8 @@
 enum { TASK_ROWS = 16384, MOST_STEPS = 100 };
 enum { SUM_S, SUM_SS, SUM_T, SUM_TT, SUM_ST, SUM_WEIGHT, SUM_TIME, N_SUMS };
 
-
 int gbt_aft_estimates(const gbt_objective *o) {
   return gbt_gradients_by_scale(o) && o->param[GBT_AFT_PARAM_SCALE] == 0.0;
-}
-
-static double upper_of(const gbt_rows *rows, int64_t row) {
-  return rows->field[GBT_UPPER] ? rows->field[GBT_UPPER][row] : gbt_label_of(rows, row);
 }
 
 gbt_status gbt_aft_check_scale(const gbt_objective *o, gbt_error *err) {
@@ -42,7 +37,7 @@ static void sums_task(void *arg, int64_t task, int thread) {
   const int64_t beg = task * TASK_ROWS, end = rows->n - beg < TASK_ROWS ? rows->n : beg + TASK_ROWS;
   for (int64_t i = beg; i < end; i++) {
     const double w = gbt_weight_of(rows, i), offset = gbt_offset_of(rows, i);
-    const double l = gbt_label_of(rows, i), u = upper_of(rows, i);
+    const double l = gbt_label_of(rows, i), u = gbt_upper_of(rows, i);
     if (w == 0.0) continue;
     const gbt_aft_full d = gbt_aft_derivatives(j->score != NULL ? j->score[i] : j->at + offset, l, u, j->param);
     const double known = l > 0.0 ? l : u; /* Inf: the row says nothing */
@@ -143,7 +138,7 @@ gbt_status gbt_aft_start(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *r
 static int64_t find_wrong(const void *arg, int64_t beg, int64_t end) {
   const gbt_rows *rows = arg;
   for (; beg < end; beg++)
-    if (!(upper_of(rows, beg) >= gbt_label_of(rows, beg) && upper_of(rows, beg) > 0.0)) break;
+    if (!(gbt_upper_of(rows, beg) >= gbt_label_of(rows, beg) && gbt_upper_of(rows, beg) > 0.0)) break;
   return beg;
 }
 
@@ -158,7 +153,7 @@ static void ends_task(void *arg, int64_t task, int thread) {
   const int64_t n = j->rows->n, beg = task * TASK_ROWS, end = n - beg < TASK_ROWS ? n : beg + TASK_ROWS;
   for (int64_t i = beg; i < end; i++) {
     if (gbt_weight_of(j->rows, i) == 0.0) continue;
-    const gbt_censoring what = gbt_censoring_of(gbt_label_of(j->rows, i), upper_of(j->rows, i));
+    const gbt_censoring what = gbt_censoring_of(gbt_label_of(j->rows, i), gbt_upper_of(j->rows, i));
     j->count[2 * thread] += what == GBT_EXACT || what == GBT_LEFT || what == GBT_INTERVAL;
     j->count[2 * thread + 1] += what == GBT_EXACT || what == GBT_RIGHT || what == GBT_INTERVAL;
   }
@@ -188,7 +183,7 @@ gbt_status gbt_aft_check_rows(gbt_ctx *ctx, const gbt_rows *rows, const char *da
   GBT_TRY(gbt_find_first(ctx, rows->n, find_wrong, rows, &at, err));
   if (at == rows->n) return GBT_OK;
   const long long row = (long long)gbt_row_number(rows, at);
-  const double l = gbt_label_of(rows, at), u = upper_of(rows, at);
+  const double l = gbt_label_of(rows, at), u = gbt_upper_of(rows, at);
   if (u < l)
     return gbt_fail_on(err, GBT_E_DATA, "upper", "row %lld of the %s data: the time is between %g and %g; the first "
                        "must not be above the second", row, data, l, u);
