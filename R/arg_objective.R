@@ -94,8 +94,8 @@ objective_object <- function(name, param = list()) {
 #'
 #' @section Survival:
 #' The response is an object of `survival::Surv()`, of type `"right"`, `"counting"` (for `"cox"`), `"left"` or
-#' `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times that are all known. Package survival is
-#' only needed to make it.
+#' `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times that are all known. A formula such as
+#' `Surv(time, status) ~ .` needs package survival neither attached nor installed.
 #' * `"cox"`: the partial likelihood of Cox's model, with exact risk sets. `ties` says how events of the same time
 #'   count: `"efron"` or `"breslow"`; in the model they are 0 and 1. Scores are logarithms of hazards relative to a
 #'   baseline, so higher ones mean higher risk. Times may be any numbers; those of `Surv(start, stop, status)` have

@@ -50,10 +50,10 @@ times_of_surv <- function(m, type, what) {
     left = list(ifelse(status == 1, time, 0), time),
     interval = list(ifelse(status == 2, 0, time), ifelse(status == 0, Inf, ifelse(status == 3, m[, 2L], time)))
   ))
-  ends <- c(bounds[[1L]], if (type == "interval") bounds[[2L]][status == 3], if (type == "counting") m[, 1L])
-  if (!all(is.finite(ends))) {
-    stop_data(sprintf("%s has %s", what, counted_rows(which(!is.finite(bounds[[1L]])), "infinite time")), "y")
-  }
+  ends <- cbind(bounds[[1L]], if (type == "interval") ifelse(status == 3, bounds[[2L]], 0),
+                if (type == "counting") m[, 1L])
+  infinite <- which(rowSums(!is.finite(ends)) > 0)
+  if (length(infinite)) stop_data(sprintf("%s has %s", what, counted_rows(infinite, "infinite time")), "y")
   fields <- list(upper = as.double(bounds[[2L]]))
   if (!is.null(of_event)) fields$event <- as.double(status)
   if (type == "counting") fields$entry <- as.double(m[, 1L])
