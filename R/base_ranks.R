@@ -112,12 +112,6 @@ gather_ranks <- function(fields) {
          "use the same version of gbt on all of them")
 }
 
-# The same for any object. Ranks trust each other: they run one script.
-objects_of_ranks <- function(x) {
-  if (is.null(ranks_here())) return(list(x))
-  lapply(bytes_of_ranks(serialize(x, NULL)), function(bytes) unserialize(bytes))
-}
-
 # The raw vectors of all ranks, a list in the order of the ranks.
 bytes_of_ranks <- function(mine) {
   lengths <- numbers_of_ranks(length(mine))

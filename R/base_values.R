@@ -19,6 +19,9 @@ is_text <- function(x) length(x) == 1L && is_texts(x)
 is_flag <- function(x) is_plain(x) && is.logical(x) && length(x) == 1L && !is.na(x)
 are_names <- function(x) is_texts(x) && all(nzchar(x)) && !anyDuplicated(x)
 
+# A connection of package DBI, or a table or query of dbplyr: gbt_query() says how to read rows from these.
+in_database <- function(x) inherits(x, "tbl_sql") || (isS4(x) && methods::is(x, "DBIConnection"))
+
 # One name of a column rather than values.
 is_column_name <- function(value) is.character(value) && !is.object(value) && length(value) == 1L && !is.na(value)
 

@@ -251,3 +251,33 @@ conversion_to <- function(tag) {
   if (tag %in% c("factor", "ordered")) return("factor(x, levels = )")
   switch(tag, Date = "as.Date(x)", POSIXct = "as.POSIXct(x)", character = "as.character(x)", "as.numeric(x)")
 }
+
+# A column of this tag without values. levels: of a factor.
+empty_column <- function(tag, levels = NULL) {
+  if (startsWith(tag, "units:")) return(empty_units(unit_of(tag)))
+  if (startsWith(tag, "coded:")) {
+    codes <- codes_of_tag(tag)
+    return(structure(numeric(0), na_values = codes$values, na_range = codes$range,
+                     class = c("haven_labelled_spss", "haven_labelled")))
+  }
+  switch(time_class(tag),
+    integer = integer(0), logical = , missing = logical(0), character = character(0),
+    factor = factor(character(0), levels = levels), ordered = factor(character(0), levels = levels, ordered = TRUE),
+    Date = as.Date(character(0)), POSIXct = as.POSIXct(character(0), tz = "UTC"),
+    difftime = as.difftime(numeric(0), units = unit_of(tag)), integer64 = structure(numeric(0), class = "integer64"),
+    numeric(0)
+  )
+}
+
+# unit: as of unit_text(), such as "m/s^2".
+empty_units <- function(unit) {
+  names_of <- function(part) {
+    part <- part[part != "1"]
+    times <- ifelse(grepl("\\^[0-9]+$", part), sub(".*\\^", "", part), "1")
+    rep(sub("\\^[0-9]+$", "", part), as.integer(times))
+  }
+  parts <- strsplit(unit, "/", fixed = TRUE)[[1L]]
+  symbol <- structure(list(numerator = names_of(strsplit(parts[1L], "*", fixed = TRUE)[[1L]]),
+                           denominator = names_of(parts[-1L])), class = "symbolic_units")
+  structure(numeric(0), units = symbol, class = "units")
+}

@@ -76,14 +76,3 @@ kinds_or_missing <- function(chunks, names) {
   kinds <- if (chunks$n > 0L) unname(chunks$kinds) else rep("missing", length(names))
   ifelse(kinds == "none", "missing", kinds)
 }
-
-# Some of the rows of this rank, or NULL: those columns without rows, from the first rank that has some; NULL where none
-# has.
-head_of_ranks <- function(rows) {
-  if (!is.null(rows)) {
-    rows <- rows[0L, , drop = FALSE]
-    rows[] <- lapply(rows, function(x) if (is.factor(x) && !is.ordered(x)) droplevels(x) else x)
-  }
-  heads <- objects_of_ranks(rows)
-  c(Filter(Negate(is.null), heads), list(NULL))[[1L]]
-}

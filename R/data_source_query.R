@@ -108,9 +108,6 @@ with_driver_errors <- function(code, undo = function(out) NULL, hint = function(
 # duckdb and odbc what they say of numbers and times that R does not hold.
 values_change <- "mixed type|coerc|lost|loss of|truncat|overflow|out of range|NAs introduced|precision"
 
-# A connection of package DBI, or a table or query of dbplyr: gbt_query() says how to read rows from these.
-in_database <- function(x) inherits(x, "tbl_sql") || (isS4(x) && methods::is(x, "DBIConnection"))
-
 # A result of dbSendQuery(), whose rows are taken once and which stays the caller's to clear.
 result_source <- function(result) {
   need_package("DBI", "reading from a database")

@@ -249,13 +249,9 @@ vetiver_ptype.gbt <- function(model, ...) {
   as_tibble_if_there(list_frame(stats::setNames(columns, info$names), 0L))
 }
 
-# A vector without elements of a column's type. Texts, dates and times come as what they were.
+# Texts, dates and times come as what they were, other numbers as numbers.
 prototype_column <- function(type, levels) {
-  switch(sub(":.*", "", type),
-    integer = integer(0), logical = logical(0), character = character(0),
-    factor = factor(character(0), levels = levels), ordered = factor(character(0), levels = levels, ordered = TRUE),
-    Date = as.Date(character(0)), POSIXct = as.POSIXct(character(0), tz = "UTC"), numeric(0)
-  )
+  empty_column(if (grepl(":", type, fixed = TRUE) || type == "integer64") "double" else type, levels)
 }
 
 #' @exportS3Method vetiver::vetiver_prepare_model

@@ -52,6 +52,36 @@ test_that("columns of several ranks have the classes that fit all of them", {
                "column `a` is of class double on rank 0 and of class character on rank 1", class = "gbt_error_data")
 })
 
+test_that("columns travel to ranks without rows as tags, which keep all that the encoder sees", {
+  unit <- function(above, below) {
+    its <- structure(list(numerator = above, denominator = below), class = "symbolic_units")
+    structure(c(1, 2), units = its, class = "units")
+  }
+  day <- as.Date("2020-01-01") + 0:1
+  columns <- list(
+    i = 1:2, d = c(0.5, 2), l = c(TRUE, NA), none = c(NA, NA), text = c("a", "b"), factor = factor(c("u", "v")),
+    ordered = factor(c("u", "v"), ordered = TRUE), day = day, time = as.POSIXct(day), lt = as.POSIXlt(day),
+    span = as.difftime(1:2, units = "mins"), big = structure(c(0, 1), class = "integer64"),
+    speed = unit(c("kg", "m", "m"), c("s", "s", "K")), rate = unit(character(0), "s"),
+    coded = structure(c(1, 99), na_values = c(98, 99), na_range = c(-9, -1), class = "haven_labelled_spss"),
+    refused = list(1, 2)
+  )
+  tags <- lapply(columns, tag_of_column)
+  head <- head_of_ranks(list_frame(columns, 2L))
+  expect_identical(dim(head), c(0L, length(columns)))
+  expect_identical(lapply(head, tag_of_column), tags)
+  expect_identical(vapply(tags, `[[`, "", "tag")[c("ordered", "span", "speed", "rate", "coded", "lt")],
+                   c(ordered = "ordered", span = "difftime:mins", speed = "units:kg*m^2/K/s^2", rate = "units:1/s",
+                     coded = "coded:98,99,-9..-1", lt = "POSIXct"))
+  expect_identical(levels(head$ordered), c("u", "v"))
+  expect_null(head_of_ranks(NULL))
+  its <- list(names = "a", tag = "factor", levels = list(NULL))
+  expect_identical(head_of_tags(its), list_frame(list(a = factor(character(0))), 0L))
+  for (bad in list(list(names = 1), list(tag = NA_character_), list(levels = NULL), list(levels = list(1)))) {
+    expect_error(head_of_tags(replace(its, names(bad), bad)), class = "gbt_error_format")
+  }
+})
+
 # Code as the process of this number among so many would run it, as far as it asks no other process.
 as_rank <- function(rank, size, code) {
   package_state$ranks <- structure(list(rank = rank, size = size), class = "gbt_ranks")
