@@ -87,8 +87,10 @@ objective_object <- function(name, param = list()) {
 #' Labels are numbers, logical values, an ordered factor (0 for its lowest level) or a factor of two levels. Folds,
 #' masks and a share of `valid` hold out whole queries. `predict(type = "rank")` gives the place of a row in its query.
 #'
-#' Rows of equal score are in an order by chance that follows from `seed` and the row's number, so data sorted by label
-#' give nothing away.
+#' Rows of equal score are in an order by chance, so data sorted by label give nothing away. It follows from `seed`, the
+#' round and the labels and scores of the query, and rows of equal label and score share their gradients. So a model
+#' depends neither on the order of the rows and queries nor on the ids in `group`, unless rows are drawn (`subsample`)
+#' or columns have ordered statistics.
 #' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
 #'

@@ -120,7 +120,7 @@ test_that("a query without a relevant row is left out with its weight", {
   expect_identical(metric_of(s[4:5], y[4:5]), NaN)
 })
 
-test_that("the order of the rows changes no metric, and no model whose objective draws nothing", {
+test_that("the order of the rows, of queries and their ids change neither metrics nor models", {
   set.seed(3)
   o <- sample(n)
   s <- round(predict(model, d), 1)
@@ -128,13 +128,18 @@ test_that("the order of the rows changes no metric, and no model whose objective
   for (m in gbt:::metrics_table()$name[gbt:::metrics_table()$by_query]) {
     expect_identical(metric_of(s[o], d$rel[o], group[o], m), metric_of(s, d$rel, group, m), label = m)
   }
-  given <- list(query_rmse = list(), query_softmax = list(), pair_logit = list(), rank_pairwise = list(rank_top = 0))
-  for (name in names(given)) {
+  mixed <- d[o, ]
+  mixed$q <- paste0("other", 99 - match(mixed$q, unique(d$q)))
+  objectives <- gbt_objectives()
+  for (name in objectives$name[startsWith(objectives$meaning, "ranking")]) {
     fit <- function(data) {
-      do.call(train, c(list(rel ~ a + b + f, data, group = quote(q), objective = name), given[[name]]))
+      data$rel <- if (name == "rank_map") as.numeric(data$rel > 1) else data$rel
+      train(rel ~ a + f, data, group = q, objective = name)
     }
-    expect_identical(predict(fit(d[o, ]), d), predict(fit(d), d), label = name)
+    expect_identical(predict(fit(mixed), d), predict(fit(d), d), label = name)
   }
+  drawn <- function(data) train(rel ~ a + f, data, group = q, rank_pairs = 3)
+  expect_identical(predict(drawn(mixed), d), predict(drawn(d), d))
 })
 
 test_that("data sorted by label give nothing away in the first round", {

@@ -24,10 +24,10 @@ enum gbt_purpose {
   GBT_FOR_CONTEST = 9,    /* noise by which splits compete: a = tree, b = node or layer, see tree/contest.h */
   GBT_FOR_CUTS = 10,      /* cuts drawn by chance: a = tree, b = node or layer, see tree/random_cut.h */
   GBT_FOR_CONTRAST = 11,    /* direction of a round's contrast of outputs: a = round; see boost/shared_splits.h */
-  GBT_FOR_TIES = 12,        /* order of a query's rows of equal scores: a = round; see joint/rank_pairs.c */
-  GBT_FOR_PARTNERS = 13,    /* partners of a row in its query: a = round */
-  GBT_FOR_GAINS = 14,       /* gains of rank_xendcg: a = round */
-  GBT_FOR_PERMUTATION = 15  /* orders of yeti_rank: a = round, b = number of the order */
+  GBT_FOR_TIES = 12,        /* order of a query's rows of equal scores: a = round, b = query: joint/query_order.c */
+  GBT_FOR_PARTNERS = 13,    /* partners of a row in its query: a = round, b = query */
+  GBT_FOR_GAINS = 14,       /* gains of rank_xendcg: a = round, b = query */
+  GBT_FOR_PERMUTATION = 15  /* orders of yeti_rank: a = round, b = query and number of the order */
 };
 
 typedef struct gbt_key32 {

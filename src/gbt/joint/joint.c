@@ -71,6 +71,7 @@ static gbt_status open_room(const gbt_mem *mem, uint32_t n, joint_room *room, gb
   room->n = n;
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->row, &room->row, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->tmp_row, &room->tmp_row, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->place, &room->place, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->key, &room->key, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->tmp_key, &room->tmp_key, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->s, &room->s, err));
@@ -82,8 +83,8 @@ static gbt_status open_room(const gbt_mem *mem, uint32_t n, joint_room *room, gb
 }
 
 static void close_room(const gbt_mem *mem, joint_room *room) {
-  void *blocks[] = {room->row,   room->tmp_row, room->key,    room->tmp_key, room->s,
-                    room->label, room->gain,    room->weight, room->g,       room->h};
+  void *blocks[] = {room->row,   room->tmp_row, room->place,  room->key, room->tmp_key, room->s,
+                    room->label, room->gain,    room->weight, room->g,   room->h};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
   *room = (joint_room){.n = 0};
 }
@@ -200,7 +201,7 @@ static void queries_task(void *arg, int64_t task, int thread) {
     case JOINT_RMSE:
     case JOINT_SOFTMAX:
     case JOINT_XENDCG:
-      joint_sums_query(joint, j->round, q, j->score, room->s);
+      joint_sums_query(joint, j->round, q, j->score, room);
       break;
     case JOINT_TIMES:
     case JOINT_RISK:
@@ -227,8 +228,7 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
   return gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err);
 }
 
-gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out,
-                             gbt_error *err) {
+gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out, gbt_error *err) {
   GBT_ASSERT(joint->kind == JOINT_RISK);
   GBT_TRY(gbt_cox_hazards(ctx, &joint->cox, score, err));
   *out = &joint->cox;

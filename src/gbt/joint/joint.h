@@ -3,8 +3,8 @@
  *
  *   scores of the training set -> gbt_joint_gradients -> g, h of every row, before weights -> set_gradients
  *
- * Sums over the rows of a query are sums of integers, so the result depends neither on threads nor on the order of the
- * rows; which rows are equal in score and label is decided by a hash of the seed, the round and the row's number.
+ * Sums over the rows of a query are sums of integers, and random choices are hashes of the seed, the round and the
+ * scores and labels of a query, so the result depends neither on threads nor on the order of rows and queries.
  *
  * A kind of gradient (objectives.def) that is joint is one file here and one case in joint.c. */
 #ifndef GBT_JOINT_JOINT_H

@@ -20,6 +20,7 @@ typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JO
 typedef struct joint_room {
   uint32_t n;
   uint32_t *row, *tmp_row; /* numbers of rows; row: by place */
+  uint32_t *place;         /* pairs: the place of each row of the order of query_order.c */
   uint64_t *key, *tmp_key;
   double *s, *label, *gain, *weight;
   int64_t *g, *h;
@@ -55,6 +56,39 @@ struct gbt_joint {
   double *g, *h; /* rows.n */
 };
 
+/* ---- the rows of a query in an order of their scores and labels alone: query_order.c ---- */
+
+/* A label as the target of pairs has it. */
+static inline double joint_label_of(const gbt_joint *joint, uint32_t row) {
+  const double y = joint->rows.field[GBT_LABEL][row];
+  return joint->pairs.target == GBT_PAIRS_MAP || joint->pairs.target == GBT_PAIRS_MRR ? (double)(y > 0.0) : y;
+}
+
+/* Fills row, s and label of the room. */
+void joint_order_query(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room);
+
+/* The same in two steps, with a sort of key and row between them. */
+void joint_order_keys(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room);
+void joint_order_finish(const gbt_joint *joint, uint32_t n, const double *score, joint_room *room);
+
+/* A number of all scores and labels of a query, whatever the order of its rows. */
+uint64_t joint_content(const joint_room *room, uint32_t n);
+
+/* The end of the run of rows, from `beg` of that order on, that have the same score and label. */
+static inline uint32_t joint_alike(const joint_room *room, uint32_t n, const uint32_t *place, uint32_t beg) {
+  const uint32_t first = place != NULL ? place[beg] : beg;
+  uint32_t end = beg + 1;
+  for (; end < n; end++) {
+    const uint32_t at = place != NULL ? place[end] : end;
+    if (room->s[at] != room->s[first] || room->label[at] != room->label[first]) break;
+  }
+  return end;
+}
+
+/* Gradients from the integers of the room, times down * factor. Rows that are alike get the mean of theirs. */
+void joint_write_alike(const gbt_joint *joint, const joint_room *room, uint32_t n, const uint32_t *place, double down,
+                       double factor);
+
 /* ---- pairs: rank_pairs.c ---- */
 
 gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) GBT_MUST_CHECK;
@@ -76,8 +110,7 @@ gbt_status joint_times_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *s
 
 /* ---- one query on the calling thread: query_sums.c, yeti.c ---- */
 
-/* scratch: a number for each row of the query. */
-void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t query, const double *score, double *scratch);
+void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t query, const double *score, joint_room *room);
 void joint_yeti_query(const gbt_joint *joint, uint64_t round, uint32_t query, const double *score, joint_room *room);
 
 #endif

@@ -120,15 +120,27 @@ static void xendcg_term(const query *q, double *term, double *x) {
   }
 }
 
-static void rank_xendcg(const query *q, uint64_t round, double *term) {
+/* Rows that are alike get the mean of their gradients; their hessians are equal. */
+static void share_alike(const query *q, const joint_room *room) {
+  for (uint32_t beg = 0, end; beg < q->n; beg = end) {
+    double g = 0.0;
+    end = joint_alike(room, q->n, NULL, beg);
+    for (uint32_t i = beg; i < end; i++) g += q->joint->g[q->row[i]];
+    for (uint32_t i = beg; i < end; i++) q->joint->g[q->row[i]] = g / (double)(end - beg);
+  }
+}
+
+/* The rows of the query are in the order of query_order.c. */
+static void rank_xendcg(const query *q, uint64_t round, const joint_room *room) {
   const gbt_joint *joint = q->joint;
-  const gbt_key32 key = gbt_key(joint->seed, GBT_FOR_GAINS, round, 0);
+  const gbt_key32 key = gbt_key(joint->seed, GBT_FOR_GAINS, round, joint_content(room, q->n));
+  double *term = room->gain;
   const double top = top_score(q);
   double most = 0.0;
   query_sum all = sum_begin(q->n, 1.0);
   for (uint32_t i = 0; i < q->n; i++) {
     const uint32_t r = q->row[i];
-    const double u = ((double)gbt_hash32(key, (uint64_t)gbt_row_number(&joint->rows, r)) + 0.5) / 4294967296.0;
+    const double u = ((double)gbt_hash32(key, i) + 0.5) / 4294967296.0;
     joint->h[r] = gbt_exp(q->score[r] - top);
     joint->g[r] = (double)((uint64_t)1 << (int)q->label[r]) - u;
     sum_add(&all, joint->h[r]);
@@ -149,12 +161,12 @@ static void rank_xendcg(const query *q, uint64_t round, double *term) {
     joint->h[r] = q->n > 1 ? joint->h[r] * (1.0 - joint->h[r]) : 0.0;
     if (q->n == 1) joint->g[r] = 0.0;
   }
+  share_alike(q, room);
 }
 
-void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t number, const double *score, double *scratch) {
+void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t number, const double *score, joint_room *room) {
   const gbt_queries *all = &joint->queries;
-  const query q = {joint, all->row + all->start[number], gbt_rows_of_query(all, number), score,
-                   joint->rows.field[GBT_LABEL]};
+  query q = {joint, all->row + all->start[number], gbt_rows_of_query(all, number), score, joint->rows.field[GBT_LABEL]};
   switch (joint->kind) {
   case JOINT_RMSE:
     query_rmse(&q);
@@ -163,7 +175,9 @@ void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t number, c
     query_softmax(&q);
     break;
   case JOINT_XENDCG:
-    rank_xendcg(&q, round, scratch);
+    joint_order_query(joint, number, score, room);
+    q.row = room->row;
+    rank_xendcg(&q, round, room);
     break;
   case JOINT_PAIRS:
   case JOINT_YETI:

@@ -2,8 +2,8 @@
  *
  *   rows by score -> sums of integers over pairs -> divided by what they add up to -> g and h
  *
- * The order is by score falling, then by a hash of seed, round and row, then by row: in the first round all scores are
- * equal, and by the order of the data alone rows that are sorted by label would be ranked ideally. */
+ * The order is by score falling, and rows of equal score are in an order by chance (query_order.c): in the first round
+ * all scores are equal, and by the order of the data rows that are sorted by label would be ranked ideally. */
 #include "../base/bits.h"
 #include "../base/parallel.h"
 #include "../base/sort.h"
@@ -37,12 +37,6 @@ static void read_params(gbt_joint *joint) {
   p->linear = p->target == GBT_PAIRS_NDCG && param[4] > 0.0;
 }
 
-/* A label as the target has it. */
-static double label_of(const gbt_joint *joint, uint32_t row) {
-  const double y = joint->rows.field[GBT_LABEL][row];
-  return joint->pairs.target == GBT_PAIRS_MAP || joint->pairs.target == GBT_PAIRS_MRR ? (double)(y > 0.0) : y;
-}
-
 gbt_status joint_check_gains(const gbt_joint *joint, gbt_error *err) {
   const double *label = joint->rows.field[GBT_LABEL];
   for (int64_t i = 0; i < joint->rows.n; i++) {
@@ -61,7 +55,7 @@ static double unit_of_gains(const gbt_joint *joint, uint32_t query, uint64_t *ga
   const uint32_t n = gbt_rows_of_query(q, query), top = joint->pairs.top, last = top == 0 || top > n ? n : top;
   double ideal = 0.0;
   for (uint32_t i = 0; i < n; i++)
-    gain[i] = gbt_order_key(gbt_rank_gain(label_of(joint, q->row[q->start[query] + i]), joint->pairs.linear));
+    gain[i] = gbt_order_key(gbt_rank_gain(joint_label_of(joint, q->row[q->start[query] + i]), joint->pairs.linear));
   gbt_sort_u64(gain, NULL, n, tmp, NULL);
   for (uint32_t place = 0; place < last; place++)
     ideal += gbt_order_value(gain[n - 1 - place]) * joint->pairs.discount[place];
@@ -72,7 +66,7 @@ static double unit_of_gains(const gbt_joint *joint, uint32_t query, uint64_t *ga
 static double unit_of_relevant(const gbt_joint *joint, uint32_t query) {
   const gbt_queries *q = &joint->queries;
   uint32_t relevant = 0;
-  for (uint32_t i = q->start[query]; i < q->start[query + 1]; i++) relevant += label_of(joint, q->row[i]) > 0.0;
+  for (uint32_t i = q->start[query]; i < q->start[query + 1]; i++) relevant += joint_label_of(joint, q->row[i]) > 0.0;
   return relevant > 0 ? 1.0 / (double)relevant : 0.0;
 }
 
@@ -124,32 +118,28 @@ gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
 
 /* ---- the order ---- */
 
-/* Rows of equal scores, places [beg, end), by their hashes. */
-static void order_ties(const gbt_joint *joint, gbt_key32 key, joint_room *room, uint32_t beg, uint32_t end) {
-  if (end - beg < 2) return;
-  for (uint32_t i = beg; i < end; i++)
-    room->key[i] = gbt_hash32(key, (uint64_t)gbt_row_number(&joint->rows, room->row[i]));
-  gbt_sort_u64(room->key + beg, room->row + beg, end - beg, room->tmp_key + beg, room->tmp_row + beg);
+/* Rows of equal scores, places [beg, end), by hashes of their places. */
+static void order_ties(gbt_key32 key, joint_room *room, uint32_t beg, uint32_t end) {
+  for (uint32_t i = beg; i < end; i++) room->key[i] = gbt_hash32(key, i);
+  gbt_sort_u64(room->key + beg, room->place + beg, end - beg, room->tmp_key + beg, room->tmp_row + beg);
+  for (uint32_t i = beg; i < end; i++) room->tmp_row[i] = room->row[room->place[i]];
+  for (uint32_t i = beg; i < end; i++) room->row[i] = room->tmp_row[i];
+  for (uint32_t i = beg; i < end; i++) room->tmp_row[room->place[i]] = i;
+  for (uint32_t i = beg; i < end; i++) room->place[i] = room->tmp_row[i];
 }
 
-/* Keys that ascend as scores fall. */
-static void make_keys(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room) {
-  const uint32_t *row = joint->queries.row + joint->queries.start[query], n = gbt_rows_of_query(&joint->queries, query);
-  for (uint32_t i = 0; i < n; i++) {
-    room->row[i] = row[i];
-    room->key[i] = ~gbt_order_key(score[row[i]]);
-  }
-}
-
-/* The rest of the order, once rows are sorted by these keys. Returns whether all scores are equal. */
+/* The rest of the order, once rows are sorted by the keys of their scores. Returns whether all scores are equal. */
 static int finish_order(const gbt_joint *joint, uint64_t round, uint32_t n, const double *score, joint_room *room) {
-  const gbt_key32 key = gbt_key(joint->seed, GBT_FOR_TIES, round, 0);
-  uint32_t beg = 0;
-  for (uint32_t i = 0; i < n; i++) room->s[i] = score[room->row[i]];
-  for (uint32_t i = 1; i <= n; i++) {
-    if (i < n && room->s[i] == room->s[beg]) continue;
-    order_ties(joint, key, room, beg, i);
-    beg = i;
+  gbt_key32 key = {0, 0};
+  int known = 0;
+  joint_order_finish(joint, n, score, room);
+  for (uint32_t i = 0; i < n; i++) room->place[i] = i;
+  for (uint32_t beg = 0, end; beg < n; beg = end) {
+    for (end = beg + 1; end < n && room->s[end] == room->s[beg];) end++;
+    if (room->label[beg] == room->label[end - 1]) continue; /* all alike */
+    if (!known) key = gbt_key(joint->seed, GBT_FOR_TIES, round, joint_content(room, n));
+    known = 1;
+    order_ties(key, room, beg, end);
   }
   return n > 0 && room->s[0] == room->s[n - 1];
 }
@@ -180,7 +170,7 @@ static void fill_mrr(uint32_t n, joint_room *room, gbt_pair_query *query) {
 /* Labels, gains and weights of the rows at their places. */
 static gbt_pair_query fill_places(const gbt_joint *joint, uint32_t query, uint32_t n, joint_room *room) {
   gbt_pair_query its = {joint->pairs.unit[query], 0.0, 0.0};
-  for (uint32_t i = 0; i < n; i++) room->label[i] = label_of(joint, room->row[i]);
+  for (uint32_t i = 0; i < n; i++) room->label[i] = joint_label_of(joint, room->row[i]);
   switch (joint->pairs.target) {
   case GBT_PAIRS_NDCG:
     for (uint32_t i = 0; i < n; i++) {
@@ -225,20 +215,14 @@ static outcome outcome_of(const gbt_joint *joint, int exp, wrong_sum wrong) {
   return (outcome){down, joint->pairs.norm ? gbt_pair_norm(sum) : 1.0};
 }
 
-static void write_row(const gbt_joint *joint, outcome how, const joint_room *room, uint32_t at) {
-  joint->g[room->row[at]] = (double)room->g[at] * how.down * how.factor;
-  joint->h[room->row[at]] = (double)room->h[at] * how.down * how.factor;
-}
-
-/* Pairs of row i with partners that a hash draws among the rows of other labels. by_label: places in the order of label
- * and row; beg, end: those of the rows of i's label; i: its place in by_label. */
+/* Pairs of row i with partners that a hash draws among the rows of other labels. by_label: places in the order of
+ * label; beg, end: those of the rows of i's label; i: its place in by_label. */
 static void draw_partners(const gbt_joint *joint, gbt_key32 key, const gbt_pair_rows *rows, const gbt_pair_query *query,
                           int by_distance, double up, const joint_room *room, uint32_t i, uint32_t beg, uint32_t end,
                           wrong_sum *wrong) {
   const uint32_t *by_label = room->tmp_row, others = rows->n - (end - beg);
-  const uint64_t number = (uint64_t)gbt_row_number(&joint->rows, room->row[by_label[i]]);
   for (uint32_t t = 0; t < joint->pairs.partners && others > 0; t++) {
-    const uint64_t drawn = gbt_hash32((gbt_key32){key.k0 + t * 0x9e3779b9u, key.k1}, number);
+    const uint64_t drawn = gbt_hash32((gbt_key32){key.k0 + t * 0x9e3779b9u, key.k1}, i);
     uint32_t at = (uint32_t)(drawn * others >> 32);
     if (at >= beg) at += end - beg;
     const uint32_t x = by_label[i], y = by_label[at], a = x < y ? x : y, b = x < y ? y : x;
@@ -257,16 +241,13 @@ static void draw_partners(const gbt_joint *joint, gbt_key32 key, const gbt_pair_
 /* All rows of a query with theirs. tmp_key and tmp_row of the room are scratch. */
 static wrong_sum sum_partners(const gbt_joint *joint, uint64_t round, const gbt_pair_rows *rows,
                               const gbt_pair_query *query, int by_distance, double up, joint_room *room) {
-  const gbt_key32 key = gbt_key(joint->seed, GBT_FOR_PARTNERS, round, 0);
+  const gbt_key32 key = gbt_key(joint->seed, GBT_FOR_PARTNERS, round, joint_content(room, rows->n));
   wrong_sum wrong = {0, 0};
-  /* by row number, then, stably, by label */
   for (uint32_t i = 0; i < rows->n; i++) {
     room->tmp_row[i] = i;
-    room->key[i] = (uint64_t)room->row[i];
+    room->key[i] = gbt_order_key(room->label[i]);
   }
   uint32_t *spare = (uint32_t *)(void *)rows->g; /* not yet in use */
-  gbt_sort_u64(room->key, room->tmp_row, rows->n, room->tmp_key, spare);
-  for (uint32_t i = 0; i < rows->n; i++) room->key[i] = gbt_order_key(room->label[room->tmp_row[i]]);
   gbt_sort_u64(room->key, room->tmp_row, rows->n, room->tmp_key, spare);
   for (uint32_t i = 0; i < rows->n; i++) rows->g[i] = rows->h[i] = 0;
   for (uint32_t beg = 0, end; beg < rows->n; beg = end) {
@@ -301,7 +282,7 @@ void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, ui
   const double up = gbt_pow2(exp);
   const gbt_pair_rows rows = rows_of(joint, n, room);
   wrong_sum wrong = {0, 0};
-  make_keys(joint, query, score, room);
+  joint_order_keys(joint, query, score, room);
   gbt_sort_u64(room->key, room->row, n, room->tmp_key, room->tmp_row);
   const int equal = finish_order(joint, round, n, score, room), by_distance = joint->pairs.by_distance && !equal;
   const gbt_pair_query its = fill_places(joint, query, n, room);
@@ -317,7 +298,7 @@ void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, ui
     }
   }
   const outcome how = outcome_of(joint, exp, wrong);
-  for (uint32_t i = 0; i < n; i++) write_row(joint, how, room, i);
+  joint_write_alike(joint, room, n, room->place, how.down, how.factor);
 }
 
 typedef struct long_job {
@@ -357,7 +338,7 @@ gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round
                 .task_rows = 1 + JOINT_TASK_COST / (n > 0 ? n : 1),
                 .room = room};
   wrong_sum wrong = {0, 0};
-  make_keys(joint, query, score, room);
+  joint_order_keys(joint, query, score, room);
   GBT_TRY(gbt_sort_u64_parallel(ctx, room->key, room->row, n, room->tmp_key, room->tmp_row, err));
   j.by_distance = !finish_order(joint, round, n, score, room) && joint->pairs.by_distance;
   j.query = fill_places(joint, query, n, room);
@@ -368,6 +349,6 @@ gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round
     for (uint32_t i = 0; i < n; i++) add_wrong(&wrong, (int64_t)room->key[i]);
   }
   const outcome how = outcome_of(joint, exp, wrong);
-  for (uint32_t i = 0; i < n; i++) write_row(joint, how, room, i);
+  joint_write_alike(joint, room, n, room->place, how.down, how.factor);
   return GBT_OK;
 }

@@ -10,55 +10,53 @@
 #include "joint_impl.h"
 
 /* The largest difference of labels. */
-static double span_of(const gbt_joint *joint, const uint32_t *row, uint32_t n) {
-  const double *label = joint->rows.field[GBT_LABEL];
-  double low = label[row[0]], high = low;
+static double span_of(const double *label, uint32_t n) {
+  double low = label[0], high = low;
   for (uint32_t i = 1; i < n; i++) {
-    low = label[row[i]] < low ? label[row[i]] : low;
-    high = label[row[i]] > high ? label[row[i]] : high;
+    low = label[i] < low ? label[i] : low;
+    high = label[i] > high ? label[i] : high;
   }
   return high - low;
 }
 
-/* The rows, as numbers within the query, by falling z. */
-static void order_rows(const gbt_joint *joint, gbt_key32 key, const uint32_t *row, uint32_t n, const double *score,
-                       joint_room *room) {
+/* room->place: the rows, as places in the order without noise, by falling z. */
+static void order_rows(gbt_key32 key, uint32_t n, joint_room *room) {
   for (uint32_t i = 0; i < n; i++) {
-    const uint64_t number = (uint64_t)gbt_row_number(&joint->rows, row[i]);
-    const double u = ((double)gbt_hash32(key, number) + 0.5) / 4294967296.0;
-    room->row[i] = i;
-    room->key[i] = ~gbt_order_key(score[row[i]] + gbt_log(u / (1.0 - u)));
+    const double u = ((double)gbt_hash32(key, i) + 0.5) / 4294967296.0;
+    room->place[i] = i;
+    room->key[i] = ~gbt_order_key(room->s[i] + gbt_log(u / (1.0 - u)));
   }
-  gbt_sort_u64(room->key, room->row, n, room->tmp_key, room->tmp_row);
+  gbt_sort_u64(room->key, room->place, n, room->tmp_key, room->tmp_row);
+}
+
+static void add_neighbours(const joint_room *room, uint32_t n, double weight, double decay) {
+  const double *label = room->label;
+  for (uint32_t a = 0; a + 1 < n; a++, weight *= decay) {
+    const uint32_t x = room->place[a], y = room->place[a + 1];
+    const double by = label[x] - label[y];
+    const uint32_t better = by > 0.0 ? x : y, worse = by > 0.0 ? y : x;
+    const double q = 1.0 / (1.0 + gbt_exp(room->s[better] - room->s[worse]));
+    const double D = weight * (by > 0.0 ? by : -by);
+    const int64_t g = gbt_round_i64(q * D), h = gbt_round_i64(2.0 * q * (1.0 - q) * D);
+    room->g[better] -= g;
+    room->g[worse] += g;
+    room->h[better] += h;
+    room->h[worse] += h;
+  }
 }
 
 void joint_yeti_query(const gbt_joint *joint, uint64_t round, uint32_t query, const double *score, joint_room *room) {
-  const uint32_t *row = joint->queries.row + joint->queries.start[query], n = gbt_rows_of_query(&joint->queries, query);
-  const double *label = joint->rows.field[GBT_LABEL], decay = joint->objective.param[1];
-  const uint32_t n_orders = (uint32_t)joint->objective.param[0];
+  const uint32_t n = gbt_rows_of_query(&joint->queries, query), n_orders = (uint32_t)joint->objective.param[0];
   const double unit = 0.15 / (double)n_orders;
   const int bits = 61 - gbt_bit_length(2 * (uint64_t)n_orders);
-  const int e = gbt_scale_exp(unit * span_of(joint, row, n), bits < 50 ? bits : 50);
-  const double up = gbt_pow2(e) * unit, down = gbt_pow2(-e);
+  joint_order_query(joint, query, score, room);
+  const int e = gbt_scale_exp(unit * span_of(room->label, n), bits < 50 ? bits : 50);
+  const double down = gbt_pow2(-e);
+  const uint64_t content = joint_content(room, n);
   for (uint32_t i = 0; i < n; i++) room->g[i] = room->h[i] = 0;
   for (uint32_t t = 0; t < n_orders; t++) {
-    double weight = up;
-    order_rows(joint, gbt_key(joint->seed, GBT_FOR_PERMUTATION, round, t), row, n, score, room);
-    for (uint32_t a = 0; a + 1 < n; a++, weight *= decay) {
-      const uint32_t x = room->row[a], y = room->row[a + 1];
-      const double by = label[row[x]] - label[row[y]];
-      const uint32_t better = by > 0.0 ? x : y, worse = by > 0.0 ? y : x;
-      const double q = 1.0 / (1.0 + gbt_exp(score[row[better]] - score[row[worse]]));
-      const double D = weight * (by > 0.0 ? by : -by);
-      const int64_t g = gbt_round_i64(q * D), h = gbt_round_i64(2.0 * q * (1.0 - q) * D);
-      room->g[better] -= g;
-      room->g[worse] += g;
-      room->h[better] += h;
-      room->h[worse] += h;
-    }
+    order_rows(gbt_key(joint->seed, GBT_FOR_PERMUTATION, round, content + t), n, room);
+    add_neighbours(room, n, gbt_pow2(e) * unit, joint->objective.param[1]);
   }
-  for (uint32_t i = 0; i < n; i++) {
-    joint->g[row[i]] = (double)room->g[i] * down;
-    joint->h[row[i]] = (double)room->h[i] * down;
-  }
+  joint_write_alike(joint, room, n, NULL, down, 1.0);
 }

@@ -1,36 +1,14 @@
 /* Gradients of objectives that look at all rows of a query: reference numbers, plain twins of every formula, and the
  * same bytes whatever the threads, the instruction set, the order of the rows and the way long queries are taken. */
 #include "fault.h"
+#include "naive_queries.h"
+#include "query_scene.h"
 #include "test.h"
 
 #include "../../src/gbt/joint/joint_impl.h"
 
-typedef struct scene {
-  gbt_rows rows;
-  double *label, *group, *weight, *score;
-} scene;
-
-static scene make_scene(int64_t n) {
-  scene s = {.rows = {.n = n}};
-  s.label = test_alloc((size_t)n * sizeof *s.label);
-  s.group = test_alloc((size_t)n * sizeof *s.group);
-  s.weight = test_alloc((size_t)n * sizeof *s.weight);
-  s.score = test_alloc((size_t)n * sizeof *s.score);
-  s.rows.field[GBT_LABEL] = s.label;
-  s.rows.field[GBT_GROUP] = s.group;
-  for (int64_t i = 0; i < n; i++) s.group[i] = s.weight[i] = 1.0;
-  return s;
-}
-
-static void free_scene(scene *s) {
-  free(s->label);
-  free(s->group);
-  free(s->weight);
-  free(s->score);
-}
-
 /* Gradients of a scene, into g and h. */
-static int gradients(gbt_ctx *ctx, const gbt_objective *objective, const scene *s, double *g, double *h) {
+static int gradients(gbt_ctx *ctx, const gbt_objective *objective, const query_scene *s, double *g, double *h) {
   gbt_joint *joint;
   const double *its_g, *its_h;
   if (!CHECK_OK(gbt_joint_new(ctx, objective, &s->rows, 7, &joint, test_err))) return 0;
@@ -54,7 +32,7 @@ typedef struct reference {
 static void check_reference(const reference *want, const double *label, const double *score, const double *weight) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_objective objective = {.kind = (int32_t)want->kind, .n_outputs = 1};
-  scene s = make_scene(4);
+  query_scene s = query_scene_make(4);
   double g[4], h[4];
   memcpy(objective.param, want->param, sizeof objective.param);
   memcpy(s.label, label, sizeof g);
@@ -68,7 +46,7 @@ static void check_reference(const reference *want, const double *label, const do
       CHECK_NEAR(g[i], want->g[i], 1e-12);
       CHECK_NEAR(h[i], want->h[i], 1e-12);
     }
-  free_scene(&s);
+  query_scene_free(&s);
   gbt_ctx_close(&ctx);
 }
 
@@ -99,13 +77,13 @@ static void norms_have_the_reference_numbers(void) {
   static const double g[4] = {-.565264491923, .495248450496, .012367813084, .057648228343};
   gbt_ctx ctx = test_ctx(NULL, 1);
   const gbt_objective objective = {.kind = GBT_OBJ_RANK_NDCG, .n_outputs = 1, .param = {0, 0, 1, 1, 0}};
-  scene scene_ = make_scene(4);
+  query_scene scene_ = query_scene_make(4);
   double its_g[4], its_h[4];
   memcpy(scene_.label, y, sizeof y);
   memcpy(scene_.score, s, sizeof s);
   if (gradients(&ctx, &objective, &scene_, its_g, its_h))
     for (int i = 0; i < 4; i++) CHECK_NEAR(its_g[i], g[i], 1e-12);
-  free_scene(&scene_);
+  query_scene_free(&scene_);
   gbt_ctx_close(&ctx);
 }
 
@@ -125,160 +103,17 @@ static void sums_have_the_reference_numbers(void) {
   check_reference(&its, y, s, w);
 }
 
-/* ---- twins ---- */
-
-/* Places by score falling, by the same hash where equal. */
-static void twin_order(const scene *s, gbt_key32 key, const int64_t *row, int n, int64_t *place) {
-  for (int i = 0; i < n; i++) {
-    place[i] = 0;
-    for (int j = 0; j < n; j++) {
-      const double a = s->score[row[i]], b = s->score[row[j]];
-      const uint32_t x = gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[i]));
-      const uint32_t z = gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[j]));
-      place[i] += b > a || (b == a && (z < x || (z == x && row[j] < row[i])));
-    }
-  }
-}
-
-typedef struct twin_query {
-  int n;
-  double *label; /* by place */
-  double ideal, relevant;
-} twin_query;
-
-/* The metric of an order of labels; what swapping two of them changes is the weight of their pair. */
-static double twin_metric(gbt_objective_kind kind, const twin_query *q, const double *label) {
-  double sum = 0.0, hits = 0.0;
-  for (int i = 0; i < q->n; i++) {
-    if (kind == GBT_OBJ_RANK_NDCG) sum += (pow(2.0, label[i]) - 1.0) / log2(i + 2.0) / q->ideal;
-    if (label[i] <= 0.0) continue;
-    if (kind == GBT_OBJ_RANK_MRR) return 1.0 / (i + 1.0);
-    hits += 1.0;
-    if (kind == GBT_OBJ_RANK_MAP) sum += hits / (i + 1.0) / q->relevant;
-  }
-  return sum;
-}
-
-static double twin_weight(gbt_objective_kind kind, const twin_query *q, int a, int b) {
-  if (kind == GBT_OBJ_RANK_PAIRWISE) return 1.0;
-  if (kind == GBT_OBJ_RANK_NDCG && q->ideal <= 0.0) return 0.0;
-  double *label = q->label, before = twin_metric(kind, q, label), x = label[a];
-  label[a] = label[b];
-  label[b] = x;
-  const double after = twin_metric(kind, q, label);
-  label[b] = label[a];
-  label[a] = x;
-  return fabs(before - after);
-}
-
-static int falling(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x < y) - (x > y);
-}
-
-/* The gradients of the rows of one query. */
-static void twin_pairs(const gbt_objective *o, const scene *s, const int64_t *row, int n, double *g, double *h) {
-  const gbt_objective_kind kind = (gbt_objective_kind)o->kind;
-  const int top = o->param[0] > 0.0 && o->param[0] < n ? (int)o->param[0] : n;
-  int64_t *place = test_alloc((size_t)n * sizeof *place), *at = test_alloc((size_t)n * sizeof *at);
-  double *label = test_alloc((size_t)n * sizeof *label), *sorted = test_alloc((size_t)n * sizeof *sorted);
-  twin_query q = {n, label, 0.0, 0.0};
-  double sum = 0.0;
-  int all_equal = 1;
-  twin_order(s, gbt_key(7, GBT_FOR_TIES, 3, 0), row, n, place);
-  for (int i = 0; i < n; i++) {
-    const double y = s->label[row[i]];
-    at[place[i]] = row[i];
-    label[place[i]] = kind == GBT_OBJ_RANK_MAP || kind == GBT_OBJ_RANK_MRR ? (double)(y > 0.0) : y;
-    sorted[i] = y;
-    q.relevant += y > 0.0;
-    all_equal &= s->score[row[i]] == s->score[row[0]];
-    g[row[i]] = h[row[i]] = 0.0;
-  }
-  qsort(sorted, (size_t)n, sizeof *sorted, falling);
-  for (int i = 0; i < top; i++) q.ideal += (pow(2.0, sorted[i]) - 1.0) / log2(i + 2.0);
-  for (int a = 0; a < top; a++)
-    for (int b = a + 1; b < n; b++) {
-      if (label[a] == label[b]) continue;
-      const int64_t better = label[a] > label[b] ? at[a] : at[b], worse = label[a] > label[b] ? at[b] : at[a];
-      const double x = s->score[better] - s->score[worse], p = 1.0 / (1.0 + exp(-x));
-      double D = twin_weight(kind, &q, a, b);
-      if (o->param[3] > 0.0 && !all_equal) D /= 0.01 + fabs(x);
-      g[better] += (p - 1.0) * D;
-      g[worse] -= (p - 1.0) * D;
-      h[better] += 2.0 * p * (1.0 - p) * D;
-      h[worse] += 2.0 * p * (1.0 - p) * D;
-      sum += 2.0 * (1.0 - p) * D;
-    }
-  for (int i = 0; i < n && o->param[2] > 0.0 && sum > 0.0; i++) {
-    g[row[i]] *= log2(1.0 + sum) / sum;
-    h[row[i]] *= log2(1.0 + sum) / sum;
-  }
-  free(place);
-  free(at);
-  free(label);
-  free(sorted);
-}
-
-/* xendcg of a query whose random numbers are u. */
-static void twin_xendcg(const double *y, const double *s, const double *u, int n, double *g, double *h) {
-  double *rho = test_alloc((size_t)n * sizeof *rho), *term = test_alloc((size_t)n * sizeof *term), sum = 0, gain = 0;
-  for (int i = 0; i < n; i++) sum += exp(s[i]), gain += pow(2, y[i]) - u[i];
-  for (int i = 0; i < n; i++) {
-    rho[i] = exp(s[i]) / sum;
-    g[i] = term[i] = rho[i] - (pow(2, y[i]) - u[i]) / gain;
-    h[i] = rho[i] * (1 - rho[i]);
-  }
-  for (int t = 0; t < 2; t++) {
-    double all = 0;
-    for (int i = 0; i < n; i++) all += term[i] /= 1 - rho[i];
-    for (int i = 0; i < n; i++) g[i] += term[i] = rho[i] * (all - term[i]);
-  }
-  free(rho);
-  free(term);
-}
-
 /* Section 9, C: of the twin, whose random numbers can be given. */
 static void the_twin_of_xendcg_has_the_reference_numbers(void) {
   static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3}, u[4] = {.25, .5, .75, .125};
   static const double want[4] = {-.292410931160, .235750845698, .056662484558, -.000002399094};
   static const double want_h[4] = {.168804265992, .238303383932, .193671770332, .113421885402};
   double g[4], h[4];
-  twin_xendcg(y, s, u, 4, g, h);
+  naive_xendcg(y, s, u, 4, g, h);
   for (int i = 0; i < 4; i++) {
     CHECK_NEAR(g[i], want[i], 1e-11);
     CHECK_NEAR(h[i], want_h[i], 1e-11);
   }
-}
-
-/* yeti_rank of a query by orders whose random numbers are u[t * n + i]. */
-static void twin_yeti(const double *y, const double *s, const double *u, int n, int n_orders, double decay, double *g,
-                      double *h) {
-  int *at = test_alloc((size_t)n * sizeof *at);
-  for (int i = 0; i < n; i++) g[i] = h[i] = 0;
-  for (int t = 0; t < n_orders; t++) {
-    const double *v = u + t * n;
-    for (int i = 0; i < n; i++) {
-      int place = 0;
-      const double z = s[i] + log(v[i] / (1 - v[i]));
-      for (int j = 0; j < n; j++) {
-        const double other = s[j] + log(v[j] / (1 - v[j]));
-        place += other > z || (other == z && j < i);
-      }
-      at[place] = i;
-    }
-    for (int a = 0; a + 1 < n; a++) {
-      if (y[at[a]] == y[at[a + 1]]) continue;
-      const int better = y[at[a]] > y[at[a + 1]] ? at[a] : at[a + 1], worse = better == at[a] ? at[a + 1] : at[a];
-      const double D = .15 * pow(decay, a) * (y[better] - y[worse]) / n_orders;
-      const double p = 1 / (1 + exp(-(s[better] - s[worse])));
-      g[better] += (p - 1) * D;
-      g[worse] -= (p - 1) * D;
-      h[better] += 2 * p * (1 - p) * D;
-      h[worse] += 2 * p * (1 - p) * D;
-    }
-  }
-  free(at);
 }
 
 /* Section 9, E. */
@@ -287,72 +122,28 @@ static void the_twin_of_yeti_rank_has_the_reference_numbers(void) {
   static const double want[4] = {-.178747970140, 0, .082475099597, .096272870544};
   static const double half[4] = {.097053432518, 0, .037127485907, .059925946611};
   double g[4], h[4];
-  twin_yeti(y, s, u, 4, 1, .85, g, h);
+  naive_yeti(y, s, u, 4, 1, .85, g, h);
   for (int i = 0; i < 4; i++) {
     CHECK_NEAR(g[i], want[i], 1e-11);
     CHECK_NEAR(h[i], 2 * half[i], 1e-11);
   }
 }
 
-/* ---- made queries ---- */
-
-/* Queries of these sizes, their rows mixed; labels of few values, scores with ties. */
-static scene draw_scene(test_rng *rng, const int *size, int n_queries, int mode) {
-  int64_t n = 0, at = 0;
-  for (int q = 0; q < n_queries; q++) n += size[q];
-  scene s = make_scene(n);
-  int64_t *to = test_permutation(rng, n);
-  for (int q = 0; q < n_queries; q++)
-    for (int i = 0; i < size[q]; i++, at++) {
-      const int64_t r = mode & 1 ? to[at] : at;
-      s.group[r] = q * 3.0 - 7.0;
-      s.label[r] = (double)test_below(rng, q % 5 == 4 ? 1 : 4);
-      s.score[r] = mode & 2 ? 0.0 : mode & 4 ? (double)test_below(rng, 6) * 0.25 : 2.0 * test_bell(rng);
-    }
-  free(to);
-  return s;
-}
-
-/* The rows of each query in turn. */
-static int rows_of(const scene *s, int q, int64_t *row) {
-  int n = 0;
-  for (int64_t i = 0; i < s->rows.n; i++)
-    if (s->group[i] == q * 3.0 - 7.0) row[n++] = i;
-  return n;
-}
-
-static void check_twin(const gbt_objective *o, scene *s, int n_queries) {
+static void check_twin(const gbt_objective *o, query_scene *s, int n_queries) {
   gbt_ctx ctx = test_ctx(NULL, 2);
   const size_t bytes = (size_t)s->rows.n * sizeof(double);
   double *g = test_alloc(bytes), *h = test_alloc(bytes), *twin_g = test_alloc(bytes), *twin_h = test_alloc(bytes);
-  double *y = test_alloc(bytes), *v = test_alloc(bytes), *u = test_alloc(bytes * 10 + 8);
   int64_t *row = test_alloc((size_t)s->rows.n * sizeof *row);
   if (gradients(&ctx, o, s, g, h))
     for (int q = 0; q < n_queries; q++) {
-      const int n = rows_of(s, q, row);
-      const int orders = o->kind == GBT_OBJ_YETI_RANK ? (int)o->param[0] : 1;
-      for (int i = 0; i < n; i++) y[i] = s->label[row[i]], v[i] = s->score[row[i]];
-      for (int t = 0; t < orders; t++)
-        for (int i = 0; i < n; i++) {
-          const gbt_key32 key = o->kind == GBT_OBJ_YETI_RANK ? gbt_key(7, GBT_FOR_PERMUTATION, 3, (uint64_t)t)
-                                                             : gbt_key(7, GBT_FOR_GAINS, 3, 0);
-          u[t * n + i] = (gbt_hash32(key, (uint64_t)gbt_row_number(&s->rows, row[i])) + 0.5) * 0x1p-32;
-        }
-      if (o->kind == GBT_OBJ_RANK_XENDCG && n > 1)
-        twin_xendcg(y, v, u, n, twin_g, twin_h);
-      else if (o->kind == GBT_OBJ_RANK_XENDCG)
-        twin_g[0] = twin_h[0] = 0.0;
-      else if (o->kind == GBT_OBJ_YETI_RANK)
-        twin_yeti(y, v, u, n, orders, o->param[1], twin_g, twin_h);
-      else
-        twin_pairs(o, s, row, n, twin_g, twin_h);
-      const int by_row = o->kind != GBT_OBJ_RANK_XENDCG && o->kind != GBT_OBJ_YETI_RANK;
+      const int n = query_scene_rows(s, q, row);
+      naive_query(o, s, 7, 3, row, n, twin_g, twin_h);
       for (int i = 0; i < n; i++) {
-        CHECK_NEAR(g[row[i]], twin_g[by_row ? row[i] : i], 1e-9);
-        CHECK_NEAR(h[row[i]], twin_h[by_row ? row[i] : i], 1e-9);
+        CHECK_NEAR(g[row[i]], twin_g[row[i]], 1e-9);
+        CHECK_NEAR(h[row[i]], twin_h[row[i]], 1e-9);
       }
     }
-  void *blocks[] = {g, h, twin_g, twin_h, y, v, u, row};
+  void *blocks[] = {g, h, twin_g, twin_h, row};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
   gbt_ctx_close(&ctx);
 }
@@ -374,15 +165,15 @@ static void objectives_equal_their_twins(void) {
   test_rng rng = {1};
   for (int mode = 0; mode < 8; mode++)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-      scene s = draw_scene(&rng, size, (int)(sizeof size / sizeof *size), mode);
+      query_scene s = query_scene_draw(&rng, size, (int)(sizeof size / sizeof *size), mode);
       check_twin(&all[k], &s, (int)(sizeof size / sizeof *size));
-      free_scene(&s);
+      query_scene_free(&s);
     }
 }
 
 /* ---- the same bytes ---- */
 
-static void check_same(const gbt_objective *o, scene *s, gbt_ctx *ctx, const double *g, const double *h) {
+static void check_same(const gbt_objective *o, query_scene *s, gbt_ctx *ctx, const double *g, const double *h) {
   const size_t n = (size_t)s->rows.n;
   double *its_g = test_alloc(n * sizeof *its_g), *its_h = test_alloc(n * sizeof *its_h);
   if (gradients(ctx, o, s, its_g, its_h)) {
@@ -403,7 +194,7 @@ static void bytes_depend_on_neither_threads_nor_instructions(void) {
                                       {GBT_OBJ_QUERY_RMSE, 1, {0}},          {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
   test_rng rng = {2};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    scene s = draw_scene(&rng, size, (int)(sizeof size / sizeof *size), k % 2 ? 5 : 1);
+    query_scene s = query_scene_draw(&rng, size, (int)(sizeof size / sizeof *size), k % 2 ? 5 : 1);
     const size_t n = (size_t)s.rows.n;
     double *g = test_alloc(n * sizeof *g), *h = test_alloc(n * sizeof *h);
     gbt_ctx first = test_ctx(NULL, 1);
@@ -418,7 +209,7 @@ static void bytes_depend_on_neither_threads_nor_instructions(void) {
     gbt_ctx_close(&first);
     free(g);
     free(h);
-    free_scene(&s);
+    query_scene_free(&s);
   }
 }
 
@@ -430,7 +221,7 @@ static void long_queries_have_the_sums_of_short_ones(void) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (int top = 0; top <= 40; top += 8) {
       const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {top, 0, 1, 0}};
-      scene s = draw_scene(&rng, &sizes[i], 1, 4);
+      query_scene s = query_scene_draw(&rng, &sizes[i], 1, 4);
       const size_t n = (size_t)s.rows.n;
       gbt_joint *joint;
       const double *g, *h;
@@ -445,39 +236,46 @@ static void long_queries_have_the_sums_of_short_ones(void) {
       gbt_joint_free(joint);
       free(short_g);
       free(short_h);
-      free_scene(&s);
+      query_scene_free(&s);
     }
   gbt_ctx_close(&ctx);
 }
 
-/* Where scores differ no hash has a say, and rows may come in any order. */
+/* Rows may come in any order, queries in any order and under other numbers, ties or not. */
 static void the_order_of_rows_plays_no_part(void) {
   static const int size[] = {3, 40, 7, 1, 25};
   static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}},
-                                      {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},
+                                      {GBT_OBJ_RANK_NDCG, 1, {5, 0, 1, 1}},
+                                      {GBT_OBJ_RANK_NDCG, 1, {0, 3, 0, 0}},
+                                      {GBT_OBJ_RANK_MAP, 1, {4, 0, 1, 0}},
+                                      {GBT_OBJ_RANK_MRR, 1, {4, 0, 1, 0}},
+                                      {GBT_OBJ_RANK_XENDCG, 1, {0}},
+                                      {GBT_OBJ_RANK_PAIRWISE, 1, {6, 0, 1, 0}},
+                                      {GBT_OBJ_YETI_RANK, 1, {10, .85}},
                                       {GBT_OBJ_QUERY_RMSE, 1, {0}},
                                       {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
   test_rng rng = {4};
   gbt_ctx ctx = test_ctx(NULL, 2);
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    scene s = draw_scene(&rng, size, 5, 0), t = make_scene(s.rows.n);
-    const int64_t n = s.rows.n;
-    int64_t *to = test_permutation(&rng, n);
-    double g[100], h[100], g2[100], h2[100];
-    for (int64_t i = 0; i < n; i++) {
-      t.label[to[i]] = s.label[i];
-      t.group[to[i]] = s.group[i];
-      t.score[to[i]] = s.score[i];
-    }
-    if (gradients(&ctx, &all[k], &s, g, h) && gradients(&ctx, &all[k], &t, g2, h2))
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    for (int mode = 0; mode < 5; mode += 2) {
+      query_scene s = query_scene_draw(&rng, size, 5, mode), t = query_scene_make(s.rows.n);
+      const int64_t n = s.rows.n;
+      int64_t *to = test_permutation(&rng, n);
+      double g[100], h[100], g2[100], h2[100];
       for (int64_t i = 0; i < n; i++) {
-        CHECK_EQ_BITS(g2[to[i]], g[i]);
-        CHECK_EQ_BITS(h2[to[i]], h[i]);
+        t.label[to[i]] = s.label[i];
+        t.group[to[i]] = 5.0 - s.group[i];
+        t.score[to[i]] = s.score[i];
       }
-    free(to);
-    free_scene(&s);
-    free_scene(&t);
-  }
+      if (gradients(&ctx, &all[k], &s, g, h) && gradients(&ctx, &all[k], &t, g2, h2))
+        for (int64_t i = 0; i < n; i++) {
+          CHECK_EQ_BITS(g2[to[i]], g[i]);
+          CHECK_EQ_BITS(h2[to[i]], h[i]);
+        }
+      free(to);
+      query_scene_free(&s);
+      query_scene_free(&t);
+    }
   gbt_ctx_close(&ctx);
 }
 
@@ -487,13 +285,13 @@ static void gradients_of_a_query_cancel(void) {
   const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {0}};
   test_rng rng = {5};
   gbt_ctx ctx = test_ctx(NULL, 1);
-  scene s = draw_scene(&rng, size, 2, 1);
+  query_scene s = query_scene_draw(&rng, size, 2, 1);
   double g[130], h[130], sum[2] = {0, 0};
   if (gradients(&ctx, &o, &s, g, h)) {
     for (int64_t i = 0; i < s.rows.n; i++) sum[s.group[i] > -7.0] += ldexp(g[i], 40); /* exact: few bits */
     CHECK(fabs(sum[0]) < 1.0 && fabs(sum[1]) < 1.0);
   }
-  free_scene(&s);
+  query_scene_free(&s);
   gbt_ctx_close(&ctx);
 }
 
@@ -503,7 +301,7 @@ static void data_that_do_not_suit_are_refused(void) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_joint *joint;
   gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}};
-  scene s = make_scene(3);
+  query_scene s = query_scene_make(3);
   for (int i = 0; i < 3; i++) s.label[i] = i;
   s.rows.field[GBT_GROUP] = NULL;
   CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "needs `group`");
@@ -518,12 +316,12 @@ static void data_that_do_not_suit_are_refused(void) {
   s.rows.field[GBT_WEIGHT] = s.weight;
   s.weight[2] = 2;
   CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "rows 1 and 3 are of one query");
-  free_scene(&s);
+  query_scene_free(&s);
   gbt_ctx_close(&ctx);
 }
 
 static gbt_status gradients_op(const gbt_mem *mem, void *arg, gbt_error *err) {
-  const scene *s = arg;
+  const query_scene *s = arg;
   const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 0}};
   const double *g, *h;
   gbt_joint *joint = NULL;
@@ -539,9 +337,9 @@ static gbt_status gradients_op(const gbt_mem *mem, void *arg, gbt_error *err) {
 static void memory_may_run_out(void) {
   static const int size[] = {3, 40, 2000};
   test_rng rng = {6};
-  scene s = draw_scene(&rng, size, 3, 1);
+  query_scene s = query_scene_draw(&rng, size, 3, 1);
   CHECK(fault_sweep(gradients_op, &s) > 30);
-  free_scene(&s);
+  query_scene_free(&s);
 }
 
 void suite_joint(void) {
