@@ -12,8 +12,8 @@
 #' the CPU on an H100; later changes were tested by emulation on the CPU.
 #'
 #' `device = "cuda", devices = "all"` trains on all GPUs of the machine together, `devices = 0:3` on these. Each has a
-#' part of the rows, and the model is that of one. The bins must be in memory. NCCL, which moves data between GPUs, is
-#' used where it is installed (`gbt_info()$cuda$nccl`).
+#' part of the rows, and the model is that of one. NCCL, which moves data between GPUs, is used where it is installed
+#' (`gbt_info()$cuda$nccl`).
 #'
 #' With [gbt_ranks()], each process trains on a device of its own: `"cuda"` is then the first device for the first
 #' process of a machine, the second one for the second, and so on. `"auto"` is a device only if it is one for every

@@ -280,9 +280,19 @@ test_that("devices that cannot train together are refused", {
     train(device = "cuda", devices = -1)
     train(devices = 0:1)
   })
+})
+
+test_that("several devices train from a folder, and go on from a checkpoint of another number of devices", {
+  skip_if_not_emulated()
+  withr::local_envvar(SIMT_DEVICES = "4")
   folder <- withr::local_tempfile()
-  gbt_data(iris[-5L], iris$Species, path = folder)
-  e <- expect_error(gbt_train(gbt_open(folder), nrounds = 1, device = "cuda", devices = 0:1, threads = 1),
-                    class = "gbt_error_unsupported")
-  expect_identical(e$subject, "devices")
+  gbt_data(iris[-5L], iris$Species, path = folder, page_rows = 16)
+  part <- withr::local_tempfile()
+  train <- function(...) gbt_train(gbt_open(folder, memory = 1), subsample = 0.7, seed = 5, threads = 2, ...)
+  whole <- train(nrounds = 3, device = "cpu")
+  for (devices in list(0:1, 0:3)) {
+    expect_same_bytes(train(nrounds = 3, device = "cuda", devices = devices)$state, whole$state)
+  }
+  train(nrounds = 2, device = "cuda", devices = 0:2, checkpoint = part)
+  expect_same_bytes(train(nrounds = 3, device = "cuda", devices = 0:1, checkpoint = part)$state, whole$state)
 })

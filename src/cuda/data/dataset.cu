@@ -49,7 +49,7 @@ static gbt_status send_pages(cu_dataset_up *up, gbt_error *err) {
   const gbt_dataset *ds = up->data->from;
   cu_upload *pages = &up->pages;
   for (up->variant = 0; up->variant < ds->n_variants && pages->first_tile < up->plan->n_tiles; up->variant++) {
-    GBT_TRY(gbt_pages_pass(pages->stage.ctx, ds->variant[up->variant], send_span, up, err));
+    GBT_TRY(cu_pages_pass(pages->stage.ctx, ds, up->variant, ds->rows.n, send_span, up, err));
     if (up->variant == 0) cu_upload_leave_base(pages, up->plan);
   }
   return GBT_OK;
@@ -155,7 +155,10 @@ uint64_t cu_code_bytes(const cu_dataset *data) {
 }
 
 uint64_t cu_host_room(const gbt_dataset *ds) {
-  return gbt_pages_bytes(ds->pages) <= gbt_pages_memory(ds->pages) ? UINT64_MAX : gbt_pages_memory(ds->pages);
+  const uint64_t memory = gbt_pages_memory(ds->pages), all = (uint64_t)gbt_pages_n_rows(ds->pages);
+  const uint64_t n = (uint64_t)ds->rows.n;
+  if (gbt_pages_bytes(ds->pages) <= memory || all == 0) return UINT64_MAX;
+  return memory / all * n + memory % all * n / all;
 }
 
 /* ---- what is not in tiles ---- */
@@ -244,11 +247,11 @@ static gbt_status send_sparse(cu_dataset_up *up, gbt_error *err) {
   if (gbt_pages_layout(pages)->n_sparse == 0) return GBT_OK;
   if (data->from->rows.table_row) {
     all.before = 0;
-    GBT_TRY(gbt_pages_pass(up->pages.stage.ctx, pages, count_entries, &all, err));
+    GBT_TRY(cu_pages_pass(up->pages.stage.ctx, data->from, 0, (int64_t)n_rows, count_entries, &all, err));
   }
   GBT_TRY(cu_new(&up->device->memory, &data->sparse_beg, n_rows + 1, err));
   GBT_TRY(cu_new(&up->device->memory, &data->sparse_slot, (size_t)all.before, err));
-  GBT_TRY(gbt_pages_pass(up->pages.stage.ctx, pages, send_lists_of_span, &lists, err));
+  GBT_TRY(cu_pages_pass(up->pages.stage.ctx, data->from, 0, (int64_t)n_rows, send_lists_of_span, &lists, err));
   return cu_stage_send(&up->pages.stage, data->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
 }
 

@@ -199,7 +199,8 @@ gbt_status cu_dataset_fill(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
 /* Bytes of all codes, about; once it has begun. */
 uint64_t cu_code_bytes(const cu_dataset *data);
 
-/* Bytes of the host that its codes may take besides its pages: of pages in files, as much again as their budget. */
+/* Bytes of the host that its codes may take besides its pages: of pages in files, as much again as their budget, of
+ * which a data set of some of the rows has a part, since devices share the pages. */
 uint64_t cu_host_room(const gbt_dataset *ds);
 
 /* fn for every extent of the data, in any order, as a variant has them: `view` is the data with its codes. What fn

@@ -149,9 +149,6 @@ gbt_status cu_extents_pass(gbt_ctx *ctx, cu_device *device, cu_dataset *data, in
     GBT_TRY(fn(arg, &view, err));
   }
   if (data->stream_end == 0) return GBT_OK;
-  const gbt_dataset *ds = data->from;
-  const int64_t last = ds->rows.table_row ? (int64_t)ds->rows.table_row[data->stream_end - 1] : data->stream_end - 1;
-  gbt_page_store *pages = ds->variant[variant];
   data->ring->pages.stage.ctx = ctx; /* this call's: threads, and whom to ask whether to stop */
-  return gbt_pages_pass_first(ctx, pages, (int32_t)(last / gbt_pages_page_rows(pages)) + 1, stream_span, &pass, err);
+  return cu_pages_pass(ctx, data->from, variant, data->stream_end, stream_span, &pass, err);
 }

@@ -96,6 +96,16 @@ static gbt_status send_strips(cu_upload *up, const gbt_page_span *span, int64_t 
   return GBT_OK;
 }
 
+gbt_status cu_pages_pass(gbt_ctx *ctx, const gbt_dataset *ds, int32_t variant, int64_t end, gbt_pages_fn fn, void *arg,
+                         gbt_error *err) {
+  gbt_page_store *pages = ds->variant[variant];
+  const uint32_t *table_row = ds->rows.table_row;
+  const int64_t page_rows = gbt_pages_page_rows(pages);
+  if (end == 0) return GBT_OK;
+  const int64_t first = table_row ? (int64_t)table_row[0] : 0, last = table_row ? (int64_t)table_row[end - 1] : end - 1;
+  return gbt_pages_pass_part(ctx, pages, (int32_t)(first / page_rows), (int32_t)(last / page_rows) + 1, fn, arg, err);
+}
+
 gbt_status cu_upload_send(cu_upload *up, const gbt_page_span *span, int64_t beg, uint32_t n, uint32_t *words,
                           const cu_tile *tile, gbt_error *err) {
   const size_t numbers = up->picks ? n * sizeof(uint32_t) : 0;

@@ -38,6 +38,11 @@ void cu_upload_leave_base(cu_upload *up, const cu_plan *plan);
 /* Most rows that go up at once. */
 static inline int64_t cu_upload_rows(const cu_upload *up) { return (int64_t)(up->stage.bytes / up->row_bytes); }
 
+/* fn for the pages of a variant that have rows [0, end) of the data set: of a mask, from its first row on. See
+ * gbt_pages_pass. */
+gbt_status cu_pages_pass(gbt_ctx *ctx, const gbt_dataset *ds, int32_t variant, int64_t end, gbt_pages_fn fn, void *arg,
+                         gbt_error *err) GBT_MUST_CHECK;
+
 /* Rows [beg, beg + n) of the data, all in the span, to these tiles (from first_tile on), at their rows' places from
  * `words` on, in the stage's stream. When it returns, all that is needed of the pages has been copied to a half of the
  * stage. */

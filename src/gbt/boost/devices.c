@@ -2,7 +2,8 @@
  * backend of its own for a run of the rows. So a device exchanges with the others what ranks exchange, and the trainer
  * knows nothing of it.
  *
- *   rows      | device 0 | device 1 | device 2 |      of every data set, as masks of it: the bins are shared
+ *   rows      | device 0 | device 1 | device 2 |      of every data set, as masks of it: the bins are shared; of a
+ *                                                     folder each device reads the pages that have its rows
  *   gradients    thread 0   thread 1   thread 2       an operation of the backend: all threads do theirs, and end
  *   a batch      thread 0   thread 1   thread 2       begun, grown and finished at once, so threads start once a batch
  *   scores    | own .... | own .... | own .... |      joined on the host when they are asked for
@@ -31,6 +32,7 @@ typedef struct devices_backend {
   gbt_mem mem;
   gbt_world *world;
   int32_t n, n_outputs, n_valid;
+  int n_threads; /* of a device in a batch: they read pages, if there are any to read */
   member *member; /* n */
   int64_t *beg;   /* by data set, n + 1: the first rows of the devices' runs */
   double **score; /* by data set: of all rows, joined; NULL until it is asked for */
@@ -194,16 +196,13 @@ static gbt_status open_all(gbt_ctx *ctx, devices_backend *d, const gbt_device_ap
   }
   GBT_TRY(on_all(ctx, &job, ctx->n_threads / d->n, err));
   d->base.most_trees = d->member[0].be->most_trees;
+  d->n_threads = 1;
+  for (int32_t s = 0; s <= spec->n_valid; s++)
+    if (!gbt_pages_stay(spec->data[s]->pages)) d->n_threads = ctx->n_threads / d->n;
   return GBT_OK;
 }
 
-/* Whether several threads may read the pages at the same time. A store of files serves one. */
-static int is_in_memory(const gbt_page_store *pages) {
-  while (pages->inner != NULL) pages = pages->inner;
-  return gbt_pages_stay(pages) && pages->ops->runs_open == NULL;
-}
-
-static gbt_status check_spec(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_error *err) {
+static gbt_status check_spec(const gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_error *err) {
   if (!gbt_comm_is_single(ctx))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "devices",
                        "`devices` cannot be combined with `ranks`: each rank trains on one device; start a rank for "
@@ -211,11 +210,6 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_err
   if (spec->n_devices > GBT_WORLD_MOST)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "devices", "`devices` has %d devices; give at most %d",
                        (int)spec->n_devices, (int)GBT_WORLD_MOST);
-  for (int32_t s = 0; s <= spec->n_valid; s++)
-    if (!is_in_memory(spec->data[s]->pages))
-      return gbt_fail_on(err, GBT_E_UNSUPPORTED, "devices",
-                         "`devices` needs the bins in memory, and these are in a folder; give one device, or start a "
-                         "process for each with `ranks`");
   return GBT_OK;
 }
 
@@ -332,7 +326,7 @@ static gbt_status trees_of(device_job *job, gbt_ctx *ctx, int r, gbt_error *err)
 
 static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   device_job job = {.d = (devices_backend *)self, .fn = trees_of, .forest = forest};
-  return on_all(ctx, &job, 1, err);
+  return on_all(ctx, &job, job.d->n_threads, err);
 }
 
 static gbt_status refit_of(device_job *job, gbt_ctx *ctx, int r, gbt_error *err) {
@@ -352,7 +346,7 @@ static gbt_status refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
                     .like = like,
                     .first = first,
                     .forest = forest};
-  return on_all(ctx, &job, 1, err);
+  return on_all(ctx, &job, job.d->n_threads, err);
 }
 
 static const gbt_backend_ops devices_ops = {.name = "cuda",

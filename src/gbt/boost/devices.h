@@ -4,8 +4,8 @@
 
 #include "../backend/device_api.h"
 
-/* Opens the backend of spec->devices, which looks like one device with all rows. GBT_E_UNSUPPORTED: the bins are not in
- * memory, there are other ranks, or a build without threads. Else as the device's own. */
+/* Opens the backend of spec->devices, which looks like one device with all rows. GBT_E_UNSUPPORTED: there
+ * are other ranks or too many devices, or this build has no threads. Else as the device's own. */
 gbt_status gbti_devices_open(gbt_ctx *ctx, const gbt_device_api *device, const gbt_backend_spec *spec,
                              gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
 

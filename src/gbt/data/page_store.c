@@ -52,13 +52,13 @@ const uint32_t *gbt_pages_level_ids(const gbt_page_store *store, int32_t feat) {
   return store->info.level_id != NULL ? store->info.level_id[feat] : NULL;
 }
 
-/* n_pages: of the pass. */
-static gbt_status run_span(gbt_ctx *ctx, gbt_page_store *store, int32_t first, int32_t n, int32_t n_pages,
-                           gbt_pages_fn fn, void *arg, gbt_error *err) {
+/* end: of the pass. */
+static gbt_status run_span(gbt_ctx *ctx, gbt_page_store *store, int32_t first, int32_t n, int32_t end, gbt_pages_fn fn,
+                           void *arg, gbt_error *err) {
   const gbti_store_ops *ops = store->ops;
   const gbt_page *page;
   GBT_TRY(ops->pin(store, ctx, first, n, &page, err));
-  if (ops->read_ahead != NULL && first + n < n_pages) ops->read_ahead(store, first + n, n);
+  if (ops->read_ahead != NULL && first + n < end) ops->read_ahead(store, first + n, n);
   const gbt_page *last = &page[n - 1];
   gbt_page_span span = {page, n, store->info.page_rows, page->row_beg, last->row_beg + last->n_rows};
   gbt_status status = fn(arg, ctx, &span, err);
@@ -67,17 +67,17 @@ static gbt_status run_span(gbt_ctx *ctx, gbt_page_store *store, int32_t first, i
 }
 
 gbt_status gbt_pages_pass(gbt_ctx *ctx, gbt_page_store *store, gbt_pages_fn fn, void *arg, gbt_error *err) {
-  return gbt_pages_pass_first(ctx, store, store->info.n_pages, fn, arg, err);
+  return gbt_pages_pass_part(ctx, store, 0, store->info.n_pages, fn, arg, err);
 }
 
-gbt_status gbt_pages_pass_first(gbt_ctx *ctx, gbt_page_store *store, int32_t n_pages, gbt_pages_fn fn, void *arg,
-                                gbt_error *err) {
+gbt_status gbt_pages_pass_part(gbt_ctx *ctx, gbt_page_store *store, int32_t first, int32_t end, gbt_pages_fn fn,
+                               void *arg, gbt_error *err) {
   const int32_t most = store->most_pinned;
-  GBT_ASSERT(most > 0 && n_pages <= store->info.n_pages);
-  for (int32_t first = 0, n; first < n_pages; first += n) {
-    n = n_pages - first < most ? n_pages - first : most;
-    if (first > 0) GBT_TRY(gbt_ctx_poll(ctx, err));
-    GBT_TRY(run_span(ctx, store, first, n, n_pages, fn, arg, err));
+  GBT_ASSERT(most > 0 && first >= 0 && end <= store->info.n_pages);
+  for (int32_t at = first, n; at < end; at += n) {
+    n = end - at < most ? end - at : most;
+    if (at > first) GBT_TRY(gbt_ctx_poll(ctx, err));
+    GBT_TRY(run_span(ctx, store, at, n, end, fn, arg, err));
   }
   return GBT_OK;
 }

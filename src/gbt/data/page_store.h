@@ -74,9 +74,9 @@ typedef gbt_status (*gbt_pages_fn)(void *arg, gbt_ctx *ctx, const gbt_page_span 
 gbt_status gbt_pages_pass(gbt_ctx *ctx, gbt_page_store *store, gbt_pages_fn fn, void *arg,
                           gbt_error *err) GBT_MUST_CHECK;
 
-/* The same for only the first n_pages pages. */
-gbt_status gbt_pages_pass_first(gbt_ctx *ctx, gbt_page_store *store, int32_t n_pages, gbt_pages_fn fn, void *arg,
-                                gbt_error *err) GBT_MUST_CHECK;
+/* The same for only pages [first, end). */
+gbt_status gbt_pages_pass_part(gbt_ctx *ctx, gbt_page_store *store, int32_t first, int32_t end, gbt_pages_fn fn,
+                               void *arg, gbt_error *err) GBT_MUST_CHECK;
 
 /* The same as a pass for short runs of at most `run` pages, each of which a single thread reads and processes, so that
  * what it has just read is still in its cache. Tasks are numbered in the order of pages, 0 to gbt_pages_n_runs - 1, and

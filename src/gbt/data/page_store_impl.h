@@ -28,8 +28,8 @@ struct gbti_resident {
   void (*free)(gbti_resident *self);
 };
 
-/* Called on the thread that entered the engine, outside gbt_parallel, but for runs_read: no
- * operation needs a lock against another. A
+/* pin, release and read_ahead may be called by several threads at the same time, each in passes of its own
+ * (boost/devices.c); all others only by the thread that entered the engine, outside gbt_parallel, but for runs_read. A
  * store may have threads of its own. Passes may be nested: while a span is pinned, the call may poll, and what the host
  * does then may train on the same data. So most_pinned holds for each pass, and a store must serve several. */
 typedef struct gbti_store_ops {

@@ -14,8 +14,8 @@
  * codes and lists are those that its layout has (data/check.h), as a file may come from anyone. What decays on the disk
  * after that, with no write that the system knows of, is not found before the store is opened the next time.
  *
- * The lock guards `kept` and `known`: while the helpers of one pass read runs, the entering thread may poll, and the
- * host may begin another pass. */
+ * The lock guards `kept`, `known`, `free` and `spans`: while the helpers of one pass read runs, the entering thread may
+ * poll, and the host may begin another pass; and several devices make passes of their own at the same time. */
 #include "page_files.h"
 
 #include <stdio.h>
@@ -75,10 +75,12 @@ static void frame_free(const gbt_mem *mem, frame *f) {
 static gbt_status frame_take(file_store *store, frame **out, gbt_error *err) {
   const gbt_mem *mem = &store->base.mem;
   const gbt_layout *layout = &store->base.info.layout;
-  frame *f = store->free;
   gbt_status status;
+  gbt_lock_take(&store->lock);
+  frame *f = store->free;
+  if (f != NULL) store->free = f->next;
+  gbt_lock_give(&store->lock);
   if (f != NULL) {
-    store->free = f->next;
     f->number = -1;
     *out = f;
     return GBT_OK;
@@ -96,8 +98,10 @@ failed:
 }
 
 static void frame_give(file_store *store, frame *f) {
+  gbt_lock_take(&store->lock);
   f->next = store->free;
   store->free = f;
+  gbt_lock_give(&store->lock);
 }
 
 /* ---- reading ---- */
@@ -292,22 +296,25 @@ static gbt_status pin(gbt_page_store *base, gbt_ctx *ctx, int32_t first, int32_t
     span_free(store, s);
     return status;
   }
+  gbt_lock_take(&store->lock);
   s->next = store->spans;
   store->spans = s;
+  gbt_lock_give(&store->lock);
   *pages = s->page;
   return GBT_OK;
 }
 
 static void release(gbt_page_store *base, const gbt_page *pages, int32_t n) {
   file_store *store = (file_store *)base;
+  gbt_lock_take(&store->lock);
   span **at = &store->spans;
   while (*at != NULL && (*at)->page != pages) at = &(*at)->next;
-  GBT_ASSERT(*at != NULL && (*at)->n == n);
-  (void)n;
-  if (*at == NULL) return;
   span *s = *at;
-  *at = s->next;
-  span_free(store, s);
+  if (s != NULL) *at = s->next;
+  gbt_lock_give(&store->lock);
+  GBT_ASSERT(s != NULL && s->n == n);
+  (void)n;
+  if (s != NULL) span_free(store, s);
 }
 
 static void read_ahead(gbt_page_store *base, int32_t first, int32_t n) {

@@ -67,3 +67,16 @@ const gbt_device_api *cuda_apart_api(int percent_device, int percent_host) {
   apart.less_host = 100 - percent_host;
   return &api;
 }
+
+const gbt_device_api *cuda_place_api(int place) {
+  switch (place) {
+  case CUDA_ON_HOST:
+    return cuda_apart_api(40, 100);
+  case CUDA_STREAMED:
+    return cuda_apart_api(30, 30);
+  case CUDA_FIRST_STREAMED:
+    return cuda_first_apart_api();
+  default:
+    return gbt_cuda_api();
+  }
+}

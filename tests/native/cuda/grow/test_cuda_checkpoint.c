@@ -1,4 +1,4 @@
-/* Trainings that begin on one device and end on another. */
+/* Trainings that begin on one device and end on another, or on several. */
 #include "../../src/gbt/backend/device.h"
 #include "checkpoint_job.h"
 #include "cuda_steps.h"
@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 enum { ROUNDS = 4 };
+
+static const int32_t numbers[4] = {0};
 
 static void trainings_go_on_elsewhere(void) {
   int64_t splits = 0;
@@ -17,6 +19,8 @@ static void trainings_go_on_elsewhere(void) {
     r.job.rounds = ROUNDS;
     if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
     if (r.job.custom == NULL && seed % 4 == 0) random_job_order(&r);
+    r.job.spec.devices = numbers; /* of the parts on a device */
+    r.job.spec.n_devices = 1 + (int32_t)(seed / 2 % 4);
     const int on_first = seed % 3 != 0;
     const part_place through = {.threads = 1, .last = ROUNDS};
     const part_place first = {.threads = 2, .to = path, .last = 1, .device = on_first ? cuda : NULL};

@@ -10,22 +10,6 @@
 #include "../simt/control.h"
 #endif
 
-/* Where the codes of a rank are. */
-enum { ALL_THERE, ON_HOST, STREAMED, FIRST_STREAMED, N_PLACES };
-
-static const gbt_device_api *device_of(int place) {
-  switch (place) {
-  case ON_HOST:
-    return cuda_apart_api(40, 100);
-  case STREAMED:
-    return cuda_apart_api(30, 30);
-  case FIRST_STREAMED:
-    return cuda_first_apart_api();
-  default:
-    return gbt_cuda_api();
-  }
-}
-
 /* One model on ranks of uneven shares, by the way with other pages. */
 static int check_job(const train_job *job, const trained *single, int size, uint64_t seed, int place) {
   shares *s = shares_new(job, size, seed, seed % 4 == 0);
@@ -34,7 +18,7 @@ static int check_job(const train_job *job, const trained *single, int size, uint
   const int32_t pages[] = {0, 7, 64};
   for (int r = 0; r < size; r++) {
     hows[r] = rank_how_make(1, pages[(size + r) % 3]);
-    hows[r].how.device = device_of(place);
+    hows[r].how.device = cuda_place_api(place);
   }
   shares_train(s, hows, out);
   const int ok = same_ranked(s, out, single);
@@ -50,7 +34,7 @@ static void check_random(random_job *r, uint64_t seed, uint64_t n) {
   trained *single = train(&r->job, &r->how);
   int ok = CHECK(single != NULL);
   for (uint64_t i = 0; i < n && ok; i++)
-    ok = check_job(&r->job, single, sizes[(seed + 2 * i) % 5], seed + i, (int)((seed / 5 + i) % N_PLACES));
+    ok = check_job(&r->job, single, sizes[(seed + 2 * i) % 5], seed + i, (int)((seed / 5 + i) % CUDA_N_PLACES));
   if (!ok) random_job_tell(r, seed);
   trained_free(single);
 }
@@ -124,7 +108,7 @@ static void every_objective_of_the_table(void) {
     job.spec.params.max_depth = 3;
     job.spec.params.leaf_iterations = 1 + kind % 3;
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
-    if (!check_job(&job, single, 2 + kind % 3, (uint64_t)kind + 10, kind / 3 % N_PLACES))
+    if (!check_job(&job, single, 2 + kind % 3, (uint64_t)kind + 10, kind / 3 % CUDA_N_PLACES))
       test_note("objective %s, %d ranks", info->name, 2 + kind % 3);
     trained_free(single);
     made_free(data);

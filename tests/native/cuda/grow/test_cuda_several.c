@@ -9,6 +9,7 @@
 #endif
 #include "odd_job.h"
 #include "random_job.h"
+#include "stores.h"
 
 static const int32_t numbers[8] = {0};
 
@@ -19,10 +20,10 @@ static train_job on_devices(const train_job *job, int32_t n) {
   return several;
 }
 
-static int equal_on_devices(const train_job *job, const train_how *how, int32_t n) {
+static int equal_on_devices(const train_job *job, const train_how *how, int32_t n, int place) {
   const train_job several = on_devices(job, n);
   train_how device = *how;
-  device.device = gbt_cuda_api();
+  device.device = cuda_place_api(place);
   trained *cpu = train(job, how), *cuda = train(&several, &device);
   const int ok = CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
   trained_free(cpu);
@@ -35,7 +36,23 @@ static void random_trainings_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
     random_job r = seed % 4 == 3 ? odd_job_make(seed, 200) : random_job_make(seed, 300);
     if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
-    if (!equal_on_devices(&r.job, &r.how, sizes[seed % 4])) random_job_tell(&r, seed);
+    if (!equal_on_devices(&r.job, &r.how, sizes[seed % 4], CUDA_ALL_THERE)) random_job_tell(&r, seed);
+    random_job_free(&r);
+  }
+}
+
+/* Bins in memory, in a folder, in two, and packed; codes on the devices, in the host's memory, and streamed. Devices
+ * read the same folder at the same time, each the pages of its rows. */
+static void codes_anywhere(void) {
+  static const store_kind kinds[] = {STORE_FILE, STORE_FILE_2Z, STORE_MEMORY};
+  for (uint64_t seed = 100; seed < 100 + test_cases(36) && test_n_bad() == 0; seed++) {
+    random_job r = seed % 4 == 3 ? odd_job_make(seed, 200) : random_job_make(seed, 400);
+    const store_kind before = stores_use(kinds[seed % 3]);
+    if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024;
+    r.how.threads = 4;
+    if (!equal_on_devices(&r.job, &r.how, 1 + (int32_t)(seed % 4), (int)(seed / 3 % CUDA_N_PLACES)))
+      random_job_tell(&r, seed);
+    stores_use(before);
     random_job_free(&r);
   }
 }
@@ -47,7 +64,7 @@ static void trees_that_share_their_splits(void) {
     if (random_job_share(&r, seed)) {
       n++;
       r.job.spec.params.hist_memory = 1024;
-      if (!equal_on_devices(&r.job, &r.how, 2 + (int32_t)(seed % 2))) random_job_tell(&r, seed);
+      if (!equal_on_devices(&r.job, &r.how, 2 + (int32_t)(seed % 2), CUDA_ALL_THERE)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }
@@ -59,7 +76,8 @@ static void ordered_trainings_are_those_of_the_cpu(void) {
     random_job r = random_job_make(seed, 300);
     if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024;
     random_job_order(&r);
-    if (r.job.spec.objective.kind != GBT_OBJ_CUSTOM && !equal_on_devices(&r.job, &r.how, 3)) random_job_tell(&r, seed);
+    if (r.job.spec.objective.kind != GBT_OBJ_CUSTOM && !equal_on_devices(&r.job, &r.how, 3, CUDA_ALL_THERE))
+      random_job_tell(&r, seed);
     random_job_free(&r);
   }
 }
@@ -149,7 +167,7 @@ static void nccl_that_cannot_be_used(void) {
   setenv("GBT_NCCL", "libm.so.6", 1);
   CHECK(!gbt_cuda_api()->nccl(text, sizeof text));
   CHECK(strstr(text, "ncclGetVersion") != NULL);
-  equal_on_devices(&r.job, &r.how, 2);
+  equal_on_devices(&r.job, &r.how, 2, CUDA_ALL_THERE);
   setenv("GBT_NCCL", "/nowhere/libnccl.so.2", 1);
   CHECK(!gbt_cuda_api()->nccl(text, sizeof text));
   CHECK(strstr(text, "/nowhere/libnccl.so.2") != NULL);
@@ -164,6 +182,7 @@ static void nccl_that_cannot_be_used(void) {
 
 void suite_cuda_several(void) {
   RUN(random_trainings_are_those_of_the_cpu);
+  RUN(codes_anywhere);
   RUN(trees_that_share_their_splits);
   RUN(ordered_trainings_are_those_of_the_cpu);
 #ifdef GBT_TEST_SIMT
