@@ -8,7 +8,7 @@
 #   runs the calls and bytes of one round of training on an emulated device: launches, copies, bytes, additions; half a
 #             minute. Then bench/gpu/model.py: no shape is expected to take more than 5 % longer than what is on record
 #
-# BUILD: where the objects go, out/counts by default.
+# BUILD: where the objects go, out/counts by default. LIBGBT: as in bench/gpu/Makefile.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
