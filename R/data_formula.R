@@ -245,7 +245,7 @@ is_row <- function(columns, table, row) {
 }
 
 evaluate_part <- function(e, data, from) {
-  try_else(eval(e, data, scope_with_surv(e, from)), function(problem) {
+  try_else(eval_with_surv(e, data, from), function(problem) {
     text <- expression_text(e)
     why <- conditionMessage(problem)
     is_lost <- function(f) grepl(f, why, fixed = TRUE) && !exists(f, envir = from, mode = "function")

@@ -342,10 +342,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
 label_values <- function(label) {
   if (is.null(label)) return(NULL)
   coded <- encode_y(label)
-  if (is_surv_response(coded$response)) {
-    stop_unsupported(paste("a folder does not keep censored times; leave the label out here, and give the Surv object",
-                           "when you train: gbt_train(data, y)"), "label")
-  }
+  if (is_surv_response(coded$response)) return(surv_values(label, coded$response))
   if (coded$response == "integer64") {
     if (is.data.frame(label)) label <- .subset2(label, 1L)
     return(list(kind = "integer64", value = as.vector(unclass(label)), classes = NULL))
@@ -362,6 +359,7 @@ label_of_values <- function(x, n, bad) {
   if (!is.list(x) || !identical(names(x), c("kind", "value", "classes"))) bad()
   value <- x$value
   classes <- x$classes
+  if (is_text(x$kind) && is_surv_response(x$kind)) return(surv_of_values(x, n, bad))
   of_classes <- c("logical", "factor", "ordered", "character")
   if (!is_text(x$kind) || !x$kind %in% response_types || !is_plain(value) || length(value) != n) bad()
   if (typeof(value) != if (x$kind %in% c("double", "integer64")) "double" else "integer") bad()

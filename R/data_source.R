@@ -33,12 +33,14 @@
 #' gbt_train(gbt_files(files, label = "late"))                     # the source names the response,
 #' gbt_train(late ~ carrier + distance, gbt_files(files))          # or a formula does
 #' gbt_train(late ~ ., gbt_query(connection, "SELECT * FROM flights"), valid = gbt_files("later.csv"))
+#' gbt_train(Surv(time, status) ~ ., gbt_files(patients))          # times of events, or
+#' gbt_train(gbt_files(patients, label = c("time", "status")))
 #' ```
 #' Rows are read once, chunk by chunk, and the model is that of [gbt_data()] of the source, which this calls. Only bins,
 #' responses, weights and the like are in memory. If the bins do not fit into memory, call [gbt_data()] with `path`
-#' first. The formula can only name columns, and `weights`, `offset`, `exposure`, `time` and `group` are names of
-#' columns or values. `valid` may be a source (with the columns of the training data), but no share of the rows. Errors
-#' in arguments are found before rows are read, and wrong names of columns after the first chunk.
+#' first. The formula can only name columns, except within `Surv()`, and `weights`, `offset`, `exposure`, `time` and
+#' `group` are names of columns or values. `valid` may be a source (with the columns of the training data), but no share
+#' of the rows. Errors in arguments are found before rows are read, and wrong names of columns after the first chunk.
 #'
 #' [gbt_cv()] and [gbt_tune()] take sources in the same way, [predict()][predict.gbt] takes them as `newdata`. All other
 #' functions need rows in memory. See `vignette("larger", package = "gbt")`.
@@ -122,10 +124,19 @@ gather_fields <- function(x, count) {
 
 # Concatenates vectors; factors get the levels of all of them.
 join_parts <- function(parts, name) {
+  response <- attr(parts[[1L]][[name]], "response")
+  if (!is.null(response)) return(response(join_frames(lapply(parts, `[[`, name))))
+  if (inherits(parts[[1L]][[name]], "Surv")) return(join_surv(lapply(parts, `[[`, name)))
   parts <- lapply(parts, function(part) meant_values(part[[name]], sprintf("`%s` of a chunk", name), name))
   if (length(dim(parts[[1L]])) == 2L) return(do.call(rbind, lapply(parts, as.matrix)))
   if (is.factor(parts[[1L]])) return(unlist(parts, use.names = FALSE))
   do.call(c, parts)
+}
+
+join_frames <- function(frames) {
+  names <- names(frames[[1L]])
+  columns <- lapply(stats::setNames(nm = names), function(name) join_parts(frames, name))
+  list_frame(columns, sum(vapply(frames, nrow, 0L)))
 }
 
 # The chunks with their column of this name as their exposures. keep: it stays a column.

@@ -21,7 +21,8 @@
 #'
 #' @param files Names of files. All must have the same columns in the same order.
 #' @param label,weight,offset,exposure,time,group Names of the columns that are the response, weights and so on, see
-#'   [gbt_data()]; several for the offset of several classes.
+#'   [gbt_data()]; several for the offset of several classes, and for the label the arguments of `Surv()`, such as
+#'   `c("time", "status")` or `c("start", "stop", "status")`, see [gbt_objectives].
 #' @param columns Names of the columns to take; `NULL` for all others.
 #' @param texts Names of columns that are texts though they may look like numbers or dates: identifiers, codes.
 #' @param sep What separates fields; `NULL`: a tab in files called `.tsv`, `.tab` or `.txt`, else a comma.

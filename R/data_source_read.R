@@ -14,6 +14,8 @@
 #   about     a text for print(), such as the query; NULL: there is none
 #   peek      function() -> some of the first rows, at little cost, for print(); NULL: that would not be cheap
 #   roles     list by role (label, weight, offset, exposure, time, group) of names of columns
+#   response  function(data frame of the columns of the label, of all rows) -> the response, such as the times of a Surv
+#             object; NULL: the label is one column
 #   columns   names of the columns to take; NULL: all that have no role
 #   progress  TRUE: tell how far it is
 #   part      function(rank, size) -> the source of a rank's part of the rows, for gbt_ranks(share = "split"); NULL: it
@@ -24,18 +26,21 @@ new_source <- function(open, retries, roles, columns, progress, texts = NULL, fi
                        peek = NULL, part = NULL) {
   roles <- roles[!vapply(roles, is.null, NA)]
   for (role in names(roles)) {
-    most <- if (role == "offset") Inf else 1
+    most <- switch(role, offset = Inf, label = 3, 1)
     if (!are_names(roles[[role]]) || length(roles[[role]]) > most || length(roles[[role]]) < 1L) {
-      stop_argument(sprintf("`%s` must be the name of a column, not %s", role, quote_value(roles[[role]])), role)
+      stop_argument(sprintf("`%s` must be the name of a column%s, not %s", role,
+                            if (role == "label") ", or those of times and events, c(\"time\", \"status\")" else "",
+                            quote_value(roles[[role]])), role)
     }
   }
+  label <- label_role(roles$label)
   if (!is.null(columns) && !are_names(columns)) {
     stop_argument("`columns` must be names of columns, each once", "columns")
   }
   if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
-  structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns, texts = texts,
-                                       files = files, about = about, peek = peek, part = part,
-                                       progress = check_flag(progress, "progress")))
+  structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, response = label$response,
+                                       columns = columns, texts = texts, files = files, about = about, peek = peek,
+                                       part = part, progress = check_flag(progress, "progress")))
 }
 
 # A reader, see `open` above, that counts the rows of pull(rows given so far). n_rows: their number, where it is known.
@@ -73,6 +78,13 @@ next_rows <- function(reader) {
     chunk <- reader$pull()
     if (is.null(chunk) || nrow(chunk) > 0L) return(chunk)
   }
+}
+
+# The source with a response. role: of label_role().
+with_label <- function(source, role) {
+  source <- with_role(source, "label", role$columns)
+  source["response"] <- list(role$response)
+  source
 }
 
 # The source with one more role for a column.
@@ -338,7 +350,7 @@ check_source <- function(source) {
   good <- is.list(source) && is.function(source$open) && is.list(source$roles) && is_flag(source$retries) &&
     is_flag(source$progress) && all(vapply(source$roles, is_texts, NA)) &&
     all(vapply(unclass(source)[c("columns", "texts", "files", "about")], names_or_none, NA)) &&
-    (is.null(source$peek) || is.function(source$peek)) && (is.null(source$part) || is.function(source$part))
+    all(vapply(unclass(source)[c("peek", "part", "response")], function(f) is.null(f) || is.function(f), NA))
   if (!good) {
     stop_argument("`x` is a source whose fields were changed; make it again", "x")
   }
@@ -435,7 +447,10 @@ used_columns <- function(source, names) {
 # The chunk with its roles taken out: see chunk_at().
 with_roles <- function(source, chunk, roles = source$roles) {
   columns <- feature_columns(source, names(chunk))
-  parts <- lapply(roles, function(names) if (length(names) == 1L) chunk[[names]] else as.matrix(chunk[names]))
+  parts <- Map(function(names, role) {
+    if (role == "label" && !is.null(source$response)) return(structure(chunk[names], response = source$response))
+    if (length(names) == 1L) chunk[[names]] else as.matrix(chunk[names])
+  }, roles, names(roles))
   x <- chunk[columns]
   if (length(parts)) c(list(x = x), parts) else x
 }

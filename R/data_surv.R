@@ -26,18 +26,51 @@ encode_surv <- function(y, what, advice) {
   type <- attr(y, "type")
   m <- unclass(y)
   if (!is.matrix(m) || !is.numeric(m) || !is_text(type)) {
-    stop_data(paste(what, "is a broken Surv object; recreate it by survival::Surv()"), "y")
+    stop_broken_surv(what)
   }
   if (!paste0("surv_", type) %in% surv_types) {
     stop_data(sprintf(paste("%s is a Surv object of type \"%s\"; types \"right\", \"counting\", \"left\" and",
                             "\"interval\" are supported"), what, type), "y")
   }
+  if (ncol(m) != length(surv_columns(type))) stop_broken_surv(what)
   bad <- which(rowSums(is.na(m)) > 0)
   if (length(bad)) {
     hint <- if (type == "counting") " (Surv() makes a row missing whose start is not before its stop)" else ""
     stop_data(sprintf("%s has %s%s; %s", what, counted_rows(bad, "missing value"), hint, advice), "y")
   }
+  check_surv_rows(m, type, what)
+  m[, ncol(m)] <- status_of_ranks(m[, ncol(m)], attr(y, "top"), what)
   list(value = times_of_surv(m, type, what), response = paste0("surv_", type), classes = NULL)
+}
+
+stop_broken_surv <- function(what, why = "") {
+  stop_data(sprintf("%s is a broken Surv object%s; recreate it by survival::Surv()", what, why), "y")
+}
+
+surv_columns <- function(type) {
+  switch(type, counting = , mcounting = c("start", "stop", "status"), interval = c("time1", "time2", "status"),
+         c("time", "status"))
+}
+
+# Surv() makes no such rows, but others may.
+check_surv_rows <- function(m, type, what) {
+  status <- m[, ncol(m)]
+  known <- switch(type, right = , left = , counting = 0:1, interval = 0:3)
+  wrong <- if (!is.null(known)) !status %in% known else status < 0 | status %% 1 != 0
+  if (type == "counting") wrong <- wrong | m[, 1L] >= m[, 2L]
+  if (type == "interval") wrong <- wrong | status == 3 & m[, 1L] > m[, 2L]
+  if (any(wrong)) stop_broken_surv(what, paste(":", counted_rows(which(wrong), "wrong row")))
+}
+
+# Events are 1 where the largest number is 1, and 2 where it is 2, of the rows of all ranks. status: 0 and 1 as this
+# rank read its rows; top: the largest number that it had, NULL where that is not known.
+status_of_ranks <- function(status, top, what) {
+  if (!any_rank(!is.null(top))) return(status)
+  if (max(numbers_of_ranks(given_or(top, 0))) < 2 || given_or(top, 2) == 2 || length(status) == 0L) return(status)
+  if (any(status == 0)) {
+    stop_data(sprintf("%s has status 0 and 1 on one rank and 1 and 2 on another; code events alike", what), "y")
+  }
+  0 * status
 }
 
 # The times between which the time of a row lies: `label`, and `upper`, Inf for none. Where times can only be censored
@@ -124,11 +157,39 @@ check_same_surv <- function(now, before, what) {
   stop_data(sprintf("%s is %s, but was %s in the training data", what, kind(now), kind(before)), "y")
 }
 
+# A Surv object as plain values, and such an object of n rows again, see label_values().
+surv_values <- function(y, kind) {
+  m <- matrix(as.double(unclass(y)), nrow(unclass(y)), ncol(unclass(y)))
+  m[, ncol(m)] <- status_of_ranks(m[, ncol(m)], attr(y, "top"), "the response")
+  list(kind = kind, value = as.vector(m), classes = attr(y, "states"))
+}
+
+surv_of_values <- function(x, n, bad) {
+  type <- sub("surv_", "", x$kind)
+  columns <- surv_columns(type)
+  plain <- is.double(x$value) && is_plain(x$value) && is.null(names(x$value)) && length(x$value) == n * length(columns)
+  if (!plain || anyNA(x$value)) bad()
+  if (!is.null(x$classes) && (!startsWith(type, "m") || !is_texts(x$classes))) bad()
+  m <- matrix(x$value, n, length(columns), dimnames = list(NULL, columns))
+  structure(m, type = type, states = x$classes, class = "Surv")
+}
+
+# Surv objects, one below the other.
+join_surv <- function(parts) {
+  types <- vapply(parts, function(y) if (inherits(y, "Surv")) as.character(attr(y, "type"))[1L] else NA_character_, "")
+  if (anyNA(types) || length(unique(types)) > 1L) {
+    stop_data("`label` must be Surv objects of one type in all chunks", "label")
+  }
+  out <- do.call(rbind, lapply(parts, function(y) matrix(as.double(unclass(y)), nrow(unclass(y)), ncol(unclass(y)))))
+  dimnames(out) <- list(NULL, colnames(unclass(parts[[1L]])))
+  structure(out, type = types[1L], states = attr(parts[[1L]], "states"), class = "Surv")
+}
+
 # Rows of a Surv object.
 surv_rows <- function(y, rows) {
   m <- unclass(y)
   kept <- attributes(y)[setdiff(names(attributes(y)), c("dim", "dimnames", "class"))]
-  out <- matrix(as.double(m), nrow(m), dimnames = list(NULL, colnames(m)))[rows, , drop = FALSE]
+  out <- matrix(as.double(m), nrow(m), ncol(m), dimnames = list(NULL, colnames(m)))[rows, , drop = FALSE]
   attributes(out) <- c(attributes(out), kept, list(class = "Surv"))
   out
 }

@@ -1,10 +1,18 @@
 # Surv() in the response of a formula. Without package survival attached it means survival::Surv(), and without the
 # package a function of our own that makes the same object. It is known in no other place of a formula.
 
-# Where an expression of a formula is evaluated; from: where the formula was written.
-scope_with_surv <- function(e, from) {
-  if (!is.call(e) || !"Surv" %in% functions_of(list(e)) || exists("Surv", envir = from, mode = "function")) return(from)
-  list2env(list(Surv = known_surv()), parent = from)
+is_surv_call <- function(e) is.call(e) && any(vapply(surv_names, identical, NA, e[[1L]]))
+
+surv_names <- list(quote(Surv), quote(survival::Surv))
+
+# The value of an expression of a formula; from: where the formula was written, whose own Surv() comes first. Ranks take
+# the function of our own, which says how events were coded: see status_of_ranks().
+eval_with_surv <- function(e, data, from) {
+  if (!is_surv_call(e)) return(eval(e, data, from))
+  written <- if (is.name(e[[1L]])) get0("Surv", from, mode = "function")
+  if (!is.null(written) && !identical(written, known_surv())) return(eval(e, data, from))
+  e[[1L]] <- quote(Surv)
+  eval(e, data, list2env(list(Surv = if (is.null(ranks_here())) known_surv() else own_surv), parent = from))
 }
 
 known_surv <- function() if (requireNamespace("survival", quietly = TRUE)) survival::Surv else own_surv
@@ -61,7 +69,9 @@ surv_of_events <- function(times, status, type) {
     m <- do.call(cbind, c(times, list(status = as.numeric(status) - 1)))
     return(structure(m, type = if (type == "counting") "mcounting" else "mright", states = levels(status)[-1L]))
   }
-  structure(do.call(cbind, c(times, list(status = zero_one_status(status)))), type = type)
+  m <- structure(do.call(cbind, c(times, list(status = zero_one_status(status)))), type = type)
+  if (is.numeric(status) && !is.null(ranks_here())) attr(m, "top") <- max(0, status, na.rm = TRUE)
+  m
 }
 
 zero_one_status <- function(status) {
@@ -71,8 +81,8 @@ zero_one_status <- function(status) {
                             "means censored, not %s"), describe(status)), "y")
   }
   status <- as.double(status)
-  known <- status[!is.na(status)]
-  if (length(known) && max(known) == 2) status <- status - 1
+  top <- max(0, status, na.rm = TRUE)
+  if (top == 2) status <- status - 1
   known_status(status, c(0, 1), "0 or 1, or 1 or 2")
 }
 
@@ -107,4 +117,21 @@ surv_of_bounds <- function(time, time2) {
 
 of_intervals <- function(time, time2, status) {
   structure(cbind(time1 = time, time2 = ifelse(status %in% 3, time2, 1), status = status), type = "interval")
+}
+
+# Responses of sources of rows --------------------------------------------------------------------------------------
+
+# The columns of a source that make the response: list(columns = their names, response = see new_source()). y: the name
+# of a column, those of the arguments of Surv(), or a call of it; columns: the names that the source has; from: where
+# the call was written.
+label_role <- function(y, columns = y, from = baseenv()) {
+  force(columns)
+  if (is.character(y) && length(y) > 1L) y <- as.call(c(quote(Surv), lapply(y, as.name)))
+  if (!is.call(y)) return(list(columns = y, response = NULL))
+  list(columns = intersect(variables_of(list(y)), columns),
+       response = function(rows) {
+         try_else(eval_with_surv(y, rows, from), function(problem) {
+           stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(y), conditionMessage(problem)), "label")
+         })
+       })
 }

@@ -300,8 +300,7 @@ try_foreign <- function(expr, otherwise) {
 # A call within a formula: of a function of the language, offset() or Surv().
 check_formula_call <- function(call) {
   head <- call[[1L]]
-  harmless <- list(quote(offset), quote(Surv), quote(survival::Surv))
-  if (any(vapply(harmless, identical, NA, head))) return(invisible())
+  if (identical(head, quote(offset)) || is_surv_call(call)) return(invisible())
   if (identical(call, quote(survival::Surv))) return(invisible())
   if (identical(head, quote(`::`)) && !is.null(term_package(called_name(call)))) return(invisible())
   if (term_function(call, 0L) == "$") time_call(call, 0L)

@@ -23,12 +23,14 @@ streamed_source <- function(x, args, folds) {
   streamed(begun, y, given, folds_as_values(folds, NULL))
 }
 
-# begun: of begun_source(); y: see above; given: the values of all other arguments by the names as typed.
-streamed <- function(begun, y, given, folds) {
+# begun: of begun_source(); y: see above; given: the values of all other arguments by the names as typed; role: the
+# columns of the response, as of label_role(), NULL where y says it.
+streamed <- function(begun, y, given, folds, role = NULL) {
   x <- begun$source
   in_rows <- is_of_rows(given)
   fields <- stats::setNames(given[in_rows], sub("^weights$", "weight", names_here(given[in_rows])))
-  fields$label <- y
+  if (is.null(role) && are_names(y) && length(y) %in% 1:3) role <- label_role(y)
+  if (!is.null(role)) x <- with_label(x, role) else fields$label <- y
   for (role in names(Filter(is_column_name, fields))) {
     x <- with_role(x, role, fields[[role]])
     fields[[role]] <- NULL
@@ -38,7 +40,7 @@ streamed <- function(begun, y, given, folds) {
   fields <- lapply(stats::setNames(nm = chunk_fields), function(name) fields[[name]])
   data <- data_of_rows(x, fields, streamed_spec(args, x))
   source <- list(data = data, y = data$label, weights = data$weight, offset = data$offset, time = data$time,
-                 group = data$group, exposed = data$exposed, roles = x$roles)
+                 group = data$group, exposed = data$exposed, roles = x$roles, response = x$response)
   list(source = source, given = without_binning(given[!in_rows]), folds = folds)
 }
 
@@ -97,7 +99,10 @@ streamed_formula_source <- function(formula, x, in_rows, given, folds) {
   on.exit(begun$close())
   head <- begun$rows
   x <- begun$source
-  lhs <- formula_response(formula, names(head))
+  if (length(formula) == 3L) {
+    formula[[2L]] <- response_with_constants(formula[[2L]], head, given_or(environment(formula), globalenv()))
+  }
+  role <- formula_response(formula, names(head))
   masked <- any(variables_of(list(in_rows$mask$expression)) %in% names(head))
   for (name in c("subset"[!is.null(in_rows$subset)], "mask"[masked])) stop_no_rows_chosen(name)
   given <- c(given, lapply(in_rows, row_role, names(head)))
@@ -105,28 +110,31 @@ streamed_formula_source <- function(formula, x, in_rows, given, folds) {
   dot <- setdiff(feature_columns(x, names(head)), taken)
   plain <- plain_names(formula, head, dot)
   if (is.null(plain) || length(plain$offset)) stop_no_terms(formula)
-  if (lhs %in% plain$names) {
-    stop_argument(sprintf("the response `%s` is on the right side of the formula as well", lhs), "formula")
+  if (is.null(role$response) && role$columns %in% plain$names) {
+    stop_argument(sprintf("the response `%s` is on the right side of the formula as well", role$columns), "formula")
   }
-  if (identical(x$roles$label, lhs)) x$roles$label <- NULL
+  if (identical(x$roles$label, role$columns)) x$roles$label <- NULL
   x$columns <- plain$names
   begun$source <- x
-  out <- streamed(begun, lhs, given, folds)
+  out <- streamed(begun, NULL, given, folds, role)
   out$source[c("formula", "parsed", "columns")] <- list(formula_text(formula), formula, names(head))
   out$source$in_rows <- role_evaluators(out$source$roles)
   out
 }
 
-# The name of the response.
+# The columns of the response, as of label_role(): one column, or those that a call of Surv() names.
 formula_response <- function(formula, columns) {
   if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
   lhs <- formula[[2L]]
-  if (!is.name(lhs)) stop_no_terms(formula)
-  lhs <- as.character(lhs)
-  if (!lhs %in% columns) {
-    stop_data(sprintf("the response `%s` is no column of the source%s", lhs, suggest(lhs, columns)), lhs)
+  if (!is.name(lhs) && !is_surv_call(lhs)) stop_no_terms(formula)
+  used <- variables_of(list(lhs))
+  from <- given_or(environment(formula), globalenv())
+  lost <- if (is.name(lhs)) setdiff(used, columns) else
+    Filter(function(name) !name %in% columns && !exists(name, envir = from), used)
+  if (length(lost)) {
+    stop_data(sprintf("the response `%s` is no column of the source%s", lost[1L], suggest(lost[1L], columns)), lost[1L])
   }
-  lhs
+  label_role(if (is.name(lhs)) used else lhs, columns, from)
 }
 
 stop_no_terms <- function(formula) {

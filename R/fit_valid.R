@@ -105,7 +105,10 @@ source_valid_set <- function(set, name, source) {
   }
   roles <- given_or(source$roles, list())
   lhs <- source$parsed[[2L]]
-  if (is.null(roles$label) && is.name(lhs)) roles$label <- as.character(lhs)
+  its <- if (!is.null(roles$label)) list(columns = roles$label, response = source$response) else
+    if (is.name(lhs)) label_role(as.character(lhs)) else
+      if (is_surv_call(lhs)) label_role(lhs, source$columns, environment(source$parsed))
+  if (is.null(set$roles$label) && !is.null(its)) set <- with_label(set, its)
   set$roles <- utils::modifyList(roles, set$roles)
   if (is.null(set$roles$label)) {
     stop_argument(sprintf("validation set \"%s\" has no label: name its column, as in gbt_files(files, label = )",

@@ -23,7 +23,8 @@
 #'   [gbt_query()] or a result of `DBI::dbSendQuery()` for a database, a data set, query or reader of package arrow or
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
-#'   and so are `weight`, `offset`, `exposure`, `time` and `group`.
+#'   and so are `weight`, `offset`, `exposure`, `time` and `group`; for times of events names of several columns, see
+#'   [gbt_files()].
 #' @param weight Weights of the rows, 0 or more, used for the cuts and in training. `weights` of [gbt_train()] replace
 #'   them in training only: the cuts stay.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.

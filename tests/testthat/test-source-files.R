@@ -189,7 +189,7 @@ test_that("what is wrong with a file is said with its name", {
   id <- gbt_data(gbt_files(file.path(folder, "rows.csv"), texts = "id"), threads = 1)
   expect_identical(id$feature_types, c("character", "integer"))
   for (odd in list(1, character(0), NA_character_, "")) expect_error(gbt_files(odd), class = "gbt_error_argument")
-  expect_error(gbt_files(one, label = c("a", "b")), "`label`", class = "gbt_error_argument")
+  expect_error(gbt_files(one, label = c("a", "b", "c", "d")), "`label`", class = "gbt_error_argument")
   expect_error(gbt_files(one, sep = "ab"), "`sep`", class = "gbt_error_argument")
   expect_length(list.files(tempdir(), pattern = "^gbt-rows-"), 0L)
 })

@@ -206,6 +206,13 @@ models$split_files <- split_with(gbt_train, gbt_files(five, label = "yes", weigh
 models$split_files_y <- split_with(gbt_train, gbt_files(five, columns = c("a", "b", "f")), whole$number, nrounds = 9,
                                    weights = whole$w, seed = 1)
 models$split_one_file <- split_with(gbt_train, yes ~ ., gbt_files(five[2L]), nrounds = 9, seed = 1)
+# Events are coded 1 and 2, and the first rank sees no 2.
+whole$state <- ifelse(seq_len(2500) <= 1300, 1, 1 + (whole$i %% 3 > 0))
+coded <- csv(whole[c("a", "b", "hours", "state")])
+models$split_times <- split_with(gbt_train, Surv(hours, state) ~ a + b, gbt_files(coded), nrounds = 5, seed = 1)
+coded <- if (alone) whole else share_of(whole)
+models$formula_times <- with_this(gbt_train, survival::Surv(hours, state) ~ a + b, coded, nrounds = 5, seed = 1,
+                                  threads = 2)
 models$split_cv_own <- split_with(gbt_cv, three ~ a + b + f, whole, folds = i %% 3, nrounds = 5, seed = 1)
 models$split_cv_rows <- split_with(gbt_cv, whole[columns], whole$number, folds = list(1:300, 200:900, 2400),
                                   nrounds = 5)
