@@ -303,6 +303,7 @@ check_metric_labels <- function(metrics, data) {
 check_metric_queries <- function(metrics, valid) {
   by_query <- which(metrics_table()$by_query[metrics$code + 1L])
   for (set in if (length(by_query)) valid) {
+    if (is.null(set$rows)) check_undivided(set$data$group, set$name)
     if (any_rank(!is.null(set$data$group) || !is.null(set$rows))) next
     stop_argument(sprintf(paste("metric \"%s\" needs the queries of validation set \"%s\": give list(x = , y = ,",
                                 "group = ), or a data frame with the column that `group` names"),

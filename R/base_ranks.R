@@ -95,11 +95,26 @@ share_here <- function() {
 # Whether all ranks are given the same rows, of which each takes its part: gbt_ranks(share = "split").
 splits_rows <- function() identical(ranks_here()$share, "split")
 
-# The numbers of this rank's rows among n rows that all ranks have.
-own_run <- function(n) {
+# The numbers of this rank's rows among n rows that all ranks have. group: see cuts_of_rows().
+own_run <- function(n, group = NULL) {
   share <- share_here()
-  ends <- floor(n * (share[1L] + 0:1) / share[2L])
+  ends <- cuts_of_rows(n, share[2L], group)[share[1L] + 1:2]
   ends[1L] + seq_len(ends[2L] - ends[1L])
+}
+
+# Where n rows are cut into consecutive parts of about the same size: 0, the last row of each part but the last, n.
+# group: a value for each row; rows that follow each other with the same value stay together. NULL: none.
+cuts_of_rows <- function(n, size, group = NULL) {
+  ends <- floor(n * (0:size) / size)
+  if (!is.atomic(group) || length(group) != n || n < 2) return(ends)
+  group <- unclass(group)
+  follows <- c(group[-1L] == group[-n], FALSE) # whether the next row belongs to the same group
+  for (i in seq_along(ends)[-1L]) {
+    at <- max(ends[i], ends[i - 1L])
+    while (at > 0 && isTRUE(follows[at])) at <- at + 1
+    ends[i] <- at
+  }
+  ends
 }
 
 # Whether this process is the one that prints and writes files.
@@ -212,4 +227,25 @@ range_of_ranks <- function(v) {
   if (is.null(ranks_here())) return(c(min(v), max(v)))
   own <- if (length(v)) c(min(v), max(v)) else double(0)
   range(unlist(lapply(gather_ranks(list(range = own)), `[[`, "range")))
+}
+
+# In words, a group that is on several ranks; NULL for none. by_rank: the different groups of each; show: a class, as
+# whose value the message has the group, or NULL.
+divided_group <- function(by_rank, show = NULL) {
+  all <- unlist(by_rank)
+  first <- anyDuplicated(all)
+  if (first == 0L) return(NULL)
+  value <- if (is.integer(all)) as.double(all[first]) else all[first]
+  has <- which(vapply(by_rank, function(its) value %in% its, NA)) - 1L
+  ranks <- paste(c(enumerate(has[-length(has)], quote = ""), has[length(has)]), collapse = " and ")
+  if (!is.null(show)) value <- format(structure(value, class = show))
+  sprintf("the rows of query %s (`group`) are on ranks %s", quote_value(value), ranks)
+}
+
+# Objectives and metrics of queries look at all rows of a query together.
+check_undivided <- function(group, set = NULL) {
+  divided <- attr(group, "divided")
+  if (is.null(divided)) return(invisible())
+  stop_data(sprintf("%s%s; give all rows of a query to one rank",
+                    if (is.null(set)) "" else sprintf("validation set \"%s\": ", set), divided), "group")
 }

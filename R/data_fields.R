@@ -143,20 +143,31 @@ check_group <- function(group, n_rows) {
   sizes <- is.numeric(group) && length(group) != n_rows && isTRUE(sum(group) == n_rows)
   hint <- if (sizes) "; give a group for each row, not the sizes of the groups: rep(seq_along(sizes), sizes)"
   check_row_values(group, n_rows, "group", if (is.character(group) && length(group) == 1L) not_a_name else hint)
+  kept <- attr(group, "divided")
+  show <- if (inherits(group, c("Date", "POSIXct"))) class(group)
   group <- if (inherits(group, "integer64")) {
     as.character(group) # doubles could not keep them apart
+  } else if (is.factor(group) && !is.null(ranks_here())) {
+    as_utf8(as.character(group), "a level of `group`") # codes are those of a rank's own levels
   } else if (is.character(group)) {
     as_utf8(group, "a text of `group`")
   } else {
     as.vector(unclass(group))
   }
-  number_groups(group)
+  group <- number_groups(group, show)
+  if (!is.null(kept)) attr(group, "divided") <- kept # of the values that these numbers stand for
+  group
 }
 
-# Orders of rows follow from these numbers. Where rows are left out the others are numbered again, from the first.
-number_groups <- function(group) {
-  all <- all_ranks_have(different(group))
-  place_among(group, all)
+# Orders of rows follow from these numbers. Where rows are left out the others are numbered again, from the first. With
+# ranks that have rows of the same group the attribute `divided` says which. show: see divided_group().
+number_groups <- function(group, show = NULL) {
+  by_rank <- lapply(gather_ranks(list(x = different(group))), `[[`, "x")
+  all <- unlist(by_rank)
+  divided <- divided_group(by_rank, show)
+  out <- place_among(group, if (is.null(divided)) all else unique(all))
+  attr(out, "divided") <- divided
+  out
 }
 
 # The number of groups, by their numbers.

@@ -6,7 +6,7 @@ part_of_table <- function(x, fields) {
   n <- n_rows_of(x)
   check_same_on_ranks(format_number(n), "the number of rows",
                       "; with `share = \"split\"` give all ranks the same rows")
-  rows <- own_run(n)
+  rows <- own_run(n, fields$group)
   list(x = subset_rows(x, rows), fields = part_of_fields(fields, n, rows))
 }
 

@@ -29,10 +29,11 @@ part_of_source <- function(source) {
   source
 }
 
-# `valid` with the rows of this rank: rows that are held out, and sets of rows that are not binned.
-part_of_valid <- function(valid, n) {
+# `valid` with the rows of this rank, which has n of n_all: rows that are held out, and sets of rows that are not
+# binned.
+part_of_valid <- function(valid, n, n_all) {
   if (!splits_rows() || !is_rows(valid)) return(valid)
-  held_rows(valid, n)[own_run(n)]
+  held_rows(valid, n_all)[rows_before(n) + seq_len(n)]
 }
 
 part_of_sets <- function(sets) {
@@ -56,7 +57,9 @@ rows_of_source <- function(source, request) {
   metrics <- if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before long work
   check_queries(response, metrics, source$group)
   check_exposed(source, response$objective)
-  list(source = source, response = response, n = n, by_query = trains_on_queries(response, metrics))
+  by_query <- trains_on_queries(response, metrics)
+  if (by_query) check_undivided(source$group)
+  list(source = source, response = response, n = n, by_query = by_query)
 }
 
 # Objectives and metrics of ranking need the queries of rows.
@@ -114,7 +117,7 @@ read_rows <- function(source, request) {
   source <- out$source
   response <- out$response
   if (is.null(source$held)) warn_suspects(source, response) # else it was said of all rows
-  valid <- read_valid(part_of_valid(request$args$value[["valid"]], source$n_given), source)
+  valid <- read_valid(part_of_valid(request$args$value[["valid"]], out$n, source$n_given), source)
   valid$sets <- part_of_sets(valid$sets)
   mask <- check_mask(source$mask, out$n)
   check_mask_conflicts(mask, valid)

@@ -16,6 +16,9 @@
 #' Everything that belongs to the rows (`y`, `weights`, `mask`, `valid` and the like) is of all rows as well. Terms of a
 #' formula are computed from all rows.
 #'
+#' With objectives and metrics of queries all rows of a query (`group`) belong to one rank. Where gbt splits the rows
+#' itself, rows of a query that follow each other stay together.
+#'
 #' All ranks run the same script. `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI, and
 #' others that are compatible with one of these or with the ABI of MPI 5. gbt needs no MPI when it is installed.
 #'

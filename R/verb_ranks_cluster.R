@@ -107,10 +107,13 @@ rank_work <- function(args, ranks) {
   quoted <- has_formula & canonical_name(printable(names(values))) %in% row_arguments &
     vapply(written, function(e) is.name(e) && as.character(e) %in% columns, NA)
   values[quoted] <- written[quoted]
+  group <- values[canonical_name(printable(names(values))) %in% "group"]
+  column <- if (length(group) && is.name(group[[1L]])) as.character(group[[1L]])
+  group <- if (!is.null(column)) data[[column]] else if (length(group)) group[[1L]]
   common <- job_work(values[!quoted], NULL, "gbt_train")
   common$written <- values[quoted]
   args <- common$args
-  parts <- split_arguments(args, n, ranks$size)
+  parts <- split_arguments(args, n, ranks$size, group, column)
   common$args[parts$at] <- list(NULL)
   list(common = common, at = parts$at, shares = parts$shares)
 }
@@ -153,35 +156,43 @@ is_by_row <- function(values, n) {
   may & rows == n & !vapply(values, function(v) is.character(v) && length(v) == 1L, NA)
 }
 
-# list(at = positions of the arguments that are split, shares = of each rank its parts of them)
-split_arguments <- function(args, n, size) {
+# list(at = positions of the arguments that are split, shares = of each rank its parts of them). group: see
+# cuts_of_rows(); column: its name, where it is one of the data, and so of validation sets.
+split_arguments <- function(args, n, size, group = NULL, column = NULL) {
   at <- which(is_by_row(args, n))
+  ends <- cuts_of_rows(n, size, group)
   valid <- match("valid", names(args))
-  shares <- lapply(seq_len(size) - 1L, function(r) lapply(args[at], share_of, n, r, size))
+  shares <- lapply(seq_len(size), function(r) lapply(args[at], share_of, ends, r))
   if (is.na(valid) || is_share(args[[valid]])) return(list(at = at, shares = shares))
   value <- args[[valid]]
   if (is_rows(value)) value <- held_rows(value, n)
-  list(at = c(at, valid), shares = lapply(seq_len(size), function(r) {
-    c(shares[[r]], list(valid = share_of_valid(value, r - 1L, size)))
-  }))
+  valids <- shares_of_valid(value, size, if (is.atomic(value)) group, column)
+  list(at = c(at, valid), shares = Map(function(share, valid) c(share, list(valid = valid)), shares, valids))
 }
 
-# The rows of rank r, from 0: consecutive ones.
-share_of <- function(x, n, r, size) {
-  ends <- floor(n * c(r, r + 1) / size)
-  subset_rows(x, seq.int(ends[1L] + 1, length.out = ends[2L] - ends[1L]))
-}
+# The rows of rank r, from 1: consecutive ones.
+share_of <- function(x, ends, r) subset_rows(x, seq.int(ends[r] + 1, length.out = ends[r + 1L] - ends[r]))
 
-share_of_valid <- function(valid, r, size) {
-  if (is.null(valid)) return(NULL)
-  if (is.atomic(valid) || is.data.frame(valid) || isS4(valid)) return(share_of(valid, n_rows_of_any(valid), r, size))
+# The parts of `valid`, a list by rank. group, column: see split_arguments().
+shares_of_valid <- function(valid, size, group, column) {
+  split <- function(x, group) {
+    ends <- cuts_of_rows(n_rows_of_any(x), size, group)
+    lapply(seq_len(size), function(r) share_of(x, ends, r))
+  }
+  if (is.null(valid)) return(vector("list", size))
+  if (is.data.frame(valid) && !is.null(column)) group <- valid[[column]]
+  if (is.atomic(valid) || is.data.frame(valid) || isS4(valid)) return(split(valid, group))
   if (!is.list(valid) || is.object(valid)) {
     stop_unsupported(sprintf("`valid` as %s is not offered with `cluster`; give a data frame or list(x = , y = )",
                              describe(valid)), "valid")
   }
-  is_set <- !is.null(names(valid)) && any(canonical_part(names(valid)) == "x")
-  if (!is_set) return(lapply(valid, share_of_valid, r, size))
-  lapply(valid, function(part) share_of(part, n_rows_of_any(part), r, size))
+  part <- canonical_part(given_or(names(valid), character(0)))
+  of_group <- match("group", part)
+  group <- if (!is.na(of_group)) valid[[of_group]]
+  parts <- lapply(valid, function(its) {
+    if ("x" %in% part) split(its, group) else shares_of_valid(its, size, NULL, column)
+  })
+  lapply(seq_len(size), function(r) lapply(parts, `[[`, r))
 }
 
 n_rows_of_any <- function(x) if (is.data.frame(x)) .row_names_info(x, 2L) else NROW(x)

@@ -38,6 +38,19 @@ test_that("ranks of a cluster give the model of one process", {
                     train(x, rows$class, valid = 0.2, early_stopping_rounds = 3, seed = 3))
 })
 
+test_that("the rows of a query go to one rank", {
+  rows$q <- factor(rep(c("one", "two", "three"), c(100, 700, 100)))
+  rows$grade <- as.integer(rows$class) - 1
+  late <- rows[seq(2, 900, 3), ]
+  rank <- function(...) train(grade ~ a + b, rows, group = q, valid = late, early_stopping_rounds = 2, ...)
+  expect_same_model(rank(objective = "rank_ndcg", ranks = ranks), rank(objective = "rank_ndcg"))
+  its <- split_arguments(list(x = rows, group = rows$q, valid = list(x = late, y = late$grade, group = late$q)), 900, 3,
+                         rows$q)
+  expect_identical(lapply(its$shares, function(share) as.character(unique(share$group))),
+                   list(c("one", "two"), character(0), "three"))
+  expect_identical(lapply(its$shares, function(share) length(share$valid$y)), list(267L, 0L, 33L))
+})
+
 test_that("a function makes the rows of a rank where it runs", {
   part <- function(rank, size) rows[rank * 450L + 1:450, ]
   expect_same_model(train(y ~ a + f, part, weights = w, ranks = ranks), train(y ~ a + f, rows, weights = w))

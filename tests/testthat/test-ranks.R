@@ -191,6 +191,24 @@ test_that("consecutive files go to ranks by their bytes, and consecutive rows by
     expect_equal(unlist(runs), 1:13)
   }
   expect_length(as_rank(0L, 4L, own_run(2)), 0L)
+  group <- factor(c("a", "a", "a", "b", "b", "c", NA, NA, "d"))
+  expect_identical(cuts_of_rows(9, 3, group), c(0, 3, 6, 9))
+  expect_identical(cuts_of_rows(9, 9, group), c(0, 3, 3, 3, 5, 5, 6, 7, 8, 9))
+  expect_identical(cuts_of_rows(9, 2, rep(1, 9)), c(0, 9, 9))
+  expect_identical(cuts_of_rows(9, 2, "name"), c(0, 4, 9))
+})
+
+test_that("a query on two ranks is an error that names it and the ranks", {
+  expect_null(divided_group(list(c(3, 2), numeric(0), 4:5)))
+  expect_null(attr(number_groups(c(7, 2, 7)), "divided"))
+  divided <- structure(c(1, 2), divided = divided_group(list(c(7L, 2L), 1:2, 2:1)))
+  expect_error(check_undivided(divided), "the rows of query 2 (`group`) are on ranks 0, 1 and 2; give all rows",
+               fixed = TRUE, class = "gbt_error_data")
+  attr(divided, "divided") <- divided_group(list("a", c("a", "b"), "b"))
+  expect_identical(attr(check_group(divided, 2), "divided"), attr(divided, "divided"))
+  expect_error(check_undivided(divided, "late"),
+               "validation set \"late\": the rows of query \"a\" (`group`) are on ranks 0 and 1", fixed = TRUE)
+  expect_match(divided_group(list(18262, 18262), "Date"), "2020-01-01", fixed = TRUE)
 })
 
 test_that("what belongs to rows that ranks split is of all of them", {

@@ -29,6 +29,7 @@ static gbt_status check_ranks(gbt_ctx *ctx, const uint64_t *own, uint32_t n, gbt
   const int size = gbt_comm_size(ctx);
   gbt_status status = GBT_OK;
   uint64_t *all = NULL, *tmp = NULL;
+  uint32_t *rank = NULL, *tmp_rank = NULL;
   size_t *bytes = NULL, total = 0;
   int64_t *count = NULL;
   const int64_t mine = n;
@@ -40,16 +41,23 @@ static gbt_status check_ranks(gbt_ctx *ctx, const uint64_t *own, uint32_t n, gbt
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, total, 1, &tmp, err), done);
   GBT_TRY_GOTO(gbt_comm_gather(ctx, own, bytes, all, err), done);
   total /= sizeof *own;
-  GBT_TRY_GOTO(gbt_sort_u64_parallel(ctx, all, NULL, total, tmp, NULL, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, total, sizeof *rank, &rank, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, total, sizeof *tmp_rank, &tmp_rank, err), done);
+  size_t at = 0;
+  for (int r = 0; r < size; r++)
+    for (int64_t i = 0; i < count[r]; i++) rank[at++] = (uint32_t)r;
+  GBT_TRY_GOTO(gbt_sort_u64_parallel(ctx, all, rank, total, tmp, tmp_rank, err), done);
   for (size_t i = 1; i < total; i++)
     if (all[i] == all[i - 1]) {
       status = gbt_fail_on(err, GBT_E_DATA, "group",
-                           "rows of one query (`group` number %.15g) are on two ranks; give all rows of a query to one "
-                           "rank",
-                           gbt_order_value(all[i]));
+                           "the rows of query number %.15g (`group`) are on ranks %u and %u; give all rows of a query "
+                           "to one rank",
+                           gbt_order_value(all[i]), (unsigned)rank[i - 1], (unsigned)rank[i]);
       break;
     }
 done:
+  gbt_mem_free(&ctx->mem, tmp_rank);
+  gbt_mem_free(&ctx->mem, rank);
   gbt_mem_free(&ctx->mem, tmp);
   gbt_mem_free(&ctx->mem, all);
   gbt_mem_free(&ctx->mem, count);

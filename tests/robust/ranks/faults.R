@@ -46,6 +46,10 @@ if (fault == "split_of_other_rows") {
   all <- if (ranks$rank == 1L) rows[-1L, ] else rows
   gbt_train(y ~ ., all, nrounds = 2, ranks = gbt_ranks(share = "split"))
 }
+if (fault == "divided_query") { # 1,000 rows of a rank are 8 1/3 queries
+  gbt_train(y ~ a, transform(share, y = y > 0), nrounds = 2, objective = "rank_ndcg", ranks = ranks,
+            group = sprintf("query %d", (ranks$rank * 1000 + 0:999) %/% 120))
+}
 if (here("other_function")) gbt_cv(y ~ ., share, nrounds = 2, ranks = ranks)
 if (here("other_share_of_rows")) ranks <- gbt_ranks(share = "split")
 if (fault == "other_objective") {

@@ -98,7 +98,7 @@ models <- list(
   hazards = from_matrix(own[columns], times_of(own), seed = 1, weights = own$w, subsample = 0.8,
                         valid = list(x = later[columns], y = times_of(later)), early_stopping_rounds = 3),
   ranking = train("grade", seed = 1, objective = "rank_ndcg", group = own$query, subsample = 0.8),
-  ranking_sums = train("grade", seed = 1, objective = "query_rmse", group = own$query, weights = own$w),
+  ranking_sums = train("grade", seed = 1, objective = "query_rmse", group = factor(own$query), weights = own$w),
   times = train("yes", seed = 1, cat_method = "target", time = own$when),
   masked = train("number", seed = 1, mask = own$b < 0.8),
   one_metric = train("count", seed = 1, objective = "poisson", valid = list(x = later[columns], y = later$count),
@@ -194,6 +194,8 @@ models$split_share <- split_with(gbt_train, whole[columns], whole$number, offset
                                  seed = 1)
 models$split_rows <- split_with(gbt_train, whole[columns], whole$number, valid = which(whole$b > 0.8), nrounds = 9,
                                 group = whole$i, seed = 1, cat_method = "target")
+models$split_queries <- split_with(gbt_train, whole[columns], whole$grade, objective = "rank_mrr", nrounds = 5,
+                                   seed = 1, group = whole$query, valid = whole$query %% 5 == 0)
 models$split_sets <- split_with(gbt_train, as.matrix(wide), wide_y, valid = list(some = list(x = wide, y = wide_y)),
                                 weights = rep(1:2, 1000), nrounds = 9, seed = 1, max_depth = 3)
 bins <- split_with(gbt_data, wide, label = wide_y, weight = rep(1:2, 1000))
