@@ -6,6 +6,10 @@
 #' `"gains"`, `"lift"`) or of perfectly calibrated ones (`"calibration"`). Several sets of predictions have a line each;
 #' for `"lift"` it is the cumulative lift.
 #'
+#' Of models of times `"survival"` has for each group of risk the observed curve with its band, and dashed the mean of
+#' the predicted curves; several models have a panel each. `"calibration"` has a line for each time, and `"brier"` a
+#' dashed line for the score of the curve of all rows. Vertical lines are 95 % intervals, as in `"query_length"`.
+#'
 #' @param x The result of [gbt_curve()].
 #' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`, `lty`, `lwd`: see [plot.gbt()].
 #' @return `x`, invisibly.
@@ -19,24 +23,37 @@
 #' plot(gbt_curve(hit, list(good = score, noisy = score + runif(200)), "lift"))
 #' @export
 plot.gbt_curve <- function(x, ...) {
-  draw_figure(curve_figure(curve_shown(x), plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))), x)
+  known <- c("xlim", "ylim", "col", if (!identical(curve_type(x), "survival")) "lty", "lwd")
+  draw_figure(figure_of_curve(x, plot_dots(list(...), known)), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_curve <- function(object, ...) gg_figure(curve_figure(curve_shown(object)), ...)
+autoplot.gbt_curve <- function(object, ...) gg_figure(figure_of_curve(object), ...)
+
+figure_of_curve <- function(x, given = list()) {
+  type <- curve_type(x)
+  if (is.na(type) || nrow(x) == 0L) stop_argument("`x` has no rows of gbt_curve() to draw", "x")
+  if (type == "survival") survival_figure(x, given) else curve_figure(curve_shown(x), given)
+}
 
 # list(type, words, text = subtitle or NULL, shapes = list of curve_shape() by prediction, names = of them, or NULL).
 curve_shown <- function(x) {
   type <- curve_type(x)
-  if (is.na(type) || nrow(x) == 0L) stop_argument("`x` has no rows of gbt_curve() to draw", "x")
   parts <- list(as.data.frame(unclass(x)))
   series <- curve_series(x)
+  if (type == "calibration" && !is.null(x[["time"]])) { # one time, or one model
+    type <- "calibration_at"
+    if (length(unique(x$time)) > 1L) series <- paste("time", format_number(x$time))
+  }
   if (!is.null(series)) parts <- split(parts[[1L]], factor(series, unique(as.character(series))))
   area <- attr(x, "area")
-  text <- c(class_words(x), if (!is.null(area)) paste("area", area_words(area, 4L)))
+  at <- if (type == "calibration_at" && length(unique(x$time)) == 1L) paste("time", format_number(x$time[1L]))
+  text <- c(class_words(x), at, if (!is.null(area)) paste(area_name(type), area_words(area, 4L)))
   text <- paste(text[nzchar(text)], collapse = "; ")
-  list(type = type, words = curve_words[[type]], text = if (nzchar(text)) text,
+  words <- curve_words[[type]]
+  if (type == "query_length") words[3L] <- x$metric[1L]
+  list(type = type, words = words, text = if (nzchar(text)) text,
        shapes = lapply(parts, curve_shape, type = type), names = names(parts))
 }
 
@@ -59,18 +76,25 @@ curve_figure <- function(shown, given = list()) {
   marks <- list(
     if (bars) mark("rect", ends$left, 0, ends$right, ends$high, set = 2L, border = "white"),
     if (length(plain)) mark("line", plain$x, plain$y, lty = 2, col = ink$soft, lwd = 1),
+    if (length(all("low"))) mark("segment", all("x"), all("low"), all("x"), all("high"), set = set, lwd = 1),
     mark("line", all("x"), all("y"), set = set),
     if (isTRUE(shapes[[1L]]$points)) mark("point", all("x"), all("y"), set = set)
   )
   what <- if (shown$type == "lift" && !bars) "cumulative lift" else shown$words[3L]
-  x <- make_scale(all("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], extend = 0.02)
+  log <- shown$type == "query_length" && max(all("x_range")) > 10 * min(all("x_range"))
+  x <- make_scale(all("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], log, 0.02)
   y <- make_scale(all("y_range"), given_or(given[["ylab"]], what), given[["ylim"]])
-  figure(given, shown$words[1L], shown$text, x, y, list(panel(marks)), key)
+  figure(given, shown$words[1L], shown$text, x, y, list(panel(marks)), key, note = curve_notes[[shown$type]])
 }
 
-# The dashed line: of several predictions from the least to the largest of all.
+curve_notes <- list(brier = "dashed: the Kaplan-Meier curve of all rows",
+                    calibration_at = "vertical lines: 95 % intervals of Kaplan-Meier's estimate",
+                    query_length = "vertical lines: 95 % intervals of the mean")
+
+# The dashed line: of several predictions from the least to the largest of all. One of many points is that of the rows.
 all_plain <- function(shapes) {
-  if (length(shapes) == 1L) return(shapes[[1L]]$plain)
+  first <- shapes[[1L]]$plain
+  if (length(shapes) == 1L || length(first$x) != 2L) return(first)
   lapply(list(x = "x", y = "y"), function(name) range(unlist(lapply(shapes, function(s) s$plain[[name]]))))
 }
 
@@ -79,11 +103,14 @@ curve_words <- list(
   lift = c("Lift", "share of rows, highest predictions first", "lift"),
   gains = c("Gains", "share of rows, highest predictions first", "share of the sum observed"),
   roc = c("ROC", "false positive rate", "true positive rate"),
-  pr = c("Precision and recall", "recall", "precision")
+  pr = c("Precision and recall", "recall", "precision"),
+  calibration_at = c("Calibration", "mean predicted chance to live longer", "observed (Kaplan-Meier)"),
+  brier = c("Brier score", "time", "Brier score"),
+  query_length = c("Ranking by query length", "rows of a query", "metric")
 )
 
 # list(x, y = the line; plain = list(x, y), the dashed one; x_range, y_range; points = has the line points as well?
-# bars = list(left, right, high), drawn below the line if it has bars).
+# low, high = ends of intervals, if it has any; bars = list(left, right, high), drawn below the line if it has bars).
 curve_shape <- function(x, type) {
   unit <- c(0, 1)
   k <- nrow(x)
@@ -93,6 +120,13 @@ curve_shape <- function(x, type) {
       list(x = x$predicted, y = x$observed, plain = list(x = both, y = both), x_range = x$predicted, y_range = both,
            points = TRUE)
     },
+    calibration_at = list(x = x$predicted, y = x$observed, low = x$lower, high = x$upper,
+                          plain = list(x = range(x$predicted), y = range(x$predicted)), x_range = x$predicted,
+                          y_range = c(x$predicted, x$observed, x$lower, x$upper), points = TRUE),
+    brier = list(x = x$time, y = x$brier, plain = list(x = x$time, y = x$reference), x_range = x$time,
+                 y_range = c(0, x$brier, x$reference)),
+    query_length = list(x = x$length, y = x$estimate, low = x$lower, high = x$upper, x_range = x$length,
+                        y_range = c(x$estimate, x$lower, x$upper), points = TRUE),
     lift = list(x = x$share, y = x$cumulative, plain = list(x = unit, y = c(1, 1)), x_range = unit,
                 y_range = c(0, x$lift, x$cumulative, 1), points = TRUE,
                 bars = list(left = c(0, x$share[-k]), right = x$share, high = x$lift)),

@@ -448,8 +448,11 @@ draw_mark <- function(page, m, fig, x, y, cut = FALSE) {
                                  lend = given_or(m$style$lend, 1)),
     rect = graphics::rect(d$x, d$y, d$xend, d$yend, col = s$col, lwd = 0.8, lty = s$lty, xpd = FALSE,
                           border = given_or(m$style$border, if (is.null(d$share)) NA else s$col)),
-    area = graphics::polygon(c(d$x, rev(d$x)), pmax(c(d$y, rev(d$yend)), if (y$log) y$lim[1L] / 10 else -Inf),
-                             border = NA, col = s$col, xpd = FALSE),
+    area = for (part in split(seq_len(nrow(d)), given_or(d$set, rep(1L, nrow(d))))) {
+      there <- c(part, rev(part))
+      graphics::polygon(d$x[there], pmax(c(d$y[part], rev(d$yend[part])), if (y$log) y$lim[1L] / 10 else -Inf),
+                        border = NA, col = s$col[part[1L]], xpd = FALSE)
+    },
     rug = graphics::segments(d$x, axis_at(0, y), d$x, axis_at(0.02, y), col = ink$text, lwd = 1, xpd = FALSE),
     text = put_text(page, d$x, d$y, d$label, given_or(m$style$role, "mark text"), m$style$adj, m$style$col,
                     m$style$cex),

@@ -3,8 +3,8 @@
 #' Curves of predictions and outcomes
 #'
 #' Calibration, lift, gains, receiver operating characteristic (ROC) and precision by recall of a model on data, or of
-#' any predictions, as a data frame that can be drawn. Rows of equal predictions always stay together. So no curve
-#' depends on the order of rows, and a weight of 2 is the row twice.
+#' any predictions, as a data frame that can be drawn; for models of times and of ranking curves of their own. Rows of
+#' equal predictions always stay together. So no curve depends on the order of rows, and a weight of 2 is the row twice.
 #'
 #' @section Types:
 #' \describe{
@@ -20,6 +20,25 @@
 #'   \item{`"pr"`}{Descending by prediction: `threshold`, `recall`, `precision`. Its area is metric `"pr_auc"`, the
 #'     average precision: the curve is a step, since lines between its points would promise too much.}
 #' }
+#' Models of times (objectives `"cox"` and `"aft"`), whose response may be censored on the right, have:
+#' \describe{
+#'   \item{`"survival"`}{Rows ascending by risk in `bins` of equal weight (4): `group`, `time`, `predicted` (mean of the
+#'     predicted curves of the group), `observed` (Kaplan and Meier's estimate for the group) with its 95 % interval
+#'     `lower` and `upper`, and `at_risk` (the weight of the rows that are still observed).}
+#'   \item{`"calibration"`}{At `times`: rows ascending by the predicted chance to live longer in `bins` of equal weight:
+#'     `time`, `bin`, `predicted` (mean), `observed` (Kaplan and Meier's estimate for the bin at that time), `lower`,
+#'     `upper`, `rows`, `weight`.}
+#'   \item{`"brier"`}{The Brier score at `times`, a mean squared error of the predicted curves: `time`, `brier`, and
+#'     `reference`, that of one curve for all rows. Rows are weighted by the inverse of the chance
+#'     to be observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the integrated
+#'     Brier score.}
+#' }
+#' With `group` models have:
+#' \describe{
+#'   \item{`"query_length"`}{Queries ascending by their number of rows in `bins` of equal weight: `bin`, `length` (mean
+#'     number of rows), `metric`, `estimate` (its mean) with its 95 % interval `lower` and `upper`, `queries`, `weight`.
+#'     Queries without a value, such as those without a relevant row, are left out.}
+#' }
 #'
 #' @param observed A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with
 #'   `keep_models = TRUE`, whose predictions for its held-out rows are taken; or a list of such with a name for each,
@@ -31,20 +50,28 @@
 #'   be compared: `list(small = p1, large = p2)`.
 #' @param type The curve, see below.
 #' @param weights Weights of the rows, or `NULL`.
-#' @param bins Number of bins of `"calibration"` and `"lift"`.
+#' @param bins Number of bins of `"calibration"`, `"lift"`, `"survival"` and `"query_length"`: 4 for `"survival"`, else
+#'   10.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param model,data Other names of the first two arguments, for a model.
 #' @param y For a model: the response, when the data do not have it.
 #' @param class For a model: the class whose probability is looked at, against all others. Left out, of two classes the
 #'   second one, of several classes each, as a curve of its own. Printing and plots name it.
 #' @param offset,exposure,trees,threads For a model, as in [gbt_evaluate()].
-#' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`. Of a
-#'   list of predictions the first column is `model`, a factor of their names, and `area` has a number for each. Rows
-#'   that are taken of it keep the areas of the curves whose points are all among them.
+#' @param times For models of times: the times of `"calibration"`; for `"survival"` and `"brier"` those of the curves,
+#'   at most 100 times of events when left out, for `"brier"` up to the 0.9 quantile of the times.
+#' @param group For `"query_length"`: the query of every row, as values or the name of a column.
+#' @param metric For `"query_length"`: a metric of queries, such as `"map"`, see [gbt_metrics()].
+#' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`, and the
+#'   integrated Brier score of `"brier"`. Of a list of predictions the first column is `model`, a factor of their names,
+#'   and `area` has a number for each. Rows that are taken of it keep the areas of the curves whose points are all among
+#'   them.
 #' @seealso [gbt_evaluate()]; [plot.gbt_curve()]
 #' @concept calibration curve
 #' @concept ROC curve
 #' @concept lift
+#' @concept Kaplan-Meier
+#' @concept Brier score
 #' @examples
 #' train <- seq_len(nrow(iris)) %% 2 == 0
 #' long <- iris$Sepal.Length > 5.8
@@ -56,10 +83,19 @@
 #'
 #' short <- predict(m, iris[!train, 2:4], trees = 1, threads = 1)
 #' plot(gbt_curve(long[!train], list("1 round" = short, "20 rounds" = p), "gains"))
+#'
+#' if (requireNamespace("survival", quietly = TRUE)) {
+#'   lung <- survival::lung
+#'   times <- gbt_train(survival::Surv(time, status) ~ ., lung[1:150, ], nrounds = 20, eta = 0.1, threads = 1)
+#'   plot(gbt_curve(times, lung[151:228, ], "survival", bins = 2, threads = 1))
+#'   plot(gbt_curve(times, lung[151:228, ], "calibration", times = 365, bins = 4, threads = 1))
+#'   plot(gbt_curve(times, lung[151:228, ], "brier", threads = 1))
+#' }
 #' @export
-gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr"), weights = NULL,
-                      bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
-                      exposure = NULL, trees = NULL, threads = NULL) {
+gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr", "survival", "brier",
+                                                    "query_length"),
+                      weights = NULL, bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
+                      exposure = NULL, trees = NULL, threads = NULL, times = NULL, group = NULL, metric = "ndcg@10") {
   check_no_dots(written_dots(...), names(formals(gbt_curve)))
   if (is.null(model) && !missing(observed) && is_plain_list(observed)) check_models(observed, "observed")
   if (is.null(model) && !missing(observed) && has_judged(observed)) model <- observed
@@ -69,15 +105,27 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     weights <- given_in_data("weights", data)
     offset <- given_in_data("offset", data)
     exposure <- given_in_data("exposure", data)
+    group <- given_in_data("group", data)
+    type <- match_choice(type, curve_types, "type")
+    check_curve_arguments(type, times, group, !missing(metric), class)
+    models <- models_as_list(model)
+    rows <- list(data = data, y = y, weights = weights, offset = offset, exposure = exposure, trees = trees,
+                 threads = threads)
+    bins_given <- if (!missing(bins)) bins
+    if (type == "query_length") return(query_curve(models, rows, group, metric, bins_given))
+    if (is_time_curve(models, type, times)) return(time_curve(models, rows, type, times, bins_given))
     its <- curve_predictions(model, data, y, weights, offset, exposure, trees, threads, class)
-    type <- match_choice(type, c("calibration", "lift", "gains", "roc", "pr"), "type")
     return(made_curve(its$observed, its$predicted, type, its$weight, bins, !missing(bins), its$of, its$series))
   }
-  own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees)
+  own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees, times = times,
+              group = group)
   for (name in names(own)[lengths(own) > 0L]) {
     stop_argument(sprintf("`%s` needs a model: gbt_curve(model, data)", name), name)
   }
-  type <- match_choice(type, c("calibration", "lift", "gains", "roc", "pr"), "type")
+  type <- match_choice(type, curve_types, "type")
+  if (type %in% c("survival", "brier", "query_length")) {
+    stop_argument(sprintf("type = \"%s\" needs a model: gbt_curve(model, data, \"%s\")", type, type), "type")
+  }
   if (missing(observed)) stop_argument("`observed` is missing: gbt_curve(observed, predicted)", "observed")
   if (missing(predicted)) stop_argument("`predicted` is missing: gbt_curve(observed, predicted)", "predicted")
   if (seems_swapped(observed, predicted, type)) {
@@ -87,6 +135,25 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
                         describe(predicted)), "predicted")
   }
   made_curve(observed, predicted, type, weights, bins, !missing(bins))
+}
+
+curve_types <- c("calibration", "lift", "gains", "roc", "pr", "survival", "brier", "query_length")
+
+# Arguments of a model's curve that only some types have.
+check_curve_arguments <- function(type, times, group, metric_given, class) {
+  of_queries <- type == "query_length"
+  if (of_queries && is.null(group)) {
+    stop_argument("type = \"query_length\" needs `group`, the query of every row: gbt_curve(model, data, group = )",
+                  "group")
+  }
+  if (!of_queries && (!is.null(group) || metric_given)) {
+    given <- if (is.null(group)) "metric" else "group"
+    stop_argument(sprintf("`%s` can only be used with type \"query_length\", not \"%s\"; leave it out", given, type),
+                  given)
+  }
+  if (!is.null(class) && type %in% c("survival", "brier", "query_length")) {
+    stop_argument(sprintf("`class` cannot be used with type \"%s\"; leave it out", type), "class")
+  }
 }
 
 seems_swapped <- function(observed, predicted, type) {
@@ -108,23 +175,37 @@ made_curve <- function(observed, predicted, type, weights, bins, given, of = NUL
   first <- if (several) observed[[1L]] else observed
   if (length(first) == 0L) stop_data("`observed` has no rows", "observed")
   weight <- given_or(check_rating_weights(weights, length(first)), rep(1, length(first)))
-  whole <- function(columns, n, area) {
-    structure(list_frame(columns, n), class = c("gbt_curve", "data.frame"), area = area, of = of)
-  }
   if (!is.list(predicted)) {
-    out <- one_curve(observed, predicted, type, weight, bins, "predicted")
-    return(whole(out, length(out[[1L]]), curve_area(out)))
+    return(structure(join_curves(list(one_curve(observed, predicted, type, weight, bins, "predicted"))), of = of))
   }
   names <- check_curve_names(names(predicted))
   each <- lapply(seq_along(names), function(k) {
     one_curve(if (several) observed[[k]] else observed, .subset2(predicted, k), type, weight, bins,
               paste0("predicted$", names[k]))
   })
+  structure(join_curves(stats::setNames(each, names), series), of = of)
+}
+
+# Curves (lists of columns) as one data frame. `series` names the column that distinguishes those with names.
+join_curves <- function(each, series = "model") {
   rows <- lengths(lapply(each, `[[`, 1L))
-  out <- do.call(Map, c(c, each))
-  area <- unlist(lapply(each, curve_area))
-  whole(c(stats::setNames(list(factor(rep(names, rows), names)), series), out), sum(rows),
-        if (!is.null(area)) stats::setNames(area, names))
+  columns <- lapply(stats::setNames(nm = names(each[[1L]])), function(name) {
+    parts <- lapply(each, `[[`, name)
+    if (!is.factor(parts[[1L]])) return(unlist(parts, use.names = FALSE))
+    levels <- unique(unlist(lapply(parts, levels)))
+    factor(unlist(lapply(parts, as.character), use.names = FALSE), levels)
+  })
+  if (!is.null(names(each))) {
+    columns <- c(stats::setNames(list(factor(rep(names(each), rows), names(each))), series), columns)
+  }
+  structure(list_frame(columns, sum(rows)), class = c("gbt_curve", "data.frame"),
+            area = unlist(lapply(each, curve_area)))
+}
+
+# A single model as a list of it.
+models_as_list <- function(model) {
+  if (is_plain_list(model)) check_models(model, "model") else check_judged(model)
+  if (is_plain_list(model)) model else list(model)
 }
 
 # A model, or a list of them.
@@ -151,10 +232,14 @@ check_curve_type <- function(type) {
   stop_argument("`type` must be a text, such as \"roc\"; give the response as `y`: gbt_curve(model, x, y = y)", "type")
 }
 
-# list(observed, predicted, weight, of, series) of a model or of a list of them: vectors, or lists by name of them.
-curve_predictions <- function(model, data, y, weights, offset, exposure, trees, threads, class) {
+check_curve_data <- function(data) {
   if (is.null(data)) stop_argument("the data are missing: gbt_curve(model, data)", "data")
   check_evaluated(data, "gbt_curve")
+}
+
+# list(observed, predicted, weight, of, series) of a model or of a list of them: vectors, or lists by name of them.
+curve_predictions <- function(model, data, y, weights, offset, exposure, trees, threads, class) {
+  check_curve_data(data)
   one <- function(model, class) {
     check_judged(model)
     rows <- rows_to_judge(model, data, y, weights, offset, exposure, trees, threads)
@@ -336,15 +421,25 @@ curve_pr <- function(groups) {
 
 # Of what a curve is, by its columns: they outlive subsets.
 curve_type <- function(x) {
-  has <- c(calibration = "predicted", lift = "lift", gains = "gain", roc = "tpr", pr = "precision")
+  has <- c(survival = "at_risk", calibration = "predicted", lift = "lift", gains = "gain", roc = "tpr",
+           pr = "precision", brier = "brier", query_length = "length")
   names(has)[match(TRUE, has %in% names(x))]
 }
 
 curve_area <- function(x) {
-  under <- function(along, high) sum(diff(along) * (high[-1L] + high[-length(high)]) / 2)
+  under <- function(along, high) mean_over(along, high) * (along[length(along)] - along[1L])
   switch(curve_type(x), roc = under(x$fpr, x$tpr), gains = under(x$share, x$gain),
-         pr = sum(diff(c(0, x$recall)) * x$precision))
+         pr = sum(diff(c(0, x$recall)) * x$precision), brier = mean_over(x$time, x$brier))
 }
+
+# The area under a line divided by its length.
+mean_over <- function(x, y) {
+  n <- length(x)
+  if (n < 2L || x[n] == x[1L]) return(y[n])
+  sum(diff(x) * (y[-1L] + y[-n]) / 2) / (x[n] - x[1L])
+}
+
+area_name <- function(type) if (type == "brier") "integrated Brier score" else "area"
 
 # "0.81", or of several predictions "small: 0.81, large: 0.83"
 area_words <- function(area, digits) {
@@ -360,7 +455,7 @@ print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top =
   top <- check_whole(top, "top", 0)
   area <- attr(x, "area")
   cat(sprintf("<gbt_curve> %s%s, %s%s\n", type, class_words(x, ", "), counted(nrow(x), "point"),
-              if (is.null(area)) "" else paste(", area", area_words(area, digits))))
+              if (is.null(area)) "" else paste(",", area_name(type), area_words(area, digits))))
   shown <- list_frame(lapply(unclass(x), utils::head, top), min(nrow(x), top))
   print(shown, row.names = FALSE, digits = digits)
   if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - nrow(shown)))

@@ -81,7 +81,8 @@ response_name <- function(model) {
 
 # The scores of responses, up to rounding.
 scores_of <- function(known, model) {
-  switch(response_name(model), mean = , classes = log(known), probability = stats::qlogis(known), known)
+  switch(response_name(model), mean = , classes = , time = , hazard = log(known), probability = stats::qlogis(known),
+         known)
 }
 
 # Metrics of the engine for rows whose responses are known. Where a probability is compared with a bound, rounding of

@@ -5,6 +5,8 @@ m <- gbt_train(mpg ~ wt + hp + cyl + day, cars, nrounds = 8, valid = 0.3, eval_t
 k <- gbt_train(Species ~ ., iris, nrounds = 3, threads = 1)
 s <- gbt_shap(m, cars, threads = 1)
 hit <- rep(c(FALSE, TRUE, TRUE), 10)
+long <- structure(cbind(time = mtcars$qsec, status = mtcars$am), type = "right", class = "Surv")
+times <- gbt_train(mtcars[1:6], long, nrounds = 3, threads = 1)
 figures <- list(
   log = gbt:::model_log_figure(m, NULL, 1),
   cv = gbt:::cv_figure(gbt_cv(mpg ~ wt, cars, folds = 3, nrounds = 4, seed = 1, threads = 1), NULL, TRUE, 1),
@@ -15,6 +17,8 @@ figures <- list(
                                            NULL),
   curve = gbt:::curve_figure(gbt:::curve_shown(gbt_curve(hit, list(a = sin(1:30), b = cos(1:30)), "lift"))),
   lift = gbt:::curve_figure(gbt:::curve_shown(gbt_curve(hit, sin(1:30), "lift"))),
+  survival = gbt:::figure_of_curve(gbt_curve(times, mtcars, "survival", bins = 2, y = long, threads = 1)),
+  brier = gbt:::figure_of_curve(gbt_curve(times, mtcars, "brier", y = long, threads = 1)),
   intervals = gbt:::conformal_figure(gbt_conformal(m, cars, threads = 1), cars, NULL, 0.9, 1),
   lines = gbt:::partial_figure(gbt_partial(k, iris, "Petal.Width", size = 4, ice = TRUE, threads = 1), NULL),
   levels = gbt:::partial_figure(gbt_partial(m, cars, "cyl", ice = TRUE, threads = 1), NULL),
