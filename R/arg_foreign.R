@@ -101,6 +101,7 @@ cat_bins -> cat_bins
 level_counts -> level_counts
 time timestamp/c -> time
 group qid/x group_id/lc query/l query_id/l -> group
+strata -> strata
 [train: Threads, devices and memory]
 ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
@@ -172,7 +173,7 @@ replace/o bootstrap/o sampsize/o max_samples/o -> `subsample` is the share of th
   without replacement
 classwt/o class_prior/o priors/o -> `class_weights` are the weights of the classes
 cutoff/o threshold/o -> compare predict(type = "prob") with a limit of your own
-strata/o class_stratify_cv/o -> gbt_cv(stratify = ) draws folds by classes; `subsample` can have a share for each class
+class_stratify_cv/o -> gbt_cv(stratify = ) draws folds by classes; `subsample` can have a share for each class
 oob_score/o keep_inbag/o oob_prox/o = FALSE -> there is no out-of-bag error: use `valid`, or gbt_cv()
 proximity/o = FALSE -> gbt_neighbours() finds the training rows that are most similar to new rows
 warm_start/o = FALSE; start/o etastart/o mustart/o -> `init_model` continues from a model, `offset` adds a known part of

@@ -103,7 +103,8 @@ objective_object <- function(name, param = list()) {
 #'   baseline, so higher ones mean higher risk. Times may be any numbers; those of `Surv(start, stop, status)` have
 #'   entry times. It is the default for times that are censored on the right. The model keeps the baseline hazard at the
 #'   scores of its training rows, and [predict()][predict.gbt] needs it for curves, quantiles and times: it refuses them
-#'   for other numbers of rounds, slices and ensembles. The expected time is that up to the last event.
+#'   for other numbers of rounds, slices and ensembles. The expected time is that up to the last event. With `strata`
+#'   (see [gbt_train()]) risk sets, concordance and baseline hazards are those of a stratum.
 #' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, and the likelihood of times that are known, or
 #'   censored in any of the ways. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
 #'   `"logistic"` (`"loglogistic"`), `"extreme"` (`"weibull"`), or `"exponential"`, which is `"extreme"` with scale 1.

@@ -40,6 +40,13 @@ table_rows <- function(x, fields, spec) {
     if (is.null(spec$reference)) x <- its$x # else that has decided which columns are features
     fields$offset <- its$offset
   }
+  if (!is.null(fields$strata)) {
+    if (inherits(x, "ArrowTabular")) x <- as.data.frame(x)
+    of <- with_strata_values(list(x = x, strata = fields$strata))
+    if (is.null(spec$reference)) x <- of$x
+    fields$label <- with_strata(fields$label, of$strata, of$stratified)
+    fields$strata <- NULL
+  }
   spec["device"] <- list(if (is.null(spec$path)) plain_device(spec$device))
   c(frame_rows(frame_to_bin(x, spec), fields, spec), list(x = x, exposed = its$exposed))
 }

@@ -15,9 +15,9 @@
 # class whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name; exposed, see
-# R/data_exposure.R; for validation sets columns, the names of the data's, and in_rows, see row_evaluators(); the
-# data, and which of their rows were kept, NULL for all). given: the arguments that are evaluated in the data,
-# row_arguments and `subset`, see R/arg_call.R; env: where the caller's variables are.
+# R/data_exposure.R, and stratified, R/data_strata.R; for validation sets columns, the names of the data's, and in_rows,
+# see row_evaluators(); the data, and which of their rows were kept, NULL for all). given: the arguments that are
+# evaluated in the data, row_arguments and `subset`, see R/arg_call.R; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
   with_utf8(formula_read(formula, data, given, na.action, env))
 }
@@ -29,9 +29,17 @@ formula_read <- function(formula, data, given, na.action, env) {
   if (is.null(from)) from <- env
   given_data <- formula_data(data, formula, from)
   data <- without_codes(given_data)
+  written <- formula
+  its <- if ("strata" %in% all.names(formula[[3L]]) && inherits(evaluate_part(lhs, data, from), "Surv")) {
+    take_strata(formula)
+  } else {
+    list(formula = formula)
+  }
+  formula <- its$formula
   check_doubled(if ("." %in% all.vars(formula)) names(data) else all.vars(formula), names(data))
   exposed <- read_exposure(given$exposure, data)
-  dot <- setdiff(names(data), exposed$name) # the exposure is no feature, unless the formula names it
+  stratified <- read_strata(given$strata, its$columns, data)
+  dot <- setdiff(names(data), c(exposed$name, stratified$names)) # no features, unless the formula names them
   plain <- plain_names(formula, data, dot)
   parts <- if (is.null(plain)) formula_parts(formula, data, dot) else plain
   features <- if (is.null(plain)) vapply(parts$features, expression_text, "") else plain$names
@@ -56,9 +64,10 @@ formula_read <- function(formula, data, given, na.action, env) {
   design <- new_design(built, offset, lhs, data, from)
   warn_of_other_rows(design, built$x, data)
   out <- list(x = built$x, y = evaluate_part(lhs, data, from))
-  for (part in setdiff(row_arguments, "exposure")) out[part] <- list(in_data(given[[part]], data))
+  for (part in setdiff(row_arguments, c("exposure", "strata"))) out[part] <- list(in_data(given[[part]], data))
   out$exposure <- exposed$value
-  out$in_rows <- row_evaluators(given, out, exposed$name, data)
+  out$strata <- stratified$value
+  out$in_rows <- row_evaluators(given, out, exposed$name, stratified$names, data)
   check_offset_terms(offset, exposed$value)
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   check_part_rows(out, .row_names_info(out$x, 2L))
@@ -69,13 +78,14 @@ formula_read <- function(formula, data, given, na.action, env) {
   }
   if (all(vapply(design, is.null, NA))) design <- NULL
   out["exposed"] <- list(exposed$name)
+  out["stratified"] <- list(stratified$names)
   out$columns <- names(data)
   out$constants <- constants_of(formula, data, from)
   out$data <- data
   out["keep"] <- list(keep)
   out$design <- design
-  if (!identical(formula[[2L]], lhs)) formula[[2L]] <- lhs
-  out$formula <- formula_text(formula)
+  if (!identical(written[[2L]], lhs)) written[[2L]] <- lhs
+  out$formula <- formula_text(written)
   out
 }
 
@@ -360,7 +370,7 @@ rows_to_keep <- function(parts, subset, na.action) {
   if (!is.function(na.action)) {
     stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
   }
-  others <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group")]))
+  others <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group", "strata")]))
   frame <- list_frame(c(as.list(parts$x), list(parts$y), others), n)
   frame <- without_codes(frame)
   names(frame) <- paste0("v", seq_along(frame))

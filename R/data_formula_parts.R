@@ -161,3 +161,27 @@ parts_of_terms <- function(formula, data, dot) {
   if (length(features) == 0L) stop_argument("the formula names no features on its right side", "formula")
   list(features = features, offset = lapply(variables[at_offset], function(e) e[[2L]]))
 }
+
+# strata() terms of the right side of a formula whose response is a Surv object: list(formula without them, columns).
+take_strata <- function(formula) {
+  if (!"strata" %in% all.names(formula[[3L]])) return(list(formula = formula, columns = character(0)))
+  parts <- parts_of_sum(formula[[3L]])
+  is_strata <- vapply(parts, function(at) is_strata_call(at$part), NA)
+  rest <- parts[!is_strata]
+  inside <- any(vapply(rest, function(at) "strata" %in% all.names(at$part), NA))
+  columns <- unlist(lapply(parts[is_strata], function(at) as.list(at$part)[-1L]))
+  if (inside || any(vapply(parts[is_strata], `[[`, 0L, "sign") < 0L) || !all(vapply(columns, is.name, NA))) {
+    stop_argument(paste("strata() in a formula must be a term by itself that names columns, as in",
+                        "y ~ age + strata(centre); make other strata a column first"), "formula")
+  }
+  if (length(rest) == 0L) stop_argument("the formula names no features on its right side", "formula")
+  formula[[3L]] <- Reduce(function(sum, at) {
+    if (is.null(sum)) return(if (at$sign > 0L) at$part else call("-", at$part))
+    call(if (at$sign > 0L) "+" else "-", sum, at$part)
+  }, rest, NULL)
+  list(formula = formula, columns = unique(vapply(columns, as.character, "")))
+}
+
+is_strata_call <- function(e) {
+  is.call(e) && length(e) > 1L && (identical(e[[1L]], quote(strata)) || identical(e[[1L]], quote(survival::strata)))
+}

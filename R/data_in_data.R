@@ -27,9 +27,12 @@ given_in_data <- function(name, data, frame = parent.frame(), call = sys.call(sy
 
 # How the arguments that were written with columns of the data are evaluated in the data of a validation set: functions
 # of that, by name; NULL for one that was given as values, and no entry for one that was not given.
-row_evaluators <- function(given, values, exposed, data) {
-  had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure", "group"))
+row_evaluators <- function(given, values, exposed, stratified, data) {
+  had <- Filter(function(name) !is.null(values[[name]]), c("weights", "offset", "exposure", "group", "strata"))
   Map(function(argument, name) {
+    if (name == "strata" && all(nzchar(stratified))) {
+      return(function(valid) strata_columns(valid, stratified, "it does not have"))
+    }
     e <- argument$expression
     if (name == "exposure" && nzchar(exposed)) e <- as.name(exposed)
     needed <- intersect(all.vars(e), names(data))
@@ -40,7 +43,27 @@ row_evaluators <- function(given, values, exposed, data) {
       if (length(absent)) stop_data(sprintf("lacks %s, which `%s` needs", enumerate(absent), name), absent[1L])
       response_in(seen, e, valid, function(valid) evaluate_part(e, valid, argument$env))
     }
-  }, given[had], had)
+  }, lapply(stats::setNames(nm = had), function(name) given[[name]]), had)
+}
+
+# In a formula's data: list(names, value) of what was written, or NULL. argument: `strata`; columns: of strata() in the
+# formula.
+read_strata <- function(argument, columns, data) {
+  value <- in_data(argument, data)
+  if (length(columns)) {
+    if (!is.null(value)) {
+      stop_argument("`strata` is given as an argument and by strata() in the formula; leave one of them out", "strata")
+    }
+    return(list(names = columns, value = strata_columns(data, columns, "the data do not have")))
+  }
+  if (is.null(value)) return(NULL)
+  if (is_column_name(value)) {
+    columns <- as_utf8(value, "`strata`")
+    return(list(names = columns, value = strata_columns(data, columns, "the data do not have")))
+  }
+  written <- argument$expression
+  name <- if (is.name(written)) as.character(written) else ""
+  list(names = if (name %in% names(data)) name else "", value = value)
 }
 
 # `valid` of a formula, in the data of which `keep` are the rows that `subset` and `na.action` leave (NULL for all):

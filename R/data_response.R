@@ -142,6 +142,8 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   }
   check_surv_objective(e, name)
   e <- settle_times(e, name, "the response")
+  inform_strata(e$strata, other_fields_of_label(e$value)$event)
+  e$stratified <- !is.null(e$strata)
   labels <- objective_info(name)$labels
   out <- switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
   out$objective <- name
@@ -323,6 +325,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
   }
   check_same_surv(e$response, response$response, what)
+  check_same_strata(e$strata, response$stratified, what)
   e <- settle_times(e, response$objective, what)
   if (length(e$value) != n_rows) {
     stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")

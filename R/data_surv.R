@@ -40,7 +40,10 @@ encode_surv <- function(y, what, advice) {
   }
   check_surv_rows(m, type, what)
   m[, ncol(m)] <- status_of_ranks(m[, ncol(m)], attr(y, "top"), what)
-  list(value = times_of_surv(m, type, what), response = paste0("surv_", type), classes = NULL)
+  value <- times_of_surv(m, type, what)
+  strata <- attr(y, "strata")
+  if (!is.null(strata)) attr(value, "fields")$stratum <- as.double(strata$place)
+  list(value = value, response = paste0("surv_", type), classes = NULL, strata = strata)
 }
 
 stop_broken_surv <- function(what, why = "") {
@@ -107,8 +110,12 @@ settle_times <- function(e, objective, what) {
     if (!any_rank(any(fields$event > 0))) {
       stop_data(paste(what, "has no event: all times are censored, so there is nothing to learn"), "y")
     }
-    e$value <- new_times(e$value, fields[intersect(c("event", "entry"), names(fields))])
+    e$value <- new_times(e$value, fields[intersect(c("event", "entry", "stratum"), names(fields))])
   } else {
+    if (!is.null(e$strata)) {
+      stop_argument(sprintf("objective \"%s\" does not know `strata`; use \"cox\", or make them a feature", objective),
+                    "strata")
+    }
     check_positive_times(e$value, fields$upper, what)
     e$value <- new_times(e$value, fields["upper"])
   }
@@ -159,6 +166,10 @@ check_same_surv <- function(now, before, what) {
 
 # A Surv object as plain values, and such an object of n rows again, see label_values().
 surv_values <- function(y, kind) {
+  if (!is.null(attr(y, "strata"))) {
+    stop_unsupported(paste("a folder does not keep strata; leave `strata` out here, and give them to",
+                           "gbt_train(data, strata = )"), "strata")
+  }
   m <- matrix(as.double(unclass(y)), nrow(unclass(y)), ncol(unclass(y)))
   m[, ncol(m)] <- status_of_ranks(m[, ncol(m)], attr(y, "top"), "the response")
   list(kind = kind, value = as.vector(m), classes = attr(y, "states"))
@@ -185,11 +196,31 @@ join_surv <- function(parts) {
   structure(out, type = types[1L], states = attr(parts[[1L]], "states"), class = "Surv")
 }
 
+# Other data have strata as the training data have. strata: of encode_surv().
+check_same_strata <- function(strata, stratified, what) {
+  if (is.null(strata) == !isTRUE(stratified)) return(invisible())
+  stop_argument(if (is.null(strata)) {
+    sprintf("the training data have strata, and %s has none; give `strata`, a value for each row", what)
+  } else {
+    sprintf("%s has strata, and the training data have none; leave `strata` out", what)
+  }, "strata")
+}
+
+# Strata without events have no hazard of their own and add nothing to a training. strata: of encode_surv().
+inform_strata <- function(strata, event) {
+  if (is.null(strata)) return(invisible())
+  has <- all_ranks_have(strata$levels[unique(strata$place[event > 0])])
+  none <- setdiff(strata$levels, has)
+  if (length(none) == 0L || length(has) == 0L) return(invisible())
+  say(sprintf("strata without events, from which nothing is learned: %s", enumerate(none, quote = "\"")))
+}
+
 # Rows of a Surv object.
 surv_rows <- function(y, rows) {
   m <- unclass(y)
   kept <- attributes(y)[setdiff(names(attributes(y)), c("dim", "dimnames", "class"))]
   out <- matrix(as.double(m), nrow(m), ncol(m), dimnames = list(NULL, colnames(m)))[rows, , drop = FALSE]
+  if (!is.null(kept$strata)) kept$strata$place <- kept$strata$place[rows]
   attributes(out) <- c(attributes(out), kept, list(class = "Surv"))
   out
 }

@@ -12,6 +12,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = fit$n_obs,
+    strata = fit$response$strata$names,
     auto_rounds = fit$found, baseline = baseline_of(trainer, fit, best$round, state$rounds, whole)
   ))
   model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))

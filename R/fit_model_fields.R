@@ -8,7 +8,7 @@ model_fields <- c("state", "cache", "objective", "classes", "response", "feature
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
                   "exposure", "stopped", "has_weights", "n_queries", "warned", "named", "by_rule", "provenance",
                   "n_obs", "auto_rounds", "version", "masked_out",
-                  "baseline")
+                  "baseline", "strata")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -59,6 +59,9 @@ model_fault <- function(m) {
   if (!is.null(fault)) return(wrong("provenance", fault))
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
   if (!is_baseline(m$baseline)) return(wrong("baseline", "NULL or a list of `rounds`, `time` and `hazard`"))
+  if (!is.null(m$strata) && !(is_texts(m$strata) && length(m$strata) > 0L && is_of_hazards(m$objective))) {
+    return(wrong("strata", "NULL, or names of columns in a model of hazards"))
+  }
   fault <- auto_rounds_fault(m$auto_rounds)
   if (!is.null(fault)) return(wrong("auto_rounds", fault))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))

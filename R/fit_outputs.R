@@ -1,9 +1,9 @@
 # Predictions of a model: scores and classes in the shape that predict() gives.
 
 # Output of the engine -> requested type. at: times or chances, see read_times().
-shape_prediction <- function(out, object, type, labels, at = NULL) {
+shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NULL) {
   if (type %in% time_types) {
-    out <- times_of_scores(as.vector(out), object, type, at)
+    out <- times_of_scores(as.vector(out), object, type, at, stratum)
     if (is.null(labels)) return(out)
     if (is.matrix(out)) rownames(out) <- labels else names(out) <- labels
     return(out)

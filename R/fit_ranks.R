@@ -7,7 +7,7 @@ check_shares <- function(source, request) {
   host <- request$host
   args <- request$args$value
   has <- function(names) names[!vapply(source[names], is.null, NA)]
-  check_same_on_ranks(c(has(c("weights", "offset", "exposure", "mask", "time", "group")), sort(names(args))),
+  check_same_on_ranks(c(has(row_arguments), sort(names(args))),
                       "what is given", "; give all ranks the same arguments")
   check_values_of_ranks(args)
   check_same_on_ranks(format_number(host$nrounds), "`nrounds`", "; give all ranks the same number of rounds")

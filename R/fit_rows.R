@@ -7,7 +7,7 @@ with_row_arguments <- function(source, args) {
     if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
     source[[part]] <- args$value[[part]]
   }
-  with_exposure(source)
+  with_strata_values(with_exposure(source))
 }
 
 # The source with the rows of this rank, where all ranks were given the same: see gbt_ranks(share = "split"). A gbt_data
@@ -47,7 +47,7 @@ part_of_sets <- function(sets) {
 
 # All rows of a source and their response, a list: source, with `time` and `group` checked, response, n.
 rows_of_source <- function(source, request) {
-  source <- part_of_source(with_row_arguments(source, request$args))
+  source <- strata_in_response(part_of_source(with_row_arguments(source, request$args)))
   n <- source_rows(source)
   check_time_or_group(source$time, source$group)
   source["time"] <- list(check_time(source$time, n))

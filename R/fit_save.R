@@ -15,7 +15,7 @@
 # name:null  NULL.
 
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
-                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline")
+                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata")
 
 only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
@@ -23,7 +23,7 @@ file_fields <- c(meta_fields, only_in_files, "user")
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% file_fields))
   # bytes of models without one of these are those of before
-  for (name in c("exposure", "auto_rounds", "baseline", only_in_files)) {
+  for (name in c("exposure", "auto_rounds", "baseline", "strata", only_in_files)) {
     if (is.null(fields[[name]])) fields[[name]] <- NULL
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
@@ -68,6 +68,7 @@ gbt_model_from_state <- function(state) {
     n_obs = field("n_obs", optional = TRUE),
     auto_rounds = field("auto_rounds", optional = TRUE),
     baseline = field("baseline", optional = TRUE),
+    strata = field("strata", optional = TRUE),
     version = 1L
   )
   log <- model$evaluation_log

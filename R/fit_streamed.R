@@ -28,6 +28,9 @@ streamed_source <- function(x, args, folds) {
 streamed <- function(begun, y, given, folds, role = NULL) {
   x <- begun$source
   in_rows <- is_of_rows(given)
+  if ("strata" %in% names_here(given)) {
+    stop_unsupported("`strata` is not offered for sources of rows; read the rows into a data frame", "strata")
+  }
   fields <- stats::setNames(given[in_rows], sub("^weights$", "weight", names_here(given[in_rows])))
   if (is.null(role) && are_names(y) && length(y) %in% 1:3) role <- label_role(y)
   if (!is.null(role)) x <- with_label(x, role) else fields$label <- y

@@ -40,8 +40,9 @@ check_probs <- function(probs) {
 }
 
 # Scores -> a number for each row, or a matrix with a column for each of `at`.
-times_of_scores <- function(score, object, type, at) {
-  if (is_of_hazards(object$objective)) return(hazards_of_scores(score, object$baseline, type, at))
+# stratum: of each row, see places_of_strata(); NULL for models without strata.
+times_of_scores <- function(score, object, type, at, stratum = NULL) {
+  if (is_of_hazards(object$objective)) return(by_stratum(score, object$baseline, type, at, stratum))
   dist <- object$params$aft_dist
   scale <- object$params$aft_scale
   z <- function(t) (log(t) - score) / scale
@@ -76,20 +77,41 @@ aft_quantile <- function(code, p) {
 # Baseline hazards --------------------------------------------------------------------------------------------------
 
 # The cumulative hazard of a row of score 0, which models of objective "cox" keep: list(rounds = of the model whose
-# scores it is made of, time = of events, hazard = its values from these times on). best: the round that is kept,
-# or NULL.
+# scores it is made of, time = of events, hazard = its values from these times on), with strata one after the other, and
+# then also strata = the number of times of each, named by it. best: the round that is kept, or NULL.
 baseline_of <- function(trainer, fit, best, rounds, whole) {
   if (!whole || !is_of_hazards(fit$response$objective)) return(NULL)
   of <- .Call(C_gbt_trainer_hazards, trainer, fit$host$threads)
-  if (!is.null(of)) c(list(rounds = as.double(given_or(best, rounds + fit$start$rounds))), of)
+  if (is.null(of)) return(NULL)
+  levels <- fit$response$strata$levels
+  c(list(rounds = as.double(given_or(best, rounds + fit$start$rounds))), of[c("time", "hazard")],
+    if (!is.null(levels)) list(strata = stats::setNames(of$n_times, levels[of$stratum])))
 }
 
 is_baseline <- function(x) {
   if (is.null(x)) return(TRUE)
-  numbers <- function(v) is.double(v) && !is.object(v) && !anyNA(v) && !is.unsorted(v)
-  is.list(x) && !is.object(x) && identical(names(x), c("rounds", "time", "hazard")) && is_whole(x$rounds, 0, 2^31) &&
-    numbers(x$time) && numbers(x$hazard) && length(x$time) == length(x$hazard) && length(x$time) > 0L &&
-    all(x$hazard >= 0)
+  if (!is.list(x) || is.object(x) || !identical(setdiff(names(x), "strata"), c("rounds", "time", "hazard")) ||
+        !is_whole(x$rounds, 0, 2^31)) {
+    return(FALSE)
+  }
+  strata <- x$strata
+  if (is.null(strata)) return(length(x$time) > 0L && are_hazard_curves(x$time, x$hazard, length(x$time)))
+  is.double(strata) && !is.object(strata) && are_names(names(strata)) && all(strata %in% seq(0, length(x$time))) &&
+    are_hazard_curves(x$time, x$hazard, strata)
+}
+
+# Curves one after the other, each of so many points.
+are_hazard_curves <- function(time, hazard, n) {
+  first <- cumsum(c(1, n))[-(length(n) + 1L)]
+  rises <- function(v) is.double(v) && !is.object(v) && !anyNA(v) && all(diff(v) >= 0 | seq_along(v)[-1L] %in% first)
+  sum(n) == length(time) && length(hazard) == length(time) && rises(time) && rises(hazard) && all(hazard >= 0)
+}
+
+# That of one stratum, by its place; the whole baseline where there are no strata.
+baseline_of_stratum <- function(baseline, place) {
+  if (is.null(baseline$strata)) return(baseline)
+  its <- sum(baseline$strata[seq_len(place - 1L)]) + seq_len(baseline$strata[[place]])
+  list(time = baseline$time[its], hazard = baseline$hazard[its])
 }
 
 # Fails unless the baseline is that of the scores of so many rounds.
@@ -101,10 +123,28 @@ check_baseline <- function(object, rounds, type) {
                                  "a model with as many rounds"), type, has), "type")
 }
 
-# Scores -> answers, as times_of_scores().
+# Scores -> answers, as times_of_scores(), each from the baseline of its stratum.
+by_stratum <- function(score, baseline, type, at, stratum) {
+  if (is.null(baseline$strata)) return(hazards_of_scores(score, baseline, type, at))
+  if (is.null(stratum)) stop_unsupported("the model has strata, and those of the rows are not known here", "strata")
+  out <- NULL
+  for (place in unique(stratum)) {
+    its <- which(stratum == place)
+    part <- hazards_of_scores(score[its], baseline_of_stratum(baseline, place), type, at)
+    if (is.null(out)) {
+      out <- if (is.matrix(part)) matrix(NA_real_, length(score), ncol(part)) else rep(NA_real_, length(score))
+      for (name in c("dimnames", "times", "probs")) attr(out, name) <- attr(part, name)
+    }
+    if (is.matrix(part)) out[its, ] <- part else out[its] <- part
+  }
+  if (is.null(out)) hazards_of_scores(score, baseline_of_stratum(baseline, 1L), type, at) else out
+}
+
+# baseline: of one stratum.
 hazards_of_scores <- function(score, baseline, type, at) {
   risk <- exp(score)
   H <- baseline$hazard
+  if (type == "time" && length(H) == 0L) return(rep(NA_real_, length(score))) # a stratum without events
   if (type == "time") { # the area below the curve up to the last event
     widths <- diff(c(0, baseline$time))
     return(vapply(risk, function(r) sum(widths * exp(-c(0, H[-length(H)]) * r)), 0))

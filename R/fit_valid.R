@@ -57,7 +57,8 @@ valid_names <- function(sets) {
 canonical_part <- function(names) {
   known <- c(x = "x", data = "x", y = "y", label = "y", weight = "weight", weights = "weight", sample_weight = "weight",
              offset = "offset", base_margin = "offset", init_score = "offset", baseline = "offset",
-             exposure = "exposure", group = "group", qid = "group", query_id = "group", group_id = "group")
+             exposure = "exposure", group = "group", qid = "group", query_id = "group", group_id = "group",
+             strata = "strata")
   out <- unname(known[names])
   out[is.na(out)] <- names[is.na(out)]
   out
@@ -79,15 +80,15 @@ read_valid_set <- function(set, name, source) {
     return(formula_valid_set(set, name, source))
   }
   parts <- if (is.list(set) && !is.object(set)) canonical_part(names(set)) else NULL
-  wrong <- setdiff(parts, c("x", "y", "weight", "offset", "exposure", "group"))
+  wrong <- setdiff(parts, c("x", "y", "weight", "offset", "exposure", "group", "strata"))
   if (length(parts) != length(set) || length(parts) == 0L || length(wrong) || anyDuplicated(parts) ||
         !all(c("x", "y") %in% parts)) {
     extra <- if (length(wrong)) sprintf("; it has an element `%s`", wrong[1L]) else ""
     stop_argument(sprintf(paste("validation set \"%s\" must be list(x = , y = ), with weight =, offset =,",
-                                "exposure = and group = where needed%s"), name, extra), "valid")
+                                "exposure =, group = and strata = where needed%s"), name, extra), "valid")
   }
   names(set) <- parts
-  set <- exposed_set(set, name, source)
+  set <- stratified_set(exposed_set(set, name, source), name, source)
   if (!is.null(source$design)) {
     seen <- apply_design(source$design, set$x)
     set$x <- seen$x
@@ -144,8 +145,20 @@ formula_valid_set <- function(data, name, source) {
   }, source$in_rows[needed], needed)
   fields$group <- group_of_set(source$in_rows$group, data)
   set <- list(x = seen$x, y = y, weight = fields$weights, offset = add_offsets(seen$offset, fields$offset),
-              exposure = fields$exposure, group = fields$group)
-  exposed_set(set, name, source)
+              exposure = fields$exposure, group = fields$group, strata = fields$strata)
+  stratified_set(exposed_set(set, name, source), name, source)
+}
+
+# The set with its strata in the response: those given, or the columns that the training data have them in.
+stratified_set <- function(set, name, source) {
+  strata <- set$strata
+  set$strata <- NULL
+  names <- attr(source$y, "strata")$names
+  if (is.null(strata) && length(names) && all(nzchar(names)) && all(names %in% names_of_table(set$x))) {
+    strata <- strata_columns(set$x, names, "the data do not have")
+  }
+  set$y <- with_strata(set$y, strata)
+  set
 }
 
 # The `group` of a validation set, by the expression of the training data; NULL where the set lacks its columns.

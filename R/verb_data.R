@@ -33,6 +33,8 @@
 #'   logarithm is added to the offset.
 #' @param time,group When each row was observed; or which rows belong together: see [gbt_categories]. At most one of the
 #'   two.
+#' @param strata Strata of the rows where `label` is a Surv object: values, or the name of a column, which is then not a
+#'   feature; see [gbt_train()].
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
 #' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
@@ -110,14 +112,16 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                              reference = NULL, max_bin = 255, level_counts = FALSE,
                              sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"),
                              page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
-                             memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL, ranks = NULL) {
+                             memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL, ranks = NULL,
+                             strata = NULL) {
   check_data_dots(written_dots(...))
   given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
              "level_counts"[!missing(level_counts)], "unseen"[!missing(unseen)])
   spec <- list(reference = reference, max_bin = max_bin, level_counts = level_counts, cat_features = cat_features,
                sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows, threads = threads, device = device,
                path = path, memory = memory, compress = compress, init = init_model)
-  fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group,
+                 strata = strata)
   with_ranks(check_ranks(ranks), {
     spec <- data_spec(spec, given, x)
     data_of_rows(x, fields, spec)

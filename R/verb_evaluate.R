@@ -30,6 +30,8 @@
 #' @param intervals The level of bootstrap intervals, such as 0.95; `NULL` for none.
 #' @param replicates The number of draws.
 #' @param group Which rows are drawn together: a value for each row, or the name of a column.
+#' @param strata Strata of the rows, for a model that has some: values, or the name of a column. Left out: the columns
+#'   that the model was trained with.
 #' @param trees Number of rounds to predict with, see [predict()][predict.gbt].
 #' @param seed A whole number that decides the draws; `NULL` takes one from R's generator.
 #' @param threads Number of threads, see [gbt_threads()].
@@ -50,7 +52,7 @@
 #' @export
 gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL, offset = NULL, by = NULL,
                          intervals = NULL, replicates = 1000, group = NULL, trees = NULL, seed = NULL, threads = NULL,
-                         data = NULL, exposure = NULL) {
+                         data = NULL, exposure = NULL, strata = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
   if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
   check_judged(model)
@@ -59,6 +61,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   offset <- given_in_data("offset", x)
   exposure <- given_in_data("exposure", x)
   group <- column_or_values(given_in_data("group", x), if (is.data.frame(x)) x)
+  strata <- given_in_data("strata", x)
   by <- read_by(given_in_data("by", x), x)
   level <- if (!is.null(intervals)) check_share(intervals, "intervals")
   replicated <- !missing(replicates)
@@ -72,7 +75,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     given <- if (replicated) "replicates" else "group"
     stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
   }
-  rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads)
+  rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads, strata)
   what <- fitting_metrics(what, rows)
   if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
     rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = trees, offset = offset,

@@ -18,7 +18,8 @@ training_values <- function(args) {
   if (formula && (inherits(data, "ArrowTabular") || is.matrix(data))) data <- as.data.frame(data)
   for (i in which(late)) {
     written <- args[[i]]$expression
-    is_column <- formula && part[i] %in% "exposure" && is.name(written) && as.character(written) %in% names(data)
+    is_column <- formula && part[i] %in% c("exposure", "strata") && is.name(written) &&
+      as.character(written) %in% names(data)
     out[i] <- list(if (is_column) { # so that the model knows its name
       as.character(written)
     } else if (formula) {

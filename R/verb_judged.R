@@ -19,16 +19,16 @@ check_judged <- function(x, parameter = "model") if (!is_judged(x)) check_model(
 #              gives scores
 #   pred       as `score`, on the scale of the response, for metrics of the user's; or NULL
 #   at         numbers of the rows, where some have no prediction; else NULL
-rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, threads) {
+rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, threads, strata = NULL) {
   if (inherits(object, "gbt_cv")) {
     given <- list(offset = offset, exposure = exposure, trees = trees)
-    return(judged_folds(object, x, y, weights, given))
+    return(judged_folds(object, x, y, weights, given, strata))
   }
   calibrated <- inherits(object, "gbt_calibrated")
   its <- bake_rows(judged_model(object), x)
   model <- its$model
   x <- its$x
-  y <- given_response(model, x, y)
+  y <- stratified_response(model, x, given_response(model, x, y), strata)
   labels <- judged_labels(model, y, weights, n_rows_of(x)) # before the predictions, which take longer
   if (!calibrated) {
     score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads,
@@ -46,14 +46,21 @@ rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, thread
   c(list(model = model), labels, list(score = scores_of(known, model), known = known, pred = known))
 }
 
-judged_folds <- function(cv, x, y, weights, given) {
+# The response of rows to judge a model on, with their strata.
+stratified_response <- function(model, x, y, given) {
+  if (!is.null(attr(y, "strata"))) return(y)
+  with_strata(y, strata_of_rows(model, x, given, n_rows_of(x), "judging it"))
+}
+
+judged_folds <- function(cv, x, y, weights, given, strata = NULL) {
   for (name in names(given)[lengths(given) > 0L]) {
     stop_argument(sprintf("`%s` cannot be combined with a gbt_cv(), which has its predictions already; leave it out",
                           name), name)
   }
   its <- bake_rows(judged_model(cv), x)
   known <- as_columns(cv$predictions)
-  rows <- judged_labels(its$model, given_response(its$model, its$x, y), weights, nrow(known))
+  y <- stratified_response(its$model, its$x, given_response(its$model, its$x, y), strata)
+  rows <- judged_labels(its$model, y, weights, nrow(known))
   check_rows_of_cv(cv, rows$label)
   out <- c(list(model = its$model), rows, list(score = scores_of(known, its$model), known = known, pred = known))
   at <- which(!is.na(known[, 1L]))

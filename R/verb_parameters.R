@@ -30,6 +30,7 @@ cat_method | auto | auto, or sets, onehot, target, count, quartiles; by columns 
 level_counts | FALSE | TRUE, FALSE or names of columns | adds the number of rows of a level as a feature
 time | none | a number, date or time for each row | order of the rows for statistics of categories
 group | none | a value for each row | rows that are kept out of each other's statistics of categories
+strata | none | a value for each row | groups of rows whose baseline hazards differ, for times with events
 ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows
 threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
 device | auto | auto, cpu, cuda or cuda:1 | where to train

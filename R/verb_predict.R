@@ -51,6 +51,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round
 #'   when it was trained with early stopping.
 #' @param group For `type = "rank"`: the query of every row, as values or, in a data frame, the name of a column.
+#' @param strata For curves, quantiles and times of a model with strata: the stratum of each row (one value for all is
+#'   enough), or the name of a column. Left out: the columns that the model was trained with.
 #' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A
 #'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
 #'   formula are evaluated in `newdata` and added.
@@ -121,7 +123,8 @@ predict.gbt <- function(object, newdata,
                         trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
-                        by = c("column", "feature"), exposure = NULL, group = NULL, times = NULL, probs = 0.5, ...) {
+                        by = c("column", "feature"), exposure = NULL, group = NULL, times = NULL, probs = 0.5,
+                        strata = NULL, ...) {
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
@@ -138,6 +141,8 @@ predict.gbt <- function(object, newdata,
                threads = threads, sparse_zero = sparse_zero, device = device)
   plan$at <- read_times(plan$type, object, times, if (!missing(probs)) probs)
   if (plan$type %in% time_types && is_of_hazards(object$objective)) check_baseline(object, plan$rounds, plan$type)
+  plan$strata <- if (plan$type %in% time_types) given_in_data("strata", if (!missing(newdata)) newdata)
+  if (!missing(strata)) check_strata_use(plan, if (!missing(newdata)) newdata)
   by_given <- !missing(by)
   plan$by <- match_choice(by, c("column", "feature"), "by")
   shap <- plan$type %in% c("contrib", "interaction")
@@ -197,7 +202,26 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
     .Call(C_gbt_predict, object$state, object$cache, frame, answer_code(plan$type), 0L, plan$rounds, offset,
           enums$unseen[[plan$unseen]], threads, where)
   })
-  shape_prediction(out, object, plan$type, row_labels(newdata), plan$at)
+  stratum <- stratum_of_rows(object, newdata, plan, frame$n_rows)
+  shape_prediction(out, object, plan$type, row_labels(newdata), plan$at, stratum)
+}
+
+# Curves of models with strata need those of the rows.
+check_strata_use <- function(plan, newdata) {
+  if (!plan$type %in% time_types) {
+    stop_argument(sprintf("`strata` can only be used with types %s; leave it out", enumerate(time_types, quote = "\"")),
+                  "strata")
+  }
+  if (chunked_rows(newdata) && !is_column_name(plan$strata)) {
+    stop_unsupported("`strata` of rows in chunks must be the name of a column", "strata")
+  }
+}
+
+# Of the rows that are predicted; NULL where the model has no strata.
+stratum_of_rows <- function(object, newdata, plan, n_rows) {
+  if (!plan$type %in% time_types) return(NULL)
+  strata <- strata_of_rows(object, newdata, plan$strata, n_rows, sprintf("type = \"%s\"", plan$type))
+  places_of_strata(strata, object$baseline)
 }
 
 answer_code <- function(type) {
@@ -230,7 +254,8 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
   if (is.null(offset) && object$has_offset && plan$type != "leaf") warn_no_offset(object)
   out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type), 0L, plan$rounds,
                offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
-  out <- shape_prediction(out, object, plan$type, NULL, plan$at)
+  stratum <- stratum_of_rows(object, NULL, plan, n)
+  out <- shape_prediction(out, object, plan$type, NULL, plan$at, stratum)
   if (is.null(output)) return(out)
   sink <- sink_of(output)
   on.exit(sink$drop())

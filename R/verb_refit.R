@@ -218,7 +218,8 @@ expand_dot <- function(model, env) {
   design <- model$terms
   names <- if (is.null(design$features)) lapply(model$feature_names, as.name) else lapply(design$features, str2lang)
   offsets <- lapply(design$offset, function(text) call("offset", str2lang(text)))
-  formula[[3L]] <- Reduce(function(a, b) call("+", a, b), c(names, offsets))
+  strata <- Filter(is_strata_call, lapply(parts_of_sum(formula[[3L]]), `[[`, "part"))
+  formula[[3L]] <- Reduce(function(a, b) call("+", a, b), c(names, offsets, strata))
   formula
 }
 

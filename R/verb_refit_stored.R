@@ -2,9 +2,9 @@
 # from a file, or the call had the data in it.
 #
 #   known from the model   the formula and its constants, objective, parameters, number of rounds, seed, class weights,
-#                          columns of categories, the name of the column of exposures
-#   not known              data; weights, offset and exposure given as values; functions of the user's: those that the
-#                          training had must be given again
+#                          columns of categories, names of the columns of exposures and strata
+#   not known              data; weights, offset, exposure and strata given as values; functions of the user's: those
+#                          that the training had must be given again
 #   left out               what concerns held-out rows: valid, early stopping, metrics, mask; and time, group, subset
 
 # Arguments as kept_arguments() has those of a call. captured: the user's call.
@@ -18,6 +18,10 @@ stored_arguments <- function(object, captured, who) {
   if (binned) args[binning_arguments] <- NULL
   given <- object$exposure
   if (is_text(given) && nzchar(given) && !"exposure" %in% changed && !binned) args$exposure <- given
+  strata <- object$strata
+  of_formula <- !is.null(object$formula) && "strata" %in% all.names(parse_text(object$formula))
+  named <- is_column_name(strata) && nzchar(strata) && !of_formula
+  if (named && !"strata" %in% changed && !binned) args$strata <- strata
   args$objective <- object$objective
   args$nrounds <- rounds_used(object)
   if (length(args$eta) > 1L) args$eta <- schedule_to(args$eta, args$nrounds)
@@ -57,6 +61,7 @@ check_lost_values <- function(object, changed, table, who) {
   by_table <- inherits(table, "gbt_data") || inherits(table, "recipe")
   of_formula <- !"x" %in% changed && length(object$terms$offset) > 0L
   lost <- c(weights = isTRUE(object$has_weights) && !by_table, exposure = identical(object$exposure, "") && !by_table,
+            strata = identical(object$strata, "") && !by_table,
             offset = object$has_offset && is.null(object$exposure) && !of_formula && !by_table)
   lost <- setdiff(names(lost)[lost], parts)
   if (length(lost)) {

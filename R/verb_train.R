@@ -50,6 +50,10 @@
 #' @param time,group When each row was observed (numbers, dates, times or an ordered factor); or which rows belong
 #'   together (numbers, a factor or texts). At most one of the two. They matter for target encoding, see
 #'   [gbt_categories], and for rows that are held out, see [gbt_metrics]. With a formula they are evaluated in `data`.
+#' @param strata For times with events (`survival::Surv()`, objective `"cox"`): groups of rows that have a baseline
+#'   hazard of their own and are compared with each other only. A factor, texts or whole numbers, one value for each
+#'   row. With a formula it is evaluated in `data`; a formula may have `strata(centre)` instead. It may also be the name
+#'   of a column; this column is then no feature, unless the formula names it, and `predict()` finds it in new data.
 #' @param objective The loss to minimise: a name of [gbt_objectives()], or a list of functions. When left out, the
 #'   response decides: `"logistic"` for two classes, `"softmax"` for more, `"squared_error"` for numbers.
 #' @param nrounds Number of boosting rounds. When left out, it is found by early stopping, see [gbt_metrics].
@@ -138,6 +142,10 @@
 #'     Ctrl-C, in models from files and in models with only some of their rounds}
 #'   \item{call}{the call, for `update()`; `NULL` if it contained the data, and in models from files}
 #'   \item{exposure}{the column with the exposure, `""` if it was given as values, `NULL` without}
+#'   \item{baseline}{of objective `"cox"`, a list: `time` and `hazard`, the cumulative hazard of a row with score 0 from
+#'     each time of an event on, `rounds` of the model, and with `strata` the number of times of each, whose curves
+#'     follow each other}
+#'   \item{strata}{the columns with the strata, `""` if they were given as values, `NULL` without}
 #'   \item{provenance}{when, by which version of gbt and from which data it was trained, see [gbt_save()]}
 #'   \item{stopped, warned}{why training ended early (`"time"`, `"callback"`, `"interrupt"` or `"error"`); why nothing
 #'     was learned, see [gbt][gbt-package]. `NULL` otherwise, and in models from files}

@@ -442,11 +442,12 @@ SEXP r_gbt_trainer_objective(SEXP trainer_xptr) {
   return out;
 }
 
-/* The baseline hazard of the model: list(time, hazard), its cumulative values at the times of events; NULL: none.
- * Ranks: collective. */
+/* The baseline hazard of the model: list(time, hazard, stratum, n_times), its cumulative values at the times of events,
+ * of one stratum after the other; stratum: their numbers, n_times: how many times each has; NULL: none. Ranks:
+ * collective. */
 SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads) {
   /* 1 */
-  static const char *parts[] = {"time", "hazard", ""};
+  static const char *parts[] = {"time", "hazard", "stratum", "n_times", ""};
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   r_threads t = r_arg_threads(threads);
   gbt_baseline baseline = {.n = 0};
@@ -462,11 +463,12 @@ SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads) {
   r_check(status, &err);
   if (baseline.n == 0) return R_NilValue;
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  const double *from[2] = {baseline.time, baseline.hazard};
-  for (int k = 0; k < 2; k++) {
-    SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, (R_xlen_t)baseline.n));
-    memcpy(REAL(VECTOR_ELT(out, k)), from[k], (size_t)baseline.n * sizeof(double));
-  }
+  const double *from[3] = {baseline.time, baseline.hazard, baseline.stratum};
+  const size_t size[4] = {(size_t)baseline.n, (size_t)baseline.n, baseline.n_strata, baseline.n_strata};
+  for (int k = 0; k < 4; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, (R_xlen_t)size[k]));
+  for (int k = 0; k < 3; k++) memcpy(REAL(VECTOR_ELT(out, k)), from[k], size[k] * sizeof(double));
+  for (uint32_t s = 0; s < baseline.n_strata; s++)
+    REAL(VECTOR_ELT(out, 3))[s] = (double)(baseline.start[s + 1] - baseline.start[s]);
   UNPROTECT(1);
   return out;
 }

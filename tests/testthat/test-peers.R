@@ -300,7 +300,7 @@ peers <- list(
       link max_samples method mustart min_impurity_decrease min_weight_fraction_leaf minibatch minsplit
       model_id new_data newdata newx one_hot outcome param_grid penalty priors prob_model quantreg
       regularization regularization_factor replace resampling response response_column sampsize
-      split_criterion split_select_weights splitrule start status status_variable_name strata
+      split_criterion split_select_weights splitrule start status status_variable_name
       target task_kind test_size threshold trControl tr_control train_control training_frame tuneGrid tuneLength
       tune_grid tune_length type validation_split x x_val xlev xtest y_val ytest ytrain
     ! 'AUTO' 'Enum' = categorical_encoding

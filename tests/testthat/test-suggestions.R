@@ -114,7 +114,6 @@ test_that("arguments of functions are suggested by their meaning", {
     list(cv, "
       k -> folds
       v -> folds
-      strata -> stratify
       times -> repeats
       stratified -> stratify
       return_models"),

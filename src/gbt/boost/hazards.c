@@ -24,20 +24,26 @@ static gbt_status hazards(gbt_ctx *ctx, gbt_trainer *tr, gbt_baseline *out, gbt_
   const double *score = tr->at_best;
   const int64_t best = tr->stopper.best_round;
   const gbt_cox *cox;
-  double sum = 0.0;
   *out = (gbt_baseline){.n = 0};
   if (!has_hazards(tr)) return GBT_OK;
   if (best == 0 || best == tr->n_rounds) GBT_TRY(tr->be->ops->scores(ctx, tr->be, 0, &score, err));
   if (score == NULL) return GBT_OK;
   GBT_TRY(gbt_joint_hazards(ctx, tr->round.joint, score, &cox, err));
-  if (cox->risk.n_strata != 1) return GBT_OK;
-  const uint32_t n = cox->risk.n_points;
-  if (tr->hazard == NULL) GBT_TRY(gbt_mem_array(&tr->mem, n, sizeof *tr->hazard, &tr->hazard, err));
-  for (uint32_t p = 0; p < n; p++) {
-    sum += cox->a[p] * gbt_exp(-cox->top[0]);
-    tr->hazard[p] = sum;
+  const gbt_risk *risk = &cox->risk;
+  if (tr->hazard == NULL) GBT_TRY(gbt_mem_array(&tr->mem, risk->n_points, sizeof *tr->hazard, &tr->hazard, err));
+  for (uint32_t s = 0; s < risk->n_strata; s++) {
+    double sum = 0.0;
+    for (uint32_t p = risk->start[s]; p < risk->start[s + 1]; p++) {
+      sum += cox->a[p] * gbt_exp(-cox->top[s]);
+      tr->hazard[p] = sum;
+    }
   }
-  *out = (gbt_baseline){n, cox->risk.time, tr->hazard};
+  *out = (gbt_baseline){.n = risk->n_points,
+                        .n_strata = risk->n_strata,
+                        .time = risk->time,
+                        .hazard = tr->hazard,
+                        .stratum = risk->stratum,
+                        .start = risk->start};
   return GBT_OK;
 }
 
