@@ -231,8 +231,8 @@ static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   return cu_share_splits(ctx, be, err);
 }
 
-static gbt_status issue_choice(cu_backend *be, gbt_error *err) {
-  if (be->layer) GBT_TRY(cu_layer_decide(be, err));
+static gbt_status issue_choice(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  if (be->layer) GBT_TRY(cu_layer_decide(ctx, be, err));
   GBT_TRY(cu_select(be, err));
   be->depth++;
   return GBT_OK;
@@ -252,7 +252,7 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   *n = 0;
   if (be->graph.replays && be->bounds.looks > 0) return look(ctx, be, n, err);
   if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
-  GBT_TRY(issue_choice(be, err));
+  GBT_TRY(issue_choice(ctx, be, err));
   *n = be->view.max_step;
   return be->bounds.looks > 0 && be->depth % be->bounds.looks == 0 ? look(ctx, be, n, err) : GBT_OK;
 }
@@ -273,7 +273,7 @@ static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 static gbt_status issue_step(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_build_hist(ctx, be, err));
   GBT_TRY(search(be, err));
-  return issue_choice(be, err);
+  return issue_choice(ctx, be, err);
 }
 
 static gbt_status issue_whole(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {

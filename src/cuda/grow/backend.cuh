@@ -214,8 +214,9 @@ struct cu_ranks {
   size_t *number_counts;
   cu_array<uint32_t> slots; /* slot_beg */
   cu_array<unsigned char> parcel, offers;
-  int32_t parcel_hists, offered_nodes; /* that have room there */
-  uint32_t offer_words;    /* 32-bit words of a node's offer */
+  int32_t parcel_hists, offered; /* that have room there; offered: nodes, or trees of symmetric growth */
+  size_t offer_words;      /* 32-bit words of an offer, of a tree: at most */
+  uint32_t set_words;      /* of the widest set of levels */
   cu_nccl nccl;
   cu_nccl_comm comm; /* NULL: numbers go through the host */
 };

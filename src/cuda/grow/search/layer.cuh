@@ -45,14 +45,19 @@ struct cu_layer {
   cu_array<uint64_t> beg;
 };
 
-/* Those of the tree that a block works for. */
-__device__ static __forceinline__ cu_layer_view cu_view_of_block(const cu_layer_view &all, uint64_t stride) {
-  const uint64_t by = stride * blockIdx.y;
+/* Those of tree y of the batch. */
+GBT_FN cu_layer_view cu_layer_of(const cu_layer_view &all, uint64_t stride, uint32_t y) {
+  const uint64_t by = stride * y;
   cu_layer_view l = all;
 #define CU_SHIFT(part, type, name, count) l.name = cu_shifted(all.name, by);
   CU_LAYER_STATE(CU_SHIFT)
 #undef CU_SHIFT
   return l;
+}
+
+/* Those of the tree that a block works for. */
+__device__ static __forceinline__ cu_layer_view cu_view_of_block(const cu_layer_view &all, uint64_t stride) {
+  return cu_layer_of(all, stride, blockIdx.y);
 }
 
 /* Fresh nodes: those of the layer. */
@@ -83,6 +88,30 @@ __device__ static __forceinline__ double cu_own_gain(const cu_asked &q, double g
   if (q.min_rows > 1 && !cu_enough(q, rows, q.min_rows)) return 0.0;
   double gain = gbt_rate_split(&q.rated, g, h, reg, sign);
   return gain > q.floor ? gain : 0.0;
+}
+
+/* How the layer's candidates, or where there is no noise its features, compete. To be asked before the layer has its
+ * split. */
+__device__ static inline gbt_contest cu_layer_contest(const cu_view &v, const cu_layer_view &l,
+                                                          double *before) {
+  const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
+  *before = 0.0;
+  if (!cu_contests(v)) return gbt_contest_plain();
+  *before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
+  return cu_contest(v, gbt_layer_identity(first->depth), *before);
+}
+
+/* Where ranks divide the search: a node, as the rank with the histograms of its split knows it. */
+struct cu_node_offer {
+  gbt_sum left;
+  double gain;
+  int64_t kept;
+};
+
+/* 32-bit words of an offer (layer_offers.cu) for a layer of so many nodes, with sets of up to set_words words. */
+static inline size_t cu_layer_offer_words(uint32_t set_words, int64_t n_nodes) {
+  const size_t bytes = sizeof(cu_layer_pick) + sizeof(cu_node_offer) * (size_t)n_nodes;
+  return bytes / 4 + (set_words + 1u) / 2u * 2u;
 }
 
 /* The most nodes that the layer can have. */

@@ -4,6 +4,7 @@
  *   k_layer_contest  where they compete by more than gains: keeps only the winner
  *   k_layer_pick     of all of them; its levels as bits
  *   k_layer_nodes    every node's own left sums and gain, whether it is kept
+ *   layer_offers.cu  where ranks divide the search: the best of their splits, with what its owner knows of the nodes
  *   k_layer_settle   what depends on all nodes together */
 #include "ops.cuh"
 
@@ -18,16 +19,6 @@ __device__ int32_t only_of(const cu_view &v, const cu_layer_view &l, int32_t fea
   if (f.kind == CU_NUMERIC) n = f.n_bins - 1 + missing;
   const int32_t i = n > 0 ? gbt_random_place(key, feat, n) : -1;
   return f.kind == CU_SET && i >= 0 ? gbt_first_tried(l.tried + l.beg[feat], n / 2, i) : i;
-}
-
-/* How the layer's candidates, or where there is no noise its features, compete. To be asked before the layer has its
- * split. */
-__device__ gbt_contest contest_of(const cu_view &v, const cu_layer_view &l, double *before) {
-  const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
-  *before = 0.0;
-  if (!cu_contests(v)) return gbt_contest_plain();
-  *before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
-  return cu_contest(v, gbt_layer_identity(first->depth), *before);
 }
 
 /* The gain of a candidate. */
@@ -48,7 +39,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
   const cu_layer_view l = cu_view_of_block(layers, all.stride);
   const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
   double before;
-  const gbt_contest contest = cu_n_fresh(v) > 0 ? contest_of(v, l, &before) : gbt_contest_plain();
+  const gbt_contest contest = cu_n_fresh(v) > 0 ? cu_layer_contest(v, l, &before) : gbt_contest_plain();
   for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < v.feats[0]; t += n_warps) {
     const int32_t feat = v.feats[1 + t];
     const cu_feature f = v.train.feat[feat];
@@ -90,7 +81,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_
 
 namespace {
 
-/* The levels that go left, as bits in v.sets; 0 where there is no room. One block. */
+/* The levels that go left, as bits in v.sets; 0 where there is no room. Where ranks divide the search this is no more
+ * than an offer: what follows may be written there. One block. */
 __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick *pick) {
   const gbt_split s = pick->split;
   const cu_feature f = v.train.feat[s.feat];
@@ -110,7 +102,7 @@ __device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick
   if (threadIdx.x == 0) {
     pick->set_beg = beg;
     pick->set_words = n_words;
-    v.tree->n_words = beg + n_words;
+    if (!v.divided) v.tree->n_words = beg + n_words;
   }
   return 1;
 }
@@ -124,7 +116,7 @@ __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   if (cu_n_fresh(v) <= 0) return;
   double before;
-  const gbt_contest contest = contest_of(v, l, &before);
+  const gbt_contest contest = cu_layer_contest(v, l, &before);
   gbt_split best = cu_no_split();
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
     gbt_split s = l.best[t];
@@ -139,12 +131,12 @@ __global__ static void k_layer_contest(cu_view all, cu_layer_view layers) {
   best = part[0];
   for (uint32_t w = 1; w < cu_n_warps(); w++)
     if (gbt_split_beats(&part[w], &best)) best = part[w];
-  if (threadIdx.x == 0 && best.kind == GBT_SPLIT_NONE) *l.scored = before;
+  if (threadIdx.x == 0 && best.kind == GBT_SPLIT_NONE && !v.divided) *l.scored = before;
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x) {
     gbt_split *its = &l.best[t];
     const int wins = best.kind != GBT_SPLIT_NONE && its->kind != GBT_SPLIT_NONE && its->feat == best.feat;
     if (wins) its->gain = gain_of(v, l, *its);
-    if (wins) *l.scored = before + its->gain; /* all threads have read what was there */
+    if (wins && !v.divided) *l.scored = before + its->gain; /* all threads have read what was there */
     if (!wins) its->kind = GBT_SPLIT_NONE;
   }
 }
@@ -252,7 +244,7 @@ __global__ static void k_layer_settle(cu_view all, cu_layer_view layers) {
   }
 }
 
-gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) {
+gbt_status cu_layer_decide(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const cu_layer_view *l = &be->layer->view;
   const uint64_t warps = CU_BLOCK / CU_FULL;
@@ -268,6 +260,7 @@ gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) {
   CU_LAUNCHED();
   CU_LAUNCH(k_layer_nodes, nodes, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
+  GBT_TRY(cu_share_layer(ctx, be, err));
   CU_LAUNCH(k_layer_settle, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;

@@ -51,8 +51,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_take_offers(cu_view v, int3
   }
 }
 
-/* n words of every rank, in their order. */
-static gbt_status gather(gbt_ctx *ctx, cu_backend *be, const uint32_t *own, size_t n, uint32_t *all, gbt_error *err) {
+gbt_status cu_gather_words(gbt_ctx *ctx, cu_backend *be, const uint32_t *own, size_t n, uint32_t *all,
+                           gbt_error *err) {
   const cu_ranks *r = &be->ranks;
   const size_t bytes = n * sizeof *own;
   cudaStream_t stream = be->device.stream;
@@ -73,19 +73,20 @@ static gbt_status gather(gbt_ctx *ctx, cu_backend *be, const uint32_t *own, size
 gbt_status cu_share_splits(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const cu_ranks *r = &be->ranks;
   const uint64_t warps = CU_BLOCK / CU_FULL;
-  uint32_t *own = (uint32_t *)(void *)r->offers.at, *all = own + (size_t)r->offered_nodes * r->offer_words;
-  if (!be->view.divided) return GBT_OK;
+  uint32_t *own = (uint32_t *)(void *)r->offers.at, *all = own + (size_t)r->offered * r->offer_words;
+  if (!be->view.divided || be->layer) return GBT_OK;
   GBT_TRY(cu_read_states(ctx, be, err));
   for (int32_t y = 0; y < be->view.n_trees; y++) {
     const cu_view v = cu_view_of(be->view, (uint32_t)y);
     const int32_t n_search = cu_down_of(be, y)->n_search;
-    for (int32_t first = 0; first < n_search; first += r->offered_nodes) {
-      const int32_t n = n_search - first < r->offered_nodes ? n_search - first : r->offered_nodes;
+    for (int32_t first = 0; first < n_search; first += r->offered) {
+      const int32_t n = n_search - first < r->offered ? n_search - first : r->offered;
       const unsigned grid = cu_grid(&be->device, ((uint64_t)(uint32_t)n + warps - 1) / warps, 4);
-      CU_LAUNCH(k_offer, grid, CU_BLOCK, 0, be->device.stream, v, first, n, r->offer_words, own);
+      CU_LAUNCH(k_offer, grid, CU_BLOCK, 0, be->device.stream, v, first, n, (uint32_t)r->offer_words, own);
       CU_LAUNCHED();
-      GBT_TRY(gather(ctx, be, own, (size_t)n * r->offer_words, all, err));
-      CU_LAUNCH(k_take_offers, grid, CU_BLOCK, 0, be->device.stream, v, first, n, r->offer_words, all, r->size);
+      GBT_TRY(cu_gather_words(ctx, be, own, (size_t)n * r->offer_words, all, err));
+      CU_LAUNCH(k_take_offers, grid, CU_BLOCK, 0, be->device.stream, v, first, n, (uint32_t)r->offer_words, all,
+                r->size);
       CU_LAUNCHED();
     }
   }

@@ -17,6 +17,13 @@ static inline int cu_searches_each(const cu_backend *be) {
  * features (offers.cu). Else nothing. Waits. Collective. */
 gbt_status cu_share_splits(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* The same of a layer of each tree, by cu_layer_decide (layer_offers.cu). */
+gbt_status cu_share_layer(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* n words of every rank, in their order, to `all`, by NCCL or through the host. Waits. Collective. */
+gbt_status cu_gather_words(gbt_ctx *ctx, cu_backend *be, const uint32_t *own, size_t n, uint32_t *all,
+                           gbt_error *err) GBT_MUST_CHECK;
+
 /* Which features are split by sets, and how much scratch ordering their levels takes: before other sizes. */
 gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_feats_close(cu_backend *be);
@@ -25,4 +32,4 @@ void cu_set_feats_close(cu_backend *be);
 gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_layer_close(cu_backend *be);
 gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_layer_decide(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

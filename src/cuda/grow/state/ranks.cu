@@ -39,8 +39,7 @@ gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *s
   start->ranks.all_rows = gbt_comm_is_single(ctx) ? train->rows.n : train->all_rows;
   start->ranks.before = gbt_comm_is_single(ctx) ? 0 : (uint64_t)train->rows.before;
   start->ranks.shared = !gbt_comm_is_single(ctx);
-  start->ranks.divided = start->ranks.shared && ctx->comm->reduce_scatter != NULL &&
-                         !gbt_policy_one_split(gbt_policy_of(spec->params));
+  start->ranks.divided = start->ranks.shared && ctx->comm->reduce_scatter != NULL;
   start->ranks.rank = gbt_comm_rank(ctx);
   start->ranks.spare = gbt_scale_spare(start->ranks.all_rows);
   if (start->ranks.all_rows > (int64_t)UINT32_MAX)

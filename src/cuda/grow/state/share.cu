@@ -9,6 +9,7 @@
  * search/offers.cu compares the best splits. */
 #include "ranks.cuh"
 
+#include "../search/layer.cuh"
 #include "ops.cuh"
 
 extern "C" {
@@ -51,10 +52,13 @@ gbt_status cu_share_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const size_t hist = n_slots * (sizeof(gbt_sum) + (be->view.any_counts ? sizeof(uint32_t) : 0));
   r->parcel_hists = room_for(PARCEL_BYTES, hist, be->view.max_hists);
   GBT_TRY(cu_new(memory, &r->parcel, (size_t)r->parcel_hists * hist + 1, err));
-  r->offer_words = ((uint32_t)sizeof(gbt_split) / 4u + most_set_words(be) + 1u) / 2u * 2u;
+  const int layers = gbt_policy_one_split(gbt_policy_of(be->params)), most_nodes = 2 * be->view.max_step;
+  r->set_words = most_set_words(be);
+  r->offer_words = layers ? cu_layer_offer_words(r->set_words, most_nodes)
+                          : (sizeof(gbt_split) / 4 + r->set_words + 1) / 2 * 2;
   const size_t offer = r->offer_words * sizeof(uint32_t) * (size + 1);
-  r->offered_nodes = room_for(OFFER_BYTES, offer, 2 * be->view.max_step);
-  return cu_new(memory, &r->offers, (size_t)r->offered_nodes * offer, err);
+  r->offered = room_for(OFFER_BYTES, offer, layers ? be->base.most_trees : most_nodes);
+  return cu_new(memory, &r->offers, (size_t)r->offered * offer, err);
 }
 
 void cu_share_close(cu_backend *be) {

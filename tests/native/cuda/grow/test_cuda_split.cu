@@ -188,8 +188,8 @@ static int split_device_layer(split_device *d, const split_step *s, int32_t dept
   gbt_error err = {};
   cu_tree tree;
   d->be.depth = depth;
-  if (put_step(d, s, *n_words) || failed(cu_layer_search(&d->be, &err)) || failed(cu_layer_decide(&d->be, &err)) ||
-      cudaStreamSynchronize(d->be.device.stream) != cudaSuccess)
+  if (put_step(d, s, *n_words) || failed(cu_layer_search(&d->be, &err)) ||
+      failed(cu_layer_decide(NULL, &d->be, &err)) || cudaStreamSynchronize(d->be.device.stream) != cudaSuccess)
     return 0;
   if (get(node, (const gbt_grow_node *)v->node + s->fresh_beg, (size_t)s->n_fresh) ||
       get(&tree, (const cu_tree *)v->tree, 1))
