@@ -102,6 +102,7 @@ level_counts -> level_counts
 time timestamp/c -> time
 group qid/x group_id/lc query/l query_id/l -> group
 strata -> strata
+cause -> cause
 [train: Threads, devices and memory]
 ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o

@@ -4,7 +4,8 @@
 response_kind <- function(model) {
   names <- objective_info(model$objective)$params$name
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
-       n_outputs = model$n_outputs, stratified = !is.null(model$strata))
+       n_outputs = model$n_outputs, stratified = !is.null(model$strata),
+       cause = model$params[["cause"]])
 }
 
 # The response in new data, as it was given or as the formula of the model names it: by gbt's own evaluation of terms

@@ -1,7 +1,7 @@
 # Responses as numbers and classes, and their way into files.
 
 # Kinds of Surv objects, see R/data_surv.R.
-surv_types <- c("surv_right", "surv_left", "surv_interval", "surv_counting")
+surv_types <- c("surv_right", "surv_left", "surv_interval", "surv_counting", "surv_mright", "surv_mcounting")
 
 # The kinds of responses: see encode_y().
 response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64", surv_types)
@@ -141,7 +141,8 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
     }
   }
   check_surv_objective(e, name)
-  e <- settle_times(e, name, "the response")
+  e["cause"] <- list(given_or(objective$args$value[["cause"]], objective$args$value[["init_model"]]$params[["cause"]]))
+  e <- settle_times(e, name, "the response", e$cause)
   inform_strata(e$strata, other_fields_of_label(e$value)$event)
   e$stratified <- !is.null(e$strata)
   labels <- objective_info(name)$labels
@@ -326,7 +327,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
   }
   check_same_surv(e$response, response$response, what)
   check_same_strata(e$strata, response$stratified, what)
-  e <- settle_times(e, response$objective, what)
+  e <- settle_times(e, response$objective, what, response$cause)
   if (length(e$value) != n_rows) {
     stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")
   }

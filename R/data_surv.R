@@ -29,13 +29,14 @@ encode_surv <- function(y, what, advice) {
     stop_broken_surv(what)
   }
   if (!paste0("surv_", type) %in% surv_types) {
-    stop_data(sprintf(paste("%s is a Surv object of type \"%s\"; types \"right\", \"counting\", \"left\" and",
-                            "\"interval\" are supported"), what, type), "y")
+    stop_data(sprintf("%s is a Surv object of type \"%s\"; %s are supported", what, type,
+                      enumerate(sub("surv_", "", surv_types), quote = "\"")), "y")
   }
   if (ncol(m) != length(surv_columns(type))) stop_broken_surv(what)
   bad <- which(rowSums(is.na(m)) > 0)
   if (length(bad)) {
-    hint <- if (type == "counting") " (Surv() makes a row missing whose start is not before its stop)" else ""
+    start <- type %in% c("counting", "mcounting")
+    hint <- if (start) " (Surv() makes a row missing whose start is not before its stop)" else ""
     stop_data(sprintf("%s has %s%s; %s", what, counted_rows(bad, "missing value"), hint, advice), "y")
   }
   check_surv_rows(m, type, what)
@@ -43,7 +44,15 @@ encode_surv <- function(y, what, advice) {
   value <- times_of_surv(m, type, what)
   strata <- attr(y, "strata")
   if (!is.null(strata)) attr(value, "fields")$stratum <- as.double(strata$place)
-  list(value = value, response = paste0("surv_", type), classes = NULL, strata = strata)
+  list(value = value, response = paste0("surv_", type), classes = NULL, strata = strata,
+       causes = if (startsWith(type, "m")) causes_of_surv(m, attr(y, "states"), what))
+}
+
+# The names of the events of a factor status, in the order of their numbers.
+causes_of_surv <- function(m, states, what) {
+  if (!is_texts(states) || anyDuplicated(states) || any(m[, ncol(m)] > length(states))) stop_broken_surv(what)
+  check_same_on_ranks(states, paste("the levels of the status of", what), "; give all ranks factor(status, levels = )")
+  as_utf8(states, "a level of the status")
 }
 
 stop_broken_surv <- function(what, why = "") {
@@ -60,7 +69,7 @@ check_surv_rows <- function(m, type, what) {
   status <- m[, ncol(m)]
   known <- switch(type, right = , left = , counting = 0:1, interval = 0:3)
   wrong <- if (!is.null(known)) !status %in% known else status < 0 | status %% 1 != 0
-  if (type == "counting") wrong <- wrong | m[, 1L] >= m[, 2L]
+  if (type %in% c("counting", "mcounting")) wrong <- wrong | m[, 1L] >= m[, 2L]
   if (type == "interval") wrong <- wrong | status == 3 & m[, 1L] > m[, 2L]
   if (any(wrong)) stop_broken_surv(what, paste(":", counted_rows(which(wrong), "wrong row")))
 }
@@ -77,11 +86,12 @@ status_of_ranks <- function(status, top, what) {
 }
 
 # The times between which the time of a row lies: `label`, and `upper`, Inf for none. Where times can only be censored
-# on the right also `event`, 1 or 0, and `entry`, where rows have one.
+# on the right also `event`, 0 or the number of the cause, and `entry`, where rows have one.
 times_of_surv <- function(m, type, what) {
+  type <- sub("^m", "", type)
   time <- as.double(m[, if (type == "counting") 2L else 1L])
   status <- m[, ncol(m)]
-  of_event <- switch(type, right = , counting = list(time, ifelse(status == 1, time, Inf)))
+  of_event <- switch(type, right = , counting = list(time, ifelse(status > 0, time, Inf)))
   bounds <- given_or(of_event, switch(type,
     left = list(ifelse(status == 1, time, 0), time),
     interval = list(ifelse(status == 2, 0, time), ifelse(status == 0, Inf, ifelse(status == 3, m[, 2L], time)))
@@ -96,8 +106,12 @@ times_of_surv <- function(m, type, what) {
   new_times(bounds[[1L]], fields)
 }
 
-# e, of encode_y(), with the fields that the objective needs.
-settle_times <- function(e, objective, what) {
+# e, of encode_y(), with the fields that the objective needs. cause: the event that it is about, or NULL.
+settle_times <- function(e, objective, what, cause = NULL) {
+  if (!is.null(cause) && is.null(e$causes)) {
+    stop_argument(sprintf(paste("`cause` needs several kinds of events: give %s as Surv(time, status) with a factor as",
+                                "status, whose first level means censored"), what), "cause")
+  }
   if (!is_surv_response(e$response)) {
     if (is_of_hazards(objective)) {
       stop_data(sprintf(paste("objective \"%s\" needs to know which times are those of events: give %s as",
@@ -107,7 +121,9 @@ settle_times <- function(e, objective, what) {
   }
   fields <- attr(e$value, "fields")
   if (is_of_hazards(objective)) {
-    if (!any_rank(any(fields$event > 0))) {
+    fields$event <- events_of_cause(fields$event, e$causes, cause, objective, what)
+    if (!any_rank(any(fields$event == 1))) {
+      if (length(e$causes) > 1L) stop_data(sprintf("%s has no event of cause \"%s\"", what, cause), "y")
       stop_data(paste(what, "has no event: all times are censored, so there is nothing to learn"), "y")
     }
     e$value <- new_times(e$value, fields[intersect(c("event", "entry", "stratum"), names(fields))])
@@ -120,6 +136,24 @@ settle_times <- function(e, objective, what) {
     e$value <- new_times(e$value, fields["upper"])
   }
   e
+}
+
+# 1 for events of the cause, 0 for others: those of other causes are censored. causes: NULL for events of one kind.
+events_of_cause <- function(event, causes, cause, objective, what) {
+  if (is.null(causes)) return(event)
+  if (is.null(cause) && length(causes) != 1L) {
+    stop_argument(sprintf(paste("objective \"%s\" needs `cause`, the event whose hazard is modelled: %s has %s; train",
+                                "a model for each"), objective, what, enumerate(causes, quote = "\"")), "cause")
+  }
+  as.double(event == if (is.null(cause)) 1 else number_of_cause(cause, causes, what))
+}
+
+number_of_cause <- function(cause, causes, what) {
+  if (!is_text(cause) || !cause %in% causes) {
+    stop_argument(sprintf("`cause` must be one of the events of %s, %s, not %s", what, enumerate(causes, quote = "\""),
+                          quote_value(cause)), "cause")
+  }
+  match(cause, causes)
 }
 
 check_positive_times <- function(time, upper, what) {
@@ -137,15 +171,20 @@ check_positive_times <- function(time, upper, what) {
 }
 
 # The objective for such a response where none was named.
-objective_of_surv <- function(response) if (response %in% c("surv_right", "surv_counting")) "cox" else "aft"
+objective_of_surv <- function(response) if (response %in% times_of_hazards) "cox" else "aft"
+
+times_of_hazards <- c("surv_right", "surv_counting", "surv_mright", "surv_mcounting")
 
 # Other objectives do not know censored times, and these not all kinds.
 check_surv_objective <- function(e, name) {
   if (!is_surv_response(e$response)) return(invisible())
-  of_hazards <- c("surv_right", "surv_counting")
-  if (is_of_hazards(name) && !e$response %in% of_hazards) {
+  if (is_of_hazards(name) && !e$response %in% times_of_hazards) {
     stop_data(sprintf(paste("objective \"%s\" takes times that are censored on the right, and the response is a Surv",
                             "object of type \"%s\"; use \"aft\""), name, sub("surv_", "", e$response)), "y")
+  }
+  if (objective_info(name)$response == "TIME" && !is.null(e$causes)) {
+    stop_data(sprintf(paste("objective \"%s\" does not know several kinds of events; use \"cox\", or",
+                            "Surv(time, status == \"%s\")"), name, e$causes[1L]), "y")
   }
   if (objective_info(name)$response == "TIME" && e$response == "surv_counting") {
     stop_data(sprintf("objective \"%s\" does not know entry times, Surv(start, stop, status); use \"cox\"", name), "y")

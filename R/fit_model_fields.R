@@ -119,6 +119,7 @@ params_fault <- function(params, nrounds) {
   if (!is.null(params$cat_method) && !(is.list(params$cat_method) && are_names(names(params$cat_method)))) {
     return("a list with a list of texts by the names of features in `cat_method`")
   }
+  if (!is.null(params$cause) && !is_text(params$cause)) return("a list with a text in `cause`")
   if (!is.null(params$sparse_zero) && !identical(params$sparse_zero, "missing")) {
     return("a list in which `sparse_zero` is \"missing\" or not there")
   }

@@ -305,6 +305,9 @@ check_init_model <- function(init, rows, features, offset, params) {
              format_number(response$param[[name]]), name)
     }
   }
+  if (!identical(init$params[["cause"]], response$cause)) {
+    differ("its `cause` is %s, now it is %s", quote_value(init$params[["cause"]]), quote_value(response$cause))
+  }
   if (!identical(init$classes, response$classes)) {
     differ("its classes are %s, now they are %s", enumerate(init$classes, quote = "\""),
            enumerate(response$classes, quote = "\""))

@@ -30,6 +30,7 @@ cat_method | auto | auto, or sets, onehot, target, count, quartiles; by columns 
 level_counts | FALSE | TRUE, FALSE or names of columns | adds the number of rows of a level as a feature
 time | none | a number, date or time for each row | order of the rows for statistics of categories
 group | none | a value for each row | rows that are kept out of each other's statistics of categories
+cause | none | a level of the status | the kind of events that is modelled, where there are several
 strata | none | a value for each row | groups of rows whose baseline hazards differ, for times with events
 ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows
 threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
@@ -179,6 +180,8 @@ make_parameters_table <- function() {
 #'   rounds, [gbt_cv()] or [gbt_tune()] takes over 5 seconds (`options(gbt.progress_after = )`); `FALSE` hides it.
 #' * `checkpoint_seconds`: Seconds between two checkpoints; 0 for one after every round.
 #' * `grad_bits`: For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
+#' * `cause`: For times of events of several kinds, a factor as the status of `Surv()`: the name of the event that is
+#'   modelled, see [gbt_objectives()].
 #' * `tree_method`, `num_class`: Accepted for calls that were written for other packages: `"hist"`, and the number of
 #'   classes of the response.
 #'
