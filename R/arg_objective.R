@@ -74,7 +74,8 @@ objective_object <- function(name, param = list()) {
 #' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`.
 #'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs); with `rank_pairs` above 0 each
 #'   row gets so many partners by chance instead. `rank_norm` divides the gradients of a query by what they add up to,
-#'   `rank_score_norm` the weight of a pair by the distance of its scores.
+#'   `rank_score_norm` the weight of a pair by the distance of its scores (the default of `"rank_ndcg"` and
+#'   `"rank_map"`). LightGBM's `lambdarank_norm` means both there, but only `rank_norm` here.
 #' * `"rank_map"`, `"rank_mrr"`: the same for mean average precision and for the place of the first relevant row; rows
 #'   with labels above 0 are relevant.
 #' * `"rank_pairwise"`, `"pair_logit"`: logistic loss of pairs of rows with different labels, with one row at the top of

@@ -30,6 +30,15 @@ test_that("queries have ids of any type, in any form of the data", {
   expect_output(print(summary(model)), "400 in 40 queries", fixed = TRUE)
 })
 
+test_that("weights of pairs are divided by distances of scores by default where that orders rows better", {
+  state <- function(...) train(x, d$rel > 0, group = d$q, ...)$state
+  for (objective in c("rank_ndcg", "rank_map", "rank_mrr", "rank_pairwise", "pair_logit")) {
+    on <- objective %in% c("rank_ndcg", "rank_map")
+    expect_identical(state(objective = objective), state(objective = objective, rank_score_norm = on))
+    expect_false(identical(state(objective = objective), state(objective = objective, rank_score_norm = !on)))
+  }
+})
+
 test_that("labels are numbers, logical values, ordered factors, or factors of two levels", {
   same <- function(y, number, objective = "rank_ndcg") {
     expect_identical(predict(train(x, y, group = d$q, objective = objective), x),
