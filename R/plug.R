@@ -53,8 +53,8 @@ as_tibble_if_there <- function(x) {
 #' was tried.
 #'
 #' @section tidymodels:
-#' Engine `"gbt"` of `parsnip::boost_tree()`, for regression and classification, and with parsnip 1.6.0 and newer for
-#' quantile regression (a model for each level; predictions of levels may cross), not for censored regression. All
+#' Engine `"gbt"` of `parsnip::boost_tree()`, for regression, classification and censored regression, and with parsnip
+#' 1.6.0 and newer for quantile regression (a model for each level; predictions of levels may cross). All
 #' arguments are understood: `trees`, `tree_depth`, `learn_rate`, `mtry` (a number of columns for each split, cut to all
 #' of them with a warning; with `counts = FALSE` a share), `min_n` (least rows of a leaf), `loss_reduction`,
 #' `sample_size` (a share, or above 1 a number of rows), `stop_iter` (at least 1; the share `validation` of the rows is
@@ -71,10 +71,16 @@ as_tibble_if_there <- function(x) {
 #' spec <- boost_tree(trees = 200, learn_rate = 0.05, mode = "regression") |> set_engine("gbt")
 #' fit(spec, mpg ~ ., mtcars) |> predict(mtcars[1:3, ])
 #' ```
-#' parsnip's formula form drops rows with missing predictors; a recipe or `fit_xy()` keeps them. Without parsnip,
-#' `gbt_train(recipe, data)` trains a recipe and takes columns by their roles, and the model bakes raw rows wherever it
-#' is given data, see [gbt_sources]; `model$recipe` is the trained recipe. `tidy()`, `glance()` and `augment()` are
-#' those of broom.
+#' Censored regression takes a `Surv` response in a formula and trains objective `"cox"`; give
+#' `set_engine("gbt", objective = "aft")` for the other one. Its types are those of package censored, which is not
+#' needed: `"survival"` with `eval_time` (a list column of tables with `.eval_time` and `.pred_survival`), `"time"`
+#' (expected), `"linear_pred"` (rises with time), `"raw"` (the score), and with parsnip 1.6.0 and newer `"quantile"`.
+#' Rows with missing predictors are kept.
+#'
+#' In other modes parsnip's formula form drops rows with missing predictors; a recipe or `fit_xy()` keeps them. Without
+#' parsnip, `gbt_train(recipe, data)` trains a recipe and takes columns by their roles, and the model bakes raw rows
+#' wherever it is given data, see [gbt_sources]; `model$recipe` is the trained recipe. `tidy()`, `glance()` and
+#' `augment()` are those of broom.
 #'
 #' @section mlr3:
 #' Learners `regr.gbt` and `classif.gbt`, with gbt's parameters as a set of paradox, weights, importance, selected

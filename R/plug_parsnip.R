@@ -5,8 +5,9 @@
 #' `parsnip::boost_tree()` calls this function with engine `"gbt"`. It is not meant to be called directly: see
 #' [gbt-integrations].
 #'
-#' @param x A data frame, a matrix or a sparse matrix of predictors. Factors stay as they are.
-#' @param y The response.
+#' @param x A data frame, a matrix or a sparse matrix of predictors. Factors stay as they are. In the mode "censored
+#'   regression" the formula.
+#' @param y The response; with a formula the data.
 #' @param weights Case weights.
 #' @param mtry Number of columns that each split may use; with `counts = FALSE` their share. A number above that of the
 #'   columns is cut to it, with a warning.
@@ -31,10 +32,11 @@ gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size =
   args <- list(...)
   check_not_twice(args, c(mtry = "colsample_bynode", sample_size = "subsample", stop_iter = "early_stopping_rounds",
                           validation = "valid"), list(mtry, sample_size, stop_iter, validation))
-  if (!is.null(mtry)) args$colsample_bynode <- share_by_engine(mtry, NCOL(x), "mtry", "columns", counts)
+  size <- engine_size(x, y)
+  if (!is.null(mtry)) args$colsample_bynode <- share_by_engine(mtry, size$columns, "mtry", "columns", counts)
   if (!is.null(sample_size)) {
     counted <- is_number(sample_size) && sample_size > 1
-    args$subsample <- share_by_engine(sample_size, NROW(x), "sample_size", "rows", counted)
+    args$subsample <- share_by_engine(sample_size, size$rows, "sample_size", "rows", counted)
   }
   args <- with_held_out(args, stop_iter, validation)
   plain <- is.numeric(weights) && !inherits(weights, "integer64") # as.double() warns of its digits
@@ -42,6 +44,13 @@ gbt_engine_fit <- function(x, y, weights = NULL, ..., mtry = NULL, sample_size =
   if (is.null(args$verbose)) args$verbose <- 0 # a line for each resample would be too much
   if (!is.null(quantile_levels)) return(fit_quantiles(x, y, args, quantile_levels))
   engine_model(x, y, args)
+}
+
+# Rows and columns of predictors; with a formula x is the formula and y the data.
+engine_size <- function(x, y) {
+  if (!inherits(x, "formula")) return(list(rows = NROW(x), columns = NCOL(x)))
+  terms <- stats::terms(x, data = y, specials = "strata")
+  list(rows = NROW(y), columns = length(attr(terms, "term.labels")) - length(attr(terms, "specials")$strata))
 }
 
 engine_model <- function(x, y, args) {
@@ -153,14 +162,15 @@ register_parsnip <- function() {
   from <- get_exported("parsnip", "get_from_env")
   if ("gbt" %in% from("boost_tree")$engine) return(invisible())
   quantiles <- "quantile regression" %in% from("boost_tree_modes") # parsnip 1.6.0 and newer
-  for (mode in c("regression", "classification", if (quantiles) "quantile regression")) {
+  censored <- "censored regression" %in% from("boost_tree_modes")
+  for (mode in c("regression", "classification", if (quantiles) "quantile regression",
+                 if (censored) "censored regression")) {
     levels <- if (mode == "quantile regression") list(quantile_levels = quote(quantile_levels))
     get_exported("parsnip", "set_model_engine")("boost_tree", mode, "gbt")
     set("set_dependency", pkg = "gbt", mode = mode)
-    set("set_fit", mode = mode, value = list(
-      interface = "data.frame", protect = c("x", "y", "weights"), func = c(pkg = "gbt", fun = "gbt_engine_fit"),
-      defaults = c(list(threads = 1), levels)
-    ))
+    set("set_fit", mode = mode, value = c(parsnip_interface(mode == "censored regression"), list(
+      func = c(pkg = "gbt", fun = "gbt_engine_fit"), defaults = c(list(threads = 1), levels)
+    )))
     set("set_encoding", mode = mode, options = list(
       predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE, allow_sparse_x = TRUE
     ))
@@ -185,6 +195,49 @@ register_parsnip <- function() {
     set("set_pred", mode = "quantile regression", type = "quantile",
         value = by_predict("response", get_exported("parsnip", "matrix_to_quantile_pred")))
   }
+  if (censored) set_censored_predictions(set, by_predict, quantiles)
+}
+
+# parsnip gives models of times the formula and the data: it has no other form for them.
+parsnip_interface <- function(by_formula) {
+  if (!by_formula) return(list(interface = "data.frame", protect = c("x", "y", "weights")))
+  list(interface = "formula", protect = c("formula", "data", "weights"),
+       data = c(formula = "x", data = "y", weights = "weights"))
+}
+
+# Types of mode "censored regression", by the conventions of package censored. set, by_predict: of register_parsnip().
+# quantiles: does parsnip have quantile_levels?
+set_censored_predictions <- function(set, by_predict, quantiles) {
+  mode <- "censored regression"
+  plain <- function(x, object) as.vector(x)
+  set("set_pred", mode = mode, type = "time", value = by_predict("time", plain))
+  set("set_pred", mode = mode, type = "raw", value = by_predict("link"))
+  set("set_pred", mode = mode, type = "linear_pred", value = by_predict("link", function(x, object) {
+    x <- as.vector(x)
+    if (is_of_hazards(object$fit$objective)) -x else x # rises with time
+  }))
+  curves <- by_predict("survival", function(x, object) { # called where parsnip has the times as they were given
+    parsnip_curves(x, get0("eval_time", parent.frame(), inherits = FALSE))
+  })
+  curves$args$times <- quote(sort(eval_time))
+  set("set_pred", mode = mode, type = "survival", value = curves)
+  if (!quantiles) return(invisible())
+  as_levels <- get_exported("parsnip", "matrix_to_quantile_pred")
+  times <- by_predict("quantile", function(x, object) {
+    as_levels(matrix(x, ncol = length(object$spec$quantile_levels)), object)
+  })
+  times$args$probs <- quote(quantile_levels)
+  set("set_pred", mode = mode, type = "quantile", value = times)
+}
+
+# A matrix of curves as a list of tables, one for each row. times: in the order that is wanted.
+parsnip_curves <- function(x, times) {
+  need_package("tibble", "predict(type = \"survival\")")
+  x <- x[, match(times, attr(x, "times")), drop = FALSE]
+  each <- lapply(seq_len(nrow(x)), function(i) {
+    tibble::new_tibble(list(.eval_time = times, .pred_survival = unname(x[i, ])), nrow = length(times))
+  })
+  tibble::tibble(.pred = each)
 }
 
 # A column for each level of the response, also for those that no training row had.
@@ -201,6 +254,9 @@ multi_predict._gbt <- function(object, new_data, type = NULL, trees = NULL, ...)
   if ("newdata" %in% names(written_dots(...))) stop_argument("the rows to predict are `new_data`", "newdata")
   check_no_dots(written_dots(...), c("new_data", "type", "trees"))
   need_package("tibble", "multi_predict()")
+  if (identical(object$spec$mode, "censored regression")) {
+    stop_unsupported("multi_predict() is not offered for censored regression; train a model with fewer `trees`", "type")
+  }
   classes <- !is.null(object$lvl)
   choices <- if (classes) c("class", "prob", "raw") else c("numeric", "raw")
   type <- match_choice(type, choices, "type")

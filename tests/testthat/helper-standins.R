@@ -56,7 +56,8 @@ predict_unified <- function(u, x) {
 
 # parsnip 1.0 to 1.6: the functions that register an engine, with their checks, and what fit() and predict() do with it.
 # modes: those of boost_tree(); versions before 1.6 do not have the last one.
-stand_in_parsnip <- function(modes = c("unknown", "regression", "classification", "quantile regression")) {
+stand_in_parsnip <- function(modes = c("unknown", "regression", "classification", "quantile regression",
+                                       "censored regression")) {
   env <- new.env()
   env$modes <- modes
   env$engines <- data.frame(engine = "xgboost", mode = "regression")
@@ -71,7 +72,8 @@ stand_in_parsnip <- function(modes = c("unknown", "regression", "classification"
     },
     set_dependency = function(model, eng, pkg, mode) stopifnot(pkg == "gbt"),
     set_fit = function(model, mode, eng, value) {
-      stopifnot(setequal(names(value), c("interface", "protect", "func", "defaults")), is_call(value$func),
+      fields <- c("interface", "protect", "func", "defaults", if (value$interface == "formula") "data")
+      stopifnot(setequal(names(value), fields), is_call(value$func),
                 value$interface %in% c("data.frame", "formula", "matrix"), is.list(value$defaults))
       env$fit[[mode]] <- value
     },
@@ -97,14 +99,18 @@ stand_in_parsnip <- function(modes = c("unknown", "regression", "classification"
     how$defaults <- lapply(how$defaults, eval, list(quantile_levels = quantile_levels))
     args <- list(...)
     names(args) <- vapply(names(args), function(name) env$args[[name]]$original, "")
+    data <- list(x = x, y = y) # a formula and data by the names that are said for them
+    if (how$interface == "formula") names(data) <- how$data[c("formula", "data")]
     fit <- do.call(getExportedValue(how$func[["pkg"]], how$func[["fun"]]),
-                   c(list(x = x, y = y), args, how$defaults[setdiff(names(how$defaults), names(args))]))
+                   c(data, args, how$defaults[setdiff(names(how$defaults), names(args))]))
     list(fit = fit, lvl = if (mode == "classification") levels(y), spec = list(mode = mode))
   }
   # predict(type = ) of a fit: expressions in `args` see the fit as `object` and the rows as `new_data`
-  env$predict <- function(object, new_data, type) {
+  env$predict <- function(object, new_data, type, eval_time = NULL, quantile_levels = NULL) {
     how <- env$pred[[paste(object$spec$mode, type)]]
-    out <- do.call(stats::predict, lapply(unname_first(how$args), eval, list(object = object, new_data = new_data)))
+    object$spec$quantile_levels <- quantile_levels
+    seen <- list(object = object, new_data = new_data, eval_time = eval_time, quantile_levels = quantile_levels)
+    out <- do.call(stats::predict, lapply(unname_first(how$args), eval, seen))
     if (is.null(how$post)) out else how$post(out, object)
   }
   unname_first <- function(args) stats::setNames(args, c("", "", names(args)[-(1:2)]))

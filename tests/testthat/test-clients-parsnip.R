@@ -210,3 +210,25 @@ test_that("dials has a range for all arguments, those of set_engine() too", {
   set <- dials::finalize(set, mtcars[-1])
   expect_identical(nrow(dials::grid_random(set, size = 4)), 4L)
 })
+
+test_that("parsnip: censored regression has the conventions of package censored", {
+  skip_without_parsnip()
+  skip_if_not_installed("survival")
+  skip_if_not_installed("prodlim") # parsnip's curve of censoring
+  lung <- survival::lung[c("time", "status", "age", "meal.cal", "sex")]
+  for (objective in c("cox", "aft")) {
+    fit <- parsnip::fit(trees("censored regression", trees = 5, engine = list(objective = objective)),
+                        survival::Surv(time, status) ~ ., lung)
+    want <- gbt_train(survival::Surv(time, status) ~ ., lung, objective = objective, nrounds = 5, seed = 1, threads = 1)
+    expect_same_bytes(model_of(fit)$state, want$state) # missing predictors are kept
+    p <- predict(fit, lung, type = "survival", eval_time = c(500, 100))
+    expect_identical(nrow(p), nrow(lung))
+    expect_identical(p$.pred[[1]]$.eval_time, c(500, 100))
+    curve <- predict(want, lung, "survival", times = c(100, 500))
+    expect_identical(vapply(p$.pred, function(t) t$.pred_survival[1], 0), unname(curve[, 2]))
+    expect_named(predict(fit, lung, type = "time"), ".pred_time")
+    expect_gt(cor(predict(fit, lung, type = "linear_pred")$.pred_linear_pred, curve[, 2], method = "spearman"), 0.99)
+    expect_setequal(names(parsnip::augment(fit, lung[-(1:2)], eval_time = 100)),
+                    c(names(lung)[-(1:2)], ".pred", ".pred_time"))
+  }
+})

@@ -314,7 +314,7 @@ test_that("parsnip's registry has an engine that trains and predicts", {
     method("register_parsnip")() # once more: gbt was loaded again
   })
   expect_identical(parsnip$engines$mode[parsnip$engines$engine == "gbt"],
-                   c("regression", "classification", "quantile regression"))
+                   c("regression", "classification", "quantile regression", "censored regression"))
   expect_setequal(names(parsnip$args), c("trees", "tree_depth", "learn_rate", "mtry", "min_n", "loss_reduction",
                                          "sample_size", "stop_iter", "lambda", "alpha", "max_leaves",
                                          "scale_pos_weight", "colsample_bytree"))
@@ -336,6 +336,29 @@ test_that("parsnip's registry has an engine that trains and predicts", {
   expect_identical(parsnip$predict(fit, iris, "raw"), predict(fit$fit, iris, type = "link"))
   fit <- parsnip$train("quantile regression", mtcars[-1], mtcars$mpg, trees = 3, quantile_levels = c(0.1, 0.9))
   expect_identical(parsnip$predict(fit, mtcars, "quantile")$.pred_quantile, predict(fit$fit, mtcars))
+  d <- data.frame(time = 1:40, status = rep(c(1, 1, 0), length.out = 40), a = sin(1:40), b = c(NA, cos(2:40)))
+  for (objective in c("cox", "aft")) {
+    fit <- parsnip$train("censored regression", Surv(time, status) ~ ., d, trees = 3, mtry = 1)
+    if (objective == "aft") fit$fit <- gbt_train(Surv(time, status) ~ ., d, objective = "aft", nrounds = 3, threads = 1)
+    link <- as.vector(predict(fit$fit, d, type = "link"))
+    linear <- parsnip$predict(fit, d, "linear_pred")
+    expect_identical(linear, if (objective == "cox") -link else link)
+    times <- parsnip$predict(fit, d, "time")
+    expect_gt(stats::cor(linear, times, method = "spearman"), 0.99) # rises with time
+    curves <- parsnip$predict(fit, d[1:2, ], "survival", eval_time = c(20, 0, 5))
+    want <- predict(fit$fit, d[1:2, ], "survival", times = c(0, 5, 20))
+    expect_identical(curves$.pred[[2]]$.eval_time, c(20, 0, 5))
+    expect_identical(curves$.pred[[2]]$.pred_survival, unname(want[2, c(3, 1, 2)]))
+    for (levels in list(0.5, c(0.25, 0.5))) {
+      quantiles <- parsnip$predict(fit, d, "quantile", quantile_levels = levels)$.pred_quantile
+      expect_identical(as.vector(quantiles), as.vector(predict(fit$fit, d, "quantile", probs = levels)))
+      expect_identical(ncol(quantiles), length(levels))
+    }
+  }
+  half <- parsnip$train("censored regression", Surv(time, status) ~ ., d, mtry = 1)$fit
+  expect_equal(half$params$colsample_bynode, 0.5)
+  expect_error(getFromNamespace("multi_predict._gbt", "gbt")(fit, d), "censored regression",
+               class = "gbt_error_unsupported")
   older <- stand_in_parsnip(c("unknown", "regression", "classification"))
   with_stand_ins(list(parsnip = older$of), method("register_parsnip")())
   expect_identical(older$engines$mode[older$engines$engine == "gbt"], c("regression", "classification"))
