@@ -104,7 +104,7 @@ objective_object <- function(name, param = list()) {
 #'   baseline, so higher ones mean higher risk. Times may be any numbers; those of `Surv(start, stop, status)` have
 #'   entry times. It is the default for times that are censored on the right. The model keeps the baseline hazard at the
 #'   scores of its training rows, and [predict()][predict.gbt] needs it for curves, quantiles and times: it refuses them
-#'   for other numbers of rounds, slices and ensembles. The expected time is that up to the last event. With `strata`
+#'   for other numbers of rounds and slices. The expected time is that up to the last event. With `strata`
 #'   (see [gbt_train()]) risk sets, concordance and baseline hazards are those of a stratum. Where events are of several
 #'   kinds, the status is a factor, whose first level means censored, and `cause = "relapse"` names the event whose
 #'   hazard is modelled (*cause-specific*): events of other causes are censored. Its curves are those of a world without

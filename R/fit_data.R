@@ -95,6 +95,7 @@ training_data <- function(rows, columns, fields, args) {
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
                             time = own$time, group = own$group)
   data["fingerprint"] <- list(fingerprint_of(data, rows, own, fields$given, args))
+  data["at"] <- list(if (!is.null(rows$mask)) rows$at)
   data$weight <- own$weight
   data$has_weights <- !is.null(weight)
   data["offset"] <- list(own$offset)

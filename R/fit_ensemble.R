@@ -25,27 +25,30 @@ with_members <- function(model, fit) {
   rounds <- rounds_used(model)
   if (rounds == 0L) return(model)
   members <- list(keep_rounds(model, rounds))
+  last <- NULL # the trainer of the last member that was begun
   for (i in seq_len(k)[-1L]) {
     own <- member_fit(fit, i, rounds)
     if (!is.null(fit$host$until)) {
       own$host$max_seconds <- seconds_left(fit$host$until)
       if (own$host$max_seconds <= 0) break
     }
+    if (!is.null(last)) free_trainer(last, own)
     if (fit$host$verbose) say(sprintf("member %d of %d", i, as.integer(k)))
     run <- run_with_fallback(own)
+    last <- run$trainer
     cut <- run$why %in% c("interrupt", "error", "callback")
     if (cut) {
-      free_trainer(run$trainer, own)
+      free_trainer(last, own)
       so_far <- mean_of_members(members, model, fit)
       if (run$why %in% stop_reasons) so_far$stopped <- run$why
       if (run$why == "error") stop_failed(so_far, run$error)
       stop_interrupted(so_far, run$error)
     }
     if (run$why == "done") members <- c(members, list(finish_model(run$trainer, own, run$state)))
-    free_trainer(run$trainer, own)
     if (run$why != "done") break
   }
-  out <- mean_of_members(members, model, fit)
+  out <- mean_of_members(members, model, fit, last)
+  if (!is.null(last)) free_trainer(last, own)
   if (length(members) < k) out$stopped <- "time"
   out
 }
@@ -66,13 +69,21 @@ member_fit <- function(fit, i, rounds) {
   fit
 }
 
-# One model of several. model: the first of them with all of its rounds, whose fields it has.
-mean_of_members <- function(members, model, fit) {
+# One model of several. model: the first of them with all of its rounds, whose fields it has; trainer: of one of them,
+# for the baseline hazard, or NULL.
+mean_of_members <- function(members, model, fit, trainer = NULL) {
   fields <- stored_fields(members[[1L]])
   fields["auto_rounds"] <- list(model$auto_rounds)
   fields$params$num_parallel_tree <- length(members) * members[[1L]]$params$num_parallel_tree
   fields$params$ensemble <- as.double(length(members))
-  out <- gbt_model_from_state(.Call(C_gbt_model_mean, lapply(members, `[[`, "state"), model_meta(fields)))
+  states <- lapply(members, `[[`, "state")
+  state_with <- function(baseline) {
+    fields["baseline"] <- list(baseline)
+    .Call(C_gbt_model_mean, states, model_meta(fields))
+  }
+  fields$params <- params_of_state(state_with(NULL), members[[1L]], fields$params) # the scale of times is a mean
+  build <- function(baseline) gbt_model_from_state(state_with(baseline))
+  out <- if (is.null(trainer)) build(NULL) else with_baseline_of(build, trainer, fit)
   by_rule <- c(model$by_rule, intersect("ensemble", names(fit$by_rule)))
   if (length(by_rule)) out$by_rule <- by_rule
   out$named <- model$named
@@ -88,12 +99,17 @@ masked_out_by_bins <- function(model, fit) {
   data <- fit$data
   at <- data$masked_out$rows
   offset <- data$masked_out$data$offset
-  if (!is.null(offset)) {
-    whole <- matrix(0, data$n_rows, model$n_outputs) # of all rows, since bins are asked for all of them
-    whole[at, ] <- offset
-    offset <- as.vector(whole)
-  }
+  offset <- offset_of_all(offset, at, data$n_rows, model$n_outputs)
   all <- .Call(C_gbt_predict_bins, model$state, model$cache, data_ptr(data), enums$answer[["response"]], 0L,
                model$nrounds, offset, enums$unseen[["prior"]], fit$host$threads)
   shape_prediction(if (is.matrix(all)) all[at, , drop = FALSE] else all[at], model, "response", NULL)
+}
+
+# params with those of the objective that the bytes have. model: of the same columns and objective.
+params_of_state <- function(state, model, params) {
+  name <- objective_info(model$objective)$params$name
+  its <- .Call(C_gbt_model_shape, state, .Call(C_gbt_model_cache, state), model$objective, model$feature_names,
+               model$feature_types)
+  params[name] <- as.list(its[6L + seq_along(name)])
+  params
 }

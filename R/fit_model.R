@@ -8,14 +8,18 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   fixed_scale <- isTRUE(fit$response$param$aft_scale > 0)
   fit$response$param <- params_of_objective(trainer, fit$response)
   methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method$asked)
-  meta <- model_meta(list(
+  fields <- list(
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = fit$n_obs,
     strata = fit$response$strata$names,
-    auto_rounds = fit$found, baseline = baseline_of(trainer, fit, best$round, state$rounds, whole)
-  ))
-  model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
+    auto_rounds = fit$found
+  )
+  build <- function(baseline) {
+    gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, model_meta(c(fields, list(baseline = baseline)))))
+  }
+  baseline <- if (whole) baseline_of(trainer, fit, given_or(best$round, state$rounds + fit$start$rounds))
+  model <- if (whole && is.null(baseline)) with_baseline_of(build, trainer, fit) else build(baseline)
   if (length(fit$by_rule)) { # no part of the bytes, which are those of named parameters, but of files
     by_rule <- intersect(setdiff(names(fit$by_rule), fit$kept_by_name), names(model$params))
     if (length(by_rule)) model$by_rule <- by_rule

@@ -78,13 +78,14 @@ aft_quantile <- function(code, p) {
 
 # The cumulative hazard of a row of score 0, which models of objective "cox" keep: list(rounds = of the model whose
 # scores it is made of, time = of events, hazard = its values from these times on), with strata one after the other, and
-# then also strata = the number of times of each, named by it. best: the round that is kept, or NULL.
-baseline_of <- function(trainer, fit, best, rounds, whole) {
-  if (!whole || !is_of_hazards(fit$response$objective)) return(NULL)
-  of <- .Call(C_gbt_trainer_hazards, trainer, fit$host$threads)
+# then also strata = the number of times of each, named by it. rounds: of the model; score: of the training rows; NULL:
+# those that the trainer has, which has none where the best round lies before a checkpoint.
+baseline_of <- function(trainer, fit, rounds, score = NULL) {
+  if (!is_of_hazards(fit$response$objective)) return(NULL)
+  of <- .Call(C_gbt_trainer_hazards, trainer, fit$host$threads, score)
   if (is.null(of)) return(NULL)
   levels <- fit$response$strata$levels
-  c(list(rounds = as.double(given_or(best, rounds + fit$start$rounds))), of[c("time", "hazard")],
+  c(list(rounds = as.double(rounds)), of[c("time", "hazard")],
     if (!is.null(levels)) list(strata = stats::setNames(of$n_times, levels[of$stratum])))
 }
 
@@ -117,10 +118,10 @@ baseline_of_stratum <- function(baseline, place) {
 # Fails unless the baseline is that of the scores of so many rounds.
 check_baseline <- function(object, rounds, type) {
   baseline <- object$baseline
-  if (!is.null(baseline) && baseline$rounds == rounds && given_or(object$params[["ensemble"]], 1) == 1) return(baseline)
+  if (!is.null(baseline) && baseline$rounds == rounds) return(baseline)
   has <- if (is.null(baseline)) "none" else paste("that of", counted(baseline$rounds, "round"))
   stop_unsupported(sprintf(paste("type = \"%s\" needs the baseline hazard of these trees, and the model has %s; train",
-                                 "a model with as many rounds"), type, has), "type")
+                                 "one of so many rounds, gbt_refit(model, nrounds = %.0f)"), type, has, rounds), "type")
 }
 
 # Scores -> answers, as times_of_scores(), each from the baseline of its stratum.

@@ -40,7 +40,7 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
     fitted <- predict.gbt(fits$model, given, ...)
     out <- c(out, if (is.matrix(fitted)) columns_of(fitted, ".fitted_") else list(.fitted = unname(fitted)))
     y <- response_of_formula(x, rows)
-    if (is.numeric(y) && !is.matrix(fitted)) out$.resid <- as.double(y) - unname(fitted)
+    if (is.numeric(y) && !inherits(y, "Surv") && !is.matrix(fitted)) out$.resid <- as.double(y) - unname(fitted)
   } else {
     prob <- predict.gbt(fits$model, given, type = "prob", ...)
     index <- max.col(prob, "first")

@@ -60,6 +60,9 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
       "a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities"
     })
   }
+  if (is_surv_response(object$response)) {
+    stop_unsupported("a model of times that may be censored has no residuals; see gbt_evaluate() and gbt_curve()")
+  }
   check_of_response(...)
   out <- predict.gbt(object, newdata, ...)
   numbers_of(object, newdata, y) - out

@@ -44,6 +44,7 @@ one_metric <- function(metric, model, rows) {
   if (length(out$name) == 0L) {
     stop_argument("the model's objective has no metric of its own; give `metric`, such as a gbt_metric()", "metric")
   }
+  if (is.null(metric)) out <- lapply(out, utils::tail, 1L) # that which early stopping watches
   if (length(out$name) != 1L) stop_argument("`metric` must be one metric, such as \"rmse\" or a gbt_metric()", "metric")
   if (is.na(out$maximise)) {
     stop_argument(sprintf("neither larger nor smaller values of metric \"%s\" are better; name another one", out$name),

@@ -78,7 +78,7 @@ SEXP r_gbt_text_codes(SEXP x);
 SEXP r_gbt_text_twin(SEXP x);
 SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
-SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads);
+SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads, SEXP score);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
 SEXP r_gbt_trainer_learned(SEXP trainer_xptr);
 SEXP r_gbt_trainer_loss(SEXP trainer_xptr, SEXP threads);
@@ -170,7 +170,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(text_twin, 1) \
   X(trainer_cat_methods, 1) \
   X(trainer_free, 1) \
-  X(trainer_hazards, 2) \
+  X(trainer_hazards, 3) \
   X(trainer_info, 1) \
   X(trainer_learned, 1) \
   X(trainer_loss, 2) \

@@ -445,18 +445,19 @@ SEXP r_gbt_trainer_objective(SEXP trainer_xptr) {
 /* The baseline hazard of the model: list(time, hazard, stratum, n_times), its cumulative values at the times of events,
  * of one stratum after the other; stratum: their numbers, n_times: how many times each has; NULL: none. Ranks:
  * collective. */
-SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads) {
+SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads, SEXP score) {
   /* 1 */
   static const char *parts[] = {"time", "hazard", "stratum", "n_times", ""};
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   r_threads t = r_arg_threads(threads);
+  const double *given = r_arg_reals(score, (R_xlen_t)gbt_trainer_n_rows(trainer, 0), "score");
   gbt_baseline baseline = {.n = 0};
   gbt_error err = {0};
   r_call call;
 
   /* 2 */
   gbt_status status = r_call_begin(&call, trainer_xptr, t, &err);
-  if (status == GBT_OK) status = gbt_trainer_hazards(&call.ctx, trainer, &baseline, &err);
+  if (status == GBT_OK) status = gbt_trainer_hazards(&call.ctx, trainer, given, &baseline, &err);
   r_call_end(&call);
 
   /* 3 */

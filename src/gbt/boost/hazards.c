@@ -20,13 +20,13 @@ gbt_status gbti_keep_hazards(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status hazards(gbt_ctx *ctx, gbt_trainer *tr, gbt_baseline *out, gbt_error *err) {
-  const double *score = tr->at_best;
+static gbt_status hazards(gbt_ctx *ctx, gbt_trainer *tr, const double *given, gbt_baseline *out, gbt_error *err) {
+  const double *score = given != NULL ? given : tr->at_best;
   const int64_t best = tr->stopper.best_round;
   const gbt_cox *cox;
   *out = (gbt_baseline){.n = 0};
   if (!has_hazards(tr)) return GBT_OK;
-  if (best == 0 || best == tr->n_rounds) GBT_TRY(tr->be->ops->scores(ctx, tr->be, 0, &score, err));
+  if (given == NULL && (best == 0 || best == tr->n_rounds)) GBT_TRY(tr->be->ops->scores(ctx, tr->be, 0, &score, err));
   if (score == NULL) return GBT_OK;
   GBT_TRY(gbt_joint_hazards(ctx, tr->round.joint, score, &cox, err));
   const gbt_risk *risk = &cox->risk;
@@ -47,6 +47,6 @@ static gbt_status hazards(gbt_ctx *ctx, gbt_trainer *tr, gbt_baseline *out, gbt_
   return GBT_OK;
 }
 
-gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *tr, gbt_baseline *out, gbt_error *err) {
-  return gbt_comm_agree(ctx, hazards(ctx, tr, out, err), err);
+gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *tr, const double *score, gbt_baseline *out, gbt_error *err) {
+  return gbt_comm_agree(ctx, hazards(ctx, tr, score, out, err), err);
 }

@@ -129,7 +129,8 @@ typedef struct gbt_baseline {
   const double *stratum; /* n_strata: their numbers */
   const uint32_t *start; /* n_strata + 1: the first time of each */
 } gbt_baseline;
-gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *trainer, gbt_baseline *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *trainer, const double *score, gbt_baseline *out,
+                               gbt_error *err) GBT_MUST_CHECK;
 
 /* Rows of a data set, of this rank; which as above. */
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);

@@ -99,6 +99,7 @@ models <- list(
                         valid = list(x = later[columns], y = times_of(later)), early_stopping_rounds = 3),
   hazards_of_strata = from_matrix(own[columns], times_of(own), seed = 1, strata = own$f, subsample = 0.8,
                                   valid = 0.2, eval_metric = "concordance"),
+  hazards_mean = from_matrix(own[columns], times_of(own), seed = 1, ensemble = 2, offset = own$b),
   ranking = train("grade", seed = 1, objective = "rank_ndcg", group = own$query, subsample = 0.8),
   ranking_sums = train("grade", seed = 1, objective = "query_rmse", group = factor(own$query), weights = own$w),
   times = train("yes", seed = 1, cat_method = "target", time = own$when),
