@@ -104,8 +104,30 @@ device_error <- function(problem, kind = "device", by = "") {
 }
 
 # Called from C (r_error.c) and from nowhere else: a failure inside the engine. cpu_can: see gbt_error of base/status.h.
-raise_engine <- function(kind, message, subject, cpu_can) {
-  stop(if (cpu_can) device_error(message, kind) else gbt_error(kind, message, subject))
+# classes: of an error of R on another rank, see classes_text().
+raise_engine <- function(kind, message, subject, cpu_can, classes = "") {
+  error <- if (cpu_can) device_error(message, kind) else gbt_error(kind, message, subject)
+  stop(if (nzchar(classes)) with_classes(error, classes) else error)
+}
+
+# The classes of an error that are no status of the engine, as a text for other ranks; "" for an error of the engine's
+# kinds. At most 150 bytes, of whole names.
+classes_text <- function(error) {
+  classes <- setdiff(class(error), c("gbt_error", "error", "condition"))
+  own <- inherits(error, "gbt_error")
+  kinds <- paste0("gbt_error_", c("argument", "data", "memory", "device", "format", "io", "unsupported", "internal"))
+  if (own && length(classes) == 1L && classes %in% kinds) return("")
+  classes <- enc2utf8(classes[!grepl("\n", classes, fixed = TRUE)])
+  classes <- classes[cumsum(nchar(classes, "bytes") + 1) <= 130]
+  paste(c(classes, if (own) "gbt_error", "error"), collapse = "\n")
+}
+
+# An error with the classes that it has on the rank where it was raised. text: of classes_text().
+with_classes <- function(error, text) {
+  classes <- strsplit(text, "\n", fixed = TRUE)[[1L]]
+  kind <- grep("^gbt_error_", classes, value = TRUE)
+  if (length(kind)) error$kind <- sub("^gbt_error_", "", kind[[1L]])
+  structure(error, class = c(classes, "condition"))
 }
 
 # Called from C (r_device.c): an error that R raised where it was asked for interrupts, such as a time limit. It waits

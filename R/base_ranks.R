@@ -9,16 +9,57 @@
 # function that the user called, which must be the same on all ranks.
 with_ranks <- function(ranks, code, who) {
   if (is.null(ranks) || !is.null(package_state$ranks)) return(code)
-  package_state$ranks <- ranks
-  on.exit({
-    .Call(C_gbt_ranks_use, NULL)
-    package_state$ranks <- NULL
-  })
+  use_ranks(ranks)
+  on.exit(use_no_ranks())
   all_or_none({
     check_same_on_ranks(c(paste0(who, "()"), sprintf("share = %s", ranks$share)), "what they call",
                         "; all ranks must run the same script, with the same `share` of gbt_ranks()")
     with_warnings_of_ranks(ranks, code)
   })
+}
+
+# package_state$ranks_used counts the times that this process has met others.
+use_ranks <- function(ranks) {
+  package_state$ranks_used <- given_or(package_state$ranks_used, 0) + 1
+  package_state$ranks <- ranks
+}
+
+use_no_ranks <- function() {
+  .Call(C_gbt_ranks_use, NULL)
+  package_state$ranks <- NULL
+}
+
+# The value of code, which calls with_ranks() once the arguments are read. Where it fails before, the other ranks, which
+# may be waiting in with_ranks(), get the error as well. frame: of the function that the user called.
+told_to_ranks <- function(code, frame = parent.frame()) {
+  if (!is.null(package_state$ranks)) return(code)
+  used <- package_state$ranks_used
+  failure <- NULL
+  done <- FALSE
+  on.exit(if (!done && identical(package_state$ranks_used, used)) tell_ranks(ranks_of_frame(frame), failure))
+  value <- withCallingHandlers(code, error = function(e) failure <<- e, interrupt = function(e) failure <<- NULL)
+  done <- TRUE
+  value
+}
+
+# `ranks` of the call with this frame, NULL where there is none, or where it fails as well.
+ranks_of_frame <- function(frame) {
+  given <- function() {
+    if (exists("ranks", frame, inherits = FALSE)) return(get("ranks", frame, inherits = FALSE))
+    at <- match("ranks", eval(quote(...names()), frame))
+    if (!is.na(at)) eval(call("...elt", at), frame)
+  }
+  try_else(given(), function(problem) NULL)
+}
+
+tell_ranks <- function(ranks, failure) {
+  if (!inherits(ranks, "gbt_ranks") || inherits(ranks, "gbt_cluster_ranks")) return(invisible())
+  use_ranks(ranks)
+  on.exit(use_no_ranks())
+  try_else({
+    begin_ranks()
+    leave_ranks(failure)
+  }, function(problem) NULL) # these ranks cannot be reached
 }
 
 # The value of code, of whose warnings and messages of gbt's the first rank shows each once, for all ranks.
@@ -78,9 +119,10 @@ leave_ranks <- function(failure) {
   if (is.null(ranks_here()) || package_state$ranks_left) return(invisible())
   package_state$ranks_left <- TRUE
   if (.Call(C_gbt_ranks_know)) return(invisible())
-  kind <- if (is.null(failure)) "cancelled" else sub("^gbt_error_", "", class(failure)[[1L]])
-  message <- if (is.null(failure)) "interrupted" else conditionMessage(failure)
-  .Call(C_gbt_ranks_fail, kind, enc2utf8(message))
+  if (is.null(failure)) return(.Call(C_gbt_ranks_fail, "cancelled", "interrupted", "", ""))
+  subject <- if (is.list(failure)) failure$subject
+  .Call(C_gbt_ranks_fail, sub("^gbt_error_", "", class(failure)[[1L]]), enc2utf8(conditionMessage(failure)),
+        if (is_text(subject)) enc2utf8(subject) else "", classes_text(failure))
 }
 
 # The ranks of the training that runs, or NULL.

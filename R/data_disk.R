@@ -154,9 +154,11 @@ fields_of_folder <- function(bytes, n, path) {
 #' @export
 gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, memory = NULL, ...,
                      threads = NULL, exposure = NULL, ranks = NULL) {
-  check_no_dots(written_dots(...), names(formals(gbt_open)))
-  fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
-  with_ranks(check_ranks(ranks), with_row_fields(open_folders(path, memory, threads), fields), "gbt_open")
+  told_to_ranks({
+    check_no_dots(written_dots(...), names(formals(gbt_open)))
+    fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+    with_ranks(check_ranks(ranks), with_row_fields(open_folders(path, memory, threads), fields), "gbt_open")
+  })
 }
 
 open_folders <- function(path, memory, threads) {

@@ -15,7 +15,7 @@ run_rounds <- function(trainer, fit) {
   bar <- progress_bar(fit$host$progress, last, isTRUE(fit$host$searching))
   on.exit(bar$close())
   end <- end_reason(loop_rounds(trainer, fit, state, bar, last))
-  if (end$why == "interrupt") refresh_state(trainer, state)
+  if (end$why == "interrupt" || end$why == "error" && !is.null(ranks_here())) refresh_state(trainer, state)
   state$why <- end$why
   if (fit$host$verbose) inform_end(end$why, fit, state)
   list(why = end$why, state = state, error = end$error)

@@ -77,11 +77,13 @@
 #' @aliases print.gbt_cv as.data.frame.gbt_cv
 #' @export
 gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
-  captured <- capture_call("gbt_cv")
-  plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
-            list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
-  captured <- without_arguments(captured, cv_arguments)
-  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan), "gbt_cv")))
+  told_to_ranks({
+    captured <- capture_call("gbt_cv")
+    plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
+              list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
+    captured <- without_arguments(captured, cv_arguments)
+    in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan), "gbt_cv")))
+  })
 }
 
 # Arguments that are none of gbt_train().

@@ -94,6 +94,7 @@
 #' @export
 gbt_data <- function(x, ...) {
   if (missing(x)) stop_argument("`x` is missing: give a data frame, a matrix or a sparse matrix", "x")
+  told_to_ranks(x) # its evaluation may fail
   UseMethod("gbt_data")
 }
 
@@ -102,8 +103,10 @@ gbt_data <- function(x, ...) {
 gbt_data.DBIConnection <- function(x, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
                                    ..., columns = NULL, params = NULL, chunk_rows = 1e5, n_rows = NULL,
                                    progress = FALSE, exposure = NULL, texts = NULL) {
-  gbt_data.default(gbt_query(x, statement, label, weight, offset, time, group, columns, params, chunk_rows, progress,
-                             n_rows, exposure, texts), ...)
+  told_to_ranks({
+    gbt_data.default(gbt_query(x, statement, label, weight, offset, time, group, columns, params, chunk_rows, progress,
+                               n_rows, exposure, texts), ...)
+  })
 }
 
 #' @rdname gbt_data
@@ -114,18 +117,20 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                              page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
                              memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL, ranks = NULL,
                              strata = NULL) {
-  check_data_dots(written_dots(...))
-  given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
-             "level_counts"[!missing(level_counts)], "unseen"[!missing(unseen)])
-  spec <- list(reference = reference, max_bin = max_bin, level_counts = level_counts, cat_features = cat_features,
-               sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows, threads = threads, device = device,
-               path = path, memory = memory, compress = compress, init = init_model)
-  fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group,
-                 strata = strata)
-  with_ranks(check_ranks(ranks), {
-    spec <- data_spec(spec, given, x)
-    data_of_rows(x, fields, spec)
-  }, "gbt_data")
+  told_to_ranks({
+    check_data_dots(written_dots(...))
+    given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
+               "level_counts"[!missing(level_counts)], "unseen"[!missing(unseen)])
+    spec <- list(reference = reference, max_bin = max_bin, level_counts = level_counts, cat_features = cat_features,
+                 sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows, threads = threads, device = device,
+                 path = path, memory = memory, compress = compress, init = init_model)
+    fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group,
+                   strata = strata)
+    with_ranks(check_ranks(ranks), {
+      spec <- data_spec(spec, given, x)
+      data_of_rows(x, fields, spec)
+    }, "gbt_data")
+  })
 }
 
 check_data_dots <- function(dots) {

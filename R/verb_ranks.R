@@ -79,9 +79,10 @@
 #' it, as long as the rows of all ranks together are the same in the same order.
 #'
 #' @section When a rank fails:
-#' An error or Ctrl-C on one rank ends the training on all of them, with the message and the number of the rank. So does
-#' a script that ends while others train. With `timeout`, so does a rank that hangs. If a process is killed, the
-#' launcher ends the job.
+#' An error or Ctrl-C on one rank ends the call on all of them, with the message and the number of the rank. The error
+#' has the same class on all ranks, also one of a function of your own. An error in the arguments of the call, such as a
+#' missing file in `gbt_files()`, is that of all ranks as well. A script that ends while others train is an error on
+#' these, and with `timeout` so is a rank that hangs. If a process is killed, the launcher ends the job.
 #'
 #' @section Parameters:
 #' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints; warnings of other ranks

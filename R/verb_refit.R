@@ -52,27 +52,29 @@
 #' @concept model version
 #' @export
 gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
-  if (inherits(object, c("gbt_cv", "gbt_tune"))) check_search(object, "object") else check_model(object)
-  rule <- match_choice(rule, c("best", "one_se"), "rule")
-  chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
-  left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric", "callbacks",
-                "max_seconds", "checkpoint", "checkpoint_seconds", "mask")
-  captured <- without_arguments(capture_call("gbt_refit"), c("object", "rule", "nrounds"))
-  changed <- canonical_name(names(captured$args))
-  if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
-  args <- kept_arguments(object, captured, left_out, "gbt_refit")
-  if (is.null(nrounds)) chosen <- chosen - rounds_of_init(args)
-  for (name in setdiff(names(object[["best"]]), changed)) args[[name]] <- fixed_argument(object$best[[name]])
-  args <- with_kept_values(args, object$params, changed)
-  args <- with_kept_schedule(args, object$params[["eta"]], chosen, changed)
-  args$nrounds <- fixed_argument(chosen)
-  seed <- object$params$seed
-  if (is.null(args[["seed"]]$expression) && !is.null(seed)) args$seed <- fixed_argument(seed)
-  data_given <- any(names(captured$args) %in% c("x", "data", "formula", "y", "subset")) ||
-    any(changed %in% c("valid", "mask")) # hold out some of the rows
-  prints <- if (!data_given) unclass(object)[c("rows", "columns")]
-  fit_again(args, captured, object, "gbt_refit", chosen = stored_by_rule(object),
-            look = if (is.numeric(prints$rows)) function(rows) warn_other_rows(prints, rows))
+  told_to_ranks({
+    if (inherits(object, c("gbt_cv", "gbt_tune"))) check_search(object, "object") else check_model(object)
+    rule <- match_choice(rule, c("best", "one_se"), "rule")
+    chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
+    left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric",
+                  "callbacks", "max_seconds", "checkpoint", "checkpoint_seconds", "mask")
+    captured <- without_arguments(capture_call("gbt_refit"), c("object", "rule", "nrounds"))
+    changed <- canonical_name(names(captured$args))
+    if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
+    args <- kept_arguments(object, captured, left_out, "gbt_refit")
+    if (is.null(nrounds)) chosen <- chosen - rounds_of_init(args)
+    for (name in setdiff(names(object[["best"]]), changed)) args[[name]] <- fixed_argument(object$best[[name]])
+    args <- with_kept_values(args, object$params, changed)
+    args <- with_kept_schedule(args, object$params[["eta"]], chosen, changed)
+    args$nrounds <- fixed_argument(chosen)
+    seed <- object$params$seed
+    if (is.null(args[["seed"]]$expression) && !is.null(seed)) args$seed <- fixed_argument(seed)
+    data_given <- any(names(captured$args) %in% c("x", "data", "formula", "y", "subset")) ||
+      any(changed %in% c("valid", "mask")) # hold out some of the rows
+    prints <- if (!data_given) unclass(object)[c("rows", "columns")]
+    fit_again(args, captured, object, "gbt_refit", chosen = stored_by_rule(object),
+              look = if (is.numeric(prints$rows)) function(rows) warn_other_rows(prints, rows))
+  })
 }
 
 # Trains again with the arguments of `object`'s call and the changes to them. captured: the user's call, which has only

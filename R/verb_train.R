@@ -203,8 +203,12 @@ gbt_train <- function(x, ...) {
   if (missing(x)) { # data = , formula = : the formula decides, wherever it is
     at <- match("formula", ...names())
     if (!is.na(at)) UseMethod("gbt_train", ...elt(at))
-  } else if (is.name(name <- substitute(x))) {
-    try_else(x, function(problem) stop_lost_x(problem, as.character(name), if (...length()) ...elt(1L)))
+  } else {
+    told_to_ranks(if (is.name(name <- substitute(x))) {
+      try_else(x, function(problem) stop_lost_x(problem, as.character(name), if (...length()) ...elt(1L)))
+    } else {
+      x
+    })
   }
   UseMethod("gbt_train")
 }

@@ -49,8 +49,10 @@ gbt_train.recipe <- function(x, data = NULL, ...) train_here_or_there(capture_ca
 
 # Ranks of a cluster train in processes of their own.
 train_here_or_there <- function(captured) {
-  force(captured)
-  ranks <- captured$args[["ranks"]]
-  ranks <- if (!is.null(ranks) && !ranks$missing) ranks$value()
-  if (inherits(ranks, "gbt_cluster_ranks")) train_on_cluster(captured, ranks) else fit_of(captured)
+  told_to_ranks({
+    force(captured)
+    ranks <- captured$args[["ranks"]]
+    ranks <- if (!is.null(ranks) && !ranks$missing) ranks$value()
+    if (inherits(ranks, "gbt_cluster_ranks")) train_on_cluster(captured, ranks) else fit_of(captured)
+  }, parent.frame())
 }

@@ -88,26 +88,28 @@
 #' @export
 gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, method = c("random", "halving", "bayesian"),
                      folds = 5, repeats = 1, stratify = NULL, log_scale = NULL, reduction = 3, min_rounds = 10) {
-  method <- match_choice(method, c("random", "halving", "bayesian"), "method")
-  if (method == "bayesian") check_bayesian()
-  if (method != "halving" && !(missing(reduction) && missing(min_rounds))) {
-    given <- if (missing(reduction)) "min_rounds" else "reduction"
-    stop_argument(sprintf("`%s` needs `method = \"halving\"`", given), given)
-  }
-  if (!is.null(seconds) && (!is_number(seconds, 0) || seconds == 0)) {
-    stop_argument(sprintf("`seconds` must be one number above 0, or NULL for no limit, not %s", quote_value(seconds)),
-                  "seconds")
-  }
-  if (!is.null(configs)) configs <- check_whole(configs, "configs", 1, 10000)
-  usual <- if (is.null(seconds) || method == "halving") 30L else 10000L
-  captured <- capture_call("gbt_tune")
-  plan <- c(fold_plan(captured, repeats, stratify, "gbt_tune"), list(
-    space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
-    reduction = check_whole(reduction, "reduction", 2, 100),
-    min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
-  ))
-  captured <- without_arguments(captured, c(cv_arguments, tune_arguments))
-  in_one_box(with_conditions_once(with_ranks(ranks_of(captured), tune(captured, plan), "gbt_tune")))
+  told_to_ranks({
+    method <- match_choice(method, c("random", "halving", "bayesian"), "method")
+    if (method == "bayesian") check_bayesian()
+    if (method != "halving" && !(missing(reduction) && missing(min_rounds))) {
+      given <- if (missing(reduction)) "min_rounds" else "reduction"
+      stop_argument(sprintf("`%s` needs `method = \"halving\"`", given), given)
+    }
+    if (!is.null(seconds) && (!is_number(seconds, 0) || seconds == 0)) {
+      stop_argument(sprintf("`seconds` must be one number above 0, or NULL for no limit, not %s", quote_value(seconds)),
+                    "seconds")
+    }
+    if (!is.null(configs)) configs <- check_whole(configs, "configs", 1, 10000)
+    usual <- if (is.null(seconds) || method == "halving") 30L else 10000L
+    captured <- capture_call("gbt_tune")
+    plan <- c(fold_plan(captured, repeats, stratify, "gbt_tune"), list(
+      space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
+      reduction = check_whole(reduction, "reduction", 2, 100),
+      min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = captured$call
+    ))
+    captured <- without_arguments(captured, c(cv_arguments, tune_arguments))
+    in_one_box(with_conditions_once(with_ranks(ranks_of(captured), tune(captured, plan), "gbt_tune")))
+  })
 }
 
 # Arguments that are none of gbt_cv().

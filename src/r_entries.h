@@ -58,7 +58,7 @@ SEXP r_gbt_predict_bins(SEXP state, SEXP cache, SEXP dataset, SEXP kind, SEXP ro
                         SEXP unseen, SEXP threads);
 SEXP r_gbt_ranks_agree(void);
 SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths);
-SEXP r_gbt_ranks_fail(SEXP kind, SEXP message);
+SEXP r_gbt_ranks_fail(SEXP kind, SEXP message, SEXP subject, SEXP host);
 SEXP r_gbt_ranks_know(void);
 SEXP r_gbt_ranks_look(void);
 SEXP r_gbt_ranks_numbers(SEXP number);
@@ -150,7 +150,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(predict_bins, 9) \
   X(ranks_agree, 0) \
   X(ranks_bytes, 2) \
-  X(ranks_fail, 2) \
+  X(ranks_fail, 4) \
   X(ranks_know, 0) \
   X(ranks_look, 0) \
   X(ranks_numbers, 1) \

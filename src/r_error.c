@@ -9,8 +9,9 @@ static SEXP raise_engine_call(gbt_status status, const gbt_error *err) {
   SEXP text = PROTECT(Rf_ScalarString(Rf_mkCharCE(err->msg, CE_UTF8)));
   SEXP about = PROTECT(Rf_ScalarString(err->subject[0] != '\0' ? Rf_mkCharCE(err->subject, CE_UTF8) : NA_STRING));
   SEXP cpu_can = PROTECT(Rf_ScalarLogical(err->cpu_can));
-  SEXP call = Rf_lang5(Rf_install("raise_engine"), kind, text, about, cpu_can);
-  UNPROTECT(4);
+  SEXP host = PROTECT(Rf_ScalarString(Rf_mkCharCE(err->host, CE_UTF8)));
+  SEXP call = Rf_lang6(Rf_install("raise_engine"), kind, text, about, cpu_can, host);
+  UNPROTECT(5);
   return call;
 }
 

@@ -99,17 +99,18 @@ SEXP r_gbt_ranks_agree(void) {
   return R_NilValue;
 }
 
-/* This rank has failed outside of the engine: the other ranks leave with the message. kind: the name of a status.
- * Raises nothing, as R is on its way out. */
-SEXP r_gbt_ranks_fail(SEXP kind, SEXP message) {
+/* This rank has failed outside of the engine: the other ranks leave with the message. kind: the name of a status;
+ * subject, host: as of gbt_error. Raises nothing, as R is on its way out. */
+SEXP r_gbt_ranks_fail(SEXP kind, SEXP message, SEXP subject, SEXP host) {
   gbt_error err = {0};
   gbt_ctx ctx;
   gbt_status code = GBT_E_INTERNAL;
   const char *name = CHAR(STRING_ELT(kind, 0)), *text = r_utf8(STRING_ELT(message, 0));
+  const char *about = r_utf8(STRING_ELT(subject, 0)), *classes = r_utf8(STRING_ELT(host, 0));
   for (int s = GBT_E_ARG; gbt_status_name(s) != NULL; s++)
     if (strcmp(gbt_status_name(s), name) == 0) code = (gbt_status)s;
   if (open_ctx(&ctx, &err) != GBT_OK) return R_NilValue;
-  code = gbt_comm_agree(&ctx, gbt_fail(&err, code, "%s", text), &err);
+  code = gbt_comm_agree(&ctx, gbt_fail_host(&err, code, about, text, classes), &err);
   gbt_ctx_close(&ctx);
   return Rf_ScalarInteger((int)code);
 }

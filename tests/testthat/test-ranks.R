@@ -129,6 +129,38 @@ test_that("what ranks differ in is said of both, and ranks are not made by hand"
                "`ranks` must come from gbt_ranks()", fixed = TRUE, class = "gbt_error_argument")
 })
 
+test_that("an error has its classes on other ranks as well, and their text is short", {
+  there <- function(error) { # as raise_engine() has it there
+    tryCatch(raise_engine("internal", "rank 1 of 2: no", "x", FALSE, classes_text(error)), error = identity)
+  }
+  own <- own_error(structure(class = c("mine", "error", "condition"), list(message = "no", call = NULL)), "callbacks")
+  expect_identical(class(there(own)), class(own))
+  expect_identical(there(own)$kind, "callback")
+  plain <- simpleError("no")
+  expect_identical(class(there(plain)), class(plain))
+  expect_identical(classes_text(gbt_error("data", "no")), "")
+  expect_identical(class(there(gbt_error("data", "no")))[[1L]], "gbt_error_internal") # of the status, given apart
+  class(own) <- c(paste0("a", strrep("b", 20 * 1:9)), class(own))
+  expect_lte(nchar(classes_text(own)), 150)
+  expect_s3_class(there(own), c("gbt_error", "error", "condition"))
+})
+
+test_that("what fails before the ranks meet is told to them, once", {
+  called <- function(x, ..., ranks = NULL) told_to_ranks(x)
+  of_dots <- function(x, ...) told_to_ranks(x)
+  expect_identical(called(5), 5)
+  expect_error(called(stop("no")), "no") # without ranks
+  given <- structure(list(rank = 0L, size = 1L, handle = 1), class = "gbt_ranks") # a handle that reaches no rank
+  used <- package_state$ranks_used
+  expect_error(called(stop("no"), ranks = given), "no")
+  expect_error(of_dots(stop("no"), 1, ranks = given), "no")
+  expect_identical(package_state$ranks_used, given_or(used, 0) + 2)
+  expect_error(of_dots(called(stop("no"), ranks = given), ranks = given), "no") # the inner one has told it
+  expect_identical(package_state$ranks_used, given_or(used, 0) + 3)
+  expect_error(of_dots(stop("no"), ranks = stop("nor these")), "^no$")
+  expect_null(package_state$ranks)
+})
+
 test_that("draws need numbers of rows that an integer counts", {
   expect_silent(check_drawn_rows(2^31 - 1, "folds", "give folds"))
   expect_snapshot(check_drawn_rows(2^31, "folds", "give `folds` as a fold for each row"), error = TRUE)

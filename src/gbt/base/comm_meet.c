@@ -37,7 +37,7 @@ static gbt_status fail_all(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
 /* The failure of rank `root`, which has it in *err, to all. */
 static gbt_status broadcast_failure(gbt_ctx *ctx, gbt_status status, int root, gbt_error *err) {
   const gbt_comm *comm = ctx->comm;
-  gbt_error its = {.code = status, .msg = "", .subject = ""};
+  gbt_error its = {.code = status, .msg = "", .subject = "", .host = ""};
   ctx->comm_failed = 1;
   if (comm->rank == root && err != NULL) {
     its = *err;
@@ -49,6 +49,7 @@ static gbt_status broadcast_failure(gbt_ctx *ctx, gbt_status status, int root, g
   char subject[sizeof its.subject];
   memcpy(subject, its.subject, sizeof subject);
   gbt_fail_on(err, its.code, subject, "rank %d of %d: %s", root, comm->size, its.msg);
+  memcpy(err->host, its.host, sizeof err->host);
   err->cpu_can = its.cpu_can;
   return fail_all(ctx, its.code, err);
 }

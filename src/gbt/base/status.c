@@ -31,6 +31,7 @@ static gbt_status GBT_PRINTF(4, 0)
   err->code = code;
   err->cpu_can = 0;
   err->ranks_know = 0;
+  err->host[0] = 0;
   copy_text(err->subject, sizeof err->subject, subject == NULL ? "" : subject);
   copy_text(err->msg, sizeof err->msg, msg);
   return code;
@@ -58,6 +59,12 @@ gbt_status gbt_fail_device(gbt_error *err, gbt_status code, const char *fmt, ...
   fill(err, code, "device", fmt, args);
   va_end(args);
   if (err != NULL) err->cpu_can = 1;
+  return code;
+}
+
+gbt_status gbt_fail_host(gbt_error *err, gbt_status code, const char *subject, const char *msg, const char *host) {
+  gbt_fail_on(err, code, subject, "%s", msg);
+  if (err != NULL) copy_text(err->host, sizeof err->host, host);
   return code;
 }
 

@@ -32,6 +32,7 @@ typedef struct gbt_error {
   gbt_status code;
   char msg[640];     /* UTF-8, one sentence or two, no trailing newline */
   char subject[160]; /* the column, parameter or file that msg is about; "" when there is none */
+  char host[160];    /* of a failure of the host: what the hosts of other ranks are to know of it; else "" */
   int ranks_know;    /* 1: all ranks (base/comm.h) leave with this failure */
   int cpu_can;       /* 1: a device failed, and the CPU can do the same; a host adds how it is asked to */
 } gbt_error;
@@ -53,6 +54,9 @@ gbt_status gbt_fail_on(gbt_error *err, gbt_status code, const char *subject, con
 
 /* The same where a device cannot do what the CPU can: cpu_can is 1, the subject is "device". */
 gbt_status gbt_fail_device(gbt_error *err, gbt_status code, const char *fmt, ...) GBT_PRINTF(3, 4);
+
+/* The same for a failure of the host; host: see gbt_error. */
+gbt_status gbt_fail_host(gbt_error *err, gbt_status code, const char *subject, const char *msg, const char *host);
 
 /* "out of memory" with the number of bytes that were asked for. */
 gbt_status gbt_fail_mem(gbt_error *err, size_t bytes);

@@ -36,7 +36,7 @@ static int64_t number_of(int rank, int64_t i) { return (int64_t)(gbt_mix64((uint
 /* Whether it is this rank's time to fail. */
 static gbt_status perhaps(const plan *p, int rank, int *step, gbt_error *err) {
   if (rank != p->bad_rank || (*step)++ != p->bad_step) return GBT_OK;
-  return gbt_fail_on(err, p->how, "thing", "no such thing in row %d", 12);
+  return gbt_fail_host(err, p->how, "thing", "no such thing in row 12", "of the host");
 }
 
 static gbt_status reduce_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
@@ -278,6 +278,7 @@ static void all_fail_when_one_fails(void) {
           CHECK_EQ_I64(p.out[r].err.code, p.how);
           CHECK_EQ_TEXT(p.out[r].err.msg, want);
           CHECK_EQ_TEXT(p.out[r].err.subject, "thing");
+          CHECK_EQ_TEXT(p.out[r].err.host, "of the host");
         }
       }
 }

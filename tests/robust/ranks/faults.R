@@ -31,7 +31,9 @@ if (here("hangs") || here("hangs_in_group")) {
 if (here("killed")) tools::pskill(Sys.getpid(), tools::SIGKILL)
 
 fails <- function(now) {
-  if ((here("error_in_callback") || here("error_then_again")) && now$round == 3) stop("the callback fails here")
+  if ((here("error_in_callback") || here("error_then_again")) && now$round == 3) {
+    stop(structure(class = c("my_error", "error", "condition"), list(message = "the callback fails here", call = NULL)))
+  }
   if ((here("interrupted") || here("interrupted_then_again")) && now$round == 3) {
     tools::pskill(Sys.getpid(), tools::SIGINT)
   }
@@ -50,6 +52,12 @@ if (fault == "divided_query") { # 1,000 rows of a rank are 8 1/3 queries
   gbt_train(y ~ a, transform(share, y = y > 0), nrounds = 2, objective = "rank_ndcg", ranks = ranks,
             group = sprintf("query %d", (ranks$rank * 1000 + 0:999) %/% 120))
 }
+# Before the rows of a rank are there: the other ranks wait for them.
+if (fault == "missing_file") {
+  gbt_train(if (here(fault)) gbt_files("no-such-file.csv") else share, share$y, ranks = ranks)
+}
+if (fault == "error_in_rows") gbt_data(if (here(fault)) stop("no rows here") else share, ranks = ranks)
+if (fault == "wrong_argument") gbt_cv(y ~ ., share, repeats = if (here(fault)) 0 else 1, nrounds = 2, ranks = ranks)
 if (here("other_function")) gbt_cv(y ~ ., share, nrounds = 2, ranks = ranks)
 if (here("other_share_of_rows")) ranks <- gbt_ranks(share = "split")
 if (fault == "other_objective") {
@@ -115,4 +123,7 @@ if (grepl("then_again", fault)) { # all ranks go on after a training that failed
 tryCatch(train(if (in_callback) fails), gbt_interrupt = function(e) {
   cat(sprintf("partial model of class %s\n", class(e$model)))
   quit(status = 3)
+}, my_error = function(e) {
+  cat(sprintf("my_error after %d rounds: %s\n", e$model$nrounds, conditionMessage(e)))
+  quit(status = 1)
 })
