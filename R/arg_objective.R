@@ -152,7 +152,8 @@ objective_object <- function(name, param = list()) {
 #' @return A data frame with one row per objective: `name`; `response`, what a response may be; `parameters` with
 #'   defaults and ranges; `meaning`; `aliases`, the names in other packages. It has the class `gbt_objectives`, which
 #'   prints a paragraph for each.
-#' @seealso [gbt_train()]; [gbt_parameters()]; [gbt_metrics]; `vignette("counts", package = "gbt")`
+#' @seealso [gbt_train()]; [gbt_parameters()]; [gbt_metrics]; `vignette("counts", package = "gbt")`,
+#'   `vignette("survival", package = "gbt")`
 #' @concept loss function
 #' @concept quantile regression
 #' @concept count data

@@ -66,7 +66,7 @@
 #'   integrated Brier score of `"brier"`. Of a list of predictions the first column is `model`, a factor of their names,
 #'   and `area` has a number for each. Rows that are taken of it keep the areas of the curves whose points are all among
 #'   them.
-#' @seealso [gbt_evaluate()]; [plot.gbt_curve()]
+#' @seealso [gbt_evaluate()]; [plot.gbt_curve()]; `vignette("survival", package = "gbt")`
 #' @concept calibration curve
 #' @concept ROC curve
 #' @concept lift
