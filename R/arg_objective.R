@@ -153,7 +153,7 @@ objective_object <- function(name, param = list()) {
 #'   defaults and ranges; `meaning`; `aliases`, the names in other packages. It has the class `gbt_objectives`, which
 #'   prints a paragraph for each.
 #' @seealso [gbt_train()]; [gbt_parameters()]; [gbt_metrics]; `vignette("counts", package = "gbt")`,
-#'   `vignette("survival", package = "gbt")`
+#'   `vignette("survival", package = "gbt")`, `vignette("ranking", package = "gbt")`
 #' @concept loss function
 #' @concept quantile regression
 #' @concept count data
