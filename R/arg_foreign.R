@@ -103,6 +103,7 @@ time timestamp/c -> time
 group qid/x group_id/lc query/l query_id/l -> group
 strata -> strata
 cause -> cause
+position/x -> position
 [train: Threads, devices and memory]
 ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
@@ -156,8 +157,7 @@ ndcg_exp_gain/x -> gains are 2^label - 1, with `rank_linear_gain = TRUE` the lab
 label_gain/l -> replace the labels by their gains and set `rank_linear_gain = TRUE`
 ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l map_eval_at/l -> name the places in the metric: `eval_metric = "ndcg@5"`
 group_weight/c -> give `weights`, the same for all rows of a query
-lambdarank_unbiased/x lambdarank_bias_norm/x lambdarank_position_bias_regularization/l position/x -> position bias is
-  not corrected
+lambdarank_unbiased/x = FALSE -> give `position`, the place that each row was shown at, and `position_bias = "ratio"`
 subgroup_id/c pairs/c pairs_weight/c -> pairs are those of rows of a query whose labels differ
 group_column/l query_column/l -> `group` is a vector, or a column of the data: group = qid
 label_lower_bound/x label_upper_bound/x status_variable_name/o status/o event/o censored/o -> @survival
@@ -451,6 +451,9 @@ rank_pairs -> rank_pairs
 rank_norm lambdarank_norm/l lambdarank_normalization/x -> rank_norm
 rank_score_norm lambdarank_score_normalization/x -> rank_score_norm
 rank_linear_gain -> rank_linear_gain
+position_reg lambdarank_position_bias_regularization/l -> position_reg
+position_bias -> position_bias
+bias_norm lambdarank_bias_norm/x -> bias_norm
 yeti_permutations permutations/c -> yeti_permutations
 yeti_decay decay/c -> yeti_decay
 [metric parameter]

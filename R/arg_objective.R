@@ -89,9 +89,19 @@ objective_object <- function(name, param = list()) {
 #' masks and a share of `valid` hold out whole queries. `predict(type = "rank")` gives the place of a row in its query.
 #'
 #' Rows of equal score are in an order by chance, so data sorted by label give nothing away. It follows from `seed`, the
-#' round and the labels and scores of the query, and rows of equal label and score share their gradients. So a model
-#' depends neither on the order of the rows and queries nor on the ids in `group`, unless rows are drawn (`subsample`)
-#' or columns have ordered statistics.
+#' round and the labels and scores of the query, and rows of equal label and score share their gradients. So gradients
+#' depend neither on the order of the rows and queries nor on the ids in `group`. Nor do models with `grad_bits = 32`
+#' (with 16 bits gradients are rounded by chance), unless rows are drawn (`subsample`) or columns have ordered
+#' statistics.
+#' `position` says where each row was shown to users (a column of the data with a formula: whole numbers, texts or a
+#' factor), for labels that are clicks: rows at the top are clicked more often, however relevant they are. Biases of
+#' positions are then estimated together with the trees. They are no part of predictions; `model$positions` has them.
+#' `position_bias` says how: `"additive"`, a bias of each position is added to the scores that gradients are computed at
+#' (LightGBM's way; `position_reg` shrinks biases towards 0), or, with objectives by pairs, `"ratio"`, weights of pairs
+#' are divided by ratios of the better and the worse row's position (Unbiased LambdaMART), which are taken to the power
+#' 1 / (1 + `bias_norm`), relative to the first position. In the model these are 0 and 1. Of sources of rows `position`
+#' is given as values.
+#'
 #' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
 #'
@@ -324,6 +334,7 @@ read_objective_params <- function(name, args) {
   init <- args$value[["init_model"]]
   if (identical(init$objective, name)) out[] <- init$params[info$name]
   if (name == "cox") args <- cox_args(args)
+  if ("position_bias" %in% info$name) args <- position_args(args)
   if (name == "aft") {
     args <- aft_args(args)
     if (!"aft_scale" %in% init$named) out$aft_scale <- 0 # estimated

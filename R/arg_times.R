@@ -45,3 +45,12 @@ cox_args <- function(args) {
   args$value[["ties"]] <- match(match_choice(ties, ties_names, "ties"), ties_names) - 1
   args
 }
+
+# `position_bias` of objectives by pairs, likewise.
+position_names <- c("additive", "ratio")
+position_args <- function(args) {
+  given <- args$value[["position_bias"]]
+  if (is.null(given) || is.numeric(given)) return(args)
+  args$value[["position_bias"]] <- match(match_choice(given, position_names, "position_bias"), position_names) - 1
+  args
+}

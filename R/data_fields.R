@@ -1,7 +1,7 @@
 # Fields of rows besides their columns: weights, offsets, times, groups, as plain numbers of the right length.
 
 # Arguments with a value for every row.
-row_arguments <- c("weights", "offset", "exposure", "mask", "time", "group", "strata")
+row_arguments <- c("weights", "offset", "exposure", "mask", "time", "group", "strata", "position")
 
 # The numbers of n rows, checked: those that are given. called: names of the arguments for label and weight.
 check_row_fields <- function(fields, n, called = c(label = "label", weight = "weight")) {

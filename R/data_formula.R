@@ -370,7 +370,8 @@ rows_to_keep <- function(parts, subset, na.action) {
   if (!is.function(na.action)) {
     stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
   }
-  others <- Filter(Negate(is.null), unname(parts[c("weights", "exposure", "time", "group", "strata")]))
+  others <- c("weights", "exposure", "time", "group", "strata", "position")
+  others <- Filter(Negate(is.null), unname(parts[others]))
   frame <- list_frame(c(as.list(parts$x), list(parts$y), others), n)
   frame <- without_codes(frame)
   names(frame) <- paste0("v", seq_along(frame))

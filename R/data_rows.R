@@ -142,7 +142,7 @@ split_source <- function(source, response, valid, seed) {
     hold_out_share(source, response, n, valid$share, seed)
   part <- function(rows) {
     out <- source
-    for (name in c("x", "y", "weights", "offset", "time", "group")) {
+    for (name in c("x", "y", "weights", "offset", "time", "group", "position")) {
       out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
     }
     if (!is.null(out$group)) out$group <- number_groups(out$group)

@@ -66,7 +66,7 @@ place_training <- function(request, rows) {
 fingerprint_of <- function(data, rows, own, weight, args) {
   view <- if (is.null(args[["class_weights"]])) data$view else
     dataset_view(data, rows$mask, TRUE, label = rows$label, weights = weight, offset = own$offset, time = own$time,
-                 group = own$group)
+                 group = own$group, position = own$position)
   .Call(C_gbt_dataset_fingerprint, view, rows$response$classes)
 }
 
@@ -77,10 +77,12 @@ training_fields <- function(rows, args, host) {
   weight <- check_weight(rows$source$weights, rows$n, "weights")
   offset <- check_offset(rows$source$offset, rows$n, rows$response$n_outputs)
   own <- rows_trained_on(rows, weight, offset)
+  positions <- positions_of_training(own$position, args[["init_model"]])
+  own["position"] <- list(positions$codes)
   given <- own$weight
   own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads,
                               in_fold = !is.null(rows$source$held))
-  list(weight = weight, offset = offset, own = own, given = given)
+  list(weight = weight, offset = offset, own = own, given = given, positions = positions$names)
 }
 
 # Training data in the engine, with label, weight, offset, time and group of this training. A gbt_data may be trained
@@ -93,7 +95,8 @@ training_data <- function(rows, columns, fields, args) {
   data <- bin_columns(columns, weight)
   if (!is.null(rows$held)) data$masked_out <- masked_out_set(rows, data, weight, offset)
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
-                            time = own$time, group = own$group)
+                            time = own$time, group = own$group, position = own$position)
+  data["positions"] <- list(fields$positions)
   data["fingerprint"] <- list(fingerprint_of(data, rows, own, fields$given, args))
   data["at"] <- list(if (!is.null(rows$mask)) rows$at)
   data$weight <- own$weight

@@ -74,6 +74,7 @@ member_fit <- function(fit, i, rounds) {
 mean_of_members <- function(members, model, fit, trainer = NULL) {
   fields <- stored_fields(members[[1L]])
   fields["auto_rounds"] <- list(model$auto_rounds)
+  fields["positions"] <- list(mean_of_positions(lapply(members, `[[`, "positions")))
   fields$params$num_parallel_tree <- length(members) * members[[1L]]$params$num_parallel_tree
   fields$params$ensemble <- as.double(length(members))
   states <- lapply(members, `[[`, "state")

@@ -13,7 +13,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = fit$n_obs,
     strata = fit$response$strata$names,
-    auto_rounds = fit$found
+    auto_rounds = fit$found, positions = positions_of_model(trainer, fit)
   )
   build <- function(baseline) {
     gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, model_meta(c(fields, list(baseline = baseline)))))

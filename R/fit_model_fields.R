@@ -8,7 +8,7 @@ model_fields <- c("state", "cache", "objective", "classes", "response", "feature
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
                   "exposure", "stopped", "has_weights", "n_queries", "warned", "named", "by_rule", "provenance",
                   "n_obs", "auto_rounds", "version", "masked_out",
-                  "baseline", "strata")
+                  "baseline", "strata", "positions")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -61,6 +61,9 @@ model_fault <- function(m) {
   if (!is_baseline(m$baseline)) return(wrong("baseline", "NULL or a list of `rounds`, `time` and `hazard`"))
   if (!is.null(m$strata) && !(is_texts(m$strata) && length(m$strata) > 0L && is_of_hazards(m$objective))) {
     return(wrong("strata", "NULL, or names of columns in a model of hazards"))
+  }
+  if (!is_positions(m$positions)) {
+    return(wrong("positions", "NULL or a data frame of `position` and `bias`, or of `position`, `plus` and `minus`"))
   }
   fault <- auto_rounds_fault(m$auto_rounds)
   if (!is.null(fault)) return(wrong("auto_rounds", fault))

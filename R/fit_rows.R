@@ -56,6 +56,8 @@ rows_of_source <- function(source, request) {
   response <- encode_response(source$y, request$objective, n, args[["num_class"]], source$parsed)
   metrics <- if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before long work
   check_queries(response, metrics, source$group)
+  source["position"] <- list(check_position(source$position, n))
+  check_position_use(source$position, response$objective, response$param, names(args))
   check_exposed(source, response$objective)
   by_query <- trains_on_queries(response, metrics)
   if (by_query) check_undivided(source$group)
@@ -156,8 +158,9 @@ with_mask <- function(rows, mask) {
 # Weight, offset, time and group of the rows that are trained on.
 rows_trained_on <- function(rows, weight, offset) {
   own <- list(weight = weight, offset = offset, time = rows$source$time, group = rows$source$group)
-  if (is.null(rows$mask)) return(own)
-  own <- lapply(own, take_numbers, rows$at, rows$n)
+  position <- rows$source$position
+  if (is.null(rows$mask)) return(c(own, list(position = position)))
+  own <- c(lapply(own, take_numbers, rows$at, rows$n), list(position = subset_rows(position, rows$at)))
   if (!is.null(own$group)) own$group <- number_groups(own$group)
   own
 }

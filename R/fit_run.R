@@ -38,6 +38,7 @@ make_trainer <- function(fit, where) {
     class_rate = fit$class_shares, cat_method = fit$cat_method$bits,
     init_state = fit$start$model$state, init_score = fit$start$score,
     eta = if (length(fit$params$eta) > 1L) fit$params$eta, init_eta = eta_before(fit$start),
+    init_bias = first_biases(fit$data$positions, fit$start$model, isTRUE(fit$response$param$position_bias == 1)),
     init_scale = fit$start$model$params[["aft_scale"]],
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (!is.null(fit$data$masked_out) && evaluation$stopping) 1L,

@@ -15,7 +15,8 @@
 # name:null  NULL.
 
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
-                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata")
+                 "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata",
+                 "positions")
 
 only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
@@ -23,10 +24,11 @@ file_fields <- c(meta_fields, only_in_files, "user")
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% file_fields))
   # bytes of models without one of these are those of before
-  for (name in c("exposure", "auto_rounds", "baseline", "strata", only_in_files)) {
+  for (name in c("exposure", "auto_rounds", "baseline", "strata", "positions", only_in_files)) {
     if (is.null(fields[[name]])) fields[[name]] <- NULL
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
+  if (!is.null(fields$positions)) fields$positions <- as.list(fields$positions)
   if (!is.null(fields$auto_rounds$log)) fields$auto_rounds$log <- as.list(fields$auto_rounds$log)
   fields <- fields[intersect(file_fields, names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
@@ -69,12 +71,15 @@ gbt_model_from_state <- function(state) {
     auto_rounds = field("auto_rounds", optional = TRUE),
     baseline = field("baseline", optional = TRUE),
     strata = field("strata", optional = TRUE),
+    positions = field("positions", optional = TRUE),
     version = 1L
   )
   log <- model$evaluation_log
   if (is.list(log) && length(log)) model$evaluation_log <- list_frame(log, length(log[[1L]]))
   log <- if (is.list(model$auto_rounds)) model$auto_rounds[["log"]]
   if (is.list(log) && length(log)) model$auto_rounds$log <- list_frame(log, length(log[[1L]]))
+  at <- model$positions
+  if (is.list(at) && length(at)) model$positions <- list_frame(at, length(at[[1L]]))
   for (name in only_in_files) model[[name]] <- field(name, optional = TRUE)
   fault <- model_fault(model)
   if (!is.null(fault)) stop_meta(fault$field, paste("must be", fault$must))

@@ -16,7 +16,7 @@ keep_rounds <- function(model, to, from = 0L) {
   fields["best_round"] <- list(best)
   fields["best_score"] <- list(if (!is.null(best)) model$best_score)
   fields["evaluation_log"] <- list(log)
-  fields["auto_rounds"] <- list(NULL) # which were all
+  fields[c("auto_rounds", "positions")] <- list(NULL) # which were those of all rounds
   out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
   for (field in only_in_files) out[[field]] <- model[[field]]
   out$has_weights <- model$has_weights

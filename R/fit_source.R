@@ -55,7 +55,8 @@ formula_source <- function(x, captured, folds) {
   read <- read_formula(x, data[["data"]], in_rows, na_action, captured$env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, exposure = read$exposure,
                  exposed = read$exposed, mask = read$mask, time = read$time, group = read$group, strata = read$strata,
-                 stratified = read$stratified, design = read$design, formula = read$formula, parsed = x,
+                 position = read$position, stratified = read$stratified, design = read$design, formula = read$formula,
+                 parsed = x,
                  columns = read$columns, in_rows = read$in_rows, constants = read$constants)
   list(source = source, given = c(given, lapply(valid, valid_in_data, read$data, read$keep)),
        folds = folds_in_data(folds, read$data, read$keep))

@@ -50,8 +50,8 @@ streamed <- function(begun, y, given, folds, role = NULL) {
 # By gbt's names; NA for names that it does not know.
 names_here <- function(given) canonical_name(printable(given_or(names(given), character(0))))
 
-# Which arguments have a value for each row? (`mask` is one of training, not of the data.)
-is_of_rows <- function(given) names_here(given) %in% setdiff(row_arguments, "mask")
+# Which arguments have a value for each row? (`mask` and `position` belong to a training, not to the data.)
+is_of_rows <- function(given) names_here(given) %in% setdiff(row_arguments, c("mask", "position"))
 
 # Errors in the values of arguments, before rows are read. Warnings and messages come when the training is prepared.
 check_without_rows <- function(given) {
@@ -106,8 +106,9 @@ streamed_formula_source <- function(formula, x, in_rows, given, folds) {
     formula[[2L]] <- response_with_constants(formula[[2L]], head, given_or(environment(formula), globalenv()))
   }
   role <- formula_response(formula, names(head))
-  masked <- any(variables_of(list(in_rows$mask$expression)) %in% names(head))
-  for (name in c("subset"[!is.null(in_rows$subset)], "mask"[masked])) stop_no_rows_chosen(name)
+  by_column <- function(name) any(variables_of(list(in_rows[[name]]$expression)) %in% names(head))
+  wrong <- c("subset"[!is.null(in_rows$subset)], Filter(by_column, c("mask", "position")))
+  for (name in wrong) stop_no_rows_chosen(name)
   given <- c(given, lapply(in_rows, row_role, names(head)))
   taken <- c(unlist(x$roles, use.names = FALSE), unlist(Filter(is_column_name, given[names(in_rows)])))
   dot <- setdiff(feature_columns(x, names(head)), taken)
@@ -149,6 +150,7 @@ stop_no_terms <- function(formula) {
 
 stop_no_rows_chosen <- function(name) {
   how <- if (name == "mask") "give `mask` as logical values, one for each row" else
+    if (name == "position") "give `position` as a vector, one value for each row" else
     "leave rows out in the query or the files, or read the rows into a data frame"
   stop_unsupported(sprintf("`%s` cannot use columns of a source of rows; %s", name, how), name)
 }

@@ -127,6 +127,7 @@ describe_objective <- function(x) {
   if (text == "cox") return(sprintf("cox, ties by %s", c("Efron", "Breslow")[x$params$ties + 1]))
   if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))
   names <- objective_info(x$objective)$params$name
+  if (is.null(x$positions)) names <- setdiff(names, position_params)
   values <- format_number(unlist(x$params[names]))
   if (length(names)) text <- paste0(text, paste0(", ", names, " ", values, collapse = ""))
   n <- length(x$classes)
@@ -266,6 +267,7 @@ print_model <- function(x, digits, params = TRUE) {
     cat(labelled_lines("interact", paste("only within", param_text_of(within, "interactions"))), sep = "\n")
   }
   cat("rows      ", describe_rows(x), "\n", sep = "")
+  if (!is.null(x$positions)) cat(labelled_lines("positions", positions_text(x$positions, digits)), sep = "\n")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
   if (params) print_chosen(x)
   log <- describe_log(x, digits)

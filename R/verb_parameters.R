@@ -32,6 +32,7 @@ time | none | a number, date or time for each row | order of the rows for statis
 group | none | a value for each row | rows that are kept out of each other's statistics of categories
 cause | none | a level of the status | the kind of events that is modelled, where there are several
 strata | none | a value for each row | groups of rows whose baseline hazards differ, for times with events
+position | none | a whole number, text or level for each row | where the row was shown, for ranking from clicks
 ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows
 threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
 device | auto | auto, cpu, cuda or cuda:1 | where to train

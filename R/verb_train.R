@@ -47,6 +47,7 @@
 #' @param mask Which rows to train on: `TRUE` or `FALSE` for every row; `NULL` for all. The other rows are scored after
 #'   each round like validation data, see [gbt_metrics]. With a formula it is evaluated in `data`, before `subset` and
 #'   `na.action` drop rows.
+#' @param position Where each row was shown to users, for ranking from clicks; see [gbt_objectives()].
 #' @param time,group When each row was observed (numbers, dates, times or an ordered factor); or which rows belong
 #'   together (numbers, a factor or texts). At most one of the two. They matter for target encoding, see
 #'   [gbt_categories], and for rows that are held out, see [gbt_metrics]. With a formula they are evaluated in `data`.

@@ -4,7 +4,8 @@
 #' @rdname gbt_train
 #' @export
 gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, exposure = NULL, mask = NULL,
-                              time = NULL, group = NULL, strata = NULL, subset = NULL, na.action = stats::na.pass) {
+                              time = NULL, group = NULL, strata = NULL, position = NULL, subset = NULL,
+                              na.action = stats::na.pass) {
   train_here_or_there(capture_call("gbt_train"))
 }
 

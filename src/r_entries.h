@@ -76,6 +76,7 @@ SEXP r_gbt_take(SEXP x, SEXP rows);
 SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
 SEXP r_gbt_text_codes(SEXP x);
 SEXP r_gbt_text_twin(SEXP x);
+SEXP r_gbt_trainer_biases(SEXP trainer_xptr);
 SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
 SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads, SEXP score);
@@ -168,6 +169,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(take_sparse, 4) \
   X(text_codes, 1) \
   X(text_twin, 1) \
+  X(trainer_biases, 1) \
   X(trainer_cat_methods, 1) \
   X(trainer_free, 1) \
   X(trainer_hazards, 3) \

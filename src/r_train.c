@@ -117,6 +117,10 @@ static void read_eta(SEXP spec, gbt_trainer_spec *out) {
   out->init_eta = x == R_NilValue ? 0.0 : r_arg_real(x, "init_eta");
   x = r_item(spec, "init_scale");
   out->init_scale = x == R_NilValue ? 0.0 : r_arg_real(x, "init_scale");
+  x = r_item(spec, "init_bias");
+  if (x == R_NilValue) return;
+  out->n_init_bias = (int64_t)Rf_xlength(x);
+  out->init_bias = r_arg_reals(x, Rf_xlength(x), "init_bias");
 }
 
 static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
@@ -439,6 +443,16 @@ SEXP r_gbt_trainer_objective(SEXP trainer_xptr) {
   const gbt_objective objective = gbt_trainer_objective(trainer_of(trainer_xptr));
   SEXP out = Rf_allocVector(REALSXP, GBT_OBJECTIVE_PARAMS);
   memcpy(REAL(out), objective.param, sizeof objective.param);
+  return out;
+}
+
+/* The biases of positions of the model, or NULL. */
+SEXP r_gbt_trainer_biases(SEXP trainer_xptr) {
+  int64_t n;
+  const double *bias = gbt_trainer_biases(trainer_of(trainer_xptr), &n);
+  if (n == 0) return R_NilValue;
+  SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n);
+  memcpy(REAL(out), bias, (size_t)n * sizeof *bias);
   return out;
 }
 

@@ -41,6 +41,7 @@ peers <- list(
     tweedie_variance_power = tweedie_variance_power
     rank_top = lambdarank_truncation_level
     rank_norm = lambdarank_norm
+    position_reg = lambdarank_position_bias_regularization
     num_class = num_class num_classes
     eval_metric = eval metric metric_types metrics
     eval_train = eval_train_metric is_provide_training_metric is_training_metric train_metric training_metric
@@ -66,7 +67,7 @@ peers <- list(
       extra_seed fair_c fc feature_contri feature_contrib feature_fraction_seed feature_penalty folds
       forced_splits forced_splits_file forced_splits_filename forcedbins_filename forcedsplits_filename fp fs
       group_column has_header header ignore_column ignore_feature is_pre_partition label
-      label_column label_gain lambdarank_position_bias_regularization
+      label_column label_gain
       local_listen_port local_port machine_list machine_list_file
       machine_list_filename machines map_at map_eval_at max_bin_by_feature min_data_in_bin mlist model_out
       model_output name_pred ndcg_at ndcg_eval_at nodes num_grad_quant_bins
@@ -131,6 +132,8 @@ peers <- list(
     rank_top = lambdarank_num_pair_per_sample
     rank_norm = lambdarank_normalization
     rank_score_norm = lambdarank_score_normalization
+    bias_norm = lambdarank_bias_norm
+    position = position
     expectile_alpha = expectile_alpha
     quantile_alpha = quantile_alpha
     num_class = num_class
@@ -151,11 +154,11 @@ peers <- list(
     aft_scale = aft_loss_distribution_scale
     ! = base_score colnames data
       feature_names feature_selector feature_types feval folds label label_lower_bound
-      label_upper_bound lambdarank_bias_norm lambdarank_pair_method lambdarank_unbiased max_cached_hist_node maximise
-      maximize ndcg_exp_gain ntree_limit position refresh_leaf
+      label_upper_bound lambdarank_pair_method max_cached_hist_node maximise
+      maximize ndcg_exp_gain ntree_limit refresh_leaf
       save_name showsd shuffle sketch_eps stratified top_k train_folds
-    ! FALSE = debug_synchronize extmem_single_page fail_on_invalid_gpu_id monitor_training prediction
-      seed_per_iteration use_rmm
+    ! FALSE = debug_synchronize extmem_single_page fail_on_invalid_gpu_id lambdarank_unbiased monitor_training
+      prediction seed_per_iteration use_rmm
     ? = disable_default_eval_metric gpu_id silent verbose_eval
     ! TRUE = enable_categorical validate_parameters
     ! 0 = lambda_bias nfold

@@ -143,11 +143,11 @@ test_that("the order of the rows, of queries and their ids change neither metric
   for (name in objectives$name[startsWith(objectives$meaning, "ranking")]) {
     fit <- function(data) {
       data$rel <- if (name == "rank_map") as.numeric(data$rel > 1) else data$rel
-      train(rel ~ a + f, data, group = q, objective = name)
+      train(rel ~ a + f, data, group = q, objective = name, grad_bits = 32)
     }
     expect_identical(predict(fit(mixed), d), predict(fit(d), d), label = name)
   }
-  drawn <- function(data) train(rel ~ a + f, data, group = q, rank_pairs = 3)
+  drawn <- function(data) train(rel ~ a + f, data, group = q, rank_pairs = 3, grad_bits = 32)
   expect_identical(predict(drawn(mixed), d), predict(drawn(d), d))
 })
 

@@ -60,7 +60,7 @@ static score_place place_of(const gbt_trainer *tr, int32_t k) {
 
 /* Where the rows of every rank are among all rows, and one block of the scores of all rows. */
 typedef struct score_blocks {
-  int64_t *beg; /* by rank, size + 1 */
+  int64_t *beg;  /* by rank, size + 1 */
   size_t *bytes; /* by rank: of its part of the block */
   double *block;
 } score_blocks;
@@ -116,9 +116,10 @@ static gbt_status put_eta(gbt_parts_writer *w, const gbt_trainer *tr, gbt_error 
   return status;
 }
 
-/* The scales of times that are known after so many rounds. */
-static uint64_t n_scales(const gbt_trainer *tr, int64_t n_rounds) {
-  return tr->scale != NULL ? (uint64_t)n_rounds + 1 : 0;
+/* The scales of times that are known after so many rounds, or the biases of positions: no objective has both. */
+static uint64_t n_moving(const gbt_trainer *tr, int64_t n_rounds) {
+  const uint64_t width = tr->scale != NULL ? 1 : tr->n_bias;
+  return ((uint64_t)n_rounds + 1) * width;
 }
 
 /* One column of scores of all rows, block by block. mine: of this rank's rows. */
@@ -162,7 +163,8 @@ static gbt_status put_state(gbt_parts_writer *w, const gbt_trainer *tr, const vo
   GBT_TRY(gbt_parts_put(w, tr->log, (uint64_t)(tr->n_rounds * tr->width) * sizeof *tr->log, err));
   GBT_TRY(put_eta(w, tr, err));
   GBT_TRY(put_forest(w, tr, err));
-  GBT_TRY(gbt_parts_put(w, tr->scale, n_scales(tr, tr->n_rounds) * sizeof *tr->scale, err));
+  GBT_TRY(
+      gbt_parts_put(w, tr->scale != NULL ? tr->scale : tr->bias, n_moving(tr, tr->n_rounds) * sizeof *tr->scale, err));
   return gbt_parts_put(w, note, n_note, err);
 }
 
@@ -285,18 +287,32 @@ static gbt_status take_eta(reader *r, const gbt_trainer *tr, int64_t n_rounds, g
   return status;
 }
 
-/* The scale of times goes on from that of the last round. */
-static gbt_status take_scale(reader *r, gbt_trainer *tr, int64_t n_rounds, gbt_error *err) {
-  const uint64_t n = n_scales(tr, n_rounds);
-  double *scale = NULL;
-  gbt_status status = take_array(&tr->mem, r, sizeof *scale, n, &scale, err);
-  for (uint64_t i = 0; status == GBT_OK && i < n; i++)
-    if (!(scale[i] > 0.0 && scale[i] <= GBT_AFT_MOST_SCALE)) status = damaged(r, err);
+static gbt_status put_scales(const reader *r, gbt_trainer *tr, const double *scale, uint64_t n, gbt_error *err) {
+  for (uint64_t i = 0; i < n; i++)
+    if (!(scale[i] > 0.0 && scale[i] <= GBT_AFT_MOST_SCALE)) return damaged(r, err);
+  GBT_TRY(gbt_mem_grow(&tr->mem, &tr->scale, &tr->cap_scale, (size_t)n, sizeof *scale, err));
+  for (uint64_t i = 0; i < n; i++) gbti_put_scale(tr, (int64_t)i, scale[i]);
+  gbt_joint_set_scale(tr->round.joint, scale[n - 1]);
+  return GBT_OK;
+}
+
+static gbt_status put_biases(const reader *r, gbt_trainer *tr, const double *bias, uint64_t n, gbt_error *err) {
+  for (uint64_t i = 0; i < n; i += tr->n_bias)
+    if (!gbt_joint_biases_fit(tr->round.joint, bias + i)) return damaged(r, err);
+  GBT_TRY(gbt_mem_grow(&tr->mem, &tr->bias, &tr->cap_bias, (size_t)n, sizeof *bias, err));
+  memcpy(tr->bias, bias, (size_t)n * sizeof *bias);
+  gbt_joint_set_biases(tr->round.joint, bias + n - tr->n_bias);
+  return GBT_OK;
+}
+
+/* The scale of times, or the biases of positions, go on from those of the last round. */
+static gbt_status take_moving(reader *r, gbt_trainer *tr, int64_t n_rounds, gbt_error *err) {
+  const uint64_t n = n_moving(tr, n_rounds);
+  double *x = NULL;
+  gbt_status status = take_array(&tr->mem, r, sizeof *x, n, &x, err);
   if (status == GBT_OK && n > 0)
-    status = gbt_mem_grow(&tr->mem, &tr->scale, &tr->cap_scale, (size_t)n, sizeof *scale, err);
-  for (uint64_t i = 0; status == GBT_OK && i < n; i++) gbti_put_scale(tr, (int64_t)i, scale[i]);
-  if (status == GBT_OK && n > 0) gbt_joint_set_scale(tr->round.joint, scale[n - 1]);
-  gbt_mem_free(&tr->mem, scale);
+    status = tr->scale != NULL ? put_scales(r, tr, x, n, err) : put_biases(r, tr, x, n, err);
+  gbt_mem_free(&tr->mem, x);
   return status;
 }
 
@@ -364,8 +380,7 @@ static gbt_status take_state(reader *r, const gbt_trainer *tr, run_state *s, gbt
   return bytes == (uint64_t)(s->n_rounds * s->width) * sizeof *tr->log ? GBT_OK : damaged(r, err);
 }
 
-static gbt_status take_all(gbt_ctx *ctx, reader *r, gbt_trainer *tr, uint8_t **note, size_t *n_note,
-                           gbt_error *err) {
+static gbt_status take_all(gbt_ctx *ctx, reader *r, gbt_trainer *tr, uint8_t **note, size_t *n_note, gbt_error *err) {
   run_state s;
   uint64_t n;
   GBT_TRY(take_state(r, tr, &s, err));
@@ -373,7 +388,7 @@ static gbt_status take_all(gbt_ctx *ctx, reader *r, gbt_trainer *tr, uint8_t **n
   GBT_TRY(take_part(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
   GBT_TRY(take_eta(r, tr, s.n_rounds, err));
   GBT_TRY(take_forest(r, tr, s.n_trees, err));
-  GBT_TRY(take_scale(r, tr, s.n_rounds, err));
+  GBT_TRY(take_moving(r, tr, s.n_rounds, err));
   GBT_TRY(next_part(r, &n, err));
   GBT_TRY(take_array(&ctx->mem, r, 1, n, note, err));
   *n_note = (size_t)n;

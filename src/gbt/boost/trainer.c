@@ -99,6 +99,37 @@ static gbt_status begin_scale(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return move_scale(ctx, tr, known ? 0 : MOST_STEPS, 0, err);
 }
 
+/* The biases of positions in round n_rounds are those that the gradients know now. */
+static gbt_status keep_biases(gbt_trainer *tr, int64_t n_rounds, gbt_error *err) {
+  const size_t at = (size_t)n_rounds * tr->n_bias;
+  GBT_TRY(gbt_mem_grow(&tr->mem, &tr->bias, &tr->cap_bias, at + tr->n_bias, sizeof *tr->bias, err));
+  memcpy(tr->bias + at, gbt_joint_biases(tr->round.joint), tr->n_bias * sizeof *tr->bias);
+  return GBT_OK;
+}
+
+static gbt_status begin_biases(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  if (tr->round.joint == NULL) return GBT_OK;
+  tr->n_bias = gbt_joint_n_biases(tr->round.joint);
+  if (tr->n_bias == 0) return GBT_OK;
+  if (spec->init_bias != NULL &&
+      (spec->n_init_bias != (int64_t)tr->n_bias || !gbt_joint_biases_fit(tr->round.joint, spec->init_bias)))
+    return gbt_fail(err, GBT_E_INTERNAL, "the biases of the initial model do not fit the positions");
+  if (spec->init_bias != NULL) gbt_joint_set_biases(tr->round.joint, spec->init_bias);
+  return keep_biases(tr, 0, err);
+}
+
+static gbt_status move_biases(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  if (tr->n_bias == 0) return GBT_OK;
+  GBT_TRY(gbt_joint_move_biases(ctx, tr->round.joint, gbti_eta_of(tr, tr->n_rounds), err));
+  return keep_biases(tr, tr->n_rounds + 1, err);
+}
+
+const double *gbt_trainer_biases(const gbt_trainer *tr, int64_t *n) {
+  const int64_t best = tr->stopper.best_round;
+  *n = (int64_t)tr->n_bias;
+  return tr->n_bias > 0 ? tr->bias + (size_t)(best > 0 ? best : tr->n_rounds) * tr->n_bias : NULL;
+}
+
 /* Copies the settings that need only the specification. */
 static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   tr->params = spec->params;
@@ -157,6 +188,7 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   if (!gbt_comm_is_single(ctx))
     GBT_TRY(gbt_mem_array(&tr->mem, gbt_ranks_spare(ctx, tr->data[0]), 1, &tr->spare, err));
   GBT_TRY(open_backends(ctx, tr, spec, err));
+  GBT_TRY(begin_biases(tr, spec, err));
   return begin_scale(ctx, tr, spec, err);
 }
 
@@ -204,6 +236,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->scale);
+  gbt_mem_free(&mem, tr->bias);
   gbt_mem_free(&mem, tr->kept);
   gbt_mem_free(&mem, tr->at_best);
   gbt_mem_free(&mem, tr->hazard);
@@ -309,6 +342,7 @@ static gbt_status train_one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err)
   if (!gbt_gradients_by_host(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   if (tr->scale != NULL) GBT_TRY_GOTO(move_scale(ctx, tr, 1, tr->n_rounds + 1, err), failed);
+  GBT_TRY_GOTO(move_biases(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
   tr->has_gradients = 0;

@@ -56,6 +56,8 @@ typedef struct gbt_trainer_spec {
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   double init_eta;                         /* the shrinkage of its last round; 0: that of the round to come */
   double init_scale;                       /* of times, that of init; 0: estimated from its scores */
+  const double *init_bias;                 /* of positions: n_init_bias numbers, those of init. Borrowed; or NULL */
+  int64_t n_init_bias;
   const gbt_schema *init_schema;           /* what init was trained on: same columns, levels by text. NULL: as train */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
   const double *init_valid[GBT_MAX_VALID]; /* the same for every validation set; needed with init */
@@ -144,6 +146,10 @@ const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
 const uint8_t *gbt_trainer_cat_methods(const gbt_trainer *trainer);
 /* That of the model: with the scale of times of the best round, or of the last one where nothing is watched. */
 gbt_objective gbt_trainer_objective(const gbt_trainer *trainer);
+
+/* Of positions (joint/positions.h), after the rounds of the model: n numbers, 0 without positions. Borrowed until the
+ * next run. */
+const double *gbt_trainer_biases(const gbt_trainer *trainer, int64_t *n);
 
 /* The trees (borrowed until free or the next run), those of `init` first, and the rounds without them. */
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *trainer);

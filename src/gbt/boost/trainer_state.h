@@ -39,6 +39,9 @@ struct gbt_trainer {
   size_t cap_log;
   double *scale;     /* n_rounds + 1: that of times before the first round and after each; NULL: there is none */
   size_t cap_scale;
+  double *bias;      /* (n_rounds + 1) x n_bias: those of positions before the first round and after each */
+  size_t cap_bias;
+  size_t n_bias;     /* 0: there are none */
   int32_t width;
   int watching; /* early stopping looks at the log's last column; 2: at a metric of the host */
   gbt_stopper stopper;

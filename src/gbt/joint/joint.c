@@ -67,8 +67,10 @@ static uint32_t cut_tasks(const gbt_joint *joint, uint32_t *start) {
   return n;
 }
 
-static gbt_status open_room(const gbt_mem *mem, uint32_t n, joint_room *room, gbt_error *err) {
+static gbt_status open_room(const gbt_joint *joint, uint32_t n, joint_room *room, gbt_error *err) {
+  const gbt_mem *mem = &joint->mem;
   room->n = n;
+  if (joint->positions.ratio) GBT_TRY(gbt_mem_array(mem, n, sizeof *room->pos, &room->pos, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->row, &room->row, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->tmp_row, &room->tmp_row, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->place, &room->place, err));
@@ -84,7 +86,7 @@ static gbt_status open_room(const gbt_mem *mem, uint32_t n, joint_room *room, gb
 
 static void close_room(const gbt_mem *mem, joint_room *room) {
   void *blocks[] = {room->row,   room->tmp_row, room->place,  room->key, room->tmp_key, room->s,
-                    room->label, room->gain,    room->weight, room->g,   room->h};
+                    room->label, room->gain,    room->weight, room->g,   room->h,       room->pos};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
   *room = (joint_room){.n = 0};
 }
@@ -100,7 +102,7 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
   gbt_mem_free(&joint->mem, joint->room);
   joint->room = more;
   for (int32_t i = had; i < n; i++) {
-    const gbt_status status = open_room(&joint->mem, i == 0 ? joint->long_rows : joint->room_rows, &more[i], err);
+    const gbt_status status = open_room(joint, i == 0 ? joint->long_rows : joint->room_rows, &more[i], err);
     if (status != GBT_OK) close_room(&joint->mem, &more[i]);
     GBT_TRY(status);
     joint->n_rooms = i + 1;
@@ -127,6 +129,7 @@ static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
     return gbt_fail_on(err, GBT_E_DATA, "group", "the objective \"%s\" needs `group`: the query of every row",
                        gbt_objective_info_of(joint->objective.kind)->name);
   GBT_TRY(gbt_queries_make(ctx, &joint->rows, &joint->queries, err));
+  GBT_TRY(joint_positions_open(ctx, &joint->objective, &joint->rows, &joint->positions, err));
   if (joint->kind == JOINT_PAIRS) GBT_TRY(joint_pairs_open(ctx, joint, err));
   if (joint->kind == JOINT_XENDCG) GBT_TRY(joint_check_gains(joint, err));
   joint->n_tasks = cut_tasks(joint, NULL);
@@ -152,6 +155,7 @@ gbt_status gbt_joint_new(gbt_ctx *ctx, const gbt_objective *objective, const gbt
   joint->rows = *rows;
   joint->seed = seed;
   joint->queries.mem = ctx->mem;
+  joint->positions.mem = ctx->mem;
   joint->cox = (gbt_cox){.mem = ctx->mem, .risk = {.mem = ctx->mem}};
   gbt_status status = fill(ctx, joint, err);
   if (status == GBT_OK)
@@ -166,6 +170,7 @@ void gbt_joint_free(gbt_joint *joint) {
   const gbt_mem mem = joint->mem;
   for (int32_t i = 0; i < joint->n_rooms; i++) close_room(&mem, &joint->room[i]);
   gbt_queries_free(&joint->queries);
+  joint_positions_free(&joint->positions);
   gbt_cox_free(&joint->cox);
   gbt_mem_free(&mem, joint->room);
   gbt_mem_free(&mem, joint->task);
@@ -193,7 +198,7 @@ static void queries_task(void *arg, int64_t task, int thread) {
     joint_room *room = &joint->room[thread + 1];
     switch (joint->kind) {
     case JOINT_PAIRS:
-      joint_pairs_query(joint, j->simd, j->round, q, j->score, room);
+      joint_pairs_query(joint, j->simd, j->round, q, j->score, room, thread);
       break;
     case JOINT_YETI:
       joint_yeti_query(joint, j->round, q, j->score, room);
@@ -222,10 +227,31 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
   }
   if (joint->kind == JOINT_TIMES) return joint_times_gradients(ctx, joint, score, err);
   GBT_TRY(make_rooms(joint, ctx->n_threads, err));
+  GBT_TRY(joint_positions_begin(ctx, &joint->positions, &joint->rows, score, &score, err));
+  j.score = score;
   for (uint32_t t = 0; t < joint->n_tasks; t++)
     if (is_long(joint, joint->task[t]))
       GBT_TRY(joint_pairs_long(ctx, joint, round, joint->task[t], score, &joint->room[0], err));
   return gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err);
+}
+
+uint32_t gbt_joint_n_biases(const gbt_joint *joint) { return joint_positions_state(&joint->positions); }
+
+const double *gbt_joint_biases(const gbt_joint *joint) { return joint->positions.bias; }
+
+int gbt_joint_biases_fit(const gbt_joint *joint, const double *bias) {
+  const double low = joint->positions.ratio ? 0x1p-10 : -1e300, high = joint->positions.ratio ? 0x1p10 : 1e300;
+  for (uint32_t i = 0; i < gbt_joint_n_biases(joint); i++)
+    if (!(bias[i] >= low && bias[i] <= high)) return 0;
+  return 1;
+}
+
+void gbt_joint_set_biases(gbt_joint *joint, const double *bias) {
+  for (uint32_t i = 0; i < gbt_joint_n_biases(joint); i++) joint->positions.bias[i] = bias[i];
+}
+
+gbt_status gbt_joint_move_biases(gbt_ctx *ctx, gbt_joint *joint, double eta, gbt_error *err) {
+  return joint_positions_move(ctx, &joint->positions, &joint->rows, joint->g, joint->h, eta, err);
 }
 
 gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out, gbt_error *err) {

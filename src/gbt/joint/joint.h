@@ -37,6 +37,16 @@ gbt_status gbt_joint_scale_steps(gbt_ctx *ctx, gbt_joint *joint, const double *s
 double gbt_joint_scale(const gbt_joint *joint);
 void gbt_joint_set_scale(gbt_joint *joint, double scale);
 
+/* Objectives of queries whose rows have positions: biases of these, which are part of the gradients but not of the
+ * model (positions.h). n_biases: how many numbers, 0 without positions; biases: borrowed. move: after a round whose
+ * gradients were computed last. Ranks: collective. */
+uint32_t gbt_joint_n_biases(const gbt_joint *joint);
+const double *gbt_joint_biases(const gbt_joint *joint);
+int gbt_joint_biases_fit(const gbt_joint *joint,
+                         const double *bias); /* whether they are numbers that could come of it */
+void gbt_joint_set_biases(gbt_joint *joint, const double *bias);
+gbt_status gbt_joint_move_biases(gbt_ctx *ctx, gbt_joint *joint, double eta, gbt_error *err) GBT_MUST_CHECK;
+
 /* Objectives of hazards: those of the baseline at these scores, borrowed until the next call. Collective. */
 gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out,
                              gbt_error *err) GBT_MUST_CHECK;

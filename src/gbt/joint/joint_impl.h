@@ -5,6 +5,7 @@
 #include "../base/rng.h"
 #include "joint.h"
 #include "pairs_sum.h"
+#include "positions.h"
 #include "queries.h"
 
 enum {
@@ -24,6 +25,7 @@ typedef struct joint_room {
   uint64_t *key, *tmp_key;
   double *s, *label, *gain, *weight;
   int64_t *g, *h;
+  uint32_t *pos; /* ratios of positions: by place; else NULL */
 } joint_room;
 
 /* Objectives by pairs. */
@@ -48,6 +50,7 @@ struct gbt_joint {
   gbt_queries queries;
   gbt_cox cox; /* kind JOINT_RISK; else empty */
   joint_pairs pairs;
+  joint_positions positions;
   uint32_t *task; /* n_tasks + 1: the first query of each; long queries are a task of their own */
   uint32_t n_tasks;
   uint32_t long_rows, room_rows; /* the most rows of a long query, and of another one */
@@ -74,13 +77,15 @@ void joint_order_finish(const gbt_joint *joint, uint32_t n, const double *score,
 /* A number of all scores and labels of a query, whatever the order of its rows. */
 uint64_t joint_content(const joint_room *room, uint32_t n);
 
-/* The end of the run of rows, from `beg` of that order on, that have the same score and label. */
+/* The end of the run of rows, from `beg` of that order on, that have the same score and label, and the same position
+ * where gradients depend on it. */
 static inline uint32_t joint_alike(const joint_room *room, uint32_t n, const uint32_t *place, uint32_t beg) {
   const uint32_t first = place != NULL ? place[beg] : beg;
   uint32_t end = beg + 1;
   for (; end < n; end++) {
     const uint32_t at = place != NULL ? place[end] : end;
     if (room->s[at] != room->s[first] || room->label[at] != room->label[first]) break;
+    if (room->pos != NULL && room->pos[at] != room->pos[first]) break;
   }
   return end;
 }
@@ -98,7 +103,7 @@ gbt_status joint_check_gains(const gbt_joint *joint, gbt_error *err) GBT_MUST_CH
 
 /* Gradients of a query, on the calling thread. */
 void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, uint32_t query, const double *score,
-                       joint_room *room);
+                       joint_room *room, int thread);
 
 /* Of a long one, by all threads. */
 gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round, uint32_t query, const double *score,

@@ -1,5 +1,6 @@
 /* The rows of a query in an order that does not depend on the order of the rows in the data: by score, falling; rows of
  * equal score by label. Rows of equal score and label are alike: they get the mean of what their places get.
+ * Where positions have ratios (positions.h) rows alike also have the same position.
  *
  *   random choices: hashes of the seed, the round, all scores and labels of the query, and a place in this order */
 #include "../base/bits.h"
@@ -14,10 +15,10 @@ void joint_order_keys(const gbt_joint *joint, uint32_t query, const double *scor
   }
 }
 
-/* Places [beg, end), of one score, by label. */
-static void order_labels(joint_room *room, uint32_t beg, uint32_t end, const double *label) {
+/* Places [beg, end), of one score, by a field, stably. */
+static void order_ties(joint_room *room, uint32_t beg, uint32_t end, const double *field) {
   if (end - beg < 2) return;
-  for (uint32_t i = beg; i < end; i++) room->key[i] = gbt_order_key(label[room->row[i]]);
+  for (uint32_t i = beg; i < end; i++) room->key[i] = gbt_order_key(field[room->row[i]]);
   gbt_sort_u64(room->key + beg, room->row + beg, end - beg, room->tmp_key + beg, room->tmp_row + beg);
 }
 
@@ -25,7 +26,8 @@ void joint_order_finish(const gbt_joint *joint, uint32_t n, const double *score,
   for (uint32_t i = 0; i < n; i++) room->s[i] = score[room->row[i]];
   for (uint32_t beg = 0, end; beg < n; beg = end) {
     for (end = beg + 1; end < n && room->s[end] == room->s[beg];) end++;
-    order_labels(room, beg, end, joint->rows.field[GBT_LABEL]);
+    if (room->pos != NULL) order_ties(room, beg, end, joint->positions.of);
+    order_ties(room, beg, end, joint->rows.field[GBT_LABEL]);
   }
   for (uint32_t i = 0; i < n; i++) room->label[i] = joint_label_of(joint, room->row[i]);
 }

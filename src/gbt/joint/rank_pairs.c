@@ -136,7 +136,7 @@ static int finish_order(const gbt_joint *joint, uint64_t round, uint32_t n, cons
   for (uint32_t i = 0; i < n; i++) room->place[i] = i;
   for (uint32_t beg = 0, end; beg < n; beg = end) {
     for (end = beg + 1; end < n && room->s[end] == room->s[beg];) end++;
-    if (room->label[beg] == room->label[end - 1]) continue; /* all alike */
+    if (room->label[beg] == room->label[end - 1] && room->pos == NULL) continue; /* all alike */
     if (!known) key = gbt_key(joint->seed, GBT_FOR_TIES, round, joint_content(room, n));
     known = 1;
     order_ties(key, room, beg, end);
@@ -171,6 +171,7 @@ static void fill_mrr(uint32_t n, joint_room *room, gbt_pair_query *query) {
 static gbt_pair_query fill_places(const gbt_joint *joint, uint32_t query, uint32_t n, joint_room *room) {
   gbt_pair_query its = {joint->pairs.unit[query], 0.0, 0.0};
   for (uint32_t i = 0; i < n; i++) room->label[i] = joint_label_of(joint, room->row[i]);
+  for (uint32_t i = 0; room->pos != NULL && i < n; i++) room->pos[i] = (uint32_t)joint->positions.of[room->row[i]];
   switch (joint->pairs.target) {
   case GBT_PAIRS_NDCG:
     for (uint32_t i = 0; i < n; i++) {
@@ -267,7 +268,16 @@ static uint32_t top_of(const gbt_joint *joint, uint32_t n) {
 /* The most pairs of a row. */
 static int exp_of(const gbt_joint *joint, uint32_t n) {
   const uint64_t most = joint->pairs.partners > 0 ? 2 * (uint64_t)n * joint->pairs.partners : n;
-  return gbt_pair_exp(most, joint->pairs.by_distance);
+  return gbt_pair_exp(most, joint->pairs.by_distance) - joint_ratio_bits(&joint->positions);
+}
+
+/* A place with all its partners, where positions have ratios. All rows of a query weigh the same. */
+static gbt_pair_sum ratio_around(const gbt_joint *joint, int by_distance, const gbt_pair_rows *rows,
+                                 const gbt_pair_query *query, double up, const joint_room *room, uint32_t i,
+                                 int thread) {
+  const joint_positions *p = &joint->positions;
+  return joint_ratio_around(p, joint->pairs.target, by_distance, rows, query, room->pos, up,
+                            gbt_weight_of(&joint->rows, room->row[i]), i, p->cost + (size_t)thread * 2 * p->n);
 }
 
 static gbt_pair_rows rows_of(const gbt_joint *joint, uint32_t n, const joint_room *room) {
@@ -275,7 +285,7 @@ static gbt_pair_rows rows_of(const gbt_joint *joint, uint32_t n, const joint_roo
 }
 
 void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, uint32_t query, const double *score,
-                       joint_room *room) {
+                       joint_room *room, int thread) {
   const gbt_pair_kernels kernels = gbt_pair_kernels_of(simd);
   const uint32_t n = gbt_rows_of_query(&joint->queries, query);
   const int exp = exp_of(joint, n);
@@ -288,6 +298,13 @@ void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, ui
   const gbt_pair_query its = fill_places(joint, query, n, room);
   if (joint->pairs.partners > 0) {
     wrong = sum_partners(joint, round, &rows, &its, by_distance, up, room);
+  } else if (joint->positions.ratio) {
+    for (uint32_t i = 0; i < n; i++) {
+      const gbt_pair_sum sum = ratio_around(joint, by_distance, &rows, &its, up, room, i, thread);
+      room->g[i] = sum.g;
+      room->h[i] = sum.h;
+      add_wrong(&wrong, sum.wrong);
+    }
   } else {
     for (uint32_t i = 0; i < n; i++) room->g[i] = room->h[i] = 0;
     for (uint32_t a = 0; a < rows.top; a++) {
@@ -318,9 +335,11 @@ static void long_task(void *arg, int64_t task, int thread) {
   const long_job *j = arg;
   const uint32_t beg = (uint32_t)task * j->task_rows;
   const uint32_t end = j->rows.n - beg < j->task_rows ? j->rows.n : beg + j->task_rows;
-  (void)thread;
   for (uint32_t i = beg; i < end; i++) {
-    const gbt_pair_sum sum = j->kernels.around(j->joint->pairs.target, j->by_distance, &j->rows, &j->query, j->up, i);
+    const gbt_pair_sum sum =
+        j->joint->positions.ratio
+            ? ratio_around(j->joint, j->by_distance, &j->rows, &j->query, j->up, j->room, i, thread)
+            : j->kernels.around(j->joint->pairs.target, j->by_distance, &j->rows, &j->query, j->up, i);
     j->room->g[i] = sum.g;
     j->room->h[i] = sum.h;
     j->room->key[i] = (uint64_t)sum.wrong;

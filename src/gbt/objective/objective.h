@@ -13,7 +13,7 @@ typedef enum gbt_objective_kind {
   GBT_N_OBJECTIVES
 } gbt_objective_kind;
 
-enum { GBT_OBJECTIVE_PARAMS = 5 }; /* most parameters of an objective */
+enum { GBT_OBJECTIVE_PARAMS = 8 }; /* most parameters of an objective */
 
 typedef struct gbt_objective {
   int32_t kind; /* gbt_objective_kind */

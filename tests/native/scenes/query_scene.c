@@ -6,9 +6,10 @@ query_scene query_scene_make(int64_t n) {
   s.group = test_alloc((size_t)n * sizeof *s.group);
   s.weight = test_alloc((size_t)n * sizeof *s.weight);
   s.score = test_alloc((size_t)n * sizeof *s.score);
+  s.position = test_alloc((size_t)n * sizeof *s.position);
   s.rows.field[GBT_LABEL] = s.label;
   s.rows.field[GBT_GROUP] = s.group;
-  for (int64_t i = 0; i < n; i++) s.group[i] = s.weight[i] = 1.0;
+  for (int64_t i = 0; i < n; i++) s.group[i] = s.weight[i] = 1.0, s.position[i] = 0.0;
   return s;
 }
 
@@ -17,6 +18,7 @@ void query_scene_free(query_scene *s) {
   free(s->group);
   free(s->weight);
   free(s->score);
+  free(s->position);
 }
 
 query_scene query_scene_draw(test_rng *rng, const int *size, int n_queries, int mode) {
@@ -28,6 +30,7 @@ query_scene query_scene_draw(test_rng *rng, const int *size, int n_queries, int 
     for (int i = 0; i < size[q]; i++, at++) {
       const int64_t r = mode & 1 ? to[at] : at;
       s.group[r] = q * 3.0 - 7.0;
+      s.position[r] = i % 7;
       s.label[r] = (double)test_below(rng, q % 5 == 4 ? 1 : 4);
       s.score[r] = mode & 2 ? 0.0 : mode & 4 ? (double)test_below(rng, 6) * 0.25 : 2.0 * test_bell(rng);
     }

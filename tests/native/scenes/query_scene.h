@@ -7,7 +7,7 @@
 
 typedef struct query_scene {
   gbt_rows rows; /* with labels and groups; the weights are not yet in it */
-  double *label, *group, *weight, *score;
+  double *label, *group, *weight, *score, *position; /* positions are not yet in it */
 } query_scene;
 
 /* One query of n rows of weight 1; the rest is to be filled. */
