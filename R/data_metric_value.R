@@ -46,6 +46,16 @@ responses_of <- function(model, score, threads) {
   .Call(C_gbt_responses, objective_object(model$objective, model$params), model$n_outputs, score, threads)
 }
 
+predicts_times <- function(model) objective_info(model$objective)$response %in% c("TIME", "HAZARD")
+
+# The name of the scale of predictions of a type, for axes of plots: of models of times only, else NULL.
+scale_words <- function(model, type = "link") {
+  words <- switch(objective_info(model$objective)$response,
+                  HAZARD = c(link = "log relative hazard", response = "relative hazard"),
+                  TIME = c(link = "log time", response = "time"))
+  if (type %in% names(words)) words[[type]]
+}
+
 # Values of metrics (resolve_metrics()) of raw scores, a number each, by the names of the metrics.
 # group: numbers of queries, where a metric needs them.
 score_metrics <- function(metrics, model, score, label, weight, threads, group = NULL) {

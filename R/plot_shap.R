@@ -115,7 +115,7 @@ shap_summary_figure <- function(x, shown, top, given) {
   rows <- even_choice(n, most_dots)
   shares <- lapply(x$data, value_shares)
   order <- columns_by_size(do.call(rbind, shown$values), top) # of all outputs, which share the axis
-  scale <- shap_scale(shown$values, given)
+  scale <- shap_scale(shown$values, given, shap_title(x))
   title <- paste0("value of the column", if (any(vapply(shares, anyNA, NA))) " (grey: no order)")
   one <- function(i) {
     v <- shown$values[[i]][rows, order, drop = FALSE]
@@ -128,9 +128,11 @@ shap_summary_figure <- function(x, shown, top, given) {
          noun = "further column")
 }
 
-shap_scale <- function(values, given) {
+shap_title <- function(x) paste("contribution to the", given_or(x$scale, "score"))
+
+shap_scale <- function(values, given, title) {
   v <- unlist(values)
-  scale <- make_scale(c(0, v), given_or(given[["xlab"]], "contribution to the score"), given[["xlim"]], extend = 0.04)
+  scale <- make_scale(c(0, v), given_or(given[["xlab"]], title), given[["xlim"]], extend = 0.04)
   if (is.null(given[["xlim"]]) && scale$range[1L] == scale$range[2L]) scale$lim <- c(-1, 1)
   scale
 }
@@ -190,7 +192,7 @@ shap_row_figure <- function(x, shown, place, top, given) {
   reach <- unlist(lapply(panels, function(p) p$marks[[1L]]$data[c("x", "xend")]))
   key <- list(label = c("below 0", "above 0"), col = given_or(given[["col"]], c(ink$band, ink$mark)), kind = "box",
               hidden = TRUE)
-  scale <- make_scale(reach, given_or(given[["xlab"]], "score"), given[["xlim"]], extend = 0.05)
+  scale <- make_scale(reach, given_or(given[["xlab"]], given_or(x$scale, "score")), given[["xlim"]], extend = 0.05)
   figure(given, paste("Contributions in row", shap_row_name(x, place)), if (!several) ends, scale, rows_scale, panels,
          key)
 }
@@ -280,7 +282,7 @@ shap_against_figure <- function(x, shown, against, by, given) {
   }
   if (is_level(a$at)) {
     level <- level_dots(a$at)
-    scale <- shap_scale(a$value, given)
+    scale <- shap_scale(a$value, given, shap_title(x))
     one <- function(i) {
       offset <- stats::ave(share_of_axis(a$value[[i]], scale), level$place, FUN = dense_offsets)
       list(zero_rule(), dots(a$value[[i]], level$place + offset))
@@ -289,7 +291,7 @@ shap_against_figure <- function(x, shown, against, by, given) {
                   ramp, noun = "level"))
   }
   scale <- make_scale(a$at, given_or(given[["xlab"]], against), given[["xlim"]])
-  vertical <- make_scale(unlist(a$value), given_or(given[["ylab"]], "contribution to the score"), given[["ylim"]],
+  vertical <- make_scale(unlist(a$value), given_or(given[["ylab"]], shap_title(x)), given[["ylim"]],
                          extend = 0.05)
   one <- function(i) list(mark("rule", y = 0, lty = 2, col = ink$soft), dots(order_numbers(a$at), a$value[[i]]))
   figure(given, title, a$text, scale, vertical, output_panels(shown$outputs, one), key, ramp,

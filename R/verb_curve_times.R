@@ -31,8 +31,6 @@ is_curve_of_times <- function(model, type, times) {
   FALSE
 }
 
-predicts_times <- function(model) objective_info(model$objective)$response %in% c("TIME", "HAZARD")
-
 # rows: list(data, y, weights, offset, exposure, trees, threads) as of gbt_curve(). bins: NULL where not given.
 time_curve <- function(models, rows, type, times, bins) {
   if (!is.null(times)) times <- check_eval_times(times, type)

@@ -50,7 +50,8 @@
 #' @param grid `"quantile"`: values of the data that cut the rows into parts of equal size; `"even"`: evenly spaced
 #'   numbers or times from the least to the largest, infinite ones left out.
 #' @param type The scale that is averaged: `"response"`, `"link"` or `"prob"`, see [predict()][predict.gbt]. With
-#'   `method = "recursion"` it is always `"link"`, also when left out.
+#'   `method = "recursion"` it is always `"link"`, also when left out, and for models of times when left out: the
+#'   logarithm of the relative hazard (`"cox"`) or of the time (`"aft"`).
 #' @param ice Keep the curves of the rows? For one column.
 #' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
 #'   differs between rows can be seen?
@@ -69,6 +70,7 @@
 #'     objective of your own, where there are several) and `estimate`}
 #'   \item{ice}{data frame: `row` (its number in `data`), the column, `output` and `estimate`; or `NULL`}
 #'   \item{type, centred}{as given}
+#'   \item{scale}{of models of times: the name of the scale, such as `"log relative hazard"` or `"log time"`}
 #'   \item{spread}{list by column: deciles of the values in the data, or numbers of rows by level}
 #'   \item{rows, n_obs, seed}{rows that were averaged, rows of the data, and the seed they were drawn by (`NULL` where
 #'     all were taken); with `method = "recursion"` `rows` is `NULL`, and `n_obs` the number of training rows}
@@ -127,6 +129,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   }
   its <- explain_request(model, data, given_in_data("offset", data), given_in_data("exposure", data),
                          given_in_data("weights", data))
+  if (!by_type && predicts_times(its$model)) type <- "link"
   plan <- explain_plan(its$model, type, asked$rounds, unseen, threads)
   partial_by_rows(its, plan, asked, rows, seed)
 }
@@ -152,7 +155,14 @@ partial_by_rows <- function(its, plan, asked, rows, seed) {
   out <- list(columns = columns, effects = effect_frame(found$points, found),
               ice = if (asked$ice) ice_frame(grid, found, its$at), type = plan$type, centred = asked$centred,
               spread = spread, rows = length(its$at), n_obs = its$n, seed = its$seed)
+  out <- with_scale(out, model)
   structure(class = "gbt_partial", c(out, if (ale) list(method = "ale", left_out = found$left_out)))
+}
+
+# An effect of a model of times has the name of its scale.
+with_scale <- function(out, model) {
+  scale <- scale_words(model, out$type)
+  c(out, if (!is.null(scale)) list(scale = scale))
 }
 
 # Checks `columns`: one or two known columns. The result also has columns of other names, which these must not have.

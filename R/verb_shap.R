@@ -121,6 +121,7 @@ flat_contributions <- function(out) {
 #'   \item{outputs}{the names of the classes (or numbers of the outputs of your own objective), or `NULL`}
 #'   \item{interaction}{an array of rows by columns by columns (by outputs), or `NULL`}
 #'   \item{rows}{the numbers of the rows}
+#'   \item{scale}{of models of times: the name of the scale, `"log relative hazard"` or `"log time"`}
 #'
 #'   `summary()` gives mean absolute contributions. `as.data.frame()` gives a row for each contribution: `row`,
 #'   `column`, `output` (if there are several) and `contribution`.
@@ -163,12 +164,12 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
   own <- offset_in(model, its$x)[1L]
   base <- if (several) none[1L, length(columns) + 1L, ] else unname(none[1L, length(columns) + 1L])
   if (!is.null(own)) base <- base - own
-  structure(list(
+  structure(c(list(
     values = if (several) all[, columns, , drop = FALSE] else all[, columns, drop = FALSE],
     base = base, data = shown_columns(its$x, model), outputs = output_labels(model),
     interaction = if (several) pairs[, columns, columns, , drop = FALSE] else pairs[, columns, columns, drop = FALSE],
     rows = its$taken
-  ), class = "gbt_shap")
+  ), if (!is.null(scale_words(model))) list(scale = scale_words(model))), class = "gbt_shap")
 }
 
 # The rows to explain, `rows` of them (NULL: all), baked: list(model, x, background, offset, exposure, taken).

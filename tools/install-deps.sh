@@ -14,8 +14,8 @@ run="r-base-core r-cran-matrix gcc libc6-dev make libzstd-dev liblz4-dev"
 # chromium the Shiny app, both mpirun start ranks; ccache compiles once what several steps compile
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
 r-cran-bit64 r-cran-callr r-cran-generics r-cran-dbi r-cran-rsqlite r-cran-shiny r-cran-ggplot2
-r-cran-kernlab r-cran-survival r-cran-rsample r-cran-future r-cran-progressr openmpi-bin mpich zstd g++ ccache clang libclang-rt-14-dev
-gcovr python3 chromium devscripts qpdf tidy"
+r-cran-kernlab r-cran-survival r-cran-rsample r-cran-future r-cran-progressr openmpi-bin mpich zstd g++ ccache clang
+libclang-rt-14-dev gcovr python3 chromium devscripts qpdf tidy"
 long="$test valgrind"
 
 case "${1:-}" in

@@ -85,3 +85,25 @@ test_that("dots of one place lie beside one another, all within their line", {
   }
   expect_identical(gbt:::dense_offsets(seq(0, 0.9, 0.1)), numeric(10))
 })
+
+test_that("effects and contributions of models of times are on the scale of scores, which axes name", {
+  y <- structure(cbind(time = mtcars$qsec, status = mtcars$am), type = "right", class = "Surv")
+  for (objective in c("cox", "aft")) {
+    words <- c(cox = "log relative hazard", aft = "log time")[[objective]]
+    m <- gbt_train(mtcars[1:6], y, objective = objective, nrounds = 3, threads = 1)
+    s <- gbt_shap(m, mtcars, threads = 1)
+    expect_identical(gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), NULL, 9, NULL, NULL)$x$title,
+                     paste("contribution to the", words))
+    expect_identical(gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), NULL, 9, "wt", NULL)$y$title,
+                     paste("contribution to the", words))
+    expect_identical(gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), 1, 9, NULL, NULL)$x$title, words)
+    p <- gbt_partial(m, mtcars, "wt", size = 3, threads = 1)
+    expect_identical(p$effects, gbt_partial(m, mtcars, "wt", size = 3, type = "link", threads = 1)$effects)
+    titles <- function(...) gbt:::partial_figure(gbt_partial(m, mtcars, "wt", size = 3, threads = 1, ...), NULL)$y$title
+    expect_identical(titles(), paste("mean", words))
+    expect_identical(titles(type = "response"), paste("mean", sub("log ", "", words)))
+    expect_identical(titles(method = "ale"), paste("effect on the", words))
+    expect_identical(gbt:::partial_figure(gbt_partial(m, columns = "wt", method = "recursion"), NULL)$y$title,
+                     paste("mean", words))
+  }
+})
