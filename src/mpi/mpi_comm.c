@@ -68,6 +68,8 @@ struct gbt_mpi {
   int64_t most[2]; /* of exchange() */
   char idle[2];    /* what post_exchange() sends, and where it arrives */
   int *counts;     /* room for 4 * size */
+  void *spare;     /* spare_bytes */
+  size_t spare_bytes;
 };
 
 /* All processes of the launcher; size 0 until they are asked for. */
@@ -76,6 +78,7 @@ static gbt_mpi everybody;
 static long process_of_mpi; /* the process that uses MPI; 0: none yet */
 static int some_are_lost;   /* in any group */
 static int gave_up;         /* after `timeout`: the others do not know */
+static int n_moving;        /* groups with a move that was started and not finished */
 
 /* ---- waiting ---- */
 
@@ -393,6 +396,7 @@ static gbt_status start(void *state, const gbt_comm_move *move, gbt_error *err) 
   GBT_TRY(check_here(mpi, err));
   of->move = *move;
   of->on = 1;
+  n_moving++;
   of->code = of->going.n = 0;
   of->part = of->at = of->block = 0;
   of->gathers = move->bytes != NULL;
@@ -407,8 +411,22 @@ static gbt_status finish(void *state, gbt_error *err) {
     post_some(mpi);
   }
   mpi->moving.on = 0;
+  n_moving--;
   return mpi->moving.code == 0 ? GBT_OK : fail_mpi(mpi, mpi->moving.code, err);
 }
+
+static void *spare(void *state, size_t bytes) {
+  gbt_mpi *mpi = state;
+  if (mpi->spare != NULL && mpi->spare_bytes >= bytes) return mpi->spare;
+  void *more = malloc(bytes + 1);
+  if (more == NULL) return NULL;
+  free(mpi->spare);
+  mpi->spare = more;
+  mpi->spare_bytes = bytes;
+  return more;
+}
+
+static void lose_all(void *state) { lose(state); }
 
 /* ---- the end ---- */
 
@@ -426,7 +444,7 @@ static void end_mpi(void) {
   if (this_process() != process_of_mpi) return; /* a forked process, which has no part in it */
   if (m->finalized(&ended) != 0 || ended) return;
   if (!m->started_here && !some_are_lost) return; /* the package that started MPI ends it */
-  while (!some_are_lost && !everybody.moving.on) {
+  while (!some_are_lost && n_moving == 0) {
     gbt_ctx ctx = {.n_threads = 1, .comm = everybody.comm.size > 0 ? gbt_mpi_comm(&everybody) : NULL};
     if (gbt_comm_leave(&ctx, NULL) != GBT_OK) continue; /* some go on: they fail now, and come to their ends */
     (void)m->finalize();
@@ -449,7 +467,51 @@ static gbt_status check_launcher(const gbt_mpi *mpi, gbt_error *err) {
                      launched, mpi->library->version);
 }
 
-static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *err) {
+/* Room for the counts of operations on `whole`. */
+static gbt_status take_room(gbt_mpi *mpi, gbt_mpi_handle whole, int *code, gbt_error *err) {
+  int size = 1;
+  *code = gbt_mpi_size(mpi->library, whole, &size);
+  const size_t room = (size_t)size * sizeof(int);
+  if (*code != 0) return GBT_OK;
+  mpi->counts = malloc(4 * room);
+  mpi->moving.counts = malloc((AT_ONCE + 2) * room);
+  return mpi->counts == NULL || mpi->moving.counts == NULL ? gbt_fail_mem(err, (AT_ONCE + 6) * room) : GBT_OK;
+}
+
+/* status: of this rank so far. A rank without memory takes part all the same, and then all ranks fail. */
+static gbt_status connect(const gbt_mpi_spec *spec, gbt_mpi_handle whole, gbt_mpi *mpi, gbt_status status,
+                          gbt_error *err) {
+  const gbt_mpi_library *m = mpi->library;
+  int code = 0;
+  if (status == GBT_OK) status = take_room(mpi, whole, &code, err);
+  if (code == 0) code = gbt_mpi_dup(m, whole, &mpi->group);
+  if (code == 0) code = gbt_mpi_dup(m, whole, &mpi->of_moves);
+  if (code == 0) code = gbt_mpi_rank(m, mpi->group, &mpi->comm.rank);
+  if (code == 0) code = gbt_mpi_size(m, mpi->group, &mpi->comm.size);
+  if (code != 0 && spec->group != NULL)
+    return gbt_fail_on(err, GBT_E_ARG, "comm",
+                       "`comm` = %d is the number of no communicator (error %d of MPI); give Rmpi::mpi.comm.c2f() of "
+                       "one, or pbdMPI::comm.c2f()",
+                       (int)*spec->group, code);
+  if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI makes no communicator: error %d", code);
+  mpi->comm = (gbt_comm){.rank = mpi->comm.rank,
+                         .size = mpi->comm.size,
+                         .state = mpi,
+                         .reduce = reduce,
+                         .gather = gather,
+                         .broadcast = broadcast,
+                         .reduce_scatter = reduce_scatter,
+                         .exchange = exchange,
+                         .start = start,
+                         .finish = finish,
+                         .spare = spare,
+                         .lose = lose_all};
+  gbt_ctx ctx = {.n_threads = 1, .comm = &mpi->comm};
+  return gbt_comm_agree(&ctx, status, err);
+}
+
+/* status: of this rank so far, GBT_OK or GBT_E_MEM. */
+static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_status status, gbt_error *err) {
   gbt_mpi_library *m;
   GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
   mpi->library = m;
@@ -462,28 +524,7 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_error *
   if (spec->group != NULL && !gbt_mpi_from_fortran(m, *spec->group, &whole))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "comm", "`comm` cannot be used with this MPI library (%s); leave it out",
                        m->version);
-  int code = gbt_mpi_dup(m, whole, &mpi->group);
-  if (code == 0) code = gbt_mpi_dup(m, whole, &mpi->of_moves);
-  if (code == 0) code = gbt_mpi_rank(m, mpi->group, &mpi->comm.rank);
-  if (code == 0) code = gbt_mpi_size(m, mpi->group, &mpi->comm.size);
-  if (code != 0 && spec->group != NULL)
-    return gbt_fail_on(err, GBT_E_ARG, "comm",
-                       "`comm` = %d is the number of no communicator (error %d of MPI); give Rmpi::mpi.comm.c2f() of "
-                       "one, or pbdMPI::comm.c2f()",
-                       (int)*spec->group, code);
-  if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI makes no communicator: error %d", code);
-  mpi->comm.state = mpi;
-  mpi->comm.reduce = reduce;
-  mpi->comm.gather = gather;
-  mpi->comm.broadcast = broadcast;
-  mpi->comm.reduce_scatter = reduce_scatter;
-  mpi->comm.exchange = exchange;
-  mpi->comm.start = start;
-  mpi->comm.finish = finish;
-  const size_t room = (size_t)mpi->comm.size * sizeof(int);
-  mpi->counts = malloc(4 * room);
-  mpi->moving.counts = malloc((AT_ONCE + 2) * room);
-  if (mpi->counts == NULL || mpi->moving.counts == NULL) return gbt_fail_mem(err, (AT_ONCE + 6) * room);
+  GBT_TRY(connect(spec, whole, mpi, status, err));
   gbt_mpi_keep(&mpi->comm, &mpi->kept);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
 }
@@ -494,13 +535,13 @@ gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err)
                     "this process was forked from one that has started MPI, and cannot use it; start workers as new "
                     "processes");
   if (spec->group != NULL) {
-    gbt_mpi *mpi = calloc(1, sizeof *mpi); /* as long as the process */
-    if (mpi == NULL) return gbt_fail_mem(err, sizeof *mpi);
+    gbt_mpi *mpi = calloc(1, sizeof *mpi), none = {.library = NULL}; /* as long as the process */
+    if (mpi == NULL) return open_group(spec, &none, gbt_fail_mem(err, sizeof *mpi), err);
     *out = mpi;
-    return open_group(spec, mpi, err);
+    return open_group(spec, mpi, GBT_OK, err);
   }
   if (everybody.comm.size == 0) {
-    const gbt_status status = open_group(spec, &everybody, err);
+    const gbt_status status = open_group(spec, &everybody, GBT_OK, err);
     if (status != GBT_OK) everybody.comm.size = 0;
     if (status != GBT_OK) return status;
   }

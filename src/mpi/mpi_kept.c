@@ -172,6 +172,17 @@ static gbt_status finish(void *state, gbt_error *err) {
   return GBT_OK;
 }
 
+static void *spare(void *state, size_t bytes) {
+  const gbt_mpi_kept *kept = state;
+  return kept->inner->spare(kept->inner->state, bytes);
+}
+
+static void lose(void *state) {
+  gbt_mpi_kept *kept = state;
+  kept->failed = 1; /* what is on its way stays */
+  kept->inner->lose(kept->inner->state);
+}
+
 void gbt_mpi_keep(const gbt_comm *inner, gbt_mpi_kept *out) {
   out->comm = *inner;
   out->comm.state = out;
@@ -182,5 +193,7 @@ void gbt_mpi_keep(const gbt_comm *inner, gbt_mpi_kept *out) {
   out->comm.exchange = exchange;
   out->comm.start = start;
   out->comm.finish = finish;
+  out->comm.spare = spare;
+  out->comm.lose = lose;
   out->inner = inner;
 }

@@ -30,7 +30,9 @@ gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
 }
 
 gbt_status gbt_comm_enter(gbt_ctx *ctx, uint64_t number, void *spare, size_t bytes, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
   if (gbt_comm_is_single(ctx)) return GBT_OK;
+  if (comm->spare != NULL && comm->spare(comm->state, bytes) == NULL) return gbt_fail_mem(err, bytes);
   GBT_TRY(gbti_comm_begin(ctx, GBTI_AGREE, 1, (size_t)(gbt_mix64(number ^ gbt_mix64(bytes)) >> 2), err));
   ctx->comm_spare = spare;
   ctx->comm_spare_bytes = bytes;

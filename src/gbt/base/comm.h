@@ -97,6 +97,13 @@ typedef struct gbt_comm {
    * is not finished, the ranks are lost to each other. */
   gbt_status (*start)(void *state, const gbt_comm_move *move, gbt_error *err);
   gbt_status (*finish)(void *state, gbt_error *err);
+
+  /* For moves; either may be NULL.
+   * spare: memory for a rank whose process ends within a stretch: so many bytes, aligned for numbers, which last as
+   * long as the communicator. NULL: there is none. A call for no more bytes than before does not fail.
+   * lose: ranks have started different moves, which nobody can complete. Later operations fail at once. */
+  void *(*spare)(void *state, size_t bytes);
+  void (*lose)(void *state);
 } gbt_comm;
 
 /* Bytes of a number. */

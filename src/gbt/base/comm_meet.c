@@ -13,7 +13,7 @@
  * sends a list of `length` numbers that describes it. The rank takes part with numbers that nobody looks at, piece by
  * piece, in the spare memory of the stretch; then all go on as after any meeting. Sizes within a stretch follow from
  * numbers that all ranks have, so healthy ranks start the same thing. Where they do not, nobody could complete it: the
- * operation stays open, and the ranks are lost to each other.
+ * operation stays open, and all ranks learn from the meeting that they are lost to each other.
  *
  *   list     op  most  n_parts  n_blocks  gathers | n, type of each part | type, count[] of each block | bytes[] */
 #include "comm_impl.h"
@@ -175,20 +175,13 @@ static gbt_status complete(gbt_ctx *ctx, const int64_t *number, const gbt_comm_m
   const size_t length = (size_t)number[LENGTH];
   const int root = comm->size - (int)number[MOVER];
   int64_t *list = ctx->comm_spare;
-  gbt_mem mem = gbt_mem_default();
-  int64_t *taken = NULL;
-  if (list == NULL) { /* a rank that is in no stretch: its process ends */
-    const gbt_status status = gbt_mem_array(&mem, (size_t)number[SPARE], 1, &taken, err);
-    if (status != GBT_OK) return gbti_comm_end(ctx, status);
-    list = taken;
-  }
+  if (list == NULL && comm->spare != NULL) /* its process ends; this was asked for when the stretch began */
+    list = comm->spare(comm->state, (size_t)number[SPARE]);
+  if (list == NULL) return gbti_comm_end(ctx, gbt_fail_mem(err, (size_t)number[SPARE]));
   if (comm->rank == root) write_list(comm, move, list);
-  gbt_status status = gbti_comm_end(ctx, comm->broadcast(comm->state, list, length * sizeof *list, root, err));
-  if (status == GBT_OK)
-    status = move != NULL ? gbti_comm_end(ctx, comm->finish(comm->state, err))
-                          : join_others(ctx, list, (char *)(list + length), err);
-  gbt_mem_free(&mem, taken);
-  return status;
+  GBT_TRY(gbti_comm_end(ctx, comm->broadcast(comm->state, list, length * sizeof *list, root, err)));
+  return move != NULL ? gbti_comm_end(ctx, comm->finish(comm->state, err))
+                      : join_others(ctx, list, (char *)(list + length), err);
 }
 
 /* ---- meetings ---- */
@@ -244,8 +237,11 @@ static gbt_status meet(gbt_ctx *ctx, int64_t tag, size_t size, gbt_status status
   GBT_TRY(gbti_comm_end(ctx, comm->reduce(comm->state, &all, 1, GBT_COMM_MAX, err)));
   const int well = is_same(number) && number[FAILED] == 0 && (number[LEFT] == 0 || tag == GBTI_LEAVE);
   if (well) return move == NULL ? GBT_OK : gbti_comm_end(ctx, comm->finish(comm->state, err));
-  if (number[MOVER] > 0 && number[MOVE] == -number[MOVE_NEGATIVE]) GBT_TRY(complete(ctx, number, move, err));
-  return read_numbers(ctx, number, tag, status, err);
+  const int open = number[MOVER] > 0 && number[MOVE] != -number[MOVE_NEGATIVE];
+  if (number[MOVER] > 0 && !open) GBT_TRY(complete(ctx, number, move, err));
+  status = read_numbers(ctx, number, tag, status, err);
+  if (open && comm->lose != NULL) comm->lose(comm->state); /* on all ranks: none waits for another one later */
+  return status;
 }
 
 /* Kind, place in the sources and number of the operation in the call, in one positive number. */

@@ -390,7 +390,9 @@ static void ranks_that_leave_are_named_to_those_that_go_on(void) {
 }
 
 /* In a stretch one rank is at something else. bad_step 0: it leaves; 1: at the end of the stretch; 2: at another
- * operation, and nobody completes what was started. */
+ * operation, and nobody completes what was started; 3: the same, and the rank after it has failed before. Where an
+ * operation stays open no rank waits for another one afterwards, whatever each of them knows by itself: told is the
+ * status of the next operation. */
 static void apart_in_a_stretch(void *arg, const gbt_comm *comm) {
   plan *p = arg;
   outcome *o = &p->out[comm->rank];
@@ -404,42 +406,61 @@ static void apart_in_a_stretch(void *arg, const gbt_comm *comm) {
   if (o->status == GBT_OK && odd && p->bad_step == 0) {
     ctx.comm_spare = NULL; /* the process ends elsewhere */
     o->status = gbt_comm_leave(&ctx, &o->err);
+  } else if (o->status == GBT_OK && p->bad_step == 3 && comm->rank == (p->bad_rank + 1) % comm->size) {
+    o->status = gbt_fail(&o->err, GBT_E_ARG, "by itself");
   } else if (o->status == GBT_OK && !(odd && p->bad_step == 1)) {
     o->status = gbt_comm_sum_i64(&ctx, x, odd ? 2 : 1, &o->err);
   }
   if (o->status != GBT_OK || !odd || p->bad_step == 1) o->status = gbt_comm_agree(&ctx, o->status, &o->err);
   gbt_ctx_close(&ctx);
+  ctx = test_ctx(NULL, 1);
+  ctx.comm = comm;
+  if (p->bad_step > 0) o->told = gbt_comm_agree(&ctx, gbt_comm_sum_i64(&ctx, x, 1, NULL), NULL);
+  gbt_ctx_close(&ctx);
 }
 
 static void ranks_that_are_apart_in_a_stretch_all_fail(void) {
-  for (int step = 0; step < 3; step++)
+  static const gbt_status want[] = {GBT_E_DEVICE, GBT_E_INTERNAL, GBT_E_INTERNAL, GBT_E_ARG};
+  static const char *const text[] = {"has ended its R session", "different operations", "different operations",
+                                     "by itself"};
+  for (int step = 0; step < 4; step++)
     for (int bad = 0; bad < 3; bad++) {
       plan p = {.bad_rank = bad, .bad_step = step};
       ranks_run(3, apart_in_a_stretch, &p);
       for (int r = 0; r < 3; r++) {
-        CHECK_EQ_I64(p.out[r].status, step == 0 ? GBT_E_DEVICE : GBT_E_INTERNAL);
-        CHECK(strstr(p.out[r].err.msg, step == 0 ? "has ended its R session" : "different operations") != NULL);
+        CHECK_EQ_I64(p.out[r].status, want[step]);
+        CHECK(strstr(p.out[r].err.msg, text[step]) != NULL);
+        if (step > 0) CHECK_EQ_I64(p.out[r].told, step == 1 ? GBT_OK : GBT_E_DEVICE);
       }
     }
 }
 
-/* Ranks that were asked for different numbers of rounds, say. */
+static void *no_spare(void *state, size_t bytes) {
+  (void)state, (void)bytes;
+  return NULL;
+}
+
+/* Ranks that were asked for different numbers of rounds, say (bad_step 0), or one without memory (1). */
 static void enter_apart(void *arg, const gbt_comm *comm) {
   plan *p = arg;
   outcome *o = &p->out[comm->rank];
+  gbt_comm its = *comm;
   gbt_ctx ctx = test_ctx(NULL, 1);
-  ctx.comm = comm;
-  o->status = gbt_comm_enter(&ctx, comm->rank == p->bad_rank, NULL, 0, &o->err);
+  ctx.comm = &its;
+  if (p->bad_step == 1 && comm->rank == p->bad_rank) its.spare = no_spare;
+  o->status = gbt_comm_enter(&ctx, p->bad_step == 0 && comm->rank == p->bad_rank, NULL, 0, &o->err);
   o->status = gbt_comm_agree(&ctx, o->status, &o->err);
   gbt_ctx_close(&ctx);
 }
 
 static void a_stretch_is_the_same_on_all_ranks(void) {
-  for (int bad = -1; bad < 3; bad++) {
-    plan p = {.bad_rank = bad};
-    ranks_run(3, enter_apart, &p);
-    for (int r = 0; r < 3; r++) CHECK_EQ_I64(p.out[r].status, bad < 0 ? GBT_OK : GBT_E_INTERNAL);
-  }
+  for (int bad = -1; bad < 3; bad++)
+    for (int step = 0; step < 2; step++) {
+      plan p = {.bad_rank = bad, .bad_step = step};
+      ranks_run(3, enter_apart, &p);
+      for (int r = 0; r < 3; r++)
+        CHECK_EQ_I64(p.out[r].status, bad < 0 ? GBT_OK : step == 0 ? GBT_E_INTERNAL : GBT_E_MEM);
+    }
 }
 
 /* A block that fits into the spare memory as it has 32 bits a number; the same of 64 bits does not, and takes a round

@@ -271,7 +271,7 @@ enum { SPARSE_COLUMNS = 9 }; /* fewer are not worth lists */
 
 /* Whether the backend takes a slot that n_filled of the table's rows meet for one whose sums fit. */
 static int slot_fits(gbt_ctx *ctx, gbt_dataset *ds, int n_ranks) {
-  const gbt_comm comm = {0, n_ranks, NULL, reduce_alone, gather_alone, broadcast_alone, NULL, NULL, NULL, NULL};
+  const gbt_comm comm = {.size = n_ranks, .reduce = reduce_alone, .gather = gather_alone, .broadcast = broadcast_alone};
   cpu_backend be;
   memset(&be, 0, sizeof be);
   be.mem = ctx->mem;

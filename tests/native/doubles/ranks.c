@@ -22,6 +22,9 @@ typedef struct seat {
   void *arg;
   ranks_traffic traffic;
   gbt_comm_move move; /* started, not finished */
+  void *spare;        /* spare_bytes */
+  size_t spare_bytes;
+  int lost; /* see gbt_comm.lose */
 } seat;
 
 static void count_traffic(seat *s, int64_t operations, size_t sent, size_t taken) {
@@ -47,6 +50,7 @@ static void wait_a_little(world *w) {
 static gbt_status wait_for_all(seat *s, gbt_error *err) {
   world *w = s->all;
   time_t end = time(NULL) + RANKS_SECONDS;
+  if (s->lost) return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others", s->comm.rank, w->size);
   pthread_mutex_lock(&w->lock);
   uint64_t turn = w->turn;
   if (++w->n_waiting == w->size) {
@@ -206,6 +210,17 @@ static gbt_status finish(void *state, gbt_error *err) {
   return move->bytes == NULL ? GBT_OK : gather(state, move->mine, move->bytes, move->all, err);
 }
 
+static void *spare(void *state, size_t bytes) {
+  seat *s = state;
+  if (s->spare != NULL && s->spare_bytes >= bytes) return s->spare;
+  free(s->spare);
+  s->spare = test_alloc(bytes);
+  s->spare_bytes = bytes;
+  return s->spare;
+}
+
+static void lose(void *state) { ((seat *)state)->lost = 1; }
+
 void ranks_die(const gbt_comm *comm) {
   world *w = ((seat *)comm->state)->all;
   pthread_mutex_lock(&w->lock);
@@ -226,11 +241,13 @@ void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg)
   pthread_t thread[RANKS_MOST];
   if (pthread_mutex_init(&w.lock, NULL) != 0 || pthread_cond_init(&w.changed, NULL) != 0) abort();
   for (int r = 0; r < size; r++) {
-    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter, exchange, start, finish};
-    seats[r] = (seat){&w, comm, fn, arg, {0, 0, 0}, {GBT_COMM_SUM}};
+    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter, exchange, start, finish,
+                     spare, lose};
+    seats[r] = (seat){.all = &w, .comm = comm, .fn = fn, .arg = arg};
     if (pthread_create(&thread[r], NULL, seat_main, &seats[r]) != 0) abort();
   }
   for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+  for (int r = 0; r < size; r++) free(seats[r].spare);
   pthread_cond_destroy(&w.changed);
   pthread_mutex_destroy(&w.lock);
 }

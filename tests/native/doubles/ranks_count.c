@@ -75,9 +75,19 @@ static gbt_status finish(void *state, gbt_error *err) {
   return k->of->finish(k->of->state, err);
 }
 
+static void *spare(void *state, size_t bytes) {
+  ranks_counter *k = state;
+  return k->of->spare(k->of->state, bytes);
+}
+
+static void lose(void *state) {
+  ranks_counter *k = state;
+  k->of->lose(k->of->state);
+}
+
 const gbt_comm *ranks_counted(ranks_counter *counter, const gbt_comm *of, ranks_counts *to) {
   counter->comm = (gbt_comm){of->rank, of->size, counter, reduce, gather, broadcast, reduce_scatter,
-                              exchange, start, finish};
+                              exchange, start, finish, spare, lose};
   counter->of = of;
   counter->to = to;
   return &counter->comm;

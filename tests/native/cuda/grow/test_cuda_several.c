@@ -57,6 +57,24 @@ static void codes_anywhere(void) {
   }
 }
 
+/* More devices than rows, features or both: some have no rows, some search nothing. */
+static void more_devices_than_rows_or_features(void) {
+  static const int policies[] = {GBT_SYMMETRIC, GBT_DEPTHWISE, GBT_LOSSGUIDE};
+  static const int64_t rows[] = {1, 2, 3, 7, 9};
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLES};
+  for (int i = 0; i < 15 && test_n_bad() == 0; i++) {
+    const int64_t n = rows[i % 5];
+    made *data = made_new((uint64_t)i, n, 1 + i % 3, kinds);
+    made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 4);
+    train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    job.spec.params.grow_policy = policies[i / 5];
+    job.spec.params.min_data_in_leaf = 1;
+    const train_how how = {1, i % 2 ? 2 : 0, GBT_SIMD_AUTO, NULL};
+    if (!equal_on_devices(&job, &how, 8, CUDA_ALL_THERE)) test_note("%d rows, %d features", (int)n, 1 + i % 3);
+    made_free(data);
+  }
+}
+
 static void trees_that_share_their_splits(void) {
   int64_t n = 0;
   for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
@@ -183,6 +201,7 @@ static void nccl_that_cannot_be_used(void) {
 void suite_cuda_several(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(codes_anywhere);
+  RUN(more_devices_than_rows_or_features);
   RUN(trees_that_share_their_splits);
   RUN(ordered_trainings_are_those_of_the_cpu);
 #ifdef GBT_TEST_SIMT
