@@ -430,7 +430,7 @@ poisson-nloglik/x -> poisson_nloglik
 deviance/o -> poisson_deviance gamma_deviance tweedie_deviance negative_binomial_deviance logloss mlogloss mse
 pfound/c -> err
 queryrmse/c pairlogit/c yetirank/c -> pair_accuracy ndcg
-interval-regression-accuracy/x brier_survival/o brier_survival_integrated/o roc_auc_survival/o -> @survival
+interval-regression-accuracy/x roc_auc_survival/o -> concordance uno_c brier_survival ibs
 sensitivity/o sens/o specificity/o spec/o tpr/o fpr/o ppv/o npv/o -> f1 balanced_accuracy
 f1_macro/o macro_f1/o f1_weighted/o -> f1
 neg_log_loss/o neg_logloss/o -> logloss mlogloss

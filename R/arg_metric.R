@@ -316,12 +316,13 @@ metrics_help <- function() {
   table <- metrics_table()
   twins <- table$twin %in% unlist(lapply(objectives_table()$params, `[[`, "name"))
   place <- function(name) bitwShiftL(1L, enums$response[[name]])
-  of <- c(number = "numbers", mean = "means", probability = "two classes", classes = "classes", own = "own")
+  of <- c(number = "numbers", mean = "means", probability = "two classes", classes = "classes",
+          time = "times", hazard = "hazards", own = "own")
   suits <- vapply(table$outputs, function(bits) {
     paste(of[vapply(names(of), function(name) bitwAnd(bits, place(name)) != 0L, NA)], collapse = ", ")
   }, "")
-  shown <- ifelse(is.na(table$parameter), table$name,
-                  paste0(table$name, "@", table$parameter, " = ", format_number(table$default)))
+  default <- ifelse(table$open_low & table$default == table$low, "", paste(" =", format_number(table$default)))
+  shown <- ifelse(is.na(table$parameter), table$name, paste0(table$name, "@", table$parameter, default))
   better <- ifelse(is.na(table$maximise), "", ifelse(table$maximise, " Larger is better.", ""))
   row <- sprintf("\\code{%s} \\tab %s.%s \\tab %s \\cr", shown,
                  paste0(toupper(substring(table$text, 1, 1)), substring(table$text, 2)), better, suits)
@@ -331,7 +332,8 @@ metrics_help <- function() {
           "`\"huber@@1\"`. A metric is evaluated for predictions m or probabilities p and labels y, with the weights",
           "of the rows. Names of other packages are understood where the number is the same. The last column shows",
           "which objectives the metric is for, by what they predict: numbers, means on the log link, two classes,",
-          "several classes, or scores of your own objective. There p is 1 / (1 + exp(-score)) and m is exp(score)."),
+          "several classes, times that may be censored (objective `\"aft\"`), relative hazards (`\"cox\"`), or scores",
+          "of your own objective. There p is 1 / (1 + exp(-score)) and m is exp(score)."),
     "", "\\tabular{lll}{", "metric \\tab meaning \\tab for \\cr", gsub("@", "@@", row, fixed = TRUE), "}", "",
     paste("A label above 0.5 is the second class; with a probability for each class there is no threshold, the",
           "largest one decides. `auc`, `pr_auc` and `mcc` are `NaN` where only one class has rows. `gini` and",
@@ -347,6 +349,21 @@ metrics_help <- function() {
               "score have no order; the metric is its mean over all their orders. k is the number of first places that",
               "count; 0 counts all. A query for which a metric is not defined, such as `ndcg` where all labels are 0,",
               "is left out. A query counts by the largest weight of its rows."),
+    "", paste("Metrics from `concordance` on are for times with events, which may be censored on the right.",
+              "G(t) is the chance not to be censored up to t, estimated from the rows that are evaluated",
+              "(Kaplan and Meier, by row weights; at equal times events come before censorings). `concordance`",
+              "counts pairs in which the earlier time is that of an event, within strata, and with entry times",
+              "only rows that have entered. `uno_c` gives a pair the weight 1 / G(T-)^2 of its earlier time T.",
+              "`brier_survival@t` is the mean over rows of S(t)^2 / G(T-) where an event came up to t, and (1 -",
+              "S(t))^2 / G(t) where the time is above t; S is the survival curve that the model predicts, as",
+              "`predict(type = \"survival\")` gives it. In the log of objective `\"cox\"` its baseline is that",
+              "of the training rows after each round. `ibs` is the integral of it by trapezoids over the range",
+              "of 100 quantiles of the times of events, up to the time by which at most nine tenths of the rows",
+              "have ended. `dcal@B` counts S at the time of each event in B bins of equal width, which hold the",
+              "same share of rows where curves are right; a censored row is shared out over the bins below its",
+              "S. It is the sum of (seen - expected)^2 / expected, which exceeds the 0.95 quantile of chi",
+              "squared with B - 1 degrees of freedom where curves are off. `uno_c` and the metrics of curves do",
+              "not know entry times. A set of rows without an event has `NaN` for all of them."),
     "", paste("A metric without a number takes that of the objective where it has the parameter:",
               paste0("`", table$name[twins], "` that of `", table$twin[twins], "`", collapse = ", "), "(see",
               "[gbt_objectives()])."))

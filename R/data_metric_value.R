@@ -5,7 +5,7 @@ response_kind <- function(model) {
   names <- objective_info(model$objective)$params$name
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
        n_outputs = model$n_outputs, stratified = !is.null(model$strata),
-       cause = model$params[["cause"]])
+       cause = model$params[["cause"]], strata = list(levels = names(model$baseline$strata)))
 }
 
 # The response in new data, as it was given or as the formula of the model names it: by gbt's own evaluation of terms
@@ -57,14 +57,14 @@ scale_words <- function(model, type = "link") {
 }
 
 # Values of metrics (resolve_metrics()) of raw scores, a number each, by the names of the metrics.
-# group: numbers of queries, where a metric needs them.
-score_metrics <- function(metrics, model, score, label, weight, threads, group = NULL) {
+# group: numbers of queries, where a metric needs them; baseline: of baseline_of_metrics().
+score_metrics <- function(metrics, model, score, label, weight, threads, group = NULL, baseline = NULL) {
   out <- stats::setNames(numeric(length(metrics$name)), metrics$name)
   own <- is.na(metrics$code)
   if (any(!own)) {
     out[!own] <- .Call(C_gbt_metric_values, metrics$code[!own], metrics$param[!own],
                        objective_object(model$objective, model$params), model$n_outputs, unname(score),
-                       as.double(label), weight, group, other_fields_of_label(label), threads)
+                       as.double(label), weight, group, other_fields_of_label(label), baseline, threads)
   }
   weight <- if (is.null(weight)) rep(1, length(label)) else weight
   for (m in which(own)) {

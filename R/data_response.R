@@ -327,7 +327,8 @@ encode_valid_y <- function(y, response, n_rows, what) {
   }
   check_same_surv(e$response, response$response, what)
   check_same_strata(e$strata, response$stratified, what)
-  e <- settle_times(e, response$objective, what, response$cause)
+  e$value <- in_known_strata(e, response$strata$levels)
+  e <- settle_times(e, response$objective, what, response$cause, trains = FALSE)
   if (length(e$value) != n_rows) {
     stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")
   }

@@ -111,6 +111,17 @@ strata_of_rows <- function(model, newdata, given, n_rows, what) {
                               "value for each row"), column, what), "strata")
 }
 
+# Times of other rows, of encode_y(), with the numbers that their strata have in the training data; further ones where
+# these lack them. levels: of the training data.
+in_known_strata <- function(e, levels) {
+  if (is.null(e$strata)) return(e$value)
+  place <- match(e$strata$levels, levels)
+  new <- is.na(place)
+  place[new] <- length(levels) + seq_len(sum(new))
+  attr(e$value, "fields")$stratum <- as.double(place[e$strata$place])
+  e$value
+}
+
 # Strata of rows -> their places among those of the baseline hazard.
 places_of_strata <- function(strata, baseline) {
   if (is.null(strata)) return(NULL)

@@ -107,7 +107,8 @@ times_of_surv <- function(m, type, what) {
 }
 
 # e, of encode_y(), with the fields that the objective needs. cause: the event that it is about, or NULL.
-settle_times <- function(e, objective, what, cause = NULL) {
+# trains: are these the rows to learn from? Others may have no events.
+settle_times <- function(e, objective, what, cause = NULL, trains = TRUE) {
   if (!is.null(cause) && is.null(e$causes)) {
     stop_argument(sprintf(paste("`cause` needs several kinds of events: give %s as Surv(time, status) with a factor as",
                                 "status, whose first level means censored"), what), "cause")
@@ -122,7 +123,7 @@ settle_times <- function(e, objective, what, cause = NULL) {
   fields <- attr(e$value, "fields")
   if (is_of_hazards(objective)) {
     fields$event <- events_of_cause(fields$event, e$causes, cause, objective, what)
-    if (!any_rank(any(fields$event == 1))) {
+    if (trains && !any_rank(any(fields$event == 1))) {
       if (length(e$causes) > 1L) stop_data(sprintf("%s has no event of cause \"%s\"", what, cause), "y")
       stop_data(paste(what, "has no event: all times are censored, so there is nothing to learn"), "y")
     }

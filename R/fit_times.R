@@ -115,13 +115,27 @@ baseline_of_stratum <- function(baseline, place) {
   list(time = baseline$time[its], hazard = baseline$hazard[its])
 }
 
-# Fails unless the baseline is that of the scores of so many rounds.
-check_baseline <- function(object, rounds, type) {
+# Fails unless the baseline is that of the scores of so many rounds. what: needs it.
+check_baseline <- function(object, rounds, what, parameter = NULL) {
   baseline <- object$baseline
   if (!is.null(baseline) && baseline$rounds == rounds) return(baseline)
   has <- if (is.null(baseline)) "none" else paste("that of", counted(baseline$rounds, "round"))
-  stop_unsupported(sprintf(paste("type = \"%s\" needs the baseline hazard of these trees, and the model has %s; train",
-                                 "one of so many rounds, gbt_refit(model, nrounds = %.0f)"), type, has, rounds), "type")
+  stop_unsupported(sprintf(paste("%s needs the baseline hazard of these trees, and the model has %s; train one of so",
+                                 "many rounds, gbt_refit(model, nrounds = %.0f)"), what, has, rounds), parameter)
+}
+
+# Metrics of survival curves.
+curve_metrics <- c("brier_survival", "ibs", "dcal")
+
+# The baseline that they need, list(time, hazard, stratum, n_times), for scores of so many rounds; NULL where none is
+# needed.
+baseline_of_metrics <- function(metrics, model, rounds) {
+  if (!is_of_hazards(model$objective)) return(NULL)
+  of_curves <- which(metrics_table()$name[metrics$code + 1L] %in% curve_metrics)
+  if (length(of_curves) == 0L) return(NULL)
+  its <- check_baseline(model, rounds, sprintf("metric \"%s\"", metrics$name[of_curves[1L]]))
+  n_times <- given_or(its$strata, length(its$time))
+  list(its$time, its$hazard, as.double(seq_along(n_times)), as.double(n_times))
 }
 
 # Scores -> answers, as times_of_scores(), each from the baseline of its stratum.

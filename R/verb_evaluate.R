@@ -77,6 +77,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   }
   rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads, strata)
   what <- fitting_metrics(what, rows)
+  rows$baseline <- of_evaluation(baseline_of_rows(what, model, rows, trees))
   if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
     rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = trees, offset = offset,
                                         exposure = exposure, threads = threads))
@@ -238,6 +239,23 @@ of_evaluation <- function(code) {
   tryCatch(code, gbt_error = blame)
 }
 
+# The baseline for metrics of survival curves. Predictions of folds are of several models, each with its own.
+baseline_of_rows <- function(what, model, rows, trees) {
+  of_curves <- which(metrics_table()$name[what$code + 1L] %in% curve_metrics)
+  if (length(of_curves) == 0L) return(NULL)
+  if (inherits(model, "gbt_cv")) {
+    stop_unsupported(sprintf(paste("metric \"%s\" needs the survival curves of one model; name it in gbt_cv() or",
+                                   "evaluate a single model"), what$name[of_curves[1L]]), "eval_metric")
+  }
+  baseline <- baseline_of_metrics(what, rows$model, check_rounds(trees, rows$model))
+  new <- which(other_fields_of_label(rows$label)$stratum > length(baseline[[3L]]))
+  if (length(new)) {
+    stop_data(sprintf("row %d is of a stratum that the training data do not have, so metric \"%s\" has no curve for it",
+                      new[1L], what$name[of_curves[1L]]), "strata")
+  }
+  baseline
+}
+
 # Those for which the labels are good. It is an error if the user named another one. what: of read_evaluated().
 fitting_metrics <- function(what, rows) {
   out <- what[names(what) != "asked"]
@@ -262,12 +280,17 @@ suiting_metrics <- function(response, grouped = FALSE) {
   if (is_given(response$objective) && response$n_outputs > 1L) return(list())
   outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
   table <- metrics_table()
-  as.list(table$name[bitwAnd(table$outputs, outputs) != 0L & (grouped | !table$by_query)])
+  suits <- bitwAnd(table$outputs, outputs) != 0L & (grouped | !table$by_query)
+  needs_number <- table$open_low %in% TRUE & table$default == table$low
+  unfit <- table$by_time & response$response %in% c("surv_left", "surv_interval") |
+    table$name %in% c("uno_c", curve_metrics) & response$response %in% c("surv_counting", "surv_mcounting")
+  as.list(table$name[suits & !needs_number & !unfit])
 }
 
 # Metrics in addition to the objective's own, by what it predicts.
-other_metrics <- list(hazard = "concordance", number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
-                      probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
+other_metrics <- list(hazard = "concordance", time = "concordance", number = c("rmse", "mae", "r2"),
+                      mean = c("rmse", "mae", "gini"), probability = c("auc", "brier", "error"),
+                      classes = c("merror", "mbrier"), own = character(0))
 
 usual_metrics <- function(response) {
   if (is_of_queries(response$objective)) return(list("ndcg@10", "map", "mrr"))
@@ -323,7 +346,7 @@ metric_values <- function(rows, what, response, weight, count, threads) {
   values <- function(score, m, param) {
     .Call(C_gbt_metric_values, what$code[m], param, objective_object(response$objective, response$param),
           as.integer(response$n_outputs), score, as.double(rows$label), weight, rows$group,
-          other_fields_of_label(rows$label), threads)
+          other_fields_of_label(rows$label), rows$baseline, threads)
   }
   if (any(of_engine)) {
     its <- list(code = what$code[of_engine], param = what$param[of_engine])

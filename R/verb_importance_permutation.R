@@ -80,10 +80,11 @@ weighed_rows <- function(rows, at = NULL) {
 # How much worse the metric becomes: a matrix, a row for each group and a column for each repeat. Columns that no tree
 # looks at change nothing, and are not asked for.
 permuted_losses <- function(model, rows, plan, rounds) {
+  baseline <- baseline_of_metrics(plan$metric, model, rounds)
   value <- function(x) {
     score <- predict.gbt(model, x, "link", trees = rounds, offset = rows$offset, threads = plan$threads,
                          exposure = rows$exposure)
-    score_metrics(plan$metric, model, score, rows$label, rows$weight, plan$threads)
+    score_metrics(plan$metric, model, score, rows$label, rows$weight, plan$threads, baseline = baseline)
   }
   base <- value(rows$x)
   if (!is.finite(base)) {

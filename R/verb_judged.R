@@ -77,7 +77,7 @@ judged_labels <- function(model, y, weights, n) {
 rows_taken <- function(rows, at) {
   take <- function(m) if (!is.null(m)) m[at, , drop = FALSE]
   list(model = rows$model, label = rows$label[at], weight = rows$weight[at], score = take(rows$score),
-       known = take(rows$known), pred = take(rows$pred), group = rows$group[at])
+       known = take(rows$known), pred = take(rows$pred), group = rows$group[at], baseline = rows$baseline)
 }
 
 # "number", "mean", "probability", "classes" or "own": what an objective predicts.

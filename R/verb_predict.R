@@ -140,7 +140,9 @@ predict.gbt <- function(object, newdata,
                as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
                threads = threads, sparse_zero = sparse_zero, device = device)
   plan$at <- read_times(plan$type, object, times, if (!missing(probs)) probs)
-  if (plan$type %in% time_types && is_of_hazards(object$objective)) check_baseline(object, plan$rounds, plan$type)
+  if (plan$type %in% time_types && is_of_hazards(object$objective)) {
+    check_baseline(object, plan$rounds, sprintf("type = \"%s\"", plan$type), "type")
+  }
   plan$strata <- if (plan$type %in% time_types) given_in_data("strata", if (!missing(newdata)) newdata)
   if (!missing(strata)) check_strata_use(plan, if (!missing(newdata)) newdata)
   by_given <- !missing(by)

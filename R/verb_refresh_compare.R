@@ -143,7 +143,8 @@ evaluate_by_metric <- function(model, rows) {
   matrix_of <- function(type) matrix(as.double(predict_held_out(model, rows, type)), n)
   own <- metric$own[[1L]]
   its <- list(label = label, weight = rows$weight, score = matrix_of("link"),
-              pred = if (!is.null(own) && own$type == "response") matrix_of("response"))
+              pred = if (!is.null(own) && own$type == "response") matrix_of("response"),
+              baseline = baseline_of_metrics(metric, model, rounds_used(model)))
   value <- function(part, count = NULL) {
     weight <- if (is.null(count)) part$weight else if (is.null(part$weight)) as.double(count) else part$weight * count
     if (!is.null(weight) && !any(weight > 0)) return(NaN)

@@ -4,12 +4,12 @@
 /* A column per field of gbt_metric_info; `maximise` is NA where no side is better, the columns of the parameter are NA
  * where there is none. */
 SEXP r_gbt_metrics(void) {
-  static const char *parts[] = {"name", "aliases", "text",     "outputs",   "maximise", "parameter", "default",
-                                "low",  "high",    "open_low", "open_high", "whole",    "twin",      "by_query",  ""};
+  static const char *parts[] = {"name", "aliases",  "text",      "outputs", "maximise", "parameter", "default", "low",
+                                "high", "open_low", "open_high", "whole",   "twin",     "by_query",  "by_time", ""};
   static const SEXPTYPE types[] = {STRSXP,  STRSXP,  STRSXP, INTSXP, LGLSXP, STRSXP, REALSXP,
-                                   REALSXP, REALSXP, LGLSXP, LGLSXP, LGLSXP, STRSXP, LGLSXP};
+                                   REALSXP, REALSXP, LGLSXP, LGLSXP, LGLSXP, STRSXP, LGLSXP, LGLSXP};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  for (int k = 0; k < 14; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(types[k], GBT_N_METRICS));
+  for (int k = 0; k < 15; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(types[k], GBT_N_METRICS));
   for (int m = 0; m < GBT_N_METRICS; m++) {
     const gbt_metric_info *info = gbt_metric_about(m);
     const gbt_metric_param *p = &info->param;
@@ -29,6 +29,7 @@ SEXP r_gbt_metrics(void) {
     LOGICAL(VECTOR_ELT(out, 11))[m] = none ? NA_LOGICAL : p->whole;
     SET_STRING_ELT(VECTOR_ELT(out, 12), m, r_text(p->twin));
     LOGICAL(VECTOR_ELT(out, 13))[m] = info->form == GBT_FORM_QUERY;
+    LOGICAL(VECTOR_ELT(out, 14))[m] = info->form == GBT_FORM_RISK;
   }
   UNPROTECT(1);
   return out;
@@ -97,9 +98,10 @@ SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, S
 }
 
 static gbt_status eval_all(gbt_ctx *ctx, const gbt_metric *metric, R_xlen_t n_metrics, const gbt_objective *objective,
-                           const gbt_rows *rows, const double *score, double *out, gbt_error *err) {
+                           const gbt_rows *rows, const gbt_metric_aids *aids, const double *score, double *out,
+                           gbt_error *err) {
   for (R_xlen_t m = 0; m < n_metrics; m++) {
-    const gbt_status status = gbt_metric_eval(ctx, &metric[m], objective, rows, NULL, score, &out[m], err);
+    const gbt_status status = gbt_metric_eval(ctx, &metric[m], objective, rows, aids, score, &out[m], err);
     if (status != GBT_OK) return status;
   }
   return GBT_OK;
@@ -113,11 +115,26 @@ static void read_others(SEXP fields, R_xlen_t n, gbt_rows *rows) {
   }
 }
 
+/* A model's baseline, list(time, hazard, stratum, n_times) as of r_gbt_trainer_hazards(), or NULL. Zone 1. */
+static gbt_hazards read_hazards(SEXP baseline) {
+  if (baseline == R_NilValue) return (gbt_hazards){.n_strata = 0};
+  if (TYPEOF(baseline) != VECSXP || Rf_xlength(baseline) != 4) r_stop("`baseline` must be a list of four");
+  const R_xlen_t n = Rf_xlength(VECTOR_ELT(baseline, 0)), n_strata = Rf_xlength(VECTOR_ELT(baseline, 2));
+  const double *n_times = r_arg_reals(VECTOR_ELT(baseline, 3), n_strata, "n_times");
+  uint32_t *start = (uint32_t *)R_alloc((size_t)n_strata + 1, sizeof *start);
+  start[0] = 0;
+  for (R_xlen_t s = 0; s < n_strata; s++) start[s + 1] = start[s] + (uint32_t)n_times[s];
+  if (start[n_strata] != (uint32_t)n) r_stop("`n_times` must add up to the times");
+  return (gbt_hazards){(uint32_t)n_strata, r_arg_reals(VECTOR_ELT(baseline, 2), n_strata, "stratum"), start,
+                       r_arg_reals(VECTOR_ELT(baseline, 0), n, "time"),
+                       r_arg_reals(VECTOR_ELT(baseline, 1), n, "hazard")};
+}
+
 /* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
  * weight and group (or NULL): a number for each row; fields: a list of other fields by name;
- * score: one for each row and output, column by column. */
+ * baseline: see read_hazards(); score: one for each row and output, column by column. */
 SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
-                         SEXP weight, SEXP group, SEXP fields, SEXP threads) {
+                         SEXP weight, SEXP group, SEXP fields, SEXP baseline, SEXP threads) {
   /* 1 */
   if (TYPEOF(metrics) != INTSXP) r_stop("`metrics` must be integers");
   const R_xlen_t n_metrics = Rf_xlength(metrics), n = Rf_xlength(label);
@@ -136,6 +153,8 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
                                    [GBT_WEIGHT] = r_arg_reals(weight, n, "weight"),
                                    [GBT_GROUP] = r_arg_reals(group, n, "group")}};
   read_others(fields, n, &rows);
+  const gbt_hazards hazards = read_hazards(baseline);
+  const gbt_metric_aids aids = {.hazards = hazards.n_strata > 0 ? &hazards : NULL};
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n_metrics));
   double *values = REAL(out);
@@ -145,7 +164,7 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
   /* 2 */
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = eval_all(&ctx, metric, n_metrics, &o, &rows, scores, values, &err);
+    status = eval_all(&ctx, metric, n_metrics, &o, &rows, &aids, scores, values, &err);
     gbt_ctx_close(&ctx);
   }
 

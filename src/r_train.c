@@ -465,7 +465,7 @@ SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads, SEXP score) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   r_threads t = r_arg_threads(threads);
   const double *given = r_arg_reals(score, (R_xlen_t)gbt_trainer_n_rows(trainer, 0), "score");
-  gbt_baseline baseline = {.n = 0};
+  gbt_hazards baseline = {.n_strata = 0};
   gbt_error err = {0};
   r_call call;
 
@@ -476,10 +476,11 @@ SEXP r_gbt_trainer_hazards(SEXP trainer_xptr, SEXP threads, SEXP score) {
 
   /* 3 */
   r_check(status, &err);
-  if (baseline.n == 0) return R_NilValue;
+  if (baseline.n_strata == 0) return R_NilValue;
+  const size_t n = baseline.start[baseline.n_strata];
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   const double *from[3] = {baseline.time, baseline.hazard, baseline.stratum};
-  const size_t size[4] = {(size_t)baseline.n, (size_t)baseline.n, baseline.n_strata, baseline.n_strata};
+  const size_t size[4] = {n, n, baseline.n_strata, baseline.n_strata};
   for (int k = 0; k < 4; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, (R_xlen_t)size[k]));
   for (int k = 0; k < 3; k++) memcpy(REAL(VECTOR_ELT(out, k)), from[k], size[k] * sizeof(double));
   for (uint32_t s = 0; s < baseline.n_strata; s++)

@@ -56,6 +56,116 @@ test_that("the baseline hazard and curves are Breslow's", {
   expect_equal(one(type = "time"), sum(c(2, 1, 2, 1, 2) * S), tolerance = 1e-9)
 })
 
+# Graf's score by its definition.
+brier_at <- function(t, S, valid) {
+  m <- unclass(valid$y)
+  time <- m[, "time"]
+  event <- m[, "status"] == 1
+  w <- valid$weights
+  G <- function(t, before) {
+    at <- sort(unique(time[!event]))
+    at <- if (before) at[at < t] else at[at <= t]
+    prod(vapply(at, function(u) {
+      risk <- sum(w[time > u | (time == u & !event)])
+      1 - sum(w[time == u & !event]) / risk
+    }, 0))
+  }
+  terms <- ifelse(time > t, (1 - S)^2 / G(t, FALSE), ifelse(event, S^2 / vapply(time, G, 0, before = TRUE), 0))
+  sum(w * terms) / sum(w)
+}
+
+test_that("metrics of curves and Uno's concordance have the reference numbers", {
+  y <- surv(a$time, a$status)
+  m <- at_scores(y, ties = "breslow")
+  got <- value(m, y, c("brier@2", "brier@3", "brier@5", "brier@6", "ibs", "dcal@4", "uno_c"))
+  want <- c(.102293573319, .238140832522, .148508637112, .107673224330, .171239400819, 1.461505443420, .735516372796)
+  expect_equal(got, want, tolerance = 1e-11)
+  a$s <- c(.5, .3, .3, 0, 1, -.7, .1, .3)
+  got <- gbt_evaluate(m, a["s"], y, offset = a$s, metrics = c("uno_c", "uno_c@5.5"), threads = 1)$estimate
+  expect_equal(got, c(.712846347607, .815561959654), tolerance = 1e-11)
+})
+
+test_that("a log, folds and searches have the metrics of curves that gbt_evaluate() gives", {
+  d <- made()
+  half <- seq_len(400) %% 2 == 0
+  y <- surv(d$time[half], d$status[half])
+  valid <- list(x = d$x[!half, ], y = surv(d$time[!half], d$status[!half]), weights = rep(1:2, 100))
+  asked <- c("concordance", "uno_c", "uno_c@2", "brier@1.5", "dcal", "ibs")
+  for (objective in c("cox", "aft")) {
+    m <- gbt_train(d$x[half, ], y, objective = objective, nrounds = 20, valid = valid, eval_metric = asked,
+                   early_stopping_rounds = 2, threads = 2)
+    log <- m$evaluation_log[m$best_round, -1]
+    expect_identical(names(log)[4L], "valid_brier_survival@1.5")
+    got <- gbt_evaluate(m, valid$x, valid$y, weights = valid$weights, metrics = asked, threads = 1)
+    expect_identical(got$estimate, unname(unlist(log)))
+    expect_identical(m$best_round, which.min(m$evaluation_log$valid_ibs))
+    S <- predict(m, valid$x, type = "survival", times = 1.5, threads = 1)[, 1]
+    expect_equal(got$estimate[4L], brier_at(1.5, S, valid), tolerance = 1e-10)
+    all <- gbt_evaluate(m, valid$x, valid$y, metrics = "all", threads = 1)
+    expect_setequal(all$metric, c(if (objective == "cox") "cox_nloglik" else "aft_nloglik", "concordance", "uno_c",
+                                  "ibs", "dcal"))
+    cv <- gbt_cv(d$x, surv(d$time, d$status), objective = objective, nrounds = 3, folds = 2, eval_metric = "ibs",
+                 keep_models = TRUE, threads = 1)
+    expect_equal(cv$evaluation_log$test_ibs_mean[3L], mean(vapply(1:2, function(k) {
+      rows <- cv$folds[[k]]
+      gbt_evaluate(cv$models[[k]], d$x[rows, ], surv(d$time[rows], d$status[rows]), metrics = "ibs",
+                   threads = 1)$estimate
+    }, 0)))
+    expect_error(gbt_evaluate(cv, d$x, surv(d$time, d$status), metrics = "ibs"), class = "gbt_error_unsupported")
+    # scores of folds are those of the link
+    score <- log(cv$predictions)
+    by_hand <- gbt:::score_metrics(gbt:::resolve_metrics("concordance", gbt:::response_kind(cv$models[[1]])),
+                                   cv$models[[1]], score, gbt:::given_labels(cv$models[[1]], d$x,
+                                                                             surv(d$time, d$status), 400), NULL, 1L)
+    expect_equal(gbt_evaluate(cv, d$x, surv(d$time, d$status), metrics = "concordance")$estimate, unname(by_hand))
+  }
+})
+
+test_that("metrics of curves take the baseline of each row's stratum, whatever other strata there are", {
+  d <- made()
+  half <- seq_len(400) %% 2 == 0
+  site <- c("a", "b", "c")[seq_len(400) %% 3 + 1]
+  later <- !half & site != "a"
+  valid <- list(x = d$x[later, ], y = surv(d$time[later], d$status[later]), strata = site[later])
+  train <- function(keep, valid, ...) {
+    gbt_train(d$x[keep, ], surv(d$time[keep], d$status[keep]), strata = site[keep], nrounds = 3, valid = valid,
+              eval_metric = c("uno_c", "brier@1.5", "dcal", "ibs"), threads = 1, ...)
+  }
+  m <- train(half, valid)
+  got <- gbt_evaluate(m, valid$x, valid$y, strata = valid$strata, metrics = c("uno_c", "brier@1.5", "dcal", "ibs"),
+                      threads = 1)
+  expect_identical(got$estimate, unname(unlist(m$evaluation_log[3L, -1])))
+  S <- predict(m, valid$x, type = "survival", times = 1.5, strata = valid$strata, threads = 1)[, 1]
+  expect_equal(got$estimate[2L], brier_at(1.5, S, c(valid, list(weights = rep(1, sum(later))))), tolerance = 1e-10)
+  # a stratum without a curve: no value in a log, an error where it is asked for
+  few <- train(half & site != "b", valid)
+  expect_true(all(is.nan(unlist(few$evaluation_log[, -(1:2)]))) && !anyNA(few$evaluation_log$valid_uno_c))
+  expect_error(gbt_evaluate(few, valid$x, valid$y, strata = valid$strata, metrics = "ibs"), "row 1 is of a stratum",
+               class = "gbt_error_data")
+})
+
+test_that("metrics of survival say what they need", {
+  d <- made(60)
+  y <- surv(d$time, d$status)
+  m <- gbt_train(d$x, y, nrounds = 3, threads = 1)
+  late <- surv(d$time, d$status, d$time - 0.05)
+  between <- structure(cbind(time1 = d$time, time2 = d$time + 1, status = 3), type = "interval", class = "Surv")
+  expect_snapshot(error = TRUE, {
+    gbt_evaluate(m, d$x, y, metrics = "brier")
+    gbt_evaluate(m, d$x, y, metrics = "ibs", trees = 2)
+    gbt_train(d$x, y, nrounds = 2, eval_metric = "dcal@1")
+    gbt_train(d$x, late, nrounds = 2, eval_metric = "ibs", eval_train = TRUE, threads = 1)
+    gbt_train(d$x, between, nrounds = 2, eval_metric = "concordance", eval_train = TRUE, threads = 1)
+    gbt_train(d$x, d$time, nrounds = 2, eval_metric = "uno_c")
+  })
+  expect_false(any(c("ibs", "concordance") %in%
+                     gbt_evaluate(gbt_train(d$x, between, nrounds = 2, threads = 1), d$x, between)$metric))
+  # nothing to compare in a set without events
+  none <- gbt_train(d$x, y, nrounds = 2, valid = list(x = d$x, y = surv(d$time, 0 * d$status)), threads = 1,
+                    eval_metric = c("concordance", "uno_c", "ibs", "dcal", "cox_nloglik"))
+  expect_true(all(is.nan(unlist(none$evaluation_log[, -1]))))
+})
+
 test_that("loss, concordance and baseline are those of package survival", {
   skip_if_not_installed("survival")
   d <- made()

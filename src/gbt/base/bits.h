@@ -19,6 +19,9 @@ GBT_FN double gbt_from_bits(uint64_t u) {
   return x;
 }
 
+/* NaN as one pattern of bits: machines differ in that of 0 / 0. */
+GBT_FN double gbt_nan(void) { return gbt_from_bits(0x7ff8000000000000u); }
+
 /* Keys that order like the numbers: x < y <=> key(x) < key(y); -0 and +0 get one key. NaN must not come here. */
 GBT_FN uint64_t gbt_order_key(double x) {
   uint64_t u = gbt_bits(x + 0.0); /* -0 + 0 = +0 */

@@ -253,8 +253,9 @@ done:
 }
 
 gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *of,
-                           const gbt_queries *queries, const double *score, double *out, gbt_error *err) {
-  const gbt_metric_rows rows = {*metric, *objective, *of, queries, score};
+                           const gbt_metric_aids *aids, const double *score, double *out, gbt_error *err) {
+  const gbt_metric_aids none = {NULL, NULL, NULL, NULL};
+  const gbt_metric_rows rows = {*metric, *objective, *of, aids != NULL ? aids : &none, score};
   GBT_TRY(gbt_metric_check(metric, objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:

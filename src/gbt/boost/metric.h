@@ -3,17 +3,29 @@
 #define GBT_BOOST_METRIC_H
 
 #include "../base/ctx.h"
+#include "../joint/hazards.h"
 #include "../metric/metric.h"
 
-struct gbt_queries; /* joint/queries.h */
+struct gbt_queries;  /* joint/queries.h */
+struct gbt_timeline; /* joint/timeline.h */
+struct gbt_cox;      /* joint/cox.h */
 
-/* rows: with labels; queries: of these rows, or NULL to make them where the metric needs them; score: raw scores,
- * offset included, rows x objective->n_outputs, column by column. *out: the metric (metric/metrics.def), NaN where it
- * is not defined for these rows. Labels must have passed gbt_metric_labels_check(). GBT_E_DATA: a label is no class of
- * the objective. Ranks: the rows are this rank's, possibly none; every rank gets the metric of the rows of all.
+/* Things that metrics need besides the rows, made once for a data set. A part that is NULL is made where a metric needs
+ * it, but for hazards. */
+typedef struct gbt_metric_aids {
+  const struct gbt_queries *queries;
+  const struct gbt_timeline *timeline; /* by strata */
+  struct gbt_cox *cox;                 /* metrics change its hazards */
+  const gbt_hazards *hazards;          /* for curves of objectives of hazards */
+} gbt_metric_aids;
+
+/* rows: with labels; aids: of these rows, or NULL; score: raw scores, offset included, rows x objective->n_outputs,
+ * column by column. *out: the metric (metric/metrics.def), NaN where it is not defined for these rows. Labels must have
+ * passed gbt_metric_labels_check(). GBT_E_DATA: a label is no class of the objective. GBT_E_UNSUPPORTED: the metric
+ * needs hazards. Ranks: the rows are this rank's, possibly none; every rank gets the metric of the rows of all.
  * Collective. */
 gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *rows,
-                           const struct gbt_queries *queries, const double *score, double *out,
+                           const gbt_metric_aids *aids, const double *score, double *out,
                            gbt_error *err) GBT_MUST_CHECK;
 
 #endif

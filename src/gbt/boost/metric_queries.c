@@ -9,6 +9,7 @@
 #include "../base/parallel.h"
 #include "../base/sort.h"
 #include "../joint/pairs.h"
+#include "../joint/queries.h"
 #include "../metric/query_metrics.h"
 #include "metric_rows.h"
 
@@ -149,7 +150,7 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
 
 gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_queries own = {.mem = ctx->mem};
-  job j = {.rows = rows, .queries = rows->queries};
+  job j = {.rows = rows, .queries = rows->aids->queries};
   gbt_status status = GBT_OK;
   if (rows->of.field[GBT_GROUP] == NULL && rows->of.n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "group", "metric \"%s\" needs `group`: the query of every row",

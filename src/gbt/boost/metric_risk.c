@@ -1,19 +1,21 @@
-/* Metrics of times with events: concordance, and Cox's partial likelihood (joint/).
+/* Metrics of times with events (joint/): concordance, Cox's partial likelihood, and those of survival curves.
  *
- * Ranks: concordance looks at all pairs of rows, so each rank gathers all of them. NaN where no row has an event. */
-#include "../base/bits.h"
+ * Ranks: they look at all rows together, so each rank gathers all of them. NaN where no row has an event. */
 #include "../base/comm.h"
 #include "../base/exact_sum.h"
+#include "../joint/brier.h"
 #include "../joint/concordance.h"
 #include "../joint/cox.h"
-#include "../metric/terms.h"
 #include "metric_rows.h"
 
 enum { N_ARRAYS = GBT_N_FIELDS + 1, SCORE = GBT_N_FIELDS };
 
-/* Which fields concordance looks at. */
+/* ---- all rows ---- */
+
+/* Which fields the metrics look at. */
 static int is_read(int field) {
-  return field == GBT_LABEL || field == GBT_EVENT || field == GBT_ENTRY || field == GBT_STRATUM || field == GBT_WEIGHT;
+  return field == GBT_LABEL || field == GBT_UPPER || field == GBT_EVENT || field == GBT_ENTRY ||
+         field == GBT_STRATUM || field == GBT_WEIGHT;
 }
 
 typedef struct all_rows {
@@ -21,8 +23,8 @@ typedef struct all_rows {
   double *array[N_ARRAYS]; /* owned */
 } all_rows;
 
-static gbt_status gather(gbt_ctx *ctx, const gbt_metric_rows *of, int64_t *count, size_t *bytes, all_rows *out,
-                         gbt_error *err) {
+static gbt_status gather_fields(gbt_ctx *ctx, const gbt_metric_rows *of, int64_t *count, size_t *bytes, all_rows *out,
+                                gbt_error *err) {
   const int size = gbt_comm_size(ctx);
   GBT_TRY(gbt_comm_gather_i64(ctx, &of->of.n, 1, count, err));
   for (int r = 0; r < size; r++) {
@@ -39,66 +41,152 @@ static gbt_status gather(gbt_ctx *ctx, const gbt_metric_rows *of, int64_t *count
     if (k != SCORE) out->rows.field[k] = out->array[k];
   }
   if (out->rows.n > UINT32_MAX)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric", "metric \"concordance\" takes up to 4,294,967,295 rows");
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric", "metric \"%s\" takes up to 4,294,967,295 rows",
+                       gbt_metric_about(of->metric.kind)->name);
   return GBT_OK;
 }
 
-static gbt_status concordance(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+static gbt_status gather(gbt_ctx *ctx, const gbt_metric_rows *of, all_rows *out, gbt_error *err) {
+  const size_t size = (size_t)gbt_comm_size(ctx);
   gbt_status status = GBT_OK;
-  all_rows all = {.rows = {.n = 0}};
   int64_t *count = NULL;
   size_t *bytes = NULL;
-  if (gbt_comm_is_single(ctx)) return gbt_concordance(ctx, &rows->of, rows->score, out, err);
-  const size_t size = (size_t)gbt_comm_size(ctx);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *count, &count, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *bytes, &bytes, err), done);
-  GBT_TRY_GOTO(gather(ctx, rows, count, bytes, &all, err), done);
-  GBT_TRY_GOTO(gbt_concordance(ctx, &all.rows, all.array[SCORE], out, err), done);
+  GBT_TRY_GOTO(gather_fields(ctx, of, count, bytes, out, err), done);
 done:
-  for (int k = 0; k < N_ARRAYS; k++) gbt_mem_free(&ctx->mem, all.array[k]);
   gbt_mem_free(&ctx->mem, bytes);
   gbt_mem_free(&ctx->mem, count);
   return status;
 }
 
-static gbt_status cox_nloglik(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
-  gbt_cox cox;
-  gbt_exact_sum events;
-  double loss = 0.0;
-  gbt_status status = gbt_cox_make(ctx, &rows->of, 0.0, rows->objective.param[0] != 0.0, &cox, err);
-  GBT_ASSERT(rows->objective.kind == GBT_OBJ_COX);
-  if (status == GBT_OK) status = gbt_cox_hazards(ctx, &cox, rows->score, err);
-  if (status == GBT_OK) status = gbt_cox_loss(ctx, &cox, rows->score, &loss, err);
-  gbt_exact_zero(&events);
-  for (uint32_t p = 0; status == GBT_OK && p < cox.risk.n_points; p++) gbt_exact_add(&events, cox.risk.weight[p]);
-  const double weight = gbt_exact_value(&events);
-  *out = weight > 0.0 ? loss / weight : gbt_nan();
-  gbt_cox_free(&cox);
+/* ---- metrics of all rows ---- */
+
+static int is_of_hazards(const gbt_objective *objective) {
+  return gbt_objective_info_of(objective->kind)->response == GBT_RESPONSE_HAZARD;
+}
+
+/* Does it look at survival curves? */
+static int is_of_curves(gbt_metric_kind kind) {
+  return kind == GBT_METRIC_BRIER_SURVIVAL || kind == GBT_METRIC_IBS || kind == GBT_METRIC_DCAL;
+}
+
+int gbt_metric_needs_hazards(const gbt_metric *metric, const gbt_objective *objective) {
+  return is_of_curves((gbt_metric_kind)metric->kind) && is_of_hazards(objective);
+}
+
+/* rows: of all ranks, with their timeline. */
+static gbt_status of_timeline(gbt_ctx *ctx, const gbt_metric_rows *m, const gbt_rows *rows,
+                              const gbt_timeline *timeline, const double *score, double *out, gbt_error *err) {
+  const gbt_curves curves = {&m->objective, m->aids->hazards, rows, timeline, score};
+  gbt_concordance_of of = {.by_life = !is_of_hazards(&m->objective)};
+  switch ((gbt_metric_kind)m->metric.kind) {
+  case GBT_METRIC_UNO_C:
+    of.censoring = 1;
+    of.horizon = m->metric.param;
+    break;
+  case GBT_METRIC_BRIER_SURVIVAL:
+    return gbt_brier(ctx, &curves, m->metric.param, out, err);
+  case GBT_METRIC_IBS:
+    return gbt_brier(ctx, &curves, 0.0, out, err);
+  case GBT_METRIC_DCAL:
+    return gbt_d_calibration(ctx, &curves, (int32_t)m->metric.param, out, err);
+  default:
+    GBT_ASSERT(m->metric.kind == GBT_METRIC_CONCORDANCE);
+    break;
+  }
+  return gbt_concordance(ctx, &of, rows, timeline, score, out, err);
+}
+
+/* Curves look at the censoring of all strata together. */
+static gbt_status of_rows(gbt_ctx *ctx, const gbt_metric_rows *m, const gbt_rows *rows, const gbt_timeline *kept,
+                          const double *score, double *out, gbt_error *err) {
+  const int pooled = is_of_curves((gbt_metric_kind)m->metric.kind);
+  gbt_timeline own;
+  if (kept != NULL && !(pooled && rows->field[GBT_STRATUM] != NULL))
+    return of_timeline(ctx, m, rows, kept, score, out, err);
+  gbt_status status = gbt_timeline_make(ctx, rows, pooled, &own, err);
+  if (status == GBT_OK) status = of_timeline(ctx, m, rows, &own, score, out, err);
+  gbt_timeline_free(&own);
   return status;
 }
 
-static gbt_status any_event(gbt_ctx *ctx, const gbt_rows *rows, int *any, gbt_error *err) {
+static gbt_status of_all_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  all_rows all = {.rows = {.n = 0}};
+  if (gbt_comm_is_single(ctx)) return of_rows(ctx, rows, &rows->of, rows->aids->timeline, rows->score, out, err);
+  gbt_status status = gather(ctx, rows, &all, err);
+  if (status == GBT_OK) status = of_rows(ctx, rows, &all.rows, NULL, all.array[SCORE], out, err);
+  for (int k = 0; k < N_ARRAYS; k++) gbt_mem_free(&ctx->mem, all.array[k]);
+  return status;
+}
+
+/* ---- partial likelihood: ranks keep their rows ---- */
+
+static gbt_status nloglik_of(gbt_ctx *ctx, const gbt_metric_rows *rows, gbt_cox *cox, double *out, gbt_error *err) {
+  gbt_exact_sum events;
+  double loss = 0.0;
+  GBT_TRY(gbt_cox_hazards(ctx, cox, rows->score, err));
+  GBT_TRY(gbt_cox_loss(ctx, cox, rows->score, &loss, err));
+  gbt_exact_zero(&events);
+  for (uint32_t p = 0; p < cox->risk.n_points; p++) gbt_exact_add(&events, cox->risk.weight[p]);
+  const double weight = gbt_exact_value(&events);
+  *out = weight > 0.0 ? loss / weight : gbt_nan();
+  return GBT_OK;
+}
+
+static gbt_status cox_nloglik(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  gbt_cox own;
+  GBT_ASSERT(rows->objective.kind == GBT_OBJ_COX);
+  if (rows->aids->cox != NULL) return nloglik_of(ctx, rows, rows->aids->cox, out, err);
+  gbt_status status = gbt_cox_make(ctx, &rows->of, 0.0, rows->objective.param[0] != 0.0, &own, err);
+  if (status == GBT_OK) status = nloglik_of(ctx, rows, &own, out, err);
+  gbt_cox_free(&own);
+  return status;
+}
+
+/* ---- checks ---- */
+
+gbt_status gbt_metric_any_event(gbt_ctx *ctx, const gbt_rows *rows, int *any, gbt_error *err) {
   int64_t has = 0;
-  for (int64_t i = 0; i < rows->n && !has; i++) has = gbt_risk_is_event(rows, i, 0.0);
+  for (int64_t i = 0; i < rows->n && !has; i++) has = gbt_has_event(rows, i);
   GBT_TRY(gbt_comm_max_i64(ctx, &has, 1, err));
   *any = has != 0;
   return GBT_OK;
 }
 
-gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_rows *rows, const char *data, gbt_error *err) {
-  if (rows->field[GBT_EVENT] != NULL || rows->n == 0) return GBT_OK;
-  return gbt_fail_on(err, GBT_E_DATA, "event",
-                     "metric \"%s\" needs `event`, whether times are those of events, in the %s data",
-                     gbt_metric_about(metric->kind)->name, data);
+gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *rows,
+                                 const char *data, gbt_error *err) {
+  const char *name = gbt_metric_about(metric->kind)->name;
+  const double *upper = rows->field[GBT_UPPER], *label = rows->field[GBT_LABEL];
+  if (rows->n == 0) return GBT_OK;
+  if (is_of_hazards(objective) && rows->field[GBT_EVENT] == NULL)
+    return gbt_fail_on(err, GBT_E_DATA, "event",
+                       "metric \"%s\" needs `event`, whether times are those of events, in the %s data", name, data);
+  if (rows->field[GBT_ENTRY] != NULL &&
+      (metric->kind == GBT_METRIC_UNO_C || is_of_curves((gbt_metric_kind)metric->kind)))
+    return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
+                       "metric \"%s\" does not know entry times, which the %s data have; use \"concordance\" or "
+                       "\"cox_nloglik\"",
+                       name, data);
+  for (int64_t i = 0; rows->field[GBT_EVENT] == NULL && upper != NULL && i < rows->n; i++)
+    if (upper[i] != label[i] && upper[i] <= 1.7976931348623157e308)
+      return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
+                         "metric \"%s\" needs times that are known or censored on the right; that of row %lld of the "
+                         "%s data lies between %.15g and %.15g. Use \"aft_nloglik\"",
+                         name, (long long)gbt_row_number(rows, i), data, label[i], upper[i]);
+  return GBT_OK;
 }
 
 gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   int any;
-  GBT_TRY(gbt_metric_risk_check(&rows->metric, &rows->of, "given", err));
-  GBT_TRY(any_event(ctx, &rows->of, &any, err));
+  GBT_TRY(gbt_metric_risk_check(&rows->metric, &rows->objective, &rows->of, "given", err));
+  GBT_TRY(gbt_metric_any_event(ctx, &rows->of, &any, err));
+  if (gbt_metric_needs_hazards(&rows->metric, &rows->objective) && rows->aids->hazards == NULL)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
+                       "metric \"%s\" needs the baseline hazard of the model, and there is none",
+                       gbt_metric_about(rows->metric.kind)->name);
   *out = gbt_nan();
   if (!any) return GBT_OK;
-  if (rows->metric.kind == GBT_METRIC_CONCORDANCE) return concordance(ctx, rows, out, err);
-  GBT_ASSERT(rows->metric.kind == GBT_METRIC_COX_NLOGLIK);
-  return cox_nloglik(ctx, rows, out, err);
+  if (rows->metric.kind == GBT_METRIC_COX_NLOGLIK) return cox_nloglik(ctx, rows, out, err);
+  return of_all_ranks(ctx, rows, out, err);
 }

@@ -3,14 +3,13 @@
 #define GBT_BOOST_METRIC_ROWS_H
 
 #include "../base/ctx.h"
-#include "../joint/queries.h"
-#include "../metric/metric.h"
+#include "metric.h"
 
 typedef struct gbt_metric_rows {
   gbt_metric metric;
   gbt_objective objective;
   gbt_rows of;         /* their labels and weights are read */
-  const gbt_queries *queries; /* of these rows; NULL: made where a metric needs them */
+  const gbt_metric_aids *aids; /* of these rows; never NULL */
   const double *score; /* of.n x objective.n_outputs, column by column; borrowed */
 } gbt_metric_rows;
 
@@ -27,9 +26,13 @@ gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, doub
 /* Metrics of form GBT_FORM_RISK: metric_risk.c. Ranks: a rank has all rows for a while, about 100 bytes each. */
 gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* GBT_E_DATA: the rows lack what such a metric needs. data: their name. */
-gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_rows *rows, const char *data,
-                                 gbt_error *err) GBT_MUST_CHECK;
+/* GBT_E_DATA: the rows lack what such a metric needs, or have more than it knows. data: their name. */
+gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *rows,
+                                 const char *data, gbt_error *err) GBT_MUST_CHECK;
+
+/* Whether a metric needs the hazards of a baseline; whether rows, those of all ranks, have any event. Collective. */
+int gbt_metric_needs_hazards(const gbt_metric *metric, const gbt_objective *objective);
+gbt_status gbt_metric_any_event(gbt_ctx *ctx, const gbt_rows *rows, int *any, gbt_error *err) GBT_MUST_CHECK;
 
 /* GBT_E_DATA: the label of this row (from 0) is no class. */
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) GBT_MUST_CHECK;

@@ -161,21 +161,11 @@ static gbt_status keep_eta(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_er
   return GBT_OK;
 }
 
-/* The queries of data sets that metrics of queries are evaluated on. */
-static gbt_status find_queries(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  int any = 0;
-  for (int32_t m = 0; m < tr->n_metrics; m++) any |= gbt_metric_about(tr->metric[m].kind)->form == GBT_FORM_QUERY;
-  for (int32_t s = tr->eval_train ? 0 : 1; any && s <= tr->n_valid; s++)
-    GBT_TRY(gbt_queries_make(ctx, &tr->data[s]->rows, &tr->queries[s], err));
-  return GBT_OK;
-}
-
 /* From the data sets on; the specification has those that the trainer works with. */
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
   GBT_TRY(keep_eta(tr, spec, err));
-  GBT_TRY(find_queries(ctx, tr, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_n_kept_scores(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
@@ -189,6 +179,7 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
     GBT_TRY(gbt_mem_array(&tr->mem, gbt_ranks_spare(ctx, tr->data[0]), 1, &tr->spare, err));
   GBT_TRY(open_backends(ctx, tr, spec, err));
   GBT_TRY(begin_biases(tr, spec, err));
+  GBT_TRY(gbti_make_aids(ctx, tr, err));
   return begin_scale(ctx, tr, spec, err);
 }
 
@@ -241,8 +232,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->at_best);
   gbt_mem_free(&mem, tr->hazard);
   gbt_mem_free(&mem, tr->spare);
-  for (int32_t s = 0; s <= GBT_MAX_VALID; s++)
-    if (tr->queries[s].row != NULL) gbt_queries_free(&tr->queries[s]);
+  gbti_free_aids(tr);
   gbt_mem_free(&mem, tr);
 }
 
@@ -275,8 +265,8 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, cons
   if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, which, metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, which, &scores, err));
-  const gbt_queries *queries = tr->queries[which].start != NULL ? &tr->queries[which] : NULL;
-  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->data[which]->rows, queries, scores, out, err);
+  const gbt_metric_aids aids = gbti_aids_of(tr, which);
+  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->data[which]->rows, &aids, scores, out, err);
 }
 
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *tr, double *out, gbt_error *err) {
@@ -288,6 +278,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   size_t at = (size_t)tr->n_rounds * (size_t)tr->width;
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, at + (size_t)tr->width, sizeof *tr->log, err));
+  GBT_TRY(gbti_update_aids(ctx, tr, err));
   for (int32_t s = tr->eval_train ? 0 : 1; s <= tr->n_valid; s++)
     for (int32_t m = 0; m < tr->n_metrics; m++) GBT_TRY(eval_metric(ctx, tr, s, &tr->metric[m], &tr->log[at++], err));
   tr->be->seconds[GBT_PHASE_METRIC] += (double)(gbt_clock_ns() - t0) * 1e-9;

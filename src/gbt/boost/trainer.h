@@ -121,17 +121,10 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *trainer, int32_t w
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *trainer, double *out, gbt_error *err) GBT_MUST_CHECK;
 
 /* The baseline hazard of objectives of hazards at the scores of the model: those of the best round where one is
- * watched. n event times, those of one stratum after the other, and the cumulative hazard of the stratum from each on;
- * borrowed until the next call. n is 0 for another objective, and where the best round lies before a checkpoint that
- * the training went on from. Between runs. Collective. */
-typedef struct gbt_baseline {
-  int64_t n;
-  uint32_t n_strata;
-  const double *time, *hazard;
-  const double *stratum; /* n_strata: their numbers */
-  const uint32_t *start; /* n_strata + 1: the first time of each */
-} gbt_baseline;
-gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *trainer, const double *score, gbt_baseline *out,
+ * watched; or at `score`, one for each training row, where it is not NULL. Borrowed until the next call. Without strata
+ * for another objective, and where the best round lies before a checkpoint that the training went on from. Between
+ * runs. Collective. */
+gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *trainer, const double *score, gbt_hazards *out,
                                gbt_error *err) GBT_MUST_CHECK;
 
 /* Rows of a data set, of this rank; which as above. */

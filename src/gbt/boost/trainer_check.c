@@ -64,7 +64,7 @@ static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
                            "metric \"%s\" needs `group`, the query of every row, in the %s data",
                            gbt_metric_about(metric->kind)->name, name);
       if (gbt_metric_about(metric->kind)->form == GBT_FORM_RISK)
-        GBT_TRY(gbt_metric_risk_check(metric, &ds->rows, name, err));
+        GBT_TRY(gbt_metric_risk_check(metric, &spec->objective, &ds->rows, name, err));
       GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
     }
   }

@@ -3,30 +3,33 @@
  *   rows of time t without an event enter -> events of t ask how many rows have lower, equal scores -> they enter
  *
  * Rows that come under observation only at or after the event's time are counted in the same way, by their entry times,
- * and taken off. Weights are whole numbers and sums have 128 bits, so nothing depends on an order. */
+ * and taken off. Weights are whole numbers and sums have 128 bits, so nothing depends on an order; those with a factor
+ * for each event are exact sums. */
 #include "concordance.h"
 
+#include "../base/exact_sum.h"
 #include "../base/parallel.h"
 #include "../base/sort.h"
-#include "../math/whole.h"
 #include "../math/wide.h"
-#include "risk.h"
 
 typedef struct counts {
+  const gbt_concordance_of *of;
   const gbt_rows *rows;
+  const gbt_timeline *timeline;
   uint32_t n;
   uint64_t *key, *tmp_key; /* n, scratch */
-  uint32_t *at, *tmp_at;   /* n: rows in some order */
-  uint32_t *by_entry;      /* n: rows by stratum and entry, or NULL */
+  uint32_t *at, *tmp_at;   /* n, scratch */
   uint32_t *place;         /* n: the place of a row's score among the different scores, from 1 */
   uint32_t n_places;
-  uint64_t *weight; /* n: whole numbers */
-  uint64_t *tree;   /* n_places + 1 */
+  uint64_t *tree; /* n_places + 1 */
   gbt_wide right, tied, pairs;
+  gbt_exact_sum good, all; /* with factors: right + tied / 2, and pairs */
 } counts;
 
-static void tree_add(counts *c, uint32_t place, uint64_t weight) {
-  for (; place <= c->n_places; place += place & (0u - place)) c->tree[place] += weight; /* modulo 2^64, for -weight */
+static void tree_add(counts *c, uint32_t row, int off) {
+  const uint64_t w = c->timeline->weight[row];
+  for (uint32_t place = c->place[row]; place <= c->n_places; place += place & (0u - place))
+    c->tree[place] += off ? 0u - w : w; /* modulo 2^64 */
 }
 
 /* The weight of the rows in the tree at places up to this. */
@@ -38,7 +41,8 @@ static uint64_t tree_sum(const counts *c, uint32_t place) {
 
 /* Pairs of an event with the rows in the tree: added, or taken off. */
 static void count_event(counts *c, uint32_t row, int off) {
-  const uint64_t w = c->weight[row], below = tree_sum(c, c->place[row] - 1), up_to = tree_sum(c, c->place[row]);
+  const uint64_t w = c->timeline->weight[row];
+  const uint64_t below = tree_sum(c, c->place[row] - 1), up_to = tree_sum(c, c->place[row]);
   const gbt_wide right = gbt_wide_product(w, below), tied = gbt_wide_product(w, up_to - below);
   const gbt_wide all = gbt_wide_product(w, tree_sum(c, c->n_places));
   c->right = off ? gbt_wide_sub(c->right, right) : gbt_wide_add(c->right, right);
@@ -46,60 +50,59 @@ static void count_event(counts *c, uint32_t row, int off) {
   c->pairs = off ? gbt_wide_sub(c->pairs, all) : gbt_wide_add(c->pairs, all);
 }
 
-static int is_event(const counts *c, uint32_t row) { return gbt_risk_is_event(c->rows, row, 0.0); }
-
-static int same_stratum(const counts *c, uint32_t a, uint32_t b) {
-  return c->rows->field[GBT_STRATUM] == NULL || c->rows->field[GBT_STRATUM][a] == c->rows->field[GBT_STRATUM][b];
+/* The same, each pair with the event's factor. */
+static void weigh_event(counts *c, uint32_t place) {
+  const uint32_t row = c->timeline->at[place];
+  const double before = c->timeline->before[place], w = (double)c->timeline->weight[row];
+  if (c->of->horizon > 0.0 && !(c->rows->field[GBT_LABEL][row] < c->of->horizon)) return;
+  if (!(before > 0.0)) return; /* a row without weight, after the last censoring */
+  const uint64_t below = tree_sum(c, c->place[row] - 1), up_to = tree_sum(c, c->place[row]);
+  const double factor = w / (before * before);
+  gbt_exact_add(&c->good, factor * (double)(below + up_to));
+  gbt_exact_add(&c->all, factor * 2.0 * (double)tree_sum(c, c->n_places));
 }
 
 /* Rows of a stratum, at[beg, end), by time. */
 static void count_stratum(counts *c, uint32_t beg, uint32_t end) {
   const double *time = c->rows->field[GBT_LABEL];
+  const uint32_t *at = c->timeline->at;
   for (uint32_t i = end, from; i > beg; i = from) {
-    for (from = i - 1; from > beg && time[c->at[from - 1]] == time[c->at[i - 1]];) from--;
+    for (from = i - 1; from > beg && time[at[from - 1]] == time[at[i - 1]];) from--;
     for (uint32_t k = from; k < i; k++)
-      if (!is_event(c, c->at[k])) tree_add(c, c->place[c->at[k]], c->weight[c->at[k]]);
+      if (!gbt_has_event(c->rows, at[k])) tree_add(c, at[k], 0);
+    for (uint32_t k = from; k < i; k++) {
+      if (!gbt_has_event(c->rows, at[k])) continue;
+      if (c->of->censoring)
+        weigh_event(c, k);
+      else
+        count_event(c, at[k], 0);
+    }
     for (uint32_t k = from; k < i; k++)
-      if (is_event(c, c->at[k])) count_event(c, c->at[k], 0);
-    for (uint32_t k = from; k < i; k++)
-      if (is_event(c, c->at[k])) tree_add(c, c->place[c->at[k]], c->weight[c->at[k]]);
+      if (gbt_has_event(c->rows, at[k])) tree_add(c, at[k], 0);
   }
-  for (uint32_t i = beg; i < end; i++) tree_add(c, c->place[c->at[i]], 0u - c->weight[c->at[i]]);
+  for (uint32_t i = beg; i < end; i++) tree_add(c, at[i], 1);
 }
 
 /* Takes off the pairs of events with rows of the stratum, by_entry[beg, end), that enter at the event's time or later.
  */
 static void count_later_entries(counts *c, uint32_t beg, uint32_t end) {
   const double *time = c->rows->field[GBT_LABEL], *entry = c->rows->field[GBT_ENTRY];
+  const uint32_t *by_entry = c->timeline->by_entry;
   uint32_t in = end;
   for (uint32_t i = end; i-- > beg;) {
-    const uint32_t row = c->at[i];
-    if (!is_event(c, row)) continue;
-    for (; in > beg && entry[c->by_entry[in - 1]] >= time[row]; in--)
-      tree_add(c, c->place[c->by_entry[in - 1]], c->weight[c->by_entry[in - 1]]);
+    const uint32_t row = c->timeline->at[i];
+    if (!gbt_has_event(c->rows, row)) continue;
+    for (; in > beg && entry[by_entry[in - 1]] >= time[row]; in--) tree_add(c, by_entry[in - 1], 0);
     count_event(c, row, 1);
   }
-  for (; in < end; in++) tree_add(c, c->place[c->by_entry[in]], 0u - c->weight[c->by_entry[in]]);
+  for (; in < end; in++) tree_add(c, by_entry[in], 1);
 }
 
-/* Sorts row numbers by stratum, then by these numbers. */
-static gbt_status order_rows(gbt_ctx *ctx, counts *c, const double *by, uint32_t *row, gbt_error *err) {
-  const double *stratum = c->rows->field[GBT_STRATUM];
-  for (uint32_t i = 0; i < c->n; i++) {
-    row[i] = i;
-    c->key[i] = gbt_order_key(by[i]);
-  }
-  GBT_TRY(gbt_sort_u64_parallel(ctx, c->key, row, c->n, c->tmp_key, c->tmp_at, err));
-  if (stratum == NULL) return GBT_OK;
-  for (uint32_t i = 0; i < c->n; i++) c->key[i] = gbt_order_key(stratum[row[i]]);
-  return gbt_sort_u64_parallel(ctx, c->key, row, c->n, c->tmp_key, c->tmp_at, err);
-}
-
-/* Places of scores, from the lowest. */
+/* Places of scores, from the lowest risk. */
 static gbt_status find_places(gbt_ctx *ctx, counts *c, const double *score, gbt_error *err) {
   for (uint32_t i = 0; i < c->n; i++) {
     c->at[i] = i;
-    c->key[i] = gbt_order_key(score[i]);
+    c->key[i] = gbt_order_key(c->of->by_life ? -score[i] : score[i]);
   }
   GBT_TRY(gbt_sort_u64_parallel(ctx, c->key, c->at, c->n, c->tmp_key, c->tmp_at, err));
   for (uint32_t i = 0; i < c->n; i++) {
@@ -111,41 +114,40 @@ static gbt_status find_places(gbt_ctx *ctx, counts *c, const double *score, gbt_
 
 static gbt_status fill(gbt_ctx *ctx, counts *c, const double *score, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
-  double most = 0.0;
   GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->key, &c->key, err));
   GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->tmp_key, &c->tmp_key, err));
   GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->at, &c->at, err));
   GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->tmp_at, &c->tmp_at, err));
   GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->place, &c->place, err));
-  GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->weight, &c->weight, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)c->n + 1, sizeof *c->tree, &c->tree, err));
-  for (uint32_t i = 0; i < c->n; i++) most = gbt_weight_of(c->rows, i) > most ? gbt_weight_of(c->rows, i) : most;
-  const gbt_whole_scale scale = gbt_whole_scale_of(most, c->n > 0 ? c->n : 1);
-  for (uint32_t i = 0; i < c->n; i++)
-    c->weight[i] = c->rows->field[GBT_WEIGHT] ? gbt_whole_weight(gbt_weight_of(c->rows, i), scale) : 1;
-  GBT_TRY(find_places(ctx, c, score, err));
-  if (c->rows->field[GBT_ENTRY] != NULL) {
-    GBT_TRY(gbt_mem_array(mem, c->n, sizeof *c->by_entry, &c->by_entry, err));
-    GBT_TRY(order_rows(ctx, c, c->rows->field[GBT_ENTRY], c->by_entry, err));
-  }
-  return order_rows(ctx, c, c->rows->field[GBT_LABEL], c->at, err);
+  gbt_exact_zero(&c->good);
+  gbt_exact_zero(&c->all);
+  return find_places(ctx, c, score, err);
 }
 
-gbt_status gbt_concordance(gbt_ctx *ctx, const gbt_rows *rows, const double *score, double *out, gbt_error *err) {
-  counts c = {.rows = rows, .n = (uint32_t)rows->n};
+/* (right + tied / 2) / pairs */
+static double value_of(const counts *c) {
+  if (c->of->censoring) {
+    const double all = gbt_exact_value(&c->all);
+    return all > 0.0 ? gbt_exact_value(&c->good) / all : gbt_nan();
+  }
+  if ((c->pairs.hi | c->pairs.lo) == 0) return gbt_nan();
+  return gbt_wide_ratio(gbt_wide_add(gbt_wide_double(c->right), c->tied), gbt_wide_double(c->pairs));
+}
+
+gbt_status gbt_concordance(gbt_ctx *ctx, const gbt_concordance_of *of, const gbt_rows *rows,
+                           const gbt_timeline *timeline, const double *score, double *out, gbt_error *err) {
+  counts c = {.of = of, .rows = rows, .timeline = timeline, .n = (uint32_t)rows->n};
+  GBT_ASSERT(!of->censoring || timeline->by_entry == NULL);
   gbt_status status = fill(ctx, &c, score, err);
-  for (uint32_t beg = 0, end; status == GBT_OK && beg < c.n; beg = end) {
-    for (end = beg + 1; end < c.n && same_stratum(&c, c.at[beg], c.at[end]);) end++;
+  for (uint32_t s = 0; status == GBT_OK && s < timeline->n_strata; s++) {
+    const uint32_t beg = timeline->beg[s], end = timeline->beg[s + 1];
     count_stratum(&c, beg, end);
-    if (c.by_entry != NULL) count_later_entries(&c, beg, end);
+    if (timeline->by_entry != NULL) count_later_entries(&c, beg, end);
     status = gbt_ctx_poll(ctx, err);
   }
-  /* (right + tied / 2) / pairs */
-  if (status == GBT_OK)
-    *out = (c.pairs.hi | c.pairs.lo) == 0
-               ? gbt_from_bits(0x7ff8000000000000u)
-               : gbt_wide_ratio(gbt_wide_add(gbt_wide_double(c.right), c.tied), gbt_wide_double(c.pairs));
-  void *blocks[] = {c.key, c.tmp_key, c.at, c.tmp_at, c.by_entry, c.place, c.weight, c.tree};
+  if (status == GBT_OK) *out = value_of(&c);
+  void *blocks[] = {c.key, c.tmp_key, c.at, c.tmp_at, c.place, c.tree};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&ctx->mem, blocks[i]);
   return status;
 }

@@ -244,6 +244,18 @@ gbt_status gbt_cox_gradients(gbt_ctx *ctx, const gbt_cox *cox, const double *sco
   return gbt_parallel(ctx, row_tasks(cox), gradients_task, &j, err);
 }
 
+void gbt_cox_baseline(const gbt_cox *cox, double *hazard) {
+  const gbt_risk *risk = &cox->risk;
+  for (uint32_t s = 0; s < risk->n_strata; s++) {
+    const double unit = gbt_exp(-cox->top[s]);
+    double sum = 0.0;
+    for (uint32_t p = risk->start[s]; p < risk->start[s + 1]; p++) {
+      sum += cox->a[p] * unit;
+      hazard[p] = sum;
+    }
+  }
+}
+
 /* The part of a point: sum over l of (D / d) log S_l. */
 static double point_loss(const gbt_cox *cox, uint32_t point, double S, double S_E) {
   const int64_t d = cox->risk.n_events[point];

@@ -50,6 +50,10 @@ gbt_status gbt_cox_hazards(gbt_ctx *ctx, gbt_cox *cox, const double *score, gbt_
 gbt_status gbt_cox_gradients(gbt_ctx *ctx, const gbt_cox *cox, const double *score, double *g, double *h,
                              gbt_error *err) GBT_MUST_CHECK;
 
+/* After gbt_cox_hazards: the cumulative hazard of a row of score 0 from each point of a stratum on. hazard: n_points.
+ */
+void gbt_cox_baseline(const gbt_cox *cox, double *hazard);
+
 /* After gbt_cox_hazards: the loss of all ranks' rows. Collective. */
 gbt_status gbt_cox_loss(gbt_ctx *ctx, const gbt_cox *cox, const double *score, double *out,
                         gbt_error *err) GBT_MUST_CHECK;

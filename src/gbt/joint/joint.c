@@ -254,6 +254,10 @@ gbt_status gbt_joint_move_biases(gbt_ctx *ctx, gbt_joint *joint, double eta, gbt
   return joint_positions_move(ctx, &joint->positions, &joint->rows, joint->g, joint->h, eta, err);
 }
 
+gbt_cox *gbt_joint_risk(gbt_joint *joint) {
+  return joint != NULL && joint->kind == JOINT_RISK ? &joint->cox : NULL;
+}
+
 gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out, gbt_error *err) {
   GBT_ASSERT(joint->kind == JOINT_RISK);
   GBT_TRY(gbt_cox_hazards(ctx, &joint->cox, score, err));

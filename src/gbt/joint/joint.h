@@ -47,6 +47,9 @@ int gbt_joint_biases_fit(const gbt_joint *joint,
 void gbt_joint_set_biases(gbt_joint *joint, const double *bias);
 gbt_status gbt_joint_move_biases(gbt_ctx *ctx, gbt_joint *joint, double eta, gbt_error *err) GBT_MUST_CHECK;
 
+/* The risk sets of objectives of hazards; NULL: there are none. */
+gbt_cox *gbt_joint_risk(gbt_joint *joint);
+
 /* Objectives of hazards: those of the baseline at these scores, borrowed until the next call. Collective. */
 gbt_status gbt_joint_hazards(gbt_ctx *ctx, gbt_joint *joint, const double *score, const gbt_cox **out,
                              gbt_error *err) GBT_MUST_CHECK;

@@ -125,6 +125,9 @@ static gbt_status check_param(const gbt_metric *metric, int outputs, gbt_error *
   if (p->name == NULL) return GBT_OK;
   int above = p->open_low ? x > p->low : x >= p->low, below = p->open_high ? x < p->high : x <= p->high;
   int whole = !p->whole || (above && below && x == (double)(int64_t)x); /* NaN is neither above nor below */
+  if (!above && x == p->def)
+    return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric \"%s\" needs its %s, such as \"%s@2.5\"", info->name,
+                       p->name, info->name);
   if (!above || !below || !whole)
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric",
                        "the %s of metric \"%s\" must be %s%s %.15g and %s %.15g, not %.15g", p->name, info->name,
@@ -178,7 +181,7 @@ static void list_suitable(int outputs, char *out, size_t cap) {
 }
 
 gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) {
-  char for_them[160], suits[480];
+  char for_them[160], suits[640];
   if (metric->kind < 0 || metric->kind >= GBT_N_METRICS)
     return gbt_fail(err, GBT_E_INTERNAL, "there is no metric %d", (int)metric->kind);
   GBT_TRY(gbt_objective_check(objective, err));

@@ -8,8 +8,6 @@
 #include "../math/elementary.h"
 #include "metric.h"
 
-/* NaN as one pattern of bits: machines differ in that of 0 / 0. */
-GBT_FN double gbt_nan(void) { return gbt_from_bits(0x7ff8000000000000u); }
 GBT_FN double gbt_one_nan(double x) { return x == x ? x : gbt_nan(); }
 
 /* log(1 + x) for x > -1; below 1e-6 above -1 as there. */
