@@ -67,7 +67,8 @@ static uint32_t cut_tasks(const gbt_joint *joint, uint32_t *start) {
   return n;
 }
 
-static gbt_status open_room(const gbt_joint *joint, uint32_t n, joint_room *room, gbt_error *err) {
+/* n_sums: rows of the sums, at least n. */
+static gbt_status open_room(const gbt_joint *joint, uint32_t n, uint32_t n_sums, joint_room *room, gbt_error *err) {
   const gbt_mem *mem = &joint->mem;
   room->n = n;
   if (joint->positions.ratio) GBT_TRY(gbt_mem_array(mem, n, sizeof *room->pos, &room->pos, err));
@@ -80,8 +81,8 @@ static gbt_status open_room(const gbt_joint *joint, uint32_t n, joint_room *room
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->label, &room->label, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->gain, &room->gain, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *room->weight, &room->weight, err));
-  GBT_TRY(gbt_mem_array(mem, n, sizeof *room->g, &room->g, err));
-  return gbt_mem_array(mem, n, sizeof *room->h, &room->h, err);
+  GBT_TRY(gbt_mem_array(mem, n_sums, sizeof *room->g, &room->g, err));
+  return gbt_mem_array(mem, n_sums, sizeof *room->h, &room->h, err);
 }
 
 static void close_room(const gbt_mem *mem, joint_room *room) {
@@ -102,7 +103,9 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
   gbt_mem_free(&joint->mem, joint->room);
   joint->room = more;
   for (int32_t i = had; i < n; i++) {
-    const gbt_status status = open_room(joint, i == 0 ? joint->long_rows : joint->room_rows, &more[i], err);
+    const uint32_t rows = i == 0 ? joint->long_rows : joint->room_rows;
+    const uint32_t sums = joint_all_pairs(joint) && joint->long_rows > rows ? joint->long_rows : rows;
+    const gbt_status status = open_room(joint, rows, sums, &more[i], err);
     if (status != GBT_OK) close_room(&joint->mem, &more[i]);
     GBT_TRY(status);
     joint->n_rooms = i + 1;

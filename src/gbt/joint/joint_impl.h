@@ -17,7 +17,8 @@ enum {
 typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES,
                           JOINT_RISK } joint_kind;
 
-/* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each. */
+/* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each; with
+ * all pairs, g and h have room for a long query too, whose sums each thread adds up for itself. */
 typedef struct joint_room {
   uint32_t n;
   uint32_t *row, *tmp_row; /* numbers of rows; row: by place */
@@ -95,6 +96,11 @@ void joint_write_alike(const gbt_joint *joint, const joint_room *room, uint32_t 
                        double factor);
 
 /* ---- pairs: rank_pairs.c ---- */
+
+/* All pairs of a query, by the kernels. */
+static inline int joint_all_pairs(const gbt_joint *joint) {
+  return joint->kind == JOINT_PAIRS && joint->pairs.top == 0 && joint->pairs.partners == 0 && !joint->positions.ratio;
+}
 
 gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) GBT_MUST_CHECK;
 

@@ -346,6 +346,42 @@ static void long_task(void *arg, int64_t task, int thread) {
   }
 }
 
+/* The same for all pairs, each met once: a thread adds to its own sums of all rows. */
+static void long_all_task(void *arg, int64_t task, int thread) {
+  const long_job *j = arg;
+  const joint_room *own = &j->joint->room[thread + 1];
+  const uint32_t beg = (uint32_t)task * j->task_rows;
+  const uint32_t end = j->rows.n - beg < j->task_rows ? j->rows.n : beg + j->task_rows;
+  gbt_pair_rows rows = j->rows;
+  rows.g = own->g;
+  rows.h = own->h;
+  for (uint32_t a = beg; a < end; a++) {
+    const gbt_pair_sum sum = j->kernels.after(j->joint->pairs.target, j->by_distance, &rows, &j->query, j->up, a);
+    rows.g[a] += sum.g;
+    rows.h[a] += sum.h;
+    j->room->key[a] = (uint64_t)sum.wrong;
+  }
+}
+
+/* The sums of all pairs of a long query, in n_tasks tasks. */
+static gbt_status sum_all(gbt_ctx *ctx, long_job *j, int64_t n_tasks, gbt_error *err) {
+  const joint_room *rooms = j->joint->room + 1;
+  const uint32_t n = j->rows.n;
+  for (int32_t t = 0; t < ctx->n_threads; t++)
+    for (uint32_t i = 0; i < n; i++) rooms[t].g[i] = rooms[t].h[i] = 0;
+  GBT_TRY(gbt_parallel(ctx, n_tasks, long_all_task, j, err));
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t g = 0, h = 0;
+    for (int32_t t = 0; t < ctx->n_threads; t++) {
+      g += rooms[t].g[i];
+      h += rooms[t].h[i];
+    }
+    j->room->g[i] = g;
+    j->room->h[i] = h;
+  }
+  return GBT_OK;
+}
+
 gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round, uint32_t query, const double *score,
                             joint_room *room, gbt_error *err) {
   const uint32_t n = gbt_rows_of_query(&joint->queries, query);
@@ -364,7 +400,9 @@ gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round
   if (joint->pairs.partners > 0) {
     wrong = sum_partners(joint, round, &j.rows, &j.query, j.by_distance, j.up, room);
   } else {
-    GBT_TRY(gbt_parallel(ctx, (n + j.task_rows - 1) / j.task_rows, long_task, &j, err));
+    const int64_t n_tasks = (n + j.task_rows - 1) / j.task_rows;
+    GBT_TRY(joint_all_pairs(joint) ? sum_all(ctx, &j, n_tasks, err)
+                                   : gbt_parallel(ctx, n_tasks, long_task, &j, err));
     for (uint32_t i = 0; i < n; i++) add_wrong(&wrong, (int64_t)room->key[i]);
   }
   const outcome how = outcome_of(joint, exp, wrong);
