@@ -17,7 +17,13 @@ extern "C" {
 #include "../../../gbt/backend/feature_share.h"
 }
 
-enum : size_t { PARCEL_BYTES = (size_t)16 << 20, OFFER_BYTES = (size_t)4 << 20 }; /* about; one node at least */
+/* Of one parcel, and of the offers that are gathered at once, about; one node or tree at least. Emulated devices take
+ * little, so that the small data of tests go in several parcels. */
+#if defined(__CUDACC__)
+enum : size_t { PARCEL_BYTES = (size_t)16 << 20, OFFER_BYTES = (size_t)4 << 20 };
+#else
+enum : size_t { PARCEL_BYTES = 10000, OFFER_BYTES = 3000 };
+#endif
 
 /* ---- opening ---- */
 
