@@ -48,6 +48,9 @@ responses_of <- function(model, score, threads) {
 
 predicts_times <- function(model) objective_info(model$objective)$response %in% c("TIME", "HAZARD")
 
+# Scores of hazards rise with the risk, those of times fall.
+risk_sign <- function(model) if (is_of_hazards(model$objective)) 1 else -1
+
 # The name of the scale of predictions of a type, for axes of plots: of models of times only, else NULL.
 scale_words <- function(model, type = "link") {
   words <- switch(objective_info(model$objective)$response,

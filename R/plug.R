@@ -97,7 +97,8 @@ as_tibble_if_there <- function(x) {
 #' `train(x, y, method = gbt_caret())`, see [gbt_caret()].
 #'
 #' @section Explanations:
-#' `vip::vip(model)`; `DALEX::explain(model, data, y)`; `pdp::partial(model, "wt", train = data)`. For marginaleffects
+#' `vip::vip(model)`; `DALEX::explain(model, data, y)`, for models of times `survex::explain(model,
+#' data, y)` with `y` a `Surv` object; `pdp::partial(model, "wt", train = data)`. For marginaleffects
 #' give `options(marginaleffects_model_classes = "gbt")` once, and the data with each call:
 #' `predictions(model, newdata = data)`; there are no standard errors, and slopes of trees are 0 nearly everywhere, so
 #' `comparisons()` over a step says more. insight: `find_formula()`, `find_predictors()`, `find_response()`,

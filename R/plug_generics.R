@@ -92,6 +92,32 @@ model_info.gbt <- function(model, is_multiclass = FALSE, ...) {
             list(package = "gbt", ver = as.character(utils::packageVersion("gbt")), type = type))
 }
 
+# survex: models of times with their curves; others are explained by DALEX.
+#' @rawNamespace S3method(survex::explain, gbt, explain_survex)
+explain_survex <- function(model, data = NULL, y = NULL, ...) {
+  check_model(model, "model")
+  if (!predicts_times(model)) return(get_exported("DALEX", "explain")(model, data = data, y = y, ...))
+  usual <- list(
+    predict_function = said_by_survex(function(model, newdata) {
+      exp(risk_sign(model) * unname(predict.gbt(model, newdata, type = "link")))
+    }, "relative risk"),
+    predict_survival_function = said_by_survex(curves_for_survex("survival"), "predict(type = \"survival\")"),
+    predict_cumulative_hazard_function = said_by_survex(curves_for_survex("cumhaz"), "predict(type = \"cumhaz\")"),
+    label = "gbt", model_info = utils::modifyList(model_info.gbt(model), list(type = "survival"))
+  )
+  given <- list(...)
+  do.call(get_exported("survex", "explain_survival"),
+          c(list(model, data = data, y = y), given, usual[setdiff(names(usual), names(given))]))
+}
+
+# A function with the words that survex prints for it.
+said_by_survex <- function(f, words) structure(f, verbose_info = words, is.default = TRUE)
+
+curves_for_survex <- function(type) {
+  force(type)
+  function(model, newdata, times) matrix(predict.gbt(model, newdata, type = type, times = times), NROW(newdata))
+}
+
 get_task.gbt <- function(object) if (is.null(class_labels(check_model(object)))) "regression" else "classification"
 
 get_training_data.gbt <- function(object, ...) stop_no_training_data("pdp::partial(model, train = data)")

@@ -59,7 +59,7 @@ judged_times <- function(model, rows, type) {
   curves <- if (inherits(model, "gbt_cv")) held_out_curves(model, rows$data, its$at) else function(times) {
     stats::predict(model, rows$data, "survival", rows$trees, rows$offset, times = times, threads = rows$threads)
   }
-  list(seen = seen, risk = if (is_of_hazards(its$model$objective)) score else -score, curves = curves)
+  list(seen = seen, risk = risk_sign(its$model) * score, curves = curves)
 }
 
 # The curves of rows by the models of the folds that held them out; their mean where there are several. at: numbers of

@@ -479,3 +479,23 @@ test_that("caret's grid has submodels where the first rounds of a training are t
                class = "gbt_error_unsupported")
   expect_identical(caret$predict(other, mtcars), unname(predict(other, mtcars)))
 })
+
+test_that("survex gets curves and risks of models of times", {
+  survex <- list(explain_survival = function(model, data, y, ...) list(model = model, data = data, y = y, ...))
+  dalex <- list(explain = function(model, data, y, ...) "by DALEX")
+  y <- structure(cbind(time = mtcars$qsec, status = mtcars$am), type = "right", class = "Surv")
+  with_stand_ins(list(survex = survex, DALEX = dalex), {
+    for (objective in c("cox", "aft")) {
+      m <- gbt_train(mtcars[1:6], y, objective = objective, nrounds = 3, threads = 1)
+      e <- method("explain_survex")(m, mtcars[1:6], y, label = "mine")
+      expect_identical(e[c("label", "y")], list(label = "mine", y = y))
+      S <- e$predict_survival_function(m, mtcars[1:2, ], c(16, 18))
+      expect_identical(S, matrix(predict(m, mtcars[1:2, ], "survival", times = c(16, 18)), 2))
+      expect_equal(exp(-e$predict_cumulative_hazard_function(m, mtcars[1:2, ], c(16, 18))), S)
+      times <- predict(m, mtcars, "time")
+      expect_lt(stats::cor(e$predict_function(m, mtcars), times, method = "spearman"), -0.99)
+      expect_identical(e$model_info$type, "survival")
+    }
+    expect_identical(method("explain_survex")(gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1)), "by DALEX")
+  })
+})
