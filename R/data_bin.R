@@ -53,6 +53,7 @@ table_rows <- function(x, fields, spec) {
 
 # A gbt_data of rows. `label` is kept as given: what it means is decided by the objective, in training.
 finish_data <- function(rows, spec) {
+  if (!is.null(rows$strata)) rows$fields$label <- with_strata(rows$fields$label, rows$strata)
   called <- given_or(spec$called, c(label = "label", weight = "weight"))
   kept <- c(check_row_fields(rows$fields, rows$n_rows, called),
             list(exposed = rows$exposed, max_bin = given_or(spec$reference$max_bin, spec$max_bin),

@@ -361,10 +361,11 @@ label_values <- function(label) {
 # The response of n rows from values that anyone may have written; bad: called where they are no response.
 label_of_values <- function(x, n, bad) {
   if (is.null(x)) return(NULL)
-  if (!is.list(x) || !identical(names(x), c("kind", "value", "classes"))) bad()
+  if (!is.list(x) || !identical(setdiff(names(x), "strata"), c("kind", "value", "classes"))) bad()
   value <- x$value
   classes <- x$classes
   if (is_text(x$kind) && is_surv_response(x$kind)) return(surv_of_values(x, n, bad))
+  if (!is.null(x$strata)) bad()
   of_classes <- c("logical", "factor", "ordered", "character")
   if (!is_text(x$kind) || !x$kind %in% response_types || !is_plain(value) || length(value) != n) bad()
   if (typeof(value) != if (x$kind %in% c("double", "integer64")) "double" else "integer") bad()

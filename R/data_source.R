@@ -38,9 +38,10 @@
 #' ```
 #' Rows are read once, chunk by chunk, and the model is that of [gbt_data()] of the source, which this calls. Only bins,
 #' responses, weights and the like are in memory. If the bins do not fit into memory, call [gbt_data()] with `path`
-#' first. The formula can only name columns, except within `Surv()`, and `weights`, `offset`, `exposure`, `time` and
-#' `group` are names of columns or values. `valid` may be a source (with the columns of the training data), but no share
-#' of the rows. Errors in arguments are found before rows are read, and wrong names of columns after the first chunk.
+#' first. The formula can only name columns, except within `Surv()`, and `weights`, `offset`, `exposure`, `time`,
+#' `group` and `strata` are names of columns or values. `valid` may be a source (with the columns of the training data),
+#' but no share of the rows. Errors in arguments are found before rows are read, and wrong names of columns after the
+#' first chunk.
 #'
 #' [gbt_cv()] and [gbt_tune()] take sources in the same way, [predict()][predict.gbt] takes them as `newdata`. All other
 #' functions need rows in memory. See `vignette("larger", package = "gbt")`.

@@ -79,11 +79,23 @@ with_strata <- function(y, strata, names = "") {
   if (is.null(strata)) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
   if (!inherits(y, "Surv")) {
-    stop_argument(paste("`strata` are for times of events, survival::Surv(time, status), as the response; to draw",
-                        "folds by classes use gbt_cv(stratify = )"), "strata")
+    stop_strata_of_numbers()
   }
   attr(y, "strata") <- c(read_strata_values(strata, nrow(unclass(y))), list(names = names))
   y
+}
+
+stop_strata_of_numbers <- function() {
+  stop_argument(paste("`strata` are for times of events, survival::Surv(time, status), as the response; to draw",
+                      "folds by classes use gbt_cv(stratify = )"), "strata")
+}
+
+# The response of a source, as of label_role(), with the strata that columns make.
+role_with_strata <- function(role, names) {
+  if (is.null(role$response)) stop_strata_of_numbers()
+  list(columns = union(role$columns, names), response = function(rows) {
+    with_strata(role$response(rows), strata_columns(rows, names, "the source does not have"), names)
+  })
 }
 
 # At prediction -------------------------------------------------------------------------------------------------------

@@ -206,13 +206,11 @@ check_same_surv <- function(now, before, what) {
 
 # A Surv object as plain values, and such an object of n rows again, see label_values().
 surv_values <- function(y, kind) {
-  if (!is.null(attr(y, "strata"))) {
-    stop_unsupported(paste("a folder does not keep strata; leave `strata` out here, and give them to",
-                           "gbt_train(data, strata = )"), "strata")
-  }
   m <- matrix(as.double(unclass(y)), nrow(unclass(y)), ncol(unclass(y)))
   m[, ncol(m)] <- status_of_ranks(m[, ncol(m)], attr(y, "top"), "the response")
-  list(kind = kind, value = as.vector(m), classes = attr(y, "states"))
+  out <- list(kind = kind, value = as.vector(m), classes = attr(y, "states"))
+  out$strata <- attr(y, "strata")
+  out
 }
 
 surv_of_values <- function(x, n, bad) {
@@ -221,8 +219,14 @@ surv_of_values <- function(x, n, bad) {
   plain <- is.double(x$value) && is_plain(x$value) && is.null(names(x$value)) && length(x$value) == n * length(columns)
   if (!plain || anyNA(x$value)) bad()
   if (!is.null(x$classes) && (!startsWith(type, "m") || !is_texts(x$classes))) bad()
+  strata <- x$strata
+  good <- is.null(strata) || is.list(strata) && identical(names(strata), c("place", "levels", "names")) &&
+    is.integer(strata$place) && is_plain(strata$place) && length(strata$place) == n && is_texts(strata$levels) &&
+    !anyDuplicated(strata$levels) && all(strata$place %in% seq_along(strata$levels)) && is_texts(strata$names) &&
+    length(strata$names) > 0L
+  if (!good) bad()
   m <- matrix(x$value, n, length(columns), dimnames = list(NULL, columns))
-  structure(m, type = type, states = x$classes, class = "Surv")
+  structure(m, type = type, states = x$classes, strata = strata, class = "Surv")
 }
 
 # Surv objects, one below the other.

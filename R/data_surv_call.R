@@ -121,6 +121,8 @@ of_intervals <- function(time, time2, status) {
 
 # Responses of sources of rows --------------------------------------------------------------------------------------
 
+are_label_names <- function(y) are_names(y) && length(y) %in% 1:3
+
 # The columns of a source that make the response: list(columns = their names, response = see new_source()). y: the name
 # of a column, those of the arguments of Surv(), or a call of it; columns: the names that the source has; from: where
 # the call was written.

@@ -62,11 +62,31 @@ data_of_rows <- function(x, fields, spec) {
   if (!inherits(x, "gbt_source")) {
     return(finish_data(if (is.function(x)) chunk_rows(x, fields, spec) else table_rows(x, fields, spec), spec))
   }
-  if (is_column_name(fields$exposure)) {
-    x <- with_role(x, "exposure", fields$exposure)
-    fields["exposure"] <- list(NULL)
+  if (are_label_names(fields$label)) {
+    x <- with_label(x, label_role(fields$label))
+    fields["label"] <- list(NULL)
   }
+  named <- with_named_roles(x, fields)
+  x <- named$source
+  strata <- named$fields$strata
   source <- read_source(x)
   on.exit(source$close())
-  finish_data(chunk_rows(source$read, fields, spec, x$roles$exposure), spec)
+  rows <- chunk_rows(source$read, named$fields[names(named$fields) != "strata"], spec, x$roles$exposure)
+  finish_data(c(rows, list(strata = strata)), spec)
+}
+
+# The source with roles for the columns that fields name: list(source, fields = those that have values).
+with_named_roles <- function(source, fields) {
+  for (role in names(Filter(is_column_name, fields))) {
+    name <- fields[[role]]
+    source <- if (role == "strata") with_strata_role(source, name) else with_role(source, role, name)
+    fields[role] <- list(NULL)
+  }
+  list(source = source, fields = fields)
+}
+
+with_strata_role <- function(source, name) {
+  role <- list(columns = source$roles$label, response = source$response)
+  source$roles$label <- NULL
+  with_label(source, role_with_strata(role, as_utf8(name, "`strata`")))
 }

@@ -28,19 +28,15 @@ streamed_source <- function(x, args, folds) {
 streamed <- function(begun, y, given, folds, role = NULL) {
   x <- begun$source
   in_rows <- is_of_rows(given)
-  if ("strata" %in% names_here(given)) {
-    stop_unsupported("`strata` is not offered for sources of rows; read the rows into a data frame", "strata")
-  }
   fields <- stats::setNames(given[in_rows], sub("^weights$", "weight", names_here(given[in_rows])))
-  if (is.null(role) && are_names(y) && length(y) %in% 1:3) role <- label_role(y)
+  if (is.null(role) && are_label_names(y)) role <- label_role(y)
   if (!is.null(role)) x <- with_label(x, role) else fields$label <- y
-  for (role in names(Filter(is_column_name, fields))) {
-    x <- with_role(x, role, fields[[role]])
-    fields[[role]] <- NULL
-  }
+  named <- with_named_roles(x, fields)
+  x <- named$source
+  fields <- named$fields
   args <- collect_args(given[!in_rows])$value
   check_columns_named(x, names(begun$rows), args)
-  fields <- lapply(stats::setNames(nm = chunk_fields), function(name) fields[[name]])
+  fields <- lapply(stats::setNames(nm = c(chunk_fields, "strata")), function(name) fields[[name]])
   data <- data_of_rows(x, fields, streamed_spec(args, x))
   source <- list(data = data, y = data$label, weights = data$weight, offset = data$offset, time = data$time,
                  group = data$group, exposed = data$exposed, roles = x$roles, response = x$response)
@@ -110,9 +106,18 @@ streamed_formula_source <- function(formula, x, in_rows, given, folds) {
   wrong <- c("subset"[!is.null(in_rows$subset)], Filter(by_column, c("mask", "position")))
   for (name in wrong) stop_no_rows_chosen(name)
   given <- c(given, lapply(in_rows, row_role, names(head)))
-  taken <- c(unlist(x$roles, use.names = FALSE), unlist(Filter(is_column_name, given[names(in_rows)])))
+  terms <- if (is.null(role$response)) list(formula = formula) else take_strata(formula)
+  if (length(terms$columns)) {
+    lost <- setdiff(terms$columns, names(head))
+    if (length(lost)) {
+      stop_data(sprintf("strata() names `%s`, which is no column of the source%s", lost[1L],
+                        suggest(lost[1L], names(head))), lost[1L])
+    }
+    role <- role_with_strata(role, terms$columns)
+  }
+  taken <- c(unlist(x$roles, use.names = FALSE), unlist(Filter(is_column_name, given[names(in_rows)])), terms$columns)
   dot <- setdiff(feature_columns(x, names(head)), taken)
-  plain <- plain_names(formula, head, dot)
+  plain <- plain_names(terms$formula, head, dot)
   if (is.null(plain) || length(plain$offset)) stop_no_terms(formula)
   if (is.null(role$response) && role$columns %in% plain$names) {
     stop_argument(sprintf("the response `%s` is on the right side of the formula as well", role$columns), "formula")

@@ -109,6 +109,10 @@ source_valid_set <- function(set, name, source) {
   its <- if (!is.null(roles$label)) list(columns = roles$label, response = source$response) else
     if (is.name(lhs)) label_role(as.character(lhs)) else
       if (is_surv_call(lhs)) label_role(lhs, source$columns, environment(source$parsed))
+  strata <- given_or(source$stratified, attr(source$y, "strata")$names)
+  if (is.null(roles$label) && !is.null(its$response) && length(strata) && all(nzchar(strata))) {
+    its <- role_with_strata(its, strata)
+  }
   if (is.null(set$roles$label) && !is.null(its)) set <- with_label(set, its)
   set$roles <- utils::modifyList(roles, set$roles)
   if (is.null(set$roles$label)) {

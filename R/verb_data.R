@@ -24,7 +24,7 @@
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
 #'   and so are `weight`, `offset`, `exposure`, `time` and `group`; for times of events names of several columns, see
-#'   [gbt_files()].
+#'   [gbt_files()]. With a source of rows names may be given here, or in the source.
 #' @param weight Weights of the rows, 0 or more, used for the cuts and in training. `weights` of [gbt_train()] replace
 #'   them in training only: the cuts stay.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.

@@ -3,7 +3,7 @@
 n <- 240
 d <- data.frame(a = round(sin(seq_len(n)), 3), b = seq_len(n) %% 7, time = 1 + (seq_len(n) * 7) %% 31 / 4)
 d$status <- 1 + as.integer(seq_len(n) < 90 | seq_len(n) %% 3 > 0) # the first rows have no censored ones
-d$start <- d$time - 1
+d$start <- d$time - 0.75
 scores <- function(m) predict(m, d, type = "link", threads = 1)
 train <- function(...) gbt_train(..., nrounds = 3, threads = 1)
 y <- structure(cbind(time = d$time, status = d$status - 1), type = "right", class = "Surv")
@@ -23,8 +23,8 @@ test_that("a formula with Surv() takes its columns from a source", {
   expect_identical(train(Surv(time, status) ~ . - start, rows)$feature_names, c("a", "b"))
   late <- train(Surv(start, time, status) ~ a + b, d)
   expect_identical(scores(train(Surv(start, time, status) ~ a + b, rows)), scores(late))
-  between <- train(Surv(start + 1, time + b, type = "interval2") ~ a, d)
-  expect_identical(scores(train(Surv(start + 1, time + b, type = "interval2") ~ a, rows)), scores(between))
+  between <- train(Surv(start + 0.75, time + b, type = "interval2") ~ a, d)
+  expect_identical(scores(train(Surv(start + 0.75, time + b, type = "interval2") ~ a, rows)), scores(between))
   event <- 2
   own <- train(Surv(time, status == event) ~ a + b, rows)
   expect_identical(own$formula, "Surv(time, status == 2) ~ a + b")
@@ -79,6 +79,40 @@ test_that("chunks and folders keep times of events, of all kinds of censoring", 
   expect_error(gbt_data(mixed, threads = 1), "one type", class = "gbt_error_data")
 })
 
+test_that("strata are columns of a source, values, or a term, and folders keep them", {
+  file <- csv()
+  rows <- gbt_files(file, block_bytes = 800)
+  want <- train(Surv(time, status) ~ a, d, strata = b)
+  same <- function(m) {
+    expect_identical(scores(m), scores(want))
+    expect_equal(m$baseline, want$baseline, tolerance = 1e-14)
+    expect_identical(m$strata, "b")
+  }
+  same(train(Surv(time, status) ~ a, rows, strata = b))
+  same(train(Surv(time, status) ~ . - start + strata(b), rows))
+  same(train(gbt_files(file, label = c("time", "status"), columns = "a"), strata = "b"))
+  path <- file.path(withr::local_tempdir(), "bins")
+  made <- gbt_data(gbt_files(file, columns = "a"), label = c("time", "status"), strata = "b", path = path, threads = 1)
+  same(train(made))
+  same(train(gbt_open(path, threads = 1)))
+  values <- train(Surv(time, status) ~ a, rows, strata = d$b)
+  expect_identical(scores(values), scores(want))
+  log <- train(Surv(time, status) ~ a, d, strata = b, valid = d)$evaluation_log
+  expect_equal(train(Surv(time, status) ~ a, d, strata = b, valid = rows)$evaluation_log, log)
+  expect_equal(train(Surv(time, status) ~ a, rows, strata = b, valid = rows)$evaluation_log, log)
+  expect_equal(train(Surv(time, status) ~ a, rows, strata = b, valid = d)$evaluation_log, log)
+  expect_error(train(Surv(time, status) ~ a + strata(c), rows), "`c`, which is no column", class = "gbt_error_data")
+  expect_error(train(a ~ time, rows, strata = b), "times of events", class = "gbt_error_argument")
+})
+
+test_that("gbt_data() of a source takes names of its columns", {
+  file <- csv()
+  rows <- gbt_files(file, columns = c("a", "b"))
+  expect_identical(scores(train(gbt_data(rows, label = c("time", "status"), weight = "start", threads = 1))),
+                   scores(train(Surv(time, status) ~ a + b, d, weights = start)))
+  expect_equal(gbt_data(rows, label = "time", threads = 1)$label, d$time, tolerance = 1e-15)
+})
+
 test_that("forged times of a folder are refused", {
   good <- gbt:::label_values(y)
   read <- function(...) gbt:::label_of_values(utils::modifyList(good, list(...), keep.null = TRUE), n,
@@ -90,6 +124,10 @@ test_that("forged times of a folder are refused", {
   expect_error(read(kind = "surv_counting"), "forged")
   expect_error(read(kind = "surv_both"), "forged")
   expect_error(read(classes = "a"), "forged")
+  strata <- list(place = rep(1:2, n / 2), levels = c("a", "b"), names = "")
+  expect_identical(attr(read(strata = strata), "strata"), strata)
+  bad <- list(list(place = rep(1:3, n / 3)), list(place = 1L), list(levels = c("a", "a")), list(names = character(0)))
+  for (its in bad) expect_error(read(strata = utils::modifyList(strata, its)), "forged")
   wrong <- read(value = replace(good$value, n + 5, 7)) # an event of kind 7
   expect_error(train(d["a"], wrong), "1 wrong row, the first in row 5", class = "gbt_error_data")
   turned <- structure(cbind(d$time, d$start, d$status - 1), type = "counting", class = "Surv")
