@@ -42,6 +42,8 @@ test_that("steps follow from rows, rounds and what ends the training", {
   expect_identical(eta(rows = 1e6, nrounds = 100), 0.3)
   expect_identical(eta(rows = 100, nrounds = 2000), 0.02)
   expect_identical(eta(rows = 100, nrounds = 2000, stopping = TRUE), 0.06)
+  expect_identical(eta(rows = 100, nrounds = 2000, stopping = TRUE, objective = "rank_ndcg"), 0.1)
+  expect_identical(eta(rows = 100, nrounds = 2000, objective = "rank_ndcg"), 0.02)
   expect_identical(eta(rows = 1000, nrounds = 100, stopping = TRUE), 0.1)
   classes <- function(...) eta(nrounds = 2000, objective = "softmax", ...)
   expect_identical(classes(outputs = 6, stopping = TRUE), 0.06)
