@@ -46,8 +46,8 @@ default_rules <- list(
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts, objective)),
     paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.06 (for \"rank_ndcg\" 0.1) with",
-          "early stopping or `checkpoint`: few rounds take larger steps, and more rows are worth more of them. At least a",
-          "hundredth of the number of classes where these share their splits and training stops early."),
+          "early stopping or `checkpoint`: few rounds take larger steps, and more rows are worth more of them. At",
+          "least a hundredth of the number of classes where these share their splits and training stops early."),
     "Step size"
   ),
   new_rule("lambda", function(facts, objective, preset) list(lambda = if (pair_objective(objective)) 1 else 3),
