@@ -259,6 +259,14 @@ inform_strata <- function(strata, event) {
   say(sprintf("strata without events, from which nothing is learned: %s", enumerate(none, quote = "\"")))
 }
 
+# The number of rows, of all ranks, whose times are those of events; NULL where times cannot be censored.
+count_events <- function(label) {
+  fields <- other_fields_of_label(label)
+  if (!any_rank(any(c("event", "upper") %in% names(fields)))) return(NULL)
+  event <- if (is.null(fields$event)) as.double(label) == fields$upper else fields$event == 1
+  sum_of_ranks(sum(event))
+}
+
 # Rows of a Surv object.
 surv_rows <- function(y, rows) {
   m <- unclass(y)

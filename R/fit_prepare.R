@@ -56,6 +56,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, labels, data, response, init, host))
   list(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
        response = response, label = rows$label, n_obs = as_row_count(sum_of_ranks(length(rows$label))),
+       n_events = count_events(rows$label),
        n_queries = if (any_rank(is_of_queries(response$objective))) count_groups(own$group), data = data, valid = valid,
        constraints = its$constraints, cat_method = its$cat_method, start = start_of(init, rows, data, host),
        evaluation = with_rows_of_ranks(plan_evaluation(watched, rows, data, valid)),

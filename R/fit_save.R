@@ -18,7 +18,7 @@ meta_fields <- c("classes", "response", "params", "best_round", "best_score", "e
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata",
                  "positions")
 
-only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "provenance")
+only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "n_events", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {

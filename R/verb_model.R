@@ -149,12 +149,21 @@ describe_monotone <- function(x) {
   if (length(sign)) enumerate(paste(names(sign), ifelse(sign > 0, "rising", "falling")), quote = "")
 }
 
+# "100 events, 32 censored, in 3 strata". Of intervals only exact times are events.
+describe_events <- function(x) {
+  text <- sprintf("%s, %s censored", counted(x$n_events, "event"), with_commas(x$n_obs - x$n_events))
+  if (!is.null(x$params[["cause"]])) text <- sprintf("%s of \"%s\"", text, x$params$cause)
+  n <- length(x$baseline$strata)
+  if (n > 0L) sprintf("%s, in %d %s", text, n, if (n == 1L) "stratum" else "strata") else text
+}
+
 # "32 in 4 queries, weighted, classes no 1, yes 3, with an offset": the rows, and what is given for them.
 describe_rows <- function(x) {
   text <- with_commas(x$n_obs)
   if (!is.null(x$n_queries)) {
     text <- sprintf("%s in %s %s", text, with_commas(x$n_queries), if (x$n_queries == 1) "query" else "queries")
   }
+  if (!is.null(x$n_events)) text <- sprintf("%s: %s", text, describe_events(x))
   if (isTRUE(x$has_weights)) text <- paste0(text, ", weighted")
   by_class <- x$params[["class_weights"]]
   if (length(by_class)) {

@@ -121,6 +121,33 @@ test_that("a log, folds and searches have the metrics of curves that gbt_evaluat
   }
 })
 
+test_that("printing a model counts its events, and files keep the number", {
+  d <- made(60)
+  rows <- function(m) grep("^rows", capture.output(print(m)), value = TRUE)
+  train <- function(y, ...) gbt_train(d$x, y, nrounds = 2, threads = 1, ...)
+  n <- sum(d$status)
+  text <- sprintf("rows      60: %d events, %d censored", n, 60 - n)
+  m <- train(surv(d$time, d$status))
+  expect_identical(rows(m), text)
+  file <- tempfile()
+  on.exit(unlink(file))
+  gbt_save(m, file)
+  expect_identical(rows(gbt_load(file)), text)
+  expect_true(text %in% capture.output(print(summary(m))))
+  expect_identical(rows(train(surv(d$time, d$status), objective = "aft")), text)
+  strata <- suppressMessages(train(surv(d$time, d$status), strata = rep(1:2, 30)))
+  expect_identical(rows(strata), paste0(text, ", in 2 strata"))
+  expect_null(train(d$time)$n_events)
+  half <- seq_len(60) %% 2 == 0
+  expect_equal(train(surv(d$time, d$status), mask = half)$n_events, sum(d$status[half]))
+})
+
+test_that("an event at time 0 is an event", { # a label whose sign means the event has none
+  y <- surv(a$time - 2, a$status)
+  expect_identical(value(at_scores(y), y, c("cox_nloglik", "concordance")),
+                   value(at_scores(surv(a$time, a$status)), surv(a$time, a$status), c("cox_nloglik", "concordance")))
+})
+
 test_that("metrics of curves take the baseline of each row's stratum, whatever other strata there are", {
   d <- made()
   half <- seq_len(400) %% 2 == 0
