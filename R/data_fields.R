@@ -42,7 +42,7 @@ check_rating_weights <- function(weights, n, any = FALSE) {
     stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong[1L], format(weight[wrong[1L]])),
               "weights")
   }
-  if (!any && all(weight == 0)) stop_data("`weights` are 0 in all rows", "weights")
+  if (!any && !any_rank(any(weight != 0))) stop_data("`weights` are 0 in all rows", "weights")
   weight
 }
 

@@ -35,6 +35,7 @@
 #' @param trees Number of rounds to predict with, see [predict()][predict.gbt].
 #' @param seed A whole number that decides the draws; `NULL` takes one from R's generator.
 #' @param threads Number of threads, see [gbt_threads()].
+#' @param ranks From [gbt_ranks()]: each rank gives its own rows, and all get the metrics of the rows of all ranks.
 #' @return A data frame of class `gbt_evaluation` with a row for each group and metric: the columns of `by`, `metric`,
 #'   `estimate`, with `intervals` also `lower` and `upper`, and `rows`. `plot()` draws it.
 #' @seealso [gbt_cv()], [gbt_train()], [gbt_metric()]
@@ -52,49 +53,57 @@
 #' @export
 gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL, offset = NULL, by = NULL,
                          intervals = NULL, replicates = 1000, group = NULL, trees = NULL, seed = NULL, threads = NULL,
-                         data = NULL, exposure = NULL, strata = NULL) {
-  check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
-  if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
-  check_judged(model)
-  x <- rows_given(if (!missing(x)) list(x), data, "gbt_evaluate")
-  weights <- given_in_data("weights", x)
-  offset <- given_in_data("offset", x)
-  exposure <- given_in_data("exposure", x)
-  group <- column_or_values(given_in_data("group", x), if (is.data.frame(x)) x)
-  strata <- given_in_data("strata", x)
-  by <- read_by(given_in_data("by", x), x)
-  level <- if (!is.null(intervals)) check_share(intervals, "intervals")
-  replicated <- !missing(replicates)
-  replicates <- check_whole(replicates, "replicates", 20, 1e6)
-  if (!is.null(seed)) check_seed(seed)
-  threads <- resolve_threads(threads)
-  response <- response_kind(judged_model(model))
-  what <- read_evaluated(metrics, response, !is.null(group))
-  by_query <- any(metrics_table()$by_query[what$code + 1L], na.rm = TRUE)
-  if (is.null(level) && (!is.null(group) && !by_query || replicated)) {
-    given <- if (replicated) "replicates" else "group"
-    stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
-  }
-  rows <- rows_to_judge(model, x, y, weights, offset, exposure, trees, threads, strata)
+                         data = NULL, exposure = NULL, strata = NULL, ranks = NULL) {
+  told_to_ranks({
+    check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
+    if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
+    check_judged(model)
+    x <- rows_given(if (!missing(x)) list(x), data, "gbt_evaluate")
+    given <- list(weights = given_in_data("weights", x), offset = given_in_data("offset", x),
+                  exposure = given_in_data("exposure", x), strata = given_in_data("strata", x), trees = trees)
+    group <- column_or_values(given_in_data("group", x), if (is.data.frame(x)) x)
+    by <- read_by(given_in_data("by", x), x)
+    level <- if (!is.null(intervals)) check_share(intervals, "intervals")
+    replicated <- !missing(replicates)
+    plan <- list(level = level, replicates = check_whole(replicates, "replicates", 20, 1e6),
+                 seed = if (!is.null(seed)) check_seed(seed), threads = resolve_threads(threads))
+    what <- read_evaluated(metrics, response_kind(judged_model(model)), !is.null(group))
+    plan$by_query <- any(metrics_table()$by_query[what$code + 1L], na.rm = TRUE)
+    if (is.null(level) && (!is.null(group) && !plan$by_query || replicated)) {
+      given <- if (replicated) "replicates" else "group"
+      stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
+    }
+    with_ranks(check_ranks(ranks), evaluate(model, x, y, given, group, by, what, plan), "gbt_evaluate")
+  })
+}
+
+# given: what else belongs to the rows, and `trees`; by: of read_by(); what: of read_evaluated(); plan: level,
+# replicates and seed of intervals, threads, by_query: is there a metric of queries?
+evaluate <- function(model, x, y, given, group, by, what, plan) {
+  check_evaluated_by_ranks(model, given, group, by, plan)
+  rows <- rows_to_judge(model, x, y, given$weights, given$offset, given$exposure, given$trees, plan$threads,
+                        given$strata)
   what <- fitting_metrics(what, rows)
-  rows$baseline <- of_evaluation(baseline_of_rows(what, model, rows, trees))
+  rows$baseline <- of_evaluation(baseline_of_rows(what, model, rows, given$trees))
+  check_same_on_ranks(what$name, "the metrics", "; give all ranks the same `metrics`")
   if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
-    rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = trees, offset = offset,
-                                        exposure = exposure, threads = threads))
+    rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = given$trees, offset = given$offset,
+                                        exposure = given$exposure, threads = plan$threads))
   }
   n <- length(rows$label)
   if (!is.null(rows$at)) { # of the rows that were held out
     if (!is.null(by)) by <- lapply(by, subset_rows, rows$at)
     group <- subset_rows(group, rows$at)
   }
-  units <- if (!is.null(level) || by_query) check_group(group, n)
-  if (by_query) rows["group"] <- list(units)
-  if (!is.null(level)) seed <- drawn_seed(seed)
-  plan <- list(level = level, replicates = replicates, seed = seed, threads = threads)
+  units <- if (!is.null(plan$level) || plan$by_query) check_group(group, n)
+  if (plan$by_query) check_undivided(units)
+  if (plan$by_query) rows["group"] <- list(units)
+  if (!is.null(plan$level)) plan$seed <- value_of_first_rank(drawn_seed(plan$seed))
   parts <- group_rows(by, n)
   out <- lapply(parts$rows, function(at) {
     part <- if (is.null(at)) rows else rows_taken(rows, at)
-    evaluate_rows(part, what, response, if (is.null(at)) units else subset_rows(units, at), plan)
+    evaluate_rows(part, what, response_kind(judged_model(model)), if (is.null(at)) units else subset_rows(units, at),
+                  plan)
   })
   evaluation_frame(out, what$name, parts, plan, rows$model)
 }
@@ -170,6 +179,11 @@ list_of_columns <- function(x, columns = seq_len(ncol(x))) {
 # NULL in it stands for all).
 group_rows <- function(by, n) {
   if (is.null(by)) return(list(values = NULL, rows = list(NULL)))
+  own <- rows_by_group(by, n)
+  if (is.null(ranks_here())) own else groups_of_ranks(own$values, own$rows)
+}
+
+rows_by_group <- function(by, n) {
   codes <- lapply(stats::setNames(nm = names(by)), function(name) {
     v <- by[[name]]
     if (!is.atomic(v) || length(dim(v)) > 1L) {
@@ -263,7 +277,7 @@ fitting_metrics <- function(what, rows) {
     of_evaluation(check_metric_labels(out, list(list(name = "given", label = rows$label, rows = NULL))))
     return(out)
   }
-  fits <- vapply(seq_along(out$name), function(i) labels_fit(out, i, rows), NA)
+  fits <- vapply(seq_along(out$name), function(i) !any_rank(!labels_fit(out, i, rows)), NA)
   if (!any(fits)) stop_no_metrics()
   lapply(out, `[`, fits)
 }
@@ -313,7 +327,7 @@ evaluate_rows <- function(rows, what, response, units, plan) {
     drawn <- vapply(seq_len(plan$replicates), function(i) {
       count <- drawn_counts(n, units, plan$seed, i, rows$weight)
       weight <- if (is.null(rows$weight)) as.double(count) else rows$weight * count
-      if (!any(weight > 0)) return(rep(NaN, length(estimate)))
+      if (!any_rank(any(weight > 0))) return(rep(NaN, length(estimate)))
       metric_values(rows, what, response, weight, count, plan$threads)
     }, estimate)
     drawn <- matrix(drawn, length(estimate))
@@ -325,7 +339,8 @@ evaluate_rows <- function(rows, what, response, units, plan) {
       }
     }
   }
-  structure(out, rows = n)
+  all <- sum_of_ranks(n)
+  structure(out, rows = if (all <= .Machine$integer.max) as.integer(all) else all)
 }
 
 # How often each row is drawn. units: numbers of those that are drawn together, or NULL. Rows of weight 0 are not drawn.
@@ -334,9 +349,12 @@ drawn_counts <- function(n, units, seed, replicate, weight = NULL) {
   if (!is.null(weigh)) {
     return(replace(integer(n), weigh, drawn_counts(sum(weigh), units[weigh], seed, replicate)))
   }
-  if (is.null(units)) return(.Call(C_gbt_resample, n, seed, replicate))
-  units <- match(units, unique(units)) # numbers of the units in these rows only
-  .Call(C_gbt_resample, max(units), seed, replicate)[units]
+  if (is.null(units)) {
+    check_drawn_rows(all <- sum_of_ranks(n), "intervals", "leave `intervals` out")
+    return(own_rows(.Call(C_gbt_resample, as.integer(all), seed, replicate), n))
+  }
+  units <- number_groups(units) # of the units in these rows only
+  .Call(C_gbt_resample, as.integer(count_groups(units)), seed, replicate)[units]
 }
 
 # count: how often each row is there, within weight already; NULL: once.
@@ -362,10 +380,14 @@ metric_values <- function(rows, what, response, weight, count, threads) {
 # A metric of the user's, on rows that are there as often as they were drawn.
 own_evaluated <- function(metric, rows, count) {
   at <- if (is.null(count)) seq_along(rows$label) else rep(seq_along(count), count)
-  pred <- (if (metric$type == "response") rows$pred else rows$score)[at, , drop = FALSE]
+  pred <- numbers_of_rows((if (metric$type == "response") rows$pred else rows$score)[at, , drop = FALSE])
   if (ncol(pred) == 1L) pred <- as.vector(pred)
   weight <- if (is.null(rows$weight)) rep(1, length(at)) else rows$weight[at]
-  own_metric_value(metric, pred, rows$label[at], weight)
+  label <- rows$label[at]
+  if (is.null(ranks_here())) return(own_metric_value(metric, pred, label, weight))
+  label <- numbers_of_rows(label)
+  weight <- numbers_of_rows(weight)
+  of_first_rank(list(v = if (is_first_rank()) own_metric_value(metric, pred, label, weight) else 0))$v
 }
 
 # parts: see group_rows(); out: list of evaluate_rows(), one for each group.
@@ -377,7 +399,7 @@ evaluation_frame <- function(out, names, parts, plan, model) {
   columns <- c(columns, list(
     metric = rep(names, length(out)), estimate = unname(values[, 1L])
   ), if (!is.null(plan$level)) list(lower = unname(values[, 2L]), upper = unname(values[, 3L])),
-  list(rows = rep(vapply(out, attr, 0L, "rows"), each = n)))
+  list(rows = rep(unlist(lapply(out, attr, "rows")), each = n)))
   frame <- list_frame(columns, n * length(out))
   class(frame) <- c("gbt_evaluation", "data.frame")
   attr(frame, "level") <- plan$level

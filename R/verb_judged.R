@@ -67,10 +67,10 @@ judged_folds <- function(cv, x, y, weights, given, strata = NULL) {
   if (length(at) < nrow(known)) c(rows_taken(out, at), list(at = at)) else out
 }
 
-as_columns <- function(pred) matrix(as.double(pred), NROW(pred))
+as_columns <- function(pred) matrix(as.double(pred), NROW(pred), NCOL(pred))
 
 judged_labels <- function(model, y, weights, n) {
-  if (n == 0) stop_data("the data have no rows", "x")
+  if (sum_of_ranks(n) == 0) stop_data("the data have no rows", "x")
   list(label = encode_valid_y(y, response_kind(model), n, "the response"), weight = check_rating_weights(weights, n))
 }
 
@@ -100,12 +100,15 @@ known_metric_values <- function(rows, what, values) {
   vapply(seq_along(what$code), function(m) {
     if (parameter[m] %in% "bins") return(binned_error(rows, what$param[m], probability))
     if (!probability || !parameter[m] %in% "threshold") return(values(rows$score, m, what$param[m]))
-    values(ifelse(rows$known > what$param[m], 1, -1), m, 0.5)
+    values(as.double(ifelse(rows$known > what$param[m], 1, -1)), m, 0.5)
   }, 0)
 }
 
 # The expected calibration error: of several classes that of the most probable one.
 binned_error <- function(rows, bins, probability) {
+  rows[c("known", "label", "weight")] <- lapply(rows[c("known", "label", "weight")], function(v) {
+    if (!is.null(v)) numbers_of_rows(v)
+  })
   p <- rows$known[, 1L]
   hit <- rows$label
   if (!probability) {

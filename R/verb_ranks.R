@@ -29,6 +29,9 @@
 #' process say. What has a value for each row is of the rank's own rows: `predictions` and `folds`, and `folds` of your
 #' own, which each rank gives for its rows. Folds of a model are trained one after the other.
 #'
+#' `gbt_evaluate(model, data, ranks = ranks)` takes the rows of each rank, and gives the metrics of all rows on every
+#' rank: those of one process, to the last bit. `predict()` needs no `ranks`: a rank predicts its own rows.
+#'
 #' Rows to hold out by `valid` as a share, to find `nrounds`, or in folds are drawn from the rows of all ranks, and are
 #' those of one process. Memory for this grows with the rows of the rank, the number of different groups, and for folds
 #' by `time` that of different times.

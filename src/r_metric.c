@@ -165,6 +165,7 @@ SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outpu
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
     status = eval_all(&ctx, metric, n_metrics, &o, &rows, &aids, scores, values, &err);
+    status = gbt_comm_agree(&ctx, status, &err);
     gbt_ctx_close(&ctx);
   }
 

@@ -65,7 +65,7 @@ struct gbt_mpi {
   gbt_mpi_kept kept; /* comm, where its operations can be given up */
   int64_t limit_ns;  /* 0: none */
   int lost;
-  int64_t most[2]; /* of exchange() */
+  int64_t most[3]; /* of exchange() */
   char idle[2];    /* what post_exchange() sends, and where it arrives */
   int *counts;     /* room for 4 * size */
   void *spare;     /* spare_bytes */
@@ -262,43 +262,71 @@ static size_t start_of(const size_t *bytes, int rank) {
 }
 
 /* Open MPI 4 numbers the operations of a communicator, and does not count an exchange on a rank that neither sends nor
- * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. So this rank
- * sends a byte to itself. counts: what is sent to each rank; in_counts: what it takes from each. Starts are sums of
- * counts, or 0. */
+ * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. Blocks of
+ * more than 4096 bytes do not arrive at a rank that sends none. So such a rank sends a byte to itself. counts: what is
+ * sent to each rank; in_counts: what it takes from each. Starts are sums of counts, or 0. room: NULL, or where a rank
+ * that sends nothing takes its blocks, with a byte after them. */
 static int post_exchange(gbt_mpi *mpi, const void *out, int *counts, const int *starts, void *in, int *in_counts,
-                         const int *in_starts, gbt_mpi_handle *request) {
-  const int size = mpi->comm.size, self = mpi->comm.rank;
-  int idle = 1;
-  for (int r = 0; r < size; r++) idle = idle && counts[r] == 0 && in_counts[r] == 0;
-  if (!idle)
+                         int *in_starts, void *room, gbt_mpi_handle *request) {
+  const int self = mpi->comm.rank;
+  int sent = 0, taken = 0;
+  for (int r = 0; r < mpi->comm.size; r++) {
+    sent += counts[r];
+    taken += in_counts[r];
+  }
+  if (sent > 0 || (taken > 0 && room == NULL))
     return gbt_mpi_ialltoallv(mpi->library, out, counts, starts, in, in_counts, in_starts, mpi->group, request);
   counts[self] = in_counts[self] = 1;
-  return gbt_mpi_ialltoallv(mpi->library, mpi->idle, counts, starts, mpi->idle + 1, in_counts, in_starts, mpi->group,
-                            request);
+  in_starts[self] = taken;
+  return gbt_mpi_ialltoallv(mpi->library, mpi->idle, counts, starts, taken > 0 ? room : mpi->idle + 1, in_counts,
+                            in_starts, mpi->group, request);
 }
 
 /* Blocks that are too many bytes together: in turn k each rank sends to the k-th rank after it, in pieces. longest:
- * bytes of the longest block of all ranks. */
+ * bytes of the longest block of all ranks; room: as of post_exchange(). */
 static gbt_status exchange_long(gbt_mpi *mpi, const char *out, const size_t *sends, char *in, const size_t *takes,
-                                size_t longest, gbt_error *err) {
+                                size_t longest, char *room, gbt_error *err) {
   const int size = mpi->comm.size;
-  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size;
+  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size, *in_starts = counts + 3 * size;
   pending one = {.n = 0};
   memset(counts, 0, 4 * (size_t)size * sizeof *counts);
   for (int k = 0; k < size; k++) {
     const int to = (mpi->comm.rank + k) % size, from = (mpi->comm.rank + size - k) % size;
     const char *next = out + start_of(sends, to);
-    char *room = in + start_of(takes, from);
+    char *to_take = in + start_of(takes, from);
     for (size_t at = 0; at < longest; at += MOST) {
       const size_t s = sends[to] > at ? sends[to] - at : 0, t = takes[from] > at ? takes[from] - at : 0;
       counts[to] = s < MOST ? (int)s : MOST;
       in_counts[from] = t < MOST ? (int)t : MOST;
-      int code = post_exchange(mpi, next + (s > 0 ? at : 0), counts, starts, room + (t > 0 ? at : 0), in_counts, starts,
-                               &one.request[one.n++]);
+      const size_t piece = (size_t)in_counts[from];
+      int code = post_exchange(mpi, next + (s > 0 ? at : 0), counts, starts, to_take + (t > 0 ? at : 0), in_counts,
+                               in_starts, room, &one.request[one.n++]);
       GBT_TRY(wait_for(mpi, code, &one, err));
-      memset(counts, 0, 2 * (size_t)size * sizeof *counts);
+      if (room != NULL && t > 0) memcpy(to_take + at, room, piece);
+      memset(counts, 0, 4 * (size_t)size * sizeof *counts);
     }
   }
+  return GBT_OK;
+}
+
+/* Blocks that are few bytes together. room: as of post_exchange(). */
+static gbt_status exchange_short(gbt_mpi *mpi, const void *out, const size_t *sends, void *in, const size_t *takes,
+                                 void *room, gbt_error *err) {
+  const int size = mpi->comm.size;
+  pending one = {.n = 1};
+  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size, *in_starts = counts + 3 * size;
+  int at = 0, in_at = 0;
+  for (int r = 0; r < size; r++) {
+    counts[r] = (int)sends[r];
+    in_counts[r] = (int)takes[r];
+    starts[r] = at;
+    in_starts[r] = in_at;
+    at += counts[r];
+    in_at += in_counts[r];
+  }
+  int code = post_exchange(mpi, out, counts, starts, in, in_counts, in_starts, room, &one.request[0]);
+  GBT_TRY(wait_for(mpi, code, &one, err));
+  if (room != NULL) memcpy(in, room, (size_t)in_at);
   return GBT_OK;
 }
 
@@ -307,25 +335,22 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
   gbt_mpi *mpi = state;
   const int size = mpi->comm.size;
   const size_t sent = start_of(sends, size), taken = start_of(takes, size);
-  pending one = {.n = 1};
   int64_t *most = mpi->most; /* all ranks take the same way */
-  const gbt_comm_part part = {most, 2, GBT_COMM_I64};
+  const gbt_comm_part part = {most, 3, GBT_COMM_I64};
+  char *room = sent == 0 && taken > 0 ? malloc((taken < MOST ? taken : MOST) + 1) : NULL;
   most[0] = (int64_t)(sent > taken ? sent : taken);
   most[1] = 0;
   for (int r = 0; r < size; r++) most[1] = sends[r] > (size_t)most[1] ? (int64_t)sends[r] : most[1];
-  GBT_TRY(reduce(state, &part, 1, GBT_COMM_MAX, err));
-  if (most[0] > MOST) return exchange_long(mpi, out, sends, in, takes, (size_t)most[1], err);
-  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size, *in_starts = counts + 3 * size;
-  for (int r = 0, at = 0, in_at = 0; r < size; r++) {
-    counts[r] = (int)sends[r];
-    in_counts[r] = (int)takes[r];
-    starts[r] = at;
-    in_starts[r] = in_at;
-    at += counts[r];
-    in_at += in_counts[r];
+  most[2] = sent == 0 && taken > 0 && room == NULL;
+  gbt_status status = reduce(state, &part, 1, GBT_COMM_MAX, err);
+  if (status == GBT_OK && most[2]) {
+    status = gbt_fail_mem(err, taken);
+  } else if (status == GBT_OK) {
+    status = most[0] > MOST ? exchange_long(mpi, out, sends, in, takes, (size_t)most[1], room, err)
+                            : exchange_short(mpi, out, sends, in, takes, room, err);
   }
-  int code = post_exchange(mpi, out, counts, starts, in, in_counts, in_starts, &one.request[0]);
-  return wait_for(mpi, code, &one, err);
+  if (!mpi->lost) free(room); /* else MPI may still write to it */
+  return status;
 }
 
 /* ---- moves ---- */

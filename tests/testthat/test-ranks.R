@@ -129,6 +129,18 @@ test_that("what ranks differ in is said of both, and ranks are not made by hand"
                "`ranks` must come from gbt_ranks()", fixed = TRUE, class = "gbt_error_argument")
 })
 
+test_that("groups of rows of ranks are joined by their values, and a rank may have none of a group", {
+  values <- list(f = factor(c("b", "a")), n = c(2, NA), d = as.Date("2020-01-01") + 1:2, t = c("x", NA),
+                 l = c(TRUE, NA))
+  for (name in names(values)) expect_identical(column_of_ranks(values[[name]], name), values[[name]])
+  expect_error(column_of_ranks(1i, "z"), "`by`: `z` cannot be", class = "gbt_error_unsupported")
+  own <- rows_by_group(list(g = c("b", "a", "b")), 3)
+  expect_identical(groups_of_ranks(own$values, own$rows), own)
+  expect_identical(groups_of_ranks(list_frame(list(g = c("b", "a")), 2L), list(1:3))$rows, list(integer(0), 1:3))
+  expect_identical(dim(as_columns(numeric(0))), c(0L, 1L)) # predictions of a rank without rows
+  expect_error(gbt_evaluate(1, mtcars, ranks = 2), class = "gbt_error_argument")
+})
+
 test_that("an error has its classes on other ranks as well, and their text is short", {
   there <- function(error) { # as raise_engine() has it there
     tryCatch(raise_engine("internal", "rank 1 of 2: no", "x", FALSE, classes_text(error)), error = identity)

@@ -91,8 +91,8 @@ models <- list(
   combined = train("yes", seed = 1, cat_method = "target", max_cat_combine = 2),
   ensemble = train("number", seed = 1, ensemble = 2),
   groups = train("yes", seed = 1, cat_method = "target", group = own$i),
-  times = from_matrix(own[columns], times_of(own), objective = "aft", seed = 1, weights = own$w, eval_train = TRUE,
-                      eval_metric = c("concordance", "ibs", "aft_nloglik")),
+  times_aft = from_matrix(own[columns], times_of(own), objective = "aft", seed = 1, weights = own$w, eval_train = TRUE,
+                          eval_metric = c("concordance", "ibs", "aft_nloglik")),
   times_between = from_matrix(own[columns], times_of(own, "interval"), aft_dist = "weibull", seed = 1, subsample = 0.7,
                               valid = list(x = later[columns], y = times_of(later, "interval")),
                               early_stopping_rounds = 3),
@@ -352,8 +352,20 @@ warned(few[c("a", "b")], few$number * 1e6, objective = "huber")
 warned(few["a"], few$number, time = few$when)
 models$warnings <- of_all(texts)
 
+# Metrics of the rows of all ranks.
+judge <- function(model, ...) with_this(gbt_evaluate, model, ..., threads = 2)
+models <- c(models, list(
+  judged = judge(first, own, own$number, metrics = list("rmse", "r2", "gini", middle), weights = own$w),
+  judged_classes = judge(models$classes_two, own, own$yes, metrics = "all", by = c("f", "l")),
+  judged_draws = judge(first, own, own$number, metrics = list("mae", middle), intervals = 0.9, replicates = 20,
+                       group = own$i, seed = 1, by = list(late = own$when > as.POSIXct("2021-01-01"))),
+  judged_queries = judge(models$ranking, own, own$grade, metrics = "all", group = own$query),
+  judged_times = judge(models$times_aft, own[columns], times_of(own), metrics = "all")
+))
+
 # What a result says of all rows, as bytes.
 bytes_of <- function(result) {
+  if (is.data.frame(result)) return(serialize(as.data.frame(result), NULL, version = 2L))
   if (is.character(result)) return(serialize(result, NULL, version = 2L))
   log <- serialize(result$evaluation_log, NULL, version = 2L)
   if (inherits(result, "gbt")) return(c(result$state, log, serialize(result$baseline, NULL, version = 2L)))
