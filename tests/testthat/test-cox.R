@@ -148,6 +148,15 @@ test_that("an event at time 0 is an event", { # a label whose sign means the eve
                    value(at_scores(surv(a$time, a$status)), surv(a$time, a$status), c("cox_nloglik", "concordance")))
 })
 
+test_that("expected times of negative times are those of the times shifted", {
+  d <- made(60)
+  time <- function(shift) {
+    m <- gbt_train(d$x, surv(d$time - shift, d$status), nrounds = 2, threads = 1)
+    predict(m, d$x, type = "time", threads = 1)
+  }
+  expect_equal(time(4), time(0) - 4, tolerance = 1e-12)
+})
+
 test_that("metrics of curves take the baseline of each row's stratum, whatever other strata there are", {
   d <- made()
   half <- seq_len(400) %% 2 == 0
