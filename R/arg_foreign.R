@@ -104,6 +104,7 @@ group qid/x group_id/lc query/l query_id/l -> group
 strata -> strata
 cause -> cause
 position/x -> position
+label_gain/l -> label_gain
 [train: Threads, devices and memory]
 ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o
@@ -154,7 +155,6 @@ linear_tree/l linear_trees/l = FALSE; linear_lambda/l lambda_bias/x = 0; feature
   offered; leaves are constant
 lambdarank_pair_method/x -> pairs of rows are chosen by `rank_top`, or drawn by chance by `rank_pairs`
 ndcg_exp_gain/x -> gains are 2^label - 1, with `rank_linear_gain = TRUE` the labels themselves
-label_gain/l -> replace the labels by their gains and set `rank_linear_gain = TRUE`
 ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l map_eval_at/l -> name the places in the metric: `eval_metric = "ndcg@5"`
 group_weight/c -> give `weights`, the same for all rows of a query
 lambdarank_unbiased/x = FALSE -> give `position`, the place that each row was shown at, and `position_bias = "ratio"`

@@ -71,7 +71,8 @@ objective_object <- function(name, param = list()) {
 #' Objectives of ranking order the rows of a query, such as the results of a search. Give `group`, the query of every
 #' row, in any order of the rows; validation sets need theirs: `list(x = , y = , group = )`. The response is the
 #' relevance: 0, 1, 2, and so on. Predictions are scores; only their order within a query has a meaning.
-#' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`.
+#' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`,
+#'   or the numbers of `label_gain` for labels 0, 1, 2, and so on; metrics `ndcg` and `dcg` take the same gains.
 #'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs); with `rank_pairs` above 0 each
 #'   row gets so many partners by chance instead. `rank_norm` divides the gradients of a query by what they add up to,
 #'   `rank_score_norm` the weight of a pair by the distance of its scores (the default of `"rank_ndcg"` and

@@ -5,7 +5,8 @@ response_kind <- function(model) {
   names <- objective_info(model$objective)$params$name
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
        n_outputs = model$n_outputs, stratified = !is.null(model$strata),
-       cause = model$params[["cause"]], strata = list(levels = names(model$baseline$strata)))
+       cause = model$params[["cause"]], strata = list(levels = names(model$baseline$strata)),
+       label_gain = model$params[["label_gain"]])
 }
 
 # The response in new data, as it was given or as the formula of the model names it: by gbt's own evaluation of terms
@@ -80,7 +81,7 @@ score_metrics <- function(metrics, model, score, label, weight, threads, group =
 
 # The user's metric on one data set: predictions of the metric's type -> one number.
 own_metric_value <- function(metric, pred, label, weight) {
-  value <- call_user(metric$fun, pred, label, weight)
+  value <- call_user(metric$fun, pred, without_gains(label), weight)
   if (!is.numeric(value) || length(value) != 1L) {
     stop_argument(sprintf("metric \"%s\" must return one number, not %s of length %d", metric$name, describe(value),
                           length(value)), "eval_metric")

@@ -149,7 +149,8 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   out <- switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
   out$objective <- name
   out$param <- read_objective_params(name, objective$args)
-  out$label <- out$value
+  out$label_gain <- read_label_gain(objective$args, name, out$param)
+  out$label <- with_gains(out$value, out$label_gain, "the response")
   out$value <- NULL
   out$n_outputs <- switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
   check_num_class(num_class, out)
@@ -339,7 +340,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s must have %s for objective \"%s\", not %s as in row %d", what, range$text, response$objective,
                       format(label[bad[1L]]), bad[1L]), "y")
   }
-  label
+  with_gains(label, response$label_gain, what)
 }
 
 # A response as plain vectors, from which label_of_values() makes one that encode_y() takes for the same: kind is one of

@@ -67,6 +67,7 @@ kept_params <- function(fit, methods, rounds) {
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
   params$cause <- fit$response$cause
+  params$label_gain <- fit$response$label_gain
   params$class_weights <- attr(fit$data$weight, "classes")
   if (!is.null(fit$class_shares)) params$subsample <- fit$class_shares
   if (length(fit$data$level_counts)) params$level_counts <- fit$data$level_counts

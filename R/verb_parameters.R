@@ -32,6 +32,7 @@ time | none | a number, date or time for each row | order of the rows for statis
 group | none | a value for each row | rows that are kept out of each other's statistics of categories
 cause | none | a level of the status | the kind of events that is modelled, where there are several
 strata | none | a value for each row | groups of rows whose baseline hazards differ, for times with events
+label_gain | 2^label - 1 | numbers for labels 0, 1, 2, .. | gains of labels in NDCG and DCG
 position | none | a whole number, text or level for each row | where the row was shown, for ranking from clicks
 ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows
 threads | all cores | a whole number, at least 1 | number of threads; no effect on the model
@@ -180,6 +181,7 @@ make_parameters_table <- function() {
 #'   When left out, and `verbose` as well, an interactive session prints one line where a search for the number of
 #'   rounds, [gbt_cv()] or [gbt_tune()] takes over 5 seconds (`options(gbt.progress_after = )`); `FALSE` hides it.
 #' * `checkpoint_seconds`: Seconds between two checkpoints; 0 for one after every round.
+#' * `label_gain`: For ranking: gains of the labels 0, 1, 2, and so on, in NDCG and DCG; see [gbt_objectives()].
 #' * `grad_bits`: For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
 #' * `cause`: For times of events of several kinds, a factor as the status of `Surv()`: the name of the event that is
 #'   modelled, see [gbt_objectives()].

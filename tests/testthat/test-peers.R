@@ -42,6 +42,7 @@ peers <- list(
     rank_top = lambdarank_truncation_level
     rank_norm = lambdarank_norm
     position_reg = lambdarank_position_bias_regularization
+    label_gain = label_gain
     num_class = num_class num_classes
     eval_metric = eval metric metric_types metrics
     eval_train = eval_train_metric is_provide_training_metric is_training_metric train_metric training_metric
@@ -67,7 +68,7 @@ peers <- list(
       extra_seed fair_c fc feature_contri feature_contrib feature_fraction_seed feature_penalty folds
       forced_splits forced_splits_file forced_splits_filename forcedbins_filename forcedsplits_filename fp fs
       group_column has_header header ignore_column ignore_feature is_pre_partition label
-      label_column label_gain
+      label_column
       local_listen_port local_port machine_list machine_list_file
       machine_list_filename machines map_at map_eval_at max_bin_by_feature min_data_in_bin mlist model_out
       model_output name_pred ndcg_at ndcg_eval_at nodes num_grad_quant_bins

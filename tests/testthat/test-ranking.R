@@ -151,6 +151,47 @@ test_that("the order of the rows, of queries and their ids change neither metric
   expect_identical(predict(drawn(mixed), d), predict(drawn(d), d))
 })
 
+test_that("gains of labels are given, and metrics take those of the objective", {
+  gain <- c(0, 1, 3, 7) # 2^label - 1
+  same <- function(a, b) {
+    expect_identical(predict(a, d), predict(b, d))
+    expect_identical(a$evaluation_log, b$evaluation_log)
+    values <- lapply(list(a, b), function(m) {
+      gbt_evaluate(m, x, d$rel, group = d$q, metrics = c("ndcg@3", "dcg", "err", "map"))$estimate
+    })
+    expect_identical(values[[1]], values[[2]])
+  }
+  fit <- function(...) train(x, d$rel, group = d$q, eval_train = TRUE, ...)
+  same(fit(label_gain = gain), fit())
+  linear <- fit(rank_linear_gain = TRUE)
+  same(fit(label_gain = 0:3), linear)
+  expect_false(identical(linear$evaluation_log, fit()$evaluation_log))
+  odd <- fit(label_gain = c(0, 1, 1, 10))
+  dcg <- function(m) gbt_evaluate(m, x, d$rel, group = d$q, metrics = "dcg@1")$estimate
+  top <- tapply(seq_len(n), d$q, function(at) at[which.max(predict(odd, x[at, ]))])
+  expect_equal(dcg(odd), mean(c(0, 1, 1, 10)[d$rel[top] + 1]))
+  own <- gbt_metric("mine", function(pred, label) if (is.object(label)) NaN else mean(label))
+  held <- d$q %in% c("q1", "q2")
+  m <- fit(label_gain = c(0, 1, 1, 10), valid = held, eval_metric = list("ndcg@3", own))
+  expect_identical(tail(m$evaluation_log$valid_mine, 1), mean(d$rel[held]))
+  judged <- gbt_evaluate(m, x[held, ], d$rel[held], group = d$q[held], metrics = "ndcg@3")
+  expect_identical(tail(m$evaluation_log[["valid_ndcg@3"]], 1), judged$estimate)
+  expect_identical(m$params$label_gain, c(0, 1, 1, 10))
+  expect_identical(predict(fit(params = list(label_gain = "0,1,3,7")), d), predict(fit(), d))
+  on <- fit(nrounds = 2, init_model = fit(nrounds = 2, label_gain = 0:3))
+  expect_identical(predict(on, d), predict(linear, d))
+  file <- withr::local_tempfile()
+  gbt_save(odd, file)
+  expect_identical(dcg(gbt_load(file)), dcg(odd))
+  expect_snapshot(error = TRUE, {
+    fit(label_gain = c(0, 1, 3))
+    fit(label_gain = c(0, 3, 1, 7))
+    fit(label_gain = "all")
+    fit(label_gain = 0:3, rank_linear_gain = TRUE)
+    train(x, d$rel, label_gain = 0:3, objective = "squared_error")
+  })
+})
+
 test_that("data sorted by label give nothing away in the first round", {
   sorted <- d[order(d$q, -d$rel), ]
   sorted$zero <- seq_len(n) %% 2

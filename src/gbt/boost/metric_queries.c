@@ -20,7 +20,7 @@ typedef struct part {
   gbt_exact_sum values, weights;
   uint64_t *key, *tmp_key, *count;
   uint32_t *row, *tmp_row, *end;
-  double *label, *ideal, *chance;
+  double *label, *ideal, *gain, *ideal_gain, *chance;
 } part;
 
 typedef struct job {
@@ -28,6 +28,7 @@ typedef struct job {
   const gbt_queries *queries;
   double *discount; /* of the places of the longest query */
   double top_label;
+  int linear;     /* gains are labels */
   uint32_t *task; /* n_tasks + 1: the first query of each */
   uint32_t n_tasks;
   part *part; /* n_threads */
@@ -57,12 +58,22 @@ static gbt_status open_part(const gbt_mem *mem, size_t n, part *p, gbt_error *er
   GBT_TRY(gbt_mem_array(mem, n, sizeof *p->end, &p->end, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *p->label, &p->label, err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *p->ideal, &p->ideal, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->gain, &p->gain, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->ideal_gain, &p->ideal_gain, err));
   return gbt_mem_array(mem, n + 1, sizeof *p->chance, &p->chance, err);
 }
 
 static void close_part(const gbt_mem *mem, part *p) {
-  void *blocks[] = {p->key, p->tmp_key, p->count, p->row, p->tmp_row, p->end, p->label, p->ideal, p->chance};
+  void *blocks[] = {p->key,   p->tmp_key, p->count, p->row,        p->tmp_row, p->end,
+                    p->label, p->ideal,   p->gain,  p->ideal_gain, p->chance};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
+}
+
+/* The gain of a row for DCG: given, or the label where the objective has such gains, or 2^label - 1. */
+static double gain_of(const job *j, uint32_t row) {
+  const gbt_rows *of = &j->rows->of;
+  if (of->field[GBT_GAIN] != NULL) return of->field[GBT_GAIN][row];
+  return j->linear ? gbt_label_of(of, row) : gbt_query_gain(gbt_label_of(of, row));
 }
 
 /* The rows of a query by falling score, those of equal score by label; the blocks; the labels falling. */
@@ -77,14 +88,17 @@ static gbt_query_rows order_query(const job *j, uint32_t query, part *p) {
   gbt_sort_u64(p->key, p->row, n, p->tmp_key, p->tmp_row);
   for (uint32_t i = 0; i < n; i++) {
     p->ideal[n - 1 - i] = gbt_label_of(of, p->row[i]);
+    p->ideal_gain[n - 1 - i] = gain_of(j, p->row[i]);
     p->key[i] = ~gbt_order_key(j->rows->score[p->row[i]]);
   }
   gbt_sort_u64(p->key, p->row, n, p->tmp_key, p->tmp_row); /* stable: labels ascend where scores are equal */
   for (uint32_t i = 0; i < n; i++) {
     p->label[i] = gbt_label_of(of, p->row[i]);
+    p->gain[i] = gain_of(j, p->row[i]);
     if (i + 1 == n || p->key[i + 1] != p->key[i]) p->end[n_blocks++] = i + 1;
   }
-  return (gbt_query_rows){n, n_blocks, p->label, p->end, j->discount, p->ideal, j->top_label, p->count, p->chance};
+  return (gbt_query_rows){n,       n_blocks,      p->label,     p->end,   j->discount, p->ideal,
+                          p->gain, p->ideal_gain, j->top_label, p->count, p->chance};
 }
 
 static double weight_of(const job *j, uint32_t query) {
@@ -150,7 +164,9 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
 
 gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_queries own = {.mem = ctx->mem};
-  job j = {.rows = rows, .queries = rows->aids->queries};
+  job j = {.rows = rows,
+           .queries = rows->aids->queries,
+           .linear = gbt_objective_param_of(&rows->objective, "rank_linear_gain", 0.0) > 0.0};
   gbt_status status = GBT_OK;
   if (rows->of.field[GBT_GROUP] == NULL && rows->of.n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "group", "metric \"%s\" needs `group`: the query of every row",

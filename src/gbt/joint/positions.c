@@ -1,7 +1,5 @@
 #include "positions.h"
 
-#include <string.h>
-
 #include "../base/bits.h"
 #include "../base/comm.h"
 #include "../base/parallel.h"
@@ -11,14 +9,6 @@
 enum { TASK_ROWS = 1 << 16, MOST_RATIO_BITS = 10 }; /* t+ and t- are within 2^-10 and 2^10 */
 
 /* ---- life ---- */
-
-/* A parameter of the objective; `def` where it has none of this name. */
-static double param_of(const gbt_objective *objective, const char *name, double def) {
-  const gbt_objective_param *param = gbt_objective_info_of(objective->kind)->param;
-  for (int i = 0; i < GBT_OBJECTIVE_PARAMS && param[i].name != NULL; i++)
-    if (strcmp(param[i].name, name) == 0) return objective->param[i];
-  return def;
-}
 
 /* One more than the largest position of this rank's rows. */
 static gbt_status count_positions(const gbt_rows *rows, const double *of, int64_t *out, gbt_error *err) {
@@ -41,12 +31,12 @@ gbt_status joint_positions_open(gbt_ctx *ctx, const gbt_objective *objective, co
   GBT_TRY(gbt_comm_max_i64(ctx, &n, 1, err));
   p->n = (uint32_t)n;
   if (n == 0) return GBT_OK;
-  p->ratio = param_of(objective, "position_bias", 0.0) > 0.0;
-  p->reg = param_of(objective, "position_reg", 0.0);
-  p->norm = param_of(objective, "bias_norm", 1.0);
+  p->ratio = gbt_objective_param_of(objective, "position_bias", 0.0) > 0.0;
+  p->reg = gbt_objective_param_of(objective, "position_reg", 0.0);
+  p->norm = gbt_objective_param_of(objective, "bias_norm", 1.0);
   GBT_TRY(gbt_mem_zeros(&p->mem, joint_positions_state(p), sizeof *p->bias, &p->bias, err));
   for (uint32_t i = 0; p->ratio && i < 2 * p->n; i++) p->bias[i] = 1.0;
-  if (p->ratio && param_of(objective, "rank_pairs", 0.0) > 0.0)
+  if (p->ratio && gbt_objective_param_of(objective, "rank_pairs", 0.0) > 0.0)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "position_bias",
                        "`position_bias = \"ratio\"` cannot be combined with `rank_pairs`; use `rank_top`");
   if (p->ratio) return GBT_OK;

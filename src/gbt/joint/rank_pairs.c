@@ -43,10 +43,16 @@ gbt_status joint_check_gains(const gbt_joint *joint, gbt_error *err) {
     if (label[i] >= 0.0 && label[i] <= 31.0 && label[i] == (double)(int)label[i]) continue;
     return gbt_fail_on(err, GBT_E_DATA, "label",
                        "label of row %lld is %g; gains of 2^label - 1 need whole labels from 0 to 31: set "
-                       "`rank_linear_gain = TRUE`, or give whole labels",
+                       "`rank_linear_gain = TRUE`, give `label_gain`, or give whole labels",
                        (long long)gbt_row_number(&joint->rows, i), label[i]);
   }
   return GBT_OK;
+}
+
+/* The gain of a row: given, or of its label. */
+static double gain_of(const gbt_joint *joint, uint32_t row) {
+  const double *gain = joint->rows.field[GBT_GAIN];
+  return gain != NULL ? gain[row] : gbt_rank_gain(joint->rows.field[GBT_LABEL][row], joint->pairs.linear);
 }
 
 /* 1 / ideal of a query: its largest gains in the first places. gain: scratch of its rows. */
@@ -54,8 +60,7 @@ static double unit_of_gains(const gbt_joint *joint, uint32_t query, uint64_t *ga
   const gbt_queries *q = &joint->queries;
   const uint32_t n = gbt_rows_of_query(q, query), top = joint->pairs.top, last = top == 0 || top > n ? n : top;
   double ideal = 0.0;
-  for (uint32_t i = 0; i < n; i++)
-    gain[i] = gbt_order_key(gbt_rank_gain(joint_label_of(joint, q->row[q->start[query] + i]), joint->pairs.linear));
+  for (uint32_t i = 0; i < n; i++) gain[i] = gbt_order_key(gain_of(joint, q->row[q->start[query] + i]));
   gbt_sort_u64(gain, NULL, n, tmp, NULL);
   for (uint32_t place = 0; place < last; place++)
     ideal += gbt_order_value(gain[n - 1 - place]) * joint->pairs.discount[place];
@@ -107,7 +112,8 @@ gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   const uint32_t longest = joint->queries.longest;
   read_params(joint);
   GBT_TRY(check_sizes(joint, err));
-  if (joint->pairs.target == GBT_PAIRS_NDCG && !joint->pairs.linear) GBT_TRY(joint_check_gains(joint, err));
+  if (joint->pairs.target == GBT_PAIRS_NDCG && !joint->pairs.linear && joint->rows.field[GBT_GAIN] == NULL)
+    GBT_TRY(joint_check_gains(joint, err));
   GBT_TRY(gbt_queries_check_weights(&joint->queries, &joint->rows, gbt_objective_info_of(joint->objective.kind)->name,
                                     err));
   GBT_TRY(gbt_mem_array(&joint->mem, longest, sizeof *joint->pairs.discount, &joint->pairs.discount, err));
@@ -175,7 +181,7 @@ static gbt_pair_query fill_places(const gbt_joint *joint, uint32_t query, uint32
   switch (joint->pairs.target) {
   case GBT_PAIRS_NDCG:
     for (uint32_t i = 0; i < n; i++) {
-      room->gain[i] = gbt_rank_gain(room->label[i], joint->pairs.linear);
+      room->gain[i] = gain_of(joint, room->row[i]);
       room->weight[i] = joint->pairs.discount[i];
     }
     break;

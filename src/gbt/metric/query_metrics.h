@@ -22,6 +22,7 @@ typedef struct gbt_query_rows {
   const uint32_t *end;    /* n_blocks: the place after the last row of each block */
   const double *discount; /* of n places at least: 1 / log2(place + 2) */
   const double *ideal;    /* n: labels falling */
+  const double *gain, *ideal_gain; /* n each: gains of these labels; gains do not fall as labels rise */
   double top_label;       /* the largest label of the data set */
   uint64_t *count;        /* scratch of n + 1 */
   double *chance;         /* scratch of n + 1 */
@@ -53,7 +54,7 @@ GBT_FN double gbt_query_dcg(const gbt_query_rows *q, double k) {
   for (uint32_t b = 0; b < q->n_blocks && gbt_query_begin(q, b) < last; b++) {
     const uint32_t beg = gbt_query_begin(q, b), end = q->end[b];
     double gain = 0.0, weight = 0.0;
-    for (uint32_t i = beg; i < end; i++) gain += gbt_query_gain(q->label[i]);
+    for (uint32_t i = beg; i < end; i++) gain += q->gain[i];
     for (uint32_t i = beg; i < end && i < last; i++) weight += q->discount[i];
     sum += gain / (double)(end - beg) * weight;
   }
@@ -63,7 +64,7 @@ GBT_FN double gbt_query_dcg(const gbt_query_rows *q, double k) {
 GBT_FN double gbt_query_ndcg(const gbt_query_rows *q, double k) {
   const uint32_t last = gbt_query_places(q, k);
   double ideal = 0.0;
-  for (uint32_t i = 0; i < last; i++) ideal += gbt_query_gain(q->ideal[i]) * q->discount[i];
+  for (uint32_t i = 0; i < last; i++) ideal += q->ideal_gain[i] * q->discount[i];
   return ideal > 0.0 ? gbt_query_dcg(q, k) / ideal : gbt_nan();
 }
 

@@ -248,3 +248,10 @@ gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows
   return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
                      (long long)gbt_row_number(rows, at), data, search.label[at], label_words(info->labels));
 }
+
+double gbt_objective_param_of(const gbt_objective *objective, const char *name, double other) {
+  const gbt_objective_param *param = gbt_objective_info_of(objective->kind)->param;
+  for (int i = 0; i < GBT_OBJECTIVE_PARAMS && param[i].name != NULL; i++)
+    if (strcmp(param[i].name, name) == 0) return objective->param[i];
+  return other;
+}

@@ -98,6 +98,9 @@ typedef struct gbt_objective_info {
 /* kind must be below GBT_N_OBJECTIVES. */
 const gbt_objective_info *gbt_objective_info_of(int32_t kind);
 
+/* Its parameter of this name; `other` where it has none. */
+double gbt_objective_param_of(const gbt_objective *objective, const char *name, double other);
+
 /* Properties of the kinds of gradients, for the code that computes them. Each function has a case for every kind, so
  * that the compiler names those that a new kind must answer. */
 
