@@ -20,6 +20,9 @@ is_given <- function(name) objective_info(name)$gradient == "GIVEN"
 # Do its gradients look at all rows of a query, which `group` names?
 is_of_queries <- function(name) objective_info(name)$gradient == "QUERY"
 
+# Is it about one cause of events in the presence of others?
+is_of_subdistribution <- function(name) identical(name, "fine_gray")
+
 # Does it predict hazards relative to a baseline?
 is_of_hazards <- function(name) objective_info(name)$response == "HAZARD"
 
@@ -120,6 +123,10 @@ objective_object <- function(name, param = list()) {
 #'   kinds, the status is a factor, whose first level means censored, and `cause = "relapse"` names the event whose
 #'   hazard is modelled (*cause-specific*): events of other causes are censored. Its curves are those of a world without
 #'   the other causes.
+#' * `"fine_gray"`: Fine and Gray's hazard of the event `cause` where there are others: rows with another event stay at
+#'   risk, with the weight of not having been censored since. Scores rise with the chance of the event up to a time,
+#'   which `predict(type = "cif", times = )` gives. `ties`, weights and strata as for `"cox"`, no entry times. In
+#'   concordance rows with another event count as if they had none, ever.
 #' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, and the likelihood of times that are known, or
 #'   censored in any of the ways. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
 #'   `"logistic"` (`"loglogistic"`), `"extreme"` (`"weibull"`), or `"exponential"`, which is `"extreme"` with scale 1.
@@ -334,7 +341,7 @@ read_objective_params <- function(name, args) {
   out <- stats::setNames(as.list(info$default), info$name)
   init <- args$value[["init_model"]]
   if (identical(init$objective, name)) out[] <- init$params[info$name]
-  if (name == "cox") args <- cox_args(args)
+  if (is_of_hazards(name)) args <- cox_args(args)
   if ("position_bias" %in% info$name) args <- position_args(args)
   if (name == "aft") {
     args <- aft_args(args)

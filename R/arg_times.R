@@ -36,7 +36,7 @@ aft_args <- function(args) {
 # Its name by its number.
 aft_dist_name <- function(code) names(aft_names)[code + 1L]
 
-# `ties` of objective "cox" as the engine has it, by its place.
+# `ties` of objectives of hazards as the engine has it, by its place.
 ties_names <- c("efron", "breslow")
 
 cox_args <- function(args) {

@@ -123,6 +123,9 @@ settle_times <- function(e, objective, what, cause = NULL, trains = TRUE) {
   fields <- attr(e$value, "fields")
   if (is_of_hazards(objective)) {
     fields$event <- events_of_cause(fields$event, e$causes, cause, objective, what)
+    if (is_of_subdistribution(objective) && (is.null(e$causes) || !is.null(fields$entry))) {
+      stop_subdistribution(objective, what, !is.null(e$causes))
+    }
     if (trains && !any_rank(any(fields$event == 1))) {
       if (length(e$causes) > 1L) stop_data(sprintf("%s has no event of cause \"%s\"", what, cause), "y")
       stop_data(paste(what, "has no event: all times are censored, so there is nothing to learn"), "y")
@@ -139,14 +142,25 @@ settle_times <- function(e, objective, what, cause = NULL, trains = TRUE) {
   e
 }
 
-# 1 for events of the cause, 0 for others: those of other causes are censored. causes: NULL for events of one kind.
+stop_subdistribution <- function(objective, what, has_causes) {
+  if (has_causes) {
+    stop_unsupported(sprintf(paste("objective \"%s\" does not know entry times, Surv(start, stop, status); use \"cox\"",
+                                   "with `cause`"), objective), "y")
+  }
+  stop_argument(sprintf(paste("objective \"%s\" needs several kinds of events: give %s as Surv(time, status) with a",
+                              "factor as status, whose first level means censored, and `cause`"), objective, what), "y")
+}
+
+# 1 for events of the cause, 0 for others: those of other causes are censored, or 2 where the objective knows them.
+# causes: NULL for events of one kind.
 events_of_cause <- function(event, causes, cause, objective, what) {
   if (is.null(causes)) return(event)
   if (is.null(cause) && length(causes) != 1L) {
     stop_argument(sprintf(paste("objective \"%s\" needs `cause`, the event whose hazard is modelled: %s has %s; train",
                                 "a model for each"), objective, what, enumerate(causes, quote = "\"")), "cause")
   }
-  as.double(event == if (is.null(cause)) 1 else number_of_cause(cause, causes, what))
+  is_its <- event == if (is.null(cause)) 1 else number_of_cause(cause, causes, what)
+  if (is_of_subdistribution(objective)) ifelse(is_its, 1, 2 * (event > 0)) else as.double(is_its)
 }
 
 number_of_cause <- function(cause, causes, what) {

@@ -1,13 +1,14 @@
 # Answers of a model of times for a row, besides its score: curves, quantiles, means.
 
-# Answers of predict() that only models of times have. "survival" and "cumhaz" are of `times`, "quantile" of `probs`.
-time_types <- c("survival", "cumhaz", "quantile", "time")
+# Answers of predict() that only models of times have. "survival", "cumhaz" and "cif" are of `times`, "quantile" of
+# `probs`.
+time_types <- c("survival", "cumhaz", "quantile", "time", "cif")
 
 # `times` or `probs` of predict(), checked: what a type needs and no more. probs: NULL where not given.
 read_times <- function(type, object, times, probs) {
-  of_times <- type %in% c("survival", "cumhaz")
+  of_times <- type %in% c("survival", "cumhaz", "cif")
   if (!of_times && !is.null(times)) {
-    stop_argument("`times` can only be used with types \"survival\" and \"cumhaz\"; leave it out", "times")
+    stop_argument("`times` can only be used with types \"survival\", \"cumhaz\" and \"cif\"; leave it out", "times")
   }
   if (type != "quantile" && !is.null(probs)) {
     stop_argument("`probs` can only be used with type \"quantile\"; leave it out", "probs")
@@ -17,7 +18,20 @@ read_times <- function(type, object, times, probs) {
     stop_unsupported(sprintf(paste("type = \"%s\" needs a model of times, by objective \"cox\" or \"aft\"; this one",
                                    "has objective \"%s\""), type, object$objective), "type")
   }
+  check_cause_type(type, object)
   if (of_times) check_eval_times(times, type) else if (type == "quantile") check_probs(given_or(probs, 0.5))
+}
+
+# Incidences need a model of one cause in the presence of others, which says nothing of survival.
+check_cause_type <- function(type, object) {
+  if (is_of_subdistribution(object$objective) == (type == "cif")) return(invisible())
+  stop_unsupported(if (type == "cif") {
+    sprintf(paste("type = \"cif\" needs a model of objective \"fine_gray\", and this one has \"%s\"; train one for",
+                  "each cause"), object$objective)
+  } else {
+    sprintf(paste("type = \"%s\" needs the hazards of all causes, and this model has that of one subdistribution; use",
+                  "\"cif\", the chance of an event of its cause up to a time"), type)
+  }, "type")
 }
 
 check_eval_times <- function(times, type) {
@@ -171,7 +185,7 @@ hazards_of_scores <- function(score, baseline, type, at) {
     })
   } else {
     until <- lapply(c(0, H)[findInterval(at, baseline$time) + 1L], function(h) h * risk)
-    if (type == "cumhaz") until else lapply(until, function(h) exp(-h))
+    switch(type, cumhaz = until, cif = lapply(until, function(h) -expm1(-h)), lapply(until, function(h) exp(-h)))
   }
   matrix_at(out, length(score), type, at)
 }

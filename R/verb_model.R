@@ -124,7 +124,10 @@ stop_no_training_data <- function(instead) {
 # "softmax, 3 classes (a, b, c)", "quantile, quantile_alpha 0.9"
 describe_objective <- function(x) {
   text <- x$objective
-  if (text == "cox") return(sprintf("cox, ties by %s", c("Efron", "Breslow")[x$params$ties + 1]))
+  if (is_of_hazards(text)) {
+    cause <- if (is_text(x$params$cause)) sprintf(", cause \"%s\"", printable(x$params$cause)) else ""
+    return(sprintf("%s%s, ties by %s", text, cause, c("Efron", "Breslow")[x$params$ties + 1]))
+  }
   if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))
   names <- objective_info(x$objective)$params$name
   if (is.null(x$positions)) names <- setdiff(names, position_params)

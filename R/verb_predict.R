@@ -30,6 +30,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
 #'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
 #'     event; for several `probs` a matrix.
+#'   * `"cif"`: of models of objective `"fine_gray"`: the chance of an event of the model's cause up to each of `times`
+#'     (*cumulative incidence*), a matrix as above.
 #'   * `"time"`: of models of times: the expected time, the area below the curve of survival.
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
@@ -119,7 +121,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @export
 predict.gbt <- function(object, newdata,
                         type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank",
-                                 "survival", "cumhaz", "quantile", "time"),
+                                 "survival", "cumhaz", "quantile", "time", "cif"),
                         trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,

@@ -75,3 +75,74 @@ test_that("causes that do not fit are refused", {
     train(d, init_model = m, cause = "relapse")
   })
 })
+
+# Fine and Gray ------------------------------------------------------------------------------------------------------
+
+test_that("fine_gray has the loss of coxph() with finegray(), and incidences of its baseline", {
+  a <- data.frame(time = c(2, 3, 3, 3, 5, 6, 6, 8), s = c(.5, -.2, .3, 0, 1, -.7, .1, -1.2),
+                  status = factor(c("a", "b", "a", "0", "b", "a", "0", "a"), c("0", "a", "b")))
+  y <- surv(a$time, a$status)
+  m <- suppressWarnings(gbt_train(a["s"], y, objective = "fine_gray", cause = "a", offset = a$s, nrounds = 1,
+                                  gamma = 1e9, eta = 1e-12, lambda = 1e9, threads = 1), classes = "gbt_warning")
+  loss <- gbt_evaluate(m, a["s"], y, offset = a$s, metrics = "cox_nloglik", threads = 1)$estimate
+  expect_equal(loss * 4, 7.747871257339, tolerance = 1e-10)
+  cif <- predict(m, a["s"], type = "cif", times = c(1, 3, 9), offset = a$s, threads = 1)
+  H <- m$baseline$hazard
+  expect_equal(cif[, 1:3], 1 - exp(-outer(exp(a$s), c(0, H[2L], H[4L]))), ignore_attr = TRUE, tolerance = 1e-12)
+  skip_if_not_installed("survival")
+  d <- made()
+  y <- surv(d$time, d$status)
+  m <- train(d, y, objective = "fine_gray", cause = "relapse")
+  d$s <- predict(m, d, type = "link", threads = 1)
+  long <- survival::finegray(survival::Surv(time, status) ~ s, d, etype = "relapse")
+  fit <- survival::coxph(survival::Surv(fgstart, fgstop, fgstatus) ~ offset(s), long, weights = fgwt)
+  expect_equal(gbt_evaluate(m, d, y, metrics = "cox_nloglik", threads = 1)$estimate,
+               -fit$loglik[1L] / sum(d$status == "relapse"), tolerance = 1e-9)
+})
+
+test_that("n integer weights are n rows, also in the chance of being censored", {
+  d <- made()
+  w <- seq_len(nrow(d)) %% 3 + 1
+  again <- d[rep(seq_len(nrow(d)), w), ]
+  loss <- function(m, d, ...) {
+    gbt_evaluate(m, d, surv(d$time, d$status), metrics = "cox_nloglik", threads = 1, ...)$estimate
+  }
+  for (objective in c("cox", "fine_gray")) {
+    m <- train(d, objective = objective, cause = "relapse", ties = "breslow", weights = w)
+    expect_equal(loss(m, d, weights = w), loss(m, again), tolerance = 1e-12)
+  }
+})
+
+test_that("without other causes and with all events of one, fine_gray is cox", {
+  d <- made()
+  one <- transform(d, status = factor(ifelse(status == "death", "none", as.character(status)), c("none", "relapse")))
+  link <- function(m) predict(m, d, type = "link", threads = 1)
+  expect_identical(link(train(one, objective = "fine_gray")), link(train(one)))
+  m <- train(d, objective = "fine_gray", cause = "relapse", strata = seq_len(200) %% 2)
+  expect_identical(link(train(d, objective = "finegray", cause = "relapse", strata = seq_len(200) %% 2,
+                              page_rows = 64)), link(m))
+  # rows with another event are at risk for ever, so a pair with one is comparable
+  s <- link(m)
+  at <- which(d$status == "relapse")
+  far <- ifelse(d$status == "death", Inf, d$time)
+  pairs <- expand.grid(i = at, j = seq_along(s))
+  pairs <- pairs[pairs$i %% 2 == pairs$j %% 2, ]
+  pairs <- pairs[far[pairs$j] > d$time[pairs$i] | (far[pairs$j] == d$time[pairs$i] & d$status[pairs$j] == "none"), ]
+  right <- sign(s[pairs$i] - s[pairs$j])
+  expect_equal(gbt_evaluate(m, d, surv(d$time, d$status), metrics = "concordance", strata = seq_len(200) %% 2,
+                            threads = 1)$estimate, mean((right + 1) / 2))
+})
+
+test_that("fine_gray refuses what it does not know", {
+  d <- made(40)
+  m <- train(d, objective = "fine_gray", cause = "death")
+  cox <- train(d, cause = "death")
+  expect_snapshot(error = TRUE, {
+    train(d, objective = "fine_gray")
+    train(d, of_one(d$time, d$status == "death"), objective = "fine_gray")
+    train(d, surv(d$time, d$status, d$time * 0), objective = "fine_gray", cause = "death")
+    predict(m, d, type = "survival", times = 1)
+    predict(m, d, type = "cif")
+    predict(cox, d, type = "cif", times = 1)
+  })
+})

@@ -30,7 +30,7 @@ static gbt_status make_risk(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, gbt_er
   }
   if (which == 0 || !any_of_kind(tr, GBT_METRIC_COX_NLOGLIK, 0)) return GBT_OK;
   aids->has_cox = 1;
-  return gbt_cox_make(ctx, rows, 0.0, tr->objective.param[0] != 0.0, &aids->cox, err);
+  return gbt_cox_make_for(ctx, &tr->objective, rows, &aids->cox, err);
 }
 
 gbt_status gbti_make_aids(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {

@@ -1,6 +1,8 @@
 /* Metrics of times with events (joint/): concordance, Cox's partial likelihood, and those of survival curves.
  *
  * Ranks: they look at all rows together, so each rank gathers all of them. NaN where no row has an event. */
+#include <float.h>
+
 #include "../base/comm.h"
 #include "../base/exact_sum.h"
 #include "../joint/brier.h"
@@ -98,11 +100,39 @@ static gbt_status of_timeline(gbt_ctx *ctx, const gbt_metric_rows *m, const gbt_
   return gbt_concordance(ctx, &of, rows, timeline, score, out, err);
 }
 
+/* Rows with an event of another cause (Fine and Gray's 2) never have one of theirs: their times are behind all. */
+static gbt_status concordance_of_cause(gbt_ctx *ctx, const gbt_rows *rows, const double *score, double *out,
+                                       gbt_error *err) {
+  const gbt_concordance_of of = {.by_life = 0};
+  gbt_rows own = *rows;
+  gbt_timeline timeline = {.mem = ctx->mem};
+  double *time = NULL, *event = NULL;
+  gbt_status status = GBT_OK;
+  const size_t n = (size_t)rows->n;
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *time, &time, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *event, &event, err), done);
+  for (size_t i = 0; i < n; i++) {
+    const int other = rows->field[GBT_EVENT][i] > 1.0;
+    time[i] = other ? DBL_MAX : rows->field[GBT_LABEL][i];
+    event[i] = other ? 0.0 : rows->field[GBT_EVENT][i];
+  }
+  own.field[GBT_LABEL] = time;
+  own.field[GBT_EVENT] = event;
+  GBT_TRY_GOTO(gbt_timeline_make(ctx, &own, 0, &timeline, err), done);
+  GBT_TRY_GOTO(gbt_concordance(ctx, &of, &own, &timeline, score, out, err), done);
+done:
+  gbt_timeline_free(&timeline);
+  gbt_mem_free(&ctx->mem, event);
+  gbt_mem_free(&ctx->mem, time);
+  return status;
+}
+
 /* Curves look at the censoring of all strata together. */
 static gbt_status of_rows(gbt_ctx *ctx, const gbt_metric_rows *m, const gbt_rows *rows, const gbt_timeline *kept,
                           const double *score, double *out, gbt_error *err) {
   const int pooled = is_of_curves((gbt_metric_kind)m->metric.kind);
   gbt_timeline own;
+  if (m->objective.kind == GBT_OBJ_FINE_GRAY) return concordance_of_cause(ctx, rows, score, out, err);
   if (kept != NULL && !(pooled && rows->field[GBT_STRATUM] != NULL))
     return of_timeline(ctx, m, rows, kept, score, out, err);
   gbt_status status = gbt_timeline_make(ctx, rows, pooled, &own, err);
@@ -136,9 +166,8 @@ static gbt_status nloglik_of(gbt_ctx *ctx, const gbt_metric_rows *rows, gbt_cox 
 
 static gbt_status cox_nloglik(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_cox own;
-  GBT_ASSERT(rows->objective.kind == GBT_OBJ_COX);
   if (rows->aids->cox != NULL) return nloglik_of(ctx, rows, rows->aids->cox, out, err);
-  gbt_status status = gbt_cox_make(ctx, &rows->of, 0.0, rows->objective.param[0] != 0.0, &own, err);
+  gbt_status status = gbt_cox_make_for(ctx, &rows->objective, &rows->of, &own, err);
   if (status == GBT_OK) status = nloglik_of(ctx, rows, &own, out, err);
   gbt_cox_free(&own);
   return status;
@@ -148,7 +177,8 @@ static gbt_status cox_nloglik(gbt_ctx *ctx, const gbt_metric_rows *rows, double 
 
 gbt_status gbt_metric_any_event(gbt_ctx *ctx, const gbt_rows *rows, int *any, gbt_error *err) {
   int64_t has = 0;
-  for (int64_t i = 0; i < rows->n && !has; i++) has = gbt_has_event(rows, i);
+  for (int64_t i = 0; i < rows->n && !has; i++)
+    has = gbt_has_event(rows, i) && !(rows->field[GBT_EVENT] != NULL && rows->field[GBT_EVENT][i] > 1.0);
   GBT_TRY(gbt_comm_max_i64(ctx, &has, 1, err));
   *any = has != 0;
   return GBT_OK;
@@ -162,6 +192,11 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
   if (is_of_hazards(objective) && rows->field[GBT_EVENT] == NULL)
     return gbt_fail_on(err, GBT_E_DATA, "event",
                        "metric \"%s\" needs `event`, whether times are those of events, in the %s data", name, data);
+  if (objective->kind == GBT_OBJ_FINE_GRAY && metric->kind != GBT_METRIC_CONCORDANCE &&
+      metric->kind != GBT_METRIC_COX_NLOGLIK)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
+                       "metric \"%s\" does not know events of several causes; use \"concordance\" or \"cox_nloglik\"",
+                       name);
   if (rows->field[GBT_ENTRY] != NULL &&
       (metric->kind == GBT_METRIC_UNO_C || is_of_curves((gbt_metric_kind)metric->kind)))
     return gbt_fail_on(err, GBT_E_DATA, "eval_metric",

@@ -11,11 +11,18 @@
  *   loss = - sum of w s over events + sum over times and l of (D / d) log S_l + M D
  *
  * The whole matrix of second derivatives is diag(u A) less a sum of squares, so h bounds it for all scores moving at
- * the same time, is never negative and adds up to the weight of the events. */
+ * the same time, is never negative and adds up to the weight of the events.
+ *
+ * Fine and Gray (1999), for events of cause 1: rows with an event of another cause stay at risk, with the weight
+ * G(t-) / G(T-) of not having been censored meanwhile (censor.h):
+ *
+ *   S(t) = sum of u of rows with T >= t + G(t-) sum of u_j / G(T_j-) over those of other causes with T_j < t
+ *   A_i of these rows has another (1 / G(T_i-)) sum of G(t-) a over the event times t > T_i */
 #ifndef GBT_JOINT_COX_H
 #define GBT_JOINT_COX_H
 
-#include "risk.h"
+#include "../objective/objective.h"
+#include "censor.h"
 
 typedef struct gbt_cox {
   gbt_mem mem;
@@ -33,15 +40,31 @@ typedef struct gbt_cox {
   uint32_t *by_first, *beg_first; /* the same of `first`, or NULL */
   gbt_wide *at_last, *at_first;   /* n_slots: sums of u of the rows of each */
   gbt_wide *at_event;             /* n_slots: S_E, in the slot of `last` of the events */
+  double *S, *S_E;                /* n_points, as real numbers in units of exp(M) */
   double *a, *c;                  /* n_points */
   double a_unit;                  /* what one unit of sum_a is */
   gbt_wide *sum_a;                /* n_points + 1: sums of a before each point, as integers */
+  /* Fine and Gray's; else NULL */
+  double *beyond;     /* rows.n: 1 / G(T-) of rows with an event of another cause, else 0 */
+  double *uncensored; /* n_points: G(t-) */
+  int exp_beyond;
+  gbt_wide *at_beyond; /* n_slots: sums of u / G(T-) of such rows, in units of 2^-exp_beyond, in the slot of `last` */
+  double ga_unit;
+  gbt_wide *sum_ga; /* n_points + 1: as sum_a, of G(t-) a */
 } gbt_cox;
 
 /* rows: see gbt_risk_make. cause: 0 for any event. Free with gbt_cox_free, also after a failure. Collective. */
 gbt_status gbt_cox_make(gbt_ctx *ctx, const gbt_rows *rows, double cause, int breslow, gbt_cox *out,
                         gbt_error *err) GBT_MUST_CHECK;
 void gbt_cox_free(gbt_cox *cox);
+
+/* The same for the subdistribution of cause 1; all other events are of other causes. GBT_E_UNSUPPORTED: entry times. */
+gbt_status gbt_fine_gray_make(gbt_ctx *ctx, const gbt_rows *rows, int breslow, gbt_cox *out,
+                              gbt_error *err) GBT_MUST_CHECK;
+
+/* One of the two, for an objective of hazards. */
+gbt_status gbt_cox_make_for(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, gbt_cox *out,
+                            gbt_error *err) GBT_MUST_CHECK;
 
 /* a and c at these scores, one for each row. Collective. */
 gbt_status gbt_cox_hazards(gbt_ctx *ctx, gbt_cox *cox, const double *score, gbt_error *err) GBT_MUST_CHECK;

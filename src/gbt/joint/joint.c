@@ -16,6 +16,7 @@ static joint_kind kind_of(const gbt_objective *objective) {
   case GBT_OBJ_YETI_RANK:
     return JOINT_YETI;
   case GBT_OBJ_COX:
+  case GBT_OBJ_FINE_GRAY:
     return JOINT_RISK;
   case GBT_OBJ_AFT:
     return JOINT_TIMES;
@@ -119,7 +120,7 @@ static gbt_status joint_risk_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err
     return gbt_fail_on(err, GBT_E_DATA, "event",
                        "the objective \"%s\" needs `event`: whether the time of a row is that of an event",
                        gbt_objective_info_of(joint->objective.kind)->name);
-  return gbt_cox_make(ctx, &joint->rows, 0.0, joint->objective.param[0] != 0.0, &joint->cox, err);
+  return gbt_cox_make_for(ctx, &joint->objective, &joint->rows, &joint->cox, err);
 }
 
 static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {

@@ -160,6 +160,11 @@ static uint32_t points_until(const gbt_risk *risk, uint32_t stratum, double t) {
   return beg;
 }
 
+uint32_t gbt_risk_points_before(const gbt_risk *risk, uint32_t stratum, double t) {
+  const uint32_t until = points_until(risk, stratum, t);
+  return until > risk->start[stratum] && risk->time[until - 1] == t ? until - 1 : until;
+}
+
 static void rows_task(void *arg, int64_t task, int thread) {
   gbt_risk *risk = arg;
   const gbt_rows *rows = &risk->rows;

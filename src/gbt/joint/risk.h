@@ -35,16 +35,22 @@ typedef struct gbt_risk {
   uint32_t *first;   /* rows.n; NULL where no row has an entry time */
 } gbt_risk;
 
-/* cause: the number of the event that counts; others are censored. 0: any. rows: with LABEL and EVENT, possibly none.
- * GBT_E_DATA where no row has an event, or an entry is not before its time. Free with gbt_risk_free, also after a
- * failure. Collective. */
+#define GBT_RISK_CENSORED (-1.0)
+
+/* cause: the number of the event that counts; others are censored. 0: any; GBT_RISK_CENSORED: no event. rows: with
+ * LABEL and EVENT, possibly none. GBT_E_DATA where no row has an event, or an entry is not before its time. Free with
+ * gbt_risk_free, also after a failure. Collective. */
 gbt_status gbt_risk_make(gbt_ctx *ctx, const gbt_rows *rows, double cause, gbt_risk *out,
                          gbt_error *err) GBT_MUST_CHECK;
 void gbt_risk_free(gbt_risk *risk);
 
+/* Points of a stratum (by its place) before t, numbered as `last`. */
+uint32_t gbt_risk_points_before(const gbt_risk *risk, uint32_t stratum, double t);
+
 /* Whether the event of a row counts. */
 static inline int gbt_risk_is_event(const gbt_rows *rows, int64_t row, double cause) {
   const double event = rows->field[GBT_EVENT][row];
+  if (cause == GBT_RISK_CENSORED) return event == 0.0;
   return cause == 0.0 ? event > 0.0 : event == cause;
 }
 

@@ -59,6 +59,14 @@ from_matrix <- function(x, y, ...) {
   else gbt_train(x, y, ..., nrounds = 12, threads = 2, ranks = ranks)
 }
 
+# Events of two causes, or none.
+causes_of <- function(d) {
+  y <- times_of(d)
+  at <- unclass(y)
+  at[, 2L] <- at[, 2L] * (1 + round(at[, 1L] * 1000) %% 2)
+  structure(at, type = "mright", states = c("a", "b"), class = "Surv")
+}
+
 # Times, two thirds of them known, the others censored: as survival::Surv() has them.
 times_of <- function(d, type = "right") {
   known <- as.numeric(d$i %% 3 > 0)
@@ -99,6 +107,8 @@ models <- list(
   hazards = from_matrix(own[columns], times_of(own), seed = 1, weights = own$w, subsample = 0.8,
                         valid = list(x = later[columns], y = times_of(later)), early_stopping_rounds = 3,
                         eval_metric = c("concordance", "uno_c", "brier_survival@5", "dcal", "ibs", "cox_nloglik")),
+  incidence = from_matrix(own[columns], causes_of(own), objective = "fine_gray", cause = "b", seed = 1,
+                          weights = own$w, valid = 0.2, eval_metric = "concordance"),
   hazards_of_strata = from_matrix(own[columns], times_of(own), seed = 1, strata = own$f, subsample = 0.8,
                                   valid = 0.2, eval_metric = c("ibs", "uno_c", "concordance")),
   hazards_mean = from_matrix(own[columns], times_of(own), seed = 1, ensemble = 2, offset = own$b),
