@@ -16,7 +16,7 @@ check_position <- function(position, n_rows) {
                    if (is.character(position) && length(position) == 1L) not_a_name)
   if (inherits(position, "integer64")) position <- as_numbers(position, "position")
   if (is.numeric(position)) {
-    wrong <- which(position %% 1 != 0)
+    wrong <- which(position != trunc(position) | is.infinite(position))
     if (length(wrong)) {
       stop_data(sprintf("`position` must be whole numbers, a factor or texts; row %d has %s", wrong[1L],
                         format(position[wrong[1L]])), "position")

@@ -90,7 +90,7 @@ mean_of_members <- function(members, model, fit, trainer = NULL) {
   out$named <- model$named
   out$provenance <- model$provenance
   if (!is.null(fit$recipe)) out$recipe <- fit$recipe
-  if (isTRUE(fit$data$has_weights)) out$has_weights <- TRUE
+  for (field in c("has_weights", "n_queries", "n_events")) out[[field]] <- model[[field]]
   if (!is.null(model$masked_out)) out$masked_out <- masked_out_by_bins(out, fit)
   out
 }

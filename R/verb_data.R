@@ -141,7 +141,10 @@ check_data_dots <- function(dots) {
   }
   for (name in names(dots)) {
     foreign <- if (nzchar(name) && is.null(same_meaning(name, known))) find_foreign("train", printable(name))
-    if (!is.null(foreign)) stop_argument(sprintf("gbt_data() has no `%s`: %s", name, foreign$reply), name)
+    if (is.null(foreign)) next
+    reply <- foreign$reply
+    if (grepl("^[a-z_]+$", reply)) reply <- sprintf("give gbt_train(%s = )", reply)
+    stop_argument(sprintf("gbt_data() has no `%s`: %s", name, reply), name)
   }
   check_no_dots(dots, known)
 }

@@ -10,6 +10,12 @@ test_that("a gbt_data tells what it holds", {
   expect_snapshot(d)
 })
 
+test_that("gbt_data() says where arguments of trainings go", {
+  of_training <- function(...) gbt_data(mtcars[-1], mtcars$mpg, ...)
+  expect_error(of_training(position = 1:32), "has no `position`: give gbt_train(position = )", fixed = TRUE)
+  expect_error(of_training(num_leaves = 7), "has no `num_leaves`: give gbt_train(max_leaves = )", fixed = TRUE)
+})
+
 test_that("a gbt_data has no rows to take", {
   d <- gbt_data(iris, label = iris$Species, threads = 1)
   for (take in list(function() d[1:3, ], function() head(d), function() d[iris$Sepal.Length > 5, 1], function() d[1])) {

@@ -211,7 +211,8 @@ test_that("print() names what was asked for", {
     label <- if (name == "softmax") factor(d$cyl) else if (name %in% c("logistic", "cross_entropy")) d$am else d$mpg
     query <- if (gbt:::is_of_queries(name)) d$gear
     if (!is.null(query)) label <- d$carb - 1
-    m <- gbt_train(d[-1], label, objective = name, group = query, nrounds = 2, threads = 1)
+    place <- if ("position_reg" %in% params$name) d$vs # else parameters of positions are not shown
+    m <- gbt_train(d[-1], label, objective = name, group = query, position = place, nrounds = 2, threads = 1)
     text <- paste(capture.output(print(m)), collapse = "\n")
     for (p in params$name) {
       expect_match(text, sprintf("%s, .*%s %s", name, p, gbt:::format_number(m$params[[p]])))

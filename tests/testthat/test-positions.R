@@ -64,6 +64,11 @@ test_that("models keep biases and go on from them", {
   expect_null(gbt:::keep_rounds(model, 2)$positions)
   two <- train(position = pos, ensemble = 2)
   expect_identical(dim(two$positions), c(6L, 2L))
+  expect_identical(two$n_queries, model$n_queries)
+  others <- train(position = pos + 6, position_bias = "ratio", nrounds = 2, init_model =
+                    train(position = pos, position_bias = "ratio", nrounds = 1))$positions
+  expect_false(any(others$plus[8:12] == 1)) # learned without rows of the first position
+  expect_no_warning(train(position = replace(pos, 1, 1e300), nrounds = 1)) # a whole number
   broken <- model
   broken$positions$bias[1] <- NA
   expect_error(predict(broken, d), "positions", class = "gbt_error")
@@ -77,6 +82,7 @@ test_that("positions that do not fit are errors that help", {
     train(position_reg = 1)
     train(position = replace(pos, 3, NA))
     train(position = pos / 2)
+    train(position = replace(pos, 2, Inf))
     train(position = as.Date("2024-01-01") + pos)
     train(position = 1:3)
     train(position = pos, rank_pairs = 3, position_bias = "ratio")

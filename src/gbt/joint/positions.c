@@ -168,14 +168,18 @@ static gbt_status move_additive(gbt_ctx *ctx, joint_positions *p, const gbt_rows
 
 /* ---- ratio ---- */
 
-/* L+ or L- of the positions -> t+ or t-. What is 0 says nothing, and leaves them as they are. */
+/* L+ or L- of the positions -> t+ or t-. What is 0 says nothing, and leaves them as they are. Where that is so of the
+ * first position, as where a training goes on with others, the next one takes its part, with the ratio that it has. */
 static void ratios_of(const gbt_exact_sum *sum, uint32_t n, double norm, double *t) {
-  const double least = gbt_pow2(-MOST_RATIO_BITS), most = gbt_pow2(MOST_RATIO_BITS), first = gbt_exact_value(&sum[0]);
-  if (!(first > 0.0)) return;
-  for (uint32_t i = 0; i < n; i++) {
+  const double least = gbt_pow2(-MOST_RATIO_BITS), most = gbt_pow2(MOST_RATIO_BITS);
+  uint32_t base = 0;
+  while (base < n && !(gbt_exact_value(&sum[base]) > 0.0)) base++;
+  if (base == n) return;
+  const double first = gbt_log(gbt_exact_value(&sum[base])), at = t[base];
+  for (uint32_t i = base; i < n; i++) {
     const double value = gbt_exact_value(&sum[i]);
     if (!(value > 0.0)) continue;
-    const double x = gbt_exp((gbt_log(value) - gbt_log(first)) / (1.0 + norm));
+    const double x = gbt_exp((gbt_log(value) - first) / (1.0 + norm)) * at;
     t[i] = x < least ? least : x > most ? most : x;
   }
 }

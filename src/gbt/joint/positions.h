@@ -3,11 +3,16 @@
  * no part in the model's scores:
  *
  *   additive   a bias b of each position. Gradients are those at score + b. After a round, G and H the sums of
- * gradients and hessians and W the weight of the rows of position p, with regularisation c (LightGBM's): b[p] += eta
- * (-G - c W b[p]) / (H + c W + 0.001) ratio      objectives by pairs: t+ and t- of each position, 1 at first. The
- * weight D of a pair of rows i better than j becomes D / (t+[i] t-[j]). After a round, with the costs log(1 + e^-(s_i -
- * s_j)) D of its pairs, t+[p] is the power 1 / (1 + norm) of L+[p] / L+[0], L+[p] the sum of cost / t-[j] over the
- * pairs whose better row i is at p; t- likewise (Hu et al., "Unbiased LambdaMART", WWW 2019, equations 30 and 31).
+ *              gradients and hessians and W the weight of the rows of position p, with regularisation c (LightGBM's):
+ *
+ *                b[p] += eta (-G - c W b[p]) / (H + c W + 0.001)
+ *
+ *   ratio      objectives by pairs: t+ and t- of each position, 1 at first. The weight D of a pair of rows i better
+ *              than j becomes D / (t+[i] t-[j]). After a round, with the costs log(1 + e^-(s_i - s_j)) D of its pairs,
+ *              L+[p] the sum of cost / t-[j] over the pairs whose better row i is at p, and f the first position with
+ *              such pairs, t- likewise (Hu et al., "Unbiased LambdaMART", WWW 2019, equations 30 and 31):
+ *
+ *                t+[p] = t+[f] (L+[p] / L+[f])^(1 / (1 + norm))
  *
  * Sums are of integers, or exact, so that they depend neither on threads nor on ranks. */
 #ifndef GBT_JOINT_POSITIONS_H

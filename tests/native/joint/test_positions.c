@@ -54,6 +54,26 @@ static void ratios_have_the_reference_numbers(void) {
   gbt_ctx_close(&ctx);
 }
 
+/* Rows of a training that goes on may have other positions than the first: ratios are those to the next one. */
+static void ratios_need_no_row_of_the_first_position(void) {
+  static const double y[4] = {1, 0, 1, 0}, v[4] = {.2, .8, .4, -.3};
+  const gbt_objective o = objective_of(GBT_OBJ_RANK_NDCG, RATIO, 0);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  query_scene s = query_scene_make(4);
+  double bias[2][10];
+  for (int later = 0; later < 2; later++) {
+    for (int i = 0; i < 4; i++) s.label[i] = y[i], s.score[i] = v[i], s.position[i] = i % 3 + later;
+    run(&ctx, &o, &s, 2, NULL, NULL, bias[later]);
+  }
+  CHECK(bias[0][2] < 0.99);
+  for (int i = 0; i < 3; i++) { /* t+ of 3 and of 4 positions, then t- */
+    CHECK_EQ_BITS(bias[1][i + 1], bias[0][i]);
+    CHECK_EQ_BITS(bias[1][4 + i + 1], bias[0][3 + i]);
+  }
+  query_scene_free(&s);
+  gbt_ctx_close(&ctx);
+}
+
 /* The biases of two rounds by the definition, from gradients of the engine without positions; of one round where draws
  * follow from all bits of the scores. */
 static void additive_biases_equal_their_twin(void) {
@@ -207,6 +227,7 @@ static void memory_may_run_out(void) {
 
 void suite_positions(void) {
   RUN(ratios_have_the_reference_numbers);
+  RUN(ratios_need_no_row_of_the_first_position);
   RUN(additive_biases_equal_their_twin);
   RUN(ratios_equal_their_twin);
   RUN(bytes_depend_on_the_data_alone);
