@@ -17,6 +17,7 @@
 #' * `repeats`, `seed`: how many permutations, by hashes of `seed` and the row.
 #' * `weights`, `offset`, `exposure`: of the rows, as in [gbt_evaluate()]; columns of a data frame may be named.
 #'   `threads`: see [gbt_threads()].
+#' * `group`: for metrics of ranking, the query of every row; `strata`: for times with events, as in [gbt_evaluate()].
 #' * `level`: of the intervals (Student's). Those of a model say how far the mean over permutations may be off, not what
 #'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is evaluated on
 #'   the rows that it has not seen. Intervals are over folds, widened since their training rows overlap (Nadeau and
@@ -162,7 +163,7 @@ interval_of_means <- function(values, level, share = 0) {
 
 # Arguments after `data`.
 permutation_arguments <- c("y", "metric", "columns", "repeats", "weights", "offset", "level", "seed", "threads",
-                           "exposure")
+                           "exposure", "group", "strata")
 
 # Those of `...` that have none of these names. The others are not evaluated: they may be columns of the data.
 other_dots <- function(known, ...) {

@@ -3,13 +3,15 @@
 # model: a model, or a gbt_cv with its models. Arguments: those of gbt_importance() after `data`.
 permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, columns = NULL, repeats = 5,
                                    weights = NULL, offset = NULL, level = 0.95, seed = NULL, threads = NULL,
-                                   exposure = NULL) {
+                                   exposure = NULL, group = NULL, strata = NULL) {
   plan <- list(repeats = check_whole(repeats, "repeats", 1, 10000), level = check_share(level),
                seed = drawn_seed(seed), threads = resolve_threads(threads))
   folded <- inherits(model, "gbt_cv")
   models <- if (folded) models_of_folds(model, "model") else list(model)
   rows <- explain_request(models[[1L]], data, given_in_data("offset", data), given_in_data("exposure", data),
                           given_in_data("weights", data))
+  group <- column_or_values(given_in_data("group", data), if (is.data.frame(data)) data)
+  strata <- given_in_data("strata", data)
   models <- lapply(models, without_recipe)
   first <- rows$model
   n <- rows$n
@@ -21,7 +23,9 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   if (folded && min(lengths(model$folds)) < 2L) {
     stop_data("a fold holds one row out, in which nothing can be permuted; use fewer folds", "data")
   }
+  y <- stratified_response(first, data, given_response(first, data, y), strata)
   rows$label <- given_labels(first, data, y, n)
+  rows["group"] <- list(check_group(group, n))
   if (folded) check_rows_of_cv(model, rows$label)
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, rows$x)
@@ -51,6 +55,14 @@ one_metric <- function(metric, model, rows) {
                   "metric")
   }
   check_metric_labels(out, list(list(name = "data", label = rows$label, rows = NULL)))
+  by_query <- metrics_table()$by_query[out$code + 1L] %in% TRUE
+  if (by_query && is.null(rows$group)) {
+    stop_argument(sprintf(paste("metric \"%s\" needs `group`, the query of every row: gbt_importance(model,",
+                                "\"permutation\", data = , group = )"), out$name), "group")
+  }
+  if (!by_query && !is.null(rows$group)) {
+    stop_argument(sprintf("`group` is for metrics of ranking, and \"%s\" is none; leave it out", out$name), "group")
+  }
   out
 }
 
@@ -74,7 +86,7 @@ permuted_groups <- function(columns, model, x) {
 weighed_rows <- function(rows, at = NULL) {
   weigh <- mask_of_weights(rows$weight)
   if (!is.null(weigh)) at <- if (is.null(at)) which(weigh) else at[weigh[at]]
-  if (is.null(at)) rows else rows_at(rows, at)
+  if (is.null(at)) rows else c(rows_at(rows, at), list(group = rows$group[at]))
 }
 
 # How much worse the metric becomes: a matrix, a row for each group and a column for each repeat. Columns that no tree
@@ -84,7 +96,7 @@ permuted_losses <- function(model, rows, plan, rounds) {
   value <- function(x) {
     score <- predict.gbt(model, x, "link", trees = rounds, offset = rows$offset, threads = plan$threads,
                          exposure = rows$exposure)
-    score_metrics(plan$metric, model, score, rows$label, rows$weight, plan$threads, baseline = baseline)
+    score_metrics(plan$metric, model, score, rows$label, rows$weight, plan$threads, rows$group, baseline)
   }
   base <- value(rows$x)
   if (!is.finite(base)) {

@@ -4,7 +4,8 @@
 #' * the model, the parameters that differ from their defaults, those that a rule chose, and the data;
 #' * the training log, and metrics with intervals, also by group;
 #' * for two classes calibration, ROC, lift and gains; for several classes a confusion matrix, and recall, precision,
-#'   ROC and calibration of each class against the others; for numbers observed against predicted, and residuals;
+#'   ROC and calibration of each class against the others; for numbers observed against predicted, and residuals; for
+#'   times that may be censored survival of groups of risk, and the Brier score; for ranking NDCG by length of query;
 #' * importance, effects of columns, contributions and interactions.
 #'
 #' It needs the packages rmarkdown and knitr, and pandoc. A report in HTML is one file without scripts, of less than a
@@ -27,6 +28,7 @@
 #' @param title The title of the document.
 #' @param seed Draws rows, permutations and replicates of the bootstrap.
 #' @param quiet `FALSE` shows what rmarkdown says.
+#' @param group For models of ranking: the query of every row, as values or the name of a column.
 #' @return The path of the file, invisibly.
 #' @seealso [gbt_evaluate()], [gbt_importance()], [gbt_partial()], [gbt_shap()], [gbt_interactions()], which the report
 #'   is made of.
@@ -38,7 +40,7 @@
 #' }
 #' @export
 gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows = 1000, title = "Model report",
-                       seed = 1, quiet = TRUE) {
+                       seed = 1, quiet = TRUE, group = NULL) {
   if (missing(model)) stop_argument("`model` is missing: gbt_report(model, data, \"report.html\")", "model")
   check_model(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, "model")
   if (missing(data) || !is.data.frame(data)) stop_argument("`data` must be a data frame", "data")
@@ -52,6 +54,8 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   }
   if (!is_text(title)) stop_argument("`title` must be one text", "title")
   by <- check_report_groups(by, data)
+  group <- column_or_values(given_in_data("group", data), data)
+  check_report_queries(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, group)
   effects <- check_whole(effects, "effects", 0)
   rows <- check_whole(rows, "rows", 1)
   check_seed(seed)
@@ -77,8 +81,8 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   render <- function() {
     rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
                       intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,
-                      params = list(model = model, data = data, y = y, by = by, effects = effects, rows = rows,
-                                    seed = seed))
+                      params = list(model = model, data = data, y = y, group = group, by = by, effects = effects,
+                                    rows = rows, seed = seed))
   }
   # knitr tells of the chunk that failed; the error is enough
   muffle <- function(m) if (quiet) invokeRestart("muffleMessage")
@@ -97,4 +101,16 @@ check_report_groups <- function(by, data) {
   lost <- setdiff(by, names(data))
   if (length(lost) > 0L) stop_argument(sprintf("`data` has no column `%s`, which `by` names", lost[1L]), "by")
   by
+}
+
+check_report_queries <- function(model, group) {
+  of_queries <- is_of_queries(model$objective)
+  if (of_queries && is.null(group)) {
+    stop_argument(paste("a report of a model of ranking needs `group`, the query of every row: gbt_report(model, data,",
+                        "file, group = )"), "group")
+  }
+  if (!of_queries && !is.null(group)) {
+    stop_argument(sprintf("`group` is for models of ranking, and this one has objective \"%s\"; leave it out",
+                          model$objective), "group")
+  }
 }

@@ -179,3 +179,32 @@ test_that("a warning of a term is shown once, not for every permutation", {
   })
   expect_identical(n, 1)
 })
+
+test_that("metrics of ranking look at queries, those of times at strata", {
+  x <- transform(made(), q = rep(1:20, 6), g = findInterval(a, c(-0.5, 0.5)))
+  train <- function(verb, ...) {
+    verb(g ~ a + f + l, x, group = q, objective = "rank_ndcg", nrounds = 5, seed = 1, threads = 1, ...)
+  }
+  m <- train(gbt_train)
+  value <- function(data) gbt_evaluate(m, data, group = x$q, metrics = "ndcg@10", threads = 1)$estimate
+  draw <- order(.Call(gbt:::C_gbt_row_draws, nrow(x), 7, 0))
+  got <- gbt_importance(m, "permutation", data = x, group = "q", repeats = 1, seed = 7, threads = 1)
+  expect_equal(got$importance[got$column == "a"], value(x) - value(transform(x, a = a[draw])), tolerance = 1e-12)
+  expect_identical(gbt_importance(m, "permutation", data = x, group = q, repeats = 1, seed = 7, threads = 1), got)
+  cv <- train(gbt_cv, folds = 2, keep_models = TRUE)
+  own <- vapply(1:2, function(k) {
+    at <- cv$folds[[k]]
+    gbt_evaluate(cv$models[[k]], x[at, ], group = "q", metrics = "ndcg@10", threads = 1)$estimate
+  }, 0)
+  expect_equal(attr(gbt_importance(cv, "permutation", data = x, group = q, threads = 1), "base"), mean(own))
+  expect_snapshot(error = TRUE, gbt_importance(m, "permutation", data = x))
+  expect_snapshot(error = TRUE, gbt_importance(m, "permutation", data = x, group = q, metric = "rmse"))
+
+  skip_if_not_installed("survival")
+  s <- survival::Surv(x$a + 5, x$l)
+  m <- gbt_train(x[c("f", "d", "l")], s, strata = x$t %in% "u", nrounds = 3, threads = 1)
+  got <- gbt_importance(m, "permutation", data = x, y = s, strata = x$t %in% "u", threads = 1)
+  expect_identical(attr(got, "base"), gbt_evaluate(m, x, s, strata = x$t %in% "u", metrics = "cox_nloglik",
+                                                   threads = 1)$estimate)
+  expect_error(gbt_importance(m, "permutation", data = x, y = s), "give `strata`", class = "gbt_error_argument")
+})

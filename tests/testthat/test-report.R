@@ -50,6 +50,15 @@ test_that("a report is rendered for numbers, with an objective of the user's as 
   expect_has(text_of(rate, mtcars), "poisson")
 })
 
+test_that("a report of ranking looks at queries", {
+  skip_without_pandoc()
+  cars <- transform(mtcars[c("wt", "hp", "carb")], q = rep(1:8, 4))
+  m <- gbt_train(carb ~ wt + hp, cars, group = q, objective = "query_rmse", nrounds = 3, threads = 1)
+  text <- text_of(m, cars, group = "q", effects = 0)
+  expect_has(text, "NDCG by the number of rows of a query", "ndcg@10", "mrr")
+  expect_lacks(text, drawn, "Residuals")
+})
+
 test_that("a report lists the parameters that differ from their defaults, its heads are over their numbers", {
   skip_without_pandoc()
   m <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 3, max_leaves = 5, subsample = 1, threads = 1)
@@ -97,4 +106,7 @@ test_that("what gbt_report() cannot use is named", {
   expect_snapshot(error = TRUE, gbt_report(m, mtcars, "a.txt"))
   expect_snapshot(error = TRUE, gbt_report(m, mtcars, "no/such/folder/a.html"))
   expect_snapshot(error = TRUE, gbt_report(m, mtcars, "a.html", by = "colour"))
+  expect_snapshot(error = TRUE, gbt_report(m, mtcars, "a.html", group = "cyl"))
+  ranked <- gbt_train(carb ~ wt, mtcars, group = gear, objective = "query_rmse", nrounds = 2, threads = 1)
+  expect_snapshot(error = TRUE, gbt_report(ranked, mtcars, "a.html"))
 })
