@@ -22,12 +22,22 @@ check_position <- function(position, n_rows) {
                         format(position[wrong[1L]])), "position")
     }
   }
+  kind <- kind_of_positions(position)
   text <- position_texts(if (is.factor(position)) levels(position) else different(position))
   all <- all_ranks_have(text)
-  if (is.numeric(position)) all <- all[order(as.double(all))]
-  if (!is.factor(position) && !is.numeric(position)) all <- distinct_texts(all)
+  if (kind == "numbers") all <- all[order(as.double(all))]
+  if (kind == "texts") all <- distinct_texts(all)
   codes <- if (is.factor(position)) match(text, all)[as.integer(position)] else place_among_texts(position, all)
   structure(codes, levels = all, class = "factor")
+}
+
+# "numbers", "texts" or "a factor": that of the ranks that have rows.
+kind_of_positions <- function(position) {
+  kind <- if (is.factor(position)) "a factor" else if (is.numeric(position)) "numbers" else "texts"
+  all <- all_ranks_have(if (length(position)) kind else character(0))
+  if (length(all) < 2L) return(c(all, kind)[1L])
+  stop_data(sprintf("`position` is %s on some ranks and %s on others; give the same on all ranks", all[1L], all[2L]),
+            "position")
 }
 
 position_texts <- function(v) if (is.numeric(v)) format_number(v) else as_utf8(as.character(v), "a text of `position`")

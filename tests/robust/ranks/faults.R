@@ -52,6 +52,11 @@ if (fault == "divided_query") { # 1,000 rows of a rank are 8 1/3 queries
   gbt_train(y ~ a, transform(share, y = y > 0), nrounds = 2, objective = "rank_ndcg", ranks = ranks,
             group = sprintf("query %d", (ranks$rank * 1000 + 0:999) %/% 120))
 }
+if (fault == "other_positions") { # 1,000 rows of a rank are 100 queries
+  at <- rep(1:10, 100)
+  gbt_train(y ~ a, transform(share, y = y > 0), nrounds = 2, objective = "rank_ndcg", ranks = ranks,
+            group = ranks$rank * 100 + rep(1:100, each = 10), position = if (here(fault)) letters[at] else at)
+}
 # Before the rows of a rank are there: the other ranks wait for them.
 if (fault == "missing_file") {
   gbt_train(if (here(fault)) gbt_files("no-such-file.csv") else share, share$y, ranks = ranks)
