@@ -17,6 +17,8 @@ weights/xl weight/lc sample_weight/xc case_weights/o -> weights
 offset base_margin/x init_score/l baseline/c -> offset
 exposure/o -> exposure
 mask -> mask
+strata -> strata
+position/x -> position
 sparse_zero -> sparse_zero
 max_bin/xlc max_bins/lo border_count/c nbins/o -> max_bin
 [train: Objective]
@@ -26,6 +28,8 @@ num_class/xl num_classes/l classes_count/c -> num_class
 class_weights/co class_weight/o scale_pos_weight/xlc is_unbalance/l unbalance/l unbalanced_sets/l balance_classes/o
   auto_class_weights/c -> class_weights
 softmax_hessian -> softmax_hessian
+cause -> cause
+label_gain/l -> label_gain
 [train: Rounds]
 nrounds/xl num_iterations/l num_iteration/l n_estimators/xlc iterations/c num_boost_round/xlc num_trees/xlco ntrees/o
   n_trees/o ntree/o max_iter/lo trees/o num_round/l num_rounds/l n_iter/l num_tree/l rounds/o epochs/o -> nrounds
@@ -101,10 +105,6 @@ cat_bins -> cat_bins
 level_counts -> level_counts
 time timestamp/c -> time
 group qid/x group_id/lc query/l query_id/l -> group
-strata -> strata
-cause -> cause
-position/x -> position
-label_gain/l -> label_gain
 [train: Threads, devices and memory]
 ranks -> ranks
 threads nthread/xl nthreads/xl num_threads/lo num_thread/l n_jobs/xl thread_count/c n_cores/o

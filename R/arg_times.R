@@ -54,3 +54,13 @@ position_args <- function(args) {
   args$value[["position_bias"]] <- match(match_choice(given, position_names, "position_bias"), position_names) - 1
   args
 }
+
+# Parameters that the engine has as numbers and users as names: their names by place.
+named_numbers <- list(ties = ties_names, aft_dist = names(aft_names)[1:3], position_bias = position_names)
+
+# The name of a number, or the number where there is none. value: what a parameter is.
+named_number <- function(name, value) {
+  names <- named_numbers[[name]]
+  at <- if (!is.null(names) && length(value) == 1L) match(value, seq_along(names) - 1L, 0L) else 0L
+  if (at > 0L) names[at] else value
+}

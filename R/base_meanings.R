@@ -88,7 +88,7 @@ digits signif round
 quiet verbose silent
 timeout max_time seconds
 margin threshold delta tolerance min_improvement
-response numeric raw resp mean fitted vector
+response numeric raw resp mean fitted vector risk hazard_ratio
 link margin raw raw_score rawscore outputmargin untransformed score logit linear_predictor decision_function lp
 prob probability probabilities probs posterior p vote
 class classes label labels predicted_class majority
@@ -106,7 +106,11 @@ roc auc roc_curve rocauc
 pr prauc pr_auc precision_recall precisionrecall pr_curve
 gains gain cumulative cumulative_gains lorenz
 lift lift_curve
-quantile quantiles percentiles
+quantile quantiles percentiles median
+survival surv survprob survivor survival_function
+cumhaz cumulative_hazard chf hazard hazards
+time rmst restricted_mean expected_time survival_time times mean_time
+cif incidence cumulative_incidence cuminc
 even uniform equal equidistant linear
 isotonic iso isotonic_regression
 platt sigmoid logistic scaling

@@ -116,7 +116,7 @@ shap_summary_figure <- function(x, shown, top, given) {
   shares <- lapply(x$data, value_shares)
   order <- columns_by_size(do.call(rbind, shown$values), top) # of all outputs, which share the axis
   scale <- shap_scale(shown$values, given, shap_title(x))
-  title <- paste0("value of the column", if (any(vapply(shares, anyNA, NA))) " (grey: no order)")
+  title <- paste0("value of the column", if (any(vapply(shares, anyNA, NA))) " (grey: missing or no order)")
   one <- function(i) {
     v <- shown$values[[i]][rows, order, drop = FALSE]
     offset <- apply(share_of_axis(v, scale), 2L, dense_offsets)

@@ -18,6 +18,7 @@ needs_of_parameters <- local({
     need("early_stopping_rounds", "valid or mask"), need("early_stopping_min_delta", "early_stopping_rounds"),
     need("verbose_every", "verbose = 1"), need("checkpoint_seconds", "checkpoint"),
     need("feature_weights", "colsample_bytree, colsample_bylevel or colsample_bynode"),
+    need(position_params, "position", function(m) !is.null(m$positions)),
     need("class_weights", "a response of classes"), need("exposure", "an objective with a log link"),
     need("sparse_zero", "a sparse matrix"), need("device_memory", "device = \"cuda\""),
     need("cat_method", "columns of categories"),
@@ -90,7 +91,8 @@ params_frame <- function(m) {
   value <- vapply(names(params), function(name) param_text_of(params[[name]], name), "")
   default <- defaults_as_text(names(params))
   named <- given_or(m$named, character(0))
-  derived <- c("seed", "eval_metric", "early_stopping_rounds", "early_stopping_min_delta", "cat_method")
+  derived <- c("seed", "eval_metric", "early_stopping_rounds", "early_stopping_min_delta", "cat_method",
+               "aft_scale")
   differs <- !is.na(default) & value != default & !names(params) %in% derived
   rule <- names(params) %in% m$by_rule
   origin <- ifelse(rule, "rule", ifelse(names(params) %in% named | differs, "given",
@@ -110,13 +112,15 @@ given_texts <- function(text) ifelse(is.na(text), "", text)
 # The defaults that gbt_parameters() shows, without rules; NA for parameters of earlier versions.
 defaults_as_text <- function(names) {
   all <- gbt_parameters()
-  sub("^by rule, else ", "", all$default[match(names, all$name)])
+  out <- sub("^by rule, else ", "", all$default[match(names, all$name)])
+  vapply(seq_along(out), function(i) named_number(names[i], out[i]), "")
 }
 
 # A value in a line. Fields of a model may have been changed, so a value may have any length and type that
 # params_fault() lets through.
 param_text_of <- function(value, name) {
   if (length(value) == 0L) return("none")
+  value <- named_number(name, value)
   if (name == "eta" && length(value) > 1L) return(schedule_text(value))
   if (is.list(value) || !is.null(names(value))) {
     return(features_text(value, if (name %in% c("feature_weights", "class_weights", "subsample")) 1 else 0))

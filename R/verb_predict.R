@@ -22,17 +22,20 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
-#'     probabilities, one column per class, for more; times, exp(score), for `"aft"`; numbers for all other objectives.
+#'     probabilities, one column per class, for more; times, exp(score), for `"aft"`; hazards relative to the baseline,
+#'     exp(score), for `"cox"` and `"fine_gray"`; numbers for all other objectives.
 #'   * `"link"`: raw scores: log odds for `"logistic"` and `"cross_entropy"`, logarithms of means for the four
-#'     objectives with a log link, log(1 + y) for `"squared_log_error"`; a matrix with one column per class for more
-#'     than two classes. For all other objectives they equal the response.
+#'     objectives with a log link, log(1 + y) for `"squared_log_error"`; logarithms of relative hazards for `"cox"` and
+#'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For all
+#'     other objectives they equal the response.
 #'   * `"survival"`, `"cumhaz"`: of models of times: the chance to live longer than each of `times`, and the cumulative
 #'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
 #'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
 #'     event; for several `probs` a matrix.
 #'   * `"cif"`: of models of objective `"fine_gray"`: the chance of an event of the model's cause up to each of `times`
 #'     (*cumulative incidence*), a matrix as above.
-#'   * `"time"`: of models of times: the expected time, the area below the curve of survival.
+#'   * `"time"`: of models of times: the expected time, the area below the curve of survival; for `"cox"` up to the last
+#'     event of the training data (*restricted mean*).
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
 #'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
@@ -62,7 +65,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   all rows (1 gives rates), or the name of a column of `newdata`. Left out it is the column that the model was
 #'   trained with, where `newdata` has it; without it a model that was trained with exposures warns (class
 #'   `gbt_warning_offset`).
-#' @param times For types `"survival"` and `"cumhaz"`: times in ascending order, 0 or more.
+#' @param times For types `"survival"`, `"cumhaz"` and `"cif"`: times in ascending order, 0 or more.
 #' @param probs For type `"quantile"`: numbers between 0 and 1; 0.5 gives medians.
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A

@@ -25,9 +25,10 @@
 #' Where the processes use MPI already, by the packages Rmpi or pbdMPI, gbt uses the same library. Give `comm` for a
 #' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
 #'
-#' [gbt_cv()], [gbt_tune()] and [gbt_refit()] take `ranks` as well. Their results say of all rows what those of one
-#' process say. What has a value for each row is of the rank's own rows: `predictions` and `folds`, and `folds` of your
-#' own, which each rank gives for its rows. Folds of a model are trained one after the other.
+#' [gbt_cv()], [gbt_tune()] and [gbt_refit()] take `ranks` as well, of a script that `mpirun` has started (those of a
+#' `cluster` are for [gbt_train()] only). Their results say of all rows what those of one process say. What has a value
+#' for each row is of the rank's own rows: `predictions` and `folds`, and `folds` of your own, which each rank gives for
+#' its rows. Folds of a model are trained one after the other.
 #'
 #' `gbt_evaluate(model, data, ranks = ranks)` takes the rows of each rank, and gives the metrics of all rows on every
 #' rank: those of one process, to the last bit. `predict()` needs no `ranks`: a rank predicts its own rows.

@@ -1,9 +1,9 @@
 #' Train gradient boosted trees
 #'
 #' @description
-#' Trains gradient boosted decision trees for regression, classification, counts and quantiles, and returns a model.
-#' Factors, texts, dates and missing values need no preparation. Without `nrounds`, early stopping finds the number of
-#' rounds.
+#' Trains gradient boosted decision trees for regression, classification, counts, quantiles, ranking and survival, and
+#' returns a model. Factors, texts, dates and missing values need no preparation. Without `nrounds`, early stopping
+#' finds the number of rounds.
 #'
 #' ```r
 #' model <- gbt_train(mpg ~ ., data = mtcars)          # a formula
@@ -24,7 +24,8 @@
 #' * [gbt_sources]: data, formulas, recipes, weights
 #' * [gbt_defaults()]: how defaults depend on the data
 #'
-#' `vignette("gbt", package = "gbt")` is an introduction.
+#' `vignette("gbt", package = "gbt")` is an introduction; `vignette("survival", package = "gbt")` and
+#' `vignette("ranking", package = "gbt")` are about these.
 #'
 #' @param x A data frame; a numeric, integer or logical matrix; a sparse matrix of package Matrix; a [gbt_data()]
 #'   object; a source of rows such as [gbt_files()]; a recipe of package recipes; or a formula. See [gbt_sources].
@@ -49,14 +50,18 @@
 #'   `na.action` drop rows.
 #' @param position Where each row was shown to users, for ranking from clicks; see [gbt_objectives()].
 #' @param time,group When each row was observed (numbers, dates, times or an ordered factor); or which rows belong
-#'   together (numbers, a factor or texts). At most one of the two. They matter for target encoding, see
-#'   [gbt_categories], and for rows that are held out, see [gbt_metrics]. With a formula they are evaluated in `data`.
-#' @param strata For times with events (`survival::Surv()`, objective `"cox"`): groups of rows that have a baseline
-#'   hazard of their own and are compared with each other only. A factor, texts or whole numbers, one value for each
-#'   row. With a formula it is evaluated in `data`; a formula may have `strata(centre)` instead. It may also be the name
-#'   of a column; this column is then no feature, unless the formula names it, and `predict()` finds it in new data.
+#'   together (numbers, a factor or texts): for ranking the rows of a query. At most one of the two. They matter for
+#'   target encoding, see [gbt_categories], and for rows that are held out, see [gbt_metrics]. With a formula they are
+#'   evaluated in `data`.
+#' @param strata For times with events (`survival::Surv()`, objectives `"cox"` and `"fine_gray"`): groups of rows that
+#'   have a baseline hazard of their own and are compared with each other only. A factor, texts or whole numbers, one
+#'   value for each row. With a formula it is evaluated in `data`; a formula may have `strata(centre)` instead. It may
+#'   also be the name of a column; this column is then no feature, unless the formula names it, and `predict()` finds it
+#'   in new data.
 #' @param objective The loss to minimise: a name of [gbt_objectives()], or a list of functions. When left out, the
-#'   response decides: `"logistic"` for two classes, `"softmax"` for more, `"squared_error"` for numbers.
+#'   response decides: `"logistic"` for two classes, `"softmax"` for more, `"squared_error"` for numbers, `"cox"` for
+#'   times that are censored on the right (`survival::Surv()`), `"aft"` for others. Ranking is asked for by name, such
+#'   as `"rank_ndcg"`, with `group`.
 #' @param nrounds Number of boosting rounds. When left out, it is found by early stopping, see [gbt_metrics].
 #' @param preset A set of rules for the parameters that are not given, see [gbt_defaults()]: `"default"`; `"fast"` takes
 #'   less time and loses a little quality; `"best"` trains an ensemble, which takes several times as long.

@@ -113,3 +113,23 @@ test_that("print() shows what changes the meaning of predictions, and nothing th
   shown <- shown[seq(match("parameters (* chosen by a rule, see gbt_defaults())", shown), length(shown))]
   expect_lt(max(nchar(shown)), 81)
 })
+
+test_that("parameters that users give by name are shown by name", {
+  shown <- function(frame, name) frame$value[frame$parameter == name]
+  skip_if_not_installed("survival")
+  y <- survival::Surv(mtcars$mpg, mtcars$am)
+  frame <- used(mtcars[c("wt", "hp")], y)
+  expect_identical(shown(frame, "ties"), "efron")
+  expect_identical(origin_of(frame, "ties"), "default")
+  frame <- used(mtcars[c("wt", "hp")], y, ties = "breslow")
+  expect_identical(shown(frame, "ties"), "breslow")
+  expect_identical(frame$default[frame$parameter == "ties"], "efron")
+  frame <- used(mtcars[c("wt", "hp")], y, objective = "aft", aft_dist = "weibull")
+  expect_identical(shown(frame, "aft_dist"), "extreme")
+  expect_identical(origin_of(frame, "aft_scale"), "found") # estimated
+  expect_identical(origin_of(used(mtcars["wt"], y, objective = "aft", aft_scale = 1), "aft_scale"), "given")
+  clicks <- function(...) used(mtcars["wt"], mtcars$am, group = mtcars$gear, objective = "rank_ndcg",
+                                 min_data_in_leaf = 1, ...)
+  expect_identical(shown(clicks(position = mtcars$carb, position_bias = "ratio"), "position_bias"), "ratio")
+  expect_false(any(gbt:::position_params %in% clicks()$parameter)) # there are no positions
+})

@@ -13,7 +13,7 @@ test_that("the summary has columns by size, and the waterfall leads from the bas
   })
   grey <- gbt_shap(gbt_train(Sepal.Length ~ ., iris, nrounds = 3, threads = 1), iris, threads = 1)
   in_sizes(plot(grey), function(record, size) {
-    expect_true("value of the column (grey: no order)" %in% labels_of(record, "colour key"))
+    expect_true("value of the column (grey: missing or no order)" %in% labels_of(record, "colour key"))
   })
   in_sizes(plot(s, top = 2), function(record, size) expect_length(labels_of(record, "bar label"), 2))
   for (top in c(1, 2, 3, 20)) {

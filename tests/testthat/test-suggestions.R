@@ -195,3 +195,17 @@ test_that("a distribution of glm() is an objective, if its link is that of the o
     gbt_train(carb ~ wt, d, family = quasi())
   })
 })
+
+test_that("types of predictions of packages for survival are suggested by their meaning", {
+  expected <- reads("
+    median -> quantile
+    risk -> response
+    hazard -> cumhaz
+    chf -> cumhaz
+    rmst -> time
+    surv -> survival
+    cuminc -> cif
+    lp -> link")
+  got <- vapply(names(expected), function(type) suggested(predict(m, d, type = type)), "")
+  expect_identical(got, expected)
+})
