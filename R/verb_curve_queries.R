@@ -11,8 +11,8 @@ query_curve <- function(models, rows, group, metric, bins) {
   }))
 }
 
-# list(metric = its name, length, value, weight) of the queries that have a value. The weight of a query is the largest
-# of its rows, as in the engine.
+# list(metric = its name, length, value, weight) of the queries that have a value, and most, which no value exceeds. The
+# weight of a query is the largest of its rows, as in the engine.
 values_of_queries <- function(rows, group, metric) {
   response <- response_kind(rows$model)
   what <- fitting_metrics(read_evaluated(metric, response, TRUE), rows)
@@ -30,7 +30,7 @@ values_of_queries <- function(rows, group, metric) {
   use <- is.finite(value) & weight > 0
   if (!any(use)) stop_data("no query has a value: all have rows of one label only", "group")
   list(metric = what$name, length = as.double(lengths(of_query, use.names = FALSE))[use], value = value[use],
-       weight = weight[use])
+       weight = weight[use], most = if (metrics_table()$name[what$code + 1L] == "dcg") Inf else 1)
 }
 
 length_curve <- function(queries, bins) {
@@ -44,5 +44,5 @@ length_curve <- function(queries, bins) {
   error <- ifelse(count > 1L, sqrt(far * count / pmax(count - 1, 1)) / weight, NA_real_)
   half <- stats::qnorm(0.975) * error
   list(bin = seq_len(n), length = mean_of(queries$length), metric = rep(queries$metric, n), estimate = value,
-       lower = pmax(value - half, 0), upper = pmin(value + half, 1), queries = count, weight = weight)
+       lower = pmax(value - half, 0), upper = pmin(value + half, queries$most), queries = count, weight = weight)
 }

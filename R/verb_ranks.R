@@ -87,6 +87,8 @@
 #' has the same class on all ranks, also one of a function of your own. An error in the arguments of the call, such as a
 #' missing file in `gbt_files()`, is that of all ranks as well. A script that ends while others train is an error on
 #' these, and with `timeout` so is a rank that hangs. If a process is killed, the launcher ends the job.
+#' Where a process cannot open the MPI library, the others wait for it as MPI starts; Open MPI ends the job with its
+#' script, and under MPICH you end it.
 #'
 #' @section Parameters:
 #' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints; warnings of other ranks

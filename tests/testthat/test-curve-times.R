@@ -102,6 +102,8 @@ test_that("queries have their metric by their length", {
   expect_identical(each$length[3], 30)
   expect_equal(each$estimate[3], value(which(rep(size, size) == 30), weights = r$w[rep(size, size) == 30]))
   single <- vapply(which(size == 30), function(k) value(which(q == k)), 0)
+  sums <- gbt_curve(m, r, "query_length", bins = 2, group = q, metric = "dcg@5", threads = 1) # not bounded by 1
+  expect_true(all(sums$estimate > 1 & sums$lower < sums$estimate & sums$estimate < sums$upper))
   plain <- gbt_curve(m, r, "query_length", bins = 4, group = q, metric = "ndcg@5", threads = 1)
   expect_equal((plain$upper - plain$lower)[nrow(plain)], 2 * qnorm(0.975) * sd(single) / sqrt(6))
   in_sizes(plot(gbt_curve(list(a = m, b = m), r, "query_length", group = q)), function(record, size) {
