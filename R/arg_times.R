@@ -41,7 +41,7 @@ ties_names <- c("efron", "breslow")
 
 cox_args <- function(args) {
   ties <- args$value[["ties"]]
-  if (is.null(ties) || is.numeric(ties)) return(args)
+  if (is.null(ties) || is.numeric(ties) && length(ties) == 1L && ties %in% 0:1) return(args)
   args$value[["ties"]] <- match(match_choice(ties, ties_names, "ties"), ties_names) - 1
   args
 }
@@ -50,7 +50,7 @@ cox_args <- function(args) {
 position_names <- c("additive", "ratio")
 position_args <- function(args) {
   given <- args$value[["position_bias"]]
-  if (is.null(given) || is.numeric(given)) return(args)
+  if (is.null(given) || is.numeric(given) && length(given) == 1L && given %in% 0:1) return(args)
   args$value[["position_bias"]] <- match(match_choice(given, position_names, "position_bias"), position_names) - 1
   args
 }

@@ -249,6 +249,12 @@ join_surv <- function(parts) {
   if (anyNA(types) || length(unique(types)) > 1L) {
     stop_data("`label` must be Surv objects of one type in all chunks", "label")
   }
+  states <- lapply(parts, attr, "states")
+  other <- which(!vapply(states, identical, NA, states[[1L]]))
+  if (length(other)) {
+    stop_data(sprintf(paste("the status of `label` has other levels in chunk %d than in chunk 1; give all chunks",
+                            "factor(status, levels = )"), other[1L]), "label")
+  }
   out <- do.call(rbind, lapply(parts, function(y) matrix(as.double(unclass(y)), nrow(unclass(y)), ncol(unclass(y)))))
   dimnames(out) <- list(NULL, colnames(unclass(parts[[1L]])))
   structure(out, type = types[1L], states = attr(parts[[1L]], "states"), class = "Surv")

@@ -118,7 +118,9 @@ is_baseline <- function(x) {
 # Curves one after the other, each of so many points.
 are_hazard_curves <- function(time, hazard, n) {
   first <- cumsum(c(1, n))[-(length(n) + 1L)]
-  rises <- function(v) is.double(v) && !is.object(v) && !anyNA(v) && all(diff(v) >= 0 | seq_along(v)[-1L] %in% first)
+  rises <- function(v) {
+    is.double(v) && !is.object(v) && !anyNA(v) && all(v[-1L] >= v[-length(v)] | seq_along(v)[-1L] %in% first)
+  }
   sum(n) == length(time) && length(hazard) == length(time) && rises(time) && rises(hazard) && all(hazard >= 0)
 }
 
@@ -184,7 +186,7 @@ hazards_of_scores <- function(score, baseline, type, at) {
       baseline$time[place]
     })
   } else {
-    until <- lapply(c(0, H)[findInterval(at, baseline$time) + 1L], function(h) h * risk)
+    until <- lapply(c(0, H)[findInterval(at, baseline$time) + 1L], function(h) if (h == 0) 0 * score else h * risk)
     switch(type, cumhaz = until, cif = lapply(until, function(h) -expm1(-h)), lapply(until, function(h) exp(-h)))
   }
   matrix_at(out, length(score), type, at)
@@ -193,7 +195,7 @@ hazards_of_scores <- function(score, baseline, type, at) {
 # out: a list of n numbers for each of `at`. One quantile stays a vector.
 matrix_at <- function(out, n, type, at) {
   if (type == "quantile" && length(at) == 1L) return(out[[1L]])
-  out <- matrix(unlist(out), n, dimnames = list(NULL, format(at, trim = TRUE)))
+  out <- matrix(as.double(unlist(out)), n, length(at), dimnames = list(NULL, format(at, trim = TRUE)))
   attr(out, if (type == "quantile") "probs" else "times") <- at
   out
 }

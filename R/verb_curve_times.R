@@ -16,6 +16,11 @@ is_curve_of_times <- function(model, type, times) {
     stop_unsupported(sprintf(paste("%s needs a model of times, by objective \"cox\" or \"aft\"; this one has objective",
                                    "\"%s\""), what, model$objective), if (type %in% own) "type" else "times")
   }
+  if (is_of_subdistribution(model$objective)) {
+    stop_unsupported(sprintf(paste("gbt_curve() does not know events of several causes, which models of objective",
+                                   "\"%s\" have; use gbt_evaluate(), or predict(type = \"cif\")"), model$objective),
+                     "model")
+  }
   if (type %in% own) return(TRUE)
   censored <- is_surv_response(model$response)
   if (type == "calibration") {

@@ -144,5 +144,6 @@ test_that("fine_gray refuses what it does not know", {
     predict(m, d, type = "survival", times = 1)
     predict(m, d, type = "cif")
     predict(cox, d, type = "cif", times = 1)
+    gbt_curve(m, d, "survival", y = surv(d$time, d$status))
   })
 })

@@ -40,6 +40,17 @@ test_that("loss and concordance are those of coxph() and concordance()", {
   expect_equal(value(at_scores(late), late, "concordance"), 9 / 14, tolerance = 1e-12)
 })
 
+test_that("events of weight 0 count for nothing, also where they are tied with others", {
+  more <- rbind(a, transform(a, w = 0, status = 1, time = c(3, 3, 6, 2, 8, 4, 5, 9)))
+  y <- surv(more$time, more$status)
+  m <- at_scores(surv(a$time, a$status), weights = a$w)
+  loss <- gbt_evaluate(m, more["s"], y, offset = more$s, weights = more$w, metrics = "cox_nloglik", threads = 1)
+  expect_equal(loss$estimate, value(m, surv(a$time, a$status), "cox_nloglik", a$w), tolerance = 1e-14)
+  its <- suppressWarnings(gbt_train(more["s"], y, offset = more$s, weights = more$w, nrounds = 1, gamma = 1e9,
+                                    eta = 1e-12, lambda = 1e9, threads = 1), classes = "gbt_warning")$baseline
+  expect_equal(its$hazard[its$time %in% m$baseline$time], m$baseline$hazard, tolerance = 1e-12)
+})
+
 test_that("the baseline hazard and curves are Breslow's", {
   y <- surv(a$time, a$status)
   m <- at_scores(y, ties = "breslow")
@@ -268,6 +279,12 @@ test_that("a model with its baseline is saved and loaded, and a slice has none t
   curve <- function(m) predict(m, d$x, type = "survival", times = 1:2, threads = 1)
   expect_identical(curve(again), curve(m))
   expect_error(curve(m[1:2]), class = "gbt_error_unsupported")
+  none <- predict(m, d$x[0L, ], type = "survival", times = 1:2, threads = 1)
+  expect_identical(dim(none), c(0L, 2L))
+  expect_identical(dimnames(none)[[2L]], c("1", "2"))
+  expect_identical(unname(predict(m, d$x[1L, ], "survival", times = 0, offset = 1e4)[1L, ]), 1)
+  m$baseline$hazard[] <- Inf # where all scores are very low
+  expect_identical(unname(curve(m)[1L, ]), c(0, 0))
 })
 
 test_that("responses that do not fit are refused", {
@@ -286,4 +303,6 @@ test_that("responses that do not fit are refused", {
   expect_error(gbt_train(d$x, surv(d$time, d$status), objective = "squared_error", nrounds = 1), "censored",
                class = "gbt_error_data")
   expect_error(gbt_train(d$x, surv(d$time, d$status), ties = "exact", nrounds = 1), class = "gbt_error_argument")
+  expect_error(gbt_train(d$x, surv(d$time, d$status), ties = 3, nrounds = 1), "\"efron\", \"breslow\"",
+               class = "gbt_error_argument")
 })

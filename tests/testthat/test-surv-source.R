@@ -77,6 +77,9 @@ test_that("chunks and folders keep times of events, of all kinds of censoring", 
   mixed <- function(i) if (i <= 2) list(x = d["a"], label = structure(kinds[[1]], type = c("right", "left")[i],
                                                                        class = "Surv"))
   expect_error(gbt_data(mixed, threads = 1), "one type", class = "gbt_error_data")
+  causes <- function(i) if (i <= 2) list(x = d["a"], label = structure(kinds[[1]], states = c("ill", "dead")[i:2],
+                                                                        type = "mright", class = "Surv"))
+  expect_error(gbt_data(causes, threads = 1), "other levels in chunk 2", class = "gbt_error_data")
 })
 
 test_that("strata are columns of a source, values, or a term, and folders keep them", {

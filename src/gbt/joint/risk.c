@@ -188,7 +188,8 @@ static gbt_status check_entries(const gbt_rows *rows, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Numbers and weights of the events at each point. */
+/* Numbers and weights of the events at each point. Rows of weight 0 are as rows left out, where others have an event at
+ * the same time: the number is a divisor, so it is never 0. */
 static gbt_status sum_events(gbt_ctx *ctx, gbt_risk *risk, double cause, gbt_error *err) {
   const gbt_rows *rows = &risk->rows;
   double most = 0.0;
@@ -206,12 +207,15 @@ static gbt_status sum_events(gbt_ctx *ctx, gbt_risk *risk, double cause, gbt_err
   for (int64_t i = 0; i < rows->n; i++) {
     if (!gbt_risk_is_event(rows, i, cause)) continue;
     const uint32_t p = risk->last[i] - 1;
-    risk->n_events[p]++;
+    risk->n_events[p] += gbt_weight_of(rows, i) > 0.0;
     sum[p] += (int64_t)gbt_whole_weight(gbt_weight_of(rows, i), scale);
   }
   gbt_status status = gbt_comm_sum_i64(ctx, risk->n_events, n, err);
   if (status == GBT_OK) status = gbt_comm_sum_i64(ctx, sum, n, err);
-  for (size_t p = 0; p < n; p++) risk->weight[p] = (double)sum[p] / scale.up[0] / scale.up[1];
+  for (size_t p = 0; p < n; p++) {
+    if (risk->n_events[p] == 0) risk->n_events[p] = 1;
+    risk->weight[p] = (double)sum[p] / scale.up[0] / scale.up[1];
+  }
   gbt_mem_free(&ctx->mem, sum);
   return status;
 }

@@ -28,7 +28,7 @@ typedef struct gbt_risk {
   double *stratum;   /* n_strata: their numbers, ascending */
   uint32_t *start;   /* n_strata + 1: the first point of each */
   double *time;      /* n_points, ascending within a stratum */
-  int64_t *n_events; /* n_points */
+  int64_t *n_events; /* n_points: those of a weight above 0, 1 where there is none */
   double *weight;    /* n_points: sum of the weights of the events */
   uint32_t *of;      /* rows.n: the stratum of each row, as a place in `stratum` */
   uint32_t *last;    /* rows.n: see above, numbered through all strata */

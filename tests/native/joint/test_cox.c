@@ -162,7 +162,11 @@ static double field_of(const scene *s, gbt_field f, int64_t i, double absent) {
   return s->rows.field[f] != NULL ? s->rows.field[f][i] : absent;
 }
 
-static int is_event(const scene *s, int64_t i) { return s->fine_gray ? s->event[i] == 1.0 : s->event[i] != 0.0; }
+/* Those of weight 0 count for nothing. */
+static int is_event(const scene *s, int64_t i) {
+  const int counts = s->fine_gray ? s->event[i] == 1.0 : s->event[i] != 0.0;
+  return counts && field_of(s, GBT_WEIGHT, i, 1.0) > 0.0;
+}
 
 static int same_stratum(const scene *s, int64_t i, int64_t j) {
   return field_of(s, GBT_STRATUM, i, 0) == field_of(s, GBT_STRATUM, j, 0);
