@@ -86,7 +86,8 @@
 #'
 #' if (requireNamespace("survival", quietly = TRUE)) {
 #'   lung <- survival::lung
-#'   times <- gbt_train(survival::Surv(time, status) ~ ., lung[1:150, ], nrounds = 20, eta = 0.1, threads = 1)
+#'   times <- gbt_train(survival::Surv(time, status) ~ ., lung[1:150, ], nrounds = 20,
+#'                      eta = 0.1, threads = 1)
 #'   plot(gbt_curve(times, lung[151:228, ], "survival", bins = 2, threads = 1))
 #'   plot(gbt_curve(times, lung[151:228, ], "calibration", times = 365, bins = 4, threads = 1))
 #'   plot(gbt_curve(times, lung[151:228, ], "brier", threads = 1))

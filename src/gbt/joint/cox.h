@@ -29,21 +29,23 @@ typedef struct gbt_cox {
   gbt_risk risk;
   int breslow;
   double cause; /* 0: any */
-  gbt_wide *u;  /* rows.n: u 2^e, at least 1 where w > 0 */
-  int exp;      /* e */
+  int exp;      /* sums of u are whole numbers of 2^-exp; a row adds at least 1 where w > 0 */
   double *top;  /* n_strata: M */
   /* Slots: a stratum has one more of them than points, as `last` and `first` of a row have one more value. The slot of
    * such a number is the number + the place of the stratum. */
   uint32_t n_slots;
   uint32_t *by_last;  /* rows.n: rows by the slot of `last`; those of k are [beg_last[k], beg_last[k + 1]) */
   uint32_t *beg_last; /* n_slots + 1 */
-  uint32_t *by_first, *beg_first; /* the same of `first`, or NULL */
-  gbt_wide *at_last, *at_first;   /* n_slots: sums of u of the rows of each */
-  gbt_wide *at_event;             /* n_slots: S_E, in the slot of `last` of the events */
-  double *S, *S_E;                /* n_points, as real numbers in units of exp(M) */
+  double *relative;   /* rows.n: exp(s - M), in the order of by_last; of the last scores */
+  uint8_t *is_event;  /* rows.n: in this order */
+  uint32_t *by_first, *beg_first; /* places in by_last by the slot of `first`, or NULL */
+  gbt_wide *at_last, *at_first;   /* n_slots: sums of u of the rows of each; at_first: NULL without entry times */
+  gbt_wide *at_event;             /* n_slots: S_E in the slot of `last` of the events; 0 where it is not needed */
+  double *S, *S_E;                /* n_points, as real numbers in units of exp(M); S_E: 0 where it is not needed */
   double *a, *c;                  /* n_points */
   double a_unit;                  /* what one unit of sum_a is */
   gbt_wide *sum_a;                /* n_points + 1: sums of a before each point, as integers */
+  double *A; /* n_slots x 2: A of rows that are at risk from the beginning, without and with an event at their time */
   /* Fine and Gray's; else NULL */
   double *beyond;     /* rows.n: 1 / G(T-) of rows with an event of another cause, else 0 */
   double *uncensored; /* n_points: G(t-) */

@@ -119,7 +119,7 @@ static void fields(void) {
   CHECK_FAILS(set_field(ds, GBT_LABEL, x, N - 1, test_err), GBT_E_DATA, "label: 299 numbers for 300 rows");
   CHECK_FAILS(set_field(ds, GBT_LABEL, x, -1, test_err), GBT_E_DATA, "label: -1 numbers");
   CHECK_FAILS(set_field(ds, GBT_OFFSET, x, N + 1, test_err), GBT_E_DATA, "offset: 301 numbers");
-  CHECK_FAILS(set_field(ds, GBT_N_FIELDS, x, N, test_err), GBT_E_ARG, "no field number 9");
+  CHECK_FAILS(set_field(ds, GBT_N_FIELDS, x, N, test_err), GBT_E_ARG, "no field number 11");
   x[7] = (double)NAN;
   CHECK_FAILS(set_field(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is missing");
   x[7] = -(double)INFINITY;

@@ -30,7 +30,7 @@ static void names_of_data(void) {
   NAMES(gbt_storage_name, GBT_F64, "double", "integer", "integer64", "codes");
   NAMES(gbt_unseen_name, GBT_UNSEEN_PRIOR, "prior", "missing", "error");
   NAMES(gbt_field_name, GBT_LABEL, "label", "weights", "offset", "time", "group", "event", "entry", "stratum",
-        "upper");
+        "upper", "position", "gain");
   NAMES(gbt_cat_method_name, 0, "sets", "onehot", "target", "count", "quartiles");
 }
 
