@@ -287,7 +287,7 @@ static void twin_of_many(const scene *s, double *g, double *h) {
       if (same_stratum(s, i, j) && s->label[j] >= t && field_of(s, GBT_ENTRY, j, -1e300) < t)
         h[j] += D / S * g[j];
   }
-  for (int64_t i = 0; i < n; i++) g[i] = h[i] - is_event(s, i);
+  for (int64_t i = 0; i < n; i++) g[i] = h[i] - (s->event[i] != 0.0); /* before weights */
 }
 
 /* Rows and points of several tasks. */
