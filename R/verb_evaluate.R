@@ -81,6 +81,15 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
 # replicates and seed of intervals, threads, by_query: is there a metric of queries?
 evaluate <- function(model, x, y, given, group, by, what, plan) {
   check_evaluated_by_ranks(model, given, group, by, plan)
+  if (splits_rows()) {
+    part <- part_to_judge(x, y, given, group, by)
+    return(evaluate_own_rows(model, part$x, part$y, part$given, part$group, part$by, what, plan))
+  }
+  evaluate_own_rows(model, x, y, given, group, by, what, plan)
+}
+
+# The same; all but the model and the plan belong to the rows of this rank.
+evaluate_own_rows <- function(model, x, y, given, group, by, what, plan) {
   rows <- rows_to_judge(model, x, y, given$weights, given$offset, given$exposure, given$trees, plan$threads,
                         given$strata)
   what <- fitting_metrics(what, rows)

@@ -12,6 +12,17 @@ check_evaluated_by_ranks <- function(model, given, group, by, plan) {
   check_same_on_ranks(said, "what is given", "; give all ranks the same arguments")
 }
 
+# Where all ranks were given the same rows (gbt_ranks(share = "split")), list(x, y, given, group, by) with those of this
+# rank.
+part_to_judge <- function(x, y, given, group, by) {
+  n <- n_rows_of(x)
+  by_row <- setdiff(names(given), c("trees", if (is_texts(given$strata) && length(given$strata) != n) "strata"))
+  part <- part_of_table(x, c(list(y = y, group = group), given[by_row]))
+  given[by_row] <- part$fields[by_row]
+  list(x = part$x, y = part$fields$y, given = given, group = part$fields$group,
+       by = part_of_fields(by, n, own_run(n, group)))
+}
+
 # As of rows_by_group(), the groups of the rows of all ranks. values, rows: those of this rank.
 groups_of_ranks <- function(values, rows) {
   all <- lapply(stats::setNames(nm = names(values)), function(name) column_of_ranks(values[[name]], name))

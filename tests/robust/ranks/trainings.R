@@ -63,7 +63,7 @@ from_matrix <- function(x, y, ...) {
 causes_of <- function(d) {
   y <- times_of(d)
   at <- unclass(y)
-  at[, 2L] <- at[, 2L] * (1 + round(at[, 1L] * 1000) %% 2)
+  at[, 2L] <- at[, 2L] * (1 + round(at[, 1L] * 100) %% 2)
   structure(at, type = "mright", states = c("a", "b"), class = "Surv")
 }
 
@@ -368,8 +368,12 @@ models <- c(models, list(
   judged = judge(first, own, own$number, metrics = list("rmse", "r2", "gini", middle), weights = own$w),
   judged_classes = judge(models$classes_two, own, own$yes, metrics = "all", by = c("f", "l")),
   judged_draws = judge(first, own, own$number, metrics = list("mae", middle), intervals = 0.9, replicates = 20,
-                       group = own$i, seed = 1, by = list(late = own$when > as.POSIXct("2021-01-01"))),
+                       group = own$i, seed = 1, by = list(late = own$when > as.Date("2024-07-01"))),
   judged_queries = judge(models$ranking, own, own$grade, metrics = "all", group = own$query),
+  judged_split = split_with(gbt_evaluate, first, whole, whole$number, metrics = list("rmse", "gini"), weights = whole$w,
+                            by = "f"),
+  judged_split_queries = split_with(gbt_evaluate, models$ranking, whole, whole$grade, metrics = "ndcg",
+                                    group = "query"),
   judged_times = judge(models$times_aft, own[columns], times_of(own), metrics = "all")
 ))
 
