@@ -62,6 +62,7 @@
 #'   at most 100 times of events when left out, for `"brier"` up to the 0.9 quantile of the times.
 #' @param group For `"query_length"`: the query of every row, as values or the name of a column.
 #' @param metric For `"query_length"`: a metric of queries, such as `"map"`, see [gbt_metrics()].
+#' @param strata For a model of times with strata: those of the rows, as in [gbt_evaluate()].
 #' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`, and the
 #'   integrated Brier score of `"brier"`. Of a list of predictions the first column is `model`, a factor of their names,
 #'   and `area` has a number for each. Rows that are taken of it keep the areas of the curves whose points are all among
@@ -96,7 +97,8 @@
 gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr", "survival", "brier",
                                                     "query_length"),
                       weights = NULL, bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
-                      exposure = NULL, trees = NULL, threads = NULL, times = NULL, group = NULL, metric = "ndcg@10") {
+                      exposure = NULL, trees = NULL, threads = NULL, times = NULL, group = NULL, metric = "ndcg@10",
+                      strata = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_curve)))
   if (is.null(model) && !missing(observed) && is_plain_list(observed)) check_models(observed, "observed")
   if (is.null(model) && !missing(observed) && has_judged(observed)) model <- observed
@@ -107,19 +109,21 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     offset <- given_in_data("offset", data)
     exposure <- given_in_data("exposure", data)
     group <- given_in_data("group", data)
+    strata <- given_in_data("strata", data)
     type <- match_choice(type, curve_types, "type")
     check_curve_arguments(type, times, group, !missing(metric), class)
     models <- models_as_list(model)
     rows <- list(data = data, y = y, weights = weights, offset = offset, exposure = exposure, trees = trees,
-                 threads = threads)
+                 threads = threads, strata = strata)
     bins_given <- if (!missing(bins)) bins
     if (type == "query_length") return(query_curve(models, rows, group, metric, bins_given))
     if (is_time_curve(models, type, times)) return(time_curve(models, rows, type, times, bins_given))
+    if (!is.null(strata)) stop_argument("`strata` is for curves of times with strata; leave it out", "strata")
     its <- curve_predictions(model, data, y, weights, offset, exposure, trees, threads, class)
     return(made_curve(its$observed, its$predicted, type, its$weight, bins, !missing(bins), its$of, its$series))
   }
   own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees, times = times,
-              group = group)
+              group = group, strata = strata)
   for (name in names(own)[lengths(own) > 0L]) {
     stop_argument(sprintf("`%s` needs a model: gbt_curve(model, data)", name), name)
   }

@@ -1,6 +1,6 @@
 # A metric of ranking by the number of rows of a query: gbt_curve() of type "query_length".
 
-# rows: list(data, y, weights, offset, exposure, trees, threads) as of gbt_curve(). bins: NULL where not given.
+# rows: list(data, y, weights, offset, exposure, trees, threads, strata) as of gbt_curve(). bins: NULL where not given.
 query_curve <- function(models, rows, group, metric, bins) {
   bins <- check_whole(given_or(bins, 10), "bins", 1, 1e6)
   check_curve_data(rows$data)

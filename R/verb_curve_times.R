@@ -36,7 +36,7 @@ is_curve_of_times <- function(model, type, times) {
   FALSE
 }
 
-# rows: list(data, y, weights, offset, exposure, trees, threads) as of gbt_curve(). bins: NULL where not given.
+# rows: list(data, y, weights, offset, exposure, trees, threads, strata) as of gbt_curve(). bins: NULL where not given.
 time_curve <- function(models, rows, type, times, bins) {
   if (!is.null(times)) times <- check_eval_times(times, type)
   if (type == "brier" && !is.null(bins)) {
@@ -61,22 +61,25 @@ judged_times <- function(model, rows, type) {
   seen <- seen_times(its$label, type)
   seen$weight <- given_or(its$weight, rep(1, length(seen$time)))
   score <- its$score[, 1L]
-  curves <- if (inherits(model, "gbt_cv")) held_out_curves(model, rows$data, its$at) else function(times) {
-    stats::predict(model, rows$data, "survival", rows$trees, rows$offset, times = times, threads = rows$threads)
+  curves <- if (inherits(model, "gbt_cv")) held_out_curves(model, rows, its$at) else function(times) {
+    stats::predict(model, rows$data, "survival", rows$trees, rows$offset, times = times, threads = rows$threads,
+                   strata = rows$strata)
   }
   list(seen = seen, risk = risk_sign(its$model) * score, curves = curves)
 }
 
 # The curves of rows by the models of the folds that held them out; their mean where there are several. at: numbers of
 # the rows that have any, or NULL for all.
-held_out_curves <- function(cv, data, at) {
+held_out_curves <- function(cv, rows, at) {
   models <- models_of_folds(cv, "model")
+  strata_of <- function(held) if (length(rows$strata) == cv$n_obs) subset_rows(rows$strata, held) else rows$strata
   function(times) {
     sum <- matrix(0, cv$n_obs, length(times))
     count <- numeric(cv$n_obs)
     for (k in seq_along(models)) {
       held <- cv$folds[[k]]
-      sum[held, ] <- sum[held, ] + stats::predict(models[[k]], subset_rows(data, held), "survival", times = times)
+      sum[held, ] <- sum[held, ] + stats::predict(models[[k]], subset_rows(rows$data, held), "survival",
+                                                 times = times, strata = strata_of(held))
       count[held] <- count[held] + 1
     }
     out <- sum / count

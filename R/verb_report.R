@@ -29,6 +29,7 @@
 #' @param seed Draws rows, permutations and replicates of the bootstrap.
 #' @param quiet `FALSE` shows what rmarkdown says.
 #' @param group For models of ranking: the query of every row, as values or the name of a column.
+#' @param strata For models of times with strata: those of the rows, as in [gbt_evaluate()].
 #' @return The path of the file, invisibly.
 #' @seealso [gbt_evaluate()], [gbt_importance()], [gbt_partial()], [gbt_shap()], [gbt_interactions()], which the report
 #'   is made of.
@@ -40,7 +41,7 @@
 #' }
 #' @export
 gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows = 1000, title = "Model report",
-                       seed = 1, quiet = TRUE, group = NULL) {
+                       seed = 1, quiet = TRUE, group = NULL, strata = NULL) {
   if (missing(model)) stop_argument("`model` is missing: gbt_report(model, data, \"report.html\")", "model")
   check_model(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, "model")
   if (missing(data) || !is.data.frame(data)) stop_argument("`data` must be a data frame", "data")
@@ -55,6 +56,7 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   if (!is_text(title)) stop_argument("`title` must be one text", "title")
   by <- check_report_groups(by, data)
   group <- column_or_values(given_in_data("group", data), data)
+  strata <- column_or_values(given_in_data("strata", data), data)
   check_report_queries(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, group)
   effects <- check_whole(effects, "effects", 0)
   rows <- check_whole(rows, "rows", 1)
@@ -81,8 +83,8 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   render <- function() {
     rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
                       intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,
-                      params = list(model = model, data = data, y = y, group = group, by = by, effects = effects,
-                                    rows = rows, seed = seed))
+                      params = list(model = model, data = data, y = y, group = group, strata = strata, by = by,
+                                    effects = effects, rows = rows, seed = seed))
   }
   # knitr tells of the chunk that failed; the error is enough
   muffle <- function(m) if (quiet) invokeRestart("muffleMessage")

@@ -161,3 +161,21 @@ test_that("what has no curve of times or of queries is refused in words", {
     gbt_curve(1:3, 1:3, "brier")
   })
 })
+
+test_that("strata that are no column are given as values, with folds as well", {
+  by <- seq_len(n) %% 2
+  v <- cbind(x, by = by)
+  named <- gbt_train(v, y, strata = "by", nrounds = 3, threads = 1)
+  values <- gbt_train(x, y, strata = by, nrounds = 3, threads = 1)
+  for (type in c("survival", "brier")) {
+    want <- gbt_curve(named, v, type, y = y, threads = 1)
+    expect_identical(gbt_curve(values, x, type, y = y, strata = by, threads = 1), want)
+    expect_identical(gbt_curve(values, v, type, y = y, strata = "by", threads = 1), want)
+  }
+  folds <- function(...) gbt_cv(..., nrounds = 2, folds = 2, seed = 1, keep_models = TRUE, threads = 1)
+  expect_identical(gbt_curve(folds(x, y, strata = by), x, "brier", y = y, strata = by),
+                   gbt_curve(folds(v, y, strata = "by"), v, "brier", y = y))
+  expect_error(gbt_curve(values, x, "brier", y = y), "give `strata`", class = "gbt_error_argument")
+  expect_error(gbt_curve(cox, x, "brier", y = y, strata = by), "leave it out", class = "gbt_error_argument")
+  expect_error(gbt_curve(at_scores$objective == "cox", 1, strata = 1), "needs a model", class = "gbt_error_argument")
+})
