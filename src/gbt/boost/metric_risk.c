@@ -200,9 +200,9 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
   if (rows->field[GBT_ENTRY] != NULL &&
       (metric->kind == GBT_METRIC_UNO_C || is_of_curves((gbt_metric_kind)metric->kind)))
     return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
-                       "metric \"%s\" does not know entry times, which the %s data have; use \"concordance\" or "
+                       "metric \"%s\" does not know times from which on rows are observed; use \"concordance\" or "
                        "\"cox_nloglik\"",
-                       name, data);
+                       name);
   for (int64_t i = 0; rows->field[GBT_EVENT] == NULL && upper != NULL && i < rows->n; i++)
     if (upper[i] != label[i] && upper[i] <= 1.7976931348623157e308)
       return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
