@@ -229,11 +229,17 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
     params <- as.data.frame(table$params[[i]])
     y <- made_y(table$labels[i], 60, table$name[i])
     q <- made_group(table$name[i], 60)
-    fit <- function(...) gbt_train(x, y, objective = table$name[i], group = q, nrounds = 3, threads = 1, ...)
+    place <- if ("position_reg" %in% params$name) rep(1:3, 20)
     for (k in seq_len(nrow(params))) {
       name <- params$name[k]
-      other <- params$default[k] * 0.5 + 0.5 * min(params$high[k], 2 * params$default[k] + 1)
-      if (params$kind[k] == "int") other <- if (params$default[k] > 1) 2 else 1 - params$default[k]
+      ratio <- if (name == "bias_norm") list(position_bias = "ratio")
+      fit <- function(..., objective = table$name[i]) {
+        args <- list(x, y, objective = objective, group = q, position = place, nrounds = 3, threads = 1, ...)
+        do.call(gbt_train, c(args, ratio))
+      }
+      usual <- if (name == "rank_score_norm") fit()$params[[name]] else params$default[k] # a rule
+      other <- usual * 0.5 + 0.5 * min(params$high[k], 2 * usual + 1)
+      if (params$kind[k] == "int") other <- if (usual > 1) 2 else 1 - usual
       given <- do.call(fit, stats::setNames(list(other), name))
       expect_identical(given$params[[name]], other)
       if (name != "aft_scale") expect_identical(fit()$params[[name]], params$default[k]) # 0: estimated
@@ -242,7 +248,7 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
         expect_same_bytes(do.call(fit, stats::setNames(list(other), alias))$state, given$state)
         expect_same_bytes(fit(params = stats::setNames(list(other), gsub("_", ".", alias)))$state, given$state)
         text <- sprintf("%s:%s=%.17g", table$name[i], alias, other)
-        expect_same_bytes(gbt_train(x, y, objective = text, group = q, nrounds = 3, threads = 1)$state, given$state)
+        expect_same_bytes(fit(objective = text)$state, given$state)
       }
       for (bad in list(params$low[k] - 1, NA_real_, "1", c(1, 2))) {
         expect_error(do.call(fit, stats::setNames(list(bad), name)), name, class = "gbt_error_argument")
