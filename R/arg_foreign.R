@@ -461,6 +461,7 @@ alpha/c -> quantile expectile
 smoothness/c -> fair
 variance_power/c -> tweedie_nloglik tweedie_deviance
 proba_border/c -> balanced_accuracy f1 mcc accuracy
+top/c -> ndcg dcg map mrr err precision recall
 )---"
 
 # By columns: verb, topic, name, packages, reply; same: a list of the accepted values.

@@ -103,7 +103,7 @@ times_of_surv <- function(m, type, what) {
   fields <- list(upper = as.double(bounds[[2L]]))
   if (!is.null(of_event)) fields$event <- as.double(status)
   if (type == "counting") fields$entry <- as.double(m[, 1L])
-  new_times(bounds[[1L]], fields)
+  new_times(as.double(bounds[[1L]]), fields)
 }
 
 # e, of encode_y(), with the fields that the objective needs. cause: the event that it is about, or NULL.
@@ -160,7 +160,7 @@ events_of_cause <- function(event, causes, cause, objective, what) {
                                 "a model for each"), objective, what, enumerate(causes, quote = "\"")), "cause")
   }
   is_its <- event == if (is.null(cause)) 1 else number_of_cause(cause, causes, what)
-  if (is_of_subdistribution(objective)) ifelse(is_its, 1, 2 * (event > 0)) else as.double(is_its)
+  is_its + if (is_of_subdistribution(objective)) 2 * (event > 0 & !is_its) else 0
 }
 
 number_of_cause <- function(cause, causes, what) {

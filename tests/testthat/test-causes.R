@@ -147,3 +147,17 @@ test_that("fine_gray refuses what it does not know", {
     gbt_curve(m, d, "survival", y = surv(d$time, d$status))
   })
 })
+
+test_that("a rank without rows has numbers as all others", {
+  for (objective in c("cox", "fine_gray")) {
+    expect_identical(events_of_cause(c(0, 1, 2), c("a", "b"), "b", objective, "y"),
+                     if (objective == "cox") c(0, 0, 1) else c(0, 2, 1))
+    expect_identical(events_of_cause(numeric(0), c("a", "b"), "b", objective, "y"), numeric(0))
+  }
+  none <- list(right = matrix(0, 0, 2), counting = matrix(0, 0, 3), left = matrix(0, 0, 2), interval = matrix(0, 0, 3))
+  for (type in names(none)) {
+    times <- times_of_surv(none[[type]], type, "y")
+    expect_identical(c(typeof(times), vapply(attr(times, "fields"), typeof, "")),
+                     c("double", vapply(attr(times, "fields"), function(x) "double", "")))
+  }
+})

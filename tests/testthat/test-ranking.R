@@ -231,3 +231,12 @@ test_that("data, labels and groups that do not fit are errors that help", {
   expect_error(gbt_train(long, long$a, group = rep(1, 46001), objective = "pair_logit", nrounds = 1, threads = 1),
                "query of row 1 has 46001 rows.*rank_top", class = "gbt_error_data")
 })
+
+test_that("CatBoost's metric NDCG:top=5 is ndcg@5", {
+  d <- data.frame(x = (1:40 * 7) %% 11, y = (1:40 * 5) %% 3, g = rep(1:4, each = 10))
+  log <- function(metric) {
+    gbt_train(y ~ x, d, group = g, objective = "query_rmse", metric = metric, eval_train = TRUE, nrounds = 2,
+              threads = 1)$evaluation_log
+  }
+  expect_identical(log("NDCG:top=5"), log("ndcg@5"))
+})
