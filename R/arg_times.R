@@ -39,19 +39,17 @@ aft_dist_name <- function(code) names(aft_names)[code + 1L]
 # `ties` of objectives of hazards as the engine has it, by its place.
 ties_names <- c("efron", "breslow")
 
-cox_args <- function(args) {
-  ties <- args$value[["ties"]]
-  if (is.null(ties) || is.numeric(ties) && length(ties) == 1L && ties %in% 0:1) return(args)
-  args$value[["ties"]] <- match(match_choice(ties, ties_names, "ties"), ties_names) - 1
-  args
-}
+cox_args <- function(args) number_by_name(args, "ties", ties_names)
 
 # `position_bias` of objectives by pairs, likewise.
 position_names <- c("additive", "ratio")
-position_args <- function(args) {
-  given <- args$value[["position_bias"]]
+position_args <- function(args) number_by_name(args, "position_bias", position_names)
+
+# A parameter given by one of two names as its place, 0 or 1.
+number_by_name <- function(args, parameter, names) {
+  given <- args$value[[parameter]]
   if (is.null(given) || is.numeric(given) && length(given) == 1L && given %in% 0:1) return(args)
-  args$value[["position_bias"]] <- match(match_choice(given, position_names, "position_bias"), position_names) - 1
+  args$value[[parameter]] <- match(match_choice(given, names, parameter), names) - 1
   args
 }
 
