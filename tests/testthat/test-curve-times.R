@@ -1,9 +1,5 @@
 # gbt_curve() of models of times and by the length of queries. Helpers of drawings are in helper-drawing.R.
 
-surv <- function(time, status, start = NULL) {
-  m <- cbind(start = start, time = time, status = status)
-  structure(m, type = if (is.null(start)) "right" else "counting", class = "Surv")
-}
 a <- data.frame(time = c(2, 3, 3, 3, 5, 6, 6, 8), status = c(1, 1, 1, 0, 1, 1, 0, 1),
                 s = c(.5, -.2, .3, 0, 1, -.7, .1, -1.2), w = c(1, 2, 1, .5, 1, 3, 1, 1),
                 entry = c(0, 0, 1, 0, 2.5, 3, 0, 5))
