@@ -23,7 +23,8 @@ static world *world_new(int64_t n_rows, int32_t n_levels) {
   w->n_levels = n_levels;
   w->code = test_alloc(((size_t)n_rows + 1) * sizeof *w->code);
   w->text = test_alloc(((size_t)n_levels + 1) * sizeof *w->text);
-  for (int32_t i = 0; i < n_levels; i++) snprintf(w->text[i], TEXT, i == 0 ? "" : "t\xc3\xb6wn %d", (int)i);
+  w->text[0][0] = 0;
+  for (int32_t i = 1; i < n_levels; i++) snprintf(w->text[i], TEXT, "t\xc3\xb6wn %d", (int)i);
   return w;
 }
 
