@@ -127,7 +127,7 @@ static void curves_equal_the_twin(void) {
   for (uint64_t c = 0; c < test_cases(400); c++) {
     const scene s = draw(&rng, c);
     const gbt_rows rows = rows_of(&s, c & 4);
-    const double t = s.time[(int64_t)test_below(&rng, (uint64_t)s.n)] + (c & 8 ? 0.5 : 0.0);
+    const double t = s.time[test_below(&rng, s.n)] + (c & 8 ? 0.5 : 0.0);
     const double brier = value(GBT_METRIC_BRIER_SURVIVAL, t, &o, &rows, NULL, s.score);
     const double calibration = value(GBT_METRIC_DCAL, 5.0, &o, &rows, NULL, s.score);
     CHECK_NEAR(brier, twin_brier(&rows, s.score, 0.8, t), 1e-11);
