@@ -258,11 +258,16 @@ gbt_load <- function(file, trust = FALSE, ...) {
     state <- .Call(C_gbt_read_file, full_path(file))
   }
   named <- function(e) stop_format(sprintf("\"%s\": %s", name, conditionMessage(e)), name)
-  tryCatch({
-    model <- with_state_of_training(gbt_model_from_state(state))
-    check_design_safe(model$terms, trust)
-    check_formula_safe(model$formula, trust)
-  }, gbt_error_format = named)
+  tryCatch(model_of_bytes(state, function(model) c(code = trust, formula = trust)), gbt_error_format = named)
+}
+
+# The model of bytes that may come from anyone. trusts: function(model), whether the code of its terms and the text of
+# its formula may be evaluated, whatever they are; as `trust` of gbt_load().
+model_of_bytes <- function(state, trusts) {
+  model <- with_state_of_training(gbt_model_from_state(state))
+  trust <- trusts(model)
+  check_design_safe(model$terms, trust[["code"]])
+  check_formula_safe(model$formula, trust[["formula"]])
   model
 }
 

@@ -117,8 +117,9 @@ run_on_spark <- function(args, ranks) {
   task <- spark_task(hydra_lines(process, home, shares$size), work)
   job <- start_spark_job(rows, task)
   late <- wait_for_spark(job, process, home, ranks)
-  outcome <- outcome_of_job(job)
-  if (!is.null(outcome)) return(outcome)
+  formula <- args$x$value()
+  outcome <- outcome_of_job(job, code_of_formula(formula, names(shares$kinds)))
+  if (!is.null(outcome)) return(with_constants_of_call(outcome, formula, names(shares$kinds)))
   if (!is.null(late)) stop_not_connected(home, late)
   failed_job("the ranks ended without a result", last_said(home))
 }
@@ -232,8 +233,8 @@ spark_end_seconds <- 30
 
 failed_job <- function(...) list(kind = "failed", error = gbt_error("job", paste0(...), call = NULL))
 
-# The outcome that the tasks returned: of rank 0, or why it failed; NULL if there is none.
-outcome_of_job <- function(job) {
+# The outcome that the tasks returned: of rank 0, or why it failed; NULL if there is none. trusts: see model_of_bytes().
+outcome_of_job <- function(job, trusts) {
   if (!call_spark(job, "isDone")) return(NULL)
   rows <- with_whole_errors(try_else(call_spark(job, "get"), identity))
   if (inherits(rows, "error")) return(failed_job("the job of Spark failed: ", reason_of_spark(conditionMessage(rows))))
@@ -242,7 +243,7 @@ outcome_of_job <- function(job) {
   problems <- Filter(nzchar, text(1L))
   if (length(problems)) return(failed_job("a task of Spark could not start its rank ", problems[[1L]]))
   outcomes <- Filter(nzchar, text(2L))
-  if (length(outcomes)) outcome_of_text(outcomes[[1L]])
+  if (length(outcomes)) outcome_of_text(outcomes[[1L]], trusts)
 }
 
 # The value of code, in which sparklyr's errors have all that Spark says.
@@ -259,17 +260,4 @@ reason_of_spark <- function(message) {
   lines <- if (length(at)) lines[seq(at[[1L]], length(lines))] else lines
   calls <- which(startsWith(lines, "\tat "))
   paste(sub("^Caused by: ", "", utils::head(lines, c(calls, 21L)[[1L]] - 1L)), collapse = "\n")
-}
-
-# A column of Spark's has no bytes of R, so they are written as hexadecimal digits. They are read by the session that
-# sent the task.
-text_of_outcome <- function(outcome) {
-  paste(as.character(memCompress(serialize(outcome, NULL, xdr = FALSE), "gzip")), collapse = "")
-}
-
-outcome_of_text <- function(text) {
-  digits <- utf8ToInt(text)
-  digits <- as.raw(digits - ifelse(digits > 57L, 87L, 48L))
-  at <- seq(1L, length(digits), by = 2L)
-  unserialize(memDecompress(rawShift(digits[at], 4L) | digits[at + 1L], "gzip"))
 }

@@ -76,11 +76,121 @@ test_that("columns become expressions of Spark by their type", {
   expect_snapshot(error = TRUE, spark_fields(c(x = "DoubleType", v = "ArrayType(DoubleType,true)")))
 })
 
-test_that("what came of a rank is a text, and back", {
-  outcome <- list(kind = "done", value = list(1:3, "caf\u00e9", as.raw(0:255)))
+no_code <- function(model) c(code = FALSE, formula = FALSE)
+and_back <- function(outcome, trusts = no_code) {
   text <- text_of_outcome(outcome)
-  expect_match(text, "^[0-9a-f]+$")
-  expect_identical(outcome_of_text(text), outcome)
+  expect_match(text, "^[0-9a-f:]+$")
+  outcome_of_text(text, trusts)
+}
+without_call <- function(model) {
+  model$call <- model$cache <- NULL
+  structure(unclass(model)[order(names(model))], class = "gbt")
+}
+train_iris <- function(...) gbt_train(..., data = iris, nrounds = 3, seed = 1, threads = 1)
+
+test_that("what came of a rank is a text, and back", {
+  held <- rep(c(TRUE, TRUE, FALSE), 50)
+  model <- train_iris(Species ~ log(Sepal.Width) + Petal.Length, mask = held, eval_metric = "mlogloss")
+  model$warned <- "something"
+  model$stopped <- "time"
+  warned <- list(
+    structure(class = c("gbt_warning_column", "gbt_warning", "warning", "condition"),
+              list(message = "a column", call = NULL, kind = "column", config = 3)),
+    structure(class = c("gbt_message", "message", "condition"), list(message = "caf\u00e9\n", call = NULL))
+  )
+  back <- and_back(list(kind = "done", value = model, conditions = warned, seconds = 3))
+  expect_equal(without_call(back$value), without_call(model))
+  expect_identical(back$value$state, model$state)
+  expect_identical(back[c("kind", "conditions")], list(kind = "done", conditions = warned))
+  expect_identical(and_back(list(kind = "cancelled", value = NULL, conditions = list())),
+                   list(kind = "cancelled", value = NULL, conditions = list()))
+  regression <- train_iris(Sepal.Length ~ ., mask = held)
+  expect_equal(without_call(and_back(list(kind = "cancelled", value = regression, conditions = list()))$value),
+               without_call(regression))
+
+  cause <- structure(class = c("my_error", "error", "condition"),
+                     list(message = "it fails", call = NULL, at = 1:3, note = list(a = "x", b = NULL),
+                          no = globalenv()))
+  error <- own_error(cause, "callbacks")
+  error$model <- model
+  back <- and_back(list(kind = "failed", error = portable_error(error), conditions = list()))$error
+  expect_s3_class(back, c("my_error", "gbt_error_callback", "gbt_error", "error", "condition"), exact = TRUE)
+  expect_identical(back[c("message", "parameter", "at", "note")],
+                   list(message = "it fails", parameter = "callbacks", at = 1:3, note = list(a = "x", b = NULL)))
+  expect_identical(class(back$error), class(cause))
+  expect_equal(without_call(back$model), without_call(model))
+})
+
+test_that("of a model from Spark only the code of the formula that was sent is run", {
+  k <- 2
+  assign("double_it", function(x, by = 1) x * 2 * by, globalenv())
+  on.exit(rm("double_it", envir = globalenv()))
+  formula <- Sepal.Length ~ double_it(Sepal.Width, by = k) + log(Petal.Width)
+  model <- train_iris(formula)
+  outcome <- list(kind = "done", value = model, conditions = list())
+  back <- and_back(outcome, code_of_formula(formula, names(iris)))$value
+  expect_identical(back$state, model$state)
+  expect_identical(predict(back, iris), predict(model, iris))
+  for (other in list(Sepal.Length ~ double_it(Sepal.Width, by = 3), Sepal.Length ~ double_it(Petal.Width, by = k),
+                     Sepal.Length ~ log(Petal.Width), Sepal.Length ~ identity(double_it(Sepal.Width, by = 2)))) {
+    expect_error(and_back(outcome, code_of_formula(other, names(iris))), "no result of this training",
+                 class = "gbt_error_format")
+  }
+  calls <- list(quote(f(a, df = 3)), quote(sapply(a, g)))
+  same <- function(e) is_call_of(e, calls)
+  expect_true(same(quote(f(a, knots = c(`50%` = 1.5, -2), Boundary.knots = c(0, 1), intercept = FALSE))))
+  for (e in expression(f(b, df = 3), f(a, 3), f(a, df = "system"), f(a, df = c(system("x"))), sapply(a, FUN = "system"),
+                       sapply(a, system), sapply(a), f(), f)) {
+    expect_identical(same(e), identical(e, quote(sapply(a))), info = deparse(e))
+  }
+})
+
+test_that("bytes of others in place of an outcome are refused, and nothing in them is run", {
+  refused <- function(text) {
+    expect_error(outcome_of_text(text, no_code), "no result of this training", class = "gbt_error_format")
+  }
+  model <- train_iris(Species ~ .)
+  bomb <- serialize(quote(stop("code was run")), NULL)
+  values <- list(value = list(stopped = NULL, warned = NULL, masked_out = NULL), partial = NULL, kind = "done",
+                 conditions = list(), error = NULL)
+  text <- function(change = list(), bytes = list(model$state)) {
+    values[names(change)] <- change
+    paste(vapply(c(list(values_bytes(values)), bytes), digits_of_bytes, ""), collapse = ":")
+  }
+  expect_identical(outcome_of_text(text(), no_code)$value$state, model$state)
+  for (bad in c("", ":", "zz", "abc", "00", digits_of_bytes(bomb), "\u00e9", substr(text(), 1, 100))) refused(bad)
+  refused(text(bytes = list(bomb)))
+  refused(text(bytes = list()))
+  refused(text(bytes = list(model$state, model$state)))
+  refused(text(list(kind = "gone")))
+  refused(text(list(kind = "failed")))
+  refused(text(list(error = list(class = c("error", "condition"), message = "x", fields = list(), error = NULL))))
+  refused(text(list(value = list(NULL))))
+  session <- function(...) text(list(value = utils::modifyList(values$value, list(...), keep.null = TRUE)))
+  refused(session(stopped = "never"))
+  refused(session(warned = 3))
+  refused(session(masked_out = "text"))
+  refused(session(masked_out = list(values = 1:3 + 0, size = c(2, 2), names = NULL)))
+  refused(session(masked_out = list(values = c(1, 2), size = 1:2, names = "a")))
+  refused(text(list(value = c(values$value, list(call = "q()")))))
+  for (class in list("warning", c("data.frame", "condition"), 3, c("error", "condition"))) {
+    refused(text(list(conditions = list(list(class = class, message = "x", fields = list(), error = NULL)))))
+  }
+  refused(text(list(conditions = list(list(class = c("message", "condition"), message = 3, fields = list(),
+                                           error = NULL)))))
+  set.seed(1)
+  bytes <- values_bytes(values)
+  for (i in 1:60) { # damaged values and models are an error of this class, or do not matter
+    change <- function(bytes) {
+      at <- sample(length(bytes), 2)
+      bytes[at] <- as.raw(sample(0:255, 2))
+      digits_of_bytes(bytes)
+    }
+    parts <- if (i %% 2L) c(change(bytes), digits_of_bytes(model$state)) else
+      c(digits_of_bytes(bytes), change(model$state))
+    out <- tryCatch(outcome_of_text(paste(parts, collapse = ":"), no_code), gbt_error_format = identity)
+    expect_true(inherits(out, "gbt_error_format") || is_model(out$value))
+  }
 })
 
 # The value of code with other functions of gbt's.
@@ -166,11 +276,17 @@ test_that("tasks that Spark would run train the model of one process", {
   data$class <- c("low", "mid", "high")[1 + (data$y > 0) + (data$y > 1)]
   types <- c(a = "DoubleType", t = "StringType", w = "DoubleType", held = "BooleanType", y = "DoubleType",
              class = "StringType")
+  assign("own_term", function(x) x + (x > 0), globalenv())
+  withr::defer(rm("own_term", envir = globalenv()))
   table <- structure(list(), class = "tbl_spark")
   ranks <- with_forks(data, types, gbt_spark(connection("spark_shell_connection")))
   train <- function(...) gbt_train(..., nrounds = 8, seed = 2, threads = 1)
-  here <- with_forks(data, types, train(class ~ a + t, table, weights = w, valid = held, ranks = ranks))
-  expect_identical(here$state, train(class ~ a + t, data, weights = w, valid = held)$state)
+  k <- 2
+  formula <- class ~ own_term(a * k) + t
+  here <- with_forks(data, types, train(formula, table, weights = w, valid = held, ranks = ranks))
+  whole <- train(formula, data, weights = w, valid = held)
+  here$provenance <- whole$provenance <- NULL
+  expect_equal(without_call(here), without_call(whole))
   expect_message(here <- with_forks(data, types, train(y ~ a + t, table, valid = 0.2, verbose = 1, ranks = ranks)),
                  "valid_rmse")
   expect_identical(here$state, train(y ~ a + t, data, valid = 0.2)$state)
