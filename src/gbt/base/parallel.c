@@ -36,5 +36,5 @@ gbt_status gbt_parallel(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg
     if (t > 0) GBT_TRY(gbt_ctx_poll(ctx, err));
     fn(arg, t, 0);
   }
-  return GBT_OK;
+  return ctx->stop ? gbt_ctx_poll(ctx, err) : GBT_OK; /* a task may have asked */
 }

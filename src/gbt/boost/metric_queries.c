@@ -13,7 +13,10 @@
 #include "../metric/query_metrics.h"
 #include "metric_rows.h"
 
-enum { TASK_ROWS = 1 << 14 };
+enum {
+  TASK_ROWS = 1 << 14,
+  LONG_ROWS = 1 << 17 /* queries of more come one by one, before the tasks, and are sorted by all threads */
+};
 
 /* A thread's scratch, for the rows of one query, and its sums. */
 typedef struct part {
@@ -24,6 +27,7 @@ typedef struct part {
 } part;
 
 typedef struct job {
+  gbt_ctx *ctx;
   const gbt_metric_rows *rows;
   const gbt_queries *queries;
   double *discount; /* of the places of the longest query */
@@ -76,8 +80,16 @@ static double gain_of(const job *j, uint32_t row) {
   return j->linear ? gbt_label_of(of, row) : gbt_query_gain(gbt_label_of(of, row));
 }
 
-/* The rows of a query by falling score, those of equal score by label; the blocks; the labels falling. */
-static gbt_query_rows order_query(const job *j, uint32_t query, part *p) {
+static gbt_status sort_rows(gbt_ctx *ctx, part *p, uint32_t n, gbt_error *err) {
+  if (ctx != NULL) return gbt_sort_u64_parallel(ctx, p->key, p->row, n, p->tmp_key, p->tmp_row, err);
+  gbt_sort_u64(p->key, p->row, n, p->tmp_key, p->tmp_row);
+  return GBT_OK;
+}
+
+/* The rows of a query by falling score, those of equal score by label; the blocks; the labels falling. ctx: sorts with
+ * all its threads; NULL: on the calling thread, which cannot fail. */
+static gbt_status order_query(gbt_ctx *ctx, const job *j, uint32_t query, part *p, gbt_query_rows *out,
+                              gbt_error *err) {
   const gbt_rows *of = &j->rows->of;
   const uint32_t n = gbt_rows_of_query(j->queries, query), *row = j->queries->row + j->queries->start[query];
   uint32_t n_blocks = 0;
@@ -85,20 +97,21 @@ static gbt_query_rows order_query(const job *j, uint32_t query, part *p) {
     p->row[i] = row[i];
     p->key[i] = gbt_order_key(gbt_label_of(of, row[i]));
   }
-  gbt_sort_u64(p->key, p->row, n, p->tmp_key, p->tmp_row);
+  GBT_TRY(sort_rows(ctx, p, n, err));
   for (uint32_t i = 0; i < n; i++) {
     p->ideal[n - 1 - i] = gbt_label_of(of, p->row[i]);
     p->ideal_gain[n - 1 - i] = gain_of(j, p->row[i]);
     p->key[i] = ~gbt_order_key(j->rows->score[p->row[i]]);
   }
-  gbt_sort_u64(p->key, p->row, n, p->tmp_key, p->tmp_row); /* stable: labels ascend where scores are equal */
+  GBT_TRY(sort_rows(ctx, p, n, err)); /* stable: labels ascend where scores are equal */
   for (uint32_t i = 0; i < n; i++) {
     p->label[i] = gbt_label_of(of, p->row[i]);
     p->gain[i] = gain_of(j, p->row[i]);
     if (i + 1 == n || p->key[i + 1] != p->key[i]) p->end[n_blocks++] = i + 1;
   }
-  return (gbt_query_rows){n,       n_blocks,      p->label,     p->end,   j->discount, p->ideal,
-                          p->gain, p->ideal_gain, j->top_label, p->count, p->chance};
+  *out = (gbt_query_rows){n,       n_blocks,      p->label,     p->end,   j->discount, p->ideal,
+                          p->gain, p->ideal_gain, j->top_label, p->count, p->chance,   j->ctx, 0};
+  return GBT_OK;
 }
 
 static double weight_of(const job *j, uint32_t query) {
@@ -111,16 +124,38 @@ static double weight_of(const job *j, uint32_t query) {
   return most;
 }
 
+static int is_long(const job *j, uint32_t query) { return gbt_rows_of_query(j->queries, query) > LONG_ROWS; }
+
+static void add_query(const job *j, uint32_t query, const gbt_query_rows *rows, part *p) {
+  const double value = gbt_query_metric(&j->rows->metric, rows), weight = weight_of(j, query);
+  if (value != value) return;
+  gbt_exact_add(&p->values, value * weight);
+  gbt_exact_add(&p->weights, weight);
+}
+
 static void queries_task(void *arg, int64_t task, int thread) {
   const job *j = arg;
   part *p = &j->part[thread];
   for (uint32_t q = j->task[task]; q < j->task[task + 1]; q++) {
-    const gbt_query_rows rows = order_query(j, q, p);
-    const double value = gbt_query_metric(&j->rows->metric, &rows), weight = weight_of(j, q);
-    if (value != value) continue;
-    gbt_exact_add(&p->values, value * weight);
-    gbt_exact_add(&p->weights, weight);
+    gbt_query_rows rows;
+    if (is_long(j, q)) continue; /* done before */
+    (void)order_query(NULL, j, q, p, &rows, NULL);
+    rows.thread = thread;
+    add_query(j, q, &rows, p);
   }
+}
+
+/* Queries whose sort is shared by all threads. */
+static gbt_status add_long(gbt_ctx *ctx, const job *j, gbt_error *err) {
+  if (j->queries->longest <= LONG_ROWS) return GBT_OK;
+  for (uint32_t q = 0; q < j->queries->n; q++) {
+    gbt_query_rows rows;
+    if (!is_long(j, q)) continue;
+    GBT_TRY(order_query(ctx, j, q, &j->part[0], &rows, err));
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    add_query(j, q, &rows, &j->part[0]);
+  }
+  return GBT_OK;
 }
 
 /* The largest label of the data set, of all ranks. */
@@ -158,13 +193,15 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
   (void)cut_tasks(j->queries, j->task);
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j->part, &j->part, err));
   for (int t = 0; t < ctx->n_threads; t++) GBT_TRY(open_part(&ctx->mem, longest, &j->part[t], err));
+  GBT_TRY(add_long(ctx, j, err));
   GBT_TRY(gbt_parallel(ctx, j->n_tasks, queries_task, j, err));
   return finish(ctx, j, out, err);
 }
 
 gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_queries own = {.mem = ctx->mem};
-  job j = {.rows = rows,
+  job j = {.ctx = ctx,
+           .rows = rows,
            .queries = rows->aids->queries,
            .linear = gbt_objective_param_of(&rows->objective, "rank_linear_gain", 0.0) > 0.0};
   gbt_status status = GBT_OK;

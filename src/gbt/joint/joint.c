@@ -46,7 +46,7 @@ static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
 }
 
 static int is_long(const gbt_joint *joint, uint32_t query) {
-  return joint->kind == JOINT_PAIRS && cost_of(joint, query) > JOINT_LONG_COST;
+  return (joint->kind == JOINT_PAIRS || joint->kind == JOINT_YETI) && cost_of(joint, query) > JOINT_LONG_COST;
 }
 
 /* ---- life ---- */
@@ -105,7 +105,7 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
   joint->room = more;
   for (int32_t i = had; i < n; i++) {
     const uint32_t rows = i == 0 ? joint->long_rows : joint->room_rows;
-    const uint32_t sums = joint_all_pairs(joint) && joint->long_rows > rows ? joint->long_rows : rows;
+    const uint32_t sums = joint_own_sums(joint) && joint->long_rows > rows ? joint->long_rows : rows;
     const gbt_status status = open_room(joint, rows, sums, &more[i], err);
     if (status != GBT_OK) close_room(&joint->mem, &more[i]);
     GBT_TRY(status);
@@ -144,6 +144,8 @@ static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
     uint32_t *most = is_long(joint, q) ? &joint->long_rows : &joint->room_rows;
     if (rows > *most) *most = rows;
   }
+  if (joint->kind == JOINT_YETI && joint->long_rows > joint->room_rows) /* a thread orders all rows */
+    joint->room_rows = joint->long_rows;
   return GBT_OK;
 }
 
@@ -220,6 +222,34 @@ static void queries_task(void *arg, int64_t task, int thread) {
   }
 }
 
+gbt_status joint_sum_long(gbt_ctx *ctx, const gbt_joint *joint, uint32_t n, int64_t n_tasks, gbt_task_fn task,
+                          void *arg, joint_room *room, gbt_error *err) {
+  const joint_room *own = joint->room + 1;
+  for (int32_t t = 0; t < ctx->n_threads; t++) {
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    for (uint32_t i = 0; i < n; i++) own[t].g[i] = own[t].h[i] = 0;
+  }
+  GBT_TRY(gbt_parallel(ctx, n_tasks, task, arg, err));
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t g = 0, h = 0;
+    for (int32_t t = 0; t < ctx->n_threads; t++) {
+      g += own[t].g[i];
+      h += own[t].h[i];
+    }
+    room->g[i] = g;
+    room->h[i] = h;
+  }
+  return gbt_ctx_poll(ctx, err);
+}
+
+/* A query that all threads share. */
+static gbt_status gradients_of_long(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, uint32_t query, const double *score,
+                                    gbt_error *err) {
+  joint_room *room = &joint->room[0];
+  if (joint->kind == JOINT_YETI) return joint_yeti_long(ctx, joint, round, query, score, room, err);
+  return joint_pairs_long(ctx, joint, round, query, score, room, err);
+}
+
 gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, const double *score, const double **g,
                                const double **h, gbt_error *err) {
   job j = {joint, ctx->simd, round, score};
@@ -235,7 +265,7 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
   j.score = score;
   for (uint32_t t = 0; t < joint->n_tasks; t++)
     if (is_long(joint, joint->task[t]))
-      GBT_TRY(joint_pairs_long(ctx, joint, round, joint->task[t], score, &joint->room[0], err));
+      GBT_TRY(gradients_of_long(ctx, joint, round, joint->task[t], score, err));
   return gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err);
 }
 

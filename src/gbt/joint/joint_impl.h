@@ -2,6 +2,7 @@
 #ifndef GBT_JOINT_JOINT_IMPL_H
 #define GBT_JOINT_JOINT_IMPL_H
 
+#include "../base/parallel.h"
 #include "../base/rng.h"
 #include "joint.h"
 #include "pairs_sum.h"
@@ -17,8 +18,8 @@ enum {
 typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES,
                           JOINT_RISK } joint_kind;
 
-/* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each; with
- * all pairs, g and h have room for a long query too, whose sums each thread adds up for itself. */
+/* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each; g and
+ * h have room for a long query too where each thread adds up sums of its own (joint_own_sums). */
 typedef struct joint_room {
   uint32_t n;
   uint32_t *row, *tmp_row; /* numbers of rows; row: by place */
@@ -71,9 +72,13 @@ static inline double joint_label_of(const gbt_joint *joint, uint32_t row) {
 /* Fills row, s and label of the room. */
 void joint_order_query(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room);
 
-/* The same in two steps, with a sort of key and row between them. */
-void joint_order_keys(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room);
-void joint_order_finish(const gbt_joint *joint, uint32_t n, const double *score, joint_room *room);
+/* The same for a long query: all threads sort. */
+gbt_status joint_order_long(gbt_ctx *ctx, const gbt_joint *joint, uint32_t query, const double *score,
+                            joint_room *room, gbt_error *err) GBT_MUST_CHECK;
+
+/* Sorts vals[beg .. end) by the keys of the room there, with its scratch. ctx: with all its threads; NULL: on the
+ * calling thread, which cannot fail. */
+gbt_status joint_sort(gbt_ctx *ctx, joint_room *room, uint32_t *vals, uint32_t beg, uint32_t end, gbt_error *err);
 
 /* A number of all scores and labels of a query, whatever the order of its rows. */
 uint64_t joint_content(const joint_room *room, uint32_t n);
@@ -95,12 +100,23 @@ static inline uint32_t joint_alike(const joint_room *room, uint32_t n, const uin
 void joint_write_alike(const gbt_joint *joint, const joint_room *room, uint32_t n, const uint32_t *place, double down,
                        double factor);
 
-/* ---- pairs: rank_pairs.c ---- */
+/* ---- long queries: their rows by all threads ---- */
 
 /* All pairs of a query, by the kernels. */
 static inline int joint_all_pairs(const gbt_joint *joint) {
   return joint->kind == JOINT_PAIRS && joint->pairs.top == 0 && joint->pairs.partners == 0 && !joint->positions.ratio;
 }
+
+/* Whether a task of a long query adds to rows of other tasks, so that each thread has sums of its own. */
+static inline int joint_own_sums(const gbt_joint *joint) {
+  return joint_all_pairs(joint) || joint->pairs.partners > 0 || joint->kind == JOINT_YETI;
+}
+
+/* Runs tasks that add to g and h of joint->room[thread + 1], n rows, and adds these up to those of room: joint.c. */
+gbt_status joint_sum_long(gbt_ctx *ctx, const gbt_joint *joint, uint32_t n, int64_t n_tasks, gbt_task_fn task,
+                          void *arg, joint_room *room, gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- pairs: rank_pairs.c ---- */
 
 gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) GBT_MUST_CHECK;
 
@@ -123,5 +139,9 @@ gbt_status joint_times_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *s
 
 void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t query, const double *score, joint_room *room);
 void joint_yeti_query(const gbt_joint *joint, uint64_t round, uint32_t query, const double *score, joint_room *room);
+
+/* A long one, by all threads. */
+gbt_status joint_yeti_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round, uint32_t query, const double *score,
+                           joint_room *room, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

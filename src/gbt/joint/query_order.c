@@ -7,36 +7,50 @@
 #include "../base/sort.h"
 #include "joint_impl.h"
 
-void joint_order_keys(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room) {
+gbt_status joint_sort(gbt_ctx *ctx, joint_room *room, uint32_t *vals, uint32_t beg, uint32_t end, gbt_error *err) {
+  uint64_t *key = room->key + beg, *tmp = room->tmp_key + beg;
+  const size_t n = end - beg;
+  if (ctx != NULL && n > JOINT_TASK_COST / 8)
+    return gbt_sort_u64_parallel(ctx, key, vals + beg, n, tmp, room->tmp_row + beg, err);
+  gbt_sort_u64(key, vals + beg, n, tmp, room->tmp_row + beg);
+  return GBT_OK;
+}
+
+/* Places [beg, end), of one score, by a field, stably. */
+static gbt_status order_ties(gbt_ctx *ctx, joint_room *room, uint32_t beg, uint32_t end, const double *field,
+                             gbt_error *err) {
+  if (end - beg < 2) return GBT_OK;
+  for (uint32_t i = beg; i < end; i++) room->key[i] = gbt_order_key(field[room->row[i]]);
+  return joint_sort(ctx, room, room->row, beg, end, err);
+}
+
+static gbt_status order_rows(gbt_ctx *ctx, const gbt_joint *joint, uint32_t query, const double *score,
+                             joint_room *room, gbt_error *err) {
   const uint32_t *row = joint->queries.row + joint->queries.start[query], n = gbt_rows_of_query(&joint->queries, query);
   for (uint32_t i = 0; i < n; i++) {
     room->row[i] = row[i];
     room->key[i] = ~gbt_order_key(score[row[i]]);
   }
-}
-
-/* Places [beg, end), of one score, by a field, stably. */
-static void order_ties(joint_room *room, uint32_t beg, uint32_t end, const double *field) {
-  if (end - beg < 2) return;
-  for (uint32_t i = beg; i < end; i++) room->key[i] = gbt_order_key(field[room->row[i]]);
-  gbt_sort_u64(room->key + beg, room->row + beg, end - beg, room->tmp_key + beg, room->tmp_row + beg);
-}
-
-void joint_order_finish(const gbt_joint *joint, uint32_t n, const double *score, joint_room *room) {
+  GBT_TRY(joint_sort(ctx, room, room->row, 0, n, err));
   for (uint32_t i = 0; i < n; i++) room->s[i] = score[room->row[i]];
   for (uint32_t beg = 0, end; beg < n; beg = end) {
     for (end = beg + 1; end < n && room->s[end] == room->s[beg];) end++;
-    if (room->pos != NULL) order_ties(room, beg, end, joint->positions.of);
-    order_ties(room, beg, end, joint->rows.field[GBT_LABEL]);
+    if (room->pos != NULL) GBT_TRY(order_ties(ctx, room, beg, end, joint->positions.of, err));
+    GBT_TRY(order_ties(ctx, room, beg, end, joint->rows.field[GBT_LABEL], err));
   }
   for (uint32_t i = 0; i < n; i++) room->label[i] = joint_label_of(joint, room->row[i]);
+  return GBT_OK;
 }
 
 void joint_order_query(const gbt_joint *joint, uint32_t query, const double *score, joint_room *room) {
-  const uint32_t n = gbt_rows_of_query(&joint->queries, query);
-  joint_order_keys(joint, query, score, room);
-  gbt_sort_u64(room->key, room->row, n, room->tmp_key, room->tmp_row);
-  joint_order_finish(joint, n, score, room);
+  (void)order_rows(NULL, joint, query, score, room, NULL);
+}
+
+gbt_status joint_order_long(gbt_ctx *ctx, const gbt_joint *joint, uint32_t query, const double *score,
+                            joint_room *room, gbt_error *err) {
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  GBT_TRY(order_rows(ctx, joint, query, score, room, err));
+  return gbt_ctx_poll(ctx, err);
 }
 
 uint64_t joint_content(const joint_room *room, uint32_t n) {

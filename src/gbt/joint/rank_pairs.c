@@ -82,7 +82,8 @@ static gbt_status make_units(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, longest, sizeof *gain, &gain, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, longest, sizeof *tmp, &tmp, err), done);
   for (uint32_t q = 0; q < joint->queries.n; q++) {
-    if (q % 1024 == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
+    if (q % 1024 == 0 || gbt_rows_of_query(&joint->queries, q) > JOINT_TASK_COST / 8)
+      GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
     joint->pairs.unit[q] =
         joint->pairs.target == GBT_PAIRS_NDCG ? unit_of_gains(joint, q, gain, tmp) : unit_of_relevant(joint, q);
   }
@@ -125,29 +126,36 @@ gbt_status joint_pairs_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
 /* ---- the order ---- */
 
 /* Rows of equal scores, places [beg, end), by hashes of their places. */
-static void order_ties(gbt_key32 key, joint_room *room, uint32_t beg, uint32_t end) {
+static gbt_status order_ties(gbt_ctx *ctx, gbt_key32 key, joint_room *room, uint32_t beg, uint32_t end,
+                             gbt_error *err) {
   for (uint32_t i = beg; i < end; i++) room->key[i] = gbt_hash32(key, i);
-  gbt_sort_u64(room->key + beg, room->place + beg, end - beg, room->tmp_key + beg, room->tmp_row + beg);
+  GBT_TRY(joint_sort(ctx, room, room->place, beg, end, err));
   for (uint32_t i = beg; i < end; i++) room->tmp_row[i] = room->row[room->place[i]];
   for (uint32_t i = beg; i < end; i++) room->row[i] = room->tmp_row[i];
   for (uint32_t i = beg; i < end; i++) room->tmp_row[room->place[i]] = i;
   for (uint32_t i = beg; i < end; i++) room->place[i] = room->tmp_row[i];
+  return GBT_OK;
 }
 
-/* The rest of the order, once rows are sorted by the keys of their scores. Returns whether all scores are equal. */
-static int finish_order(const gbt_joint *joint, uint64_t round, uint32_t n, const double *score, joint_room *room) {
+/* Rows of equal scores and different labels come in an order by chance. ctx: as of joint_sort. */
+static gbt_status mix_ties(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round, uint32_t n, joint_room *room,
+                           gbt_error *err) {
   gbt_key32 key = {0, 0};
   int known = 0;
-  joint_order_finish(joint, n, score, room);
   for (uint32_t i = 0; i < n; i++) room->place[i] = i;
   for (uint32_t beg = 0, end; beg < n; beg = end) {
     for (end = beg + 1; end < n && room->s[end] == room->s[beg];) end++;
     if (room->label[beg] == room->label[end - 1] && room->pos == NULL) continue; /* all alike */
     if (!known) key = gbt_key(joint->seed, GBT_FOR_TIES, round, joint_content(room, n));
     known = 1;
-    order_ties(key, room, beg, end);
+    GBT_TRY(order_ties(ctx, key, room, beg, end, err));
   }
-  return n > 0 && room->s[0] == room->s[n - 1];
+  return GBT_OK;
+}
+
+/* Whether pairs are divided by distances of scores: not where all scores are equal. */
+static int divides(const gbt_joint *joint, uint32_t n, const joint_room *room) {
+  return joint->pairs.by_distance && n > 0 && room->s[0] != room->s[n - 1];
 }
 
 /* ---- places ---- */
@@ -222,47 +230,84 @@ static outcome outcome_of(const gbt_joint *joint, int exp, wrong_sum wrong) {
   return (outcome){down, joint->pairs.norm ? gbt_pair_norm(sum) : 1.0};
 }
 
-/* Pairs of row i with partners that a hash draws among the rows of other labels. by_label: places in the order of
- * label; beg, end: those of the rows of i's label; i: its place in by_label. */
-static void draw_partners(const gbt_joint *joint, gbt_key32 key, const gbt_pair_rows *rows, const gbt_pair_query *query,
-                          int by_distance, double up, const joint_room *room, uint32_t i, uint32_t beg, uint32_t end,
-                          wrong_sum *wrong) {
-  const uint32_t *by_label = room->tmp_row, others = rows->n - (end - beg);
-  for (uint32_t t = 0; t < joint->pairs.partners && others > 0; t++) {
-    const uint64_t drawn = gbt_hash32((gbt_key32){key.k0 + t * 0x9e3779b9u, key.k1}, i);
+/* A query whose rows draw partners. */
+typedef struct partner_job {
+  const gbt_joint *joint;
+  gbt_key32 key;
+  const gbt_pair_query *query;
+  int by_distance;
+  double up;
+  const joint_room *room; /* tmp_row: the places in the order of label; key: their labels in this order */
+  uint32_t n;
+} partner_job;
+
+/* Pairs of row i with partners that a hash draws among the rows of other labels. beg, end: those of the rows of i's
+ * label; i: its place in the order of label. */
+static void draw_partners(const partner_job *j, const gbt_pair_rows *rows, uint32_t i, uint32_t beg, uint32_t end) {
+  const uint32_t *by_label = j->room->tmp_row, others = j->n - (end - beg);
+  for (uint32_t t = 0; t < j->joint->pairs.partners && others > 0; t++) {
+    const uint64_t drawn = gbt_hash32((gbt_key32){j->key.k0 + t * 0x9e3779b9u, j->key.k1}, i);
     uint32_t at = (uint32_t)(drawn * others >> 32);
     if (at >= beg) at += end - beg;
     const uint32_t x = by_label[i], y = by_label[at], a = x < y ? x : y, b = x < y ? y : x;
     const gbt_pair_row row_a = gbt_pair_row_at(rows, a), row_b = gbt_pair_row_at(rows, b);
-    const gbt_pair_term term =
-        gbt_pair_of(joint->pairs.target, by_distance, query, up, row_a, 1.0 / ((double)a + 1.0), row_b);
+    const gbt_pair_term term = gbt_pair_of(j->joint->pairs.target, j->by_distance, j->query, j->up, row_a,
+                                           1.0 / ((double)a + 1.0), row_b);
     const int64_t by = row_a.label > row_b.label ? term.g : -term.g;
     rows->g[a] -= by;
     rows->g[b] += by;
     rows->h[a] += term.h;
     rows->h[b] += term.h;
-    add_wrong(wrong, term.g);
   }
 }
 
-/* All rows of a query with theirs. tmp_key and tmp_row of the room are scratch. */
-static wrong_sum sum_partners(const gbt_joint *joint, uint64_t round, const gbt_pair_rows *rows,
-                              const gbt_pair_query *query, int by_distance, double up, joint_room *room) {
-  const gbt_key32 key = gbt_key(joint->seed, GBT_FOR_PARTNERS, round, joint_content(room, rows->n));
-  wrong_sum wrong = {0, 0};
-  for (uint32_t i = 0; i < rows->n; i++) {
-    room->tmp_row[i] = i;
+/* The end of the rows of the label of place i in the order of label: the first place from i on with another one. */
+static uint32_t label_end(const partner_job *j, uint32_t i) {
+  uint32_t low = i + 1, high = j->n;
+  while (low < high) {
+    const uint32_t mid = low + (high - low) / 2;
+    if (j->room->key[mid] == j->room->key[i])
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+/* Its first place. */
+static uint32_t label_begin(const partner_job *j, uint32_t i) {
+  uint32_t low = 0, high = i;
+  while (low < high) {
+    const uint32_t mid = low + (high - low) / 2;
+    if (j->room->key[mid] == j->room->key[i])
+      high = mid;
+    else
+      low = mid + 1;
+  }
+  return low;
+}
+
+/* Rows [first, last) in the order of label, each with its partners. rows: with g and h to add to. */
+static void sum_partners(const partner_job *j, const gbt_pair_rows *rows, uint32_t first, uint32_t last) {
+  for (uint32_t i = first, end; i < last; i = end) {
+    const uint32_t beg = label_begin(j, i), all = label_end(j, i);
+    end = all < last ? all : last;
+    for (uint32_t k = i; k < end; k++) draw_partners(j, rows, k, beg, all);
+  }
+}
+
+/* The order of labels and what else a draw of partners needs. ctx: as of joint_sort. */
+static gbt_status begin_partners(gbt_ctx *ctx, uint64_t round, partner_job *j, joint_room *room, gbt_error *err) {
+  uint32_t *by_label = (uint32_t *)(void *)room->g; /* not yet in use */
+  j->key = gbt_key(j->joint->seed, GBT_FOR_PARTNERS, round, joint_content(room, j->n));
+  for (uint32_t i = 0; i < j->n; i++) {
+    by_label[i] = i;
     room->key[i] = gbt_order_key(room->label[i]);
   }
-  uint32_t *spare = (uint32_t *)(void *)rows->g; /* not yet in use */
-  gbt_sort_u64(room->key, room->tmp_row, rows->n, room->tmp_key, spare);
-  for (uint32_t i = 0; i < rows->n; i++) rows->g[i] = rows->h[i] = 0;
-  for (uint32_t beg = 0, end; beg < rows->n; beg = end) {
-    for (end = beg + 1; end < rows->n && room->key[end] == room->key[beg];) end++;
-    for (uint32_t i = beg; i < end; i++)
-      draw_partners(joint, key, rows, query, by_distance, up, room, i, beg, end, &wrong);
-  }
-  return wrong;
+  GBT_TRY(joint_sort(ctx, room, by_label, 0, j->n, err));
+  for (uint32_t i = 0; i < j->n; i++) room->tmp_row[i] = by_label[i];
+  for (uint32_t i = 0; i < j->n; i++) room->g[i] = room->h[i] = 0;
+  return GBT_OK;
 }
 
 /* ---- queries ---- */
@@ -290,6 +335,14 @@ static gbt_pair_rows rows_of(const gbt_joint *joint, uint32_t n, const joint_roo
   return (gbt_pair_rows){n, top_of(joint, n), room->s, room->label, room->gain, room->weight, room->g, room->h};
 }
 
+/* The same on the calling thread, whose query is short: nothing can fail. */
+static void partners_of_query(const gbt_joint *joint, uint64_t round, const gbt_pair_rows *rows,
+                              const gbt_pair_query *query, int by_distance, double up, joint_room *room) {
+  partner_job j = {.joint = joint, .query = query, .by_distance = by_distance, .up = up, .room = room, .n = rows->n};
+  (void)begin_partners(NULL, round, &j, room, NULL);
+  sum_partners(&j, rows, 0, rows->n);
+}
+
 void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, uint32_t query, const double *score,
                        joint_room *room, int thread) {
   const gbt_pair_kernels kernels = gbt_pair_kernels_of(simd);
@@ -298,12 +351,12 @@ void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, ui
   const double up = gbt_pow2(exp);
   const gbt_pair_rows rows = rows_of(joint, n, room);
   wrong_sum wrong = {0, 0};
-  joint_order_keys(joint, query, score, room);
-  gbt_sort_u64(room->key, room->row, n, room->tmp_key, room->tmp_row);
-  const int equal = finish_order(joint, round, n, score, room), by_distance = joint->pairs.by_distance && !equal;
+  joint_order_query(joint, query, score, room);
+  (void)mix_ties(NULL, joint, round, n, room, NULL);
+  const int by_distance = divides(joint, n, room);
   const gbt_pair_query its = fill_places(joint, query, n, room);
   if (joint->pairs.partners > 0) {
-    wrong = sum_partners(joint, round, &rows, &its, by_distance, up, room);
+    partners_of_query(joint, round, &rows, &its, by_distance, up, room);
   } else if (joint->positions.ratio) {
     for (uint32_t i = 0; i < n; i++) {
       const gbt_pair_sum sum = ratio_around(joint, by_distance, &rows, &its, up, room, i, thread);
@@ -324,23 +377,36 @@ void joint_pairs_query(const gbt_joint *joint, gbt_simd simd, uint64_t round, ui
   joint_write_alike(joint, room, n, room->place, how.down, how.factor);
 }
 
+/* ---- long queries ---- */
+
 typedef struct long_job {
   const gbt_joint *joint;
   gbt_pair_kernels kernels;
   gbt_pair_rows rows;
   gbt_pair_query query;
+  partner_job partners;
   int by_distance;
   double up;
   uint32_t task_rows;
   joint_room *room;
-  outcome how;
 } long_job;
+
+static uint32_t task_end(const long_job *j, uint32_t beg) {
+  return j->rows.n - beg < j->task_rows ? j->rows.n : beg + j->task_rows;
+}
+
+/* The rows with sums of the thread's own. */
+static gbt_pair_rows own_rows(const long_job *j, int thread) {
+  gbt_pair_rows rows = j->rows;
+  rows.g = j->joint->room[thread + 1].g;
+  rows.h = j->joint->room[thread + 1].h;
+  return rows;
+}
 
 /* Sums of some rows. Those of q D go where keys were. */
 static void long_task(void *arg, int64_t task, int thread) {
   const long_job *j = arg;
-  const uint32_t beg = (uint32_t)task * j->task_rows;
-  const uint32_t end = j->rows.n - beg < j->task_rows ? j->rows.n : beg + j->task_rows;
+  const uint32_t beg = (uint32_t)task * j->task_rows, end = task_end(j, beg);
   for (uint32_t i = beg; i < end; i++) {
     const gbt_pair_sum sum =
         j->joint->positions.ratio
@@ -352,15 +418,11 @@ static void long_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* The same for all pairs, each met once: a thread adds to its own sums of all rows. */
+/* The same for all pairs, each met once. */
 static void long_all_task(void *arg, int64_t task, int thread) {
   const long_job *j = arg;
-  const joint_room *own = &j->joint->room[thread + 1];
-  const uint32_t beg = (uint32_t)task * j->task_rows;
-  const uint32_t end = j->rows.n - beg < j->task_rows ? j->rows.n : beg + j->task_rows;
-  gbt_pair_rows rows = j->rows;
-  rows.g = own->g;
-  rows.h = own->h;
+  const uint32_t beg = (uint32_t)task * j->task_rows, end = task_end(j, beg);
+  const gbt_pair_rows rows = own_rows(j, thread);
   for (uint32_t a = beg; a < end; a++) {
     const gbt_pair_sum sum = j->kernels.after(j->joint->pairs.target, j->by_distance, &rows, &j->query, j->up, a);
     rows.g[a] += sum.g;
@@ -369,22 +431,30 @@ static void long_all_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* The sums of all pairs of a long query, in n_tasks tasks. */
-static gbt_status sum_all(gbt_ctx *ctx, long_job *j, int64_t n_tasks, gbt_error *err) {
-  const joint_room *rooms = j->joint->room + 1;
-  const uint32_t n = j->rows.n;
-  for (int32_t t = 0; t < ctx->n_threads; t++)
-    for (uint32_t i = 0; i < n; i++) rooms[t].g[i] = rooms[t].h[i] = 0;
-  GBT_TRY(gbt_parallel(ctx, n_tasks, long_all_task, j, err));
-  for (uint32_t i = 0; i < n; i++) {
-    int64_t g = 0, h = 0;
-    for (int32_t t = 0; t < ctx->n_threads; t++) {
-      g += rooms[t].g[i];
-      h += rooms[t].h[i];
-    }
-    j->room->g[i] = g;
-    j->room->h[i] = h;
+static void long_partners_task(void *arg, int64_t task, int thread) {
+  const long_job *j = arg;
+  const uint32_t beg = (uint32_t)task * j->task_rows, end = task_end(j, beg);
+  const gbt_pair_rows rows = own_rows(j, thread);
+  sum_partners(&j->partners, &rows, beg, end);
+}
+
+/* Sums of all rows into the room; *wrong: of q D, where gradients are divided by it. */
+static gbt_status sum_long(gbt_ctx *ctx, uint64_t round, long_job *j, wrong_sum *wrong, gbt_error *err) {
+  const gbt_joint *joint = j->joint;
+  const uint32_t n = j->rows.n, cost = joint->pairs.partners > 0 ? joint->pairs.partners : n;
+  j->task_rows = 1 + JOINT_TASK_COST / (cost > 0 ? cost : 1);
+  const int64_t n_tasks = (n + j->task_rows - 1) / j->task_rows;
+  if (joint->pairs.partners > 0) {
+    j->partners = (partner_job){.joint = joint, .query = &j->query, .by_distance = j->by_distance, .up = j->up,
+                                .room = j->room, .n = n};
+    GBT_TRY(begin_partners(ctx, round, &j->partners, j->room, err));
+    return joint_sum_long(ctx, joint, n, n_tasks, long_partners_task, j, j->room, err);
   }
+  if (joint_all_pairs(joint))
+    GBT_TRY(joint_sum_long(ctx, joint, n, n_tasks, long_all_task, j, j->room, err));
+  else
+    GBT_TRY(gbt_parallel(ctx, n_tasks, long_task, j, err));
+  for (uint32_t i = 0; i < n; i++) add_wrong(wrong, (int64_t)j->room->key[i]);
   return GBT_OK;
 }
 
@@ -396,21 +466,14 @@ gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round
                 .kernels = gbt_pair_kernels_of(ctx->simd),
                 .rows = rows_of(joint, n, room),
                 .up = gbt_pow2(exp),
-                .task_rows = 1 + JOINT_TASK_COST / (n > 0 ? n : 1),
                 .room = room};
   wrong_sum wrong = {0, 0};
-  joint_order_keys(joint, query, score, room);
-  GBT_TRY(gbt_sort_u64_parallel(ctx, room->key, room->row, n, room->tmp_key, room->tmp_row, err));
-  j.by_distance = !finish_order(joint, round, n, score, room) && joint->pairs.by_distance;
+  GBT_TRY(joint_order_long(ctx, joint, query, score, room, err));
+  GBT_TRY(mix_ties(ctx, joint, round, n, room, err));
+  j.by_distance = divides(joint, n, room);
+  GBT_TRY(gbt_ctx_poll(ctx, err));
   j.query = fill_places(joint, query, n, room);
-  if (joint->pairs.partners > 0) {
-    wrong = sum_partners(joint, round, &j.rows, &j.query, j.by_distance, j.up, room);
-  } else {
-    const int64_t n_tasks = (n + j.task_rows - 1) / j.task_rows;
-    GBT_TRY(joint_all_pairs(joint) ? sum_all(ctx, &j, n_tasks, err)
-                                   : gbt_parallel(ctx, n_tasks, long_task, &j, err));
-    for (uint32_t i = 0; i < n; i++) add_wrong(&wrong, (int64_t)room->key[i]);
-  }
+  GBT_TRY(sum_long(ctx, round, &j, &wrong, err));
   const outcome how = outcome_of(joint, exp, wrong);
   joint_write_alike(joint, room, n, room->place, how.down, how.factor);
   return GBT_OK;

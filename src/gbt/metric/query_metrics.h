@@ -12,9 +12,12 @@
 #ifndef GBT_METRIC_QUERY_METRICS_H
 #define GBT_METRIC_QUERY_METRICS_H
 
+#include "../base/parallel.h"
 #include "../math/elementary.h"
 #include "metric.h"
 #include "terms.h"
+
+enum { GBT_QUERY_STEPS = 1 << 20 }; /* of a loop between two looks whether to stop */
 
 typedef struct gbt_query_rows {
   uint32_t n, n_blocks;
@@ -26,6 +29,8 @@ typedef struct gbt_query_rows {
   double top_label;       /* the largest label of the data set */
   uint64_t *count;        /* scratch of n + 1 */
   double *chance;         /* scratch of n + 1 */
+  gbt_ctx *ctx;           /* asked by long loops whether to stop; a value is then of no use */
+  int thread;
 } gbt_query_rows;
 
 GBT_FN uint32_t gbt_query_places(const gbt_query_rows *q, double k) {
@@ -137,7 +142,12 @@ GBT_FN double gbt_query_err(const gbt_query_rows *q, double k) {
     double all = 1.0, *E = q->chance;
     E[0] = 1.0;
     for (uint32_t j = 1; j <= deep; j++) E[j] = 0.0;
-    for (uint32_t i = 1; i <= m; i++) {
+    for (uint32_t i = 1, steps = 0; i <= m; i++) {
+      steps += i < deep ? i : deep;
+      if (steps > GBT_QUERY_STEPS) {
+        if (gbt_ctx_stopped(q->ctx, q->thread)) return 0.0;
+        steps = 0;
+      }
       const double pass = 1.0 - gbt_query_gain(q->label[beg + i - 1]) / most;
       all *= pass;
       for (uint32_t j = i < deep ? i : deep; j >= 1; j--) {

@@ -1,5 +1,6 @@
 /* Gradients of objectives that look at all rows of a query: reference numbers, plain twins of every formula, and the
  * same bytes whatever the threads, the instruction set, the order of the rows and the way long queries are taken. */
+#include "clock.h"
 #include "fault.h"
 #include "naive_queries.h"
 #include "query_scene.h"
@@ -213,32 +214,100 @@ static void bytes_depend_on_neither_threads_nor_instructions(void) {
   }
 }
 
-/* Pairs of a long query, met from both sides, are those that are met once. */
+/* A long query has the sums of a short one: pairs that are met from both sides, or by several threads. */
+static void check_long(gbt_ctx *ctx, const gbt_objective *o, const query_scene *s) {
+  const size_t n = (size_t)s->rows.n;
+  double *short_g = test_alloc(n * sizeof *short_g), *short_h = test_alloc(n * sizeof *short_h);
+  gbt_joint *joint = NULL;
+  const double *g, *h;
+  if (CHECK_OK(gbt_joint_new(ctx, o, &s->rows, 7, &joint, test_err)) &&
+      CHECK_OK(gbt_joint_gradients(ctx, joint, 3, s->score, &g, &h, test_err))) {
+    memcpy(short_g, g, n * sizeof *g);
+    memcpy(short_h, h, n * sizeof *h);
+    if (o->kind == GBT_OBJ_YETI_RANK)
+      CHECK_OK(joint_yeti_long(ctx, joint, 3, 0, s->score, &joint->room[1], test_err));
+    else
+      CHECK_OK(joint_pairs_long(ctx, joint, 3, 0, s->score, &joint->room[1], test_err));
+    CHECK_EQ_BYTES(g, short_g, n * sizeof *g);
+    CHECK_EQ_BYTES(h, short_h, n * sizeof *h);
+  }
+  gbt_joint_free(joint);
+  free(short_g);
+  free(short_h);
+}
+
 static void long_queries_have_the_sums_of_short_ones(void) {
   static const int sizes[] = {1, 2, 3, 31, 32, 33, 127, 128, 500};
   test_rng rng = {3};
   gbt_ctx ctx = test_ctx(NULL, 3);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (int top = 0; top <= 40; top += 8) {
-      const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {top, 0, 1, 0}};
-      query_scene s = query_scene_draw(&rng, &sizes[i], 1, 4);
-      const size_t n = (size_t)s.rows.n;
-      gbt_joint *joint;
-      const double *g, *h;
-      REQUIRE_OK(gbt_joint_new(&ctx, &o, &s.rows, 7, &joint, test_err));
-      REQUIRE_OK(gbt_joint_gradients(&ctx, joint, 3, s.score, &g, &h, test_err));
-      double *short_g = test_alloc(n * sizeof *g), *short_h = test_alloc(n * sizeof *h);
-      memcpy(short_g, g, n * sizeof *g);
-      memcpy(short_h, h, n * sizeof *h);
-      CHECK_OK(joint_pairs_long(&ctx, joint, 3, 0, s.score, &joint->room[1], test_err));
-      CHECK_EQ_BYTES(g, short_g, n * sizeof *g);
-      CHECK_EQ_BYTES(h, short_h, n * sizeof *h);
-      gbt_joint_free(joint);
-      free(short_g);
-      free(short_h);
-      query_scene_free(&s);
+      const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {top, 0, 1, 0}},
+                                   {GBT_OBJ_RANK_MAP, 1, {0, 1 + top, 1, 0}},
+                                   {GBT_OBJ_YETI_RANK, 1, {1 + top / 4, .85}}};
+      for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        query_scene s = query_scene_draw(&rng, &sizes[i], 1, 4);
+        check_long(&ctx, &all[k], &s);
+        query_scene_free(&s);
+      }
     }
   gbt_ctx_close(&ctx);
+}
+
+/* ---- a stop ---- */
+
+typedef struct asker {
+  int64_t n_asked, stop_at; /* stop_at: 0 for never */
+} asker;
+
+static int ask(void *user) {
+  asker *a = user;
+  return ++a->n_asked == a->stop_at;
+}
+
+/* Asks whether to stop so often at least in one round, and ends when told so by half of them. */
+static void check_asks(const gbt_objective *o, const query_scene *s, int64_t least) {
+  asker a = {0, 0};
+  gbt_ctx ctx;
+  gbt_joint *joint = NULL;
+  const double *g, *h;
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, ask, &a, test_err));
+  if (CHECK_OK(gbt_joint_new(&ctx, o, &s->rows, 7, &joint, test_err))) {
+    a.n_asked = 0;
+    CHECK_OK(gbt_joint_gradients(&ctx, joint, 0, s->score, &g, &h, test_err));
+    if (!CHECK(a.n_asked >= least)) test_note("objective %d asked %d times", (int)o->kind, (int)a.n_asked);
+    a = (asker){0, (least + 1) / 2};
+    CHECK_FAILS(gbt_joint_gradients(&ctx, joint, 0, s->score, &g, &h, test_err), GBT_CANCELLED, "stopped");
+  }
+  gbt_joint_free(joint);
+  gbt_ctx_close(&ctx);
+}
+
+/* A query of 50,000 rows, of equal scores as in the first round: a look for every 2^19 pairs, or rows of an order with
+ * noise; at least one where a round takes a few passes over the rows. */
+static void long_queries_ask_whether_to_stop(void) {
+  static const struct {
+    int rows;
+    int64_t least;
+    gbt_objective o;
+  } all[] = {{50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1}}},
+             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_MAP, 1, {32, 0, 1, 1}}},
+             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_MRR, 1, {32, 0, 1, 0}}},
+             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_PAIRWISE, 1, {32, 0, 1, 0}}},
+             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_NDCG, 1, {0, 32, 0, 0}}},
+             {4000, 4000 * 2000 >> 19, {GBT_OBJ_PAIR_LOGIT, 1, {0}}},
+             {50000, 10, {GBT_OBJ_YETI_RANK, 1, {10, .85}}},
+             {50000, 1, {GBT_OBJ_RANK_XENDCG, 1, {0}}},
+             {50000, 1, {GBT_OBJ_QUERY_RMSE, 1, {0}}},
+             {50000, 1, {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}}};
+  test_rng rng = {8};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    query_scene s = query_scene_draw(&rng, &all[k].rows, 1, 2);
+    clock_jump(20000000);
+    check_asks(&all[k].o, &s, all[k].least);
+    clock_jump(0);
+    query_scene_free(&s);
+  }
 }
 
 /* Rows may come in any order, queries in any order and under other numbers, ties or not. */
@@ -351,6 +420,7 @@ void suite_joint(void) {
   RUN(objectives_equal_their_twins);
   RUN(bytes_depend_on_neither_threads_nor_instructions);
   RUN(long_queries_have_the_sums_of_short_ones);
+  RUN(long_queries_ask_whether_to_stop);
   RUN(the_order_of_rows_plays_no_part);
   RUN(gradients_of_a_query_cancel);
   RUN(data_that_do_not_suit_are_refused);

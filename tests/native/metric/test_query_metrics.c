@@ -1,4 +1,5 @@
 /* Metrics of ranking: reference numbers, and a twin that takes the mean over all orders of rows with equal scores. */
+#include "clock.h"
 #include "fault.h"
 #include "test.h"
 
@@ -208,6 +209,59 @@ static void threads_and_the_order_of_rows_play_no_part(void) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
+/* A query whose sorts are shared by all threads. */
+static void a_query_of_many_rows(void) {
+  enum { N = 1 << 17 | 5, FIRST = 1000 };
+  double *y = test_alloc(N * sizeof *y), *s = test_alloc(N * sizeof *s), *one = test_alloc(N * sizeof *one);
+  double hits = 0.0, relevant = 0.0;
+  for (int i = 0; i < N; i++) {
+    y[i] = i % 100 == 0;
+    s[i] = (double)(i * 31 % N); /* all different */
+    one[i] = 1.0;
+    relevant += y[i];
+    if (s[i] >= N - FIRST) hits += y[i];
+  }
+  CHECK_NEAR(value(GBT_METRIC_RECALL, FIRST, N, y, one, NULL, s), hits / relevant, 1e-12);
+  free(y);
+  free(s);
+  free(one);
+}
+
+typedef struct asker {
+  int64_t n_asked, stop_at; /* stop_at: 0 for never */
+} asker;
+
+static int ask(void *user) {
+  asker *a = user;
+  return ++a->n_asked == a->stop_at;
+}
+
+/* One query whose scores are all equal. "err" takes a step for every pair of rows, other metrics some for a row. */
+static void long_queries_ask_whether_to_stop(void) {
+  enum { N = 50000, N_ERR = 5000 };
+  double *y = test_alloc(N * sizeof *y), *zero = test_alloc(N * sizeof *zero);
+  for (int i = 0; i < N; i++) y[i] = i % 3, zero[i] = 0.0;
+  clock_jump(20000000);
+  for (int kind = GBT_METRIC_NDCG; kind <= GBT_METRIC_PAIR_ACCURACY; kind++) {
+    const int n = kind == GBT_METRIC_ERR ? N_ERR : N;
+    const int64_t least = kind == GBT_METRIC_ERR ? (int64_t)N_ERR * N_ERR / 2 >> 21 : 1;
+    const gbt_rows rows = {.n = n, .field = {[GBT_LABEL] = y, [GBT_GROUP] = zero}};
+    for (int stop = 0; stop < 2; stop++) {
+      asker a = {0, stop ? (least + 1) / 2 : 0};
+      gbt_ctx ctx;
+      double out;
+      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, ask, &a, test_err));
+      const gbt_status status = eval(&ctx, (gbt_metric_kind)kind, 0, rows, zero, &out);
+      CHECK_EQ_I64(status, stop ? GBT_CANCELLED : GBT_OK);
+      CHECK(a.n_asked >= (stop ? 1 : least));
+      gbt_ctx_close(&ctx);
+    }
+  }
+  clock_jump(0);
+  free(y);
+  free(zero);
+}
+
 static gbt_status eval_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   static const double y[] = {2, 1, 0, 0}, s[] = {1, 1, 2, 3}, group[] = {1, 1, 2, 2};
   const gbt_rows rows = {.n = 4, .field = {[GBT_LABEL] = y, [GBT_GROUP] = group}};
@@ -251,6 +305,8 @@ void suite_query_metrics(void) {
   RUN(metrics_equal_the_mean_over_all_orders);
   RUN(ties_and_queries_without_relevant_rows_are_fair);
   RUN(threads_and_the_order_of_rows_play_no_part);
+  RUN(a_query_of_many_rows);
+  RUN(long_queries_ask_whether_to_stop);
   RUN(failures_are_clean);
   RUN(names_have_the_number_of_places);
 }
