@@ -184,7 +184,7 @@ test_that("gains of labels are given, and metrics take those of the objective", 
   gbt_save(odd, file)
   expect_identical(dcg(gbt_load(file)), dcg(odd))
   expect_snapshot(error = TRUE, {
-    fit(label_gain = c(0, 1, 3))
+    fit(label_gain = c(0, 1, 3)) # T6 of the specification: labels beyond the gains
     fit(label_gain = c(0, 3, 1, 7))
     fit(label_gain = "all")
     fit(label_gain = 0:3, rank_linear_gain = TRUE)

@@ -73,17 +73,24 @@ static void pairs_have_the_reference_numbers(void) {
   for (size_t i = 0; i < sizeof want / sizeof *want; i++) check_reference(&want[i], y, s, NULL);
 }
 
+/* Both norms together, and each alone: the sums S of section 9 are those that gradients are divided by. */
 static void norms_have_the_reference_numbers(void) {
   static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3};
-  static const double g[4] = {-.565264491923, .495248450496, .012367813084, .057648228343};
+  static const double plain[4] = {-.328009919112, .327586139726, -.039500902349, .039924681735};
+  static const double both[4] = {-.565264491923, .495248450496, .012367813084, .057648228343};
+  const double factor = log2(1 + .814328745686) / .814328745686;
+  const double back = 1.685385620393 / log2(1 + 1.685385620393);
   gbt_ctx ctx = test_ctx(NULL, 1);
-  const gbt_objective objective = {.kind = GBT_OBJ_RANK_NDCG, .n_outputs = 1, .param = {0, 0, 1, 1, 0}};
   query_scene scene_ = query_scene_make(4);
   double its_g[4], its_h[4];
   memcpy(scene_.label, y, sizeof y);
   memcpy(scene_.score, s, sizeof s);
-  if (gradients(&ctx, &objective, &scene_, its_g, its_h))
-    for (int i = 0; i < 4; i++) CHECK_NEAR(its_g[i], g[i], 1e-12);
+  for (int how = 0; how < 3; how++) {
+    const gbt_objective objective = {GBT_OBJ_RANK_NDCG, 1, {0, 0, how != 1, how != 0, 0}};
+    if (!gradients(&ctx, &objective, &scene_, its_g, its_h)) continue;
+    for (int i = 0; i < 4; i++)
+      CHECK_NEAR(its_g[i], how == 0 ? plain[i] * factor : how == 1 ? both[i] * back : both[i], 2e-12);
+  }
   query_scene_free(&scene_);
   gbt_ctx_close(&ctx);
 }
@@ -109,11 +116,16 @@ static void the_twin_of_xendcg_has_the_reference_numbers(void) {
   static const double y[4] = {2, 0, 1, 0}, s[4] = {.2, .8, .4, -.3}, u[4] = {.25, .5, .75, .125};
   static const double want[4] = {-.292410931160, .235750845698, .056662484558, -.000002399094};
   static const double want_h[4] = {.168804265992, .238303383932, .193671770332, .113421885402};
-  double g[4], h[4];
+  static const double rho[4] = {.215051348471, .391849105099, .262664310169, .130435236260};
+  static const double first[4] = {-.373183945646, .313417732550, .066585878796, -.006819665700};
+  double g[4], h[4], gains = 0;
   naive_xendcg(y, s, u, 4, g, h);
+  for (int i = 0; i < 4; i++) gains += exp2(y[i]) - u[i];
   for (int i = 0; i < 4; i++) {
     CHECK_NEAR(g[i], want[i], 1e-11);
     CHECK_NEAR(h[i], want_h[i], 1e-11);
+    CHECK_NEAR(rho[i] * (1 - rho[i]), h[i], 1e-11);
+    CHECK_NEAR(rho[i] - (exp2(y[i]) - u[i]) / gains, first[i], 1e-11); /* the other terms are added to it */
   }
 }
 
@@ -185,7 +197,7 @@ static void check_same(const gbt_objective *o, query_scene *s, gbt_ctx *ctx, con
   free(its_h);
 }
 
-/* Every objective by 1 to 4 threads and all instruction sets. Queries of more than JOINT_LONG_COST pairs are cut. */
+/* T4 of section 8, as partners are drawn. Every objective by 1 to 4 threads and all instruction sets. Queries of more than JOINT_LONG_COST pairs are cut. */
 static void bytes_depend_on_neither_threads_nor_instructions(void) {
   static const int size[] = {1, 2, 31, 32, 33, 2047, 2, 2048, 2049, 5000, 1};
   static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 1}},
@@ -283,7 +295,7 @@ static void check_asks(const gbt_objective *o, const query_scene *s, int64_t lea
   gbt_ctx_close(&ctx);
 }
 
-/* A query of 50,000 rows, of equal scores as in the first round: a look for every 2^19 pairs, or rows of an order with
+/* T5 of section 8 and Ctrl-C: a query of 50,000 rows, of equal scores as in the first round: a look for every 2^19 pairs, or rows of an order with
  * noise; at least one where a round takes a few passes over the rows. */
 static void long_queries_ask_whether_to_stop(void) {
   static const struct {
@@ -310,7 +322,7 @@ static void long_queries_ask_whether_to_stop(void) {
   }
 }
 
-/* Rows may come in any order, queries in any order and under other numbers, ties or not. */
+/* T3 of section 8. Rows may come in any order, queries in any order and under other numbers, ties or not. */
 static void the_order_of_rows_plays_no_part(void) {
   static const int size[] = {3, 40, 7, 1, 25};
   static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}},

@@ -7,10 +7,15 @@
 
 enum { MOST = 7 };
 
+static gbt_status eval_by(gbt_ctx *ctx, const gbt_objective *o, gbt_metric_kind kind, double k, gbt_rows rows,
+                          const double *score, double *out) {
+  const gbt_metric metric = {(int32_t)kind, k};
+  return gbt_metric_eval(ctx, &metric, o, &rows, NULL, score, out, test_err);
+}
+
 static gbt_status eval(gbt_ctx *ctx, gbt_metric_kind kind, double k, gbt_rows rows, const double *score, double *out) {
   const gbt_objective o = gbt_objective_make(GBT_OBJ_RANK_NDCG, 1);
-  const gbt_metric metric = {(int32_t)kind, k};
-  return gbt_metric_eval(ctx, &metric, &o, &rows, NULL, score, out, test_err);
+  return eval_by(ctx, &o, kind, k, rows, score, out);
 }
 
 static double value(gbt_metric_kind kind, double k, int n, const double *label, const double *group,
@@ -46,6 +51,23 @@ static void metrics_have_the_reference_numbers(void) {
   const double alone = 15.0 / 16.0; /* ERR of the query of one row */
   CHECK_NEAR(2 * value(GBT_METRIC_ERR, 0, 6, y2, two, NULL, s2) - alone, .328030056424, 1e-12);
   CHECK_NEAR(2 * value(GBT_METRIC_ERR, 2, 6, y2, two, NULL, s2) - alone, .255208333333, 1e-12);
+}
+
+/* The same rows where gains are labels. */
+static void metrics_of_linear_gains_have_the_reference_numbers(void) {
+  static const double y[] = {3, 2, 0, 1, 0}, s[] = {.5, .9, .5, .5, .1}, one[5] = {1, 1, 1, 1, 1};
+  static const struct {
+    double k, want;
+  } all[] = {{2, .666666666667}, {3, .736667331918}, {0, .857257914211}};
+  const gbt_rows rows = {.n = 5, .field = {[GBT_LABEL] = y, [GBT_GROUP] = one}};
+  const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1, 1}};
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    double out = 99.0;
+    CHECK_OK(eval_by(&ctx, &o, GBT_METRIC_NDCG, all[i].k, rows, s, &out));
+    CHECK_NEAR(out, all[i].want, 1e-12);
+  }
+  gbt_ctx_close(&ctx);
 }
 
 /* ---- the twin ---- */
@@ -302,6 +324,7 @@ static void names_have_the_number_of_places(void) {
 
 void suite_query_metrics(void) {
   RUN(metrics_have_the_reference_numbers);
+  RUN(metrics_of_linear_gains_have_the_reference_numbers);
   RUN(metrics_equal_the_mean_over_all_orders);
   RUN(ties_and_queries_without_relevant_rows_are_fair);
   RUN(threads_and_the_order_of_rows_play_no_part);
