@@ -129,14 +129,20 @@ describe_objective <- function(x) {
     return(sprintf("%s%s, ties by %s", text, cause, c("Efron", "Breslow")[x$params$ties + 1]))
   }
   if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))
-  names <- objective_info(x$objective)$params$name
-  if (is.null(x$positions)) names <- setdiff(names, position_params)
+  names <- shown_params(x)
   values <- format_number(unlist(x$params[names]))
   if (length(names)) text <- paste0(text, paste0(", ", names, " ", values, collapse = ""))
   n <- length(x$classes)
   if (n == 0L) return(text)
   shown <- if (n <= 5L) paste(x$classes, collapse = ", ") else paste0(paste(x$classes[1:4], collapse = ", "), ", ...")
   sprintf("%s, %d classes (%s)", text, n, shown)
+}
+
+# Parameters of the objective that its line shows. Those of ranking are many: only values that are not the defaults.
+shown_params <- function(x) {
+  info <- objective_info(x$objective)$params
+  if (!is_of_queries(x$objective)) return(info$name)
+  info$name[unlist(x$params[info$name]) != info$default]
 }
 
 # "aft, normal log times, scale 0.43 (estimated)". given: the scale was.

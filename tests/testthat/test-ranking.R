@@ -26,6 +26,8 @@ test_that("queries have ids of any type, in any form of the data", {
   path <- file.path(folder, "model.gbt")
   gbt_save(model, path)
   expect_identical(gbt_load(path)$n_queries, 40)
+  expect_output(print(model), "<gbt> rank_ndcg\n", fixed = TRUE)
+  expect_output(print(train(x, d$rel, group = d$q, rank_top = 5)), "<gbt> rank_ndcg, rank_top 5\n", fixed = TRUE)
   expect_output(print(model), "400 in 40 queries", fixed = TRUE)
   expect_output(print(summary(model)), "400 in 40 queries", fixed = TRUE)
 })
