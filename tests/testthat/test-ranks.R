@@ -115,6 +115,19 @@ test_that("a folder keeps whose share it is, which must be a rank of so many", {
   expect_null(kept(NULL))
 })
 
+test_that("a folder keeps which query is on several ranks", {
+  group_of <- function(divided, group = c(1, 2)) {
+    fields <- folder_values(list(group = if (!is.null(group)) structure(group, divided = divided),
+                                 sparse_zero = "value", max_bin = 255, is_reference = TRUE))
+    fields$divided <- divided
+    fields_of_folder(values_bytes(fields), 2, "f")$group
+  }
+  expect_identical(group_of(NULL), c(1, 2))
+  expect_error(check_undivided(group_of("query \"b\" is divided")), "query \"b\" is divided", class = "gbt_error_data")
+  expect_error(group_of(2), "damaged", class = "gbt_error_format")
+  expect_error(group_of("query", NULL), "damaged", class = "gbt_error_format")
+})
+
 test_that("what ranks hold out must be the same share or the same kind of rows", {
   kinds <- lapply(list(NULL, 0.2, c(TRUE, FALSE), 1:2, list(x = 1, y = 2)), kind_of_valid)
   expect_identical(unlist(kinds), c("none", "the share 0.2", "rows of the data", "rows of the data", "other rows"))
