@@ -197,7 +197,8 @@ static void check_same(const gbt_objective *o, query_scene *s, gbt_ctx *ctx, con
   free(its_h);
 }
 
-/* T4 of section 8, as partners are drawn. Every objective by 1 to 4 threads and all instruction sets. Queries of more than JOINT_LONG_COST pairs are cut. */
+/* T4 of section 8, as partners are drawn. Every objective by 1 to 4 threads and all instruction sets. Queries of more
+ * than JOINT_LONG_COST pairs are cut. */
 static void bytes_depend_on_neither_threads_nor_instructions(void) {
   static const int size[] = {1, 2, 31, 32, 33, 2047, 2, 2048, 2049, 5000, 1};
   static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 1}},
@@ -295,8 +296,8 @@ static void check_asks(const gbt_objective *o, const query_scene *s, int64_t lea
   gbt_ctx_close(&ctx);
 }
 
-/* T5 of section 8 and Ctrl-C: a query of 50,000 rows, of equal scores as in the first round: a look for every 2^19 pairs, or rows of an order with
- * noise; at least one where a round takes a few passes over the rows. */
+/* T5 of section 8 and Ctrl-C: a query of 50,000 rows, of equal scores as in the first round. A look for every 2^19
+ * pairs, or for an order with noise; at least one where a round takes a few passes over the rows. */
 static void long_queries_ask_whether_to_stop(void) {
   static const struct {
     int rows;
