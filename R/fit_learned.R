@@ -129,7 +129,8 @@ flat_reason <- function(fit, span, state) {
                                     "way to what the trees have learned; raise `eta` or `nrounds`"),
                       format_number(max(rates)), counted(state$rounds, "round"), format(100 * gone, digits = 2L)))
   }
-  if (info$labels != "NUMBER" || info$gradient == "GIVEN" || !is.null(ranks_here())) return(NULL)
+  of_one_scale <- info$labels == "NUMBER" && info$gradient == "ROW" # scores and labels
+  if (!of_one_scale || !is.null(ranks_here())) return(NULL)
   spread <- middle_half(fit$label)
   if (spread == 0 || span >= 1e-3 * spread) return(NULL)
   scale <- if (info$hessian == "BOUNDED") info$params$name

@@ -93,6 +93,13 @@ test_that("a loss whose scale is far from that of the response, and steps that a
     expect_silent(gbt_train(x, y, objective = objective, nrounds = 50, threads = 1))
     expect_silent(gbt_train(x, 1e-6 * y, objective = objective, nrounds = 50, threads = 1))
   }
+  # scores are of another scale than the response
+  times <- surv(1e6 * seq_along(y), rep(1, length(y)))
+  for (objective in c("cox", "aft")) {
+    expect_silent(gbt_train(x, times, objective = objective, nrounds = 5, eta = 0.1, threads = 1))
+  }
+  expect_silent(gbt_train(x, 1e6 * y, group = rep(1:4, length.out = length(y)), objective = "rank_pairwise",
+                          min_data_in_leaf = 1, nrounds = 5, eta = 0.1, threads = 1))
   expect_one(train(objective = "huber", huber_delta = 1e-6, min_child_weight = 0), "flat", "`huber_delta`")
   expect_one(train(eta = 1e-6), "flat", "`eta = 0.000001` and 20 rounds")
   expect_one(gbt_train(Species ~ ., iris, eta = 1e-5, nrounds = 20, threads = 1), "flat", "eta")
