@@ -5,7 +5,7 @@
 # Functions that are called with the package's name when it is loaded. Each may be called again, when gbt is loaded
 # again.
 plug_hooks <- function() {
-  list(parsnip = register_parsnip, mlr3 = register_mlr3,
+  list(parsnip = register_parsnip, mlr3 = register_mlr3, mlr3proba = register_mlr3proba,
        pdp = function() register_inner("pdp", list(get_task = get_task.gbt, get_training_data = get_training_data.gbt)),
        vip = function() register_inner("vip", list(get_feature_names = get_feature_names.gbt)))
 }
@@ -92,6 +92,15 @@ as_tibble_if_there <- function(x) {
 #' start continues a model whose `eta` was set, and otherwise trains all rounds again. The model is the same as without
 #' a hot start. Columns may be of class Date (mlr3 1.0.0 and newer). Older versions of mlr3 have rows of role `"test"`:
 #' `early_stopping_set = "test"`. `threads` is 1 unless it is set.
+#'
+#' With mlr3proba there is `surv.gbt`, for tasks of times: objective `"cox"`, or `objective = "aft"`, which also takes
+#' times censored on the left or in intervals. Its predictions have all types: `crank` and `lp` (the logarithm of the
+#' relative hazard, for `"aft"` the score with its sign turned: higher means earlier), `distr` (chances to survive
+#' the event times of training, or 500 of them, or the times of the parameter `times`) and `response` (the expected
+#' time, see [predict.gbt()]). `strata` names a column. Curves of models of hazards are left out with `trees`.
+#' ```r
+#' lrn("surv.gbt")$train(tsk("rats"))$predict(tsk("rats"))$score(msrs(c("surv.cindex", "surv.graf")))
+#' ```
 #'
 #' @section caret:
 #' `train(x, y, method = gbt_caret())`, see [gbt_caret()].

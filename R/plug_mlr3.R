@@ -1,39 +1,52 @@
-# Learners of mlr3: "regr.gbt" and "classif.gbt". R6 and paradox come with mlr3, so their classes are made when one is
-# asked for.
+# Learners of mlr3: "regr.gbt" and "classif.gbt", and "surv.gbt" of mlr3proba. R6 and paradox come with mlr3, so their
+# classes are made when one is asked for.
 
-register_mlr3 <- function() {
+# The differences between kinds of tasks: the name of the learner's class, the class that it extends with its package,
+# the types of predictions, and properties that the other kinds lack.
+mlr3_kinds <- list(
+  regr = list(class = "LearnerRegrGbt", package = "mlr3", base = "LearnerRegr", types = "response",
+              properties = character(0)),
+  classif = list(class = "LearnerClassifGbt", package = "mlr3", base = "LearnerClassif",
+                 types = c("response", "prob"), properties = c("twoclass", "multiclass")),
+  surv = list(class = "LearnerSurvGbt", package = "mlr3proba", base = "LearnerSurv",
+              types = c("crank", "lp", "distr", "response"), properties = character(0))
+)
+
+register_mlr3 <- function() register_learners(c("regr", "classif"))
+register_mlr3proba <- function() register_learners("surv")
+
+register_learners <- function(kinds) {
   learners <- get_exported("mlr3", "mlr_learners")
-  for (task in c("regr", "classif")) {
-    key <- paste0(task, ".gbt")
-    if (!learners$has(key)) learners$add(key, mlr3_maker(task))
+  for (kind in kinds) {
+    key <- paste0(kind, ".gbt")
+    if (!learners$has(key)) learners$add(key, mlr3_maker(kind))
   }
 }
 
-mlr3_maker <- function(task) {
-  force(task)
-  function() mlr3_class(task)$new()
+mlr3_maker <- function(kind) {
+  force(kind)
+  function() mlr3_class(kind)$new()
 }
 
 # The R6 class of one kind of tasks.
 # found by R6, in `env` and in the object
-utils::globalVariables(c("LearnerBase", "classes", "private", "self", "super"))
+utils::globalVariables(c("LearnerBase", "kind", "predict_types", "private", "self", "super"))
 
-mlr3_class <- function(task) {
-  class <- if (task == "regr") "LearnerRegrGbt" else "LearnerClassifGbt"
-  if (!is.null(package_state[[class]])) return(package_state[[class]])
+mlr3_class <- function(kind) {
+  its <- mlr3_kinds[[kind]]
+  if (!is.null(package_state[[its$class]])) return(package_state[[its$class]])
   env <- new.env(parent = environment(mlr3_class)) # R6 looks the parent up by name
-  env$LearnerBase <- get_exported("mlr3", if (task == "regr") "LearnerRegr" else "LearnerClassif")
-  env$classes <- task == "classif"
-  env$predict_types <- if (env$classes) c("response", "prob") else "response"
-  validates <- "validation" %in% mlr3_properties(env$classes) # mlr3 0.20.0 and newer
+  env$LearnerBase <- get_exported(its$package, its$base)
+  env$kind <- kind
+  env$predict_types <- its$types
+  validates <- "validation" %in% mlr3_properties(kind) # mlr3 0.20.0 and newer
   out <- get_exported("R6", "R6Class")(
-    class, inherit = LearnerBase, parent_env = env,
+    its$class, inherit = LearnerBase, parent_env = env,
     public = list(
       initialize = function() {
         super$initialize(
-          id = paste0(if (classes) "classif" else "regr", ".gbt"), packages = c("mlr3", "gbt"),
-          feature_types = mlr3_feature_types(),
-          predict_types = predict_types, param_set = mlr3_params(), properties = mlr3_properties(classes),
+          id = paste0(kind, ".gbt"), packages = c("mlr3", "gbt"), feature_types = mlr3_feature_types(),
+          predict_types = predict_types, param_set = mlr3_params(kind), properties = mlr3_properties(kind),
           man = "gbt::gbt-integrations", label = "Gradient Boosted Trees"
         )
       },
@@ -55,20 +68,19 @@ mlr3_class <- function(task) {
       .extract_best_valid_scores = function() mlr3_valid_scores(self$model),
       .extract_internal_tuned_values = function() mlr3_tuned_values(self),
       .train = function(task) mlr3_train(self, private, task, NULL),
-      .predict = function(task) mlr3_predict(self, task, classes),
+      .predict = function(task) mlr3_predict(self, task, kind),
       .hotstart = function(task) mlr3_train(self, private, task, self$model)
     )
   )
-  package_state[[class]] <- out
+  package_state[[its$class]] <- out
   out
 }
 
 # Properties that this version of mlr3 knows.
-mlr3_properties <- function(classes) {
+mlr3_properties <- function(kind) {
   want <- c("weights", "missings", "importance", "selected_features", "hotstart_forward", "offset", "validation",
-            "internal_tuning", if (classes) c("twoclass", "multiclass"))
-  reflections <- get_exported("mlr3", "mlr_reflections")
-  intersect(want, reflections$learner_properties[[if (classes) "classif" else "regr"]])
+            "internal_tuning", mlr3_kinds[[kind]]$properties)
+  intersect(want, get_exported("mlr3", "mlr_reflections")$learner_properties[[kind]])
 }
 
 # Types of columns that this version of mlr3 knows; "Date" is one from 1.0.0 on.
@@ -78,7 +90,7 @@ mlr3_feature_types <- function() {
 }
 
 # The parameters of gbt_train() as a set of paradox.
-mlr3_params <- function() {
+mlr3_params <- function(kind) {
   of <- function(name) get_exported("paradox", name)
   table <- rbind(host_table, params_table())
   table <- table[!table$name %in% c("nrounds", "verbose_every", "checkpoint_seconds"), ]
@@ -97,6 +109,10 @@ mlr3_params <- function() {
   domains$verbose <- of("p_int")(0L, 1L, default = 0L, tags = "train")
   domains$trees <- of("p_int")(0L, tags = "predict")
   domains$unseen <- of("p_fct")(names(enums$unseen), default = "prior", tags = "predict")
+  if (kind == "surv") {
+    domains$strata <- of("p_uty")(tags = "train")
+    domains$times <- of("p_uty")(tags = "predict")
+  }
   set <- do.call(of("ps"), domains)
   set$values <- list(threads = 1L)
   set
@@ -141,7 +157,7 @@ mlr3_domain <- function(info, of) {
 mlr3_train <- function(self, private, task, init) {
   args <- self$param_set$get_values(tags = "train")
   x <- as.data.frame(task$data(cols = task$feature_names))
-  y <- task$data(cols = task$target_names)[[1L]]
+  y <- mlr3_target(task, task$row_ids)
   args$weights <- mlr3_weights(self, private, task)
   args$offset <- mlr3_offset(task)
   if (identical(args$early_stopping_set, "test")) args$valid <- mlr3_test_rows(task)
@@ -156,7 +172,13 @@ mlr3_train <- function(self, private, task, init) {
   if (is.null(args$verbose)) args$verbose <- 0
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
+  if (identical(model$objective, "aft")) attr(model, "times") <- mlr3_event_times(y) # its baseline has times
   model
+}
+
+# The response of rows; of times it is of class Surv.
+mlr3_target <- function(task, rows) {
+  if (identical(task$task_type, "surv")) task$truth(rows) else task$data(rows = rows, cols = task$target_names)[[1L]]
 }
 
 # Arguments of a hot start. Where the model's rounds are not those of a longer training, all rounds are trained again: a
@@ -174,7 +196,7 @@ mlr3_going_on <- function(args, init) {
 
 # The rows that the field `validate` holds out.
 mlr3_valid_rows <- function(self, private, task) {
-  out <- list(x = as.data.frame(task$data(cols = task$feature_names)), y = task$data(cols = task$target_names)[[1L]])
+  out <- list(x = as.data.frame(task$data(cols = task$feature_names)), y = mlr3_target(task, task$row_ids))
   out$weight <- mlr3_weights(self, private, task)
   out$offset <- mlr3_offset(task)
   out
@@ -218,16 +240,16 @@ mlr3_test_rows <- function(task) {
     stop_argument(paste("`early_stopping_set = \"test\"`, but the task has no rows of role \"test\"; newer versions of",
                         "mlr3 have the field `validate` of learners instead"), "early_stopping_set")
   }
-  list(x = as.data.frame(task$data(rows = rows, cols = task$feature_names)),
-       y = task$data(rows = rows, cols = task$target_names)[[1L]])
+  list(x = as.data.frame(task$data(rows = rows, cols = task$feature_names)), y = mlr3_target(task, rows))
 }
 
-mlr3_predict <- function(self, task, classes) {
+mlr3_predict <- function(self, task, kind) {
   args <- self$param_set$get_values(tags = "predict")
   x <- as.data.frame(task$data(cols = task$feature_names))
   if (self$model$has_offset) args$offset <- mlr3_offset(task)
-  prob <- classes && self$predict_type == "prob"
-  type <- if (prob) "prob" else if (classes) "class" else "response"
+  if (kind == "surv") return(mlr3_survival(self$model, x, args))
+  prob <- kind == "classif" && self$predict_type == "prob"
+  type <- if (prob) "prob" else if (kind == "classif") "class" else "response"
   out <- do.call(stats::predict, c(list(self$model, x, type = type), args))
   if (prob) {
     all <- matrix(0, nrow(out), length(task$class_names), dimnames = list(NULL, task$class_names))
@@ -235,6 +257,39 @@ mlr3_predict <- function(self, task, classes) {
     return(list(prob = all))
   }
   list(response = unname(out))
+}
+
+# All that mlr3proba can ask for, whichever type the learner has, as its own learners do: its measures take any of them.
+# By its convention a larger `crank` means a higher risk, and so it does for `lp`. Curves by the first trees of a model
+# with a baseline are not offered, and left out.
+mlr3_survival <- function(model, x, args) {
+  times <- args$times
+  args$times <- NULL
+  answer <- function(type, ...) do.call(stats::predict, c(list(model, x, type = type, ...), args))
+  risk <- risk_sign(model) * as.vector(answer("link"))
+  out <- list(crank = risk, lp = risk)
+  if (is_of_hazards(model$objective) && min(given_or(args$trees, Inf), rounds_used(model)) != model$baseline$rounds) {
+    return(out)
+  }
+  if (is.null(times)) times <- mlr3_curve_times(model)
+  curves <- answer("survival", times = times)
+  attr(curves, "times") <- NULL
+  c(out, list(distr = curves, response = as.vector(answer("time"))))
+}
+
+most_curve_times <- 500L # of more event times, as many of their order statistics
+
+mlr3_curve_times <- function(model) {
+  times <- given_or(attr(model, "times"), sort(unique(model$baseline$time)))
+  if (length(times) <= most_curve_times) return(times)
+  times[ceiling(seq_len(most_curve_times) / most_curve_times * length(times))]
+}
+
+# Times that a response of class Surv says something of: of events, or where there are none, ends of intervals.
+mlr3_event_times <- function(y) {
+  y <- unclass(y)
+  known <- if (ncol(y) == 2L) y[y[, 2L] == 1, 1L] else c(y[, 1L], y[y[, ncol(y)] == 3, 2L])
+  sort(unique(as.double(known)))
 }
 
 mlr3_importance <- function(self) {

@@ -117,7 +117,7 @@ stand_in_parsnip <- function(modes = c("unknown", "regression", "classification"
   env
 }
 
-# mlr3 1.1 and paradox 1.0.1: tasks, learners and parameters, as far as a learner sees of them.
+# mlr3 1.1, mlr3proba 0.8.9 and paradox 1.0.1: tasks, learners and parameters, as far as a learner sees of them.
 # gives_weights: as versions from 1.0 on, has learners a method that gives the weights? `asked` counts its calls.
 stand_in_mlr3 <- function(gives_weights = TRUE) {
   asked <- new.env()
@@ -186,7 +186,8 @@ stand_in_mlr3 <- function(gives_weights = TRUE) {
              "internal_tuning")
   mlr3 <- list(
     mlr_learners = learners, LearnerRegr = base("Regr"), LearnerClassif = base("Classif"),
-    mlr_reflections = list(learner_properties = list(regr = known, classif = c(known, "twoclass", "multiclass")),
+    mlr_reflections = list(learner_properties = list(regr = known, classif = c(known, "twoclass", "multiclass"),
+                                                   surv = known),
                            task_feature_types = c("logical", "integer", "numeric", "character", "factor", "ordered",
                                                   "POSIXct", if (gives_weights) "Date")),
     assert_validate = function(x) {
@@ -194,16 +195,21 @@ stand_in_mlr3 <- function(gives_weights = TRUE) {
       x
     }
   )
-  list(mlr3 = mlr3, paradox = paradox, asked = asked)
+  list(mlr3 = mlr3, paradox = paradox, mlr3proba = list(LearnerSurv = base("Surv")), asked = asked)
 }
 
-# A task of mlr3: data() gives columns of the rows in use; offset and weights are columns with roles.
+# A task of mlr3: data() gives columns of the rows in use; offset and weights are columns with roles. Two targets are
+# time and event of a task of mlr3proba.
 stand_in_task <- function(data, target, weights = NULL, row_ids = seq_len(nrow(data)), valid = NULL) {
   task <- new.env()
   task$row_ids <- row_ids
   task$feature_names <- setdiff(names(data), c(target, weights))
   task$target_names <- target
-  task$class_names <- levels(data[[target]])
+  task$class_names <- levels(data[[target[1L]]])
+  if (length(target) == 2L) {
+    task$task_type <- "surv"
+    task$truth <- function(rows = row_ids) survival::Surv(data[[target[1L]]][rows], data[[target[2L]]][rows])
+  }
   task$properties <- if (!is.null(weights)) "weights_learner"
   task$weights_learner <- if (!is.null(weights)) list(weight = data[[weights]][row_ids])
   task$data <- function(cols, rows = row_ids) data[rows, cols, drop = FALSE]

@@ -111,3 +111,40 @@ test_that("mlr3tuning: a model that is tuned from within has the learning rate o
   expect_identical(final$train(task)$model$nrounds, best$nrounds)
   expect_identical(final$model$params$eta, 0.2)
 })
+
+test_that("mlr3proba: predictions of all types, its measures, resampling and censoring by intervals", {
+  skip_without_mlr3()
+  skip_if_not_installed("mlr3proba", "0.8.9")
+  loadNamespace("mlr3proba")
+  d <- survival::rotterdam[seq(1, 2982, 5), setdiff(names(survival::rotterdam), c("pid", "year", "rtime", "recur"))]
+  task <- mlr3proba::as_task_surv(d, time = "dtime", event = "death")
+  y <- survival::Surv(d$dtime, d$death)
+  for (objective in c("cox", "aft")) {
+    learner <- mlr3::lrn("surv.gbt", nrounds = 20L, seed = 1, objective = objective)
+    p <- learner$train(task)$predict(task)
+    want <- gbt_train(d[task$feature_names], y, nrounds = 20, seed = 1, threads = 1, objective = objective)
+    expect_same_bytes(learner$model$state, want$state)
+    expect_identical(p$crank, (if (objective == "aft") -1 else 1) * as.vector(predict(want, d, type = "link")))
+    expect_setequal(p$predict_types, c("crank", "lp", "distr", "response"))
+    scores <- p$score(mlr3::msrs(c("surv.cindex", "surv.graf", "surv.dcalib")))
+    expect_equal(scores[["surv.cindex"]], gbt_evaluate(want, d, y, metrics = "concordance")$estimate,
+                 tolerance = 1e-3)
+    expect_true(scores[["surv.graf"]] > 0.05 && scores[["surv.graf"]] < 0.2)
+    at <- 1500
+    expect_equal(as.vector(p$distr$survival(at)), as.vector(predict(want, d, type = "survival", times = at)),
+                 tolerance = 0.05)
+    rr <- mlr3::resample(task, learner, mlr3::rsmp("cv", folds = 2))
+    expect_gt(rr$aggregate(mlr3::msr("surv.cindex")), 0.55)
+  }
+  valid <- mlr3::lrn("surv.gbt", nrounds = 50L, early_stopping_rounds = 5L, validate = 0.3, seed = 1)$train(task)
+  expect_true("cox_nloglik" %in% names(valid$internal_valid_scores))
+  expect_true("distr" %in% names(valid$predict(task)$data))
+  strata <- mlr3::lrn("surv.gbt", nrounds = 5L, seed = 1, strata = "size")$train(task)
+  expect_named(strata$model$baseline$strata)
+  between <- transform(d[-(10:11)], from = floor(d$dtime / 100) * 100 + 1, to = floor(d$dtime / 100) * 100 + 100)
+  between$to[d$death == 0] <- Inf
+  task <- mlr3proba::as_task_surv(between, time = "from", time2 = "to", type = "interval")
+  learner <- mlr3::lrn("surv.gbt", nrounds = 5L, seed = 1)$train(task)
+  expect_identical(learner$model$objective, "aft")
+  expect_false(anyNA(learner$predict_newdata(between)$response))
+})

@@ -367,10 +367,10 @@ test_that("parsnip's registry has an engine that trains and predicts", {
 # Learners of the stand-in, whose classes are forgotten after the test.
 with_mlr3 <- function(stand, code) {
   package_state <- method("package_state")
-  drop <- function() for (name in c("LearnerRegrGbt", "LearnerClassifGbt")) package_state[[name]] <- NULL
+  drop <- function() for (its in method("mlr3_kinds")) package_state[[its$class]] <- NULL
   on.exit(drop())
   drop()
-  with_stand_ins(stand[c("mlr3", "paradox")], {
+  with_stand_ins(stand[c("mlr3", "paradox", "mlr3proba")], {
     method("register_mlr3")()
     code
   })
@@ -440,6 +440,46 @@ test_that("mlr3's learners ask mlr3 for the weights, and have columns of class D
       expect_identical(stand$asked$weights, if (newer) 2 else 0)
     })
   }
+})
+
+test_that("mlr3proba's learner of times has the model and the answers of gbt_train()", {
+  skip_if_not_installed("R6")
+  skip_if_not_installed("survival")
+  d <- with(list(i = 1:60), data.frame(a = sin(i), b = cos(3 * i), s = c("u", "v"), time = 1 + (i * 7) %% 23,
+                                       event = as.integer(i %% 3 > 0)))
+  y <- survival::Surv(d$time, d$event)
+  stand <- stand_in_mlr3()
+  with_mlr3(stand, {
+    expect_setequal(names(stand$mlr3$mlr_learners$all), c("regr.gbt", "classif.gbt"))
+    method("register_mlr3proba")()
+    task <- stand_in_task(d, c("time", "event"))
+    for (args in list(list(), list(strata = "s"), list(objective = "aft"))) {
+      learner <- stand$mlr3$mlr_learners$all$surv.gbt()
+      args <- c(list(nrounds = 4, seed = 1, threads = 1), args)
+      learner$param_set$values <- args
+      out <- learner$train(task)$predict(task)
+      want <- do.call(gbt_train, c(list(d[c("a", "b", "s")], y), args))
+      expect_same_bytes(learner$model$state, want$state)
+      sign <- if (want$objective == "aft") -1 else 1
+      expect_identical(out$crank, sign * as.vector(predict(want, d, type = "link")))
+      expect_identical(out$lp, out$crank)
+      expect_identical(out$response, as.vector(predict(want, d, type = "time")))
+      at <- sort(unique(d$time[d$event == 1]))
+      expect_identical(colnames(out$distr), format(at, trim = TRUE))
+      expect_identical(unname(out$distr[, ]), unname(predict(want, d, type = "survival", times = at)[, ]))
+      learner$param_set$values <- list(threads = 1, times = c(2, 9))
+      expect_identical(colnames(learner$predict(task)$distr), c("2", "9"))
+      learner$param_set$values <- list(threads = 1, trees = 2)
+      few <- learner$predict(task)
+      expect_identical(few$crank, sign * as.vector(predict(want, d, type = "link", trees = 2)))
+      expect_identical("distr" %in% names(few), want$objective == "aft")
+    }
+  })
+  expect_identical(method("mlr3_event_times")(survival::Surv(c(1, 2, NA), c(2, 5, 4), type = "interval2")),
+                   c(1, 2, 4, 5))
+  times <- method("mlr3_curve_times")(list(baseline = list(time = as.double(1:1400))))
+  expect_identical(range(times), c(3, 1400))
+  expect_length(times, 500L)
 })
 
 test_that("a hot start of mlr3 gives the model of a whole training", {
