@@ -68,6 +68,7 @@ struct cu_hooks {
   int no_small;      /* trees of small data grow step by step, too, not in one kernel */
   int no_recording;  /* launches are issued one by one, so that a test may look into a tree between them */
   size_t most_nodes; /* of all recordings; 0: CU_MOST_NODES */
+  uint32_t narrow_rows; /* of a node, for ranks to exchange its sums in 32 bits: at most; 0: 65,535 */
 };
 
 /* How large everything must be, and after how many steps the host looks: sizes.cu. */
@@ -210,11 +211,11 @@ struct cu_ranks {
   int size;
   uint32_t *slot_beg;      /* on the host, as gbt_share_features */
   int8_t *owns;
-  size_t *number;          /* size: numbers or bytes of each rank, of one operation */
-  size_t *number_counts;
+  size_t *number;          /* 3 x size: numbers or bytes of each rank, of the parts of one operation */
   cu_array<uint32_t> slots; /* slot_beg */
   cu_array<unsigned char> parcel, offers;
-  int32_t parcel_hists, offered; /* that have room there; offered: nodes, or trees of symmetric growth */
+  size_t parcel_bytes;
+  int32_t offered;         /* nodes, or trees of symmetric growth, that have room in `offers` */
   size_t offer_words;      /* 32-bit words of an offer, of a tree: at most */
   uint32_t set_words;      /* of the widest set of levels */
   cu_nccl nccl;

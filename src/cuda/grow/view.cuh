@@ -118,6 +118,7 @@ struct cu_tree {
   int32_t n_runs;             /* leaf_run[0 .. n_runs) */
   int32_t n_search;           /* search[0 .. n_search): fresh nodes that have a histogram */
   int32_t n_build;            /* build[0 .. n_build) */
+  int32_t n_wide;             /* by_width[0 .. n_wide) take 64 bits a sum; where ranks divide the search */
   uint32_t n_hist_blocks;     /* of all builds: hist_block[n_build] */
   uint32_t n_split_blocks;    /* pieces (pieces.cuh) of all chosen nodes: n_split_shares * split_block[n_chosen] */
   uint32_t n_split_shares;
@@ -164,6 +165,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
   X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
+  X(CU_SCRATCH, int32_t, by_width, v->divided ? 2 * (size_t)v->max_step : 0) /* the builds' histograms: share.cu */   \
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
   X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first piece of a chosen node, in a share */        \
   X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first piece of a leaf, in a share */                              \

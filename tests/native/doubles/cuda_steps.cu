@@ -14,6 +14,16 @@ static gbt_status open_for_steps(gbt_ctx *ctx, int32_t device, const gbt_backend
 
 static cu_hooks apart;
 
+/* Rows of a node whose sums ranks exchange in 32 bits: so few that tests have nodes with more. */
+enum { NARROW_ROWS = 40 };
+
+static gbt_status open_some_wide(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                                 gbt_error *err) {
+  cu_hooks hooks = {};
+  hooks.narrow_rows = NARROW_ROWS;
+  return cu_open_with(ctx, device, spec, CU_ALL_CODES, &hooks, out, err);
+}
+
 static gbt_status open_apart(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                              gbt_error *err) {
   return cu_open_with(ctx, device, spec, CU_DRAWN_CODES, &apart, out, err);
@@ -22,6 +32,7 @@ static gbt_status open_apart(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
 static gbt_status open_first_apart(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                              gbt_error *err) {
   cu_hooks hooks = {};
+  hooks.narrow_rows = NARROW_ROWS;
   if (gbt_comm_rank(ctx) == 0) hooks.less_device = hooks.less_host = 70;
   return cu_open_with(ctx, device, spec, CU_DRAWN_CODES, &hooks, out, err);
 }
@@ -63,13 +74,17 @@ const gbt_device_api *cuda_first_apart_api(void) {
 
 const gbt_device_api *cuda_apart_api(int percent_device, int percent_host) {
   static const gbt_device_api api = made(open_apart);
+  apart.narrow_rows = NARROW_ROWS;
   apart.less_device = 100 - percent_device;
   apart.less_host = 100 - percent_host;
   return &api;
 }
 
 const gbt_device_api *cuda_place_api(int place) {
+  static const gbt_device_api some_wide = made(open_some_wide);
   switch (place) {
+  case CUDA_SOME_WIDE:
+    return &some_wide;
   case CUDA_ON_HOST:
     return cuda_apart_api(40, 100);
   case CUDA_STREAMED:

@@ -19,8 +19,9 @@ const gbt_device_api *cuda_apart_api(int percent_device, int percent_host);
 /* The same on the first rank alone; the others have all codes on the device. */
 const gbt_device_api *cuda_first_apart_api(void);
 
-/* These by number: where the codes of a rank or device are. */
-enum { CUDA_ALL_THERE, CUDA_ON_HOST, CUDA_STREAMED, CUDA_FIRST_STREAMED, CUDA_N_PLACES };
+/* These by number: where the codes of a rank or device are. In all of them but CUDA_ALL_THERE ranks exchange the sums
+ * of nodes of over 40 rows in 64 bits, as they do elsewhere from 65,536 rows on. */
+enum { CUDA_ALL_THERE, CUDA_SOME_WIDE, CUDA_ON_HOST, CUDA_STREAMED, CUDA_FIRST_STREAMED, CUDA_N_PLACES };
 const gbt_device_api *cuda_place_api(int place);
 
 /* Other ranks than the first one have so many kilobytes of device memory. For the trainings that are opened until it is

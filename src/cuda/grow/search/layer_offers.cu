@@ -119,8 +119,7 @@ static gbt_status share_trees(gbt_ctx *ctx, cu_backend *be, int32_t first, int32
 
 gbt_status cu_share_layer(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int32_t n_trees = be->view.n_trees, some = be->ranks.offered;
-  if (!be->view.divided) return GBT_OK;
-  GBT_TRY(cu_read_states(ctx, be, err));
+  if (!be->view.divided) return GBT_OK; /* states: as cu_share_hists has read them */
   for (int32_t y = 0; y < n_trees; y += some)
     GBT_TRY(share_trees(ctx, be, y, y + some < n_trees ? y + some : n_trees, err));
   return GBT_OK;

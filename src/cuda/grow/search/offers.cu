@@ -66,7 +66,6 @@ gbt_status cu_gather_words(gbt_ctx *ctx, cu_backend *be, const uint32_t *own, si
   GBT_TRY(cu_wait(ctx, be, err));
   GBT_TRY(gbt_comm_gather(ctx, r->host, r->number, r->host + bytes, err));
   CU_TRY(cudaMemcpyAsync(all, r->host + bytes, bytes * (size_t)r->size, cudaMemcpyHostToDevice, stream));
-  CU_TRY(cudaStreamSynchronize(stream)); /* the host's memory is written again */
   return GBT_OK;
 }
 
@@ -74,8 +73,7 @@ gbt_status cu_share_splits(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const cu_ranks *r = &be->ranks;
   const uint64_t warps = CU_BLOCK / CU_FULL;
   uint32_t *own = (uint32_t *)(void *)r->offers.at, *all = own + (size_t)r->offered * r->offer_words;
-  if (!be->view.divided || be->layer) return GBT_OK;
-  GBT_TRY(cu_read_states(ctx, be, err));
+  if (!be->view.divided || be->layer) return GBT_OK; /* states: as cu_share_hists has read them */
   for (int32_t y = 0; y < be->view.n_trees; y++) {
     const cu_view v = cu_view_of(be->view, (uint32_t)y);
     const int32_t n_search = cu_down_of(be, y)->n_search;

@@ -6,7 +6,8 @@
  *
  * Before an operation of NCCL ranks meet, so none waits in it for one that has failed. While it runs the host looks
  * whether it fails. Through the host, numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all
- * ranks: their sizes follow from what all ranks know of the trees. */
+ * ranks: their sizes follow from what all ranks know of the trees. Their way up is not waited for: the host writes
+ * be->ranks.host again only after the wait for the next way down. */
 #include "ranks.cuh"
 
 #include "ops.cuh"
@@ -191,6 +192,7 @@ void cu_ranks_close(cu_backend *be) {
 gbt_status cu_ranks_room(cu_backend *be, size_t bytes, gbt_error *err) {
   cu_ranks *r = &be->ranks;
   if (r->bytes >= bytes) return GBT_OK;
+  if (r->host) CU_TRY(cudaStreamSynchronize(be->device.stream)); /* it may be on its way up */
   cu_host_free(&r->host);
   r->bytes = 0;
   GBT_TRY(cu_host_alloc(bytes, &r->host, err));
@@ -232,7 +234,6 @@ static gbt_status exchange(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *pa
     GBT_TRY(cu_wait(ctx, be, err));
     GBT_TRY(gbt_comm_reduce_at(ctx, __LINE__, be->ranks.host, n / width, type, op, err));
     GBT_TRY(copy_range(be, part, n_parts, width, beg, n, cudaMemcpyHostToDevice, err));
-    CU_TRY(cudaStreamSynchronize(be->device.stream)); /* the host's memory is written again */
     beg += n;
   }
   return GBT_OK;
@@ -306,6 +307,7 @@ gbt_status cu_share_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const size_t n_trees = (size_t)v->n_trees;
   gbt_comm_part sum[GBT_MOST_TREES], count[GBT_MOST_TREES];
   if (!v->shared) return GBT_OK;
+  if (v->divided) GBT_TRY(cu_sort_by_width(be, err));
   GBT_TRY(cu_read_states(ctx, be, err));
   if (v->divided) return cu_scatter_hists(ctx, be, err);
   for (int32_t y = 0; y < v->n_trees; y++) {

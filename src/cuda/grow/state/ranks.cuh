@@ -37,15 +37,17 @@ gbt_status cu_nccl_end(cu_backend *be, int result, gbt_error *err) GBT_MUST_CHEC
 /* Room on the host (be->ranks.host), taken before the ranks meet. */
 gbt_status cu_ranks_room(cu_backend *be, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 
-/* share.cu, where the search is divided: which features this rank has, and memory, also of search/offers.cu. The built
- * histograms become sums of all ranks in the slots of this rank's features, and other slots are not used any more; by
- * cu_share_hists. Collective. */
+/* share.cu, where the search is divided: which features this rank has, and memory, also of search/offers.cu. By
+ * cu_share_hists: issues the choice of the built histograms that are exchanged in 64 bits; once the host has read the
+ * states, histograms become sums of all ranks in the slots of this rank's features, and other slots are not used any
+ * more. Collective. */
 gbt_status cu_share_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_share_close(cu_backend *be);
+gbt_status cu_sort_by_width(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_scatter_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* The rest does nothing where there are no other ranks. It waits, for all that was issued and for the other ranks.
- * Collective. */
+/* The rest does nothing where there are no other ranks. It waits for these; what it does on the device may still be
+ * under way when it returns. Collective. */
 
 /* Of each output [first, first + n_outputs): largest |g| and h; sums of the fixed-point gradients. */
 gbt_status cu_share_maxima(gbt_ctx *ctx, cu_backend *be, int32_t first, int32_t n_outputs,

@@ -36,9 +36,32 @@ static void random_trainings_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
     random_job r = seed % 4 == 3 ? odd_job_make(seed, 200) : random_job_make(seed, 300);
     if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
-    if (!equal_on_devices(&r.job, &r.how, sizes[seed % 4], CUDA_ALL_THERE)) random_job_tell(&r, seed);
+    if (!equal_on_devices(&r.job, &r.how, sizes[seed % 4], seed / 4 % 2 ? CUDA_SOME_WIDE : CUDA_ALL_THERE))
+      random_job_tell(&r, seed);
     random_job_free(&r);
   }
+}
+
+/* A node whose sums just fit into 32 bits: 65,535 rows, most of whose gradients are nearly the largest that there can be.
+ * A column splits the root, so that they are in one node, and the other column this node. */
+static void sums_at_the_limit_of_32_bits(void) {
+  enum { N = 65535, FEW = 200, MORE = 3 };
+  const made_kind kinds[] = {MADE_BELL, MADE_BELL};
+  made *data = made_new(1, 2 * N + MORE, 2, kinds);
+  double *a = (double *)(uintptr_t)data->table.cols[0].values, *b = (double *)(uintptr_t)data->table.cols[1].values;
+  data->label = test_alloc((2 * N + MORE) * sizeof *data->label);
+  data->weight = test_alloc((2 * N + MORE) * sizeof *data->weight);
+  for (int64_t i = 0; i < 2 * N + MORE; i++) {
+    a[i] = i >= N;
+    b[i] = i >= N - FEW && i < N;
+    data->label[i] = i < N ? 1.0 - 0.5 * b[i] : -1.0;
+    data->weight[i] = 0.999;
+  }
+  train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 1);
+  job.spec.params.max_depth = 2;
+  job.spec.params.min_data_in_leaf = 1;
+  equal_on_devices(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, 2, CUDA_ALL_THERE);
+  made_free(data);
 }
 
 /* Bins in memory, in a folder, in two, and packed; codes on the devices, in the host's memory, and streamed. Devices
@@ -200,6 +223,7 @@ static void nccl_that_cannot_be_used(void) {
 
 void suite_cuda_several(void) {
   RUN(random_trainings_are_those_of_the_cpu);
+  RUN(sums_at_the_limit_of_32_bits);
   RUN(codes_anywhere);
   RUN(more_devices_than_rows_or_features);
   RUN(trees_that_share_their_splits);
