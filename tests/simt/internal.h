@@ -65,6 +65,7 @@ void break_captures();
 bool disturbs_capture(cudaStream_t stream); /* the default stream, while one that waits for it is captured: breaks it */
 bool captures(cudaStream_t stream);
 bool exists(cudaStream_t stream);
+int device_of(cudaStream_t stream);
 void finish(cudaStream_t stream);
 void submit_late(std::function<void()> work); /* to the default stream, which is not gone on with */
 void finish_all();
@@ -74,6 +75,8 @@ int64_t live_streams(); /* and events and graphs */
 /* ---- memory ---- */
 
 int64_t live_blocks();
+/* Dies when words of a kernel's arguments are addresses in another device's memory than the current one's. */
+void check_arguments(const Place &kernel, const void *args, size_t bytes);
 void check_guards(const Place &kernel); /* dies when a kernel wrote outside an allocation */
 /* Counts the device's allocations: which one the address lies in, and where in it. 0: in none. */
 uint64_t device_serial(const void *at, uint64_t *offset);

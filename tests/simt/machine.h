@@ -75,8 +75,9 @@ struct Launch {
   bool cooperative; /* all blocks are resident at once */
 };
 
-/* Checks the launch and puts it into the stream. `body(args)` is what every thread calls. */
-void submit_launch(const Launch &launch, cudaStream_t stream, std::function<void(const Launch &)> run);
+/* Checks the launch and its arguments and puts it into the stream. `body(args)` is what every thread calls. */
+void submit_launch(const Launch &launch, cudaStream_t stream, const void *args, size_t bytes,
+                   std::function<void(const Launch &)> run);
 void run_grid(const Launch &launch, void (*body)(void *), void *args);
 
 template <class... P, class... A>
@@ -89,8 +90,8 @@ void launch(const Place &place, bool cooperative, void (*kernel)(P...), dim3 gri
     std::tuple<std::decay_t<P>...> args;
   };
   Call call = {kernel, std::tuple<std::decay_t<P>...>(static_cast<P>(args)...)};
-  submit_launch({place, reinterpret_cast<const void *>(kernel), grid, threads, shared, cooperative}, stream,
-                [call](const Launch &what) mutable {
+  submit_launch({place, reinterpret_cast<const void *>(kernel), grid, threads, shared, cooperative}, stream, &call.args,
+                sizeof call.args, [call](const Launch &what) mutable {
                   run_grid(
                       what, [](void *p) { std::apply(static_cast<Call *>(p)->kernel, static_cast<Call *>(p)->args); },
                       &call);

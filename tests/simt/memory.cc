@@ -80,6 +80,21 @@ static void check_range(const void *at, size_t bytes, const char *what, const ch
   die("a copy or clearing reaches beyond its allocation", file, line);
 }
 
+/* A thread that forgets to choose its device, or takes the memory of another one. */
+void check_arguments(const Place &kernel, const void *args, size_t bytes) {
+  const char *beg, *word = static_cast<const char *>(args);
+  if (settings.devices < 2) return;
+  for (size_t i = 0; i + sizeof(void *) <= bytes; i += sizeof(void *)) {
+    const void *at;
+    memcpy(&at, word + i, sizeof at);
+    const Allocation *a = find(at, &beg);
+    if (!a || a->device < 0 || a->device == current_device()) continue;
+    fprintf(stderr, "simt: kernel %s on device %d is given memory of device %d\n", kernel.name, current_device(),
+            a->device);
+    die("a kernel is given the memory of another device", kernel.file, kernel.line);
+  }
+}
+
 /* ---- allocations ---- */
 
 static char *allocate(size_t bytes, int device, const char *file, int line) {
@@ -253,6 +268,12 @@ static cudaError_t copy_now(Copy c, cudaMemcpyKind kind) {
   return cudaSuccess;
 }
 
+/* CUDA would carry it out; no part of gbt wants that. */
+static void check_device(const void *at, cudaStream_t stream, const Copy &c) {
+  const char *beg;
+  if (find(at, &beg)->device != device_of(stream)) die("a copy in the stream of another device", c.file, c.line);
+}
+
 static cudaError_t copy_later(Copy c, cudaMemcpyKind kind, cudaStream_t stream) {
   SIMT_ENTER(WORK);
   if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
@@ -260,6 +281,8 @@ static cudaError_t copy_later(Copy c, cudaMemcpyKind kind, cudaStream_t stream) 
   if (too_far(c)) return failed(cudaErrorInvalidPitchValue);
   if (c.width == 0 || c.height == 0) return cudaSuccess;
   check_copy(&c, kind);
+  if (c.to_device) check_device(c.to, stream, c);
+  if (c.from_device) check_device(c.from, stream, c);
   submit_copy(c, stream);
   return cudaSuccess;
 }
@@ -334,6 +357,7 @@ cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t strea
   if (disturbs_capture(stream)) return failed(cudaErrorStreamCaptureImplicit);
   if (bytes == 0) return cudaSuccess;
   check_range(to, bytes, "cleared, but not the device's memory", file, line);
+  if (device_of(stream) != current_device()) return failed(cudaErrorInvalidResourceHandle);
   counts.sets++;
   submit(stream, [=] {
     check_range(to, bytes, "cleared, but it was freed before", file, line);

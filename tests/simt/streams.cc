@@ -26,6 +26,7 @@ struct CUevent_st {
   cudaStream_t stream;
   double seconds;
   bool timed;
+  int device;
 };
 
 namespace simt {
@@ -41,17 +42,19 @@ struct CUstream_st {
   std::deque<simt::Work> queue;
   CUgraph_st *capture;
   bool blocking;
+  int device; /* -1: the default stream, which every device has */
 };
 
 namespace simt {
 
-static CUstream_st usual = {{}, nullptr, true};
+static CUstream_st usual = {{}, nullptr, true, -1};
 static std::set<cudaStream_t> streams;
 static int64_t n_events, n_graphs;
 
 static cudaStream_t stream_of(cudaStream_t stream) { return stream ? stream : &usual; }
 
 bool exists(cudaStream_t stream) { return !stream || streams.count(stream) > 0; }
+int device_of(cudaStream_t stream) { return stream ? stream->device : current_device(); }
 bool captures(cudaStream_t stream) { return stream_of(stream)->capture != nullptr; }
 /* Whether the calling thread may not do what a capture forbids: it captures, or another does in the mode for all. */
 static bool forbids(cudaStream_t s) {
@@ -153,10 +156,13 @@ static cudaError_t refused(const Launch &l) {
   return cudaSuccess;
 }
 
-void submit_launch(const Launch &launch, cudaStream_t stream, std::function<void(const Launch &)> run) {
+void submit_launch(const Launch &launch, cudaStream_t stream, const void *args, size_t bytes,
+                   std::function<void(const Launch &)> run) {
   Call call(LAUNCH);
   cudaError_t code = call.code;
-  if (code == cudaSuccess) code = exists(stream) ? refused(launch) : cudaErrorInvalidResourceHandle;
+  const bool here = exists(stream) && device_of(stream) == current_device();
+  if (code == cudaSuccess) code = here ? refused(launch) : cudaErrorInvalidResourceHandle;
+  if (code == cudaSuccess) check_arguments(launch.place, args, bytes);
   if (code == cudaSuccess && disturbs_capture(stream)) code = cudaErrorStreamCaptureImplicit;
   if (failed(code) != cudaSuccess) return;
   counts.launches++;
@@ -171,7 +177,7 @@ using namespace simt;
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) {
   SIMT_ENTER(ALLOC);
-  *out = new CUstream_st{{}, nullptr, (flags & cudaStreamNonBlocking) == 0};
+  *out = new CUstream_st{{}, nullptr, (flags & cudaStreamNonBlocking) == 0, current_device()};
   streams.insert(*out);
   return cudaSuccess;
 }
@@ -233,7 +239,7 @@ static double seconds_now() {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
   SIMT_ENTER(ALLOC);
-  *out = new CUevent_st{0, 0, nullptr, 0.0, (flags & cudaEventDisableTiming) == 0};
+  *out = new CUevent_st{0, 0, nullptr, 0.0, (flags & cudaEventDisableTiming) == 0, current_device()};
   n_events++;
   return cudaSuccess;
 }
@@ -250,7 +256,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   SIMT_ENTER(WORK);
-  if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
+  if (!exists(stream) || device_of(stream) != event->device) return failed(cudaErrorInvalidResourceHandle);
   uint64_t count = captures(stream) ? event->recorded : ++event->recorded;
   event->stream = stream;
   submit(stream, [=] {

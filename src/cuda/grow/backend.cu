@@ -195,6 +195,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
                               gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_TRY(cudaSetDevice(be->device.number)); /* the thread may be a new one; it takes all steps of the batch */
   be->begun_ns = gbt_clock_ns();
   cu_take_tasks(be, task, n_trees); /* none is being copied: see cu_down_can_defer */
   be->depth = 0;

@@ -279,11 +279,39 @@ static void misused_memory(void) {
   CHECK_EQ_I64(outcome(misuse, N_MISUSES, 0), 0);
 }
 
-/* ---- waiting that is missing ---- */
-
 __global__ static void k_fill(unsigned *out, unsigned n, unsigned with) {
   for (unsigned i = threadIdx.x; i < n; i += blockDim.x) out[i] += with;
 }
+
+struct known {
+  int number;
+  unsigned *at;
+};
+__global__ static void k_fill_known(known what) { what.at[threadIdx.x] = (unsigned)what.number; }
+
+enum { COPIES_ELSEWHERE, TAKES_ELSEWHERE, KNOWS_ELSEWHERE, N_ELSEWHERE };
+
+/* Memory of device 0, used by device 1. */
+static int elsewhere(int how) {
+  unsigned *memory, host[4];
+  cudaStream_t stream;
+  cudaMalloc(&memory, sizeof host);
+  if (how < N_ELSEWHERE) cudaSetDevice(1);
+  cudaStreamCreate(&stream);
+  if (how == COPIES_ELSEWHERE) cudaMemcpyAsync(host, memory, sizeof host, cudaMemcpyDeviceToHost, stream);
+  if (how == KNOWS_ELSEWHERE) CU_LAUNCH(k_fill_known, 1, 1, 0, stream, (known{1, memory}));
+  if (how == TAKES_ELSEWHERE || how == N_ELSEWHERE) CU_LAUNCH(k_fill, 1, 1, 0, stream, memory, 4u, 1u);
+  return 0;
+}
+
+static void memory_of_another_device(void) {
+  setenv("SIMT_DEVICES", "2", 1);
+  for (int how = 0; how < N_ELSEWHERE; how++) CHECK_EQ_I64(outcome(elsewhere, how, 0), DIED);
+  CHECK_EQ_I64(outcome(elsewhere, N_ELSEWHERE, 0), 0);
+  unsetenv("SIMT_DEVICES");
+}
+
+/* ---- waiting that is missing ---- */
 
 enum { WAITS, READS_EARLY, WRITES_EARLY, STREAMS_APART, NOT_BLOCKING };
 
@@ -426,6 +454,7 @@ extern "C" void suite_simt_bugs(void) {
   RUN(collectives_that_never_end);
   RUN(memory_of_nobody);
   RUN(misused_memory);
+  RUN(memory_of_another_device);
   RUN(missing_waits);
   RUN(blocks_that_wait);
 }

@@ -87,6 +87,37 @@ static void little_memory(void) {
   simt_memory(0);
 }
 
+/* What a thread does in a stream of another device than its current one. */
+static void streams_of_devices(void) {
+  cudaStream_t first, second;
+  cudaEvent_t event;
+  unsigned *memory = NULL, result = 0;
+  setenv("SIMT_DEVICES", "2", 1);
+  CHECK_EQ_I64(cudaStreamCreate(&first), cudaSuccess);
+  CHECK_EQ_I64(cudaSetDevice(1), cudaSuccess);
+  CHECK_EQ_I64(cudaStreamCreate(&second), cudaSuccess);
+  CHECK_EQ_I64(cudaEventCreate(&event), cudaSuccess);
+  CHECK_EQ_I64(cudaMalloc(&memory, 4), cudaSuccess);
+  CU_LAUNCH(k_count, 1, 1, 0, first, memory);
+  CHECK_EQ_I64(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+  CHECK_EQ_I64(cudaMemsetAsync(memory, 0, 4, first), cudaErrorInvalidResourceHandle);
+  CHECK_EQ_I64(cudaEventRecord(event, first), cudaErrorInvalidResourceHandle);
+  CHECK_EQ_I64(cudaMemsetAsync(memory, 0, 4, second), cudaSuccess);
+  CU_LAUNCH(k_count, 1, 1, 0, second, memory);
+  CHECK_EQ_I64(cudaEventRecord(event, second), cudaSuccess);
+  CHECK_EQ_I64(cudaSetDevice(0), cudaSuccess); /* copies and waits do not mind */
+  CHECK_EQ_I64(cudaMemcpyAsync(&result, memory, 4, cudaMemcpyDeviceToHost, second), cudaSuccess);
+  CHECK_EQ_I64(cudaStreamWaitEvent(first, event, 0), cudaSuccess);
+  CHECK_EQ_I64(cudaStreamSynchronize(second), cudaSuccess);
+  CHECK_EQ_I64(result, 1);
+  CHECK_EQ_I64(cudaStreamDestroy(first), cudaSuccess);
+  CHECK_EQ_I64(cudaStreamDestroy(second), cudaSuccess);
+  CHECK_EQ_I64(cudaEventDestroy(event), cudaSuccess);
+  CHECK_EQ_I64(cudaFree(memory), cudaSuccess);
+  (void)cudaGetLastError();
+  unsetenv("SIMT_DEVICES");
+}
+
 static void environment(void) {
   int n = -1, version = -1, units = 0;
   unsigned result = 0;
@@ -282,6 +313,7 @@ extern "C" void suite_simt_control(void) {
   RUN(failing_calls);
   RUN(lost_device);
   RUN(little_memory);
+  RUN(streams_of_devices);
   RUN(environment);
   RUN(forked);
   RUN(counts);

@@ -1,4 +1,7 @@
 /* Trainings that begin on one device and end on another, or on several. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+
 #include "../../src/gbt/backend/device.h"
 #include "checkpoint_job.h"
 #include "cuda_steps.h"
@@ -7,7 +10,11 @@
 
 enum { ROUNDS = 4 };
 
+#ifdef GBT_TEST_SIMT
+static const int32_t numbers[4] = {0, 1, 2, 3};
+#else
 static const int32_t numbers[4] = {0};
+#endif
 
 static void trainings_go_on_elsewhere(void) {
   int64_t splits = 0;
@@ -40,4 +47,8 @@ static void trainings_go_on_elsewhere(void) {
   CHECK(splits > 300);
 }
 
-void suite_cuda_checkpoint(void) { RUN(trainings_go_on_elsewhere); }
+void suite_cuda_checkpoint(void) {
+  setenv("SIMT_DEVICES", "4", 1);
+  RUN(trainings_go_on_elsewhere);
+  unsetenv("SIMT_DEVICES");
+}

@@ -1,5 +1,6 @@
-/* One training on several devices of this process: the bytes of the CPU. Emulated devices are one and the same. Their
- * numbers go through the host, or, as between GPUs, through NCCL, for which a library stands in (tests/nccl). */
+/* One training on several devices of this process: the bytes of the CPU. Of emulated devices there are as many as are
+ * asked for; on a machine with a GPU all are this one. Their numbers go through the host, or, as between GPUs, through
+ * NCCL, for which a library stands in (tests/nccl). */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
@@ -11,7 +12,11 @@
 #include "random_job.h"
 #include "stores.h"
 
+#ifdef GBT_TEST_SIMT
+static const int32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
 static const int32_t numbers[8] = {0};
+#endif
 
 static train_job on_devices(const train_job *job, int32_t n) {
   train_job several = *job;
@@ -42,8 +47,8 @@ static void random_trainings_are_those_of_the_cpu(void) {
   }
 }
 
-/* A node whose sums just fit into 32 bits: 65,535 rows, most of whose gradients are nearly the largest that there can be.
- * A column splits the root, so that they are in one node, and the other column this node. */
+/* A node whose sums just fit into 32 bits: 65,535 rows, most of whose gradients are nearly the largest that there can
+ * be. A column splits the root, so that they are in one node, and the other column this node. */
 static void sums_at_the_limit_of_32_bits(void) {
   enum { N = 65535, FEW = 200, MORE = 3 };
   const made_kind kinds[] = {MADE_BELL, MADE_BELL};
@@ -222,6 +227,7 @@ static void nccl_that_cannot_be_used(void) {
 #endif
 
 void suite_cuda_several(void) {
+  setenv("SIMT_DEVICES", "8", 1);
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(sums_at_the_limit_of_32_bits);
   RUN(codes_anywhere);
@@ -234,4 +240,5 @@ void suite_cuda_several(void) {
   RUN(operations_of_nccl_fail);
   RUN(nccl_that_cannot_be_used);
 #endif
+  unsetenv("SIMT_DEVICES");
 }
