@@ -86,9 +86,9 @@
 #' An error or Ctrl-C on one rank ends the call on all of them, with the message and the number of the rank. The error
 #' has the same class on all ranks, also one of a function of your own. An error in the arguments of the call, such as a
 #' missing file in `gbt_files()`, is that of all ranks as well. A script that ends while others train is an error on
-#' these, and with `timeout` so is a rank that hangs. If a process is killed, the launcher ends the job.
-#' Where a process cannot open the MPI library, the others wait for it as MPI starts; Open MPI ends the job with its
-#' script, and under MPICH you end it.
+#' these, and with `timeout` so is a rank that hangs. If a process is killed, the launcher ends the job. The same
+#' happens where a process cannot open the MPI library, once its script has failed. With `timeout`, a rank that waits
+#' for others which never call `gbt_ranks()` ends with a message.
 #'
 #' @section Parameters:
 #' * `ranks`: From `gbt_ranks()`: the R processes that train together. Only rank 0 prints; warnings of other ranks
@@ -98,8 +98,9 @@
 #' @param library Path or name of the MPI library. `NULL`: one that the process has opened already; else one of the
 #'   launcher's kind.
 #' @param comm A communicator, as the number that Fortran has for it. `NULL`: all processes that were started together.
-#' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end. With
-#'   `cluster` also how long it may take until all ranks are connected; 0: 120 seconds.
+#' @param timeout Seconds that a rank waits for the others in one operation before it fails; 0: without end. Until all
+#'   have called `gbt_ranks()` it waits for 120 seconds at least. With `cluster` also how long it may take until all
+#'   ranks are connected; 0: 120 seconds.
 #' @param share What each rank is given: `"own"`, its own rows; or `"split"`, the same rows as all others, of which it
 #'   takes a part.
 #' @return An object of class `gbt_ranks`, a list with `rank` (from 0), `size` (number of ranks), `library` (its name
@@ -133,7 +134,13 @@ gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0, 
     }
     return(new_cluster_ranks(cluster, library, as.double(timeout)))
   }
-  structure(c(.Call(C_gbt_ranks_open, library, comm, as.double(timeout)), list(share = share)), class = "gbt_ranks")
+  structure(c(open_ranks(library, comm, as.double(timeout)), list(share = share)), class = "gbt_ranks")
+}
+
+# most: numbers or bytes in one operation of MPI; 0: the usual ones.
+open_ranks <- function(library, comm, timeout, most = 0L) {
+  start <- if (timeout > 0) max(timeout, ranks_start_seconds) else 0
+  .Call(C_gbt_ranks_open, library, comm, timeout, start, most)
 }
 
 check_ranks_arguments <- function(library, timeout) {

@@ -62,7 +62,7 @@ SEXP r_gbt_ranks_fail(SEXP kind, SEXP message, SEXP subject, SEXP host);
 SEXP r_gbt_ranks_know(void);
 SEXP r_gbt_ranks_look(void);
 SEXP r_gbt_ranks_numbers(SEXP number);
-SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout);
+SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout, SEXP start, SEXP most);
 SEXP r_gbt_ranks_sums(SEXP numbers);
 SEXP r_gbt_ranks_use(SEXP handle);
 SEXP r_gbt_read_file(SEXP path);
@@ -155,7 +155,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(ranks_know, 0) \
   X(ranks_look, 0) \
   X(ranks_numbers, 1) \
-  X(ranks_open, 3) \
+  X(ranks_open, 5) \
   X(ranks_sums, 1) \
   X(ranks_use, 1) \
   X(read_file, 1) \

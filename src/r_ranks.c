@@ -35,14 +35,16 @@ static gbt_mpi *mpi_of(SEXP handle) {
   return R_ExternalPtrAddr(handle);
 }
 
-/* library: a path or NULL. group: a communicator's number in Fortran, or NULL. Returns list(handle, rank, size,
- * library, family). Collective. */
-SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout) {
+/* library: a path or NULL. group: a communicator's number in Fortran, or NULL. timeout, start, most: of gbt_mpi_spec.
+ * Returns list(handle, rank, size, library, family). Collective. */
+SEXP r_gbt_ranks_open(SEXP library, SEXP group, SEXP timeout, SEXP start, SEXP most) {
   static const char *parts[] = {"handle", "rank", "size", "library", "family", ""};
   int32_t number = group == R_NilValue ? 0 : r_arg_int(group, "comm");
   gbt_mpi_spec spec = {.library = library == R_NilValue ? NULL : r_arg_path(library, "library"),
                        .group = group == R_NilValue ? NULL : &number,
-                       .timeout = r_arg_real(timeout, "timeout")};
+                       .timeout = r_arg_real(timeout, "timeout"),
+                       .start = r_arg_real(start, "start"),
+                       .most = r_arg_int(most, "most")};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SEXP handle = R_MakeExternalPtr(NULL, Rf_install(tag), R_NilValue);
   SET_VECTOR_ELT(out, 0, handle);

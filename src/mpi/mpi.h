@@ -2,6 +2,7 @@
  * Intel MPI and every library of the MPI 5 standard ABI.
  *
  *   mpi_library.c   finds and opens the library, and has its functions and handles
+ *   mpi_start.c     ends a process that waits too long for MPI to start, or that cannot start it
  *   mpi_comm.c      implements gbt_comm (base/comm.h) with the collective operations of MPI
  *   mpi_kept.c      the same in memory of its own, which is kept when ranks lose each other
  *   mpi_look.c      tells which library there is
@@ -20,6 +21,8 @@ typedef struct gbt_mpi_spec {
   const int32_t *group; /* a communicator as Fortran numbers it (Rmpi::mpi.comm.c2f, pbdMPI::comm.c2f); NULL: all
                            processes that were started together */
   double timeout;       /* seconds that a rank waits for the others in one operation, 0 to 1e9; 0: without end */
+  double start;         /* seconds for which it waits until all have started MPI, and then ends; 0: without end */
+  int32_t most;         /* numbers or bytes in one operation of MPI, the same on all ranks; 0: 2^27. For tests */
 } gbt_mpi_spec;
 
 /* Starts MPI unless the process has done so, and makes a communicator of gbt's own over the processes of the group.

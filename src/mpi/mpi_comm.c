@@ -1,7 +1,7 @@
-/* The operations of base/comm.h by the non-blocking collective operations of MPI: a rank that waits sleeps between two
- * tests. It does not poll for Ctrl-C: an operation is completed all the same, and a request that it took would be lost
- * where nothing polls afterwards. So the request waits for the next poll of the engine or of R. MPI counts in int, so
- * an array of more than MOST numbers or bytes is sent in several operations. Moves have a communicator of their own, so
+/* The operations of base/comm.h by the non-blocking operations of MPI: a rank that waits sleeps between two tests. It
+ * does not poll for Ctrl-C: an operation is completed all the same, and a request that it took would be lost where
+ * nothing polls afterwards. So the request waits for the next poll of the engine or of R. MPI counts in int, so an
+ * array of more than `most` numbers or bytes is sent in several operations. Moves have a communicator of their own, so
  * that the meeting of a rank that is elsewhere is not taken for a part of them.
  *
  * When a rank waits longer than `timeout`, or MPI reports an error, the ranks are lost to each other: all later
@@ -35,7 +35,7 @@
 
 enum {
   AT_ONCE = 64,       /* operations that are on their way at the same time */
-  MOST = 1 << 27,     /* numbers or bytes in one operation of MPI, whose counts are int */
+  MOST = 1 << 27,     /* numbers or bytes in one operation of MPI, whose counts are int, unless the caller has chosen */
   SPINS = 2000,       /* tests without sleep: about a millisecond */
   SHORT_SLEEPS = 4000 /* tests until sleeps become long */
 };
@@ -64,10 +64,9 @@ struct gbt_mpi {
   gbt_comm comm;
   gbt_mpi_kept kept; /* comm, where its operations can be given up */
   int64_t limit_ns;  /* 0: none */
+  int most;          /* see MOST */
   int lost;
-  int64_t most[3]; /* of exchange() */
-  char idle[2];    /* what post_exchange() sends, and where it arrives */
-  int *counts;     /* room for 4 * size */
+  int *counts;     /* room for 2 * size */
   void *spare;     /* spare_bytes */
   size_t spare_bytes;
 };
@@ -166,13 +165,14 @@ static gbt_mpi_handle op_of(const gbt_mpi_library *m, gbt_comm_op op) {
 static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err) {
   gbt_mpi *mpi = state;
   const gbt_mpi_library *m = mpi->library;
+  const size_t most = (size_t)mpi->most;
   pending all = {.n = 0};
   int code = 0;
   GBT_TRY(check_here(mpi, err));
   for (size_t i = 0; i < n_parts; i++) {
     const size_t width = gbt_comm_width(part[i].type);
-    for (size_t at = 0; at < part[i].n; at += MOST) {
-      const int k = part[i].n - at < MOST ? (int)(part[i].n - at) : MOST;
+    for (size_t at = 0; at < part[i].n; at += most) {
+      const int k = part[i].n - at < most ? (int)(part[i].n - at) : mpi->most;
       code = gbt_mpi_iallreduce(m, (char *)part[i].x + at * width, k, type_of(m, part[i].type), op_of(m, op),
                                 mpi->group, &all.request[all.n++]);
       if (code != 0 || all.n == AT_ONCE) GBT_TRY(wait_for(mpi, code, &all, err));
@@ -183,17 +183,18 @@ static gbt_status reduce(void *state, const gbt_comm_part *part, size_t n_parts,
 
 static gbt_status broadcast(void *state, void *x, size_t bytes, int root, gbt_error *err) {
   gbt_mpi *mpi = state;
+  const size_t most = (size_t)mpi->most;
   pending all = {.n = 0};
   GBT_TRY(check_here(mpi, err));
-  for (size_t at = 0; at < bytes; at += MOST) {
-    const int k = bytes - at < MOST ? (int)(bytes - at) : MOST;
+  for (size_t at = 0; at < bytes; at += most) {
+    const int k = bytes - at < most ? (int)(bytes - at) : mpi->most;
     int code = gbt_mpi_ibcast(mpi->library, (char *)x + at, k, root, mpi->group, &all.request[all.n++]);
     GBT_TRY(wait_for(mpi, code, &all, err));
   }
   return GBT_OK;
 }
 
-/* Blocks of more than MOST bytes together: rank after rank sends its block to all. */
+/* Blocks of more than `most` bytes together: rank after rank sends its block to all. */
 static gbt_status gather_long(gbt_mpi *mpi, const void *mine, const size_t *bytes, char *all,
                               gbt_error *err) {
   for (int r = 0; r < mpi->comm.size; all += bytes[r++]) {
@@ -210,7 +211,7 @@ static gbt_status gather(void *state, const void *mine, const size_t *bytes, voi
   pending one = {.n = 1};
   GBT_TRY(check_here(mpi, err));
   for (int r = 0; r < size; r++) total += bytes[r];
-  if (total > MOST) return gather_long(mpi, mine, bytes, all, err);
+  if (total > (size_t)mpi->most) return gather_long(mpi, mine, bytes, all, err);
   int *counts = mpi->counts, *starts = mpi->counts + size, at = 0;
   for (int r = 0; r < size; r++) {
     counts[r] = (int)bytes[r];
@@ -222,16 +223,16 @@ static gbt_status gather(void *state, const void *mine, const size_t *bytes, voi
   return wait_for(mpi, code, &one, err);
 }
 
-/* Blocks of more than MOST numbers together: each is summed up at its rank. */
+/* Blocks of more than `most` numbers together: each is summed up at its rank. */
 static gbt_status scatter_long(gbt_mpi *mpi, const char *x, const size_t *count, gbt_comm_type type, char *own,
                                gbt_error *err) {
   const gbt_mpi_library *m = mpi->library;
-  const size_t width = gbt_comm_width(type);
+  const size_t width = gbt_comm_width(type), most = (size_t)mpi->most;
   pending all = {.n = 0};
   int code = 0;
   for (int r = 0; r < mpi->comm.size; x += count[r++] * width)
-    for (size_t at = 0; at < count[r]; at += MOST) {
-      const int k = count[r] - at < MOST ? (int)(count[r] - at) : MOST;
+    for (size_t at = 0; at < count[r]; at += most) {
+      const int k = count[r] - at < most ? (int)(count[r] - at) : mpi->most;
       char *to = r == mpi->comm.rank ? own + at * width : NULL;
       code = gbt_mpi_ireduce(m, x + at * width, to, k, type_of(m, type), m->sum, r, mpi->group, &all.request[all.n++]);
       if (code != 0 || all.n == AT_ONCE) GBT_TRY(wait_for(mpi, code, &all, err));
@@ -248,7 +249,7 @@ static gbt_status reduce_scatter(void *state, void *x, const size_t *count, gbt_
   GBT_TRY(check_here(mpi, err));
   for (int r = 0; r < mpi->comm.size; r++) total += count[r];
   if (total == 0) return GBT_OK;
-  if (total > MOST) return scatter_long(mpi, x, count, type, own, err);
+  if (total > (size_t)mpi->most) return scatter_long(mpi, x, count, type, own, err);
   for (int r = 0; r < mpi->comm.size; r++) mpi->counts[r] = (int)count[r];
   int code = gbt_mpi_ireduce_scatter(m, x, own, mpi->counts, type_of(m, type), m->sum, mpi->group, &one.request[0]);
   return wait_for(mpi, code, &one, err);
@@ -261,96 +262,39 @@ static size_t start_of(const size_t *bytes, int rank) {
   return sum;
 }
 
-/* Open MPI 4 numbers the operations of a communicator, and does not count an exchange on a rank that neither sends nor
- * takes a byte. Its later operations would have other numbers than those of the other ranks and never end. Blocks of
- * more than 4096 bytes do not arrive at a rank that sends none. So such a rank sends a byte to itself. counts: what is
- * sent to each rank; in_counts: what it takes from each. Starts are sums of counts, or 0. room: NULL, or where a rank
- * that sends nothing takes its blocks, with a byte after them. */
-static int post_exchange(gbt_mpi *mpi, const void *out, int *counts, const int *starts, void *in, int *in_counts,
-                         int *in_starts, void *room, gbt_mpi_handle *request) {
-  const int self = mpi->comm.rank;
-  int sent = 0, taken = 0;
-  for (int r = 0; r < mpi->comm.size; r++) {
-    sent += counts[r];
-    taken += in_counts[r];
-  }
-  if (sent > 0 || (taken > 0 && room == NULL))
-    return gbt_mpi_ialltoallv(mpi->library, out, counts, starts, in, in_counts, in_starts, mpi->group, request);
-  counts[self] = in_counts[self] = 1;
-  in_starts[self] = taken;
-  return gbt_mpi_ialltoallv(mpi->library, mpi->idle, counts, starts, taken > 0 ? room : mpi->idle + 1, in_counts,
-                            in_starts, mpi->group, request);
+/* The next piece of a block, from `at` on; 0: there is none. */
+static int piece_of(const gbt_mpi *mpi, size_t bytes, size_t at) {
+  const size_t left = bytes > at ? bytes - at : 0;
+  return left < (size_t)mpi->most ? (int)left : mpi->most;
 }
 
-/* Blocks that are too many bytes together: in turn k each rank sends to the k-th rank after it, in pieces. longest:
- * bytes of the longest block of all ranks; room: as of post_exchange(). */
-static gbt_status exchange_long(gbt_mpi *mpi, const char *out, const size_t *sends, char *in, const size_t *takes,
-                                size_t longest, char *room, gbt_error *err) {
-  const int size = mpi->comm.size;
-  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size, *in_starts = counts + 3 * size;
-  pending one = {.n = 0};
-  memset(counts, 0, 4 * (size_t)size * sizeof *counts);
-  for (int k = 0; k < size; k++) {
-    const int to = (mpi->comm.rank + k) % size, from = (mpi->comm.rank + size - k) % size;
-    const char *next = out + start_of(sends, to);
-    char *to_take = in + start_of(takes, from);
-    for (size_t at = 0; at < longest; at += MOST) {
-      const size_t s = sends[to] > at ? sends[to] - at : 0, t = takes[from] > at ? takes[from] - at : 0;
-      counts[to] = s < MOST ? (int)s : MOST;
-      in_counts[from] = t < MOST ? (int)t : MOST;
-      const size_t piece = (size_t)in_counts[from];
-      int code = post_exchange(mpi, next + (s > 0 ? at : 0), counts, starts, to_take + (t > 0 ? at : 0), in_counts,
-                               in_starts, room, &one.request[one.n++]);
-      GBT_TRY(wait_for(mpi, code, &one, err));
-      if (room != NULL && t > 0) memcpy(to_take + at, room, piece);
-      memset(counts, 0, 4 * (size_t)size * sizeof *counts);
-    }
-  }
-  return GBT_OK;
-}
-
-/* Blocks that are few bytes together. room: as of post_exchange(). */
-static gbt_status exchange_short(gbt_mpi *mpi, const void *out, const size_t *sends, void *in, const size_t *takes,
-                                 void *room, gbt_error *err) {
-  const int size = mpi->comm.size;
-  pending one = {.n = 1};
-  int *counts = mpi->counts, *in_counts = counts + size, *starts = counts + 2 * size, *in_starts = counts + 3 * size;
-  int at = 0, in_at = 0;
-  for (int r = 0; r < size; r++) {
-    counts[r] = (int)sends[r];
-    in_counts[r] = (int)takes[r];
-    starts[r] = at;
-    in_starts[r] = in_at;
-    at += counts[r];
-    in_at += in_counts[r];
-  }
-  int code = post_exchange(mpi, out, counts, starts, in, in_counts, in_starts, room, &one.request[0]);
-  GBT_TRY(wait_for(mpi, code, &one, err));
-  if (room != NULL) memcpy(in, room, (size_t)in_at);
-  return GBT_OK;
-}
-
+/* In turn k each rank sends to the k-th rank after it, and takes from the k-th before it. Both know the length of a
+ * block, so they need no other rank. Messages of two ranks rather than MPI_Ialltoallv, which Open MPI 4 does not
+ * complete where a rank takes some kilobytes and sends none, or takes part without a byte. No circle of waiting ranks:
+ * the first message, by turn and piece, that is not complete waits for nothing, as both of its ranks have finished
+ * those before it, and so have started it. */
 static gbt_status exchange(void *state, const void *out, const size_t *sends, void *in, const size_t *takes,
                            gbt_error *err) {
   gbt_mpi *mpi = state;
-  const int size = mpi->comm.size;
-  const size_t sent = start_of(sends, size), taken = start_of(takes, size);
-  int64_t *most = mpi->most; /* all ranks take the same way */
-  const gbt_comm_part part = {most, 3, GBT_COMM_I64};
-  char *room = sent == 0 && taken > 0 ? malloc((taken < MOST ? taken : MOST) + 1) : NULL;
-  most[0] = (int64_t)(sent > taken ? sent : taken);
-  most[1] = 0;
-  for (int r = 0; r < size; r++) most[1] = sends[r] > (size_t)most[1] ? (int64_t)sends[r] : most[1];
-  most[2] = sent == 0 && taken > 0 && room == NULL;
-  gbt_status status = reduce(state, &part, 1, GBT_COMM_MAX, err);
-  if (status == GBT_OK && most[2]) {
-    status = gbt_fail_mem(err, taken);
-  } else if (status == GBT_OK) {
-    status = most[0] > MOST ? exchange_long(mpi, out, sends, in, takes, (size_t)most[1], room, err)
-                            : exchange_short(mpi, out, sends, in, takes, room, err);
+  const gbt_mpi_library *m = mpi->library;
+  const int size = mpi->comm.size, self = mpi->comm.rank;
+  pending all = {.n = 0};
+  int code = 0;
+  GBT_TRY(check_here(mpi, err));
+  if (sends[self] > 0)
+    memcpy((char *)in + start_of(takes, self), (const char *)out + start_of(sends, self), sends[self]);
+  for (int k = 1; k < size; k++) {
+    const int to = (self + k) % size, from = (self + size - k) % size;
+    const char *next = (const char *)out + start_of(sends, to);
+    char *place = (char *)in + start_of(takes, from);
+    for (size_t at = 0; code == 0 && (at < sends[to] || at < takes[from]); at += (size_t)mpi->most) {
+      const int s = piece_of(mpi, sends[to], at), t = piece_of(mpi, takes[from], at);
+      if (t > 0) code = gbt_mpi_irecv(m, place + at, t, from, mpi->group, &all.request[all.n++]);
+      if (code == 0 && s > 0) code = gbt_mpi_isend(m, next + at, s, to, mpi->group, &all.request[all.n++]);
+      if (code != 0 || all.n > AT_ONCE - 2) GBT_TRY(wait_for(mpi, code, &all, err));
+    }
   }
-  if (!mpi->lost) free(room); /* else MPI may still write to it */
-  return status;
+  return wait_for(mpi, code, &all, err);
 }
 
 /* ---- moves ---- */
@@ -358,7 +302,8 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
 static int post_part(gbt_mpi *mpi, gbt_mpi_handle *request) {
   moving *of = &mpi->moving;
   const gbt_comm_part *part = &of->move.part[of->part];
-  const size_t most = of->move.most < MOST ? of->move.most : MOST, left = part->n - of->at;
+  const size_t most = of->move.most < (size_t)mpi->most ? of->move.most : (size_t)mpi->most;
+  const size_t left = part->n - of->at;
   const int k = (int)(left < most ? left : most);
   char *x = (char *)part->x + of->at * gbt_comm_width(part->type);
   of->at += (size_t)k;
@@ -498,9 +443,9 @@ static gbt_status take_room(gbt_mpi *mpi, gbt_mpi_handle whole, int *code, gbt_e
   *code = gbt_mpi_size(mpi->library, whole, &size);
   const size_t room = (size_t)size * sizeof(int);
   if (*code != 0) return GBT_OK;
-  mpi->counts = malloc(4 * room);
+  mpi->counts = malloc(2 * room);
   mpi->moving.counts = malloc((AT_ONCE + 2) * room);
-  return mpi->counts == NULL || mpi->moving.counts == NULL ? gbt_fail_mem(err, (AT_ONCE + 6) * room) : GBT_OK;
+  return mpi->counts == NULL || mpi->moving.counts == NULL ? gbt_fail_mem(err, (AT_ONCE + 4) * room) : GBT_OK;
 }
 
 /* status: of this rank so far. A rank without memory takes part all the same, and then all ranks fail. */
@@ -535,16 +480,21 @@ static gbt_status connect(const gbt_mpi_spec *spec, gbt_mpi_handle whole, gbt_mp
   return gbt_comm_agree(&ctx, status, err);
 }
 
+static void set_limits(gbt_mpi *mpi, const gbt_mpi_spec *spec) {
+  mpi->limit_ns = (int64_t)(spec->timeout * 1e9);
+  mpi->most = spec->most > 0 ? (int)spec->most : MOST;
+}
+
 /* status: of this rank so far, GBT_OK or GBT_E_MEM. */
 static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_status status, gbt_error *err) {
   gbt_mpi_library *m;
-  GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
+  GBT_TRY(gbt_mpi_library_open(spec->library, spec->start, &m, err));
   mpi->library = m;
   if (process_of_mpi == 0) {
     process_of_mpi = this_process();
     atexit(end_mpi);
   }
-  mpi->limit_ns = (int64_t)(spec->timeout * 1e9);
+  set_limits(mpi, spec);
   gbt_mpi_handle whole = m->world;
   if (spec->group != NULL && !gbt_mpi_from_fortran(m, *spec->group, &whole))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "comm", "`comm` cannot be used with this MPI library (%s); leave it out",
@@ -571,8 +521,8 @@ gbt_status gbt_mpi_open(const gbt_mpi_spec *spec, gbt_mpi **out, gbt_error *err)
     if (status != GBT_OK) return status;
   }
   gbt_mpi_library *m; /* a library that the caller names must be the one that is open */
-  GBT_TRY(gbt_mpi_library_open(spec->library, &m, err));
-  everybody.limit_ns = (int64_t)(spec->timeout * 1e9);
+  GBT_TRY(gbt_mpi_library_open(spec->library, spec->start, &m, err));
+  set_limits(&everybody, spec);
   *out = &everybody;
   return GBT_OK;
 }

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "mpi_start.h"
 #if !defined(_WIN32) && !defined(GBT_NO_DLOPEN)
 #include <dlfcn.h>
 #define CAN_OPEN 1
@@ -50,6 +52,13 @@ static const launcher *launcher_here(int *size) {
   }
   *size = 1;
   return NULL;
+}
+
+/* Does the launcher end the job when a process ends with a status that is not 0 before it has started MPI? */
+static int launcher_sees_exits(void) {
+  int size;
+  const launcher *by = launcher_here(&size);
+  return by == NULL || by->open_mpi == 1;
 }
 
 int gbt_mpi_launched(void) {
@@ -186,7 +195,8 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
       {numbers ? (void *)&m->by_number.ibcast : (void *)&m->by_pointer.ibcast, "MPI_Ibcast"},
       {numbers ? (void *)&m->by_number.ireduce_scatter : (void *)&m->by_pointer.ireduce_scatter, "MPI_Ireduce_scatter"},
       {numbers ? (void *)&m->by_number.ireduce : (void *)&m->by_pointer.ireduce, "MPI_Ireduce"},
-      {numbers ? (void *)&m->by_number.ialltoallv : (void *)&m->by_pointer.ialltoallv, "MPI_Ialltoallv"},
+      {numbers ? (void *)&m->by_number.isend : (void *)&m->by_pointer.isend, "MPI_Isend"},
+      {numbers ? (void *)&m->by_number.irecv : (void *)&m->by_pointer.irecv, "MPI_Irecv"},
       {numbers ? (void *)&m->by_number.test : (void *)&m->by_pointer.test, "MPI_Test"}};
   if (!numbers) {
     void *f2c = dlsym(library, m->family == GBT_MPI_ABI ? "MPI_Comm_fromint" : "MPI_Comm_f2c");
@@ -198,15 +208,17 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
   return find_names(library, others, sizeof others / sizeof *others, err);
 }
 
-/* Starts MPI unless the process has done so. */
-static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
-  int yes = 0, level;
+/* Starts MPI unless the process has done so. seconds: until all processes have, see gbt_mpi_watch(). */
+static gbt_status start(gbt_mpi_library *m, double seconds, gbt_error *err) {
+  int yes = 0, level, failed;
   if (m->finalized(&yes) != 0 || yes)
     return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; start R again");
   if (m->initialized(&yes) != 0) yes = 0;
   if (!yes) {
-    /* MPI_THREAD_FUNNELED: only this thread calls MPI */
-    if (m->init_thread(NULL, NULL, m->family == GBT_MPI_ABI ? 1024 : 1, &level) != 0)
+    if (gbt_mpi_launched() > 1) gbt_mpi_watch(seconds);
+    failed = m->init_thread(NULL, NULL, m->family == GBT_MPI_ABI ? 1024 : 1, &level); /* MPI_THREAD_FUNNELED */
+    gbt_mpi_watch_end();
+    if (failed != 0)
       return gbt_fail(err, GBT_E_DEVICE, "MPI does not start; see what mpirun prints");
     m->started_here = 1;
   }
@@ -253,8 +265,9 @@ gbt_status gbt_mpi_library_read(const char *path, gbt_mpi_library *m, gbt_error 
 
 #else
 
-static gbt_status start(gbt_mpi_library *m, gbt_error *err) {
+static gbt_status start(gbt_mpi_library *m, double seconds, gbt_error *err) {
   (void)m;
+  (void)seconds;
   (void)err;
   return GBT_OK;
 }
@@ -267,11 +280,13 @@ gbt_status gbt_mpi_library_read(const char *path, gbt_mpi_library *m, gbt_error 
 
 #endif
 
-gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) {
+gbt_status gbt_mpi_library_open(const char *path, double seconds, gbt_mpi_library **out, gbt_error *err) {
   gbt_mpi_library found;
-  if (path != NULL || !is_open) GBT_TRY(gbt_mpi_library_read(path, &found, err));
+  gbt_status status = path != NULL || !is_open ? gbt_mpi_library_read(path, &found, err) : GBT_OK;
+  if (status != GBT_OK && !is_open && !launcher_sees_exits()) gbt_mpi_fail_at_exit();
+  if (status != GBT_OK) return status;
   if (!is_open) {
-    GBT_TRY(start(&found, err));
+    GBT_TRY(start(&found, seconds, err));
     the_library = found;
   }
   is_open = 1;
@@ -368,15 +383,19 @@ int gbt_mpi_ireduce(const gbt_mpi_library *m, const void *x, void *all, int n, g
   return failed;
 }
 
-int gbt_mpi_ialltoallv(const gbt_mpi_library *m, const void *out, const int *out_counts, const int *out_starts,
-                       void *in, const int *in_counts, const int *in_starts, gbt_mpi_handle comm,
-                       gbt_mpi_handle *request) {
-  if (m->family != GBT_MPI_MPICH)
-    return m->by_pointer.ialltoallv(out, out_counts, out_starts, m->byte, in, in_counts, in_starts, m->byte, comm,
-                                    request);
-  int its = 0, byte = number(m->byte);
-  int failed = m->by_number.ialltoallv(out, out_counts, out_starts, byte, in, in_counts, in_starts, byte, number(comm),
-                                       &its);
+int gbt_mpi_isend(const gbt_mpi_library *m, const void *x, int n, int to, gbt_mpi_handle comm,
+                  gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.isend(x, n, m->byte, to, 0, comm, request);
+  int its = 0;
+  int failed = m->by_number.isend(x, n, number(m->byte), to, 0, number(comm), &its);
+  *request = (gbt_mpi_handle)(intptr_t)its;
+  return failed;
+}
+
+int gbt_mpi_irecv(const gbt_mpi_library *m, void *x, int n, int from, gbt_mpi_handle comm, gbt_mpi_handle *request) {
+  if (m->family != GBT_MPI_MPICH) return m->by_pointer.irecv(x, n, m->byte, from, 0, comm, request);
+  int its = 0;
+  int failed = m->by_number.irecv(x, n, number(m->byte), from, 0, number(comm), &its);
   *request = (gbt_mpi_handle)(intptr_t)its;
   return failed;
 }

@@ -39,8 +39,8 @@ typedef struct gbt_mpi_library {
     int (*ibcast)(void *, int, void *, int, void *, void **);
     int (*ireduce_scatter)(const void *, void *, const int *, void *, void *, void *, void **);
     int (*ireduce)(const void *, void *, int, void *, void *, int, void *, void **);
-    int (*ialltoallv)(const void *, const int *, const int *, void *, void *, const int *, const int *, void *,
-                      void *, void **);
+    int (*isend)(const void *, int, void *, int, int, void *, void **);
+    int (*irecv)(void *, int, void *, int, int, void *, void **);
     int (*test)(void **, int *, void *);
     void *(*f2c)(int);     /* NULL: not offered, as by Intel MPI 2021.19 with the ABI */
     int (*revoke)(void *); /* NULL: not offered */
@@ -56,16 +56,18 @@ typedef struct gbt_mpi_library {
     int (*ibcast)(void *, int, int, int, int, int *);
     int (*ireduce_scatter)(const void *, void *, const int *, int, int, int, int *);
     int (*ireduce)(const void *, void *, int, int, int, int, int, int *);
-    int (*ialltoallv)(const void *, const int *, const int *, int, void *, const int *, const int *, int, int, int *);
+    int (*isend)(const void *, int, int, int, int, int, int *);
+    int (*irecv)(void *, int, int, int, int, int, int *);
     int (*test)(int *, int *, void *);
   } by_number;
 } gbt_mpi_library;
 
 /* Opens the library and starts MPI, once for the process; later calls return the same one. path: a path or name for
- * dlopen(); NULL: chosen as at the top of mpi_library.c. *out is valid as long as the process. GBT_E_UNSUPPORTED: none
- * can be opened, or it lacks a function. GBT_E_ARG: the process has another one open. GBT_E_DEVICE: MPI does not start,
- * or has ended. */
-gbt_status gbt_mpi_library_open(const char *path, gbt_mpi_library **out, gbt_error *err) GBT_MUST_CHECK;
+ * dlopen(); NULL: chosen as at the top of mpi_library.c. seconds: that MPI may take to start, see mpi_start.h. *out is
+ * valid as long as the process. GBT_E_UNSUPPORTED: none can be opened, or it lacks a function. GBT_E_ARG: the process
+ * has another one open. GBT_E_DEVICE: MPI does not start, or has ended. */
+gbt_status gbt_mpi_library_open(const char *path, double seconds, gbt_mpi_library **out,
+                                gbt_error *err) GBT_MUST_CHECK;
 
 /* The same without starting MPI: fills *m. The library stays loaded. */
 gbt_status gbt_mpi_library_read(const char *path, gbt_mpi_library *m, gbt_error *err) GBT_MUST_CHECK;
@@ -81,7 +83,7 @@ int gbt_mpi_launched(void);
 /* The functions for both kinds of handles under one name. They return 0 or an error code of MPI. Those that start an
  * operation (gbt_mpi_i...) use their arrays until gbt_mpi_test() has set *done for *request, which is then free. x: n
  * numbers of the type, or n bytes. counts, starts: numbers or bytes of each rank's block, and where it begins in
- * `all`, `out` or `in`. */
+ * `all`. */
 int gbt_mpi_rank(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_size(const gbt_mpi_library *m, gbt_mpi_handle comm, int *out);
 int gbt_mpi_dup(const gbt_mpi_library *m, gbt_mpi_handle comm, gbt_mpi_handle *out); /* whose errors are returned */
@@ -101,9 +103,8 @@ int gbt_mpi_ireduce_scatter(const gbt_mpi_library *m, const void *x, void *own, 
                             gbt_mpi_handle op, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_ireduce(const gbt_mpi_library *m, const void *x, void *all, int n, gbt_mpi_handle type, gbt_mpi_handle op,
                     int root, gbt_mpi_handle comm, gbt_mpi_handle *request);
-int gbt_mpi_ialltoallv(const gbt_mpi_library *m, const void *out, const int *out_counts, const int *out_starts,
-                       void *in, const int *in_counts, const int *in_starts, gbt_mpi_handle comm,
-                       gbt_mpi_handle *request);
+int gbt_mpi_isend(const gbt_mpi_library *m, const void *x, int n, int to, gbt_mpi_handle comm, gbt_mpi_handle *request);
+int gbt_mpi_irecv(const gbt_mpi_library *m, void *x, int n, int from, gbt_mpi_handle comm, gbt_mpi_handle *request);
 int gbt_mpi_test(const gbt_mpi_library *m, gbt_mpi_handle *request, int *done);
 
 /* The communicator that Fortran numbers so. The number is not checked. 0: the library does not tell. */

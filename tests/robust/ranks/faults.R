@@ -8,9 +8,18 @@ if (fault == "by_rmpi") {
   invisible(mpi.comm.dup(0, 1))
   world <- mpi.comm.c2f(1)
 }
-ranks <- gbt_ranks(timeout = if (grepl("hangs", fault)) 2 else 0,
-                   library = if (fault == "wrong_launcher") if (open_mpi) "libmpich.so.12" else "libmpi.so.40",
+early <- Sys.getenv(if (open_mpi) "OMPI_COMM_WORLD_RANK" else "PMI_RANK") == "1"
+if (fault == "never_comes") utils::assignInNamespace("ranks_start_seconds", 1, "gbt")
+if (fault == "never_comes" && early) {
+  Sys.sleep(60)
+  cat("the job goes on\n")
+}
+ranks <- gbt_ranks(timeout = if (fault == "never_comes") 1 else 0,
+                   library = if (fault == "no_library" && early) "/nowhere.so" else if (fault == "wrong_launcher") {
+                     if (open_mpi) "libmpich.so.12" else "libmpi.so.40"
+                   },
                    comm = if (grepl("hangs_in_group|by_rmpi", fault)) world)
+if (grepl("hangs", fault)) ranks <- gbt_ranks(timeout = 2, comm = if (fault == "hangs_in_group") world) # all are here
 if (fault == "second_library") gbt_ranks(library = if (open_mpi) "libmpich.so.12" else "libmpi.so.40")
 here <- function(name) fault == name && ranks$rank == 1L
 set.seed(1)

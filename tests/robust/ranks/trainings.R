@@ -377,6 +377,18 @@ models <- c(models, list(
   judged_times = judge(models$times_aft, own[columns], times_of(own), metrics = "all")
 ))
 
+# Long arrays, which go in pieces: here of 5,000 numbers or bytes. The first rank has few rows, and so sends nothing
+# while it takes later pieces.
+if (!alone) ranks$handle <- gbt:::open_ranks(NULL, NULL, 600, 5000L)$handle
+ends <- c(0, 200, floor(seq(200, 2500, length.out = size)))[-2L]
+some <- if (alone) rows[1:2500, ] else rows[seq(ends[rank + 1L] + 1, ends[rank + 2L]), ]
+some$name <- sprintf("row %s, with a long name", rownames(some))
+models$pieces <- suppressWarnings( # each name is there once
+  with_this(gbt_train, yes ~ a + b + t + name, some, seed = 1, nrounds = 5, threads = 2, valid = 0.2, eval_train = TRUE,
+            eval_metric = "auc", early_stopping_rounds = 3, cat_method = list(t = "target"))
+)
+models$pieces_cv <- with_this(gbt_cv, some[columns], some$number, folds = 2, nrounds = 3, seed = 1, threads = 2)
+
 # What a result says of all rows, as bytes.
 bytes_of <- function(result) {
   if (is.data.frame(result)) return(serialize(as.data.frame(result), NULL, version = 2L))
