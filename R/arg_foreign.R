@@ -30,6 +30,7 @@ class_weights/co class_weight/o scale_pos_weight/xlc is_unbalance/l unbalance/l 
 softmax_hessian -> softmax_hessian
 cause -> cause
 label_gain/l -> label_gain
+breaks -> breaks
 [train: Rounds]
 nrounds/xl num_iterations/l num_iteration/l n_estimators/xlc iterations/c num_boost_round/xlc num_trees/xlco ntrees/o
   n_trees/o ntree/o max_iter/lo trees/o num_round/l num_rounds/l n_iter/l num_tree/l rounds/o epochs/o -> nrounds

@@ -363,7 +363,8 @@ metrics_help <- function() {
               "same share of rows where curves are right; a censored row is shared out over the bins below its",
               "S. It is the sum of (seen - expected)^2 / expected, which exceeds the 0.95 quantile of chi",
               "squared with B - 1 degrees of freedom where curves are off. `uno_c` and the metrics of curves do",
-              "not know entry times. A set of rows without an event has `NaN` for all of them."),
+              "not know entry times. A set of rows without an event has `NaN` for all of them. `hazard_nloglik` is",
+              "the loss of objective `\"hazard\"`, and depends on its `breaks`."),
     "", paste("A metric without a number takes that of the objective where it has the parameter:",
               paste0("`", table$name[twins], "` that of `", table$twin[twins], "`", collapse = ", "), "(see",
               "[gbt_objectives()])."))

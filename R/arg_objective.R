@@ -26,11 +26,21 @@ is_of_subdistribution <- function(name) identical(name, "fine_gray")
 # Does it predict hazards relative to a baseline?
 is_of_hazards <- function(name) objective_info(name)$response == "HAZARD"
 
-# As the engine takes it: its number, and its parameters in the engine's order. param: a list or vector that has them by
-# their names.
+# Does it predict a hazard for each interval of time?
+is_of_intervals <- function(name) objective_info(name)$gradient == "INTERVALS"
+
+# Does it predict times of events, with curves?
+is_of_times <- function(name) objective_info(name)$response %in% c("TIME", "HAZARD", "INTERVALS")
+
+# Does it need to know which times are those of events?
+needs_events <- function(name) is_of_hazards(name) || is_of_intervals(name)
+
+# As the engine takes it: its number, its parameters in the engine's order, and the ends of its intervals. param: a list
+# or vector that has them by their names.
 objective_object <- function(name, param = list()) {
   wanted <- objective_info(name)$params$name
-  list(objective_code(name), vapply(wanted, function(p) as.double(param[[p]]), 0, USE.NAMES = FALSE))
+  values <- vapply(wanted, function(p) as.double(param[[p]]), 0, USE.NAMES = FALSE)
+  c(list(objective_code(name), values), if (is_of_intervals(name)) list(param[["breaks"]]))
 }
 
 #' Objectives (loss functions)
@@ -110,9 +120,9 @@ objective_object <- function(name, param = list()) {
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
 #'
 #' @section Survival:
-#' The response is an object of `survival::Surv()`, of type `"right"`, `"counting"` (for `"cox"`), `"left"` or
-#' `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times that are all known. A formula such as
-#' `Surv(time, status) ~ .` needs package survival neither attached nor installed.
+#' The response is an object of `survival::Surv()`, of type `"right"`, `"counting"` (for `"cox"` and `"hazard"`),
+#' `"left"` or `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times that are all known. A
+#' formula such as `Surv(time, status) ~ .` needs package survival neither attached nor installed.
 #' * `"cox"`: the partial likelihood of Cox's model, with exact risk sets. `ties` says how events of the same time
 #'   count: `"efron"` or `"breslow"`; in the model they are 0 and 1. Scores are logarithms of hazards relative to a
 #'   baseline, so higher ones mean higher risk. Times may be any numbers; those of `Surv(start, stop, status)` have
@@ -133,11 +143,23 @@ objective_object <- function(name, param = list()) {
 #'   `aft_scale` is the scale; without it, it is estimated together with the trees, by one step of Newton's method a
 #'   round, from the training rows. The model keeps it in `params$aft_scale`, `aft_dist` as a number (0 normal, 1
 #'   logistic, 2 extreme). It is the default for left- and interval-censored times.
+#' * `"hazard"`: discrete time, without the assumption that hazards are proportional. `breaks` cuts time into intervals
+#'   (0, b1], (b1, b2], and so on; there is a score for each, the log odds of the chance that a row which is at risk at
+#'   its beginning has its event in it. A row counts in an interval if its event is in it, or if it was observed in at
+#'   least half of it; rows that ended before, or have entry times behind it, do not count there. Give the ends of the
+#'   intervals, such as `breaks = c(30, 90, 365)`, or their number: they are quantiles of the times of events of all
+#'   rows then, 20 if `breaks` is left out, and the model keeps them in `params$breaks`. Events after the last end are
+#'   not looked at. Each interval has trees of its own, so a few intervals with many events learn more than many with
+#'   few. [predict()][predict.gbt] gives a matrix of hazards. Within an interval the hazard is constant, so curves have
+#'   no steps; after the last end they keep their value. A row's risk, for concordance, is the sum of its cumulative
+#'   hazards at the ends of all intervals. Times are 0 or more, `cause` as for `"cox"`; no `strata`. Memory: 32 bytes
+#'   for a row and interval.
 #'
-#' [predict()][predict.gbt] gives times by default: exp(score) is the median (for `"extreme"` the quantile 0.632).
-#' Types `"survival"` and `"cumhaz"` give curves, `"quantile"` and `"time"` quantiles and means. Times must be above 0.
-#' Weights multiply the likelihood. Estimated on the rows that the trees fit, the scale is somewhat too small where they
-#' fit too closely; give `aft_scale` to set it. `boosting = "ordered"` and `leaf_iterations` are not offered.
+#' Of `"aft"`, [predict()][predict.gbt] gives times by default: exp(score) is the median (for `"extreme"` the quantile
+#' 0.632). Types `"survival"` and `"cumhaz"` give curves, `"quantile"` and `"time"` quantiles and means. Times must be
+#' above 0. Weights multiply the likelihood. Estimated on the rows that the trees fit, the scale is somewhat too small
+#' where they fit too closely; give `aft_scale` to set it. With all objectives of survival `boosting = "ordered"` and
+#' `leaf_iterations` are not offered.
 #'
 #' @section Small hessians:
 #' If the second derivative of a loss is (nearly) 0 for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`), an

@@ -2,7 +2,7 @@
 
 # The result of encode_response() for the response of a model, without labels.
 response_kind <- function(model) {
-  names <- objective_info(model$objective)$params$name
+  names <- c(objective_info(model$objective)$params$name, if (is_of_intervals(model$objective)) "breaks")
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
        n_outputs = model$n_outputs, stratified = !is.null(model$strata),
        cause = model$params[["cause"]], strata = list(levels = names(model$baseline$strata)),
@@ -47,16 +47,24 @@ responses_of <- function(model, score, threads) {
   .Call(C_gbt_responses, objective_object(model$objective, model$params), model$n_outputs, score, threads)
 }
 
-predicts_times <- function(model) objective_info(model$objective)$response %in% c("TIME", "HAZARD")
+predicts_times <- function(model) is_of_times(model$objective)
 
-# Scores of hazards rise with the risk, those of times fall.
-risk_sign <- function(model) if (is_of_hazards(model$objective)) 1 else -1
+# Scores -> a number for each row that rises with the risk: scores of hazards do, those of times fall; of intervals the
+# logarithm of the cumulative hazards at the ends of all of them together, see boost/metric_risk.c.
+risk_of_scores <- function(model, score) {
+  if (is_of_intervals(model$objective)) {
+    score <- matrix(score, ncol = model$n_outputs)
+    return(log(drop(softplus(score) %*% rev(seq_len(ncol(score))))))
+  }
+  if (is_of_hazards(model$objective)) as.vector(score) else -as.vector(score)
+}
 
 # The name of the scale of predictions of a type, for axes of plots: of models of times only, else NULL.
 scale_words <- function(model, type = "link") {
   words <- switch(objective_info(model$objective)$response,
                   HAZARD = c(link = "log relative hazard", response = "relative hazard"),
-                  TIME = c(link = "log time", response = "time"))
+                  TIME = c(link = "log time", response = "time"),
+                  INTERVALS = c(link = "log odds of the hazard", response = "hazard"))
   if (type %in% names(words)) words[[type]]
 }
 

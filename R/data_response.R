@@ -152,7 +152,10 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   out$label_gain <- read_label_gain(objective$args, name, out$param)
   out$label <- with_gains(out$value, out$label_gain, "the response")
   out$value <- NULL
-  out$n_outputs <- switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
+  breaks <- read_breaks(objective$args, name)
+  if (is_of_intervals(name)) out$param$breaks <- settle_breaks(breaks, out$label)
+  out$n_outputs <- if (is_of_intervals(name)) length(out$param$breaks) else
+    switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
   check_num_class(num_class, out)
   out
 }

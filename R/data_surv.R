@@ -114,14 +114,15 @@ settle_times <- function(e, objective, what, cause = NULL, trains = TRUE) {
                                 "status, whose first level means censored"), what), "cause")
   }
   if (!is_surv_response(e$response)) {
-    if (is_of_hazards(objective)) {
+    if (needs_events(objective)) {
       stop_data(sprintf(paste("objective \"%s\" needs to know which times are those of events: give %s as",
                               "survival::Surv(time, status)"), objective, what), "y")
     }
     return(e)
   }
   fields <- attr(e$value, "fields")
-  if (is_of_hazards(objective)) {
+  if (!is_of_hazards(objective) && !is.null(e$strata)) stop_no_strata(objective)
+  if (needs_events(objective)) {
     fields$event <- events_of_cause(fields$event, e$causes, cause, objective, what)
     if (is_of_subdistribution(objective) && (is.null(e$causes) || !is.null(fields$entry))) {
       stop_subdistribution(objective, what, !is.null(e$causes))
@@ -132,14 +133,15 @@ settle_times <- function(e, objective, what, cause = NULL, trains = TRUE) {
     }
     e$value <- new_times(e$value, fields[intersect(c("event", "entry", "stratum"), names(fields))])
   } else {
-    if (!is.null(e$strata)) {
-      stop_argument(sprintf("objective \"%s\" does not know `strata`; use \"cox\", or make them a feature", objective),
-                    "strata")
-    }
     check_positive_times(e$value, fields$upper, what)
     e$value <- new_times(e$value, fields["upper"])
   }
   e
+}
+
+stop_no_strata <- function(objective) {
+  stop_argument(sprintf("objective \"%s\" does not know `strata`; use \"cox\", or make them a feature", objective),
+                "strata")
 }
 
 stop_subdistribution <- function(objective, what, has_causes) {
@@ -193,7 +195,7 @@ times_of_hazards <- c("surv_right", "surv_counting", "surv_mright", "surv_mcount
 # Other objectives do not know censored times, and these not all kinds.
 check_surv_objective <- function(e, name) {
   if (!is_surv_response(e$response)) return(invisible())
-  if (is_of_hazards(name) && !e$response %in% times_of_hazards) {
+  if (needs_events(name) && !e$response %in% times_of_hazards) {
     stop_data(sprintf(paste("objective \"%s\" takes times that are censored on the right, and the response is a Surv",
                             "object of type \"%s\"; use \"aft\""), name, sub("surv_", "", e$response)), "y")
   }
@@ -204,7 +206,7 @@ check_surv_objective <- function(e, name) {
   if (objective_info(name)$response == "TIME" && e$response == "surv_counting") {
     stop_data(sprintf("objective \"%s\" does not know entry times, Surv(start, stop, status); use \"cox\"", name), "y")
   }
-  if (is_of_hazards(name) || objective_info(name)$response == "TIME") return(invisible())
+  if (needs_events(name) || objective_info(name)$response == "TIME") return(invisible())
   stop_data(sprintf(paste("objective \"%s\" does not know censored times, and the response is a Surv object; use",
                           "\"cox\" or \"aft\""), name), "y")
 }

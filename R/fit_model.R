@@ -41,7 +41,8 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
 # Those of the objective: the scale of times may have been estimated.
 params_of_objective <- function(trainer, response) {
   param <- response$param
-  param[] <- as.list(.Call(C_gbt_trainer_objective, trainer)[seq_along(param)])
+  own <- objective_info(response$objective)$params$name
+  param[own] <- as.list(.Call(C_gbt_trainer_objective, trainer)[seq_along(own)])
   param
 }
 

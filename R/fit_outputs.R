@@ -3,7 +3,8 @@
 # Output of the engine -> requested type. at: times or chances, see read_times().
 shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NULL) {
   if (type %in% time_types) {
-    out <- times_of_scores(as.vector(out), object, type, at, stratum)
+    if (is_of_intervals(object$objective)) out <- matrix(out, ncol = object$n_outputs)
+    out <- times_of_scores(out, object, type, at, stratum)
     if (is.null(labels)) return(out)
     if (is.matrix(out)) rownames(out) <- labels else names(out) <- labels
     return(out)
@@ -15,7 +16,7 @@ shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NUL
     return(out)
   }
   if (is.matrix(out)) {
-    columns <- if (type != "leaf") class_labels(object)
+    columns <- if (type != "leaf") given_or(class_labels(object), interval_labels_of(object))
     if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
   } else if (!is.null(labels)) {
     names(out) <- labels
@@ -27,10 +28,14 @@ class_labels <- function(object) {
   if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
 }
 
+interval_labels_of <- function(object) {
+  if (is_of_intervals(object$objective)) interval_labels(object$params$breaks)
+}
+
 # Names of several outputs: those of classes, or their numbers; NULL for one output.
 output_labels <- function(object) {
   if (object$n_outputs < 2L) return(NULL)
-  labels <- class_labels(object)
+  labels <- given_or(class_labels(object), interval_labels_of(object))
   if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
 }
 

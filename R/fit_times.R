@@ -14,9 +14,9 @@ read_times <- function(type, object, times, probs) {
     stop_argument("`probs` can only be used with type \"quantile\"; leave it out", "probs")
   }
   if (!type %in% time_types) return(NULL)
-  if (!objective_info(object$objective)$response %in% c("TIME", "HAZARD")) {
-    stop_unsupported(sprintf(paste("type = \"%s\" needs a model of times, by objective \"cox\" or \"aft\"; this one",
-                                   "has objective \"%s\""), type, object$objective), "type")
+  if (!is_of_times(object$objective)) {
+    stop_unsupported(sprintf(paste("type = \"%s\" needs a model of times, by objective \"cox\", \"aft\" or \"hazard\";",
+                                   "this one has objective \"%s\""), type, object$objective), "type")
   }
   check_cause_type(type, object)
   if (of_times) check_eval_times(times, type) else if (type == "quantile") check_probs(given_or(probs, 0.5))
@@ -53,9 +53,12 @@ check_probs <- function(probs) {
   as.double(probs)
 }
 
+# score: a matrix for several outputs.
 # Scores -> a number for each row, or a matrix with a column for each of `at`.
 # stratum: of each row, see places_of_strata(); NULL for models without strata.
 times_of_scores <- function(score, object, type, at, stratum = NULL) {
+  if (is_of_intervals(object$objective)) return(times_of_intervals(score, object$params$breaks, type, at))
+  score <- as.vector(score)
   if (is_of_hazards(object$objective)) return(by_stratum(score, object$baseline, type, at, stratum))
   dist <- object$params$aft_dist
   scale <- object$params$aft_scale

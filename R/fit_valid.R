@@ -289,6 +289,14 @@ check_same_offset <- function(train, data, name) {
 
 # Going on from a model ---------------------------------------------------------------------------------------------
 
+check_same_breaks <- function(init, response, differ) {
+  was <- init$params[["breaks"]]
+  now <- response$param[["breaks"]]
+  if (identical(was, now)) return(invisible())
+  differ("its `breaks` are %s, now they are %s; leave `breaks` out", enumerate(format_number(was), quote = ""),
+         enumerate(format_number(now), quote = ""))
+}
+
 # The earlier model as it predicts (up to its best round), checked against what is trained now; NULL when there is none.
 # rows: see read_rows(); features, offset: of the rows that are trained on.
 check_init_model <- function(init, rows, features, offset, params) {
@@ -301,7 +309,8 @@ check_init_model <- function(init, rows, features, offset, params) {
   if (init$objective != response$objective) {
     differ("its objective is \"%s\", now it is \"%s\"", init$objective, response$objective)
   }
-  for (name in names(response$param)) {
+  check_same_breaks(init, response, differ)
+  for (name in setdiff(names(response$param), "breaks")) {
     was <- init$params[[name]]
     if (name == "aft_scale" && response$param[[name]] == 0) next # estimated again, from that of the model on
     if (!identical(was, response$param[[name]])) {

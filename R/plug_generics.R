@@ -99,7 +99,7 @@ explain_survex <- function(model, data = NULL, y = NULL, ...) {
   if (!predicts_times(model)) return(get_exported("DALEX", "explain")(model, data = data, y = y, ...))
   usual <- list(
     predict_function = said_by_survex(function(model, newdata) {
-      exp(risk_sign(model) * unname(predict.gbt(model, newdata, type = "link")))
+      exp(risk_of_scores(model, unname(predict.gbt(model, newdata, type = "link"))))
     }, "relative risk"),
     predict_survival_function = said_by_survex(curves_for_survex("survival"), "predict(type = \"survival\")"),
     predict_cumulative_hazard_function = said_by_survex(curves_for_survex("cumhaz"), "predict(type = \"cumhaz\")"),

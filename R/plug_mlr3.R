@@ -266,7 +266,7 @@ mlr3_survival <- function(model, x, args) {
   times <- args$times
   args$times <- NULL
   answer <- function(type, ...) do.call(stats::predict, c(list(model, x, type = type, ...), args))
-  risk <- risk_sign(model) * as.vector(answer("link"))
+  risk <- risk_of_scores(model, answer("link"))
   out <- list(crank = risk, lp = risk)
   if (is_of_hazards(model$objective) && min(given_or(args$trees, Inf), rounds_used(model)) != model$baseline$rounds) {
     return(out)
@@ -280,7 +280,7 @@ mlr3_survival <- function(model, x, args) {
 most_curve_times <- 500L # of more event times, as many of their order statistics
 
 mlr3_curve_times <- function(model) {
-  times <- given_or(attr(model, "times"), sort(unique(model$baseline$time)))
+  times <- given_or(attr(model, "times"), given_or(model$params[["breaks"]], sort(unique(model$baseline$time))))
   if (length(times) <= most_curve_times) return(times)
   times[ceiling(seq_len(most_curve_times) / most_curve_times * length(times))]
 }

@@ -213,7 +213,7 @@ set_censored_predictions <- function(set, by_predict, quantiles) {
   set("set_pred", mode = mode, type = "time", value = by_predict("time", plain))
   set("set_pred", mode = mode, type = "raw", value = by_predict("link"))
   set("set_pred", mode = mode, type = "linear_pred", value = by_predict("link", function(x, object) {
-    -risk_sign(object$fit) * as.vector(x) # rises with time
+    -risk_of_scores(object$fit, x) # rises with time
   }))
   curves <- by_predict("survival", function(x, object) { # called where parsnip has the times as they were given
     parsnip_curves(x, get0("eval_time", parent.frame(), inherits = FALSE))

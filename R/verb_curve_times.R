@@ -13,8 +13,9 @@ is_curve_of_times <- function(model, type, times) {
   if (!predicts_times(model)) {
     if (!type %in% own && is.null(times)) return(FALSE)
     what <- if (type %in% own) sprintf("type = \"%s\"", type) else "`times`"
-    stop_unsupported(sprintf(paste("%s needs a model of times, by objective \"cox\" or \"aft\"; this one has objective",
-                                   "\"%s\""), what, model$objective), if (type %in% own) "type" else "times")
+    stop_unsupported(sprintf(paste("%s needs a model of times, by objective \"cox\", \"aft\" or \"hazard\"; this one",
+                                   "has objective \"%s\""), what, model$objective),
+                     if (type %in% own) "type" else "times")
   }
   if (is_of_subdistribution(model$objective)) {
     stop_unsupported(sprintf(paste("gbt_curve() does not know events of several causes, which models of objective",
@@ -60,12 +61,11 @@ judged_times <- function(model, rows, type) {
   its <- do.call(rows_to_judge, c(list(model), unname(rows)))
   seen <- seen_times(its$label, type)
   seen$weight <- given_or(its$weight, rep(1, length(seen$time)))
-  score <- its$score[, 1L]
   curves <- if (inherits(model, "gbt_cv")) held_out_curves(model, rows, its$at) else function(times) {
     stats::predict(model, rows$data, "survival", rows$trees, rows$offset, times = times, threads = rows$threads,
                    strata = rows$strata)
   }
-  list(seen = seen, risk = risk_sign(its$model) * score, curves = curves)
+  list(seen = seen, risk = risk_of_scores(its$model, its$score), curves = curves)
 }
 
 # The curves of rows by the models of the folds that held them out; their mean where there are several. at: numbers of

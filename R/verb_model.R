@@ -124,8 +124,13 @@ stop_no_training_data <- function(instead) {
 # "softmax, 3 classes (a, b, c)", "quantile, quantile_alpha 0.9"
 describe_objective <- function(x) {
   text <- x$objective
+  cause <- if (is_text(x$params$cause)) sprintf(", cause \"%s\"", printable(x$params$cause)) else ""
+  if (is_of_intervals(text)) {
+    breaks <- x$params$breaks
+    return(sprintf("%s%s, %s up to %s", text, cause, counted(length(breaks), "interval"),
+                   format(breaks[length(breaks)], digits = 4L)))
+  }
   if (is_of_hazards(text)) {
-    cause <- if (is_text(x$params$cause)) sprintf(", cause \"%s\"", printable(x$params$cause)) else ""
     return(sprintf("%s%s, ties by %s", text, cause, c("Efron", "Breslow")[x$params$ties + 1]))
   }
   if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))

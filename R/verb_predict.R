@@ -35,7 +35,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   * `"cif"`: of models of objective `"fine_gray"`: the chance of an event of the model's cause up to each of `times`
 #'     (*cumulative incidence*), a matrix as above.
 #'   * `"time"`: of models of times: the expected time, the area below the curve of survival; for `"cox"` up to the last
-#'     event of the training data (*restricted mean*).
+#'     event of the training data, for `"hazard"` up to the last end of an interval (*restricted mean*).
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
 #'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,

@@ -205,7 +205,7 @@ test_that("print() names what was asked for", {
   shown <- function(..., formula = mpg ~ .) {
     paste(capture.output(print(gbt_train(formula, d, nrounds = 3, seed = 1, threads = 1, ...))), collapse = "\n")
   }
-  of_times <- c("aft", "cox", "fine_gray") # whose values are words
+  of_times <- c("aft", "cox", "fine_gray", "hazard") # whose values are words
   for (name in setdiff(gbt_objectives()$name, of_times)) {
     params <- gbt:::objective_info(name)$params
     label <- if (name == "softmax") factor(d$cyl) else if (name %in% c("logistic", "cross_entropy")) d$am else d$mpg

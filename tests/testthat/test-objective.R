@@ -179,9 +179,9 @@ test_that("squared error of classes 0 and 1 is told of, unless it was asked for"
 made_y <- function(labels, n, name = "") {
   s <- sin(seq_len(n)) + seq_len(n) / n
   if (name == "aft") labels <- "POSITIVE"
-  if (name %in% c("cox", "fine_gray")) {
+  if (name %in% c("cox", "fine_gray", "hazard")) {
     y <- cbind(time = floor(4 * exp(s)), status = as.numeric(seq_len(n) %% 4 > 0))
-    return(structure(y, type = if (name == "cox") "right" else "mright", states = "a", class = "Surv"))
+    return(structure(y, type = if (name == "fine_gray") "mright" else "right", states = "a", class = "Surv"))
   }
   switch(labels, NUMBER = s, BINARY = as.numeric(s > 0.5), CLASS = factor(seq_len(n) %% 3),
          NOT_NEGATIVE = floor(exp(s)), POSITIVE = exp(s), SHARE = plogis(s), ABOVE_MINUS_ONE = exp(s) - 0.7)
@@ -359,7 +359,7 @@ test_that("a training that diverges says so", {
     query <- made_group(objective, 300)
     shares <- objective %in% c("logistic", "cross_entropy")
     label <- if (objective == "softmax") factor(1 + d$y %% 3) else if (shares) d$y / max(d$y) else
-      if (gbt:::is_of_hazards(objective)) made_y("", 300, objective) else
+      if (gbt:::needs_events(objective)) made_y("", 300, objective) else
         d$y + !gbt:::is_of_queries(objective) # label 0: not relevant
     for (eta in c(0.05, 1)) expect_silent(gbt_train(d["a"], label, objective = objective, group = query,
                                                     nrounds = 15, eta = eta, threads = 1))

@@ -9,6 +9,7 @@
 #include "../base/parallel.h"
 #include "../metric/class_terms.h"
 #include "../metric/terms.h"
+#include "../objective/intervals.h"
 #include "../objective/response.h"
 #include "metric_rows.h"
 
@@ -160,8 +161,24 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
   return -1;
 }
 
+/* The loss of a row is that of all intervals in which something is known of it. */
+GBT_FN void interval_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
+  memset(out, 0, (size_t)n * sizeof *out);
+  for (int32_t k = 0; k < r->objective.n_outputs; k++) {
+    const double *s = r->score + (int64_t)k * r->of.n + beg;
+    for (int i = 0; i < n; i++) {
+      const int label = gbt_interval_label(&r->objective, &r->of, beg + i, k);
+      if (label != GBT_HAZARD_UNKNOWN) out[i] += gbt_hazard_loss(s[i], label);
+    }
+  }
+}
+
 /* Terms of metrics of censored times. */
 GBT_FN void censored_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
+  if (r->metric.kind == GBT_METRIC_HAZARD_NLOGLIK) {
+    interval_terms(r, beg, n, out);
+    return;
+  }
   GBT_ASSERT(r->metric.kind == GBT_METRIC_AFT_NLOGLIK);
   for (int64_t i = beg; i < beg + n; i++)
     out[i - beg] = gbt_aft_loss(r->score[i], gbt_label_of(&r->of, i), gbt_upper_of(&r->of, i), r->objective.param);
@@ -257,6 +274,7 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   const gbt_metric_aids none = {NULL, NULL, NULL, NULL};
   const gbt_metric_rows rows = {*metric, *objective, *of, aids != NULL ? aids : &none, score};
   GBT_TRY(gbt_metric_check(metric, objective, err));
+  GBT_TRY(gbt_breaks_check(objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
   case GBT_FORM_CENSORED:

@@ -7,7 +7,9 @@
 #include "../base/exact_sum.h"
 #include "../joint/brier.h"
 #include "../joint/concordance.h"
+#include "../base/parallel.h"
 #include "../joint/cox.h"
+#include "../objective/intervals.h"
 #include "metric_rows.h"
 
 enum { N_ARRAYS = GBT_N_FIELDS + 1, SCORE = GBT_N_FIELDS };
@@ -35,11 +37,14 @@ static gbt_status gather_fields(gbt_ctx *ctx, const gbt_metric_rows *of, int64_t
   }
   for (int k = 0; k < N_ARRAYS; k++) {
     const double *mine = k == SCORE ? of->score : is_read(k) ? of->of.field[k] : NULL;
+    const int64_t width = k == SCORE ? of->objective.n_outputs : 1;
     int64_t has = mine != NULL && of->of.n > 0;
     GBT_TRY(gbt_comm_max_i64(ctx, &has, 1, err));
     if (!has) continue;
-    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)out->rows.n, sizeof(double), &out->array[k], err));
-    GBT_TRY(gbt_comm_gather(ctx, mine, bytes, out->array[k], err));
+    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)(out->rows.n * width), sizeof(double), &out->array[k], err));
+    for (int64_t j = 0; j < width; j++)
+      GBT_TRY(gbt_comm_gather(ctx, mine != NULL ? mine + j * of->of.n : NULL, bytes, out->array[k] + j * out->rows.n,
+                              err));
     if (k != SCORE) out->rows.field[k] = out->array[k];
   }
   if (out->rows.n > UINT32_MAX)
@@ -68,6 +73,11 @@ static int is_of_hazards(const gbt_objective *objective) {
   return gbt_objective_info_of(objective->kind)->response == GBT_RESPONSE_HAZARD;
 }
 
+/* Objectives whose scores are of intervals, or of one hazard: where high ones mean early events. */
+static int rises_with_risk(const gbt_objective *objective) {
+  return is_of_hazards(objective) || gbt_gradients_by_interval(objective);
+}
+
 /* Does it look at survival curves? */
 static int is_of_curves(gbt_metric_kind kind) {
   return kind == GBT_METRIC_BRIER_SURVIVAL || kind == GBT_METRIC_IBS || kind == GBT_METRIC_DCAL;
@@ -81,7 +91,7 @@ int gbt_metric_needs_hazards(const gbt_metric *metric, const gbt_objective *obje
 static gbt_status of_timeline(gbt_ctx *ctx, const gbt_metric_rows *m, const gbt_rows *rows,
                               const gbt_timeline *timeline, const double *score, double *out, gbt_error *err) {
   const gbt_curves curves = {&m->objective, m->aids->hazards, rows, timeline, score};
-  gbt_concordance_of of = {.by_life = !is_of_hazards(&m->objective)};
+  gbt_concordance_of of = {.by_life = !rises_with_risk(&m->objective)};
   switch ((gbt_metric_kind)m->metric.kind) {
   case GBT_METRIC_UNO_C:
     of.censoring = 1;
@@ -150,6 +160,40 @@ static gbt_status of_all_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, double
   return status;
 }
 
+/* ---- intervals: a risk for each row ---- */
+
+typedef struct risk_job {
+  const gbt_metric_rows *rows;
+  double *risk;
+  int64_t task_rows;
+} risk_job;
+
+/* The expected number of events of a row that would stay at risk: its cumulative hazards at the ends of all intervals
+ * together (the mortality of Ishwaran et al. 2008). */
+static void risk_task(void *arg, int64_t task, int thread) {
+  const risk_job *j = arg;
+  const int32_t K = j->rows->objective.n_outputs;
+  const int64_t n = j->rows->of.n, beg = task * j->task_rows, end = n - beg < j->task_rows ? n : beg + j->task_rows;
+  (void)thread;
+  for (int64_t i = beg; i < end; i++) j->risk[i] = 0.0;
+  for (int32_t k = 0; k < K; k++) {
+    const double *score = j->rows->score + (int64_t)k * n;
+    for (int64_t i = beg; i < end; i++) j->risk[i] += (double)(K - k) * gbt_hazard_sum(score[i]);
+  }
+}
+
+static gbt_status concordance_of_intervals(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  gbt_metric_rows own = *rows;
+  risk_job j = {rows, NULL, gbt_metric_task_rows(rows->objective.n_outputs)};
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)rows->of.n, sizeof *j.risk, &j.risk, err));
+  gbt_status status = gbt_parallel(ctx, (rows->of.n + j.task_rows - 1) / j.task_rows, risk_task, &j, err);
+  own.score = j.risk;
+  own.objective.n_outputs = 1; /* scores */
+  if (status == GBT_OK) status = of_all_ranks(ctx, &own, out, err);
+  gbt_mem_free(&ctx->mem, j.risk);
+  return status;
+}
+
 /* ---- partial likelihood: ranks keep their rows ---- */
 
 static gbt_status nloglik_of(gbt_ctx *ctx, const gbt_metric_rows *rows, gbt_cox *cox, double *out, gbt_error *err) {
@@ -189,7 +233,7 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
   const char *name = gbt_metric_about(metric->kind)->name;
   const double *upper = rows->field[GBT_UPPER], *label = rows->field[GBT_LABEL];
   if (rows->n == 0) return GBT_OK;
-  if (is_of_hazards(objective) && rows->field[GBT_EVENT] == NULL)
+  if (rises_with_risk(objective) && rows->field[GBT_EVENT] == NULL)
     return gbt_fail_on(err, GBT_E_DATA, "event",
                        "metric \"%s\" needs `event`, whether times are those of events, in the %s data", name, data);
   if (objective->kind == GBT_OBJ_FINE_GRAY && metric->kind != GBT_METRIC_CONCORDANCE &&
@@ -223,5 +267,7 @@ gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double 
   *out = gbt_nan();
   if (!any) return GBT_OK;
   if (rows->metric.kind == GBT_METRIC_COX_NLOGLIK) return cox_nloglik(ctx, rows, out, err);
+  if (gbt_gradients_by_interval(&rows->objective) && !is_of_curves((gbt_metric_kind)rows->metric.kind))
+    return concordance_of_intervals(ctx, rows, out, err);
   return of_all_ranks(ctx, rows, out, err);
 }

@@ -23,7 +23,7 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
   init[0] = spec->init_score;
   for (int32_t i = 0; i < spec->n_valid; i++) init[1 + i] = spec->init_valid[i];
   const gbti_round_spec round = {.backend = {.params = &tr->params,
-                                             .objective = spec->objective,
+                                             .objective = tr->objective,
                                              .data = tr->data,
                                              .n_valid = spec->n_valid,
                                              .base = tr->forest->base,
@@ -161,11 +161,21 @@ static gbt_status keep_eta(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_er
   return GBT_OK;
 }
 
+static gbt_status keep_breaks(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  const size_t n = (size_t)spec->objective.n_outputs;
+  if (spec->objective.breaks == NULL) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&tr->mem, n, sizeof *tr->breaks, &tr->breaks, err));
+  memcpy(tr->breaks, spec->objective.breaks, n * sizeof *tr->breaks);
+  tr->objective.breaks = tr->breaks;
+  return GBT_OK;
+}
+
 /* From the data sets on; the specification has those that the trainer works with. */
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
   GBT_TRY(keep_eta(tr, spec, err));
+  GBT_TRY(keep_breaks(tr, spec, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_n_kept_scores(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
@@ -225,6 +235,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_penalties_free(&mem, &tr->penalties);
   gbt_mem_free(&mem, tr->cat_method);
   gbt_mem_free(&mem, tr->eta);
+  gbt_mem_free(&mem, tr->breaks);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->scale);
   gbt_mem_free(&mem, tr->bias);

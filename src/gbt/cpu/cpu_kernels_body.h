@@ -16,6 +16,7 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
 #define GRADIENTS_ORDERED(name) GBT_ASSERT(0); /* joint/ */
 #define GRADIENTS_QUERY(name) GBT_ASSERT(0);   /* joint/ */
 #define GRADIENTS_TIME(name) GBT_ASSERT(0);    /* joint/ */
+#define GRADIENTS_INTERVALS(name) GBT_ASSERT(0); /* joint/ */
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     GRADIENTS_##gradient(name) break;
@@ -26,6 +27,7 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
 #undef GRADIENTS_ORDERED
 #undef GRADIENTS_QUERY
 #undef GRADIENTS_TIME
+#undef GRADIENTS_INTERVALS
   case GBT_N_OBJECTIVES:
     break;
   }

@@ -63,6 +63,7 @@ static rule number_rule(const gbt_objective_info *info, const gbt_rows *rows) {
   case GBT_BASE_ZERO:
   case GBT_BASE_MEAN:
   case GBT_BASE_CLASS_SHARES:
+  case GBT_BASE_INTERVALS:
   case GBT_BASE_SCALE:
     break;
   }
@@ -93,6 +94,7 @@ static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
   case GBT_RESPONSE_PROBABILITY:
   case GBT_RESPONSE_CLASSES:
   case GBT_RESPONSE_HAZARD:
+  case GBT_RESPONSE_INTERVALS:
   case GBT_RESPONSE_OWN:
     break;
   }

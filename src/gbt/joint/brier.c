@@ -6,12 +6,13 @@
 #include "../base/parallel.h"
 #include "../math/elementary.h"
 #include "../objective/aft.h"
+#include "../objective/intervals.h"
 
 enum { N_TIMES = 100, TASK_COST = 1 << 16 };
 
 typedef struct job {
   const gbt_curves *curves;
-  int of_hazards;
+  int of_hazards, of_intervals;
   int32_t n; /* times or bins */
   int64_t task_rows;
   double time[N_TIMES], after[N_TIMES]; /* and G at each */
@@ -52,23 +53,42 @@ static double hazard_at(const gbt_hazards *h, uint32_t stratum, double time) {
 
 /* A time in the form that survival() takes. */
 static double x_of_time(const job *j, uint32_t stratum, double time) {
+  if (j->of_intervals) return gbt_interval_place(j->curves->objective, time);
   return j->of_hazards ? hazard_at(j->curves->hazards, stratum, time) : gbt_log(time);
 }
 
-/* S at a time, by x_of_time(). risk: exp(score) where there are hazards. */
-static double survival(const job *j, double x, double score, double risk) {
-  if (j->of_hazards) return gbt_exp(-x * risk);
+/* The curve of a row: exp(score) where there are hazards; of intervals its cumulative hazard at the end of some. */
+typedef struct own_curve {
+  uint32_t row;
+  double risk, hazard;
+  int32_t n_passed;
+} own_curve;
+
+static own_curve curve_of(const job *j, uint32_t row) {
+  return (own_curve){row, j->of_hazards ? gbt_exp(j->curves->score[row]) : 0.0, 0.0, 0};
+}
+
+/* The cumulative hazard up to a place (gbt_interval_place) not before the last one asked for. */
+static double hazard_until(const job *j, double place, own_curve *at) {
+  const double *score = j->curves->score + at->row;
+  const int64_t n = j->curves->rows->n;
+  for (; (double)(at->n_passed + 1) <= place; at->n_passed++)
+    at->hazard += gbt_hazard_sum(score[(int64_t)at->n_passed * n]);
+  const double share = place - (double)at->n_passed;
+  return at->hazard + (share > 0.0 ? share * gbt_hazard_sum(score[(int64_t)at->n_passed * n]) : 0.0);
+}
+
+/* S at a time, by x_of_time(); times of a row in ascending order. */
+static double survival(const job *j, double x, own_curve *at) {
+  if (j->of_hazards) return gbt_exp(-x * at->risk);
+  if (j->of_intervals) return gbt_exp(-hazard_until(j, x, at));
   const double *param = j->curves->objective->param;
-  const double z = (x - score) / param[GBT_AFT_PARAM_SCALE];
+  const double z = (x - j->curves->score[at->row]) / param[GBT_AFT_PARAM_SCALE];
   return gbt_exp(-gbt_aft_loss_one((int)param[GBT_AFT_PARAM_DIST], GBT_RIGHT, z));
 }
 
 static int has_curve(const job *j, uint32_t stratum) {
   return !j->of_hazards || stratum < j->curves->hazards->n_strata;
-}
-
-static double risk_of(const job *j, uint32_t row) {
-  return j->of_hazards ? gbt_exp(j->curves->score[row]) : 0.0;
 }
 
 /* ---- sums of rows ---- */
@@ -99,7 +119,8 @@ static void brier_task(void *arg, int64_t task, int thread) {
   gbt_exact_sum *sum = j->sum + (size_t)thread * j->width;
   for (int64_t p = task * j->task_rows, end = task_end(j, p); p < end; p++) {
     const uint32_t row = c->timeline->at[p];
-    const double w = gbt_weight_of(c->rows, row), time = c->rows->field[GBT_LABEL][row], risk = risk_of(j, row);
+    const double w = gbt_weight_of(c->rows, row), time = c->rows->field[GBT_LABEL][row];
+    own_curve curve = curve_of(j, row);
     const uint32_t stratum = j->of_hazards ? stratum_of(c, row) : 0;
     const double *x = j->x + (size_t)stratum * (size_t)j->n;
     const int event = gbt_has_event(c->rows, row);
@@ -108,7 +129,7 @@ static void brier_task(void *arg, int64_t task, int thread) {
     if (!has_curve(j, stratum)) continue;
     for (int32_t k = 0; k < j->n; k++) {
       if (time <= j->time[k] && !event) continue;
-      const double S = survival(j, x[k], c->score[row], risk);
+      const double S = survival(j, x[k], &curve);
       const double term = time <= j->time[k] ? S * S / c->timeline->before[p] : (1.0 - S) * (1.0 - S) / j->after[k];
       gbt_exact_add(&sum[k], w * term);
     }
@@ -173,12 +194,16 @@ static double brier_value(const job *j) {
   return area / (j->time[j->n - 1] - j->time[0]);
 }
 
-static int is_of_hazards(const gbt_curves *c) {
-  return gbt_objective_info_of(c->objective->kind)->response == GBT_RESPONSE_HAZARD;
+static job job_of(const gbt_curves *c, int32_t n) {
+  const gbt_response_rule response = gbt_objective_info_of(c->objective->kind)->response;
+  return (job){.curves = c,
+               .of_hazards = response == GBT_RESPONSE_HAZARD,
+               .of_intervals = response == GBT_RESPONSE_INTERVALS,
+               .n = n};
 }
 
 gbt_status gbt_brier(gbt_ctx *ctx, const gbt_curves *curves, double time, double *out, gbt_error *err) {
-  job j = {.curves = curves, .of_hazards = is_of_hazards(curves), .n = 1};
+  job j = job_of(curves, 1);
   j.time[0] = time;
   *out = gbt_nan();
   if (curves->rows->n == 0) return GBT_OK;
@@ -207,7 +232,8 @@ static void calibration_task(void *arg, int64_t task, int thread) {
     gbt_exact_add(&own[2 * j->n], has_curve(j, stratum) ? w : gbt_nan());
     if (!has_curve(j, stratum)) continue;
     const double x = x_of_time(j, stratum, c->rows->field[GBT_LABEL][row]);
-    const double v = survival(j, x, c->score[row], risk_of(j, row));
+    own_curve curve = curve_of(j, row);
+    const double v = survival(j, x, &curve);
     const int32_t up = (int32_t)(v * B), bin = up < j->n ? up : j->n - 1;
     if (gbt_has_event(c->rows, row)) {
       gbt_exact_add(&own[bin], w);
@@ -232,7 +258,7 @@ static double calibration_value(const job *j) {
 }
 
 gbt_status gbt_d_calibration(gbt_ctx *ctx, const gbt_curves *curves, int32_t n_bins, double *out, gbt_error *err) {
-  job j = {.curves = curves, .of_hazards = is_of_hazards(curves), .n = n_bins};
+  job j = job_of(curves, n_bins);
   GBT_ASSERT(n_bins > 0);
   const gbt_status status = run(ctx, &j, 2 * (size_t)n_bins + 1, 8, calibration_task, err);
   if (status == GBT_OK) *out = calibration_value(&j);

@@ -20,6 +20,8 @@ static joint_kind kind_of(const gbt_objective *objective) {
     return JOINT_RISK;
   case GBT_OBJ_AFT:
     return JOINT_TIMES;
+  case GBT_OBJ_HAZARD:
+    return JOINT_INTERVALS;
   default:
     break;
   }
@@ -40,6 +42,7 @@ static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
   case JOINT_XENDCG:
   case JOINT_TIMES:
   case JOINT_RISK:
+  case JOINT_INTERVALS:
     break;
   }
   return n * 4;
@@ -114,20 +117,26 @@ static gbt_status make_rooms(gbt_joint *joint, int32_t n_threads, gbt_error *err
   return GBT_OK;
 }
 
-/* Cox's partial likelihood needs the events of rows. */
-static gbt_status joint_risk_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
+static gbt_status needs_events(const gbt_joint *joint, gbt_error *err) {
   if (joint->rows.field[GBT_EVENT] == NULL && joint->rows.n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "event",
                        "the objective \"%s\" needs `event`: whether the time of a row is that of an event",
                        gbt_objective_info_of(joint->objective.kind)->name);
+  return GBT_OK;
+}
+
+/* Cox's partial likelihood needs the events of rows. */
+static gbt_status joint_risk_open(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
+  GBT_TRY(needs_events(joint, err));
   return gbt_cox_make_for(ctx, &joint->objective, &joint->rows, &joint->cox, err);
 }
 
 static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
-  const size_t n = (size_t)joint->rows.n;
-  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->g, &joint->g, err));
-  GBT_TRY(gbt_mem_array(&joint->mem, n, sizeof *joint->h, &joint->h, err));
+  const size_t n = (size_t)joint->rows.n, cells = n * (size_t)joint->objective.n_outputs;
+  GBT_TRY(gbt_mem_array(&joint->mem, cells, sizeof *joint->g, &joint->g, err));
+  GBT_TRY(gbt_mem_array(&joint->mem, cells, sizeof *joint->h, &joint->h, err));
   if (joint->kind == JOINT_RISK) return joint_risk_open(ctx, joint, err);
+  if (joint->kind == JOINT_INTERVALS) return needs_events(joint, err);
   if (joint->kind == JOINT_TIMES) return gbt_aft_check_ends(ctx, &joint->rows, err);
   if (joint->rows.field[GBT_GROUP] == NULL && n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "group", "the objective \"%s\" needs `group`: the query of every row",
@@ -216,6 +225,7 @@ static void queries_task(void *arg, int64_t task, int thread) {
       break;
     case JOINT_TIMES:
     case JOINT_RISK:
+    case JOINT_INTERVALS:
       GBT_ASSERT(0); /* has no queries */
       break;
     }
@@ -260,6 +270,7 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
     return gbt_cox_gradients(ctx, &joint->cox, score, joint->g, joint->h, err);
   }
   if (joint->kind == JOINT_TIMES) return joint_times_gradients(ctx, joint, score, err);
+  if (joint->kind == JOINT_INTERVALS) return joint_intervals_gradients(ctx, joint, score, err);
   GBT_TRY(make_rooms(joint, ctx->n_threads, err));
   GBT_TRY(joint_positions_begin(ctx, &joint->positions, &joint->rows, score, &score, err));
   j.score = score;

@@ -23,8 +23,8 @@ gbt_status gbt_joint_new(gbt_ctx *ctx, const gbt_objective *objective, const gbt
                          gbt_joint **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_joint_free(gbt_joint *joint); /* NULL is allowed */
 
-/* score: rows.n of them. *g, *h: rows.n each, borrowed until the next call; weights of rows are not yet in them.
- * Memory: 16 bytes a row for them. Ctrl-C takes effect within a task, which is well below 0.1 seconds.
+/* score: rows.n x n_outputs of them. *g, *h: as many, borrowed until the next call; weights of rows are not yet in
+ * them. Memory: 16 bytes a row and output for them. Ctrl-C takes effect within a task, which is well below 0.1 seconds.
  * Long queries of pairs and of yeti_rank are divided among all threads. */
 gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, const double *score, const double **g,
                                const double **h, gbt_error *err) GBT_MUST_CHECK;

@@ -16,7 +16,7 @@ enum {
 
 /* How an objective's gradients are computed. */
 typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES,
-                          JOINT_RISK } joint_kind;
+                          JOINT_RISK, JOINT_INTERVALS } joint_kind;
 
 /* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each; g and
  * h have room for a long query too where each thread adds up sums of its own (joint_own_sums). */
@@ -58,7 +58,7 @@ struct gbt_joint {
   uint32_t long_rows, room_rows; /* the most rows of a long query, and of another one */
   joint_room *room;              /* n_rooms: one for long queries, then one for each thread */
   int32_t n_rooms;
-  double *g, *h; /* rows.n */
+  double *g, *h; /* rows.n x objective.n_outputs */
 };
 
 /* ---- the rows of a query in an order of their scores and labels alone: query_order.c ---- */
@@ -134,6 +134,11 @@ gbt_status joint_pairs_long(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round
 /* ---- times, whose rows have a scale together: times.c ---- */
 
 gbt_status joint_times_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *score, gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- intervals of time: intervals.c ---- */
+
+gbt_status joint_intervals_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *score,
+                                     gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- one query on the calling thread: query_sums.c, yeti.c ---- */
 

@@ -148,6 +148,7 @@ static const struct {
                             [GBT_RESPONSE_CLASSES] = {"classes", "a probability for each class"},
                             [GBT_RESPONSE_TIME] = {"time", "times"},
                             [GBT_RESPONSE_HAZARD] = {"hazard", "relative hazards"},
+                            [GBT_RESPONSE_INTERVALS] = {"intervals", "a hazard for each interval"},
                             [GBT_RESPONSE_OWN] = {"own", "scores of an objective of your own"}};
 
 const char *gbt_response_name(int response) {
@@ -195,7 +196,7 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
                        "metric \"%s\" is for %s, but objective \"%s\" predicts %s; metrics for these are %s",
                        info->name, for_them, about->name, responses[about->response].text, suits);
   }
-  if (outputs != GBT_OUT_CLASSES && objective->n_outputs != 1)
+  if (!(outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS)) && objective->n_outputs != 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
                        "metric \"%s\" takes one score a row, the model has %d; give a metric function", info->name,
                        (int)objective->n_outputs);

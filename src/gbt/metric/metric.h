@@ -40,6 +40,7 @@ enum {
   GBT_OUT_CLASSES = 1 << GBT_RESPONSE_CLASSES,
   GBT_OUT_TIME = 1 << GBT_RESPONSE_TIME,
   GBT_OUT_HAZARD = 1 << GBT_RESPONSE_HAZARD,
+  GBT_OUT_INTERVALS = 1 << GBT_RESPONSE_INTERVALS,
   GBT_OUT_OWN = 1 << GBT_RESPONSE_OWN
 };
 int gbt_metric_outputs(gbt_objective_kind objective); /* the bit of an objective */

@@ -10,6 +10,7 @@
 #include "../base/parallel.h"
 #include "aft_scale.h"
 #include "formulas.h"
+#include "intervals.h"
 #include "renewal.h"
 
 enum { BASE_ROWS = 65536, MOST_STEPS = 50 };
@@ -48,6 +49,16 @@ static void class_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_s
     add_terms(p, i, (gbt_base_terms){1.0, 1.0}, &top[(int32_t)gbt_label_of(p->rows, i)], bottom);
 }
 
+/* Of each interval: events, and rows that were observed in it. */
+static void interval_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_sum *top, gbt_exact_sum *bottom) {
+  for (int32_t k = 0; k < p->objective->n_outputs; k++)
+    for (int64_t i = beg; i < end; i++) {
+      const int label = gbt_interval_label(p->objective, p->rows, i, k);
+      if (label == GBT_HAZARD_UNKNOWN) continue;
+      add_terms(p, i, (gbt_base_terms){(double)label, 1.0}, &top[k], &bottom[k]);
+    }
+}
+
 /* Sums of the terms that the objective's header gives: with base rule MEAN. */
 static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_sum *top, gbt_exact_sum *bottom) {
   const double *param = p->objective->param;
@@ -61,6 +72,7 @@ static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_
 #define SUMS_RESIDUAL_ROOT(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_QUANTILE(name) GBT_ASSERT(0)
 #define SUMS_SCALE(name) GBT_ASSERT(0)
+#define SUMS_INTERVALS(name) GBT_ASSERT(0)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     SUMS_##base(name);                                                         \
@@ -80,6 +92,7 @@ static double header_base(const gbt_objective *o, double mean) {
 #define BASE_RESIDUAL_ROOT(name) mean
 #define BASE_RESIDUAL_QUANTILE(name) mean
 #define BASE_SCALE(name) mean
+#define BASE_INTERVALS(name) gbt_##name##_base(mean)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     return BASE_##base(name);
@@ -103,6 +116,8 @@ static void gradient_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
 #define SUMS_QUERY SUMS_GIVEN
 #define SUMS_ORDERED SUMS_GIVEN
 #define SUMS_TIME SUMS_GIVEN
+#undef SUMS_INTERVALS
+#define SUMS_INTERVALS SUMS_GIVEN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     SUMS_##gradient(name) break;
@@ -135,6 +150,9 @@ static void base_task(void *arg, int64_t task, int thread) {
     break;
   case GBT_BASE_CLASS_SHARES:
     class_sums(p, beg, end, top, bottom);
+    break;
+  case GBT_BASE_INTERVALS:
+    interval_sums(p, beg, end, top, bottom);
     break;
   case GBT_BASE_RESIDUAL_MEAN:
   case GBT_BASE_RESIDUAL_ROOT:
@@ -223,10 +241,12 @@ static gbt_status find_base(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
     out[0] = p->range[0].low;
     if (p->range[0].low == p->range[0].high) return GBT_OK;
   }
-  const double bottom = gbt_exact_value(&p->bottom[0]);
-  for (int32_t k = 0; k < o->n_outputs; k++)
+  const double first = gbt_exact_value(&p->bottom[0]);
+  for (int32_t k = 0; k < o->n_outputs; k++) {
+    const double bottom = rule == GBT_BASE_INTERVALS ? gbt_exact_value(&p->bottom[k]) : first;
     out[k] = header_base(o, bottom > 0.0 ? gbt_exact_value(&p->top[k]) / bottom : 0.0);
-  return rule == GBT_BASE_RESIDUAL_ROOT && bottom > 0.0 ? find_root(ctx, p, n_tasks, out, err) : GBT_OK;
+  }
+  return rule == GBT_BASE_RESIDUAL_ROOT && first > 0.0 ? find_root(ctx, p, n_tasks, out, err) : GBT_OK;
 }
 
 gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out,

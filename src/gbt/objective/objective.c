@@ -1,6 +1,7 @@
 /* The table of objectives, and what it says of outputs, parameters and labels. */
 #include "objective.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ int gbt_gradients_by_host(const gbt_objective *o) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_INTERVALS:
     break;
   }
   return 0;
@@ -57,6 +59,7 @@ int gbt_gradients_by_scale(const gbt_objective *o) {
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_INTERVALS:
     break;
   }
   return 0;
@@ -67,6 +70,7 @@ int gbt_gradients_are_joint(const gbt_objective *o) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_INTERVALS:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -82,6 +86,7 @@ int gbt_gradients_are_kept(const gbt_objective *o) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_INTERVALS:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -95,6 +100,22 @@ int gbt_gradients_by_classes(const gbt_objective *o) {
   case GBT_GRADIENT_CLASSES:
     return 1;
   case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_GIVEN:
+  case GBT_GRADIENT_QUERY:
+  case GBT_GRADIENT_TIME:
+  case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_INTERVALS:
+    break;
+  }
+  return 0;
+}
+
+int gbt_gradients_by_interval(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->gradient) {
+  case GBT_GRADIENT_INTERVALS:
+    return 1;
+  case GBT_GRADIENT_ROW:
+  case GBT_GRADIENT_CLASSES:
   case GBT_GRADIENT_GIVEN:
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
@@ -113,6 +134,7 @@ int gbt_gradients_by_row(const gbt_objective *o) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_INTERVALS:
     break;
   }
   return 0;
@@ -127,6 +149,7 @@ int gbt_responses_by_classes(const gbt_objective *o) {
   case GBT_RESPONSE_PROBABILITY:
   case GBT_RESPONSE_TIME:
   case GBT_RESPONSE_HAZARD:
+  case GBT_RESPONSE_INTERVALS:
   case GBT_RESPONSE_OWN:
     break;
   }
@@ -180,6 +203,23 @@ gbt_status gbt_objective_check(const gbt_objective *o, gbt_error *err) {
     if (o->param[i] != 0.0)
       return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective \"%s\" has %d parameters, not %d", info->name, n,
                          i + 1);
+  return GBT_OK;
+}
+
+gbt_status gbt_breaks_check(const gbt_objective *o, gbt_error *err) {
+  double before = 0.0;
+  if (!gbt_gradients_by_interval(o)) return GBT_OK;
+  if (o->breaks == NULL)
+    return gbt_fail_on(err, GBT_E_ARG, "breaks", "the objective \"%s\" needs `breaks`, the ends of its intervals",
+                       gbt_objective_info_of(o->kind)->name);
+  for (int32_t k = 0; k < o->n_outputs; k++) {
+    const double b = o->breaks[k];
+    if (!(b > before && b <= DBL_MAX))
+      return gbt_fail_on(err, GBT_E_ARG, "breaks",
+                         "`breaks` must be finite numbers above 0 in ascending order, and number %d is %.15g",
+                         (int)k + 1, b);
+    before = b;
+  }
   return GBT_OK;
 }
 

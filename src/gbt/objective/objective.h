@@ -19,6 +19,8 @@ typedef struct gbt_objective {
   int32_t kind; /* gbt_objective_kind */
   int32_t n_outputs;
   double param[GBT_OBJECTIVE_PARAMS]; /* in the order of objectives.def; those that it does not have are 0 */
+  const double *breaks; /* gradient rule INTERVALS: n_outputs ends of intervals, ascending and above 0; borrowed. NULL
+                           for others, and where a model is only read: they are no part of its bytes */
 } gbt_objective;
 
 /* ---- the table ---- */
@@ -31,7 +33,8 @@ typedef enum gbt_gradient_rule {
   GBT_GRADIENT_GIVEN,
   GBT_GRADIENT_QUERY,
   GBT_GRADIENT_TIME,
-  GBT_GRADIENT_ORDERED
+  GBT_GRADIENT_ORDERED,
+  GBT_GRADIENT_INTERVALS
 } gbt_gradient_rule;
 typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
 
@@ -52,6 +55,7 @@ typedef enum gbt_response_rule {
   GBT_RESPONSE_CLASSES, /* one for each output */
   GBT_RESPONSE_TIME,    /* exp(score), a time; its distribution has a scale */
   GBT_RESPONSE_HAZARD,  /* exp(score), relative to a baseline hazard */
+  GBT_RESPONSE_INTERVALS, /* of each output the hazard of an interval of time */
   GBT_RESPONSE_OWN      /* the host knows */
 } gbt_response_rule;
 
@@ -62,6 +66,7 @@ typedef enum gbt_base_rule {
   GBT_BASE_RESIDUAL_MEAN, /* the mean of label - offset */
   GBT_BASE_RESIDUAL_QUANTILE, /* the weighted quantile of label - offset: renewal.h */
   GBT_BASE_RESIDUAL_ROOT, /* between the least and the largest label - offset: where the gradients add up to 0 */
+  GBT_BASE_INTERVALS,     /* of the share of events in each interval: hazard.h */
   GBT_BASE_SCALE          /* together with the scale of times: aft_scale.h */
 } gbt_base_rule;
 
@@ -120,6 +125,9 @@ int gbt_gradients_are_kept(const gbt_objective *objective);
 /* Whether those of a row need all its scores, one for each class. */
 int gbt_gradients_by_classes(const gbt_objective *objective);
 
+/* Whether those of an output are of an interval of time, see `breaks`. */
+int gbt_gradients_by_interval(const gbt_objective *objective);
+
 /* Whether those of a row need nothing but one score and the fields of the row. */
 int gbt_gradients_by_row(const gbt_objective *objective);
 
@@ -134,6 +142,9 @@ gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
 /* Checks that there is such an objective, and that outputs and parameters are in their ranges. GBT_E_ARG names the one
  * that is not. */
 gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
+
+/* Checks the intervals of an objective that has some: GBT_E_ARG on `breaks`. */
+gbt_status gbt_breaks_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
 /* Checks that labels are valid for the objective. Only a custom objective allows that there are no labels. GBT_E_DATA
  * names the data ("train", "valid 1") and the first row. */

@@ -19,6 +19,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
 #define GBT_RESPONSES_ORDERED(name) \
   for (int64_t i = 0; i < n; i++) out[i] = gbt_exp(s[i])
 #define GBT_RESPONSES_TIME(name) GBT_RESPONSES_ROW(name)
+#define GBT_RESPONSES_INTERVALS(name) GBT_RESPONSES_ROW(name)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     GBT_RESPONSES_##gradient(name);                     \
@@ -31,6 +32,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
 #undef GBT_RESPONSES_QUERY
 #undef GBT_RESPONSES_ORDERED
 #undef GBT_RESPONSES_TIME
+#undef GBT_RESPONSES_INTERVALS
   case GBT_N_OBJECTIVES:
     break;
   }

@@ -8,6 +8,9 @@
 
 #include "../../src/gbt/joint/joint_impl.h"
 
+#define OF(objective, ...) \
+  { .kind = objective, .n_outputs = 1, .param = __VA_ARGS__ }
+
 /* Gradients of a scene, into g and h. */
 static int gradients(gbt_ctx *ctx, const gbt_objective *objective, const query_scene *s, double *g, double *h) {
   gbt_joint *joint;
@@ -86,7 +89,7 @@ static void norms_have_the_reference_numbers(void) {
   memcpy(scene_.label, y, sizeof y);
   memcpy(scene_.score, s, sizeof s);
   for (int how = 0; how < 3; how++) {
-    const gbt_objective objective = {GBT_OBJ_RANK_NDCG, 1, {0, 0, how != 1, how != 0, 0}};
+    const gbt_objective objective = OF(GBT_OBJ_RANK_NDCG, {0, 0, how != 1, how != 0, 0});
     if (!gradients(&ctx, &objective, &scene_, its_g, its_h)) continue;
     for (int i = 0; i < 4; i++)
       CHECK_NEAR(its_g[i], how == 0 ? plain[i] * factor : how == 1 ? both[i] * back : both[i], 2e-12);
@@ -163,18 +166,18 @@ static void check_twin(const gbt_objective *o, query_scene *s, int n_queries) {
 
 static void objectives_equal_their_twins(void) {
   static const int size[] = {1, 2, 3, 5, 8, 17, 31, 32, 33, 64, 1, 40};
-  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {0}},
-                                      {GBT_OBJ_RANK_NDCG, 1, {5, 0, 1, 0}},
-                                      {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1}},
-                                      {GBT_OBJ_RANK_MAP, 1, {0}},
-                                      {GBT_OBJ_RANK_MAP, 1, {7, 0, 1, 0}},
-                                      {GBT_OBJ_RANK_MRR, 1, {0}},
-                                      {GBT_OBJ_RANK_MRR, 1, {3, 0, 0, 1}},
-                                      {GBT_OBJ_RANK_PAIRWISE, 1, {4}},
-                                      {GBT_OBJ_RANK_PAIRWISE, 1, {0, 0, 1, 0}},
-                                      {GBT_OBJ_YETI_RANK, 1, {10, .85}},
-                                      {GBT_OBJ_YETI_RANK, 1, {1, 1}},
-                                      {GBT_OBJ_RANK_XENDCG, 1, {0}}};
+  static const gbt_objective all[] = {OF(GBT_OBJ_RANK_NDCG, {0}),
+                                      OF(GBT_OBJ_RANK_NDCG, {5, 0, 1, 0}),
+                                      OF(GBT_OBJ_RANK_NDCG, {32, 0, 1, 1}),
+                                      OF(GBT_OBJ_RANK_MAP, {0}),
+                                      OF(GBT_OBJ_RANK_MAP, {7, 0, 1, 0}),
+                                      OF(GBT_OBJ_RANK_MRR, {0}),
+                                      OF(GBT_OBJ_RANK_MRR, {3, 0, 0, 1}),
+                                      OF(GBT_OBJ_RANK_PAIRWISE, {4}),
+                                      OF(GBT_OBJ_RANK_PAIRWISE, {0, 0, 1, 0}),
+                                      OF(GBT_OBJ_YETI_RANK, {10, .85}),
+                                      OF(GBT_OBJ_YETI_RANK, {1, 1}),
+                                      OF(GBT_OBJ_RANK_XENDCG, {0})};
   test_rng rng = {1};
   for (int mode = 0; mode < 8; mode++)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -201,11 +204,11 @@ static void check_same(const gbt_objective *o, query_scene *s, gbt_ctx *ctx, con
  * than JOINT_LONG_COST pairs are cut. */
 static void bytes_depend_on_neither_threads_nor_instructions(void) {
   static const int size[] = {1, 2, 31, 32, 33, 2047, 2, 2048, 2049, 5000, 1};
-  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}}, {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 1}},
-                                      {GBT_OBJ_RANK_MAP, 1, {0, 0, 1, 0}},   {GBT_OBJ_RANK_MRR, 1, {0, 0, 1, 0}},
-                                      {GBT_OBJ_PAIR_LOGIT, 1, {0}},          {GBT_OBJ_RANK_NDCG, 1, {0, 3, 0, 0}},
-                                      {GBT_OBJ_RANK_XENDCG, 1, {0}},         {GBT_OBJ_YETI_RANK, 1, {10, .85}},
-                                      {GBT_OBJ_QUERY_RMSE, 1, {0}},          {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
+  static const gbt_objective all[] = {OF(GBT_OBJ_RANK_NDCG, {32, 0, 1, 0}), OF(GBT_OBJ_RANK_NDCG, {0, 0, 1, 1}),
+                                      OF(GBT_OBJ_RANK_MAP, {0, 0, 1, 0}),   OF(GBT_OBJ_RANK_MRR, {0, 0, 1, 0}),
+                                      OF(GBT_OBJ_PAIR_LOGIT, {0}),          OF(GBT_OBJ_RANK_NDCG, {0, 3, 0, 0}),
+                                      OF(GBT_OBJ_RANK_XENDCG, {0}),         OF(GBT_OBJ_YETI_RANK, {10, .85}),
+                                      OF(GBT_OBJ_QUERY_RMSE, {0}),          OF(GBT_OBJ_QUERY_SOFTMAX, {0})};
   test_rng rng = {2};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     query_scene s = query_scene_draw(&rng, size, (int)(sizeof size / sizeof *size), k % 2 ? 5 : 1);
@@ -255,9 +258,9 @@ static void long_queries_have_the_sums_of_short_ones(void) {
   gbt_ctx ctx = test_ctx(NULL, 3);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (int top = 0; top <= 40; top += 8) {
-      const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {top, 0, 1, 0}},
-                                   {GBT_OBJ_RANK_MAP, 1, {0, 1 + top, 1, 0}},
-                                   {GBT_OBJ_YETI_RANK, 1, {1 + top / 4, .85}}};
+      const gbt_objective all[] = {OF(GBT_OBJ_RANK_NDCG, {top, 0, 1, 0}),
+                                   OF(GBT_OBJ_RANK_MAP, {0, 1 + top, 1, 0}),
+                                   OF(GBT_OBJ_YETI_RANK, {1 + top / 4, .85})};
       for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         query_scene s = query_scene_draw(&rng, &sizes[i], 1, 4);
         check_long(&ctx, &all[k], &s);
@@ -303,16 +306,16 @@ static void long_queries_ask_whether_to_stop(void) {
     int rows;
     int64_t least;
     gbt_objective o;
-  } all[] = {{50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1}}},
-             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_MAP, 1, {32, 0, 1, 1}}},
-             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_MRR, 1, {32, 0, 1, 0}}},
-             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_PAIRWISE, 1, {32, 0, 1, 0}}},
-             {50000, 50000 * 32 >> 19, {GBT_OBJ_RANK_NDCG, 1, {0, 32, 0, 0}}},
-             {4000, 4000 * 2000 >> 19, {GBT_OBJ_PAIR_LOGIT, 1, {0}}},
-             {50000, 10, {GBT_OBJ_YETI_RANK, 1, {10, .85}}},
-             {50000, 1, {GBT_OBJ_RANK_XENDCG, 1, {0}}},
-             {50000, 1, {GBT_OBJ_QUERY_RMSE, 1, {0}}},
-             {50000, 1, {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}}};
+  } all[] = {{50000, 50000 * 32 >> 19, OF(GBT_OBJ_RANK_NDCG, {32, 0, 1, 1})},
+             {50000, 50000 * 32 >> 19, OF(GBT_OBJ_RANK_MAP, {32, 0, 1, 1})},
+             {50000, 50000 * 32 >> 19, OF(GBT_OBJ_RANK_MRR, {32, 0, 1, 0})},
+             {50000, 50000 * 32 >> 19, OF(GBT_OBJ_RANK_PAIRWISE, {32, 0, 1, 0})},
+             {50000, 50000 * 32 >> 19, OF(GBT_OBJ_RANK_NDCG, {0, 32, 0, 0})},
+             {4000, 4000 * 2000 >> 19, OF(GBT_OBJ_PAIR_LOGIT, {0})},
+             {50000, 10, OF(GBT_OBJ_YETI_RANK, {10, .85})},
+             {50000, 1, OF(GBT_OBJ_RANK_XENDCG, {0})},
+             {50000, 1, OF(GBT_OBJ_QUERY_RMSE, {0})},
+             {50000, 1, OF(GBT_OBJ_QUERY_SOFTMAX, {0})}};
   test_rng rng = {8};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     query_scene s = query_scene_draw(&rng, &all[k].rows, 1, 2);
@@ -326,16 +329,16 @@ static void long_queries_ask_whether_to_stop(void) {
 /* T3 of section 8. Rows may come in any order, queries in any order and under other numbers, ties or not. */
 static void the_order_of_rows_plays_no_part(void) {
   static const int size[] = {3, 40, 7, 1, 25};
-  static const gbt_objective all[] = {{GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}},
-                                      {GBT_OBJ_RANK_NDCG, 1, {5, 0, 1, 1}},
-                                      {GBT_OBJ_RANK_NDCG, 1, {0, 3, 0, 0}},
-                                      {GBT_OBJ_RANK_MAP, 1, {4, 0, 1, 0}},
-                                      {GBT_OBJ_RANK_MRR, 1, {4, 0, 1, 0}},
-                                      {GBT_OBJ_RANK_XENDCG, 1, {0}},
-                                      {GBT_OBJ_RANK_PAIRWISE, 1, {6, 0, 1, 0}},
-                                      {GBT_OBJ_YETI_RANK, 1, {10, .85}},
-                                      {GBT_OBJ_QUERY_RMSE, 1, {0}},
-                                      {GBT_OBJ_QUERY_SOFTMAX, 1, {0}}};
+  static const gbt_objective all[] = {OF(GBT_OBJ_RANK_NDCG, {32, 0, 1, 0}),
+                                      OF(GBT_OBJ_RANK_NDCG, {5, 0, 1, 1}),
+                                      OF(GBT_OBJ_RANK_NDCG, {0, 3, 0, 0}),
+                                      OF(GBT_OBJ_RANK_MAP, {4, 0, 1, 0}),
+                                      OF(GBT_OBJ_RANK_MRR, {4, 0, 1, 0}),
+                                      OF(GBT_OBJ_RANK_XENDCG, {0}),
+                                      OF(GBT_OBJ_RANK_PAIRWISE, {6, 0, 1, 0}),
+                                      OF(GBT_OBJ_YETI_RANK, {10, .85}),
+                                      OF(GBT_OBJ_QUERY_RMSE, {0}),
+                                      OF(GBT_OBJ_QUERY_SOFTMAX, {0})};
   test_rng rng = {4};
   gbt_ctx ctx = test_ctx(NULL, 2);
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
@@ -364,7 +367,7 @@ static void the_order_of_rows_plays_no_part(void) {
 /* A query's gradients by pairs add up to exactly 0 before weights, where nothing scales them. */
 static void gradients_of_a_query_cancel(void) {
   static const int size[] = {30, 100};
-  const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {0}};
+  const gbt_objective o = OF(GBT_OBJ_RANK_NDCG, {0});
   test_rng rng = {5};
   gbt_ctx ctx = test_ctx(NULL, 1);
   query_scene s = query_scene_draw(&rng, size, 2, 1);
@@ -382,7 +385,7 @@ static void gradients_of_a_query_cancel(void) {
 static void data_that_do_not_suit_are_refused(void) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_joint *joint;
-  gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 0}};
+  gbt_objective o = OF(GBT_OBJ_RANK_NDCG, {32, 0, 1, 0});
   query_scene s = query_scene_make(3);
   for (int i = 0; i < 3; i++) s.label[i] = i;
   s.rows.field[GBT_GROUP] = NULL;
@@ -404,7 +407,7 @@ static void data_that_do_not_suit_are_refused(void) {
 
 static gbt_status gradients_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   const query_scene *s = arg;
-  const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {0, 0, 1, 0}};
+  const gbt_objective o = OF(GBT_OBJ_RANK_NDCG, {0, 0, 1, 0});
   const double *g, *h;
   gbt_joint *joint = NULL;
   gbt_ctx ctx;

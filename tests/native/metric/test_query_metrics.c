@@ -60,7 +60,7 @@ static void metrics_of_linear_gains_have_the_reference_numbers(void) {
     double k, want;
   } all[] = {{2, .666666666667}, {3, .736667331918}, {0, .857257914211}};
   const gbt_rows rows = {.n = 5, .field = {[GBT_LABEL] = y, [GBT_GROUP] = one}};
-  const gbt_objective o = {GBT_OBJ_RANK_NDCG, 1, {32, 0, 1, 1, 1}};
+  const gbt_objective o = {.kind = GBT_OBJ_RANK_NDCG, .n_outputs = 1, .param = {32, 0, 1, 1, 1}};
   gbt_ctx ctx = test_ctx(NULL, 2);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     double out = 99.0;

@@ -138,21 +138,27 @@ static void responses_are_those_of_books(void) {
 typedef struct base_case {
   gbt_objective objective;
   gbt_rows rows;
-  double *label, *weight, *offset;
+  double *label, *weight, *offset, *event;
 } base_case;
 
 static base_case base_make(test_rng *rng, int kind, int64_t n, int weighted, int moved) {
-  base_case c = {.objective = made_objective((gbt_objective_kind)kind, kind == GBT_OBJ_SOFTMAX ? 3 : 1, test_u(rng))};
+  static const double breaks[] = {0.25, 1.0, 2.0};
+  const int several = kind == GBT_OBJ_SOFTMAX || kind == GBT_OBJ_HAZARD;
+  base_case c = {.objective = made_objective((gbt_objective_kind)kind, several ? 3 : 1, test_u(rng))};
+  if (kind == GBT_OBJ_HAZARD) c.objective.breaks = breaks;
   size_t cells = (size_t)(n * c.objective.n_outputs);
   c.label = test_alloc((size_t)n * sizeof *c.label);
   c.weight = test_alloc((size_t)n * sizeof *c.weight);
   c.offset = test_alloc(cells * sizeof *c.offset);
+  c.event = test_alloc((size_t)n * sizeof *c.event);
   for (int64_t i = 0; i < n; i++) {
     c.label[i] = made_label(&c.objective, test_bell(rng) * 2.0, test_unit(rng));
+    c.event[i] = (double)(i % 3 > 0);
     c.weight[i] = i > 0 && test_below(rng, 9) == 0 ? 0.0 : 0.25 + test_unit(rng);
   }
   for (size_t i = 0; i < cells; i++) c.offset[i] = test_bell(rng) * 0.5;
   c.rows = test_rows(n, c.label, weighted ? c.weight : NULL, moved ? c.offset : NULL);
+  c.rows.field[GBT_EVENT] = c.event;
   return c;
 }
 
@@ -160,6 +166,7 @@ static void base_free(base_case *c) {
   free(c->label);
   free(c->weight);
   free(c->offset);
+  free(c->event);
 }
 
 /* sum of w g at the base score, over sum of w |g| */
@@ -301,7 +308,7 @@ static void parameters_have_ranges(void) {
     o.n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 1 : 2;
     CHECK_FAILS(gbt_objective_check(&o, test_err), info->outputs == GBT_OUTPUTS_ANY ? GBT_OK : GBT_E_ARG, NULL);
   }
-  gbt_objective unknown = {GBT_N_OBJECTIVES, 1, {0.0}};
+  gbt_objective unknown = {GBT_N_OBJECTIVES, 1, {0.0}, NULL};
   CHECK_FAILS(gbt_objective_check(&unknown, test_err), GBT_E_ARG, "no objective");
 }
 

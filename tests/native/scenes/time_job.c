@@ -38,9 +38,35 @@ time_job time_job_make(uint64_t seed, int dist, double scale, int64_t n_rows, do
   return t;
 }
 
+time_job hazard_job_make(uint64_t seed, int64_t n_rows, double subsample) {
+  static const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLES, MADE_FACTOR};
+  static const double breaks[] = {0.2, 0.5, 1.0, 1.5, 4.0};
+  test_rng rng = {gbt_mix64(seed)};
+  made *m = made_new(seed, n_rows, 4, kinds);
+  const size_t n = (size_t)n_rows;
+  time_job t = {.event = test_alloc(n * sizeof *t.event), .entry = test_alloc(n * sizeof *t.entry)};
+  m->label = test_alloc(n * sizeof *m->label);
+  for (int64_t i = 0; i < n_rows; i++) {
+    m->label[i] = exp(0.5 * m->signal[i] + 0.7 * test_bell(&rng));
+    t.event[i] = i == 0 || test_below(&rng, 3) > 0;
+    t.entry[i] = test_below(&rng, 4) == 0 ? 0.5 * m->label[i] : 0.0;
+  }
+  made_weights(m, seed + 1);
+  t.job = job_make(m, GBT_OBJ_HAZARD, 5, 4);
+  t.job.spec.objective.breaks = breaks;
+  t.job.spec.params.subsample = subsample;
+  return t;
+}
+
 void time_job_free(time_job *t) {
   made_free((made *)t->job.data);
+  free(t->event);
+  free(t->entry);
   free(t->upper);
+}
+
+static int set_field(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *value) {
+  return value == NULL || CHECK_OK(gbt_dataset_set(ctx, ds, field, value, ds->rows.n, test_err));
 }
 
 gbt_forest *time_job_train(const time_job *t, const train_how *how, double *scale) {
@@ -52,7 +78,8 @@ gbt_forest *time_job_train(const time_job *t, const train_how *how, double *scal
   if (how->simd != GBT_SIMD_AUTO) ctx.simd = how->simd;
   int ok = job_open(&ctx, &t->job, how->page_rows, &spec);
   spec.device = how->device;
-  ok = ok && CHECK_OK(gbt_dataset_set(&ctx, spec.train, GBT_UPPER, t->upper, spec.train->rows.n, test_err));
+  ok = ok && set_field(&ctx, spec.train, GBT_UPPER, t->upper) && set_field(&ctx, spec.train, GBT_EVENT, t->event) &&
+       set_field(&ctx, spec.train, GBT_ENTRY, t->entry);
   ok = ok && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) &&
        CHECK_OK(gbt_trainer_run(&ctx, tr, t->job.rounds, &why, test_err));
   if (ok) {

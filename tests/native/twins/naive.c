@@ -72,6 +72,7 @@ static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset
 #define TERMS_RESIDUAL_ROOT(name) none
 #define TERMS_RESIDUAL_QUANTILE(name) none
 #define TERMS_SCALE(name) none
+#define TERMS_INTERVALS(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return TERMS_##base(name);
@@ -91,6 +92,7 @@ static double mean_metric(const gbt_objective *o, double mean) {
 #define OF_RESIDUAL_ROOT(name) NAN
 #define OF_RESIDUAL_QUANTILE(name) NAN
 #define OF_SCALE(name) NAN
+#define OF_INTERVALS(name) NAN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return OF_##base(name);

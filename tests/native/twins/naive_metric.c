@@ -27,6 +27,7 @@ metric_rows metric_rows_new(test_rng *rng, gbt_objective_kind kind, int64_t n, i
       r.label[i] = (double)test_below(rng, 6) * (i % 3 ? 1.0 : 0.01);
       break;
     case GBT_RESPONSE_HAZARD:
+    case GBT_RESPONSE_INTERVALS:
     case GBT_RESPONSE_TIME:
       r.label[i] = exp(test_bell(rng));
       break;

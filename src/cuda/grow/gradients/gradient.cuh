@@ -17,6 +17,7 @@
 #define GRADIENT_QUERY GRADIENT_GIVEN
 #define GRADIENT_ORDERED GRADIENT_GIVEN
 #define GRADIENT_TIME GRADIENT_GIVEN
+#define GRADIENT_INTERVALS GRADIENT_GIVEN
 
 /* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the
  * others. STEPPED: at scores of the round's start that have moved by `by` (step.cu). */
