@@ -5,12 +5,13 @@
 
 #include "../base/comm.h"
 #include "../base/exact_sum.h"
+#include "../base/parallel.h"
 #include "../joint/brier.h"
 #include "../joint/concordance.h"
-#include "../base/parallel.h"
 #include "../joint/cox.h"
 #include "../objective/intervals.h"
 #include "metric_rows.h"
+#include "ranks.h"
 
 enum { N_ARRAYS = GBT_N_FIELDS + 1, SCORE = GBT_N_FIELDS };
 
@@ -25,28 +26,49 @@ static int is_read(int field) {
 typedef struct all_rows {
   gbt_rows rows;
   double *array[N_ARRAYS]; /* owned */
+  int32_t n_scores;        /* scores of a row, column by column */
 } all_rows;
+
+/* The numbers of all ranks in out->array[k]. mine: NULL for weights of 1, or without rows. */
+static gbt_status gather_array(gbt_ctx *ctx, const double *mine, int64_t n, const size_t *bytes, int k, all_rows *out,
+                               gbt_error *err) {
+  const size_t width = k == SCORE ? (size_t)out->n_scores : 1, all = (size_t)out->rows.n;
+  double *ones = NULL;
+  gbt_status status = GBT_OK;
+  if (mine == NULL && n > 0) {
+    GBT_ASSERT(k == GBT_WEIGHT); /* see gbt_ranks_check_fields() */
+    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *ones, &ones, err));
+    for (int64_t i = 0; i < n; i++) ones[i] = 1.0;
+  }
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, all * width, sizeof(double), &out->array[k], err), done);
+  for (size_t j = 0; j < width; j++) {
+    const double *from = ones != NULL ? ones : n > 0 ? mine + j * (size_t)n : NULL;
+    GBT_TRY_GOTO(gbt_comm_gather(ctx, from, bytes, out->array[k] + j * all, err), done);
+  }
+  if (k != SCORE) out->rows.field[k] = out->array[k];
+done:
+  gbt_mem_free(&ctx->mem, ones);
+  return status;
+}
 
 static gbt_status gather_fields(gbt_ctx *ctx, const gbt_metric_rows *of, int64_t *count, size_t *bytes, all_rows *out,
                                 gbt_error *err) {
   const int size = gbt_comm_size(ctx);
+  const double *mine[N_ARRAYS];
+  int64_t has[N_ARRAYS];
+  out->n_scores = of->objective.n_outputs;
   GBT_TRY(gbt_comm_gather_i64(ctx, &of->of.n, 1, count, err));
   for (int r = 0; r < size; r++) {
     bytes[r] = (size_t)count[r] * sizeof(double);
     out->rows.n += count[r];
   }
   for (int k = 0; k < N_ARRAYS; k++) {
-    const double *mine = k == SCORE ? of->score : is_read(k) ? of->of.field[k] : NULL;
-    const int64_t width = k == SCORE ? of->objective.n_outputs : 1;
-    int64_t has = mine != NULL && of->of.n > 0;
-    GBT_TRY(gbt_comm_max_i64(ctx, &has, 1, err));
-    if (!has) continue;
-    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)(out->rows.n * width), sizeof(double), &out->array[k], err));
-    for (int64_t j = 0; j < width; j++)
-      GBT_TRY(gbt_comm_gather(ctx, mine != NULL ? mine + j * of->of.n : NULL, bytes, out->array[k] + j * out->rows.n,
-                              err));
-    if (k != SCORE) out->rows.field[k] = out->array[k];
+    mine[k] = k == SCORE ? of->score : is_read(k) ? of->of.field[k] : NULL;
+    has[k] = mine[k] != NULL && of->of.n > 0;
   }
+  GBT_TRY(gbt_comm_max_i64(ctx, has, N_ARRAYS, err));
+  for (int k = 0; k < N_ARRAYS; k++)
+    if (has[k]) GBT_TRY(gather_array(ctx, mine[k], of->of.n, bytes, k, out, err));
   if (out->rows.n > UINT32_MAX)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric", "metric \"%s\" takes up to 4,294,967,295 rows",
                        gbt_metric_about(of->metric.kind)->name);
@@ -259,6 +281,7 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
 gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   int any;
   GBT_TRY(gbt_metric_risk_check(&rows->metric, &rows->objective, &rows->of, "given", err));
+  GBT_TRY(gbt_ranks_check_fields(ctx, &rows->of, err));
   GBT_TRY(gbt_metric_any_event(ctx, &rows->of, &any, err));
   if (gbt_metric_needs_hazards(&rows->metric, &rows->objective) && rows->aids->hazards == NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",

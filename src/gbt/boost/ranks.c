@@ -85,6 +85,22 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
   return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: all are 0; at least one must be larger");
 }
 
+gbt_status gbt_ranks_check_fields(gbt_ctx *ctx, const gbt_rows *rows, gbt_error *err) {
+  enum { GIVEN, LACKED = GBT_N_FIELDS, N_FLAGS = 2 * GBT_N_FIELDS }; /* by a rank that has rows */
+  int64_t flags[N_FLAGS];
+  if (gbt_comm_is_single(ctx)) return GBT_OK;
+  for (int f = 0; f < GBT_N_FIELDS; f++) {
+    flags[GIVEN + f] = rows->field[f] != NULL && rows->n > 0;
+    flags[LACKED + f] = rows->field[f] == NULL && rows->n > 0;
+  }
+  GBT_TRY(gbt_comm_max_i64(ctx, flags, N_FLAGS, err));
+  for (int f = 0; f < GBT_N_FIELDS; f++)
+    if (f != GBT_WEIGHT && f != GBT_OFFSET && flags[GIVEN + f] && flags[LACKED + f])
+      return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: given by some ranks only; give it on all of them",
+                         gbt_field_name(f));
+  return GBT_OK;
+}
+
 size_t gbt_ranks_spare(const gbt_ctx *ctx, const gbt_dataset *train) {
   const size_t slots = gbt_pages_layout(train->pages)->n_slots, ranks = (size_t)gbt_comm_size(ctx);
   return ((size_t)1 << 20) + 40 * slots + 1024 * ranks;

@@ -150,7 +150,10 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   if (spec->keep_best < 0 || spec->keep_best > spec->n_valid)
     return gbt_fail(err, GBT_E_ARG, "keep_best: there is no validation set %d", (int)spec->keep_best);
   GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
-  for (int32_t s = 0; s <= spec->n_valid; s++)
-    GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));
+  for (int32_t s = 0; s <= spec->n_valid; s++) {
+    const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
+    GBT_TRY(gbt_ranks_check_fields(ctx, &ds->rows, err));
+    GBT_TRY(gbt_ranks_check_weights(ctx, ds, err));
+  }
   return GBT_OK;
 }

@@ -96,6 +96,87 @@ static void metrics_of_ranks_name_the_row(void) {
   }
 }
 
+/* ---- metrics of times ---- */
+
+enum { N_TIMES = 120 };
+
+typedef struct times {
+  int64_t beg[4];
+  double score[N_TIMES], field[GBT_N_FIELDS][N_TIMES];
+  int given[GBT_N_FIELDS]; /* a bit for each rank */
+  gbt_metric metric;
+  gbt_objective objective;
+  gbt_status status[3];
+  gbt_error err[3];
+  double value[3];
+} times;
+
+static gbt_rows rows_of_times(const times *t, int64_t beg, int64_t n, int ranks) {
+  gbt_rows rows = test_rows(n, t->field[GBT_LABEL] + beg, NULL, NULL);
+  rows.table_before = beg;
+  for (int f = 0; f < GBT_N_FIELDS; f++)
+    if (f != GBT_LABEL && (t->given[f] & ranks)) rows.field[f] = t->field[f] + beg;
+  return rows;
+}
+
+static void times_of_rank(void *arg, const gbt_comm *comm) {
+  times *t = arg;
+  const int r = comm->rank;
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  ctx.comm = comm;
+  const gbt_rows rows = rows_of_times(t, t->beg[r], t->beg[r + 1] - t->beg[r], 1 << r);
+  t->status[r] = gbt_metric_eval(&ctx, &t->metric, &t->objective, &rows, NULL, t->score + t->beg[r], &t->value[r],
+                                 &t->err[r]);
+  t->status[r] = gbt_comm_agree(&ctx, t->status[r], &t->err[r]);
+  gbt_ctx_close(&ctx);
+}
+
+/* The third rank has no rows, so it lacks nothing. */
+static void fields_that_a_rank_lacks_are_ones_or_refused(void) {
+  static const gbt_metric_kind kinds[] = {GBT_METRIC_CONCORDANCE, GBT_METRIC_UNO_C, GBT_METRIC_COX_NLOGLIK};
+  static const int fields[] = {GBT_WEIGHT, GBT_ENTRY, GBT_STRATUM, GBT_UPPER};
+  test_rng rng = {11};
+  times *t = test_alloc(sizeof *t);
+  memset(t, 0, sizeof *t);
+  t->objective = gbt_objective_make(GBT_OBJ_COX, 1);
+  t->beg[1] = 50;
+  t->beg[2] = t->beg[3] = N_TIMES;
+  for (int i = 0; i < N_TIMES; i++) {
+    t->score[i] = test_bell(&rng);
+    t->field[GBT_LABEL][i] = t->field[GBT_UPPER][i] = 1.0 + (double)test_below(&rng, 30);
+    t->field[GBT_EVENT][i] = (double)test_below(&rng, 2);
+    t->field[GBT_WEIGHT][i] = 1.0 + (double)(i < 50);
+    t->field[GBT_STRATUM][i] = (double)test_below(&rng, 3);
+  }
+  for (int k = 0; k < 3; k++)
+    for (int f = 0; f < 4; f++)
+      for (int ranks = 1; ranks < 4; ranks++) {
+        double want = 0.0;
+        gbt_ctx ctx = test_ctx(NULL, 1);
+        if (kinds[k] == GBT_METRIC_UNO_C && fields[f] == GBT_ENTRY) continue; /* refused */
+        memset(t->given, 0, sizeof t->given);
+        t->given[GBT_EVENT] = 3;
+        t->given[fields[f]] = ranks;
+        t->metric = gbt_metric_plain(kinds[k]);
+        for (int i = 50; i < N_TIMES && fields[f] == GBT_WEIGHT; i++)
+          t->field[GBT_WEIGHT][i] = ranks == 1 ? 1.0 : 3.0;
+        for (int i = 0; i < 50; i++) t->field[GBT_WEIGHT][i] = ranks == 2 ? 1.0 : 2.0;
+        const gbt_rows all = rows_of_times(t, 0, N_TIMES, 3);
+        ranks_run(3, times_of_rank, t);
+        CHECK_OK(gbt_metric_eval(&ctx, &t->metric, &t->objective, &all, NULL, t->score, &want, test_err));
+        gbt_ctx_close(&ctx);
+        for (int r = 0; r < 3; r++) {
+          if (ranks == 3 || fields[f] == GBT_WEIGHT) {
+            if (CHECK_EQ_I64(t->status[r], GBT_OK)) CHECK_EQ_BITS(t->value[r], want);
+            continue;
+          }
+          *test_err = t->err[r];
+          CHECK_FAILS(t->status[r], GBT_E_ARG, "given by some ranks only; give it on all of them");
+        }
+      }
+  free(t);
+}
+
 /* ---- metrics that order rows ---- */
 
 /* Rows shared out, and what the ranks made of them. */
@@ -248,4 +329,5 @@ void suite_ranks_metric(void) {
   RUN(rows_do_not_go_to_every_rank);
   RUN(metrics_of_ranks_fail_together);
   RUN(metrics_of_ranks_name_the_row);
+  RUN(fields_that_a_rank_lacks_are_ones_or_refused);
 }
