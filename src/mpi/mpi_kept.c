@@ -195,5 +195,6 @@ void gbt_mpi_keep(const gbt_comm *inner, gbt_mpi_kept *out) {
   out->comm.finish = finish;
   out->comm.spare = spare;
   out->comm.lose = lose;
+  out->comm.failed = NULL;
   out->inner = inner;
 }

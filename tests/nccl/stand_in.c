@@ -1,8 +1,10 @@
 /* A library that stands in for NCCL (libnccl.so.2) where there are no GPUs: ranks are threads of one process, and
  * device memory is the host's (tests/simt). It has the functions that src/cuda/base/nccl.cuh asks for, of which
- * operations are carried out when their group ends, by adding up on the host.
+ * operations are carried out when their group ends, by adding up on the host. As there, a rank does not learn that
+ * another one has failed: its operations stay under way until it aborts them.
  *
- *   NCCL_STAND_IN_FAIL=k   operation number k of a communicator fails, on the rank that comes to it */
+ *   NCCL_STAND_IN_FAIL=k   operation number k of a communicator fails, on the rank that comes to it; 0: the first rank
+ *                          cannot make an id */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OK = 0, SYSTEM_ERROR = 2, INVALID = 4, REMOTE_ERROR = 6 };
+enum { OK = 0, SYSTEM_ERROR = 2, INVALID = 4, IN_PROGRESS = 7 };
 enum { UINT32 = 3, INT64 = 4, SUM = 0, MAX = 2, MIN = 3, MOST = 64, QUEUE = 256 };
 
 typedef struct id {
@@ -29,6 +31,7 @@ typedef struct world {
 typedef struct ncclComm {
   world *all;
   int rank;
+  int hangs; /* it waits for a rank that has failed */
 } *comm;
 
 /* root: of a reduction to one rank; ALL: to every rank; GATHER: nothing is added up. */
@@ -56,8 +59,15 @@ int ncclGetVersion(int *out) {
 
 const char *ncclGetErrorString(int result) { return result == OK ? "no error" : "the stand-in fails"; }
 
+/* The operation that fails, or -1. */
+static int failing(void) {
+  const char *fail = getenv("NCCL_STAND_IN_FAIL");
+  return fail == NULL ? -1 : atoi(fail);
+}
+
 int ncclGetUniqueId(id *out) {
   memset(out, 0, sizeof *out);
+  if (failing() == 0) return SYSTEM_ERROR;
   const int number = atomic_fetch_add(&n_ids, 1) + 1;
   memcpy(out->bytes, &number, sizeof number);
   return OK;
@@ -91,11 +101,11 @@ int ncclCommInitRank(comm *out, int size, id name, int rank) {
     pthread_mutex_unlock(&lock);
     return SYSTEM_ERROR;
   }
-  **out = (struct ncclComm){w, rank};
+  **out = (struct ncclComm){w, rank, 0};
   w->n_here++;
   const int met = meet(w);
   pthread_mutex_unlock(&lock);
-  return met ? OK : REMOTE_ERROR;
+  return met ? OK : SYSTEM_ERROR;
 }
 
 static void leave(world *w) {
@@ -117,9 +127,7 @@ int ncclCommAbort(comm c) {
 }
 
 int ncclCommGetAsyncError(comm c, int *out) {
-  pthread_mutex_lock(&lock);
-  *out = c->all->lost ? REMOTE_ERROR : OK;
-  pthread_mutex_unlock(&lock);
+  *out = c->hangs ? IN_PROGRESS : OK;
   return OK;
 }
 
@@ -157,9 +165,9 @@ static void gather(const world *w, const operation *o) {
 
 static int carry_out(const operation *o) {
   world *w = o->c->all;
-  const char *fail = getenv("NCCL_STAND_IN_FAIL");
   pthread_mutex_lock(&lock);
-  if (++w->n_operations == (fail == NULL ? -1 : atoi(fail))) {
+  const int fails = ++w->n_operations == failing();
+  if (fails) {
     w->lost = 1;
     pthread_cond_broadcast(&changed);
   }
@@ -167,7 +175,8 @@ static int carry_out(const operation *o) {
   w->receive[o->c->rank] = o->receive;
   int met = !w->lost && meet(w);
   pthread_mutex_unlock(&lock);
-  if (!met) return REMOTE_ERROR;
+  o->c->hangs |= !met;
+  if (!met) return fails ? SYSTEM_ERROR : OK;
   if (o->root == GATHER)
     gather(w, o);
   else
@@ -175,7 +184,8 @@ static int carry_out(const operation *o) {
   pthread_mutex_lock(&lock);
   met = !w->lost && meet(w);
   pthread_mutex_unlock(&lock);
-  return met ? OK : REMOTE_ERROR;
+  o->c->hangs |= !met;
+  return OK;
 }
 
 /* What was issued to the stream before has run: the emulated device is waited for. */

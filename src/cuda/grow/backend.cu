@@ -22,6 +22,7 @@ static void destroy(gbt_backend *self) {
   int before = be->device.number; /* the host frees when it likes, in the midst of another device's training as well */
   (void)cudaGetDevice(&before);
   cudaSetDevice(be->device.number);
+  cu_ranks_stop(be);
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
   cu_graph_close(be);
   for (int32_t s = 0; be->data && s <= be->n_valid; s++) cu_dataset_free(&mem, &be->device, &be->data[s]);
@@ -444,7 +445,7 @@ static gbt_status open_codes(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
       *out = &be->base;
       return GBT_OK;
     }
-    if (be && most > its_most) most = its_most;
+    if (most > its_most) most = its_most; /* also where there was no room for a backend: as on the other ranks */
     if (be) destroy(&be->base);
     if (status != GBT_E_MEM || !given) most /= 2;
   }

@@ -220,6 +220,7 @@ struct cu_ranks {
   uint32_t set_words;      /* of the widest set of levels */
   cu_nccl nccl;
   cu_nccl_comm comm; /* NULL: numbers go through the host */
+  int under_way;     /* its operations may be */
 };
 
 struct cu_layer; /* symmetric growth: layer.cuh */

@@ -256,6 +256,7 @@ static gbt_status split_all(gbt_ctx *ctx, cu_backend *be, uint32_t n_steps, gbt_
     GBT_TRY(gbt_ctx_poll(ctx, err));
     CU_LAUNCH(k_given, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view, view);
     CU_LAUNCHED();
+    if (be->view.shared) GBT_TRY(cu_read_states(ctx, be, err)); /* how many nodes it splits */
     GBT_TRY(cu_partition(ctx, be, err));
   }
   GBT_TRY(cu_gather_end(be, err));
@@ -323,7 +324,7 @@ static gbt_status refit_batch(gbt_ctx *ctx, cu_backend *be, const gbt_tree_task 
   GBT_TRY(cu_leaves(ctx, be, err));
   GBT_TRY(cu_down_send(be, err));
   be->grad.fixed_output = task[0].output == task[n - 1].output ? task[0].output : -1;
-  CU_TRY(cudaStreamSynchronize(be->device.stream));
+  GBT_TRY(cu_wait(ctx, be, err));
   be->base.device_bytes = be->device.memory.most;
   return take_trees(be, like, first, n, forest, err);
 }

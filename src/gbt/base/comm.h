@@ -104,6 +104,10 @@ typedef struct gbt_comm {
    * lose: ranks have started different moves, which nobody can complete. Later operations fail at once. */
   void *(*spare)(void *state, size_t bytes);
   void (*lose)(void *state);
+
+  /* Whether a rank has failed and goes to the next meeting, for ranks that wait for something else than an operation
+   * here; asked without meeting. NULL: it cannot be told. */
+  int (*failed)(void *state);
 } gbt_comm;
 
 /* Bytes of a number. */

@@ -28,6 +28,7 @@ gbt_status gbt_world_run(gbt_ctx *ctx, gbt_world *world, int n_threads, gbt_worl
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "parallel.h"
@@ -58,6 +59,7 @@ struct gbt_world {
   uint64_t turn; /* of the meetings so far */
   int begun;     /* of a run: 1: threads may begin; -1: they may not, as some could not be started; 0: not known */
   world_run run;
+  atomic_int n_failed; /* ranks whose part of the run has failed by itself */
   seat *seat; /* size */
 };
 
@@ -203,6 +205,11 @@ static gbt_status exchange(void *state, const void *out, const size_t *sends, vo
   return GBT_OK;
 }
 
+static int failed(void *state) {
+  seat *s = state;
+  return atomic_load(&s->world->n_failed) > 0;
+}
+
 /* ---- life ---- */
 
 gbt_status gbt_world_open(const gbt_mem *mem, int size, gbt_world **out, gbt_error *err) {
@@ -222,7 +229,8 @@ gbt_status gbt_world_open(const gbt_mem *mem, int size, gbt_world **out, gbt_err
                                  .gather = gather,
                                  .broadcast = broadcast,
                                  .reduce_scatter = reduce_scatter,
-                                 .exchange = exchange};
+                                 .exchange = exchange,
+                                 .failed = failed};
   }
   if (status == GBT_OK && pthread_mutex_init(&w->lock, NULL) == 0) {
     if (pthread_cond_init(&w->changed, NULL) == 0) {
@@ -260,6 +268,7 @@ static void run_rank(seat *s) {
   const int open = s->status == GBT_OK;
   own.comm = &s->comm;
   if (open) s->status = run->fn(run->arg, &own, &s->err);
+  if (s->status != GBT_OK) atomic_fetch_add(&s->world->n_failed, 1);
   its = s->err;
   const gbt_status agreed = gbt_comm_agree(&own, s->status, &its);
   if (s->status == GBT_OK && agreed != GBT_OK) {
@@ -313,6 +322,7 @@ gbt_status gbt_world_run(gbt_ctx *ctx, gbt_world *w, int n_threads, gbt_world_fn
   GBT_ASSERT(gbt_comm_is_single(ctx));
   w->run = (world_run){ctx, fn, arg, n_threads > 0 ? n_threads : 1};
   w->begun = 0;
+  atomic_store(&w->n_failed, 0);
   const int n = start_ranks(w);
   pthread_mutex_lock(&w->lock);
   w->begun = n + 1 == w->size ? 1 : -1;

@@ -54,6 +54,30 @@ static gbt_status all_of_them(void *arg, gbt_ctx *own, gbt_error *err) {
   return own->comm->exchange(own->comm->state, out, sends, job->got[r], takes, err);
 }
 
+/* The others see that a rank has failed without meeting it. */
+static gbt_status see_failure(void *arg, gbt_ctx *own, gbt_error *err) {
+  const world_job *job = arg;
+  if (own->comm->rank == job->bad) return gbt_fail(err, job->how, "rank %d does not want to", job->bad);
+  while (job->bad >= 0 && !own->comm->failed(own->comm->state)) continue;
+  CHECK_EQ_I64(own->comm->failed(own->comm->state), job->bad >= 0);
+  return gbt_comm_sync(own, err);
+}
+
+static void failures_are_seen_without_meeting(void) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_world *world = NULL;
+  CHECK_OK(gbt_world_open(&ctx.mem, 4, &world, test_err));
+  for (int bad = -1; bad < 4; bad++) { /* the next run knows nothing of the last one's */
+    world_job job = {.bad = bad, .how = GBT_E_DEVICE};
+    gbt_error err = {.msg = ""};
+    CHECK_EQ_I64(gbt_world_run(&ctx, world, 1, see_failure, &job, &err), bad < 0 ? GBT_OK : GBT_E_DEVICE);
+    job.bad = -1;
+    CHECK_EQ_I64(gbt_world_run(&ctx, world, 1, see_failure, &job, &err), GBT_OK);
+  }
+  gbt_world_close(world);
+  gbt_ctx_close(&ctx);
+}
+
 static gbt_status run(world_job *job, int size, gbt_error *err) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_world *world = NULL;
@@ -131,6 +155,7 @@ void suite_world(void) {
   RUN(a_build_without_threads);
 #else
   RUN(operations_of_every_size);
+  RUN(failures_are_seen_without_meeting);
   RUN(one_rank_fails);
   RUN(threads_are_refused);
 #endif

@@ -242,7 +242,7 @@ void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg)
   if (pthread_mutex_init(&w.lock, NULL) != 0 || pthread_cond_init(&w.changed, NULL) != 0) abort();
   for (int r = 0; r < size; r++) {
     gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast, reduce_scatter, exchange, start, finish,
-                     spare, lose};
+                     spare, lose, NULL};
     seats[r] = (seat){.all = &w, .comm = comm, .fn = fn, .arg = arg};
     if (pthread_create(&thread[r], NULL, seat_main, &seats[r]) != 0) abort();
   }

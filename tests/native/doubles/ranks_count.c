@@ -87,7 +87,7 @@ static void lose(void *state) {
 
 const gbt_comm *ranks_counted(ranks_counter *counter, const gbt_comm *of, ranks_counts *to) {
   counter->comm = (gbt_comm){of->rank, of->size, counter, reduce, gather, broadcast, reduce_scatter,
-                              exchange, start, finish, spare, lose};
+                              exchange, start, finish, spare, lose, NULL};
   counter->of = of;
   counter->to = to;
   return &counter->comm;

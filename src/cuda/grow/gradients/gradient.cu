@@ -300,6 +300,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(send_output(ctx, be, g, h, k, err));
     GBT_TRY(fix_aside(ctx, be, k, err));
+    GBT_TRY(cu_nccl_wait(ctx, be, err)); /* the stage waits for the stream */
   }
   return GBT_OK;
 }

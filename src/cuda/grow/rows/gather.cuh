@@ -1,7 +1,7 @@
 /* Drawn rows' codes side by side, on the device: see gather.cu. */
 #pragma once
 
-#include "../backend.cuh"
+#include "../state/ranks.cuh"
 
 /* Room in every tree's state for the codes of as many rows as are drawn, hardly ever fewer. By cu_sizes_open, where
  * codes are CU_DRAWN_CODES. */
@@ -20,8 +20,10 @@ gbt_status cu_gather_codes(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUS
 /* When nothing is split any more: the orders have rows from now on. Nothing where none are gathered. */
 gbt_status cu_gather_end(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* A pass over the codes of the training set, of the batch's variant; fn gets the backend. See cu_extents_pass. */
+/* A pass over the codes of the training set, of the batch's variant; fn gets the backend. See cu_extents_pass, which
+ * waits for the stream where rows are streamed. */
 static inline gbt_status cu_train_pass(gbt_ctx *ctx, cu_backend *be, cu_extent_fn fn, gbt_error *err) {
+  GBT_TRY(cu_nccl_wait(ctx, be, err));
   return cu_extents_pass(ctx, &be->device, &be->data[0], be->task[0].variant, fn, be, err);
 }
 

@@ -4,8 +4,9 @@
  *   by NCCL           ranks meet (base/comm.h), then   device   <--- sum of all ranks --->   device
  *   through the host  device  --->  host   <--- sum of all ranks, base/comm.h --->   host  --->  device
  *
- * Before an operation of NCCL ranks meet, so none waits in it for one that has failed. While it runs the host looks
- * whether it fails. Through the host, numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all
+ * Before an operation of NCCL ranks meet, so none begins it with one that has failed. It is not waited for: what uses
+ * its numbers comes after it in the stream. At the next wait (cu_wait) the host looks whether it fails, or whether
+ * another rank has failed since, which may never come to it. Through the host, numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all
  * ranks: their sizes follow from what all ranks know of the trees. Their way up is not waited for: the host writes
  * be->ranks.host again only after the wait for the next way down. */
 #include "ranks.cuh"
@@ -124,17 +125,20 @@ static gbt_status disconnect(cu_backend *be, int result, gbt_error *err) {
 
 gbt_status cu_ranks_connect(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   cu_ranks *r = &be->ranks;
-  cu_nccl_id id = {};
   char why[256];
   int can = 0;
   if (!be->view.shared) return GBT_OK;
   const int found = cu_nccl_find(&r->nccl, why, sizeof why);
   GBT_TRY(can_connect(ctx, be, found, &can, err));
   if (!can) return GBT_OK;
-  int64_t result = be->view.rank == 0 ? r->nccl.make_id(&id) : CU_NCCL_OK;
-  GBT_TRY(gbt_comm_broadcast(ctx, &id, sizeof id, 0, err)); /* and a meeting: all go on to the next line */
-  if (result == CU_NCCL_OK) result = r->nccl.open(&r->comm, gbt_comm_size(ctx), id, be->view.rank);
-  int64_t any = result != CU_NCCL_OK;
+  struct {
+    cu_nccl_id id;
+    int made;
+  } first = {};
+  if (be->view.rank == 0) first.made = r->nccl.make_id(&first.id) == CU_NCCL_OK;
+  GBT_TRY(gbt_comm_broadcast(ctx, &first, sizeof first, 0, err)); /* and a meeting: all open it, or none does */
+  int64_t any = !first.made;
+  if (!any) any = r->nccl.open(&r->comm, gbt_comm_size(ctx), first.id, be->view.rank) != CU_NCCL_OK;
   if (any) r->comm = NULL;
   GBT_TRY(gbt_comm_max_i64(ctx, &any, 1, err));
   if (any && r->comm) (void)r->nccl.abort(r->comm); /* where it cannot connect them, numbers go through the host */
@@ -152,18 +156,41 @@ gbt_status cu_nccl_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 }
 
 gbt_status cu_nccl_end(cu_backend *be, int result, gbt_error *err) {
-  const cu_ranks *r = &be->ranks;
-  cudaError_t now;
-  int failed = CU_NCCL_OK;
+  cu_ranks *r = &be->ranks;
   if (result == CU_NCCL_OK) result = r->nccl.end();
   if (result != CU_NCCL_OK) return disconnect(be, result, err);
-  while ((now = cudaStreamQuery(be->device.stream)) == cudaErrorNotReady) {
-    result = r->nccl.error(r->comm, &failed);
+  r->under_way = 1;
+  return GBT_OK;
+}
+
+/* Another rank has failed: this one gets its error at the next meeting. */
+static gbt_status leave_nccl(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  cu_ranks_stop(be);
+  GBT_TRY(gbt_comm_sync(ctx, err));
+  return gbt_fail(err, GBT_E_INTERNAL, "another device has failed without an error");
+}
+
+gbt_status cu_nccl_wait(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  cu_ranks *r = &be->ranks;
+  cudaError_t now = cudaErrorNotReady;
+  if (!r->comm || !r->under_way) return GBT_OK;
+  for (int failed = CU_NCCL_IN_PROGRESS; now == cudaErrorNotReady || failed == CU_NCCL_IN_PROGRESS;) {
+    const int result = r->nccl.error(r->comm, &failed);
     if (result != CU_NCCL_OK || (failed != CU_NCCL_OK && failed != CU_NCCL_IN_PROGRESS))
       return disconnect(be, result != CU_NCCL_OK ? result : failed, err);
+    if (ctx->comm->failed != NULL && ctx->comm->failed(ctx->comm->state)) return leave_nccl(ctx, be, err);
+    now = cudaStreamQuery(be->device.stream);
   }
+  r->under_way = 0;
   CU_TRY(now);
   return GBT_OK;
+}
+
+void cu_ranks_stop(cu_backend *be) {
+  cu_ranks *r = &be->ranks;
+  if (!r->comm || !r->under_way) return;
+  (void)r->nccl.abort(r->comm);
+  r->comm = NULL;
 }
 
 static gbt_status by_nccl(gbt_ctx *ctx, cu_backend *be, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op,
@@ -323,7 +350,6 @@ gbt_status cu_share_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 gbt_status cu_share_left(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   gbt_comm_part part[GBT_MOST_TREES];
   if (!be->view.shared) return GBT_OK;
-  GBT_TRY(cu_read_states(ctx, be, err));
   for (int32_t y = 0; y < be->view.n_trees; y++)
     part[y] = {of_tree(be, be->view.all_left, y), (size_t)cu_down_of(be, y)->n_chosen, GBT_COMM_I64};
   return exchange(ctx, be, part, (size_t)be->view.n_trees, GBT_COMM_SUM, err);

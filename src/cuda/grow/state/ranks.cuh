@@ -30,9 +30,13 @@ gbt_status cu_ranks_connect(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MU
 void cu_ranks_close(cu_backend *be);
 
 /* Where they are connected: a group of operations of NCCL begins, which is a meeting, and ends; result: of those of the
- * group. Waits. Collective. */
+ * group. Collective. Issues work. The host must not wait for the stream before it has waited by cu_nccl_wait, as
+ * cu_wait does: it looks whether the operations fail, and whether another rank has failed. cu_ranks_stop: they are
+ * given up if they are still under way, so that the stream can be waited for. */
 gbt_status cu_nccl_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_nccl_end(cu_backend *be, int result, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_nccl_wait(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_ranks_stop(cu_backend *be);
 
 /* Room on the host (be->ranks.host), taken before the ranks meet. */
 gbt_status cu_ranks_room(cu_backend *be, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
@@ -64,7 +68,8 @@ gbt_status cu_share_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST
 /* Histograms that the step has built, sums and counts. */
 gbt_status cu_share_hists(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Rows of the chosen nodes that go left: all_left, which kernels have set to their own. */
+/* Rows of the chosen nodes that go left: all_left, which kernels have set to their own. The host has read the states
+ * since nodes were chosen. */
 gbt_status cu_share_left(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Complete trees: n numbers of every node, from `first` on, which is the first tree's array. */

@@ -6,6 +6,7 @@
 #include "ops.cuh"
 
 #include "../search/layer.cuh"
+#include "ranks.cuh"
 
 /* Hands out memory from `base` on; with base 0 it only counts. */
 struct places {
@@ -124,6 +125,7 @@ gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *er
 }
 
 gbt_status cu_wait(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  GBT_TRY(cu_nccl_wait(ctx, be, err));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return gbt_ctx_poll(ctx, err);
 }

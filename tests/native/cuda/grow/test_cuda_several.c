@@ -6,6 +6,7 @@
 
 #include "cuda_steps.h"
 #ifdef GBT_TEST_SIMT
+#include "fault.h"
 #include "../simt/control.h"
 #endif
 #include "odd_job.h"
@@ -85,21 +86,30 @@ static void codes_anywhere(void) {
   }
 }
 
-/* More devices than rows, features or both: some have no rows, some search nothing. */
+/* More devices than rows, features or both: some have no rows, of the validation set either, some search nothing. */
 static void more_devices_than_rows_or_features(void) {
   static const int policies[] = {GBT_SYMMETRIC, GBT_DEPTHWISE, GBT_LOSSGUIDE};
+  static const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_QUANTILE, GBT_OBJ_CUSTOM,
+                                              GBT_OBJ_LOGISTIC};
   static const int64_t rows[] = {1, 2, 3, 7, 9};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLES};
   for (int i = 0; i < 15 && test_n_bad() == 0; i++) {
     const int64_t n = rows[i % 5];
-    made *data = made_new((uint64_t)i, n, 1 + i % 3, kinds);
-    made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 4);
-    train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    const gbt_objective_kind loss = losses[i % 4];
+    made *data = made_new((uint64_t)i, n, 1 + i % 3, kinds), *valid = made_new(99, 1 + i % 4, 1 + i % 3, kinds);
+    made_response(data, loss, 1, 4);
+    made_response(valid, loss, 1, 5);
+    if (i % 2) made_offset(data, 1, 6);
+    train_job job = job_make(data, loss, 1, 2);
+    job.spec.n_valid = i % 4 > 0;
+    job.valid[0] = valid;
+    job.spec.params.subsample = i % 5 == 2 ? 0.6 : 1.0;
     job.spec.params.grow_policy = policies[i / 5];
     job.spec.params.min_data_in_leaf = 1;
     const train_how how = {1, i % 2 ? 2 : 0, GBT_SIMD_AUTO, NULL};
-    if (!equal_on_devices(&job, &how, 8, CUDA_ALL_THERE)) test_note("%d rows, %d features", (int)n, 1 + i % 3);
+    if (!equal_on_devices(&job, &how, 8, i % CUDA_N_PLACES)) test_note("%d rows, case %d", (int)n, i);
     made_free(data);
+    made_free(valid);
   }
 }
 
@@ -131,17 +141,22 @@ static void ordered_trainings_are_those_of_the_cpu(void) {
 /* ---- failures ---- */
 
 #ifdef GBT_TEST_SIMT
-/* The training fails, or has the trees of the CPU; nothing is left of it. Returns whether it failed. */
-static int fails_or_equals(const train_job *job, int32_t n, const trained *cpu) {
+/* The training fails, or has the trees of the CPU; nothing is left of it. Returns whether it failed. fail_at: so does
+ * this allocation of the host's memory, counted from where devices are opened; 0: none. */
+static int fails_or_equals(const train_job *job, int32_t n, const trained *cpu, int64_t fail_at) {
   const train_job several = on_devices(job, n);
   const int64_t live = simt_live();
-  gbt_ctx ctx = test_ctx(NULL, 1);
+  fault f;
+  fault_start(&f, 0, 0);
+  const gbt_mem mem = fault_mem(&f);
+  gbt_ctx ctx = test_ctx(&mem, 1);
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
   gbt_error err = {.msg = ""};
   if (!job_open(&ctx, &several, 0, &spec)) return 0;
   spec.device = gbt_cuda_api();
+  if (fail_at > 0) f.fail_at = f.n_calls + fail_at;
   gbt_status status = gbt_trainer_new(&ctx, &spec, &tr, &err);
   if (status == GBT_OK) status = gbt_trainer_run(&ctx, tr, job->rounds, &why, &err);
   if (status == GBT_OK)
@@ -152,6 +167,7 @@ static int fails_or_equals(const train_job *job, int32_t n, const trained *cpu) 
   job_close(&spec);
   gbt_ctx_close(&ctx);
   CHECK_EQ_I64(simt_live(), live);
+  CHECK_EQ_I64(f.n_live, 0);
   return status != GBT_OK;
 }
 
@@ -168,11 +184,27 @@ static void calls_of_one_device_fail(void) {
   int64_t n_bad = 0;
   for (int64_t n = 1, failed = 1; failed; n += 1 + n / (test_few() ? 2 : 8)) {
     simt_fail_at(n, 0);
-    n_bad += fails_or_equals(&r.job, 3, cpu);
+    n_bad += fails_or_equals(&r.job, 3, cpu, 0);
     failed = simt_failed() > 0;
     simt_fail_at(0, 0);
   }
   CHECK(n_bad > 10);
+  trained_free(cpu);
+  random_job_free(&r);
+}
+
+/* The n-th allocation of the host's memory fails, on whichever device that is. */
+static void allocations_of_one_device_fail(void) {
+  random_job r = plain_job();
+  trained *cpu = train(&r.job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+  int64_t n_bad = 0, n_fine = 0;
+  for (int64_t n = 1; n < 10000 && n_fine < 3; n += 1 + n / (test_few() ? 2 : 8)) {
+    if (fails_or_equals(&r.job, 3, cpu, n))
+      n_bad++;
+    else
+      n_fine++; /* some failures are made up for */
+  }
+  CHECK(n_bad > 10 && n_fine == 3);
   trained_free(cpu);
   random_job_free(&r);
 }
@@ -184,24 +216,25 @@ static void trainings_by_nccl(void) {
   unsetenv("GBT_NCCL");
 }
 
-/* The n-th operation of NCCL fails on one device; the others do not wait for it. */
+/* The n-th operation of NCCL fails on one device; the others do not wait for it. Before any (0) the first device cannot
+ * make an id: numbers go through the host. */
 static void operations_of_nccl_fail(void) {
   random_job r = plain_job();
   trained *cpu = train(&r.job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
   int64_t n_bad = 0, n_fine = 0;
   char text[16];
   setenv("GBT_NCCL", GBT_TEST_NCCL, 1);
-  for (int n = 1; n < 1000 && n_fine == 0; n += 1 + n / 2) {
+  for (int n = 0; n < 1000 && n_fine <= 1; n += 1 + n / 2) {
     snprintf(text, sizeof text, "%d", n);
     setenv("NCCL_STAND_IN_FAIL", text, 1);
-    if (fails_or_equals(&r.job, 4, cpu))
+    if (fails_or_equals(&r.job, 4, cpu, 0))
       n_bad++;
     else
       n_fine++;
     unsetenv("NCCL_STAND_IN_FAIL");
   }
   unsetenv("GBT_NCCL");
-  CHECK(n_bad > 3 && n_fine == 1);
+  CHECK(n_bad > 3 && n_fine == 2);
   trained_free(cpu);
   random_job_free(&r);
 }
@@ -236,6 +269,7 @@ void suite_cuda_several(void) {
   RUN(ordered_trainings_are_those_of_the_cpu);
 #ifdef GBT_TEST_SIMT
   RUN(calls_of_one_device_fail);
+  RUN(allocations_of_one_device_fail);
   RUN(trainings_by_nccl);
   RUN(operations_of_nccl_fail);
   RUN(nccl_that_cannot_be_used);
