@@ -13,7 +13,7 @@
 #'
 #' `device = "cuda", devices = "all"` trains on all GPUs of the machine together, `devices = 0:3` on these. Each has a
 #' part of the rows, and the model is that of one. NCCL, which moves data between GPUs, is used where it is installed
-#' (`gbt_info()$cuda$nccl`).
+#' (`gbt_info()$cuda$nccl`). Several GPUs were tested by emulation only, never on hardware. Their speed is not known.
 #'
 #' With [gbt_ranks()], each process trains on a device of its own: `"cuda"` is then the first device for the first
 #' process of a machine, the second one for the second, and so on. `"auto"` is a device only if it is one for every
@@ -49,7 +49,7 @@
 #' `device` and `threads` are described in [gbt_train()]. None of these parameters changes the model.
 #' * `devices`: `"all"`, or numbers of GPUs from 0, such as `0:3`: GPUs of this machine that train together. Needs
 #'   `device = "cuda"`, and no `ranks`. `NULL`: one.
-#' * `device_memory`: Megabytes of the GPU's memory that training may use, 0 for no limit. Binned data that do not fit
+#' * `device_memory`: Megabytes of a GPU's memory that training may use, 0 for no limit. Binned data that do not fit
 #'   stay in page-locked memory of the host, validation data first, and the GPU reads them from there, which is slower.
 #'   With data in files ([gbt_open()]) whose pages are larger than their `memory`, they may use as much as `memory`
 #'   again. The remaining pages are read from the files in every pass. Rows, trees and histograms must fit; otherwise

@@ -61,6 +61,14 @@ const gbt_device_api *cuda_steps_api(void) {
   return &api;
 }
 
+const int32_t *cuda_numbers(void) {
+  static int32_t numbers[CUDA_NUMBERS];
+  gbt_device_info about = {};
+  (void)gbt_cuda_api()->info(0, &about, NULL);
+  for (int32_t i = 0; i < CUDA_NUMBERS; i++) numbers[i] = about.n_devices > 0 ? i % about.n_devices : 0;
+  return numbers;
+}
+
 const gbt_device_api *cuda_scarce_api(int kilobytes) {
   static const gbt_device_api api = made(open_scarce);
   scarce = kilobytes;

@@ -12,6 +12,10 @@ extern "C" {
 const gbt_device_api *gbt_cuda_api(void);
 const gbt_device_api *cuda_steps_api(void);
 
+/* Devices for CUDA_NUMBERS ranks: those of the machine, or as many emulated ones as SIMT_DEVICES says, in turns. */
+enum { CUDA_NUMBERS = 8 };
+const int32_t *cuda_numbers(void);
+
 /* The device with percent of the codes there and in the host's page-locked memory, the others streamed; drawn rows are
  * gathered. For the trainings that are opened until it is set again. */
 const gbt_device_api *cuda_apart_api(int percent_device, int percent_host);

@@ -10,12 +10,6 @@
 
 enum { ROUNDS = 4 };
 
-#ifdef GBT_TEST_SIMT
-static const int32_t numbers[4] = {0, 1, 2, 3};
-#else
-static const int32_t numbers[4] = {0};
-#endif
-
 static void trainings_go_on_elsewhere(void) {
   int64_t splits = 0;
   for (uint64_t seed = 1; seed <= 30 && test_n_bad() == 0; seed++) {
@@ -26,7 +20,7 @@ static void trainings_go_on_elsewhere(void) {
     r.job.rounds = ROUNDS;
     if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
     if (r.job.custom == NULL && seed % 4 == 0) random_job_order(&r);
-    r.job.spec.devices = numbers; /* of the parts on a device */
+    r.job.spec.devices = cuda_numbers(); /* of the parts on a device */
     r.job.spec.n_devices = 1 + (int32_t)(seed / 2 % 4);
     const int on_first = seed % 3 != 0;
     const part_place through = {.threads = 1, .last = ROUNDS};
@@ -48,7 +42,7 @@ static void trainings_go_on_elsewhere(void) {
 }
 
 void suite_cuda_checkpoint(void) {
-  setenv("SIMT_DEVICES", "4", 1);
+  setenv("SIMT_DEVICES", "8", 1); /* CUDA_NUMBERS */
   RUN(trainings_go_on_elsewhere);
   unsetenv("SIMT_DEVICES");
 }

@@ -1,5 +1,5 @@
 /* One training on several devices of this process: the bytes of the CPU. Of emulated devices there are as many as are
- * asked for; on a machine with a GPU all are this one. Their numbers go through the host, or, as between GPUs, through
+ * asked for; on a machine with GPUs these take turns. Their numbers go through the host, or, as between GPUs, through
  * NCCL, for which a library stands in (tests/nccl). */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -13,15 +13,10 @@
 #include "random_job.h"
 #include "stores.h"
 
-#ifdef GBT_TEST_SIMT
-static const int32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-#else
-static const int32_t numbers[8] = {0};
-#endif
 
 static train_job on_devices(const train_job *job, int32_t n) {
   train_job several = *job;
-  several.spec.devices = numbers;
+  several.spec.devices = cuda_numbers();
   several.spec.n_devices = n;
   return several;
 }
@@ -260,7 +255,7 @@ static void nccl_that_cannot_be_used(void) {
 #endif
 
 void suite_cuda_several(void) {
-  setenv("SIMT_DEVICES", "8", 1);
+  setenv("SIMT_DEVICES", "8", 1); /* CUDA_NUMBERS */
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(sums_at_the_limit_of_32_bits);
   RUN(codes_anywhere);
