@@ -251,9 +251,10 @@ ranks_of <- function(captured) {
 
 check_ranks <- function(ranks) {
   if (inherits(ranks, "gbt_cluster_ranks")) {
-    stop_unsupported(sprintf("`ranks = %s` is for gbt_train() only; start a script with the other functions by mpirun",
-                             if (inherits(ranks, "gbt_spark_ranks")) "gbt_spark(sc)" else "gbt_ranks(cluster)"),
-                     "ranks")
+    given <- if (inherits(ranks, "gbt_spark_ranks")) "gbt_spark(sc)" else "gbt_ranks(cluster)"
+    stop_unsupported(sprintf(paste("`ranks = %s` is for gbt_train() only; start a script with other functions by",
+                                   "mpirun, or let workers train the folds of gbt_cv() and gbt_tune() by",
+                                   "future::plan()"), given), "ranks")
   }
   whole <- function(x) is.integer(x) && length(x) == 1L && !is.na(x)
   good <- inherits(ranks, "gbt_ranks") && is.list(ranks) && whole(ranks$rank) && whole(ranks$size)

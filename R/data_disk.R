@@ -168,11 +168,11 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
 
 open_folders <- function(path, memory, threads) {
   check_folders(path)
+  given <- path
   path <- own_folders(path)
   none <- path[!suppressWarnings(dir.exists(full_paths(path)))] # it warns of paths that are too long
   if (length(none)) {
-    stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(printable(none[1L]), FALSE)),
-              "path")
+    stop_data(sprintf("there is no folder %s; %s", dQuote(printable(none[1L]), FALSE), how_to_make(given)), "path")
   }
   # Of folders with some of the files of a data set the engine says which are lost.
   if (!any(grepl("^(gbt-dataset$|pages-)", list.files(full_paths(path))))) {
@@ -185,6 +185,16 @@ open_folders <- function(path, memory, threads) {
   if (!all(data_fields_good(unclass(out), info))) stop_values(path[1L], "make the folder again with gbt_data(path = )")
   if (!is.null(ranks_here())) check_own_share(out, dQuote(printable(path[1L]), FALSE), "path")
   out
+}
+
+# How a folder that is not there can be made. given: the paths that the user gave, which are those of all ranks.
+how_to_make <- function(given) {
+  if (is.null(ranks_here())) return("gbt_data() makes one with `path`")
+  if (any(file.exists(file.path(full_paths(given), "gbt-dataset")))) {
+    return(paste("one process made the data set that `path` has, and ranks cannot divide it: give the rows to",
+                 "gbt_data(x, path = , ranks = ranks), also with `share = \"split\"`"))
+  }
+  "gbt_data(x, path = , ranks = ranks) makes one for each rank, and as many ranks open them"
 }
 
 # A gbt_data with other numbers of its rows. fields: see chunk_fields; NULL: those that it has.

@@ -57,8 +57,9 @@ rows_reader <- function(name, pull, close, n_rows) {
 }
 
 stop_no_split <- function() {
-  stop_unsupported(paste("`share = \"split\"` of gbt_ranks() takes a data frame, a matrix or gbt_files(); of a query,",
-                         "of batches or of chunks give each rank its own rows, and leave `share` out"), "share")
+  stop_unsupported(paste("`share = \"split\"` of gbt_ranks() takes a data frame, a matrix or gbt_files(); else leave",
+                         "`share` out and give each rank its own rows, such as those of the query",
+                         "sprintf(\"SELECT * FROM rows WHERE id %% %d = %d\", ranks$size, ranks$rank)"), "share")
 }
 
 # The part of this rank, where all ranks were given the same source.

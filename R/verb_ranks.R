@@ -8,8 +8,13 @@
 #' mpirun -n 4 Rscript train.R
 #' ```
 #'
+#' All ranks run the same script, and `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI,
+#' and others that are compatible with one of these or with the ABI of MPI 5. gbt needs no MPI when it is installed.
+#'
 #' A share is a data frame, a matrix, a source such as `gbt_files()` of a rank's own files, or
 #' `gbt_data(..., ranks = ranks)`. It may have no rows. Columns have the same names, order and classes on all ranks.
+#' Where ranks read a database, each has a query of its own:
+#' `sprintf("SELECT * FROM rows WHERE id %% %d = %d", ranks$size, ranks$rank)`.
 #'
 #' With `gbt_ranks(share = "split")` all ranks are given the same: data frames and matrices of all rows, or
 #' [gbt_files()] of all files. Each rank takes consecutive rows, or consecutive files of about the same size in bytes.
@@ -19,27 +24,17 @@
 #' With objectives and metrics of queries all rows of a query (`group`) belong to one rank. Where gbt splits the rows
 #' itself, rows of a query that follow each other stay together.
 #'
-#' All ranks run the same script. `gbt_ranks()` opens the MPI library of the launcher: Open MPI, MPICH, Intel MPI, and
-#' others that are compatible with one of these or with the ABI of MPI 5. gbt needs no MPI when it is installed.
-#'
-#' Where the processes use MPI already, by the packages Rmpi or pbdMPI, gbt uses the same library. Give `comm` for a
-#' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
-#'
-#' [gbt_cv()], [gbt_tune()] and [gbt_refit()] take `ranks` as well, of a script that `mpirun` has started (those of a
-#' `cluster` are for [gbt_train()] only). Their results say of all rows what those of one process say. What has a value
-#' for each row is of the rank's own rows: `predictions` and `folds`, and `folds` of your own, which each rank gives for
-#' its rows. Folds of a model are trained one after the other.
-#'
-#' `gbt_evaluate(model, data, ranks = ranks)` takes the rows of each rank, and gives the metrics of all rows on every
-#' rank: those of one process, to the last bit. `predict()` needs no `ranks`: a rank predicts its own rows.
+#' [gbt_cv()], [gbt_tune()], [gbt_refit()] and [gbt_evaluate()] take `ranks` as well. What they say of all rows is what
+#' one process says. What has a value for each row is of the rank's own rows: `predictions` and `folds`, and `folds` of
+#' your own. Folds of a model are trained one after the other. `predict()` needs no `ranks`: a rank predicts its own
+#' rows.
 #'
 #' Rows to hold out by `valid` as a share, to find `nrounds`, or in folds are drawn from the rows of all ranks, and are
 #' those of one process. Memory for this grows with the rows of the rank, the number of different groups, and for folds
 #' by `time` that of different times.
 #'
-#' Terms of a formula with constants that follow from the rows, such as `scale(x)`, are refused, since each rank has
-#' other rows. The same holds for recipes. A response such as `scale(y)` would be that of the rank's rows: compute it
-#' before.
+#' Where the processes use MPI already, by the packages Rmpi or pbdMPI, gbt uses the same library. Give `comm` for a
+#' part of the processes: `Rmpi::mpi.comm.c2f(1)`, or `pbdMPI::comm.c2f()`.
 #'
 #' `vignette("ranks", package = "gbt")` shows runs, also with SLURM, and what to do when a machine dies.
 #'
@@ -65,7 +60,9 @@
 #' [gbt_spark()] does the same with the machines of Spark, for a table of Spark.
 #'
 #' @section Not offered with ranks:
-#' `boosting = "ordered"` and recipes. A message says what to do instead.
+#' `boosting = "ordered"`, recipes, and terms of a formula with constants that follow from the rows, such as `scale(x)`,
+#' unless all ranks are given all rows (`share = "split"`). A message says what to do instead. Compute a response such
+#' as `scale(y)` before: a rank would take that of its own rows.
 #'
 #' @section Functions of your own:
 #' Metrics are called on rank 0, with the rows of all ranks: for this, every rank gets the predictions of all rows of

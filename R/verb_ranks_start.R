@@ -189,8 +189,18 @@ work_of_rank <- function(work) {
   for (i in seq_along(args)) assign(names[[i]], args[[i]], envir = here)
   call <- as.call(c(get(work$fun), stats::setNames(lapply(names, as.name), names(args)), work$written,
                     list(ranks = ranks)))
-  withCallingHandlers(eval(call, here), message = function(m) {
+  model <- withCallingHandlers(eval(call, here), message = function(m) {
     if (first) say_line(m)
     invokeRestart("muffleMessage")
   })
+  with_masked_out_of_all(model, ranks)
+}
+
+# The model with the predictions for the masked-out rows of all ranks, as the session has the rows of all.
+with_masked_out_of_all <- function(model, ranks) {
+  own <- model$masked_out
+  if (is.null(own)) return(model)
+  all <- with_ranks(ranks, numbers_of_rows(own), "gbt_train")
+  model$masked_out <- if (is.matrix(own)) matrix(all, ncol = ncol(own), dimnames = list(NULL, colnames(own))) else all
+  model
 }

@@ -66,7 +66,8 @@ test_that("a function makes the rows of a rank where it runs", {
 test_that("a cluster may be of a class whose parts are no clusters, as mirai's are", {
   registerS3method("[", "gbt_plain_cluster", function(x, ...) .subset(x, ...))
   plain <- structure(unclass(cluster), class = c("gbt_plain_cluster", "cluster"))
-  expect_same_model(train(y ~ a, rows, ranks = gbt_ranks(plain)), train(y ~ a, rows))
+  expect_same_model(train(class ~ a, rows, mask = a > -1, ranks = gbt_ranks(plain)),
+                    train(class ~ a, rows, mask = a > -1))
 })
 
 test_that("messages, warnings and errors are those of the ranks", {
@@ -81,7 +82,8 @@ test_that("messages, warnings and errors are those of the ranks", {
     if (now$round == 3) stop("the callback fails here")
     FALSE
   }), "the callback fails here")
-  expect_same_model(train(y ~ a, rows, ranks = ranks), train(y ~ a, rows)) # the workers can be used again
+  expect_same_model(train(y ~ a, rows, mask = b < 0.5 | is.na(b), ranks = ranks), # the workers can be used again
+                    train(y ~ a, rows, mask = b < 0.5 | is.na(b)))
 })
 
 test_that("Ctrl-C on a rank or in the session ends all, with the rounds so far", {

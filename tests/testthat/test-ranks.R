@@ -279,3 +279,12 @@ test_that("what belongs to rows that ranks split is of all of them", {
     gbt_ranks(share = "rows")
   })
 })
+
+test_that("ranks that have no folder of their own learn how it is made", {
+  folder <- withr::local_tempdir()
+  open <- function() as_rank(1L, 2L, open_folders(folder, NULL, 1))
+  expect_error(open(), "makes one for each rank, and as many ranks open them", class = "gbt_error_data")
+  gbt_data(mtcars[-1], mtcars$mpg, path = folder, threads = 1)
+  expect_error(open(), "one process made the data set that `path` has, and ranks cannot divide it",
+               class = "gbt_error_data")
+})
