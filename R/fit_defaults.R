@@ -15,17 +15,28 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
 }
 
 # The step size eta. With early stopping small steps only cost more rounds; with a given `nrounds` eta is as small as
-# these rounds allow. `reach` is about the product of eta and rounds after which the data are learned. With many classes
-# that share their splits, a round improves each of them little. NDCG of few queries moves by chance, so small steps are
-# often stopped too early.
+# these rounds allow. `reach` is about the product of eta and rounds after which the data are learned, which deep trees
+# do sooner. With many classes that share their splits, a round improves each of them little. NDCG of few queries moves
+# by chance, so small steps are often stopped too early.
 eta_of <- function(facts, objective) {
-  reach <- 10 * (facts$rows / 1000)^0.45
+  reach <- (if (identical(facts$max_depth, deep)) 7 else 10) * (facts$rows / 1000)^0.45
   least <- if (!facts$stopping) 0.02 else if (objective == "rank_ndcg") 0.1 else 0.06
   if (facts$early && shares_splits(facts, objective)) least <- max(least, 0.01 * facts$outputs)
   min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
 }
 
 class_objectives <- c("logistic", "softmax")
+
+# Are there rows enough for trees of 256 leaves? Symmetric trees learn too little of many rows with interactions, while
+# deep trees learn the noise of few. Many classes are better with splits that they share, and so are quantiles with
+# leaves of many rows. Other objectives were not measured.
+deep_from <- 20000
+deep <- 8
+bears_depth <- function(facts, objective) {
+  shared <- identical(facts$strategy, "multi_output_tree") || facts$outputs > 10
+  facts$rows >= deep_from && !shared && objective %in% c("squared_error", "poisson", class_objectives)
+}
+
 pair_objective <- function(objective) is_of_queries(objective) && objective_info(objective)$hessian == "FREE"
 many_classes <- function(facts, objective) objective == "softmax" && facts$outputs > 2
 
@@ -39,15 +50,21 @@ shares_splits <- function(facts, objective) {
 default_rules <- list(
   new_rule(
     c("grow_policy", "max_depth", "max_leaves"),
-    function(facts, objective, preset) list(grow_policy = "symmetric", max_depth = 6),
-    "Trees are symmetric and have six layers. Where any of these is named, the others are \"depthwise\", 6 and 0.",
+    function(facts, objective, preset) {
+      if (bears_depth(facts, objective)) list(grow_policy = "depthwise", max_depth = deep) else
+        list(grow_policy = "symmetric", max_depth = 6)
+    },
+    paste("From 20,000 rows on \"depthwise\" and 8 for \"squared_error\", \"poisson\" and up to ten classes that do",
+          "not share their splits. Else trees are symmetric and have six layers. Where any of these is named, the",
+          "others are \"depthwise\", 6 and 0."),
     "Shape of trees", c("colsample_bynode", "num_parallel_tree", "boosting")
   ),
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts, objective)),
     paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.06 (for \"rank_ndcg\" 0.1) with",
-          "early stopping or `checkpoint`: few rounds take larger steps, and more rows are worth more of them. At",
-          "least a hundredth of the number of classes where these share their splits and training stops early."),
+          "early stopping or `checkpoint`: few rounds take larger steps, and more rows are worth more of them. 7 in",
+          "place of 10 where a rule makes trees of eight layers. At least a hundredth of the number of classes where",
+          "these share their splits and training stops early."),
     "Step size"
   ),
   new_rule("lambda", function(facts, objective, preset) list(lambda = if (pair_objective(objective)) 1 else 3),
@@ -131,7 +148,7 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   for (rule in remaining_rules(named)) {
     value <- rule$value(facts, objective, preset)
     out[names(value)] <- value
-    facts$grow_policy <- given_or(value$grow_policy, facts$grow_policy)
+    for (name in c("grow_policy", "max_depth")) facts[[name]] <- given_or(value[[name]], facts[[name]])
   }
   out
 }
@@ -210,8 +227,8 @@ chosen_lines <- function(values) {
 #' or early stopping.
 #'
 #' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`), fewer bins and
-#' smaller trees, each with half of the features; `"best"` makes an `ensemble`. Arguments that you give win over the
-#' preset.
+#' smaller trees, below 20,000 rows each with half of the features; `"best"` makes an `ensemble`. Arguments that you
+#' give win over the preset.
 #'
 #' Rules do not use R's random numbers. As `eta` depends on `nrounds`, `model[1:20]` of a longer training is not the
 #' model of `nrounds = 20`, unless `eta` was given.

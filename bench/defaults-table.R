@@ -69,6 +69,12 @@ registry <- do.call(rbind, list(
           "time:month"),
   set_row("flight_delay_q90", "shared:nycflights13.rds", "quantile", "arr_delay", leaks_of_flights, alpha = 0.9),
   set_row("humidity", "shared:weatherAUS.rds", "regression", "Humidity3pm", "RISK_MM RainTomorrow", "time:Date"),
+  set_row("protein", "shared:protein_casp.csv.gz", "regression", "RMSD", cap = 50000),
+  set_row("kernel_times", "shared:sgemm_gpu.csv.gz", "regression", "log((Run1_ms + Run2_ms + Run3_ms + Run4_ms) / 4)",
+          cap = 100000),
+  set_row("used_cars", "shared:uk_used_cars.csv.gz", "regression", "log(price)", cap = 100000),
+  set_row("turbine", "shared:gas_turbine.csv.gz", "regression", "NOX", "CO year", cap = 40000),
+  set_row("particles", "shared:beijing_air.csv.gz", "regression", "log(PM2.5)", "PM10 SO2 NO2 CO O3", cap = 100000),
 
   # ---- counts ----
   set_row("claims", "shared:freMTPL2.rds", "poisson", "pmin(ClaimNb, 4)", "IDpol ClaimNbCorrected ClaimAmount",
@@ -83,6 +89,8 @@ registry <- do.call(rbind, list(
   set_row("stations", "R:datasets::quakes", "poisson", "stations"),
   set_row("affairs", "R:AER::Affairs", "poisson", "affairs"),
   set_row("seizures", "R:MASS::epil", "poisson", "y", "lbase lage V4", "group:subject"),
+  set_row("injuries", "shared:msha_injuries.csv.gz", "poisson", "NUM_INJURIES", "EMP_HRS_TOTAL", cap = 60000,
+          offset = "log(EMP_HRS_TOTAL / 2000)"),
 
   # ---- two classes ----
   set_row("adult", "shared:adult.csv.gz", "binary", "income == '>50K'", "split", cap = 48842),
@@ -120,6 +128,10 @@ registry <- do.call(rbind, list(
   set_row("smokers", "R:AER::SmokeBan", "binary", "smoker == 'yes'"),
   set_row("arrests", "R:carData::Arrests", "binary", "released == 'No'"),
   set_row("wells", "R:carData::Wells", "binary", "switch == 'yes'"),
+  set_row("cancellations", "shared:hotel_bookings.csv.gz", "binary", "is_canceled == 1",
+          "reservation_status reservation_status_date", cap = 120000),
+  set_row("lapses", "shared:uslapse.rds", "binary", "surrender == 1",
+          "duration termination.cause DJIA death other allcause", cap = 30000),
 
   # ---- several classes ----
   set_row("letter", "shared:letter.csv.gz", "multiclass", "lettr"),
@@ -138,6 +150,9 @@ registry <- do.call(rbind, list(
   set_row("chile", "R:carData::Chile", "multiclass", "vote"),
   set_row("storms", "R:dplyr::storms", "multiclass", "status", "category wind pressure", "group:name"),
   set_row("penguins", "R:modeldata::penguins", "multiclass", "species", "island"),
+  set_row("forest", "shared:covtype_sample.csv.gz", "multiclass", "Cover_Type", cap = 100000),
+  set_row("connect_four", "shared:connect_4.csv.gz", "multiclass", "target", cap = 70000),
+  set_row("sleep", "shared:sleep_stages.csv.gz", "multiclass", "target", cap = 110000),
 
   # ---- made ----
   set_row("made_additive", "made:additive", "regression", "y"),

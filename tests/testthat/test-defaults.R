@@ -36,9 +36,51 @@ test_that("rules hold for what is not named, and for nothing else", {
   expect_identical(m$params[names(plain)], plain)
 })
 
+test_that("trees of many rows are deep, and what is named stays", {
+  many <- function(...) of(..., rows = 20000, nrounds = 2000, stopping = TRUE)
+  shape <- c("grow_policy", "max_depth", "random_strength", "multi_strategy")
+  nodes <- list(grow_policy = "depthwise", max_depth = 8)
+  symmetric <- list(grow_policy = "symmetric", max_depth = 6, random_strength = 0.5)
+  at <- function(rules) rules[intersect(shape, names(rules))]
+  expect_identical(at(of(rows = 19999)), symmetric)
+  for (objective in c("squared_error", "poisson", "logistic")) {
+    expect_identical(at(many(objective = objective)), nodes, label = objective)
+  }
+  for (objective in c("quantile", "custom", "cox", "rank_ndcg")) {
+    expect_identical(at(many(objective = objective)), symmetric, label = objective)
+  }
+  expect_identical(at(many(objective = "softmax", outputs = 10)), nodes)
+  expect_identical(at(many(objective = "softmax", outputs = 11)),
+                   c(replace(symmetric, "random_strength", 1), multi_strategy = "multi_output_tree"))
+  shared <- list(rows = 1e5, outputs = 3, nrounds = 9, early = FALSE, stopping = FALSE, binned = TRUE,
+                 strategy = "multi_output_tree")
+  expect_identical(gbt:::rules_of(shared, "softmax")$grow_policy, "symmetric")
+  fast <- function(...) {
+    facts <- list(rows = 20000, outputs = 1, nrounds = 2000, early = TRUE, stopping = TRUE, binned = FALSE)
+    gbt:::rules_of(utils::modifyList(facts, list(...)), "logistic", "fast")
+  }
+  expect_identical(fast()[c("grow_policy", "max_depth", "eta", "max_bin", "colsample_bytree")],
+                   list(grow_policy = "depthwise", max_depth = 7, eta = 0.15, max_bin = 127, colsample_bytree = 0.8))
+  expect_null(fast()$random_strength)
+  expect_identical(fast(rows = 19999)[c("grow_policy", "max_depth", "eta", "max_bin", "colsample_bytree")],
+                   list(grow_policy = "symmetric", max_depth = 5, eta = 0.3, max_bin = 63, colsample_bytree = 0.5))
+  for (name in c("grow_policy", "max_depth", "max_leaves", "boosting")) expect_length(at(many(name)), 0L)
+  # training goes by the rule, and what it chose goes on into folds and further trainings
+  d <- data.frame(a = sin(1:20000), b = cos(1:20000))
+  train <- function(...) gbt_train(d["a"], d$b, nrounds = 2, seed = 3, threads = 1, ...)
+  m <- train()
+  expect_identical(m$params[names(nodes)], nodes)
+  expect_same_bytes(do.call(train, m$params[m$by_rule])$state, m$state)
+  expect_identical(train(max_depth = 2)$params$grow_policy, "depthwise")
+  cv <- gbt_cv(d["a"], d$b, nrounds = 2, folds = 2, seed = 1, threads = 1)
+  expect_identical(cv$params[names(nodes)], nodes) # by all rows, for each fold
+  expect_identical(gbt_refit(m, x = d[1:99, "a", drop = FALSE], y = d$b[1:99])$params[names(nodes)], nodes)
+})
+
 test_that("steps follow from rows, rounds and what ends the training", {
   eta <- function(...) of(...)$eta
-  expect_identical(eta(rows = 1e5, nrounds = 1000), 0.079)
+  expect_identical(eta(rows = 1e5, nrounds = 1000), 0.056)
+  expect_identical(eta("max_depth", rows = 1e5, nrounds = 1000), 0.079)
   expect_identical(eta(rows = 1e6, nrounds = 100), 0.3)
   expect_identical(eta(rows = 100, nrounds = 2000), 0.02)
   expect_identical(eta(rows = 100, nrounds = 2000, stopping = TRUE), 0.06)
