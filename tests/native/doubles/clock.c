@@ -23,3 +23,8 @@ void clock_jump(int64_t ns_each) {
   atomic_store(&ahead, 0);
   atomic_store(&jump, ns_each);
 }
+
+int asker_ask(void *user) {
+  asker *a = user;
+  return ++a->n_asked == a->stop_at;
+}

@@ -8,4 +8,11 @@
  * 0: back to the true time. For calls with one thread; waits of others would be as much too long. */
 void clock_jump(int64_t ns_each);
 
+/* A host that is asked whether to stop: it counts, and says yes at the stop_at-th time; 0: never. */
+typedef struct asker {
+  int64_t n_asked, stop_at;
+} asker;
+
+int asker_ask(void *user); /* an asker */
+
 #endif

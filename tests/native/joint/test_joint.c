@@ -272,22 +272,13 @@ static void long_queries_have_the_sums_of_short_ones(void) {
 
 /* ---- a stop ---- */
 
-typedef struct asker {
-  int64_t n_asked, stop_at; /* stop_at: 0 for never */
-} asker;
-
-static int ask(void *user) {
-  asker *a = user;
-  return ++a->n_asked == a->stop_at;
-}
-
 /* Asks whether to stop so often at least in one round, and ends when told so by half of them. */
 static void check_asks(const gbt_objective *o, const query_scene *s, int64_t least) {
   asker a = {0, 0};
   gbt_ctx ctx;
   gbt_joint *joint = NULL;
   const double *g, *h;
-  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, ask, &a, test_err));
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, asker_ask, &a, test_err));
   if (CHECK_OK(gbt_joint_new(&ctx, o, &s->rows, 7, &joint, test_err))) {
     a.n_asked = 0;
     CHECK_OK(gbt_joint_gradients(&ctx, joint, 0, s->score, &g, &h, test_err));

@@ -249,15 +249,6 @@ static void a_query_of_many_rows(void) {
   free(one);
 }
 
-typedef struct asker {
-  int64_t n_asked, stop_at; /* stop_at: 0 for never */
-} asker;
-
-static int ask(void *user) {
-  asker *a = user;
-  return ++a->n_asked == a->stop_at;
-}
-
 /* One query whose scores are all equal. "err" takes a step for every pair of rows, other metrics some for a row. */
 static void long_queries_ask_whether_to_stop(void) {
   enum { N = 50000, N_ERR = 5000 };
@@ -272,7 +263,7 @@ static void long_queries_ask_whether_to_stop(void) {
       asker a = {0, stop ? (least + 1) / 2 : 0};
       gbt_ctx ctx;
       double out;
-      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, ask, &a, test_err));
+      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, asker_ask, &a, test_err));
       const gbt_status status = eval(&ctx, (gbt_metric_kind)kind, 0, rows, zero, &out);
       CHECK_EQ_I64(status, stop ? GBT_CANCELLED : GBT_OK);
       CHECK(a.n_asked >= (stop ? 1 : least));

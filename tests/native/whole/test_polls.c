@@ -16,19 +16,10 @@
 #include "../../src/gbt/model/predict.h"
 #include "../../src/gbt/schema/schema_impl.h"
 
-typedef struct asker {
-  int64_t n_asked, stop_at; /* stop_at: 0 for never */
-} asker;
-
-static int ask(void *user) {
-  asker *a = user;
-  return ++a->n_asked == a->stop_at;
-}
-
 static gbt_ctx asking(asker *a, int n_threads, int64_t stop_at) {
   gbt_ctx ctx;
   *a = (asker){0, stop_at};
-  CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), n_threads, GBT_SIMD_AUTO, ask, a, test_err));
+  CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), n_threads, GBT_SIMD_AUTO, asker_ask, a, test_err));
   return ctx;
 }
 
