@@ -113,8 +113,8 @@ objective_object <- function(name, param = list()) {
 #' `position_bias` says how: `"additive"`, a bias of each position is added to the scores that gradients are computed at
 #' (LightGBM's way; `position_reg` shrinks biases towards 0), or, with objectives by pairs, `"ratio"`, weights of pairs
 #' are divided by ratios of the better and the worse row's position (Unbiased LambdaMART), which are taken to the power
-#' 1 / (1 + `bias_norm`), relative to the first position. In the model these are 0 and 1. Of sources of rows `position`
-#' is given as values.
+#' 1 / (1 + `bias_norm`), relative to the first position. In the model these are 0 and 1. Sources of rows take the name
+#' of a column as `position`, and [gbt_data()] keeps positions.
 #'
 #' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
 #' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.

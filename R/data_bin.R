@@ -21,7 +21,7 @@ bytes_of <- function(source, max_bin) {
 
 # Rows as finish_data() takes them, a list:
 #   n_rows       their number; -1 for chunks whose rows were not counted
-#   fields       what they come with: label, weight, offset, time, group, or NULL
+#   fields       what they come with: label, weight, offset, time, group, position, or NULL
 #   exposed      the column of exposures, "" for values that were given, NULL for none
 #   sparse_zero  what absent entries are
 #   x            the table, or a function of chunks that are tables, where spec has `start`
@@ -58,6 +58,7 @@ finish_data <- function(rows, spec) {
   kept <- c(check_row_fields(rows$fields, rows$n_rows, called),
             list(exposed = rows$exposed, max_bin = given_or(spec$reference$max_bin, spec$max_bin),
                  sparse_zero = rows$sparse_zero, is_reference = is.null(spec$reference)))
+  kept["position"] <- list(check_position(rows$fields$position, rows$n_rows))
   kept$share <- share_here()
   kept["start"] <- list(if (!is.null(spec$start)) spec$start(rows$x, kept$offset, rows$sparse_zero))
   ptr <- rows$bin(kept$weight, disk_of(spec$path, spec$memory, kept, spec$codec))

@@ -96,6 +96,8 @@ folder_values <- function(fields) {
   if (!is.null(out$start)) out$start$model <- as.integer(out$start$model)
   out$share <- fields$share # NULL: no entry, as in folders of versions without ranks
   out$divided <- attr(fields$group, "divided") # NULL: no entry
+  out$position <- if (!is.null(fields$position)) as.integer(fields$position) # likewise
+  out$position_level <- levels(fields$position)
   out
 }
 
@@ -104,15 +106,16 @@ folder_values <- function(fields) {
 fields_of_folder <- function(bytes, n, path) {
   bad <- function() stop_values(path, "make the folder again with gbt_data(path = )")
   out <- values_of_bytes(bytes, c(kept_fields, "offset_columns"), path, "make the folder again with gbt_data(path = )",
-                         optional = c("share", "divided"))
+                         optional = c("share", "divided", "position", "position_level"))
   out["label"] <- list(label_of_values(out$label, n, bad))
+  out["position"] <- list(position_of_values(out$position, out$position_level, n, bad))
   for (name in folder_doubles) if (!is.null(names(out[[name]]))) bad()
   if (!is.null(out$divided)) {
     if (!is_text(out$divided) || is.null(out$group)) bad()
     attr(out$group, "divided") <- out$divided
   }
   columns <- out$offset_columns
-  out$offset_columns <- out$divided <- NULL
+  out$offset_columns <- out$divided <- out$position_level <- NULL
   if (!is_whole(columns, 0, 2^31 - 1) || (columns > 0 && length(out$offset) != n * columns)) bad()
   if (columns > 0) dim(out$offset) <- c(n, columns)
   if (!is.null(out$start)) {

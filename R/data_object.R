@@ -44,7 +44,7 @@ data_fields_good <- function(d, info) {
     max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
     sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
     level_counts = identical(d$level_counts, info$level_counts), start = is_valid_start(d$start, n),
-    share = is_valid_share(d$share))
+    share = is_valid_share(d$share), position = is.null(d$position) || are_positions(d$position, n))
 }
 
 # Fails unless the data, a gbt_data called `what`, are the share of this rank, or all rows where there are no ranks.

@@ -31,6 +31,21 @@ check_position <- function(position, n_rows) {
   structure(codes, levels = all, class = "factor")
 }
 
+# Are they positions of n rows, as of check_position()?
+are_positions <- function(x, n) {
+  is.factor(x) && identical(names(attributes(x)), c("levels", "class")) && is.integer(unclass(x)) && length(x) == n &&
+    is_texts(levels(x)) && !anyNA(x)
+}
+
+# Positions of n rows from plain vectors that anyone may have written; bad: called where they are none.
+position_of_values <- function(code, level, n, bad) {
+  if (is.null(code) && is.null(level)) return(NULL)
+  good <- is.integer(code) && is_plain(code) && is.null(names(code)) && length(code) == n && is_texts(level) &&
+    !anyDuplicated(level) && all(code %in% seq_along(level))
+  if (!good) bad()
+  structure(code, levels = level, class = "factor")
+}
+
 # "numbers", "texts" or "a factor": that of the ranks that have rows.
 kind_of_positions <- function(position) {
   kind <- if (is.factor(position)) "a factor" else if (is.numeric(position)) "numbers" else "texts"

@@ -39,9 +39,9 @@
 #' Rows are read once, chunk by chunk, and the model is that of [gbt_data()] of the source, which this calls. Only bins,
 #' responses, weights and the like are in memory. If the bins do not fit into memory, call [gbt_data()] with `path`
 #' first. The formula can only name columns, except within `Surv()`, and `weights`, `offset`, `exposure`, `time`,
-#' `group` and `strata` are names of columns or values. `valid` may be a source (with the columns of the training data),
-#' but no share of the rows. Errors in arguments are found before rows are read, and wrong names of columns after the
-#' first chunk.
+#' `group`, `strata` and `position` are names of columns or values. `valid` may be a source (with the columns of the
+#' training data), but no share of the rows. Errors in arguments are found before rows are read, and wrong names of
+#' columns after the first chunk.
 #'
 #' [gbt_cv()] and [gbt_tune()] take sources in the same way, [predict()][predict.gbt] takes them as `newdata`. All other
 #' functions need rows in memory. See `vignette("larger", package = "gbt")`.
@@ -77,7 +77,7 @@
 NULL
 
 # The form of a chunk that is neither a data frame nor a matrix: a list of these and numbers of its rows.
-chunk_fields <- c("label", "weight", "offset", "exposure", "time", "group")
+chunk_fields <- c("label", "weight", "offset", "exposure", "time", "group", "position")
 
 is_chunk_list <- function(chunk) is.list(chunk) && !is.data.frame(chunk) && !isS4(chunk)
 

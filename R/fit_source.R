@@ -98,7 +98,7 @@ prepared_source <- function(x, args, folds) {
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
   source <- list(data = x, y = y)
   said <- canonical_name(printable(given_or(names(given), character(0))))
-  for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
+  for (part in setdiff(c("weights", "offset", "time", "group", "position"), said)) {
     source[[part]] <- x[[if (part == "weights") "weight" else part]]
   }
   if (!is.null(x$exposed) && "offset" %in% said) {

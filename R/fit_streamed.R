@@ -39,15 +39,16 @@ streamed <- function(begun, y, given, folds, role = NULL) {
   fields <- lapply(stats::setNames(nm = c(chunk_fields, "strata")), function(name) fields[[name]])
   data <- data_of_rows(x, fields, streamed_spec(args, x))
   source <- list(data = data, y = data$label, weights = data$weight, offset = data$offset, time = data$time,
-                 group = data$group, exposed = data$exposed, roles = x$roles, response = x$response)
+                 group = data$group, position = data$position, exposed = data$exposed, roles = x$roles,
+                 response = x$response)
   list(source = source, given = without_binning(given[!in_rows]), folds = folds)
 }
 
 # By gbt's names; NA for names that it does not know.
 names_here <- function(given) canonical_name(printable(given_or(names(given), character(0))))
 
-# Which arguments have a value for each row? (`mask` and `position` belong to a training, not to the data.)
-is_of_rows <- function(given) names_here(given) %in% setdiff(row_arguments, c("mask", "position"))
+# Which arguments have a value for each row? (`mask` belongs to a training, not to the data.)
+is_of_rows <- function(given) names_here(given) %in% setdiff(row_arguments, "mask")
 
 # Errors in the values of arguments, before rows are read. Warnings and messages come when the training is prepared.
 check_without_rows <- function(given) {
@@ -103,7 +104,7 @@ streamed_formula_source <- function(formula, x, in_rows, given, folds) {
   }
   role <- formula_response(formula, names(head))
   by_column <- function(name) any(variables_of(list(in_rows[[name]]$expression)) %in% names(head))
-  wrong <- c("subset"[!is.null(in_rows$subset)], Filter(by_column, c("mask", "position")))
+  wrong <- c("subset"[!is.null(in_rows$subset)], Filter(by_column, "mask"))
   for (name in wrong) stop_no_rows_chosen(name)
   given <- c(given, lapply(in_rows, row_role, names(head)))
   terms <- if (is.null(role$response)) list(formula = formula) else take_strata(formula)
@@ -155,7 +156,6 @@ stop_no_terms <- function(formula) {
 
 stop_no_rows_chosen <- function(name) {
   how <- if (name == "mask") "give `mask` as logical values, one for each row" else
-    if (name == "position") "give `position` as a vector, one value for each row" else
     "leave rows out in the query or the files, or read the rows into a data frame"
   stop_unsupported(sprintf("`%s` cannot use columns of a source of rows; %s", name, how), name)
 }

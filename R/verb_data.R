@@ -35,6 +35,8 @@
 #'   two.
 #' @param strata Strata of the rows where `label` is a Surv object: values, or the name of a column, which is then not a
 #'   feature; see [gbt_train()].
+#' @param position For ranking from clicks: the position that each row was shown at, see [gbt_objectives()]: values, or,
+#'   with a source of rows, the name of a column, which is then not a feature.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
 #' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
@@ -57,8 +59,7 @@
 #' @param ranks From [gbt_ranks()]: `x` is this process's share of the rows, and the cuts are those of all ranks.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
-#'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
-#'   there, too. With `ranks` each rank takes a folder of its own within `path`. Does not change models.
+#'   read at once. `label`, `weight`, `offset`, `time`, `group` and `position` are kept there, too. With `ranks` each rank takes a folder of its own within `path`. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
 #' @param compress With `path`: whether bins are packed. This saves room on the disk and costs time whenever they are
 #'   read. Choices: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or
@@ -69,8 +70,8 @@
 #' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
 #' found, once to bin it. It must be the same rows every time, which is checked. Columns and their classes must be the
 #' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of
-#' `x` and of `label`, `weight`, `offset`, `exposure`, `time` and `group` of its rows; these are kept in memory as a
-#' whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
+#' `x` and of `label`, `weight`, `offset`, `exposure`, `time`, `group` and `position` of its rows; these are kept in
+#' memory as a whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
 #' @section How many rows:
 #' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
 #' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. Several processes ([gbt_ranks()]) can share more
@@ -116,7 +117,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                              sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"),
                              page_rows = 0, threads = NULL, ..., cat_features = NULL, device = NULL, path = NULL,
                              memory = NULL, compress = FALSE, init_model = NULL, exposure = NULL, ranks = NULL,
-                             strata = NULL) {
+                             strata = NULL, position = NULL) {
   told_to_ranks({
     check_data_dots(written_dots(...))
     given <- c("max_bin"[!missing(max_bin)], "cat_features"[!is.null(cat_features)],
@@ -125,7 +126,7 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
                  sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows, threads = threads, device = device,
                  path = path, memory = memory, compress = compress, init = init_model)
     fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group,
-                   strata = strata)
+                   strata = strata, position = position)
     with_ranks(check_ranks(ranks), {
       spec <- data_spec(spec, given, x)
       data_of_rows(x, fields, spec)
@@ -163,7 +164,7 @@ print.gbt_data <- function(x, ...) {
   kinds <- kinds[kinds > 0L]
   cat(sprintf("columns: %s\n", paste(kinds, names(kinds), collapse = ", ")))
   if (length(x$level_counts)) cat(sprintf("level counts of %s\n", enumerate(x$level_counts)))
-  has <- !vapply(unclass(x)[c("label", "weight", "offset", "time", "group")], is.null, NA)
+  has <- !vapply(unclass(x)[c("label", "weight", "offset", "time", "group", "position")], is.null, NA)
   names <- names(has)[has]
   if (is_text(x$exposed)) { # it is in the offset
     names[names == "offset"] <- paste0("exposure", if (nzchar(x$exposed)) sprintf(" `%s`", printable(x$exposed)))

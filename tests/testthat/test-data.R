@@ -12,7 +12,7 @@ test_that("a gbt_data tells what it holds", {
 
 test_that("gbt_data() says where arguments of trainings go", {
   of_training <- function(...) gbt_data(mtcars[-1], mtcars$mpg, ...)
-  expect_error(of_training(position = 1:32), "has no `position`: give gbt_train(position = )", fixed = TRUE)
+  expect_error(of_training(mask = TRUE), "has no `mask`: give gbt_train(mask = )", fixed = TRUE)
   expect_error(of_training(num_leaves = 7), "has no `num_leaves`: give gbt_train(max_leaves = )", fixed = TRUE)
 })
 

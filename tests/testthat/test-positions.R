@@ -92,10 +92,45 @@ test_that("positions that do not fit are errors that help", {
   })
   file <- withr::local_tempfile(fileext = ".csv")
   write.csv(d, file, row.names = FALSE)
-  files <- gbt_files(file, group = "q", columns = c("a", "b", "click", "pos"))
-  expect_error(gbt_train(click ~ a + b, files, position = pos, objective = "rank_ndcg", nrounds = 5),
-               "give `position` as a vector", class = "gbt_error_unsupported")
-  streamed <- gbt_train(click ~ a + b, files, position = d$pos, objective = "rank_ndcg", nrounds = 5, seed = 1,
-                        threads = 1)
-  expect_identical(streamed$positions, model$positions)
+  expect_error(gbt_train(click ~ a, gbt_files(file, group = "q"), position = pos + 1, objective = "rank_ndcg"),
+               "can only name a column", class = "gbt_error_unsupported")
+  expect_error(gbt_train(gbt_data(d["a"], d$click, position = d$pos, threads = 1), objective = "squared_error"),
+               "`position` is for objectives of ranking", class = "gbt_error_argument")
+  expect_error(gbt_data(d["a"], position = 1:2), "`position` has 2 values for 600 rows", class = "gbt_error_data")
+})
+
+test_that("sources name the column of positions, and prepared data and folders keep them", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  write.csv(transform(d, place = letters[pos]), file, row.names = FALSE)
+  same <- function(x, ...) {
+    m <- gbt_train(x, ..., objective = "rank_ndcg", nrounds = 5, seed = 1, threads = 1)
+    expect_identical(m$positions$bias, model$positions$bias)
+    expect_identical(predict(m, d), predict(model, d))
+  }
+  files <- gbt_files(file, group = "q", columns = c("a", "b", "click", "pos", "place"))
+  same(click ~ a + b, files, position = pos)
+  same(click ~ a + b, files, position = d$pos)
+  read <- function() gbt_files(file, label = "click", group = "q", columns = c("a", "b"))
+  same(read(), position = "place")
+  x <- d[c("a", "b")]
+  prepared <- gbt_data(x, d$click, group = d$q, position = d$pos, threads = 1)
+  expect_output(print(prepared), "with label, group, position", fixed = TRUE)
+  same(prepared)
+  same(prepared, position = letters[d$pos])
+  expect_null(gbt_train(prepared, position = NULL, objective = "rank_ndcg", nrounds = 1, threads = 1)$positions)
+  same(gbt_data(function(i) if (i <= 2) {
+    at <- 300 * (i - 1) + 1:300
+    list(x = x[at, ], label = d$click[at], group = d$q[at], position = factor(d$pos[at]))
+  }, threads = 1))
+  folder <- withr::local_tempdir()
+  path <- file.path(folder, "bins")
+  gbt_data(read(), position = "place", threads = 1, path = path)
+  same(gbt_open(path))
+  broken <- prepared
+  levels(broken$position)[2] <- NA
+  expect_error(gbt_train(broken), "field `position` was changed", class = "gbt_error_argument")
+  for (bad in list(c(1, 2), c(1L, 3L), c(1L, NA), 1L, c(a = 1L, b = 2L))) {
+    expect_error(gbt:::position_of_values(bad, c("a", "b"), 2, function() stop("bad")), "bad")
+  }
+  expect_error(gbt:::position_of_values(1:2, c("a", "a"), 2, function() stop("bad")), "bad")
 })
