@@ -59,7 +59,8 @@
 #' @param ranks From [gbt_ranks()]: `x` is this process's share of the rows, and the cuts are those of all ranks.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
-#'   read at once. `label`, `weight`, `offset`, `time`, `group` and `position` are kept there, too. With `ranks` each rank takes a folder of its own within `path`. Does not change models.
+#'   read at once. `label`, `weight`, `offset`, `time`, `group` and `position` are kept there, too. With `ranks` each
+#'   rank takes a folder of its own within `path`. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
 #' @param compress With `path`: whether bins are packed. This saves room on the disk and costs time whenever they are
 #'   read. Choices: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or
@@ -71,7 +72,8 @@
 #' found, once to bin it. It must be the same rows every time, which is checked. Columns and their classes must be the
 #' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of
 #' `x` and of `label`, `weight`, `offset`, `exposure`, `time`, `group` and `position` of its rows; these are kept in
-#' memory as a whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
+#' memory as a whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of
+#' all rows.
 #' @section How many rows:
 #' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
 #' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. Several processes ([gbt_ranks()]) can share more
