@@ -47,6 +47,12 @@ data_fields_good <- function(d, info) {
     share = is_valid_share(d$share), position = is.null(d$position) || are_positions(d$position, n))
 }
 
+# Are they positions of n rows, as of check_position()?
+are_positions <- function(x, n) {
+  is.factor(x) && identical(names(attributes(x)), c("levels", "class")) && is.integer(unclass(x)) && length(x) == n &&
+    is_texts(levels(x)) && !anyNA(x)
+}
+
 # Fails unless the data, a gbt_data called `what`, are the share of this rank, or all rows where there are no ranks.
 check_own_share <- function(data, what, parameter) {
   here <- share_here()

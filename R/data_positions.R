@@ -31,12 +31,6 @@ check_position <- function(position, n_rows) {
   structure(codes, levels = all, class = "factor")
 }
 
-# Are they positions of n rows, as of check_position()?
-are_positions <- function(x, n) {
-  is.factor(x) && identical(names(attributes(x)), c("levels", "class")) && is.integer(unclass(x)) && length(x) == n &&
-    is_texts(levels(x)) && !anyNA(x)
-}
-
 # Positions of n rows from plain vectors that anyone may have written; bad: called where they are none.
 position_of_values <- function(code, level, n, bad) {
   if (is.null(code) && is.null(level)) return(NULL)
