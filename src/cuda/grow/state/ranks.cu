@@ -6,7 +6,8 @@
  *
  * Before an operation of NCCL ranks meet, so none begins it with one that has failed. It is not waited for: what uses
  * its numbers comes after it in the stream. At the next wait (cu_wait) the host looks whether it fails, or whether
- * another rank has failed since, which may never come to it.
+ * another rank has failed since, which may never come to it. Memory is taken and given back before ranks meet, never
+ * between an operation and the next wait: it could wait for the device, which waits for the others.
  *
  * Through the host, numbers are taken in pieces of at most CU_SHARE_BYTES, the same ones on all ranks: their sizes
  * follow from what all ranks know of the trees. Their way up is not waited for: the host writes be->ranks.host again
