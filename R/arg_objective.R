@@ -148,7 +148,7 @@ objective_object <- function(name, param = list()) {
 #'   its beginning has its event in it. A row counts in an interval if its event is in it, or if it was observed in at
 #'   least half of it; rows that ended before, or have entry times behind it, do not count there. Give the ends of the
 #'   intervals, such as `breaks = c(30, 90, 365)`, or their number: they are quantiles of the times of events of all
-#'   rows then, 20 if `breaks` is left out, and the model keeps them in `params$breaks`. Events after the last end are
+#'   rows then, 10 if `breaks` is left out, and the model keeps them in `params$breaks`. Events after the last end are
 #'   not looked at. Each interval has trees of its own, so a few intervals with many events learn more than many with
 #'   few. [predict()][predict.gbt] gives a matrix of hazards. Within an interval the hazard is constant, so curves have
 #'   no steps; after the last end they keep their value. A row's risk, for concordance, is the sum of its cumulative

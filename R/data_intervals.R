@@ -46,7 +46,7 @@ read_breaks <- function(args, objective) {
 # the times of events, of all ranks, the last one being the last event.
 settle_breaks <- function(breaks, label) {
   if (is.double(breaks)) return(breaks)
-  n <- given_or(breaks, 20L)
+  n <- given_or(breaks, 10L)
   event <- other_fields_of_label(label)$event == 1
   times <- numbers_of_rows(as.double(label)[event])
   times <- sort(times[times > 0])

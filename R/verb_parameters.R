@@ -32,7 +32,7 @@ time | none | a number, date or time for each row | order of the rows for statis
 group | none | a value for each row | rows that are kept out of each other's statistics of categories
 cause | none | a level of the status | the kind of events that is modelled, where there are several
 strata | none | a value for each row | groups of rows whose baseline hazards differ, for times with events
-breaks | 20 | numbers above 0, or how many | ends of the intervals of time of objective "hazard"
+breaks | 10 | numbers above 0, or how many | ends of the intervals of time of objective "hazard"
 label_gain | 2^label - 1 | numbers for labels 0, 1, 2, .. | gains of labels in NDCG and DCG
 position | none | a whole number, text or level for each row | where the row was shown, for ranking from clicks
 ranks | none | from gbt_ranks() | R processes that train one model together, each with a share of the rows

@@ -109,6 +109,9 @@ models <- list(
                         eval_metric = c("concordance", "uno_c", "brier_survival@5", "dcal", "ibs", "cox_nloglik")),
   incidence = from_matrix(own[columns], causes_of(own), objective = "fine_gray", cause = "b", seed = 1,
                           weights = own$w, valid = 0.2, eval_metric = "concordance"),
+  hazards_of_intervals = from_matrix(own[columns], times_of(own), objective = "hazard", breaks = 4, seed = 1,
+                                     weights = own$w, valid = 0.2, eval_train = TRUE,
+                                     eval_metric = c("concordance", "ibs", "dcal", "hazard_nloglik")),
   hazards_of_strata = from_matrix(own[columns], times_of(own), seed = 1, strata = own$f, subsample = 0.8,
                                   valid = 0.2, eval_metric = c("ibs", "uno_c", "concordance")),
   hazards_mean = from_matrix(own[columns], times_of(own), seed = 1, ensemble = 2, offset = own$b),
@@ -374,7 +377,8 @@ models <- c(models, list(
                             by = "f"),
   judged_split_queries = split_with(gbt_evaluate, models$ranking, whole, whole$grade, metrics = "ndcg",
                                     group = "query"),
-  judged_times = judge(models$times_aft, own[columns], times_of(own), metrics = "all")
+  judged_times = judge(models$times_aft, own[columns], times_of(own), metrics = "all"),
+  judged_intervals = judge(models$hazards_of_intervals, own[columns], times_of(own), metrics = "all")
 ))
 
 # Long arrays, which go in pieces: here of 5,000 numbers or bytes. The first rank has few rows, and so sends nothing
