@@ -60,6 +60,11 @@ settle_breaks <- function(breaks, label) {
   unique(times[ceiling(seq_len(n) / n * length(times))]) # stats::quantile(type = 1)
 }
 
+# Are these the ends of n intervals, as a model has them?
+are_breaks <- function(x, n) {
+  is.double(x) && is_plain(x) && length(x) == n && all(is.finite(x)) && all(diff(c(0, x)) > 0)
+}
+
 # "(0,30]", "(30,90]": names of outputs.
 interval_labels <- function(breaks) {
   ends <- vapply(breaks, format, "", digits = 7L, trim = TRUE)

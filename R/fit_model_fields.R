@@ -30,6 +30,9 @@ model_fault <- function(m) {
   }
   fault <- params_fault(m$params, m$nrounds)
   if (!is.null(fault)) return(wrong("params", fault))
+  if (is_of_intervals(m$objective) && !are_breaks(m$params$breaks, m$n_outputs)) {
+    return(wrong("params", "a list with the end of the interval of each output in `breaks`"))
+  }
   if (!is.null(m$best_round) && !is_whole(m$best_round, 1, m$nrounds)) {
     return(wrong("best_round", "NULL or one of the model's rounds"))
   }

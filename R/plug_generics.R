@@ -206,7 +206,7 @@ model_info_insight <- function(x, ...) {
 }
 
 link_name <- function(objective) {
-  switch(objective_info(objective)$response, PROBABILITY = , CLASSES = "logit", MEAN = "log", "identity")
+  switch(objective_info(objective)$response, PROBABILITY = , CLASSES = , INTERVALS = "logit", MEAN = "log", "identity")
 }
 
 # NULL, as insight has it for models without data: packages that build on it (marginaleffects) ask for the data even

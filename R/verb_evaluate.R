@@ -262,11 +262,12 @@ of_evaluation <- function(code) {
   tryCatch(code, gbt_error = blame)
 }
 
-# The baseline for metrics of survival curves. Predictions of folds are of several models, each with its own.
+# The baseline for metrics of survival curves. Predictions of folds are of several models, each with its own; only those
+# of intervals of time, which are the same in all folds, need none.
 baseline_of_rows <- function(what, model, rows, trees) {
   of_curves <- which(metrics_table()$name[what$code + 1L] %in% curve_metrics)
   if (length(of_curves) == 0L) return(NULL)
-  if (inherits(model, "gbt_cv")) {
+  if (inherits(model, "gbt_cv") && !is_of_intervals(rows$model$objective)) {
     stop_unsupported(sprintf(paste("metric \"%s\" needs the survival curves of one model; name it in gbt_cv() or",
                                    "evaluate a single model"), what$name[of_curves[1L]]), "eval_metric")
   }

@@ -88,7 +88,8 @@ response_name <- function(model) {
 
 # The scores of responses, up to rounding.
 scores_of <- function(known, model) {
-  switch(response_name(model), mean = , classes = , time = , hazard = log(known), probability = stats::qlogis(known),
+  switch(response_name(model), mean = , classes = , time = , hazard = log(known),
+         probability = , intervals = stats::qlogis(known),
          known)
 }
 

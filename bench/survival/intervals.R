@@ -1,5 +1,5 @@
-# How many intervals objective "hazard" should have: held-out concordance and integrated Brier score with 5, 10 and 20 of
-# them, beside objective "cox", on sets of package survival. Means over 3 folds.
+# How many intervals objective "hazard" should have: held-out concordance and integrated Brier score with 5, 10 and 20
+# of them, beside objective "cox", on sets of package survival. Means over 3 folds.
 #
 #   Rscript bench/survival/intervals.R
 library(gbt)

@@ -75,6 +75,9 @@ test_that("curves, quantiles and times follow from the hazards", {
     expect_equal(predict(m, d[i, ], type = "survival", times = q[i, 1:2])[1, ], c(0.95, 0.5), tolerance = 1e-9,
                  ignore_attr = TRUE)
   }
+  expect_equal(gbt:::risk_of_scores(m, predict(m, d, type = "link")),
+               log(rowSums(predict(m, d, type = "cumhaz", times = ends))), tolerance = 1e-12)
+  expect_identical(dimnames(predict(m, d[1:2, ], type = "contrib"))[[3]], colnames(p))
   expect_identical(nrow(predict(m, d[0, ], type = "survival", times = 1:2)), 0L)
   brier <- gbt_curve(m, d, y = surv(d$time, d$status), type = "brier", times = c(0.3, 1.1))$brier
   of_metric <- gbt_evaluate(m, d, surv(d$time, d$status), metrics = c("brier_survival@0.3", "brier_survival@1.1"))
@@ -126,7 +129,14 @@ test_that("a cause is that of its events, and pages and threads do not show", {
                seed = 1, eval_metric = c("concordance", "ibs", "hazard_nloglik"), keep_models = TRUE, threads = 1)
   breaks <- lapply(cv$models, function(m) m$params$breaks)
   expect_identical(breaks, rep(breaks[1], 3)) # of all rows
-  expect_false(anyNA(gbt_evaluate(cv, d[c("a", "b")], surv(d$time, d$status), metrics = "concordance")$estimate))
+  y <- surv(d$time, d$status)
+  held <- do.call(rbind, lapply(1:3, function(k) predict(cv$models[[k]], d[cv$folds[[k]], ], "survival", times = 0.4)))
+  of_all <- gbt_evaluate(cv, d[c("a", "b")], y, metrics = c("brier_survival@0.4", "ibs"))$estimate
+  seen <- list(time = d$time, event = d$status, weight = rep(1, nrow(d)))
+  seen <- lapply(seen, `[`, unlist(cv$folds))
+  error <- gbt:::curve_of_brier(list(seen = seen, risk = seen$time, curves = function(t) held), 0.4)$brier
+  expect_equal(of_all[1], error, tolerance = 1e-12)
+  expect_false(is.na(of_all[2]))
 })
 
 test_that("what a hazard of intervals cannot be is refused", {
@@ -153,5 +163,6 @@ test_that("what a hazard of intervals cannot be is refused", {
     gbt_train(d[c("a", "b")], y, objective = "cox", breaks = 3)
     predict(m, d, type = "cif", times = 1)
     predict(m, d, type = "class")
+    predict(replace(m, "params", list(replace(m$params, "breaks", list(c(2, 1, 3, 4))))), d)
   })
 })
