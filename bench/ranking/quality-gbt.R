@@ -16,6 +16,12 @@ variants <- list()
 for (mode in names(shapes)) {
   for (objective in objectives) variants[[paste0(mode, ":gbt ", objective)]] <- c(objective = objective, shapes[[mode]])
 }
+for (objective in c("rank_ndcg", "query_rmse", "yeti_rank")) {
+  variants[[paste0("stop:gbt ", objective, " rounds found")]] <- list(objective = objective)
+}
+variants[["stop:gbt rank_ndcg eta 0.06"]] <- c(variants[["stop:gbt rank_ndcg"]], eta = 0.06)
+variants[["stop:gbt rank_ndcg by pair_accuracy"]] <- utils::modifyList(variants[["stop:gbt rank_ndcg"]],
+                                                                       list(metric = "pair_accuracy"))
 tried <- Sys.getenv("GBT_BENCH_RANKING_TRIED", "") # a file that sets further variants
 if (nzchar(tried)) source(tried)
 
@@ -35,9 +41,10 @@ part_of <- function(name) {
 }
 parts <- lapply(c(fit = "fit", stop = "stop", train = "train", test = "test"), part_of)
 for (name in args[-1]) {
-  rows <- if (startsWith(name, "stop:")) parts$fit else parts$train
+  stops <- startsWith(name, "stop:") && !endsWith(name, "rounds found")
+  rows <- if (stops) parts$fit else parts$train
   given <- c(list(rows$x, rows$y, group = rows$group, threads = 1, seed = 1), variants[[name]])
-  if (startsWith(name, "stop:")) given$valid <- parts$stop
+  if (stops) given$valid <- parts$stop
   model <- suppressWarnings(suppressMessages(do.call(gbt_train, given)))
   score <- predict(model, parts$test$x, type = "link", threads = 1)
   writeBin(as.vector(score), file.path(folder, paste0(name, ".out")), size = 8, endian = "little")

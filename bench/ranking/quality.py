@@ -9,7 +9,9 @@ there is not made again. --report prints the tables of what is there.
 Variants of peers and of gbt (gbt's are in VARIANTS of quality-gbt.R), by the part before the colon:
 
     stop     own defaults of the package. A fifth of the training queries decides when to stop: 50 rounds without a
-             better NDCG@10, at most 2,000 rounds
+             better NDCG@10, at most 2,000 rounds. gbt's "rounds found" is gbt_train() with nothing but the objective:
+             it finds the rounds in folds of the same rows; "by pair_accuracy" stops by that metric. "refit" of a
+             peer: trained again on all training queries with the number of rounds that was found
     leaves   300 rounds of 31 leaves, best first: eta 0.1, no penalty, 20 rows and hessians of 0.001 a leaf (LightGBM's
              defaults; XGBoost has no limit of rows)
     depth    300 rounds of depth 6, eta 0.1, lambda 1
@@ -97,11 +99,13 @@ def lightgbm_of(objective, mode):
         def data(part, reference=None):
             return lightgbm.Dataset(part.x, part.y, group=part.sizes, reference=reference, params=params)
 
-        if mode != "stop":
+        if mode in ("leaves", "depth"):
             return lightgbm.train(params, data(parts["train"]), 300).predict(parts["test"].x)
         first = data(parts["fit"])
         model = lightgbm.train(params, first, 2000, valid_sets=[data(parts["stop"], first)],
                                callbacks=[lightgbm.early_stopping(50, verbose=False)])
+        if mode == "refit":
+            model = lightgbm.train(params, data(parts["train"]), model.best_iteration)
         return model.predict(parts["test"].x)
 
     return run
@@ -121,10 +125,12 @@ def xgboost_of(objective, mode):
         def data(part):
             return xgboost.DMatrix(part.x, part.y, group=part.sizes)
 
-        if mode != "stop":
+        if mode in ("leaves", "depth"):
             return xgboost.train(params, data(parts["train"]), 300).predict(data(parts["test"]))
         model = xgboost.train(params, data(parts["fit"]), 2000, evals=[(data(parts["stop"]), "stop")],
                               early_stopping_rounds=50, verbose_eval=False)
+        if mode == "refit":
+            return xgboost.train(params, data(parts["train"]), model.best_iteration + 1).predict(data(parts["test"]))
         return model.predict(data(parts["test"]), iteration_range=(0, model.best_iteration + 1))
 
     return run
@@ -140,23 +146,27 @@ def catboost_of(objective, mode):
         def data(part):
             return catboost.Pool(part.x, part.y, group_id=part.q)
 
-        if mode != "stop":
+        if mode in ("leaves", "depth"):
             params |= {"iterations": 300, "learning_rate": 0.1}
             return catboost.CatBoost(params).fit(data(parts["train"])).predict(data(parts["test"]))
         model = catboost.CatBoost(params | {"iterations": 2000, "od_type": "Iter", "od_wait": 50})
-        return model.fit(data(parts["fit"]), eval_set=data(parts["stop"])).predict(data(parts["test"]))
+        model.fit(data(parts["fit"]), eval_set=data(parts["stop"]))
+        if mode == "refit":
+            params |= {"iterations": model.get_best_iteration() + 1, "learning_rate": model.learning_rate_}
+            model = catboost.CatBoost(params).fit(data(parts["train"]))
+        return model.predict(data(parts["test"]))
 
     return run
 
 
 PEERS = {}
-for _mode in ("stop", "leaves", "depth"):
+for _mode in ("stop", "refit", "leaves", "depth"):
     for _name, _of, _objective in (
             ("lightgbm lambdarank", lightgbm_of, "lambdarank"), ("lightgbm rank_xendcg", lightgbm_of, "rank_xendcg"),
             ("xgboost rank:ndcg", xgboost_of, "rank:ndcg"), ("xgboost rank:pairwise", xgboost_of, "rank:pairwise"),
             ("catboost YetiRank", catboost_of, "YetiRank"), ("catboost QueryRMSE", catboost_of, "QueryRMSE")):
         if not (_mode == "leaves" and _of is catboost_of):
-            PEERS[f"{_mode}:{_name}"] = _of(_objective, _mode)
+            PEERS[f"stop:{_name} refit" if _mode == "refit" else f"{_mode}:{_name}"] = _of(_objective, _mode)
 
 
 # ---- gbt ----
