@@ -52,11 +52,11 @@ default_rules <- list(
     c("grow_policy", "max_depth", "max_leaves"),
     function(facts, objective, preset) {
       if (bears_depth(facts, objective)) list(grow_policy = "depthwise", max_depth = deep) else
-        list(grow_policy = "symmetric", max_depth = 6)
+        list(grow_policy = "symmetric", max_depth = if (is_of_hazards(objective)) 4 else 6)
     },
     paste("From 20,000 rows on \"depthwise\" and 8 for \"squared_error\", \"poisson\" and up to ten classes that do",
-          "not share their splits. Else trees are symmetric and have six layers. Where any of these is named, the",
-          "others are \"depthwise\", 6 and 0."),
+          "not share their splits. Else trees are symmetric and have six layers, or four for \"cox\" and",
+          "\"fine_gray\". Where any of these is named, the others are \"depthwise\", 6 and 0."),
     "Shape of trees", c("colsample_bynode", "num_parallel_tree", "boosting")
   ),
   new_rule(
@@ -67,8 +67,12 @@ default_rules <- list(
           "these share their splits and training stops early."),
     "Step size"
   ),
-  new_rule("lambda", function(facts, objective, preset) list(lambda = if (pair_objective(objective)) 1 else 3),
-           "3; 1 for objectives of ranking by pairs of rows, whose hessians are small.", "Penalty on leaves"),
+  new_rule("lambda",
+           function(facts, objective, preset) {
+             list(lambda = if (pair_objective(objective)) 1 else if (is_of_hazards(objective)) 10 else 3)
+           },
+           paste("3; 1 for objectives of ranking by pairs of rows, whose hessians are small; 10 for \"cox\" and",
+                 "\"fine_gray\", whose hessians count events."), "Penalty on leaves"),
   new_rule("colsample_bytree", function(facts, objective, preset) list(colsample_bytree = 0.8),
            "0.8: every tree sees four fifths of the features.", "Features of a tree",
            c("mtry", "colsample_bylevel", "colsample_bynode")),

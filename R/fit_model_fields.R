@@ -62,7 +62,9 @@ model_fault <- function(m) {
   fault <- provenance_fault(m$provenance)
   if (!is.null(fault)) return(wrong("provenance", fault))
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
-  if (!is_baseline(m$baseline)) return(wrong("baseline", "NULL or a list of `rounds`, `time` and `hazard`"))
+  if (!is_baseline(m$baseline, !is.null(m$strata))) {
+    return(wrong("baseline", "NULL or a list of `rounds`, `time`, `hazard` and, in a model with `strata`, `strata`"))
+  }
   if (!is.null(m$strata) && !(is_texts(m$strata) && length(m$strata) > 0L && is_of_hazards(m$objective))) {
     return(wrong("strata", "NULL, or names of columns in a model of hazards"))
   }

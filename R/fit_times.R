@@ -106,14 +106,15 @@ baseline_of <- function(trainer, fit, rounds, score = NULL) {
     if (!is.null(levels)) list(strata = stats::setNames(of$n_times, levels[of$stratum])))
 }
 
-is_baseline <- function(x) {
+# stratified: does the model have strata? A stratum may be without events, but not all of them.
+is_baseline <- function(x, stratified) {
   if (is.null(x)) return(TRUE)
   if (!is.list(x) || is.object(x) || !identical(setdiff(names(x), "strata"), c("rounds", "time", "hazard")) ||
-        !is_whole(x$rounds, 0, 2^31)) {
+        !is_whole(x$rounds, 0, 2^31) || length(x$time) == 0L || stratified == is.null(x$strata)) {
     return(FALSE)
   }
   strata <- x$strata
-  if (is.null(strata)) return(length(x$time) > 0L && are_hazard_curves(x$time, x$hazard, length(x$time)))
+  if (!stratified) return(are_hazard_curves(x$time, x$hazard, length(x$time)))
   is.double(strata) && !is.object(strata) && are_names(names(strata)) && all(strata %in% seq(0, length(x$time))) &&
     are_hazard_curves(x$time, x$hazard, strata)
 }
@@ -124,7 +125,8 @@ are_hazard_curves <- function(time, hazard, n) {
   rises <- function(v) {
     is.double(v) && !is.object(v) && !anyNA(v) && all(v[-1L] >= v[-length(v)] | seq_along(v)[-1L] %in% first)
   }
-  sum(n) == length(time) && length(hazard) == length(time) && rises(time) && rises(hazard) && all(hazard >= 0)
+  sum(n) == length(time) && length(hazard) == length(time) && rises(time) && rises(hazard) && all(is.finite(time)) &&
+    all(hazard >= 0)
 }
 
 # That of one stratum, by its place; the whole baseline where there are no strata.

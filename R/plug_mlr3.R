@@ -172,7 +172,7 @@ mlr3_train <- function(self, private, task, init) {
   if (is.null(args$verbose)) args$verbose <- 0
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
-  if (identical(model$objective, "aft")) attr(model, "times") <- mlr3_event_times(y) # its baseline has times
+  if (identical(model$objective, "aft")) attr(model, "times") <- mlr3_event_times(y) # others have times of their own
   model
 }
 

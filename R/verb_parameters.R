@@ -75,7 +75,9 @@ shown_numbers <- function(table) {
     choices <- strsplit(row$choices, "|", fixed = TRUE)[[1L]]
     one <- if (row$kind == "enum") c(choices[row$default + 1], row$choices)
     else if (is_switch(row)) c(as.character(row$default == 1), "TRUE or FALSE")
-    else c(if (is.na(row$default)) "found" else format_number(row$default), range_text(row))
+    else if (row$name %in% names(named_numbers)) {
+      c(named_number(row$name, row$default), paste(named_numbers[[row$name]], collapse = "|"))
+    } else c(if (is.na(row$default)) "found" else format_number(row$default), range_text(row))
     if (row$name %in% ruled_parameters()) one[1L] <- paste("by rule, else", one[1L])
     data.frame(name = row$name, default = one[1L], range = one[2L], meaning = row$text)
   })

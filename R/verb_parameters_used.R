@@ -88,9 +88,10 @@ params_in_part <- function(m) {
 # from others; topic. In the order of gbt_parameters().
 params_frame <- function(m) {
   params <- member_params(m$params)
+  named <- given_or(m$named, character(0))
+  if (!"aft_scale" %in% named && is.numeric(params$aft_scale)) params$aft_scale <- signif(params$aft_scale, 4L)
   value <- vapply(names(params), function(name) param_text_of(params[[name]], name), "")
   default <- defaults_as_text(names(params))
-  named <- given_or(m$named, character(0))
   derived <- c("seed", "eval_metric", "early_stopping_rounds", "early_stopping_min_delta", "cat_method",
                "aft_scale")
   differs <- !is.na(default) & value != default & !names(params) %in% derived
@@ -112,8 +113,7 @@ given_texts <- function(text) ifelse(is.na(text), "", text)
 # The defaults that gbt_parameters() shows, without rules; NA for parameters of earlier versions.
 defaults_as_text <- function(names) {
   all <- gbt_parameters()
-  out <- sub("^by rule, else ", "", all$default[match(names, all$name)])
-  vapply(seq_along(out), function(i) named_number(names[i], out[i]), "")
+  sub("^by rule, else ", "", all$default[match(names, all$name)])
 }
 
 # A value in a line. Fields of a model may have been changed, so a value may have any length and type that

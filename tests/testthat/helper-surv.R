@@ -1,7 +1,10 @@
 # Times of events for tests.
 
-# A Surv object without package survival: gbt reads only the class and the attributes.
+# A Surv object without package survival: gbt reads only the class and the attributes. start: entry times; a factor as
+# status has causes, and "censored" as its first level.
 surv <- function(time, status, start = NULL) {
-  m <- cbind(start = start, time = time, status = status)
-  structure(m, type = if (is.null(start)) "right" else "counting", class = "Surv")
+  causes <- is.factor(status)
+  m <- cbind(start = start, time = time, status = as.numeric(status) - causes)
+  type <- paste0(if (causes) "m", if (is.null(start)) "right" else "counting")
+  structure(m, type = type, states = if (causes) levels(status)[-1L], class = "Surv")
 }

@@ -1,16 +1,5 @@
 # Competing risks: a factor as status, `cause`.
 
-# As survival::Surv() makes it of a factor as status; start: entry times.
-surv <- function(time, status, start = NULL) {
-  m <- cbind(start = start, time = time, status = as.numeric(status) - 1)
-  structure(m, type = if (is.null(start)) "mright" else "mcounting", states = levels(status)[-1L], class = "Surv")
-}
-
-of_one <- function(time, event, start = NULL) {
-  structure(cbind(start = start, time = time, status = as.numeric(event)), class = "Surv",
-            type = if (is.null(start)) "right" else "counting")
-}
-
 made <- function(n = 200) {
   i <- seq_len(n)
   d <- data.frame(a = sin(i), b = cos(i * 2.7))
@@ -28,16 +17,16 @@ test_that("the hazard of a cause is that of its events, with all others censored
   link <- function(m) predict(m, d, type = "link", threads = 1)
   for (cause in c("relapse", "death")) {
     m <- train(d, cause = cause)
-    other <- train(d, of_one(d$time, d$status == cause))
+    other <- train(d, surv(d$time, d$status == cause))
     expect_identical(link(m), link(other))
     expect_identical(m$baseline, other$baseline)
     expect_identical(m$params$cause, cause)
     late <- d$time * 0.2
     expect_identical(link(train(d, surv(d$time, d$status, late), cause = cause)),
-                     link(train(d, of_one(d$time, d$status == cause, late))))
+                     link(train(d, surv(d$time, d$status == cause, late))))
     y <- surv(d$time, d$status)
     judged <- function(m, y) gbt_evaluate(m, d, y, threads = 1)$estimate
-    expect_identical(judged(m, y), judged(other, of_one(d$time, d$status == cause)))
+    expect_identical(judged(m, y), judged(other, surv(d$time, d$status == cause)))
   }
   Surv <- surv
   f <- gbt_train(Surv(time, status) ~ a + b, d, cause = "death", nrounds = 3, threads = 1)
@@ -51,7 +40,7 @@ test_that("the hazard of a cause is that of its events, with all others censored
   more <- train(d, init_model = m)
   expect_identical(more$params$cause, "death")
   cv <- gbt_cv(Surv(time, status) ~ a + b, d, cause = "death", folds = 2, nrounds = 2, seed = 1, threads = 1)
-  other <- gbt_cv(d[c("a", "b")], of_one(d$time, d$status == "death"), folds = 2, nrounds = 2, seed = 1, threads = 1)
+  other <- gbt_cv(d[c("a", "b")], surv(d$time, d$status == "death"), folds = 2, nrounds = 2, seed = 1, threads = 1)
   expect_identical(cv$fold_log, other$fold_log)
   one <- droplevels(subset(d, status != "death"))
   expect_identical(link(train(one)), link(train(one, cause = "relapse"))) # one cause needs no name
@@ -66,12 +55,12 @@ test_that("causes that do not fit are refused", {
     train(d)
     train(d, cause = "deaht")
     train(d, cause = 2)
-    train(d, of_one(d$time, d$status == "death"), cause = "death")
+    train(d, surv(d$time, d$status == "death"), cause = "death")
     gbt_train(d["a"], d$b, cause = "death", nrounds = 1)
     train(d, objective = "aft")
     train(d, broken, cause = "relapse")
     train(d, surv(d$time, factor(replace(d$status, d$status == "death", "none"), levels(d$status))), cause = "death")
-    gbt_evaluate(m, d, of_one(d$time, d$status == "death"), threads = 1)
+    gbt_evaluate(m, d, surv(d$time, d$status == "death"), threads = 1)
     train(d, init_model = m, cause = "relapse")
   })
 })
@@ -139,7 +128,7 @@ test_that("fine_gray refuses what it does not know", {
   cox <- train(d, cause = "death")
   expect_snapshot(error = TRUE, {
     train(d, objective = "fine_gray")
-    train(d, of_one(d$time, d$status == "death"), objective = "fine_gray")
+    train(d, surv(d$time, d$status == "death"), objective = "fine_gray")
     train(d, surv(d$time, d$status, d$time * 0), objective = "fine_gray", cause = "death")
     predict(m, d, type = "survival", times = 1)
     predict(m, d, type = "cif")

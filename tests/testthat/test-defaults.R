@@ -16,6 +16,10 @@ test_that("rules hold for what is not named, and for nothing else", {
     expect_false(any(c("grow_policy", "max_depth", "random_strength") %in% names(of(name))), label = name)
   }
   expect_identical(of("grow_policy", policy = "symmetric")$random_strength, 0.5)
+  for (objective in c("cox", "fine_gray")) {
+    expect_identical(of(objective = objective)[c("max_depth", "lambda")], list(max_depth = 4, lambda = 10))
+  }
+  expect_identical(of(objective = "aft"), of())
   for (name in c("mtry", "colsample_bytree", "colsample_bylevel")) expect_null(of(name)$colsample_bytree)
   m <- train(nrounds = 5)
   expect_setequal(m$by_rule, names(of()))
@@ -46,9 +50,10 @@ test_that("trees of many rows are deep, and what is named stays", {
   for (objective in c("squared_error", "poisson", "logistic")) {
     expect_identical(at(many(objective = objective)), nodes, label = objective)
   }
-  for (objective in c("quantile", "custom", "cox", "rank_ndcg")) {
+  for (objective in c("quantile", "custom", "rank_ndcg")) {
     expect_identical(at(many(objective = objective)), symmetric, label = objective)
   }
+  expect_identical(at(many(objective = "cox")), replace(symmetric, "max_depth", 4))
   expect_identical(at(many(objective = "softmax", outputs = 10)), nodes)
   expect_identical(at(many(objective = "softmax", outputs = 11)),
                    c(replace(symmetric, "random_strength", 1), multi_strategy = "multi_output_tree"))

@@ -127,6 +127,12 @@ test_that("parameters that users give by name are shown by name", {
   frame <- used(mtcars[c("wt", "hp")], y, objective = "aft", aft_dist = "weibull")
   expect_identical(shown(frame, "aft_dist"), "extreme")
   expect_identical(origin_of(frame, "aft_scale"), "found") # estimated
+  expect_match(shown(frame, "aft_scale"), "^[0-9]?[.]?0*[1-9][.0-9]{0,4}$") # 4 digits
+  for (name in c("ties", "aft_dist", "position_bias")) {
+    all <- gbt_parameters()
+    expect_true(all$default[all$name == name] %in% c("efron", "normal", "additive"))
+    expect_match(all$range[all$name == name], "efron|breslow|normal|logistic|extreme|additive|ratio", fixed = FALSE)
+  }
   expect_identical(origin_of(used(mtcars["wt"], y, objective = "aft", aft_scale = 1), "aft_scale"), "given")
   clicks <- function(...) used(mtcars["wt"], mtcars$am, group = mtcars$gear, objective = "rank_ndcg",
                                  min_data_in_leaf = 1, ...)

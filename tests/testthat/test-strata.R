@@ -1,10 +1,5 @@
 # Strata of survival data: `strata`, strata() in a formula, baseline hazards by stratum.
 
-surv <- function(time, status, start = NULL) {
-  m <- cbind(start = start, time = time, status = status)
-  structure(m, type = if (is.null(start)) "right" else "counting", class = "Surv")
-}
-
 a <- data.frame(time = c(2, 3, 3, 3, 5, 6, 6, 8), status = c(1, 1, 1, 0, 1, 1, 0, 1),
                 s = c(.5, -.2, .3, 0, 1, -.7, .1, -1.2), w = c(1, 2, 1, .5, 1, 3, 1, 1),
                 entry = c(0, 0, 1, 0, 2.5, 3, 0, 5), stratum = rep(1:2, each = 4))
@@ -156,4 +151,25 @@ test_that("strata that do not fit are refused, and those without events are name
   ask <- function(...) predict(quiet, none[none$centre == "south", ], strata = "south", threads = 1, ...)
   expect_true(all(ask(type = "survival", times = 2) == 1))
   expect_true(all(is.na(c(ask(type = "quantile"), ask(type = "time")))))
+})
+
+test_that("a baseline that cannot be of the model is refused, whatever reads the model", {
+  d <- made(60)
+  y <- surv(d$time, d$status)
+  with_strata <- train(d, strata = d$centre)
+  without <- train(d)
+  curve <- function(...) list(rounds = with_strata$nrounds, time = c(1, 2), hazard = c(.1, .2), ...)
+  no_times <- function(strata) replace(curve(strata = strata), c("time", "hazard"), list(numeric(0)))
+  refused <- function(m, baseline) {
+    m["baseline"] <- list(baseline)
+    expect_error(predict(m, d[0L, ], type = "time", strata = d$centre[0L]), class = "gbt_error")
+    expect_error(gbt_evaluate(m, d, y, metrics = "ibs", strata = d$centre), class = "gbt_error")
+    expect_error(gbt_save(m, withr::local_tempfile()), "`baseline`", class = "gbt_error")
+  }
+  for (strata in list(numeric(0), stats::setNames(numeric(0), character(0)), c(a = 0), c(a = 0, b = 0))) {
+    refused(with_strata, no_times(strata))
+  }
+  refused(with_strata, curve())
+  refused(without, curve(strata = c(a = 2)))
+  refused(without, list(rounds = 5, time = c(1, Inf), hazard = c(.1, .2)))
 })

@@ -7,6 +7,7 @@
 #include "../math/elementary.h"
 #include "../objective/aft.h"
 #include "../objective/intervals.h"
+#include "steps.h"
 
 enum { N_TIMES = 100, TASK_COST = 1 << 16 };
 
@@ -39,16 +40,8 @@ static uint32_t stratum_of(const gbt_curves *c, uint32_t row) {
 
 /* The cumulative hazard of score 0. */
 static double hazard_at(const gbt_hazards *h, uint32_t stratum, double time) {
-  const uint32_t first = h->start[stratum];
-  uint32_t beg = first, end = h->start[stratum + 1];
-  while (beg < end) {
-    const uint32_t mid = beg + (end - beg) / 2;
-    if (h->time[mid] <= time)
-      beg = mid + 1;
-    else
-      end = mid;
-  }
-  return beg == first ? 0.0 : h->hazard[beg - 1];
+  const uint32_t first = h->start[stratum], until = gbt_steps_until(h->time, first, h->start[stratum + 1], time);
+  return until == first ? 0.0 : h->hazard[until - 1];
 }
 
 /* A time in the form that survival() takes. */

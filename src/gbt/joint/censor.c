@@ -2,6 +2,7 @@
 
 #include "../base/comm.h"
 #include "../math/whole.h"
+#include "steps.h"
 
 typedef struct sums {
   int64_t *open;     /* by slot, as in cox.h: weight of the rows that are at risk of the censorings before it */
@@ -28,7 +29,7 @@ static void find_after(const sums *s, gbt_censor *censor) {
     for (uint32_t p = risk->start[k]; p < risk->start[k + 1]; p++) open += s->open[p + 1 + k];
     for (uint32_t p = risk->start[k]; p < risk->start[k + 1]; p++) {
       GBT_ASSERT(open >= s->censored[p]);
-      if (s->censored[p] > 0) g *= (double)(open - s->censored[p]) / (double)open;
+      g = gbt_uncensored_after(g, open, s->censored[p]);
       censor->after[p] = g;
       open -= s->open[p + 1 + k];
     }

@@ -6,6 +6,7 @@
 #include "../base/parallel.h"
 #include "../base/sort.h"
 #include "../math/whole.h"
+#include "steps.h"
 
 enum { TASK_ROWS = 1 << 15 };
 
@@ -149,15 +150,7 @@ static uint32_t find_stratum(const gbt_risk *risk, double stratum) {
 }
 
 static uint32_t points_until(const gbt_risk *risk, uint32_t stratum, double t) {
-  uint32_t beg = risk->start[stratum], end = risk->start[stratum + 1];
-  while (beg < end) {
-    const uint32_t mid = beg + (end - beg) / 2;
-    if (risk->time[mid] <= t)
-      beg = mid + 1;
-    else
-      end = mid;
-  }
-  return beg;
+  return gbt_steps_until(risk->time, risk->start[stratum], risk->start[stratum + 1], t);
 }
 
 uint32_t gbt_risk_points_before(const gbt_risk *risk, uint32_t stratum, double t) {

@@ -3,6 +3,7 @@
 #include "../base/parallel.h"
 #include "../base/sort.h"
 #include "../math/whole.h"
+#include "steps.h"
 
 typedef struct scratch {
   uint64_t *key, *tmp_key;
@@ -51,8 +52,7 @@ static void find_uncensored(const gbt_rows *rows, gbt_timeline *t, uint32_t beg,
       *(gbt_has_event(rows, row) ? &events : &censored) += t->weight[row];
       t->before[next] = g;
     }
-    const uint64_t open = at_risk - events;
-    if (censored > 0) g *= (double)(open - censored) / (double)open;
+    g = gbt_uncensored_after(g, (int64_t)(at_risk - events), (int64_t)censored);
     for (uint32_t k = p; k < next; k++) t->after[k] = g;
     at_risk -= events + censored;
   }

@@ -1,0 +1,13 @@
+"""Sets of the Python package SurvSet (pip install SurvSet) as files NAME.csv for sets.R: python3 survset.py FOLDER
+
+Sets of 500 rows or more, with fewer columns than a tenth of their rows and without covariates that change in time.
+Columns: time, event, num_* (numbers), fac_* (texts)."""
+import sys
+
+from SurvSet.data import SurvLoader
+
+loader = SurvLoader()
+for ds in loader.df_ds["ds"][~loader.df_ds["is_td"]]:
+    table = loader.load_dataset(ds_name=ds)["df"].drop(columns="pid")
+    if len(table) >= 500 and table.shape[1] < len(table) / 10:
+        table.to_csv(f"{sys.argv[1]}/{ds}.csv", index=False)
