@@ -1,7 +1,7 @@
 # Survival: held-out concordance and integrated Brier score of gbt and of other packages, on real sets.
 #
-#   Rscript bench/survival/run.R --data=FOLDER --python=PYTHON [--survset=FOLDER] [--splits=5] [--rows=4000] \
-#           [--sets=A,B] [--models=A,B] [--out=FILE.csv]
+#   Rscript bench/survival/run.R --data=FOLDER --python=PYTHON [--survset=FOLDER] [--splits=5] [--from=1] \
+#           [--rows=4000] [--sets=A,B] [--models=A,B] [--out=FILE.csv]
 #   Rscript bench/survival/report.R FILE.csv    # the tables of bench/results/survival.md
 #
 # data: a folder with flchain.rds, smart_cvd.rds and uslapse.rds; six more sets are those of package survival. survset:
@@ -29,7 +29,7 @@ option <- function(name, default = NULL) {
 }
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 python <- option("python", "python3")
-n_splits <- as.integer(option("splits", "5"))
+splits <- seq(as.integer(option("from", "1")), as.integer(option("splits", "5")))
 out <- option("out", "survival.csv")
 for (file in c("sets.R", "judge.R", "models.R")) source(file.path(here, file))
 sets <- survival_sets(option("data"), option("survset"))
@@ -41,7 +41,7 @@ most_rows <- as.integer(option("rows", "4000"))
 part <- function(s, rows) list(time = s$time[rows], event = s$event[rows], x = s$x[rows, , drop = FALSE])
 done <- if (file.exists(out)) utils::read.csv(out) else NULL
 keys <- paste(done$set, done$split, done$model)
-for (split in seq_len(n_splits)) {
+for (split in splits) {
   for (set in names(sets)) {
     s <- sets[[set]]
     n <- length(s$time)
