@@ -102,11 +102,14 @@ masked_of_values <- function(its) {
   matrix(its$values, size[1L], size[2L], dimnames = if (!is.null(names)) list(NULL, names))
 }
 
+# Of a condition, what no field carries: it is carried otherwise, or not at all.
+not_carried <- c("message", "call", "calls", "model", "error", "")
+
 # with_cause: also of the condition that it was made of.
 condition_values <- function(condition, with_cause = TRUE) {
   fields <- if (is.list(condition)) unclass(condition) else list()
   cause <- fields[["error"]]
-  fields <- fields[!names(fields) %in% c("message", "call", "calls", "model", "error", "")]
+  fields <- fields[!names(fields) %in% not_carried]
   good <- vapply(as.character(names(fields)), valid_texts, NA) & vapply(fields, is_storable, NA, depth = 8L)
   list(class = class(condition), message = paste(printable(conditionMessage(condition)), collapse = "\n"),
        fields = fields[good & !duplicated(names(fields))],
@@ -119,7 +122,7 @@ condition_of_values <- function(its, kinds) {
     is_text(its[["message"]]) && is_bare_list(its[["fields"]]) &&
     (length(its$fields) == 0L || are_names(names(its$fields)))
   if (!good) stop_outcome("its conditions are wrong")
-  out <- c(list(message = its$message, call = NULL), its$fields[!names(its$fields) %in% c("message", "call")])
+  out <- c(list(message = its$message, call = NULL), its$fields[!names(its$fields) %in% not_carried])
   if (!is.null(its[["error"]])) out$error <- condition_of_values(its$error, "error")
   structure(class = its$class, out)
 }

@@ -39,7 +39,7 @@ static void describe(const gbt_mpi_library *m, int started, gbt_mpi_found *out) 
 static answer look(void) {
   gbt_mpi_library m;
   gbt_error err = {0};
-  answer a = {.status = gbt_mpi_library_read(NULL, &m, &err)};
+  answer a = {.status = (int)gbt_mpi_library_read(NULL, &m, &err)};
   if (a.status == GBT_OK)
     describe(&m, 0, &a.found);
   else

@@ -16,16 +16,19 @@ void gbt_mpi_fail_at_exit(void) {}
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #ifndef GBT_NO_DLOPEN
 #include <dlfcn.h>
 #endif
 
+#include "../gbt/base/clock.h"
 #include "mpi_library.h"
 
 static char text[256]; /* of the message: a handler of signals cannot make it */
 static struct sigaction handler_before;
-static unsigned alarm_before;
+static struct itimerval timer_before; /* of the caller; zeros: none */
+static int64_t begun_ns;
 static int watches;
 
 static void end_by_signal(void) {
@@ -38,6 +41,8 @@ static void too_late(int number) {
 }
 
 void gbt_mpi_watch(double seconds) {
+  static const struct itimerval none;
+  struct itimerval limit = {.it_value = {.tv_usec = 0}};
   struct sigaction own;
   if (!(seconds > 0) || seconds >= (double)INT32_MAX) return;
   snprintf(text, sizeof text,
@@ -47,15 +52,33 @@ void gbt_mpi_watch(double seconds) {
   memset(&own, 0, sizeof own);
   own.sa_handler = too_late;
   watches = 1;
+  begun_ns = gbt_clock_ns();
+  (void)setitimer(ITIMER_REAL, &none, &timer_before); /* first: the caller's alarm is not for the handler */
   (void)sigaction(SIGALRM, &own, &handler_before);
-  alarm_before = alarm((unsigned)seconds + 1);
+  limit.it_value.tv_sec = (time_t)seconds + 1;
+  (void)setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+/* The caller's alarm with the time that is left of it; at once if that is over. */
+static struct itimerval rest_of_timer(void) {
+  struct itimerval rest = timer_before;
+  if (rest.it_value.tv_sec == 0 && rest.it_value.tv_usec == 0) return rest;
+  const int64_t passed = (gbt_clock_ns() - begun_ns) / 1000;
+  int64_t left = (int64_t)rest.it_value.tv_sec * 1000000 + (int64_t)rest.it_value.tv_usec - passed;
+  if (left < 1) left = 1;
+  rest.it_value.tv_sec = (time_t)(left / 1000000);
+  rest.it_value.tv_usec = (suseconds_t)(left % 1000000);
+  return rest;
 }
 
 void gbt_mpi_watch_end(void) {
+  static const struct itimerval none;
   if (!watches) return;
   watches = 0;
-  (void)alarm(alarm_before);
+  (void)setitimer(ITIMER_REAL, &none, NULL);
   (void)sigaction(SIGALRM, &handler_before, NULL);
+  const struct itimerval rest = rest_of_timer();
+  (void)setitimer(ITIMER_REAL, &rest, NULL);
 }
 
 #if defined(GBT_NO_DLOPEN) || !defined(RTLD_NODELETE)

@@ -3,7 +3,7 @@
 #define GBT_MPI_START_H
 
 /* Between these two the process ends, with a message and by a signal, when the seconds are over; so the launcher ends
- * the job. 0: without end. Not on Windows. */
+ * the job. 0: without end. An alarm of the caller waits until MPI has started. Not on Windows. */
 void gbt_mpi_watch(double seconds);
 void gbt_mpi_watch_end(void);
 

@@ -178,6 +178,10 @@ test_that("bytes of others in place of an outcome are refused, and nothing in th
   }
   refused(text(list(conditions = list(list(class = c("message", "condition"), message = 3, fields = list(),
                                            error = NULL)))))
+  fields <- list(message = "y", call = "q()", calls = "q()", model = list(nrounds = 1), error = "q()", at = 3)
+  failed <- list(class = c("error", "condition"), message = "x", fields = fields, error = NULL)
+  error <- outcome_of_text(text(list(kind = "failed", error = failed)), no_code)$error
+  expect_identical(unclass(error), list(message = "x", call = NULL, at = 3))
   set.seed(1)
   bytes <- values_bytes(values)
   for (i in 1:60) { # damaged values and models are an error of this class, or do not matter
