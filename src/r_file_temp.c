@@ -77,7 +77,7 @@ int r_temp_open(const char *target, mode_t mode, char *temp, int *lock) {
   memcpy(temp, target, at);
   for (int i = 0; i < 100; i++) {
     struct timespec now = {0};
-    timespec_get(&now, TIME_UTC);
+    clock_gettime(CLOCK_REALTIME, &now);
     snprintf(temp + at, TEMP_ROOM, "%s%ld-%llx.tmp", prefix, (long)getpid(),
              (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
     int fd = r_open(temp, O_WRONLY | O_CREAT | O_EXCL, mode);

@@ -20,9 +20,9 @@ void r_check(gbt_status status, const gbt_error *err);
 
 /* A fault in how R called the glue. */
 #if defined(__GNUC__)
-__attribute__((noreturn, format(printf, 1, 2)))
+__attribute__((noreturn))
 #endif
-void r_stop(const char *fmt, ...);
+void r_stop(const char *fmt, ...) GBT_PRINTF(1, 2);
 
 /* ---- r_mem.c: the engine's memory ---- */
 

@@ -138,6 +138,38 @@ try "emulated" 0 emulate "CUDA emulated" CUDA_HOME="$good" -- --with-cuda=emulat
 rm -rf tests
 try "emulated, without the emulator" 1 - "tests/simt, .* is not part of this package" -- --with-cuda=emulate
 
+# Compilers: scripts round R's own compiler, which see its arguments as $@ and call it as `cc`.
+r_home=$(R RHOME)
+compiler() { # NAME LINES: a home of R whose compiler is such a script
+  mkdir -p "$work/$1/bin"
+  printf '#!/bin/sh\nif [ "$1 $2 $3" = "CMD config CC" ]; then echo "sh %s/cc"; exit; fi\n' "$work/$1" \
+    >"$work/$1/bin/R"
+  printf 'exec env -u R_HOME "%s/bin/R" "$@"\n' "$r_home" >>"$work/$1/bin/R"
+  chmod +x "$work/$1/bin/R"
+  printf 'cc() { %s "$@"; }\nall=" $* "\n%s\n' "$("$r_home/bin/R" CMD config CC)" "$2" >"$work/$1/cc"
+}
+wide='-U__FLT_EVAL_METHOD__ -D__FLT_EVAL_METHOD__=2'
+compiler x87 "case \"\$all\" in *' -mfpmath=sse '*) cc \"\$@\" ;; *) cc \"\$@\" $wide ;; esac"
+compiler wide "cc \"\$@\" $wide"
+compiler fast 'cc "$@" -ffast-math'
+compiler fused 'case "$all" in *" -ffp-contract=off "*) exit 1 ;; esac; cc "$@"'
+compiler warns 'case "$all" in *" -Werror "*) exit 1 ;; esac; cc "$@"'
+compiler windows 'cc "$@" -D_WIN32 -Dsigset_t=none'
+try "registers of x87" 0 none "strict flags .* -ffp-contract=off .* -msse2 -mfpmath=sse\$" R_HOME="$work/x87" -- \
+  --without-cuda
+n=$((n + 1))
+if ! grep -q '^PKG_CFLAGS = .* -msse2 -mfpmath=sse$' src/Makevars; then
+  echo "configure: registers of x87: the glue lacks the flags"
+  failed=$((failed + 1))
+fi
+try "wide registers" 1 - "would differ from those of other machines" R_HOME="$work/wide" -- --without-cuda
+try "wide registers, why" 1 - "^  this compiler computes numbers wider than they are" R_HOME="$work/wide" -- \
+  --without-cuda
+try "fast math" 1 - "^  flags such as -ffast-math" R_HOME="$work/fast" -- --without-cuda
+try "no way to forbid fused products" 1 - "does not know -ffp-contract=off" R_HOME="$work/fused" -- --without-cuda
+try "warnings of R's own flags" 0 none "strict flags .* -ffp-contract=off" R_HOME="$work/warns" -- --without-cuda
+try "threads without signals" 0 none "threads in the C library" R_HOME="$work/windows" -- --without-cuda
+
 # What R CMD check warns of.
 CUDA_HOME="$good" sh ./configure --with-cuda >/dev/null
 n=$((n + 1))

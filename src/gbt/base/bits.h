@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hd.h"
+#include "ieee.h"
 
 GBT_FN uint64_t gbt_bits(double x) {
   uint64_t u;

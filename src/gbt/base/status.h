@@ -37,7 +37,10 @@ typedef struct gbt_error {
   int cpu_can;       /* 1: a device failed, and the CPU can do the same; a host adds how it is asked to */
 } gbt_error;
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__) /* gcc's "printf" is that of old Windows there */
+#define GBT_PRINTF(fmt, args) __attribute__((format(gnu_printf, fmt, args)))
+#define GBT_MUST_CHECK __attribute__((warn_unused_result))
+#elif defined(__GNUC__)
 #define GBT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define GBT_MUST_CHECK __attribute__((warn_unused_result))
 #else

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "../bytes/sections.h"
 #include "../data/dataset_impl.h"
 #include "../objective/aft_scale.h"
 #include "../schema/schema_impl.h"
@@ -130,6 +131,7 @@ static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
 }
 
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
+  GBT_TRY(gbti_check_byte_order("train", err));
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(check_eta(spec, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));

@@ -119,13 +119,6 @@ _Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_parameter) 
                    sizeof(gbt_place) == 24 && sizeof(gbt_group) == 4 * (7 + 3 * GBT_GROUP_MAX),
                "records have no gaps");
 
-GBT_FN int gbti_little_endian(void) {
-  const uint32_t one = 1;
-  uint8_t first;
-  memcpy(&first, &one, 1);
-  return first == 1;
-}
-
 GBT_FN uint64_t gbti_align8(uint64_t n) { return (n + 7u) & ~(uint64_t)7u; }
 
 #endif

@@ -98,6 +98,10 @@ typedef struct gbti_kind {
   const gbti_part *part[GBTI_MOST_PARTS]; /* up to the first NULL */
 } gbti_kind;
 
+/* GBT_E_UNSUPPORTED where the machine stores numbers high byte first: blocks have the low byte first. what: "train", or
+ * whatever the user asked for; called before anything that takes time. */
+gbt_status gbti_check_byte_order(const char *what, gbt_error *err) GBT_MUST_CHECK;
+
 /* The bytes of a block, whose writer has mem, parts, arg and err. Free *out with gbt_mem_free. */
 gbt_status gbti_sections_write(const gbti_kind *kind, gbti_writer *w, uint8_t **out, size_t *n_bytes) GBT_MUST_CHECK;
 

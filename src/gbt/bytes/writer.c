@@ -2,6 +2,14 @@
  * places, and every part writes its records. */
 #include "sections.h"
 
+gbt_status gbti_check_byte_order(const char *what, gbt_error *err) {
+  const uint32_t one = 1;
+  uint8_t first;
+  memcpy(&first, &one, 1);
+  if (first == 1) return GBT_OK;
+  return gbt_fail(err, GBT_E_UNSUPPORTED, "gbt cannot %s on this machine: it stores numbers high byte first", what);
+}
+
 gbt_status gbti_measure_text(gbti_writer *w, const char *text, gbt_status code, const char *what, const char *name) {
   size_t n = strlen(text);
   w->n[GBTI_SEC_TEXTS] = gbti_add(w->n[GBTI_SEC_TEXTS], n + 1, 1);

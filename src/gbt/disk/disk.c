@@ -7,6 +7,7 @@
 #include "../base/comm.h"
 #include "../base/parallel.h"
 #include "../base/rng.h"
+#include "../bytes/sections.h"
 #include "../data/page_sink.h"
 #include "index.h"
 #include "page_bytes.h"
@@ -204,6 +205,7 @@ static gbt_status make_files(gbt_disk_writer *w, gbt_error *err) {
 }
 
 static gbt_status open_writer(gbt_disk_writer *w, gbt_folders folders, gbt_error *err) {
+  GBT_TRY(gbti_check_byte_order("write data to folders", err));
   GBT_TRY(gbti_folders_check(folders, err));
   GBT_TRY(gbti_codec_need(w->codec, "compress", "pages are to be packed by", err));
   GBT_TRY(gbt_mem_zeros(&w->mem, (size_t)folders.n, sizeof *w->shard, &w->shard, err));

@@ -4,6 +4,7 @@
 
 #include "../base/comm.h"
 #include "../base/parallel.h"
+#include "../bytes/sections.h"
 #include "disk.h"
 #include "index.h"
 
@@ -167,7 +168,8 @@ gbt_status gbt_disk_open(gbt_ctx *ctx, gbt_folders folders, uint64_t memory, gbt
   gbt_dataset *ds = NULL;
   *out = NULL;
   if (note != NULL) *note = NULL;
-  gbt_status status = gbti_folders_check(folders, err);
+  gbt_status status = gbti_check_byte_order("read data from folders", err);
+  if (status == GBT_OK) status = gbti_folders_check(folders, err);
   if (status == GBT_OK) status = gbt_mem_zeros(mem, 1, sizeof *ds, &ds, err);
   if (status == GBT_OK) {
     ds->refs = 1;

@@ -44,8 +44,7 @@ gbt_status gbt_model_open(const gbt_mem *mem, const void *bytes, size_t n_bytes,
   gbt_model *model = NULL;
   gbt_status status;
   *out = NULL;
-  if (!gbti_little_endian())
-    return gbt_fail(err, GBT_E_UNSUPPORTED, "models cannot be read on this machine: it stores numbers high byte first");
+  GBT_TRY(gbti_check_byte_order("read models", err));
   GBT_TRY_GOTO(gbt_mem_zeros(mem, 1, sizeof *model, &model, err), done);
   model->mem = *mem;
   if ((uintptr_t)bytes % 8 != 0) {

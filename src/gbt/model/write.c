@@ -6,9 +6,7 @@ gbt_status gbt_model_write(const gbt_mem *mem, const gbt_model_parts *parts, uin
   gbti_writer w = {.mem = *mem, .parts = parts, .err = err};
   *out = NULL;
   *n_bytes = 0;
-  if (!gbti_little_endian())
-    return gbt_fail(err, GBT_E_UNSUPPORTED,
-                    "models cannot be written on this machine: it stores numbers high byte first");
+  GBT_TRY(gbti_check_byte_order("write models", err));
   return gbti_sections_write(&gbti_model_kind, &w, out, n_bytes);
 }
 

@@ -39,7 +39,7 @@ static gbt_status help_count(gbt_offload *self, double low, double high, int64_t
   *n_within = *n_missing = 0;
   for (int64_t e = 0; e < in->n_entries; e++) {
     double buf, x = *gbti_read_entries(in, e, 1, &buf);
-    *n_missing += isnan(x);
+    *n_missing += isnan(x) != 0;
     *n_within += (isnan(low) || x > low) && x <= high;
   }
   return GBT_OK;
