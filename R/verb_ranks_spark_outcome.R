@@ -135,10 +135,11 @@ code_of_formula <- function(formula, columns) {
   calls <- lapply(unique(calls_of(formula[[3L]])), function(e) {
     try_else(parse_text(exact_text(with_constants(list(e), data, from)[[1L]])), function(problem) NULL)
   })
+  of_packages <- Filter(function(e) is_of_package(e, from), calls)
   with_values <- formula
   with_values[[2L]] <- response_with_constants(formula[[2L]], data, from)
   function(model) {
-    known <- vapply(lapply(model$terms$code, parse_design), is_call_of, NA, calls)
+    known <- vapply(lapply(model$terms$code, parse_design), is_call_of, NA, calls, of_packages)
     its <- if (!is.null(model$formula)) parse_text(model$formula)
     c(code = all(known), formula = identical(its, formula) || identical(its, with_values))
   }
@@ -153,11 +154,26 @@ with_constants_of_call <- function(outcome, formula, columns) {
   outcome
 }
 
-# Is e one of the calls? Functions such as bs() may have got more arguments, numbers, as predict() needs them; see
-# stats::makepredictcall().
-is_call_of <- function(e, calls) {
-  for (call in calls) {
-    if (identical(e, call)) return(TRUE)
+# Does the call name a function of a package? from: environment of the formula.
+is_of_package <- function(call, from) {
+  head <- if (is.call(call)) call[[1L]]
+  fun <- if (is.name(head)) get0(as.character(head), from, mode = "function") else
+    if (is_namespaced(head)) try_else(eval(head, baseenv()), function(problem) NULL)
+  if (!is.function(fun) || is.primitive(fun)) return(is.primitive(fun))
+  name <- as.character(if (is.name(head)) head else head[[3L]])
+  home <- topenv(environment(fun))
+  isNamespace(home) && identical(get0(name, home, inherits = FALSE), fun)
+}
+
+is_namespaced <- function(e) {
+  is.call(e) && length(e) == 3L && (identical(e[[1L]], quote(`::`)) || identical(e[[1L]], quote(`:::`)))
+}
+
+# Is e one of the calls? Those in `changed` may have got other arguments, numbers, as predict() needs them: methods of
+# stats::makepredictcall() do so with functions of their package, such as bs(), and not with those of a user.
+is_call_of <- function(e, calls, changed = calls) {
+  for (call in calls) if (identical(e, call)) return(TRUE)
+  for (call in changed) {
     same_head <- is.call(e) && is.call(call) && length(e) > 1L && length(call) > 1L && identical(e[1:2], call[1:2])
     if (!same_head) next
     rest <- as.list(e)[-(1:2)]

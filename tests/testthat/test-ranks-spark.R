@@ -136,6 +136,13 @@ test_that("of a model from Spark only the code of the formula that was sent is r
     expect_error(and_back(outcome, code_of_formula(other, names(iris))), "no result of this training",
                  class = "gbt_error_format")
   }
+  trusts <- code_of_formula(Sepal.Length ~ double_it(Sepal.Width, by = k) + stats::dnorm(Petal.Width, sd = 2),
+                            names(iris))
+  code <- function(text) trusts(list(terms = list(code = text)))[["code"]]
+  expect_true(code("double_it(Sepal.Width, by = 2)"))
+  expect_true(code("stats::dnorm(Petal.Width, mean = c(1, 2))")) # as a package's basis with its knots
+  for (other in c("double_it(Sepal.Width)", "double_it(Sepal.Width, by = 3)", "double_it(Sepal.Width, x = 3)",
+                  "dnorm(Petal.Width, sd = 2)", "stats::dnorm(Petal.Width, sd = k)")) expect_false(code(other))
   calls <- list(quote(f(a, df = 3)), quote(sapply(a, g)))
   same <- function(e) is_call_of(e, calls)
   expect_true(same(quote(f(a, knots = c(`50%` = 1.5, -2), Boundary.knots = c(0, 1), intercept = FALSE))))
