@@ -149,12 +149,13 @@ objective_object <- function(name, param = list()) {
 #' * `"hazard"`: discrete time, without the assumption that hazards are proportional. `breaks` cuts time into intervals
 #'   (0, b1], (b1, b2], and so on; there is a score for each, the log odds of the chance that a row which is at risk at
 #'   its beginning has its event in it. A row counts in an interval if its event is in it, or if it was observed in at
-#'   least half of it; rows that ended before, or have entry times behind it, do not count there. Give the ends of the
-#'   intervals, such as `breaks = c(30, 90, 365)`, or their number: they are quantiles of the times of events of all
-#'   rows then, 10 if `breaks` is left out, and the model keeps them in `params$breaks`. Events after the last end are
-#'   not looked at. Each interval has trees of its own, so a few intervals with many events learn more than many with
-#'   few. [predict()][predict.gbt] gives a matrix of hazards. Within an interval the hazard is constant, so curves have
-#'   no steps; after the last end they keep their value. A row's risk, for concordance, is the sum of its cumulative
+#'   least half of it; rows that ended before, or entered after it, do not count there. Give the ends of the intervals,
+#'   such as `breaks = c(30, 90, 365)`. One number is always how many intervals there are, 10 if `breaks` is left out:
+#'   their ends are then quantiles of the times of events of all rows. The model keeps the ends in `params$breaks`.
+#'   Events after the last end are ignored, and curves are flat there, so choose it beyond the last time to predict.
+#'   Each interval has trees of its own, so a few intervals with many events learn more than many with few.
+#'   [predict()][predict.gbt] gives a matrix with the chance of the event in each interval, and with `type = "survival"`
+#'   curves, whose hazard is constant within an interval. A row's risk, for concordance, is the sum of its cumulative
 #'   hazards at the ends of all intervals. Times are 0 or more, `cause` as for `"cox"`; no `strata`. Memory: 32 bytes
 #'   for a row and interval.
 #'

@@ -109,8 +109,14 @@ argument_value <- function(argument, name, x) {
   })
 }
 
-# A text is the name of a column.
-column_or_values <- function(value, data) {
-  if (is.character(value) && length(value) == 1L && value %in% names(data)) .subset2(data, match(value, names(data)))
-  else value
+# A text is the name of a column. must_name: the argument, where a text that names no column is an error, unless it may
+# be the value of the only row.
+column_or_values <- function(value, data, must_name = NULL) {
+  if (!is.data.frame(data) || !is.character(value) || length(value) != 1L) return(value)
+  if (value %in% names(data)) return(.subset2(data, match(value, names(data))))
+  if (!is.null(must_name) && nrow(data) != 1L) {
+    stop_data(sprintf("`%s` names the column \"%s\", which the data do not have%s", must_name, printable(value),
+                      suggest(value, names(data))), must_name)
+  }
+  value
 }

@@ -13,8 +13,8 @@ read_breaks <- function(args, objective) {
   }
   typed <- param_text("breaks", args$typed[["breaks"]])
   if (!is_of_intervals(objective)) {
-    stop_argument(sprintf("%s is a parameter of objective \"hazard\", but the objective is \"%s\"", typed, objective),
-                  "breaks")
+    stop_argument(sprintf(paste("%s is a parameter of objective \"hazard\", but the objective is \"%s\"; give",
+                                "objective = \"hazard\""), typed, objective), "breaks")
   }
   given <- breaks
   if (is.character(breaks) && length(breaks) == 1L) breaks <- suppressWarnings(as.numeric(strsplit(breaks, ",")[[1L]]))

@@ -140,8 +140,8 @@ settle_times <- function(e, objective, what, cause = NULL, trains = TRUE) {
 }
 
 stop_no_strata <- function(objective) {
-  stop_argument(sprintf("objective \"%s\" does not know `strata`; use \"cox\", or make them a feature", objective),
-                "strata")
+  stop_argument(sprintf("objective \"%s\" cannot be combined with `strata`; use \"cox\", or make them a feature",
+                        objective), "strata")
 }
 
 stop_subdistribution <- function(objective, what, has_causes) {
@@ -158,8 +158,9 @@ stop_subdistribution <- function(objective, what, has_causes) {
 events_of_cause <- function(event, causes, cause, objective, what) {
   if (is.null(causes)) return(event)
   if (is.null(cause) && length(causes) != 1L) {
-    stop_argument(sprintf(paste("objective \"%s\" needs `cause`, the event whose hazard is modelled: %s has %s; train",
-                                "a model for each"), objective, what, enumerate(causes, quote = "\"")), "cause")
+    stop_argument(sprintf(paste("objective \"%s\" needs `cause`, the event whose hazard is modelled: %s has %s (the",
+                                "first level of the status means censored); train a model for each"),
+                          objective, what, enumerate(causes, quote = "\"")), "cause")
   }
   is_its <- event == if (is.null(cause)) 1 else number_of_cause(cause, causes, what)
   is_its + if (is_of_subdistribution(objective)) 2 * (event > 0 & !is_its) else 0

@@ -54,9 +54,10 @@ default_rules <- list(
       if (bears_depth(facts, objective)) list(grow_policy = "depthwise", max_depth = deep) else
         list(grow_policy = "symmetric", max_depth = if (is_of_hazards(objective)) 4 else 6)
     },
-    paste("From 20,000 rows on \"depthwise\" and 8 for \"squared_error\", \"poisson\" and up to ten classes that do",
-          "not share their splits. Else trees are symmetric and have six layers, or four for \"cox\" and",
-          "\"fine_gray\". Where any of these is named, the others are \"depthwise\", 6 and 0."),
+    paste("With 20,000 rows or more `grow_policy` \"depthwise\" and `max_depth` 8, for \"squared_error\",",
+          "\"poisson\" and up to ten classes whose trees do not share their splits: so many rows bear finer trees.",
+          "Else \"symmetric\", one split for all nodes of a layer, which is steadier on few rows, and 6, or 4 for",
+          "\"cox\" and \"fine_gray\". If you give any of the three, the others are \"depthwise\", 6 and 0."),
     "Shape of trees", c("colsample_bynode", "num_parallel_tree", "boosting")
   ),
   new_rule(
@@ -264,7 +265,7 @@ print.gbt_defaults <- function(x, ...) {
   for (i in seq_len(nrow(x))) {
     cat(x$parameters[i], "\n", sep = "")
     cat(strwrap(x$rule[i], indent = 4L, exdent = 4L), sep = "\n")
-    cat(strwrap(paste("unless named:", x$unless[i]), indent = 4L, exdent = 4L), sep = "\n")
+    cat(strwrap(paste("not applied if you give:", x$unless[i]), indent = 4L, exdent = 4L), sep = "\n")
   }
   invisible(x)
 }

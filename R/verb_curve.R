@@ -20,7 +20,7 @@
 #'   \item{`"pr"`}{Descending by prediction: `threshold`, `recall`, `precision`. Its area is metric `"pr_auc"`, the
 #'     average precision: the curve is a step, since lines between its points would promise too much.}
 #' }
-#' Models of times (objectives `"cox"` and `"aft"`), whose response may be censored on the right, have:
+#' Models of times (objectives `"cox"`, `"hazard"` and `"aft"`), whose response may be censored on the right, have:
 #' \describe{
 #'   \item{`"survival"`}{Rows ascending by risk in `bins` of equal weight (4): `group`, `time`, `predicted` (mean of the
 #'     predicted curves of the group), `observed` (Kaplan and Meier's estimate for the group) with its 95 % interval

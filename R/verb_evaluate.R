@@ -61,7 +61,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     x <- rows_given(if (!missing(x)) list(x), data, "gbt_evaluate")
     given <- list(weights = given_in_data("weights", x), offset = given_in_data("offset", x),
                   exposure = given_in_data("exposure", x), strata = given_in_data("strata", x), trees = trees)
-    group <- column_or_values(given_in_data("group", x), if (is.data.frame(x)) x)
+    group <- column_or_values(given_in_data("group", x), x, "group")
     by <- read_by(given_in_data("by", x), x)
     level <- if (!is.null(intervals)) check_share(intervals, "intervals")
     replicated <- !missing(replicates)
@@ -312,9 +312,9 @@ suiting_metrics <- function(response, grouped = FALSE) {
 }
 
 # Metrics in addition to the objective's own, by what it predicts.
-other_metrics <- list(hazard = "concordance", time = "concordance", number = c("rmse", "mae", "r2"),
-                      mean = c("rmse", "mae", "gini"), probability = c("auc", "brier", "error"),
-                      classes = c("merror", "mbrier"), own = character(0))
+other_metrics <- list(hazard = "concordance", intervals = "concordance", time = "concordance",
+                      number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
+                      probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
 usual_metrics <- function(response) {
   if (is_of_queries(response$objective)) return(list("ndcg@10", "map", "mrr"))

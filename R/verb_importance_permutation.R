@@ -10,7 +10,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   models <- if (folded) models_of_folds(model, "model") else list(model)
   rows <- explain_request(models[[1L]], data, given_in_data("offset", data), given_in_data("exposure", data),
                           given_in_data("weights", data))
-  group <- column_or_values(given_in_data("group", data), if (is.data.frame(data)) data)
+  group <- column_or_values(given_in_data("group", data), data, "group")
   strata <- given_in_data("strata", data)
   models <- lapply(models, without_recipe)
   first <- rows$model

@@ -163,10 +163,11 @@ describe_monotone <- function(x) {
   if (length(sign)) enumerate(paste(names(sign), ifelse(sign > 0, "rising", "falling")), quote = "")
 }
 
-# "100 events, 32 censored, in 3 strata". Of intervals only exact times are events.
+# "100 events of "cancer", 32 censored, in 3 strata". Of intervals only exact times are events.
 describe_events <- function(x) {
-  text <- sprintf("%s, %s censored", counted(x$n_events, "event"), with_commas(x$n_obs - x$n_events))
-  if (!is.null(x$params[["cause"]])) text <- sprintf("%s of \"%s\"", text, x$params$cause)
+  events <- counted(x$n_events, "event")
+  if (!is.null(x$params[["cause"]])) events <- sprintf("%s of \"%s\"", events, x$params$cause)
+  text <- sprintf("%s, %s censored", events, with_commas(x$n_obs - x$n_events))
   n <- length(x$baseline$strata)
   if (n > 0L) sprintf("%s, in %d %s", text, n, if (n == 1L) "stratum" else "strata") else text
 }

@@ -136,7 +136,8 @@ predict.gbt <- function(object, newdata,
   list(offset, exposure) # evaluated here, so that R's errors show the call of predict()
   if (identical(check_predict_type(type, object), "rank")) {
     if (missing(newdata)) stop_no_newdata()
-    by_query <- check_ranked(object, newdata, column_or_values(given_in_data("group", newdata), newdata), output)
+    group <- column_or_values(given_in_data("group", newdata), newdata, "group")
+    by_query <- check_ranked(object, newdata, group, output)
     return(places_of(predict(object, newdata, "link", trees, offset, unseen, threads, sparse_zero, device,
                              exposure = exposure), by_query))
   }

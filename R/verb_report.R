@@ -55,7 +55,7 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   }
   if (!is_text(title)) stop_argument("`title` must be one text", "title")
   by <- check_report_groups(by, data)
-  group <- column_or_values(given_in_data("group", data), data)
+  group <- column_or_values(given_in_data("group", data), data, "group")
   strata <- column_or_values(given_in_data("strata", data), data)
   check_report_queries(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, group)
   effects <- check_whole(effects, "effects", 0)

@@ -385,7 +385,7 @@ test_that("mistakes in times and groups are named", {
   expect_no_warning(train(time = when))
   expect_warning(train(time = when, cat_method = "sets"), "`time` has no effect", class = "gbt_warning_order")
   expect_warning(gbt_train(y ~ ., cbind(x, y = y), group = who, cat_method = "sets", nrounds = 1, threads = 1),
-                 "`group` has no effect: the objective has no queries, and", class = "gbt_warning_order")
+                 "`group` has no effect: the objective is not one of ranking, such as", class = "gbt_warning_order")
   expect_no_warning(train(time = when, cat_method = "sets", valid = 0.2)) # says which rows are held out
   expect_no_warning(train(group = who, cat_method = "sets", valid = 0.2))
   expect_error(gbt_train(x[1, ], y[1], time = 1, valid = 0.5, nrounds = 1), "there is only one row",

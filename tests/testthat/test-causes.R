@@ -49,6 +49,7 @@ test_that("the hazard of a cause is that of its events, with all others censored
 test_that("causes that do not fit are refused", {
   d <- made(40)
   m <- train(d, cause = "death")
+  expect_output(print(m), "[0-9]+ events of \"death\", [0-9]+ censored")
   broken <- surv(d$time, d$status)
   attr(broken, "states") <- "relapse"
   expect_snapshot(error = TRUE, {

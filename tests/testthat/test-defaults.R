@@ -209,7 +209,7 @@ test_that("what goes with symmetric trees or one objective does not go on into o
 test_that("the table of rules and models say what was chosen", {
   rules <- gbt_defaults()
   expect_s3_class(rules, "gbt_defaults")
-  expect_output(print(rules), "eta\n.*unless named: eta")
+  expect_output(print(rules), "eta\n.*not applied if you give: eta")
   expect_output(print(rules[1]), "parameters")
   expect_output(print(train(nrounds = 10)), "by rule +grow_policy symmetric, max_depth 6, eta 0.21, lambda 3,")
   expect_false(any(grepl("by rule", capture.output(print(do.call(train, c(plain, nrounds = 2)))))))

@@ -49,7 +49,9 @@ test_that("gradients are logistic losses of the intervals in which a row is at r
     expect_identical(dimnames(p), list(NULL, c("(0,0.2]", "(0.2,0.5]", "(0.5,1]", "(1,2]")))
     expect_equal(unname(p), unname(plogis(link)), tolerance = 1e-12)
     loss <- sum(w * ifelse(known, -log(ifelse(label == 1, p, 1 - p)), 0)) / sum(w)
-    expect_equal(gbt_evaluate(m, d, y, weights = w)$estimate, loss, tolerance = 1e-12)
+    judged <- gbt_evaluate(m, d, y, weights = w)
+    expect_identical(judged$metric, c("hazard_nloglik", "concordance"))
+    expect_equal(judged$estimate[1], loss, tolerance = 1e-12)
   }
 })
 

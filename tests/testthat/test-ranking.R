@@ -83,6 +83,9 @@ test_that("type = \"rank\" gives places in queries, ties share theirs", {
   expect_identical(p, as.integer(ave(-predict(model, d), d$q, FUN = function(v) rank(v, ties.method = "min"))))
   expect_identical(predict(model, x, "rank", group = d$q), p)
   expect_identical(predict(model, d, "rank", group = "q"), p)
+  absent <- "`group` names the column \"qq\", which the data do not have; did you mean `q`?"
+  expect_error(predict(model, d, "rank", group = "qq"), absent, fixed = TRUE, class = "gbt_error_data")
+  expect_error(gbt_evaluate(model, d, group = "qq"), absent, fixed = TRUE, class = "gbt_error_data")
   flat <- train(rep(1, n) ~ a, transform(d, a = 0), objective = "squared_error")
   expect_identical(unique(predict(flat, d, "rank", group = q)), 1L)
   expect_identical(unname(predict(model, d[0, ], "rank", group = character(0))), integer(0))
