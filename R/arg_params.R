@@ -196,7 +196,26 @@ resolve_seed <- function(args, params, holds_out) {
   random <- holds_out || any(unlist(params[shares]) < 1) || params$sampling_method != "uniform" ||
     params$random_strength > 0 || params$extra_trees > 0 ||
     !is.null(args$value[["class_shares"]])
-  if (random) value_of_first_rank(as.double(sample.int(.Machine$integer.max, 1L))) else 0
+  if (!random) return(0)
+  folder <- check_checkpoint(args$value[["checkpoint"]])
+  make_checkpoint_folder(folder)
+  value_of_first_rank(if (is_first_rank()) kept_seed(folder) else 0)
+}
+
+# A seed from R's generator. With checkpoints it is kept in their folder, and the same call takes it from there.
+kept_seed <- function(folder) {
+  file <- if (!is.null(folder)) file.path(full_path(folder), "gbt-seed")
+  if (!is.null(file) && file.exists(file)) {
+    seed <- suppressWarnings(as.double(readLines(file, n = 1L, warn = FALSE)))
+    if (length(seed) == 1L && !is.na(seed) && seed == floor(seed) && seed >= 1 && seed <= .Machine$integer.max) {
+      return(seed)
+    }
+    stop_argument(sprintf("\"%s\" does not hold a seed; remove it to start again, or give another folder", file),
+                  "checkpoint")
+  }
+  seed <- as.double(sample.int(.Machine$integer.max, 1L))
+  if (!is.null(file)) writeLines(format(seed, scientific = FALSE), file)
+  seed
 }
 
 # The argument: a folder, which is made where there is none; NULL: no checkpoints.

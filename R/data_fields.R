@@ -58,7 +58,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
     stop_data(sprintf("`%s` has %s for %s", what, counted(rows, "value"), counted(n_rows, "row")), what)
   }
   if (!is.null(n_outputs) && cols != n_outputs) {
-    matrix <- sprintf("a matrix of %.0f x %d, one column per class", n_rows, n_outputs)
+    matrix <- sprintf("a matrix of %.0f x %d, one column per output of the model", n_rows, n_outputs)
     hint <- if (n_outputs > 1L) matrix else "a vector"
     stop_data(sprintf("`%s` must be %s, not of %s", what, hint, counted(cols, "column")), what)
   }

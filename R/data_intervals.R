@@ -57,7 +57,7 @@ settle_breaks <- function(breaks, label) {
     stop_data(sprintf(paste("all events above 0 are at time %s, and at least two intervals are needed; give `breaks`,",
                             "or use objective \"logistic\""), format_number(times[1L])), "y")
   }
-  unique(times[ceiling(seq_len(n) / n * length(times))]) # stats::quantile(type = 1)
+  unique(times[ceiling(seq_len(n) * as.double(length(times)) / n)]) # stats::quantile(type = 1); whole where it must be
 }
 
 # Are these the ends of n intervals, as a model has them?

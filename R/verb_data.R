@@ -27,7 +27,7 @@
 #'   [gbt_files()]. With a source of rows names may be given here, or in the source.
 #' @param weight Weights of the rows, 0 or more, used for the cuts and in training. `weights` of [gbt_train()] replace
 #'   them in training only: the cuts stay.
-#' @param offset Known part of the score: a number per row, or a matrix with a column per class.
+#' @param offset Known part of the score: a number per row, or a matrix with a column per output.
 #' @param exposure How long, or how much of it, each row was observed, for objectives with a log link, see
 #'   [gbt_train()]: numbers above 0, or the name of a column, which is then not a feature. Models keep the name. Its
 #'   logarithm is added to the offset.

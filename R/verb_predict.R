@@ -58,7 +58,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param group For `type = "rank"`: the query of every row, as values or, in a data frame, the name of a column.
 #' @param strata For curves, quantiles and times of a model with strata: the stratum of each row (one value for all is
 #'   enough), or the name of a column. Left out: the columns that the model was trained with.
-#' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A
+#' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per output. A
 #'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
 #'   formula are evaluated in `newdata` and added.
 #' @param exposure With a log link: how long the rows are observed, see [gbt_train()]. Numbers above 0, one number for

@@ -38,7 +38,7 @@
 #'   `max.depth`, `nthread`) are understood. An unknown name is an error.
 #' @param weights Weights of the rows, 0 or more. With a formula they are evaluated in `data`. Their size matters
 #'   relative to `min_child_weight` and `lambda`, so their mean should be near 1. See [gbt_sources].
-#' @param offset A known part of the score: one number per row, or a matrix with a column per class. With a formula it
+#' @param offset A known part of the score: one number per row, or a matrix with a column per output. With a formula it
 #'   is evaluated in `data`. The model remembers that it needs an offset, and [predict()][predict.gbt] warns without
 #'   one.
 #' @param exposure For counts and amounts with a log link (`"poisson"`, `"negative_binomial"`, `"tweedie"`, `"gamma"`):
@@ -124,8 +124,8 @@
 #' With `checkpoint` the state of the training is written to a file in this folder every `checkpoint_seconds` and at the
 #' end. If the process is killed, the same call continues from there and gives the model that it would have given, to
 #' the last bit. Threads, device, `page_rows`, `max_seconds` and `verbose` may differ; data, parameters and seed must be
-#' the same, so give `seed` where something is random. A file of another training is an error. When the training is
-#' complete, the same call returns its model at once, or adds rounds if `nrounds` is larger and `eta` was given. (All
+#' the same; a seed that was not given is kept in the folder. A file of another training is an error. When the training
+#' is complete, the same call returns its model at once, or adds rounds if `nrounds` is larger and `eta` was given. (All
 #' values of the data are compared, in the order of the rows; functions are not.) The file has 8 bytes for each row and
 #' class of every data set, and the trees.
 #'

@@ -61,6 +61,20 @@ test_that("more rounds go on; fewer, other data and other parameters are errors"
   expect_error(fit(folder, eval_metric = own("two"), eval_train = TRUE), "other metrics", class = "gbt_error_argument")
 })
 
+test_that("a seed that was not given is kept with the checkpoint", {
+  folder <- withr::local_tempdir()
+  d <- rows()
+  own <- function(...) gbt_train(d$x, d$y, nrounds = 4, eta = 0.3, subsample = 0.8, valid = 0.2, threads = 1, ...)
+  expect_error(own(checkpoint = folder, checkpoint_seconds = 0, callbacks = crash(2)), "crash")
+  m <- own(checkpoint = folder)
+  expect_identical(m$params$seed, as.double(readLines(file.path(folder, "gbt-seed"))))
+  expect_same_bytes(m$state, own(seed = m$params$seed)$state)
+  for (odd in list("a", "1.5", "-3", character())) {
+    writeLines(odd, file.path(folder, "gbt-seed"))
+    expect_error(own(checkpoint = folder), "gbt-seed\" does not hold a seed; remove it", class = "gbt_error_argument")
+  }
+})
+
 test_that("trainings that stopped early stay stopped", {
   d <- rows()
   call <- list(d$x, d$y, nrounds = 200, eta = 0.5, seed = 1, valid = 0.3, early_stopping_rounds = 3, threads = 1)

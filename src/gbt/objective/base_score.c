@@ -242,10 +242,17 @@ static gbt_status find_base(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
     if (p->range[0].low == p->range[0].high) return GBT_OK;
   }
   const double first = gbt_exact_value(&p->bottom[0]);
+  int some = rule != GBT_BASE_INTERVALS;
   for (int32_t k = 0; k < o->n_outputs; k++) {
+    const double top = gbt_exact_value(&p->top[k]);
     const double bottom = rule == GBT_BASE_INTERVALS ? gbt_exact_value(&p->bottom[k]) : first;
-    out[k] = header_base(o, bottom > 0.0 ? gbt_exact_value(&p->top[k]) / bottom : 0.0);
+    out[k] = header_base(o, bottom > 0.0 ? top / bottom : 0.0);
+    some |= top > 0.0;
   }
+  if (!some)
+    return gbt_fail_on(err, GBT_E_DATA, "event",
+                       "no row has an event in an interval of `breaks`, the last of which is %.15g, so there is "
+                       "nothing to learn", o->breaks[o->n_outputs - 1]);
   return rule == GBT_BASE_RESIDUAL_ROOT && first > 0.0 ? find_root(ctx, p, n_tasks, out, err) : GBT_OK;
 }
 
