@@ -97,6 +97,8 @@ metric_names <- function() {
 #' @concept validation
 #' @concept number of rounds
 #' @concept evaluation metric
+#' @concept concordance
+#' @concept NDCG
 #' @concept cross-validation
 #' @name gbt_metrics
 NULL

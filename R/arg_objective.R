@@ -204,6 +204,8 @@ objective_object <- function(name, param = list()) {
 #' @concept learning to rank
 #' @concept survival analysis
 #' @concept censored data
+#' @concept competing risks
+#' @concept discrete time
 #' @concept LambdaMART
 #' @concept Poisson regression
 #' @concept custom objective

@@ -244,6 +244,7 @@ chosen_lines <- function(values) {
 #' @seealso [gbt_train()], [gbt_parameters()]
 #' @concept default parameters
 #' @concept learning rate
+#' @concept symmetric trees
 #' @examples
 #' gbt_defaults()
 #'

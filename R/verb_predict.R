@@ -108,6 +108,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @seealso [gbt_train()]
 #' @concept predict
 #' @concept Shapley values
+#' @concept survival curve
+#' @concept cumulative incidence
 #' @examples
 #' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)
 #' new <- iris[c(1, 51, 101), ]

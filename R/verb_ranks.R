@@ -119,6 +119,7 @@
 #' @concept distributed
 #' @concept cluster
 #' @concept MPI
+#' @concept mpirun
 #' @export
 gbt_ranks <- function(cluster = NULL, library = NULL, comm = NULL, timeout = 0, share = c("own", "split")) {
   share <- match_choice(share, c("own", "split"), "share")
