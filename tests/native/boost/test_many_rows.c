@@ -142,7 +142,13 @@ static void copy_trees(gbt_ctx *ctx, gbt_trainer *tr, gbt_forest **out) {
 /* rank < 0: one process. NULL after a failure, whose status is in *failed. */
 static gbt_forest *grow(const train_job *job, int rank, gbt_status *failed) {
   played state = {rank, 0};
-  const gbt_comm comm = {rank, RANKS, &state, reduce, gather, broadcast, NULL, exchange, NULL, NULL, NULL, NULL};
+  const gbt_comm comm = {.rank = rank,
+                         .size = RANKS,
+                         .state = &state,
+                         .reduce = reduce,
+                         .gather = gather,
+                         .broadcast = broadcast,
+                         .exchange = exchange};
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;

@@ -360,15 +360,6 @@ static void memory_of_one_rank_runs_out_while_cutting(void) {
   random_job_free(&job);
 }
 
-typedef struct asker {
-  int64_t n_asked, stop_at;
-} asker;
-
-static int ask(void *user) {
-  asker *a = user;
-  return ++a->n_asked == a->stop_at;
-}
-
 static void asked_to_stop(random_job job) {
   enum { SIZE = 3 };
   shares *s = shares_new(&job.job, SIZE, 4, 0);
@@ -382,7 +373,7 @@ static void asked_to_stop(random_job job) {
       for (int r = 0; r < SIZE; r++) {
         asks[r] = (asker){0, r == bad ? stop_at : 0};
         hows[r] = rank_how_make(1, 0);
-        hows[r].poll = ask;
+        hows[r].poll = asker_ask;
         hows[r].user = &asks[r];
       }
       shares_train(s, hows, out);
