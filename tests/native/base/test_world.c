@@ -18,6 +18,7 @@ typedef struct world_job {
   int bad;                                /* the rank that fails; -1: none */
   int after;                              /* it has met the others before */
   gbt_status how;
+  int seen[MOST];                         /* whether a rank has seen a failure */
 } world_job;
 
 /* All operations once. */
@@ -56,10 +57,10 @@ static gbt_status all_of_them(void *arg, gbt_ctx *own, gbt_error *err) {
 
 /* The others see that a rank has failed without meeting it. */
 static gbt_status see_failure(void *arg, gbt_ctx *own, gbt_error *err) {
-  const world_job *job = arg;
+  world_job *job = arg;
   if (own->comm->rank == job->bad) return gbt_fail(err, job->how, "rank %d does not want to", job->bad);
   while (job->bad >= 0 && !own->comm->failed(own->comm->state)) continue;
-  CHECK_EQ_I64(own->comm->failed(own->comm->state), job->bad >= 0);
+  job->seen[own->comm->rank] = own->comm->failed(own->comm->state);
   return gbt_comm_sync(own, err);
 }
 
@@ -71,6 +72,7 @@ static void failures_are_seen_without_meeting(void) {
     world_job job = {.bad = bad, .how = GBT_E_DEVICE};
     gbt_error err = {.msg = ""};
     CHECK_EQ_I64(gbt_world_run(&ctx, world, 1, see_failure, &job, &err), bad < 0 ? GBT_OK : GBT_E_DEVICE);
+    for (int r = 0; r < 4; r++) CHECK_EQ_I64(job.seen[r], bad >= 0 && r != bad);
     job.bad = -1;
     CHECK_EQ_I64(gbt_world_run(&ctx, world, 1, see_failure, &job, &err), GBT_OK);
   }
