@@ -153,9 +153,10 @@ static base_case base_make(test_rng *rng, int kind, int64_t n, int weighted, int
   c.event = test_alloc((size_t)n * sizeof *c.event);
   for (int64_t i = 0; i < n; i++) {
     c.label[i] = made_label(&c.objective, test_bell(rng) * 2.0, test_unit(rng));
-    c.event[i] = (double)(i % 3 > 0);
+    c.event[i] = (double)(i % 3 != 1);
     c.weight[i] = i > 0 && test_below(rng, 9) == 0 ? 0.0 : 0.25 + test_unit(rng);
   }
+  if (kind == GBT_OBJ_HAZARD) c.label[0] = breaks[0]; /* an interval needs an event */
   for (size_t i = 0; i < cells; i++) c.offset[i] = test_bell(rng) * 0.5;
   c.rows = test_rows(n, c.label, weighted ? c.weight : NULL, moved ? c.offset : NULL);
   c.rows.field[GBT_EVENT] = c.event;
