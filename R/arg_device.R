@@ -13,7 +13,8 @@
 #'
 #' `device = "cuda", devices = "all"` trains on all GPUs of the machine together, `devices = 0:3` on these. Each has a
 #' part of the rows, and the model is that of one. NCCL, which moves data between GPUs, is used where it is installed
-#' (`gbt_info()$cuda$nccl`). Several GPUs were tested by emulation only, never on hardware. Their speed is not known.
+#' (`gbt_info()$cuda$nccl`). Several GPUs were emulated in tests and have never run on hardware.
+#' Their speed is not known.
 #'
 #' With [gbt_ranks()], each process trains on a device of its own: `"cuda"` is then the first device for the first
 #' process of a machine, the second one for the second, and so on. `"auto"` is a device only if it is one for every

@@ -44,9 +44,8 @@ test_that("R's own serialisation in a folder or a checkpoint is never read", {
     f <- get(name, asNamespace("gbt"))
     if (is.function(f) && any(c("unserialize", "readRDS", "load") %in% all.names(body(f)))) name
   }))
-  # chunks of sources and jobs, in folders that only this user may write to; and the outcome of tasks of Spark, in the
-  # session that started them
-  expect_setequal(read, c("outcome_of_text", "read_columns", "read_part", "start_by_callr", "start_by_mirai"))
+  # chunks of sources and jobs, in folders that only this user may write to
+  expect_setequal(read, c("read_columns", "read_part", "start_by_callr", "start_by_mirai"))
 })
 
 test_that("values that are not what gbt writes are refused, with right checksums", {
