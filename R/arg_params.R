@@ -239,3 +239,16 @@ make_checkpoint_folder <- function(folder) {
     stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
   }
 }
+
+# ---- parameters of several numbers: `label_gain`, `breaks` ----
+
+# That of the model to go on from, where it has this objective; else NULL.
+param_to_go_on <- function(args, name, objective) {
+  init <- args$value[["init_model"]]
+  if (identical(init$objective, objective)) init$params[[name]]
+}
+
+# One text such as "0,1,3,7" as numbers; all else as it is.
+split_numbers <- function(x) {
+  if (is.character(x) && length(x) == 1L) suppressWarnings(as.numeric(strsplit(x, ",")[[1L]])) else x
+}

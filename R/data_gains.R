@@ -3,10 +3,7 @@
 # As plain numbers; NULL where none are given. Those of a model to go on from are used where none are.
 read_label_gain <- function(args, objective, param) {
   gain <- args$value[["label_gain"]]
-  if (is.null(gain)) {
-    init <- args$value[["init_model"]]
-    return(if (identical(init$objective, objective)) init$params[["label_gain"]])
-  }
+  if (is.null(gain)) return(param_to_go_on(args, "label_gain", objective))
   typed <- param_text("label_gain", args$typed[["label_gain"]])
   if (!is_of_queries(objective)) {
     stop_argument(sprintf("%s is for objectives of ranking, and the objective is \"%s\"", typed, objective),
@@ -16,7 +13,7 @@ read_label_gain <- function(args, objective, param) {
     stop_argument(sprintf("%s and `rank_linear_gain = TRUE` both say what gains are; leave one of them out", typed),
                   "label_gain")
   }
-  if (is.character(gain) && length(gain) == 1L) gain <- suppressWarnings(as.numeric(strsplit(gain, ",")[[1L]]))
+  gain <- split_numbers(gain)
   ok <- is.numeric(gain) && is.null(dim(gain)) && length(gain) >= 2L && all(is.finite(gain))
   if (!ok || gain[1L] < 0) {
     stop_argument(sprintf("%s must be numbers of 0 or more for the labels 0, 1, 2, and so on", typed), "label_gain")

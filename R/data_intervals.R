@@ -7,17 +7,14 @@ most_breaks <- 1000L
 # go on from.
 read_breaks <- function(args, objective) {
   breaks <- args$value[["breaks"]]
-  if (is.null(breaks)) {
-    init <- args$value[["init_model"]]
-    return(if (identical(init$objective, objective)) init$params[["breaks"]])
-  }
+  if (is.null(breaks)) return(param_to_go_on(args, "breaks", objective))
   typed <- param_text("breaks", args$typed[["breaks"]])
   if (!is_of_intervals(objective)) {
     stop_argument(sprintf(paste("%s is a parameter of objective \"hazard\", but the objective is \"%s\"; give",
                                 "objective = \"hazard\""), typed, objective), "breaks")
   }
   given <- breaks
-  if (is.character(breaks) && length(breaks) == 1L) breaks <- suppressWarnings(as.numeric(strsplit(breaks, ",")[[1L]]))
+  breaks <- split_numbers(breaks)
   plain <- is.numeric(breaks) && !is.object(breaks) && is.null(dim(breaks)) && length(breaks) > 0L
   if (!plain || !all(is.finite(breaks))) {
     stop_argument(sprintf(paste("%s must be the ends of the intervals of time, such as c(30, 90, 365), or one whole",
