@@ -2,14 +2,12 @@
  * is 0 when none failed. */
 #define _POSIX_C_SOURCE 200809L
 #include "chunks.h"
+#include "port.h"
 #include "stores.h"
 #include "test.h"
 
-#include <signal.h>
 #include <stdarg.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SUITE(name) void suite_##name(void);
 #include "suites.h"
@@ -33,7 +31,6 @@ enum {
 };
 
 static struct {
-  char where[256];          /* "suite/test", for the report and for the alarm */
   const char *suite, *only; /* only: run this test alone, or NULL */
   int64_t n_checks, n_bad;  /* of the running test */
   int64_t n_passed, n_failed, n_all_checks;
@@ -53,7 +50,7 @@ static int count(int ok) {
 static int report(const char *file, int line, const char *text) {
   if (now.n_bad > SHOWN) return 0;
   const char *slash = strrchr(file, '/');
-  printf("  FAILED %s (%s:%d): %s", now.where, slash ? slash + 1 : file, line, text);
+  printf("  FAILED %s (%s:%d): %s", port_where, slash ? slash + 1 : file, line, text);
   return 1;
 }
 
@@ -124,7 +121,7 @@ int test_status(gbt_status got, gbt_status want, const char *part, const char *f
 void test_note(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  printf("  %s: ", now.where);
+  printf("  %s: ", port_where);
   vprintf(fmt, args);
   printf("\n");
   va_end(args);
@@ -146,30 +143,21 @@ gbt_ctx test_ctx(const gbt_mem *mem, int n_threads) {
   exit(2);
 }
 
-static double processor_of(int who) {
-  struct rusage u;
-  if (getrusage(who, &u) != 0) return 0.0;
-  return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
-
-/* Seconds, of all threads and of processes that have ended. */
-static double processor(void) { return processor_of(RUSAGE_SELF) + processor_of(RUSAGE_CHILDREN); }
-
 void test_run(const char *name, void (*fn)(void)) {
   if (now.only != NULL && strcmp(now.only, name) != 0) return;
-  const double before = processor();
-  snprintf(now.where, sizeof now.where, "%s/%s", now.suite, name);
+  const double before = port_processor_s();
+  snprintf(port_where, sizeof port_where, "%s/%s", now.suite, name);
   now.n_checks = now.n_bad = 0;
   fn();
-  if (now.n_checks == 0) printf("  FAILED %s: it checked nothing\n", now.where);
-  if (now.n_bad > SHOWN) printf("  FAILED %s: %" PRId64 " checks in all\n", now.where, now.n_bad);
+  if (now.n_checks == 0) printf("  FAILED %s: it checked nothing\n", port_where);
+  if (now.n_bad > SHOWN) printf("  FAILED %s: %" PRId64 " checks in all\n", port_where, now.n_bad);
   if (now.n_checks == 0 || now.n_bad > 0)
     now.n_failed++;
   else
     now.n_passed++;
   now.n_all_checks += now.n_checks;
-  const double took = processor() - before;
-  if (took >= SLOW_SECONDS) printf("  %s: %.1f s of the processor\n", now.where, took);
+  const double took = port_processor_s() - before;
+  if (took >= SLOW_SECONDS) printf("  %s: %.1f s of the processor\n", port_where, took);
   fflush(stdout);
 }
 
@@ -180,13 +168,11 @@ static double seconds(void) {
 }
 
 /* A hang (a lost wake-up, say) must fail and say where. */
-static void on_alarm(int sig) {
-  (void)sig;
-  static const char text[] = "  FAILED, does not end: ";
-  ssize_t n = write(1, text, sizeof text - 1);
-  n += write(1, now.where, strlen(now.where));
-  n += write(1, "\n0 passed, 1 failed\n", 20);
-  _exit(n > 0 ? 1 : 2);
+static void on_alarm(void) {
+  port_say("  FAILED, does not end: ");
+  port_say(port_where);
+  port_say("\n0 passed, 1 failed\n");
+  _Exit(1);
 }
 
 static void run_suite(const suite *s, const char *only) {
@@ -194,9 +180,9 @@ static void run_suite(const suite *s, const char *only) {
   now.only = only;
   int64_t passed = now.n_passed, failed = now.n_failed, checks = now.n_all_checks;
   double start = seconds();
-  alarm(SUITE_SECONDS);
+  port_alarm(SUITE_SECONDS, on_alarm);
   s->fn();
-  alarm(0);
+  port_alarm(0, on_alarm);
   printf("%s: %" PRId64 " passed, %" PRId64 " failed, %" PRId64 " checks, %.1f s\n", s->name, now.n_passed - passed,
          now.n_failed - failed, now.n_all_checks - checks, seconds() - start);
   fflush(stdout);
@@ -210,7 +196,6 @@ static int asks_for(const char *name, const suite *s, const char **only) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGALRM, on_alarm);
   if (!stores_from_environment()) {
     printf("GBT_TEST_STORE is none of memory, poison, poison3, file\n");
     return 2;
@@ -219,6 +204,7 @@ int main(int argc, char **argv) {
     printf("GBT_TEST_CHUNK is no number of rows\n");
     return 2;
   }
+  if (port_is_child(argc, argv)) return port_be_child(argv);
   for (int i = 0; argc <= 1 && i < N_SUITES; i++) run_suite(&suites[i], NULL);
   for (int a = 1; a < argc; a++) {
     int found = 0;

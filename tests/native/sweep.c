@@ -1,10 +1,6 @@
-#define _DEFAULT_SOURCE
 #include "sweep.h"
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "port.h"
 
 static const int64_t constants[] = {
 #include "constants.h"
@@ -67,49 +63,48 @@ typedef struct progress {
   int done;
 } progress;
 
-static void run_cases(const char *name, void (*fn)(int64_t), const sizes *s, volatile progress *p) {
-  for (; p->at < s->n; p->at++) {
+/* What a child is to do, wherever its code and its memory are. */
+typedef struct task {
+  char name[64];
+  intptr_t fn;
+  sweep_range range;
+} task;
+
+static int run_cases(const void *arg, void *shared) {
+  const task *t = arg;
+  volatile progress *p = shared;
+  void (*fn)(int64_t) = (void (*)(int64_t))port_function_of(t->fn);
+  sizes s = list_sizes(&t->range);
+  for (; p->at < s.n; p->at++) {
     int64_t before = test_n_bad();
-    fn(s->size[p->at]);
+    fn(s.size[p->at]);
     if (test_n_bad() == before) continue;
-    if (p->n_bad++ == 0) p->first_bad = s->size[p->at];
-    test_note("%s: fails at size %" PRId64, name, s->size[p->at]);
+    if (p->n_bad++ == 0) p->first_bad = s.size[p->at];
+    test_note("%s: fails at size %" PRId64, t->name, s.size[p->at]);
   }
   p->done = 1;
-}
-
-/* One child; how it ended. */
-static int run_child(const char *name, void (*fn)(int64_t), const sizes *s, volatile progress *p) {
-  int ended = -1;
-  fflush(NULL);
-  pid_t child = fork();
-  if (child == 0) {
-    run_cases(name, fn, s, p);
-    exit(0); /* not _exit: coverage and leaks are reported at the end */
-  }
-  if (!CHECK(child > 0) || !CHECK(waitpid(child, &ended, 0) == child)) return -1;
-  return ended;
+  free(s.size);
+  return 0;
 }
 
 void sweep_named(const char *name, void (*fn)(int64_t), const sweep_range *range) {
   sizes s = list_sizes(range);
-  void *shared = mmap(NULL, sizeof(progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (!CHECK(shared != MAP_FAILED)) return;
+  task t = {.fn = port_number_of((void (*)(void))fn), .range = *range};
+  void *shared = port_shared_new(sizeof(progress));
+  if (!CHECK(shared != NULL)) return;
   volatile progress *p = shared;
-  p->at = 0;
-  p->n_bad = p->first_bad = p->done = 0;
+  snprintf(t.name, sizeof t.name, "%s", name);
   for (int deaths = 0; !p->done && deaths < MOST_DEATHS; deaths++) {
-    int ended = run_child(name, fn, &s, p);
+    int ended = port_child_run(run_cases, &t, sizeof t, shared);
     if (ended == 0 && p->done) break;
     int64_t at = p->at < s.n ? s.size[p->at] : -1;
-    test_note("%s: the process ended with %s %d at size %" PRId64, name, WIFSIGNALED(ended) ? "signal" : "status",
-              WIFSIGNALED(ended) ? WTERMSIG(ended) : WEXITSTATUS(ended), at);
+    test_note("%s: the process ended with %s at size %" PRId64, name, port_ended(ended), at);
     CHECK(ended == 0 && p->done);
     p->at++;
   }
   CHECK_EQ_I64(p->n_bad, 0);
   CHECK(s.n > 0);
   test_note("%s: %zu sizes from %" PRId64 " to %" PRId64, name, s.n, s.size[0], s.size[s.n - 1]);
-  munmap(shared, sizeof(progress));
+  port_shared_free(shared);
   free(s.size);
 }

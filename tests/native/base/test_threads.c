@@ -1,14 +1,12 @@
 /* The call context and its thread pool: every task once, stops, helpers that are refused, sleep, signals, forks. */
 #define _POSIX_C_SOURCE 200809L
 #include "fault.h"
+#include "port.h"
 #include "test.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../../src/gbt/base/clock.h"
 #include "../../src/gbt/base/parallel.h"
@@ -19,10 +17,7 @@ enum { HAVE_THREADS = 0 };
 enum { HAVE_THREADS = 1 };
 #endif
 
-static void sleep_ms(int64_t ms) {
-  struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
-  nanosleep(&t, NULL);
-}
+static void sleep_ms(int64_t ms) { port_sleep_ns(ms * 1000000); }
 
 typedef struct tally {
   int n_threads;
@@ -287,13 +282,6 @@ static void the_end_is_noticed_at_once(void) {
   gbt_ctx_close(&ctx);
 }
 
-static double cpu_seconds(void) {
-  struct rusage use;
-  getrusage(RUSAGE_SELF, &use);
-  return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-         1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
-
 static void one_sleeps_task(void *arg, int64_t task, int thread) {
   (void)arg, (void)thread;
   if (task == 0) sleep_ms(300);
@@ -302,15 +290,16 @@ static void one_sleeps_task(void *arg, int64_t task, int thread) {
 /* Neither helpers without a job, nor a thread that waits for the last task, use the processor. */
 static void waiting_threads_sleep(void) {
   gbt_ctx ctx = test_ctx(NULL, 4);
-  double start = cpu_seconds();
+  double start = port_own_processor_s();
   sleep_ms(300);
-  CHECK(cpu_seconds() - start < 0.1);
-  start = cpu_seconds();
+  CHECK(port_own_processor_s() - start < 0.1);
+  start = port_own_processor_s();
   CHECK_OK(gbt_parallel(&ctx, 4, one_sleeps_task, NULL, test_err));
-  CHECK(cpu_seconds() - start < 0.1);
+  CHECK(port_own_processor_s() - start < 0.1);
   gbt_ctx_close(&ctx);
 }
 
+#ifndef _WIN32 /* which has no masks of signals */
 typedef struct masks {
   meeting meet; /* first: the task meets, so that every thread looks */
   _Atomic int n_open, n_looked;
@@ -340,8 +329,11 @@ static void helpers_block_signals(void) {
   gbt_ctx_close(&ctx);
 }
 
-/* What a forked child does: a whole call with threads of its own. 0 when all is well. */
-static int child_work(void) {
+#endif
+
+/* What a child does: a whole call with threads of its own. 0 when all is well. */
+static int child_work(const void *arg, void *shared) {
+  (void)arg, (void)shared;
   gbt_ctx ctx = test_ctx(NULL, 3);
   tally t;
   start_tally(&t, &ctx, 1000);
@@ -354,15 +346,11 @@ static int child_work(void) {
 
 static void forks_between_calls(void) {
   for (int i = 0; i < 5; i++) {
-    CHECK_EQ_I64(child_work(), 0);
-    fflush(stdout);
-    pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    if (pid == 0) _exit(child_work());
-    CHECK_EQ_I64(child_work(), 0);
-    int state = -1;
-    CHECK(waitpid(pid, &state, 0) == pid && WIFEXITED(state));
-    CHECK_EQ_I64(WEXITSTATUS(state), 0);
+    CHECK_EQ_I64(child_work(NULL, NULL), 0);
+    port_child child;
+    REQUIRE(port_child_start(&child, child_work, NULL, 0, NULL));
+    CHECK_EQ_I64(child_work(NULL, NULL), 0);
+    CHECK_EQ_I64(port_child_wait(&child), 0);
   }
 }
 
@@ -378,6 +366,8 @@ void suite_threads(void) {
   RUN(asks_while_it_waits);
   RUN(the_end_is_noticed_at_once);
   RUN(waiting_threads_sleep);
+#ifndef _WIN32
   RUN(helpers_block_signals);
+#endif
   RUN(forks_between_calls);
 }

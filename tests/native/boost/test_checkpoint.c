@@ -13,6 +13,7 @@
 #include "checkpoint_job.h"
 #include "fault.h"
 #include "mutate.h"
+#include "port.h"
 
 enum { ROUNDS = 5 };
 
@@ -515,7 +516,7 @@ static void files_that_cannot_be_written(void) {
   snprintf(path, sizeof path, "%s/x", folder);
   snprintf(unfinished, sizeof unfinished, "%s.new", path);
   CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, path); /* there is no such folder */
-  CHECK(mkdir(folder, 0777) == 0);
+  CHECK(port_make_folder(folder) == 0);
   CHECK_OK(part_save(&p.ctx, p.tr, path));
   CHECK(!gbt_file_is_there(unfinished));
   uint8_t *bytes = read_file(path, &n);
@@ -524,15 +525,15 @@ static void files_that_cannot_be_written(void) {
   uint8_t *again = read_file(path, &m);
   CHECK(n == m && memcmp(bytes, again, n) == 0);
   CHECK(!gbt_file_is_there(unfinished));
-  CHECK(mkdir(unfinished, 0777) == 0); /* the draft's name is taken: the file before stays */
+  CHECK(port_make_folder(unfinished) == 0); /* the draft's name is taken: the file before stays */
   CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, unfinished);
-  CHECK(rmdir(unfinished) == 0);
+  CHECK(port_remove_folder(unfinished) == 0);
   free(again);
   again = read_file(path, &m);
   CHECK(n == m && memcmp(bytes, again, n) == 0);
   free(bytes), free(again);
   unlink(path);
-  CHECK(rmdir(folder) == 0);
+  CHECK(port_remove_folder(folder) == 0);
   pair_close(&p);
 }
 

@@ -4,12 +4,11 @@
  *   GBT_RANDOM_START     the first number (1)
  *   GBT_RANDOM_COUNT     how many (100)
  *   GBT_RANDOM_SECONDS   end after so many seconds, whatever the count (0: never) */
-#define _POSIX_C_SOURCE 200809L
 #include "odd_job.h"
 
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "port.h"
 
 enum { MANY_ROWS = 500 };
 
@@ -39,26 +38,34 @@ static int holds(const random_job *r) {
   return ok;
 }
 
-/* The same in a child; what it has to say is shown or not. */
-static int holds_in_child(const random_job *r, int shown) {
-  fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    if (!shown && freopen("/dev/null", "w", stdout) == NULL) _exit(2);
-    int ok = holds(r);
-    fflush(stdout);
-    _exit(ok ? 0 : 1);
-  }
-  int status = 1;
-  if (child < 0 || waitpid(child, &status, 0) != child) return 0;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+/* What a child is to do: a training, or by its number. */
+typedef struct task {
+  const random_job *job;
+  uint64_t number;
+  int shown; /* what it has to say */
+} task;
+
+static int run_task(const void *arg, void *shared) {
+  const task *t = arg;
+  (void)shared;
+  if (!t->shown && freopen(port_nowhere(), "w", stdout) == NULL) return 2;
+  if (PORT_FORKS) return !holds(t->job);
+  random_job r = odd_job_make(t->number, MANY_ROWS);
+  const int ok = holds(&r);
+  random_job_free(&r);
+  return !ok;
+}
+
+static int holds_in_child(const random_job *r, uint64_t number, int shown) {
+  const task t = {r, number, shown};
+  return port_child_run(run_task, &t, sizeof t, NULL) == 0;
 }
 
 /* Making small ends when nothing fails any more. */
 enum { SHRINK_SECONDS = 60 };
 static time_t shrink_end;
 
-static int fails_quietly(const random_job *r) { return time(NULL) < shrink_end && !holds_in_child(r, 0); }
+static int fails_quietly(const random_job *r) { return time(NULL) < shrink_end && !holds_in_child(r, 0, 0); }
 
 static void odd_trainings_equal_the_twin(void) {
   uint64_t start = wish("GBT_RANDOM_START", 1), n = wish("GBT_RANDOM_COUNT", 100), done = 0;
@@ -66,13 +73,15 @@ static void odd_trainings_equal_the_twin(void) {
   int64_t bad = 0;
   for (; done < n && bad < 3 && (seconds == 0 || time(NULL) < end); done++) {
     random_job r = odd_job_make(start + done, MANY_ROWS);
-    if (!CHECK(holds_in_child(&r, 1))) {
+    if (!CHECK(holds_in_child(&r, start + done, 1))) {
       bad++;
       random_job_tell(&r, start + done);
       shrink_end = time(NULL) + SHRINK_SECONDS;
-      odd_job_shrink(&r, fails_quietly);
-      test_note("made small:");
-      random_job_tell(&r, start + done);
+      if (PORT_FORKS) { /* else a child knows no training but those that are drawn */
+        odd_job_shrink(&r, fails_quietly);
+        test_note("made small:");
+        random_job_tell(&r, start + done);
+      }
     }
     random_job_free(&r);
   }

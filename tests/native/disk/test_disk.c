@@ -15,14 +15,13 @@
 #include "fault.h"
 #include "made.h"
 #include "pages.h"
+#include "port.h"
 
 /* ---- folders ---- */
 
 static const char *temp_folder(void) {
-  static char name[512];
-  static int number;
-  const char *temp = getenv("TMPDIR");
-  snprintf(name, sizeof name, "%s/gbt-disk-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  static char name[PORT_PATH];
+  port_temp_path(name, "disk");
   return name;
 }
 
@@ -46,7 +45,7 @@ static const char *pages_of(const char *folder) {
 static void remove_folder(const char *folder) {
   if (gbt_file_is_there(in_folder(folder, GBTI_DISK_INDEX))) unlink(in_folder(folder, pages_of(folder)));
   unlink(in_folder(folder, GBTI_DISK_INDEX));
-  CHECK(rmdir(folder) == 0);
+  CHECK(port_remove_folder(folder) == 0);
 }
 
 static uint8_t *read_file(const char *path, size_t *n) {
@@ -118,7 +117,7 @@ static gbt_status remove_entry(void *folder, const char *name, gbt_error *err) {
 static void remove_all(char (*folder)[512], int n) {
   for (int k = 0; k < n; k++) {
     CHECK_OK(gbt_folder_list(folder[k], remove_entry, folder[k], test_err));
-    CHECK(rmdir(folder[k]) == 0);
+    CHECK(port_remove_folder(folder[k]) == 0);
   }
 }
 
@@ -304,8 +303,8 @@ static void folders_are_looked_at(void) {
   unlink(in_folder(s.folder, pages_of(s.folder)));
   CHECK_FAILS(read_through(&s, test_err), GBT_E_IO, pages_of(s.folder));
   unlink(in_folder(s.folder, GBTI_DISK_INDEX));
-  CHECK(rmdir(s.folder) == 0); /* nothing else was there */
-  CHECK(mkdir(s.folder, 0777) == 0);
+  CHECK(port_remove_folder(s.folder) == 0); /* nothing else was there */
+  CHECK(port_make_folder(s.folder) == 0);
   stage_make(&s); /* a folder that was there, and empty, is taken */
   CHECK_OK(read_through(&s, test_err));
   remove_folder(s.folder);
@@ -335,7 +334,7 @@ static void parts_are_looked_for(void) {
     const gbt_folders two = {some, 2};
     CHECK_FAILS(gbt_disk_open(&s.ctx, two, 0, &ds, NULL, NULL, test_err), GBT_E_IO, k == 0 ? GBTI_DISK_INDEX : file);
   }
-  CHECK(mkdir(name[3], 0777) == 0);
+  CHECK(port_make_folder(name[3]) == 0);
   const gbt_folders four = {path, 4}, none = {path, 0}, twice = {some, 4};
   CHECK_FAILS(gbt_disk_open(&s.ctx, four, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "has no part of the data set");
   CHECK_FAILS(gbt_disk_open(&s.ctx, none, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "has 0 folders");

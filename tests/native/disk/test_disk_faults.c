@@ -11,8 +11,9 @@
 #include "../../src/gbt/base/file.h"
 #include "../../src/gbt/disk/disk.h"
 #include "../../src/gbt/disk/index.h"
-#include "io.h"
+#include "io_fault.h"
 #include "made.h"
+#include "port.h"
 #include "stores.h"
 
 enum { MOST_FOLDERS = 3 };
@@ -114,23 +115,20 @@ static entries entries_of(const char *folder, int remove) {
 static void clear(const stage *s) {
   for (int k = 0; k < MOST_FOLDERS; k++) {
     (void)entries_of(s->name[k], 1);
-    rmdir(s->name[k]);
+    port_remove_folder(s->name[k]);
     CHECK(!gbt_file_is_there(s->name[k]));
   }
 }
 
 static void stage_open(stage *s) {
   static const made_kind kinds[] = {MADE_FEW, MADE_FACTOR, MADE_BELL, MADE_ZEROS};
-  static int number;
-  const char *temp = getenv("TMPDIR");
   gbt_dataset *ds = NULL;
   s->before = stores_use(STORE_MEMORY);
   s->m = made_new(3, 1600, 4, kinds);
   s->spec = (gbt_dataset_spec){.table = &s->m->table, .max_bin = 255, .page_rows = 160};
   s->ctx = test_ctx(NULL, 1);
   for (int k = 0; k < MOST_FOLDERS; k++) {
-    snprintf(s->name[k], sizeof s->name[k], "%s/gbt-fault-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(),
-             number++);
+    port_temp_path(s->name[k], "fault");
     s->path[k] = s->name[k];
   }
   REQUIRE_OK(gbt_dataset_make(&s->ctx, &s->spec, &ds, test_err));

@@ -2,7 +2,6 @@
  * fails, none has a data set. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../src/gbt/base/file.h"
@@ -10,6 +9,7 @@
 #include "../../src/gbt/disk/disk.h"
 #include "../../src/gbt/disk/index.h"
 #include "made.h"
+#include "port.h"
 #include "ranks.h"
 #include "stores.h"
 
@@ -38,8 +38,6 @@ static const char *in_folder(const char *folder, const char *name) {
 }
 
 static scene *scene_new(uint64_t seed, const int64_t *ends) {
-  static int number;
-  const char *temp = getenv("TMPDIR");
   made *all = made_new(seed, ROWS, 6, NULL);
   scene *s = test_alloc(sizeof *s);
   memset(s, 0, sizeof *s);
@@ -49,10 +47,8 @@ static scene *scene_new(uint64_t seed, const int64_t *ends) {
     for (int64_t i = r > 0 ? ends[r - 1] : 0; i < ends[r]; i++) row[n++] = i;
     s->share[r] = made_rows(all, row, n);
     s->from[r] = r;
-    snprintf(s->folder[r], sizeof s->folder[r], "%s/gbt-ranks-%d-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(),
-             number, r);
+    port_temp_path(s->folder[r], "ranks");
   }
-  number++;
   made_free(all);
   return s;
 }
@@ -66,7 +62,7 @@ static gbt_status remove_entry(void *folder, const char *name, gbt_error *err) {
 static void scene_free(scene *s) {
   for (int r = 0; r < SIZE; r++) {
     CHECK_OK(gbt_folder_list(s->folder[r], remove_entry, s->folder[r], test_err));
-    rmdir(s->folder[r]);
+    port_remove_folder(s->folder[r]);
     made_free(s->share[r]);
   }
   free(s);
@@ -79,13 +75,13 @@ static gbt_status make(gbt_ctx *ctx, scene *s, gbt_error *err) {
   gbt_disk_writer *writer;
   gbt_dataset *ds = NULL;
   GBT_TRY(gbt_disk_writer_new(ctx, (gbt_folders){&path, 1}, GBT_CODEC_NONE, &writer, err));
-  if (r == s->blocked) mkdir(in_folder(path, GBTI_DISK_INDEX), 0777);
+  if (r == s->blocked) port_make_folder(in_folder(path, GBTI_DISK_INDEX));
   spec.sink = gbt_disk_writer_sink(writer, 0);
   gbt_status status = gbt_dataset_make(ctx, &spec, &ds, err);
   if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, ds, "note", 4, err);
   gbt_disk_writer_free(writer);
   gbt_dataset_unref(ds);
-  if (r == s->blocked) rmdir(in_folder(path, GBTI_DISK_INDEX));
+  if (r == s->blocked) port_remove_folder(in_folder(path, GBTI_DISK_INDEX));
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "port.h"
 #include "test.h"
 
 enum { HEAD = 64 };
@@ -28,9 +29,8 @@ static void *fault_alloc(void *user, size_t bytes) {
     atomic_fetch_add(&f->n_failed, 1);
     return NULL;
   }
-  void *aligned;
-  if (posix_memalign(&aligned, HEAD, bytes + HEAD) != 0) return NULL;
-  unsigned char *block = aligned;
+  unsigned char *block = port_aligned(HEAD, bytes + HEAD);
+  if (block == NULL) return NULL;
   memcpy(block, &bytes, sizeof bytes);
   memset(block + HEAD, 0xa5, bytes);
   atomic_fetch_add(&f->n_live, 1);
@@ -48,7 +48,7 @@ static void fault_release(void *user, void *ptr) {
   memcpy(&bytes, block, sizeof bytes);
   atomic_fetch_sub(&f->n_live, 1);
   atomic_fetch_sub(&f->bytes_live, (int64_t)bytes);
-  free(block);
+  port_aligned_free(block);
 }
 
 void fault_start(fault *f, int64_t fail_at, int and_later) {

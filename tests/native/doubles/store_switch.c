@@ -1,9 +1,7 @@
-#define _POSIX_C_SOURCE 200809L
 /* Which store data sets get: in place of gbti_pages_build, see the Makefile. */
-#include <unistd.h>
-
 #include "../../src/gbt/data/page_impl.h"
 #include "../../src/gbt/disk/disk.h"
+#include "port.h"
 #include "stores.h"
 #include "test.h"
 
@@ -32,18 +30,15 @@ __typeof__(gbti_pages_build) __real_gbti_pages_build, __wrap_gbti_pages_build;
 /* Pages in files of the folder for temporary files. The files have lost their names when this returns. */
 static gbt_status build_file(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,
                              gbt_page_store **out, gbt_error *err) {
-  static _Atomic int number;
-  char name[2][512];
+  char name[2][PORT_PATH];
   const char *const folder[2] = {name[0], name[1]};
   const gbt_folders folders = {folder, in_use == STORE_FILE ? 1 : 2};
   const gbt_codec codec = in_use != STORE_FILE_2Z             ? GBT_CODEC_NONE
                           : gbt_codec_is_here(GBT_CODEC_ZSTD) ? GBT_CODEC_ZSTD
                           : gbt_codec_is_here(GBT_CODEC_LZ4)  ? GBT_CODEC_LZ4
                                                               : GBT_CODEC_NONE;
-  const char *temp = getenv("TMPDIR");
   gbt_disk_writer *writer;
-  for (int k = 0; k < 2; k++)
-    snprintf(name[k], sizeof name[k], "%s/gbt-test-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  for (int k = 0; k < 2; k++) port_temp_path(name[k], "test");
   GBT_TRY(gbt_disk_writer_new(ctx, folders, codec, &writer, err));
   how.sink = gbt_disk_writer_sink(writer, (uint64_t)(feed->table.n_rows % 4 * 8 * feed->table.n_rows));
   const gbt_status status = __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);

@@ -1,13 +1,10 @@
-#define _POSIX_C_SOURCE 200809L
 #include "checkpoint_job.h"
 
-#include <unistd.h>
+#include "port.h"
 
 const char *part_path(void) {
-  static char name[512];
-  static int number;
-  const char *temp = getenv("TMPDIR");
-  snprintf(name, sizeof name, "%s/gbt-checkpoint-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  static char name[PORT_PATH];
+  port_temp_path(name, "checkpoint");
   return name;
 }
 

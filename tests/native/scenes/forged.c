@@ -1,11 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "forged.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "../../src/gbt/base/checksum.h"
 #include "../../src/gbt/disk/page_bytes.h"
+#include "port.h"
 
 static blob read_file(const char *path) {
   blob b = {NULL, 0};
@@ -104,14 +104,12 @@ static gbt_status write_folder(forged *s, int kind, gbt_codec codec, gbt_error *
 }
 
 int forged_open(forged *s, int kind, gbt_codec codec) {
-  static int number;
-  const char *temp = getenv("TMPDIR");
   gbti_index index;
   char name[GBTI_PAGES_NAME];
   memset(s, 0, sizeof *s);
   s->before = stores_use(STORE_MEMORY);
   s->ctx = test_ctx(NULL, 2);
-  snprintf(s->folder, sizeof s->folder, "%s/gbt-forged-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  port_temp_path(s->folder, "forged");
   s->path = s->folder;
   if (!CHECK_OK(write_folder(s, kind, codec, test_err))) return 0;
   snprintf(s->index_path, sizeof s->index_path, "%s/%s", s->folder, GBTI_DISK_INDEX);
@@ -132,7 +130,7 @@ void forged_close(forged *s) {
   gbt_dataset_unref(s->ds);
   unlink(s->index_path);
   unlink(s->pages_path);
-  rmdir(s->folder);
+  port_remove_folder(s->folder);
   free(s->index.bytes);
   free(s->pages.bytes);
   free(s->record);

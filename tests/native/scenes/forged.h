@@ -19,7 +19,7 @@ typedef struct blob {
 typedef struct forged {
   made *m;
   gbt_ctx ctx;
-  char folder[512], index_path[560], pages_path[600];
+  char folder[512 /* PORT_PATH */], index_path[560], pages_path[600];
   const char *path;
   blob index, pages;
   uint64_t id; /* in the name of its pages */

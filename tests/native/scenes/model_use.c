@@ -1,5 +1,4 @@
 /* See model_use.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "model_use.h"
 #include "datasets.h"
 
@@ -12,6 +11,7 @@
 #include "../../src/gbt/tree/relevel.h"
 #include "forests.h"
 #include "naive_predict.h"
+#include "port.h"
 
 /* ---- memory that is measured ---- */
 
@@ -27,12 +27,12 @@ typedef struct meter {
 static void *meter_alloc(void *user, size_t bytes) {
   meter *m = user;
   if (!CHECK(bytes <= MOST_BYTES)) return NULL;
-  void *block;
-  if (posix_memalign(&block, ALIGN, AHEAD + bytes) != 0) return NULL;
+  uint8_t *block = port_aligned(ALIGN, AHEAD + bytes);
+  if (block == NULL) return NULL;
   memcpy(block, &bytes, sizeof bytes);
   m->live += bytes;
   if (m->live > m->peak) m->peak = m->live;
-  return (uint8_t *)block + AHEAD;
+  return block + AHEAD;
 }
 
 static void meter_release(void *user, void *at) {
@@ -41,7 +41,7 @@ static void meter_release(void *user, void *at) {
   size_t bytes;
   memcpy(&bytes, block, sizeof bytes);
   m->live -= bytes;
-  free(block);
+  port_aligned_free(block);
 }
 
 /* ---- a model in use ---- */

@@ -3,7 +3,7 @@
 #include "../../src/cuda/grow/batch.cuh"
 
 extern "C" {
-#include "io.h"
+#include "io_fault.h"
 #include "random_job.h"
 #include "stores.h"
 }

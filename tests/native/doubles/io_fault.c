@@ -1,6 +1,6 @@
-/* See io.h. */
+/* See io_fault.h. */
 #define _GNU_SOURCE
-#include "io.h"
+#include "io_fault.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* Reads and writes that fail as the test wants. The Makefile wraps pread64, write and fsync for this. Thread-safe. */
-#ifndef GBT_TEST_IO_H
-#define GBT_TEST_IO_H
+#ifndef GBT_TEST_IO_FAULT_H
+#define GBT_TEST_IO_FAULT_H
 
 #include <stdint.h>
 
