@@ -136,10 +136,20 @@ resolve_threads <- function(threads = NULL) {
   structure(count_threads(check_threads(threads)), simd = simd_code())
 }
 
-simd_code <- function() {
-  request <- getOption("gbt.simd", Sys.getenv("GBT_SIMD", "auto"))
+# The instructions to use; here: those of this machine.
+simd_code <- function(here = enums$simd) {
+  request <- getOption("gbt.simd")
+  from <- "options(gbt.simd = )"
+  if (is.null(request)) {
+    request <- Sys.getenv("GBT_SIMD")
+    from <- "environment variable GBT_SIMD"
+  }
   if (identical(request, "")) request <- "auto"
-  enums$simd[[match_choice(request, names(enums$simd), "gbt.simd")]]
+  if (is_text(request) && request %in% names(here)) return(here[[request]])
+  stop_argument(sprintf("`%s` must be one of the instruction sets that this machine has, %s%s", from,
+                        enumerate(names(here), 20L, "\""),
+                        if (is.character(request) && length(request) == 1L) sprintf(", not \"%s\"", printable(request))
+                        else ""), "gbt.simd")
 }
 
 #' Number of threads
@@ -227,8 +237,7 @@ gbt_info <- function() {
   system <- .Call(C_gbt_system, threads)
   request <- simd_code()
   cuda <- cuda_info()
-  best <- enums$simd[[system$simd_best]]
-  simd <- names(enums$simd)[match(if (request == enums$simd[["auto"]]) best else min(request, best), enums$simd)]
+  simd <- if (request == enums$simd[["auto"]]) system$simd_best else names(enums$simd)[match(request, enums$simd)]
   structure(class = "gbt_info", list(
     version = system$version,
     compiler = system$compiler,

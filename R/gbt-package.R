@@ -47,7 +47,8 @@
 #' @section Options:
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
 #' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_devices].
-#' `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use.
+#' `gbt.simd` (or `GBT_SIMD`): the instructions to use, `"auto"`, `"scalar"` (plain C) or, where the processor has
+#' them, `"avx2"`, `"avx512"` and `"avx512vbmi"`.
 #' `gbt.progress_after`: the seconds after which a line shows progress, see `progress` in [gbt_parameters()]. None of
 #' them affects a result.
 #'

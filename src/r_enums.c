@@ -10,7 +10,7 @@ typedef struct r_enum {
 
 static const r_enum enums[] = {
     {"status", 0, gbt_status_name},
-    {"simd", GBT_SIMD_AUTO, gbt_simd_name},
+    {"simd", GBT_SIMD_AUTO, gbt_simd_here}, /* of this machine */
     {"feature_type", 0, gbt_feature_type_name},
     {"feature_kind", 0, gbt_feature_kind_name},
     {"cat_method", 0, gbt_cat_method_name}, /* numbers of bits */

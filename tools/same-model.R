@@ -41,7 +41,7 @@ lines <- vapply(names(train), function(name) {
     again <- train[[name]](threads = threads)
     if (!identical(again$state, model$state)) stop(name, ": another model on ", threads, " threads")
   }
-  for (simd in c("scalar", "avx2")) {
+  for (simd in setdiff(names(gbt:::enums$simd), c("auto", gbt_info()$simd_best))) {
     old <- options(gbt.simd = simd)
     if (!identical(train[[name]](threads = 2)$state, model$state)) stop(name, ": another model with simd ", simd)
     options(old)

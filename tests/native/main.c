@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "chunks.h"
 #include "port.h"
+#include "simd_switch.h"
 #include "stores.h"
 #include "test.h"
 
@@ -204,6 +205,7 @@ int main(int argc, char **argv) {
     printf("GBT_TEST_CHUNK is no number of rows\n");
     return 2;
   }
+  if (!simd_from_environment()) return 2;
   if (port_is_child(argc, argv)) return port_be_child(argv);
   for (int i = 0; argc <= 1 && i < N_SUITES; i++) run_suite(&suites[i], NULL);
   for (int a = 1; a < argc; a++) {

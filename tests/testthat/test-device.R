@@ -87,7 +87,22 @@ test_that("wrong requests are errors", {
   withr::with_envvar(c(GBT_NUM_THREADS = "\xff"), expect_error(gbt_threads(), class = "gbt_error_argument"))
   withr::with_envvar(c("_R_CHECK_LIMIT_CORES_" = "\xff"), expect_true(checking()))
   withr::with_options(list(gbt.threads = -1), expect_error(gbt_threads(), "gbt.threads"))
-  withr::with_options(list(gbt.simd = "avx3"), expect_error(gbt_info(), "avx2", class = "gbt_error_argument"))
+  withr::with_options(list(gbt.simd = "avx3"), expect_error(gbt_info(), 'not "avx3"', class = "gbt_error_argument"))
+  withr::with_options(list(gbt.simd = 2), expect_error(gbt_info(), "gbt.simd", class = "gbt_error_argument"))
+  withr::with_options(list(gbt.simd = "\xff"), expect_error(gbt_info(), class = "gbt_error_argument"))
+})
+
+test_that("instruction sets that the machine lacks are refused by the names of those that it has", {
+  withr::with_envvar(c(GBT_SIMD = "avx2"), {
+    expect_error(simd_code(c(auto = -1L, scalar = 0L)),
+                 '`environment variable GBT_SIMD` .* this machine has, "auto", "scalar", not "avx2"$',
+                 class = "gbt_error_argument")
+  })
+  withr::with_envvar(c(GBT_SIMD = "sse9"), {
+    expect_error(gbt_train(mpg ~ ., mtcars, nrounds = 1), "GBT_SIMD", class = "gbt_error_argument")
+  })
+  withr::with_envvar(c(GBT_SIMD = "scalar"), expect_identical(gbt_info()$simd, "scalar"))
+  withr::with_envvar(c(GBT_SIMD = ""), expect_identical(gbt_info()$simd, gbt_info()$simd_best))
 })
 
 test_that("gbt_info() tells what is in use", {

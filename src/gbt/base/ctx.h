@@ -6,11 +6,10 @@
 #define GBT_BASE_CTX_H
 
 #include "mem.h"
+#include "simd.h"
 
 typedef struct gbt_pool gbt_pool;
 struct gbt_comm;
-
-typedef enum gbt_simd { GBT_SIMD_AUTO = -1, GBT_SIMD_SCALAR = 0, GBT_SIMD_AVX2 = 1, GBT_SIMD_AVX512 = 2 } gbt_simd;
 
 /* All fields are filled by gbt_ctx_open; after it a host may set `comm`, and reads the rest. */
 typedef struct gbt_ctx {
@@ -39,10 +38,5 @@ typedef struct gbt_ctx {
 gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd, int (*poll)(void *), void *user,
                         gbt_error *err) GBT_MUST_CHECK;
 void gbt_ctx_close(gbt_ctx *ctx);
-
-/* The best instruction set this machine and compiler offer. */
-gbt_simd gbt_simd_best(void);
-
-const char *gbt_simd_name(int simd); /* "auto", "scalar", "avx2", "avx512"; see gbt_status_name */
 
 #endif

@@ -1,5 +1,5 @@
 /* Looking bytes up in registers, 64 at a time, by AVX-512 with VBMI. For files that are compiled with these
- * instructions function by function; gbt_ctx_has_lookup says whether this machine has them.
+ * instructions function by function; gbt_ctx_has_lookup says whether they may run.
  *
  * GBT_LOOKS_UP is defined where there is anything here: not on other processors, nor with gcc on Windows, which takes
  * vectors on the stack for aligned where the stack is not (gcc's bug 54412). */
@@ -32,15 +32,7 @@ GBT_LOOK_UP_FN __m512i gbt_look_up(const uint8_t *table, size_t width, __m512i a
 
 #endif
 
-/* Whether this machine can run what uses that. */
-static inline int gbt_ctx_has_lookup(const gbt_ctx *ctx) {
-#if defined(GBT_LOOKS_UP)
-  __builtin_cpu_init();
-  return ctx->simd == GBT_SIMD_AVX512 && __builtin_cpu_supports("avx512vbmi");
-#else
-  (void)ctx;
-  return 0;
-#endif
-}
+/* Whether what uses that may run. */
+static inline int gbt_ctx_has_lookup(const gbt_ctx *ctx) { return ctx->simd >= GBT_SIMD_AVX512_VBMI; }
 
 #endif

@@ -42,8 +42,8 @@
 
 const cpu_kernels *gbt_cpu_kernels(gbt_simd simd) {
 #ifdef GBT_HAVE_X86_SIMD
-  if (simd == GBT_SIMD_AVX512) return &avx512_table;
-  if (simd == GBT_SIMD_AVX2) return &avx2_table;
+  if (simd >= GBT_SIMD_AVX512) return &avx512_table;
+  if (simd >= GBT_SIMD_AVX2) return &avx2_table;
 #endif
   (void)simd;
   return &scalar_table;

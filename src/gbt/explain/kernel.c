@@ -127,15 +127,19 @@ AVX512 static void look_up_avx512(const double *table, int32_t bits, const uint1
 gbti_kernel gbti_kernel_for(gbt_simd simd) {
   gbti_kernel kernel = {visit_scalar, below_scalar, spread_scalar, look_up_scalar};
 #if defined(AVX)
-  if (simd == GBT_SIMD_AVX512) kernel.visit = visit_avx512;
-  if (simd == GBT_SIMD_AVX2) kernel.visit = visit_avx2;
-  if (simd != GBT_SIMD_SCALAR) kernel.spread = spread_avx2;
+  if (simd >= GBT_SIMD_AVX2) {
+    kernel.visit = visit_avx2;
+    kernel.spread = spread_avx2;
+  }
+  if (simd >= GBT_SIMD_AVX512) kernel.visit = visit_avx512;
 #endif
 #if defined(VECTORS_PASS)
-  if (simd == GBT_SIMD_AVX2) kernel.below = below_avx2;
-  if (simd == GBT_SIMD_AVX512) kernel.below = below_avx512;
-  if (simd == GBT_SIMD_AVX512) kernel.spread = spread_avx512;
-  if (simd == GBT_SIMD_AVX512) kernel.look_up = look_up_avx512;
+  if (simd >= GBT_SIMD_AVX2) kernel.below = below_avx2;
+  if (simd >= GBT_SIMD_AVX512) {
+    kernel.below = below_avx512;
+    kernel.spread = spread_avx512;
+    kernel.look_up = look_up_avx512;
+  }
 #endif
   (void)simd;
   return kernel;

@@ -19,11 +19,11 @@ __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))) static void avx512
 
 void gbt_exps(gbt_simd simd, double *x, size_t n) {
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (simd == GBT_SIMD_AVX512) {
+  if (simd >= GBT_SIMD_AVX512) {
     avx512_exps(x, n);
     return;
   }
-  if (simd == GBT_SIMD_AVX2) {
+  if (simd >= GBT_SIMD_AVX2) {
     avx2_exps(x, n);
     return;
   }

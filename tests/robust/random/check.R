@@ -12,7 +12,9 @@ own_objective <- list(
 
 plain_how <- list(threads = 1, page_rows = 0, simd = "scalar")
 
+# With the instructions of that name, or the best ones where the machine lacks them.
 with_simd <- function(simd, code) {
+  if (!simd %in% names(gbt:::enums$simd)) simd <- "auto"
   old <- options(gbt.simd = simd, gbt.oversubscribe = TRUE)
   on.exit(options(old))
   code
