@@ -1,5 +1,5 @@
-/* Instruction sets: the one place that asks the processor. Kernels are chosen by gbt_ctx.simd, which is never above what
- * the machine has; results do not depend on it. */
+/* Instruction sets: the one place that asks the processor. Kernels are chosen by gbt_ctx.simd, which is never above
+ * what the machine has; results do not depend on it. */
 #ifndef GBT_BASE_SIMD_H
 #define GBT_BASE_SIMD_H
 
