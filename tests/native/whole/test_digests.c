@@ -1,6 +1,6 @@
 /* Fixed trainings whose bytes are known: models, scores and logs, responses of other rows, contributions. Every
- * machine, compiler, system and instruction set must have these numbers. Data and labels are made without functions of libm.
- *
+ * machine, compiler, system and instruction set must have these numbers. Data and labels are made without functions of
+ * libm.
  * A change that makes other models on purpose changes them: the suite reports each digest that is another, and
  * GBT_TEST_DIGESTS=print prints the whole table. */
 #include "../../src/gbt/explain/explain.h"
