@@ -135,6 +135,10 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
+  if (!missing(newdata) && nargs() == 2L + !missing(type)) {
+    out <- predict_plain(object, newdata, if (missing(type)) "response" else check_predict_type(type, object))
+    if (!is.null(out)) return(out)
+  }
   list(offset, exposure) # evaluated here, so that R's errors show the call of predict()
   if (identical(check_predict_type(type, object), "rank")) {
     if (missing(newdata)) stop_no_newdata()
@@ -188,6 +192,16 @@ predict.gbt <- function(object, newdata,
   }
   predict_by_chunks(newdata, offset, sink_of(output), object, one)
 }
+
+# Predictions of few rows whose columns are of the kinds of training, with default arguments: a fifth of the time that
+# predict_rows() takes, which knows every kind. NULL where that is needed. type: checked.
+predict_plain <- function(object, newdata, type) {
+  if (!type %in% plain_types) return(NULL)
+  out <- .Call(C_gbt_predict_plain, object, newdata, answer_code(type), rows_to_warn_of_unseen)
+  if (!is.null(out)) shape_prediction(out, object, type, row_labels(newdata))
+}
+
+plain_types <- c("response", "link", "prob", "class", "leaf")
 
 # Predictions of rows in memory, that are baked. plan: what is asked for, a list of type, rounds, unseen, as_usual
 # (`unseen` was not given), threads, sparse_zero, device, by and background (a frame).

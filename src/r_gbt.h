@@ -185,6 +185,14 @@ int r_cuda_forked(void);
 /* A frame (R/data_encode.R) as a table. Its arrays last until the .Call returns; `frame` must stay protected. */
 void r_table(SEXP frame, gbt_table *out);
 
+/* ---- r_plain.c, r_text.c: rows that need no frame ---- */
+
+/* The table of rows as they are, for a model's columns of these names and tags, if they are plain (see r_plain.c) and
+ * at least one. Returns what to protect as long as the table is used; R_NilValue: they are not plain. */
+SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, gbt_table *out);
+int r_is_plain_text(SEXP text); /* ASCII or marked as UTF-8? */
+R_xlen_t r_text_twin(SEXP x);   /* anyDuplicated() of texts in UTF-8: the place of the first twin, or 0 */
+
 /* ---- r_numbers.c ---- */
 
 /* The texts of level numbers (r_gbt_number_codes), in memory of R until the .Call returns. May jump. */

@@ -1,6 +1,7 @@
 /* Predictions. */
 #include "r_gbt.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Starting a thread costs as much as about so many steps of a row through a tree. */
@@ -37,34 +38,86 @@ static SEXP result_of(gbt_answer what, int64_t n_rows, int n_outputs, int n_tree
   return out;
 }
 
+/* Zones 1 to 3 from the table on: rounds round_beg + 1 .. round_end. */
+static SEXP answer(SEXP handle, const gbt_table *table, gbt_answer_place at, gbt_answer what, gbt_tree_range trees,
+                   const double *offset, gbt_unseen unseen, r_threads threads) {
+  const gbt_model *model = r_model_get(handle);
+  at.keep = r_model_predictor(handle);
+  if ((double)table->n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS) threads.n = 1;
+  if (table->n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
+  void *values;
+  const int32_t k = gbt_model_objective(model)->n_outputs;
+  SEXP out = PROTECT(result_of(what, table->n_rows, k, (int)(trees.end - trees.beg), &values));
+  gbt_error err = {0};
+
+  /* 2 */
+  gbt_status status = predict(threads, model, &at, table, what, trees, offset, unseen, values, &err);
+
+  /* 3 */
+  r_check(status, &err);
+  UNPROTECT(1);
+  return out;
+}
+
 /* kind: gbt_answer. device: NULL, or as for r_cuda_api. */
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                    SEXP unseen, SEXP threads, SEXP device) {
-  /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
-  gbt_answer_place at = {.keep = r_model_predictor(handle)};
+  gbt_answer_place at = {0};
   if (device != R_NilValue) at.api = r_cuda_api(device, &at.device);
   gbt_table table;
   r_table(frame, &table);
   gbt_tree_range trees = r_tree_range(gbt_model_forest(model), round_beg, round_end);
-  int32_t k = gbt_model_objective(model)->n_outputs;
-  gbt_answer what = (gbt_answer)r_arg_int(kind, "kind");
-  const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
-  gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
-  r_threads t = r_arg_threads(threads);
-  if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS) t.n = 1;
-  if (table.n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
-  void *values;
-  SEXP out = PROTECT(result_of(what, table.n_rows, k, (int)(trees.end - trees.beg), &values));
-  gbt_error err = {0};
+  const double *off =
+      r_arg_reals(offset, (R_xlen_t)(table.n_rows * gbt_model_objective(model)->n_outputs), "offset");
+  SEXP out = answer(handle, &table, at, (gbt_answer)r_arg_int(kind, "kind"), trees, off,
+                    (gbt_unseen)r_arg_int(unseen, "unseen"), r_arg_threads(threads));
+  UNPROTECT(1);
+  return out;
+}
 
-  /* 2 */
-  gbt_status status = predict(t, model, &at, &table, what, trees, off, novel, values, &err);
+/* No option or environment variable says where and how to predict. */
+static int nothing_is_set(void) {
+  static const char *const options[] = {"gbt.device", "gbt.device_costs", "gbt.simd"};
+  static const char *const variables[] = {"GBT_DEVICE", "GBT_SIMD"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (Rf_GetOption1(Rf_install(options[i])) != R_NilValue) return 0;
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    const char *value = getenv(variables[i]);
+    if (value != NULL && *value != '\0') return 0;
+  }
+  return 1;
+}
 
-  /* 3 */
-  r_check(status, &err);
-  UNPROTECT(2);
+static int has_levels(const gbt_table *table) {
+  for (int32_t j = 0; j < table->n_cols; j++)
+    if (table->cols[j].storage == GBT_CODES) return 1;
+  return 0;
+}
+
+/* Predictions of few plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for all
+ * other arguments, in one thread. model: its fields. few: from so many rows on, predict() looks for new levels. NULL
+ * where R has to look at more: the rows, settings, a formula, a recipe or offsets. */
+SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few) {
+  static const char *const more[] = {"terms", "recipe", "exposure"};
+  for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+    if (r_item(model, more[i]) != R_NilValue) return R_NilValue;
+  if (Rf_asLogical(r_item(model, "has_offset")) != FALSE) return R_NilValue;
+  gbt_table table;
+  SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), r_item(model, "feature_types"), &table));
+  SEXP out = R_NilValue;
+  if (keep != R_NilValue && (table.n_rows < r_arg_int(few, "few") || !has_levels(&table)) && nothing_is_set()) {
+    SEXP handle = PROTECT(r_model_handle(r_item(model, "state"), r_item(model, "cache")));
+    SEXP best = r_item(model, "best_round"), none = PROTECT(Rf_ScalarInteger(0));
+    gbt_tree_range trees = r_tree_range(gbt_model_forest(r_model_get(handle)), none,
+                                        best != R_NilValue ? best : r_item(model, "nrounds"));
+    if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS)
+      out = answer(handle, &table, (gbt_answer_place){0}, (gbt_answer)r_arg_int(kind, "kind"), trees, NULL,
+                   GBT_UNSEEN_PRIOR, (r_threads){1, GBT_SIMD_AUTO});
+    UNPROTECT(2);
+  }
+  UNPROTECT(1);
   return out;
 }
 

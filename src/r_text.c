@@ -62,7 +62,7 @@ static int32_t table_code(table *t, SEXP text, int *is_new) {
 }
 
 /* Plain texts are ASCII or marked as UTF-8: two of them are equal only if they are one. */
-static int is_plain(SEXP text) {
+int r_is_plain_text(SEXP text) {
   if (Rf_getCharCE(text) == CE_UTF8) return 1;
   const char *s = CHAR(text);
   for (R_xlen_t i = 0, n = Rf_xlength(text); i < n; i++) {
@@ -99,7 +99,7 @@ SEXP r_gbt_text_codes(SEXP x) {
         SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(out, 1), room));
       }
       SET_STRING_ELT(VECTOR_ELT(out, 1), t.n - 1, text);
-      plain = plain && is_plain(text);
+      plain = plain && r_is_plain_text(text);
     }
     UNPROTECT(1);
   }
@@ -109,8 +109,7 @@ SEXP r_gbt_text_codes(SEXP x) {
   return out;
 }
 
-/* anyDuplicated() of texts in UTF-8: the place of the first that was there before, 0 when there is none. */
-SEXP r_gbt_text_twin(SEXP x) {
+R_xlen_t r_text_twin(SEXP x) {
   need_texts(x);
   R_xlen_t n = Rf_xlength(x);
   uint64_t size = 8;
@@ -122,7 +121,9 @@ SEXP r_gbt_text_twin(SEXP x) {
     int is_new;
     if (i % AT_ONCE == 0) R_CheckUserInterrupt();
     table_code(&t, texts[i], &is_new);
-    if (!is_new) return Rf_ScalarReal((double)i + 1);
+    if (!is_new) return i + 1;
   }
-  return Rf_ScalarReal(0);
+  return 0;
 }
+
+SEXP r_gbt_text_twin(SEXP x) { return Rf_ScalarReal((double)r_text_twin(x)); }

@@ -91,7 +91,7 @@ base/rows.h base/row_fields.def schema/schema.h
 schema/feature_kinds.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
 metric/metrics.def joint/hazards.h encode/cat_method.h encode/cat_methods.def data/table.h data/source.h
 data/dataset.h disk/disk.h
-disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/values.h
+disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/utf8.h bytes/values.h
 model/model.h model/mean.h model/answer.h model/predict.h explain/explain.h backend/device.h backend/phases.h"
 
 bad=0

@@ -63,6 +63,7 @@
 #include "model/mean.h"
 #include "model/model.h"
 #include "model/predict.h"
+#include "bytes/utf8.h"
 #include "bytes/values.h"
 #include "objective/class_weight.h"
 #include "objective/objective.h"

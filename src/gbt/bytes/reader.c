@@ -28,7 +28,7 @@ gbt_status gbti_take_text(gbti_reader *r, uint64_t at, const char **out) {
   if (at != r->text_at || left == 0) return gbti_damaged(r, "a text is not where it must be");
   const char *text = texts + at, *end = memchr(text, 0, (size_t)left);
   if (end == NULL) return gbti_damaged(r, "a text has no end");
-  if (!gbti_utf8_ok(text, (size_t)(end - text))) return gbti_damaged(r, "a text is not valid UTF-8");
+  if (!gbt_utf8_ok(text, (size_t)(end - text))) return gbti_damaged(r, "a text is not valid UTF-8");
   r->text_at += (uint64_t)(end - text) + 1;
   *out = text;
   return GBT_OK;

@@ -18,7 +18,7 @@ static size_t utf8_length(const uint8_t *s, size_t n) {
   return len;
 }
 
-int gbti_utf8_ok(const char *text, size_t n) {
+int gbt_utf8_ok(const char *text, size_t n) {
   const uint8_t *s = (const uint8_t *)text;
   for (size_t i = 0; i < n;) {
     uint64_t word;

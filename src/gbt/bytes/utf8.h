@@ -6,6 +6,6 @@
 #include <stdint.h>
 
 /* Whether n bytes are well-formed UTF-8 (no overlong forms, surrogates or numbers above 10FFFF). */
-int gbti_utf8_ok(const char *text, size_t n);
+int gbt_utf8_ok(const char *text, size_t n);
 
 #endif

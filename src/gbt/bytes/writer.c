@@ -13,7 +13,7 @@ gbt_status gbti_check_byte_order(const char *what, gbt_error *err) {
 gbt_status gbti_measure_text(gbti_writer *w, const char *text, gbt_status code, const char *what, const char *name) {
   size_t n = strlen(text);
   w->n[GBTI_SEC_TEXTS] = gbti_add(w->n[GBTI_SEC_TEXTS], n + 1, 1);
-  if (gbti_utf8_ok(text, n)) return GBT_OK;
+  if (gbt_utf8_ok(text, n)) return GBT_OK;
   return gbt_fail_on(w->err, code, name, "%s `%s` holds text that is not valid UTF-8; convert it with enc2utf8()", what,
                      name);
 }

@@ -496,7 +496,7 @@ static void utf8(void) {
                                            : (uint8_t)(0x80 + test_below(&rng, 64));
     int want = twin_utf8_ok(text, n);
     n_good += want;
-    n_wrong += gbti_utf8_ok((const char *)text, n) != want;
+    n_wrong += gbt_utf8_ok((const char *)text, n) != want;
   }
   CHECK_EQ_I64(n_wrong, 0);
   CHECK(n_good > 10000 && n_good < 390000);
