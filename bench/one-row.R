@@ -1,6 +1,6 @@
 # Microseconds of processor time of predict() for one row, and for 1,000: medians of 15 times of 500 calls (50 for 1,000
-# rows). The usual arguments take the short way of src/r_plain.c; `trees = NULL`, which changes nothing, leads to the long
-# one. 100 rounds, 30 columns. See bench/results/one-row.md.
+# rows). The usual arguments take the short way of src/r_plain.c; `trees = NULL`, which changes nothing, leads to the
+# long one. 100 rounds, 30 columns. See bench/results/one-row.md.
 #
 #   Rscript bench/one-row.R
 suppressPackageStartupMessages(library(gbt))
