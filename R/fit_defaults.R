@@ -231,9 +231,9 @@ chosen_lines <- function(values) {
 #' (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a cross-validation, a search
 #' or early stopping.
 #'
-#' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`), fewer bins and
-#' smaller trees, below 20,000 rows each with half of the features; `"best"` makes an `ensemble`. Arguments that you
-#' give win over the preset.
+#' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`) and fewer bins, and
+#' symmetric trees see half of the features each; `"best"` makes an `ensemble`. Arguments that you give win over the
+#' preset.
 #'
 #' Rules do not use R's random numbers. As `eta` depends on `nrounds`, `model[1:20]` of a longer training is not the
 #' model of `nrounds = 20`, unless `eta` was given.

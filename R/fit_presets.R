@@ -2,9 +2,16 @@
 
 presets <- c("default", "fast", "best")
 
-# Does "fast" grow deep trees? Fewer layers than 8, and as they learn more in a round, smaller steps.
+# Does "fast" grow deep trees? Fewer layers than 8, since each costs more.
 fast_deep <- 7
 is_fast_deep <- function(facts) identical(facts$max_depth, fast_deep)
+
+# Its steps where training stops early: deep trees cost more, so there are fewer of them. Many classes that share their
+# splits take the longer steps of the default.
+fast_eta <- function(facts, objective) {
+  if (is_fast_deep(facts)) return(0.25)
+  if (facts$early && shares_splits(facts, objective)) min(max(0.15, 0.01 * facts$outputs), 0.3) else 0.15
+}
 
 preset_rules <- list(
   new_rule(
@@ -24,27 +31,24 @@ preset_rules <- list(
   new_rule(
     c("grow_policy", "max_depth", "max_leaves"),
     function(facts, objective, preset) {
-      if (preset != "fast") return(NULL)
-      if (bears_depth(facts, objective)) return(list(grow_policy = "depthwise", max_depth = fast_deep))
-      list(grow_policy = "symmetric", max_depth = 5)
+      if (preset == "fast" && bears_depth(facts, objective)) list(grow_policy = "depthwise", max_depth = fast_deep)
     },
-    paste("With `preset = \"fast\"` trees are symmetric and have five layers; where they would be depthwise by default",
-          "they have seven."), "Presets",
+    "With `preset = \"fast\"` trees that would be depthwise by default have seven layers.", "Presets",
     c("colsample_bynode", "num_parallel_tree", "boosting")
   ),
   new_rule(
     "eta",
     function(facts, objective, preset) {
-      if (preset == "fast" && facts$stopping) list(eta = if (is_fast_deep(facts)) 0.15 else 0.3)
+      if (preset == "fast" && facts$stopping) list(eta = fast_eta(facts, objective))
     },
-    "With `preset = \"fast\"`, where rounds are found or stop early, 0.3, for trees of seven layers 0.15.", "Presets"
+    paste("With `preset = \"fast\"`, where rounds are found or stop early, 0.15, or 0.25 for trees of seven layers. At",
+          "least a hundredth of the number of classes where these share their splits and training stops early."),
+    "Presets"
   ),
   new_rule(
     "max_bin",
-    function(facts, objective, preset) {
-      if (preset == "fast" && !facts$binned) list(max_bin = if (is_fast_deep(facts)) 127 else 63)
-    },
-    "With `preset = \"fast\"` 63, for trees of seven layers 127, unless the data are binned already.", "Presets"
+    function(facts, objective, preset) if (preset == "fast" && !facts$binned) list(max_bin = 127),
+    "With `preset = \"fast\"` 127, unless the data are binned already.", "Presets"
   ),
   new_rule(
     "colsample_bytree",

@@ -1,4 +1,5 @@
-# Makes bench/results/defaults.md of defaults.csv: standings of the engines, paired tests, a table of the sets.
+# Makes bench/results/defaults.md and defaults.png of defaults.csv: aims and what was reached, standings of the engines,
+# paired tests, a table of the sets.
 #
 #   Rscript bench/defaults-report.R [--out FOLDER] [--base gbt/own] [--note TEXT]
 #
@@ -10,6 +11,8 @@ source(file.path(here, "defaults-table.R"))
 source(file.path(here, "defaults-sets.R"))
 source(file.path(here, "defaults-space.R"))
 source(file.path(here, "defaults-tests.R"))
+source(file.path(here, "plots.R"))
+source(file.path(here, "defaults-plot.R"))
 root <- bench_root()
 folder <- arg_of("out", file.path(root, "bench", "results"))
 base <- arg_of("base", "gbt/own")
@@ -33,6 +36,9 @@ gbt_all <- c(base, setdiff(gbt_all, base))
 peers_own <- intersect(c("catboost/own", "lightgbm/own", "xgboost/own"), runs$who)
 peers_all <- c(peers_own, setdiff(sort(unique(runs$who[runs$engine != "gbt"])), c(peers_own, tuned_all)))
 
+# Runs of sets that are left out by now are of no use.
+n_rows <- runs$train + runs$valid + runs$test
+runs <- runs[n_rows >= least_rows, ]
 first_rows <- runs[!duplicated(runs$set), ]
 size <- stats::setNames(vapply(first_rows$train + first_rows$valid + first_rows$test, size_of, ""), first_rows$set)
 
@@ -67,6 +73,80 @@ standing <- function(who, show = who, sets = registry$name) {
                  check.names = FALSE)
     }))
   })
+}
+
+# ---- aims ----
+
+# What is wanted, and what was reached on either half: gaps to the best of the three other packages, below 0 where gbt is
+# better than all of them. Only sets with runs of all engines count.
+aim_of <- function(what, wanted, reached, show, met = function(value) value <= wanted) {
+  at_half <- function(half) {
+    value <- reached(half)
+    if (is.null(value)) "" else show(value)
+  }
+  value <- reached("confirming")
+  said <- if (is.null(value)) "not measured" else if (met(value)) "yes" else "**no**"
+  data.frame(aim = what, confirming = at_half("confirming"), met = said, choosing = at_half("choosing"),
+             all = at_half("all"), check.names = FALSE)
+}
+
+aim_table <- function() {
+  mean_gap <- function(who) function(half) {
+    gap <- gap_to_peers(runs, who, peers_own)
+    gap <- 100 * gap[in_half(names(gap), half)]
+    if (length(gap)) c(mean(gap), length(gap))
+  }
+  far <- function(half) {
+    gap <- gap_to_peers(runs, base, peers_own)
+    gap <- gap[in_half(intersect(names(gap), names(size)[size != "small"]), half)]
+    c(sum(gap > 0.01), length(gap))
+  }
+  rank <- function(half) {
+    ranks <- ranks_of(figures_of(runs, c(base, peers_own))$loss)
+    mean(ranks[in_half(rownames(ranks), half), base])
+  }
+  times <- function(who, other) function(half) {
+    if (!all(c(who, other) %in% runs$who)) return(NULL)
+    cpu <- figures_of(runs, c(who, other))$cpu
+    at <- in_half(rownames(cpu), half)
+    if (length(at)) sum(cpu[at, who]) / sum(cpu[at, other])
+  }
+  gap_text <- function(v) sprintf("%+.2f %% (%d sets)", v[1L], as.integer(v[2L]))
+  of_gap <- function(most) function(v) v[1L] <= most
+  rbind(
+    aim_of("own defaults: mean gap at most -0.5 %", -0.5, mean_gap(base), gap_text, of_gap(-0.5)),
+    aim_of("own defaults: no set of 2,000 rows or more above +1 %", 0, far,
+           function(v) sprintf("%d of %d sets", as.integer(v[1L]), as.integer(v[2L])), of_gap(0)),
+    aim_of("own defaults: mean rank of four below 1.5", 1.5, rank, function(v) fixed(v, 2), function(v) v < 1.5),
+    aim_of("own defaults: at most 0.1 of CatBoost's processor time", 0.1, times(base, "catboost/own"),
+           function(v) fixed(v, 3)),
+    aim_of("`preset = \"fast\"`: mean gap at most +1.5 %", 1.5, mean_gap("gbt/fast"), gap_text, of_gap(1.5)),
+    aim_of("`preset = \"fast\"`: at most half of LightGBM's processor time", 0.5, times("gbt/fast", "lightgbm/own"),
+           function(v) fixed(v, 2)),
+    aim_of("`preset = \"best\"`: mean gap at most -2 %", -2, mean_gap("gbt/best"), gap_text, of_gap(-2))
+  )
+}
+
+# Sets of 2,000 rows and more where gbt's own defaults are more than 1 % behind the best of the peers.
+behind_lines <- function() {
+  gap <- gap_to_peers(runs, base, peers_own)
+  gap <- sort(gap[intersect(names(gap), names(size)[size != "small"])], decreasing = TRUE)
+  gap <- gap[gap > 0.01]
+  if (!length(gap)) return(NULL)
+  c("", paste0("Sets of 2,000 rows and more above +1 %: ",
+               paste0(names(gap), " ", sprintf("%+.1f", 100 * gap), " (", half_of[names(gap)], ")", collapse = ", "), "."))
+}
+
+# The gap of each engine to the best peer, sets of all halves.
+picture <- function() {
+  who <- c(base, peers_own)
+  gaps <- vapply(who, function(w) {
+    loss <- wide(runs, who, "loss")
+    best <- apply(loss[, peers_own, drop = FALSE], 1L, min)
+    gap <- (loss[, w] - best) / pmax(best, floor_of(wide(runs, who, "null_loss")[, 1L]))
+    mean_by(matrix(gap, ncol = 1L), attr(loss, "set"))[, 1L]
+  }, numeric(length(unique(attr(wide(runs, who, "loss"), "set")))))
+  if (length(peers_own) && nrow(gaps)) plot_gaps(gaps, file.path(folder, "defaults.png"))
 }
 
 # The others of gbt's configurations, each in the place of the base among the peers' own defaults.
@@ -189,7 +269,7 @@ set_table <- function() {
   data.frame(set = at, task = first$task, half = half_of[at],
              `train / valid / test` = paste(first$train, first$valid, first$test, sep = " / "),
              columns = first$columns, splits = as.vector(table(attr(wide(runs, who, "loss"), "set"))[at]), cells,
-             `gbt's gap %` = percent(figures$gap[at, base]), check.names = FALSE)
+             `gap to the best peer %` = percent(gap_to_peers(runs, base, peers_own)[at]), check.names = FALSE)
 }
 
 engine_table <- function() {
@@ -214,7 +294,8 @@ table_or_none <- function(table) if (is.null(table)) "No set has runs of all of 
 one_value <- function(field) paste(unique(runs[[field]]), collapse = " or ")
 # How much of the benchmark the page has: splits with the own defaults of all engines.
 complete <- rownames(wide(runs, c(base, peers_own), "loss"))
-missing_sets <- setdiff(registry$name, sub(" .*", "", complete))
+left_out <- unique(every_run$set[every_run$train + every_run$valid + every_run$test < least_rows]) # runs of before
+missing_sets <- setdiff(registry$name, c(sub(" .*", "", complete), left_out))
 wanted <- sum(mapply(n_splits_of, first_rows$train + first_rows$valid + first_rows$test,
                      sub(":.*", "", registry[first_rows$set, "split"])))
 note <- c(
@@ -228,6 +309,7 @@ note <- c(
 against_base <- lapply(setdiff(gbt_all, base), c, base)
 against_peers <- unlist(lapply(gbt_all, function(w) lapply(peers_own, function(p) c(w, p))), recursive = FALSE)
 
+picture()
 write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGBoost without tuning", c(
   if (length(note)) c(note, ""),
   "Held-out loss (root mean squared error, Poisson deviance, log loss, loss of a quantile) on the sets of",
@@ -244,6 +326,10 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   "  seconds are those of conversion and training, all threads; they mean more where the machine had other work.",
   "- *Halves*: rules are chosen on one half of the data and confirmed on the other (`halves_of()` in",
   "  `bench/defaults-sets.R`).", "",
+  "## Aims and what was reached", "",
+  "Gaps to the best of the three other packages: below 0 gbt is better than all of them. The confirming half counts.",
+  "", table_or_none(aim_table()), behind_lines(), "",
+  "![Gap of each engine to the best of the three other packages, set by set](defaults.png)", "",
   "## Own defaults", "", table_or_none(standing(c(base, peers_own))), "",
   "Sets of 2,000 rows and more alone; on smaller ones luck weighs most:", "",
   table_or_none(standing(c(base, peers_own), sets = names(size)[size != "small"])), "",

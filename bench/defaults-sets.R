@@ -9,6 +9,7 @@
 #
 # A fifth of the rows is the test part, a fifth of the others the validation part. Needs common.R and data.R.
 
+least_rows <- 500L # smaller sets are left out by defaults.R: a test part of less than 100 rows says little
 least_class <- 10L # rows; rarer classes are left out, so that each part of a random split has each class
 
 defaults_folder <- function(name) file.path(cache_folder(), "defaults", name)

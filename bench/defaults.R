@@ -21,7 +21,7 @@
 # OMP_WAIT_POLICY=passive in the environment makes them up to 30 times as fast there. The column `wait` has it.
 #
 # --tuned: so many random parameter sets of one space for each engine (defaults-space.R); the page picks by validation.
-# --sizes: below 2,000 rows, up to 20,000, and more. --kinds: regression, poisson, binary, multiclass, quantile (the
+# Sets of fewer than 500 rows are left out. --sizes: below 2,000 rows, up to 20,000, and more. --kinds: regression, poisson, binary, multiclass, quantile (the
 # tasks) and made, real. --splits: at most so many of each set's own number (10, 5 or 3 by its size). --list prints the
 # sets that are asked for.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
@@ -292,7 +292,7 @@ main <- function() {
     if (is.null(folder)) next
     set <- readRDS(file.path(folder, "set.rds"))
     set$hash <- data_hash(folder)
-    if (!size_of(length(set$y)) %in% sizes) next
+    if (length(set$y) < least_rows || !size_of(length(set$y)) %in% sizes) next
     runs <- forget_stale(read_runs(), name, set$hash)
     for (engine in engines) {
       run_jobs(name, set, engine, jobs_of(name, set, engine, configs[[engine]], runs), folder)

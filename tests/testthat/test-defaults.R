@@ -65,10 +65,15 @@ test_that("trees of many rows are deep, and what is named stays", {
     gbt:::rules_of(utils::modifyList(facts, list(...)), "logistic", "fast")
   }
   expect_identical(fast()[c("grow_policy", "max_depth", "eta", "max_bin", "colsample_bytree")],
-                   list(grow_policy = "depthwise", max_depth = 7, eta = 0.15, max_bin = 127, colsample_bytree = 0.8))
+                   list(grow_policy = "depthwise", max_depth = 7, eta = 0.25, max_bin = 127, colsample_bytree = 0.8))
   expect_null(fast()$random_strength)
   expect_identical(fast(rows = 19999)[c("grow_policy", "max_depth", "eta", "max_bin", "colsample_bytree")],
-                   list(grow_policy = "symmetric", max_depth = 5, eta = 0.3, max_bin = 63, colsample_bytree = 0.5))
+                   list(grow_policy = "symmetric", max_depth = 6, eta = 0.15, max_bin = 127, colsample_bytree = 0.5))
+  steps <- function(outputs, early = TRUE) {
+    facts <- list(rows = 1000, outputs = outputs, nrounds = 2000, early = early, stopping = TRUE, binned = FALSE)
+    gbt:::rules_of(facts, "softmax", "fast")$eta
+  }
+  expect_identical(c(steps(3), steps(26), steps(300), steps(26, early = FALSE)), c(0.15, 0.26, 0.3, 0.15))
   for (name in c("grow_policy", "max_depth", "max_leaves", "boosting")) expect_length(at(many(name)), 0L)
   # training goes by the rule, and what it chose goes on into folds and further trainings
   d <- data.frame(a = sin(1:20000), b = cos(1:20000))
