@@ -20,7 +20,8 @@ plot_gaps <- function(gaps, path) {
   graphics::abline(h = squeezed(marks), col = "#E2E2E2", lwd = 0.8)
   graphics::abline(v = seq(5.5, n, by = 5), col = "#F0F0F0", lwd = 0.8)
   graphics::abline(h = 0, col = "#777777", lwd = 1.6)
-  graphics::axis(2, squeezed(marks), ifelse(marks == 0, "0", sprintf("%+g %%", marks)), tick = FALSE, line = -0.6, cex.axis = 1.1)
+  shown <- ifelse(marks == 0, "0", sprintf("%+g %%", marks))
+  graphics::axis(2, squeezed(marks), shown, tick = FALSE, line = -0.6, cex.axis = 1.1)
   graphics::axis(1, seq_len(n), rownames(gaps), tick = FALSE, line = -0.8, las = 2, cex.axis = 0.62)
   for (k in rev(seq_along(engines))) {
     colour <- engine_colour[[engines[k]]]

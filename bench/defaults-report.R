@@ -77,8 +77,8 @@ standing <- function(who, show = who, sets = registry$name) {
 
 # ---- aims ----
 
-# What is wanted, and what was reached on either half: gaps to the best of the three other packages, below 0 where gbt is
-# better than all of them. Only sets with runs of all engines count.
+# What is wanted, and what was reached on either half: gaps to the best of the three other packages, below 0 where gbt
+# is better than all of them. Only sets with runs of all engines count.
 aim_of <- function(what, wanted, reached, show, met = function(value) value <= wanted) {
   at_half <- function(half) {
     value <- reached(half)
@@ -133,8 +133,8 @@ behind_lines <- function() {
   gap <- sort(gap[intersect(names(gap), names(size)[size != "small"])], decreasing = TRUE)
   gap <- gap[gap > 0.01]
   if (!length(gap)) return(NULL)
-  c("", paste0("Sets of 2,000 rows and more above +1 %: ",
-               paste0(names(gap), " ", sprintf("%+.1f", 100 * gap), " (", half_of[names(gap)], ")", collapse = ", "), "."))
+  of_sets <- paste0(names(gap), " ", sprintf("%+.1f", 100 * gap), " (", half_of[names(gap)], ")", collapse = ", ")
+  c("", paste0("Sets of 2,000 rows and more above +1 %: ", of_sets, "."))
 }
 
 # The gap of each engine to the best peer, sets of all halves.

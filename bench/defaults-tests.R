@@ -38,8 +38,8 @@ ranks_of <- function(loss) {
   t(apply(loss, 1L, function(row) rank(signif(row, 7L), ties.method = "min")))
 }
 
-# By how much the loss of `who` exceeds that of the best peer, in the same split, in shares as above: below 0 where it is
-# ahead of all of them. By set, mean over the splits that all have.
+# By how much the loss of `who` exceeds that of the best peer, in the same split, in shares as above: below 0 where it
+# is ahead of all of them. By set, mean over the splits that all have.
 gap_to_peers <- function(runs, who, peers) {
   loss <- wide(runs, c(who, peers), "loss")
   if (!nrow(loss)) return(numeric())

@@ -21,9 +21,9 @@
 # OMP_WAIT_POLICY=passive in the environment makes them up to 30 times as fast there. The column `wait` has it.
 #
 # --tuned: so many random parameter sets of one space for each engine (defaults-space.R); the page picks by validation.
-# Sets of fewer than 500 rows are left out. --sizes: below 2,000 rows, up to 20,000, and more. --kinds: regression, poisson, binary, multiclass, quantile (the
-# tasks) and made, real. --splits: at most so many of each set's own number (10, 5 or 3 by its size). --list prints the
-# sets that are asked for.
+# Sets of fewer than 500 rows are left out. --sizes: below 2,000 rows, up to 20,000, and more. --kinds: regression,
+# poisson, binary, multiclass, quantile (the tasks) and made, real. --splits: at most so many of each set's own number
+# (10, 5 or 3 by its size). --list prints the sets that are asked for.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 Sys.setenv(TZ = "UTC")
 source(file.path(here, "common.R"))

@@ -73,7 +73,7 @@ test_that("trees of many rows are deep, and what is named stays", {
     facts <- list(rows = 1000, outputs = outputs, nrounds = 2000, early = early, stopping = TRUE, binned = FALSE)
     gbt:::rules_of(facts, "softmax", "fast")$eta
   }
-  expect_identical(c(steps(3), steps(26), steps(300), steps(26, early = FALSE)), c(0.15, 0.26, 0.3, 0.15))
+  expect_identical(c(steps(3), steps(20), steps(300), steps(20, early = FALSE)), c(0.15, 0.4, 0.5, 0.15))
   for (name in c("grow_policy", "max_depth", "max_leaves", "boosting")) expect_length(at(many(name)), 0L)
   # training goes by the rule, and what it chose goes on into folds and further trainings
   d <- data.frame(a = sin(1:20000), b = cos(1:20000))
