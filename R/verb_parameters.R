@@ -202,10 +202,11 @@ make_parameters_table <- function() {
 #' use one order for the whole tree. `colsample_bynode` must be 1.
 #'
 #' @section Trees with common splits:
-#' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` all
-#' trees of a round have the same splits, and each its own leaf values. Splits are then searched once per round,
-#' whatever the number of classes. Each round learns less: use it with early stopping and 1,000 rounds or more. On
-#' nearly separable data separate trees may be better. Trees become symmetric, and `num_parallel_tree` must be 1.
+#' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` it
+#' has one tree, whose leaves hold a value for every class. Splits are then searched once per round, whatever the number
+#' of classes, models are smaller, and predictions are faster. Each round learns less: use it with early stopping and
+#' 1,000 rounds or more. On nearly separable data separate trees may be better. Trees become symmetric, and
+#' `num_parallel_tree` must be 1. Gains and covers of a tree are those of all classes together.
 #'
 #' The splits of a round are chosen by one random direction of the scores, drawn by `seed` (random projections of
 #' gradients: Iosipov and Vakhrushev, 2022, SketchBoost). XGBoost's strategy of this name adds up the gains of all

@@ -62,6 +62,8 @@ test_that("a reader written from the description alone predicts the same bits", 
   expect_read(train(d, y, grow_policy = "lossguide", max_leaves = 40, min_data_per_group = 5), new)
   expect_read(train(d[c("carrier", "tail")], y), new)
   expect_read(train(d, y, valid = 0.2, early_stopping_rounds = 2, eta = 1), new)
+  expect_read(train(d, c("a", "b", "c")[findInterval(y, quantile(y, 1:2 / 3)) + 1L],
+                    multi_strategy = "multi_output_tree"), new)
 })
 
 test_that("levels beyond those that sets tell apart are missing for a reader as well", {
@@ -122,5 +124,10 @@ test_that("leaves with a value for every class are used by all methods", {
   gbt_save(m, file)
   expect_identical(predict(gbt_load(file), new), p)
   y <- factor(rep_len(m$classes, 200))
-  expect_error(gbt_train(new, y, init_model = m, nrounds = 1), class = "gbt_error")
+  for (strategy in c("multi_output_tree", "one_output_per_tree")) { # either goes on from such a model
+    more <- gbt_train(new, y, init_model = m, nrounds = 1, threads = 1, multi_strategy = strategy)
+    expect_identical(predict(more[1:2], new, type = "link"), link)
+    expect_identical(length(unique(as.data.frame(more)$tree)), if (strategy == "multi_output_tree") 3L else 9L)
+    expect_read(more, new)
+  }
 })

@@ -4,24 +4,60 @@ shared <- "multi_output_tree"
 apart <- "one_output_per_tree"
 train <- function(...) gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 1, ...)
 
-splits_of <- function(model, class) {
-  d <- as.data.frame(model)
-  d[d$class == class, c("round", "node", "feature", "threshold", "left", "right", "missing")]
-}
-
-test_that("trees of a round have the same splits, each class its own values", {
+test_that("a round has one tree, with a value for every class in a leaf", {
   m <- train(multi_strategy = shared)
-  first <- splits_of(m, "setosa")
-  for (class in c("versicolor", "virginica")) expect_equal(splits_of(m, class), first, ignore_attr = "row.names")
   d <- as.data.frame(m)
-  leaves <- lapply(split(d$value, d$class), function(v) v[!is.na(v)])
-  expect_false(identical(leaves$setosa, leaves$virginica))
+  expect_identical(d$tree, d$round)
+  expect_true(all(is.na(d$class)))
+  expect_identical(colnames(d$value), levels(iris$Species))
+  leaves <- d$value[is.na(d$feature), ]
+  expect_false(anyNA(leaves))
+  expect_false(identical(leaves[, 1L], leaves[, 3L]))
+  by_hand <- matrix(.Call(C_gbt_model_info, m$state, m$cache)$base, 150, 3, byrow = TRUE)
+  reached <- predict(m, iris[-5], type = "leaf")
+  for (t in seq_len(ncol(reached))) {
+    one <- d[d$tree == t, ]
+    by_hand <- by_hand + one$value[match(reached[, t], one$node), ]
+  }
+  expect_identical(unname(predict(m, iris[-5], type = "link")), unname(by_hand))
   own <- train(multi_strategy = apart)
-  expect_false(isTRUE(all.equal(splits_of(own, "virginica"), splits_of(own, "setosa"), check.attributes = FALSE)))
+  expect_identical(ncol(predict(own, iris[-5], type = "leaf")), 3L * ncol(reached))
+  expect_lt(length(m$state), length(own$state))
   expect_gt(mean(predict(m, iris[-5], type = "class") == iris$Species), 0.95)
   again <- gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 3, multi_strategy = shared)
   expect_same_bytes(again$state, m$state)
   expect_false(identical(train(seed = 2, multi_strategy = shared)$state, m$state))
+})
+
+test_that("rows go down few trees at a time and many, in all ways the same", {
+  m <- train(multi_strategy = shared)
+  many <- iris[rep_len(1:150, 3000), -5]
+  p <- predict(m, many, threads = 2)
+  for (rows in list(1L, 1:7, 1:40, 1:1000)) expect_identical(predict(m, many[rows, ]), p[rows, , drop = FALSE])
+  expect_identical(predict(m[1:3], many), predict(m, many, trees = 3))
+  contributions <- predict(m, iris[-5], type = "contrib")
+  expect_equal(apply(contributions, c(1, 3), sum), predict(m, iris[-5], type = "link"), ignore_attr = TRUE)
+})
+
+test_that("trainings go on from such a model, and from one with a tree for each class", {
+  m <- train(multi_strategy = shared)
+  four <- gbt_train(iris[-5], iris$Species, nrounds = 4, threads = 1, multi_strategy = shared)
+  link <- function(model) predict(model, iris[-5], type = "link")
+  trees <- function(model) length(unique(as.data.frame(model)$tree))
+  on <- function(model, strategy) {
+    gbt_train(iris[-5], iris$Species, nrounds = 2, threads = 1, init_model = model, multi_strategy = strategy)
+  }
+  one <- on(four, shared)
+  expect_identical(trees(one), 6L)
+  expect_identical(link(one), link(m))
+  several <- on(four, apart) # its first rounds have a tree for each class from now on
+  expect_identical(trees(several), 18L)
+  expect_identical(link(several[1:4]), link(four))
+  kept <- on(train(multi_strategy = apart), shared)
+  expect_identical(trees(kept), 24L)
+  d <- as.data.frame(kept)
+  splits <- function(class) d[d$round == 8 & d$class == class, c("node", "feature", "threshold", "left", "right")]
+  for (class in c("versicolor", "virginica")) expect_equal(splits(class), splits("setosa"), ignore_attr = "row.names")
 })
 
 test_that("a rule holds for three classes and more, in symmetric trees, where there may be many rounds", {

@@ -15,6 +15,10 @@
 #include "../base/stage.cuh"
 #include "predict.cuh"
 
+extern "C" {
+#include "../../gbt/tree/vectors.h"
+}
+
 enum {
   CHUNK_BYTES = 1 << 24, /* of the columns and results of a chunk */
   LEAST_ROWS = 32,
@@ -320,14 +324,33 @@ static gbt_status find_device(int32_t number, const cu_predict_limits *limits, c
   return GBT_OK;
 }
 
+/* Trees whose leaves hold a value for every output. For their leaves alone values do not matter; for scores they become
+ * trees of single outputs, which add the same values in the same order. */
+static gbt_status predict_vectors(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job, gbt_tree_range trees,
+                                  const cu_predict_limits *limits, gbt_error *err) {
+  gbti_predict_job own = *job;
+  gbt_forest_view view = *job->forest;
+  own.forest = &view;
+  if (job->scores == NULL) {
+    view.n_outputs = view.n_leaf_outputs = 1;
+    return cu_predict(ctx, device, &own, trees, limits, err);
+  }
+  gbt_forest *apart;
+  view.n_parallel = 1; /* so that ranges may begin within a round */
+  GBT_TRY(gbt_forest_apart(&ctx->mem, &view, trees.beg, trees.end, &apart, err));
+  view = gbt_forest_view_of(apart);
+  const gbt_tree_range all = {0, view.n_trees};
+  const gbt_status status = cu_predict(ctx, device, &own, all, limits, err);
+  gbt_forest_free(apart);
+  return status;
+}
+
 gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job, gbt_tree_range trees,
                       const cu_predict_limits *limits, gbt_error *err) {
   cu_predict_pipe p = {};
   gbt_status status = GBT_OK;
-  if (job->forest->n_leaf_outputs > 1)
-    return gbt_fail_device(err, GBT_E_DEVICE,
-                           "a device does not predict from trees whose leaves hold a value for every class");
   if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
+  if (job->forest->n_leaf_outputs > 1) return predict_vectors(ctx, device, job, trees, limits, err);
   p.ctx = ctx;
   p.job = job;
   p.memory.limit = limits->device_bytes;

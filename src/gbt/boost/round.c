@@ -1,5 +1,6 @@
 #include "round.h"
 
+#include "../tree/vectors.h"
 #include "backends.h"
 #include "shared_splits.h"
 
@@ -26,12 +27,18 @@ static gbt_status open_last(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stag
   return gbt_backend_open(ctx, NULL, 0, &spec->backend, &stage->be, err);
 }
 
+/* A forest for trees of one output each. */
+static gbt_status new_parts(const gbt_mem *mem, const gbt_forest *forest, gbt_forest **out, gbt_error *err) {
+  gbt_forest_view shape = gbt_forest_view_of(forest);
+  shape.n_leaf_outputs = 1;
+  return gbt_forest_new_like(mem, &shape, out, err);
+}
+
 /* The stage of the first order; its backend has only the training set. */
 static gbt_status open_first_order(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, gbt_error *err) {
   gbt_backend_spec backend = spec->backend;
   backend.n_valid = 0;
-  const gbt_forest_view shape = gbt_forest_view_of(spec->forest);
-  GBT_TRY(gbt_forest_new_like(&stage->mem, &shape, &stage->drafts, err));
+  GBT_TRY(new_parts(&stage->mem, spec->forest, &stage->drafts, err));
   GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &backend, &stage->be, err));
   return stage->ops == &gbti_ordered_stage ? gbti_ordered_open(ctx, spec, stage, err) : GBT_OK;
 }
@@ -41,7 +48,8 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
   gbti_stage *structure = NULL, *order = NULL, *last;
   gbti_round_spec own = *spec;
   round->n_rows = spec->backend.data[0]->rows.n;
-  if (gbt_splits_are_shared(params)) structure = add_stage(ctx, round, &gbti_shared_stage);
+  round->shares = gbt_splits_are_shared(params);
+  if (round->shares) structure = add_stage(ctx, round, &gbti_shared_stage);
   if (has_two_orders(&spec->backend))
     order = add_stage(ctx, round,
                       params->boosting == GBT_BOOSTING_ORDERED ? &gbti_ordered_stage : &gbti_plain_stage);
@@ -53,6 +61,7 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
                           (uint64_t)spec->backend.params->seed, &round->joint, err));
     for (int32_t i = 0; i < round->n; i++) round->stage[i].joint = round->joint;
   }
+  if (spec->forest->n_leaf_outputs > 1) GBT_TRY(new_parts(&ctx->mem, spec->forest, &round->parts, err));
   own.backend.n_backends = round->n;
   if (structure != NULL) GBT_TRY(gbti_shared_open(ctx, &own, structure, err));
   GBT_TRY(open_last(ctx, &own, last, round->n > 1, err));
@@ -63,7 +72,9 @@ void gbti_round_close(gbti_round *round) {
   for (int32_t i = round->n - 1; i >= 0; i--) round->stage[i].ops->close(&round->stage[i]);
   round->n = 0;
   gbt_joint_free(round->joint);
+  gbt_forest_free(round->parts);
   round->joint = NULL;
+  round->parts = NULL;
 }
 
 /* The first stage whose trees add to the outputs of the objective. */
@@ -102,9 +113,9 @@ static gbt_status make_trees(gbt_ctx *ctx, gbti_round *round, gbt_tree_task *tas
 }
 
 /* Trees [grown, grown + n) of a round. */
-static void make_tasks(const gbti_round_task *what, int64_t grown, int32_t n, gbt_tree_task *task) {
+static void make_tasks(const gbti_round_task *what, int shares, int64_t grown, int32_t n, gbt_tree_task *task) {
   for (int64_t i = 0; i < n; i++)
-    task[i] = (gbt_tree_task){.tree = what->first_tree + (uint64_t)(grown + i),
+    task[i] = (gbt_tree_task){.tree = what->first_tree + (shares ? 0 : (uint64_t)(grown + i)),
                               .round = what->number,
                               .output = (int32_t)((grown + i) / what->n_parallel),
                               .shrinkage = what->shrinkage,
@@ -116,18 +127,21 @@ gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_tas
   const int64_t per_round = what->n_outputs * what->n_parallel;
   const int32_t most = gbti_round_grower(round)->most_trees;
   gbt_tree_task task[GBT_MOST_TREES];
-  make_tasks(what, 0, 1, task);
+  make_tasks(what, round->shares, 0, 1, task);
   for (int32_t i = 0; i < round->n; i++) {
     gbti_stage *stage = &round->stage[i];
     if (stage->ops->begin != NULL) GBT_TRY(stage->ops->begin(ctx, stage, task, err));
   }
+  if (round->parts != NULL) gbt_forest_cut(round->parts, 0);
   for (int64_t grown = 0; grown < per_round;) {
     const int32_t n = gbt_batch_trees(most, what->n_outputs, what->n_parallel, grown);
-    make_tasks(what, grown, n, task);
-    GBT_TRY(make_trees(ctx, round, task, n, forest, err));
+    make_tasks(what, round->shares, grown, n, task);
+    GBT_TRY(make_trees(ctx, round, task, n, round->parts != NULL ? round->parts : forest, err));
     grown += n;
   }
-  return GBT_OK;
+  if (round->parts == NULL) return GBT_OK;
+  const gbt_forest_view parts = gbt_forest_view_of(round->parts);
+  return gbt_forest_add_joined(forest, &parts, err);
 }
 
 int gbti_round_scores(const gbti_round *round, int32_t i, gbti_scores *out) {

@@ -8,7 +8,8 @@
  *
  * The first stage searches for splits. Every other one makes trees with the splits of the stage before it, by its own
  * rows, bins and scores. The trees of the last stage are those of the forest; its backend has the scores of all data
- * sets, the trainer's `be`. Earlier backends have only the training set.
+ * sets, the trainer's `be`. Earlier backends have only the training set. Where leaves of the forest hold a value for
+ * every output, the trees of a round become one when all of them are there (tree/vectors.h).
  *
  * A kind of stage is a table of operations in a file of its own: round_plain.c, round_shared.c, round_ordered.c. */
 #ifndef GBT_BOOST_ROUND_H
@@ -77,6 +78,8 @@ typedef struct gbti_round {
   int32_t n;
   int64_t n_rows;   /* of the training set */
   gbt_joint *joint; /* owned; NULL: gradients of the objective need no other rows */
+  int shares;       /* the trees of a round have the same splits, and so the same draws of rows */
+  gbt_forest *parts; /* those of a round, which become one tree; owned; NULL: they go to the forest as they are */
 } gbti_round;
 
 /* The input of stages when they are opened. */
@@ -102,7 +105,7 @@ gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number
 
 /* The settings of a round of trees. */
 typedef struct gbti_round_task {
-  uint64_t number, first_tree; /* of the round in the run, of its first tree in the forest */
+  uint64_t number, first_tree; /* of the round in the run, of its first tree if each output has trees of its own */
   int64_t n_outputs, n_parallel;
   double shrinkage; /* of a tree */
   double contest_noise;

@@ -20,19 +20,25 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
   return gbt_class_rates_check(&spec->objective, spec->class_rate, spec->n_class_rates, err);
 }
 
+/* Squared weights of the leaves of tree t, of value k each, and their rows. */
+static void add_leaves(const gbt_forest_view *trees, uint64_t t, int32_t k, double eta, double *squares, double *rows) {
+  const uint64_t width = (uint64_t)trees->n_leaf_outputs;
+  for (uint64_t i = trees->trees[t].node_beg, end = i + trees->trees[t].n_nodes; i < end; i++) {
+    const gbt_node *leaf = &trees->nodes[i];
+    if (leaf->left > 0) continue;
+    const double value = width > 1 ? trees->leaf_values[leaf->arg.vector * width + (uint64_t)k] : leaf->arg.value;
+    const double n = (double)trees->count[i], weight = value / eta;
+    *squares += n * (weight * weight);
+    *rows += n;
+  }
+}
+
 double gbt_sampling_reg(const gbt_params *params, double eta, const gbt_forest_view *trees) {
   const uint64_t per_round = gbt_trees_per_round(trees);
   double squares = 0.0, rows = 0.0;
   if (params->mvs_reg >= 0.0) return params->mvs_reg;
-  GBT_ASSERT(trees->n_leaf_outputs == 1 && params->num_parallel_tree == 1);
-  for (uint64_t t = trees->n_trees < per_round ? trees->n_trees : trees->n_trees - per_round; t < trees->n_trees; t++) {
-    const gbt_tree *tree = &trees->trees[t];
-    for (uint64_t i = tree->node_beg; i < tree->node_beg + tree->n_nodes; i++) {
-      const double n = (double)trees->count[i], weight = trees->nodes[i].arg.value / eta;
-      if (trees->nodes[i].left > 0) continue;
-      squares += n * (weight * weight);
-      rows += n;
-    }
-  }
+  GBT_ASSERT(params->num_parallel_tree == 1);
+  for (uint64_t t = trees->n_trees < per_round ? trees->n_trees : trees->n_trees - per_round; t < trees->n_trees; t++)
+    for (int32_t k = 0; k < trees->n_leaf_outputs; k++) add_leaves(trees, t, k, eta, &squares, &rows);
   return rows > 0.0 ? squares / rows : -1.0;
 }

@@ -1,4 +1,4 @@
-/* Trees of a round that have the same splits, one tree for every class (`multi_strategy = "multi_output_tree"`).
+/* A round's tree that has a value for every class in a leaf (`multi_strategy = "multi_output_tree"`).
  *
  * The splits are those of one symmetric tree, the structure. It is grown by the derivatives of the loss along one
  * direction u of the scores, a contrast of the classes that is drawn again for every round:
@@ -14,9 +14,10 @@
  *   u_k = a (z_k - mean of z)    z_k: normal deviates by the hash of the round and the class
  *                                a: such that the sum of u_k^2 is K - 1, K classes
  *
- * Then every class has its own tree: the splits of the structure with gains, kept nodes and leaf values by the
- * gradients of the class (refit_trees with `rates`), as if its growth had come to these splits. A round searches for
- * the splits of one tree, whatever the number of classes.
+ * Then every class has a tree of its own: the splits of the structure with gains, kept nodes and leaf values by the
+ * gradients of the class (refit_trees with `rates`), as if its growth had come to these splits. All of them take the
+ * same draw of rows. They become the one tree of the round (tree/vectors.h); behind the trees of a model that has one
+ * for each class, they stay apart. A round searches for the splits of one tree, whatever the number of classes.
  *
  * The structure is grown by a backend of its own, on the same device, from gradients that are given. */
 #ifndef GBT_BOOST_SHARED_SPLITS_H

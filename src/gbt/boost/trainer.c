@@ -10,10 +10,12 @@
 #include "../objective/base_score.h"
 #include "../schema/schema_impl.h"
 #include "../tree/relevel.h"
+#include "../tree/vectors.h"
 #include "checkpoint.h"
 #include "columns.h"
 #include "ranks.h"
 #include "sampling.h"
+#include "shared_splits.h"
 #include "trainer_check.h"
 
 /* ---- life ---- */
@@ -51,26 +53,42 @@ static gbt_status make_schema(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt
   return GBT_OK;
 }
 
-/* Copies the trees of spec->init, in the levels of the training data and with the numbers that their features have
- * there. */
-static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+/* Copies trees, in the levels of the training data and with the numbers that their features have there. */
+static gbt_status take_trees(gbt_trainer *tr, const gbt_trainer_spec *spec, const gbt_forest_view *trees,
+                             gbt_error *err) {
   gbt_forest *releveled;
   if (spec->init_schema == NULL) {
-    gbt_forest_view same = *spec->init;
+    gbt_forest_view same = *trees;
     same.n_features = tr->schema->n_features; /* derived features come after these */
     return gbt_forest_append(tr->forest, &same, err);
   }
-  GBT_TRY(gbt_forest_relevel(&tr->mem, spec->init, spec->init_schema, tr->schema, &releveled, err));
+  GBT_TRY(gbt_forest_relevel(&tr->mem, trees, spec->init_schema, tr->schema, &releveled, err));
   gbt_forest_view view = gbt_forest_view_of(releveled);
   gbt_status status = gbt_forest_append(tr->forest, &view, err);
   gbt_forest_free(releveled);
   return status;
 }
 
+/* The trees of spec->init. Where each output has trees of its own from now on, it has them from the beginning. */
+static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  gbt_forest *apart;
+  if (spec->init->n_leaf_outputs == tr->forest->n_leaf_outputs) return take_trees(tr, spec, spec->init, err);
+  GBT_TRY(gbt_forest_apart(&tr->mem, spec->init, 0, spec->init->n_trees, &apart, err));
+  const gbt_forest_view view = gbt_forest_view_of(apart);
+  const gbt_status status = take_trees(tr, spec, &view, err);
+  gbt_forest_free(apart);
+  return status;
+}
+
+/* Leaves hold a value for every output where trees share their splits, but behind trees of single outputs. */
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  const int joined = gbt_splits_are_shared(&spec->params) && (!spec->init || spec->init->n_leaf_outputs > 1);
   GBT_TRY(make_schema(tr, spec, err));
-  GBT_TRY(gbt_forest_new(&tr->mem, tr->schema->n_features, spec->objective.n_outputs,
-                         (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
+  const gbt_forest_view shape = {.n_features = tr->schema->n_features,
+                                 .n_outputs = spec->objective.n_outputs,
+                                 .n_leaf_outputs = joined ? spec->objective.n_outputs : 1,
+                                 .n_parallel = (int32_t)spec->params.num_parallel_tree};
+  GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->forest, err));
   if (spec->init) return take_over(tr, spec, err);
   if (spec->base)
     memcpy(tr->forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
@@ -320,7 +338,7 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const uint64_t number = rounds_of(tr);
   const gbti_round_task what = {
       .number = number,
-      .first_tree = tr->n_trees,
+      .first_tree = number * (uint64_t)tr->objective.n_outputs * (uint64_t)n_parallel,
       .n_outputs = tr->objective.n_outputs,
       .n_parallel = n_parallel,
       .shrinkage = eta / (double)n_parallel,

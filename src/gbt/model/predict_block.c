@@ -250,9 +250,11 @@ static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n
   gbti_table_rows rows = table_rows(run, thread);
   gbti_table_walk(pack, table, &rows, n_groups, place);
   if (run->sums != NULL) {
-    int32_t k = gbti_predict_output(run->job->forest, t);
-    size_t n_outputs = (size_t)run->job->forest->n_outputs;
-    gbti_table_add(pack, table, place, n_groups, run->sums + ((size_t)thread * n_outputs + (size_t)k) * block);
+    const gbt_forest_view *forest = run->job->forest;
+    const int32_t first = forest->n_leaf_outputs > 1 ? 0 : gbti_predict_output(forest, t);
+    double *sums = run->sums + ((size_t)thread * (size_t)forest->n_outputs + (size_t)first) * block;
+    for (int32_t k = 0; k < forest->n_leaf_outputs; k++, sums += block)
+      gbti_table_add(pack, table, k, place, n_groups, sums);
     return;
   }
   uint32_t *pos = run->pos + (size_t)thread * block;
@@ -336,7 +338,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   gbt_status status;
   if (pack->tables.n < pack->trees.end - pack->trees.beg)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_code_cols * sizeof *run.codes, &run.codes, err), done);
-  else if (job->scores != NULL && job->forest->n_leaf_outputs == 1)
+  else if (job->scores != NULL)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
   if (pack->tables.n > 0) {
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->tables.n_cols, &run.bytes, err), done);

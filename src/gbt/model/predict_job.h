@@ -136,6 +136,7 @@ typedef struct gbti_pack {
   gbt_mem mem;
   gbt_tree_range trees; /* those packed; empty when the first tree cannot be: walk it directly */
   uint32_t n_code_cols, n_feats;
+  int32_t n_values;         /* of a leaf */
   gbti_pack_feature *feats; /* n_feats: features that the trees use */
   double *cuts;             /* ascending by feature */
   gbti_pack_tree *tree;     /* one for each of trees */

@@ -298,12 +298,21 @@ static void finish_task(void *arg, int64_t task, int thread) {
   }
 }
 
+/* A tree's nodes, and the further values of its leaves. */
+static size_t size_of(const gbt_forest_view *forest, uint64_t t) {
+  const size_t n = forest->trees[t].n_nodes;
+  return n + (n / 2 + 1) * (size_t)(forest->n_leaf_outputs - 1);
+}
+
 /* How many trees and nodes a run may have at most: their number is known before they are looked at. */
 static uint64_t widest_run(const gbt_forest_view *forest, gbt_tree_range trees, size_t *n_nodes) {
   uint64_t end = trees.beg + 1;
+  size_t size = size_of(forest, trees.beg);
   *n_nodes = forest->trees[trees.beg].n_nodes;
-  while (end < trees.end && end - trees.beg < MAX_TREES && *n_nodes + forest->trees[end].n_nodes <= MAX_NODES)
+  while (end < trees.end && end - trees.beg < MAX_TREES && size + size_of(forest, end) <= MAX_NODES) {
+    size += size_of(forest, end);
     *n_nodes += forest->trees[end++].n_nodes;
+  }
   return end;
 }
 
@@ -340,6 +349,7 @@ gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_r
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *b.pack, &b.pack, err));
   b.pack->mem = *mem;
+  b.pack->n_values = forest->n_leaf_outputs;
   b.salt = gbt_salt(b.pack);
   gbt_status status = build(&b, trees);
   gbt_mem_free(mem, b.place);

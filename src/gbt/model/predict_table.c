@@ -7,7 +7,10 @@
 
 #include "../base/parallel.h"
 
-enum { MOST_NODES = (2 << GBTI_TABLE_DEPTH) - 1 };
+enum {
+  MOST_NODES = (2 << GBTI_TABLE_DEPTH) - 1,
+  LEAST_FILLED = 16 /* of so many places for vectors of values one is a leaf's */
+};
 
 /* Which table of a layer is a column's; of the tree and pass that the stamp says. */
 typedef struct seen {
@@ -60,6 +63,7 @@ static int find_places(const maker *m, int64_t task, places *p) {
   const gbti_pack_node *nodes = m->pack->nodes + tree->node_beg;
   uint32_t n = n_nodes_of(m, task), depth = tree->depth;
   if (depth > GBTI_TABLE_LAYERS || n > MOST_NODES) return 0;
+  if (m->pack->n_values > 1 && gbti_places_of_depth(depth) > LEAST_FILLED * (size_t)(n / 2 + 1)) return 0;
   p->layer[0] = p->way[0] = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].order == GBTI_PACK_LEAF) continue;
@@ -134,10 +138,15 @@ static void count_task(void *arg, int64_t task, int thread) {
 
 static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, uint8_t place) {
   const gbt_node *nodes = m->forest->nodes + m->forest->trees[m->pack->trees.beg + (uint64_t)task].node_beg;
+  const size_t n_values = (size_t)m->forest->n_leaf_outputs;
+  const double *values =
+      n_values > 1 ? m->forest->leaf_values + nodes[leaf].arg.vector * n_values : &nodes[leaf].arg.value;
   uint8_t bytes[8], *planes = m->pack->tables.bytes + table->beg;
   m->pack->tables.leaf[table->leaf_beg + place] = (uint16_t)leaf;
-  memcpy(bytes, &nodes[leaf].arg.value, sizeof bytes);
-  for (size_t b = 0; b < sizeof bytes; b++) planes[b * gbti_table_places(table) + place] = bytes[b];
+  for (size_t k = 0; k < n_values; k++, planes += gbti_table_planes(table)) {
+    memcpy(bytes, &values[k], sizeof bytes);
+    for (size_t b = 0; b < sizeof bytes; b++) planes[b * gbti_table_places(table) + place] = bytes[b];
+  }
 }
 
 /* Where everything of a tree lies, layer by layer. */
@@ -148,7 +157,7 @@ typedef struct parts {
 } parts;
 
 static void find_parts(gbti_pack *pack, const gbti_table *table, parts *to) {
-  uint8_t *at = pack->tables.bytes + table->beg + 8 * gbti_table_places(table);
+  uint8_t *at = pack->tables.bytes + table->beg + (size_t)pack->n_values * gbti_table_planes(table);
   uint32_t *col = pack->tables.cols + table->col_beg, top = gbti_table_top(table);
   gbti_table_set *set = pack->tables.sets + table->set_beg;
   for (uint32_t d = top; d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) to->tables[d] = at;
@@ -195,7 +204,7 @@ static void fill_task(void *arg, int64_t task, int thread) {
   parts to;
   if (!table->is_table || !find_places(m, task, &p)) return;
   find_parts(pack, table, &to);
-  size_t n_values = 8 * gbti_table_places(table);
+  const size_t n_values = (size_t)pack->n_values * gbti_table_planes(table);
   memset(values, 0, n_values);
   memset(values + n_values, GBT_WALK_ALL, (size_t)(to.end - values) - n_values);
   if (table->depth > GBTI_TABLE_DEPTH) put_ways(nodes, table, n, &p, &to);
@@ -226,7 +235,7 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
     table->col_beg = cols;
     table->leaf_beg = leaves;
     table->set_beg = sets;
-    bytes += 8 * gbti_table_places(table) + (table->depth > GBTI_TABLE_DEPTH ? 256 : 0);
+    bytes += (size_t)pack->n_values * gbti_table_planes(table) + (table->depth > GBTI_TABLE_DEPTH ? 256 : 0);
     for (uint32_t d = 0; d < table->depth; d++) {
       bytes += (table->n_cols[d] + (d < GBTI_TABLE_DEPTH ? 0u : 2u)) * gbti_table_width(table, d);
       cols += table->n_cols[d];

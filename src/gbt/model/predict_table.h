@@ -6,7 +6,8 @@
  *            code is above the order
  *   set      a node that splits by level: the rows at its place look their level's bit up. A column of levels is four
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
- *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
+ *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values; where leaves hold a
+ *            value for every output, eight planes for each of them
  *
  *   deep     below 8 layers, places are numbers instead: from 0 on those nodes of the layer that are split, and, from
  *            255 down in the order of layers, the leaves. By place, two more tables say where left and right lead
@@ -65,9 +66,13 @@ GBT_FN size_t gbti_table_width(const gbti_table *table, uint32_t layer) {
 }
 
 /* Entries of a plane of values. */
-GBT_FN size_t gbti_table_places(const gbti_table *table) {
-  return table->depth < 6 ? 64 : (size_t)1 << gbti_table_top(table);
+GBT_FN size_t gbti_places_of_depth(uint32_t depth) {
+  return depth < 6 ? 64 : (size_t)1 << (depth < GBTI_TABLE_DEPTH ? depth : GBTI_TABLE_DEPTH);
 }
+GBT_FN size_t gbti_table_places(const gbti_table *table) { return gbti_places_of_depth(table->depth); }
+
+/* Bytes of the values of one output. */
+GBT_FN size_t gbti_table_planes(const gbti_table *table) { return 8 * gbti_table_places(table); }
 
 /* 1 where this machine can walk tables. */
 int gbti_tables_run(const gbt_ctx *ctx);
@@ -90,8 +95,8 @@ typedef struct gbti_table_rows {
 void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows, int32_t n_groups,
                      uint8_t *place);
 
-/* Adds leaf values to sums, which lie in an order of their own: gbti_table_sums_in and _out. */
-void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
+/* Adds leaf values to sums, which lie in an order of their own: gbti_table_sums_in and _out. k: which of a leaf's. */
+void gbti_table_add(const gbti_pack *pack, const gbti_table *table, int32_t k, const uint8_t *place, int32_t n_groups,
                     double *sums);
 void gbti_table_sums_in(const double *x, int32_t n, double *sums);
 void gbti_table_sums_out(const double *sums, int32_t n, double *x);

@@ -138,7 +138,8 @@ TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const
 
 TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows,
                             int32_t n_groups, uint8_t *place) {
-  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->tables.bytes + table->beg + 8 * gbti_table_places(table);
+  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->tables.bytes + table->beg;
+  at += (size_t)pack->n_values * gbti_table_planes(table);
   int32_t g = 0;
   for (uint32_t d = gbti_table_top(table); d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) tables[d] = at;
   for (; g + TOGETHER <= n_groups; g += TOGETHER)
@@ -197,9 +198,9 @@ TARGET_FN void add_transposed(const __m512i b[8], double *sums) {
   }
 }
 
-TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
-                           double *sums) {
-  const uint8_t *planes = pack->tables.bytes + table->beg;
+TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *table, int32_t k, const uint8_t *place,
+                           int32_t n_groups, double *sums) {
+  const uint8_t *planes = pack->tables.bytes + table->beg + (size_t)k * gbti_table_planes(table);
   __m512i b[8];
   for (int32_t g = 0; g < n_groups; g++, place += ROWS, sums += ROWS) {
     __m512i at = _mm512_loadu_si512(place);
@@ -231,9 +232,9 @@ void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_
 
 void gbti_turn_bits(const uint64_t from[64], uint64_t *to, size_t stride) { (void)from, (void)to, (void)stride; }
 
-void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
+void gbti_table_add(const gbti_pack *pack, const gbti_table *table, int32_t k, const uint8_t *place, int32_t n_groups,
                     double *sums) {
-  (void)pack, (void)table, (void)place, (void)n_groups, (void)sums;
+  (void)pack, (void)table, (void)k, (void)place, (void)n_groups, (void)sums;
 }
 
 #endif

@@ -235,7 +235,7 @@ static void rank_main(void *arg, const gbt_comm *comm) {
     const size_t bytes = (size_t)(gbt_trainer_rounds(tr) * width) * sizeof *log;
     m->log[r] = test_alloc(bytes);
     memcpy(m->log[r], log, bytes);
-    m->status[r] = gbt_forest_new(&mem, view.n_features, view.n_outputs, view.n_parallel, &m->forest[r], &m->err[r]);
+    m->status[r] = gbt_forest_new_like(&mem, &view, &m->forest[r], &m->err[r]);
     if (m->status[r] == GBT_OK) m->status[r] = gbt_forest_append(m->forest[r], &view, &m->err[r]);
   }
   gbt_trainer_free(tr);

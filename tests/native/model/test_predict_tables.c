@@ -52,7 +52,10 @@ typedef struct stage_spec {
   int64_t n_rows;
   int leaves_in_16;  /* how often a node is not split; 0 for 4. With 8 and more trees are long and thin */
   int32_t more_sets; /* further features with as many levels */
+  int vectors;       /* a round has one tree, whose leaves hold a value for every output */
 } stage_spec;
+
+enum { LEAST_FILLED = 16 }; /* of so many places one is a leaf's, where leaves hold vectors */
 
 static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
   gbt_schema_column *feat = test_alloc((size_t)spec->n_features * sizeof *feat);
@@ -137,21 +140,31 @@ static uint32_t grow(test_rng *rng, const stage_spec *spec, gbt_node *nodes, uin
 
 static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
   gbt_mem mem = gbt_mem_default();
-  CHECK_OK(gbt_forest_new(&mem, spec->n_features, spec->n_outputs, 1, &s->forest, test_err));
+  const int32_t width = spec->vectors ? spec->n_outputs : 1;
+  const gbt_forest_view shape = {.n_features = spec->n_features, .n_outputs = spec->n_outputs,
+                                 .n_leaf_outputs = width, .n_parallel = 1};
+  CHECK_OK(gbt_forest_new_like(&mem, &shape, &s->forest, test_err));
+  double *values = test_alloc(4096 * (size_t)width * sizeof *values);
   gbt_node *nodes = test_alloc(4096 * sizeof *nodes);
   double *zeros = test_alloc(4096 * sizeof *zeros);
   uint32_t *counts = test_alloc(4096 * sizeof *counts);
   memset(zeros, 0, 4096 * sizeof *zeros);
   memset(counts, 0, 4096 * sizeof *counts);
   uint32_t *words = test_alloc(MOST_WORDS * sizeof *words);
-  for (int32_t t = 0; t < spec->n_rounds * spec->n_outputs; t++) {
+  for (int32_t t = 0; t < spec->n_rounds * spec->n_outputs / width; t++) {
     uint32_t depth, n = grow(rng, spec, nodes, &depth), n_words = spec->with_sets ? MOST_WORDS : 0;
     for (int i = 0; i < MOST_WORDS; i++) words[i] = (uint32_t)test_u(rng);
-    s->n_tables += depth <= GBTI_TABLE_DEPTH || (depth <= GBTI_TABLE_LAYERS && n <= 511);
-    gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, NULL};
+    const uint32_t places = depth < 6 ? 64 : depth > 8 ? 256 : 1u << depth;
+    const int fits = depth <= GBTI_TABLE_DEPTH || (depth <= GBTI_TABLE_LAYERS && n <= 511);
+    s->n_tables += fits && (width == 1 || places <= LEAST_FILLED * (n / 2 + 1));
+    for (uint32_t i = 0; i < n * (uint32_t)width && width > 1; i++) values[i] = test_bell(rng);
+    for (uint32_t i = 0; i < n && width > 1; i++)
+      if (nodes[i].left == 0) nodes[i].arg.vector = i;
+    gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, values};
     CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   }
   free(words);
+  free(values);
   s->view = gbt_forest_view_of(s->forest);
   free(nodes);
   free(zeros);
@@ -228,8 +241,7 @@ static void random_trees(void) {
                        0,
                        0,
                        row_counts[test_below(&rng, 14)],
-                       0,
-                       0};
+                       0, 0, i % 3 == 2 && i % 4 > 0};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
     stage_close(&s);
@@ -242,7 +254,7 @@ static void full_trees(void) {
   for (int32_t depth = 0; depth <= GBTI_TABLE_DEPTH + 1; depth++) {
     for (int same = 0; same < 2; same++) {
       stage s;
-      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600, 0, 0};
+      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600, 0, 0, (depth + same) % 2};
       stage_open(&s, &rng, &spec);
       check_stage(&s, &rng);
       stage_close(&s);
@@ -256,7 +268,7 @@ static void mixed_runs(void) {
   static const int32_t levels[] = {3, 29, 30, 31, 250, 500, 1000, 2010, 2020, 5000};
   for (int i = 0; i < 40; i++) {
     stage s;
-    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14], 0, 0};
+    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14], 0, 0, i % 2};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
     stage_close(&s);
@@ -272,7 +284,7 @@ static void long_sets(void) {
   for (int i = 0; i < 39; i++) {
     stage s;
     stage_spec spec = {5,          1 + i % 2,      1 + i % 13,         400, 3 + i % 9,
-                       i % 4 == 0, levels[i % 13], row_counts[i % 14], 0,   i % 3};
+                       i % 4 == 0, levels[i % 13], row_counts[i % 14], 0,   i % 3,          i % 7 == 3};
     stage_open(&s, &rng, &spec);
     gbt_ctx ctx;
     gbti_pack *pack;
@@ -295,7 +307,7 @@ static void long_sets(void) {
 static void sets_without_room(void) {
   test_rng rng = {39};
   stage s;
-  stage_spec spec = {3, 1, 30, 255, 7, 0, 65000, 200, 0, 0};
+  stage_spec spec = {3, 1, 30, 255, 7, 0, 65000, 200, 0, 0, 0};
   stage_open(&s, &rng, &spec);
   for (uint64_t t = 0; t < s.view.n_trees; t++) {
     const gbt_tree *tree = &s.view.trees[t];
@@ -343,7 +355,7 @@ static void long_trees(void) {
   for (int i = 0; i < 50; i++) {
     stage s;
     stage_spec spec = {1 + i % 9,          1 + i % 2, 4, splits[i % 5], 9 + (i % 7) * 10, 0, i % 3 == 1 ? 100 : 0,
-                       row_counts[i % 14], 4 + i % 8, 0};
+                       row_counts[i % 14], 4 + i % 8, 0, i % 3 == 1};
     if (spec.with_sets) spec.n_features++;
     stage_open(&s, &rng, &spec);
     gbt_ctx ctx;
@@ -474,7 +486,7 @@ static void every_few_rows(void) {
   test_rng rng = {38};
   for (int i = 0; i < 2; i++) {
     stage s;
-    stage_spec spec = {9, 1, 3, 30, 6, 0, 12 * i, 1100, 0, 0};
+    stage_spec spec = {9, 1, 3, 30, 6, 0, 12 * i, 1100, 0, 0, 0};
     stage_open(&s, &rng, &spec);
     gbt_tree_range trees = {0, s.view.n_trees};
     for (int64_t n = 1; n <= 1100; n += n < 200 ? 1 : 37) {
@@ -501,7 +513,7 @@ static void predictors_keep_packs(void) {
   test_rng rng = {36};
   for (int i = 0; i < 6; i++) {
     stage s;
-    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400, 0, 0};
+    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400, 0, 0, i % 4 == 3};
     stage_open(&s, &rng, &spec);
     gbt_mem mem = gbt_mem_default();
     gbt_predictor *predictor;
@@ -563,7 +575,7 @@ static void allocations_fail(void) {
   static const int32_t levels[] = {0, 20, 3000};
   for (int i = 0; i < 3; i++) {
     stage s;
-    stage_spec spec = {6, 2, 4, 60, 6, 0, levels[i], 2000, 0, 0};
+    stage_spec spec = {6, 2, 4, 60, 6, 0, levels[i], 2000, 0, 0, i % 2};
     stage_open(&s, &rng, &spec);
     sweep w = {&s, test_alloc(4000 * sizeof(double))};
     CHECK(fault_sweep(predict_once, &w) >= 20);

@@ -129,7 +129,7 @@ static gbt_status keep(const rank_run *run, gbt_ctx *ctx, gbt_trainer *tr, gbt_e
   ranked *o = &run->out[r];
   gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
   size_t K = (size_t)run->s->job->spec.objective.n_outputs;
-  GBT_TRY(gbt_forest_new(&mem, view.n_features, view.n_outputs, view.n_parallel, &o->forest, err));
+  GBT_TRY(gbt_forest_new_like(&mem, &view, &o->forest, err));
   GBT_TRY(gbt_forest_append(o->forest, &view, err));
   o->rounds = gbt_trainer_rounds(tr);
   o->best_round = gbt_trainer_best_round(tr);

@@ -58,16 +58,20 @@ void job_close(gbt_trainer_spec *spec) {
   for (int32_t i = 0; i < spec->n_valid; i++) gbt_dataset_unref(spec->valid[i]);
 }
 
-static gbt_forest *new_forest(const train_job *job, int32_t n_features) {
+/* joined: a tree has a value for every output. */
+static gbt_forest *new_forest(const train_job *job, int32_t n_features, int joined) {
   gbt_forest *out = NULL;
   gbt_mem mem = gbt_mem_default();
-  CHECK_OK(gbt_forest_new(&mem, n_features, job->spec.objective.n_outputs, (int32_t)job->spec.params.num_parallel_tree,
-                          &out, test_err));
+  const gbt_forest_view shape = {.n_features = n_features,
+                                 .n_outputs = job->spec.objective.n_outputs,
+                                 .n_leaf_outputs = joined ? job->spec.objective.n_outputs : 1,
+                                 .n_parallel = (int32_t)job->spec.params.num_parallel_tree};
+  CHECK_OK(gbt_forest_new_like(&mem, &shape, &out, test_err));
   return out;
 }
 
 /* n_features: of the forest; statistics of columns count as well. */
-static trained *new_trained(const train_job *job, int32_t n_features) {
+static trained *new_trained(const train_job *job, int32_t n_features, int joined) {
   trained *t = test_alloc(sizeof *t);
   memset(t, 0, sizeof *t);
   t->n_data = 1 + job->spec.n_valid;
@@ -75,7 +79,7 @@ static trained *new_trained(const train_job *job, int32_t n_features) {
     t->n_rows[s] = s == 0 ? job->data->table.n_rows : job->valid[s - 1]->table.n_rows;
     t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.objective.n_outputs) * sizeof(double));
   }
-  t->forest = new_forest(job, n_features);
+  t->forest = new_forest(job, n_features, joined);
   return t;
 }
 
@@ -125,8 +129,8 @@ static void compare_predictions(gbt_ctx *ctx, const gbt_forest *forest, int32_t 
 }
 
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr) {
-  trained *t = new_trained(job, spec->train->cuts->n_features);
   gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
+  trained *t = new_trained(job, spec->train->cuts->n_features, view.n_leaf_outputs > 1);
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
   t->best_round = gbt_trainer_best_round(tr);
@@ -177,8 +181,12 @@ trained *train_naively(const train_job *job) {
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_SCALAR, NULL, NULL, test_err))) return NULL;
   if (job_open(&ctx, job, 0, &spec)) {
-    t = new_trained(job, spec.train->cuts->n_features);
-    naive_train(&spec, job->rounds, job->custom, t->forest, t->score);
+    const int joined = spec.params.multi_strategy != 0 && spec.init == NULL;
+    gbt_forest *parts = joined ? new_forest(job, spec.train->cuts->n_features, 0) : NULL;
+    t = new_trained(job, spec.train->cuts->n_features, joined);
+    naive_train(&spec, job->rounds, job->custom, joined ? parts : t->forest, t->score);
+    if (joined) naive_join(parts, t->forest);
+    gbt_forest_free(parts);
     t->rounds = job->rounds;
   }
   job_close(&spec);
@@ -210,7 +218,8 @@ static int tell_tree(const gbt_forest *a, const gbt_forest *b, size_t t) {
 
 int same_forests(const gbt_forest *a, const gbt_forest *b) {
   int ok = CHECK_EQ_I64(a->n_trees, b->n_trees) && CHECK_EQ_I64(a->n_outputs, b->n_outputs) &&
-           CHECK_EQ_I64(a->n_parallel, b->n_parallel) && CHECK_EQ_I64(a->n_features, b->n_features);
+           CHECK_EQ_I64(a->n_parallel, b->n_parallel) && CHECK_EQ_I64(a->n_features, b->n_features) &&
+           CHECK_EQ_I64(a->n_leaf_outputs, b->n_leaf_outputs) && CHECK_EQ_I64(a->n_vectors, b->n_vectors);
   if (!ok) return 0;
   ok &= CHECK_EQ_BYTES(a->base, b->base, (size_t)a->n_outputs * sizeof *a->base);
   int same = a->n_nodes == b->n_nodes && a->n_words == b->n_words &&
@@ -220,6 +229,9 @@ int same_forests(const gbt_forest *a, const gbt_forest *b) {
              memcmp(a->cover, b->cover, a->n_nodes * sizeof *a->cover) == 0 &&
              memcmp(a->count, b->count, a->n_nodes * sizeof *a->count) == 0 &&
              (a->n_words == 0 || memcmp(a->sets, b->sets, a->n_words * sizeof *a->sets) == 0);
+  if (ok && same && a->n_vectors > 0)
+    same = memcmp(a->leaf_values, b->leaf_values,
+                  a->n_vectors * (size_t)a->n_leaf_outputs * sizeof *a->leaf_values) == 0;
   if (CHECK(same)) return ok;
   for (size_t t = 0; t < a->n_trees; t++)
     if (!tell_tree(a, b, t)) break;
@@ -238,6 +250,7 @@ uint64_t forest_digest(uint64_t before, const gbt_forest *f) {
   digest = digest_bytes(digest, f->nodes, f->n_nodes * sizeof *f->nodes);
   digest = digest_bytes(digest, f->sets, f->n_words * sizeof *f->sets);
   digest = digest_bytes(digest, f->gain, f->n_nodes * sizeof *f->gain);
+  digest = digest_bytes(digest, f->leaf_values, f->n_vectors * (size_t)f->n_leaf_outputs * sizeof *f->leaf_values);
   digest = digest_bytes(digest, f->cover, f->n_nodes * sizeof *f->cover);
   return digest_bytes(digest, f->count, f->n_nodes * sizeof *f->count);
 }

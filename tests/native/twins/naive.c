@@ -518,7 +518,7 @@ static void grow_round(naive *nv, naive_shared *shared, gbt_forest *forest) {
       if (like == NULL)
         naive_grow(nv, k, forest->n_trees);
       else
-        naive_plant(nv, like, k, first + (uint64_t)k, 1);
+        naive_plant(nv, like, k, first, 1);
       put_tree(nv, forest);
     }
   if (shared != NULL) naive_shared_done(shared);

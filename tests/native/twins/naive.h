@@ -14,6 +14,9 @@ typedef void (*naive_custom)(const double *score, const double *label, int64_t n
 
 /* As gbt_trainer_new and gbt_trainer_run of n_rounds with the same spec. forest: empty, made for the spec. scores: for
  * train and every validation set rows x n_outputs, filled. custom: for GBT_OBJ_CUSTOM. */
+/* Trees of single outputs, as many in a round as there are, become one that has a value for each of them in a leaf. */
+void naive_join(const gbt_forest *parts, gbt_forest *to);
+
 void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom custom, gbt_forest *forest,
                  double *const *scores);
 

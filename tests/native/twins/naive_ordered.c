@@ -130,15 +130,15 @@ void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_for
   put_in_order(&o);
   make_models(&o);
   for (int64_t i = 0; i < n_rounds; i++) {
-    const uint64_t round = forest->n_trees / per_round;
+    const uint64_t round = forest->n_trees / per_round, first = forest->n_trees;
     naive_handicaps(&o.grower, forest);
     make_gradients(&o, round);
     naive_gradients(&kept, round, NULL);
-    const naive *like = shared != NULL ? naive_shared_grow(shared, &o.grower, round, forest->n_trees) : NULL;
+    const naive *like = shared != NULL ? naive_shared_grow(shared, &o.grower, round, first) : NULL;
     for (int32_t k = 0; k < o.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) {
         if (like != NULL)
-          naive_plant(&o.grower, like, k, forest->n_trees, 1);
+          naive_plant(&o.grower, like, k, first, 1);
         else
           naive_grow(&o.grower, k, forest->n_trees);
         for (int32_t j = 0; j < o.n_models; j++) naive_refit(&o.model[j].nv, &o.grower, o.model[j].trees);

@@ -88,3 +88,40 @@ const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round,
 }
 
 void naive_shared_done(naive_shared *s) { naive_free_nodes(&s->nv); }
+
+/* The value of output k in leaf i of the round's first tree `at`. */
+static double value_of(const gbt_forest *parts, size_t at, size_t k, uint32_t i) {
+  return parts->nodes[parts->trees[at + k].node_beg + i].arg.value;
+}
+
+void naive_join(const gbt_forest *parts, gbt_forest *to) {
+  const size_t K = (size_t)parts->n_outputs;
+  memcpy(to->base, parts->base, K * sizeof *to->base);
+  for (size_t at = 0; at < parts->n_trees; at += K) {
+    const gbt_tree *one = &parts->trees[at];
+    const uint32_t n = one->n_nodes;
+    gbt_node *nodes = test_alloc(n * sizeof *nodes);
+    double *gain = test_alloc(n * sizeof *gain), *cover = test_alloc(n * sizeof *cover);
+    double *values = test_alloc(n * K * sizeof *values);
+    memcpy(nodes, parts->nodes + one->node_beg, n * sizeof *nodes);
+    for (uint32_t i = 0; i < n; i++) {
+      gain[i] = cover[i] = 0.0;
+      for (size_t k = 0; k < K; k++) {
+        const size_t of = (size_t)parts->trees[at + k].node_beg + i;
+        gain[i] += parts->gain[of];
+        cover[i] += parts->cover[of];
+        CHECK(parts->count[of] == parts->count[one->node_beg + i] && parts->nodes[of].left == nodes[i].left);
+        if (nodes[i].left == 0)
+          values[i * K + k] = value_of(parts, at, k, i);
+        else
+          CHECK_EQ_BYTES(&parts->nodes[of], &nodes[i], sizeof nodes[i]);
+      }
+      if (nodes[i].left == 0) nodes[i].arg.vector = i;
+    }
+    const gbt_tree_parts tree = {.n_nodes = n, .n_words = one->n_words, .nodes = nodes, .gain = gain, .cover = cover,
+                                 .count = parts->count + one->node_beg, .sets = parts->sets + one->set_beg,
+                                 .leaf_values = values};
+    CHECK_OK(gbt_forest_add(to, &tree, test_err));
+    free(nodes), free(gain), free(cover), free(values);
+  }
+}

@@ -45,8 +45,8 @@ static gbt_status run_all(const story *s, things *t, gbt_error *err) {
   GBT_TRY(gbt_trainer_new(&t->ctx, &spec, &t->trainer, err));
   gbt_status status = gbt_trainer_run(&t->ctx, t->trainer, 3, &why, err);
   int64_t rounds = gbt_trainer_rounds(t->trainer);
-  CHECK_EQ_I64(gbt_trainer_forest(t->trainer)->n_trees,
-               rounds * spec.objective.n_outputs * spec.params.num_parallel_tree);
+  const int64_t outputs = spec.params.multi_strategy ? 1 : spec.objective.n_outputs;
+  CHECK_EQ_I64(gbt_trainer_forest(t->trainer)->n_trees, rounds * outputs * spec.params.num_parallel_tree);
   CHECK(status != GBT_OK || rounds == 3);
   return status;
 }

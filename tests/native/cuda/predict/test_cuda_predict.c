@@ -102,6 +102,11 @@ static int random_scene(test_rng *rng) {
   forest_spec spec = make_spec(rng);
   int64_t n_rows = sizes[test_below(rng, 12)];
   scene s = scene_open(rng, (int32_t)test_below(rng, 12), test_below(rng, 3) ? 40 : 300, &spec, n_rows);
+  if (spec.n_outputs > 1 && test_below(rng, 2)) { /* leaves hold a value for every output */
+    gbt_forest_free(s.forest);
+    s.forest = make_vector_forest(rng, s.schema, &spec);
+    s.view = gbt_forest_view_of(s.forest);
+  }
   cu_predict_limits limits = make_limits(rng, n_rows);
   gbt_tree_range some = all_trees(&s);
   if (test_below(rng, 2)) {
@@ -129,33 +134,13 @@ static int crafted_scene(test_rng *rng, const uint8_t *bytes, size_t n) {
   scene s = {.view = model->parts.forest, .schema = model->schema, .ctx = test_ctx(NULL, 1)};
   s.table = make_table(rng, s.schema, 40);
   cu_predict_limits limits = make_limits(rng, 40);
-  if (CHECK_OK(gbt_binding_new(&s.ctx, &s.table->table, s.schema, GBT_UNSEEN_PRIOR, &s.binding, test_err)) &&
-      s.view.n_leaf_outputs == 1) /* vectors are refused */
+  if (CHECK_OK(gbt_binding_new(&s.ctx, &s.table->table, s.schema, GBT_UNSEEN_PRIOR, &s.binding, test_err)))
     same_on_device(&s, rng, all_trees(&s), &limits);
   gbt_binding_free(s.binding);
   free_table(s.table);
   gbt_ctx_close(&s.ctx);
   gbt_model_close(model);
   return 1;
-}
-
-static void vectors_are_left_to_the_cpu(void) {
-  test_rng rng = {21};
-  const forest_spec spec = {3, 1, 2, 6, SHAPE_BUSHY, 0};
-  scene s = scene_open(&rng, 4, 10, &spec, 20);
-  gbt_forest_free(s.forest);
-  s.forest = make_vector_forest(&rng, s.schema, &spec);
-  s.view = gbt_forest_view_of(s.forest);
-  double scores[3 * 20];
-  int32_t leaves[2 * 20];
-  const gbt_device_api *api = gbt_cuda_api();
-  gbt_status status = api->scores(&s.ctx, 0, &s.view, s.binding, 0, 2, NULL, scores, test_err);
-  CHECK(test_err->cpu_can);
-  CHECK_FAILS(status, GBT_E_DEVICE, "a value for every class");
-  status = api->leaves(&s.ctx, 0, &s.view, s.binding, 0, 2, leaves, test_err);
-  CHECK(test_err->cpu_can);
-  CHECK_FAILS(status, GBT_E_DEVICE, "a value for every class");
-  scene_close(&s);
 }
 
 /* Whatever opens is predicted with, wherever it comes from. Mutations of mutations, so that models become odd. */
@@ -533,7 +518,6 @@ static void stops_when_asked(void) {
 
 void suite_cuda_predict(void) {
   RUN(random_forests_are_those_of_the_cpu);
-  RUN(vectors_are_left_to_the_cpu);
   RUN(crafted_models);
   RUN(the_door_leads_there);
   RUN(deep_trees);
