@@ -9,13 +9,16 @@
 set -eu
 
 run="r-base-core r-cran-matrix gcc libc6-dev make libzstd-dev liblz4-dev"
-# g++ compiles the CUDA sources for the CPU, clang and its sanitizer runtime are for the native tests, and without the
-# last three R CMD check --as-cran warns; gcovr adds up the coverage; python3 runs the reader of models in tests/format,
-# chromium the Shiny app, both mpirun start ranks; ccache compiles once what several steps compile
+# g++ compiles the CUDA sources for the CPU, clang and its sanitizer runtime are for the native tests, and without
+# devscripts, qpdf and tidy R CMD check --as-cran warns; gcovr adds up the coverage; python3 runs the reader of models
+# in tests/format, chromium the Shiny app, both mpirun start ranks; ccache compiles once what several steps compile;
+# the last two lines are for tools/check-systems.sh: ARM, musl, Windows
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
 r-cran-bit64 r-cran-callr r-cran-generics r-cran-dbi r-cran-rsqlite r-cran-shiny r-cran-ggplot2
 r-cran-kernlab r-cran-survival r-cran-rsample r-cran-future r-cran-progressr openmpi-bin mpich zstd g++ ccache clang
-libclang-rt-14-dev gcovr python3 chromium devscripts qpdf tidy"
+libclang-rt-14-dev gcovr python3 chromium devscripts qpdf tidy
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static musl-tools
+gcc-mingw-w64-x86-64 wine wine64"
 long="$test valgrind"
 
 case "${1:-}" in

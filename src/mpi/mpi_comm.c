@@ -449,8 +449,8 @@ static gbt_status take_room(gbt_mpi *mpi, gbt_mpi_handle whole, int *code, gbt_e
 }
 
 /* status: of this rank so far. A rank without memory takes part all the same, and then all ranks fail. */
-static gbt_status connect(const gbt_mpi_spec *spec, gbt_mpi_handle whole, gbt_mpi *mpi, gbt_status status,
-                          gbt_error *err) {
+static gbt_status join_ranks(const gbt_mpi_spec *spec, gbt_mpi_handle whole, gbt_mpi *mpi, gbt_status status,
+                             gbt_error *err) {
   const gbt_mpi_library *m = mpi->library;
   int code = 0;
   if (status == GBT_OK) status = take_room(mpi, whole, &code, err);
@@ -499,7 +499,7 @@ static gbt_status open_group(const gbt_mpi_spec *spec, gbt_mpi *mpi, gbt_status 
   if (spec->group != NULL && !gbt_mpi_from_fortran(m, *spec->group, &whole))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "comm", "`comm` cannot be used with this MPI library (%s); leave it out",
                        m->version);
-  GBT_TRY(connect(spec, whole, mpi, status, err));
+  GBT_TRY(join_ranks(spec, whole, mpi, status, err));
   gbt_mpi_keep(&mpi->comm, &mpi->kept);
   return spec->group == NULL ? check_launcher(mpi, err) : GBT_OK;
 }

@@ -28,7 +28,9 @@
 
 static gbt_mpi_library the_library;
 static int is_open;
+#if CAN_OPEN
 static void *opened; /* the library of dlopen(); NULL before */
+#endif
 
 /* ---- the launcher ---- */
 

@@ -1,0 +1,168 @@
+#!/bin/sh
+# Other systems: each builds the engine, runs trainings, and must make the bytes that tests/native/whole/test_digests.c
+# has, as x86-64 Linux does.
+#
+#   sh tools/check-systems.sh BUILD [SYSTEM ...]      BUILD: a folder for objects; by default the first four systems
+#
+#   aarch64   64-bit ARM by gcc, run by qemu
+#   musl      musl's C library
+#   windows   by mingw, run by wine. Besides, configure.win must find threads, and the glue compile without a warning
+#             and link, with the engine, to a DLL that needs nothing but R's and Windows' own symbols
+#   macos     what compilers and headers allow without Apple's: clang checks the syntax of engine, src/mpi and glue for
+#             arm64-apple-macos, with musl's headers for Apple's
+#   i686      32-bit x86 with SSE2 (Debian: gcc-multilib), and configure by its x87 registers, which must stop
+#
+# A system whose compiler is not here is skipped. Ends with "N passed, N failed".
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+build=$(cd "$1" && pwd)
+shift
+if [ $# = 0 ]; then set -- aarch64 musl windows macos; fi
+suites="digests stranger names math/bits_are_the_same_everywhere"
+jobs=$(nproc 2>/dev/null || echo 2)
+warnings="-Wall -Wextra -Wno-cast-function-type -Werror"
+passed=0
+failed=0
+
+count() { # STATUS TEXT
+  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $2"; fi
+}
+
+has() { # SYSTEM PROGRAM...
+  system=$1
+  shift
+  for program; do
+    if ! command -v "$program" >/dev/null 2>&1; then echo "$system skipped: there is no $program"; return 1; fi
+  done
+}
+
+# The native suites of a variant; their counts are added to those of this script.
+native() { # VARIANT [ARGUMENT OF MAKE ...]
+  variant=$1
+  shift
+  said=$build/$variant.txt
+  GBT_TEST_CASES=few make -s -C "$root/tests/native" -j "$jobs" VARIANT="$variant" BUILD="$build" SUITES="$suites" \
+    "$@" check >"$said" 2>&1
+  cat "$said"
+  counts=$(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed.\{0,1\}$/\1 \2/p' "$said" | tail -1)
+  if [ -z "$counts" ]; then counts="0 1"; fi
+  passed=$((passed + ${counts% *}))
+  failed=$((failed + ${counts#* }))
+}
+
+check_aarch64() {
+  has aarch64 aarch64-linux-gnu-gcc qemu-aarch64-static || return 0
+  native aarch64
+}
+
+check_musl() {
+  has musl musl-gcc || return 0
+  native musl
+}
+
+# An R whose compiler is another: all that configure asks.
+other_r() { # FOLDER COMPILER
+  mkdir -p "$1/bin"
+  printf '#!/bin/sh\ncase "$3" in CC) echo "%s" ;; CFLAGS) echo "-O2 -Wall" ;; esac\n' "$2" >"$1/bin/R"
+  chmod +x "$1/bin/R"
+}
+
+configured() { # FOLDER COMPILER SCRIPT: what configure says there, and its status
+  rm -rf "$1"
+  mkdir -p "$1"
+  (cd "$root" && tar -cf - --exclude='*.o' --exclude='*.so' configure configure.win src) | (cd "$1" && tar -xf -)
+  other_r "$1/r" "$2"
+  (cd "$1" && R_HOME="$1/r" GBT_CUDA=no sh "./$3" >said 2>&1; echo "$?" >status; cat said)
+}
+
+# Symbols that the glue needs of R must be in R's library.
+check_glue() {
+  folder=$build/glue
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  include=$(Rscript -e 'cat(R.home("include"))')
+  library=$(Rscript -e 'cat(file.path(R.home("lib"), "libR.so"))')
+  status=0
+  for file in "$root"/src/r_*.c "$root"/src/mpi/*.c; do
+    $mingw -std=gnu11 -O1 -D_UCRT -DR_NO_REMAP -DSTRICT_R_HEADERS -DGBT_NO_DLOPEN $warnings -I"$include" \
+      -c "$file" -o "$folder/$(basename "$file" .c).o" || status=1
+  done
+  count "$status" "the glue compiles for Windows"
+  x86_64-w64-mingw32-nm -u "$folder"/*.o | sed -n 's/^ *U \(__imp_\)*//p' | sort -u >"$folder/needed"
+  {
+    echo "LIBRARY R.dll"
+    echo "EXPORTS"
+    nm -D --defined-only "$library" | awk '{ print $3, ($2 ~ /[BDR]/ ? "DATA" : "") }' | sort |
+      join - "$folder/needed"
+  } >"$folder/R.def"
+  status=0
+  x86_64-w64-mingw32-dlltool -d "$folder/R.def" -l "$folder/libR.a" &&
+    $mingw -shared -static-libgcc -o "$folder/gbt.dll" "$folder"/*.o "$build/mingw/libgbt.a" "$folder/libR.a" \
+      -Wl,-Bstatic -lpthread -Wl,-Bdynamic -lucrt || status=1
+  count "$status" "the glue links for Windows"
+  echo "$(($(wc -l <"$folder/R.def") - 2)) symbols of R"
+}
+
+check_windows() {
+  mingw=x86_64-w64-mingw32-gcc
+  has windows $mingw wine || return 0
+  WINEPREFIX=$build/wine
+  WINEDLLOVERRIDES="mscoree,mshtml="
+  export WINEPREFIX WINEDLLOVERRIDES
+  native mingw
+  configured "$build/windows" $mingw configure.win
+  status=$(cat "$build/windows/status")
+  if grep -q "threads none\|one thread" "$build/windows/said"; then status=1; fi
+  count "$status" "configure.win, with threads"
+  if has glue Rscript; then check_glue; fi
+}
+
+check_macos() {
+  headers=/usr/include/x86_64-linux-musl
+  has macos clang || return 0
+  if [ ! -d $headers ]; then echo "macos skipped: there is no $headers"; return 0; fi
+  status=0
+  own=$(clang -print-resource-dir)/include
+  # what Apple's headers have and show, and musl's do not
+  apple="-Dst_mtimespec=st_mtim -Dst_ctimespec=st_ctim -DF_FULLFSYNC=51 -D_GNU_SOURCE -DGBT_CHECKED"
+  clang --target=arm64-apple-macos11 -fsyntax-only -std=c11 -ffp-contract=off $warnings -nostdinc -isystem "$own" \
+    -isystem $headers $apple "$root"/src/gbt/*.c "$root"/src/gbt/*/*.c "$root"/src/mpi/*.c || status=1
+  count "$status" "the engine for macOS"
+  has glue Rscript || return 0
+  status=0
+  clang --target=arm64-apple-macos11 -fsyntax-only -std=gnu11 -DR_NO_REMAP -DSTRICT_R_HEADERS $warnings -nostdinc \
+    -isystem "$own" -isystem $headers $apple -isystem "$(Rscript -e 'cat(R.home("include"))')" "$root"/src/r_*.c ||
+    status=1
+  count "$status" "the glue for macOS"
+}
+
+check_i686() {
+  echo 'int main(void) { return 0; }' >"$build/probe.c"
+  if ! gcc -m32 "$build/probe.c" -o "$build/probe" 2>/dev/null; then
+    echo "i686 skipped: gcc -m32 does not link"
+    return 0
+  fi
+  native o0 TOOL_o0=gcc OPT_o0="-O2 -g1 -pthread -m32 -msse2 -mfpmath=sse" CODECS=none
+  configured "$build/i686" "gcc -m32" configure
+  status=$(cat "$build/i686/status")
+  if ! grep -q "PKG_CFLAGS = .* -msse2 -mfpmath=sse" "$build/i686/src/Makevars"; then status=1; fi
+  count "$status" "configure adds -msse2 -mfpmath=sse"
+  configured "$build/i686" "gcc -m32 -mno-sse" configure
+  status=0
+  if [ "$(cat "$build/i686/status")" = 0 ]; then status=1; fi
+  if ! grep -q "would differ from those of other machines" "$build/i686/said"; then status=1; fi
+  count "$status" "configure stops where there is x87 alone"
+}
+
+for name; do
+  begin=$(date +%s)
+  case "$name" in
+    aarch64 | musl | windows | macos | i686) "check_$name" ;;
+    *) echo "there is no system $name; there are aarch64, musl, windows, macos, i686" >&2; exit 2 ;;
+  esac
+  echo "---- $name took $(($(date +%s) - begin)) s"
+done
+echo "$passed passed, $failed failed"
+test "$failed" = 0
