@@ -8,13 +8,14 @@
 #   place_training  request, rows                        -> host: with the device that is chosen
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
 #   prepare         all of the above                     -> fit: what is known before the first round
+#   find_shape      fit                                  -> fit: with the shape of trees, where a race decides
 #   find_rounds     fit                                  -> fit: with the number of rounds, if `nrounds` is missing
 #   run_with_fallback  fit                               -> make_trainer, run_rounds; on the cpu if a device fails
 #   finish_model    trainer, fit and log                 -> model
 #   with_members    model, fit                           -> model: the mean of several, where it is an ensemble
 #
 # These are in files of their names: fit_source.R, fit_request.R, fit_rows.R, fit_data.R, fit_prepare.R (with what a fit
-# has), fit_evaluation.R, rounds_auto.R, fit_run.R, fit_model.R, ensemble.R.
+# has), fit_evaluation.R, fit_race.R, rounds_auto.R, fit_run.R, fit_model.R, ensemble.R.
 #
 # A source is what source_of() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
 # offset, exposure, mask, time, group; for formulas design, formula, parsed, columns, in_rows.
@@ -29,6 +30,7 @@ train_of <- function(captured, chosen, look) {
   its <- source_of(captured)
   fit <- prepare(its$source, its$given, chosen, look)
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
+  fit <- find_shape(fit)
   with_late_line(fit$host$late && fit$host$rounds != "given", late_text(NULL), {
     fit <- find_rounds(fit)
     run <- run_with_fallback(fit)

@@ -37,8 +37,9 @@ as_prepared <- function(data, args) {
   data
 }
 
-# The source with its data binned. What can be checked without bins is checked before.
+# The source with its data binned, and marked so. What can be checked without bins is checked before.
 binned_once <- function(source, request, response) {
+  if (isTRUE(source$binned)) return(source)
   host <- if (!is.null(source$x)) place_training(request, list(source = source, response = response))
   args <- request$args$value
   class_shares(args[["class_shares"]], response$label, response)
@@ -48,6 +49,7 @@ binned_once <- function(source, request, response) {
   source$data <- bin_columns(columns, check_weight(source$weights, length(response$label), "weights"))
   source$x <- NULL
   source["weights"] <- list(source$weights)
+  source$binned <- TRUE
   source
 }
 

@@ -19,7 +19,7 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters) {
 # do sooner. With many classes that share their splits, a round improves each of them little. NDCG of few queries moves
 # by chance, so small steps are often stopped too early.
 eta_of <- function(facts, objective) {
-  reach <- (if (identical(facts$max_depth, deep)) 7 else 10) * (facts$rows / 1000)^0.45
+  reach <- (if (is_fine(facts)) 7 else 10) * (facts$rows / 1000)^0.45
   least <- if (!facts$stopping) 0.02 else if (objective == "rank_ndcg") 0.1 else 0.06
   if (facts$early && shares_splits(facts, objective)) least <- max(least, 0.01 * facts$outputs)
   min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
@@ -27,15 +27,108 @@ eta_of <- function(facts, objective) {
 
 class_objectives <- c("logistic", "softmax")
 
+# ---- the shape of trees ----
+
+shape_parameters <- c("grow_policy", "max_depth", "max_leaves")
+no_shape_with <- c("colsample_bynode", "num_parallel_tree", "boosting") # parameters with which no rule chooses it
+
+# Are other trees than symmetric ones of six layers worth a try? Many classes are better with splits that they share,
+# and so are quantiles with leaves of many rows. Other objectives were not measured.
+may_be_fine <- function(facts, objective) {
+  shared <- identical(facts$strategy, "multi_output_tree") || facts$outputs > 10
+  !shared && objective %in% c("squared_error", "poisson", class_objectives)
+}
+
 # Are there rows enough for trees of 256 leaves? Symmetric trees learn too little of many rows with interactions, while
-# deep trees learn the noise of few. Many classes are better with splits that they share, and so are quantiles with
-# leaves of many rows. Other objectives were not measured.
+# deep trees learn the noise of few.
 deep_from <- 20000
 deep <- 8
-bears_depth <- function(facts, objective) {
-  shared <- identical(facts$strategy, "multi_output_tree") || facts$outputs > 10
-  facts$rows >= deep_from && !shared && objective %in% c("squared_error", "poisson", class_objectives)
+bears_depth <- function(facts, objective) facts$rows >= deep_from && may_be_fine(facts, objective)
+
+# Has a rule chosen trees of so many leaves?
+is_fine <- function(facts) {
+  !identical(facts$grow_policy, "symmetric") &&
+    (identical(facts$max_depth, deep) || identical(facts$max_leaves, best_first_leaves))
 }
+
+# Symmetric trees are full, so more layers are for other policies.
+most_layers <- 8
+best_first_leaves <- 64
+
+# The policy that is given, or that goes with what is given; NULL where several do.
+given_policy <- function(given) {
+  if (!is.null(given$grow_policy)) return(given$grow_policy)
+  if (isTRUE(given$max_leaves > 0)) return("lossguide")
+  if (isTRUE(given$max_depth > most_layers)) "depthwise"
+}
+
+# The shape by the number of rows, around what is given. flat, fine: layers of trees of few rows and of many.
+shape_by_rows <- function(facts, objective, flat, fine) {
+  many <- bears_depth(facts, objective)
+  policy <- given_or(given_policy(facts$given), if (many) "depthwise" else "symmetric")
+  switch(policy, lossguide = list(grow_policy = policy, max_depth = 0, max_leaves = best_first_leaves),
+         depthwise = list(grow_policy = policy, max_depth = if (many) fine else max(flat, 6)),
+         list(grow_policy = policy, max_depth = flat))
+}
+
+# Does a shape that was chosen before go with what is given now? shape: list by name, of some of its parameters.
+shape_fits <- function(shape, given) {
+  policy <- shape$grow_policy
+  if (is.null(policy)) return(TRUE)
+  if (!is.null(given$grow_policy)) return(given$grow_policy == policy)
+  if (policy == "lossguide") return(!isTRUE(given$max_leaves == 0))
+  given_or(given_policy(given), policy) == policy
+}
+
+# ---- where a race chooses it (R/fit_race.R) ----
+
+# A race is for data of so many rows: with fewer, symmetric trees were best on all sets.
+race_from <- 10000
+
+# Rows that shapes are trained on and judged by, about, as rows are drawn. The first are at most this share of all.
+race_rows <- c(train = 20000, judge = 5000)
+race_share <- 0.6
+
+# A race costs about a quarter of so many rounds on its rows, or less. The training must cost more.
+race_worth <- 800
+
+# Objectives for which a race was right (bench/results/shapes.md).
+race_objectives <- c("squared_error", class_objectives)
+
+# The shapes to choose from, around what is given, as whole ones, in the order in which they are raced.
+shapes_around <- function(given) {
+  policy <- given_policy(given)
+  named <- lapply(given[setdiff(names(given), "grow_policy")], as.double)
+  layers <- function(policy, n) list(grow_policy = policy, max_depth = n)
+  best_first <- list(grow_policy = "lossguide", max_depth = 0, max_leaves = best_first_leaves)
+  shapes <- switch(given_or(policy, "any"), symmetric = list(layers(policy, 6)), lossguide = list(best_first),
+                   depthwise = list(layers(policy, 6), layers(policy, deep)),
+                   list(layers("symmetric", 6), if (length(named) == 0L) best_first, layers("depthwise", deep)))
+  unique(lapply(Filter(length, shapes), utils::modifyList, named))
+}
+
+# The input of a race, a list: shapes, request (without what rules chose), facts, rows. NULL where none is held: the
+# shape is given or kept, rules do not choose it, too little is known of its objective, or there are too few rows or
+# rounds. trainings: how many there will be.
+race_task <- function(request, facts, rows, chosen, trainings = 1) {
+  named <- counts_as_named(request$args$value)
+  objective <- rows$response$objective
+  kept <- !is.null(chosen$all) || !is.null(chosen$shape) || !is.null(request$args$value[["init_model"]])
+  if (kept || request$preset == "fast" || any(c(no_shape_with, shape_parameters) %in% named)) return(NULL)
+  if (!objective %in% race_objectives || !may_be_fine(facts, objective)) return(NULL)
+  if (!is_worth_a_race(facts, trainings)) return(NULL)
+  shapes <- shapes_around(facts$given)
+  if (length(shapes) < 2L || !is.null(rows$source$data$path)) return(NULL)
+  list(shapes = shapes, request = request, facts = facts, rows = rows)
+}
+
+is_worth_a_race <- function(facts, trainings) {
+  facts$rows >= race_from && facts$rows <= .Machine$integer.max &&
+    facts$rows * facts$nrounds * trainings >= race_worth * rows_to_train(facts$rows)
+}
+
+# Of data with n rows.
+rows_to_train <- function(n) min(race_share * n, race_rows[["train"]])
 
 pair_objective <- function(objective) is_of_queries(objective) && objective_info(objective)$hessian == "FREE"
 many_classes <- function(facts, objective) objective == "softmax" && facts$outputs > 2
@@ -49,16 +142,17 @@ shares_splits <- function(facts, objective) {
 
 default_rules <- list(
   new_rule(
-    c("grow_policy", "max_depth", "max_leaves"),
+    shape_parameters,
     function(facts, objective, preset) {
-      if (bears_depth(facts, objective)) list(grow_policy = "depthwise", max_depth = deep) else
-        list(grow_policy = "symmetric", max_depth = if (is_of_hazards(objective)) 4 else 6)
+      if (length(facts$raced)) return(facts$raced)
+      shape_by_rows(facts, objective, if (is_of_hazards(objective)) 4 else 6, deep)
     },
-    paste("With 20,000 rows or more `grow_policy` \"depthwise\" and `max_depth` 8, for \"squared_error\",",
-          "\"poisson\" and up to ten classes whose trees do not share their splits: so many rows bear finer trees.",
-          "Else \"symmetric\", one split for all nodes of a layer, which is steadier on few rows, and 6, or 4 for",
-          "\"cox\" and \"fine_gray\". If you give any of the three, the others are \"depthwise\", 6 and 0."),
-    "Shape of trees", c("colsample_bynode", "num_parallel_tree", "boosting")
+    paste("By a race with 10,000 rows or more, see `?gbt_defaults`. Without a race, from 20,000 rows on, \"depthwise\"",
+          "and `max_depth` 8 for \"squared_error\", \"poisson\" and up to ten classes whose trees do not share their",
+          "splits: so many rows bear finer trees. Else \"symmetric\", one split for all nodes of a layer, which is",
+          "steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". If you give any of the three, the others",
+          "are \"depthwise\", 6 and 0."),
+    "Shape of trees", no_shape_with
   ),
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts, objective)),
@@ -114,7 +208,8 @@ default_rules <- list(
 # cross-validation; without those of weight 0), features, binned (are they gbt_data?), outputs (scores of a row),
 # nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do not help?),
 # stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy (multi_strategy as
-# named).
+# named), given (parameters of the shape of trees as named, a list). Later also raced, the shape that a race or an
+# earlier training has chosen, and max_depth and max_leaves by the rules before.
 rule_facts <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
@@ -122,7 +217,17 @@ rule_facts <- function(source, n_rows, response, request) {
   weights <- check_weight(source$weights, n_rows, "weights")
   list(rows = sum_of_ranks(count_weighted(weights, n_rows)), features = as.double(features), binned = is.null(source$x),
        outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
-       stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]])
+       stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]],
+       given = given_shape(request$args$value))
+}
+
+# Parameters of the shape as named. Trees that share their splits are symmetric. args: values by name.
+given_shape <- function(args) {
+  given <- args[names(args) %in% shape_parameters]
+  if (identical(args[["multi_strategy"]], "multi_output_tree") && is.null(given$grow_policy)) {
+    given$grow_policy <- "symmetric"
+  }
+  given
 }
 
 all_rules <- function() c(default_rules, preset_rules) # see R/fit_presets.R
@@ -152,8 +257,9 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
   facts$grow_policy <- given_or(out$grow_policy, facts$grow_policy)
   for (rule in remaining_rules(named)) {
     value <- rule$value(facts, objective, preset)
+    value <- value[setdiff(names(value), named)]
     out[names(value)] <- value
-    for (name in c("grow_policy", "max_depth")) facts[[name]] <- given_or(value[[name]], facts[[name]])
+    for (name in shape_parameters) facts[[name]] <- given_or(value[[name]], facts[[name]])
   }
   out
 }
@@ -162,9 +268,10 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
 of_symmetric_trees <- c("random_strength", "multi_strategy")
 
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
-# trees or with one objective does not go on into others.
+# trees or with one objective does not go on into others, nor does a shape that does not go with what is named now.
 rules_kept <- function(params, named, objective, facts) {
-  ruled <- setdiff(unlist(lapply(remaining_rules(named), `[[`, "parameters")), binning_arguments)
+  ruled <- setdiff(unlist(lapply(remaining_rules(named), `[[`, "parameters")), c(binning_arguments, named))
+  if (!shape_fits(params, facts$given)) ruled <- setdiff(ruled, shape_parameters)
   out <- params[names(params) %in% ruled]
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
@@ -178,6 +285,19 @@ rules_kept <- function(params, named, objective, facts) {
   out
 }
 
+# The values that are kept, with those that rules choose again around them. value: of all rules; kept: of the earlier
+# training, by name.
+kept_and_chosen <- function(value, kept, named, request, facts, objective) {
+  shape <- if (!shape_fits(kept, facts$given)) value[names(value) %in% shape_parameters]
+  facts$grow_policy <- given_or(shape$grow_policy, facts$grow_policy)
+  kept <- c(rules_kept(kept, named, objective, facts), shape)
+  facts$grow_policy <- given_or(kept$grow_policy, facts$grow_policy)
+  again <- rules_of(facts, objective, request$preset, c(named, shape_parameters))
+  again <- again[setdiff(intersect(names(again), of_symmetric_trees), names(kept))]
+  ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
+  list(kept = setdiff(names(kept), names(shape)), value = utils::modifyList(ours, c(kept, again)))
+}
+
 # The request with what the rules say among its parameters, and as `by_rule`. kept: values to be taken instead, of the
 # training that is done again or, with `init_model`, gone on from.
 with_rules <- function(request, facts, objective, kept = NULL) {
@@ -187,13 +307,9 @@ with_rules <- function(request, facts, objective, kept = NULL) {
   if (goes_on) kept <- init$params
   value <- rules_of(facts, objective, request$preset, named)
   if (!is.null(kept)) {
-    kept <- rules_kept(kept, named, objective, facts)
-    facts$grow_policy <- given_or(kept$grow_policy, facts$grow_policy)
-    again <- rules_of(facts, objective, request$preset, c(named, "grow_policy"))
-    again <- again[setdiff(intersect(names(again), of_symmetric_trees), names(kept))]
-    ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
-    value <- utils::modifyList(ours, c(kept, again))
-    if (goes_on) request$kept_by_name <- setdiff(names(kept), init$by_rule)
+    both <- kept_and_chosen(value, kept, named, request, facts, objective)
+    value <- both$value
+    if (goes_on) request$kept_by_name <- setdiff(both$kept, init$by_rule)
   }
   request$by_rule <- value
   ours <- names(value) %in% host_table$name # of R itself, such as `ensemble`
@@ -219,9 +335,10 @@ chosen_lines <- function(values) {
 #' Defaults that follow from the data
 #'
 #' The rules by which [gbt_train()] chooses parameters that you do not set, measured on many data sets. They use the
-#' objective, the numbers of rows and rounds and how training ends, never the response itself. The number of rows counts
-#' all rows of the data with a weight above 0, including those that a `mask` or a fold holds out. `print()` of a model
-#' shows the parameters that rules have chosen; its `params` have their values, and `by_rule` their names.
+#' objective, the numbers of rows and rounds and how training ends. Only the shape of trees follows from the response,
+#' see Race. The number of rows counts all rows of the data with a weight above 0, including those that a `mask` or a
+#' fold holds out. `print()` of a model shows the parameters that rules have chosen; its `params` have their values, and
+#' `by_rule` their names.
 #'
 #' A parameter that you set, under any of its names, keeps your value. Setting one parameter can switch off rules for
 #' others. For example, setting `max_depth` also switches `grow_policy` to `"depthwise"`. So calls written for other
@@ -235,8 +352,31 @@ chosen_lines <- function(values) {
 #' symmetric trees see half of the features each; `"best"` makes an `ensemble`. Arguments that you give win over the
 #' preset.
 #'
-#' Rules do not use R's random numbers. As `eta` depends on `nrounds`, `model[1:20]` of a longer training is not the
-#' model of `nrounds = 20`, unless `eta` was given.
+#' Rules do not use R's random numbers. As `eta` and whether there is a race depend on `nrounds`, `model[1:20]` of a
+#' longer training is not the model of `nrounds = 20`, unless `eta` and the shape of trees were given.
+#'
+#' @section Race:
+#' No shape of trees is best for all data. So two or three are trained for a few large steps on some of the rows, and
+#' the one with the least loss on other rows is taken: symmetric trees of six layers, or best-first trees
+#' (`"lossguide"`) of 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees of
+#' eight layers race as well, and must be 2 percent better than these. A race takes 100 rounds of symmetric trees and 50
+#' of others at most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. It ends early as training does, and
+#' costs 3 to 25 percent of the training (`bench/results/shapes.md` in the sources).
+#'
+#' Rows are drawn by a hash of their numbers. They are judged by at most 5,000 rows: of the last validation set (or the
+#' masked-out rows) if it stops the training early and has 500 rows or more, else by training rows that are held out of
+#' the race (whole groups with `group`, the latest with `time`). The choice is the same for any number of threads and
+#' ranks, on any device, and for any `seed`.
+#'
+#' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
+#' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. In
+#' [gbt_cv()] and [gbt_tune()] the rounds of all folds count together. There is none with `preset = "fast"`, for data in
+#' a folder ([gbt_data()] with `path`), with `init_model`, and if you give `grow_policy`, `max_depth`, `max_leaves`,
+#' `colsample_bynode`, `num_parallel_tree` or `boosting`. `verbose = 1` shows the losses.
+#'
+#' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on. [gbt_refit()], `update()` and a
+#' call that goes on from its `checkpoint` repeat the choice without a race. To repeat it elsewhere, give
+#' `params = model$params[model$by_rule]`.
 #'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
 #'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It

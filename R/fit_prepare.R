@@ -23,10 +23,11 @@
 #   by_rule      parameters that rules have decided, or would have, by name, see R/fit_defaults.R
 #   kept_by_name those among them that init_model was given by name
 #   reason       why no tree can have a split, see R/fit_learned.R; NULL where one may
+#   race         how the shape of trees is found, see R/fit_race.R; NULL where rules have chosen it
 #   search       how rounds are found, see R/fit_rounds_auto.R; NULL where their number is known
 #
-# chosen: values for parameters that rules would decide, see with_rules(); NULL: the rules decide. look: NULL or a
-# function of the rows.
+# chosen: NULL, or a list by which an earlier training decides in place of rules: all, see `kept` of with_rules(), or
+# shape, the parameters of the shape of trees only. look: NULL or a function of the rows.
 prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- read_request(given)
   args <- request$args$value
@@ -37,7 +38,10 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- settle_rounds(request, rows)
   response <- rows$response
   facts <- rule_facts(rows$source, rows$n, response, request)
-  request <- size_rounds(with_rules(request, facts, response$objective, chosen))
+  if (!shape_fits(chosen$shape, facts$given)) chosen$shape <- NULL
+  facts$raced <- chosen$shape
+  race <- race_task(request, facts, rows, chosen)
+  request <- size_rounds(with_rules(request, facts, response$objective, chosen$all))
   search <- search_task(request, rows)
   watched <- plan_metrics(args, request$host, rows)
   host <- place_training(request, rows)
@@ -63,7 +67,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
        class_shares = shares, order = effective_order(rows, args),
        formula = source$formula, design = source$design, recipe = source$recipe, exposed = rows$source$exposed,
        named = names(args), by_rule = request$by_rule, kept_by_name = request$kept_by_name, reason = reason,
-       search = search_data(search, data))
+       race = race, search = search_data(search, data))
 }
 
 # The request's settings for single columns, a list: constraints, see read_constraints(), and cat_method, see

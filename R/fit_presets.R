@@ -29,12 +29,11 @@ preset_rules <- list(
     "Presets"
   ),
   new_rule(
-    c("grow_policy", "max_depth", "max_leaves"),
+    shape_parameters,
     function(facts, objective, preset) {
-      if (preset == "fast" && bears_depth(facts, objective)) list(grow_policy = "depthwise", max_depth = fast_deep)
+      if (preset == "fast" && bears_depth(facts, objective)) shape_by_rows(facts, objective, 6, fast_deep)
     },
-    "With `preset = \"fast\"` trees that would be depthwise by default have seven layers.", "Presets",
-    c("colsample_bynode", "num_parallel_tree", "boosting")
+    "With `preset = \"fast\"` trees that would be depthwise by default have seven layers.", "Presets", no_shape_with
   ),
   new_rule(
     "eta",

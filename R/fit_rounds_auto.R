@@ -107,6 +107,17 @@ search_task <- function(request, rows) {
   if (is.null(search)) return(NULL)
   check_searchable(request$args$value)
   source <- rows$source
+  task <- list(source = source, response = rows$response, mask = rows$mask, at = rows$at, n = rows$n)
+  task <- search_again(task, request, rows)
+  task <- c(task, list(parts = search_parts(task, rows$seed)))
+  if (!is.null(task$parts)) check_search_metrics(request$args$value, request$host, rows)
+  task
+}
+
+# The task with the parameters of a request; NULL for none.
+search_again <- function(task, request, rows) {
+  if (is.null(task)) return(NULL)
+  search <- request$host$search
   search$limit <- min(search$limit, limit_of_rows(sum_of_ranks(length(rows$label))))
   args <- request$args$value
   args <- args[!names(args) %in% c(binning_arguments, row_arguments, "callbacks", "checkpoint", "eval_train")]
@@ -114,10 +125,8 @@ search_task <- function(request, rows) {
   args$nrounds <- search$limit
   args$early_stopping_rounds <- search$patience
   args$seed <- rows$seed
-  task <- list(source = source, args = args, response = rows$response, mask = rows$mask, at = rows$at, n = rows$n,
-               search = search)
-  task <- c(task, list(parts = search_parts(task, rows$seed)))
-  if (!is.null(task$parts)) check_search_metrics(request$args$value, request$host, rows)
+  task$args <- args
+  task$search <- search
   task
 }
 

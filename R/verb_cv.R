@@ -19,8 +19,10 @@
 #' @section What is shared:
 #' Cuts of numeric columns and the order of levels come from all rows, those of the folds among them: bins know where
 #' values lie, never their response. Statistics of the response are made fold by fold. Rules for parameters (see
-#' [gbt_defaults()]) look at the number of all rows, and all folds have the same parameters. So a fold's model is, to
-#' the last bit, that of `gbt_train(x, y, mask = )`. Rows of weight 0 count in no rule: folds are drawn without them.
+#' [gbt_defaults()]) look at the number of all rows, and all folds have the same parameters. Where a race chooses the
+#' shape of trees, it is held on the rows that the first fold trains on. So a fold's model is, to the last bit, that of
+#' `gbt_train(x, y, mask = )` with the shape of the folds. Rows of weight 0 count in no rule: folds are drawn without
+#' them.
 #'
 #' A class may be so rare that a fold holds out none of its rows, or all of them. Metrics that need two classes, such as
 #' `"auc"`, are missing (`NA`) there, and means and standard errors are those of the other folds. Where such a
@@ -80,7 +82,7 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
   told_to_ranks({
     captured <- capture_call("gbt_cv")
     plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
-              list(keep_models = check_flag(keep_models, "keep_models"), call = captured$call))
+              list(keep_models = check_flag(keep_models, "keep_models"), race = TRUE, call = captured$call))
     captured <- without_arguments(captured, cv_arguments)
     in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan), "gbt_cv")))
   })
@@ -160,7 +162,11 @@ cross_folds <- function(rows, plan, seed) {
 
 # The result of gbt_cv(). workers: NULL or what fold_workers() gave.
 rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
-  request <- with_rules(request, rule_facts(rows$source, rows$n, rows$response, request), rows$response$objective)
+  facts <- rule_facts(rows$source, rows$n, rows$response, request)
+  raced <- if (plan$race) race_of_folds(rows, request, facts, folds, seed)
+  facts$raced <- raced$shape
+  if (!is.null(raced) && (is.null(workers) || workers$shared)) rows <- raced$rows
+  request <- with_rules(request, facts, rows$response$objective)
   limit <- if (identical(request$host$rounds, "open")) list()
   request <- settle_cv_rounds(request)
   if (!is.null(limit)) limit <- list(rounds = request$host$nrounds, patience = request$host$early_stopping_rounds)
@@ -174,6 +180,20 @@ rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   if (is.null(reason)) reason <- reason_of_means(ran, limit)
   if (!is.null(reason)) out$warned <- reason$text
   structure(out, reason = reason)
+}
+
+# The race of a cross-validation, on the rows that the first fold trains on: list(shape, rows), these with their bins.
+# NULL where none is held. rows: see cross_rows().
+race_of_folds <- function(rows, request, facts, folds, seed) {
+  task <- race_task(request, facts, rows, NULL, length(folds))
+  if (is.null(task)) return(NULL)
+  rows$source <- binned_once(rows$source, request, rows$response)
+  ruled <- settle_cv_rounds(request_with_shape(task, NULL))
+  first <- withCallingHandlers(fold_fits(rows$source, ruled, folds[1L], rows$response, seed)[[1L]],
+                               gbt_message = function(m) invokeRestart("muffleMessage"),
+                               gbt_warning = function(w) invokeRestart("muffleWarning"))
+  first$host$verbose <- request$host$verbose
+  list(shape = given_or(shape_of_race(first, task, by_valid = FALSE), usual_shape(task)), rows = rows)
 }
 
 refuse_with_folds <- function(args, who) {

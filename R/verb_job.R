@@ -66,8 +66,8 @@
 #'
 #'   `gbt_job_status()`: an object of class `gbt_job_status`, a list with
 #'   \item{state}{`"running"`, `"done"`, `"failed"` or `"cancelled"`}
-#'   \item{phase}{of a running job: `"starting"`, `"preparing"`, `"searching"` for the number of rounds, `"training"`,
-#'     `"finishing"`}
+#'   \item{phase}{of a running job: `"starting"`, `"preparing"`, `"searching"` (for the number of rounds or the shape
+#'     of trees), `"training"`, `"finishing"`}
 #'   \item{round, nrounds}{rounds that are finished, and all rounds}
 #'   \item{metrics}{named numbers, of the last round}
 #'   \item{seconds}{since the start}

@@ -5,7 +5,8 @@
 #' `gbt_refit()` trains the model that a cross-validation, a search for parameters or early stopping has chosen, on
 #' all rows: the call is evaluated again where `gbt_refit()` is called, with the chosen number of rounds (and
 #' parameters; those that rules had chosen keep their values) and without folds, validation data and early
-#' stopping. `update()` evaluates the call of a model again, with other arguments.
+#' stopping. `update()` evaluates the call of a model again, with other arguments; it keeps the shape of trees that a
+#' rule or a race had chosen, unless you give another one, or another `preset`.
 #'
 #' @section Models from files:
 #' A model of [gbt_load()] has no call, but most of what a call says: `gbt_refit(model, data = new)` trains it again on
@@ -72,7 +73,7 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
     data_given <- any(names(captured$args) %in% c("x", "data", "formula", "y", "subset")) ||
       any(changed %in% c("valid", "mask")) # hold out some of the rows
     prints <- if (!data_given) unclass(object)[c("rows", "columns")]
-    fit_again(args, captured, object, "gbt_refit", chosen = stored_by_rule(object),
+    fit_again(args, captured, object, "gbt_refit", chosen = list(all = stored_by_rule(object)),
               look = if (is.numeric(prints$rows)) function(rows) warn_other_rows(prints, rows))
   })
 }
@@ -210,7 +211,10 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
     args <- with_formula(args, fixed_argument(new))
   }
   if (!evaluate) return(call_of(args, "gbt_train"))
-  fit_again(args, captured, object, "update", chosen = if (is.null(object$call)) stored_by_rule(object))
+  by_rule <- stored_by_rule(object)
+  chosen <- if (is.null(object$call)) list(all = by_rule) else
+    if (!"preset" %in% canonical_name(names(captured$args))) list(shape = shape_by_rule(object))
+  fit_again(args, captured, object, "update", chosen = chosen)
 }
 
 # The formula of a model with all features instead of a dot: update.formula() knows no data.

@@ -120,6 +120,12 @@ without_gone_parameters <- function(params, object) {
 # Values that rules had chosen, for prepare(); NULL for none.
 stored_by_rule <- function(object) if (length(object$by_rule)) object$params[object$by_rule]
 
+# The shape of trees, where rules or a race had chosen some of it.
+shape_by_rule <- function(object) {
+  ours <- intersect(object$by_rule, shape_parameters)
+  if (length(ours)) object$params[union(ours, "grow_policy")]
+}
+
 # The constants of the formula by name, which the terms of the model have in their places: list, empty for none.
 stored_constants <- function(object) {
   design <- object$terms

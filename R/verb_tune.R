@@ -141,16 +141,20 @@ tune <- function(captured, plan) {
   args$verbose <- 0
   facts <- rule_facts(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
   preset <- match_choice(args[["preset"]], presets, "preset")
+  request$preset <- preset
   facts$grow_policy <- given_or(args[["grow_policy"]], facts$grow_policy)
   named <- c(counts_as_named(args), names(space))
-  rules <- function(grow_policy = NULL) {
-    facts$grow_policy <- given_or(grow_policy, facts$grow_policy)
-    rules_of(facts, rows$response$objective, preset, named)
+  open <- if (any(shape_parameters %in% names(space))) shape_parameters # by configuration
+  rules <- function(shape = NULL, without = NULL) {
+    facts$given <- replace(facts$given, names(shape), shape)
+    facts$grow_policy <- given_or(shape$grow_policy, facts$grow_policy)
+    rules_of(facts, rows$response$objective, preset, c(named, without))
   }
-  chosen <- rules() # the same, too; what goes with the policy of one configuration is not among it
-  request$host$max_bin <- given_or(chosen$max_bin, request$host$max_bin)
+  request$host$max_bin <- given_or(rules(without = open)$max_bin, request$host$max_bin)
   raw <- rows # binned rows have no `x` any more
   rows$source <- binned_once(rows$source, request, rows$response)
+  if (is.null(open)) facts$raced <- race_of_folds(rows, request, facts, folds, seed)$shape
+  chosen <- rules(without = open) # the same, too; what goes with the shape of one configuration is not among it
   args[names(chosen)] <- chosen
   side <- future_plan(raw, rows, args, folds, seed)
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
@@ -325,7 +329,7 @@ config_arguments <- function(config, search, state, rounds) {
 rate <- function(rows, folds, seed, args) {
   t0 <- proc.time()[["elapsed"]]
   out <- try_else(all_or_none({
-    cv <- rated_folds(rows, read_request(args), folds, seed, list(keep_models = FALSE))
+    cv <- rated_folds(rows, read_request(args), folds, seed, list(keep_models = FALSE, race = FALSE))
     log <- cv$evaluation_log
     if (is.null(cv$best_round)) list(error = "the metric has no finite value") else {
       list(rounds = cv$best_round, estimate = cv$best_score, std_error = log[[length(log)]][cv$best_round],
@@ -352,7 +356,8 @@ search_result <- function(search, state, stopped) {
   done <- state$done
   seen <- which(done$stage > 0L)
   best <- ranked(done, search$maximise)[1L]
-  chosen <- search$rules(if (!is.na(best)) state$configs[["grow_policy"]][best]) # NULL where all have the same
+  shape <- state$configs[intersect(shape_parameters, names(state$configs))]
+  chosen <- search$rules(if (!is.na(best)) lapply(shape, `[`, best))
   columns <- c(list(config = seq_along(done$stage)), as.list(state$configs), as.list(done)[names(done) != "ended"])
   structure(class = "gbt_tune", list(
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,

@@ -46,12 +46,13 @@ test_that("Ctrl-C stops training after whole rounds, which are a model", {
     own <- list(gradient = function(score, label) score - label, hessian = function(score, label) 1 + 0 * score)
     settings <- list(list(eval_train = TRUE, eval_metric = c("rmse", "mae")),
                      list(valid = v, subsample = 0.5, seed = 1), list(objective = own))
+    layers <- list(grow_policy = "depthwise", max_depth = 6) # else a race chooses, for many rounds only
     for (how in settings) {
       train <- function(nrounds, threads) {
-        do.call(gbt_train, c(list(x, y, nrounds = nrounds, eta = 0.1, threads = threads), how))
+        do.call(gbt_train, c(list(x, y, nrounds = nrounds, eta = 0.1, threads = threads), layers, how))
       }
       seen <- tryCatch(withCallingHandlers(
-        do.call(gbt_train, c(list(x, y, nrounds = 1e6, eta = 0.1, threads = 2, verbose = 1), how)),
+        do.call(gbt_train, c(list(x, y, nrounds = 1e6, eta = 0.1, threads = 2, verbose = 1), layers, how)),
         gbt_message = function(m) {
           if (grepl("^\\[ *1/", conditionMessage(m))) say("begin")
           invokeRestart("muffleMessage")

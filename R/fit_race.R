@@ -1,0 +1,267 @@
+# The shape of trees by a race: each of a few shapes is trained for a few large steps on some of the rows, and the one
+# with the least loss on other rows is taken.
+#
+#   race_task     request, facts, rows -> the input of a race, see R/fit_defaults.R; NULL where rules decide
+#   find_shape    fit                  -> fit with the shape that a race has chosen
+#   shape_of_race fit, task            -> the shape
+#
+# race_of_folds() in R/verb_cv.R holds that of a cross-validation.
+#
+# The choice follows from the data, the parameters and numbers of rows alone: rows are drawn by a hash of their number,
+# losses are exact sums, and all ends are counts. So it is the same for all threads, devices, page sizes and ranks.
+
+# A race takes so many steps of `eta` at most: small trees take more of them. It ends early as other trainings do.
+race_eta <- 0.3
+race_rounds <- c(symmetric = 100, depthwise = 50, lossguide = 50)
+race_patience <- 5
+
+# A shape is taken only if its loss is lower by this share than that of the first one, or of the best one before. The
+# third one runs only where the second one is clearly ahead, as it is for data with many interactions.
+race_margin <- c(0, 0.003, 0.02)
+race_clear <- 0.03
+
+# Fewer rows cannot decide. Smaller validation data leave it to rows that are held out.
+race_least <- c(train = 2000, judge = 500)
+
+# Seeds of the draws: which rows are held out, and which rows take part.
+race_seeds <- c(held = 1, part = 2)
+
+# fit: prepared. With the shape that is kept in the folder of checkpoints, or else with that of a race.
+find_shape <- function(fit) {
+  task <- fit$race
+  fit["race"] <- list(NULL)
+  if (is.null(task)) return(fit)
+  shape <- kept_shape(fit$host$checkpoint, task$shapes)
+  if (is.null(shape)) {
+    shape <- given_or(shape_of_race(fit, task, by_valid = TRUE), usual_shape(task))
+    keep_shape(fit$host$checkpoint, shape)
+  }
+  fit <- fit_with_shape(fit, task, shape)
+  if (fit$host$max_seconds > 0) fit$host$max_seconds <- max(seconds_left(fit$host$until), 0.001)
+  fit
+}
+
+# The one that the rules choose without a race.
+usual_shape <- function(task) {
+  params <- request_with_shape(task, NULL)$params
+  same <- function(shape) all(unlist(params[names(shape)]) == unlist(shape))
+  Filter(same, task$shapes)[[1L]]
+}
+
+# The fit with another shape and all that rules choose with it.
+fit_with_shape <- function(fit, task, shape) {
+  request <- request_with_shape(task, shape)
+  fit$params <- params_of_race(fit, request)
+  kept <- c("device", "until") # what was found since the request
+  fit$host <- c(request$host[setdiff(names(request$host), kept)], fit$host[intersect(kept, names(fit$host))])
+  fit$by_rule <- request$by_rule
+  fit["search"] <- list(search_again(fit$search, request, task$rows))
+  fit
+}
+
+request_with_shape <- function(task, shape) {
+  task$facts$raced <- shape
+  size_rounds(with_rules(task$request, task$facts, task$rows$response$objective))
+}
+
+# The parameters of a request for the data of a fit.
+params_of_race <- function(fit, request) {
+  params <- replace(request$params, "seed", fit$params$seed)
+  if (!is.null(request$args$value[["mtry"]])) params$colsample_bytree <- fit$params$colsample_bytree
+  params
+}
+
+# ---- the race ----
+
+# The shape that is ahead, or NULL where the race cannot decide: too few rows are left to judge by, losses are not
+# finite, or the time of `max_seconds` is over. by_valid: do validation data that stop the training early judge?
+shape_of_race <- function(fit, task, by_valid) {
+  parts <- race_parts(fit, task$rows, by_valid)
+  if (is.null(parts)) return(NULL)
+  scores <- numeric(0)
+  for (i in seq_along(task$shapes)) {
+    if (i > 2L && !is_ahead(scores[2L], scores[1L], race_clear)) break
+    own <- race_fit(fit, task, parts, task$shapes[[i]])
+    run <- run_with_fallback(own)
+    log <- run$state$native
+    free_trainer(run$trainer, own)
+    if (!run$why %in% c("early", "done", "time")) stop_cut_race(run)
+    if (run$why == "time" || !any(is.finite(log))) return(NULL)
+    scores[i] <- min(log[is.finite(log)])
+  }
+  at <- ahead_of(scores)
+  if (fit$host$verbose) say(race_line(task$shapes[seq_along(scores)], scores, at, own$evaluation$metrics$name))
+  task$shapes[[at]]
+}
+
+# The number of the shape that is taken. scores: losses of those that have run.
+ahead_of <- function(scores) {
+  at <- 1L
+  for (i in seq_along(scores)[-1L]) if (is_ahead(scores[i], scores[at], race_margin[i])) at <- i
+  at
+}
+
+is_ahead <- function(loss, other, margin) loss < other - margin * abs(other)
+
+stop_cut_race <- function(run) {
+  package_state$interrupted <- NULL
+  if (!is.null(run$error)) stop(run$error)
+  raise_interrupt("training was interrupted before its first round, while the shape of trees was chosen", model = NULL)
+}
+
+race_line <- function(shapes, scores, at, metric) {
+  sprintf("a race of %s chose %s (%s %s)", counted(length(shapes), "shape"), shape_words(shapes[[at]]), metric,
+          paste(sprintf("%s: %s", vapply(shapes, shape_words, ""), formatC(scores, digits = 5L, format = "g")),
+                collapse = ", "))
+}
+
+shape_words <- function(shape) {
+  sprintf("%s %s", shape$grow_policy, if (is.null(shape$max_leaves)) shape$max_depth else shape$max_leaves)
+}
+
+# ---- the rows of a race ----
+
+# A list: train, the places of rows among those that the training has, and judge, a set as of plan_evaluation(). NULL
+# where there are too few rows of either.
+race_parts <- function(fit, rows, by_valid) {
+  at <- given_or(fit$data$at, seq_len(rows$n))
+  own <- if (is.null(fit$data$at)) NULL else replace(logical(rows$n), at, TRUE)
+  most <- rows_to_train(fit$n_obs)
+  set <- if (by_valid && fit$evaluation$stopping) fit$evaluation$data[[length(fit$evaluation$data)]]
+  if (sum_of_ranks(length(set$label)) >= race_least[["judge"]]) {
+    train <- rows_of_race(rows$n, own, most)
+    judge <- judges_of_set(fit, set)
+  } else {
+    held <- held_of_race(rows, at)
+    if (is.null(held)) return(NULL)
+    train <- rows_of_race(rows$n, given_or(own, TRUE) & !held, most)
+    judge <- judges_of_rows(fit, rows, rows_of_race(rows$n, given_or(own, TRUE) & held, race_rows[["judge"]]))
+  }
+  enough <- sums_of_ranks(c(sum(train), length(judge$label))) >= race_least
+  if (all(enough)) list(train = which(train[at]), judge = judge)
+}
+
+# About `most` of the rows that are TRUE in `among` (NULL: of all n), by a hash of their numbers: logical values.
+rows_of_race <- function(n, among, most) {
+  count <- sum_of_ranks(if (is.null(among)) n else sum(among))
+  if (count > most) {
+    drawn <- draws_below(n, most / count, race_seeds[["part"]])
+    among <- if (is.null(among)) drawn else among & drawn
+  }
+  given_or(among, rep(TRUE, n))
+}
+
+# A share of n rows, or of n groups of all ranks: logical values.
+draws_below <- function(n, share, seed, before = rows_before(n)) {
+  as.logical(unlist(by_parts(n, function(rows) {
+    .Call(C_gbt_row_draws, length(rows), seed, before + rows[1L] - 1) < share * 2^31
+  })))
+}
+
+# Which rows of the data judge where no validation data do: the last in time, whole groups, or rows. Logical values of
+# all rows, of which those count that the training has, `at`. NULL where these are not to be divided.
+held_of_race <- function(rows, at) {
+  time <- rows$source$time
+  group <- rows$source$group
+  if (any_rank(!is.null(time))) {
+    own <- time[at]
+    if (all_same(own)) return(NULL)
+    return(replace(logical(rows$n), at[latest_rows(own, held_out_share)$held], TRUE))
+  }
+  if (!any_rank(!is.null(group))) return(draws_below(rows$n, held_out_share, race_seeds[["held"]]))
+  if (count_groups(group) < 10) return(NULL)
+  draws_below(count_groups(group), held_out_share, race_seeds[["held"]], 0)[group]
+}
+
+# The rows of the data that are TRUE in `held` as a set.
+judges_of_rows <- function(fit, rows, held) {
+  at <- which(held)
+  weight <- take_numbers(check_weight(rows$source$weights, rows$n, "weights"), at, rows$n)
+  offset <- take_numbers(check_offset(rows$source$offset, rows$n, fit$response$n_outputs), at, rows$n)
+  label <- subset_rows(rows$response$label, at)
+  data <- list(view = dataset_view(fit$data, held, TRUE, label = label, weights = weight, offset = offset))
+  list(name = held_out_name, data = data, label = label, weight = weight)
+}
+
+# Some rows of a validation set, as a set.
+judges_of_set <- function(fit, set) {
+  n <- length(set$label)
+  drawn <- rows_of_race(n, NULL, race_rows[["judge"]])
+  if (!any_rank(!all(drawn))) return(set)
+  at <- which(drawn)
+  label <- subset_rows(set$label, at)
+  weight <- subset_rows(set$weight, at)
+  offset <- take_numbers(set$data$offset, at, n)
+  mask <- if (is.null(set$rows)) drawn else replace(logical(set$data$n_rows), set$rows[at], TRUE)
+  data <- list(view = dataset_view(set$data, mask, TRUE, label = label, weights = weight, offset = offset))
+  list(name = set$name, data = data, label = label, weight = weight)
+}
+
+# ---- one training of a race ----
+
+race_fit <- function(fit, task, parts, shape) {
+  data <- fit$data
+  at <- parts$train
+  n <- length(fit$label)
+  rows <- given_or(data$at, NULL)
+  mask <- logical(data$n_rows)
+  mask[if (is.null(rows)) at else rows[at]] <- TRUE
+  part <- function(v) take_numbers(v, at, n)
+  of_data <- function(v) if (is.null(rows)) part(v) else subset_rows(v, rows[at])
+  group <- of_data(task$rows$source$group)
+  fit$label <- subset_rows(fit$label, at)
+  data$weight <- part(data$weight)
+  data["offset"] <- list(part(data$offset))
+  data["masked_out"] <- list(NULL)
+  data$view <- dataset_view(data, mask, TRUE, label = fit$label, weights = data$weight, offset = data$offset,
+                            time = of_data(task$rows$source$time),
+                            group = if (!is.null(group)) number_groups(group))
+  fit$data <- data
+  fit$n_obs <- as_row_count(sum_of_ranks(length(at)))
+  fit$params <- params_of_race(fit, request_with_shape(task, shape))
+  fit$params[c("eta", "seed")] <- list(race_eta, race_seeds[["part"]])
+  fit$host <- host_of_race(fit$host, task, shape)
+  fit$callbacks <- list()
+  fit$valid <- list(parts$judge)
+  metrics <- resolve_metrics(NULL, fit$response)
+  fit$evaluation <- list(metrics = metrics, train = FALSE, stopping = TRUE, data = fit$valid, at = 1L, own = FALSE,
+                         own_watched = FALSE)
+  fit
+}
+
+# Rounds that end early, nothing to be shown or kept, and a part of the time.
+host_of_race <- function(host, task, shape) {
+  host$nrounds <- race_rounds[[shape$grow_policy]]
+  host$early_stopping_rounds <- race_patience
+  host$early_stopping_min_delta <- 0
+  host$max_seconds <- 0.1 * host$max_seconds / length(task$shapes)
+  host["checkpoint"] <- list(NULL)
+  host$verbose <- host$progress <- FALSE
+  host$searching <- TRUE
+  host
+}
+
+# ---- the shape in the folder of checkpoints ----
+
+# The same call goes on with the shape that it has had, whatever the time that was left for a race. NULL: none is there.
+kept_shape <- function(folder, shapes) {
+  if (is.null(folder)) return(NULL)
+  file <- file.path(full_path(folder), "gbt-shape")
+  at <- value_of_first_rank(if (is_first_rank() && file.exists(file)) number_of_shape(file, shapes) else 0)
+  if (at < 0) {
+    stop_argument(sprintf("\"%s\" does not hold a shape of trees; remove it to start again, or give another folder",
+                          file), "checkpoint")
+  }
+  if (at > 0) shapes[[at]]
+}
+
+# -1 where the file has none of them.
+number_of_shape <- function(file, shapes) {
+  text <- suppressWarnings(readLines(file, n = 1L, warn = FALSE))
+  if (length(text) == 1L) match(text, vapply(shapes, shape_words, ""), nomatch = -1L) else -1
+}
+
+keep_shape <- function(folder, shape) {
+  if (is.null(folder) || is.null(shape) || !is_first_rank()) return(invisible())
+  writeLines(shape_words(shape), file.path(full_path(folder), "gbt-shape"))
+}

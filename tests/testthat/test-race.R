@@ -1,0 +1,246 @@
+# The shape of trees by a race (R/fit_race.R).
+
+# `cells`: a value for each of 216 cells of three columns, which deep trees learn; `sums`: sums of columns and noise.
+n <- 10500
+aside <- n + 1:600
+set.seed(7)
+all <- as.data.frame(matrix(runif(11100 * 4), 11100, dimnames = list(NULL, letters[1:4])))
+cells <- rnorm(216)[1 + floor(6 * all$a) + 6 * floor(6 * all$b) + 36 * floor(6 * all$c)] + 0.1 * rnorm(11100)
+sums <- all$a + all$b + rnorm(11100)
+x <- all[1:n, ]
+d <- cbind(x, y = cells[1:n])
+
+# A training of few rounds that has the limit of a long one.
+train <- function(y, ..., data = x, rows = 1:n, nrounds = 480, threads = 1,
+                  valid = list(x = all[aside, ], y = y[aside])) {
+  gbt_train(data, y[rows], nrounds = nrounds, valid = valid, early_stopping_rounds = 1, ..., threads = threads)
+}
+shape_of <- function(m) m$params[c("grow_policy", "max_depth", "max_leaves")]
+symmetric <- list(grow_policy = "symmetric", max_depth = 6, max_leaves = 0)
+layers <- list(grow_policy = "depthwise", max_depth = 8, max_leaves = 0)
+
+# How many trainings of races `code` has, each as rounds, rows and policy.
+races <- function(code) {
+  seen <- list()
+  space <- asNamespace("gbt")
+  own <- get("race_fit", space)
+  watched <- function(fit, task, parts, shape) {
+    out <- own(fit, task, parts, shape)
+    seen[[length(seen) + 1L]] <<- list(out$host$nrounds, out$n_obs, shape$grow_policy)
+    out
+  }
+  put <- function(value) {
+    unlockBinding("race_fit", space)
+    assign("race_fit", value, space)
+    lockBinding("race_fit", space)
+  }
+  put(watched)
+  on.exit(put(own))
+  force(code)
+  seen
+}
+
+test_that("the data choose the shape of trees", {
+  deep <- train(cells)
+  expect_identical(shape_of(deep), layers)
+  expect_true(all(c("grow_policy", "max_depth") %in% deep$by_rule))
+  expect_output(print(deep), "by rule +grow_policy depthwise, max_depth 8,")
+  expect_identical(shape_of(train(sums)), symmetric)
+  loss <- function(...) utils::tail(train(cells, nrounds = 100, eta = 0.1, ...)$evaluation_log$valid_rmse, 1)
+  expect_gt(loss(grow_policy = "symmetric"), loss(grow_policy = "depthwise", max_depth = 8))
+  expect_message(train(cells, verbose = 1), "^a race of 3 shapes chose depthwise 8 \\(rmse symmetric 6: ", all = FALSE)
+  # of two classes, three, and counts
+  expect_false(train(cells > 0)$params$grow_policy == "symmetric")
+  expect_identical(train(sums > 1)$params$grow_policy, "symmetric")
+  expect_length(races(train(cut(sums, 3, labels = FALSE) - 1, objective = "softmax")), 2L)
+})
+
+test_that("the choice is the same for threads, forms of the data, pages and seeds", {
+  for (y in list(cells, sums)) {
+    m <- train(y)
+    expect_same_bytes(train(y, threads = 2)$state, m$state)
+    expect_same_bytes(train(y, data = as.matrix(x))$state, m$state)
+    expect_same_bytes(train(y, page_rows = 1000)$state, m$state)
+    data <- gbt_data(x, threads = 1, page_rows = 500)
+    valid <- gbt_data(all[aside, ], y[aside], reference = data, threads = 1)
+    expect_same_bytes(train(y, data = data, valid = valid)$state, m$state)
+    expect_identical(shape_of(train(y, seed = 5)), shape_of(m))
+    set.seed(3)
+    before <- .Random.seed
+    train(y)
+    expect_identical(.Random.seed, before)
+  }
+  # a value that is named is the same as one that a race chose, to the byte
+  m <- train(cells, seed = 1)
+  expect_same_bytes(do.call(train, c(list(cells, seed = 1), m$params[m$by_rule]))$state, m$state)
+})
+
+test_that("a source of rows races as a table does", {
+  m <- gbt_train(x, d$y, nrounds = 480, max_seconds = 1e5, threads = 1)
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(d, file, row.names = FALSE)
+  d <- utils::read.csv(file)
+  expect_identical(races(again <- gbt_train(d[1:4], d$y, nrounds = 480, threads = 1)),
+                   races(read <- gbt_train(gbt_files(file, label = "y"), nrounds = 480, threads = 1)))
+  expect_same_bytes(read$state, again$state)
+  expect_identical(shape_of(m), shape_of(read))
+})
+
+test_that("a race costs a known number of rounds on some of the rows", {
+  seen <- races(train(cells))
+  expect_identical(lapply(seen, `[[`, 3), list("symmetric", "lossguide", "depthwise"))
+  expect_identical(vapply(seen, `[[`, 0, 1), c(100, 50, 50))
+  drawn <- vapply(seen, `[[`, 0L, 2) # the validation set judges
+  expect_lt(abs(drawn[1] / n - 0.6), 0.02)
+  expect_identical(drawn, rep(drawn[1], 3))
+  expect_length(races(train(sums)), 2L) # the third shape is for those that gain much
+  held <- races(gbt_train(x, d$y, nrounds = 480, threads = 1))[[1]][[2]]
+  expect_lt(abs(held / n - 0.6), 0.02)
+  many <- data.frame(a = seq_len(60000) %% 1009, b = seq_len(60000) %% 11)
+  drawn <- races(gbt_train(many, many$a * many$b, nrounds = 300, threads = 1, max_seconds = 1e-3))[[1]][[2]]
+  expect_lt(abs(drawn / 20000 - 1), 0.03)
+})
+
+test_that("there is none where rules decide", {
+  none <- function(code) expect_length(races(code), 0L)
+  none(train(cells, nrounds = 479))
+  none(train(cells, data = x[1:9999, ], rows = 1:9999))
+  expect_length(races(train(cells, data = x[1:10000, ], rows = 1:10000)), 3L)
+  none(train(cells, weights = rep(0:1, c(501, n - 501))))
+  none(train(cells, preset = "fast"))
+  none(train(cells, objective = "quantile"))
+  none(train(floor(exp(cells)), objective = "poisson"))
+  none(train(cells, colsample_bynode = 0.5, seed = 1))
+  none(train(cells, num_parallel_tree = 2))
+  none(train(cells, grow_policy = "symmetric"))
+  none(train(cells, grow_policy = "depthwise", max_depth = 6))
+  none(train(cells, num_leaves = 31))
+  none(train(cells, max_depth = 12))
+  none(train(cells, max_depth = 5))
+  none(gbt_train(x, d$y, nrounds = 20, init_model = gbt_train(x, d$y, nrounds = 1, threads = 1), threads = 1))
+  path <- withr::local_tempdir()
+  folder <- gbt_data(x, d$y, path = file.path(path, "rows"), threads = 1)
+  none(gbt_train(folder, nrounds = 480, max_seconds = 1e-3, threads = 1))
+})
+
+test_that("what a race chose is repeated without another", {
+  v <- cbind(all, y = cells)[aside, ]
+  none <- function(code) expect_length(races(code), 0L)
+  m <- gbt_train(y ~ ., d, nrounds = 480, valid = v, early_stopping_rounds = 1, threads = 1)
+  expect_identical(shape_of(m), layers)
+  none(again <- gbt_refit(m))
+  expect_identical(again$params[m$by_rule], m$params[m$by_rule])
+  none(again <- update(m, eta = 0.2))
+  expect_identical(shape_of(again), layers)
+  none(more <- gbt_train(y ~ ., d, nrounds = 480, valid = v, early_stopping_rounds = 1, init_model = m,
+                         threads = 1))
+  expect_identical(shape_of(more), layers)
+  # folds: one race for all of them, and the chosen model has their shape
+  cv <- function(...) gbt_cv(y ~ ., d, folds = 2, nrounds = 240, early_stopping_rounds = 1, seed = 1, threads = 1, ...)
+  seen <- races(folds <- cv(keep_models = TRUE))
+  expect_length(seen, 3L)
+  expect_lt(abs(seen[[1]][[2]] / n - 0.3), 0.02) # of the rows that the first fold trains on
+  for (fold in folds$models) expect_identical(shape_of(fold), layers)
+  none(final <- gbt_refit(folds))
+  expect_identical(shape_of(final), layers)
+  none(cv(grow_policy = "symmetric"))
+  # a search: one race for all configurations
+  tune <- function(space) {
+    gbt_tune(y ~ ., d, space = space, configs = 2, folds = 2, nrounds = 240, early_stopping_rounds = 1, seed = 1,
+             threads = 1)
+  }
+  expect_length(races(tuned <- tune(list(lambda = c(1, 2)))), 3L)
+  expect_identical(tuned$params$max_depth, 8)
+  none(final <- gbt_refit(tuned))
+  expect_identical(shape_of(final), layers)
+  none(tuned <- tune(list(max_depth = list(2, 3))))
+  none(final <- gbt_refit(tuned))
+  expect_identical(final$params$grow_policy, "depthwise")
+  # a file
+  file <- withr::local_tempfile(fileext = ".gbt")
+  gbt_save(m, file)
+  none(again <- gbt_refit(gbt_load(file), data = d))
+  expect_identical(shape_of(again), layers)
+})
+
+test_that("rounds that are found are those of the shape that was chosen", {
+  seen <- races(m <- gbt_train(x, d$y, threads = 1, eta = 0.3))
+  expect_length(seen, 3L)
+  expect_identical(shape_of(m), layers)
+  expect_identical(m$params$random_strength, 0)
+  expect_identical(m$auto_rounds$by, "split")
+})
+
+test_that("a checkpoint keeps the shape", {
+  folder <- withr::local_tempdir()
+  go <- function(...) {
+    gbt_train(x, d$y, nrounds = 480, eta = 0.3, checkpoint = folder, checkpoint_seconds = 0, threads = 1, ...)
+  }
+  expect_length(races(go(max_seconds = 1e5)), 3L)
+  expect_identical(readLines(file.path(folder, "gbt-shape")), "depthwise 8")
+  expect_length(races(go(max_seconds = 0.001)), 0L)
+  writeLines("lossguide 3", file.path(folder, "gbt-shape"))
+  expect_error(go(max_seconds = 0.3), "does not hold a shape of trees", class = "gbt_error_argument")
+  unlink(folder, recursive = TRUE)
+  # no time for a race: the rule's shape, which is kept as well
+  expect_identical(shape_of(suppressWarnings(go(max_seconds = 1e-6))), symmetric)
+  expect_length(races(go(max_seconds = 0.3)), 0L)
+})
+
+test_that("groups and times judge as a whole", {
+  held <- function(...) {
+    out <- NULL
+    own <- gbt:::held_of_race(list(n = 100, source = list(...)), 1:100)
+  }
+  group <- rep(1:20, 5)
+  by_group <- held(group = group)
+  expect_true(any(by_group) && !all(by_group))
+  expect_length(intersect(group[by_group], group[!by_group]), 0L)
+  by_time <- held(time = as.double(100:1))
+  expect_identical(which(by_time), 1:20)
+  expect_null(held(group = rep(1:9, length.out = 100)))
+  expect_null(held(time = rep(1, 100)))
+  expect_identical(held(), gbt:::held_of_race(list(n = 100, source = list()), 1:100))
+  expect_length(races(gbt_train(x, d$y, nrounds = 480, group = seq_len(n) %% 50, max_seconds = 1e5, threads = 1)), 3L)
+  expect_length(races(gbt_train(x, d$y, nrounds = 480, time = seq_len(n), max_seconds = 1e5, threads = 1)), 3L)
+})
+
+test_that("weights, offsets, masks and classes of a training are those of its race", {
+  w <- rep(1:2, n / 2)
+  expect_false(train(cells, weights = w)$params$grow_policy == "symmetric")
+  expect_identical(shape_of(train(cells + 100 * all$d, offset = 100 * x$d,
+                                  valid = list(x = all[aside, ], y = cells[aside] + 100 * all$d[aside],
+                                               offset = 100 * all$d[aside]))), layers)
+  mask <- seq_len(n) > 700
+  m <- gbt_train(x, d$y, nrounds = 480, mask = mask, early_stopping_rounds = 1, threads = 1)
+  expect_identical(shape_of(m), layers)
+  seen <- races(gbt_train(x, d$y, nrounds = 480, mask = mask, early_stopping_rounds = 1, threads = 1))
+  expect_lt(abs(seen[[1]][[2]] / (n - 700) - 0.6), 0.02)
+  m <- train(cells > 0, class_weights = "balanced", monotone = c(d = 1), interactions = list(c("a", "b", "c")))
+  expect_false(m$params$grow_policy == "symmetric")
+})
+
+test_that("Ctrl-C ends a race", {
+  skip_on_cran()
+  child <- start_child(quote({
+    set.seed(1)
+    x <- matrix(rnorm(4e6), ncol = 400)
+    trace("shape_of_race", quote(globalenv()$say("begin")), where = asNamespace("gbt"), print = FALSE)
+    y <- x[, 1] + rnorm(1e4)
+    tryCatch(gbt_train(x, y, nrounds = 1e5, threads = 1), interrupt = function(c) {
+      say("caught", class(c)[1], is.null(c$model), grepl("shape", conditionMessage(c)))
+    })
+    say("after", is.null(gbt_last_interrupted()), gbt_train(x[1:600, ], y[1:600], nrounds = 2, threads = 1)$nrounds)
+  }))
+  wait_for(child, "begin")
+  expect_lt(press_ctrl_c(child, "caught"), 2)
+  expect_identical(wait_for(child, "caught")[3:5], c("gbt_interrupt", "TRUE", "TRUE"))
+  expect_identical(wait_for(child, "after")[3:4], c("TRUE", "2"))
+})
+
+test_that("a job and its session choose the same", {
+  skip_on_cran()
+  job <- gbt_job(x, d$y, nrounds = 480, valid = list(x = all[aside, ], y = cells[aside]), early_stopping_rounds = 1,
+                 threads = 1)
+  expect_same_bytes(gbt_job_result(job, timeout = 60)$state, train(cells)$state)
+})
