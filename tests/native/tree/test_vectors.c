@@ -1,8 +1,9 @@
-/* Trees whose leaves hold a value for every output. Training makes none yet, so the forests are made by hand. All ways
- * of predicting must give the bits of the twin (naive_predict.h), and whatever moves trees must move their vectors. */
+/* Trees whose leaves hold a value for every output, made by hand. All ways of predicting must give the bits of the twin
+ * (naive_predict.h), and whatever moves trees must move their vectors. */
 #include "../../src/gbt/model/predict.h"
 
 #include "../../src/gbt/tree/relevel.h"
+#include "../../src/gbt/tree/vectors.h"
 #include "fault.h"
 #include "naive_predict.h"
 #include "predict_scene.h"
@@ -171,6 +172,106 @@ static gbt_status add_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   return status;
 }
 
+/* Tree `at` of trees of single outputs is output k of tree t. */
+static void check_part(const gbt_forest_view *apart, uint64_t at, const gbt_forest_view *whole, uint64_t t,
+                       uint64_t k) {
+  const uint64_t K = (uint64_t)whole->n_outputs;
+  const gbt_tree_parts one = gbt_tree_of(apart, at), all = gbt_tree_of(whole, t);
+  if (!CHECK_EQ_U64(one.n_nodes, all.n_nodes) || !CHECK_EQ_U64(one.n_words, all.n_words)) return;
+  CHECK_EQ_BYTES(one.count, all.count, all.n_nodes * sizeof *all.count);
+  if (all.n_words > 0) CHECK_EQ_BYTES(one.sets, all.sets, all.n_words * sizeof *all.sets);
+  for (uint32_t i = 0; i < all.n_nodes; i++) {
+    gbt_node want = all.nodes[i];
+    if (want.left == 0) want.arg.value = whole->leaf_values[all.nodes[i].arg.vector * K + k];
+    CHECK_EQ_BYTES(&one.nodes[i], &want, sizeof want);
+    CHECK(one.gain[i] == all.gain[i] / (double)K && one.cover[i] == all.cover[i] / (double)K);
+  }
+}
+
+/* Rounds put together again: the trees of before, with sums of gains and covers. */
+static void check_joined(const gbt_forest_view *apart, const gbt_forest_view *whole, uint64_t first) {
+  const gbt_mem mem = gbt_mem_default();
+  const uint64_t K = (uint64_t)whole->n_outputs;
+  gbt_forest *joined;
+  REQUIRE_OK(gbt_forest_new_like(&mem, whole, &joined, test_err));
+  for (uint64_t r = 0; r < apart->n_trees / K; r++) {
+    gbt_forest_view round = *apart;
+    round.trees += r * K;
+    round.n_trees = K;
+    CHECK_OK(gbt_forest_add_joined(joined, &round, test_err));
+    const gbt_forest_view got = gbt_forest_view_of(joined);
+    const gbt_tree_parts tree = gbt_tree_of(&got, r), want = gbt_tree_of(whole, first + r);
+    if (!CHECK_EQ_U64(got.n_trees, r + 1) || !CHECK_EQ_U64(tree.n_nodes, want.n_nodes)) break;
+    check_vectors(&got);
+    for (uint32_t i = 0; i < want.n_nodes; i++) {
+      const size_t width = (size_t)K * sizeof(double);
+      double gain = 0.0;
+      for (uint64_t k = 0; k < K; k++) gain += want.gain[i] / (double)K;
+      CHECK(tree.gain[i] == gain && tree.count[i] == want.count[i] && tree.nodes[i].left == want.nodes[i].left);
+      if (want.nodes[i].left > 0)
+        CHECK_EQ_BYTES(&tree.nodes[i], &want.nodes[i], sizeof *tree.nodes);
+      else
+        CHECK_EQ_BYTES(got.leaf_values + tree.nodes[i].arg.vector * K,
+                       whole->leaf_values + want.nodes[i].arg.vector * K, width);
+    }
+  }
+  gbt_forest_free(joined);
+}
+
+/* All scores are the same bits; ranges of rounds from anywhere. */
+static void trees_come_apart_and_together(void) {
+  test_rng rng = {8};
+  for (int i = 0; i < 60; i++) {
+    const forest_spec spec = {2 + i % 8, 1 + i % 3, (int32_t)test_below(&rng, 9), (int32_t)test_below(&rng, 40),
+                              (tree_shape)test_below(&rng, 3), i % 2};
+    scene s;
+    gbt_forest *apart = NULL;
+    const int64_t n_rows = test_below(&rng, 70);
+    if (scene_open(&s, &rng, 1 + i % 7, &spec, n_rows, 1)) {
+      const uint64_t p = (uint64_t)spec.n_parallel, K = (uint64_t)spec.n_outputs;
+      const uint64_t beg = (uint64_t)test_below(&rng, spec.n_rounds + 1);
+      const uint64_t end = beg + (uint64_t)test_below(&rng, (int64_t)spec.n_rounds - (int64_t)beg + 1);
+      REQUIRE_OK(gbt_forest_apart(&s.ctx.mem, &s.view, beg * p, end * p, &apart, test_err));
+      const gbt_forest_view view = gbt_forest_view_of(apart);
+      CHECK_EQ_BYTES(view.base, s.view.base, (size_t)K * sizeof *view.base);
+      CHECK(view.n_leaf_outputs == 1 && view.n_parallel == spec.n_parallel && view.n_trees == (end - beg) * p * K);
+      for (uint64_t t = 0; t < view.n_trees; t++) {
+        const uint64_t round = t / (p * K), k = t / p % K;
+        check_part(&view, t, &s.view, (beg + round) * p + t % p, k);
+      }
+      if (p == 1) check_joined(&view, &s.view, beg);
+      const gbt_tree_range all = {0, view.n_trees}, whole = {beg * p, end * p};
+      const size_t n = (size_t)n_rows * (size_t)K;
+      double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
+      CHECK_OK(gbt_predict_scores(&s.ctx, &view, s.binding, all, NULL, one, test_err));
+      CHECK_OK(gbt_predict_scores(&s.ctx, &s.view, s.binding, whole, NULL, other, test_err));
+      CHECK_EQ_BYTES(one, other, n * sizeof *one);
+      free(one), free(other);
+    }
+    gbt_forest_free(apart);
+    scene_close(&s);
+  }
+}
+
+/* Apart and together; on failure the forest is as before. */
+static gbt_status turn_op(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const add_case *c = arg;
+  gbt_forest *apart, *joined;
+  GBT_TRY(gbt_forest_apart(mem, &c->from, 0, c->from.n_trees, &apart, err));
+  gbt_forest_view round = gbt_forest_view_of(apart);
+  gbt_status status = gbt_forest_new_like(mem, &c->from, &joined, err);
+  round.n_trees = (uint64_t)round.n_outputs;
+  for (uint64_t r = 0; r < c->from.n_trees && status == GBT_OK; r++, round.trees += round.n_outputs) {
+    status = gbt_forest_add_joined(joined, &round, err);
+    const gbt_forest_view view = gbt_forest_view_of(joined);
+    CHECK_EQ_U64(view.n_trees, status == GBT_OK ? r + 1 : r);
+    check_vectors(&view);
+  }
+  gbt_forest_free(apart);
+  gbt_forest_free(joined);
+  return status;
+}
+
 static void allocations_fail(void) {
   test_rng rng = {3};
   const forest_spec spec = {2, 1, 20, 30, SHAPE_BUSHY, 1};
@@ -178,6 +279,7 @@ static void allocations_fail(void) {
   gbt_forest *forest = make_vector_forest(&rng, schema, &spec);
   add_case c = {gbt_forest_view_of(forest)};
   CHECK(fault_sweep(add_op, &c) > 10);
+  CHECK(fault_sweep(turn_op, &c) > 20);
   gbt_forest_free(forest);
   gbt_schema_unref(schema);
 }
@@ -303,6 +405,7 @@ void suite_vectors(void) {
   RUN(predictions_equal_the_twin);
   RUN(forests_append_and_cut);
   RUN(shapes_that_do_not_fit_are_refused);
+  RUN(trees_come_apart_and_together);
   RUN(allocations_fail);
   RUN(importance_is_that_of_the_splits);
   RUN(hosts_are_told_what_nodes_do);
