@@ -184,8 +184,9 @@ limit_reason <- function(fit, state) {
     if (fit$start$rounds + state$rounds - best >= fit$host$early_stopping_rounds) return(NULL)
     return(limit_text(state$rounds, watched_values(fit, state)$name))
   }
-  if (best == fit$start$rounds + state$rounds && state$rounds > 1 && fit$host$tells) {
-    say(sprintf("the last of %s is the best one; more rounds may be better", counted(state$rounds, "round")))
+  if (best - fit$start$rounds > 0.98 * state$rounds && state$rounds > 1 && fit$host$tells) {
+    say(sprintf("%s was still improving at the end of %s: more `nrounds`, or a larger `eta`, may be better",
+                watched_values(fit, state)$name, counted(state$rounds, "round")))
   }
   NULL
 }

@@ -137,7 +137,8 @@ test_that("the limit of rounds: a warning where gbt has set it, a message where 
   mark <- gbt_metric("rounds", local({ k <- 0; function(p, y) (k <<- k + 1) }), maximise = TRUE) # never stops to rise
   expect_one(gbt_train(x, y, valid = 21:32, eval_metric = mark, eta = 0.5, threads = 1), "rounds",
              "valid_rounds was still improving at the limit of 1,000 rounds")
-  expect_message(train(valid = 21:32, eval_metric = mark, early_stopping_rounds = 5), "more rounds may be better",
+  expect_message(train(valid = 21:32, eval_metric = mark, early_stopping_rounds = 5),
+                 "valid_rounds was still improving at the end of .* rounds: more `nrounds`, or a larger `eta`",
                  class = "gbt_message")
   expect_silent(train(valid = 21:32, eval_metric = mark, early_stopping_rounds = 5, verbose = 0))
 })
