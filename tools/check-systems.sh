@@ -10,7 +10,7 @@
 #             and link, with the engine, to a DLL that needs nothing but R's and Windows' own symbols
 #   macos     what compilers and headers allow without Apple's: clang checks the syntax of engine, src/mpi and glue for
 #             arm64-apple-macos, with musl's headers for Apple's
-#   i686      32-bit x86 with SSE2 (Debian: gcc-multilib), and configure by its x87 registers, which must stop
+#   i686      32-bit x86 with SSE2 (Debian: gcc-12-multilib), and configure by its x87 registers, which must stop
 #
 # A system whose compiler is not here is skipped. Ends with "N passed, N failed".
 set -u
@@ -139,17 +139,18 @@ check_macos() {
 }
 
 check_i686() {
-  echo 'int main(void) { return 0; }' >"$build/probe.c"
-  if ! gcc -m32 "$build/probe.c" -o "$build/probe" 2>/dev/null; then
+  m32="gcc -m32 -idirafter /usr/include/x86_64-linux-gnu" # asm/, which Debian keeps there
+  printf '#include <errno.h>\nint main(void) { return 0; }\n' >"$build/probe.c"
+  if ! $m32 "$build/probe.c" -o "$build/probe" 2>/dev/null; then
     echo "i686 skipped: gcc -m32 does not link"
     return 0
   fi
-  native o0 TOOL_o0=gcc OPT_o0="-O2 -g1 -pthread -m32 -msse2 -mfpmath=sse" CODECS=none
-  configured "$build/i686" "gcc -m32" configure
+  native o0 TOOL_o0="$m32" OPT_o0="-O2 -g1 -pthread -msse2 -mfpmath=sse" CODECS=none WARN=-w
+  configured "$build/i686" "$m32" configure
   status=$(cat "$build/i686/status")
   if ! grep -q "PKG_CFLAGS = .* -msse2 -mfpmath=sse" "$build/i686/src/Makevars"; then status=1; fi
   count "$status" "configure adds -msse2 -mfpmath=sse"
-  configured "$build/i686" "gcc -m32 -mno-sse" configure
+  configured "$build/i686" "$m32 -mno-sse" configure
   status=0
   if [ "$(cat "$build/i686/status")" = 0 ]; then status=1; fi
   if ! grep -q "would differ from those of other machines" "$build/i686/said"; then status=1; fi
