@@ -59,6 +59,13 @@ from_matrix <- function(x, y, ...) {
   else gbt_train(x, y, ..., nrounds = 12, threads = 2, ranks = ranks)
 }
 
+# Rows enough for a race of shapes, judged by the later rows or by rows held out.
+many <- share_of(rows[rep(1:2500, 5), ])
+raced <- function(...) {
+  train <- function(...) gbt_train(many[columns], many$number, ..., eta = 0.1, threads = 2)
+  if (alone) train(...) else train(..., ranks = ranks)
+}
+
 # Events of two causes, or none.
 causes_of <- function(d) {
   y <- times_of(d)
@@ -77,6 +84,8 @@ times_of <- function(d, type = "right") {
 
 first <- train("number", seed = 1)
 models <- list(
+  race_by_valid = raced(nrounds = 480, early_stopping_rounds = 1, valid = list(x = later[columns], y = later$number)),
+  race_by_held = raced(nrounds = 480),
   plain = first,
   depthwise = train("number", seed = 1, grow_policy = "depthwise", max_depth = 5),
   lossguide = train("number", seed = 1, grow_policy = "lossguide", max_leaves = 20),
