@@ -5,127 +5,80 @@
  * ran: a file of this name that can be locked has no owner any more. Where there are no locks nothing is removed. */
 #include "r_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
-#ifndef _WIN32
-#include <dirent.h>
-#include <sys/file.h>
-#endif
-#ifndef O_BINARY
-#define O_BINARY 0
-#endif
-#ifndef O_CLOEXEC
-#define O_CLOEXEC 0
-#endif
-
-int r_open(const char *path, int flags, mode_t mode) {
-  int fd;
-  do fd = open(path, flags | O_BINARY | O_CLOEXEC, mode);
-  while (fd < 0 && errno == EINTR);
-  return fd;
-}
-
-/* Bytes of the path before the name. */
-static size_t folder_bytes(const char *path) {
-  size_t n = strlen(path);
-#ifdef _WIN32
-  while (n > 0 && path[n - 1] != '/' && path[n - 1] != '\\' && path[n - 1] != ':') n--;
-#else
-  while (n > 0 && path[n - 1] != '/') n--;
-#endif
-  return n;
-}
 
 /* ".gbt-HASH-": what the temporary names of a target begin with. The hash is FNV-1a. */
 static void put_prefix(const char *target, char *out, size_t size) {
   uint64_t hash = 14695981039346656037u;
-  for (const char *c = target + folder_bytes(target); *c != '\0'; c++)
+  for (const char *c = target + gbt_os_folder_bytes(target); *c != '\0'; c++)
     hash = (hash ^ (unsigned char)*c) * 1099511628211u;
   snprintf(out, size, ".gbt-%016llx-", (unsigned long long)hash);
 }
 
-#ifdef LOCK_EX
-
 /* Locks a file that was just made. 0 when another save has found it before it was locked, and removed it. */
-static int lock_new(int fd, const char *temp) {
-  struct stat info;
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return 0;
-  return lstat(temp, &info) == 0 || errno != ENOENT;
+static int lock_new(gbt_os_file file, const char *temp) {
+  gbt_os_info info;
+  return gbt_os_lock(file) != 0 && gbt_os_info_at(temp, 1, &info) != GBT_OS_MISSING;
 }
 
-/* A descriptor that keeps the lock when fd is closed. */
-static int keep_lock(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
-
-#else
-
-static int lock_new(int fd, const char *temp) { return (void)fd, (void)temp, 1; }
-static int keep_lock(int fd) { return (void)fd, -1; }
-
-#endif
-
-int r_temp_open(const char *target, mode_t mode, char *temp, int *lock) {
-  size_t at = folder_bytes(target);
+int r_temp_open(const char *target, uint32_t bits, char *temp, gbt_os_file *file, gbt_os_file *lock) {
+  size_t at = gbt_os_folder_bytes(target);
   char prefix[32];
   put_prefix(target, prefix, sizeof prefix);
-  *lock = -1;
+  *file = *lock = GBT_OS_NONE;
   memcpy(temp, target, at);
   for (int i = 0; i < 100; i++) {
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(temp + at, TEMP_ROOM, "%s%ld-%llx.tmp", prefix, (long)getpid(),
+    snprintf(temp + at, TEMP_ROOM, "%s%ld-%llx.tmp", prefix, r_process(),
              (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
-    int fd = r_open(temp, O_WRONLY | O_CREAT | O_EXCL, mode);
-    if (fd < 0 && errno == EEXIST) continue;
-    if (fd < 0) return fd;
-    if (lock_new(fd, temp)) {
-      *lock = keep_lock(fd);
-      return fd;
+    const int code = gbt_os_open(temp, GBT_OS_MAKE, bits, file);
+    if (code == GBT_OS_TAKEN) continue;
+    if (code != 0) return code;
+    if (lock_new(*file, temp)) {
+      if (gbt_os_again(*file, lock) != 0) *lock = GBT_OS_NONE;
+      return 0;
     }
-    close(fd);
+    (void)gbt_os_close(*file);
+    *file = GBT_OS_NONE;
   }
-  errno = EEXIST;
-  return -1;
+  return GBT_OS_TAKEN;
 }
-
-#ifdef LOCK_EX
 
 static void remove_if_unlocked(const char *path) {
-  struct stat info;
-  int fd = r_open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW, 0);
-  if (fd < 0) return;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(path);
-  close(fd);
+  gbt_os_info info;
+  gbt_os_file file;
+  if (gbt_os_open(path, GBT_OS_CLAIM, 0, &file) != 0) return;
+  if (gbt_os_info_of(file, &info) == 0 && info.kind == GBT_OS_IS_FILE && gbt_os_lock(file) == 1)
+    (void)gbt_os_remove(path);
+  (void)gbt_os_close(file);
 }
 
-static int is_temp_name(const char *name, const char *prefix) {
-  size_t n = strlen(name);
-  return strncmp(name, prefix, strlen(prefix)) == 0 && n > 4 && n < TEMP_ROOM && strcmp(name + n - 4, ".tmp") == 0;
+/* Names are looked at in the folder whose path this is the beginning of. */
+typedef struct sweep {
+  char path[PATH_SIZE + TEMP_ROOM], prefix[32];
+  size_t at; /* where names begin */
+} sweep;
+
+static int remove_stale(void *arg, const char *name) {
+  sweep *s = arg;
+  const size_t n = strlen(name);
+  if (strncmp(name, s->prefix, strlen(s->prefix)) != 0 || n <= 4 || n >= TEMP_ROOM) return 0;
+  if (strcmp(name + n - 4, ".tmp") != 0) return 0;
+  strcpy(s->path + s->at, name);
+  remove_if_unlocked(s->path);
+  return 0;
 }
 
 void r_temp_remove_stale(const char *target) {
-  size_t at = folder_bytes(target);
-  char path[PATH_SIZE + TEMP_ROOM], prefix[32];
-  put_prefix(target, prefix, sizeof prefix);
-  memcpy(path, target, at);
-  strcpy(path + at, at == 0 ? "." : "");
-  DIR *folder = opendir(path);
-  if (folder == NULL) return;
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-    if (!is_temp_name(entry->d_name, prefix)) continue;
-    strcpy(path + at, entry->d_name);
-    remove_if_unlocked(path);
-  }
-  closedir(folder);
+  sweep s = {.at = gbt_os_folder_bytes(target)};
+  char folder[PATH_SIZE + TEMP_ROOM];
+  put_prefix(target, s.prefix, sizeof s.prefix);
+  memcpy(s.path, target, s.at);
+  memcpy(folder, target, s.at);
+  strcpy(folder + s.at, s.at == 0 ? "." : "");
+  (void)gbt_os_list(folder, remove_stale, &s);
 }
-
-#else
-
-void r_temp_remove_stale(const char *target) { (void)target; }
-
-#endif

@@ -11,138 +11,60 @@
  *           crash, by the next one who writes the same target */
 #include "r_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#ifndef _WIN32
-#include <signal.h>
-#endif
 
 enum { CHUNK = 4 << 20, MOST_LINKS = 40, BUFFER = 1 << 16 };
 
 /* A file that is being written. */
 struct r_draft {
-  int fd, lock;  /* fd: -1 when it is closed */
-  int is_there;  /* a file is to be replaced */
-  mode_t bits;   /* its mode, which is kept; what open() takes for a new file */
-  long process;  /* whose it is: a fork does not remove it */
-  size_t n_held; /* bytes in the buffer */
+  gbt_os_file file, lock; /* file: GBT_OS_NONE when it is closed */
+  int is_there;           /* a file is to be replaced */
+  uint32_t bits;          /* of its mode, which is kept; or of a new file's */
+  long process;           /* whose it is: a fork does not remove it */
+  uint64_t end;           /* bytes written */
+  size_t n_held;          /* bytes in the buffer */
   char native[PATH_SIZE], shown[2 * PATH_SIZE], target[PATH_SIZE], temp[PATH_SIZE + TEMP_ROOM];
   unsigned char held[BUFFER];
 };
 
-#ifndef _WIN32
-
-/* A limit of file sizes (ulimit -f) sends a signal that would end R; blocked, the write fails and says so. */
-typedef struct size_signal {
-  sigset_t set, before;
-  int waiting; /* it was, before us */
-} size_signal;
-
-static int size_signal_waits(void) {
-  sigset_t waiting;
-  return sigpending(&waiting) == 0 && sigismember(&waiting, SIGXFSZ) == 1;
-}
-
-static void block_size_signal(size_signal *s) {
-  sigemptyset(&s->set);
-  sigaddset(&s->set, SIGXFSZ);
-  s->waiting = size_signal_waits();
-  pthread_sigmask(SIG_BLOCK, &s->set, &s->before);
-}
-
-static void unblock_size_signal(const size_signal *s) {
-  int code = errno, taken;
-  if (!s->waiting && size_signal_waits()) sigwait(&s->set, &taken);
-  pthread_sigmask(SIG_SETMASK, &s->before, NULL);
-  errno = code;
-}
-
-static ssize_t write_part(int fd, const void *bytes, size_t n) {
-  size_signal s;
-  block_size_signal(&s);
-  ssize_t done = write(fd, bytes, n);
-  unblock_size_signal(&s);
-  return done;
-}
-
-/* Some file systems cannot, and say so. 0 or an errno. */
-static int flush(int fd) {
-  int failed;
-  do failed = fsync(fd) != 0;
-  while (failed && errno == EINTR);
-  return failed && errno != EINVAL && errno != ENOTSUP ? errno : 0;
-}
-
-/* The new name is not safe before its folder is. A folder that may be written to, but not read, cannot be flushed. */
-static int flush_folder(const char *path) {
-  const char *slash = strrchr(path, '/');
-  char folder[PATH_SIZE];
-  if (slash == NULL) {
-    strcpy(folder, ".");
-  } else {
-    size_t n = slash == path ? 1 : (size_t)(slash - path);
-    memcpy(folder, path, n);
-    folder[n] = '\0';
-  }
-  int fd = r_open(folder, O_RDONLY, 0);
-  if (fd < 0) return 0;
-  int code = flush(fd);
-  close(fd);
-  return code;
-}
-
 /* A link of /proc, such as /dev/stdout, stands for a file that a process has open. Replaced, the file would stay open
  * under no name, and what the process writes afterwards would be lost. */
 static int is_open_file(const char *link) {
-  struct stat info, proc;
-  return lstat(link, &info) == 0 && lstat("/proc/self", &proc) == 0 && info.st_dev == proc.st_dev;
+  gbt_os_info info, proc;
+  if (gbt_os_info_at(link, 1, &info) != 0 || gbt_os_info_at("/proc/self", 1, &proc) != 0) return 0;
+  return info.volume == proc.volume;
 }
 
 /* The path that a link leads to in the end, whether a file is there or not. */
 static gbt_status follow_links(r_file_path path, char *target, gbt_error *err) {
   char link[PATH_SIZE];
   for (int i = 0;; i++) {
-    ssize_t n = readlink(target, link, sizeof link);
-    if (n < 0 && (errno == EINVAL || errno == ENOENT)) return GBT_OK; /* no link; nothing there yet */
-    if (n < 0) return r_fail_io(err, path, "write", errno);             /* never replace what may be a link */
+    int is_link;
+    const int code = gbt_os_read_link(target, link, sizeof link, &is_link);
+    if (code != 0) return r_fail_io(err, path, "write", code); /* never replace what may be a link */
+    if (!is_link) return GBT_OK;                               /* or nothing is there yet */
     if (is_open_file(target))
       return gbt_fail_on(err, GBT_E_IO, path.shown,
                          "\"%s\" stands for a file that a process has open; give the path of a file", path.shown);
-    const char *slash = strrchr(target, '/');
-    size_t at = link[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - target);
-    if (at + (size_t)n >= PATH_SIZE) return r_fail_io(err, path, "write", ENAMETOOLONG);
+    const size_t n = strlen(link), at = link[0] == '/' ? 0 : gbt_os_folder_bytes(target);
+    if (at + n >= PATH_SIZE) return r_fail_io(err, path, "write", GBT_OS_TOO_LONG);
     if (i == MOST_LINKS)
       return gbt_fail_on(err, GBT_E_IO, path.shown, "\"%s\" is a link that leads back to itself; remove it first",
                          path.shown);
-    memcpy(target + at, link, (size_t)n);
-    target[at + (size_t)n] = '\0';
+    memcpy(target + at, link, n + 1);
   }
 }
 
-#else
-
-static ssize_t write_part(int fd, const void *bytes, size_t n) { return write(fd, bytes, n); }
-static int flush(int fd) { return (void)fd, 0; }
-static int flush_folder(const char *path) { return (void)path, 0; }
-static gbt_status follow_links(r_file_path path, char *target, gbt_error *err) {
-  return (void)path, (void)target, (void)err, GBT_OK;
-}
-
-#endif
-
 static r_file_path path_of(const r_draft *d) { return (r_file_path){d->native, d->shown}; }
 
-static gbt_status write_all(const r_draft *d, const unsigned char *bytes, size_t n, gbt_error *err) {
+static gbt_status write_all(r_draft *d, const unsigned char *bytes, size_t n, gbt_error *err) {
   for (size_t at = 0; at < n;) {
-    ssize_t done = write_part(d->fd, bytes + at, n - at < CHUNK ? n - at : CHUNK);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return r_fail_io(err, path_of(d), "write", done < 0 ? errno : ENOSPC);
-    at += (size_t)done;
+    size_t done;
+    const int code = gbt_os_write(d->file, d->end, bytes + at, n - at < CHUNK ? n - at : CHUNK, &done);
+    if (code != 0) return r_fail_io(err, path_of(d), "write", code);
+    at += done;
+    d->end += done;
     if (r_poll(NULL)) return gbt_fail(err, GBT_CANCELLED, "stopped while writing");
   }
   return GBT_OK;
@@ -155,7 +77,7 @@ static gbt_status put_held(r_draft *d, gbt_error *err) {
 }
 
 static gbt_status draft_put(r_draft *d, const void *bytes, size_t n, gbt_error *err) {
-  if (d->fd < 0) return gbt_fail(err, GBT_E_ARG, "this file has been written already");
+  if (d->file == GBT_OS_NONE) return gbt_fail(err, GBT_E_ARG, "this file has been written already");
   if (n > BUFFER - d->n_held) GBT_TRY(put_held(d, err));
   if (n > BUFFER) return write_all(d, bytes, n, err);
   memcpy(d->held + d->n_held, bytes, n);
@@ -165,41 +87,42 @@ static gbt_status draft_put(r_draft *d, const void *bytes, size_t n, gbt_error *
 
 /* Checks what is at the path already: only a file may be replaced, no device, pipe or folder. */
 static gbt_status check_target(r_draft *d, gbt_error *err) {
-  struct stat info;
+  gbt_os_info info;
   d->is_there = 0;
   d->bits = 0666;
-  if (stat(d->native, &info) != 0) return GBT_OK; /* a new file, or no way to it: open() reports that */
-  if (!S_ISREG(info.st_mode)) return r_not_a_file(err, path_of(d), "; only files are written to");
+  if (gbt_os_info_at(d->native, 0, &info) != 0) return GBT_OK; /* new, or no way to it: opening reports that */
+  if (info.kind != GBT_OS_IS_FILE) return r_not_a_file(err, path_of(d), "; only files are written to");
   d->is_there = 1;
-  d->bits = info.st_mode & 07777;
+  d->bits = info.bits;
   return GBT_OK;
 }
 
 static gbt_status fail_open(const r_draft *d, int code, gbt_error *err) {
-  if ((code == EACCES || code == EPERM || code == EROFS) && access(d->target, W_OK) == 0)
+  char why[160];
+  gbt_os_why(code, why, sizeof why);
+  if (gbt_os_is_denied(code) && gbt_os_may_write(d->target))
     return gbt_fail_on(err, GBT_E_IO, d->shown,
                        "cannot write file \"%s\": no file can be made in its folder (%s), and a new one is never "
                        "written over the old file, which a crash would destroy; save to another folder and copy the "
                        "file, or make the folder writable",
-                       d->shown, strerror(code));
+                       d->shown, why);
   return r_fail_io(err, path_of(d), "write", code);
 }
 
 /* d is zeroed before. */
 static gbt_status draft_open(r_draft *d, r_file_path path, gbt_error *err) {
-  d->fd = d->lock = -1;
+  d->file = d->lock = GBT_OS_NONE;
   d->process = r_process();
   if (strlen(path.native) >= sizeof d->native || strlen(path.shown) >= sizeof d->shown)
-    return r_fail_io(err, path, "write", ENAMETOOLONG);
+    return r_fail_io(err, path, "write", GBT_OS_TOO_LONG);
   strcpy(d->native, path.native);
   strcpy(d->shown, path.shown);
   strcpy(d->target, path.native);
   GBT_TRY(check_target(d, err));
   GBT_TRY(follow_links(path, d->target, err));
   r_temp_remove_stale(d->target);
-  d->fd = r_temp_open(d->target, d->bits & 0666, d->temp, &d->lock);
-  if (d->fd >= 0) return GBT_OK;
-  const int code = errno;
+  const int code = r_temp_open(d->target, d->bits & 0666, d->temp, &d->file, &d->lock);
+  if (code == 0) return GBT_OK;
   d->temp[0] = 0; /* nothing of ours has this name */
   return fail_open(d, code, err);
 }
@@ -208,36 +131,33 @@ static gbt_status draft_open(r_draft *d, r_file_path path, gbt_error *err) {
 static gbt_status close_draft(r_draft *d, gbt_error *err) {
   gbt_status status = put_held(d, err);
   if (status == GBT_OK) {
-    const int code = flush(d->fd);
+    const int code = gbt_os_flush(d->file);
     if (code != 0) status = r_fail_io(err, path_of(d), "write", code);
   }
-#ifndef _WIN32
-  if (status == GBT_OK && d->is_there) (void)fchmod(d->fd, d->bits); /* a wish: not every file system has modes */
-#endif
-  if (close(d->fd) != 0 && status == GBT_OK && errno != EINTR) status = r_fail_io(err, path_of(d), "write", errno);
-  d->fd = -1;
+  if (status == GBT_OK && d->is_there) gbt_os_set_bits(d->file, d->bits);
+  const int code = gbt_os_close(d->file);
+  if (code != 0 && status == GBT_OK) status = r_fail_io(err, path_of(d), "write", code);
+  d->file = GBT_OS_NONE;
   return status;
 }
 
 /* Removes what has no final name; once. */
 static void draft_drop(r_draft *d) {
-  if (d->fd >= 0) close(d->fd);
-  if (d->temp[0] != 0 && d->process == r_process()) unlink(d->temp);
-  if (d->lock >= 0) close(d->lock);
-  d->fd = d->lock = -1;
+  if (d->file != GBT_OS_NONE) (void)gbt_os_close(d->file);
+  if (d->temp[0] != 0 && d->process == r_process()) (void)gbt_os_remove(d->temp);
+  if (d->lock != GBT_OS_NONE) (void)gbt_os_close(d->lock);
+  d->file = d->lock = GBT_OS_NONE;
   d->temp[0] = 0;
 }
 
 static gbt_status draft_end(r_draft *d, gbt_error *err) {
-  if (d->fd < 0) return gbt_fail(err, GBT_E_ARG, "this file has been written already");
+  if (d->file == GBT_OS_NONE) return gbt_fail(err, GBT_E_ARG, "this file has been written already");
   gbt_status status = close_draft(d, err);
-#ifdef _WIN32
-  if (status == GBT_OK) remove(d->target); /* rename() does not replace there */
-#endif
-  if (status == GBT_OK && rename(d->temp, d->target) != 0) status = r_fail_io(err, path_of(d), "replace", errno);
+  int code = status == GBT_OK ? gbt_os_replace(d->temp, d->target) : 0;
+  if (code != 0) status = r_fail_io(err, path_of(d), "replace", code);
   if (status == GBT_OK) d->temp[0] = 0;
   draft_drop(d);
-  const int code = status == GBT_OK ? flush_folder(d->target) : 0;
+  code = status == GBT_OK ? gbt_os_flush_folder_of(d->target) : 0;
   return code == 0 ? status : r_fail_io(err, path_of(d), "flush the folder of", code);
 }
 

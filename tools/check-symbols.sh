@@ -25,9 +25,10 @@ pthread_cond_init pthread_cond_destroy pthread_cond_wait pthread_cond_timedwait 
 pthread_cond_broadcast pthread_condattr_init pthread_condattr_destroy pthread_condattr_setclock
 pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_sigmask sigfillset sched_yield
 clock_gettime nanosleep sysconf
-open close read write pread pwrite lseek fsync ftruncate unlink rename mmap munmap madvise
-open64 pread64 stat stat64 fstat fstat64 mkdir rmdir link posix_fadvise posix_fadvise64
-lseek64 ftruncate64 opendir readdir readdir64 closedir flock
+open close pread pwrite fsync ftruncate unlink rename mmap munmap madvise
+open64 pread64 pwrite64 stat stat64 fstat fstat64 lstat lstat64 fcntl fcntl64 fchmod access readlink
+mkdir rmdir link posix_fadvise posix_fadvise64
+ftruncate64 opendir readdir readdir64 closedir flock
 sigemptyset sigaddset sigpending sigismember sigwait
 __popcountdi2 __cpu_model __cpu_indicator_init __stack_chk_fail _GLOBAL_OFFSET_TABLE_
 "

@@ -2,6 +2,7 @@
  *
  *   gbt_ctx_open                   one call's memory, threads and way to stop              base/ctx.h
  *   gbt_comm                       the other ranks that train the same model               base/comm.h
+ *   gbt_os_open                    files as the system has them, for the host's own        base/os_file.h
  *   gbt_dataset_make               borrowed columns, or chunks of a source -> bins         data/dataset.h, table.h,
  *                                                                                          source.h
  *   gbt_disk_open, _writer_new     data sets in folders, for what is larger than memory    disk/disk.h
@@ -47,6 +48,7 @@
 #include "backend/device.h"
 #include "base/comm.h"
 #include "base/ctx.h"
+#include "base/os_file.h"
 #include "schema/schema.h"
 #include "base/status.h"
 #include "boost/metric.h"

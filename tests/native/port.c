@@ -57,6 +57,10 @@ void port_temp_path(char out[PORT_PATH], const char *what) {
 
 int port_make_folder(const char *path) { return mkdir(path, 0777); }
 int port_remove_folder(const char *path) { return rmdir(path); }
+int port_make_pipe(const char *path) { return mkfifo(path, 0600) == 0; }
+int port_make_link(const char *to, const char *path, int hard) {
+  return (hard ? link(to, path) : symlink(to, path)) == 0;
+}
 void port_say(const char *text) {
   if (write(1, text, strlen(text)) < 0) _exit(2);
 }

@@ -33,6 +33,9 @@ void port_temp_path(char out[PORT_PATH], const char *what);
 /* 0 when it is done. */
 int port_make_folder(const char *path);
 int port_remove_folder(const char *path);
+/* Whether it was made: not every system has them, or grants them to every user. */
+int port_make_pipe(const char *path);
+int port_make_link(const char *to, const char *path, int hard);
 /* Puts a text out at once, on whatever thread. */
 void port_say(const char *text);
 /* What swallows all that is written to it. */

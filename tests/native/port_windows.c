@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32_WINNT
+#define _WIN32_WINNT 0x0601
+#endif
 #include <windows.h>
 
 char port_where[256];
@@ -43,17 +46,30 @@ void port_alarm(int seconds, void (*fn)(void)) {
 void *port_aligned(size_t alignment, size_t bytes) { return _aligned_malloc(bytes, alignment); }
 void port_aligned_free(void *block) { _aligned_free(block); }
 
+static uint64_t begun_at(void) {
+  FILETIME begun = {0}, ended, system, user;
+  (void)GetProcessTimes(GetCurrentProcess(), &begun, &ended, &system, &user);
+  return ((uint64_t)begun.dwHighDateTime << 32) + begun.dwLowDateTime;
+}
+
 void port_temp_path(char out[PORT_PATH], const char *what) {
   static _Atomic int number;
   char temp[MAX_PATH + 1] = ".";
   const char *wish = getenv("TMPDIR");
   DWORD n = GetTempPathA(sizeof temp, temp);
   if (n > 0 && n < sizeof temp && (temp[n - 1] == '\\' || temp[n - 1] == '/')) temp[n - 1] = '\0';
-  snprintf(out, PORT_PATH, "%s/gbt-%s-%d-%d", wish != NULL ? wish : temp, what, (int)GetCurrentProcessId(), number++);
+  /* numbers of processes come again soon, and a run that was killed has left something */
+  snprintf(out, PORT_PATH, "%s/gbt-%s-%d-%llx-%d", wish != NULL ? wish : temp, what, (int)GetCurrentProcessId(),
+           (unsigned long long)begun_at(), number++);
 }
 
 int port_make_folder(const char *path) { return _mkdir(path); }
 int port_remove_folder(const char *path) { return _rmdir(path); }
+int port_make_pipe(const char *path) { return (void)path, 0; }
+int port_make_link(const char *to, const char *path, int hard) {
+  const int made = hard ? CreateHardLinkA(path, to, NULL) != 0 : CreateSymbolicLinkA(path, to, 0) != 0;
+  return made && GetFileAttributesA(path) != INVALID_FILE_ATTRIBUTES; /* wine has made none, and says that it has */
+}
 void port_say(const char *text) { (void)_write(1, text, (unsigned)strlen(text)); }
 const char *port_nowhere(void) { return "NUL"; }
 

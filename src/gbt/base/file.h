@@ -1,14 +1,16 @@
-/* Files of bytes, by path. Pipes, devices and folders are refused, and opening waits for nothing. Paths are as the
- * system takes them; messages show them as they are. All failures are GBT_E_IO and name the file, what was to be done
- * with it and the system's reason. */
+/* Files of bytes, by path. Pipes, devices and folders are refused, and opening waits for nothing. Paths are as
+ * base/os_file.h takes them; messages show them as they are. All failures are GBT_E_IO and name the file, what was to
+ * be done with it and the system's reason. */
 #ifndef GBT_BASE_FILE_H
 #define GBT_BASE_FILE_H
 
 #include "mem.h"
+#include "os_file.h"
 
 typedef struct gbt_file {
-  int fd;     /* -1: not open */
-  char *path; /* owned */
+  gbt_os_file os; /* GBT_OS_NONE: not open */
+  uint64_t end;   /* where the next bytes are appended */
+  char *path;     /* owned */
   gbt_mem mem;
 } gbt_file;
 
@@ -36,7 +38,8 @@ gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
 /* The state of a file: its size, and when it was written to and changed last, in nanoseconds. settled: the last change
  * is longer ago than the coarsest clock of a file system ticks, so that a later change shows in a later stamp. 0 where
- * the system has no such times or does not report them, or its clock is before them. */
+ * the system has no such times or does not report them (Windows may do so only when a writer has closed the file), or
+ * its clock is before them. */
 typedef struct gbt_file_stamp {
   uint64_t bytes, written, changed;
   int settled;
@@ -56,8 +59,8 @@ void gbt_file_read_ahead(const gbt_file *file, uint64_t at, uint64_t n);
 
 /* A new folder; *made: 0 when there was one. */
 gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) GBT_MUST_CHECK;
-/* Calls fn with the names of what is in a folder, in no order, until it fails. A folder that cannot be read is empty;
- * so are all where the system has no such call. */
+/* Calls fn with the names of what is in a folder, in no order, until it fails. A folder that cannot be read is empty.
+ */
 typedef gbt_status (*gbt_folder_fn)(void *arg, const char *name, gbt_error *err);
 gbt_status gbt_folder_list(const char *path, gbt_folder_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 /* Removes an empty folder; ignores failure (say, when it is not empty). */

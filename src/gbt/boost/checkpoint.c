@@ -177,7 +177,7 @@ static gbt_status save(gbt_ctx *ctx, const gbt_trainer *tr, const char *path, co
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
   GBT_ASSERT(tr->n_trees == tr->forest->n_trees);
   memset(&w, 0, sizeof w);
-  w.file.fd = -1;
+  w.file.os = GBT_OS_NONE;
   if (writes) GBT_TRY_GOTO(gbt_parts_begin(&tr->mem, path, MAGIC, VERSION, tr->identity, &w, err), done);
   if (writes) GBT_TRY_GOTO(put_state(&w, tr, note, n_note, err), done);
   GBT_TRY_GOTO(put_scores(ctx, &w, tr, err), done);
@@ -208,7 +208,7 @@ static gbt_status open_reader(gbt_ctx *ctx, const gbt_mem *mem, const char *path
   r->ctx = ctx;
   r->path = path;
   r->reads = gbt_comm_rank(ctx) == 0;
-  r->file.file.fd = -1;
+  r->file.file.os = GBT_OS_NONE;
   if (r->reads) GBT_TRY(gbt_parts_open(mem, path, MAGIC, VERSION, &r->file, err));
   r->head = r->file.head;
   return gbt_comm_broadcast(ctx, &r->head, sizeof r->head, 0, err);

@@ -51,7 +51,7 @@ gbt_status gbt_parts_begin(const gbt_mem *mem, const char *path, const char *mag
   const size_t n = strlen(path);
   memset(out, 0, sizeof *out);
   out->mem = *mem;
-  out->file.fd = -1;
+  out->file.os = GBT_OS_NONE;
   GBT_TRY(gbt_mem_array(mem, n + 1, 1, &out->path, err));
   memcpy(out->path, path, n + 1);
   GBT_TRY(gbt_mem_array(mem, n + 5, 1, &out->draft, err));
@@ -92,7 +92,7 @@ gbt_status gbt_parts_end(gbt_parts_writer *w, gbt_error *err) {
 }
 
 void gbt_parts_drop(gbt_parts_writer *w) {
-  if (w->draft != NULL && w->file.fd >= 0) gbt_file_remove(w->draft);
+  if (w->draft != NULL && w->file.os != GBT_OS_NONE) gbt_file_remove(w->draft);
   gbt_file_close(&w->file);
   gbt_mem_free(&w->mem, w->draft);
   gbt_mem_free(&w->mem, w->path);
@@ -146,7 +146,7 @@ gbt_status gbt_parts_open(const gbt_mem *mem, const char *path, const char *magi
                           gbt_parts_reader *out, gbt_error *err) {
   uint8_t *buffer;
   memset(out, 0, sizeof *out);
-  out->file.fd = -1;
+  out->file.os = GBT_OS_NONE;
   GBT_TRY(gbt_file_open(mem, path, &out->file, err));
   GBT_TRY(gbt_file_read(&out->file, 0, &out->head, sizeof out->head, err));
   GBT_TRY(check_head(out, magic, version, err));

@@ -147,7 +147,7 @@ static gbt_status find_abandoned(void *arg, const char *name, gbt_error *err) {
   const gbt_disk_writer *w = arg;
   uint64_t id;
   int32_t file, n_files;
-  gbt_file left = {.fd = -1};
+  gbt_file left = {.os = GBT_OS_NONE};
   char *path;
   if (!gbti_is_pages_name(name, &id, &file, &n_files) || file != 0) return GBT_OK;
   GBT_TRY(gbt_path_join(&w->mem, w->shard[0].folder, name, &path, err));
@@ -210,7 +210,7 @@ static gbt_status open_writer(gbt_disk_writer *w, gbt_folders folders, gbt_error
   GBT_TRY(gbti_codec_need(w->codec, "compress", "pages are to be packed by", err));
   GBT_TRY(gbt_mem_zeros(&w->mem, (size_t)folders.n, sizeof *w->shard, &w->shard, err));
   w->n_shards = folders.n;
-  for (int32_t k = 0; k < folders.n; k++) w->shard[k].file.fd = -1;
+  for (int32_t k = 0; k < folders.n; k++) w->shard[k].file.os = GBT_OS_NONE;
   GBT_TRY(gbt_path_join(&w->mem, folders.path[0], GBTI_DISK_INDEX, &w->index_path, err));
   for (int32_t k = 0; k < folders.n; k++) {
     const size_t n = strlen(folders.path[k]) + 1;
@@ -249,7 +249,7 @@ gbt_page_sink *gbt_disk_writer_sink(gbt_disk_writer *w, uint64_t memory) {
 
 static gbt_status write_index(gbt_disk_writer *w, const uint8_t *bytes, size_t n, gbt_error *err) {
   char name[GBTI_PAGES_NAME], *path;
-  gbt_file file = {.fd = -1};
+  gbt_file file = {.os = GBT_OS_NONE};
   index_name(w->id, name);
   GBT_TRY(gbt_path_join(&w->mem, w->shard[0].folder, name, &path, err));
   gbt_status status = gbt_file_create(&w->mem, path, &file, err);

@@ -448,7 +448,7 @@ static const gbti_store_ops file_ops = {.name = "file",
 gbt_status gbti_page_files_new(const gbt_mem *mem, int32_t n_files, gbti_page_files *out, gbt_error *err) {
   *out = (gbti_page_files){.n_files = n_files};
   GBT_TRY(gbt_mem_zeros(mem, (size_t)n_files, sizeof *out->file, &out->file, err));
-  for (int32_t k = 0; k < n_files; k++) out->file[k].fd = -1;
+  for (int32_t k = 0; k < n_files; k++) out->file[k].os = GBT_OS_NONE;
   return GBT_OK;
 }
 

@@ -1,10 +1,9 @@
 /* Checkpoints by ranks: a training goes on with another number of ranks, or in one process, and ends as one that ran
  * through; rows in another order are another training. */
-#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "../../src/gbt/base/file.h"
 #include "checkpoint_job.h"
 #include "random_job.h"
 #include "ranks_job.h"
@@ -64,8 +63,8 @@ static void any_ranks_go_on(void) {
     n_kept += r.job.spec.keep_best > 0;
     n_outputs += r.job.spec.objective.n_outputs > 1;
     n_custom += r.job.custom != NULL;
-    unlink(path);
-    unlink(later);
+    gbt_file_remove(path);
+    gbt_file_remove(later);
     trained_free(single);
     random_job_free(&r);
   }
@@ -106,7 +105,7 @@ static void rows_in_another_order_are_refused(void) {
   s->of[0][2] = s->of[0][0];
   s->of[0][0] = first;
   shares_free(s);
-  unlink(path);
+  gbt_file_remove(path);
   random_job_free(&r);
 }
 

@@ -1,7 +1,4 @@
 /* Files of parts (bytes/parts.h): parts of all sizes come back; other kinds and versions are reported. */
-#define _POSIX_C_SOURCE 200809L
-#include <unistd.h>
-
 #include "../../src/gbt/bytes/parts.h"
 #include "checkpoint_job.h"
 
@@ -37,7 +34,7 @@ static void parts_come_back(void) {
   }
   CHECK_FAILS(gbt_parts_next(&r, &size, test_err), GBT_E_FORMAT, "damaged");
   gbt_parts_close(&r);
-  unlink(path);
+  gbt_file_remove(path);
   free(bytes), free(got);
 }
 

@@ -4,9 +4,9 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#ifndef _WIN32
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#endif
 
 #include "../../src/gbt/base/file.h"
 #include "../../src/gbt/disk/disk.h"
@@ -43,8 +43,8 @@ static const char *pages_of(const char *folder) {
 }
 
 static void remove_folder(const char *folder) {
-  if (gbt_file_is_there(in_folder(folder, GBTI_DISK_INDEX))) unlink(in_folder(folder, pages_of(folder)));
-  unlink(in_folder(folder, GBTI_DISK_INDEX));
+  if (gbt_file_is_there(in_folder(folder, GBTI_DISK_INDEX))) gbt_file_remove(in_folder(folder, pages_of(folder)));
+  gbt_file_remove(in_folder(folder, GBTI_DISK_INDEX));
   CHECK(port_remove_folder(folder) == 0);
 }
 
@@ -90,10 +90,11 @@ static gbt_status make_in(gbt_ctx *ctx, gbt_folders folders, gbt_codec codec, co
   own.sink = gbt_disk_writer_sink(writer, memory);
   gbt_status status = gbt_dataset_make(ctx, &own, out, err);
   if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, *out, "a note", 7, err);
+  if (status != GBT_OK) { /* closes its files first: their names may stay until then */
+    gbt_dataset_unref(*out);
+    *out = NULL;
+  }
   gbt_disk_writer_free(writer);
-  if (status == GBT_OK) return GBT_OK;
-  gbt_dataset_unref(*out);
-  *out = NULL;
   return status;
 }
 
@@ -111,7 +112,7 @@ static gbt_codec codec_of(int number) {
 /* Removes folders with all that is in them. */
 static gbt_status remove_entry(void *folder, const char *name, gbt_error *err) {
   (void)err;
-  if (name[0] != '.') unlink(in_folder(folder, name));
+  if (name[0] != '.') gbt_file_remove(in_folder(folder, name));
   return GBT_OK;
 }
 static void remove_all(char (*folder)[512], int n) {
@@ -287,7 +288,6 @@ static gbt_status read_through(stage *s, gbt_error *err) {
 static void folders_are_looked_at(void) {
   stage s;
   gbt_dataset *ds = NULL;
-  struct stat info;
   stage_open(&s);
   CHECK_FAILS(gbt_disk_open(&s.ctx, one(s.folder), 0, &ds, NULL, NULL, test_err), GBT_E_IO, GBTI_DISK_INDEX);
   CHECK_FAILS(make(&s.ctx, "", &s.spec, 0, &ds, test_err), GBT_E_ARG, "is empty");
@@ -295,20 +295,31 @@ static void folders_are_looked_at(void) {
   CHECK_FAILS(make(&s.ctx, in_folder(s.folder, "deeper"), &s.spec, 0, &ds, test_err), GBT_E_IO, "deeper");
   s.spec.max_bin = 1; /* a failure leaves no folder */
   CHECK_FAILS(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err), GBT_E_ARG, "max_bin");
-  CHECK(stat(s.folder, &info) != 0);
+  CHECK(!gbt_file_is_there(s.folder));
   s.spec.max_bin = 8;
   stage_make(&s);
   CHECK_FAILS(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err), GBT_E_IO, "holds a data set already");
   CHECK_OK(read_through(&s, test_err)); /* as it was */
-  unlink(in_folder(s.folder, pages_of(s.folder)));
+  gbt_file_remove(in_folder(s.folder, pages_of(s.folder)));
   CHECK_FAILS(read_through(&s, test_err), GBT_E_IO, pages_of(s.folder));
-  unlink(in_folder(s.folder, GBTI_DISK_INDEX));
+  gbt_file_remove(in_folder(s.folder, GBTI_DISK_INDEX));
   CHECK(port_remove_folder(s.folder) == 0); /* nothing else was there */
   CHECK(port_make_folder(s.folder) == 0);
   stage_make(&s); /* a folder that was there, and empty, is taken */
   CHECK_OK(read_through(&s, test_err));
   remove_folder(s.folder);
   stage_close(&s);
+}
+
+/* Whether an open file that is removed has no name any more: where not, its folder cannot be removed. */
+static int names_go_at_once(void) {
+  const char *path = temp_folder();
+  gbt_os_file file;
+  if (!CHECK(gbt_os_open(path, GBT_OS_MAKE, 0666, &file) == 0)) return 0;
+  CHECK(gbt_os_remove(path) == 0);
+  const int gone = !gbt_file_is_there(path);
+  CHECK(gbt_os_close(file) == 0 && !gbt_file_is_there(path));
+  return gone;
 }
 
 /* Parts of a data set in several folders: which is missing, which is too much. */
@@ -344,9 +355,15 @@ static void parts_are_looked_for(void) {
   gbt_dataset_unref(ds);
   CHECK_FAILS(gbt_disk_open(&s.ctx, four, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "two data sets");
   CHECK_OK(gbt_disk_open(&s.ctx, all, 0, &ds, NULL, NULL, test_err));
-  remove_all(name, 4); /* with the data set open: files have lost their names alone */
-  CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err));
-  gbt_dataset_unref(ds);
+  if (names_go_at_once()) {
+    remove_all(name, 4); /* with the data set open: files have lost their names alone */
+    CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err));
+    gbt_dataset_unref(ds);
+  } else {
+    test_note("here the names of open files stay until they are closed");
+    gbt_dataset_unref(ds);
+    remove_all(name, 4);
+  }
   stage_close(&s);
 }
 
@@ -357,7 +374,7 @@ static void codecs_are_missed(void) {
   stage_open(&s);
   CHECK(gbt_codec_name(-1) == NULL && !gbt_codec_is_here(-1) && gbt_codec_is_here(GBT_CODEC_NONE));
   REQUIRE_OK(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err));
-  remove_folder(s.folder);
+  const char *other = temp_folder();
   const int32_t n = gbt_pages_n_pages(ds->pages);
   for (int c = 1; gbt_codec_name(c) != NULL; c++) {
     gbti_page_record record[16];
@@ -374,11 +391,12 @@ static void codecs_are_missed(void) {
     CHECK(status == (gbt_codec_is_here(c) ? GBT_OK : GBT_E_UNSUPPORTED));
     if (gbt_codec_is_here(c)) continue;
     CHECK(strstr(test_err->msg, gbt_codec_name(c)) != NULL && strstr(test_err->msg, "\"there\"") != NULL);
-    CHECK_FAILS(make_in(&s.ctx, one(s.folder), (gbt_codec)c, &s.spec, 0, &none, test_err), GBT_E_UNSUPPORTED,
+    CHECK_FAILS(make_in(&s.ctx, one(other), (gbt_codec)c, &s.spec, 0, &none, test_err), GBT_E_UNSUPPORTED,
                 "which this build of gbt lacks");
-    CHECK(!gbt_file_is_there(s.folder));
+    CHECK(!gbt_file_is_there(other));
   }
   gbt_dataset_unref(ds);
+  remove_folder(s.folder);
   stage_close(&s);
 }
 
@@ -452,7 +470,7 @@ static void a_page_goes_bad(void) {
   write_file(path, bytes, n);
   CHECK_FAILS(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err), GBT_E_FORMAT, "page 4");
   CHECK_FAILS(gbt_pages_each(&s.ctx, ds->pages, 1, look_at_run, NULL, test_err), GBT_E_FORMAT, "page 4");
-  CHECK(truncate(in_folder(s.folder, pages_of(s.folder)), 10) == 0);
+  write_file(in_folder(s.folder, pages_of(s.folder)), bytes, 10);
   CHECK_FAILS(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err), GBT_E_IO, "cut short");
   write_file(in_folder(s.folder, pages_of(s.folder)), bytes, n - 1);
   free(bytes);
@@ -461,6 +479,7 @@ static void a_page_goes_bad(void) {
   stage_close(&s);
 }
 
+#ifndef _WIN32 /* which has no limit of file sizes; test_disk_faults.c has a full disk */
 /* No more room: whatever a write has got to, nothing of it is left. */
 static void files_may_not_grow(void) {
   stage s;
@@ -484,6 +503,7 @@ static void files_may_not_grow(void) {
   remove_folder(s.folder);
   stage_close(&s);
 }
+#endif
 
 static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
   stage *s = arg;
@@ -500,10 +520,10 @@ static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
   if (status == GBT_OK) status = gbt_pages_pass(&ctx, ds->pages, look, NULL, err);
   if (status == GBT_OK) status = gbt_disk_open(&ctx, folders, 0, &opened, &note, &n_note, err);
   if (status == GBT_OK) status = gbt_pages_pass(&ctx, opened->pages, look, NULL, err);
-  if (ds != NULL) remove_all(name, 2);
-  for (int k = 0; k < 2; k++) CHECK(!gbt_file_is_there(name[k]));
   gbt_dataset_unref(ds);
   gbt_dataset_unref(opened);
+  if (ds != NULL) remove_all(name, 2);
+  for (int k = 0; k < 2; k++) CHECK(!gbt_file_is_there(name[k]));
   gbt_mem_free(mem, note);
   gbt_ctx_close(&ctx);
   return status;
@@ -526,6 +546,8 @@ void suite_disk(void) {
   RUN(two_writers);
   RUN(damage_is_found);
   RUN(a_page_goes_bad);
+#ifndef _WIN32
   RUN(files_may_not_grow);
+#endif
   RUN(allocations_fail);
 }

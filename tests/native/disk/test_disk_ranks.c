@@ -1,8 +1,6 @@
 /* Data sets in folders made by ranks, each with its share: they come back as shares of one data set; and where one rank
  * fails, none has a data set. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <unistd.h>
 
 #include "../../src/gbt/base/file.h"
 #include "../../src/gbt/data/dataset_impl.h"
@@ -55,7 +53,7 @@ static scene *scene_new(uint64_t seed, const int64_t *ends) {
 
 static gbt_status remove_entry(void *folder, const char *name, gbt_error *err) {
   (void)err;
-  if (name[0] != '.') unlink(in_folder(folder, name));
+  if (name[0] != '.') gbt_file_remove(in_folder(folder, name));
   return GBT_OK;
 }
 

@@ -1,11 +1,19 @@
-/* See io_fault.h. */
+/* See io_fault.h. What the engine calls of the system (base/os_file_*.c) is this instead: by the linker's --wrap, on
+ * Windows because the pointers that stand for functions of its libraries are defined here. */
 #define _GNU_SOURCE
 #include "io_fault.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <time.h>
+#include <stddef.h>
+
+#include "port.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <unistd.h>
+#endif
 
 _Atomic int64_t io_calls;
 
@@ -26,19 +34,77 @@ static io_kind strike(void) {
   const io_kind kind = (io_kind)atomic_load(&fault_kind);
   const int lasts = kind == IO_FULL || kind == IO_SHORT;
   if (kind == IO_FINE || call < at || (call > at && !lasts)) return IO_FINE;
-  const struct timespec wait = {0, 2000000};
-  if (kind == IO_LATE) nanosleep(&wait, NULL);
+  if (kind == IO_LATE) port_sleep_ns(2000000);
   return kind;
 }
+
+static size_t half_of(size_t n) { return n > 1 ? n / 2 : n; }
+
+#ifdef _WIN32
+
+/* Nothing here is interrupted by signals, so IO_AGAIN is as the system does it. */
+static BOOL fails(DWORD code) {
+  SetLastError(code);
+  return FALSE;
+}
+
+typedef BOOL(WINAPI *read_fn)(HANDLE, void *, DWORD, DWORD *, OVERLAPPED *);
+typedef BOOL(WINAPI *write_fn)(HANDLE, const void *, DWORD, DWORD *, OVERLAPPED *);
+typedef BOOL(WINAPI *flush_fn)(HANDLE);
+
+static void *real(const char *name) { return (void *)(intptr_t)GetProcAddress(GetModuleHandleA("kernel32"), name); }
+
+static BOOL WINAPI faulty_read(HANDLE file, void *to, DWORD n, DWORD *done, OVERLAPPED *where) {
+  const read_fn own = (read_fn)(intptr_t)real("ReadFile");
+  const io_kind kind = strike();
+  if (kind == IO_ERROR || kind == IO_FULL) return fails(ERROR_CRC);
+  if (kind == IO_ENDS) return fails(ERROR_HANDLE_EOF);
+  const BOOL ok = own(file, to, kind == IO_SHORT ? (DWORD)half_of(n) : n, done, where);
+  if (kind == IO_FLIP && ok && *done > 0) ((uint8_t *)to)[*done - 1] ^= 1;
+  return ok;
+}
+
+static BOOL WINAPI faulty_write(HANDLE file, const void *from, DWORD n, DWORD *done, OVERLAPPED *where) {
+  const write_fn own = (write_fn)(intptr_t)real("WriteFile");
+  const io_kind kind = strike();
+  if (kind == IO_ERROR) return fails(ERROR_CRC);
+  if (kind == IO_FULL || kind == IO_ENDS) return fails(ERROR_DISK_FULL);
+  return own(file, from, kind == IO_SHORT ? (DWORD)half_of(n) : n, done, where);
+}
+
+static BOOL WINAPI faulty_flush(HANDLE file) {
+  const flush_fn own = (flush_fn)(intptr_t)real("FlushFileBuffers");
+  const io_kind kind = strike();
+  if (kind == IO_ERROR || kind == IO_FULL) return fails(kind == IO_FULL ? ERROR_DISK_FULL : ERROR_CRC);
+  return own(file);
+}
+
+extern const read_fn __imp_ReadFile;
+extern const write_fn __imp_WriteFile;
+extern const flush_fn __imp_FlushFileBuffers;
+const read_fn __imp_ReadFile = faulty_read;
+const write_fn __imp_WriteFile = faulty_write;
+const flush_fn __imp_FlushFileBuffers = faulty_flush;
+
+#else
+
+/* The names behind 64-bit offsets. */
+#ifdef __GLIBC__
+#define WRAPPED(name) __wrap_##name##64
+#define REAL(name) __real_##name##64
+#else
+#define WRAPPED(name) __wrap_##name
+#define REAL(name) __real_##name
+#endif
 
 static ssize_t fails(int code) {
   errno = code;
   return -1;
 }
 
-ssize_t __real_pread64(int fd, void *to, size_t n, off_t at);
-ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at);
-ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at) {
+ssize_t REAL(pread)(int fd, void *to, size_t n, off_t at);
+ssize_t WRAPPED(pread)(int fd, void *to, size_t n, off_t at);
+ssize_t WRAPPED(pread)(int fd, void *to, size_t n, off_t at) {
   switch (strike()) {
   case IO_ERROR:
   case IO_FULL:
@@ -48,20 +114,20 @@ ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at) {
   case IO_ENDS:
     return 0;
   case IO_SHORT:
-    return __real_pread64(fd, to, n > 1 ? n / 2 : n, at);
+    return REAL(pread)(fd, to, half_of(n), at);
   case IO_FLIP: {
-    const ssize_t done = __real_pread64(fd, to, n, at);
+    const ssize_t done = REAL(pread)(fd, to, n, at);
     if (done > 0) ((uint8_t *)to)[done - 1] ^= 1;
     return done;
   }
   default:
-    return __real_pread64(fd, to, n, at);
+    return REAL(pread)(fd, to, n, at);
   }
 }
 
-ssize_t __real_write(int fd, const void *from, size_t n);
-ssize_t __wrap_write(int fd, const void *from, size_t n);
-ssize_t __wrap_write(int fd, const void *from, size_t n) {
+ssize_t REAL(pwrite)(int fd, const void *from, size_t n, off_t at);
+ssize_t WRAPPED(pwrite)(int fd, const void *from, size_t n, off_t at);
+ssize_t WRAPPED(pwrite)(int fd, const void *from, size_t n, off_t at) {
   switch (strike()) {
   case IO_ERROR:
     return fails(EIO);
@@ -71,9 +137,9 @@ ssize_t __wrap_write(int fd, const void *from, size_t n) {
   case IO_AGAIN:
     return fails(EINTR);
   case IO_SHORT:
-    return __real_write(fd, from, n > 1 ? n / 2 : n);
+    return REAL(pwrite)(fd, from, half_of(n), at);
   default:
-    return __real_write(fd, from, n);
+    return REAL(pwrite)(fd, from, n, at);
   }
 }
 
@@ -85,7 +151,11 @@ int __wrap_fsync(int fd) {
     return (int)fails(EIO);
   case IO_FULL:
     return (int)fails(ENOSPC);
+  case IO_AGAIN:
+    return (int)fails(EINTR);
   default:
     return __real_fsync(fd);
   }
 }
+
+#endif

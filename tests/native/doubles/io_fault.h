@@ -1,4 +1,5 @@
-/* Reads and writes that fail as the test wants. The Makefile wraps pread64, write and fsync for this. Thread-safe. */
+/* Reads and writes that fail as the test wants. The Makefile says which of the system's calls are
+ * wrapped for this. Thread-safe. */
 #ifndef GBT_TEST_IO_FAULT_H
 #define GBT_TEST_IO_FAULT_H
 

@@ -1,9 +1,7 @@
-#define _POSIX_C_SOURCE 200809L
 #include "forged.h"
 
-#include <unistd.h>
-
 #include "../../src/gbt/base/checksum.h"
+#include "../../src/gbt/base/file.h"
 #include "../../src/gbt/disk/page_bytes.h"
 #include "port.h"
 
@@ -128,8 +126,8 @@ int forged_open(forged *s, int kind, gbt_codec codec) {
 
 void forged_close(forged *s) {
   gbt_dataset_unref(s->ds);
-  unlink(s->index_path);
-  unlink(s->pages_path);
+  gbt_file_remove(s->index_path);
+  gbt_file_remove(s->pages_path);
   port_remove_folder(s->folder);
   free(s->index.bytes);
   free(s->pages.bytes);

@@ -50,7 +50,7 @@ faults <- function(shim) {
 
   # Does something with the n-th call of `call` failing, n = 1, 2, ... until none is left to fail.
   sweep <- function(call, code, before, act, after) {
-    if (code == "half" && !call %in% c("read", "write")) return()
+    if (code == "half" && !call %in% c("pread", "pwrite")) return()
     for (n in 1:1000) {
       before()
       .C("fault_arm", 0L, call, as.integer(n), codes[[code]])
@@ -64,7 +64,7 @@ faults <- function(shim) {
       if (now$fired[1L] == 0L) break
       injected <<- injected + 1
       hit <<- union(hit, call)
-      if (code == "half" || (code == "eintr" && call %in% c("open", "read", "write", "fsync"))) {
+      if (code == "half" || (code == "eintr" && call %in% c("open", "pread", "pwrite", "fsync"))) {
         check(!inherits(result, "error"), what, "is no reason to fail")
       }
     }
@@ -87,7 +87,7 @@ faults <- function(shim) {
   # A save that fails to write and then to clean up leaves a file behind, as a killed one does.
   leave_stale <- function() {
     put_old()
-    .C("fault_arm", 0L, "write", 1L, 5L)
+    .C("fault_arm", 0L, "pwrite", 1L, 5L)
     .C("fault_arm", 1L, "unlink", 1L, 5L)
     attempt(gbt_save(new, file))
     disarm()
@@ -98,7 +98,7 @@ faults <- function(shim) {
     saved(new, what)
   }
 
-  writing <- c("stat", "readlink", "opendir", "readdir", "open", "flock", "lstat", "fcntl", "write", "fsync", "fchmod",
+  writing <- c("stat", "readlink", "opendir", "readdir", "open", "flock", "lstat", "fcntl", "pwrite", "fsync", "fchmod",
                "close", "rename", "unlink", "fstat")
   for (code in names(codes)) {
     for (call in writing) {
@@ -106,7 +106,7 @@ faults <- function(shim) {
       sweep(call, code, put_old, function() gbt_save(new, link), saved)
       sweep(call, code, leave_stale, function() gbt_save(new, file), cleaned)
     }
-    for (call in c("open", "fstat", "read", "close")) {
+    for (call in c("open", "fstat", "pread", "close")) {
       sweep(call, code, function() gbt_save(new, file), function() gbt_load(file)$state, function(result, what) {
         check(inherits(result, "error") || identical(result, new$state), what, "something else was read")
       })
@@ -115,16 +115,16 @@ faults <- function(shim) {
   large <- trained(60, 10)
   large_bytes <- saved_bytes(large)
   for (code in names(codes)) { # in several pieces
-    sweep("write", code, put_old, function() gbt_save(large, file), function(result, what) {
+    sweep("pwrite", code, put_old, function() gbt_save(large, file), function(result, what) {
       right <- if (inherits(result, "error")) old_bytes else large_bytes
       check(identical(bytes_of(file), right), what, "the file is neither")
       check(length(temps_of(folder)) == 0L, what, "left", temps_of(folder))
     })
-    sweep("read", code, function() gbt_save(large, file), function() gbt_load(file)$state, function(result, what) {
+    sweep("pread", code, function() gbt_save(large, file), function() gbt_load(file)$state, function(result, what) {
       check(inherits(result, "error") || identical(result, large$state), what, "something else was read")
     })
   }
-  never <- setdiff(c(writing, "read"), hit)
+  never <- setdiff(c(writing, "pread"), hit)
   check(length(never) == 0L, "never called, so never failed:", never)
   unlink(link)
   figure("system calls that failed in turn", injected)

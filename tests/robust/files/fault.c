@@ -2,7 +2,7 @@
  * steered from R by .C():
  *
  *   fault_folder   which folder; files elsewhere are left alone
- *   fault_arm      the n-th call of a function fails with an errno; with 0 read() and write() do half of their work
+ *   fault_arm      the n-th call of a function fails with an errno; with 0 pread() and pwrite() do half of their work
  *   fault_state    which of those that were armed have failed, and how many descriptors of the folder are open
  *
  * A close() that fails has closed, as on Linux. */
@@ -66,24 +66,25 @@ static int fails(const char *call, int about, int *half) {
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-int open(const char *path, int flags, ...) {
+/* What gbt calls has 64-bit offsets; its call is named without. */
+int open64(const char *path, int flags, ...) {
   va_list args;
   va_start(args, flags);
   mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
   va_end(args);
   int about = in_folder(path);
   if (fails("open", about, NULL)) return -1;
-  int fd = REAL(open)(path, flags, mode);
+  int fd = REAL(open64)(path, flags, mode);
   return about ? watch(fd) : fd;
 }
 
-int fcntl(int fd, int command, ...) {
+int fcntl64(int fd, int command, ...) {
   va_list args;
   va_start(args, command);
   void *arg = va_arg(args, void *);
   va_end(args);
-  if (command != F_DUPFD_CLOEXEC || !is_watched(fd)) return REAL(fcntl)(fd, command, arg);
-  return fails("fcntl", 1, NULL) ? -1 : watch(REAL(fcntl)(fd, command, arg));
+  if (command != F_DUPFD_CLOEXEC || !is_watched(fd)) return REAL(fcntl64)(fd, command, arg);
+  return fails("fcntl", 1, NULL) ? -1 : watch(REAL(fcntl64)(fd, command, arg));
 }
 
 int close(int fd) {
@@ -94,16 +95,16 @@ int close(int fd) {
   return failed ? -1 : out;
 }
 
-ssize_t read(int fd, void *bytes, size_t n) {
+ssize_t pread64(int fd, void *bytes, size_t n, off64_t at) {
   int half = 0;
-  if (fails("read", is_watched(fd), &half)) return -1;
-  return REAL(read)(fd, bytes, half ? (n + 1) / 2 : n);
+  if (fails("pread", is_watched(fd), &half)) return -1;
+  return REAL(pread64)(fd, bytes, half ? (n + 1) / 2 : n, at);
 }
 
-ssize_t write(int fd, const void *bytes, size_t n) {
+ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at) {
   int half = 0;
-  if (fails("write", is_watched(fd), &half)) return -1;
-  return REAL(write)(fd, bytes, half ? (n + 1) / 2 : n);
+  if (fails("pwrite", is_watched(fd), &half)) return -1;
+  return REAL(pwrite64)(fd, bytes, half ? (n + 1) / 2 : n, at);
 }
 
 DIR *opendir(const char *path) {
@@ -119,16 +120,18 @@ int closedir(DIR *dir) {
   return REAL(closedir)(dir);
 }
 
-struct dirent *readdir(DIR *dir) {
-  return fails("readdir", is_watched(dirfd(dir)), NULL) ? NULL : REAL(readdir)(dir);
+struct dirent64 *readdir64(DIR *dir) {
+  return fails("readdir", is_watched(dirfd(dir)), NULL) ? NULL : REAL(readdir64)(dir);
 }
 int fsync(int fd) { return fails("fsync", is_watched(fd), NULL) ? -1 : REAL(fsync)(fd); }
 int fchmod(int fd, mode_t mode) { return fails("fchmod", is_watched(fd), NULL) ? -1 : REAL(fchmod)(fd, mode); }
 int flock(int fd, int how) { return fails("flock", is_watched(fd), NULL) ? -1 : REAL(flock)(fd, how); }
-int fstat(int fd, struct stat *to) { return fails("fstat", is_watched(fd), NULL) ? -1 : REAL(fstat)(fd, to); }
-int stat(const char *path, struct stat *to) { return fails("stat", in_folder(path), NULL) ? -1 : REAL(stat)(path, to); }
-int lstat(const char *path, struct stat *to) {
-  return fails("lstat", in_folder(path), NULL) ? -1 : REAL(lstat)(path, to);
+int fstat64(int fd, struct stat64 *to) { return fails("fstat", is_watched(fd), NULL) ? -1 : REAL(fstat64)(fd, to); }
+int stat64(const char *path, struct stat64 *to) {
+  return fails("stat", in_folder(path), NULL) ? -1 : REAL(stat64)(path, to);
+}
+int lstat64(const char *path, struct stat64 *to) {
+  return fails("lstat", in_folder(path), NULL) ? -1 : REAL(lstat64)(path, to);
 }
 int unlink(const char *path) { return fails("unlink", in_folder(path), NULL) ? -1 : REAL(unlink)(path); }
 int rename(const char *from, const char *to) {

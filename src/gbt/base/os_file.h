@@ -1,0 +1,91 @@
+/* Files as the system has them. The engine and its host ask for them here and nowhere else: os_file_posix.c,
+ * os_file_windows.c. base/file.h has the files of the engine.
+ *
+ * Paths are UTF-8 on Windows, and what the system takes elsewhere. Sizes and offsets have 64 bits. What can fail
+ * returns 0, or the system's reason: errno, on Windows GetLastError(). gbt_os_why() has its text. A call that a signal
+ * interrupts goes on. Open files can be renamed, replaced and removed, and stay readable as they were; no other program
+ * inherits them; opening waits for nothing. */
+#ifndef GBT_BASE_OS_FILE_H
+#define GBT_BASE_OS_FILE_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef intptr_t gbt_os_file;
+#define GBT_OS_NONE ((gbt_os_file)-1)
+
+/* Reasons that callers know. */
+#ifdef _WIN32
+enum { GBT_OS_MISSING = 2, GBT_OS_TAKEN = 80, GBT_OS_TOO_LONG = 206 };
+#else
+enum { GBT_OS_MISSING = ENOENT, GBT_OS_TAKEN = EEXIST, GBT_OS_TOO_LONG = ENAMETOOLONG };
+#endif
+/* Whether the user may not do this, or nobody on this disk. */
+int gbt_os_is_denied(int code);
+void gbt_os_why(int code, char *out, size_t size);
+
+typedef enum gbt_os_how {
+  GBT_OS_READ,  /* pipes and devices, too: gbt_os_info_of() tells */
+  GBT_OS_MAKE,  /* to write to; GBT_OS_TAKEN when it is there */
+  GBT_OS_DRAFT, /* to write to, made where it is not there; through no link */
+  GBT_OS_CLAIM  /* to lock and remove what is there; through no link */
+} gbt_os_how;
+
+/* bits: the mode of a new file, before the process takes its share; Windows has none. */
+int gbt_os_open(const char *path, gbt_os_how how, uint32_t bits, gbt_os_file *out);
+/* Another one for the same open file. Its lock ends when all are closed. */
+int gbt_os_again(gbt_os_file file, gbt_os_file *out);
+/* Closes in any case; a failure says that something was not written. */
+int gbt_os_close(gbt_os_file file);
+
+/* Some bytes from byte `at` on; *done: how many, for reads 0 at the end of the file. */
+int gbt_os_read(gbt_os_file file, uint64_t at, void *out, size_t n, size_t *done);
+int gbt_os_write(gbt_os_file file, uint64_t at, const void *bytes, size_t n, size_t *done);
+/* Leaves no byte. */
+int gbt_os_empty(gbt_os_file file);
+/* Waits until what was written is on the disk, where the file system can tell. */
+int gbt_os_flush(gbt_os_file file);
+/* The same for the names in the folder of a file. */
+int gbt_os_flush_folder_of(const char *path);
+/* These bytes will be read soon. Does not wait. */
+void gbt_os_read_ahead(gbt_os_file file, uint64_t at, uint64_t n);
+/* For this process, as long as the file is open. 1: it has the lock; 0: another process has it; -1: there are none.
+ * Processes that do not ask for the lock can read and write. */
+int gbt_os_lock(gbt_os_file file);
+/* A wish: not every file system has modes. */
+void gbt_os_set_bits(gbt_os_file file, uint32_t bits);
+
+typedef enum gbt_os_kind { GBT_OS_IS_FILE, GBT_OS_IS_FOLDER, GBT_OS_IS_OTHER } gbt_os_kind;
+typedef struct gbt_os_info {
+  gbt_os_kind kind;
+  uint32_t bits;              /* of its mode */
+  uint64_t bytes, n_names;    /* 0 names: it was removed */
+  uint64_t volume, number;    /* of the same file, and of no other that is there */
+  int times_tell;             /* whether every write shows in the times; on Windows it may show later */
+  uint64_t written, changed;  /* ns, as numbers without meaning */
+  int64_t changed_s;
+} gbt_os_info;
+int gbt_os_info_of(gbt_os_file file, gbt_os_info *out);
+/* of_link: of the link itself, if it is one */
+int gbt_os_info_at(const char *path, int of_link, gbt_os_info *out);
+int gbt_os_may_write(const char *path);
+
+/* The path in a link, with a NUL; *is_link: 0 when there is none at the path, or nothing. Links of Windows are not
+ * looked for. */
+int gbt_os_read_link(const char *path, char *out, size_t size, int *is_link);
+
+/* In one step `from` gets the name `to`: gbt_os_replace also when it is taken, gbt_os_name not where the file system
+ * has a way to see to that. */
+int gbt_os_replace(const char *from, const char *to);
+int gbt_os_name(const char *from, const char *to);
+int gbt_os_remove(const char *path);
+
+int gbt_os_make_folder(const char *path);
+int gbt_os_remove_folder(const char *path);
+/* Calls fn with the names in a folder, in no order, until it does not return 0. */
+int gbt_os_list(const char *path, int (*fn)(void *arg, const char *name), void *arg);
+/* How many bytes of the path are in front of the name. */
+size_t gbt_os_folder_bytes(const char *path);
+
+#endif
