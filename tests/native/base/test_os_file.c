@@ -117,10 +117,16 @@ static void open_files_may_go(void) {
   REQUIRE(gbt_os_open(path, GBT_OS_READ, 0, &file) == 0);
   CHECK_EQ_I64(gbt_os_name(other, path), GBT_OS_TAKEN);
   check_file(other, "new");
-  CHECK_EQ_I64(gbt_os_replace(other, path), 0);
-  check_file(path, "new");
+  const int code = gbt_os_replace(other, path);
   check_text(file, "old");
+  if (code != 0) { /* Windows before 10, wine and FAT: then all is as it was */
+    CHECK(!PORT_FORKS && gbt_os_is_denied(code));
+    test_note("here no file is replaced while it is open");
+    check_file(path, "old");
+  }
   CHECK_EQ_I64(gbt_os_close(file), 0);
+  if (code != 0) CHECK_EQ_I64(gbt_os_replace(other, path), 0);
+  check_file(path, "new");
   REQUIRE(gbt_os_open(path, GBT_OS_READ, 0, &file) == 0);
   CHECK_EQ_I64(gbt_os_remove(path), 0);
   check_text(file, "new");
