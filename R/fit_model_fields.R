@@ -8,7 +8,7 @@ model_fields <- c("state", "cache", "objective", "classes", "response", "feature
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
                   "exposure", "stopped", "has_weights", "n_queries", "n_events", "warned", "named", "by_rule",
                   "provenance", "n_obs", "auto_rounds", "version", "masked_out",
-                  "baseline", "strata", "positions")
+                  "baseline", "strata", "positions", "imported")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -71,6 +71,8 @@ model_fault <- function(m) {
   if (!is_positions(m$positions)) {
     return(wrong("positions", "NULL or a data frame of `position` and `bias`, or of `position`, `plus` and `minus`"))
   }
+  fault <- imported_fault(m$imported)
+  if (!is.null(fault)) return(wrong("imported", fault))
   fault <- auto_rounds_fault(m$auto_rounds)
   if (!is.null(fault)) return(wrong("auto_rounds", fault))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))
@@ -157,6 +159,15 @@ log_fault <- function(log, metrics) {
   fits <- length(metrics) > 0L && length(shown) %% length(metrics) == 0L &&
     all(endsWith(shown, paste0("_", rep_len(metrics, length(shown)))))
   if (!fits) "a data frame with the metrics of `params$eval_metric`, set by set"
+}
+
+# What is known of a model that another program has trained, see R/verb_import.R.
+imported_fault <- function(x) {
+  if (is.null(x)) return(NULL)
+  fields <- c("program", "version", "objective", "lacks")
+  ok <- is.list(x) && !is.object(x) && identical(names(x), fields) && all(vapply(x, is_texts, NA)) &&
+    all(lengths(x[1:3]) == 1L) && all(x$lacks %in% c("gain", "cover", "count"))
+  if (!ok) sprintf("NULL or a list of texts: %s", enumerate(fields))
 }
 
 # How the number of rounds was found, see R/fit_rounds_auto.R.

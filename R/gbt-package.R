@@ -9,7 +9,7 @@
 #' * Cross-validate and tune: [gbt_cv()], [gbt_tune()], then [gbt_refit()].
 #' * Judge a model: [gbt_evaluate()], [gbt_confusion()], [gbt_curve()], [gbt_report()].
 #' * Explain it: [gbt_importance()], [gbt_shap()], [gbt_partial()], [gbt_interactions()], [gbt_tree()].
-#' * Keep it and watch it: [gbt_save()] and [gbt_load()], [gbt_monitor()], [gbt_refresh_server()].
+#' * Keep it and watch it: [gbt_save()] and [gbt_load()], [gbt_import()], [gbt_monitor()], [gbt_refresh_server()].
 #' * Read files, databases and data larger than memory: [gbt_sources], [gbt_data()].
 #' * Use GPUs, threads and several processes: [gbt_devices], [gbt_threads()], [gbt_ranks()]; train in the background:
 #'   [gbt_job()]. [gbt_info()] describes the machine.

@@ -101,6 +101,12 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
   }
   by <- match_choice(by, c("column", "feature"), "by")
   if (inherits(model, "gbt_cv")) return(folds_importance(model, type, trees, by, ...))
+  if (type %in% model$imported$lacks) {
+    stop_unsupported(sprintf("the model was imported from %s, whose files do not say %s; use type = \"%s\"",
+                             printable(model$imported$program),
+                             c(gain = "what splits gain", cover = "what nodes cover")[type],
+                             if (type == "gain") "shap" else "frequency"), "type")
+  }
   importance_table(importance_sums(model, check_rounds(trees, model), by), type)
 }
 
@@ -121,7 +127,10 @@ importance_sums <- function(model, rounds, by) {
   label <- if (by == "feature") feature_labels(model, info) else info$names
   sums <- lapply(sums, function(v) if (by == "feature") sum_by(v, label) else sum_by_column(v, info$columns, label))
   share <- function(v) if (sum(v) > 0) v / sum(v) else v
-  list(feature = unique(label), gain = share(sums$gain), cover = share(sums$cover), frequency = share(sums$splits))
+  out <- list(feature = unique(label), gain = share(sums$gain), cover = share(sums$cover),
+              frequency = share(sums$splits))
+  for (name in intersect(model$imported$lacks, names(out))) out[[name]][] <- NA_real_
+  out
 }
 
 importance_table <- function(out, type, ...) {

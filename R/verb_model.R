@@ -174,7 +174,7 @@ describe_events <- function(x) {
 
 # "32 in 4 queries, weighted, classes no 1, yes 3, with an offset": the rows, and what is given for them.
 describe_rows <- function(x) {
-  text <- with_commas(x$n_obs)
+  text <- if (is.null(x$n_obs)) "unknown" else with_commas(x$n_obs)
   if (!is.null(x$n_queries)) {
     text <- sprintf("%s in %s %s", text, with_commas(x$n_queries), if (x$n_queries == 1) "query" else "queries")
   }
@@ -188,6 +188,12 @@ describe_rows <- function(x) {
   if (nzchar(given_or(x$exposure, ""))) return(sprintf("%s, exposure `%s`", text, x$exposure))
   if (!is.null(x$exposure)) return(paste0(text, ", with an exposure"))
   if (x$has_offset) paste0(text, ", with an offset") else text
+}
+
+# "XGBoost 3.2.0, reg:squarederror"
+describe_import <- function(from) {
+  version <- if (nzchar(from$version)) paste0(" ", from$version)
+  printable(paste0(from$program, version, if (nzchar(from$objective)) paste0(", ", from$objective)))
 }
 
 describe_features <- function(x) {
@@ -277,6 +283,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
 # the parameters?
 print_model <- function(x, digits, params = TRUE) {
   cat("<gbt> ", describe_objective(x), "\n", sep = "")
+  if (!is.null(x$imported)) cat("imported  ", describe_import(x$imported), "\n", sep = "")
   if (!is.null(x$formula)) {
     text <- x$formula
     cat("formula   ", if (nchar(text) > 100L) paste0(substr(text, 1L, 97L), "...") else text, "\n", sep = "")

@@ -29,6 +29,7 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
     threshold = nodes$threshold, levels = level_sets(levels), left = nodes$left, right = nodes$right, missing = missing,
     gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value
   )
+  for (name in x$imported$lacks) out[[name]][] <- NA # the file does not say
   list_frame(out, length(feature))
 }
 
@@ -139,8 +140,9 @@ summary.gbt <- function(object, ...) {
   nodes <- .Call(C_gbt_model_nodes, object$state, object$cache)
   leaf <- is.na(nodes$left)
   leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
+  measure <- if ("gain" %in% object$imported$lacks) "frequency" else "gain"
   structure(class = "summary.gbt", list(
-    model = object, importance = gbt_importance(object), bytes = length(object$state), n_trees = length(leaves),
+    model = object, importance = gbt_importance(object, measure), bytes = length(object$state), n_trees = length(leaves),
     leaves = leaves, depth = tree_depths(nodes), parameters = params_frame(object)
   ))
 }

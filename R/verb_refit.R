@@ -242,6 +242,7 @@ with_formula <- function(args, formula) {
 # The arguments of the kept call of gbt_train(), gbt_cv() or gbt_tune() that gbt_train() has, with those of `captured`,
 # and without `left_out`, in any spelling.
 kept_arguments <- function(object, captured, left_out, who) {
+  refuse_imported(object, "it is not trained again", "object")
   call <- object$call
   changes <- captured$args
   if (!is.null(call) && (!is.call(call) || inherits(call, "formula"))) {

@@ -30,6 +30,7 @@ SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP pla
                    SEXP round_end, SEXP offset, SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_gzip_tail(SEXP bytes);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
+SEXP r_gbt_import(SEXP bytes);
 SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
@@ -127,6 +128,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(explain, 12) \
   X(gzip_tail, 1) \
   X(hold_out, 4) \
+  X(import, 1) \
   X(mark_doubled, 3) \
   X(metric_check, 4) \
   X(metric_default, 3) \

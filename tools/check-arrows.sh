@@ -12,6 +12,7 @@
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h;
 #   to predict rows that are binned, data/values.h
+#   exchange makes models: base, schema, math, objective, tree, bytes and model/model.h
 #   explain needs base, math, tree and, to read the rows, data/table.h, data/binding.h and data/job.h
 #   both ask a device through backend/device.h
 #   ranks are asked through base/comm.h, by all code that sums over rows
@@ -41,6 +42,7 @@ uses() {
     disk) echo "base schema math objective data bytes disk root" ;;
     bytes) echo "base schema math objective tree data/cuts.h data/page.h bytes" ;;
     model) echo "base schema math objective tree backend/device.h bytes model" ;;
+    exchange) echo "base schema math objective tree bytes model/model.h exchange" ;;
     explain) echo "base schema math tree backend/device.h explain" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
@@ -92,7 +94,8 @@ schema/feature_kinds.def objective/objective.h objective/objectives.def objectiv
 metric/metrics.def joint/hazards.h encode/cat_method.h encode/cat_methods.def data/table.h data/source.h
 data/dataset.h disk/disk.h
 disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/utf8.h bytes/values.h
-model/model.h model/mean.h model/answer.h model/predict.h explain/explain.h backend/device.h backend/phases.h"
+model/model.h model/mean.h model/answer.h model/predict.h exchange/exchange.h explain/explain.h backend/device.h
+backend/phases.h"
 
 bad=0
 complain() { echo "arrows: $*"; bad=$((bad + 1)); }

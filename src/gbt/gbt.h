@@ -12,6 +12,7 @@
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_values_write, _read        the host's values in other files <-> bytes              bytes/values.h
  *   gbt_model_make_mean            several models -> one, the mean of their scores         model/mean.h
+ *   gbt_import                     models of other programs -> bytes of a model            exchange/exchange.h
  *   gbt_model_answer, _bins        model + bound table or data set -> scores, responses,   model/answer.h
  *                                  classes
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
@@ -60,6 +61,7 @@
 #include "data/table.h"
 #include "disk/disk.h"
 #include "encode/cat_method.h"
+#include "exchange/exchange.h"
 #include "explain/explain.h"
 #include "model/answer.h"
 #include "model/mean.h"

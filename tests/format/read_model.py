@@ -11,7 +11,8 @@ import sys
 
 MASK = (1 << 64) - 1
 RECORDS = {
-    "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "trees": "<QQII",
+    "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "sums": "<IId",
+    "trees": "<QQII",
     "nodes": "<8sII", "sets": "<I", "leaf_values": "<d", "gain": "<d", "cover": "<d", "count": "<I",
     "columns": "<QQIi", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
     "projections": "<ii", "combined": "<i", "keys": "<Q", "tables": "<iidii", "shown": "<d", "bins": "<B",
@@ -75,6 +76,7 @@ class Model:
         self.n_features, self.n_outputs, self.n_leaf_outputs, self.n_parallel = self.records("numbers")[0]
         self.objective = self.text(self.records("objective")[0][0])
         self.base = [x for x, in self.records("base_scores")]
+        self.rule, _, self.scale = (self.records("sums") or [(0, 0, 0.0)])[0]
         self.trees = self.records("trees")
         self.nodes = self.records("nodes")
         self.sets = [x for x, in self.records("sets")]
@@ -199,18 +201,24 @@ class Model:
             at = left if go_left else left + 1
 
     def scores(self, row):
-        score = list(self.base)
+        to_float = lambda x: struct.unpack("<f", struct.pack("<f", x))[0]
+        plus = (lambda a, b: to_float(a + b)) if self.rule == 1 else (lambda a, b: a + b)
+        score = [0.0] * self.n_outputs if self.rule > 1 else [plus(x, 0.0) for x in self.base]
         best = self.meta("best_round")
         n_trees = len(self.trees) if not best else int(best[0]) * self.per_round()
         for t, tree in enumerate(self.trees[:n_trees]):
             payload = self.leaf(tree, row)
             if self.n_leaf_outputs == 1:
-                score[t % self.per_round() // self.n_parallel] += struct.unpack("<d", payload)[0]
+                k = t % self.per_round() // self.n_parallel
+                score[k] = plus(score[k], struct.unpack("<d", payload)[0])
                 continue
             vector = struct.unpack("<Q", payload)[0]
             for k in range(self.n_outputs):
-                score[k] += self.leaf_values[vector * self.n_leaf_outputs + k]
-        return score
+                score[k] = plus(score[k], self.leaf_values[vector * self.n_leaf_outputs + k])
+        rounds = max(n_trees // self.per_round(), 1)
+        if self.rule == 2:
+            return [self.scale * x + base for x, base in zip(score, self.base)]
+        return [x / rounds + base for x, base in zip(score, self.base)] if self.rule == 3 else score
 
 
 def read_table(path):

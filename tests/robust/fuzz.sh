@@ -68,12 +68,15 @@ pair() { # NAME, then two commands with -- between them: both at the same time
   reap "$name-2" "$pid"
 }
 
-both() { # VARIANT MODELS TABLES: so many mutations in each of two processes
-  m=$out/native/$1/run_model t=$out/native/$1/run_table
+both() { # VARIANT MODELS TABLES: so many mutations in each of two processes; of imports as many as of models
+  m=$out/native/$1/run_model t=$out/native/$1/run_table x=$out/native/$1/run_import
   pair "$1-once" "$m" once "$fuzz"/*/model/* -- "$t" once "$fuzz"/*/table/* # corpus and found
   pair "$1-model" "$m" mutate 0 "$2" "$fuzz"/corpus/model/* -- "$m" mutate "$2" $((2 * $2)) "$fuzz"/corpus/model/*
+  pair "$1-import" "$x" mutate 0 "$2" $(imported) -- "$x" mutate "$2" $((2 * $2)) $(imported)
   pair "$1-table" "$t" mutate 0 "$3" "$fuzz"/corpus/table/* -- "$t" mutate "$3" $((2 * $3)) "$fuzz"/corpus/table/*
 }
+
+imported() { ls "$root"/tests/testthat/imported/*.json "$root"/tests/testthat/imported/*.ubj; }
 
 # libFuzzer goes on from what it found before.
 hunt() { # KIND

@@ -42,6 +42,18 @@ flights_like <- function(n) {
   )
 }
 
+test_that("it predicts imported models as well, whose scores are added in other ways", {
+  for (file in list.files(test_path("imported"), "\\.(json|ubj|txt)$", full.names = TRUE)) {
+    m <- gbt_import(file)
+    x <- as.data.frame(matrix(c(seq(-3, 3, length.out = 30), 0:29 %% 4, rep(NA, 3), 1e30, -1e30, 0.1, 1:24 / 7), 30))
+    names(x) <- m$feature_names[seq_along(x)]
+    for (name in setdiff(m$feature_names, names(x))) x[[name]] <- 1
+    coded <- m$feature_types[match(names(x), m$feature_names)] == "category"
+    x[coded] <- lapply(x[coded], function(v) pmin(trunc(abs(v)), 1e6))
+    expect_read(m, x)
+  }
+})
+
 test_that("a reader written from the description alone predicts the same bits", {
   d <- flights_like(1500)
   y <- d$distance / 100 + 3 * (d$wind == "storm") + as.integer(d$tail) %% 5

@@ -34,6 +34,7 @@ static gbt_status measure_forest(gbti_writer *w) {
   gbt_status status = measure_trees(w);
   w->n[GBTI_SEC_NUMBERS] = 1;
   w->n[GBTI_SEC_BASE] = (uint64_t)forest->n_outputs;
+  w->n[GBTI_SEC_SUMS] = forest->sums.rule != GBT_SUM_PLAIN;
   w->n[GBTI_SEC_TREES] = forest->n_trees;
   w->n[GBTI_SEC_GAIN] = w->n[GBTI_SEC_COVER] = w->n[GBTI_SEC_COUNT] = w->n[GBTI_SEC_NODES];
   return status;
@@ -59,6 +60,11 @@ static void put_forest(gbti_writer *w) {
   double *gain = gbti_out(w, GBTI_SEC_GAIN), *cover = gbti_out(w, GBTI_SEC_COVER);
   gbti_copy(gbti_out(w, GBTI_SEC_NUMBERS), &numbers, sizeof numbers);
   gbti_copy(gbti_out(w, GBTI_SEC_BASE), forest->base, (uint64_t)forest->n_outputs * sizeof *forest->base);
+  if (forest->sums.rule != GBT_SUM_PLAIN) {
+    const gbti_model_sums sums = {(uint32_t)forest->sums.rule, 0,
+                                  forest->sums.rule == GBT_SUM_SCALED ? forest->sums.scale : 0.0};
+    gbti_copy(gbti_out(w, GBTI_SEC_SUMS), &sums, sizeof sums);
+  }
   uint64_t node = 0, word = 0, vector = 0;
   for (uint64_t t = 0; t < forest->n_trees; t++) {
     const gbt_tree_parts from = gbt_tree_of(forest, t);
@@ -102,6 +108,20 @@ static void point_forest(const gbti_reader *r, gbt_forest_view *forest) {
   forest->leaf_values = r->at[GBTI_SEC_LEAF_VALUES];
 }
 
+/* There is one form only: plain forests have no record, and a scale is there where the rule has one. */
+static gbt_status read_sums(const gbti_reader *r, gbt_forest_view *forest) {
+  gbti_model_sums sums;
+  if (r->n[GBTI_SEC_SUMS] == 0) return GBT_OK;
+  memcpy(&sums, r->at[GBTI_SEC_SUMS], sizeof sums);
+  const double none = 0.0;
+  const int scaled = sums.rule == GBT_SUM_SCALED;
+  if (r->n[GBTI_SEC_SUMS] != 1 || sums.zero != 0 || sums.rule == GBT_SUM_PLAIN || sums.rule > GBT_SUM_MEAN ||
+      (!scaled && memcmp(&sums.scale, &none, sizeof none) != 0))
+    return gbti_damaged(r, "the rule of its sums is none");
+  forest->sums = (gbt_sums){(int32_t)sums.rule, sums.scale};
+  return GBT_OK;
+}
+
 /* A negative number becomes a huge one, which no section holds. */
 static gbt_status check_counts(const gbti_reader *r, const gbt_forest_view *forest) {
   const uint64_t *n = r->n;
@@ -119,6 +139,7 @@ static gbt_status read_forest(gbti_reader *r) {
   if (r->n[GBTI_SEC_NUMBERS] != 1) return gbti_damaged(r, "there is not one record of numbers");
   point_forest(r, forest);
   GBT_TRY(check_counts(r, forest));
+  GBT_TRY(read_sums(r, forest));
   GBT_TRY(gbt_forest_check(&r->mem, forest, r->parts.schema->feat, &fault, r->err));
   return fault == NULL ? GBT_OK : gbti_damaged(r, fault);
 }

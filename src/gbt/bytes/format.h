@@ -47,6 +47,11 @@ typedef struct gbti_model_numbers {
   int32_t n_features, n_outputs, n_leaf_outputs, n_parallel;
 } gbti_model_numbers;
 
+typedef struct gbti_model_sums {
+  uint32_t rule, zero; /* gbt_sum_rule, not GBT_SUM_PLAIN; 0 */
+  double scale;        /* 0 where the rule has none */
+} gbti_model_sums;
+
 typedef struct gbti_model_parameter {
   uint64_t name; /* in the texts */
   double value;
@@ -111,7 +116,8 @@ extern const gbti_section_info gbti_sections[GBTI_N_SECTIONS];
 
 _Static_assert((int)GBTI_N_SECTIONS <= (int)GBTI_MOST_SECTIONS, "all sections have room");
 _Static_assert(sizeof(gbti_model_head) == 32 && sizeof(gbti_section) == 40, "the head has no gaps");
-_Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_parameter) == 16 &&
+_Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_sums) == 16 &&
+                   sizeof(gbti_model_parameter) == 16 &&
                    sizeof(gbti_model_column) == 24 && sizeof(gbti_model_feature) == 8 &&
                    sizeof(gbti_model_entry) == 32 && sizeof(gbti_model_projection) == 8 &&
                    sizeof(gbti_model_table) == 24 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16 &&

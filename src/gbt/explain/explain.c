@@ -2,6 +2,7 @@
  * Rows are independent, and a tree's own sums are added as a whole: so results do not depend on blocks or threads. */
 #include "explain.h"
 
+#include "../base/parallel.h"
 #include "../data/job.h"
 #include "explain_impl.h"
 
@@ -165,11 +166,60 @@ gbt_status gbti_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_b
   return status;
 }
 
-gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
-                       const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
+/* ---- forests that are not plain ---- */
+
+typedef struct scale_run {
+  const gbt_forest_view *forest;
+  const double *offset;
+  double *out;
+  double factor;
+  int64_t n_rows;
+  size_t n_columns, base; /* of an output; where the base is */
+} scale_run;
+
+static void scale_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const scale_run *run = arg;
+  const int64_t n_rows = run->n_rows, k = task / (int64_t)run->n_columns, c = task % (int64_t)run->n_columns;
+  double *out = run->out + task * n_rows;
+  for (int64_t r = 0; r < n_rows; r++) out[r] *= run->factor;
+  if ((size_t)c != run->base) return;
+  for (int64_t r = 0; r < n_rows; r++) out[r] += run->forest->base[k];
+  if (run->offset == NULL) return;
+  for (int64_t r = 0; r < n_rows; r++) out[r] += run->offset[k * n_rows + r];
+}
+
+/* What trees add to a score is a multiple of their values: so are the contributions, and base and offset come last. */
+static gbt_status scale(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
+  const uint64_t rounds = (spec->trees.end - spec->trees.beg) / gbt_trees_per_round(forest);
+  const size_t width = (size_t)spec->n_players + 1;
+  scale_run run = {.forest = forest, .offset = offset, .out = out, .n_rows = binding->table->n_rows};
+  run.factor = forest->sums.rule == GBT_SUM_SCALED ? forest->sums.scale : 1.0 / (double)(rounds > 1 ? rounds : 1);
+  run.n_columns = spec->interactions ? width * width : width;
+  run.base = run.n_columns - 1;
+  return gbt_parallel(ctx, (int64_t)run.n_columns * forest->n_outputs, scale_task, &run, err);
+}
+
+static gbt_status explain_plain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                                const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
   if (spec->api != NULL && gbt_device_offers(spec->api, GBT_WORK_CONTRIBUTIONS))
     return gbt_device_explain(ctx, spec->api, spec->device, forest, binding, spec, offset, out, err);
   const gbti_explain_run by = {
       .rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES, .part_bytes = GBTI_PART_BYTES};
   return gbti_explain(ctx, forest, binding, spec, offset, out, &by, err);
+}
+
+gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                       const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
+  gbt_forest_view trees = *forest;
+  double *none;
+  if (forest->sums.rule != GBT_SUM_SCALED && forest->sums.rule != GBT_SUM_MEAN)
+    return explain_plain(ctx, forest, binding, spec, offset, out, err);
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)forest->n_outputs, sizeof *none, &none, err));
+  trees.base = none;
+  gbt_status status = explain_plain(ctx, &trees, binding, spec, NULL, out, err);
+  if (status == GBT_OK) status = scale(ctx, forest, binding, spec, offset, out, err);
+  gbt_mem_free(&ctx->mem, none);
+  return status;
 }

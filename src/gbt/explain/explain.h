@@ -28,7 +28,7 @@ typedef struct gbt_explain_spec {
 
 /* With P players and n rows, column by column, for each of the forest's outputs in turn:
  *   contributions   n x (P + 1): the players, then the score with none of them known: base score,
- *                   offset and means of the trees. A row's numbers add up to its score, but for rounding
+ *                   offset and means of the trees. A row's numbers add up to its score, but for rounding (gbt_sums)
  *   interactions    n x (P + 1) x (P + 1), symmetric: half of what two players do together in the cell of either order,
  *                   and on the diagonal what is left of the player's contribution, so that rows of it add up to the
  *                   contributions. The last row and column have the base in their common cell and 0 elsewhere.

@@ -9,7 +9,7 @@ const gbti_kind gbti_model_kind = {
     .advice = "take the model again from where it was saved",
     .sections = GBTI_HAS_FOREST | GBTI_HAS_SCHEMA | GBTI_HAS_META | GBTI_HAS(OBJECTIVE) | GBTI_HAS(PARAMETERS) |
                 GBTI_HAS(PROJECTIONS) | GBTI_HAS(COMBINED) | GBTI_HAS(KEYS) | GBTI_HAS(TABLES) | GBTI_HAS(SHOWN) |
-                GBTI_HAS(BINS),
+                GBTI_HAS(BINS) | GBTI_HAS(SUMS),
     .part = {&gbti_part_objective, &gbti_part_schema, &gbti_part_features, &gbti_part_tables, &gbti_part_forest,
              &gbti_part_meta}};
 

@@ -1,12 +1,11 @@
-/* Predictions: which way they go, the start of the scores, the emission of leaves, and responses. The ways themselves
- * are in predict_direct.c and predict_block.c (see predict_job.h). */
+/* Predictions: which way they go, and responses. The ways themselves are in predict_direct.c and predict_block.c, how
+ * leaves become scores in predict_emit.c (see predict_job.h). */
 #include "../base/parallel.h"
 #include "../objective/response.h"
 #include "../objective/softmax.h"
 #include "predict_table.h"
 
 enum {
-  START_ROWS = 1 << 16,    /* rows of a task that only fills */
   RESPONSE_ROWS = 1 << 13, /* rows of a task that computes responses */
   RESPONSE_BLOCK = 128,    /* rows whose sums of exponentials are held at a time */
   LEAST_ROWS = 32,         /* fewer are not packed for */
@@ -156,36 +155,13 @@ static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range 
   return status;
 }
 
-typedef struct start_run {
-  const gbti_predict_job *job;
-  const double *offset;
-  int64_t n_parts; /* tasks for each output */
-} start_run;
-
-static void start_task(void *arg, int64_t task, int thread) {
-  (void)thread;
-  const start_run *run = arg;
-  int64_t n_rows = run->job->n_rows, k = task / run->n_parts, beg = task % run->n_parts * START_ROWS;
-  int64_t end = beg + START_ROWS < n_rows ? beg + START_ROWS : n_rows;
-  double base = run->job->forest->base[k], *out = run->job->scores + k * n_rows;
-  const double *offset = run->offset == NULL ? NULL : run->offset + k * n_rows;
-  if (offset == NULL)
-    for (int64_t r = beg; r < end; r++) out[r] = base;
-  else
-    for (int64_t r = beg; r < end; r++) out[r] = base + offset[r];
-}
-
-gbt_status gbti_predict_start(gbt_ctx *ctx, const gbti_predict_job *job, const double *offset, gbt_error *err) {
-  start_run start = {job, offset, (job->n_rows + START_ROWS - 1) / START_ROWS};
-  return gbt_parallel(ctx, start.n_parts * job->forest->n_outputs, start_task, &start, err);
-}
-
 static gbt_status scores(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_predictor *keep, const gbt_binding *binding,
                          gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
   gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, out, NULL};
   GBT_TRY(gbti_predict_check(&job, trees, err));
   GBT_TRY(gbti_predict_start(ctx, &job, offset, err));
-  return run(ctx, &job, trees, keep, err);
+  GBT_TRY(run(ctx, &job, trees, keep, err));
+  return gbti_predict_finish(ctx, &job, trees, offset, err);
 }
 
 static gbt_status leaves(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_predictor *keep, const gbt_binding *binding,

@@ -338,7 +338,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   gbt_status status;
   if (pack->tables.n < pack->trees.end - pack->trees.beg)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_code_cols * sizeof *run.codes, &run.codes, err), done);
-  else if (job->scores != NULL)
+  else if (job->scores != NULL && job->forest->sums.rule != GBT_SUM_FLOAT)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
   if (pack->tables.n > 0) {
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->tables.n_cols, &run.bytes, err), done);

@@ -32,9 +32,12 @@ int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t);
 /* Whether the table and the trees are the forest's. */
 gbt_status gbti_predict_check(const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) GBT_MUST_CHECK;
 
-/* Scores before the first tree. offset: NULL, or as in gbt_predict_scores. */
+/* Scores before the first tree, and what a forest that is not plain (gbt_sums) does after the last of `trees`. offset:
+ * NULL, or as in gbt_predict_scores. */
 gbt_status gbti_predict_start(gbt_ctx *ctx, const gbti_predict_job *job, const double *offset,
                               gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_predict_finish(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, const double *offset,
+                               gbt_error *err) GBT_MUST_CHECK;
 
 /* trees: not empty; rows: at least one. */
 gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees,

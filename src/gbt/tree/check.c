@@ -74,6 +74,9 @@ const char *gbt_forest_fault(const gbt_forest_view *forest) {
   if (forest->n_leaf_outputs != 1 && forest->n_leaf_outputs != forest->n_outputs)
     return "the number of values of a leaf is neither 1 nor that of the outputs";
   if (forest->n_trees % gbt_trees_per_round(forest) != 0) return "the number of trees does not fill its rounds";
+  if (forest->sums.rule < GBT_SUM_PLAIN || forest->sums.rule > GBT_SUM_MEAN) return "the rule of its sums is unknown";
+  if (forest->sums.rule == GBT_SUM_SCALED && (!is_finite(forest->sums.scale) || forest->sums.scale == 0.0))
+    return "the scale of its sums is 0 or not finite";
   for (int32_t k = 0; k < forest->n_outputs; k++)
     if (!is_finite(forest->base[k])) return "a base score is not finite";
   for (uint64_t i = 0; i < forest->n_vectors * (uint64_t)forest->n_leaf_outputs; i++)

@@ -123,7 +123,15 @@ gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t) {
   return parts;
 }
 
+gbt_status gbt_forest_check_plain(const gbt_forest_view *view, gbt_error *err) {
+  if (view->sums.rule == GBT_SUM_PLAIN) return GBT_OK;
+  return gbt_fail(err, GBT_E_UNSUPPORTED,
+                  "the model was imported, and its scores are added as the program that trained it does; its trees cannot "
+                  "be put together with others: take its predictions as an offset");
+}
+
 gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gbt_error *err) {
+  GBT_TRY(gbt_forest_check_plain(from, err));
   if (from->n_features != forest->n_features)
     return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, this one has %d; give the same columns",
                     (int)from->n_features, (int)forest->n_features);

@@ -38,6 +38,7 @@ struct gbt_forest_view {
   const double *cover;       /* n_nodes: sum of hessians */
   const uint32_t *count;     /* n_nodes: training rows that came by (sampled ones) */
   const double *leaf_values; /* n_vectors x n_leaf_outputs, vector by vector */
+  gbt_sums sums;             /* zeros: a plain forest, as every gbt_forest is */
 };
 
 GBT_FN uint64_t gbt_trees_per_round(const gbt_forest_view *forest) {
@@ -86,7 +87,10 @@ gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_er
 /* Tree t of a view, as gbt_forest_add takes it. */
 gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t);
 
-/* Appends all trees of a view with equal n_features, n_outputs, n_leaf_outputs and n_parallel, and takes its base
+/* GBT_OK when the view is plain (gbt_sums), else GBT_E_UNSUPPORTED: trees of others cannot be put together with it. */
+gbt_status gbt_forest_check_plain(const gbt_forest_view *view, gbt_error *err) GBT_MUST_CHECK;
+
+/* Appends all trees of a plain view with equal n_features, n_outputs, n_leaf_outputs and n_parallel, and takes its base
  * scores. */
 gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
 

@@ -8,6 +8,7 @@ static gbt_status mean_shape(const gbt_forest_view *members, int32_t n, gbt_fore
   *rounds = 0;
   for (int32_t m = 0; m < n; m++) {
     const gbt_forest_view *one = &members[m];
+    GBT_TRY(gbt_forest_check_plain(one, err));
     if (one->n_features != shape->n_features || one->n_outputs != shape->n_outputs ||
         one->n_leaf_outputs != shape->n_leaf_outputs)
       return gbt_fail(err, GBT_E_ARG, "model %d has other features or outputs than the first one", (int)m + 1);

@@ -14,7 +14,8 @@ gbt_forest_info gbt_forest_about(const gbt_forest_view *forest) {
                            .n_trees = forest->n_trees,
                            .trees_per_round = gbt_trees_per_round(forest),
                            .n_nodes = forest->n_nodes,
-                           .base = forest->base};
+                           .base = forest->base,
+                           .sums = forest->sums};
   GBT_ASSERT(about.trees_per_round > 0);
   about.n_rounds = about.n_trees / about.trees_per_round;
   return about;

@@ -5,13 +5,27 @@
  * missing_left; a number by threshold; a level by set; a level that the schema does not have by bulk_left, or as a
  * missing value (gbt_unseen, data/table.h). Numbers of an ordinal column are the positions of its levels, those of a
  * feature with a table (schema/schema.h) are bins. The row's score for output k is base[k] + offset + the values of the
- * leaves of the trees for this output. */
+ * leaves of the trees for this output, added as gbt_sums says. */
 #ifndef GBT_TREE_VIEW_H
 #define GBT_TREE_VIEW_H
 
 #include <stdint.h>
 
 typedef struct gbt_forest_view gbt_forest_view;
+
+/* How the values of leaves become a score. All models that gbt trains are plain; other rules are those of programs whose
+ * models were imported (exchange/), so that their scores are the very bits of these programs. */
+typedef enum gbt_sum_rule {
+  GBT_SUM_PLAIN = 0, /* base + offset, then the values in the order of the trees */
+  GBT_SUM_FLOAT,     /* the same, rounded to float32 at the start and after every addition */
+  GBT_SUM_SCALED,    /* the values in the order of the trees, from 0 on; times `scale`; plus base, plus offset */
+  GBT_SUM_MEAN       /* likewise, but divided by the number of rounds that predict */
+} gbt_sum_rule;
+
+typedef struct gbt_sums {
+  int32_t rule; /* gbt_sum_rule */
+  double scale; /* GBT_SUM_SCALED: a finite number other than 0; else not used */
+} gbt_sums;
 
 typedef struct gbt_forest_info {
   int32_t n_features;
@@ -23,6 +37,7 @@ typedef struct gbt_forest_info {
   uint64_t trees_per_round;
   uint64_t n_nodes;   /* of all trees */
   const double *base; /* n_outputs: the score before the first tree, offset apart; borrowed */
+  gbt_sums sums;
 } gbt_forest_info;
 
 /* Sizes of a forest and its base scores. */

@@ -1,0 +1,21 @@
+/* Numbers as texts and as float32, without the host's locale. */
+#ifndef GBT_EXCHANGE_DECIMAL_H
+#define GBT_EXCHANGE_DECIMAL_H
+
+#include "../base/mem.h"
+
+typedef struct gbti_decimal {
+  double nearest;    /* the double nearest to the number, ties to even; infinite where it is too large */
+  float nearest_f32; /* the same of float32, not by way of the double */
+  size_t n;          /* characters of the number; 0: there is none */
+} gbti_decimal;
+
+/* Reads -12, 0.5, 1e-07, ... from the beginning of a text of n characters: digits, with a point between or after them
+ * and an exponent. */
+gbti_decimal gbti_read_decimal(const char *text, size_t n);
+
+/* The largest double whose float32 is below t, or, or_equal, not above it: x <= the result says of every double x what
+ * (float)x < t, or (float)x <= t, says. t is not NaN. -Inf: there is none but -Inf. */
+double gbti_below_f32(float t, int or_equal);
+
+#endif

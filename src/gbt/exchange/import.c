@@ -1,0 +1,53 @@
+/* Which program's file it is, and the call. */
+#include "readers.h"
+
+#include "../bytes/sections.h"
+
+static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t n, gbt_import_facts *facts) {
+  gbti_document doc = {.mem = plant->mem, .program = "JSON", .err = plant->err};
+  gbt_status status = gbti_document_open(&doc, bytes, n);
+  if (status == GBT_OK) {
+    if (gbti_get(&doc, 0, "learner") != GBTI_NO_VALUE)
+      status = gbti_read_xgboost(&doc, plant, facts);
+    else
+      status = gbt_fail(plant->err, GBT_E_FORMAT, "the file is JSON or UBJ, but no model of XGBoost");
+  }
+  gbti_document_close(&doc);
+  return status;
+}
+
+static int begins_with(const uint8_t *bytes, size_t n, const char *text) {
+  return n >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
+}
+
+/* Texts of files that are not UTF-8, or were cut within a character, are not shown. */
+static void check_facts(gbt_import_facts *facts) {
+  char *text[] = {facts->version, facts->objective};
+  for (int i = 0; i < 2; i++)
+    if (!gbti_utf8_ok(text[i], strlen(text[i]))) text[i][0] = 0;
+}
+
+gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts, uint8_t **out,
+                      size_t *n_out, gbt_error *err) {
+  gbti_plant plant = {.mem = *mem, .err = err, .n_leaf_outputs = 1, .n_parallel = 1};
+  const uint8_t *b = bytes;
+  size_t at = 0;
+  gbt_status status;
+  *out = NULL;
+  *n_out = 0;
+  memset(facts, 0, sizeof *facts);
+  GBT_TRY(gbti_check_byte_order("import models", err));
+  while (at < n_bytes && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t')) at++;
+  if (begins_with(b, n_bytes, "binf") || begins_with(b, n_bytes, "bs64"))
+    return gbt_fail(err, GBT_E_UNSUPPORTED,
+                    "this is a model in XGBoost's old binary format; save it as JSON or UBJ: "
+                    "xgb.save(model, \"model.ubj\")");
+  if (at == n_bytes || b[at] != '{')
+    return gbt_fail(err, GBT_E_FORMAT, "the file is no model that can be imported: XGBoost's JSON and UBJ can");
+  GBT_TRY_GOTO(read_document(&plant, b, n_bytes, facts), done);
+  GBT_TRY_GOTO(gbti_harvest(&plant, out, n_out), done);
+  check_facts(facts);
+done:
+  gbti_plant_drop(&plant);
+  return status;
+}

@@ -1,0 +1,11 @@
+/* The readers: each fills a plant, whose mem and err are set, and the facts. The bytes outlive the call. */
+#ifndef GBT_EXCHANGE_READERS_H
+#define GBT_EXCHANGE_READERS_H
+
+#include "document.h"
+#include "plant.h"
+
+/* XGBoost's JSON and UBJ. */
+gbt_status gbti_read_xgboost(gbti_document *doc, gbti_plant *plant, gbt_import_facts *facts) GBT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,195 @@
+/* Files of other programs that nobody vouches for: whatever is no model is refused in words, within memory that follows
+ * from the size of the file, and the model of any other one opens and predicts. Seeds: the files of
+ * ../testthat/imported, or the few that are here. */
+#define _POSIX_C_SOURCE 200809L
+#include "../../src/gbt/bytes/sections.h"
+#include "../../src/gbt/exchange/exchange.h"
+#include "../../src/gbt/model/model_impl.h"
+#include "../../src/gbt/model/predict.h"
+#include "fuzz.h"
+#include "test.h"
+
+/* ---- memory that is measured ---- */
+
+typedef struct meter {
+  size_t live, peak;
+} meter;
+
+static void *meter_alloc(void *user, size_t bytes) {
+  meter *m = user;
+  size_t *block = malloc(bytes + 64);
+  if (block == NULL) abort();
+  *block = bytes;
+  m->live += bytes;
+  if (m->live > m->peak) m->peak = m->live;
+  return (uint8_t *)block + 64;
+}
+
+static void meter_release(void *user, void *at) {
+  meter *m = user;
+  size_t *block = (size_t *)(void *)((uint8_t *)at - 64);
+  m->live -= *block;
+  free(block);
+}
+
+/* ---- a model in use ---- */
+
+enum { ROWS = 12 };
+
+/* Rows of all columns: numbers of many sizes, levels by their codes. */
+static void predict_rows(gbt_ctx *ctx, const gbt_model *model) {
+  static const double odd[ROWS] = {NAN, 0.0, -0.0, 1.0, -1.0, 0.3, 1e30, -1e30, INFINITY, -INFINITY, 1e-40, 2.5};
+  const gbt_schema *schema = gbt_model_schema(model);
+  const gbt_forest_view *forest = gbt_model_forest(model);
+  const gbt_forest_info about = gbt_forest_about(forest);
+  int32_t codes[ROWS];
+  gbt_binding *binding;
+  const size_t n = (size_t)schema->n_columns;
+  gbt_column *cols = test_alloc(n * sizeof *cols);
+  double *scores = test_alloc((size_t)about.n_outputs * ROWS * sizeof *scores);
+  memset(cols, 0, n * sizeof *cols);
+  for (int32_t r = 0; r < ROWS; r++) codes[r] = r % 4;
+  for (size_t c = 0; c < n; c++) {
+    static const char *const some[3] = {"0", "7", "not a level"};
+    cols[c].name = schema->col[c].name;
+    cols[c].tag = "";
+    cols[c].type = schema->col[c].type;
+    cols[c].storage = schema->col[c].type == GBT_NUMERIC ? GBT_F64 : GBT_CODES;
+    cols[c].values = schema->col[c].type == GBT_NUMERIC ? (const void *)odd : codes;
+    cols[c].n_levels = schema->col[c].type == GBT_NUMERIC ? 0 : 3;
+    cols[c].levels = some;
+  }
+  const gbt_table table = {.n_rows = ROWS, .n_cols = schema->n_columns, .cols = cols};
+  CHECK_OK(gbt_binding_new(ctx, &table, schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+  const gbt_tree_range all = {0, about.n_trees};
+  CHECK_OK(gbt_predict_scores(ctx, forest, binding, all, NULL, scores, test_err));
+  gbt_binding_free(binding);
+  free(cols);
+  free(scores);
+}
+
+/* Bytes of a model for a byte of a file at most: sets of levels and outputs decide. */
+enum { MOST_PER_BYTE = 4096, MOST_APART = 1 << 20 };
+
+int fuzz_use(const uint8_t *bytes, size_t n) {
+  meter m = {0, 0};
+  const gbt_mem mem = {meter_alloc, meter_release, &m};
+  gbt_import_facts facts;
+  uint8_t *own = test_alloc(n), *out = NULL; /* of its very size, so that the sanitizer sees what passes its end */
+  size_t n_out = 0;
+  gbt_model *model;
+  if (n > 0) memcpy(own, bytes, n);
+  test_err->msg[0] = 0;
+  const gbt_status status = gbt_import(&mem, own, n, &facts, &out, &n_out, test_err);
+  free(own);
+  CHECK(m.peak <= MOST_APART + (size_t)MOST_PER_BYTE * n);
+  if (status != GBT_OK) {
+    CHECK(status == GBT_E_FORMAT || status == GBT_E_UNSUPPORTED || status == GBT_E_DATA);
+    CHECK(test_err->msg[0] != 0 && out == NULL && m.live == 0);
+    return 0;
+  }
+  CHECK_OK(gbt_model_open(&mem, out, n_out, &model, test_err));
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  predict_rows(&ctx, model);
+  gbt_ctx_close(&ctx);
+  gbt_model_close(model);
+  gbt_mem_free(&mem, out);
+  CHECK_EQ_U64(m.live, 0);
+  return 1;
+}
+
+/* ---- seeds ---- */
+
+static const char *const seeds[] = {
+    "{\"learner\":{\"feature_names\":[\"a\",\"b\"],\"feature_types\":[\"float\",\"c\"],\"gradient_booster\":{\"model\":{"
+    "\"gbtree_model_param\":{\"num_parallel_tree\":\"1\",\"num_trees\":\"1\"},\"tree_info\":[0],\"trees\":[{\"categories\":"
+    "[0,2],\"categories_nodes\":[1],\"categories_segments\":[0],\"categories_sizes\":[2],\"default_left\":[1,0,0,0,0],"
+    "\"left_children\":[1,3,-1,-1,-1],\"right_children\":[2,4,-1,-1,-1],\"split_indices\":[0,1,0,0,0],"
+    "\"split_conditions\":[0.5,1e-45,2.5,-1E0,3],\"split_type\":[0,1,0,0,0],\"loss_changes\":[3,2,0,0,0],"
+    "\"sum_hessian\":[9,5,4,3,2],\"tree_param\":{\"num_nodes\":\"5\",\"size_leaf_vector\":\"1\"}}]},\"name\":\"gbtree\"},"
+    "\"learner_model_param\":{\"base_score\":\"[5E-1]\",\"num_class\":\"0\",\"num_feature\":\"2\",\"num_target\":\"1\"},"
+    "\"objective\":{\"name\":\"binary:logistic\"}},\"version\":[3,2,0]}",
+};
+
+uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) {
+  if (i >= sizeof seeds / sizeof *seeds) return NULL;
+  *n_bytes = strlen(seeds[i]);
+  uint8_t *bytes = test_alloc(*n_bytes);
+  memcpy(bytes, seeds[i], *n_bytes);
+  return bytes;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+  fuzz_use(bytes, n);
+  return 0;
+}
+
+/* ---- mutations ---- */
+
+static int is_number_part(uint8_t c) { return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == 'e' || c == 'E'; }
+
+/* Replaces bytes [beg, end) by a text. Returns the new size. */
+static size_t replace(uint8_t *bytes, size_t n, size_t most, size_t beg, size_t end, const void *by, size_t n_by) {
+  if (n - (end - beg) + n_by > most) return n;
+  memmove(bytes + beg + n_by, bytes + end, n - end);
+  memcpy(bytes + beg, by, n_by);
+  return n - (end - beg) + n_by;
+}
+
+/* Another number in the place of one of a text: its neighbours, other numbers of the file, sizes that overflow. */
+static size_t change_number(test_rng *rng, uint8_t *bytes, size_t n, size_t most) {
+  static const char *const odd[] = {"-1",         "0",   "1",     "2147483647", "2147483648", "4294967296", "1e308",
+                                    "-2147483648", "1e9", "1e400", "0.5",        "65535",      "3",          "1e-45",
+                                    "9223372036854775807", "-0", "31", "32",     "33",         "2"};
+  size_t at = (size_t)test_below(rng, (int64_t)n), tries = 0;
+  while (!is_number_part(bytes[at]) && tries++ < n) at = (at + 1) % n;
+  size_t beg = at, end = at;
+  while (beg > 0 && is_number_part(bytes[beg - 1])) beg--;
+  while (end < n && is_number_part(bytes[end])) end++;
+  const char *by = odd[test_below(rng, (int64_t)(sizeof odd / sizeof *odd))];
+  return replace(bytes, n, most, beg, end, by, strlen(by));
+}
+
+/* Takes a run of bytes of the file to another place, or out of it. */
+static size_t move_run(test_rng *rng, uint8_t *bytes, size_t n, size_t most) {
+  uint8_t run[256];
+  const size_t from = (size_t)test_below(rng, (int64_t)n), to = (size_t)test_below(rng, (int64_t)n);
+  size_t size = (size_t)test_below(rng, 1 + (int64_t)(n - from < sizeof run ? n - from : sizeof run));
+  memcpy(run, bytes + from, size);
+  const size_t gone = test_below(rng, 2) ? 0 : size < n - to ? size : n - to;
+  return replace(bytes, n, most, to, to + gone, run, test_below(rng, 4) ? size : 0);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed) {
+  test_rng rng = {gbt_mix64(seed)};
+  for (int64_t i = 1 + test_below(&rng, 3); i > 0 && n > 0; i--) {
+    switch (test_below(&rng, 5)) {
+    case 0: {
+      const size_t at = (size_t)test_below(&rng, (int64_t)n);
+      bytes[at] = (uint8_t)(test_below(&rng, 2) ? test_u(&rng) : bytes[at] ^ (1u << test_below(&rng, 8)));
+      break;
+    }
+    case 1:
+      n = move_run(&rng, bytes, n, most);
+      break;
+    default:
+      n = change_number(&rng, bytes, n, most);
+      break;
+    }
+  }
+  return n;
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b, uint8_t *out, size_t most,
+                                 unsigned seed) {
+  test_rng rng = {gbt_mix64(seed)};
+  if (n_a == 0 || n_b == 0) return 0;
+  const size_t end = (size_t)test_below(&rng, (int64_t)n_a), beg = (size_t)test_below(&rng, (int64_t)n_b);
+  if (end + (n_b - beg) > most) return 0;
+  uint8_t *copy = test_alloc(n_b - beg); /* out may be a */
+  memcpy(copy, b + beg, n_b - beg);
+  memmove(out, a, end);
+  memcpy(out + end, copy, n_b - beg);
+  free(copy);
+  return end + (n_b - beg);
+}

@@ -1,0 +1,164 @@
+# Models of other programs: imported/ has small ones with rows and raw scores, made by tests/format/make_imported.py.
+
+imported_case <- function(file) {
+  m <- gbt_import(test_path("imported", file))
+  rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", file)), colClasses = "character", na.strings = "")
+  numbers <- function(prefix) {
+    v <- vapply(rows[startsWith(names(rows), prefix)], as.numeric, numeric(nrow(rows)))
+    unname(matrix(v, nrow(rows)))
+  }
+  list(model = m, x = numbers("x"), scores = numbers("s"))
+}
+
+imported_files <- function() list.files(test_path("imported"), "\\.(json|ubj|txt)$")
+
+link_of <- function(model, x, ...) matrix(as.double(predict(model, x, type = "link", ..., threads = 1)), nrow(x))
+
+# In R alone: the nodes as as.data.frame() shows them, and the sums as the model's rule has them.
+naive_float_sums <- function(model, x, base) {
+  nodes <- as.data.frame(model)
+  to_float <- function(v) readBin(writeBin(v, raw(), size = 4L), "double", length(v), size = 4L)
+  score <- rep(to_float(base), nrow(x))
+  for (tree in unique(nodes$tree)) {
+    its <- nodes[nodes$tree == tree, ]
+    leaf <- apply(x, 1L, function(row) {
+      at <- 0L
+      repeat {
+        node <- its[its$node == at, ]
+        if (is.na(node$left)) return(node$value)
+        v <- row[[match(node$feature, model$feature_names)]]
+        at <- if (is.na(v)) node$missing else if (v <= node$threshold) node$left else node$right
+      }
+    })
+    score <- to_float(score + leaf)
+  }
+  score
+}
+
+test_that("imported models have the raw scores of the other program, bit by bit, however the rows come", {
+  files <- imported_files()
+  expect_gte(length(files), 7)
+  for (file in files) {
+    its <- imported_case(file)
+    expect_identical(link_of(its$model, its$x), its$scores, info = file)
+    one_by_one <- do.call(rbind, lapply(seq_len(nrow(its$x)), function(i) link_of(its$model, its$x[i, , drop = FALSE])))
+    expect_identical(one_by_one, its$scores, info = file)
+    many <- rep(seq_len(nrow(its$x)), length.out = 3000)
+    packed <- predict(its$model, its$x[many, ], type = "link", threads = 2)
+    expect_identical(matrix(as.double(packed), 3000), its$scores[many, , drop = FALSE], info = file)
+    file <- withr::local_tempfile(fileext = ".gbt")
+    gbt_save(its$model, file)
+    again <- gbt_load(file)
+    expect_identical(link_of(again, its$x), its$scores)
+    expect_identical(again$imported, its$model$imported)
+  }
+})
+
+test_that("sums in float32 are those of a naive twin, also of fewer rounds and with an offset", {
+  its <- imported_case("xgb_numbers.json")
+  m <- its$model
+  base <- link_of(m, its$x[1, , drop = FALSE], trees = 0)[1]
+  expect_identical(naive_float_sums(m, its$x, base), its$scores[, 1])
+  expect_identical(naive_float_sums(m[1:2], its$x, base), link_of(m, its$x, trees = 2)[, 1])
+  offset <- seq_len(nrow(its$x)) / 3
+  to_float <- function(v) readBin(writeBin(v, raw(), size = 4L), "double", length(v), size = 4L)
+  whole <- vapply(seq_along(offset), function(i) {
+    naive_float_sums(m, its$x[i, , drop = FALSE], base + offset[i])
+  }, 0)
+  expect_identical(link_of(m, its$x, offset = offset)[, 1], whole)
+  expect_false(identical(its$scores[, 1] + offset, whole))
+  # leaves and contributions are those of the same trees
+  leaves <- predict(m, its$x, type = "leaf")
+  nodes <- as.data.frame(m)
+  value <- vapply(seq_len(3), function(t) {
+    its <- nodes[nodes$tree == t, ]
+    its$value[match(leaves[, t], its$node)]
+  }, numeric(nrow(leaves)))
+  expect_equal(base + rowSums(value), its$scores[, 1], tolerance = 1e-6)
+  parts <- predict(m, its$x, type = "contrib")
+  expect_equal(rowSums(parts), its$scores[, 1], tolerance = 1e-6)
+})
+
+test_that("an imported model prints, draws, explains, and says what it does not know", {
+  m <- gbt_import(test_path("imported", "xgb_codes.json"))
+  expect_output(print(m), "imported  XGBoost 3.2.0, reg:squarederror")
+  expect_output(print(m), "rows      unknown")
+  expect_output(print(summary(m)), "importance|gain")
+  expect_null(nobs(m))
+  expect_true(all(is.na(as.data.frame(m)$count)))
+  expect_identical(m$feature_names, c("f0", "f1", "f2"))
+  expect_identical(sum(gbt_importance(m)$gain), 1)
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_no_error(plot(gbt_importance(m)))
+  expect_no_error(plot(gbt_tree(m, 1)))
+  expect_no_error(plot(m))
+  x <- imported_case("xgb_codes.json")$x[1:20, ]
+  colnames(x) <- m$feature_names
+  expect_no_error(gbt_shap(m, x))
+  expect_no_error(gbt_partial(m, "f2", data = as.data.frame(x), threads = 1))
+})
+
+test_that("categories are numbers, or factors of such numbers; a fraction is none", {
+  its <- imported_case("xgb_codes.json")
+  x <- as.data.frame(its$x)
+  names(x) <- its$model$feature_names
+  x[1:2] <- lapply(x[1:2], factor)
+  expect_identical(link_of(its$model, x), its$scores)
+  x <- its$x
+  x[3, 1] <- 2.5
+  expect_error(predict(its$model, x), "row 3: 2.5 is no category", class = "gbt_error_data")
+})
+
+test_that("classes are numbers, or have the names that are given", {
+  m <- gbt_import(test_path("imported", "xgb_classes.json"))
+  x <- imported_case("xgb_classes.json")$x
+  expect_identical(predict(m, x, type = "class"), max.col(predict(m, x), "first") - 1)
+  named <- gbt_import(test_path("imported", "xgb_classes.json"), classes = c("a", "b", "c"))
+  expect_identical(levels(predict(named, x, type = "class")), c("a", "b", "c"))
+  expect_identical(colnames(predict(named, x)), c("a", "b", "c"))
+  two <- gbt_import(test_path("imported", "xgb_logistic.ubj"), classes = c("no", "yes"))
+  expect_identical(predict(two, x, type = "class") == "yes", predict(two, x) > 0.5)
+  expect_error(gbt_import(test_path("imported", "xgb_classes.json"), classes = "a"), "3 classes",
+               class = "gbt_error_argument")
+  expect_error(gbt_import(test_path("imported", "xgb_numbers.json"), classes = "a"), "leave it out",
+               class = "gbt_error_argument")
+})
+
+test_that("what an imported model cannot do is refused by name", {
+  its <- imported_case("xgb_numbers.json")
+  x <- as.data.frame(its$x)
+  names(x) <- its$model$feature_names
+  expect_error(gbt_train(x, its$scores[, 1], init_model = its$model, nrounds = 1, threads = 1), "imported from XGBoost",
+               class = "gbt_error_unsupported")
+  expect_error(gbt_refit(its$model, x = x, y = its$scores[, 1]), "imported from XGBoost", class = "gbt_error_unsupported")
+})
+
+test_that("files that are damaged, of others, or not offered are errors that say so", {
+  path <- test_path("imported", "xgb_numbers.json")
+  bytes <- readBin(path, "raw", file.size(path))
+  expect_identical(gbt_import(bytes)$state, gbt_import(path)$state)
+  text <- rawToChar(bytes)
+  import <- function(from, to) gbt_import(charToRaw(sub(from, to, text, fixed = TRUE)))
+  expect_error(gbt_import(bytes[1:1000]), "damaged", class = "gbt_error_format")
+  expect_error(gbt_import(raw(0)), "no model", class = "gbt_error_format")
+  expect_error(gbt_import(charToRaw("{\"a\": [1, 2]}")), "no model", class = "gbt_error_format")
+  expect_error(import("\"gbtree\"", "\"gblinear\""), "gblinear", class = "gbt_error_unsupported")
+  expect_error(import("\"left_children\":[1,", "\"left_children\":[900,"), "a child does not exist",
+               class = "gbt_error_format")
+  expect_error(import("\"left_children\":[1,", "\"left_children\":[0,"), "two parents", class = "gbt_error_format")
+  expect_error(import("\"split_indices\":[", "\"split_indices\":[7"), "split_indices|does not exist",
+               class = "gbt_error_format")
+  expect_error(import("\"num_feature\":\"3\",\"num_target", "\"num_feature\":\"4000000000\",\"num_target"), "num_feature",
+               class = "gbt_error_format")
+  expect_error(gbt_import(withr::local_tempfile()), class = "gbt_error_io")
+  expect_error(gbt_import(structure(list(), class = "xgb.Booster")), "xgb.save.raw", class = "gbt_error_argument")
+  expect_error(gbt_import(path, class = 2), class = "gbt_error_argument")
+})
+
+test_that("a device, or what plays one, does not change the scores", {
+  skip_without_cuda()
+  its <- imported_case("xgb_numbers.json")
+  expect_identical(link_of(its$model, its$x, device = "cuda"), its$scores)
+  expect_identical(predict(its$model, its$x, type = "contrib", device = "cuda"), predict(its$model, its$x, type = "contrib"))
+})
