@@ -161,7 +161,7 @@ log_fault <- function(log, metrics) {
   if (!fits) "a data frame with the metrics of `params$eval_metric`, set by set"
 }
 
-# What is known of a model that another program has trained, see R/verb_import.R.
+# Facts about a model that another program has trained, see R/verb_import.R.
 imported_fault <- function(x) {
   if (is.null(x)) return(NULL)
   fields <- c("program", "version", "objective", "lacks")

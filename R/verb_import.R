@@ -8,8 +8,8 @@
 #' Import a model of XGBoost
 #'
 #' Reads a model that another program has trained. The result is a model like any other: it predicts, explains, draws
-#' its trees, has importance, and is saved by [gbt_save()]. Its raw scores (`predict(type = "link")`) are the very bits of
-#' the other program's.
+#' its trees, has importance, and is saved by [gbt_save()]. Its raw scores (`predict(type = "link")`) are the very bits
+#' of the other program's.
 #'
 #' Read are the formats JSON and UBJ of XGBoost 1.3 and later, which `xgb.save()` writes (`model.json`, `model.ubj`).
 #' Trees of numbers and of categories, several classes or responses, forests, the booster `"dart"` and leaves that hold
@@ -23,9 +23,9 @@
 #' - Responses are computed in double, where XGBoost computes them in float32: probabilities, say, agree to 7 digits.
 #' - A model with early stopping predicts with the rounds up to the best one, as XGBoost does in R. `trees` of
 #'   [predict()][predict.gbt] takes others.
-#' - Columns are found by name; a file without names has `f0`, `f1`, ..., as XGBoost calls them, and a matrix without column
-#'   names is taken by its order. A sparse matrix has zeros where it has no entries; XGBoost takes these for missing in R:
-#'   `predict(model, x, sparse_zero = "missing")`.
+#' - Columns are found by name; a file without names has `f0`, `f1`, ..., as XGBoost calls them, and a matrix without
+#'   column names is taken by its order. A sparse matrix has zeros where it has no entries; XGBoost takes these for
+#'   missing in R: `predict(model, x, sparse_zero = "missing")`.
 #' - Levels of factors are known by their texts where the file has them. Else categories are whole numbers, XGBoost's
 #'   codes from 0 on: give numbers, or a factor whose levels are such numbers.
 #' - An objective that gbt does not have, such as `"binary:hinge"`, has raw scores as its responses; `print()` shows the

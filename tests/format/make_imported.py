@@ -3,8 +3,8 @@
     pip install xgboost-cpu
     python tests/format/make_imported.py tests/testthat/imported
 
-NAME.json|ubj is the model, NAME.csv has the rows: columns x... as hexadecimal doubles, an empty field for a missing value,
-and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values next to thresholds, large and
+NAME.json|ubj is the model, NAME.csv has the rows: columns x... as hexadecimal doubles, an empty field for a missing
+value, and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values next to thresholds, large and
 tiny numbers, missing values, and categories that training has not seen. inst/extdata/xgboost.json is made as well."""
 import json, os, sys
 import numpy as np
@@ -13,11 +13,13 @@ import xgboost as xgb
 folder = sys.argv[1]
 n = 40
 r = np.random.default_rng(20)
-grid = np.column_stack([r.normal(size=n), r.integers(-20, 21, n) / 10.0, np.where(r.random(n) < 0.5, 0.0, r.normal(size=n))])
+grid = np.column_stack([r.normal(size=n), r.integers(-20, 21, n) / 10.0,
+                        np.where(r.random(n) < 0.5, 0.0, r.normal(size=n))])
 grid[r.random(grid.shape) < 0.1] = np.nan
 z = np.nan_to_num(grid)
 y = z[:, 0] + np.abs(z[:, 1]) + (z[:, 2] == 0) + r.normal(size=n) * 0.1
-edge = np.repeat([[np.nan], [0.0], [-0.0], [3e38], [-3e38], [1e-36], [0.1], [np.nextafter(0.1, 1)], [0.3], [5e-324]], 3, axis=1)
+odd = [np.nan, 0.0, -0.0, 3e38, -3e38, 1e-36, 0.1, np.nextafter(0.1, 1), 0.3, 5e-324]
+edge = np.repeat(np.array(odd)[:, None], 3, axis=1)
 level = np.column_stack([r.integers(0, 40, n), r.integers(0, 3, n), r.normal(size=n)]).astype(float)
 level_y = np.sin(level[:, 0]) * 2 + (level[:, 1] == 1) + level[:, 2]
 level[r.random(level.shape) < 0.05] = np.nan
@@ -61,18 +63,21 @@ def keep_xgboost(name, params, x, label, rows, rounds=3, types=None, form="json"
 three = np.column_stack([y, -y, z[:, 1]])
 keep_xgboost("xgb_numbers", {"objective": "reg:squarederror"}, grid, y, edge)
 keep_xgboost("xgb_logistic", {"objective": "binary:logistic"}, grid, (y > 1).astype(float), edge, form="ubj")
-keep_xgboost("xgb_classes", {"objective": "multi:softprob", "num_class": 3}, grid, r.integers(0, 3, n), edge, rounds=2)
+keep_xgboost("xgb_classes", {"objective": "multi:softprob", "num_class": 3}, grid, r.integers(0, 3, n), edge, 2)
 keep_xgboost("xgb_forest", {"objective": "count:poisson", "num_parallel_tree": 2, "subsample": 0.7}, grid,
-             np.round(np.abs(y)), edge, rounds=2, form="ubj")
-keep_xgboost("xgb_dart", {"objective": "reg:squarederror", "booster": "dart", "rate_drop": 0.5}, grid, y, edge, rounds=5, form="ubj")
-keep_xgboost("xgb_vectors", {"objective": "reg:squarederror", "multi_strategy": "multi_output_tree", "max_depth": 2}, grid, three, edge,
-             rounds=2)
-keep_xgboost("xgb_codes", {"objective": "reg:squarederror", "max_cat_to_onehot": 4}, level, level_y, level_edge, types=["c", "c", "q"])
+             np.round(np.abs(y)), edge, 2, form="ubj")
+keep_xgboost("xgb_dart", {"objective": "reg:squarederror", "booster": "dart", "rate_drop": 0.5}, grid, y, edge, 5,
+             form="ubj")
+keep_xgboost("xgb_vectors", {"objective": "reg:squarederror", "multi_strategy": "multi_output_tree", "max_depth": 2},
+             grid, three, edge, 2)
+keep_xgboost("xgb_codes", {"objective": "reg:squarederror", "max_cat_to_onehot": 4}, level, level_y, level_edge,
+             types=["c", "c", "q"])
 
-cars = np.array([[6, 160, 110, 2.62, 21.0], [6, 160, 110, 2.875, 21.0], [4, 108, 93, 2.32, 22.8], [6, 258, 110, 3.215, 21.4],
-                 [8, 360, 175, 3.44, 18.7], [6, 225, 105, 3.46, 18.1], [8, 360, 245, 3.57, 14.3], [4, 146.7, 62, 3.19, 24.4],
-                 [4, 140.8, 95, 3.15, 22.8], [6, 167.6, 123, 3.44, 19.2], [8, 275.8, 180, 4.07, 16.4], [8, 472, 205, 5.25, 10.4],
-                 [4, 78.7, 66, 2.2, 32.4], [4, 75.7, 52, 1.615, 30.4], [4, 71.1, 65, 1.835, 33.9], [8, 318, 150, 3.52, 15.5]])
+cars = np.array([
+    [6, 160, 110, 2.62, 21.0], [6, 160, 110, 2.875, 21.0], [4, 108, 93, 2.32, 22.8], [6, 258, 110, 3.215, 21.4],
+    [8, 360, 175, 3.44, 18.7], [6, 225, 105, 3.46, 18.1], [8, 360, 245, 3.57, 14.3], [4, 146.7, 62, 3.19, 24.4],
+    [4, 140.8, 95, 3.15, 22.8], [6, 167.6, 123, 3.44, 19.2], [8, 275.8, 180, 4.07, 16.4], [8, 472, 205, 5.25, 10.4],
+    [4, 78.7, 66, 2.2, 32.4], [4, 75.7, 52, 1.615, 30.4], [4, 71.1, 65, 1.835, 33.9], [8, 318, 150, 3.52, 15.5]])
 d = xgb.DMatrix(cars[:, :4], cars[:, 4], feature_names=["cyl", "disp", "hp", "wt"])
 b = xgb.train({"max_depth": 2, "nthread": 1, "objective": "reg:squarederror", "eta": 0.5}, d, 4)
 b.save_model(os.path.join(os.path.dirname(__file__), "..", "..", "inst", "extdata", "xgboost.json"))

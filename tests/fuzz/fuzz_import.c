@@ -101,13 +101,17 @@ int fuzz_use(const uint8_t *bytes, size_t n) {
 /* ---- seeds ---- */
 
 static const char *const seeds[] = {
-    "{\"learner\":{\"feature_names\":[\"a\",\"b\"],\"feature_types\":[\"float\",\"c\"],\"gradient_booster\":{\"model\":{"
-    "\"gbtree_model_param\":{\"num_parallel_tree\":\"1\",\"num_trees\":\"1\"},\"tree_info\":[0],\"trees\":[{\"categories\":"
+    "{\"learner\":{\"feature_names\":[\"a\",\"b\"],\"feature_types\":[\"float\",\"c\"],\"gradient_booster\":{\"model\":"
+    "{"
+    "\"gbtree_model_param\":{\"num_parallel_tree\":\"1\",\"num_trees\":\"1\"},\"tree_info\":[0],\"trees\":[{"
+    "\"categories\":"
     "[0,2],\"categories_nodes\":[1],\"categories_segments\":[0],\"categories_sizes\":[2],\"default_left\":[1,0,0,0,0],"
     "\"left_children\":[1,3,-1,-1,-1],\"right_children\":[2,4,-1,-1,-1],\"split_indices\":[0,1,0,0,0],"
     "\"split_conditions\":[0.5,1e-45,2.5,-1E0,3],\"split_type\":[0,1,0,0,0],\"loss_changes\":[3,2,0,0,0],"
-    "\"sum_hessian\":[9,5,4,3,2],\"tree_param\":{\"num_nodes\":\"5\",\"size_leaf_vector\":\"1\"}}]},\"name\":\"gbtree\"},"
-    "\"learner_model_param\":{\"base_score\":\"[5E-1]\",\"num_class\":\"0\",\"num_feature\":\"2\",\"num_target\":\"1\"},"
+    "\"sum_hessian\":[9,5,4,3,2],\"tree_param\":{\"num_nodes\":\"5\",\"size_leaf_vector\":\"1\"}}]},\"name\":"
+    "\"gbtree\"},"
+    "\"learner_model_param\":{\"base_score\":\"[5E-1]\",\"num_class\":\"0\",\"num_feature\":\"2\",\"num_target\":\"1\"}"
+    ","
     "\"objective\":{\"name\":\"binary:logistic\"}},\"version\":[3,2,0]}",
 };
 
@@ -138,9 +142,9 @@ static size_t replace(uint8_t *bytes, size_t n, size_t most, size_t beg, size_t 
 
 /* Another number in the place of one of a text: its neighbours, other numbers of the file, sizes that overflow. */
 static size_t change_number(test_rng *rng, uint8_t *bytes, size_t n, size_t most) {
-  static const char *const odd[] = {"-1",         "0",   "1",     "2147483647", "2147483648", "4294967296", "1e308",
-                                    "-2147483648", "1e9", "1e400", "0.5",        "65535",      "3",          "1e-45",
-                                    "9223372036854775807", "-0", "31", "32",     "33",         "2"};
+  static const char *const odd[] = {
+      "-1",  "0",     "1", "2147483647", "2147483648",          "4294967296", "1e308", "-2147483648", "1e9", "1e400",
+      "0.5", "65535", "3", "1e-45",      "9223372036854775807", "-0",         "31",    "32",          "33",  "2"};
   size_t at = (size_t)test_below(rng, (int64_t)n), tries = 0;
   while (!is_number_part(bytes[at]) && tries++ < n) at = (at + 1) % n;
   size_t beg = at, end = at;

@@ -131,7 +131,8 @@ test_that("what an imported model cannot do is refused by name", {
   names(x) <- its$model$feature_names
   expect_error(gbt_train(x, its$scores[, 1], init_model = its$model, nrounds = 1, threads = 1), "imported from XGBoost",
                class = "gbt_error_unsupported")
-  expect_error(gbt_refit(its$model, x = x, y = its$scores[, 1]), "imported from XGBoost", class = "gbt_error_unsupported")
+  expect_error(gbt_refit(its$model, x = x, y = its$scores[, 1]), "imported from XGBoost",
+               class = "gbt_error_unsupported")
 })
 
 test_that("files that are damaged, of others, or not offered are errors that say so", {
@@ -149,8 +150,8 @@ test_that("files that are damaged, of others, or not offered are errors that say
   expect_error(import("\"left_children\":[1,", "\"left_children\":[0,"), "two parents", class = "gbt_error_format")
   expect_error(import("\"split_indices\":[", "\"split_indices\":[7"), "split_indices|does not exist",
                class = "gbt_error_format")
-  expect_error(import("\"num_feature\":\"3\",\"num_target", "\"num_feature\":\"4000000000\",\"num_target"), "num_feature",
-               class = "gbt_error_format")
+  expect_error(import("\"num_feature\":\"3\",\"num_target", "\"num_feature\":\"4000000000\",\"num_target"),
+               "num_feature", class = "gbt_error_format")
   expect_error(gbt_import(withr::local_tempfile()), class = "gbt_error_io")
   expect_error(gbt_import(structure(list(), class = "xgb.Booster")), "xgb.save.raw", class = "gbt_error_argument")
   expect_error(gbt_import(path, class = 2), class = "gbt_error_argument")
@@ -160,5 +161,6 @@ test_that("a device, or what plays one, does not change the scores", {
   skip_without_cuda()
   its <- imported_case("xgb_numbers.json")
   expect_identical(link_of(its$model, its$x, device = "cuda"), its$scores)
-  expect_identical(predict(its$model, its$x, type = "contrib", device = "cuda"), predict(its$model, its$x, type = "contrib"))
+  expect_identical(predict(its$model, its$x, type = "contrib", device = "cuda"),
+                   predict(its$model, its$x, type = "contrib"))
 })

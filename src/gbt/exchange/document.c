@@ -489,12 +489,12 @@ static size_t put_utf8(int32_t c, char *to) {
   }
   const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
   static const int first[] = {0, 0xc0, 0xe0, 0xf0};
-  to[0] = (char)(first[more] | c >> 6 * more);
-  for (int k = 1; k <= more; k++) to[k] = (char)(0x80 | (c >> 6 * (more - k) & 0x3f));
+  to[0] = (char)(first[more] | c >> (6 * more));
+  for (int k = 1; k <= more; k++) to[k] = (char)(0x80 | ((c >> (6 * (more - k))) & 0x3f));
   return (size_t)more + 1;
 }
 
-/* The character that an escape at raw[*i] stands for, and moves behind it; -1 when there is no such escape. */
+/* The character that an escape at raw[*i] means, and moves behind it; -1 when there is no such escape. */
 static int32_t unescape(const uint8_t *raw, size_t n, size_t *i) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
   int32_t u = unit_at(raw, n, *i);

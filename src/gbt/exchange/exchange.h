@@ -13,7 +13,7 @@
 
 #include "../base/mem.h"
 
-/* What a host tells of an imported model. Texts are cut where they are too long. */
+/* Facts about an imported model that a host tells. Texts are cut where they are too long. */
 typedef struct gbt_import_facts {
   char program[16];                   /* "XGBoost" */
   char version[32];                   /* of the program that wrote the file; "" where the file does not say */

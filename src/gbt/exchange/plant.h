@@ -1,10 +1,10 @@
 /* Columns and trees as other programs have them, put together to those of gbt.
  *
- *   columns   numbers, or categories whose levels are texts, or numbers that stand for them (codes)
+ *   columns   numbers, or categories whose levels are texts, or are numbers themselves (codes)
  *   trees     nodes in any order and with any numbers; a reader fills an array and the root is planted in gbt's order
  *
  * Sets of levels are lists of codes at first. When all trees are known, so are the codes that sets have, which are the
- * levels of a column whose levels the file does not name: whoever has another code is unseen, and in no set. */
+ * levels of a column whose levels the file does not name: another code is an unseen level, and in no set. */
 #ifndef GBT_EXCHANGE_PLANT_H
 #define GBT_EXCHANGE_PLANT_H
 

@@ -189,7 +189,7 @@ static void scale_task(void *arg, int64_t task, int thread) {
   for (int64_t r = 0; r < n_rows; r++) out[r] += run->offset[k * n_rows + r];
 }
 
-/* What trees add to a score is a multiple of their values: so are the contributions, and base and offset come last. */
+/* Trees add a multiple of their values to a score: so do contributions, and base and offset come last. */
 static gbt_status scale(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                         const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
   const uint64_t rounds = (spec->trees.end - spec->trees.beg) / gbt_trees_per_round(forest);

@@ -22,8 +22,8 @@ gbt_status gbt_predictor_leaves(gbt_ctx *ctx, gbt_predictor *predictor, const gb
                                 gbt_tree_range trees, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Raw scores: out[k * n_rows + row] = base[k] + offset + sum of leaf values, added in tree order (the order of
- * training, so training rows get the very bits of the trainer's scores), or as the forest's gbt_sums say. offset: n_rows x n_outputs column by column,
- * or NULL. */
+ * training, so training rows get the very bits of the trainer's scores), or as the forest's gbt_sums say.
+ * offset: n_rows x n_outputs column by column, or NULL. */
 gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                               gbt_tree_range trees, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
 

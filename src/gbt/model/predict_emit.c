@@ -1,5 +1,5 @@
-/* How leaves become scores, for both ways through the trees: the start of the scores, the values of the leaves that rows
- * have reached, and what some models do at the end (gbt_sums). */
+/* How leaves become scores, for both ways through the trees: the start of the scores, the values of the leaves that
+ * rows have reached, and what some models do at the end (gbt_sums). */
 #include "predict_job.h"
 
 #include "../base/parallel.h"

@@ -126,8 +126,8 @@ gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t) {
 gbt_status gbt_forest_check_plain(const gbt_forest_view *view, gbt_error *err) {
   if (view->sums.rule == GBT_SUM_PLAIN) return GBT_OK;
   return gbt_fail(err, GBT_E_UNSUPPORTED,
-                  "the model was imported, and its scores are added as the program that trained it does; its trees cannot "
-                  "be put together with others: take its predictions as an offset");
+                  "the model was imported, and its scores are added as the program that trained it does; its trees "
+                  "cannot be put together with others: take its predictions as an offset");
 }
 
 gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gbt_error *err) {

@@ -13,8 +13,8 @@
 
 typedef struct gbt_forest_view gbt_forest_view;
 
-/* How the values of leaves become a score. All models that gbt trains are plain; other rules are those of programs whose
- * models were imported (exchange/), so that their scores are the very bits of these programs. */
+/* How the values of leaves become a score. All models that gbt trains are plain; other rules are those of programs
+ * whose models were imported (exchange/), so that their scores are the very bits of these programs. */
 typedef enum gbt_sum_rule {
   GBT_SUM_PLAIN = 0, /* base + offset, then the values in the order of the trees */
   GBT_SUM_FLOAT,     /* the same, rounded to float32 at the start and after every addition */
