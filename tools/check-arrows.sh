@@ -96,8 +96,6 @@ data/dataset.h disk/disk.h
 disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/utf8.h bytes/values.h
 model/model.h model/mean.h model/answer.h model/predict.h exchange/exchange.h explain/explain.h backend/device.h
 backend/phases.h"
-model/model.h model/mean.h model/answer.h model/predict.h exchange/exchange.h explain/explain.h backend/device.h
-backend/phases.h"
 
 bad=0
 complain() { echo "arrows: $*"; bad=$((bad + 1)); }

@@ -4,8 +4,9 @@
     python tests/format/make_imported.py tests/testthat/imported
 
 NAME.json|ubj is the model, NAME.csv has the rows: columns x... as hexadecimal doubles, an empty field for a missing
-value, and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values next to thresholds, large and
-tiny numbers, missing values, and categories that training has not seen. inst/extdata/xgboost.json is made as well."""
+value, and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values next to thresholds,
+large and tiny numbers, missing values, and categories that training has not seen. inst/extdata/xgboost.json is made
+as well."""
 import json, os, sys
 import numpy as np
 import xgboost as xgb

@@ -272,8 +272,8 @@ static gbt_status make_sets(gbti_plant *p, const code_list *list, uint32_t **set
       if (*n_sets - tree->set_beg + n_words > UINT32_MAX)
         return gbti_not_offered(p, "the sets of a tree are too large");
       GBT_TRY(gbt_mem_grow(&p->mem, sets, &cap, *n_sets + n_words, sizeof **sets, p->err));
-      uint32_t *words = *sets + *n_sets;
-      memset(words, 0, n_words * sizeof *words);
+      uint32_t *words = n_words > 0 ? *sets + *n_sets : NULL;
+      for (size_t w = 0; w < n_words; w++) words[w] = 0;
       for (size_t k = 0; k < p->set_n[i]; k++) {
         const uint32_t level = p->column[c].by_code ? level_of(&list[c], (uint32_t)code[k]) : (uint32_t)code[k];
         words[level / 32] |= 1u << (level % 32);
