@@ -170,6 +170,14 @@ imported_fault <- function(x) {
   if (!ok) sprintf("NULL or a list of texts: %s", enumerate(fields))
 }
 
+# Raises where a model was not trained by gbt. what: the clause that says what cannot be done.
+refuse_imported <- function(model, what, parameter) {
+  if (is.null(model$imported)) return(invisible())
+  stop_unsupported(sprintf(paste("the model was imported from %s, and %s; take its scores as an offset:",
+                                 "gbt_train(..., offset = predict(model, x, \"link\"))"),
+                           printable(model$imported$program), what), parameter)
+}
+
 # How the number of rounds was found, see R/fit_rounds_auto.R.
 auto_rounds_fault <- function(x) {
   if (is.null(x)) return(NULL)

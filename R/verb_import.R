@@ -5,46 +5,68 @@
 #   objective           by the program's name
 #   lacks               what the file does not say of nodes: of "gain", "cover", "count"
 
-#' Import a model of XGBoost
+#' Import a model of XGBoost, LightGBM or CatBoost
 #'
 #' Reads a model that another program has trained. The result is a model like any other: it predicts, explains, draws
 #' its trees, has importance, and is saved by [gbt_save()]. Its raw scores (`predict(type = "link")`) are the very bits
 #' of the other program's.
 #'
-#' Read are the formats JSON and UBJ of XGBoost 1.3 and later, which `xgb.save()` writes (`model.json`, `model.ubj`).
-#' Trees of numbers and of categories, several classes or responses, forests, the booster `"dart"` and leaves that hold
-#' a value for each response are all taken. The booster `"gblinear"` has no trees and is an error. Of a model in the R
-#' session give the bytes: `gbt_import(xgboost::xgb.save.raw(model))`.
-#'
-#' @section What is the same, and what is not:
+#' @section XGBoost:
+#' JSON and UBJ of version 1.3 and later, which `xgb.save()` writes (`model.json`, `model.ubj`). Trees of numbers and of
+#' categories, several classes or responses, forests, the booster `"dart"` and leaves that hold a value for each
+#' response are all taken. The booster `"gblinear"` has no trees and is an error. Of a model in the R session give the
+#' bytes: `gbt_import(xgboost::xgb.save.raw(model))`.
 #' - XGBoost compares and adds in float32. Thresholds become the doubles that separate the same numbers, and the model
-#'   adds as XGBoost does, so that scores are equal to the last bit. [gbt_shap()] and `predict(type = "contrib")` add
-#'   in double; their sums differ from the scores by the rounding of float32.
+#'   adds as XGBoost does. [gbt_shap()] and `predict(type = "contrib")` add in double; their sums differ from the scores
+#'   by the rounding of float32.
 #' - Responses are computed in double, where XGBoost computes them in float32: probabilities, say, agree to 7 digits.
 #' - A model with early stopping predicts with the rounds up to the best one, as XGBoost does in R. `trees` of
 #'   [predict()][predict.gbt] takes others.
-#' - Columns are found by name; a file without names has `f0`, `f1`, ..., as XGBoost calls them, and a matrix without
-#'   column names is taken by its order. A sparse matrix has zeros where it has no entries; XGBoost takes these for
-#'   missing in R: `predict(model, x, sparse_zero = "missing")`.
-#' - Levels of factors are known by their texts where the file has them. Else categories are whole numbers, XGBoost's
-#'   codes from 0 on: give numbers, or a factor whose levels are such numbers.
-#' - An objective that gbt does not have, such as `"binary:hinge"`, has raw scores as its responses; `print()` shows the
-#'   objective's name.
-#' - The file says nothing of the training data: `nobs()` is `NULL`, nodes have no numbers of rows. Training goes on
-#'   from an imported model, or repeats it, only by way of an offset: `gbt_train(offset = predict(model, x, "link"))`.
+#' - A sparse matrix has zeros where it has no entries; XGBoost takes these for missing in R:
+#'   `predict(model, x, sparse_zero = "missing")`.
+#'
+#' @section LightGBM:
+#' The text files that `lgb.save()` writes. Of a model in the R session give the bytes:
+#' `gbt_import(charToRaw(model$save_model_to_string()))`. Trees with linear models in their leaves (`linear_tree`) are
+#' an error.
+#' - Missing values go as LightGBM sends them: in a column that had none in training they are zeros, and with
+#'   `zero_as_missing` zeros are missing values.
+#' - A forest (`boosting = "rf"`) predicts the mean of its trees, also as `"link"`, where LightGBM's raw score is their
+#'   sum. With a `sigmoid` other than 1 the link is that multiple of LightGBM's raw score: the log odds.
+#' - A file has no best round: LightGBM saves the rounds that predict.
+#'
+#' @section CatBoost:
+#' JSON, which `catboost.save_model(model, "model.json", file_format = "json")` writes; with categories it needs the
+#' pool of the data as well (`pool =`), so that the file has their texts. Symmetric and other trees, several outputs,
+#' and categories that are split one against the others (`one_hot_max_size`) are taken. Splits by statistics of
+#' categories (CTR) are an error.
+#' - The file does not say what splits gain: `gbt_importance(type = "cover")`, `"frequency"` and `"shap"` work.
+#' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.
+#'
+#' @section Columns, classes and responses:
+#' - Columns are found by name; a file of XGBoost without names has `f0`, `f1`, ..., as XGBoost calls them, and a matrix
+#'   without column names is taken by its order.
+#' - Levels of factors are known by their texts where the file has them. Else categories are whole numbers, the
+#'   program's codes from 0 on: give numbers, or a factor whose levels are such numbers.
+#' - An objective that gbt does not have, such as `"binary:hinge"` or `"multiclassova"`, has raw scores as its
+#'   responses. A warning (class `gbt_warning_import`) says so where the other program's responses are something else.
+#' - The file says nothing of the training data: `nobs()` is `NULL`. Training goes on from an imported model, or repeats
+#'   it, only by way of an offset: `gbt_train(offset = predict(model, x, "link"))`.
 #'
 #' Nothing in a file is trusted or run as code: what is damaged is an error of class `gbt_error_format`.
 #'
 #' @param file Path of the file, or a raw vector with its bytes.
-#' @param classes Names of the classes, for a model that predicts classes; `NULL` takes the numbers 0, 1, 2, ..., as
-#'   XGBoost does. Two classes have names only if you give them.
+#' @param classes Names of the classes, for a model that predicts classes; `NULL` takes those of the file (CatBoost), or
+#'   the numbers 0, 1, 2, ...
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A model, see [gbt_train()]. Its field `imported` is a list of `program`, `version`, `objective` and `lacks`,
 #'   what the file does not say of nodes.
 #' @seealso [gbt_load()] for files of gbt's own
 #' @concept import
 #' @concept XGBoost model
-#' @concept migrate from xgboost
+#' @concept LightGBM model
+#' @concept CatBoost model
+#' @concept migrate from xgboost, lightgbm or catboost
 #' @examples
 #' file <- system.file("extdata", "xgboost.json", package = "gbt")
 #' m <- gbt_import(file)
@@ -78,21 +100,34 @@ imported_model <- function(found, classes) {
   labels <- objective_info(info$objective)$labels
   own <- objective_info(info$objective)$params$name
   shape <- .Call(C_gbt_model_shape, found$state, NULL, info$objective, info$names, info$tag)
+  named <- imported_classes(classes, labels, info)
   fields <- list(
-    classes = imported_classes(classes, labels, info),
-    response = if (is.null(classes)) "double" else "factor",
+    classes = named$texts,
+    response = named$response,
     params = c(list(num_parallel_tree = as.double(info$n_parallel)),
                stats::setNames(as.list(shape[6L + seq_along(own)]), own)),
     best_round = if (found$best_round > 0) as.integer(found$best_round),
     has_offset = FALSE,
     imported = found[c("program", "version", "objective", "lacks")]
   )
+  if (found$raw_only) {
+    warn_gbt("import", sprintf(paste("gbt has no objective such as %s's \"%s\": predictions are raw scores, without",
+                                     "the transform of that objective"), found$program, printable(found$objective)))
+  }
   gbt_model_from_state(.Call(C_gbt_model_slice, found$state, c(0, rounds), model_meta(fields)))
 }
 
+# list(texts, response): names of classes, NULL for none, and what predicted classes are. classes: as given.
 imported_classes <- function(classes, labels, info) {
   n <- switch(labels, CLASS = info$n_outputs, BINARY = 2L, 0L)
-  if (is.null(classes)) return(if (labels == "CLASS") as.character(seq_len(n) - 1L))
+  if (is.null(classes)) {
+    texts <- info$meta[["classes"]] # of the file
+    usual <- as.character(seq_len(n) - 1L)
+    if (length(texts) != n || anyDuplicated(texts)) texts <- usual
+    if (n == 0L || (labels == "BINARY" && identical(texts, usual))) return(list(texts = NULL, response = "double"))
+    numbers <- !anyNA(suppressWarnings(as.numeric(texts)))
+    return(list(texts = texts, response = if (numbers) "double" else "factor"))
+  }
   if (n == 0L) {
     stop_argument(sprintf("`classes` is for models of classes; this one has objective \"%s\": leave it out",
                           info$objective), "classes")
@@ -101,13 +136,5 @@ imported_classes <- function(classes, labels, info) {
   if (!is_texts(texts) || length(texts) != n || anyDuplicated(texts)) {
     stop_argument(sprintf("`classes` must be the names of the model's %d classes, each once", n), "classes")
   }
-  enc2utf8(texts)
-}
-
-# Raises where a model was not trained by gbt. what: the clause that says what cannot be done.
-refuse_imported <- function(model, what, parameter) {
-  if (is.null(model$imported)) return(invisible())
-  stop_unsupported(sprintf(paste("the model was imported from %s, and %s; take its scores as an offset:",
-                                 "gbt_train(..., offset = predict(model, x, \"link\"))"),
-                           printable(model$imported$program), what), parameter)
+  list(texts = enc2utf8(texts), response = "factor")
 }

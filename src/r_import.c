@@ -1,11 +1,11 @@
 /* Models of other programs. */
 #include "r_gbt.h"
 
-/* list(state, program, version, objective, best_round, lacks): the bytes of a model without meta values, and what is
- * known of the file. lacks: names of what it does not say of nodes. */
+/* list(state, program, version, objective, best_round, lacks, raw_only): the bytes of a model without meta values but
+ * `classes`, and facts about the file. lacks: what it does not say of nodes; raw_only: see gbt_import_facts. */
 SEXP r_gbt_import(SEXP bytes) {
   /* 1 */
-  static const char *parts[] = {"state", "program", "version", "objective", "best_round", "lacks", ""};
+  static const char *parts[] = {"state", "program", "version", "objective", "best_round", "lacks", "raw_only", ""};
   if (TYPEOF(bytes) != RAWSXP) r_stop("`bytes` must be raw bytes");
   r_blob *blob;
   PROTECT(r_blob_new(&blob));
@@ -30,6 +30,7 @@ SEXP r_gbt_import(SEXP bytes) {
   SET_VECTOR_ELT(out, 5, lacks);
   for (int i = 0, n = 0; i < 3; i++)
     if (!has[i]) SET_STRING_ELT(lacks, n++, Rf_mkChar(name[i]));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarLogical(facts.raw_only));
   UNPROTECT(2);
   return out;
 }

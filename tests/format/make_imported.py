@@ -1,13 +1,15 @@
 """Makes the small models of other programs that tests/testthat/test-import.R reads, with rows and their raw scores.
 
-    pip install xgboost-cpu
+    pip install xgboost-cpu lightgbm catboost
     python tests/format/make_imported.py tests/testthat/imported
 
-NAME.json|ubj is the model, NAME.csv has the rows: columns x... as hexadecimal doubles, an empty field for a missing
+NAME.json|ubj|txt is the model, NAME.csv has the rows: columns x... as hexadecimal doubles, an empty field for a missing
 value, and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values next to thresholds,
 large and tiny numbers, missing values, and categories that training has not seen. inst/extdata/xgboost.json is made
 as well."""
 import json, os, sys
+import catboost
+import lightgbm
 import numpy as np
 import xgboost as xgb
 
@@ -73,6 +75,55 @@ keep_xgboost("xgb_vectors", {"objective": "reg:squarederror", "multi_strategy": 
              grid, three, edge, 2)
 keep_xgboost("xgb_codes", {"objective": "reg:squarederror", "max_cat_to_onehot": 4}, level, level_y, level_edge,
              types=["c", "c", "q"])
+
+
+
+def keep_lightgbm(name, params, x, label, rows, rounds=3, categories=()):
+    """Scores of forests are means, as gbt has them; those of a sigmoid are log odds."""
+    params = dict({"num_leaves": 5, "learning_rate": 0.4, "num_threads": 1, "seed": 1, "verbose": -1,
+                   "min_data_in_leaf": 3, "min_data_per_group": 1, "cat_smooth": 1, "feature_pre_filter": False},
+                  **params)
+    b = lightgbm.train(params, lightgbm.Dataset(x, label, categorical_feature=list(categories)), rounds)
+    b.save_model(os.path.join(folder, name + ".txt"))
+    raw = b.predict(np.vstack([x, rows]), raw_score=True)
+    forest = params.get("boosting") == "rf"
+    write_rows(name, np.vstack([x, rows]), raw / rounds if forest else raw * params.get("sigmoid", 1.0))
+
+
+further = [np.inf, -np.inf, 1e308, 1.0000000180025095e-35, 1.00000001800251e-35, -2e-35]
+far = np.vstack([edge, np.repeat(np.array(further)[:, None], 3, axis=1)])
+level_far = np.vstack([level_edge, [[1e6, 0, 0]]])
+keep_lightgbm("lgb_numbers", {"objective": "regression"}, grid, y, far)
+keep_lightgbm("lgb_none_missing", {"objective": "poisson"}, z, np.round(np.abs(y)), far)
+keep_lightgbm("lgb_zero_missing", {"objective": "regression", "zero_as_missing": True}, grid, y, far)
+keep_lightgbm("lgb_sigmoid", {"objective": "binary", "sigmoid": 2.5}, grid, (y > 1).astype(float), far)
+keep_lightgbm("lgb_classes", {"objective": "multiclass", "num_class": 3}, grid, r.integers(0, 3, n), far, 2)
+keep_lightgbm("lgb_forest", {"objective": "regression", "boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.7},
+              grid, y, far)
+keep_lightgbm("lgb_codes", {"objective": "regression", "max_cat_to_onehot": 2}, level, level_y, level_far,
+              categories=[0, 1])
+
+
+def keep_catboost(name, params, x, label, rows):
+    params = dict({"iterations": 3, "depth": 2, "random_seed": 1, "thread_count": 1, "verbose": False,
+                   "allow_writing_files": False}, **params)
+    classes = params.get("loss_function") in ("Logloss", "MultiClass")
+    m = (catboost.CatBoostClassifier if classes else catboost.CatBoostRegressor)(**params)
+    m.fit(catboost.Pool(x, label))
+    m.save_model(os.path.join(folder, name + ".json"), format="json")
+    text = json.load(open(os.path.join(folder, name + ".json")))
+    text["model_info"] = {k: text["model_info"][k] for k in ("params", "class_params") if k in text["model_info"]}
+    text["model_info"]["params"] = {"loss_function": text["model_info"]["params"]["loss_function"]}
+    json.dump(text, open(os.path.join(folder, name + ".json"), "w"))
+    cuts = {c for f in text["features_info"]["float_features"] for c in f["borders"] or []}
+    rows = np.vstack([x, rows, beside(x, [c for c in cuts if abs(c) < 1e38][:8])])
+    write_rows(name, rows, m.predict(catboost.Pool(rows), prediction_type="RawFormulaVal"))
+
+
+keep_catboost("cat_numbers", {}, grid, y, far)
+keep_catboost("cat_nan_max", {"nan_mode": "Max"}, grid, y, far)
+keep_catboost("cat_lossguide", {"grow_policy": "Lossguide", "max_leaves": 5, "depth": 4}, grid, y, far)
+keep_catboost("cat_classes", {"loss_function": "MultiClass"}, grid, np.array(["a", "b", "c"])[r.integers(0, 3, n)], far)
 
 cars = np.array([
     [6, 160, 110, 2.62, 21.0], [6, 160, 110, 2.875, 21.0], [4, 108, 93, 2.32, 22.8], [6, 258, 110, 3.215, 21.4],

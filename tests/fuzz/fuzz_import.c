@@ -101,6 +101,21 @@ int fuzz_use(const uint8_t *bytes, size_t n) {
 /* ---- seeds ---- */
 
 static const char *const seeds[] = {
+    "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx=1\n"
+    "objective=binary sigmoid:2\nfeature_names=a b\nfeature_infos=[-1:2] 0:1:2\ntree_sizes=9\n\nTree=0\nnum_leaves=3\n"
+    "num_cat=1\nsplit_feature=0 1\nsplit_gain=3 2\nthreshold=0.5 0\ndecision_type=10 1\nleft_child=1 -1\n"
+    "right_child=-2 -3\nleaf_value=1 2 -0.5\nleaf_weight=1 2 3\nleaf_count=1 2 3\ninternal_value=1 2\n"
+    "internal_weight=6 4\ninternal_count=6 4\ncat_boundaries=0 1\ncat_threshold=5\nis_linear=0\nshrinkage=1\n\n\n"
+    "end of trees\n\npandas_categorical:[[\"u\",\"v\",\"w\"]]\n",
+    "{\"features_info\":{\"cat_features_hash\":[{\"hash\":7,\"value\":\"u\"}],\"categorical_features\":[{"
+    "\"feature_index\":0,\"flat_feature_index\":1,\"values\":[7]}],\"float_features\":[{\"borders\":[0.5],"
+    "\"feature_index\":0,\"flat_feature_index\":0,\"nan_value_treatment\":\"AsTrue\"}]},\"model_info\":{\"params\":{"
+    "\"loss_function\":{\"type\":\"RMSE\"}}},\"oblivious_trees\":[{\"leaf_values\":[1,2,3,4],\"leaf_weights\":"
+    "[1,1,1,1],\"splits\":[{\"border\":0.5,\"float_feature_index\":0,\"split_type\":\"FloatFeature\"},"
+    "{\"cat_feature_index\":0,\"split_type\":\"OneHotFeature\",\"value\":7}]}],\"scale_and_bias\":[1,[0.5]]}",
+    "{\"features_info\":{\"float_features\":[{\"borders\":[0.5],\"flat_feature_index\":0}]},\"scale_and_bias\":[2,[1]],"
+    "\"trees\":[{\"left\":{\"value\":1,\"weight\":2},\"right\":{\"value\":3,\"weight\":1},\"split\":{\"border\":0.5,"
+    "\"float_feature_index\":0,\"split_type\":\"FloatFeature\"}}]}",
     "{\"learner\":{\"feature_names\":[\"a\",\"b\"],\"feature_types\":[\"float\",\"c\"],\"gradient_booster\":{\"model\":"
     "{"
     "\"gbtree_model_param\":{\"num_parallel_tree\":\"1\",\"num_trees\":\"1\"},\"tree_info\":[0],\"trees\":[{"

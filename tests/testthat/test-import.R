@@ -37,7 +37,7 @@ naive_float_sums <- function(model, x, base) {
 
 test_that("imported models have the raw scores of the other program, bit by bit, however the rows come", {
   files <- imported_files()
-  expect_gte(length(files), 7)
+  expect_gte(length(files), 18)
   for (file in files) {
     its <- imported_case(file)
     expect_identical(link_of(its$model, its$x), its$scores, info = file)
@@ -108,6 +108,93 @@ test_that("categories are numbers, or factors of such numbers; a fraction is non
   x <- its$x
   x[3, 1] <- 2.5
   expect_error(predict(its$model, x), "row 3: 2.5 is no category", class = "gbt_error_data")
+})
+
+test_that("zeros are missing where LightGBM took them so, numbers are zero where nothing was missing", {
+  m <- gbt_import(test_path("imported", "lgb_zero_missing.txt"))
+  x <- imported_case("lgb_zero_missing.txt")$x
+  expect_identical(predict(m, replace(x, !is.na(x) & abs(x) < 1e-30, NA)), predict(m, x))
+  m <- gbt_import(test_path("imported", "lgb_none_missing.txt"))
+  expect_identical(predict(m, replace(x, is.na(x), 0)), predict(m, x))
+})
+
+test_that("scores that are scaled or means are those of a naive twin, and so are contributions", {
+  leaf_sums <- function(m, x) {
+    leaves <- predict(m, x, type = "leaf")
+    nodes <- as.data.frame(m)
+    value <- vapply(seq_len(ncol(leaves)), function(t) {
+      its <- nodes[nodes$tree == t, ]
+      its$value[match(leaves[, t], its$node)]
+    }, numeric(nrow(leaves)))
+    Reduce(`+`, asplit(value, 2), 0)
+  }
+  for (file in c("lgb_forest.txt", "lgb_sigmoid.txt", "cat_numbers.json")) {
+    its <- imported_case(file)
+    base <- link_of(its$model, its$x[1, , drop = FALSE], trees = 0)[1]
+    sums <- as.numeric(leaf_sums(its$model, its$x))
+    want <- switch(file, lgb_forest.txt = sums / 3, lgb_sigmoid.txt = 2.5 * sums, sums + base)
+    expect_identical(want, its$scores[, 1], info = file)
+    parts <- predict(its$model, its$x, type = "contrib")
+    expect_equal(rowSums(parts), its$scores[, 1], info = file)
+    offset <- seq_len(nrow(its$x)) / 3
+    expect_identical(link_of(its$model, its$x, offset = offset)[, 1], its$scores[, 1] + offset)
+  }
+  forest <- imported_case("lgb_forest.txt")
+  first <- as.numeric(leaf_sums(forest$model[1:2], forest$x)) / 2
+  expect_identical(link_of(forest$model, forest$x, trees = 2)[, 1], first)
+})
+
+test_that("classes have the names that CatBoost's file has; gains that it lacks are an error that says what works", {
+  m <- gbt_import(test_path("imported", "cat_classes.json"))
+  x <- imported_case("cat_classes.json")$x
+  expect_identical(levels(predict(m, x, type = "class")), c("a", "b", "c"))
+  expect_error(gbt_importance(m), "type = \"shap\"", class = "gbt_error_unsupported")
+  expect_equal(sum(gbt_importance(m, "cover")$cover), 1)
+  expect_output(print(summary(m)), "imported  CatBoost, MultiClass")
+})
+
+test_that("what the formats have and gbt has not is refused, or said, by name", {
+  read <- function(file) rawToChar(readBin(test_path("imported", file), "raw", 1e6))
+  change <- function(file, from, to) gbt_import(charToRaw(sub(from, to, read(file))))
+  expect_warning(m <- change("lgb_numbers.txt", "objective=regression", "objective=regression sqrt"), "raw scores",
+                 class = "gbt_warning_import")
+  expect_identical(m$objective, "custom")
+  expect_error(change("lgb_numbers.txt", "is_linear=0", "leaf_const=1 2 3 4 5\nnum_features=0 0 1 0 0\nis_linear=1"),
+               "linear_tree", class = "gbt_error_unsupported")
+  expect_error(change("lgb_numbers.txt", "left_child=[^\n]*", "left_child=1 1 1 1"), "two parents|does not exist",
+               class = "gbt_error_format")
+  expect_error(change("lgb_numbers.txt", "num_leaves=5", "num_leaves=2000000000"), "leaves", class = "gbt_error_format")
+  expect_error(change("cat_numbers.json", "FloatFeature", "OnlineCtr"), "CTR", class = "gbt_error_unsupported")
+  expect_error(gbt_import(charToRaw("CBM1xxxx")), "JSON", class = "gbt_error_unsupported")
+})
+
+test_that("every model of the shared folder is reproduced by bits, or refused for the reason that is listed", {
+  folder <- Sys.getenv("GBT_TEST_MODELS")
+  skip_if(!nzchar(folder) || !dir.exists(folder), "GBT_TEST_MODELS names no folder of models")
+  refused <- c(xgb_gblinear = "gblinear", lgb_linear = "linear_tree", cat_ctr = "CTR", cat_ctr_simple = "CTR",
+               cat_ctr_logloss = "CTR")
+  files <- list.files(folder, "^(xgb|lgb|cat)_.*\\.(json|ubj|txt)$", full.names = TRUE)
+  for (file in files) {
+    name <- sub("\\..*$", "", basename(file))
+    if (name %in% names(refused)) {
+      expect_error(gbt_import(file), refused[[name]], class = "gbt_error_unsupported", info = name)
+      next
+    }
+    m <- suppressWarnings(gbt_import(file), classes = "gbt_warning_import")
+    empty <- name %in% c("xgb_cat_text", "lgb_cat_text", "cat_onehot") # an empty text is a level there
+    x <- utils::read.csv(file.path(folder, paste0(name, ".x.csv")), na.strings = if (empty) "NA" else "",
+                         encoding = "UTF-8")
+    if (!all(m$feature_names %in% names(x))) names(x) <- m$feature_names
+    coded <- m$feature_types[match(names(x), m$feature_names)] == "category"
+    x[coded] <- lapply(x[coded], trunc) # as the other programs do
+    if (name == "xgb_cat_text") x$colour[x$colour == "\u00e9"] <- "<c3>"
+    want <- utils::read.csv(file.path(folder, paste0(name, ".pred.csv")))
+    raw <- grep("^(margin|raw)", names(want))
+    want <- as.matrix(want[if (length(raw)) raw else 1L])
+    if (grepl("forest", name) && m$imported$program == "LightGBM") want <- want / m$nrounds
+    if (name == "lgb_binary_sigmoid") want <- want * 2.5
+    expect_identical(link_of(m, x, trees = m$nrounds), unname(want), info = name)
+  }
 })
 
 test_that("classes are numbers, or have the names that are given", {

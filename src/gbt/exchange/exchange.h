@@ -1,6 +1,8 @@
 /* Models of other programs -> models of gbt.
  *
  *   bytes of a file   XGBoost: JSON or UBJ      document.h  the values of such a file      xgboost.c
+ *                     CatBoost: JSON                                                     catboost.c
+ *                     LightGBM: text                                                     lightgbm.c
  *      -> trees, columns, objective             plant.h     trees as others number them
  *      -> bytes of a model (model/model.h)
  *
@@ -19,6 +21,7 @@ typedef struct gbt_import_facts {
   char version[32];                   /* of the program that wrote the file; "" where the file does not say */
   char objective[64];                 /* by the program's name */
   int64_t best_round;                 /* the last round that predicts by default, from 1; 0: all do */
+  int raw_only;                       /* 1: the program's responses are not raw scores, but those of the model are */
   int has_gain, has_cover, has_count; /* whether the file has them for splits and leaves; else they are 0 */
 } gbt_import_facts;
 

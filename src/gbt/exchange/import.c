@@ -9,8 +9,10 @@ static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t 
   if (status == GBT_OK) {
     if (gbti_get(&doc, 0, "learner") != GBTI_NO_VALUE)
       status = gbti_read_xgboost(&doc, plant, facts);
+    else if (gbti_get(&doc, 0, "features_info") != GBTI_NO_VALUE)
+      status = gbti_read_catboost(&doc, plant, facts);
     else
-      status = gbt_fail(plant->err, GBT_E_FORMAT, "the file is JSON or UBJ, but no model of XGBoost");
+      status = gbt_fail(plant->err, GBT_E_FORMAT, "the file is JSON or UBJ, but no model of XGBoost or CatBoost");
   }
   gbti_document_close(&doc);
   return status;
@@ -24,7 +26,7 @@ static int begins_with(const uint8_t *bytes, size_t n, const char *text) {
 static void check_facts(gbt_import_facts *facts) {
   char *text[] = {facts->version, facts->objective};
   for (int i = 0; i < 2; i++)
-    if (!gbti_utf8_ok(text[i], strlen(text[i]))) text[i][0] = 0;
+    if (!gbt_utf8_ok(text[i], strlen(text[i]))) text[i][0] = 0;
 }
 
 gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts, uint8_t **out,
@@ -38,12 +40,24 @@ gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt
   memset(facts, 0, sizeof *facts);
   GBT_TRY(gbti_check_byte_order("import models", err));
   while (at < n_bytes && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t')) at++;
+  if (begins_with(b, n_bytes, "CBM1"))
+    return gbt_fail(err, GBT_E_UNSUPPORTED,
+                    "this is a model in CatBoost's binary format; save it as JSON: "
+                    "catboost.save_model(model, \"model.json\", file_format = \"json\")");
   if (begins_with(b, n_bytes, "binf") || begins_with(b, n_bytes, "bs64"))
     return gbt_fail(err, GBT_E_UNSUPPORTED,
                     "this is a model in XGBoost's old binary format; save it as JSON or UBJ: "
                     "xgb.save(model, \"model.ubj\")");
+  if (begins_with(b + at, n_bytes - at, "tree\n") || begins_with(b + at, n_bytes - at, "tree\r\n")) {
+    GBT_TRY_GOTO(gbti_read_lightgbm(b + at, n_bytes - at, &plant, facts), done);
+    GBT_TRY_GOTO(gbti_harvest(&plant, out, n_out), done);
+    check_facts(facts);
+    goto done;
+  }
   if (at == n_bytes || b[at] != '{')
-    return gbt_fail(err, GBT_E_FORMAT, "the file is no model that can be imported: XGBoost's JSON and UBJ can");
+    return gbt_fail(
+        err, GBT_E_FORMAT,
+        "the file is no model that can be imported: XGBoost's JSON and UBJ, LightGBM's text, CatBoost's JSON");
   GBT_TRY_GOTO(read_document(&plant, b, n_bytes, facts), done);
   GBT_TRY_GOTO(gbti_harvest(&plant, out, n_out), done);
   check_facts(facts);

@@ -62,9 +62,17 @@ gbt_status gbti_add_level(gbti_plant *plant, int32_t column, const char *level) 
   gbti_new_column *c = &plant->column[column];
   if (c->n_levels == GBT_MAX_LEVELS) return gbti_not_offered(plant, "a column has more than 65,534 levels");
   GBT_TRY(gbt_mem_grow(&plant->mem, &c->level, &c->cap_levels, (size_t)c->n_levels + 1, sizeof *c->level, plant->err));
-  GBT_TRY(gbti_utf8_ok(level, strlen(level)) ? copy_text(plant, level, &c->level[c->n_levels])
-                                             : copy_bytes(plant, level, &c->level[c->n_levels]));
+  GBT_TRY(gbt_utf8_ok(level, strlen(level)) ? copy_text(plant, level, &c->level[c->n_levels])
+                                            : copy_bytes(plant, level, &c->level[c->n_levels]));
   c->n_levels++;
+  return GBT_OK;
+}
+
+gbt_status gbti_add_class(gbti_plant *plant, const char *name) {
+  const size_t n = (size_t)plant->n_classes;
+  GBT_TRY(gbt_mem_grow(&plant->mem, &plant->classes, &plant->cap_classes, n + 1, sizeof *plant->classes, plant->err));
+  GBT_TRY(copy_text(plant, name, &plant->classes[n]));
+  plant->n_classes++;
   return GBT_OK;
 }
 
@@ -289,6 +297,9 @@ static gbt_status make_sets(gbti_plant *p, const code_list *list, uint32_t **set
 
 /* ---- the model ---- */
 
+/* The tag of a column whose zeros are missing: of the numbers from -1e-35f to 1e-35f, which LightGBM takes for zero. */
+#define ZERO_MISSING "coded:-1.0000000180025095e-35..1.0000000180025095e-35"
+
 static gbt_status make_schema(gbti_plant *p, gbt_schema **out) {
   const size_t n = (size_t)p->n_columns;
   gbt_schema_column *col = NULL;
@@ -300,7 +311,10 @@ static gbt_status make_schema(gbti_plant *p, gbt_schema **out) {
     const gbti_new_column *from = &p->column[c];
     snprintf(name[c], sizeof name[c], "f%lu", (unsigned long)c);
     col[c].name = from->name != NULL ? from->name : name[c];
-    col[c].tag = !from->categorical ? "double" : from->by_code ? "category" : "factor";
+    col[c].tag = from->zero_missing               ? ZERO_MISSING
+                 : !from->categorical             ? "double"
+                 : from->by_code || from->numbers ? "category"
+                                                  : "factor";
     col[c].type = from->categorical ? GBT_CATEGORICAL : GBT_NUMERIC;
     col[c].n_levels = from->n_levels;
     col[c].levels = (const char *const *)from->level;
@@ -358,8 +372,14 @@ gbt_status gbti_harvest(gbti_plant *p, uint8_t **out, size_t *n_out) {
   forest.cover = p->cover;
   forest.count = p->count;
   forest.leaf_values = vectors;
-  const gbt_model_spec spec = {
-      .forest = &forest, .trees = {0, p->n_trees}, .objective = p->objective, .schema = schema};
+  const gbt_meta classes = {
+      .name = "classes", .kind = GBT_META_TEXT, .n = p->n_classes, .text = (const char *const *)p->classes};
+  const gbt_model_spec spec = {.forest = &forest,
+                               .trees = {0, p->n_trees},
+                               .objective = p->objective,
+                               .schema = schema,
+                               .meta = &classes,
+                               .n_meta = p->n_classes > 0};
   GBT_TRY_GOTO(gbt_model_make(&p->mem, &spec, out, n_out, p->err), done);
 done:
   gbt_schema_unref(schema);
@@ -376,7 +396,8 @@ void gbti_plant_drop(gbti_plant *p) {
     gbt_mem_free(&p->mem, p->column[c].level);
     gbt_mem_free(&p->mem, p->column[c].name);
   }
-  void *blocks[] = {p->column, p->base,  p->node,  p->codes, p->values, p->nodes,
-                    p->gain,   p->cover, p->count, p->set_n, p->trees};
+  for (int64_t i = 0; i < p->n_classes; i++) gbt_mem_free(&p->mem, p->classes[i]);
+  void *blocks[] = {p->classes, p->column, p->base,  p->node,  p->codes, p->values,
+                    p->nodes,   p->gain,   p->cover, p->count, p->set_n, p->trees};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&p->mem, blocks[i]);
 }

@@ -16,6 +16,8 @@
 typedef struct gbti_new_column {
   char *name; /* owned; NULL: f0, f1, ... by the column's number, as XGBoost calls features without names */
   int categorical, by_code; /* by_code: levels are the digits of the codes in sets */
+  int zero_missing;         /* numbers from -1e-35 to 1e-35 are missing values */
+  int numbers;              /* the texts of levels are whole numbers */
   char **level;             /* n_levels, owned: code c is level[c]; not by_code */
   int32_t n_levels;
   size_t cap_levels;
@@ -42,6 +44,9 @@ typedef struct gbti_plant {
   gbt_objective objective;
   gbt_sums sums;
   int32_t n_leaf_outputs, n_parallel;
+  char **classes; /* n_classes, owned: names that the file has; 0: none */
+  int64_t n_classes;
+  size_t cap_classes;
   double *base;        /* objective.n_outputs */
   gbti_new_node *node; /* n_nodes: of the tree that is being read */
   size_t n_nodes, cap_nodes;
@@ -64,6 +69,8 @@ gbt_status gbti_plant_columns(gbti_plant *plant, int64_t n) GBT_MUST_CHECK;
 gbt_status gbti_name_column(gbti_plant *plant, int32_t column, const char *name) GBT_MUST_CHECK;
 /* Bytes of a level that are no UTF-8 become their numbers: <c3>. */
 gbt_status gbti_add_level(gbti_plant *plant, int32_t column, const char *level) GBT_MUST_CHECK;
+
+gbt_status gbti_add_class(gbti_plant *plant, const char *name) GBT_MUST_CHECK;
 
 /* GBT_E_FORMAT: "the XGBoost file is damaged: tree 3: " and the clause. GBT_E_UNSUPPORTED: what gbt does not have. Both
  * always fail. */

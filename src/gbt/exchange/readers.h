@@ -5,6 +5,13 @@
 #include "document.h"
 #include "plant.h"
 
+/* CatBoost's JSON. */
+gbt_status gbti_read_catboost(gbti_document *doc, gbti_plant *plant, gbt_import_facts *facts) GBT_MUST_CHECK;
+
+/* LightGBM's text. */
+gbt_status gbti_read_lightgbm(const uint8_t *bytes, size_t n, gbti_plant *plant,
+                              gbt_import_facts *facts) GBT_MUST_CHECK;
+
 /* XGBoost's JSON and UBJ. */
 gbt_status gbti_read_xgboost(gbti_document *doc, gbti_plant *plant, gbt_import_facts *facts) GBT_MUST_CHECK;
 

@@ -102,11 +102,12 @@ static gbt_status read_objective(xgb_reader *r, const xgb_objective *o, gbt_impo
   const size_t name = get(r, r->objective, "name");
   if (name != GBTI_NO_VALUE) {
     GBT_TRY(gbti_text(r->doc, name, "objective", &text));
-    strncat(facts->objective, text, sizeof facts->objective - 1);
+    snprintf(facts->objective, sizeof facts->objective, "%s", text);
   }
   const gbt_objective_info *info = gbt_objective_info_of(kind);
   if (info->outputs == GBT_OUTPUTS_ONE && r->n_outputs > 1) kind = GBT_OBJ_CUSTOM; /* a score for each response */
   if (info->outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2) kind = GBT_OBJ_CUSTOM;
+  facts->raw_only = o != NULL && strcmp(o->name, "binary:hinge") == 0;
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);
   return kind == GBT_OBJ_CUSTOM || o->group == NULL ? GBT_OK : read_parameter(r, o, &r->plant->objective);
 }
