@@ -113,7 +113,7 @@ test_that("categories are numbers, or factors of such numbers; a fraction is non
 test_that("zeros are missing where LightGBM took them so, numbers are zero where nothing was missing", {
   m <- gbt_import(test_path("imported", "lgb_zero_missing.txt"))
   x <- imported_case("lgb_zero_missing.txt")$x
-  expect_identical(predict(m, replace(x, !is.na(x) & abs(x) < 1e-30, NA)), predict(m, x))
+  expect_identical(predict(m, replace(x, !is.na(x) & abs(x) <= 1.0000000180025095e-35, NA)), predict(m, x))
   m <- gbt_import(test_path("imported", "lgb_none_missing.txt"))
   expect_identical(predict(m, replace(x, is.na(x), 0)), predict(m, x))
 })
