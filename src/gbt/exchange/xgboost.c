@@ -104,7 +104,7 @@ static gbt_status read_objective(xgb_reader *r, const xgb_objective *o, gbt_impo
     GBT_TRY(gbti_text(r->doc, name, "objective", &text));
     snprintf(facts->objective, sizeof facts->objective, "%s", text);
   }
-  const gbt_objective_info *info = gbt_objective_info_of(kind);
+  const gbt_objective_info *info = gbt_objective_info_of((int32_t)kind);
   if (info->outputs == GBT_OUTPUTS_ONE && r->n_outputs > 1) kind = GBT_OBJ_CUSTOM; /* a score for each response */
   if (info->outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2) kind = GBT_OBJ_CUSTOM;
   facts->raw_only = o != NULL && strcmp(o->name, "binary:hinge") == 0;
