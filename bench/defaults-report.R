@@ -137,16 +137,9 @@ behind_lines <- function() {
   c("", paste0("Sets of 2,000 rows and more above +1 %: ", of_sets, "."))
 }
 
-# The gap of each engine to the best peer, sets of all halves.
 picture <- function() {
-  who <- c(base, peers_own)
-  gaps <- vapply(who, function(w) {
-    loss <- wide(runs, who, "loss")
-    best <- apply(loss[, peers_own, drop = FALSE], 1L, min)
-    gap <- (loss[, w] - best) / pmax(best, floor_of(wide(runs, who, "null_loss")[, 1L]))
-    mean_by(matrix(gap, ncol = 1L), attr(loss, "set"))[, 1L]
-  }, numeric(length(unique(attr(wide(runs, who, "loss"), "set")))))
-  if (length(peers_own) && nrow(gaps)) plot_gaps(gaps, file.path(folder, "defaults.png"))
+  gaps <- gaps_to_peers(runs, c(base, peers_own), peers_own)
+  if (nrow(gaps)) plot_gaps(gaps, file.path(folder, "defaults.png"))
 }
 
 # The others of gbt's configurations, each in the place of the base among the peers' own defaults.
@@ -305,8 +298,8 @@ table_or_none <- function(table) if (is.null(table)) "No set has runs of all of 
 one_value <- function(field) paste(unique(runs[[field]]), collapse = " or ")
 # How much of the benchmark the page has: splits with the own defaults of all engines.
 complete <- rownames(wide(runs, c(base, peers_own), "loss"))
-left_out <- unique(every_run$set[every_run$train + every_run$valid + every_run$test < least_rows]) # runs of before
-missing_sets <- setdiff(registry$name, c(sub(" .*", "", complete), left_out))
+begun <- registry$name[registry$name %in% first_rows$set]
+missing_sets <- setdiff(begun, sub(" .*", "", complete))
 wanted <- sum(mapply(n_splits_of, first_rows$train + first_rows$valid + first_rows$test,
                      sub(":.*", "", registry[first_rows$set, "split"])))
 note <- c(
@@ -314,7 +307,7 @@ note <- c(
   if (length(peers_own) < 3L || length(missing_sets) || length(complete) < wanted) {
     c("**Not whole:** runs of all engines with their own defaults are there for",
       sprintf("%d of %d sets (the end of the page names the others) and %d of the %d splits of sets that were begun.",
-              nrow(registry) - length(missing_sets), nrow(registry), length(complete), wanted))
+              length(begun) - length(missing_sets), length(begun), length(complete), wanted))
   }
 )
 against_base <- lapply(setdiff(gbt_all, base), c, base)
@@ -338,7 +331,8 @@ write_results(root, "defaults", "Defaults: gbt beside CatBoost, LightGBM and XGB
   "- *Halves*: rules are chosen on one half of the data and confirmed on the other (`halves_of()` in",
   "  `bench/defaults-sets.R`).", "",
   "## Aims and what was reached", "",
-  "Gaps to the best of the three other packages: below 0 gbt is better than all of them. The confirming half counts.",
+  "Gaps of the mean loss of a set over its splits to the best of the three other packages: below 0 gbt is better than",
+  "all of them. The confirming half counts.",
   "", table_or_none(aim_table()), behind_lines(), "",
   "![Gap of each engine to the best of the three other packages, set by set](defaults.png)", "",
   "## Own defaults", "", table_or_none(standing(c(base, peers_own))), "",

@@ -38,15 +38,19 @@ ranks_of <- function(loss) {
   t(apply(loss, 1L, function(row) rank(signif(row, 7L), ties.method = "min")))
 }
 
-# By how much the loss of `who` exceeds that of the best peer, in the same split, in shares as above: below 0 where it
-# is ahead of all of them. By set, mean over the splits that all have.
-gap_to_peers <- function(runs, who, peers) {
-  loss <- wide(runs, c(who, peers), "loss")
-  if (!nrow(loss)) return(numeric())
-  best <- apply(loss[, peers, drop = FALSE], 1L, min)
-  gap <- (loss[, who] - best) / pmax(best, floor_of(wide(runs, c(who, peers), "null_loss")[, 1L]))
-  mean_by(matrix(gap, ncol = 1L), attr(loss, "set"))[, 1L]
+# By how much the mean loss of each of `who` over the splits that all have exceeds that of the best peer of the set, in
+# shares as above: below 0 where it is ahead of all peers. A row for each set, a column for each of `who`.
+gaps_to_peers <- function(runs, who, peers) {
+  all <- unique(c(who, peers))
+  loss <- wide(runs, all, "loss")
+  set <- attr(loss, "set")
+  if (!nrow(loss)) return(matrix(0, 0L, length(who), dimnames = list(NULL, who)))
+  means <- mean_by(loss, set)
+  nothing <- mean_by(matrix(wide(runs, all, "null_loss")[, 1L], ncol = 1L), set)[, 1L]
+  best <- apply(means[, peers, drop = FALSE], 1L, min)
+  (means[, who, drop = FALSE] - best) / pmax(best, floor_of(nothing))
 }
+gap_to_peers <- function(runs, who, peers) gaps_to_peers(runs, who, peers)[, 1L]
 
 # Relative change of the loss from `b` to `a` by set, mean over splits: the difference divided by the mean of both,
 # which a single bad set cannot make larger than 2. Negative is better.
