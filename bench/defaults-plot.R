@@ -31,8 +31,8 @@ plot_gaps <- function(gaps, path) {
   }
   graphics::title(main = "Own defaults: test loss compared with the best of the three other packages", line = 2.4,
                   cex.main = 1.4, font.main = 2, adj = 0)
-  graphics::mtext("Each place on the axis is a data set, sorted by gbt's gap. Below 0: gbt is better than all three.",
+  graphics::mtext("Data sets are sorted by gbt's gap. Below 0: gbt is better than all three.",
                   line = 1.1, adj = 0, cex = 1.1)
   graphics::legend("topright", engine_label[engines], col = engine_colour[engines], pch = engine_sign[engines],
-                   pt.cex = 1.5, cex = 1.2, bty = "n", horiz = TRUE, inset = c(0, -0.125), xpd = NA)
+                   pt.cex = 1.5, cex = 1.2, bty = "n", horiz = TRUE, inset = c(0, -0.085), xpd = NA)
 }
