@@ -376,10 +376,10 @@ data/xlco x/o newx/o new_data/o test/o test_data/o -> the rows to predict are `n
 nthread/x nthreads/x num_threads/lo n_jobs/xl thread_count/c -> the number of threads is `threads`
 probability/o prob/o probabilities/o -> probabilities are type = "prob"
 class/o classes/o -> classes are type = "class"
-se_fit/o se/o interval/o intervals/o level/o interval_type/o conf_int/o confidence/o coverage/o alpha/o ->
+se_fit/o se/o interval/o intervals/o interval_type/o conf_int/o confidence/o coverage/o alpha/o ->
   predict(gbt_conformal(model, data), newdata, level = 0.9) gives prediction intervals, see ?gbt_conformal
-what/o quantiles/o quantile/o -> train a model with objective = "quantile" for each quantile; gbt_conformal() makes
-  prediction intervals
+what/o quantiles/o quantile/o -> train a model with objective = "quantile" and all levels in `quantile_alpha`;
+  type = "quantile" with `probs` selects some of them, and gbt_conformal() makes prediction intervals
 proximity/o -> gbt_neighbours() finds the training rows that are most similar to new rows
 predict_all/o individual/o -> the leaf of each tree is type = "leaf", and `trees` uses only the first rounds
 threshold/o treshold/o cutoff/o cut/o -> "class" is the class of the largest probability; for another limit compare
@@ -402,7 +402,6 @@ base_margin/x -> a known part of the score is `offset`
 ^querycrossentropy/c -> "query_softmax" is for ranking
 ^survival$/o ^censored/o ^time_to_event$/o -> @survival
 ^weibull$/o ^loglogistic$/o -> "aft" with `aft_dist` is for times
-^multiquantile/c -> @quantiles
 ^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^multilabel/o ^mgaussian$/o ^multioutput/o -> @responses
 ^rmsewithuncertainty$/c -> gbt_conformal() gives prediction intervals for a model of "squared_error"
 ^loglinquantile/c -> "quantile" is for quantiles

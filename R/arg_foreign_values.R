@@ -21,7 +21,8 @@ foreign_values <- list(
 foreign_rules <- list(
   tree_method = function(value, typed, lower) {
     if (is.null(lower)) stop_argument("`tree_method` must be one text: \"hist\"", "tree_method")
-    if (lower %in% c("exact", "approx", "gpu_exact", "local_exact")) {
+    if (lower == "exact") return(list(max_bin = "exact"))
+    if (lower %in% c( "approx", "gpu_exact", "local_exact")) {
       stop_unsupported(sprintf("`tree_method = \"%s\"` is not offered; trees are grown by histograms, \"hist\"", value),
                        "tree_method")
     }

@@ -3,8 +3,7 @@
 not_offered <- c(
   survival = paste("survival models of this kind are not offered; give a Surv object as the response and",
                    "`objective = \"cox\"` or `objective = \"aft\"`"),
-  responses = "a model has one response: train one model for each",
-  quantiles = "a model has one quantile: train one model of objective \"quantile\" for each `quantile_alpha`"
+  responses = "a model has one response: train one model for each"
 )
 
 # A reply of the table of other packages' names, with the words for what is not offered.

@@ -35,12 +35,14 @@ is_of_times <- function(name) objective_info(name)$response %in% c("TIME", "HAZA
 # Does it need to know which times are those of events?
 needs_events <- function(name) is_of_hazards(name) || is_of_intervals(name)
 
-# As the engine takes it: its number, its parameters in the engine's order, and the ends of its intervals. param: a list
-# or vector that has them by their names.
+# As the engine takes it: its number, its parameters in the engine's order, and the ends of its intervals or its levels,
+# where it has several. param: a list that has them by their names.
 objective_object <- function(name, param = list()) {
   wanted <- objective_info(name)$params$name
-  values <- vapply(wanted, function(p) as.double(param[[p]]), 0, USE.NAMES = FALSE)
-  c(list(objective_code(name), values), if (is_of_intervals(name)) list(param[["breaks"]]))
+  values <- vapply(wanted, function(p) as.double(param[[p]])[1L], 0, USE.NAMES = FALSE)
+  levels <- if (may_have_levels(name)) param[[wanted[1L]]]
+  c(list(objective_code(name), values), if (is_of_intervals(name)) list(param[["breaks"]]),
+    if (length(levels) > 1L) list(as.double(levels)))
 }
 
 #' Objectives (loss functions)
@@ -66,7 +68,8 @@ objective_object <- function(name, param = list()) {
 #' * `"huber"`, `"pseudo_huber"`: numbers with outliers. Errors up to `huber_delta` count by their squares, larger ones
 #'   by their size. It is in units of the response: choose it near the size of usual errors.
 #' * `"log_cosh"`: numbers with outliers, log cosh of the error. It is close to `"pseudo_huber"` with `huber_delta = 1`.
-#' * `"quantile"`: the quantile of level `quantile_alpha`; 0.5 is the median.
+#' * `"quantile"`: the quantile of level `quantile_alpha`; 0.5 is the median. Several levels, such as
+#'   `quantile_alpha = c(0.1, 0.5, 0.9)`, are trained together, see Several quantiles.
 #' * `"absolute_error"`: the median.
 #' * `"mape"`: the absolute percentage error: the median with weights divided by the size of the response, or by 1 if
 #'   that is larger.
@@ -79,6 +82,17 @@ objective_object <- function(name, param = list()) {
 #' `softmax_hessian` is a parameter of `"softmax"`:
 #' * `softmax_hessian`: The hessian of a class with probability p is this number times p (1 - p). 2 never steps too far;
 #'   0 is K / (K - 1) for K classes, as in LightGBM. By default a rule chooses, see [gbt_defaults()].
+#'
+#' @section Several quantiles:
+#' With several levels (at most 99) a round has a tree for each, on the same bins, and predictions are a matrix with
+#' columns `q0.1`, `q0.5` and so on. In each row they are in ascending order, so that quantiles never cross: where two
+#' scores cross, exchanging them lowers the loss of every possible response, and sorting is such exchanges
+#' (Chernozhukov, Fernandez-Val and Galichon, 2010, *Econometrica* 78, 1093-1125). `type = "link"` has the scores
+#' before sorting, to which contributions add up; offsets are a matrix with a column for each level. The metric
+#' `quantile` is the mean pinball loss of all levels, `quantile@0.9` that of one of them, and `coverage` the share of
+#' responses from the lowest quantile to the highest. [gbt_fan()] draws the quantiles, `predict(type = "interval")`
+#' gives pairs of them, and [gbt_conformal()] widens the outer pair until it holds the response often enough. The first
+#' level's trees are those of a model of this level alone with the same parameters, if no columns are drawn.
 #'
 #' @section Ranking:
 #' Objectives of ranking order the rows of a query, such as the results of a search. Give `group`, the query of every
@@ -313,8 +327,9 @@ read_objective_text <- function(x, typed = "objective") {
     pair <- strsplit(setting, "=", fixed = TRUE)[[1L]]
     aliases <- strsplit(info$aliases, "|", fixed = TRUE)
     known <- mapply(function(ours, others) pair[1L] %in% c(ours, others), info$name, aliases)
-    value <- suppressWarnings(as.double(pair[2L]))
-    if (!any(known) || length(pair) != 2L || is.na(value)) {
+    value <- if (may_have_levels(name) && length(pair) == 2L) split_numbers(pair[2L])
+             else suppressWarnings(as.double(pair[2L]))
+    if (!any(known) || length(pair) != 2L || anyNA(value)) {
       must <- if (length(info$name)) {
         sprintf("must be a parameter and its number, such as \"%s=%s\"", info$name[1L], format_number(info$default[1L]))
       } else "cannot be given: this objective has no parameters"
@@ -377,7 +392,8 @@ read_objective_params <- function(name, args) {
   }
   for (i in given_of(info$name, args)) {
     row <- table_row(info, i)
-    out[[i]] <- check_number(args$value[[row$name]], row, args$typed[row$name])
+    read <- if (i == 1L && may_have_levels(name)) read_levels else check_number
+    out[[i]] <- read(args$value[[row$name]], row, args$typed[row$name])
   }
   out
 }

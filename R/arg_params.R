@@ -19,7 +19,8 @@ host_table <- local({
   rbind(
     row("nrounds", "int", NA, 1, 2147483647, "number of boosting rounds; left out: found by early stopping"),
     row("ensemble", "int", 1, 1, 1000, "number of models with different seeds, whose scores are averaged"),
-    row("max_bin", "int", 255, 2, 65535, "maximum number of bins of a numeric column"),
+    row("max_bin", "int", 255, 2, 65535,
+        "maximum number of bins of a numeric column; \"exact\": one for each different value"),
     row("early_stopping_rounds", "int", 0, 0, 2147483647, "rounds without improvement before training stops; 0: never"),
     row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
     row("max_seconds", "real", 0, 0, 1e9, "time limit: training ends after the round that reaches it; 0: no limit"),
@@ -156,13 +157,27 @@ params_as_numbers <- function(params) {
   }, 0)
 }
 
+# `max_bin = "exact"`: a bin for each different value. The engine has this number for it, which nobody can give.
+exact_bins <- 65536
+
+read_max_bin <- function(value, info, typed) {
+  if (!is.character(value) || length(value) != 1L || is.na(value)) return(check_number(value, info, typed))
+  if (lower_case(value) == "exact") return(exact_bins)
+  stop_argument(sprintf("%s must be one whole number, %s, or \"exact\", a bin for each different value, not %s",
+                        param_text("max_bin", typed), range_text(info), quote_value(value)), "max_bin")
+}
+
+# As users see it.
+shown_max_bin <- function(max_bin) if (max_bin == exact_bins) "exact" else as.double(max_bin)
+
 # The rest: what R itself needs, checked. list by name.
 host_params <- function(args) {
   table <- host_table
   out <- stats::setNames(as.list(table$default), table$name)
   for (i in given_of(table$name, args)) {
     info <- table_row(table, i)
-    out[[i]] <- check_number(args$value[[info$name]], info, args$typed[info$name])
+    read <- if (info$name == "max_bin") read_max_bin else check_number
+    out[[i]] <- read(args$value[[info$name]], info, args$typed[info$name])
   }
   verbose <- args$value[["verbose"]]
   if (is.null(verbose)) verbose <- 0

@@ -41,7 +41,7 @@ data_fields_good <- function(d, info) {
     feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n), time = numbers(d$time, n),
     group = numbers(d$group, n), exposed = is.null(d$exposed) || (is_text(d$exposed) && !is.null(d$offset)),
     offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
-    max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
+    max_bin = is_whole(d$max_bin, 2, exact_bins), is_reference = is_flag(d$is_reference),
     sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
     level_counts = identical(d$level_counts, info$level_counts), start = is_valid_start(d$start, n),
     share = is_valid_share(d$share), position = is.null(d$position) || are_positions(d$position, n))

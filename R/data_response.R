@@ -155,7 +155,8 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   breaks <- read_breaks(objective$args, name)
   if (is_of_intervals(name)) out$param$breaks <- settle_breaks(breaks, out$label)
   out$n_outputs <- if (is_of_intervals(name)) length(out$param$breaks) else
-    switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
+    switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs,
+           LEVELS = length(out$param[[1L]]), 1L)
   check_num_class(num_class, out)
   out
 }

@@ -111,6 +111,8 @@ params_of_state <- function(state, model, params) {
   name <- objective_info(model$objective)$params$name
   its <- .Call(C_gbt_model_shape, state, .Call(C_gbt_model_cache, state), model$objective, model$feature_names,
                model$feature_types)
-  params[name] <- as.list(its[6L + seq_along(name)])
+  at <- seq_along(name)
+  if (may_have_levels(model$objective)) at <- at[-1L] # as the model has them
+  params[name[at]] <- as.list(its[6L + at])
   params
 }

@@ -42,7 +42,9 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
 params_of_objective <- function(trainer, response) {
   param <- response$param
   own <- objective_info(response$objective)$params$name
-  param[own] <- as.list(.Call(C_gbt_trainer_objective, trainer)[seq_along(own)])
+  at <- seq_along(own)
+  if (may_have_levels(response$objective)) at <- at[-1L] # levels are as given
+  param[own[at]] <- as.list(.Call(C_gbt_trainer_objective, trainer)[at])
   param
 }
 
@@ -51,7 +53,7 @@ kept_params <- function(fit, methods, rounds) {
   features <- fit$data$feature_names
   constraints <- fit$constraints
   params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
-              list(max_bin = as.double(fit$data$max_bin)), fit$response$param)
+              list(max_bin = shown_max_bin(fit$data$max_bin)), fit$response$param)
   params$eta <- eta_of_model(fit$params$eta, fit$start, rounds)
   if (!is.null(constraints$monotone)) params$monotone <- stats::setNames(constraints$monotone, features)
   if (!is.null(constraints$interactions)) {

@@ -102,7 +102,14 @@ forest_fault <- function(m, wrong) {
   param <- objective_info(m$objective)$params$name
   for (i in seq_along(param)) {
     value <- shape[6L + i]
-    if (!is_number(m$params[[param[i]]], value, value)) {
+    its <- m$params[[param[i]]]
+    if (i == 1L && may_have_levels(m$objective) && m$n_outputs > 1L) {
+      if (!are_levels(its, m$n_outputs)) {
+        return(wrong("params", sprintf("a list with the level of each output in `%s`, ascending", param[i])))
+      }
+      its <- its[1L]
+    }
+    if (!is_number(its, value, value)) {
       return(wrong("params", sprintf("a list with %s = %s, of the objective", param[i], format(value, digits = 15L))))
     }
   }

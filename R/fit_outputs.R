@@ -16,7 +16,7 @@ shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NUL
     return(out)
   }
   if (is.matrix(out)) {
-    columns <- if (type != "leaf") given_or(class_labels(object), interval_labels_of(object))
+    columns <- if (type != "leaf") given_or(class_labels(object), part_labels_of(object))
     if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
   } else if (!is.null(labels)) {
     names(out) <- labels
@@ -28,14 +28,17 @@ class_labels <- function(object) {
   if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
 }
 
-interval_labels_of <- function(object) {
-  if (is_of_intervals(object$objective)) interval_labels(object$params$breaks)
+# Names of outputs that are intervals of time or levels.
+part_labels_of <- function(object) {
+  if (is_of_intervals(object$objective)) return(interval_labels(object$params$breaks))
+  levels <- levels_of(object)
+  if (!is.null(levels)) level_labels(levels)
 }
 
-# Names of several outputs: those of classes, or their numbers; NULL for one output.
+# Names of several outputs: those of classes, intervals or levels, or their numbers; NULL for one output.
 output_labels <- function(object) {
   if (object$n_outputs < 2L) return(NULL)
-  labels <- given_or(class_labels(object), interval_labels_of(object))
+  labels <- given_or(class_labels(object), part_labels_of(object))
   if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
 }
 

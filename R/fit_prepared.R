@@ -16,7 +16,8 @@ data_spec <- function(spec, given, x) {
   spec$unseen <- match_choice(spec$unseen, names(enums$unseen), "unseen")
   spec$sparse_zero <- match_choice(spec$sparse_zero, c("value", "missing"), "sparse_zero")
   refuse_by_column(spec$max_bin, "max_bin", if (!is.function(x)) names_of_table(x))
-  spec$max_bin <- check_whole(spec$max_bin, "max_bin", 2, 65535)
+  spec$max_bin <- as.integer(read_max_bin(spec$max_bin, table_row(host_table, match("max_bin", host_table$name)),
+                                          "max_bin"))
   spec$page_rows <- check_whole(spec$page_rows, "page_rows", 0, .Machine$integer.max)
   if (!is.null(spec$path)) {
     check_new_folders(spec$path)

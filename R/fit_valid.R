@@ -314,8 +314,8 @@ check_init_model <- function(init, rows, features, offset, params) {
     was <- init$params[[name]]
     if (name == "aft_scale" && response$param[[name]] == 0) next # estimated again, from that of the model on
     if (!identical(was, response$param[[name]])) {
-      differ("its `%s` is %s, now it is %s; leave `%s` out", name, format_number(was),
-             format_number(response$param[[name]]), name)
+      differ("its `%s` is %s, now it is %s; leave `%s` out", name, enumerate(format_number(was), quote = ""),
+             enumerate(format_number(response$param[[name]]), quote = ""), name)
     }
   }
   if (!identical(init$params[["cause"]], response$cause)) {

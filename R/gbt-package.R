@@ -4,7 +4,7 @@
 #' `vignette("gbt")` goes through the first steps.
 #'
 #' @section What to use for what:
-#' * Predict: [predict()][predict.gbt]; with intervals [gbt_conformal()], with calibrated probabilities
+#' * Predict: [predict()][predict.gbt]; with intervals [gbt_conformal()] and [gbt_fan()], with calibrated probabilities
 #'   [gbt_calibrate()].
 #' * Cross-validate and tune: [gbt_cv()], [gbt_tune()], then [gbt_refit()].
 #' * Judge a model: [gbt_evaluate()], [gbt_confusion()], [gbt_curve()], [gbt_report()].

@@ -152,11 +152,6 @@ conformal_rows <- function(x, newdata, y, level, threads) {
     text = paste(c(counted(n, "row"), level, said(inside)), collapse = "; "))
 }
 
-has_response <- function(model, data) {
-  if (is.null(model$formula) || !is.data.frame(data)) return(FALSE)
-  all(all.vars(parse_formula(model$formula)[[2L]]) %in% names(data))
-}
-
 most_intervals <- 300L # more lie over one another
 
 # Intervals by estimate: of many rows an even choice.
@@ -183,16 +178,10 @@ intervals_figure <- function(shown, given) {
 few_intervals <- 60L # fewer are drawn one by one
 most_observed <- 2000L
 
-# Groups of about as many rows by estimate, equal estimates in the same one: numbers from 1 to k at most.
-estimate_groups <- function(estimate, k) {
-  breaks <- unique(stats::quantile(estimate, seq_len(k - 1L) / k, names = FALSE, type = 1L))
-  as.integer(factor(findInterval(estimate, breaks, left.open = TRUE)))
-}
-
 # list(x, lower, upper) of the band: mean bounds of neighbouring rows, from the least estimate to the largest. shown:
 # intervals ascending by estimate.
 interval_band <- function(shown, k = 50L) {
-  group <- estimate_groups(shown$estimate, k)
+  group <- row_groups(shown$estimate, k)
   mean_of <- function(v) as.vector(tapply(v, group, mean))
   middle <- mean_of(shown$estimate)
   ends <- c(1L, length(middle))
@@ -210,7 +199,7 @@ interval_band <- function(shown, k = 50L) {
 # The share of observed values inside, by tenths of the estimate, with its 95 % interval (Wilson): list(at, share,
 # lower, upper).
 coverage_by_tenths <- function(shown) {
-  group <- estimate_groups(shown$estimate, 10L)
+  group <- row_groups(shown$estimate, 10L)
   of <- function(v) as.vector(tapply(v, group, mean))
   n <- tabulate(group)
   p <- of(shown$observed >= shown$lower & shown$observed <= shown$upper)
@@ -221,7 +210,7 @@ coverage_by_tenths <- function(shown) {
 }
 
 has_band <- function(shown) {
-  length(shown$estimate) >= few_intervals && max(estimate_groups(shown$estimate, 10L)) > 4L
+  length(shown$estimate) >= few_intervals && max(row_groups(shown$estimate, 10L)) > 4L
 }
 
 band_figure <- function(shown, level, given) {

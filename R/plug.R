@@ -54,7 +54,7 @@ as_tibble_if_there <- function(x) {
 #'
 #' @section tidymodels:
 #' Engine `"gbt"` of `parsnip::boost_tree()`, for regression, classification and censored regression, and with parsnip
-#' 1.6.0 and newer for quantile regression (a model for each level; predictions of levels may cross). All
+#' 1.6.0 and newer for quantile regression (one model of all levels, which never cross). All
 #' arguments are understood: `trees`, `tree_depth`, `learn_rate`, `mtry` (a number of columns for each split, cut to all
 #' of them with a warning; with `counts = FALSE` a share), `min_n` (least rows of a leaf), `loss_reduction`,
 #' `sample_size` (a share, or above 1 a number of rows), `stop_iter` (at least 1; the share `validation` of the rows is

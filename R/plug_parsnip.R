@@ -17,10 +17,9 @@
 #' @param validation Share of the rows that are held out, 0.1 when left out and `stop_iter` is given. Without
 #'   `stop_iter` the model's `evaluation_log` has their metrics.
 #' @param counts Is `mtry` a number of columns?
-#' @param quantile_levels Levels of the mode "quantile regression": there is a model for each.
+#' @param quantile_levels Levels of the mode "quantile regression", ascending.
 #' @param ... Arguments of [gbt_train()].
-#' @return A model, see [gbt_train()]; with `quantile_levels` a list of models of class `gbt_quantiles`, whose
-#'   `predict()` gives a matrix with a column for each level.
+#' @return A model, see [gbt_train()].
 #' @keywords internal
 #' @examples
 #' # boost_tree(mtry = 3, trees = 20) with engine "gbt" becomes
@@ -106,35 +105,17 @@ share_by_engine <- function(value, n, name, noun, counted) {
   value
 }
 
-# A model for each level: gbt trains one quantile at a time. All have one seed, so the same rows are held out.
+# One model of all levels.
 fit_quantiles <- function(x, y, args, levels) {
   fixed <- intersect(c("objective", "quantile_alpha"), canonical_name(names(args)))
   if (length(fixed)) {
     stop_argument(sprintf("`%s` is fixed in mode \"quantile regression\"; give levels by set_mode(quantile_levels = )",
                           fixed[1L]), fixed[1L])
   }
-  if (!is.numeric(levels) || anyNA(levels) || !all(levels > 0 & levels < 1)) {
-    stop_argument("`quantile_levels` must be numbers larger than 0 and less than 1", "quantile_levels")
+  if (!is.numeric(levels) || anyNA(levels) || !all(levels > 0 & levels < 1) || is.unsorted(levels, strictly = TRUE)) {
+    stop_argument("`quantile_levels` must be numbers larger than 0 and less than 1, ascending", "quantile_levels")
   }
-  if (!"seed" %in% canonical_name(names(args))) args$seed <- as.double(sample.int(.Machine$integer.max, 1L))
-  models <- lapply(levels, function(level) {
-    engine_model(x, y, c(args, list(objective = "quantile", quantile_alpha = level)))
-  })
-  structure(list(models = models, levels = levels), class = "gbt_quantiles")
-}
-
-#' @export
-predict.gbt_quantiles <- function(object, newdata, ...) {
-  out <- vapply(object$models, function(model) unname(predict.gbt(model, newdata, ...)), numeric(NROW(newdata)))
-  matrix(out, ncol = length(object$levels), dimnames = list(NULL, format_number(object$levels)))
-}
-
-#' @export
-print.gbt_quantiles <- function(x, ...) {
-  cat(sprintf("%s of gbt, of the quantiles %s\n", counted(length(x$levels), "model"),
-              paste(format_number(x$levels), collapse = ", ")))
-  print(x$models[[1L]], ...)
-  invisible(x)
+  engine_model(x, y, c(args, list(objective = "quantile", quantile_alpha = levels)))
 }
 
 # boost_tree()'s arguments, what gbt_engine_fit() calls them, and the functions of dials that say their ranges, with a
@@ -192,8 +173,9 @@ register_parsnip <- function() {
       value = by_predict("prob", function(x, object) parsnip_probabilities(x, object$lvl)))
   set("set_pred", mode = "classification", type = "raw", value = by_predict("link"))
   if (quantiles) {
+    as_levels <- get_exported("parsnip", "matrix_to_quantile_pred")
     set("set_pred", mode = "quantile regression", type = "quantile",
-        value = by_predict("response", get_exported("parsnip", "matrix_to_quantile_pred")))
+        value = by_predict("response", function(x, object) as_levels(as.matrix(x), object)))
   }
   if (censored) set_censored_predictions(set, by_predict, quantiles)
 }

@@ -12,8 +12,9 @@
 #' * `"scaled"`: residuals are divided by what a second model, `scale`, predicts for their size, so that intervals are
 #'   wide where errors are large. It must predict numbers above 0, such as a model of absolute residuals with objective
 #'   `"gamma"`.
-#' * `"quantile"`: `object` is a list of two models of quantiles, `list(lower = , upper = )`; their interval is widened
-#'   or narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
+#' * `"quantile"`: `object` is a model of several quantiles (`quantile_alpha = c(0.05, 0.5, 0.95)`), of which the lowest
+#'   and the highest are taken, or a list of two models, `list(lower = , upper = )`; their interval is widened or
+#'   narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
 #' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
 #'   The guaranteed coverage is 1 - 2 (1 - `level`), the usual one about `level`.
 #' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
@@ -135,13 +136,14 @@ conformal_method <- function(method, object, models, scale) {
   classes <- !is.null(models[[1L]]$classes)
   if (!is.null(scale)) check_model(scale, "scale")
   if (classes && inherits(object, "gbt_cv")) stop_sets_of_folds()
-  for (one in if (classes) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
+  levels <- !inherits(object, "gbt_cv") && length(models) == 1L && !is.null(levels_of(models[[1L]]))
+  for (one in if (classes || levels) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
     if (one$n_outputs > 1L || !is.null(one$classes)) {
       stop_unsupported("prediction intervals need regression models with one output, not classes or several outputs",
                        "object")
     }
   }
-  suits <- if (inherits(object, "gbt_cv")) "cv" else if (length(models) == 2L) "quantile" else if (classes) {
+  suits <- if (inherits(object, "gbt_cv")) "cv" else if (length(models) == 2L || levels) "quantile" else if (classes) {
     "threshold"
   } else if (!is.null(scale)) "scaled" else "absolute"
   if (suits != "threshold" && classes) {
@@ -212,7 +214,7 @@ conformal_parts <- function(object, rows, its, threads) {
                 exposure = its$exposure)
   }
   pred <- lapply(object$models, one)
-  pred <- if (gives_sets(object)) pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
+  pred <- if (gives_sets(object) || is.matrix(pred[[1L]])) pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
   scale <- if (!is.null(object$scale)) predict.gbt(object$scale, rows, threads = threads)
   bad <- which(!(scale > 0 & scale < Inf))
   if (length(bad)) {
@@ -227,7 +229,7 @@ conformal_scores <- function(object, parts, label) {
   switch(object$method,
     absolute = abs(label - pred[, 1L]),
     scaled = abs(label - pred[, 1L]) / parts$scale,
-    quantile = pmax(pred[, 1L] - label, label - pred[, 2L]),
+    quantile = unname(pmax(pred[, 1L] - label, label - pred[, ncol(pred)])),
     threshold = 1 - pred[cbind(seq_along(label), label + 1)],
     adaptive = probability_up_to(pred)[cbind(seq_along(label), label + 1)]
   )
@@ -280,8 +282,9 @@ check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weig
 
 #' @rdname gbt_conformal
 #' @param newdata Rows to predict, see [predict()][predict.gbt].
-#' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper` (for two models of quantiles `estimate` is
-#'   their middle, for `"cv"` the mean over folds). `"set"`, for classes: a logical matrix with a column for each class.
+#' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper`. Of quantiles `estimate` is the median, or
+#'   the middle of the two where there is none, for `"cv"` the mean over folds. `"set"`, for classes: a logical matrix
+#'   with a column for each class.
 #' @param level The probability with which intervals or sets are to hold the response.
 #' @export
 predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL,
@@ -302,9 +305,15 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   if (object$method == "cv") return(interval_of_folds(object, pred, conformal_rank(object$n, level)))
   if (kind == "set") return(set_of(pred, bound, object$method))
   half <- if (is.null(parts$scale)) rep_len(bound, nrow(pred)) else bound * parts$scale
-  middle <- rowMeans(pred) # a bound below 0 narrows the interval of two quantiles at most to its middle
-  list_frame(list(estimate = middle, lower = pmin(pred[, 1L] - half, middle),
-                  upper = pmax(pred[, ncol(pred)] + half, middle)), nrow(pred))
+  middle <- middle_of(pred, object) # a bound below 0 narrows the interval of quantiles at most to its middle
+  list_frame(list(estimate = middle, lower = unname(pmin(pred[, 1L] - half, middle)),
+                  upper = unname(pmax(pred[, ncol(pred)] + half, middle))), nrow(pred))
+}
+
+# The median where a model of several quantiles has it; else the middle of the outer ones.
+middle_of <- function(pred, object) {
+  median <- match(0.5, levels_of(object$models[[1L]]))
+  if (is.na(median)) rowMeans(pred[, c(1L, ncol(pred)), drop = FALSE]) else unname(pred[, median])
 }
 
 # n_rows: new rows without a bound, or 1 where it is one for all.

@@ -39,7 +39,7 @@
 #'   with a source of rows, the name of a column, which is then not a feature.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
-#' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
+#' @param max_bin Most bins of a numeric column, 2 to 65535, or `"exact"`, see [gbt_train()]. Not with `reference`.
 #' @param level_counts Factors and texts whose levels are counted: `TRUE` for all, or names of columns; see
 #'   [gbt_categories]. Not with `reference`.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.

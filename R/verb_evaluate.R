@@ -302,6 +302,7 @@ labels_fit <- function(metrics, i, rows) {
 # Names of all metrics that suit the objective. grouped: those of queries as well?
 suiting_metrics <- function(response, grouped = FALSE) {
   if (is_given(response$objective) && response$n_outputs > 1L) return(list())
+  if (may_have_levels(response$objective) && response$n_outputs > 1L) return(as.list(metrics_of_levels))
   outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
   table <- metrics_table()
   suits <- bitwAnd(table$outputs, outputs) != 0L & (grouped | !table$by_query)
@@ -316,6 +317,9 @@ other_metrics <- list(hazard = "concordance", intervals = "concordance", time = 
                       number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
                       probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
+# Metrics of models with several levels.
+metrics_of_levels <- c("quantile", "coverage")
+
 usual_metrics <- function(response) {
   if (is_of_queries(response$objective)) return(list("ndcg@10", "map", "mrr"))
   suiting <- unlist(suiting_metrics(response))
@@ -325,7 +329,8 @@ usual_metrics <- function(response) {
   kind <- names(other_metrics)[vapply(names(other_metrics), function(name) {
     bitwAnd(outputs, bitwShiftL(1L, enums$response[[name]])) != 0L
   }, NA)]
-  as.list(unique(c(own, intersect(unlist(other_metrics[kind]), suiting))))
+  others <- c(unlist(other_metrics[kind]), if (identical(suiting, metrics_of_levels)) suiting)
+  as.list(unique(c(own, intersect(others, suiting))))
 }
 
 # Metrics of some rows: a matrix, a row a metric, of estimate, lower, upper; and their number as attribute.

@@ -135,7 +135,7 @@ describe_objective <- function(x) {
   }
   if (text == "aft") return(describe_times(x$params, "aft_scale" %in% x$named))
   names <- shown_params(x)
-  values <- format_number(unlist(x$params[names]))
+  values <- vapply(x$params[names], function(value) enumerate(format_number(value), quote = ""), "")
   if (length(names)) text <- paste0(text, paste0(", ", names, " ", values, collapse = ""))
   n <- length(x$classes)
   if (n == 0L) return(text)

@@ -1,6 +1,7 @@
 # Predictions for new data.
 
-predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank", time_types)
+predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank", "interval",
+                   time_types)
 
 #' Predict from a model
 #'
@@ -23,15 +24,20 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
 #'     probabilities, one column per class, for more; times, exp(score), for `"aft"`; hazards relative to the baseline,
-#'     exp(score), for `"cox"` and `"fine_gray"`; numbers for all other objectives.
+#'     exp(score), for `"cox"` and `"fine_gray"`; for several levels of `"quantile"` a matrix with a column for each,
+#'     `"q0.1"` and so on, in each row in ascending order; numbers for all other objectives.
 #'   * `"link"`: raw scores: log odds for `"logistic"` and `"cross_entropy"`, logarithms of means for the four
 #'     objectives with a log link, log(1 + y) for `"squared_log_error"`; logarithms of relative hazards for `"cox"` and
-#'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For all
-#'     other objectives they equal the response.
+#'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For
+#'     several quantiles they are those before sorting and may cross. For all other objectives they equal the response.
 #'   * `"survival"`, `"cumhaz"`: of models of times: the chance to live longer than each of `times`, and the cumulative
 #'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
 #'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
-#'     event; for several `probs` a matrix.
+#'     event; for several `probs` a matrix. Of models of several quantiles: those of the levels `probs`, all when left
+#'     out.
+#'   * `"interval"`: of models of several quantiles: a data frame of `lower` and `upper`, the quantiles between which a
+#'     share `level` is expected; the outer ones when `level` is left out. [gbt_conformal()] makes intervals of other
+#'     models.
 #'   * `"cif"`: of models of objective `"fine_gray"`: the chance of an event of the model's cause up to each of `times`
 #'     (*cumulative incidence*), a matrix as above.
 #'   * `"time"`: of models of times: the expected time, the area below the curve of survival; for `"cox"` up to the last
@@ -56,6 +62,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round
 #'   when it was trained with early stopping.
 #' @param group For `type = "rank"`: the query of every row, as values or, in a data frame, the name of a column.
+#' @param level For `type = "interval"`: the share of responses that is expected between the two, such as 0.8 for
+#'   levels 0.1 and 0.9.
 #' @param strata For curves, quantiles and times of a model with strata: the stratum of each row (one value for all is
 #'   enough), or the name of a column. Left out: the columns that the model was trained with.
 #' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per output. A
@@ -126,12 +134,12 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @export
 predict.gbt <- function(object, newdata,
                         type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank",
-                                 "survival", "cumhaz", "quantile", "time", "cif"),
+                                 "interval", "survival", "cumhaz", "quantile", "time", "cif"),
                         trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
                         by = c("column", "feature"), exposure = NULL, group = NULL, times = NULL, probs = 0.5,
-                        strata = NULL, ...) {
+                        strata = NULL, level = NULL, ...) {
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
@@ -146,6 +154,21 @@ predict.gbt <- function(object, newdata,
     by_query <- check_ranked(object, newdata, group, output)
     return(places_of(predict(object, newdata, "link", trees, offset, unseen, threads, sparse_zero, device,
                              exposure = exposure), by_query))
+  }
+  if (!is.null(level) && !identical(check_predict_type(type, object), "interval")) {
+    stop_argument("`level` can only be used with `type = \"interval\"`; leave it out", "level")
+  }
+  if (check_predict_type(type, object) %in% c("interval", "quantile") && !is_of_times(object$objective)) {
+    type <- check_predict_type(type, object)
+    columns <- columns_of_levels(object, type, if (!missing(probs)) probs, level)
+    if (missing(newdata)) stop_no_newdata()
+    if (!is.null(output)) {
+      stop_unsupported(sprintf("type = \"%s\" returns its predictions; with `output` use type = \"response\"", type),
+                       "output")
+    }
+    pred <- predict(object, newdata, "response", trees, offset, unseen, threads, sparse_zero, device,
+                    exposure = exposure)
+    return(pred_of_levels(pred, columns, type))
   }
   if (!missing(group)) stop_argument("`group` can only be used with `type = \"rank\"`; leave it out", "group")
   plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object),

@@ -175,8 +175,13 @@ row_losses <- function(model, rows) {
     chosen <- if (is.matrix(p)) p[cbind(seq_along(class), class)] else ifelse(class == 2L, p, 1 - p)
     return(list(metric = "logloss", loss = -log(pmax(chosen, 1e-15))))
   }
-  loss_of_numbers(model, as.double(rows$y), as.double(p))
+  levels <- levels_of(model)
+  if (is.null(levels)) return(loss_of_numbers(model, as.double(rows$y), as.double(p)))
+  each <- lapply(seq_along(levels), function(k) quantile_loss(as.double(rows$y), as.double(p[, k]), levels[k]))
+  list(metric = "quantile loss", loss = Reduce(`+`, each) / length(levels))
 }
+
+quantile_loss <- function(y, p, level) pmax(level * (y - p), (level - 1) * (y - p))
 
 loss_of_numbers <- function(model, y, p) {
   log_ratio <- function(a, b) ifelse(a == 0, 0, a * log(a / b))
@@ -189,7 +194,7 @@ loss_of_numbers <- function(model, y, p) {
     poisson = , negative_binomial = , tweedie = list(metric = "Poisson deviance",
                                                      loss = 2 * (log_ratio(y, p) - y + p)),
     gamma = list(metric = "gamma deviance", loss = 2 * (y / p - 1 - log(y / p))),
-    quantile = list(metric = "quantile loss", loss = pmax(level * (y - p), (level - 1) * (y - p))),
+    quantile = list(metric = "quantile loss", loss = quantile_loss(y, p, level)),
     absolute_error = , mape = , huber = , pseudo_huber = , log_cosh = list(metric = "absolute error",
                                                                            loss = abs(y - p)),
     squared_log_error = list(metric = "squared log error", loss = (log1p(y) - log1p(p))^2),

@@ -79,7 +79,8 @@
 #'   class, such as `c(no = 0.1, yes = 1)`; classes that are not named are used whole. See [gbt_sampling].
 #' @param colsample_bytree Share of the features that is drawn for each tree. (`mtry`, a number of features, can be
 #'   given instead.)
-#' @param max_bin Maximum number of bins of a numeric column, 2 to 65535.
+#' @param max_bin Maximum number of bins of a numeric column, 2 to 65535. `"exact"`: a bin for each different value, so
+#'   that every possible split is looked at; an error names a column with more than 65,534 of them.
 #' @param class_weights For imbalanced classes: weights above 0, named by class, such as `c(no = 1, yes = 5)`; or one
 #'   for each class in their order. Classes that are not named have weight 1. `"balanced"` gives every class
 #'   the same total weight: class k of K gets W / (K W_k), where W_k is the weight of its rows and W that of all rows.

@@ -36,15 +36,19 @@ gbt_objective_kind r_arg_objective_kind(SEXP x) {
 
 gbt_objective r_arg_objective(SEXP x, int32_t n_outputs) {
   if (TYPEOF(x) != VECSXP || Rf_xlength(x) < 2 || Rf_xlength(x) > 3)
-    r_stop("`objective` must be a list of a number, of parameters, and of breaks");
+    r_stop("`objective` must be a list of a number, of parameters, and of a number for each output");
   SEXP param = VECTOR_ELT(x, 1);
   R_xlen_t n = Rf_xlength(param);
   if (TYPEOF(param) != REALSXP || n > GBT_OBJECTIVE_PARAMS) r_stop("an objective has at most %d parameters",
                                                                    GBT_OBJECTIVE_PARAMS);
   gbt_objective out = {.kind = (int32_t)r_arg_objective_kind(VECTOR_ELT(x, 0)), .n_outputs = n_outputs};
-  if (Rf_xlength(x) == 3) out.breaks = r_arg_reals(VECTOR_ELT(x, 2), n_outputs, "breaks");
+  const double *of_outputs = Rf_xlength(x) == 3 ? r_arg_reals(VECTOR_ELT(x, 2), n_outputs, "objective") : NULL;
   gbt_error err = {0};
   if (n > 0) memcpy(out.param, REAL_RO(param), (size_t)n * sizeof *out.param);
+  if (gbt_has_levels(&out))
+    out.levels = of_outputs;
+  else
+    out.breaks = of_outputs;
   r_check(gbt_objective_check(&out, &err), &err);
   return out;
 }

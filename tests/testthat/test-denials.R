@@ -15,7 +15,7 @@ capabilities <- c(
   "Shiny" = "gbt_refresh_ui", "caret" = "gbt_caret", "mlr3|parsnip|tidymodels" = "gbt_train",
   "R Markdown" = "gbt_report", "nearest neighbou?rs|similar rows" = "gbt_neighbours", "unseen levels" = "gbt_unseen",
   "start ranks|several (R )?processes|several machines" = "gbt_ranks", "confusion matri" = "gbt_confusion",
-  "competing risks|several GPUs" = "gbt_train",
+  "competing risks|several (GPUs|quantiles)" = "gbt_train", "fan charts?" = "gbt_fan",
   "accumulated local effects|\\bALE\\b" = "gbt_partial"
 )
 denial <- paste(c("\\bnot offered", "\\bnot yet\\b", "there (is|are) no\\b", "gbt has no\\b",

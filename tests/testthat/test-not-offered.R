@@ -120,7 +120,7 @@ test_that("users of other packages are told what to use", {
     gbt_train(mpg ~ ., d, header = TRUE)
     gbt_train(mpg ~ ., d, objective = "cox")
     gbt_train(mpg ~ ., d, objective = "lambdarank")
-    gbt_train(mpg ~ ., d, objective = "MultiQuantile")
+    gbt_train(mpg ~ ., d, objective = "MultiRMSE")
     gbt_train(cbind(mpg, wt) ~ ., d, nrounds = 2)
     gbt_train(d[-1], as.matrix(d[1:2]), nrounds = 2)
     gbt_train(d[-1], structure(as.matrix(d[1:2]), class = "Surv"), nrounds = 2)

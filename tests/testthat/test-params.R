@@ -133,7 +133,7 @@ test_that("nothing is ignored in silence", {
     train(params = 3)
     train(mtry = 3, colsample_bytree = 0.5)
     train(tree_method = "gpu_hist", device = "cpu")
-    train(tree_method = "exact")
+    train(tree_method = "approx")
     train(booster = "gblinear")
     train(boosting = "rf")
     train(class_names = "a")

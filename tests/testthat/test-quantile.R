@@ -74,7 +74,7 @@ test_that("other packages' ways to ask for quantiles are understood", {
   expect_identical(predict(stump("Quantile:alpha=0.9"), x), predict(a, x))
   expect_identical(predict(stump("reg:quantileerror", quantile_alpha = 0.9), x), predict(a, x))
   expect_identical(stump("laplace")$objective, "absolute_error")
-  expect_error(stump("quantile", quantile_alpha = c(0.1, 0.9)), "quantile_alpha", class = "gbt_error_argument")
+  expect_error(stump("quantile", quantile_alpha = list(0.1, 0.9)), "quantile_alpha", class = "gbt_error_argument")
   expect_error(stump("quantile", alpha = 0.9), "quantile_alpha", class = "gbt_error_argument")
 })
 

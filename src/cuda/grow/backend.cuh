@@ -135,6 +135,7 @@ struct cu_gathered {
 /* Residuals of the round: renew.cu. */
 struct cu_renewal {
   cu_array<uint64_t> whole, residual;
+  cu_array<double> levels; /* of an objective with several */
 };
 
 /* The way down of finished trees: down.cu. */
@@ -299,4 +300,11 @@ static inline dim3 cu_grids(const cu_backend *be, uint64_t blocks, unsigned per_
 }
 static inline dim3 cu_grids_of_turn(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
   return cu_grids_for(be, (unsigned)(be->view.n_trees / be->view.n_turns), blocks, per_unit);
+}
+
+/* How many arrays of gradients there are, and of residuals: of the outputs of a batch, or of all. */
+static inline int32_t cu_gradient_arrays(const cu_backend *be) {
+  const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
+  if (gbt_gradients_are_kept(&be->objective) || whole > be->n_outputs) return be->n_outputs;
+  return whole > 1 ? (int32_t)whole : 1;
 }

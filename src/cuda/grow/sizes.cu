@@ -172,7 +172,8 @@ static void plan_feat_runs(cu_backend *be) {
 /* Trees that grow at once: those of a round, as far as they and their outputs' gradients have room in a quarter of the
  * memory, and their histograms in what the user allows. */
 static void plan_batch(cu_backend *be) {
-  const size_t bytes = cu_state_bytes(be) + (size_t)be->n_rows * sizeof(gbt_gh32);
+  const size_t row = sizeof(gbt_gh32) + (be->view.renews ? sizeof(uint64_t) : 0);
+  const size_t bytes = cu_state_bytes(be) + (size_t)be->n_rows * row;
   const size_t hists = (size_t)be->view.max_hists * hist_bytes(be);
   int64_t most = least(wanted_trees(be), (int64_t)(memory_quarter(be) / bytes));
   if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));

@@ -212,8 +212,8 @@ struct cu_sample_view {
 /* Leaves that are quantiles of residuals: renew.cu. */
 struct cu_renewal_view {
   int32_t renews; /* 0: they are not, and the rest is not there */
-  double level;          /* of the quantile */
-  uint64_t *residual;    /* n_rows: keys, as they were when the round began */
+  double level;          /* of the quantile, where there is one output */
+  uint64_t *residual;    /* n_rows: keys, as they were when the round began; as many arrays as of gradients */
   const uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
 };
 

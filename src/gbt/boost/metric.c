@@ -10,6 +10,7 @@
 #include "../metric/class_terms.h"
 #include "../metric/terms.h"
 #include "../objective/intervals.h"
+#include "../objective/levels.h"
 #include "../objective/response.h"
 #include "metric_rows.h"
 
@@ -161,6 +162,27 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
   return -1;
 }
 
+/* Of models with several levels, whose responses are in ascending order: the mean pinball loss of all levels, or that
+ * of one; or whether the label lies between the outer ones. */
+static void level_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
+  const int32_t K = r->objective.n_outputs;
+  const int all = r->metric.param == GBT_ALL_LEVELS;
+  const int32_t place = gbt_level_place(&r->objective, r->metric.param);
+  for (int i = 0; i < n; i++) {
+    const double y = gbt_label_of(&r->of, beg + i);
+    double q[GBT_MOST_LEVELS], sum = 0.0;
+    for (int32_t k = 0; k < K; k++) q[k] = r->score[(int64_t)k * r->of.n + beg + i];
+    gbt_sort_levels(q, 1, K);
+    if (r->metric.kind == GBT_METRIC_COVERAGE) {
+      out[i] = y >= q[0] && y <= q[K - 1] ? 1.0 : 0.0;
+      continue;
+    }
+    for (int32_t k = all ? 0 : place; k < (all ? K : place + 1); k++)
+      sum += gbt_term_quantile(q[k], y, r->objective.levels[k]);
+    out[i] = all ? sum / (double)K : sum;
+  }
+}
+
 /* The loss of a row is that of all intervals in which something is known of it. */
 GBT_FN void interval_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
   memset(out, 0, (size_t)n * sizeof *out);
@@ -190,6 +212,8 @@ GBT_FN int64_t block_terms(const job *j, int64_t beg, int n, double *out) {
   if (gbt_responses_by_classes(&r->objective)) return class_terms(r, beg, n, out);
   if (gbt_metric_about(r->metric.kind)->form == GBT_FORM_CENSORED)
     censored_terms(r, beg, n, out);
+  else if (gbt_has_levels(&r->objective))
+    level_terms(r, beg, n, out);
   else
     single_terms(r, r->score + beg, r->of.field[GBT_LABEL] + beg, n, out);
   return -1;
@@ -275,6 +299,7 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   const gbt_metric_rows rows = {*metric, *objective, *of, aids != NULL ? aids : &none, score};
   GBT_TRY(gbt_metric_check(metric, objective, err));
   GBT_TRY(gbt_breaks_check(objective, err));
+  GBT_TRY(gbt_levels_check(objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
   case GBT_FORM_CENSORED:

@@ -53,8 +53,10 @@ uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec) {
   uint64_t h = mix_params(&spec->params);
   h = gbt_mix64(h ^ (uint64_t)spec->objective.kind << 32 ^ (uint64_t)spec->objective.n_outputs);
   for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++) h = mix_double(h, spec->objective.param[i]);
-  if (spec->objective.breaks != NULL)
-    h = mix_bytes(h, spec->objective.breaks, (size_t)spec->objective.n_outputs * sizeof *spec->objective.breaks);
+  const double *of_outputs[] = {spec->objective.breaks, spec->objective.levels};
+  for (int i = 0; i < 2; i++)
+    if (of_outputs[i] != NULL)
+      h = mix_bytes(h, of_outputs[i], (size_t)spec->objective.n_outputs * sizeof *of_outputs[i]);
   h = gbt_mix64(h ^ (uint64_t)spec->n_valid << 32 ^ (uint64_t)spec->n_metrics);
   for (int32_t m = 0; m < spec->n_metrics; m++)
     h = mix_double(gbt_mix64(h ^ (uint64_t)spec->metric[m].kind), spec->metric[m].param);

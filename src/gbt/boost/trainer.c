@@ -179,12 +179,13 @@ static gbt_status keep_eta(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_er
   return GBT_OK;
 }
 
-static gbt_status keep_breaks(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  const size_t n = (size_t)spec->objective.n_outputs;
-  if (spec->objective.breaks == NULL) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&tr->mem, n, sizeof *tr->breaks, &tr->breaks, err));
-  memcpy(tr->breaks, spec->objective.breaks, n * sizeof *tr->breaks);
-  tr->objective.breaks = tr->breaks;
+/* A number for each output, of the objective: copies them, *kept owning the copy. */
+static gbt_status keep_of_outputs(gbt_trainer *tr, const double **of_outputs, double **kept, gbt_error *err) {
+  const size_t n = (size_t)tr->objective.n_outputs;
+  if (*of_outputs == NULL) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&tr->mem, n, sizeof **kept, kept, err));
+  memcpy(*kept, *of_outputs, n * sizeof **kept);
+  *of_outputs = *kept;
   return GBT_OK;
 }
 
@@ -193,7 +194,8 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
   GBT_TRY(keep_eta(tr, spec, err));
-  GBT_TRY(keep_breaks(tr, spec, err));
+  GBT_TRY(keep_of_outputs(tr, &tr->objective.breaks, &tr->breaks, err));
+  GBT_TRY(keep_of_outputs(tr, &tr->objective.levels, &tr->levels, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_zeros(&tr->mem, gbti_n_kept_scores(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_penalties_make(&tr->mem, spec, &tr->penalties, err));
@@ -254,6 +256,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem_free(&mem, tr->cat_method);
   gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->breaks);
+  gbt_mem_free(&mem, tr->levels);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->scale);
   gbt_mem_free(&mem, tr->bias);

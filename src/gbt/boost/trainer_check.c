@@ -137,6 +137,7 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(gbt_objective_check(&spec->objective, err));
   GBT_TRY(gbt_aft_check_scale(&spec->objective, err));
   GBT_TRY(gbt_breaks_check(&spec->objective, err));
+  GBT_TRY(gbt_levels_check(&spec->objective, err));
   GBT_TRY(check_steps(spec, err));
   GBT_TRY(check_hessian(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));

@@ -26,7 +26,7 @@ struct gbt_trainer {
   int64_t n_eta;
   double init_eta;
   gbt_objective objective;
-  double *breaks; /* of the objective; NULL: it has none */
+  double *breaks, *levels; /* of the objective; NULL: it has none */
   int32_t n_valid, n_metrics;
   gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
   gbt_metric metric[GBT_MAX_METRICS];

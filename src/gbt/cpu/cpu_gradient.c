@@ -81,7 +81,8 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
     be->kernels->softmax_gradients(n, k, gbt_softmax_bound(be->n_outputs, be->params->softmax_hessian), p, label + row,
                                    g, h);
   } else {
-    be->kernels->gradients(&be->objective, n, be->score[0] + at, label + row, g, h);
+    const gbt_objective its = gbt_objective_of_output(&be->objective, k);
+    be->kernels->gradients(&its, n, be->score[0] + at, label + row, g, h);
   }
   if (weight) be->kernels->weigh(n, weight + row, g, h);
   if (pass->factors) be->kernels->multiply(n, be->sample.row + row, g, h);
@@ -274,7 +275,6 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
   be->grad.round = round;
   be->grad.fixed_output = -1;
   GBT_TRY(cpu_scratch_ready(ctx, be, err));
-  GBT_TRY(cpu_renew_round(ctx, be, err));
   gbt_status status = find_scales(ctx, &pass, err);
   count_time(be, t0);
   return status;
@@ -289,6 +289,7 @@ gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));
+  GBT_TRY(cpu_renew_output(ctx, be, err));
   cpu_step_output(be);
   be->grad.fixed_output = be->task.output;
   count_time(be, t0);

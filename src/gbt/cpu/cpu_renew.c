@@ -18,7 +18,6 @@ enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048 };
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!gbt_renews(&be->objective)) return GBT_OK;
-  be->renew.level = gbt_renewal_level(&be->objective);
   GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &be->data[0]->rows, &be->renew.whole, err));
   return gbt_mem_array(&be->mem, (size_t)be->n_rows, sizeof *be->renew.key, &be->renew.key, err);
 }
@@ -34,15 +33,18 @@ void cpu_renew_close(cpu_backend *be) {
 
 static void key_task(void *arg, int64_t task, int thread) {
   const cpu_backend *be = arg;
-  const double *label = be->data[0]->rows.field[GBT_LABEL], *score = be->score[0];
+  const double *label = be->data[0]->rows.field[GBT_LABEL];
+  const double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
   const int64_t beg = task * CPU_TASK_ROWS, left = be->n_rows - beg;
   (void)thread;
   for (int64_t i = beg; i < beg + (left < CPU_TASK_ROWS ? left : CPU_TASK_ROWS); i++)
     be->renew.key[i] = gbt_order_key(label[i] - score[i]);
 }
 
-gbt_status cpu_renew_round(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+gbt_status cpu_renew_output(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const gbt_objective its = gbt_objective_of_output(&be->objective, be->task.output);
   if (!be->renew.key) return GBT_OK;
+  be->renew.level = gbt_renewal_level(&its);
   return cpu_parallel(ctx, cpu_n_tasks(be->n_rows), 1.0 * (double)be->n_rows, key_task, be,
                       err);
 }

@@ -7,9 +7,9 @@
 struct cpu_backend;
 
 typedef struct cpu_renewal {
-  uint64_t *key;   /* n_rows: residuals when the round began; NULL: the objective's leaves are no quantiles */
+  uint64_t *key;   /* n_rows: residuals of an output when the round began; NULL: leaves are no quantiles */
   uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
-  double level;
+  double level;    /* of that output */
   gbt_pick *pick; /* per node */
   size_t cap_pick;
   int32_t *large; /* nodes that are searched together */
@@ -24,8 +24,9 @@ typedef struct cpu_renewal {
 gbt_status cpu_renew_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_renew_close(struct cpu_backend *be);
 
-/* A round begins: the residuals of all rows. */
-gbt_status cpu_renew_round(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* The first tree of an output in this round begins: the residuals of all rows, whose scores are still those of the
+ * round's start. */
+gbt_status cpu_renew_output(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* A tree is grown: the picks of its leaves and of the other nodes whose quantiles are needed. Overwrites
  * be->rows.chunk. */

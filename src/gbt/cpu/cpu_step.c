@@ -54,7 +54,8 @@ static void row_gradients(const cpu_backend *be, const uint32_t *row, int32_t n,
     be->kernels->softmax_gradients(n, be->task.output, bound, p, other, g, h);
   } else {
     for (int32_t i = 0; i < n; i++) score[i] = score[i] + by;
-    be->kernels->gradients(&be->objective, n, score, other, g, h);
+    const gbt_objective its = gbt_objective_of_output(&be->objective, be->task.output);
+    be->kernels->gradients(&its, n, score, other, g, h);
   }
   if (field[GBT_WEIGHT]) {
     gather(field[GBT_WEIGHT], row, n, other);

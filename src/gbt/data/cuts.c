@@ -110,6 +110,7 @@ typedef struct cuts_job {
   const uint64_t *weight;
   uint64_t total_weight;
   int32_t max_bin, per_task;
+  int exact; /* a bin for each distinct value, or an error */
   gbt_offload *offload;     /* may be NULL */
   gbti_levels *levels;      /* n_cols; filled for columns with levels */
   const gbt_schema *schema; /* its columns are those of the table, in their order */
@@ -207,6 +208,16 @@ static void cut_levels(const cuts_job *cj, int32_t feat) {
   f->n_filled = cj->share.all;
 }
 
+/* n_bins: 0 where there are more distinct values than bins, and every one should have its own. */
+static gbt_status check_exact(const cuts_job *cj, int32_t feat, int32_t n_bins, gbt_error *err) {
+  const char *name = cj->schema->col[cj->schema->feat[feat].col].name;
+  if (n_bins > 0) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_DATA, name,
+                     "column `%s` has more than %d different values, too many for `max_bin = \"exact\"`; give a "
+                     "number, such as `max_bin = %d`, or round the column",
+                     name, GBT_MOST_VALUES, GBT_MOST_VALUES);
+}
+
 static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
   gbt_feature_cuts *f = &cj->feat[feat];
   if (by_levels(cj, feat)) {
@@ -216,8 +227,9 @@ static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error 
   if (is_offloaded(cj, feat)) return GBT_OK;
   double *cut;
   gbti_cut_input input = input_of(cj, feat, thread);
-  GBT_TRY(gbti_numeric_cuts(&input, cj->max_bin, &cut, &f->n_bins, err));
+  GBT_TRY(gbti_numeric_cuts(&input, cj->max_bin, cj->exact, &cut, &f->n_bins, err));
   f->cut = cut;
+  GBT_TRY(check_exact(cj, feat, f->n_bins, err));
   filled z = zero_bin_of(cj, f);
   GBT_TRY(count_entries(&input, &z, err));
   count_absent(cj, &input.in, f, &z);
@@ -369,11 +381,12 @@ static gbt_status cut_some(cuts_job *cj, gbt_error *err) {
   }
   memset(s->cut, 0, (size_t)s->n * sizeof *s->cut);
   gbt_status status = gbti_job_run(&cj->job, s->n, run_task, cj, err);
-  if (status == GBT_OK) status = gbti_runs_cut(&cj->job, s->runs, s->n, cj->max_bin, s->cut, s->n_bins, err);
+  if (status == GBT_OK) status = gbti_runs_cut(&cj->job, s->runs, s->n, cj->max_bin, cj->exact, s->cut, s->n_bins, err);
   for (int32_t i = 0; i < s->n; i++) {
     gbti_runs_free(&cj->job.ctx->mem, &s->runs[i]);
     cj->feat[s->feat[i]].cut = s->cut[i];
     cj->feat[s->feat[i]].n_bins = s->n_bins[i];
+    if (status == GBT_OK) status = check_exact(cj, s->feat[i], s->n_bins[i], err);
   }
   return status == GBT_OK ? gbti_job_run(&cj->job, s->n, filled_task, cj, err) : status;
 }
@@ -524,7 +537,8 @@ gbt_status gbti_cuts_build(gbt_ctx *ctx, gbti_feed *feed, const double *weight, 
   cuts_job cj = {.feed = feed, .table = table, .share = feed->share, .max_bin = max_bin, .offload = offload};
   int weighted;
   *out = NULL;
-  if (max_bin < 2 || max_bin > GBT_MAX_BINS)
+  if (max_bin == GBT_EXACT_BINS) cj.exact = 1, cj.max_bin = GBT_MOST_VALUES, cj.offload = NULL;
+  if (cj.max_bin < 2 || cj.max_bin > GBT_MAX_BINS)
     return gbt_fail_on(err, GBT_E_ARG, "max_bin", "`max_bin` is %d; give a number from 2 to %d", (int)max_bin,
                        GBT_MAX_BINS);
   GBT_TRY(gbti_ranks_match(ctx, table, weight, max_bin, &weighted, err));

@@ -27,6 +27,10 @@
 
 #define GBT_MAX_BINS 65535
 
+/* As max_bin: a bin for each distinct value. GBT_E_DATA names a column that has more than GBT_MOST_VALUES. */
+#define GBT_EXACT_BINS 65536
+#define GBT_MOST_VALUES 65534
+
 typedef struct gbt_feature_cuts {
   int32_t n_bins;       /* >= 1; value bins without the missing one */
   int32_t has_missing;  /* training rows with a missing value exist */
@@ -46,7 +50,7 @@ typedef struct gbt_cuts {
   int absent_missing;        /* as in the table */
 } gbt_cuts;
 
-/* weight: n_rows finite numbers >= 0, or NULL. max_bin in [2, 65535]. Checks the table first. */
+/* weight: n_rows finite numbers >= 0, or NULL. max_bin in [2, 65535], or GBT_EXACT_BINS. Checks the table first. */
 gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
                           gbt_error *err) GBT_MUST_CHECK;
 gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts);

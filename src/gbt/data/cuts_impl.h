@@ -46,8 +46,9 @@ static inline uint64_t gbti_row_weight(const gbti_cut_input *input, uint32_t row
   return row == GBTI_ABSENT ? input->absent_weight : input->weight[row];
 }
 
-/* The cuts of a numeric column: *out is owned by the caller (from mem), *n_bins long. */
-gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, double **out, int32_t *n_bins,
+/* The cuts of a numeric column: *out is owned by the caller (from mem), *n_bins long. exact: where it has more than
+ * max_bin values, *n_bins is 0 and *out NULL. */
+gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, int exact, double **out, int32_t *n_bins,
                              gbt_error *err) GBT_MUST_CHECK;
 
 /* The quantile part: for a column with more than max_bin distinct values. cut: room for max_bin; *n_cuts: those set,
@@ -72,9 +73,9 @@ gbt_status gbti_runs_make(const gbti_cut_input *input, gbti_runs *out, gbt_error
 void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs);
 
 /* Cuts of n columns as gbti_numeric_cuts makes them of the rows of all ranks, of which the runs are this rank's: cut[i]
- * is owned by the caller (from the memory of the job), n_bins[i] long. They are found by sums over the ranks
- * (cuts_refine.c). Memory beside the runs: gbti_refine_bytes() a column. Collective. */
-gbt_status gbti_runs_cut(gbti_job *job, const gbti_runs *runs, int32_t n, int32_t max_bin, double **cut,
+ * is owned by the caller (from the memory of the job), n_bins[i] long; NULL and 0 as there. They are found by sums over
+ * the ranks (cuts_refine.c). Memory beside the runs: gbti_refine_bytes() a column. Collective. */
+gbt_status gbti_runs_cut(gbti_job *job, const gbti_runs *runs, int32_t n, int32_t max_bin, int exact, double **cut,
                          int32_t *n_bins, gbt_error *err) GBT_MUST_CHECK;
 size_t gbti_refine_bytes(int32_t max_bin);
 

@@ -61,7 +61,7 @@ static int32_t cut_each(const key_set *set, uint64_t *tmp, double *cut) {
   return n > 0 ? n - 1 : 0;
 }
 
-gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, double **out, int32_t *n_bins,
+gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, int exact, double **out, int32_t *n_bins,
                              gbt_error *err) {
   const gbt_mem *mem = &input->job->ctx->mem;
   gbt_status status = GBT_OK;
@@ -79,6 +79,8 @@ gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, doubl
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most + 1, sizeof *cut, &cut, err), done);
   memset(set.bucket, 0xff, n_buckets * sizeof *set.bucket);
   GBT_TRY_GOTO(collect(input, &set, &many, err), done);
+  *n_bins = 0;
+  if (many && exact) goto done;
   if (many)
     GBT_TRY_GOTO(gbti_quantile_cuts(input, max_bin, cut, &n_cuts, err), done);
   else

@@ -45,6 +45,7 @@ typedef struct column {
   uint64_t *whole_part; /* weights of the parts of the whole */
   gbti_aim aim;
   int64_t most_values; /* distinct values on the rank with the most */
+  int many;            /* more values than max_bin */
   int counts;          /* its open cells have been looked at and will be counted */
   size_t at;           /* its first number in the round's array */
 } column;
@@ -318,7 +319,7 @@ static void choose_task(void *arg, int64_t i, int thread) {
     weight += n_parts(from, width);
   }
   const int many = c->stage == FEW && (c->most_values > r->max_bin || c->n_next > r->max_bin);
-  if (many) c->n_next = 0;
+  if (many) c->n_next = 0, c->many = 1;
   c->counts = 0;
   take_next(c);
   if (many)
@@ -436,8 +437,8 @@ size_t gbti_refine_bytes(int32_t max_bin) {
   return room * (3 * sizeof(cell) + LEAST_PARTS * sizeof(int64_t)) + 2 * PARTS * sizeof(int64_t);
 }
 
-gbt_status gbti_runs_cut(gbti_job *job, const gbti_runs *runs, int32_t n, int32_t max_bin, double **cut,
-                         int32_t *n_bins, gbt_error *err) {
+gbt_status gbti_runs_cut(gbti_job *job, const gbti_runs *runs, int32_t n, int32_t max_bin, int exact,
+                         double **cut, int32_t *n_bins, gbt_error *err) {
   gbt_ctx *ctx = job->ctx;
   const gbt_mem *mem = &ctx->mem;
   gbt_status status = GBT_OK;
@@ -451,7 +452,10 @@ gbt_status gbti_runs_cut(gbti_job *job, const gbti_runs *runs, int32_t n, int32_
     GBT_TRY_GOTO(look(ctx, &r, &any, err), done);
     GBT_TRY_GOTO(count(ctx, &r, err), done);
   }
-  for (int32_t i = 0; i < n; i++) GBT_TRY_GOTO(make_cuts(mem, &r.col[i], key, tmp, &cut[i], &n_bins[i], err), done);
+  for (int32_t i = 0; i < n; i++) {
+    n_bins[i] = 0;
+    if (!exact || !r.col[i].many) GBT_TRY_GOTO(make_cuts(mem, &r.col[i], key, tmp, &cut[i], &n_bins[i], err), done);
+  }
 done:
   close_columns(mem, &r);
   gbt_mem_free(mem, key);

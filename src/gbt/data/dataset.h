@@ -23,7 +23,7 @@ typedef struct gbt_dataset_spec {
                                    must then know n_rows */
   gbt_page_sink *sink;          /* takes the bins; NULL: they are kept in memory. Not with help */
   gbt_offload *help;            /* of a device, with cuts and bins; NULL: none. Not used where there are other ranks */
-  int32_t max_bin;              /* most bins of a number, 2 to 65535; only without a reference */
+  int32_t max_bin;              /* most bins of a number, 2 to 65535, or GBT_EXACT_BINS; only without a reference */
   int32_t page_rows;            /* rows of a page of bins; 0: the default. Never shows in a model */
   gbt_unseen unseen;            /* with a reference: what levels are that it does not have */
 } gbt_dataset_spec;

@@ -5,6 +5,7 @@
 
 #include "../base/find.h"
 #include "../base/hd.h"
+#include "../objective/levels.h"
 
 enum { N_RESPONSES = GBT_RESPONSE_OWN + 1 };
 
@@ -74,6 +75,10 @@ gbt_metric gbt_metric_plain(gbt_metric_kind kind) {
 
 gbt_metric gbt_metric_for(gbt_metric_kind kind, const gbt_objective *objective) {
   gbt_metric metric = gbt_metric_plain(kind);
+  if (gbt_has_levels(objective) && kind == GBT_METRIC_QUANTILE) {
+    metric.param = GBT_ALL_LEVELS;
+    return metric;
+  }
   const gbt_objective_param *p = gbt_objective_info_of(objective->kind)->param;
   const char *twin = infos[kind].param.twin;
   for (int i = 0; twin != NULL && i < GBT_OBJECTIVE_PARAMS && p[i].name != NULL; i++)
@@ -112,7 +117,8 @@ gbt_metric gbt_metric_usual(const gbt_objective *objective) {
 
 void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]) {
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
-  if (info->param.name == NULL || metric->param == info->param.def)
+  const int all = metric->kind == GBT_METRIC_QUANTILE && metric->param == GBT_ALL_LEVELS;
+  if (info->param.name == NULL || metric->param == info->param.def || all)
     snprintf(out, GBT_METRIC_NAME, "%s", info->name);
   else
     snprintf(out, GBT_METRIC_NAME, "%s@%.15g", info->name, metric->param);
@@ -181,6 +187,20 @@ static void list_suitable(int outputs, char *out, size_t cap) {
   }
 }
 
+/* Those of models with several levels. */
+static gbt_status check_levels(const gbt_metric *metric, const gbt_objective *o, gbt_error *err) {
+  const gbt_metric_info *info = &infos[metric->kind];
+  if (metric->kind != GBT_METRIC_QUANTILE && metric->kind != GBT_METRIC_COVERAGE)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
+                       "metric \"%s\" takes one prediction a row, and the model has %d levels; metrics for these are "
+                       "\"quantile\", \"quantile@%.15g\" and \"coverage\"",
+                       info->name, (int)o->n_outputs, o->param[0]);
+  if (info->param.name == NULL || metric->param == GBT_ALL_LEVELS || gbt_level_place(o, metric->param) >= 0)
+    return GBT_OK;
+  return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric \"%s@%.15g\" needs that level, and the model has others",
+                     info->name, metric->param);
+}
+
 gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) {
   char for_them[160], suits[640];
   if (metric->kind < 0 || metric->kind >= GBT_N_METRICS)
@@ -196,6 +216,7 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
                        "metric \"%s\" is for %s, but objective \"%s\" predicts %s; metrics for these are %s",
                        info->name, for_them, about->name, responses[about->response].text, suits);
   }
+  if (gbt_has_levels(objective)) return check_levels(metric, objective, err);
   if (!(outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS)) && objective->n_outputs != 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
                        "metric \"%s\" takes one score a row, the model has %d; give a metric function", info->name,

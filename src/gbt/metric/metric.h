@@ -89,6 +89,9 @@ gbt_metric_kind gbt_metric_of_objective(gbt_objective_kind kind); /* its default
 /* That metric with its parameter; ndcg looks at the first 10 rows. */
 gbt_metric gbt_metric_usual(const gbt_objective *objective);
 
+/* The parameter of metric QUANTILE where the model has several levels: the mean over all of them. */
+#define GBT_ALL_LEVELS 0.0
+
 /* Writes the metric's name, NUL included: "error", or "error@0.3" where the parameter is not the default. */
 enum { GBT_METRIC_NAME = 64 };
 void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]);

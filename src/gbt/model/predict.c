@@ -1,6 +1,7 @@
 /* Predictions: which way they go, and responses. The ways themselves are in predict_direct.c and predict_block.c, how
  * leaves become scores in predict_emit.c (see predict_job.h). */
 #include "../base/parallel.h"
+#include "../objective/levels.h"
 #include "../objective/response.h"
 #include "../objective/softmax.h"
 #include "predict_table.h"
@@ -219,6 +220,8 @@ static void response_task(void *arg, int64_t task, int thread) {
     double *x = run->x + k * run->n_rows + beg;
     gbt_responses(&run->objective, x, end - beg, x);
   }
+  if (gbt_has_levels(&run->objective))
+    for (int64_t r = beg; r < end; r++) gbt_sort_levels(run->x + r, (size_t)run->n_rows, n_outputs);
 }
 
 gbt_status gbt_predict_response(gbt_ctx *ctx, const gbt_objective *objective, int64_t n_rows, double *x,

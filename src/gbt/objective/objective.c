@@ -156,6 +156,18 @@ int gbt_responses_by_classes(const gbt_objective *o) {
   return 0;
 }
 
+int gbt_has_levels(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->outputs) {
+  case GBT_OUTPUTS_LEVELS:
+    return o->n_outputs > 1;
+  case GBT_OUTPUTS_ONE:
+  case GBT_OUTPUTS_CLASSES:
+  case GBT_OUTPUTS_ANY:
+    break;
+  }
+  return 0;
+}
+
 static int n_params(const gbt_objective_info *info) {
   int n = 0;
   while (n < GBT_OBJECTIVE_PARAMS && info->param[n].name) n++;
@@ -176,6 +188,8 @@ static int outputs_fit(gbt_outputs_rule rule, int32_t n_outputs) {
     return n_outputs >= 2;
   case GBT_OUTPUTS_ANY:
     return n_outputs >= 1;
+  case GBT_OUTPUTS_LEVELS:
+    return n_outputs >= 1 && n_outputs <= GBT_MOST_LEVELS;
   }
   return 0;
 }
@@ -220,6 +234,25 @@ gbt_status gbt_breaks_check(const gbt_objective *o, gbt_error *err) {
                          (int)k + 1, b);
     before = b;
   }
+  return GBT_OK;
+}
+
+gbt_status gbt_levels_check(const gbt_objective *o, gbt_error *err) {
+  const gbt_objective_info *info = gbt_objective_info_of(o->kind);
+  const gbt_objective_param *p = &info->param[0];
+  if (!gbt_has_levels(o)) return GBT_OK;
+  if (o->levels == NULL)
+    return gbt_fail_on(err, GBT_E_ARG, p->name, "the objective \"%s\" needs a number of `%s` for each output",
+                       info->name, p->name);
+  for (int32_t k = 0; k < o->n_outputs; k++) {
+    GBT_TRY(check_param(info, p, o->levels[k], err));
+    if (k > 0 && o->levels[k] <= o->levels[k - 1])
+      return gbt_fail_on(err, GBT_E_ARG, p->name, "`%s` must be in ascending order, and number %d is %.15g", p->name,
+                         (int)k + 1, o->levels[k]);
+  }
+  if (o->levels[0] != o->param[0])
+    return gbt_fail_on(err, GBT_E_ARG, p->name, "the first number of `%s` is %.15g, not %.15g", p->name, o->levels[0],
+                       o->param[0]);
   return GBT_OK;
 }
 

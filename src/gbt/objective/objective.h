@@ -21,6 +21,8 @@ typedef struct gbt_objective {
   double param[GBT_OBJECTIVE_PARAMS]; /* in the order of objectives.def; those that it does not have are 0 */
   const double *breaks; /* gradient rule INTERVALS: n_outputs ends of intervals, ascending and above 0; borrowed. NULL
                            for others, and where a model is only read: they are no part of its bytes */
+  const double *levels; /* outputs rule LEVELS with several outputs: the first parameter of each, ascending; param[0] is
+                           the first one. Borrowed; NULL as `breaks` */
 } gbt_objective;
 
 /* ---- the table ---- */
@@ -36,7 +38,14 @@ typedef enum gbt_gradient_rule {
   GBT_GRADIENT_ORDERED,
   GBT_GRADIENT_INTERVALS
 } gbt_gradient_rule;
-typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
+typedef enum gbt_outputs_rule {
+  GBT_OUTPUTS_ONE,
+  GBT_OUTPUTS_CLASSES,
+  GBT_OUTPUTS_ANY,
+  GBT_OUTPUTS_LEVELS
+} gbt_outputs_rule;
+
+enum { GBT_MOST_LEVELS = 99 }; /* most outputs by rule LEVELS */
 
 typedef enum gbt_label_rule {
   GBT_LABELS_NUMBER,       /* any finite number */
@@ -131,6 +140,16 @@ int gbt_gradients_by_interval(const gbt_objective *objective);
 /* Whether those of a row need nothing but one score and the fields of the row. */
 int gbt_gradients_by_row(const gbt_objective *objective);
 
+/* Whether it has several levels: an output for each, whose responses are the scores of a row in ascending order. */
+int gbt_has_levels(const gbt_objective *objective);
+
+/* The objective of output k alone: with its level, where there are several. */
+static inline gbt_objective gbt_objective_of_output(const gbt_objective *objective, int32_t k) {
+  gbt_objective out = *objective;
+  if (out.levels != NULL) out.param[0] = out.levels[k];
+  return out;
+}
+
 /* Whether responses are a probability for each class, made from all scores of a row. */
 int gbt_responses_by_classes(const gbt_objective *objective);
 
@@ -145,6 +164,9 @@ gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) G
 
 /* Checks the intervals of an objective that has some: GBT_E_ARG on `breaks`. */
 gbt_status gbt_breaks_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
+
+/* Checks the levels of an objective that has several: GBT_E_ARG on the name of its parameter. */
+gbt_status gbt_levels_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
 /* Checks that labels are valid for the objective. Only a custom objective allows that there are no labels. GBT_E_DATA
  * names the data ("train", "valid 1") and the first row. */

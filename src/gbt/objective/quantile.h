@@ -1,7 +1,7 @@
 /* Pinball loss of the residual y - s: a (y - s) where the label is larger, (1 - a) (s - y) elsewhere (Koenker and
  * Bassett 1978). param[0]: a, the level; 0.5 predicts medians. At s = y the gradient is 0, which lies between those of
  * both sides. There is no second derivative; h = 1 makes splits compare mean signs. Leaves are quantiles of the
- * residuals in them (renewal.h). The response is the score. */
+ * residuals in them (renewal.h). The response is the score; of several levels see levels.h. */
 #ifndef GBT_OBJECTIVE_QUANTILE_H
 #define GBT_OBJECTIVE_QUANTILE_H
 

@@ -46,6 +46,7 @@ typedef struct renewal_pass {
   gbt_whole_scale scale;
   uint64_t *whole;    /* n_rows; NULL: all 1 */
   gbt_pick pick;      /* what is known of the base score's key */
+  const double *offset; /* of the output whose base score it is; NULL: none */
   int shift;          /* of the digit that the pass looks at */
   uint64_t *by_digit; /* threads x VALUES: weights of the rows that agree with the pick so far */
 } renewal_pass;
@@ -131,7 +132,7 @@ done:
 
 static void digit_task(void *arg, int64_t task, int thread) {
   const renewal_pass *p = arg;
-  const double *label = p->rows->field[GBT_LABEL], *offset = p->rows->field[GBT_OFFSET];
+  const double *label = p->rows->field[GBT_LABEL], *offset = p->offset;
   const int64_t beg = task * RENEWAL_ROWS, end = end_of(p, beg);
   const int first = p->shift == 64 - DIGIT;
   uint64_t *weight = p->by_digit + (size_t)thread * VALUES;
@@ -158,8 +159,13 @@ gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows
   renewal_pass p = {.objective = o, .rows = rows};
   GBT_TRY_GOTO(gbt_renewal_weights(ctx, o, rows, &p.whole, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)ctx->n_threads * VALUES, sizeof *p.by_digit, &p.by_digit, err), done);
-  for (p.shift = 64 - DIGIT; p.shift >= 0; p.shift -= DIGIT) GBT_TRY_GOTO(find_digit(ctx, &p, err), done);
-  *out = gbt_pick_value(&p.pick, 0.0);
+  for (int32_t k = 0; k < o->n_outputs; k++) {
+    const gbt_objective its = gbt_objective_of_output(o, k);
+    p.objective = &its;
+    p.offset = rows->field[GBT_OFFSET] != NULL ? rows->field[GBT_OFFSET] + k * rows->n : NULL;
+    for (p.shift = 64 - DIGIT; p.shift >= 0; p.shift -= DIGIT) GBT_TRY_GOTO(find_digit(ctx, &p, err), done);
+    out[k] = gbt_pick_value(&p.pick, 0.0);
+  }
 done:
   gbt_mem_free(&ctx->mem, p.by_digit);
   gbt_mem_free(&ctx->mem, p.whole);

@@ -68,7 +68,7 @@ static inline int gbt_renews(const gbt_objective *o) {
   return 0;
 }
 
-/* The level of an objective that renews leaves. */
+/* The level of an objective of one output that renews leaves, see gbt_objective_of_output(). */
 double gbt_renewal_level(const gbt_objective *objective);
 
 /* Whole weights of this rank's rows to *out, which the caller frees with ctx's memory; NULL: all rows of all ranks
@@ -76,7 +76,8 @@ double gbt_renewal_level(const gbt_objective *objective);
 gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows,
                                uint64_t **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* The weighted quantile of label - offset of the rows of all ranks; 0 when they weigh nothing. Collective. */
+/* The weighted quantile of label - offset of the rows of all ranks, for each output; 0 when they weigh nothing.
+ * Collective. */
 gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, double *out,
                             gbt_error *err) GBT_MUST_CHECK;
 

@@ -29,7 +29,7 @@ static gbt_status help_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input
   (void)ctx;
   h->input = *input;
   h->n_cut++;
-  return gbti_numeric_cuts(input, max_bin, cut, n_bins, err);
+  return gbti_numeric_cuts(input, max_bin, 0, cut, n_bins, err);
 }
 
 static gbt_status help_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,

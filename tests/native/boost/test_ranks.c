@@ -60,6 +60,10 @@ static void add_metrics(train_job *job, uint64_t seed) {
         (spec->objective.n_outputs == 1 || kind == GBT_OBJ_SOFTMAX))
       spec->metric[spec->n_metrics++] = gbt_metric_plain((gbt_metric_kind)m);
   }
+  if (gbt_has_levels(&spec->objective)) {
+    spec->metric[spec->n_metrics++] = gbt_metric_plain(GBT_METRIC_COVERAGE);
+    spec->metric[spec->n_metrics++] = gbt_metric_usual(&spec->objective);
+  }
   spec->eval_train = 1;
   if (seed % 3 == 0 && kind != GBT_OBJ_CUSTOM && spec->n_metrics > 0) spec->stop_rounds = 1, job->rounds = 5;
 }
@@ -122,9 +126,10 @@ static void every_objective_of_the_table(void) {
     data->label = test_alloc(200 * sizeof *data->label);
     for (int i = 0; i < 200; i++) data->label[i] = label_for(info->labels, data->signal[i]);
     for (int i = 0; i < 200 && info->gradient == GBT_GRADIENT_TIME; i++) data->label[i] += 0.5; /* times are above 0 */
-    int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 3 : 1;
+    int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES || info->outputs == GBT_OUTPUTS_LEVELS ? 3 : 1;
     made_offset(data, n_outputs, 6);
     train_job job = job_make(data, (gbt_objective_kind)kind, n_outputs, 3);
+    if (info->outputs == GBT_OUTPUTS_LEVELS) job.spec.objective = made_objective((gbt_objective_kind)kind, 3, 1);
     job.spec.params.subsample = 0.8;
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
     for (int size = 2; size <= 4; size++) job_by_ranks(&job, single, size, (uint64_t)(10 * kind + size), 0);

@@ -278,6 +278,44 @@ static void odd_columns(void) {
   tables_free(t);
 }
 
+/* ---- exact ---- */
+
+/* A bin for each distinct value, weights or not, up to the most; one more is an error that names the column. Values
+ * that weigh nothing are none. */
+static void every_value_its_bin(void) {
+  enum { N = GBT_MOST_VALUES + 1 };
+  double *x = test_alloc(N * sizeof *x), *y = test_alloc(N * sizeof *y), *w = test_alloc(N * sizeof *w);
+  for (int i = 0; i < N; i++) {
+    x[i] = (double)((i * 7919LL) % N) * 0.25;
+    y[i] = i % 3 == 0 ? NAN : (double)(i % 1000);
+    w[i] = 1.0;
+  }
+  tables *t = tables_new(N);
+  tables_f64(t, "few", y);
+  tables_f64(t, "many", x);
+  for (int threads = 1; threads <= 2; threads++) {
+    gbt_ctx ctx = test_ctx(NULL, threads);
+    gbt_cuts *cuts;
+    CHECK_FAILS(gbt_cuts_build(&ctx, &t->table, NULL, GBT_EXACT_BINS, &cuts, test_err), GBT_E_DATA,
+                "column `many` has more than 65534 different values");
+    w[N / 2] = 0.0;
+    CHECK_OK(gbt_cuts_build(&ctx, &t->table, w, GBT_EXACT_BINS, &cuts, test_err));
+    CHECK_EQ_I64(cuts->feat[0].n_bins, 1000);
+    CHECK_EQ_I64(cuts->feat[1].n_bins, GBT_MOST_VALUES);
+    int32_t *seen = test_alloc(N * sizeof *seen), shared = 0;
+    memset(seen, 0, N * sizeof *seen);
+    for (int i = 0; i < N; i++)
+      if (i != N / 2) shared += seen[gbt_cuts_bin(&cuts->feat[1], x[i])]++ > 0;
+    CHECK_EQ_I64(shared, 0);
+    free(seen);
+    gbt_cuts_unref(cuts);
+    w[N / 2] = 1.0;
+    gbt_ctx_close(&ctx);
+  }
+  tables_free(t);
+  free(x), free(y), free(w);
+}
+
 /* ---- faults ---- */
 
 static void faults(void) {
@@ -290,7 +328,7 @@ static void faults(void) {
   CHECK(cuts == NULL);
   tables_f64(t, "x", x);
   CHECK_FAILS(gbt_cuts_build(&ctx, &t->table, NULL, 1, &cuts, test_err), GBT_E_ARG, "`max_bin` is 1");
-  CHECK_FAILS(gbt_cuts_build(&ctx, &t->table, NULL, 65536, &cuts, test_err), GBT_E_ARG, "from 2 to 65535");
+  CHECK_FAILS(gbt_cuts_build(&ctx, &t->table, NULL, GBT_EXACT_BINS + 1, &cuts, test_err), GBT_E_ARG, "from 2 to 65535");
   static const double wrong[] = {NAN, INFINITY, -1.0};
   static const char *const says[] = {"row 2 is nan", "row 2 is inf", "row 2 is -1"};
   for (int i = 0; i < 3; i++) {
@@ -396,6 +434,7 @@ void suite_cuts(void) {
   RUN(storage);
   RUN(threads);
   RUN(odd_columns);
+  RUN(every_value_its_bin);
   RUN(faults);
   RUN(failing_memory);
   RUN(stopping);

@@ -252,6 +252,28 @@ static void a_column_costs(void) {
     }
 }
 
+/* As many values as there may be, a part of them on each rank; one more is an error of all. */
+static void every_value_its_bin(void) {
+  enum { N = GBT_MOST_VALUES + 1 };
+  test_rng rng = {9};
+  for (int size = 2; size <= 3; size++) {
+    world *w = world_new(N, 2, GBT_EXACT_BINS);
+    for (int i = 0; i < N; i++) w->x[0][i] = (double)((i * 7919LL) % N), w->x[1][i] = (double)(i % 10);
+    share_out(&rng, w, size, 1);
+    ranks_run(size, rank_cuts, w);
+    for (int r = 0; r < size; r++) CHECK_EQ_I64(w->status[r], GBT_E_DATA);
+    w->x[0][5] = w->x[0][6];
+    ranks_run(size, rank_cuts, w);
+    for (int r = 0; r < size; r++) {
+      if (!CHECK_EQ_I64(w->status[r], GBT_OK)) continue;
+      CHECK_EQ_I64(w->cuts[r]->feat[0].n_bins, GBT_MOST_VALUES);
+      CHECK_EQ_I64(w->cuts[r]->feat[1].n_bins, 10);
+      gbt_cuts_unref(w->cuts[r]);
+    }
+    world_free(w);
+  }
+}
+
 void suite_cuts_ranks(void) {
   RUN(columns_of_every_kind);
   RUN(columns_without_values);
@@ -259,4 +281,5 @@ void suite_cuts_ranks(void) {
   RUN(every_number_of_values);
   RUN(every_number_of_bins);
   RUN(a_column_costs);
+  RUN(every_value_its_bin);
 }

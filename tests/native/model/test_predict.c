@@ -354,7 +354,7 @@ static void wrong_arguments(void) {
   CHECK_FAILS(gbt_predict_scores(&s.ctx, &s.view, s.binding, backwards, NULL, out, test_err), GBT_E_ARG, "trees");
   s.view.n_features = 4;
   CHECK_FAILS(gbt_predict_scores(&s.ctx, &s.view, s.binding, all_trees(&s), NULL, out, test_err), GBT_E_ARG, "bound");
-  const gbt_objective unknown = {99, 1, {0.0}, NULL}, last = {GBT_N_OBJECTIVES, 1, {0.0}, NULL};
+  const gbt_objective unknown = {99, 1, {0.0}, NULL, NULL}, last = {GBT_N_OBJECTIVES, 1, {0.0}, NULL, NULL};
   CHECK_FAILS(gbt_predict_response(&s.ctx, &unknown, 5, out, test_err), GBT_E_ARG, "99");
   CHECK_FAILS(gbt_predict_response(&s.ctx, &last, 5, out, test_err), GBT_E_ARG, "objective");
   scene_close(&s);

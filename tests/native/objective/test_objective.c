@@ -5,6 +5,7 @@
 #include "../../src/gbt/base/exact_sum.h"
 #include "../../src/gbt/objective/base_score.h"
 #include "../../src/gbt/objective/formulas.h"
+#include "../../src/gbt/objective/levels.h"
 #include "../../src/gbt/objective/response.h"
 #include "fault.h"
 #include "made.h"
@@ -307,10 +308,78 @@ static void parameters_have_ranges(void) {
     o.n_outputs = 0;
     CHECK_FAILS(gbt_objective_check(&o, test_err), GBT_E_ARG, "0 outputs");
     o.n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 1 : 2;
-    CHECK_FAILS(gbt_objective_check(&o, test_err), info->outputs == GBT_OUTPUTS_ANY ? GBT_OK : GBT_E_ARG, NULL);
+    const int fits = info->outputs == GBT_OUTPUTS_ANY || info->outputs == GBT_OUTPUTS_LEVELS;
+    CHECK_FAILS(gbt_objective_check(&o, test_err), fits ? GBT_OK : GBT_E_ARG, NULL);
   }
-  gbt_objective unknown = {GBT_N_OBJECTIVES, 1, {0.0}, NULL};
+  gbt_objective unknown = {GBT_N_OBJECTIVES, 1, {0.0}, NULL, NULL};
   CHECK_FAILS(gbt_objective_check(&unknown, test_err), GBT_E_ARG, "no objective");
+}
+
+static void levels_are_checked(void) {
+  static const double same[] = {0.1, 0.1, 0.9}, down[] = {0.1, 0.9, 0.5}, high[] = {0.1, 0.5, 1.0};
+  static const double good[] = {0.1, 0.5, 0.9}, many[GBT_MOST_LEVELS + 1] = {0.1};
+  static const double *const wrong[] = {NULL, same, down, high};
+  static const char *const words[] = {"needs a number of `quantile_alpha`", "ascending order, and number 2 is 0.1",
+                                      "ascending order, and number 3 is 0.5", "below 1"};
+  gbt_objective o = gbt_objective_make(GBT_OBJ_QUANTILE, 3);
+  o.param[0] = 0.1;
+  for (int i = 0; i < 4; i++) {
+    o.levels = wrong[i];
+    CHECK_FAILS(gbt_levels_check(&o, test_err), GBT_E_ARG, words[i]);
+  }
+  o.levels = good;
+  CHECK_OK(gbt_levels_check(&o, test_err));
+  for (int32_t k = 0; k < 3; k++) CHECK_EQ_BITS(gbt_objective_of_output(&o, k).param[0], good[k]);
+  o.param[0] = 0.5;
+  CHECK_FAILS(gbt_levels_check(&o, test_err), GBT_E_ARG, "first number");
+  o.levels = many, o.n_outputs = GBT_MOST_LEVELS;
+  CHECK_OK(gbt_objective_check(&o, test_err));
+  o.n_outputs++;
+  CHECK_FAILS(gbt_objective_check(&o, test_err), GBT_E_ARG, "100 outputs");
+  o = gbt_objective_make(GBT_OBJ_QUANTILE, 1); /* one level is a parameter */
+  CHECK_OK(gbt_levels_check(&o, test_err));
+  CHECK(!gbt_has_levels(&o));
+}
+
+/* Each level's base score is that of an objective with this level alone. */
+static void base_scores_of_levels(void) {
+  test_rng rng = {77};
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  for (int64_t n = 1; n < 200; n += 33) {
+    base_case c = base_make(&rng, GBT_OBJ_QUANTILE, n, n % 2 == 0, 1);
+    double *offset = test_alloc((size_t)(3 * n) * sizeof *offset), got[3];
+    for (int64_t i = 0; i < 3 * n; i++) offset[i] = test_bell(&rng);
+    gbt_objective all = made_objective(GBT_OBJ_QUANTILE, 3, (uint64_t)n);
+    c.rows.field[GBT_OFFSET] = offset;
+    CHECK_OK(gbt_base_scores(&ctx, &all, &c.rows, got, test_err));
+    for (int32_t k = 0; k < 3; k++) {
+      gbt_objective one = gbt_objective_make(GBT_OBJ_QUANTILE, 1);
+      double want;
+      one.param[0] = all.levels[k];
+      c.rows.field[GBT_OFFSET] = offset + k * n;
+      CHECK_OK(gbt_base_scores(&ctx, &one, &c.rows, &want, test_err));
+      CHECK_EQ_BITS(got[k], want);
+    }
+    free(offset);
+    base_free(&c);
+  }
+  gbt_ctx_close(&ctx);
+}
+
+static void levels_are_sorted(void) {
+  test_rng rng = {5};
+  for (int32_t n = 1; n <= GBT_MOST_LEVELS; n += n < 9 ? 1 : 30) {
+    double x[2 * GBT_MOST_LEVELS], y[GBT_MOST_LEVELS];
+    for (int32_t k = 0; k < n; k++) x[2 * k] = y[k] = floor(test_bell(&rng) * 4.0), x[2 * k + 1] = 7.0;
+    gbt_sort_levels(x, 2, n);
+    for (int32_t k = 0; k < n; k++) {
+      int32_t before = 0, place = 0;
+      for (int32_t j = 0; j < n; j++) before += x[2 * j] < x[2 * k], place += y[j] < x[2 * k];
+      CHECK(k == 0 || x[2 * (k - 1)] <= x[2 * k]);
+      CHECK_EQ_I64(before, place);
+      CHECK_EQ_BITS(x[2 * k + 1], 7.0);
+    }
+  }
 }
 
 void suite_objective(void) {
@@ -322,4 +391,7 @@ void suite_objective(void) {
   RUN(labels_follow_their_rules);
   RUN(names_are_of_one_objective);
   RUN(parameters_have_ranges);
+  RUN(levels_are_checked);
+  RUN(base_scores_of_levels);
+  RUN(levels_are_sorted);
 }

@@ -155,6 +155,12 @@ gbt_objective made_objective(gbt_objective_kind kind, int32_t n_outputs, uint64_
     o.param[i] = p[i].high - p[i].low > 10.0 ? p[i].low + u * 3.0 : p[i].low + u * (p[i].high - p[i].low);
     if (p[i].whole) o.param[i] = floor(o.param[i]);
   }
+  if (gbt_has_levels(&o)) {
+    static const double levels[] = {0.04, 0.1, 0.25, 0.5, 0.6, 0.7, 0.9, 0.99};
+    CHECK(n_outputs <= 8);
+    o.levels = levels + test_below(&rng, 9 - n_outputs);
+    o.param[0] = o.levels[0];
+  }
   return o;
 }
 

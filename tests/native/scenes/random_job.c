@@ -154,6 +154,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   gbt_objective_kind loss = losses[test_below(&rng, 5)];
   if (test_below(&rng, 8) < 3) loss = (gbt_objective_kind)(5 + test_below(&rng, MADE_ROW_OBJECTIVES - 5));
   int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 + (int32_t)test_below(&rng, 3) : 1;
+  if (loss == GBT_OBJ_QUANTILE && seed % 4 > 0) n_outputs = 1 + (int32_t)(seed % 4);
   if (loss == GBT_OBJ_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
   int64_t n_rows = test_below(&rng, 8) ? 1 + test_below(&rng, rows) : 1 + test_below(&rng, 8);
   int32_t n_cols = 1 + (int32_t)test_below(&rng, test_below(&rng, 10) ? 10 : 40);

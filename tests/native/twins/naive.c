@@ -109,15 +109,15 @@ void naive_base_scores(const gbt_trainer_spec *spec, double *base) {
   size_t n = (size_t)ds->rows.n;
   double *top = test_alloc(n * sizeof *top), *bottom = test_alloc(n * sizeof *bottom);
   double low = INFINITY, high = -INFINITY;
+  const int levels = gbt_has_levels(&spec->objective);
   for (int32_t k = 0; k < spec->objective.n_outputs; k++) {
     base[k] = 0.0;
     if (rule == GBT_BASE_ZERO) continue;
     for (int64_t r = 0; r < ds->rows.n; r++) {
-      double offset = gbt_offset_of(&ds->rows, r), y = gbt_label_of(&ds->rows, r);
+      double offset = gbt_offset_of(&ds->rows, levels ? k * ds->rows.n + r : r), y = gbt_label_of(&ds->rows, r);
       gbt_base_terms t = {rule == GBT_BASE_CLASS_SHARES ? y == k : y - offset, 1.0};
       if (rule == GBT_BASE_MEAN) t = mean_terms(&spec->objective, y, offset);
-      top[r] = t.top;
-      bottom[r] = t.bottom;
+      top[r] = t.top, bottom[r] = t.bottom;
       low = fmin(low, y - offset);
       high = fmax(high, y - offset);
     }
@@ -125,12 +125,11 @@ void naive_base_scores(const gbt_trainer_spec *spec, double *base) {
     if (rule == GBT_BASE_MEAN) base[k] = mean_metric(&spec->objective, mean);
     if (rule == GBT_BASE_CLASS_SHARES) base[k] = gbt_log(mean < 1e-9 ? 1e-9 : mean);
     if (rule == GBT_BASE_RESIDUAL_MEAN) base[k] = low == high ? top[0] : mean;
-    if (rule == GBT_BASE_RESIDUAL_QUANTILE) base[k] = naive_quantile(spec, top, NULL, ds->rows.n);
+    if (rule == GBT_BASE_RESIDUAL_QUANTILE) base[k] = naive_quantile(spec, k, top, NULL, ds->rows.n);
     if (rule == GBT_BASE_RESIDUAL_ROOT)
       base[k] = low == high ? top[0] : weights > 0.0 ? root(spec, mean, low, high) : 0.0;
   }
-  free(top);
-  free(bottom);
+  free(top), free(bottom);
 }
 
 void naive_start_scores(const naive *nv, int32_t which, const double *base) {
@@ -159,10 +158,11 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
     for (int32_t k = 0; k < nv->n_outputs; k++) sum += gbt_exp(score[k * nv->n + r] - top);
     for (int32_t k = 0; k < nv->n_outputs; k++) {
       int64_t at = k * nv->n + r;
-      gbt_gh d = nv->spec->objective.kind == GBT_OBJ_SOFTMAX
+      const gbt_objective its = gbt_objective_of_output(&nv->spec->objective, k);
+      gbt_gh d = its.kind == GBT_OBJ_SOFTMAX
                      ? gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k,
                                             gbt_softmax_bound(nv->n_outputs, nv->p->softmax_hessian))
-                     : test_gradient(&nv->spec->objective, score[at], y[r]);
+                     : test_gradient(&its, score[at], y[r]);
       g[at] = d.g;
       h[at] = d.h;
     }
@@ -186,8 +186,8 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
   raw_gradients(nv, custom, g, h);
   memcpy(nv->start, nv->score[0], cells * sizeof *nv->start);
-  for (int64_t r = 0; r < nv->n && renews(nv->spec); r++)
-    nv->residual[r] = nv->spec->train->rows.field[GBT_LABEL][r] - nv->score[0][r];
+  for (size_t at = 0; at < cells && renews(nv->spec); at++)
+    nv->residual[at] = nv->spec->train->rows.field[GBT_LABEL][at % (size_t)nv->n] - nv->score[0][at];
   for (size_t at = 0; weight && at < cells; at++)
     g[at] *= weight[at % (size_t)nv->n], h[at] *= weight[at % (size_t)nv->n];
   int64_t n_in = nv->n;
@@ -546,7 +546,7 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
   for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of_rows(set_at(&nv, s), spec->train->cuts);
-  nv.residual = test_alloc((size_t)nv.n * sizeof *nv.residual);
+  nv.residual = test_alloc((size_t)nv.n * (size_t)nv.n_outputs * sizeof *nv.residual);
   nv.start = test_alloc(cells * sizeof *nv.start);
   if (nv.p->sampling_method != GBT_SAMPLE_UNIFORM) nv.factor = test_alloc((size_t)nv.n * sizeof *nv.factor);
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);

@@ -39,7 +39,7 @@ typedef struct naive {
   double size_reg;  /* mvs */
   double eta;       /* of the round whose gradients were made last */
   uint64_t round;   /* that round */
-  double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
+  double *residual; /* n_outputs x n: label - score when the round began; of objectives whose leaves are quantiles */
   double *start;    /* n_outputs x n: scores when the round began */
   gbt_feature_rules *rules;
   /* the tree being grown */
@@ -129,7 +129,7 @@ double naive_smoothed(const naive *nv, const naive_node *node, double own, doubl
 void naive_quantile_values(const naive *nv, double *weight);
 
 /* The weighted quantile of x by the objective's level and weights, over n rows of the training set: by sorting. */
-double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64_t *rows, int64_t n);
+double naive_quantile(const gbt_trainer_spec *spec, int32_t output, const double *x, const int64_t *rows, int64_t n);
 
 /* Symmetric growth: the split of the layer of nodes first .. n_nodes - 1, into all of them; 0 when there is none. */
 int naive_search_layer(naive *nv, int32_t first);

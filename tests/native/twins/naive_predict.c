@@ -65,11 +65,17 @@ static void twin_softmax(const double *x, int64_t n_rows, int32_t n_outputs, int
   for (int32_t j = 0; j < n_outputs; j++) out[j] = gbt_exp(x[j * n_rows + row] - most) / sum;
 }
 
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
 void twin_responses(const gbt_objective *objective, int64_t n_rows, double *x) {
   int32_t n_outputs = objective->n_outputs;
   double *one = test_alloc((size_t)n_outputs * sizeof *one);
   for (int64_t r = 0; r < n_rows; r++) {
     for (int32_t k = 0; k < n_outputs; k++) one[k] = gbt_response(objective, x[k * n_rows + r]);
+    if (gbt_has_levels(objective)) qsort(one, (size_t)n_outputs, sizeof *one, by_size);
     if (objective->kind == GBT_OBJ_SOFTMAX) twin_softmax(x, n_rows, n_outputs, r, one);
     for (int32_t k = 0; k < n_outputs; k++) x[k * n_rows + r] = one[k];
   }

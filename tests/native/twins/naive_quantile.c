@@ -25,9 +25,15 @@ static uint64_t whole(double w, double max, int64_t n) {
   return w > 0.0 && x < 1.0 ? 1 : (uint64_t)x;
 }
 
-double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64_t *rows, int64_t n) {
+/* Of an output: its own level, where there are several. */
+static double level_of(const gbt_objective *o, int32_t output) {
+  if (o->kind != GBT_OBJ_QUANTILE) return 0.5;
+  return o->n_outputs > 1 ? o->levels[output] : o->param[0];
+}
+
+double naive_quantile(const gbt_trainer_spec *spec, int32_t output, const double *x, const int64_t *rows, int64_t n) {
   naive_pair *pair = test_alloc((size_t)n * sizeof *pair);
-  double level = spec->objective.kind == GBT_OBJ_QUANTILE ? spec->objective.param[0] : 0.5, max = 0.0, out = 0.0;
+  double level = level_of(&spec->objective, output), max = 0.0, out = 0.0;
   uint64_t total = 0, below = 0;
   for (int64_t r = 0; r < spec->train->rows.n; r++) max = fmax(max, row_weight(spec, r));
   for (int64_t i = 0; i < n; i++) {
@@ -53,10 +59,11 @@ static double clip(double x, double lo, double hi) { return x < lo ? lo : x > hi
 void naive_quantile_values(const naive *nv, double *weight) {
   const double most = nv->reg.max_delta_step > 0.0 ? nv->reg.max_delta_step : INFINITY;
   const size_t n = (size_t)nv->n_nodes;
+  const double *residual = nv->residual + nv->output * nv->n;
   double *low = test_alloc(n * sizeof *low), *high = test_alloc(n * sizeof *high);
   for (size_t i = 0; i < n; i++) {
     const naive_node *node = &nv->node[i];
-    weight[i] = clip(naive_quantile(nv->spec, nv->residual, node->rows, node->n_rows), -most, most);
+    weight[i] = clip(naive_quantile(nv->spec, nv->output, residual, node->rows, node->n_rows), -most, most);
   }
   low[0] = -INFINITY, high[0] = INFINITY;
   for (size_t i = 0; i < n; i++) {

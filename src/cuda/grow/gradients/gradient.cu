@@ -183,13 +183,6 @@ static gbt_status fix_outputs(gbt_ctx *ctx, cu_backend *be, const double *aside,
   return be->params->grad_bits == GBT_GRAD_16 ? GBT_OK : fix_wide(be, grid, aside, given, err);
 }
 
-/* How many arrays of gradients there are. */
-static int32_t gradient_arrays(const cu_backend *be) {
-  const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
-  if (gbt_gradients_are_kept(&be->objective) || whole > be->n_outputs) return be->n_outputs;
-  return whole > 1 ? (int32_t)whole : 1;
-}
-
 /* Numbers of 8 bytes go up in halves of no more than they have. */
 static size_t half_bytes(size_t n) {
   const size_t bytes = n * sizeof(double);
@@ -201,7 +194,7 @@ gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const size_t n = (size_t)be->n_rows;
   cu_memory *memory = &be->device.memory;
   be->grad.fixed_output = -1;
-  GBT_TRY(cu_new(memory, &be->grad.gradients, 2 * n * (size_t)gradient_arrays(be), err));
+  GBT_TRY(cu_new(memory, &be->grad.gradients, 2 * n * (size_t)cu_gradient_arrays(be), err));
   GBT_TRY(cu_new(memory, &be->grad.output, (size_t)be->n_outputs, err));
   if (aside) GBT_TRY(cu_new(memory, &be->grad.aside, 2 * n, err));
   be->view.gradients = be->grad.gradients.at;
@@ -227,7 +220,6 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   if (gbt_gradients_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
-  GBT_TRY(cu_renew_round(be, err));
   GBT_TRY(cu_step_round(be, err));
   if (cu_sample_by_size(be->params)) {
     GBT_TRY(find_maxima(ctx, be, cu_without_factors(be->view), be->grad.aside.at, 0, be->n_outputs, err));
@@ -245,6 +237,7 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   if (!fixed) {
     be->grad.fixed_output = -1;
     GBT_TRY(fix_outputs(ctx, be, be->grad.aside.at, -1, err));
+    GBT_TRY(cu_renew_outputs(be, err));
   }
   return !fixed && be->view.n_turns == 1 ? GBT_OK : cu_set_trees(be, err);
 }

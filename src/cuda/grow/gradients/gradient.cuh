@@ -7,17 +7,28 @@
 
 /* g and h of a row, by gradient kind (objectives.def): GRADIENT_ROW and so on. aside: n_rows numbers and then n_rows
  * others: of softmax (top, sum), or the host's g, h. */
-#define GRADIENT_ROW(name) \
-  r = gbt_##name##_gradient(STEPPED ? score[row] + by : score[row], v.label[row], v.objective.param)
-#define GRADIENT_CLASSES(name)                                                                            \
+#define GRADIENT_ROW(name, param) \
+  r = gbt_##name##_gradient(STEPPED ? score[row] + by : score[row], v.label[row], param)
+#define GRADIENT_CLASSES(name, param)                                                                            \
   r = gbt_##name##_gradient(STEPPED ? gbt_softmax_stepped(score[row], aside[row], aside[n + row], by, bound) \
                                     : gbt_softmax_probability(score[row], aside[row], aside[n + row]),    \
                             v.label[row] == (double)output ? 1.0 : 0.0, bound)
-#define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
+#define GRADIENT_GIVEN(name, param) r.g = aside[row], r.h = aside[n + row]
 #define GRADIENT_QUERY GRADIENT_GIVEN
 #define GRADIENT_ORDERED GRADIENT_GIVEN
 #define GRADIENT_TIME GRADIENT_GIVEN
 #define GRADIENT_INTERVALS GRADIENT_GIVEN
+
+/* The parameters of a row's formulas, by outputs rule. */
+#define PARAM_ONE v.objective.param
+#define PARAM_CLASSES v.objective.param
+#define PARAM_ANY v.objective.param
+#define PARAM_LEVELS cu_level_param(v, output)
+
+/* The one parameter of an output, with several levels or without. */
+__device__ static __forceinline__ const double *cu_level_param(const cu_view &v, int32_t output) {
+  return v.objective.levels ? v.objective.levels + output : v.objective.param;
+}
 
 /* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the
  * others. STEPPED: at scores of the round's start that have moved by `by` (step.cu). */
@@ -31,9 +42,9 @@ __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const
   (void)by;
   (void)bound;
   switch (KIND) {
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
-  case GBT_OBJ_##ID:                                    \
-    GRADIENT_##gradient(name);                          \
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, ...) \
+  case GBT_OBJ_##ID:                                             \
+    GRADIENT_##gradient(name, PARAM_##outputs);                  \
     break;
 #include "../../../gbt/objective/objectives.def"
   case GBT_N_OBJECTIVES:

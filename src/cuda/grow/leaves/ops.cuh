@@ -16,7 +16,7 @@ gbt_status cu_route_set(gbt_ctx *ctx, cu_backend *be, int32_t which, int32_t tur
  * the values of leaves and kept nodes are made of. They issue work. */
 gbt_status cu_renew_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_renew_close(cu_backend *be);
-gbt_status cu_renew_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_renew_outputs(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_renew_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Leaves that take further steps: nothing where there is one. Scores are kept where a round has several trees of an

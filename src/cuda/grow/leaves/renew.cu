@@ -1,6 +1,6 @@
 /* Leaf values that are quantiles of residuals: objective/renewal.h says which.
  *
- *   k_residuals   a round begins: keys of label - score of all rows
+ *   k_residuals   the first tree of an output in a round begins: keys of label - score of all rows
  *   k_owners      one block: for every node the nearest one, from it upwards, whose quantile is needed
  *   k_weigh       leaf blocks (leaf.cu): weights of the rows that agree with the key so far, by the next digit, for all
  *                 such nodes on the leaf's path
@@ -14,10 +14,14 @@
 #include "../state/ranks.cuh"
 #include "leaf.cuh"
 
-__global__ static void k_residuals(cu_view v) {
-  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+/* Of the batch's outputs, one for each blockIdx.y. */
+__global__ static void k_residuals(cu_view all) {
+  const uint64_t n = (uint64_t)all.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  const cu_task &task = cu_of_turn(all, 0).tree->task;
+  const double *score = all.score + (uint64_t)(uint32_t)task.output * n;
+  uint64_t *residual = all.residual + (uint64_t)(uint32_t)task.grads * n;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
-    v.residual[row] = gbt_order_key(v.label[row] - v.score[row]);
+    residual[row] = gbt_order_key(all.label[row] - score[row]);
 }
 
 __global__ static void k_owners(cu_view all) {
@@ -37,11 +41,12 @@ __device__ static __forceinline__ void weigh_for(const cu_view &v, const cu_leaf
                                                  unsigned long long *weight) {
   const int first = shift == 64 - CU_DIGIT_BITS;
   const uint64_t known = v.pick[owner].key;
+  const uint64_t *residual = v.residual + (uint64_t)(uint32_t)v.tree->task.grads * (uint64_t)v.train.n_rows;
   if (threadIdx.x < CU_DIGIT_VALUES) weight[threadIdx.x] = 0;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     const uint32_t row = cu_row_at(r, i);
-    const uint64_t key = v.residual[row] >> shift;
+    const uint64_t key = residual[row] >> shift;
     if (first || key >> CU_DIGIT_BITS == known)
       atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[row] : 1));
   }
@@ -64,9 +69,10 @@ __global__ static void k_weigh(cu_view all, int shift) {
 
 __global__ static void k_digits(cu_view all, int shift) {
   const cu_view v = cu_view_of_block(all);
+  const double level = v.objective.levels ? v.objective.levels[v.tree->task.output] : v.level;
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
     uint64_t *weight = v.digit + (uint64_t)(uint32_t)i * CU_DIGIT_VALUES;
-    gbt_pick_digit(&v.pick[i], weight, CU_DIGIT_BITS, shift == 64 - CU_DIGIT_BITS, v.level);
+    gbt_pick_digit(&v.pick[i], weight, CU_DIGIT_BITS, shift == 64 - CU_DIGIT_BITS, level);
     for (int d = 0; d < CU_DIGIT_VALUES; d++) weight[d] = 0;
   }
 }
@@ -76,7 +82,10 @@ gbt_status cu_renew_open(cu_backend *be, gbt_error *err) {
   if (!be->view.renews) return GBT_OK;
   be->view.level = gbt_renewal_level(&be->objective);
   if (whole) GBT_TRY(cu_new_from(&be->device, &be->renew.whole, whole, (size_t)be->n_rows, err));
-  GBT_TRY(cu_new(&be->device.memory, &be->renew.residual, (size_t)be->n_rows, err));
+  GBT_TRY(cu_new(&be->device.memory, &be->renew.residual, (size_t)be->n_rows * (size_t)cu_gradient_arrays(be), err));
+  if (be->objective.levels)
+    GBT_TRY(cu_new_from(&be->device, &be->renew.levels, be->objective.levels, (size_t)be->n_outputs, err));
+  be->view.objective.levels = be->renew.levels.at;
   be->view.whole = be->renew.whole.at;
   be->view.residual = be->renew.residual.at;
   return GBT_OK;
@@ -85,12 +94,14 @@ gbt_status cu_renew_open(cu_backend *be, gbt_error *err) {
 void cu_renew_close(cu_backend *be) {
   cu_drop(&be->device.memory, &be->renew.whole);
   cu_drop(&be->device.memory, &be->renew.residual);
+  cu_drop(&be->device.memory, &be->renew.levels);
 }
 
-gbt_status cu_renew_round(cu_backend *be, gbt_error *err) {
+gbt_status cu_renew_outputs(cu_backend *be, gbt_error *err) {
   if (!be->view.renews) return GBT_OK;
+  const unsigned n_outputs = (unsigned)(be->view.n_trees / be->view.n_turns);
   const uint64_t blocks = ((uint64_t)be->n_rows + CU_BLOCK - 1) / CU_BLOCK;
-  CU_LAUNCH(k_residuals, cu_grid(&be->device, blocks, 8), CU_BLOCK, 0, be->device.stream, be->view);
+  CU_LAUNCH(k_residuals, cu_grids_for(be, n_outputs, blocks, 8), CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

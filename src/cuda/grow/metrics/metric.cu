@@ -121,7 +121,8 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   *done = 0;
   if (be->view.shared) return GBT_OK; /* the host asks the other ranks */
   /* what has to be refused, and why, the host says */
-  if (n == 0 || n > most_rows || !data->label.at || gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
+  if (n == 0 || n > most_rows || !data->label.at || gbt_has_levels(&be->objective) ||
+      gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
     return GBT_OK;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device.number));

@@ -101,9 +101,10 @@ static void every_objective_of_the_table(void) {
     data->label = test_alloc(200 * sizeof *data->label);
     for (int i = 0; i < 200; i++) data->label[i] = label_for(info->labels, data->signal[i]);
     for (int i = 0; i < 200 && info->gradient == GBT_GRADIENT_TIME; i++) data->label[i] += 0.5; /* times are above 0 */
-    const int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 3 : 1;
+    const int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES || info->outputs == GBT_OUTPUTS_LEVELS ? 3 : 1;
     made_offset(data, n_outputs, 6);
     train_job job = job_make(data, (gbt_objective_kind)kind, n_outputs, 2);
+    if (info->outputs == GBT_OUTPUTS_LEVELS) job.spec.objective = made_objective((gbt_objective_kind)kind, 3, 1);
     job.spec.params.subsample = 0.8;
     job.spec.params.max_depth = 3;
     job.spec.params.leaf_iterations = 1 + kind % 3;
