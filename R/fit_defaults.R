@@ -10,8 +10,10 @@
 #              facts: see rule_facts(); objective: its name; preset: "fast", "default" or "best"
 # unless       parameters any of which the user must not have named
 # text         the rule, in a sentence
-new_rule <- function(parameters, value, text, evidence, unless = parameters) {
-  list(parameters = parameters, value = value, text = text, evidence = evidence, unless = union(parameters, unless))
+# around       does the rule choose its other parameters where some of them are named?
+new_rule <- function(parameters, value, text, evidence, unless = parameters, around = FALSE) {
+  list(parameters = parameters, value = value, text = text, evidence = evidence,
+       unless = if (around) unless else union(parameters, unless))
 }
 
 # The step size eta. With early stopping small steps only cost more rounds; with a given `nrounds` eta is as small as
@@ -114,7 +116,7 @@ race_task <- function(request, facts, rows, chosen, trainings = 1) {
   named <- counts_as_named(request$args$value)
   objective <- rows$response$objective
   kept <- !is.null(chosen$all) || !is.null(chosen$shape) || !is.null(request$args$value[["init_model"]])
-  if (kept || request$preset == "fast" || any(c(no_shape_with, shape_parameters) %in% named)) return(NULL)
+  if (kept || request$preset == "fast" || any(no_shape_with %in% named)) return(NULL)
   if (!objective %in% race_objectives || !may_be_fine(facts, objective)) return(NULL)
   if (!is_worth_a_race(facts, trainings)) return(NULL)
   shapes <- shapes_around(facts$given)
@@ -152,7 +154,7 @@ default_rules <- list(
           "splits: so many rows bear finer trees. Else \"symmetric\", one split for all nodes of a layer, which is",
           "steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". If you give any of the three, the others",
           "are \"depthwise\", 6 and 0."),
-    "Shape of trees", no_shape_with
+    "Shape of trees", no_shape_with, around = TRUE
   ),
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts, objective)),

@@ -2,20 +2,21 @@ plain <- list(grow_policy = "depthwise", max_depth = 6, eta = 0.1, lambda = 1, c
 x <- mtcars[-1]
 y <- mtcars$mpg
 train <- function(...) gbt_train(x, y, ..., threads = 1)
+# ...: names of parameters that are given; shape: those of the shape of trees, with their values.
 of <- function(..., rows = 1000, nrounds = 100, stopping = FALSE, objective = "squared_error", policy = "depthwise",
-               outputs = 1) {
-  gbt:::rules_of(list(rows = rows, features = 5, outputs = outputs, nrounds = nrounds, grow_policy = policy,
-                      early = stopping, stopping = stopping, strategy = NULL), objective, named = c(...))
+               outputs = 1, shape = list()) {
+  gbt:::rules_of(list(rows = rows, features = 5, outputs = outputs, nrounds = nrounds,
+                      grow_policy = if (is.null(shape$grow_policy)) policy else shape$grow_policy, early = stopping,
+                      stopping = stopping, strategy = NULL, given = shape), objective, named = c(..., names(shape)))
 }
 
 test_that("rules hold for what is not named, and for nothing else", {
   expect_identical(of(), list(grow_policy = "symmetric", max_depth = 6, eta = 0.1, lambda = 3, colsample_bytree = 0.8,
                               random_strength = 0.5))
   expect_identical(names(of("eta", "lambda")), c("grow_policy", "max_depth", "colsample_bytree", "random_strength"))
-  for (name in c("grow_policy", "max_depth", "max_leaves", "colsample_bynode", "num_parallel_tree", "boosting")) {
+  for (name in c("colsample_bynode", "num_parallel_tree", "boosting")) {
     expect_false(any(c("grow_policy", "max_depth", "random_strength") %in% names(of(name))), label = name)
   }
-  expect_identical(of("grow_policy", policy = "symmetric")$random_strength, 0.5)
   for (objective in c("cox", "fine_gray")) {
     expect_identical(of(objective = objective)[c("max_depth", "lambda")], list(max_depth = 4, lambda = 10))
   }
@@ -26,8 +27,8 @@ test_that("rules hold for what is not named, and for nothing else", {
   expect_identical(m$params[names(of())], replace(of(), "eta", 0.3)) # 32 rows, 5 rounds: 0.42, cut
   # whatever it is called
   m <- train(nrounds = 5, params = list(learning_rate = 0.2, depth = 3, reg_lambda = 1, rsm = 0.5), seed = 1)
-  expect_null(m$by_rule)
-  expect_identical(m$params$grow_policy, "depthwise")
+  expect_identical(m$by_rule, c("grow_policy", "random_strength"))
+  expect_identical(m$params$grow_policy, "symmetric")
   # a value that is named is the same as one that a rule chose, to the byte
   m <- train(nrounds = 8, seed = 3)
   expect_same_bytes(do.call(train, c(m$params[m$by_rule], nrounds = 8, seed = 3))$state, m$state)
@@ -74,23 +75,58 @@ test_that("trees of many rows are deep, and what is named stays", {
     gbt:::rules_of(facts, "softmax", "fast")$eta
   }
   expect_identical(c(steps(3), steps(20), steps(300), steps(20, early = FALSE)), c(0.15, 0.4, 0.5, 0.15))
-  for (name in c("grow_policy", "max_depth", "max_leaves", "boosting")) expect_length(at(many(name)), 0L)
+  expect_length(at(many("boosting")), 0L)
   # training goes by the rule, and what it chose goes on into folds and further trainings
   d <- data.frame(a = sin(1:20000), b = cos(1:20000))
   train <- function(...) gbt_train(d["a"], d$b, nrounds = 2, seed = 3, threads = 1, ...)
   m <- train()
   expect_identical(m$params[names(nodes)], nodes)
   expect_same_bytes(do.call(train, m$params[m$by_rule])$state, m$state)
-  expect_identical(train(max_depth = 2)$params$grow_policy, "depthwise")
+  expect_identical(train(max_depth = 2)$params[names(nodes)], replace(nodes, "max_depth", 2))
   cv <- gbt_cv(d["a"], d$b, nrounds = 2, folds = 2, seed = 1, threads = 1)
   expect_identical(cv$params[names(nodes)], nodes) # by all rows, for each fold
   expect_identical(gbt_refit(m, x = d[1:99, "a", drop = FALSE], y = d$b[1:99])$params[names(nodes)], nodes)
 })
 
+test_that("the other parameters of the shape of trees are chosen around those that are given", {
+  around <- function(..., rows = 1000) {
+    out <- of(rows = rows, shape = list(...))
+    out[intersect(c("grow_policy", "max_depth", "max_leaves", "random_strength"), names(out))]
+  }
+  for (depth in 1:8) {
+    expect_identical(around(max_depth = depth), list(grow_policy = "symmetric", random_strength = 0.5))
+    expect_identical(around(max_depth = depth, rows = 20000), list(grow_policy = "depthwise"))
+  }
+  expect_identical(around(max_depth = 9), list(grow_policy = "depthwise")) # 512 leaves are too many for full trees
+  expect_identical(around(grow_policy = "depthwise"), list(max_depth = 6))
+  expect_identical(around(grow_policy = "depthwise", rows = 20000), list(max_depth = 8))
+  for (rows in c(1000, 20000)) {
+    expect_identical(around(grow_policy = "symmetric", rows = rows), list(max_depth = 6, random_strength = 0.5))
+    expect_identical(around(grow_policy = "symmetric", max_depth = 3, rows = rows), list(random_strength = 0.5))
+    expect_length(around(grow_policy = "depthwise", max_depth = 3, rows = rows), 0L)
+    expect_identical(around(grow_policy = "lossguide", rows = rows), list(max_depth = 0, max_leaves = 64))
+    expect_identical(around(max_leaves = 20, rows = rows), list(grow_policy = "lossguide", max_depth = 0))
+    expect_identical(around(max_leaves = 20, max_depth = 7, rows = rows), list(grow_policy = "lossguide"))
+    expect_length(around(grow_policy = "depthwise", max_leaves = 20, max_depth = 7, rows = rows), 0L)
+  }
+  expect_identical(around(max_leaves = 0), around())
+  cox <- of(objective = "cox", shape = list(grow_policy = "symmetric"))
+  expect_identical(cox[c("max_depth", "random_strength")], list(max_depth = 4, random_strength = 0.5))
+  # training goes by it
+  m <- train(nrounds = 3, num_leaves = 4)
+  expect_identical(m$params[c("grow_policy", "max_depth", "max_leaves")],
+                   list(grow_policy = "lossguide", max_depth = 0, max_leaves = 4))
+  expect_true(all(vapply(seq_len(3), function(i) sum(as.data.frame(m[i])$leaf), 0) <= 4))
+  shared <- gbt_train(Species ~ ., iris, nrounds = 3, multi_strategy = "multi_output_tree", threads = 1)
+  expect_identical(shared$params[c("grow_policy", "max_depth")], list(grow_policy = "symmetric", max_depth = 6))
+})
+
 test_that("steps follow from rows, rounds and what ends the training", {
   eta <- function(...) of(...)$eta
   expect_identical(eta(rows = 1e5, nrounds = 1000), 0.056)
-  expect_identical(eta("max_depth", rows = 1e5, nrounds = 1000), 0.079)
+  expect_identical(eta("boosting", rows = 1e5, nrounds = 1000), 0.079)
+  expect_identical(eta(shape = list(max_leaves = 64), rows = 1e5, nrounds = 1000), 0.079) # what is given is no rule's
+  expect_identical(eta(shape = list(grow_policy = "lossguide"), rows = 1e5, nrounds = 1000), 0.056)
   expect_identical(eta(rows = 1e6, nrounds = 100), 0.3)
   expect_identical(eta(rows = 100, nrounds = 2000), 0.02)
   expect_identical(eta(rows = 100, nrounds = 2000, stopping = TRUE), 0.06)
@@ -126,7 +162,7 @@ test_that("classes and counts have rules of their own", {
   }
   expect_null(strategy(outputs = 3, nrounds = 2000))
   expect_null(strategy(outputs = 2, nrounds = 2000, stopping = TRUE))
-  expect_null(strategy("max_depth", outputs = 3, nrounds = 2000, stopping = TRUE))
+  expect_null(strategy("boosting", outputs = 3, nrounds = 2000, stopping = TRUE))
   expect_null(of(objective = "logistic")$softmax_hessian)
   for (objective in c("quantile", "gamma", "custom")) expect_identical(names(of(objective = objective)), names(of()))
   expect_null(of("min_child_weight", objective = "logistic")$min_child_weight)
@@ -155,8 +191,12 @@ test_that("what was chosen is kept where a training is done again or goes on", {
   expect_identical(gbt_refit(again)$params$eta, 0.06)
   other <- gbt_refit(stopped, max_depth = 2, lambda = 7)
   expect_identical(other$params[c("grow_policy", "max_depth", "lambda", "eta")],
-                   list(grow_policy = "depthwise", max_depth = 2, lambda = 7, eta = 0.06))
-  expect_identical(update(again, max_depth = 2)$params$grow_policy, "depthwise")
+                   list(grow_policy = "symmetric", max_depth = 2, lambda = 7, eta = 0.06))
+  expect_identical(update(again, max_depth = 2)$params$grow_policy, "symmetric")
+  leaves <- gbt_refit(stopped, max_leaves = 5) # with which the kept shape does not go
+  expect_identical(leaves$params[c("grow_policy", "max_depth", "random_strength")],
+                   list(grow_policy = "lossguide", max_depth = 0, random_strength = 0))
+  expect_identical(update(stopped, grow_policy = "depthwise")$params$max_depth, 6)
   cv <- gbt_cv(mpg ~ ., mtcars, folds = 3, nrounds = 30, seed = 1, threads = 1, keep_models = TRUE)
   chosen <- c(cv$params$eta, vapply(cv$models, function(m) m$params$eta, 0), gbt_refit(cv)$params$eta)
   expect_identical(chosen, rep(signif(10 * 0.032^0.45 / 30, 2), 5)) # by all rows, for each fold
@@ -169,10 +209,10 @@ test_that("what was chosen is kept where a training is done again or goes on", {
   more <- train(nrounds = 3, init_model = first)
   expect_identical(more$params[c("grow_policy", "max_leaves", "eta")],
                    list(grow_policy = "lossguide", max_leaves = 4, eta = 0.07))
-  expect_identical(first$by_rule, c("lambda", "colsample_bytree"))
-  expect_identical(more$by_rule, first$by_rule) # what was named before was chosen by no rule
+  expect_identical(first$by_rule, c("max_depth", "lambda", "colsample_bytree"))
+  expect_setequal(more$by_rule, first$by_rule) # what was named before was chosen by no rule
   layers <- train(nrounds = 3, init_model = first, grow_policy = "symmetric", max_depth = 3)
-  expect_setequal(layers$by_rule, c(first$by_rule, "random_strength")) # but what goes with other trees is
+  expect_setequal(layers$by_rule, c("lambda", "colsample_bytree", "random_strength")) # but what goes with other trees is
   expect_null(train(nrounds = 2, init_model = do.call(train, c(plain, nrounds = 2)))$by_rule)
 })
 
@@ -182,7 +222,7 @@ test_that("what goes with symmetric trees or one objective does not go on into o
   other <- suppressWarnings(gbt_refit(first, data = two, nrounds = 4))
   expect_identical(other$params$softmax_hessian, 2)
   expect_identical(other$params$random_strength, 1)
-  expect_identical(gbt_refit(first, max_depth = 2, nrounds = 4)$params$random_strength, 0)
+  expect_identical(gbt_refit(first, max_leaves = 4, nrounds = 4)$params$random_strength, 0)
   deep <- gbt_train(mpg ~ ., mtcars, nrounds = 4, grow_policy = "depthwise", random_strength = 2, threads = 1)
   expect_identical(gbt_train(mpg ~ ., mtcars, nrounds = 4, init_model = deep, threads = 1)$params$random_strength, 2)
   more <- gbt_train(mpg ~ ., mtcars, nrounds = 4, init_model = train(nrounds = 3), threads = 1)
