@@ -1,6 +1,6 @@
 # Rules for parameters that the user does not name: what holds for them follows from the data. The engine has one plain
 # default for each parameter (src/gbt/params.def), which holds where no rule says more. A parameter that the user names,
-# under any of its names, has the value that he gave, and switches off the rules that depend on it.
+# under any of its names, has the value that he gave, and rules choose the others around it.
 #
 # Rules were chosen on one half of the sets of bench/defaults.R and confirmed on the other; `evidence` is the section of
 # bench/results/defaults.md that shows why.
@@ -68,7 +68,8 @@ given_policy <- function(given) {
 shape_by_rows <- function(facts, objective, flat, fine) {
   many <- bears_depth(facts, objective)
   policy <- given_or(given_policy(facts$given), if (many) "depthwise" else "symmetric")
-  switch(policy, lossguide = list(grow_policy = policy, max_depth = 0, max_leaves = best_first_leaves),
+  depth <- if (isTRUE(facts$given$max_leaves == 0)) 6 else 0 # trees need one limit
+  switch(policy, lossguide = list(grow_policy = policy, max_depth = depth, max_leaves = best_first_leaves),
          depthwise = list(grow_policy = policy, max_depth = if (many) fine else max(flat, 6)),
          list(grow_policy = policy, max_depth = flat))
 }
@@ -77,8 +78,7 @@ shape_by_rows <- function(facts, objective, flat, fine) {
 shape_fits <- function(shape, given) {
   policy <- shape$grow_policy
   if (is.null(policy)) return(TRUE)
-  if (!is.null(given$grow_policy)) return(given$grow_policy == policy)
-  if (policy == "lossguide") return(!isTRUE(given$max_leaves == 0))
+  if (policy == "lossguide") return(given_or(given$grow_policy, policy) == policy && !isTRUE(given$max_leaves == 0))
   given_or(given_policy(given), policy) == policy
 }
 
@@ -152,8 +152,9 @@ default_rules <- list(
     paste("By a race with 10,000 rows or more, see `?gbt_defaults`. Without a race, from 20,000 rows on, \"depthwise\"",
           "and `max_depth` 8 for \"squared_error\", \"poisson\" and up to ten classes whose trees do not share their",
           "splits: so many rows bear finer trees. Else \"symmetric\", one split for all nodes of a layer, which is",
-          "steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". If you give any of the three, the others",
-          "are \"depthwise\", 6 and 0."),
+          "steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". A value that you give is fixed; the others",
+          "are chosen around it. So `max_leaves` makes trees \"lossguide\" without a limit of depth, \"lossguide\"",
+          "alone those of 64 leaves, and `max_depth` above 8 makes them \"depthwise\", as symmetric ones are full."),
     "Shape of trees", no_shape_with, around = TRUE
   ),
   new_rule(
@@ -342,9 +343,11 @@ chosen_lines <- function(values) {
 #' fold holds out. `print()` of a model shows the parameters that rules have chosen; its `params` have their values, and
 #' `by_rule` their names.
 #'
-#' A parameter that you set, under any of its names, keeps your value. Setting one parameter can switch off rules for
-#' others. For example, setting `max_depth` also switches `grow_policy` to `"depthwise"`. So calls written for other
-#' packages grow the same trees as there. `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1` are
+#' A value that you give, under any name of its parameter, is fixed; the others are chosen around it. For example, with
+#' `max_depth = 4` trees have four layers, and the number of rows or a race chooses `grow_policy`. `"depthwise"` leaves
+#' the depth open, and `max_leaves = 31` means best-first trees (`"lossguide"`) of 31 leaves. To grow the same trees as
+#' in another package, give `grow_policy`, `max_depth` and, for `"lossguide"`, `max_leaves`. Some parameters switch off
+#' rules for others: see `unless` below. `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1` are
 #' defaults, so setting them changes nothing. Parameters without a rule that applies have the defaults that
 #' [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give all others
 #' (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a cross-validation, a search
@@ -373,8 +376,10 @@ chosen_lines <- function(values) {
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
 #' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. In
 #' [gbt_cv()] and [gbt_tune()] the rounds of all folds count together. There is none with `preset = "fast"`, for data in
-#' a folder ([gbt_data()] with `path`), with `init_model`, and if you give `grow_policy`, `max_depth`, `max_leaves`,
-#' `colsample_bynode`, `num_parallel_tree` or `boosting`. `verbose = 1` shows the losses.
+#' a folder ([gbt_data()] with `path`), with `init_model`, and if you give `colsample_bynode`, `num_parallel_tree` or
+#' `boosting`. Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise
+#' trees of this depth; with `grow_policy = "depthwise"`, six and eight layers. If one shape is left, there is no race.
+#' `verbose = 1` shows the losses.
 #'
 #' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on. [gbt_refit()], `update()` and a
 #' call that goes on from its `checkpoint` repeat the choice without a race. To repeat it elsewhere, give

@@ -33,7 +33,8 @@ preset_rules <- list(
     function(facts, objective, preset) {
       if (preset == "fast" && bears_depth(facts, objective)) shape_by_rows(facts, objective, 6, fast_deep)
     },
-    "With `preset = \"fast\"` trees that would be depthwise by default have seven layers.", "Presets", no_shape_with, around = TRUE
+    "With `preset = \"fast\"` trees that would be depthwise by default have seven layers.", "Presets", no_shape_with,
+    around = TRUE
   ),
   new_rule(
     "eta",

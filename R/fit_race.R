@@ -116,7 +116,7 @@ race_line <- function(shapes, scores, at, metric) {
 }
 
 shape_words <- function(shape) {
-  sprintf("%s %s", shape$grow_policy, if (is.null(shape$max_leaves)) shape$max_depth else shape$max_leaves)
+  sprintf("%s %s", shape$grow_policy, if (isTRUE(shape$max_leaves > 0)) shape$max_leaves else shape$max_depth)
 }
 
 # ---- the rows of a race ----

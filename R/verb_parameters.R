@@ -141,8 +141,8 @@ make_parameters_table <- function() {
 #'   package, gives only this parameter.
 #' @section Trees:
 #' * `grow_policy`: `"symmetric"` splits all nodes of a layer by the same split, `"depthwise"` grows layer by layer,
-#'   `"lossguide"` splits the leaf with the largest gain first. If one of `grow_policy`, `max_depth` and `max_leaves` is
-#'   given, the others are `"depthwise"`, 6 and 0. Otherwise the number of rows decides, see [gbt_defaults()].
+#'   `"lossguide"` splits the leaf with the largest gain first. A value of `grow_policy`, `max_depth` or `max_leaves`
+#'   that you give is fixed; the others are chosen around it, see [gbt_defaults()].
 #' * `gamma`: Minimum gain of a split.
 #' * `num_parallel_tree`: Trees per round and class on the same gradients, averaged: a boosted forest.
 #' * `multi_strategy`: For `"softmax"`: `"one_output_per_tree"` or `"multi_output_tree"`, see Trees with common splits.

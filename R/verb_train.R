@@ -69,9 +69,10 @@
 #'   round; or a learning-rate schedule as a function of the round, such as `function(round) 0.3 * 0.99^round`, which is
 #'   evaluated for all rounds before training starts. With `init_model` the function is called with the number of the
 #'   round in the whole model, while a vector starts at the first new round.
-#' @param max_depth Maximum depth of a tree; 0 for no limit (then `max_leaves` is needed). If you give it, trees grow
-#'   `"depthwise"` unless you give `grow_policy` as well, see [gbt_defaults()].
-#' @param max_leaves Maximum number of leaves of a tree; 0 for no limit.
+#' @param max_depth Maximum depth of a tree; 0 for no limit (then `max_leaves` is needed). How trees grow
+#'   (`grow_policy`) is chosen around it, see [gbt_defaults()].
+#' @param max_leaves Maximum number of leaves of a tree; 0 for no limit. If you give it, trees grow best first
+#'   (`"lossguide"`) unless you give `grow_policy` as well.
 #' @param lambda L2 penalty on leaf values.
 #' @param min_child_weight Minimum sum of hessians in a child node.
 #' @param min_data_in_leaf Minimum number of training rows in a leaf.

@@ -358,6 +358,8 @@ search_result <- function(search, state, stopped) {
   best <- ranked(done, search$maximise)[1L]
   shape <- state$configs[intersect(shape_parameters, names(state$configs))]
   chosen <- search$rules(if (!is.na(best)) lapply(shape, `[`, best))
+  same <- intersect(names(chosen), names(search$args)) # those of all configurations
+  chosen[same] <- search$args[same]
   columns <- c(list(config = seq_along(done$stage)), as.list(state$configs), as.list(done)[names(done) != "ended"])
   structure(class = "gbt_tune", list(
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,

@@ -31,8 +31,8 @@ begin <- proc.time()[["elapsed"]]
 model <- do.call(gbt_train, c(list(
   train$x, train$y,
   objective = c(binary = "logistic", poisson = "poisson")[[task]], offset = train$offset,
-  nrounds = as.integer(arg_of("rounds", "1000")), eta = 0.05, max_depth = 6, lambda = 1, min_child_weight = 1,
-  max_bin = 255, valid = list(x = valid$x, y = valid$y, offset = valid$offset),
+  nrounds = as.integer(arg_of("rounds", "1000")), eta = 0.05, grow_policy = "depthwise", max_depth = 6, lambda = 1,
+  min_child_weight = 1, max_bin = 255, valid = list(x = valid$x, y = valid$y, offset = valid$offset),
   early_stopping_rounds = as.integer(arg_of("patience", "50")), threads = threads, seed = split, device = "cpu"
 ), gbt_variants[[arg_of("engine", "gbt-sets")]]))
 train_s <- proc.time()[["elapsed"]] - begin

@@ -28,8 +28,8 @@ read_rows <- function(part, rows) {
 train <- read_rows("train", n)
 before <- proc.time()
 m <- do.call(gbt_train, c(list(train$x, train$y, objective = "logistic", nrounds = as.integer(arg_of("rounds", "100")),
-                               eta = 0.1, max_depth = 6, lambda = 1, max_bin = 255, threads = threads, seed = 1,
-                               device = "cpu"), methods[[arg_of("engine", "gbt-both")]]))
+                               eta = 0.1, grow_policy = "depthwise", max_depth = 6, lambda = 1, max_bin = 255,
+                               threads = threads, seed = 1, device = "cpu"), methods[[arg_of("engine", "gbt-both")]]))
 after <- proc.time() - before
 rm(train)
 test <- read_rows("test", n / 10)

@@ -92,7 +92,8 @@ for (name in names(sets)) {
     if (is.null(raw)) raw <- size
     train <- function(memory) {
       o <- gbt_open(path, memory = memory, threads = threads)
-      least(gbt_train(o, nrounds = 30, max_depth = 6, threads = threads, verbose = FALSE), 2L)
+      least(gbt_train(o, nrounds = 30, grow_policy = "depthwise", max_depth = 6, threads = threads, verbose = FALSE),
+            2L)
     }
     none <- train(0)
     all <- train("4 GB")

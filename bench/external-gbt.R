@@ -21,8 +21,8 @@ reader$read_next_batch <- function() {
 }
 bins <- file.path(folder, "bins")
 made <- system.time(d <- gbt_data(gbt_batches(reader, label = "y"), path = bins, memory = "256 MB", threads = 2))
-used <- system.time(m <- gbt_train(d, nrounds = 10, objective = "logistic", max_depth = 6, eta = 0.3, threads = 2,
-                                   verbose = FALSE))
+used <- system.time(m <- gbt_train(d, nrounds = 10, objective = "logistic", grow_policy = "depthwise", max_depth = 6,
+                                   eta = 0.3, threads = 2, verbose = FALSE))
 test <- read_chunk(chunks - 1L)
 p <- pmin(pmax(predict(m, test, threads = 2), 1e-15), 1 - 1e-15)
 loss <- -mean(test$y * log(p) + (1 - test$y) * log(1 - p))

@@ -39,7 +39,7 @@ invisible(gc())
 begin <- proc.time()[["elapsed"]]
 model <- gbt_train(train$x, train$y,
   objective = objective, offset = train$offset, nrounds = as.integer(arg_of("rounds", "200")),
-  max_depth = as.integer(arg_of("depth", "6")), eta = 0.1, lambda = 1, min_child_weight = 1,
+  grow_policy = "depthwise", max_depth = as.integer(arg_of("depth", "6")), eta = 0.1, lambda = 1, min_child_weight = 1,
   max_bin = as.integer(arg_of("bins", "255")), threads = threads, seed = as.integer(arg_of("seed", "0"))
 )
 train_s <- proc.time()[["elapsed"]] - begin

@@ -101,8 +101,9 @@ one <- function(name, job, draw) {
   held <- sample(nrow(job$x), nrow(job$x) %/% 3)
   x <- job$x[-held, ]
   y <- job$y[-held]
-  m <- do.call(gbt_train, c(list(x, y, objective = name, nrounds = 200, eta = 0.1, max_depth = 6, lambda = 1,
-                                 min_child_weight = 1, threads = 2, device = "cpu"), job$args))
+  m <- do.call(gbt_train, c(list(x, y, objective = name, nrounds = 200, eta = 0.1, grow_policy = "depthwise",
+                                 max_depth = 6, lambda = 1, min_child_weight = 1, threads = 2, device = "cpu"),
+                            job$args))
   out <- c(gbt = job$loss(predict(m, job$x[held, ]), job$y[held]), xgboost = NA, lightgbm = NA)
   for (engine in intersect(c("xgboost", "lightgbm"), names(job))) {
     out[[engine]] <- job$loss(peer(engine, job[[engine]], x, y, job$x[held, ]), job$y[held])

@@ -25,13 +25,14 @@ rm(x)
 invisible(gc())
 bytes <- sum(file.size(list.files(path, "^pages", full.names = TRUE)))
 
-ways <- list("depth by depth, 8" = list(max_depth = 8),
-             "depth by depth, 6" = list(max_depth = 6),
+ways <- list("depth by depth, 8" = list(grow_policy = "depthwise", max_depth = 8),
+             "depth by depth, 6" = list(grow_policy = "depthwise", max_depth = 6),
              "best first, 255 leaves" = list(grow_policy = "lossguide", max_leaves = 255, max_depth = 0),
              "best first, 31 leaves" = list(grow_policy = "lossguide", max_leaves = 31, max_depth = 0),
              "symmetric, 8" = list(grow_policy = "symmetric", max_depth = 8),
-             "depth 8, half of the rows" = list(max_depth = 8, subsample = 0.5),
-             "depth 8, MVS 0.1" = list(max_depth = 8, sampling_method = "mvs", subsample = 0.1))
+             "depth 8, half of the rows" = list(grow_policy = "depthwise", max_depth = 8, subsample = 0.5),
+             "depth 8, MVS 0.1" = list(grow_policy = "depthwise", max_depth = 8, sampling_method = "mvs",
+                                       subsample = 0.1))
 budgets <- c("1 %" = 0.01, "40 %" = 0.4, "all" = 1.1)
 
 train <- function(data, way) {

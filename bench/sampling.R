@@ -55,7 +55,7 @@ measure <- function(name) {
   set <- load_set(name)
   train <- function(nrounds, seed, args) {
     do.call(gbt_train, c(list(set$train, objective = objective_of[[set$task]], nrounds = nrounds, eta = 0.1,
-                              max_depth = 6, seed = seed, threads = threads), args))
+                              grow_policy = "depthwise", max_depth = 6, seed = seed, threads = threads), args))
   }
   none <- train(1, 1, list(lambda = 1e9)) # the constant
   constant <- loss_of(set$task, none, set$test)

@@ -185,14 +185,17 @@ test_that("combinations of noise are not made, and real ones are", {
 test_that("quartiles of numbers are statistics of their own", {
   z <- exp(as.integer(x$f) %% 4 * x$v) + as.integer(x$f) %% 3
   methods <- list("sets", f = c("target", "quartiles"))
-  fit <- function(y, ...) gbt_train(x, y, ..., cat_method = methods, nrounds = 5, max_depth = 6, threads = 1)
+  fit <- function(y, ...) {
+    gbt_train(x, y, ..., cat_method = methods, nrounds = 5, grow_policy = "depthwise", max_depth = 6, threads = 1)
+  }
   m <- fit(z)
   features <- gbt_importance(m, by = "feature")$feature
   expect_setequal(features, c("f", "g", "v", "o", "mean(f)", sprintf("share(f, above quartile %d)", 1:3)))
   expect_identical(m$params$cat_method, list(f = c("target", "quartiles"), g = "sets"))
   # what new data get, by hand: prior 10
   share <- function(q) (tapply(z > q, x$f, sum) + 10 * mean(z > q)) / (tapply(z, x$f, length) + 10)
-  deep <- gbt_train(x["f"], z, cat_method = "quartiles", nrounds = 1, max_depth = 1, min_child_weight = 0, threads = 1)
+  deep <- gbt_train(x["f"], z, cat_method = "quartiles", nrounds = 1, grow_policy = "depthwise", max_depth = 1,
+                    min_child_weight = 0, threads = 1)
   root <- as.data.frame(deep)[1, ]
   k <- as.integer(sub("share.f, above quartile ([123]).", "\\1", root$feature))
   full <- share(sort(z)[ceiling(400 * k / 4)])

@@ -21,7 +21,7 @@ odd_rows <- function(x) {
 }
 
 train_on <- function(d, ...) {
-  gbt_train(d$x, d$y, ..., nrounds = 6, max_depth = 4, seed = 3, threads = 2)
+  gbt_train(d$x, d$y, ..., nrounds = 6, grow_policy = "depthwise", max_depth = 4, seed = 3, threads = 2)
 }
 
 test_that("a saved model predicts the same, row by row as well", {
@@ -63,7 +63,8 @@ test_that("going on from a model keeps its trees and their tables", {
 test_that("statistics that no tree uses are not in the model", {
   d <- some_rows(3000)
   m <- train_on(d, cat_method = "target", max_cat_combine = 2)
-  one <- gbt_train(d$x, d$x$z, nrounds = 2, cat_method = "target", max_cat_combine = 2, max_depth = 2, threads = 1)
+  one <- gbt_train(d$x, d$x$z, nrounds = 2, cat_method = "target", max_cat_combine = 2, grow_policy = "depthwise",
+                   max_depth = 2, threads = 1)
   expect_setequal(gbt_importance(one, by = "feature")$feature, c("f", "g", "z"))
   expect_lt(length(one$state), length(m$state))
   expect_true("mean(f x g)" %in% gbt_importance(m, by = "feature")$feature)

@@ -28,7 +28,7 @@ test_that("intervals are what the books say, for all methods", {
   size <- gbt_train(abs(y) + 0.1 ~ ., x, objective = "gamma", nrounds = 5, threads = 1)
   ends <- lapply(c(lower = 0.1, upper = 0.9), function(alpha) {
     gbt_train(y ~ ., x, objective = "quantile", quantile_alpha = alpha, nrounds = 5, eta = 0.1, lambda = 1,
-              max_depth = 6, threads = 1) # steps that are small enough for the two not to cross
+              grow_policy = "depthwise", max_depth = 6, threads = 1) # small steps, with which the two do not cross
   })
   p <- predict(m, rest)
   q <- predict(m, new)
@@ -97,8 +97,8 @@ test_that("intervals hold about the share that they promise", {
 
 test_that("what is wrong is named", {
   x <- made(60, 1)
-  m <- gbt_train(y ~ ., x[1:40, ], nrounds = 2, eta = 0.1, max_depth = 6, lambda = 1, colsample_bytree = 1,
-                 threads = 1)
+  m <- gbt_train(y ~ ., x[1:40, ], nrounds = 2, eta = 0.1, grow_policy = "depthwise", max_depth = 6, lambda = 1,
+                 colsample_bytree = 1, threads = 1)
   expect_warning(out <- predict(gbt_conformal(m, x[41:48, ]), x[1:2, ], level = 0.9), "at least 9 rows",
                  class = "gbt_warning_conformal")
   expect_identical(c(out$lower, out$upper), c(-Inf, -Inf, Inf, Inf))
@@ -119,7 +119,7 @@ test_that("sets by a threshold cover two classes and are smaller than all classe
   set.seed(3)
   d <- data.frame(x = rnorm(900))
   d$y <- factor(ifelse(d$x + rnorm(900, 0, 0.6) > 0, "yes", "no"))
-  m <- gbt_train(y ~ x, d[1:300, ], nrounds = 30, max_depth = 2, threads = 1)
+  m <- gbt_train(y ~ x, d[1:300, ], nrounds = 30, grow_policy = "depthwise", max_depth = 2, threads = 1)
   fit <- gbt_conformal(m, d[301:600, ], threads = 1)
   expect_identical(fit$method, "threshold")
   expect_equal(fit$scores, 1 - predict(m, d[301:600, ], type = "prob")[cbind(1:300, as.integer(d$y[301:600]))])

@@ -36,7 +36,8 @@ test_that("random_strength: seeds, going on, nothing below gamma, and its range"
   before <- .Random.seed
   train(random_strength = 1, nrounds = 1)
   expect_false(identical(.Random.seed, before))
-  strict <- as.data.frame(train(random_strength = 1e6, gamma = 20, nrounds = 5, max_depth = 6, seed = 1))
+  strict <- as.data.frame(train(random_strength = 1e6, gamma = 20, nrounds = 5, grow_policy = "depthwise",
+                                max_depth = 6, seed = 1))
   expect_true(all(strict$gain > 20, na.rm = TRUE))
   expect_error(train(random_strength = -1), "must be one number, at least 0", class = "gbt_error_argument")
   expect_error(train(random_strength = 1e7), "at most 1000000", class = "gbt_error_argument")
@@ -44,11 +45,13 @@ test_that("random_strength: seeds, going on, nothing below gamma, and its range"
 })
 
 test_that("noise fades as rounds go by", {
-  early <- function(...) as.data.frame(train(nrounds = 1, eta = 1, max_depth = 2, seed = 3, ...))$feature
+  train <- function(...) gbt_train(x, y, ..., eta = 1, grow_policy = "depthwise", max_depth = 2, lambda = 1,
+                                   colsample_bytree = 1, seed = 3, threads = 1)
+  early <- function(...) as.data.frame(train(nrounds = 1, ...))$feature
   expect_false(identical(early(random_strength = 5), early()))
   # after log(300) = 6 rounds of eta 1 the largest gain wins; checked where the trees before are the same
-  start <- train(nrounds = 26, eta = 1, max_depth = 2, seed = 3, random_strength = 5)
-  go_on <- function(...) as.data.frame(train(nrounds = 14, eta = 1, max_depth = 2, seed = 3, init_model = start, ...))
+  start <- train(nrounds = 26, random_strength = 5)
+  go_on <- function(...) as.data.frame(train(nrounds = 14, init_model = start, ...))
   expect_identical(go_on(random_strength = 5), go_on(random_strength = 0))
 })
 
@@ -57,7 +60,8 @@ test_that("extra_trees cuts where chance says, within the node", {
   expect_identical(unlist(shown[shown$name == "extra_trees", c("default", "range")], use.names = FALSE),
                    c("FALSE", "TRUE or FALSE"))
   stump <- function(...) {
-    as.data.frame(gbt_train(x[, "a", drop = FALSE], y, nrounds = 1, max_depth = 1, threads = 1, ...))
+    as.data.frame(gbt_train(x[, "a", drop = FALSE], y, nrounds = 1, grow_policy = "depthwise", max_depth = 1,
+                            threads = 1, ...))
   }
   cuts <- vapply(1:200, function(seed) stump(extra_trees = TRUE, seed = seed)$split[1], "")
   expect_gt(length(unique(cuts)), 80)
@@ -76,15 +80,16 @@ test_that("extra_trees cuts where chance says, within the node", {
   f <- factor(sample(sprintf("l%02d", 1:30), n, TRUE))
   effect <- as.integer(f) / 10
   sets <- vapply(1:40, function(seed) {
-    as.data.frame(gbt_train(data.frame(f), effect, nrounds = 1, max_depth = 1, extra_trees = TRUE, seed = seed,
-                            min_data_per_group = 1, cat_smooth = 0, cat_method = "sets", threads = 1))$split[1]
+    as.data.frame(gbt_train(data.frame(f), effect, nrounds = 1, grow_policy = "depthwise", max_depth = 1,
+                            extra_trees = TRUE, seed = seed, min_data_per_group = 1, cat_smooth = 0,
+                            cat_method = "sets", threads = 1))$split[1]
   }, "")
   expect_gt(length(unique(sets)), 10)
 })
 
 test_that("a column costs its penalty until the model has it", {
   used <- function(m) sort(unique(stats::na.omit(as.data.frame(m)$feature)))
-  fit <- function(...) train(nrounds = 8, max_depth = 2, ...)
+  fit <- function(...) train(nrounds = 8, grow_policy = "depthwise", max_depth = 2, ...)
   plain <- fit()
   expect_true("b" %in% used(plain))
   expect_false("b" %in% used(fit(first_use_penalty = c(b = 1e6))))
@@ -95,7 +100,7 @@ test_that("a column costs its penalty until the model has it", {
   expect_same_bytes(fit(first_feature_use_penalties = c(b = 9))$state, fit(first_use_penalty = c(b = 9))$state)
   expect_same_bytes(fit(cegb_penalty_feature_coupled = rep(9, 8))$state, fit(first_use_penalty = 9)$state)
   # what the initial model has costs nothing
-  start <- train(nrounds = 1, max_depth = 2)
+  start <- train(nrounds = 1, grow_policy = "depthwise", max_depth = 2)
   go_on <- function(...) fit(init_model = start, ...)
   dear <- stats::setNames(rep(1e6, length(used(start))), used(start))
   expect_identical(as.data.frame(go_on(first_use_penalty = dear)), as.data.frame(go_on()))

@@ -105,6 +105,7 @@ test_that("the other parameters of the shape of trees are chosen around those th
     expect_identical(around(grow_policy = "symmetric", max_depth = 3, rows = rows), list(random_strength = 0.5))
     expect_length(around(grow_policy = "depthwise", max_depth = 3, rows = rows), 0L)
     expect_identical(around(grow_policy = "lossguide", rows = rows), list(max_depth = 0, max_leaves = 64))
+    expect_identical(around(grow_policy = "lossguide", max_leaves = 0, rows = rows), list(max_depth = 6))
     expect_identical(around(max_leaves = 20, rows = rows), list(grow_policy = "lossguide", max_depth = 0))
     expect_identical(around(max_leaves = 20, max_depth = 7, rows = rows), list(grow_policy = "lossguide"))
     expect_length(around(grow_policy = "depthwise", max_leaves = 20, max_depth = 7, rows = rows), 0L)
@@ -117,6 +118,7 @@ test_that("the other parameters of the shape of trees are chosen around those th
   expect_identical(m$params[c("grow_policy", "max_depth", "max_leaves")],
                    list(grow_policy = "lossguide", max_depth = 0, max_leaves = 4))
   expect_true(all(vapply(seq_len(3), function(i) sum(as.data.frame(m[i])$leaf), 0) <= 4))
+  expect_identical(gbt_refit(m, grow_policy = "lossguide", max_leaves = 0)$params$max_depth, 6)
   shared <- gbt_train(Species ~ ., iris, nrounds = 3, multi_strategy = "multi_output_tree", threads = 1)
   expect_identical(shared$params[c("grow_policy", "max_depth")], list(grow_policy = "symmetric", max_depth = 6))
 })
@@ -212,7 +214,7 @@ test_that("what was chosen is kept where a training is done again or goes on", {
   expect_identical(first$by_rule, c("max_depth", "lambda", "colsample_bytree"))
   expect_setequal(more$by_rule, first$by_rule) # what was named before was chosen by no rule
   layers <- train(nrounds = 3, init_model = first, grow_policy = "symmetric", max_depth = 3)
-  expect_setequal(layers$by_rule, c("lambda", "colsample_bytree", "random_strength")) # but what goes with other trees is
+  expect_setequal(layers$by_rule, c("lambda", "colsample_bytree", "random_strength")) # what goes with other trees is
   expect_null(train(nrounds = 2, init_model = do.call(train, c(plain, nrounds = 2)))$by_rule)
 })
 

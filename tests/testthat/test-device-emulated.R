@@ -150,7 +150,8 @@ test_that("codes that have no room on a device are read from the host, and told"
   x <- matrix(as.double((1:1200000 * 7919) %% 9973), 20000)
   y <- as.double(1:20000 %% 31)
   fit <- function(device, ...) {
-    gbt_train(x, y, nrounds = 1, max_depth = 2, max_bin = 63, threads = 2, device = device, ...)
+    gbt_train(x, y, nrounds = 1, grow_policy = "depthwise", max_depth = 2, max_bin = 63, threads = 2, device = device,
+              ...)
   }
   expect_no_match(said(fit("cuda", device_memory = 6, verbose = 1))[1L], "it reads")
   expect_match(said(m <- fit("cuda", device_memory = 2, verbose = 1))[1L], "it reads [0-9]+ MB of codes from the host")

@@ -6,8 +6,8 @@ made <- function(n) {
 }
 
 rows <- made(60)
-fit <- function(..., device = "cuda", nrounds = 2, max_depth = 3) {
-  gbt_train(y ~ ., rows, nrounds = nrounds, max_depth = max_depth, ..., device = device, threads = 1)
+fit <- function(..., device = "cuda", nrounds = 2, grow_policy = "depthwise") {
+  gbt_train(y ~ ., rows, nrounds = nrounds, grow_policy = grow_policy, max_depth = 3, ..., device = device, threads = 1)
 }
 
 # The n-th call to CUDA fails, for many n: what comes of the training, and of one right after it, while the failed

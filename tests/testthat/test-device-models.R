@@ -17,7 +17,9 @@ made <- function(n, seed = 1) {
 test_that("regression, weights, offset, sampling and every way to grow", {
   skip_without_cuda()
   d <- made(400)
-  same <- function(..., max_depth = 4) expect_same_on_cuda(y ~ ., d, nrounds = 4, max_depth = max_depth, ...)
+  same <- function(..., grow_policy = "depthwise", max_depth = 4) {
+    expect_same_on_cuda(y ~ ., d, nrounds = 4, grow_policy = grow_policy, max_depth = max_depth, ...)
+  }
   same()
   same(weights = b, offset = as.numeric(l))
   same(grow_policy = "lossguide", max_leaves = 9, max_depth = 0)
@@ -51,16 +53,18 @@ test_that("levels that take several steps, as their histograms have no room", {
   x <- matrix(rnorm(900 * 6), 900)
   y <- sin(3 * x[, 1]) * x[, 2] + rnorm(900, 0, 0.2)
   for (depth in c(7, 10)) {
-    expect_same_on_cuda(x, y, nrounds = 3, max_depth = depth, min_child_weight = 0, max_bin = 800, hist_memory = 1)
+    expect_same_on_cuda(x, y, nrounds = 3, grow_policy = "depthwise", max_depth = depth, min_child_weight = 0,
+                        max_bin = 800, hist_memory = 1)
   }
-  expect_same_on_cuda(x, y, nrounds = 2, max_depth = 0, max_leaves = 60, max_bin = 800, hist_memory = 1)
+  expect_same_on_cuda(x, y, nrounds = 2, grow_policy = "depthwise", max_depth = 0, max_leaves = 60, max_bin = 800,
+                      hist_memory = 1)
 })
 
 test_that("the other objectives", {
   skip_without_cuda()
   d <- made(300, 2)
   x <- d[names(d) != "y"]
-  same <- function(...) expect_same_on_cuda(x, ..., nrounds = 3, max_depth = 3)
+  same <- function(...) expect_same_on_cuda(x, ..., nrounds = 3, grow_policy = "depthwise", max_depth = 3)
   same(d$y > 1)
   same(cut(d$y, c(-Inf, 0.5, 1.2, Inf), c("few", "some", "many")))
   same(round(pmax(d$y, 0) * 3), objective = "poisson", offset = log(d$b))
@@ -96,15 +100,16 @@ test_that("matrices, sparse matrices, data sets", {
   x <- matrix(ifelse(runif(300 * 40) < 0.9, 0, round(rnorm(300 * 40), 1)), 300)
   colnames(x) <- paste0("v", 1:40)
   y <- x[, 1] - 2 * x[, 2] * x[, 3] + rnorm(300, 0, 0.1)
-  dense <- expect_same_on_cuda(x, y, nrounds = 4, max_depth = 4)
-  sparse <- expect_same_on_cuda(Matrix::Matrix(x, sparse = TRUE), y, nrounds = 4, max_depth = 4)
+  same <- function(...) expect_same_on_cuda(..., nrounds = 4, grow_policy = "depthwise", max_depth = 4)
+  dense <- same(x, y)
+  sparse <- same(Matrix::Matrix(x, sparse = TRUE), y)
   expect_same_bytes(dense$state, sparse$state)
   expect_same_on_cuda(Matrix::Matrix(x, sparse = TRUE), y, nrounds = 4, sparse_zero = "missing")
   expect_same_on_cuda(Matrix::Matrix(x, sparse = TRUE), y, nrounds = 4, grow_policy = "symmetric", max_depth = 3)
   data <- gbt_data(x, y, page_rows = 70)
-  expect_same_bytes(expect_same_on_cuda(data, nrounds = 4, max_depth = 4)$state, dense$state)
-  expect_same_bytes(gbt_train(gbt_data(x, y, device = "cuda"), nrounds = 4, max_depth = 4, device = "cpu")$state,
-                    dense$state)
+  expect_same_bytes(same(data)$state, dense$state)
+  expect_same_bytes(gbt_train(gbt_data(x, y, device = "cuda"), nrounds = 4, grow_policy = "depthwise", max_depth = 4,
+                              device = "cpu")$state, dense$state)
 })
 
 test_that("small and strange data", {
@@ -116,7 +121,8 @@ test_that("small and strange data", {
                       min_child_weight = 0)
   expect_same_on_cuda(y ~ x, data.frame(x = rep(NA_real_, 5), y = 1:5), nrounds = 2)
   expect_same_on_cuda(y ~ x, data.frame(x = 1:40, y = c(rep(0, 39), 1e6)), nrounds = 4) # 32-bit gradients
-  expect_same_on_cuda(y ~ ., data.frame(y = 1:33, matrix(rep(1:33, 70), 33)), nrounds = 2, max_depth = 2)
+  expect_same_on_cuda(y ~ ., data.frame(y = 1:33, matrix(rep(1:33, 70), 33)), nrounds = 2,
+                      grow_policy = "depthwise", max_depth = 2)
 })
 
 test_that("predictions are the same bits", {

@@ -29,7 +29,7 @@ test_that("every kind of tree, objective and column has its parameters", {
   expect_setequal(named_used(late ~ distance + dest, d), c(usual, sets, target, "cat_method"))
   expect_setequal(named_used(late ~ carrier + dest, d, cat_method = "target", max_cat_combine = 2),
                   c(usual, target, "cat_method", "max_cat_combine", "max_cat_keys"))
-  all_rows <- list(max_depth = 3, colsample_bytree = 1) # nothing is random
+  all_rows <- list(grow_policy = "depthwise", max_depth = 3, colsample_bytree = 1) # nothing is random
   expect_false("seed" %in% named_used(mpg ~ ., mtcars, params = all_rows))
   expect_true(all(c("top_rate", "other_rate") %in% named_used(mpg ~ ., mtcars, sampling_method = "goss")))
   expect_true(all(c("mvs_reg", "subsample") %in% named_used(mpg ~ ., mtcars, sampling_method = "mvs",

@@ -101,6 +101,16 @@ test_that("a race costs a known number of rounds on some of the rows", {
   expect_lt(abs(drawn / 20000 - 1), 0.03)
 })
 
+test_that("shapes around the values that are given race", {
+  raced <- function(...) {
+    ran <- races(m <- train(cells, ...))
+    list(n = length(ran), shape = shape_of(m))
+  }
+  expect_identical(raced(max_depth = 5), list(n = 2L, shape = replace(layers, "max_depth", 5)))
+  expect_identical(raced(grow_policy = "depthwise"), list(n = 2L, shape = layers))
+  expect_message(train(cells, max_leaves = 0, verbose = 1), "(rmse symmetric 6: ", fixed = TRUE, all = FALSE)
+})
+
 test_that("there is none where rules decide", {
   none <- function(code) expect_length(races(code), 0L)
   none(train(cells, nrounds = 479))
@@ -116,7 +126,7 @@ test_that("there is none where rules decide", {
   none(train(cells, grow_policy = "depthwise", max_depth = 6))
   none(train(cells, num_leaves = 31))
   none(train(cells, max_depth = 12))
-  none(train(cells, max_depth = 5))
+  none(train(cells, grow_policy = "symmetric", max_depth = 5))
   none(gbt_train(x, d$y, nrounds = 20, init_model = gbt_train(x, d$y, nrounds = 1, threads = 1), threads = 1))
   path <- withr::local_tempdir()
   folder <- gbt_data(x, d$y, path = file.path(path, "rows"), threads = 1)
@@ -155,7 +165,7 @@ test_that("what a race chose is repeated without another", {
   expect_identical(shape_of(final), layers)
   none(tuned <- tune(list(max_depth = list(2, 3))))
   none(final <- gbt_refit(tuned))
-  expect_identical(final$params$grow_policy, "depthwise")
+  expect_identical(final$params$grow_policy, "symmetric")
   # a file
   file <- withr::local_tempfile(fileext = ".gbt")
   gbt_save(m, file)

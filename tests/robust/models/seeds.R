@@ -12,7 +12,9 @@ data <- data.frame(
 data$y <- data$a + (data$f == "b") * 3 + row %% 7
 data$two <- factor(ifelse(data$y > 8, "high", "low"))
 data$three <- factor(c("p", "q", "r")[row %% 3 + 1])
-train <- function(...) gbt_train(..., nrounds = 2, max_depth = 2, threads = 1)
+train <- function(..., grow_policy = "depthwise") {
+  gbt_train(..., nrounds = 2, grow_policy = grow_policy, max_depth = 2, threads = 1)
+}
 models <- list(
   train(y ~ a + b + f, data), train(y ~ log(a + 1) + poly(b, 2) + cut(a, c(-1, 2, 5, 10)), data),
   train(two ~ a + w + o, data, eval_metric = "auc", eval_train = TRUE), train(three ~ d + t + s, data),

@@ -20,7 +20,7 @@ head_y <- function(n) response[seq_len(n)]
 hold <- function(ok, what) if (!isTRUE(ok)) stop(what, call. = FALSE)
 same <- function(a, b, what) hold(identical(a, b), what)
 fit <- function(x, y, nrounds = 1, max_depth = 1, ..., threads = 1) {
-  gbt_train(x, y, nrounds = nrounds, max_depth = max_depth, ..., threads = threads)
+  gbt_train(x, y, nrounds = nrounds, grow_policy = "depthwise", max_depth = max_depth, ..., threads = threads)
 }
 cpu <- function(code) {
   old <- options(gbt.device = "cpu")
@@ -39,7 +39,7 @@ check_data <- function(x, y, ...) {
   same(predict(m, x, threads = 2), p, "one thread and two predict other numbers")
   if (n <= 2000 || n %% 7 == 0) {
     data <- gbt_data(x, label = y, threads = 2)
-    same(gbt_train(data, nrounds = 1, max_depth = 1, ..., threads = 1)$state, m$state, "gbt_data() gives another model")
+    same(fit(data, NULL, ...)$state, m$state, "gbt_data() gives another model")
   }
   invisible(m)
 }
