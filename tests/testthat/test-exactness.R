@@ -31,8 +31,9 @@ on_frame <- function(y, ...) {
 
 test_that("no circumstance shows in a model: every combination", {
   skip_on_cran()
-  model <- expect_circumstances_do_not_show(on_frame(binary, seed = 5, subsample = 0.8, max_depth = 6, lambda = 1,
-                                                         colsample_bytree = 1), thorough = TRUE)
+  fit <- on_frame(binary, seed = 5, subsample = 0.8, grow_policy = "depthwise", max_depth = 6, lambda = 1,
+                  colsample_bytree = 1)
+  model <- expect_circumstances_do_not_show(fit, thorough = TRUE)
   expect_setequal(gbt_importance(model)$feature[gbt_importance(model)$gain > 0], names(m$x))
 })
 
@@ -189,6 +190,6 @@ test_that("real data: no circumstance shows", {
   }
   expect_circumstances_do_not_show(rain)
   d <- readRDS(real_data("diamonds.rds"))
-  price <- function(...) gbt_train(price ~ ., d, nrounds = 5, max_depth = 8, ...)
+  price <- function(...) gbt_train(price ~ ., d, nrounds = 5, grow_policy = "depthwise", max_depth = 8, ...)
   expect_circumstances_do_not_show(price)
 })

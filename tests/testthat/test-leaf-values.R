@@ -12,8 +12,8 @@ step_data <- function() {
 
 # One tree that gives every level a leaf of its own.
 by_level <- function(d, y, ..., lambda = 0) {
-  gbt_train(d$x["f"], y, ..., weights = d$w, nrounds = 1, eta = 1, max_depth = 4, max_cat_onehot = 9,
-            min_child_weight = 0, lambda = lambda, threads = 1)
+  gbt_train(d$x["f"], y, ..., weights = d$w, nrounds = 1, eta = 1, grow_policy = "depthwise", max_depth = 4,
+            max_cat_onehot = 9, min_child_weight = 0, lambda = lambda, threads = 1)
 }
 
 test_that("many steps end where the penalised loss of a leaf is least", {
@@ -53,8 +53,8 @@ test_that("softmax_hessian is what p (1 - p) is multiplied by", {
 test_that("a node is drawn to its parent by rows", {
   d <- step_data()
   smooth <- 700
-  m <- gbt_train(d$x["u"], d$number + 3 * (d$x$u > 0.9), nrounds = 1, eta = 1, max_depth = 2, lambda = 2,
-                 path_smooth = smooth, threads = 1)
+  m <- gbt_train(d$x["u"], d$number + 3 * (d$x$u > 0.9), nrounds = 1, eta = 1, grow_policy = "depthwise",
+                 max_depth = 2, lambda = 2, path_smooth = smooth, threads = 1)
   y <- d$number + 3 * (d$x$u > 0.9)
   nodes <- as.data.frame(m)
   own <- function(rows) sum(y[rows] - mean(y)) / (sum(rows) + 2)
