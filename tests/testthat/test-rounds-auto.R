@@ -7,7 +7,7 @@ rows <- function(n) {
 }
 large <- rows(3200)
 small <- rows(200)
-quick <- function(...) suppressMessages(gbt_train(..., eta = 0.3, max_depth = 2))
+quick <- function(...) suppressMessages(gbt_train(..., eta = 0.3, grow_policy = "depthwise", max_depth = 2))
 
 # The bytes of a model that was told how many rounds there are.
 without_search <- function(model) {
@@ -40,7 +40,7 @@ test_that("rounds are those of early stopping on held-out rows, and all rows are
 
 test_that("few rows are held out in folds", {
   m <- quick(small$x, small$y, threads = 1)
-  cv <- gbt_cv(small$x, small$y, folds = 5, eta = 0.3, max_depth = 2, seed = 0, threads = 1)
+  cv <- gbt_cv(small$x, small$y, folds = 5, eta = 0.3, grow_policy = "depthwise", max_depth = 2, seed = 0, threads = 1)
   expect_identical(m$auto_rounds$by, "folds")
   expect_identical(m$auto_rounds$rounds, cv$best_round)
   expect_identical(m$auto_rounds$score, cv$best_score)
@@ -68,7 +68,8 @@ test_that("every form of the data and every part of a call finds the same as by 
                                                                        cat_method = "target")
   )
   for (way in ways) {
-    call <- utils::modifyList(list(eta = 0.5, max_depth = 2, threads = 1, verbose = 0), way[nzchar(names(way))])
+    call <- utils::modifyList(list(eta = 0.5, grow_policy = "depthwise", max_depth = 2, threads = 1, verbose = 0),
+                              way[nzchar(names(way))])
     call <- c(if (is.null(names(way))) way else way[!nzchar(names(way))], call)
     m <- do.call(gbt_train, call)
     by <- if (!is.null(way$group)) "groups" else if (!is.null(way$time)) "time" else
@@ -105,17 +106,20 @@ test_that("rows of one time or group stay together", {
 
 test_that("one line says what was found, unless it is not wanted", {
   expect_snapshot({
-    m <- gbt_train(small$x, small$y, max_depth = 2, eta = 0.5, threads = 1)
+    m <- gbt_train(small$x, small$y, grow_policy = "depthwise", max_depth = 2, eta = 0.5, threads = 1)
     m
-    m <- gbt_train(large$x, large$y, max_depth = 2, eta = 0.5, threads = 1)
+    m <- gbt_train(large$x, large$y, grow_policy = "depthwise", max_depth = 2, eta = 0.5, threads = 1)
     m
     m <- gbt_train(small$x[1:9, ], small$y[1:9], threads = 1)
     m
   })
-  expect_silent(gbt_train(small$x, small$y, max_depth = 2, eta = 0.5, threads = 1, verbose = 0))
-  expect_silent(gbt_train(small$x, small$y, max_depth = 2, eta = 0.5, threads = 1, verbose = FALSE))
+  expect_silent(gbt_train(small$x, small$y, grow_policy = "depthwise", max_depth = 2, eta = 0.5, threads = 1,
+                          verbose = 0))
+  expect_silent(gbt_train(small$x, small$y, grow_policy = "depthwise", max_depth = 2, eta = 0.5, threads = 1,
+                          verbose = FALSE))
   lines <- character()
-  withCallingHandlers(gbt_train(large$x, large$y, max_depth = 2, eta = 0.5, threads = 1, verbose = 1,
+  withCallingHandlers(gbt_train(large$x, large$y, grow_policy = "depthwise", max_depth = 2, eta = 0.5, threads = 1,
+                                verbose = 1,
                                 verbose_every = 5),
                       gbt_message = function(m) {
                         lines <<- c(lines, conditionMessage(m))
@@ -128,7 +132,7 @@ test_that("one line says what was found, unless it is not wanted", {
 
 test_that("what is said of rounds in other ways holds", {
   d <- large
-  train <- function(...) gbt_train(d$x, d$y, max_depth = 2, threads = 1, seed = 1, ...)
+  train <- function(...) gbt_train(d$x, d$y, grow_policy = "depthwise", max_depth = 2, threads = 1, seed = 1, ...)
   by_valid <- train(eta = 0.5, valid = 0.2)
   twin <- train(eta = 0.5, valid = 0.2, nrounds = 1000, early_stopping_rounds = 20)
   expect_same_bytes(by_valid$state, twin$state)
@@ -195,7 +199,8 @@ test_that("models keep how their rounds were found", {
 
 test_that("limits of time, checkpoints, callbacks and Ctrl-C hold for both trainings", {
   d <- large
-  train <- function(...) suppressMessages(gbt_train(d$x, d$y, max_depth = 3, threads = 1, ...))
+  train <- function(...) suppressMessages(gbt_train(d$x, d$y, grow_policy = "depthwise", max_depth = 3, threads = 1,
+                                                    ...))
   seen <- new.env()
   m <- train(eta = 0.5, callbacks = gbt_cb_record(seen))
   expect_equal(nrow(seen$log), m$nrounds)
@@ -328,14 +333,15 @@ test_that("rows that weigh nothing are not held out", {
 })
 
 test_that("a job tells that it searches, and gives the same model", {
-  job <- gbt_job(large$x, large$y, eta = 0.3, max_depth = 2, threads = 1)
+  job <- gbt_job(large$x, large$y, eta = 0.3, grow_policy = "depthwise", max_depth = 2, threads = 1)
   m <- suppressMessages(gbt_job_result(job))
   expect_same_bytes(m$state, quick(large$x, large$y, threads = 1)$state)
 })
 
 test_that("cross-validation without rounds stops early", {
-  cv <- gbt_cv(small$x, small$y, eta = 0.5, max_depth = 2, seed = 1, threads = 1)
-  twin <- gbt_cv(small$x, small$y, eta = 0.5, max_depth = 2, seed = 1, threads = 1, nrounds = 1000,
+  cv <- gbt_cv(small$x, small$y, eta = 0.5, grow_policy = "depthwise", max_depth = 2, seed = 1, threads = 1)
+  twin <- gbt_cv(small$x, small$y, eta = 0.5, grow_policy = "depthwise", max_depth = 2, seed = 1, threads = 1,
+                 nrounds = 1000,
                  early_stopping_rounds = 20)
   expect_identical(cv$evaluation_log, twin$evaluation_log)
   expect_identical(cv$predictions, twin$predictions)
@@ -349,7 +355,8 @@ test_that("every small number of rows is trained on", {
     if (n < 10) expect_equal(m$nrounds, 100)
   }
   for (n in 2999:3001) {
-    m <- suppressMessages(gbt_train(large$x[seq_len(n), ], large$y[seq_len(n)], threads = 1, eta = 0.5, max_depth = 1))
+    m <- suppressMessages(gbt_train(large$x[seq_len(n), ], large$y[seq_len(n)], threads = 1, eta = 0.5,
+                                    grow_policy = "depthwise", max_depth = 1))
     expect_identical(m$auto_rounds$by, if (n < 3000) "folds" else "split")
   }
   lone <- factor(c("one", rep(c("a", "b"), 10))) # a class of one row
@@ -363,7 +370,8 @@ test_that("the search on few rows has a limit of rounds by their number", {
     gbt_metric("rising", function(p, y) (k <<- k + 1), maximise = TRUE)
   }
   limit <- function(n, eta = 0.1, ...) {
-    expect_silent(m <- gbt_train(small$x[seq_len(n), ], small$y[seq_len(n)], eta = eta, max_depth = 1, threads = 1,
+    expect_silent(m <- gbt_train(small$x[seq_len(n), ], small$y[seq_len(n)], eta = eta, grow_policy = "depthwise",
+                                 max_depth = 1, threads = 1,
                                  verbose = 0, eval_metric = rising(), ...))
     expect_null(m$warned)
     expect_identical(m$auto_rounds$stopped, "limit")
@@ -374,11 +382,13 @@ test_that("the search on few rows has a limit of rounds by their number", {
   expect_identical(limit(10, 0.001), 200)
   expect_identical(limit(30, weights = rep(c(1, 0), c(12, 18))), 240) # rows that weigh nothing do not count
   expect_identical(limit(30, mask = rep(c(TRUE, FALSE), c(12, 18))), 240)
-  expect_warning(m <- gbt_train(small$x[1:60, ], small$y[1:60], eta = 0.5, max_depth = 1, threads = 1, verbose = 0,
+  expect_warning(m <- gbt_train(small$x[1:60, ], small$y[1:60], eta = 0.5, grow_policy = "depthwise", max_depth = 1,
+                                threads = 1, verbose = 0,
                                 eval_metric = rising()), "still improving at the limit of 1,000 rounds",
                  class = "gbt_warning_rounds") # the limit that eta gives
   expect_identical(gbt:::limit_of_rows(3), 100)
-  cv <- suppressWarnings(gbt_cv(small$x[1:14, ], small$y[1:14], eta = 0.5, max_depth = 1, threads = 1, seed = 1,
+  cv <- suppressWarnings(gbt_cv(small$x[1:14, ], small$y[1:14], eta = 0.5, grow_policy = "depthwise", max_depth = 1,
+                                threads = 1, seed = 1,
                                 eval_metric = rising()))
   expect_identical(nrow(cv$evaluation_log), 1000L) # who cross-validates has asked for it
 })
