@@ -54,7 +54,7 @@ naive_levels <- function(model, x, name, order, w = rep(1, nrow(x)), ...) {
 
 test_that("first-order effects are those of the definition, for every class of column", {
   x <- made()
-  m <- gbt_train(y ~ ., x, nrounds = 15, max_depth = 4, threads = 1)
+  m <- gbt_train(y ~ ., x, nrounds = 15, grow_policy = "depthwise", max_depth = 4, threads = 1)
   w <- sample(0:3, 150, TRUE)
   for (name in c("a", "b", "d", "p", "l", "i")) {
     for (weights in list(rep(1, 150), w)) {
@@ -86,7 +86,8 @@ test_that("first-order effects are those of the definition, for every class of c
 
 test_that("an additive model has the effects of its terms, and none of the second order", {
   x <- made()
-  m <- gbt_train(y ~ ., x, nrounds = 60, max_depth = 1, threads = 1) # one split a tree: a sum of functions
+  # one split a tree: a sum of functions
+  m <- gbt_train(y ~ ., x, nrounds = 60, grow_policy = "depthwise", max_depth = 1, threads = 1)
   for (name in c("a", "i", "d", "f", "o")) {
     got <- ale(m, x, name)$effects
     one <- x[rep(7, nrow(got)), ]
@@ -104,14 +105,14 @@ test_that("correlated columns do not extrapolate", {
   a <- runif(4000)
   x <- data.frame(a, b = a + rnorm(4000, 0, 0.03))
   x$y <- x$a * x$b
-  m <- gbt_train(y ~ ., x, nrounds = 300, max_depth = 4, threads = 1)
+  m <- gbt_train(y ~ ., x, nrounds = 300, grow_policy = "depthwise", max_depth = 4, threads = 1)
   got <- ale(m, x, "a")$effects
   true <- got$a^2 / 2 - 1 / 6 # the integral of b where it is a, less its mean
   expect_lt(mean(abs(got$estimate - true)), 0.05)
   # a column that decides nothing where rows are, and much where they are not
   x$y <- x$b + 10 * (x$b - x$a > 0.5)
   far <- data.frame(a = runif(200, 0, 0.3), b = 0.9, y = 11)
-  m <- gbt_train(y ~ ., rbind(x, far), nrounds = 100, max_depth = 4, threads = 1)
+  m <- gbt_train(y ~ ., rbind(x, far), nrounds = 100, grow_policy = "depthwise", max_depth = 4, threads = 1)
   expect_lt(diff(range(ale(m, x, "a")$effects$estimate)), 0.05)
   expect_gt(diff(range(gbt_partial(m, x, "a", rows = NULL, threads = 1)$effects$estimate)), 0.5)
 })
@@ -162,7 +163,7 @@ naive_second <- function(model, x, names, z, w) {
 
 test_that("second-order effects are those of the definition", {
   x <- made()[-5, ]
-  m <- gbt_train(y ~ ., x, nrounds = 15, max_depth = 4, threads = 1)
+  m <- gbt_train(y ~ ., x, nrounds = 15, grow_policy = "depthwise", max_depth = 4, threads = 1)
   w <- sample(1:3, 149, TRUE)
   got <- ale(m, x, c("a", "b"), size = 4, weights = w)$effects
   z <- lapply(got[1:2], unique)
@@ -175,7 +176,7 @@ test_that("second-order effects are those of the definition", {
   set.seed(3)
   x <- data.frame(a = runif(3000), b = runif(3000))
   x$y <- 4 * x$a * x$b + x$a - x$b
-  m <- gbt_train(y ~ ., x, nrounds = 300, max_depth = 3, eta = 0.1, threads = 1)
+  m <- gbt_train(y ~ ., x, nrounds = 300, grow_policy = "depthwise", max_depth = 3, eta = 0.1, threads = 1)
   got <- ale(m, x, c("a", "b"), size = 9)$effects
   expect_lt(max(abs(got$estimate - 4 * (got$a - 0.5) * (got$b - 0.5))), 0.2)
 })

@@ -2,10 +2,11 @@
 
 columns <- c("late", "carrier", "origin", "sched_dep_time", "distance", "weekday", "dest")
 few <- flights[seq(1, nrow(flights), 12), columns]
-sets <- gbt_train(late ~ ., few, nrounds = 2, max_depth = 5, cat_method = "sets", threads = 2)
+sets <- gbt_train(late ~ ., few, nrounds = 2, grow_policy = "depthwise", max_depth = 5, cat_method = "sets",
+                  threads = 2)
 
 test_that("a tree has the rows of as.data.frame(), whatever trees a round has", {
-  classes <- gbt_train(Species ~ ., iris, nrounds = 3, max_depth = 3, threads = 1)
+  classes <- gbt_train(Species ~ ., iris, nrounds = 3, grow_policy = "depthwise", max_depth = 3, threads = 1)
   forest <- gbt_train(mpg ~ ., mtcars, nrounds = 2, num_parallel_tree = 2, subsample = 0.5, seed = 1, threads = 1)
   for (m in list(classes, forest, sets, vectors())) {
     all <- as.data.frame(m)
@@ -79,7 +80,7 @@ test_that("siblings stand apart, parents over the middle of their children, and 
 test_that("trees of every kind are drawn with all that they show, in every size", {
   symmetric <- gbt_train(late ~ ., few, nrounds = 1, max_depth = 3, grow_policy = "symmetric", threads = 2)
   statistics <- gbt_train(late ~ ., few, nrounds = 1, max_depth = 3, cat_method = "target", threads = 2)
-  classes <- gbt_train(Species ~ ., iris, nrounds = 1, max_depth = 3, threads = 1)
+  classes <- gbt_train(Species ~ ., iris, nrounds = 1, grow_policy = "depthwise", max_depth = 3, threads = 1)
   for (t in list(gbt_tree(sets), gbt_tree(sets, 2, 1), gbt_tree(symmetric), gbt_tree(statistics), gbt_tree(classes, 3),
                  gbt_tree(vectors()), gbt_tree(sets, 1, max(gbt_tree(sets)$nodes$node)))) {
     for (direction in if (is.null(t$class)) "auto" else c("down", "right")) {

@@ -3,8 +3,8 @@ n <- 2000
 x <- withr::with_seed(22, matrix(round(rnorm(n * 10), 2), n, dimnames = list(NULL, letters[1:10])))
 y <- rowSums(sin(x * rep(1:10, each = n) / 4)) + withr::with_seed(23, rnorm(n, 0, 0.2))
 x <- as.data.frame(x)
-train <- function(x, y, ..., nrounds = 20, eta = 0.1, max_depth = 6) {
-  gbt_train(x, y, nrounds = nrounds, eta = eta, max_depth = max_depth, threads = 1, ...)
+train <- function(x, y, ..., nrounds = 20, eta = 0.1, grow_policy = "depthwise", max_depth = 6) {
+  gbt_train(x, y, nrounds = nrounds, eta = eta, grow_policy = grow_policy, max_depth = max_depth, threads = 1, ...)
 }
 features_of <- function(model) {
   nodes <- as.data.frame(model)
@@ -65,7 +65,7 @@ test_that("rows are drawn without replacement, others for each tree, by the seed
   few <- 20
   w <- 2^(seq_len(few) - 1)
   m <- gbt_train(x[1:few, ], y[1:few], weights = w, subsample = 0.5, seed = 1, nrounds = 40, eta = 1e-9, threads = 1,
-                 max_depth = 1, lambda = 0, min_child_weight = 0)
+                 grow_policy = "depthwise", max_depth = 1, lambda = 0, min_child_weight = 0)
   roots <- as.data.frame(m)
   drawn <- vapply(roots$cover[roots$node == 0], function(sum) as.integer(intToBits(round(sum)))[1:few], integer(few))
   expect_true(all(rowMeans(drawn) > 0.1 & rowMeans(drawn) < 0.9))

@@ -3,8 +3,9 @@ n <- 3000
 x <- withr::with_seed(21, matrix(round(rnorm(n * 10), 2), n, dimnames = list(NULL, letters[1:10])))
 y <- rowSums(sin(x * rep(1:10, each = n) / 4)) + x[, 1] * x[, 2] + withr::with_seed(22, rnorm(n, 0, 0.2))
 x <- as.data.frame(x)
-train <- function(x, y, ..., nrounds = 3, max_depth = 6, colsample_bytree = 1) {
-  gbt_train(x, y, nrounds = nrounds, max_depth = max_depth, colsample_bytree = colsample_bytree, threads = 1, ...)
+train <- function(x, y, ..., nrounds = 3, grow_policy = "depthwise", max_depth = 6, colsample_bytree = 1) {
+  gbt_train(x, y, nrounds = nrounds, grow_policy = grow_policy, max_depth = max_depth,
+            colsample_bytree = colsample_bytree, threads = 1, ...)
 }
 # The nodes of every tree, with `depth` and `path`, the features used above a node.
 trees_of <- function(model) {
@@ -41,7 +42,8 @@ test_that("depth, leaves and rows of leaves keep their limits, and reach them", 
     expect_lt(min(t$count), 2 * limit)
   }
   for (limit in c(5, 30.5)) {
-    m <- gbt_train(x, y > 0, nrounds = 3, max_depth = 12, min_child_weight = limit, threads = 1)
+    m <- gbt_train(x, y > 0, nrounds = 3, grow_policy = "depthwise", max_depth = 12, min_child_weight = limit,
+                   threads = 1)
     expect_gte(min(nodes_of(m)$cover), limit)
     expect_lt(min(nodes_of(m)$cover), 1.5 * limit)
   }
@@ -149,8 +151,8 @@ test_that("monotone constraints hold everywhere, and matter", {
                    list(y = z, subsample = 0.5, colsample_bynode = 0.5, seed = 1), list(y = z, max_bin = 8, lambda = 0),
                    list(y = z, alpha = 5, max_delta_step = 0.3))
   for (setting in settings) {
-    usual <- list(x = o, nrounds = 30, eta = 0.3, max_depth = 6, lambda = 1, colsample_bytree = 1, monotone = sign,
-                  threads = 1)
+    usual <- list(x = o, nrounds = 30, eta = 0.3, grow_policy = "depthwise", max_depth = 6, lambda = 1,
+                  colsample_bytree = 1, monotone = sign, threads = 1)
     m <- do.call(gbt_train, utils::modifyList(usual, setting))
     for (f in names(sign)) expect_gte(min(steps(m, f, rows, type = "link")), 0)
     expect_true(all(names(sign)[1:2] %in% as.data.frame(m)$feature))
