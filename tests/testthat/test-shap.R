@@ -39,7 +39,7 @@ test_that("contributions with a background are Shapley values of predictions", {
 
 test_that("contributions by cover are Shapley values of means along the trees", {
   d <- shap_data()
-  m <- gbt_train(y ~ a + b + e, d, nrounds = 6, max_depth = 5, threads = 1)
+  m <- gbt_train(y ~ a + b + e, d, nrounds = 6, grow_policy = "depthwise", max_depth = 5, threads = 1)
   info <- .Call(gbt:::C_gbt_model_nodes, m$state, m$cache)
   row <- d[77, ]
   at <- function(t, i) which(info$tree == t & info$node == i)
@@ -88,7 +88,7 @@ test_that("contributions add up, and neither threads nor rows show", {
 
 test_that("interactions are those of Shapley, halved", {
   d <- shap_data()
-  m <- gbt_train(y ~ a + b + e, d, nrounds = 5, max_depth = 4, threads = 1)
+  m <- gbt_train(y ~ a + b + e, d, nrounds = 5, grow_policy = "depthwise", max_depth = 4, threads = 1)
   back <- d[31:40, ]
   row <- d[77, ]
   worth <- function(known) {

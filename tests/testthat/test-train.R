@@ -87,7 +87,8 @@ test_that("going on with other levels keeps what was learned of the old ones", {
 })
 
 test_that("a model that does not fit is no start", {
-  m <- gbt_train(X, y, nrounds = 2, max_depth = 6, lambda = 1, colsample_bytree = 1, threads = 1)
+  m <- gbt_train(X, y, nrounds = 2, grow_policy = "depthwise", max_depth = 6, lambda = 1, colsample_bytree = 1,
+                 threads = 1)
   go <- function(x = X, r = y, init = m, ...) gbt_train(x, r, init_model = init, nrounds = 1, threads = 1, ...)
   f <- data.frame(a = factor(c("u", "v", "v")))
   expect_snapshot(error = TRUE, {
