@@ -295,8 +295,8 @@ test_that("treeshap gets trees that predict raw scores", {
   expect_equal(predict_unified(unify(p, mtcars), data.frame(wt = mtcars$wt, `log(hp)` = log(mtcars$hp),
                                                             check.names = FALSE)),
                unname(predict(p, mtcars, "link")), tolerance = 1e-13)
-  factors <- gbt_train(Sepal.Length ~ ., iris, nrounds = 5, max_depth = 6, lambda = 1, colsample_bytree = 1,
-                       threads = 1)
+  factors <- gbt_train(Sepal.Length ~ ., iris, nrounds = 5, grow_policy = "depthwise", max_depth = 6, lambda = 1,
+                 colsample_bytree = 1, threads = 1)
   expect_snapshot(error = TRUE, {
     unify(factors, iris)
     unify(m, mtcars[1:3])
