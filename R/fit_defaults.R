@@ -111,22 +111,30 @@ shapes_around <- function(given) {
 
 # The input of a race, a list: shapes, request (without what rules chose), facts, rows. NULL where none is held: the
 # shape is given or kept, rules do not choose it, too little is known of its objective, or there are too few rows or
-# rounds. trainings: how many there will be.
-race_task <- function(request, facts, rows, chosen, trainings = 1) {
-  named <- counts_as_named(request$args$value)
+# rounds. searched: parameters whose values a search chooses, so that a shape for all of them may not go with them.
+race_task <- function(request, facts, rows, chosen, searched = character(0)) {
+  named <- c(counts_as_named(request$args$value), searched)
+  if ("multi_strategy" %in% searched) return(NULL)
   objective <- rows$response$objective
   kept <- !is.null(chosen$all) || !is.null(chosen$shape) || !is.null(request$args$value[["init_model"]])
   if (kept || request$preset == "fast" || any(no_shape_with %in% named)) return(NULL)
   if (!objective %in% race_objectives || !may_be_fine(facts, objective)) return(NULL)
-  if (!is_worth_a_race(facts, trainings)) return(NULL)
+  if (!is_worth_a_race(facts)) return(NULL)
   shapes <- shapes_around(facts$given)
   if (length(shapes) < 2L || !is.null(rows$source$data$path)) return(NULL)
   list(shapes = shapes, request = request, facts = facts, rows = rows)
 }
 
-is_worth_a_race <- function(facts, trainings) {
+is_worth_a_race <- function(facts) {
   facts$rows >= race_from && facts$rows <= .Machine$integer.max &&
-    facts$rows * facts$nrounds * trainings >= race_worth * rows_to_train(facts$rows)
+    facts$rows * facts$nrounds >= race_worth * rows_to_train(facts$rows)
+}
+
+# Does the shape of the model that update() trains again suit what is trained now? Else rules and a race choose anew.
+# chosen: list(shape, objective).
+shape_still_holds <- function(chosen, facts, request, objective) {
+  is.null(chosen$objective) || (identical(chosen$objective, objective) && request$preset != "fast" &&
+    facts$rows >= race_from && may_be_fine(facts, objective))
 }
 
 # Of data with n rows.
@@ -149,7 +157,7 @@ default_rules <- list(
       if (length(facts$raced)) return(facts$raced)
       shape_by_rows(facts, objective, if (is_of_hazards(objective)) 4 else 6, deep)
     },
-    paste("By a race with 10,000 rows or more, see `?gbt_defaults`. Without a race, from 20,000 rows on, \"depthwise\"",
+    paste("By a race with 10,000 rows and 480 rounds or more, see `?gbt_defaults`. Without a race, from 20,000 rows on, \"depthwise\"",
           "and `max_depth` 8 for \"squared_error\", \"poisson\" and up to ten classes whose trees do not share their",
           "splits: so many rows bear finer trees. Else \"symmetric\", one split for all nodes of a layer, which is",
           "steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". A value that you give is fixed; the others",
@@ -366,7 +374,8 @@ chosen_lines <- function(values) {
 #' (`"lossguide"`) of 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees of
 #' eight layers race as well, and must be 2 percent better than these. A race takes 100 rounds of symmetric trees and 50
 #' of others at most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. It ends early as training does, and
-#' costs 3 to 25 percent of the training (`bench/results/shapes.md` in the sources).
+#' costs 3 to 25 percent of most trainings, and up to a half of those that stop after few rounds
+#' (`bench/results/shapes.md` in the sources).
 #'
 #' Rows are drawn by a hash of their numbers. They are judged by at most 5,000 rows: of the last validation set (or the
 #' masked-out rows) if it stops the training early and has 500 rows or more, else by training rows that are held out of
@@ -374,15 +383,15 @@ chosen_lines <- function(values) {
 #' ranks, on any device, and for any `seed`.
 #'
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
-#' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. In
-#' [gbt_cv()] and [gbt_tune()] the rounds of all folds count together. There is none with `preset = "fast"`, for data in
-#' a folder ([gbt_data()] with `path`), with `init_model`, and if you give `colsample_bynode`, `num_parallel_tree` or
-#' `boosting`. Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise
+#' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows.
+#' There is none with `preset = "fast"`, for data in a folder ([gbt_data()] with `path`), with `init_model`, and if you
+#' give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise
 #' trees of this depth; with `grow_policy = "depthwise"`, six and eight layers. If one shape is left, there is no race.
 #' `verbose = 1` shows the losses.
 #'
-#' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on. [gbt_refit()], `update()` and a
-#' call that goes on from its `checkpoint` repeat the choice without a race. To repeat it elsewhere, give
+#' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on, so other folds hold out rows
+#' that took part in it. [gbt_refit()] and a call that goes on from its `checkpoint` repeat the choice without a race.
+#' So does `update()` with the same objective and 10,000 rows or more. To repeat it elsewhere, give
 #' `params = model$params[model$by_rule]`.
 #'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it

@@ -27,7 +27,8 @@
 #   search       how rounds are found, see R/fit_rounds_auto.R; NULL where their number is known
 #
 # chosen: NULL, or a list by which an earlier training decides in place of rules: all, see `kept` of with_rules(), or
-# shape, the parameters of the shape of trees only. look: NULL or a function of the rows.
+# shape, the parameters of the shape of trees only, with the objective that it was chosen for. look: NULL or a function
+# of the rows.
 prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- read_request(given)
   args <- request$args$value
@@ -38,7 +39,9 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   request <- settle_rounds(request, rows)
   response <- rows$response
   facts <- rule_facts(rows$source, rows$n, response, request)
-  if (!shape_fits(chosen$shape, facts$given)) chosen$shape <- NULL
+  if (!shape_fits(chosen$shape, facts$given) || !shape_still_holds(chosen, facts, request, response$objective)) {
+    chosen$shape <- NULL
+  }
   facts$raced <- chosen$shape
   race <- race_task(request, facts, rows, chosen)
   request <- size_rounds(with_rules(request, facts, response$objective, chosen$all))

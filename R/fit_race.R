@@ -33,12 +33,23 @@ find_shape <- function(fit) {
   if (is.null(task)) return(fit)
   shape <- kept_shape(fit$host$checkpoint, task$shapes)
   if (is.null(shape)) {
-    shape <- given_or(shape_of_race(fit, task, by_valid = TRUE), usual_shape(task))
+    shape <- given_or(shape_of_race(fit, task, by_valid = TRUE), shape_without_race(fit, task))
     keep_shape(fit$host$checkpoint, shape)
   }
   fit <- fit_with_shape(fit, task, shape)
+  fit$order <- character(0) # `time` and `group` have had an effect: they say which rows judge
   if (fit$host$max_seconds > 0) fit$host$max_seconds <- max(seconds_left(fit$host$until), 0.001)
   fit
+}
+
+# The same, where a race could not decide, which is said.
+shape_without_race <- function(fit, task) {
+  shape <- usual_shape(task)
+  if (fit$host$verbose) {
+    say(sprintf("no race could choose the shape of trees, by rule it is %s: too few rows to judge by, or no time",
+                shape_words(shape)))
+  }
+  shape
 }
 
 # The one that the rules choose without a race.
@@ -153,6 +164,7 @@ rows_of_race <- function(n, among, most) {
 
 # A share of n rows, or of n groups of all ranks: logical values.
 draws_below <- function(n, share, seed, before = rows_before(n)) {
+  force(before) # an operation of all ranks, those without rows too
   as.logical(unlist(by_parts(n, function(rows) {
     .Call(C_gbt_row_draws, length(rows), seed, before + rows[1L] - 1) < share * 2^31
   })))
@@ -179,8 +191,17 @@ judges_of_rows <- function(fit, rows, held) {
   weight <- take_numbers(check_weight(rows$source$weights, rows$n, "weights"), at, rows$n)
   offset <- take_numbers(check_offset(rows$source$offset, rows$n, fit$response$n_outputs), at, rows$n)
   label <- subset_rows(rows$response$label, at)
+  weight <- judging_weights(fit, weight, label)
   data <- list(view = dataset_view(fit$data, held, TRUE, label = label, weights = weight, offset = offset))
   list(name = held_out_name, data = data, label = label, weight = weight)
+}
+
+# The weights by which rows are judged: theirs, times those that classes have in this training (or NULL for none).
+judging_weights <- function(fit, weight, label) {
+  classes <- attr(fit$data$weight, "classes")
+  if (is.null(classes)) return(weight)
+  own <- unname(classes)[label + 1]
+  if (is.null(weight)) own else weight * own
 }
 
 # Some rows of a validation set, as a set.
@@ -247,7 +268,8 @@ host_of_race <- function(host, task, shape) {
 kept_shape <- function(folder, shapes) {
   if (is.null(folder)) return(NULL)
   file <- file.path(full_path(folder), "gbt-shape")
-  at <- value_of_first_rank(if (is_first_rank() && file.exists(file)) number_of_shape(file, shapes) else 0)
+  goes_on <- is_first_rank() && file.exists(file) && has_checkpoint(folder)
+  at <- value_of_first_rank(if (goes_on) number_of_shape(file, shapes) else 0)
   if (at < 0) {
     stop_argument(sprintf("\"%s\" does not hold a shape of trees; remove it to start again, or give another folder",
                           file), "checkpoint")
@@ -255,13 +277,28 @@ kept_shape <- function(folder, shapes) {
   if (at > 0) shapes[[at]]
 }
 
-# -1 where the file has none of them.
+# Is anything there to go on from? Else a shape in the folder is one of another training, or of one without a round.
+has_checkpoint <- function(folder) {
+  any(grepl("^(gbt-checkpoint|rounds|member-[0-9]+)$", list.files(full_path(folder))))
+}
+
+# -1 where the file has none of them, or cannot be read.
 number_of_shape <- function(file, shapes) {
-  text <- suppressWarnings(readLines(file, n = 1L, warn = FALSE))
+  text <- suppressWarnings(try_else(readLines(file, n = 1L, warn = FALSE), function(problem) NULL))
   if (length(text) == 1L) match(text, vapply(shapes, shape_words, ""), nomatch = -1L) else -1
 }
 
+# The file is there whole or not at all. All ranks fail where it cannot be written.
 keep_shape <- function(folder, shape) {
-  if (is.null(folder) || is.null(shape) || !is_first_rank()) return(invisible())
-  writeLines(shape_words(shape), file.path(full_path(folder), "gbt-shape"))
+  if (is.null(folder) || is.null(shape)) return(invisible())
+  file <- file.path(full_path(folder), "gbt-shape")
+  draft <- paste0(file, ".new")
+  write <- function() {
+    writeLines(shape_words(shape), draft)
+    file.rename(draft, file)
+  }
+  failed <- is_first_rank() && !isTRUE(suppressWarnings(try_else(write(), function(problem) FALSE)))
+  if (value_of_first_rank(as.double(failed)) > 0) {
+    stop(gbt_error("io", sprintf("cannot write \"%s\", a file of the checkpoint", file), file))
+  }
 }

@@ -183,9 +183,10 @@ rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
 }
 
 # The race of a cross-validation, on the rows that the first fold trains on: list(shape, rows), these with their bins.
-# NULL where none is held. rows: see cross_rows().
-race_of_folds <- function(rows, request, facts, folds, seed) {
-  task <- race_task(request, facts, rows, NULL, length(folds))
+# NULL where none is held. rows: see cross_rows(); searched: parameters that are searched; seconds: a limit of the
+# search, or NULL.
+race_of_folds <- function(rows, request, facts, folds, seed, searched = character(0), seconds = NULL) {
+  task <- race_task(request, facts, rows, NULL, searched)
   if (is.null(task)) return(NULL)
   rows$source <- binned_once(rows$source, request, rows$response)
   ruled <- settle_cv_rounds(request_with_shape(task, NULL))
@@ -193,7 +194,8 @@ race_of_folds <- function(rows, request, facts, folds, seed) {
                                gbt_message = function(m) invokeRestart("muffleMessage"),
                                gbt_warning = function(w) invokeRestart("muffleWarning"))
   first$host$verbose <- request$host$verbose
-  list(shape = given_or(shape_of_race(first, task, by_valid = FALSE), usual_shape(task)), rows = rows)
+  if (!is.null(seconds)) first$host$max_seconds <- seconds
+  list(shape = given_or(shape_of_race(first, task, by_valid = FALSE), shape_without_race(first, task)), rows = rows)
 }
 
 refuse_with_folds <- function(args, who) {

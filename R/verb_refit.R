@@ -213,7 +213,9 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
   if (!evaluate) return(call_of(args, "gbt_train"))
   by_rule <- stored_by_rule(object)
   chosen <- if (is.null(object$call)) list(all = by_rule) else
-    if (!"preset" %in% canonical_name(names(captured$args))) list(shape = shape_by_rule(object))
+    if (!"preset" %in% canonical_name(names(captured$args))) {
+      list(shape = shape_by_rule(object), objective = object$objective)
+    }
   fit_again(args, captured, object, "update", chosen = chosen)
 }
 

@@ -153,7 +153,10 @@ tune <- function(captured, plan) {
   request$host$max_bin <- given_or(rules(without = open)$max_bin, request$host$max_bin)
   raw <- rows # binned rows have no `x` any more
   rows$source <- binned_once(rows$source, request, rows$response)
-  if (is.null(open)) facts$raced <- race_of_folds(rows, request, facts, folds, seed)$shape
+  if (is.null(open)) {
+    own <- replace(request, "params", list(engine_values(request$args)))
+    facts$raced <- race_of_folds(rows, own, facts, folds, seed, names(space), plan$seconds)$shape
+  }
   chosen <- rules(without = open) # the same, too; what goes with the shape of one configuration is not among it
   args[names(chosen)] <- chosen
   side <- future_plan(raw, rows, args, folds, seed)

@@ -190,8 +190,10 @@ void r_table(SEXP frame, gbt_table *out);
 /* The table of rows as they are, for a model's columns of these names and tags, if they are plain (see r_plain.c) and
  * at least one. Returns what to protect as long as the table is used; R_NilValue: they are not plain. */
 SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, gbt_table *out);
-int r_is_plain_text(SEXP text); /* ASCII or marked as UTF-8? */
-R_xlen_t r_text_twin(SEXP x);   /* anyDuplicated() of texts in UTF-8: the place of the first twin, or 0 */
+int64_t r_plain_rows(SEXP x);      /* of a data frame or a matrix; 0 for anything else */
+int r_plain_has_levels(SEXP tags); /* does a model with columns of these tags have levels? */
+int r_is_plain_text(SEXP text);    /* ASCII or marked as UTF-8? */
+R_xlen_t r_text_twin(SEXP x);      /* anyDuplicated() of texts in UTF-8: the place of the first twin, or 0 */
 
 /* ---- r_numbers.c ---- */
 

@@ -154,6 +154,20 @@ static int plain_matrix(SEXP x, SEXP names, const kind *kinds, gbt_column *cols)
   return n_rows;
 }
 
+int64_t r_plain_rows(SEXP x) {
+  if (TYPEOF(x) == VECSXP) return Rf_xlength(x) > 0 ? (int64_t)Rf_xlength(VECTOR_ELT(x, 0)) : 0;
+  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  return is_number(x) && TYPEOF(dim) == INTSXP && Rf_xlength(dim) == 2 ? INTEGER_RO(dim)[0] : 0;
+}
+
+int r_plain_has_levels(SEXP tags) {
+  for (R_xlen_t j = 0; TYPEOF(tags) == STRSXP && j < Rf_xlength(tags); j++) {
+    const kind its = kind_of_tag(CHAR(STRING_ELT(tags, j)));
+    if (its == KIND_LEVELS || its == KIND_ORDERED) return 1;
+  }
+  return 0;
+}
+
 SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, gbt_table *out) {
   memset(out, 0, sizeof *out);
   if (TYPEOF(names) != STRSXP || TYPEOF(tags) != STRSXP || Rf_xlength(names) != Rf_xlength(tags)) return R_NilValue;

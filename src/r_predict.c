@@ -69,8 +69,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
   gbt_table table;
   r_table(frame, &table);
   gbt_tree_range trees = r_tree_range(gbt_model_forest(model), round_beg, round_end);
-  const double *off =
-      r_arg_reals(offset, (R_xlen_t)(table.n_rows * gbt_model_objective(model)->n_outputs), "offset");
+  const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * gbt_model_objective(model)->n_outputs), "offset");
   SEXP out = answer(handle, &table, at, (gbt_answer)r_arg_int(kind, "kind"), trees, off,
                     (gbt_unseen)r_arg_int(unseen, "unseen"), r_arg_threads(threads));
   UNPROTECT(1);
@@ -90,12 +89,6 @@ static int nothing_is_set(void) {
   return 1;
 }
 
-static int has_levels(const gbt_table *table) {
-  for (int32_t j = 0; j < table->n_cols; j++)
-    if (table->cols[j].storage == GBT_CODES) return 1;
-  return 0;
-}
-
 /* Predictions of few plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for all
  * other arguments, in one thread. model: its fields. few: from so many rows on, predict() looks for new levels. NULL
  * where R has to look at more: the rows, settings, a formula, a recipe or offsets. */
@@ -103,21 +96,25 @@ SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few) {
   static const char *const more[] = {"terms", "recipe", "exposure"};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (r_item(model, more[i]) != R_NilValue) return R_NilValue;
-  if (Rf_asLogical(r_item(model, "has_offset")) != FALSE) return R_NilValue;
-  gbt_table table;
-  SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), r_item(model, "feature_types"), &table));
-  SEXP out = R_NilValue;
-  if (keep != R_NilValue && (table.n_rows < r_arg_int(few, "few") || !has_levels(&table)) && nothing_is_set()) {
-    SEXP handle = PROTECT(r_model_handle(r_item(model, "state"), r_item(model, "cache")));
-    SEXP best = r_item(model, "best_round"), none = PROTECT(Rf_ScalarInteger(0));
-    gbt_tree_range trees = r_tree_range(gbt_model_forest(r_model_get(handle)), none,
-                                        best != R_NilValue ? best : r_item(model, "nrounds"));
-    if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS)
+  if (Rf_asLogical(r_item(model, "has_offset")) != FALSE || !nothing_is_set()) return R_NilValue;
+  SEXP handle = PROTECT(r_model_handle(r_item(model, "state"), r_item(model, "cache")));
+  SEXP best = r_item(model, "best_round"), none = PROTECT(Rf_ScalarInteger(0));
+  gbt_tree_range trees =
+      r_tree_range(gbt_model_forest(r_model_get(handle)), none, best != R_NilValue ? best : r_item(model, "nrounds"));
+  const int64_t n_rows = r_plain_rows(x);
+  const int most = r_arg_int(few, "few");
+  SEXP tags = r_item(model, "feature_types"), out = R_NilValue;
+  /* before a column is looked at, as that takes long for many texts */
+  if ((double)n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS &&
+      (n_rows < most || !r_plain_has_levels(tags))) {
+    gbt_table table;
+    SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), tags, &table));
+    if (keep != R_NilValue)
       out = answer(handle, &table, (gbt_answer_place){0}, (gbt_answer)r_arg_int(kind, "kind"), trees, NULL,
                    GBT_UNSEEN_PRIOR, (r_threads){1, GBT_SIMD_AUTO});
-    UNPROTECT(2);
+    UNPROTECT(1);
   }
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 

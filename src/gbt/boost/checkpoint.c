@@ -264,7 +264,11 @@ static gbt_status take_forest(reader *r, gbt_trainer *tr, uint64_t n_trees, gbt_
                      head.n_bytes == n && n >= sizeof head;
     status = good ? gbti_sections_read(&sections, bytes, (size_t)n) : damaged(r, err);
   }
-  if (status == GBT_OK && (!same_shape(view, &own) || view->n_trees != n_trees)) status = damaged(r, err);
+  if (status == GBT_OK && !same_shape(view, &own))
+    status = gbt_fail_on(err, GBT_E_FORMAT, r->path,
+                         "\"%s\" has trees of another form: it is damaged, or of an earlier version of gbt; remove it",
+                         r->path);
+  if (status == GBT_OK && view->n_trees != n_trees) status = damaged(r, err);
   if (status == GBT_OK) {
     gbt_forest_cut(tr->forest, 0);
     status = gbt_forest_append(tr->forest, view, err);

@@ -23,7 +23,7 @@ static gbt_status begin(gbt_ctx *ctx, gbti_stage *stage, const gbt_tree_task *fi
   return gbt_shared_splits_grow(ctx, stage->own, first, err);
 }
 
-/* The structure was grown when the round began: one tree for every class. */
+/* The structure was grown when the round began, and the trees of its classes, which become one tree. */
 static gbt_status trees(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task, int32_t n, int first,
                         gbti_splits *splits, gbt_forest *forest, gbt_error *err) {
   (void)ctx, (void)n, (void)err;

@@ -29,7 +29,7 @@ gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_par
         "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\"; leave `multi_strategy` out");
   if (params->num_parallel_tree > 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
-                       "`multi_strategy = \"multi_output_tree\"` has one tree for every class in a round; "
+                       "`multi_strategy = \"multi_output_tree\"` has one tree in a round; "
                        "`num_parallel_tree` must be 1");
   if (params->grow_policy != GBT_SYMMETRIC)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
