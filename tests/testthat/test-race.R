@@ -21,12 +21,17 @@ layers <- list(grow_policy = "depthwise", max_depth = 8, max_leaves = 0)
 
 # How many trainings of races `code` has, each as rounds, rows and policy.
 races <- function(code) {
+  watch_races(code, function(fit, shape) list(fit$host$nrounds, fit$n_obs, shape$grow_policy))
+}
+
+# What `look` gives for each training of a race that `code` has.
+watch_races <- function(code, look) {
   seen <- list()
   space <- asNamespace("gbt")
   own <- get("race_fit", space)
   watched <- function(fit, task, parts, shape) {
     out <- own(fit, task, parts, shape)
-    seen[[length(seen) + 1L]] <<- list(out$host$nrounds, out$n_obs, shape$grow_policy)
+    seen[[length(seen) + 1L]] <<- look(out, shape)
     out
   }
   put <- function(value) {
@@ -146,7 +151,7 @@ test_that("what a race chose is repeated without another", {
                          threads = 1))
   expect_identical(shape_of(more), layers)
   # folds: one race for all of them, and the chosen model has their shape
-  cv <- function(...) gbt_cv(y ~ ., d, folds = 2, nrounds = 240, early_stopping_rounds = 1, seed = 1, threads = 1, ...)
+  cv <- function(...) gbt_cv(y ~ ., d, folds = 2, nrounds = 480, early_stopping_rounds = 1, seed = 1, threads = 1, ...)
   seen <- races(folds <- cv(keep_models = TRUE))
   expect_length(seen, 3L)
   expect_lt(abs(seen[[1]][[2]] / n - 0.3), 0.02) # of the rows that the first fold trains on
@@ -155,9 +160,9 @@ test_that("what a race chose is repeated without another", {
   expect_identical(shape_of(final), layers)
   none(cv(grow_policy = "symmetric"))
   # a search: one race for all configurations
-  tune <- function(space) {
-    gbt_tune(y ~ ., d, space = space, configs = 2, folds = 2, nrounds = 240, early_stopping_rounds = 1, seed = 1,
-             threads = 1)
+  tune <- function(space, ...) {
+    gbt_tune(y ~ ., d, space = space, configs = 2, folds = 2, nrounds = 480, early_stopping_rounds = 1, seed = 1,
+             threads = 1, ...)
   }
   expect_length(races(tuned <- tune(list(lambda = c(1, 2)))), 3L)
   expect_identical(tuned$params$max_depth, 8)
@@ -166,11 +171,22 @@ test_that("what a race chose is repeated without another", {
   none(tuned <- tune(list(max_depth = list(2, 3))))
   none(final <- gbt_refit(tuned))
   expect_identical(final$params$grow_policy, "symmetric")
+  # a race of a search has the parameters that all configurations have
+  own <- function(fit, ...) fit$params[c("subsample", "lambda", "min_child_weight")]
+  seen <- watch_races(tune(list(eta = c(0.2, 0.3)), subsample = 0.5, lambda = 7, min_child_weight = 9), own)
+  expect_identical(seen[[1]], list(subsample = 0.5, lambda = 7, min_child_weight = 9))
+  none(tune(list(boosting = list("plain"))))
   # a file
   file <- withr::local_tempfile(fileext = ".gbt")
   gbt_save(m, file)
   none(again <- gbt_refit(gbt_load(file), data = d))
   expect_identical(shape_of(again), layers)
+  # other data or another objective: the rules choose again
+  none(again <- update(m, data = d[1:600, ], nrounds = 3, valid = NULL, early_stopping_rounds = 0))
+  expect_identical(shape_of(again), symmetric)
+  none(again <- update(m, objective = "quantile", nrounds = 3, valid = NULL, early_stopping_rounds = 0))
+  expect_identical(again$params$grow_policy, "symmetric")
+  expect_length(races(update(m, objective = "logistic", formula. = (y > 0) ~ ., valid = v)), 3L)
 })
 
 test_that("rounds that are found are those of the shape that was chosen", {
@@ -192,9 +208,16 @@ test_that("a checkpoint keeps the shape", {
   writeLines("lossguide 3", file.path(folder, "gbt-shape"))
   expect_error(go(max_seconds = 0.3), "does not hold a shape of trees", class = "gbt_error_argument")
   unlink(folder, recursive = TRUE)
-  # no time for a race: the rule's shape, which is kept as well
-  expect_identical(shape_of(suppressWarnings(go(max_seconds = 1e-6))), symmetric)
-  expect_length(races(go(max_seconds = 0.3)), 0L)
+  # no time for a race, and for no round: the next call begins anew
+  expect_message(none <- suppressWarnings(go(max_seconds = 1e-6, verbose = 1)), "no race could choose .* symmetric 6",
+                 all = FALSE)
+  expect_identical(shape_of(none), symmetric)
+  expect_identical(readLines(file.path(folder, "gbt-shape")), "symmetric 6")
+  unlink(file.path(folder, "gbt-checkpoint"))
+  expect_length(races(go(max_seconds = 1e5)), 3L)
+  unlink(folder, recursive = TRUE)
+  dir.create(file.path(folder, "gbt-shape.new"), recursive = TRUE)
+  expect_error(go(), "cannot write .*gbt-shape", class = "gbt_error_io")
 })
 
 test_that("groups and times judge as a whole", {
@@ -228,6 +251,11 @@ test_that("weights, offsets, masks and classes of a training are those of its ra
   expect_lt(abs(seen[[1]][[2]] / (n - 700) - 0.6), 0.02)
   m <- train(cells > 0, class_weights = "balanced", monotone = c(d = 1), interactions = list(c("a", "b", "c")))
   expect_false(m$params$grow_policy == "symmetric")
+  # rows that judge have the weights of their classes, too
+  weights <- function(fit, ...) sort(unique(fit$valid[[1]]$weight))
+  seen <- watch_races(gbt_train(x, d$y > 0, nrounds = 480, class_weights = c("FALSE" = 1, "TRUE" = 3), weights = w,
+                                max_seconds = 1e5, threads = 1), weights)
+  expect_identical(seen[[1]], c(1, 2, 3, 6))
 })
 
 test_that("Ctrl-C ends a race", {
