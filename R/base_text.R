@@ -4,8 +4,16 @@
 printable <- function(x) {
   bad <- is_broken_text(x)
   if (any(bad)) x[bad] <- iconv(x[bad], "latin1", "ASCII", sub = "byte")
+  for (i in grep(control_characters, x)) {
+    at <- gregexpr(control_characters, x[i])
+    codes <- lapply(regmatches(x[i], at), function(c) sprintf("<%02x>", utf8ToInt(paste(c, collapse = ""))))
+    regmatches(x[i], at) <- codes
+  }
   x
 }
+
+# By which a text could move the cursor of a terminal or change what is shown: all but tabs and ends of lines.
+control_characters <- "[\001-\010\013-\037\177]"
 
 # In lower case, to compare by. R's tolower() fails on bytes that are no text, and on the last two characters of 16
 # bits, which mean nothing.

@@ -130,7 +130,7 @@ is_worth_a_race <- function(facts) {
     facts$rows * facts$nrounds >= race_worth * rows_to_train(facts$rows)
 }
 
-# Does the shape of the model that update() trains again suit what is trained now? Else rules and a race choose anew.
+# Does the shape of the model that update() trains again suit what is trained now? Else rules and a race choose again.
 # chosen: list(shape, objective).
 shape_still_holds <- function(chosen, facts, request, objective) {
   is.null(chosen$objective) || (identical(chosen$objective, objective) && request$preset != "fast" &&
@@ -157,12 +157,13 @@ default_rules <- list(
       if (length(facts$raced)) return(facts$raced)
       shape_by_rows(facts, objective, if (is_of_hazards(objective)) 4 else 6, deep)
     },
-    paste("By a race with 10,000 rows and 480 rounds or more, see `?gbt_defaults`. Without a race, from 20,000 rows on, \"depthwise\"",
-          "and `max_depth` 8 for \"squared_error\", \"poisson\" and up to ten classes whose trees do not share their",
-          "splits: so many rows bear finer trees. Else \"symmetric\", one split for all nodes of a layer, which is",
-          "steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". A value that you give is fixed; the others",
-          "are chosen around it. So `max_leaves` makes trees \"lossguide\" without a limit of depth, \"lossguide\"",
-          "alone those of 64 leaves, and `max_depth` above 8 makes them \"depthwise\", as symmetric ones are full."),
+    paste("By a race with 10,000 rows and 480 rounds or more, see `?gbt_defaults`. Without a race, from 20,000",
+          "rows on, \"depthwise\" and `max_depth` 8 for \"squared_error\", \"poisson\" and up to ten classes",
+          "whose trees do not share their splits: so many rows bear finer trees. Else \"symmetric\", one split",
+          "for all nodes of a layer, which is steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". A",
+          "value that you give is fixed; the others are chosen around it. So `max_leaves` makes trees",
+          "\"lossguide\" without a limit of depth, \"lossguide\" alone those of 64 leaves, and `max_depth` above",
+          "8 makes them \"depthwise\", as symmetric ones are full."),
     "Shape of trees", no_shape_with, around = TRUE
   ),
   new_rule(
@@ -380,14 +381,16 @@ chosen_lines <- function(values) {
 #' Rows are drawn by a hash of their numbers. They are judged by at most 5,000 rows: of the last validation set (or the
 #' masked-out rows) if it stops the training early and has 500 rows or more, else by training rows that are held out of
 #' the race (whole groups with `group`, the latest with `time`). The choice is the same for any number of threads and
-#' ranks, on any device, and for any `seed`.
+#' ranks, on any device, and for any `seed`; rows in another order are other draws.
 #'
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
 #' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows.
-#' There is none with `preset = "fast"`, for data in a folder ([gbt_data()] with `path`), with `init_model`, and if you
-#' give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise
-#' trees of this depth; with `grow_policy = "depthwise"`, six and eight layers. If one shape is left, there is no race.
-#' `verbose = 1` shows the losses.
+#' Rows that a share of `valid` holds out do not count. There is none with `preset = "fast"`, for data in a folder
+#' ([gbt_data()] with `path`), with `init_model`, and if you give `colsample_bynode`, `num_parallel_tree` or `boosting`.
+#' Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise trees of
+#' this depth; with `grow_policy = "depthwise"`, six and eight layers. If one shape is left, there is no race. With
+#' `max_seconds` a race takes a tenth of that time at most; if that is too short, rules decide. `verbose = 1` shows the
+#' losses.
 #'
 #' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on, so other folds hold out rows
 #' that took part in it. [gbt_refit()] and a call that goes on from its `checkpoint` repeat the choice without a race.

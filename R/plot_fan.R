@@ -3,7 +3,8 @@
 #' Draw a fan of quantiles
 #'
 #' Bands between pairs of levels, the lowest with the highest, the next with the next, and so on, darker towards the
-#' middle; the middle level as a line; observed values as points, those outside of the outermost band in another colour.
+#' middle; the middle level as a line; observed values as points, those outside of their own row's outer quantiles in
+#' another colour. The bands are means of groups of rows.
 #' The subtitle has the share of observed values between the outer levels.
 #'
 #' @param x The result of [gbt_fan()].
@@ -57,9 +58,7 @@ fan_figure <- function(shown, given = list()) {
   dots <- if (!is.null(seen)) {
     value <- seen$y[drawn]
     place <- as.double(seen$x)[drawn]
-    inside <- value >= stats::approx(at, q[, 1L], place, rule = 2, ties = mean)$y &
-      value <= stats::approx(at, q[, k], place, rule = 2, ties = mean)$y
-    mark("point", place, value, set = n + lined + ifelse(inside, 1L, 2L),
+    mark("point", place, value, set = n + lined + ifelse(seen$inside[drawn], 1L, 2L),
          cex = max(0.35, min(0.8, 14 / sqrt(length(drawn)))))
   }
   marks <- c(bands, list(dots), if (lined) list(mark("line", at, q[, middle], set = n + 1L)))

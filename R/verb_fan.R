@@ -16,7 +16,8 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A data frame of class `gbt_fan` with a row for each group: `x`, the mean of its rows, the mean of each
 #'   quantile (`q0.1`, ...), and `rows`. Its attribute `below` has the share of observed values that are at most the
-#'   quantile, by level, and `observed` the rows' own `x` and `y`.
+#'   quantile, by level, and `observed` the rows' own `x` and `y`, and whether `y` is
+#'   `inside` of the row's outer quantiles.
 #' @seealso [gbt_objectives()] for the objective; [gbt_conformal()] for intervals with a guarantee
 #' @concept fan chart
 #' @concept prediction interval
@@ -81,9 +82,10 @@ fan_of <- function(along, pred, label, levels, bins) {
   for (k in seq_along(levels)) out[[level_labels(levels)[k]]] <- mean_of(pred[known, k])
   out$rows <- tabulate(group)
   below <- if (!is.null(label)) colMeans(label <= pred)
-  inside <- if (!is.null(label)) mean(label >= pred[, 1L] & label <= pred[, ncol(pred)])
+  inside <- if (!is.null(label)) label >= pred[, 1L] & label <= pred[, ncol(pred)]
   structure(out, class = c("gbt_fan", "data.frame"), levels = levels, name = along$name, below = below,
-            inside = inside, observed = if (!is.null(label)) list(x = at, y = label[known]))
+            inside = if (!is.null(label)) mean(inside),
+            observed = if (!is.null(label)) list(x = at, y = label[known], inside = inside[known]))
 }
 
 # Groups of about as many rows by a number, equal ones in the same group: numbers from 1 to k at most.

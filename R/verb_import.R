@@ -101,11 +101,12 @@ imported_model <- function(found, classes) {
   own <- objective_info(info$objective)$params$name
   shape <- .Call(C_gbt_model_shape, found$state, NULL, info$objective, info$names, info$tag)
   named <- imported_classes(classes, labels, info)
+  values <- stats::setNames(as.list(shape[6L + seq_along(own)]), own)
+  if (length(found$levels)) values[[1L]] <- found$levels
   fields <- list(
     classes = named$texts,
     response = named$response,
-    params = c(list(num_parallel_tree = as.double(info$n_parallel)),
-               stats::setNames(as.list(shape[6L + seq_along(own)]), own)),
+    params = c(list(num_parallel_tree = as.double(info$n_parallel)), values),
     best_round = if (found$best_round > 0) as.integer(found$best_round),
     has_offset = FALSE,
     imported = found[c("program", "version", "objective", "lacks")]

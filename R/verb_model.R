@@ -193,7 +193,8 @@ describe_rows <- function(x) {
 # "XGBoost 3.2.0, reg:squarederror"
 describe_import <- function(from) {
   version <- if (nzchar(from$version)) paste0(" ", from$version)
-  printable(paste0(from$program, version, if (nzchar(from$objective)) paste0(", ", from$objective)))
+  text <- printable(paste0(from$program, version, if (nzchar(from$objective)) paste0(", ", from$objective)))
+  gsub("[[:space:]]+", " ", text)
 }
 
 describe_features <- function(x) {

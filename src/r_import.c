@@ -5,7 +5,7 @@
  * `classes`, and facts about the file. lacks: what it does not say of nodes; raw_only: see gbt_import_facts. */
 SEXP r_gbt_import(SEXP bytes) {
   /* 1 */
-  static const char *parts[] = {"state", "program", "version", "objective", "best_round", "lacks", "raw_only", ""};
+  static const char *parts[] = {"state", "program", "version", "objective", "best_round", "lacks", "raw_only", "levels", ""};
   if (TYPEOF(bytes) != RAWSXP) r_stop("`bytes` must be raw bytes");
   r_blob *blob;
   PROTECT(r_blob_new(&blob));
@@ -31,6 +31,8 @@ SEXP r_gbt_import(SEXP bytes) {
   for (int i = 0, n = 0; i < 3; i++)
     if (!has[i]) SET_STRING_ELT(lacks, n++, Rf_mkChar(name[i]));
   SET_VECTOR_ELT(out, 6, Rf_ScalarLogical(facts.raw_only));
+  SET_VECTOR_ELT(out, 7, Rf_allocVector(REALSXP, facts.n_levels));
+  for (int32_t i = 0; i < facts.n_levels; i++) REAL(VECTOR_ELT(out, 7))[i] = facts.level[i];
   UNPROTECT(2);
   return out;
 }

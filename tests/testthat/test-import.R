@@ -251,3 +251,36 @@ test_that("a device, or what plays one, does not change the scores", {
   expect_identical(predict(its$model, its$x, type = "contrib", device = "cuda"),
                    predict(its$model, its$x, type = "contrib"))
 })
+
+test_that("several quantiles are levels; several outputs of other objectives are raw scores, which is said", {
+  case <- imported_case("xgb_classes.json")
+  k <- case$model$n_outputs
+  text <- readChar(test_path("imported", "xgb_classes.json"), 1e7, useBytes = TRUE)
+  as_objective <- function(objective) {
+    at <- regexpr("\"objective\":\\{\"name\":\"multi:softprob\",\"softmax_multiclass_param\":\\{[^}]*\\}\\}", text)
+    expect_gt(at, 0)
+    regmatches(text, at) <- sprintf("\"objective\":%s", objective)
+    gbt_import(charToRaw(text))
+  }
+  quantiles <- function(alpha) {
+    as_objective(sprintf("{\"name\":\"reg:quantileerror\",\"quantile_loss_param\":{\"quantile_alpha\":\"%s\"}}", alpha))
+  }
+  alpha <- seq_len(k) / (k + 1)
+  m <- quantiles(sprintf("[%s]", paste(alpha, collapse = ",")))
+  expect_identical(m$objective, "quantile")
+  expect_identical(m$params$quantile_alpha, alpha)
+  expect_identical(link_of(m, case$x), case$scores)
+  expect_identical(unname(predict(m, case$x)), t(apply(case$scores, 1, sort)))
+  file <- withr::local_tempfile(fileext = ".gbt")
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), case$x), predict(m, case$x))
+  for (odd in c("[0.5]", "0.5", "[]", "[0.9,0.5,0.1]", "[0.1,0.5,1]", "[0.1,0.5,0.9,0.95,0.96]", "[0.1,0.5,0.9")) {
+    expect_identical(quantiles(odd)$objective, "custom")
+  }
+  text <- sub("\"base_score\":\"[^\"]*\"", "\"base_score\":\"[0.5,0.5,0.5]\"", text)
+  expect_warning(m <- as_objective("{\"name\":\"binary:logistic\",\"reg_loss_param\":{\"scale_pos_weight\":\"1\"}}"),
+                 class = "gbt_warning_import")
+  expect_identical(m$objective, "custom")
+  # what a file says is not sent to the terminal as it is
+  expect_output(print(as_objective("{\"name\":\"x\\n\\u001b[2J\",\"p\":{}}")), "x <1b>\\[2J")
+})

@@ -14,6 +14,7 @@
 #define GBT_EXCHANGE_EXCHANGE_H
 
 #include "../base/mem.h"
+#include "../objective/objective.h"
 
 /* Facts about an imported model that a host tells. Texts are cut where they are too long. */
 typedef struct gbt_import_facts {
@@ -23,6 +24,8 @@ typedef struct gbt_import_facts {
   int64_t best_round;                 /* the last round that predicts by default, from 1; 0: all do */
   int raw_only;                       /* 1: the program's responses are not raw scores, but those of the model are */
   int has_gain, has_cover, has_count; /* whether the file has them for splits and leaves; else they are 0 */
+  int32_t n_levels;                   /* of an objective with several levels (see gbt_objective.levels); else 0 */
+  double level[GBT_MOST_LEVELS];
 } gbt_import_facts;
 
 /* The bytes of a model, without meta values, of the bytes of a file. *out is allocated from mem (free with

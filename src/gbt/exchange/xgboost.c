@@ -78,6 +78,21 @@ static int first_number(const char *text, double *out) {
   return d.n > 0;
 }
 
+/* The levels of "[1E-1,5E-1]", if there is an ascending one for each output; else scores are all that there is. */
+static int read_quantiles(const char *text, int64_t n_outputs, gbt_import_facts *facts) {
+  int32_t n = 0;
+  if (*text++ != '[' || n_outputs > GBT_MOST_LEVELS) return 0;
+  for (; n < n_outputs; n++) {
+    const gbti_decimal d = gbti_read_decimal(text, strlen(text));
+    if (d.n == 0 || !(d.nearest > (n == 0 ? 0.0 : facts->level[n - 1]) && d.nearest < 1.0)) return 0;
+    facts->level[n] = d.nearest;
+    text += d.n;
+    if (*text++ != (n + 1 < n_outputs ? ',' : ']')) return 0;
+  }
+  facts->n_levels = n;
+  return 1;
+}
+
 static gbt_status read_parameter(xgb_reader *r, const xgb_objective *o, gbt_objective *to) {
   const gbt_objective_info *info = gbt_objective_info_of(to->kind);
   const char *text;
@@ -107,7 +122,11 @@ static gbt_status read_objective(xgb_reader *r, const xgb_objective *o, gbt_impo
   const gbt_objective_info *info = gbt_objective_info_of((int32_t)kind);
   if (info->outputs == GBT_OUTPUTS_ONE && r->n_outputs > 1) kind = GBT_OBJ_CUSTOM; /* a score for each response */
   if (info->outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2) kind = GBT_OBJ_CUSTOM;
-  facts->raw_only = o != NULL && strcmp(o->name, "binary:hinge") == 0;
+  facts->raw_only = o != NULL && (strcmp(o->name, "binary:hinge") == 0 || (kind != o->kind && o->base != LINK_NONE));
+  if (kind == GBT_OBJ_QUANTILE && r->n_outputs > 1) {
+    GBT_TRY(gbti_text(r->doc, get(r, get(r, r->objective, o->group), o->key), o->key, &text));
+    if (!read_quantiles(text, (int64_t)r->n_outputs, facts)) kind = GBT_OBJ_CUSTOM;
+  }
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);
   return kind == GBT_OBJ_CUSTOM || o->group == NULL ? GBT_OK : read_parameter(r, o, &r->plant->objective);
 }

@@ -269,6 +269,7 @@ static void answers_come_from_the_bytes(void) {
       gbt_model *model = NULL;
       gbt_binding *binding = NULL;
       int32_t n_outputs = info->outputs == GBT_OUTPUTS_ONE ? 1 : outputs[i % 3];
+      if (info->outputs == GBT_OUTPUTS_LEVELS && n_outputs > GBT_MOST_LEVELS) n_outputs = GBT_MOST_LEVELS;
       const forest_spec spec = {n_outputs, 1, 1, 5, SHAPE_BUSHY, 0};
       int ok = sample_open(&s, 20 + (uint64_t)i, 4, &spec, gbt_objective_make((gbt_objective_kind)kind, n_outputs));
       made_table *table = make_table(&rng, s.schema, n_outputs > 100 ? rows[i] % 64 + 5 * (rows[i] > 64) : rows[i]);
