@@ -5,7 +5,8 @@
  * `classes`, and facts about the file. lacks: what it does not say of nodes; raw_only: see gbt_import_facts. */
 SEXP r_gbt_import(SEXP bytes) {
   /* 1 */
-  static const char *parts[] = {"state", "program", "version", "objective", "best_round", "lacks", "raw_only", "levels", ""};
+  static const char *parts[] = {"state", "program",  "version", "objective", "best_round",
+                                "lacks", "raw_only", "levels",  ""};
   if (TYPEOF(bytes) != RAWSXP) r_stop("`bytes` must be raw bytes");
   r_blob *blob;
   PROTECT(r_blob_new(&blob));
