@@ -158,6 +158,11 @@ new_reporter <- function(folder) {
       close = function() {
         open <<- FALSE
         report$phase <<- if (searching) "preparing" else "finishing"
+        if (searching) { # its rounds are none of the training that follows
+          report$round <<- report$nrounds <<- NA_integer_
+          report$pace <<- NA_real_
+          report["log"] <<- list(NULL)
+        }
         send()
       }
     )

@@ -44,7 +44,7 @@ test_that("a time limit is R's error, not an interrupt", {
   limited <- function() {
     setTimeLimit(elapsed = 0.3, transient = TRUE)
     on.exit(setTimeLimit())
-    gbt_train(big, big[, 1L], nrounds = 1e6, threads = 1)
+    gbt_train(big, big[, 1L], nrounds = 1e6, grow_policy = "symmetric", max_depth = 6, threads = 1)
   }
   caught <- tryCatch(limited(), error = function(e) e, interrupt = function(c) c)
   expect_s3_class(caught, "simpleError")

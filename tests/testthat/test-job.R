@@ -8,7 +8,8 @@ ways <- c("shell", if (requireNamespace("callr", quietly = TRUE)) "callr")
 endless <- function(..., by = "shell") {
   set.seed(1)
   x <- matrix(rnorm(2e5), ncol = 10)
-  gbt_job(x, x[, 1], nrounds = 1e6, eval_train = TRUE, threads = 1, by = by, ...)
+  gbt_job(x, x[, 1], nrounds = 1e6, grow_policy = "symmetric", max_depth = 6, eval_train = TRUE, threads = 1, by = by,
+          ...)
 }
 
 wait_for_rounds <- function(job, n = 2L) {

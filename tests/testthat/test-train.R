@@ -265,11 +265,14 @@ test_that("time can be limited", {
 test_that("Ctrl-C gives the model so far", {
   skip_on_os("windows")
   skip_on_cran()
+  train <- function(nrounds, ...) { # a shape that is given, as a race has no rounds to return
+    gbt_train(late ~ ., flights, nrounds = nrounds, grow_policy = "symmetric", max_depth = 6, threads = 1, ...)
+  }
   # late enough for some rounds, also where the machine is busy
-  two_rounds <- system.time(gbt_train(late ~ ., flights, nrounds = 2, threads = 1))[["elapsed"]]
+  two_rounds <- system.time(train(2))[["elapsed"]]
   interrupted <- function(...) {
     system(sprintf("(sleep %.2f; kill -INT %d) >/dev/null 2>&1 &", 0.3 + 5 * two_rounds, Sys.getpid()))
-    tryCatch(gbt_train(late ~ ., flights, nrounds = 1e6, threads = 1, ...), interrupt = identity)
+    tryCatch(train(1e6, ...), interrupt = identity)
   }
   for (callbacks in list(NULL, function(now) Sys.sleep(0.01))) {
     c <- interrupted(callbacks = callbacks)
@@ -279,7 +282,7 @@ test_that("Ctrl-C gives the model so far", {
     expect_gt(m$nrounds, 0)
     expect_identical(nrow(m$evaluation_log), m$nrounds)
     expect_same_bytes(gbt_last_interrupted()$state, m$state)
-    expect_same_bytes(gbt_train(late ~ ., flights, nrounds = m$nrounds, eta = m$params$eta, threads = 1)$state, m$state)
+    expect_same_bytes(train(m$nrounds, eta = m$params$eta)$state, m$state)
   }
 })
 
