@@ -224,7 +224,7 @@ race_fit <- function(fit, task, parts, shape) {
   data <- fit$data
   at <- parts$train
   n <- length(fit$label)
-  rows <- given_or(data$at, NULL)
+  rows <- data$at
   mask <- logical(data$n_rows)
   mask[if (is.null(rows)) at else rows[at]] <- TRUE
   part <- function(v) take_numbers(v, at, n)
