@@ -121,7 +121,7 @@ race_task <- function(request, facts, rows, chosen, searched = character(0)) {
   if (!objective %in% race_objectives || !may_be_fine(facts, objective)) return(NULL)
   if (!is_worth_a_race(facts)) return(NULL)
   shapes <- shapes_around(facts$given)
-  if (length(shapes) < 2L || !is.null(rows$source$data$path)) return(NULL)
+  if (length(shapes) < 2L) return(NULL)
   list(shapes = shapes, request = request, facts = facts, rows = rows)
 }
 
@@ -378,15 +378,15 @@ chosen_lines <- function(values) {
 #' costs 3 to 25 percent of most trainings, and up to a half of those that stop after few rounds
 #' (`bench/results/shapes.md` in the sources).
 #'
-#' Rows are drawn by a hash of their numbers. They are judged by at most 5,000 rows: of the last validation set (or the
-#' masked-out rows) if it stops the training early and has 500 rows or more, else by training rows that are held out of
+#' Rows are drawn by a hash of their numbers, and copied to memory where the data are in a folder. They are judged by
+#' at most 5,000 rows: of the last validation set (or the masked-out rows) if it stops the training early and has 500 rows or more, else by training rows that are held out of
 #' the race (whole groups with `group`, the latest with `time`). The choice is the same for any number of threads and
 #' ranks, on any device, and for any `seed`; rows in another order are other draws.
 #'
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
 #' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows.
-#' Rows that a share of `valid` holds out do not count. There is none with `preset = "fast"`, for data in a folder
-#' ([gbt_data()] with `path`), with `init_model`, and if you give `colsample_bynode`, `num_parallel_tree` or `boosting`.
+#' Rows that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if
+#' you give `colsample_bynode`, `num_parallel_tree` or `boosting`.
 #' Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise trees of
 #' this depth; with `grow_policy = "depthwise"`, six and eight layers. If one shape is left, there is no race. With
 #' `max_seconds` a race takes a tenth of that time at most; if that is too short, rules decide. `verbose = 1` shows the

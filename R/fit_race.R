@@ -89,10 +89,11 @@ params_of_race <- function(fit, request) {
 shape_of_race <- function(fit, task, by_valid) {
   parts <- race_parts(fit, task$rows, by_valid)
   if (is.null(parts)) return(NULL)
+  fit <- fit_of_race(fit, task, parts)
   scores <- numeric(0)
   for (i in seq_along(task$shapes)) {
     if (i > 2L && !is_ahead(scores[2L], scores[1L], race_clear)) break
-    own <- race_fit(fit, task, parts, task$shapes[[i]])
+    own <- fit_of_shape(fit, task, task$shapes[[i]])
     run <- run_with_fallback(own)
     log <- run$state$native
     free_trainer(run$trainer, own)
@@ -192,7 +193,7 @@ judges_of_rows <- function(fit, rows, held) {
   offset <- take_numbers(check_offset(rows$source$offset, rows$n, fit$response$n_outputs), at, rows$n)
   label <- subset_rows(rows$response$label, at)
   weight <- judging_weights(fit, weight, label)
-  data <- list(view = dataset_view(fit$data, held, TRUE, label = label, weights = weight, offset = offset))
+  data <- list(view = gathered_view(fit, fit$data, held, label = label, weights = weight, offset = offset))
   list(name = held_out_name, data = data, label = label, weight = weight)
 }
 
@@ -208,19 +209,26 @@ judging_weights <- function(fit, weight, label) {
 judges_of_set <- function(fit, set) {
   n <- length(set$label)
   drawn <- rows_of_race(n, NULL, race_rows[["judge"]])
-  if (!any_rank(!all(drawn))) return(set)
   at <- which(drawn)
   label <- subset_rows(set$label, at)
-  weight <- subset_rows(set$weight, at)
+  weight <- judging_weights(fit, subset_rows(set$weight, at), label)
   offset <- take_numbers(set$data$offset, at, n)
   mask <- if (is.null(set$rows)) drawn else replace(logical(set$data$n_rows), set$rows[at], TRUE)
-  data <- list(view = dataset_view(set$data, mask, TRUE, label = label, weights = weight, offset = offset))
+  data <- list(view = gathered_view(fit, set$data, mask, label = label, weights = weight, offset = offset))
   list(name = set$name, data = data, label = label, weight = weight)
 }
 
-# ---- one training of a race ----
+# The rows of `data` where `mask` is TRUE, copied to memory with their bins: pages in a folder are read once. ...: as
+# for dataset_view().
+gathered_view <- function(fit, data, mask, ..., label) {
+  copy <- .Call(C_gbt_dataset_gather, data_ptr(data), mask, fit$host$threads)
+  .Call(C_gbt_dataset_view, copy, c(list(...), fields_of_label(label)), NULL, TRUE)
+}
 
-race_fit <- function(fit, task, parts, shape) {
+# ---- the trainings of a race ----
+
+# The rows that take part and those that judge, which all trainings share.
+fit_of_race <- function(fit, task, parts) {
   data <- fit$data
   at <- parts$train
   n <- length(fit$label)
@@ -233,20 +241,24 @@ race_fit <- function(fit, task, parts, shape) {
   fit$label <- subset_rows(fit$label, at)
   data$weight <- part(data$weight)
   data["offset"] <- list(part(data$offset))
-  data["masked_out"] <- list(NULL)
-  data$view <- dataset_view(data, mask, TRUE, label = fit$label, weights = data$weight, offset = data$offset,
-                            time = of_data(task$rows$source$time),
-                            group = if (!is.null(group)) number_groups(group))
+  data[c("masked_out", "path")] <- list(NULL)
+  data$view <- gathered_view(fit, data, mask, label = fit$label, weights = data$weight, offset = data$offset,
+                              time = of_data(task$rows$source$time), group = if (!is.null(group)) number_groups(group))
   fit$data <- data
   fit$n_obs <- as_row_count(sum_of_ranks(length(at)))
-  fit$params <- params_of_race(fit, request_with_shape(task, shape))
-  fit$params[c("eta", "seed")] <- list(race_eta, race_seeds[["part"]])
-  fit$host <- host_of_race(fit$host, task, shape)
   fit$callbacks <- list()
   fit$valid <- list(parts$judge)
   metrics <- resolve_metrics(NULL, fit$response)
   fit$evaluation <- list(metrics = metrics, train = FALSE, stopping = TRUE, data = fit$valid, at = 1L, own = FALSE,
                          own_watched = FALSE)
+  fit
+}
+
+# The training of one shape. fit: of the race.
+fit_of_shape <- function(fit, task, shape) {
+  fit$params <- params_of_race(fit, request_with_shape(task, shape))
+  fit$params[c("eta", "seed")] <- list(race_eta, race_seeds[["part"]])
+  fit$host <- host_of_race(fit$host, task, shape)
   fit
 }
 

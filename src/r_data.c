@@ -217,6 +217,34 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken) {
   return out;
 }
 
+/* The rows of a data set or, with a mask (logical values without NA), those where it is TRUE, copied to memory: a data
+ * set of their own. */
+SEXP r_gbt_dataset_gather(SEXP dataset, SEXP mask, SEXP threads) {
+  /* 1 */
+  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  const int *rows = read_mask(mask, ds);
+  const r_threads t = r_arg_threads(threads);
+  SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_dataset *part = NULL, *copy = NULL;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    if (rows != NULL) status = gbt_dataset_mask(&ctx, ds, rows, 1, &part, &err);
+    if (status == GBT_OK) status = gbt_dataset_gather(&ctx, part != NULL ? part : ds, &copy, &err);
+    gbt_dataset_unref(part);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  R_SetExternalPtrAddr(out, copy);
+  r_check(status, &err);
+  UNPROTECT(1);
+  return out;
+}
+
 /* The fingerprint of a view's rows and fields as a text of 16 digits; NULL: not known. classes: texts of what the
  * labels number. */
 SEXP r_gbt_dataset_fingerprint(SEXP dataset, SEXP classes) {

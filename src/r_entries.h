@@ -14,6 +14,7 @@ SEXP r_gbt_cuda_nccl(SEXP library);
 SEXP r_gbt_dataset_chunks(SEXP next, SEXP n_rows, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows,
                           SEXP unseen, SEXP threads, SEXP disk);
 SEXP r_gbt_dataset_fingerprint(SEXP dataset, SEXP classes);
+SEXP r_gbt_dataset_gather(SEXP dataset, SEXP mask, SEXP threads);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device, SEXP disk);
@@ -114,6 +115,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(cuda_nccl, 1) \
   X(dataset_chunks, 9) \
   X(dataset_fingerprint, 2) \
+  X(dataset_gather, 3) \
   X(dataset_info, 1) \
   X(dataset_new, 9) \
   X(dataset_open, 3) \

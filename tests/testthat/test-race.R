@@ -28,16 +28,16 @@ races <- function(code) {
 watch_races <- function(code, look) {
   seen <- list()
   space <- asNamespace("gbt")
-  own <- get("race_fit", space)
-  watched <- function(fit, task, parts, shape) {
-    out <- own(fit, task, parts, shape)
+  own <- get("fit_of_shape", space)
+  watched <- function(fit, task, shape) {
+    out <- own(fit, task, shape)
     seen[[length(seen) + 1L]] <<- look(out, shape)
     out
   }
   put <- function(value) {
-    unlockBinding("race_fit", space)
-    assign("race_fit", value, space)
-    lockBinding("race_fit", space)
+    unlockBinding("fit_of_shape", space)
+    assign("fit_of_shape", value, space)
+    lockBinding("fit_of_shape", space)
   }
   put(watched)
   on.exit(put(own))
@@ -133,9 +133,31 @@ test_that("there is none where rules decide", {
   none(train(cells, max_depth = 12))
   none(train(cells, grow_policy = "symmetric", max_depth = 5))
   none(gbt_train(x, d$y, nrounds = 20, init_model = gbt_train(x, d$y, nrounds = 1, threads = 1), threads = 1))
+})
+
+test_that("data in a folder race as those in memory do", {
+  w <- rep(1:3, n / 3)
   path <- withr::local_tempdir()
-  folder <- gbt_data(x, d$y, path = file.path(path, "rows"), threads = 1)
-  none(gbt_train(folder, nrounds = 480, max_seconds = 1e-3, threads = 1))
+  put <- function(rows, y, name, ...) gbt_data(all[rows, ], y[rows], path = file.path(path, name), threads = 1, ...)
+  m <- train(cells, weights = w)
+  mask <- seq_len(n) > 700
+  masked <- function(data, y, ...) {
+    gbt_train(data, y, nrounds = 480, mask = mask, early_stopping_rounds = 1, ..., seed = 1, threads = 1)
+  }
+  some <- masked(x, d$y, weights = w)
+  for (page_rows in c(97, 4096, 0)) {
+    name <- paste0("rows", page_rows)
+    folder <- put(1:n, cells, name, page_rows = page_rows, memory = 0, weight = w)
+    valid <- put(aside, cells, paste0(name, "-valid"), page_rows = page_rows, reference = folder)
+    own <- train(cells, data = folder, valid = valid, threads = 2)
+    expect_same_bytes(own$state, m$state)
+    expect_identical(shape_of(own), layers)
+    expect_length(races(own <- masked(folder, NULL)), 3L)
+    expect_same_bytes(own$state, some$state)
+  }
+  classes <- train(cells > 0, class_weights = "balanced")
+  folder <- put(1:n, cells > 0, "classes", page_rows = 1000)
+  expect_same_bytes(train(cells > 0, data = folder, class_weights = "balanced")$state, classes$state)
 })
 
 test_that("what a race chose is repeated without another", {
@@ -256,6 +278,9 @@ test_that("weights, offsets, masks and classes of a training are those of its ra
   seen <- watch_races(gbt_train(x, d$y > 0, nrounds = 480, class_weights = c("FALSE" = 1, "TRUE" = 3), weights = w,
                                 max_seconds = 1e5, threads = 1), weights)
   expect_identical(seen[[1]], c(1, 2, 3, 6))
+  # those of a given set as well
+  seen <- watch_races(train(cells > 0, class_weights = c("FALSE" = 1, "TRUE" = 3), max_seconds = 1e5), weights)
+  expect_identical(seen[[1]], c(1, 3))
 })
 
 test_that("Ctrl-C ends a race", {

@@ -7,6 +7,7 @@
 #include "../base/comm.h"
 #include "../base/find.h"
 #include "../base/parallel.h"
+#include "page_impl.h"
 
 gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds) {
   return (gbt_dataset_info){.n_rows = ds->rows.n,
@@ -118,6 +119,36 @@ gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask
                             gbt_error *err) {
   *out = NULL;
   gbt_status status = gbt_comm_agree(ctx, make_masked(ctx, ds, mask, taken, out, err), err);
+  if (status == GBT_OK) return GBT_OK;
+  gbt_dataset_unref(*out); /* another rank failed */
+  *out = NULL;
+  return status;
+}
+
+static gbt_status make_gathered(gbt_ctx *ctx, const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
+  gbt_dataset *copy;
+  gbt_page_store *pages;
+  GBT_ASSERT(ds->base == NULL && ds->n_variants == 1);
+  GBT_TRY(gbti_pages_gather(ctx, ds->pages, ds->cuts->schema, &ds->rows, &pages, err));
+  gbt_status status = gbt_mem_zeros(&ds->mem, 1, sizeof *copy, &copy, err);
+  if (status != GBT_OK) {
+    gbt_page_store_unref(pages);
+    return status;
+  }
+  copy->refs = 1;
+  copy->mem = ds->mem;
+  copy->cuts = gbt_cuts_ref(ds->cuts);
+  gbti_dataset_put_pages(copy, pages);
+  copy->rows.n = ds->rows.n;
+  copy->rows.before = copy->rows.table_before = ds->rows.before;
+  copy->all_rows = ds->all_rows;
+  *out = copy;
+  return GBT_OK;
+}
+
+gbt_status gbt_dataset_gather(gbt_ctx *ctx, const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
+  *out = NULL;
+  gbt_status status = gbt_comm_agree(ctx, make_gathered(ctx, ds, out, err), err);
   if (status == GBT_OK) return GBT_OK;
   gbt_dataset_unref(*out); /* another rank failed */
   *out = NULL;

@@ -75,6 +75,11 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
 gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
                             gbt_error *err) GBT_MUST_CHECK;
 
+/* The same rows copied to memory, with no field set yet: nothing of the pages of ds is kept, which may be on disk.
+ * Training on them gives the same trees. Messages count the rows of the copy, and it has no fingerprint.
+ * Ranks: collective. Free by gbt_dataset_unref. */
+gbt_status gbt_dataset_gather(gbt_ctx *ctx, const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+
 /* Sets a field to a copy of n numbers: one for every row or, where the field is by output, a matrix of rows x outputs.
  * base/row_fields.def says which numbers are valid. n = 0 clears the field. GBT_E_DATA names field and 1-based row;
  * GBT_CANCELLED leaves the field as it was. */

@@ -19,11 +19,15 @@ void gbti_job_fail(gbti_job *job, const gbt_error *err) {
   atomic_store(&job->stop, 1);
 }
 
-gbt_status gbti_job_run(gbti_job *job, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) {
-  GBT_TRY(gbt_parallel(job->ctx, n_tasks, fn, arg, err));
+gbt_status gbti_job_end(gbti_job *job, gbt_error *err) {
   if (atomic_load(&job->failed)) {
     if (err != NULL) *err = job->err;
     return job->err.code;
   }
   return gbt_ctx_poll(job->ctx, err);
+}
+
+gbt_status gbti_job_run(gbti_job *job, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) {
+  GBT_TRY(gbt_parallel(job->ctx, n_tasks, fn, arg, err));
+  return gbti_job_end(job, err);
 }

@@ -1,6 +1,7 @@
 /* Parallel work whose tasks may fail, or run long enough to be asked to stop half-way.
  *
  *   gbti_job_run      gbt_parallel, and after it the first failure that a task reported
+ *   gbti_job_end      the same for tasks of another pass, such as gbt_pages_each
  *   gbti_job_stopped  long loops call it; 1: give up, the result is discarded */
 #ifndef GBT_DATA_JOB_H
 #define GBT_DATA_JOB_H
@@ -26,7 +27,10 @@ int gbti_job_stopped(gbti_job *job, int thread);
 /* From a task: the first failure is kept, the others are dropped. */
 void gbti_job_fail(gbti_job *job, const gbt_error *err);
 
-/* fn(arg, task, thread) for all tasks, as gbt_parallel; then the first failure, or GBT_CANCELLED when asked to stop. */
+/* After the tasks: the first failure, or GBT_CANCELLED when asked to stop. */
+gbt_status gbti_job_end(gbti_job *job, gbt_error *err) GBT_MUST_CHECK;
+
+/* fn(arg, task, thread) for all tasks, as gbt_parallel; then gbti_job_end. */
 gbt_status gbti_job_run(gbti_job *job, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 
 /* Columns that one task takes when a column costs `rows` steps: tables of very many short columns need no task each.

@@ -165,8 +165,7 @@ static gbt_status add_groups(gbti_pages *pages, gbt_page *page, gbt_error *err) 
   return GBT_OK;
 }
 
-/* The pages; their memory comes with their first row. */
-static gbt_status list_pages(gbti_pages *pages, gbt_error *err) {
+gbt_status gbti_list_pages(gbti_pages *pages, gbt_error *err) {
   gbti_page_info *info = &pages->info;
   int64_t n_pages = (info->n_rows + info->page_rows - 1) / info->page_rows;
   if (n_pages > INT32_MAX)
@@ -184,8 +183,7 @@ static gbt_status list_pages(gbti_pages *pages, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Room for the rows of a range, where a chunk before has not made it. */
-static gbt_status add_room(gbti_pages *pages, gbti_row_range range, gbt_error *err) {
+gbt_status gbti_page_room(gbti_pages *pages, gbti_row_range range, gbt_error *err) {
   if (range.beg == range.end) return GBT_OK;
   const int64_t last = (range.end - 1) / pages->info.page_rows;
   for (int64_t p = range.beg / pages->info.page_rows; p <= last; p++) {
@@ -244,7 +242,7 @@ static gbt_status bin_rows(builder *b, const gbt_binding *chunk, gbti_row_range 
   for (int64_t beg = range.beg, end; beg < range.end; beg = end) {
     end = end_of_part(b, beg, range.end);
     const gbti_row_range part = {beg, end};
-    GBT_TRY(add_room(&b->pages, part, err));
+    GBT_TRY(gbti_page_room(&b->pages, part, err));
     GBT_TRY(bin_dense(b, chunk, range.beg, part, err));
     if (b->pages.info.layout.n_sparse > 0)
       GBT_TRY(gbti_fill_sparse(b->ctx, chunk, range.beg, b->cuts, &b->pages, part, err));
@@ -268,7 +266,7 @@ static gbt_status build_chunk(void *arg, gbti_feed *feed, const gbt_binding *chu
 static gbt_status build_all(builder *b, gbti_feed *feed, gbt_error *err) {
   const gbt_mem *mem = &b->ctx->mem;
   const size_t n_features = (size_t)b->cuts->n_features, n_columns = (size_t)feed->binding->schema->n_columns;
-  GBT_TRY(list_pages(&b->pages, err));
+  GBT_TRY(gbti_list_pages(&b->pages, err));
   GBT_TRY(gbt_mem_zeros(mem, n_features, sizeof *b->unseen, &b->unseen, err));
   GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->pages.info.n_unseen, &b->pages.info.n_unseen, err));
   GBT_TRY(gbti_level_ids_room(feed->binding->schema, &b->pages, err));

@@ -1,6 +1,6 @@
 /* The parts of making pages: what is bundled (page_bundle.c), layout (page.c), dense groups (page_build.c), sparse
  * features (page_sparse.c), cells outside zero bins (page_filled.c), unknown levels (page_unseen.c), ids of levels
- * without a bin (page_levels.c). What comes out goes to a store (page_memory.c). */
+ * without a bin (page_levels.c). What comes out goes to a store (page_memory.c). page_gather.c copies rows of one. */
 #ifndef GBT_DATA_PAGE_IMPL_H
 #define GBT_DATA_PAGE_IMPL_H
 
@@ -101,6 +101,12 @@ int gbti_absent_is_zero(const gbt_binding *binding, const gbt_cuts *cuts, int32_
 /* Room for where the lists of a page begin. */
 gbt_status gbti_sparse_room(gbti_pages *pages, gbt_page *page, gbt_error *err) GBT_MUST_CHECK;
 
+/* The pages of n_rows rows; their memory comes by gbti_page_room. */
+gbt_status gbti_list_pages(gbti_pages *pages, gbt_error *err) GBT_MUST_CHECK;
+
+/* Room for the rows of a range, in pages that have none. */
+gbt_status gbti_page_room(gbti_pages *pages, gbti_row_range range, gbt_error *err) GBT_MUST_CHECK;
+
 /* Appends the lists of the rows of a range, which the binding has; its first row is row `first`. Ranges come in order;
  * sparse_slots is as long as it must be when the last row of its page has come. */
 gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, int64_t first, const gbt_cuts *cuts,
@@ -135,6 +141,11 @@ void gbti_page_drop(const gbti_pages *pages, gbt_page *page);
 
 /* Frees the pages and what info points to. */
 void gbti_pages_free(gbti_pages *pages);
+
+/* A store in memory with copies of rows of `store`, in the order of `rows`, of which n and table_row are used. Layout
+ * and counts of unknown levels are those of all rows. store: no variant. */
+gbt_status gbti_pages_gather(gbt_ctx *ctx, gbt_page_store *store, const gbt_schema *schema, const gbt_rows *rows,
+                             gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* A store that keeps these pages in memory; they are its own when it succeeds. */
 gbt_status gbti_memory_store(gbti_pages *pages, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;

@@ -90,10 +90,16 @@ static int set_fields(gbt_ctx *ctx, gbt_dataset *ds, const made *m) {
          CHECK_OK(gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
 }
 
-static gbt_dataset *masked_set(gbt_ctx *ctx, const gbt_dataset *all, const masked_job *j, int taken) {
+static gbt_dataset *masked_set(gbt_ctx *ctx, const gbt_dataset *all, const masked_job *j, int taken, int copied) {
   const made *m = taken ? j->in : j->out;
-  gbt_dataset *ds = NULL;
+  gbt_dataset *ds = NULL, *mask = NULL;
   if (!CHECK_OK(gbt_dataset_mask(ctx, all, j->mask, taken, &ds, test_err))) return NULL;
+  if (copied) {
+    mask = ds;
+    const int ok = CHECK_OK(gbt_dataset_gather(ctx, mask, &ds, test_err));
+    gbt_dataset_unref(mask);
+    if (!ok) return NULL;
+  }
   if (CHECK_EQ_I64(ds->rows.n, m->table.n_rows) && set_fields(ctx, ds, m)) return ds;
   gbt_dataset_unref(ds);
   return NULL;
@@ -104,11 +110,14 @@ int masked_job_open(gbt_ctx *ctx, const masked_job *j, const gbt_dataset *all, i
   const int32_t max_bin = j->job->max_bin;
   int ok = 1;
   *spec = j->sub.spec;
-  spec->train = masked ? masked_set(ctx, all, j, 1) : made_dataset(ctx, j->in, all->cuts, max_bin, page_rows);
+  const int copied = masked == 2;
+  spec->train =
+      masked ? masked_set(ctx, all, j, 1, copied) : made_dataset(ctx, j->in, all->cuts, max_bin, page_rows);
   for (int32_t i = 0; i < spec->n_valid; i++) {
     const made *m = j->sub.valid[i];
     spec->valid[i] =
-        masked && m == j->out ? masked_set(ctx, all, j, 0) : made_dataset(ctx, m, all->cuts, max_bin, page_rows);
+        masked && m == j->out ? masked_set(ctx, all, j, 0, copied)
+                               : made_dataset(ctx, m, all->cuts, max_bin, page_rows);
     ok &= spec->valid[i] != NULL;
   }
   return ok && spec->train != NULL;
@@ -136,6 +145,7 @@ static trained *train_either(const masked_job *j, const train_how *how, int mask
 
 trained *train_masked(const masked_job *j, const train_how *how) { return train_either(j, how, 1); }
 trained *train_gathered(const masked_job *j, const train_how *how) { return train_either(j, how, 0); }
+trained *train_copied(const masked_job *j, const train_how *how) { return train_either(j, how, 2); }
 
 /* ---- validation data ---- */
 

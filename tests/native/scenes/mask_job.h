@@ -21,14 +21,15 @@ typedef struct masked_job {
 masked_job masked_job_make(const train_job *job, const int *mask);
 void masked_job_free(masked_job *j);
 
-/* The spec with data sets: masks of `all`, the data set of all rows, or (masked = 0) the tables by its cuts. 0 after a
- * failure, reported as a failed check; job_close() in any case. */
+/* The spec with data sets: masks of `all`, the data set of all rows, or (masked = 0) the tables by its cuts, or
+ * (masked = 2) copies of the masks. 0 after a failure, reported as a failed check; job_close() in any case. */
 int masked_job_open(gbt_ctx *ctx, const masked_job *j, const gbt_dataset *all, int masked, int32_t page_rows,
                     gbt_trainer_spec *spec);
 
 /* Both NULL after a failure, which is reported as a failed check. */
 trained *train_masked(const masked_job *j, const train_how *how);
 trained *train_gathered(const masked_job *j, const train_how *how);
+trained *train_copied(const masked_job *j, const train_how *how);
 
 /* Whether a mask of validation data with levels that training has not seen, which go the way of most, is scored as the
  * same rows in a table of their own. */
