@@ -379,9 +379,10 @@ chosen_lines <- function(values) {
 #' (`bench/results/shapes.md` in the sources).
 #'
 #' Rows are drawn by a hash of their numbers, and copied to memory where the data are in a folder. They are judged by
-#' at most 5,000 rows: of the last validation set (or the masked-out rows) if it stops the training early and has 500 rows or more, else by training rows that are held out of
-#' the race (whole groups with `group`, the latest with `time`). The choice is the same for any number of threads and
-#' ranks, on any device, and for any `seed`; rows in another order are other draws.
+#' at most 5,000 rows: of the last validation set (or the masked-out rows) if it stops the training early and has 500
+#' rows or more, else by training rows that are held out of the race (whole groups with `group`, the latest with
+#' `time`). The choice is the same for any number of threads and ranks, on any device, and for any `seed`; rows in
+#' another order are other draws.
 #'
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
 #' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows.
