@@ -12,7 +12,8 @@
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_values_write, _read        the host's values in other files <-> bytes              bytes/values.h
  *   gbt_model_make_mean            several models -> one, the mean of their scores         model/mean.h
- *   gbt_import                     models of other programs -> bytes of a model            exchange/exchange.h
+ *   gbt_import, gbt_export_model   models of other programs -> bytes of a model; a model   exchange/exchange.h
+ *                                  -> files of others
  *   gbt_model_answer, _bins        model + bound table or data set -> scores, responses,   model/answer.h
  *                                  classes
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h

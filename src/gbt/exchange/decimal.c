@@ -2,6 +2,7 @@
  * bits, and whether there are others behind them, decide what it is rounded to: decimal.h. */
 #include "decimal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/bits.h"
@@ -208,6 +209,86 @@ gbti_decimal gbti_read_decimal(const char *text, size_t n) {
   return d;
 }
 
+/* ---- figures ---- */
+
+static const uint64_t ten_to[] = {1u,
+                                  10u,
+                                  100u,
+                                  1000u,
+                                  10000u,
+                                  100000u,
+                                  1000000u,
+                                  10000000u,
+                                  100000000u,
+                                  1000000000u,
+                                  10000000000u,
+                                  100000000000u,
+                                  1000000000000u,
+                                  10000000000000u,
+                                  100000000000000u,
+                                  1000000000000000u,
+                                  10000000000000000u,
+                                  100000000000000000u};
+
+/* The first 17 figures of x > 0 as a whole number, and whether there is more; the first is for 10^*exponent. */
+static uint64_t figures_of(double x, int *exponent, int *more) {
+  const uint64_t u = gbt_bits(x), fraction = u & (((uint64_t)1 << 52) - 1);
+  const int field = (int)(u >> 52), e = field > 0 ? field - 1075 : -1074;
+  const uint64_t m = field > 0 ? fraction | (uint64_t)1 << 52 : fraction;
+  int bits = 63;
+  while ((m >> bits & 1u) == 0) bits--;
+  const int log10 = (e + bits) * 78913; /* of 2^(e + bits), times 2^18 */
+  int k = log10 >= 0 ? log10 >> 18 : -((262143 - log10) >> 18);
+  for (;; k++) {
+    big n = {{(uint32_t)m, (uint32_t)(m >> 32)}, m >> 32 ? 2 : 1};
+    *more = 0;
+    int tens = 16 - k;
+    for (; tens >= 9; tens -= 9) multiply_add(&n, 1000000000u, 0);
+    for (; tens > 0; tens--) multiply_add(&n, 10, 0);
+    for (int i = e; i > 0; i -= i < 31 ? i : 31) multiply_add(&n, 1u << (i < 31 ? i : 31), 0);
+    for (; tens <= -9; tens += 9) *more |= divide(&n, 1000000000u) != 0;
+    for (; tens < 0; tens++) *more |= divide(&n, 10) != 0;
+    uint64_t q = 0;
+    const int low = e < 0 ? -e : 0; /* bits after the point */
+    for (int i = 0; i < low && i < n.n * 32 && !*more; i++) *more = (int)bit_at(&n, i);
+    for (int i = n.n * 32 - 1; i >= low; i--) q = q << 1 | bit_at(&n, i);
+    if (q < ten_to[17]) {
+      *exponent = k;
+      return q;
+    }
+  }
+}
+
+int gbti_shortest(double x, int as_float, char *figure, int *exponent) {
+  int more, first;
+  const uint64_t all = figures_of(x, &first, &more);
+  const int usual = as_float ? 6 : 15, subnormal = x < (as_float ? 1.1754943508222875e-38 : 2.2250738585072014e-308);
+  for (int n = subnormal ? 1 : usual; n <= 17; n++) {
+    const uint64_t unit = ten_to[17 - n], half = unit / 2, rest = all % unit;
+    uint64_t q = all / unit;
+    char text[48];
+    *exponent = first;
+    if (n < 17 && (rest > half || (rest == half && (more || (q & 1u))))) q++;
+    if (n == 17 && more) { /* which side is nearer is known when both are read */
+      snprintf(text, sizeof text, "%llue%d", (unsigned long long)q, first - 16);
+      if (gbti_read_decimal(text, strlen(text)).nearest != x) q++;
+    }
+    if (q == ten_to[n]) {
+      q /= 10;
+      (*exponent)++;
+    }
+    snprintf(text, sizeof text, "%llue%d", (unsigned long long)q, *exponent - (n - 1));
+    const gbti_decimal d = gbti_read_decimal(text, strlen(text));
+    if (n < 17 && (as_float ? (double)d.nearest_f32 : d.nearest) != x) continue;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)q);
+    int length = n;
+    while (length > 1 && text[length - 1] == '0') length--;
+    memcpy(figure, text, (size_t)length);
+    return length;
+  }
+  return 0;
+}
+
 /* ---- thresholds ---- */
 
 /* Floats in their order as whole numbers, and back. */
@@ -231,4 +312,13 @@ double gbti_below_f32(float t, int or_equal) {
   if ((top & 1) == 0) return middle;                               /* a tie goes to the even one, which is `top` */
   const uint64_t u = gbt_bits(middle);
   return gbt_from_bits(middle > 0.0 ? u - 1 : u + 1); /* the double before it */
+}
+
+float gbti_above_f32(double x) {
+  if (x >= 3.4028234663852886e38) return f32_from_bits(0x7f800000u);
+  if (x < -3.4028234663852886e38) return -3.4028234663852886e38f;
+  float t = (float)x; /* a neighbour of x */
+  int64_t place = place_of(t) - 1;
+  while (float_at(place) <= x) place++;
+  return (float)float_at(place);
 }

@@ -14,6 +14,15 @@ typedef struct gbti_decimal {
  * and an exponent. */
 gbti_decimal gbti_read_decimal(const char *text, size_t n);
 
+/* The fewest figures that are read as x, a finite number above 0, in `figure` (without NULs at the end), the first of
+ * which is for 10^*exponent; as_float: read as float32, which x is one of. Returns their number, at most 17. Where a
+ * power of two has several numbers of so many figures, they are those nearest to it. */
+enum { GBTI_FIGURES = 20 };
+int gbti_shortest(double x, int as_float, char *figure, int *exponent);
+
+/* The smallest float32 above x, which may be +Inf; -Inf has the lowest finite one. x is not NaN. */
+float gbti_above_f32(double x);
+
 /* The largest double whose float32 is below t, or, or_equal, not above it: x <= the result says of every double x what
  * (float)x < t, or (float)x <= t, says. t is not NaN. -Inf: there is none but -Inf. */
 double gbti_below_f32(float t, int or_equal);

@@ -1,10 +1,13 @@
-/* Models of other programs -> models of gbt.
+/* Models of other programs -> models of gbt, and models of gbt -> files of others.
  *
  *   bytes of a file   XGBoost: JSON or UBJ      document.h  the values of such a file      xgboost.c
  *                     CatBoost: JSON                                                     catboost.c
  *                     LightGBM: text                                                     lightgbm.c
  *      -> trees, columns, objective             plant.h     trees as others number them
  *      -> bytes of a model (model/model.h)
+ *
+ *   model -> outgoing.h: its trees -> formats.def: a writer for each format, to_NAME.c -> bytes, which are read again
+ *      and compared with the model
  *
  * The new model's scores are the bits of the other program's raw scores: thresholds that are compared in float32 become
  * the doubles that separate the same numbers, and gbt_sums says how leaf values are added. Files are never trusted:
@@ -14,6 +17,7 @@
 #define GBT_EXCHANGE_EXCHANGE_H
 
 #include "../base/mem.h"
+#include "../model/model.h"
 #include "../objective/objective.h"
 
 /* Facts about an imported model that a host tells. Texts are cut where they are too long. */
@@ -33,5 +37,34 @@ typedef struct gbt_import_facts {
  * of gbt cannot express. */
 gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts, uint8_t **out,
                       size_t *n_out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Notes for the user: where a file differs from the model. Texts are static clauses. */
+enum { GBT_EXPORT_NOTES = 8 };
+typedef struct gbt_export_facts {
+  int32_t n_notes;
+  const char *note[GBT_EXPORT_NOTES];
+} gbt_export_facts;
+
+/* The formats: name, the extension of files that hosts guess it from ("" for none), a text for help. NULL where there
+ * is no such number. */
+const char *gbt_export_name(int format);
+const char *gbt_export_extension(int format);
+const char *gbt_export_text(int format);
+
+typedef struct gbt_export_spec {
+  const gbt_model *model;
+  gbt_tree_range trees;  /* whole rounds */
+  int format;            /* below the number of formats */
+  const char *name;      /* what the file calls the model: letters, digits and _, beginning with a letter */
+  int has_offset;        /* whether the model was trained with an offset, which the file cannot know */
+  const double *levels;  /* gbt_objective.levels of the model's training; NULL: none, or not known */
+} gbt_export_spec;
+
+/* The bytes of a file with some of a model's rounds. They were read again, and give the scores of the model for rows at
+ * and next to each threshold, missing values, levels and others: the very bits, or those of float32 where the format
+ * computes so. *out is allocated from ctx->mem (free with gbt_mem_free). GBT_E_UNSUPPORTED names what the format cannot
+ * say, and what would work instead. */
+gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_export_facts *facts, uint8_t **out,
+                            size_t *n_out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
 /* Numbers of texts, and thresholds of float32. */
 #include "../../src/gbt/exchange/decimal.h"
+#include "../../src/gbt/exchange/text.h"
 
 #include <float.h>
 
@@ -122,8 +123,83 @@ static void thresholds_of_float32(void) {
   }
 }
 
+/* The number of figures of a text, without zeros at either end. */
+static int figures_in(const char *text) {
+  int n = 0, zeros = 0;
+  for (; *text != 0 && *text != 'e'; text++) {
+    if (*text < '0' || *text > '9' || (n == 0 && *text == '0')) continue;
+    zeros = *text == '0' ? zeros + 1 : 0;
+    n++;
+  }
+  return n - zeros;
+}
+
+/* Written numbers are read back, and have no more figures than the shortest of glibc's that are. */
+static void check_written(gbti_file *out, double x) {
+  char text[64];
+  out->n = 0;
+  gbti_put_double(out, x);
+  gbti_put_bytes(out, "", 1);
+  CHECK_EQ_BITS(strtod((const char *)out->at, NULL), x);
+  int n = 1;
+  do snprintf(text, sizeof text, "%.*e", n - 1, x);
+  while (strtod(text, NULL) != x && n++ < 17);
+  CHECK_EQ_I64(figures_in((const char *)out->at), figures_in(text));
+  out->n = 0;
+  gbti_put_hex(out, x);
+  gbti_put_bytes(out, "", 1);
+  CHECK_EQ_BITS(strtod((const char *)out->at, NULL), x);
+  const float f = (float)x;
+  if (isinf(f)) return;
+  out->n = 0;
+  gbti_put_float(out, f);
+  gbti_put_bytes(out, "", 1);
+  CHECK_EQ_BITS((double)strtof((const char *)out->at, NULL), (double)f);
+}
+
+static void written_numbers(void) {
+  static const double some[] = {0.0,   -0.0,    1.0,    0.1,        1.0 / 3, 5e-324,  1e22,    1e23, 9007199254740993.0,
+                                1e-5,  1.5e-7,  1e5,    1e17,       123456,  DBL_MAX, DBL_MIN, 1e16, 0.00012,
+                                1e300, -2.5e-9, 1e-300, 299792458.0};
+  gbti_file out = {.mem = gbt_mem_default(), .err = test_err};
+  test_rng rng = {7};
+  for (size_t i = 0; i < sizeof some / sizeof *some; i++) check_written(&out, some[i]);
+  for (int e = -1074; e < 1024; e++) check_written(&out, ldexp(1.0, e));
+  for (int i = 0; i < 40000; i++) {
+    const uint64_t u = test_u(&rng);
+    double x;
+    memcpy(&x, &u, sizeof x);
+    if (i % 3 == 0) x = (double)(u % 1000000) / 1000.0;
+    if (i % 3 == 1) x = (double)(float)((double)(u >> 11) * 1e-12);
+    if (x - x == 0.0) check_written(&out, x);
+  }
+  gbt_mem_free(&out.mem, out.at);
+}
+
+static void floats_above(void) {
+  test_rng rng = {8};
+  for (int i = 0; i < 40000; i++) {
+    const uint32_t u = (uint32_t)test_u(&rng);
+    float f;
+    memcpy(&f, &u, sizeof f);
+    if (f != f) continue;
+    const double at[] = {(double)f, nextafter((double)f, INFINITY), nextafter((double)f, -INFINITY)};
+    for (int k = 0; k < 3; k++) {
+      const float t = gbti_above_f32(at[k]);
+      if (at[k] < -(double)FLT_MAX) {
+        CHECK_EQ_BITS((double)t, -(double)FLT_MAX);
+        continue;
+      }
+      CHECK((double)t > at[k] || isinf(at[k]));
+      CHECK((double)nextafterf(t, -INFINITY) <= at[k]);
+    }
+  }
+}
+
 void suite_decimal(void) {
   RUN(known_numbers);
   RUN(random_numbers);
   RUN(thresholds_of_float32);
+  RUN(written_numbers);
+  RUN(floats_above);
 }

@@ -1,0 +1,78 @@
+# Models as files for other programs. The engine writes and checks them (src/gbt/exchange/formats.def).
+
+#' Export a model
+#'
+#' Writes a model as a file that predicts without gbt: as C source, or as JSON for a program of your own. Before the
+#' file is put in place it is read again, and compared with the model: every split of every tree at, next below and next
+#' above its threshold, with missing values, infinities, levels and levels that the model does not know, and whole
+#' scores. A file that differs is not written.
+#'
+#' @section Formats:
+#' - `"c"` (`model.c`): C99 source without any library. Its comments say which functions it has: with `name = "model"`
+#'   `model_predict()` gives responses, `model_score()` raw scores, `model_level()` the number of a level. They are the
+#'   bits of [predict()][predict.gbt]. Where the processor has fused multiplications compile with `-ffp-contract=off`.
+#' - `"json"` (`model.json`): a format of gbt's own for programs that read JSON, described in the package's repository
+#'   (`docs/json-format.md`).
+#'
+#' @section What files have:
+#' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
+#'   rounds export a part of the model, such as `model[1:10]`.
+#' - Raw scores, and in what other programs call the objective their responses, too.
+#' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same
+#'   way. Statistics of several columns together are an error.
+#' - Columns are those that trees split by. Terms of a formula such as `log(x)` and steps of a recipe are not in the
+#'   file: give the program the columns that they make. A message says so.
+#'
+#' @param model A model from [gbt_train()] or [gbt_import()].
+#' @param file Path of the file. It is complete or not there; a file that was there is replaced only when the new one is
+#'   complete.
+#' @param format Its format, see below; `NULL` takes it from the end of `file`.
+#' @param name What the file calls the model: letters, digits and `_`, beginning with a letter. C functions begin with
+#'   it.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return The path, invisibly.
+#' @seealso [gbt_save()] for files that gbt reads again, [gbt_import()] for models of other programs
+#' @concept export
+#' @concept deploy a model
+#' @concept C source
+#' @concept score without R
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
+#' file <- tempfile(fileext = ".c")
+#' gbt_export(m, file)
+#' head(readLines(file), 3)
+#' unlink(file)
+#' @export
+gbt_export <- function(model, file, format = NULL, name = "model", ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_export)))
+  check_model(model, "model")
+  check_path(file, "file")
+  formats <- .Call(C_gbt_export_formats)
+  format <- export_format(format, file, formats)
+  if (!is_text(name)) stop_argument("`name` must be one text", "name")
+  made <- .Call(C_gbt_export, model$state, model$cache, as.double(rounds_used(model)), match(format, formats$name) - 1L,
+                enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)))
+  for (note in c(made$notes, made_columns_note(model))) say(paste0("gbt_export: ", note))
+  .Call(C_gbt_write_file, full_path(file), made$bytes)
+  invisible(file)
+}
+
+# The name of a format, given or by the end of a file's name.
+export_format <- function(format, file, formats) {
+  if (!is.null(format)) return(match_choice(format, formats$name, "format"))
+  ends <- nzchar(formats$extension)
+  hit <- ends & endsWith(tolower(file), paste0(".", formats$extension))
+  if (any(hit)) return(formats$name[which.max(ifelse(hit, nchar(formats$extension), 0L))])
+  stop_argument(sprintf("the end of \"%s\" does not say which format it is; give `format`, one of %s", printable(file),
+                        enumerate(formats$name, 20L, "\"")), "format")
+}
+
+# A clause about columns that are made before trees see them; NULL where there are none.
+made_columns_note <- function(model) {
+  if (!is.null(recipe_of(model))) {
+    return("the file takes the columns that the model's recipe makes: bake rows first")
+  }
+  features <- model$terms$features
+  made <- names(features)[!vapply(features, function(text) is.name(str2lang(text)), NA)]
+  if (length(made)) sprintf("the file takes columns that the model's formula makes: %s", enumerate(made, 5L, "`"))
+}

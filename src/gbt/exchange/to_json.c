@@ -1,0 +1,447 @@
+/* JSON of gbt's own, docs/json-format.md: everything that prediction needs and what the trees show, as text that any
+ * language reads. Numbers are the shortest decimals that are read as the same double. */
+#include <string.h>
+
+#include "../base/bits.h"
+#include "document.h"
+#include "formats.h"
+
+/* ---- the writer ---- */
+
+static void put_key(gbti_file *out, const char *before, const char *key) {
+  gbti_put(out, before);
+  gbti_put_json(out, key);
+  gbti_put(out, ": ");
+}
+
+/* JSON has no infinities: texts. */
+static void put_number(gbti_file *out, double x) {
+  if (x - x == 0.0)
+    gbti_put_double(out, x);
+  else
+    gbti_put(out, x > 0.0 ? "\"Infinity\"" : "\"-Infinity\"");
+}
+
+static void put_texts(gbti_file *out, const char *const *text, int64_t n) {
+  gbti_put(out, "[");
+  for (int64_t i = 0; i < n; i++) {
+    if (i > 0) gbti_put(out, ", ");
+    gbti_put_json(out, text[i]);
+  }
+  gbti_put(out, "]");
+}
+
+static const char *const type_names[] = {"number", "levels", "ordered"};
+
+static void put_column(const gbti_outgoing *x, gbti_file *out, int32_t c) {
+  const gbt_schema_column *col = &x->schema->col[c];
+  const gbti_codes *codes = &x->codes[c];
+  put_key(out, c == 0 ? "\n    {" : ",\n    {", "name");
+  gbti_put_json(out, col->name);
+  put_key(out, ", ", "type");
+  gbti_put_json(out, type_names[col->type]);
+  put_key(out, ", ", "tag");
+  gbti_put_json(out, col->tag);
+  if (codes->n > 0 || codes->has_range) {
+    put_key(out, ", ", "missing");
+    gbti_put(out, "[");
+    for (int32_t i = 0; i < codes->n; i++) {
+      if (i > 0) gbti_put(out, ", ");
+      put_number(out, codes->value[i]);
+    }
+    if (codes->has_range) {
+      gbti_put(out, codes->n > 0 ? ", [" : "[");
+      put_number(out, codes->low);
+      gbti_put(out, ", ");
+      put_number(out, codes->high);
+      gbti_put(out, "]");
+    }
+    gbti_put(out, "]");
+  }
+  if (col->type != GBT_NUMERIC) {
+    put_key(out, ", ", "levels");
+    put_texts(out, col->levels, col->n_levels);
+  }
+  gbti_put(out, "}");
+}
+
+enum { LEFT, COLUMN, SPLIT, MISSING, UNSEEN, VALUE, GAIN, COVER, COUNT, N_KEYS };
+static const char *const keys[N_KEYS] = {"left",  "column", "split", "missing", "unseen",
+                                         "value", "gain",   "cover", "count"};
+
+static void put_set(gbti_file *out, const gbti_out_node *node) {
+  gbti_put(out, "[");
+  for (uint32_t w = 0; w < node->n_words; w++) {
+    if (w > 0) gbti_put(out, ", ");
+    gbti_put_whole(out, (int64_t)node->set[w]);
+  }
+  gbti_put(out, "]");
+}
+
+static void put_value(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node) {
+  if (x->width == 1) {
+    put_number(out, node->number);
+    return;
+  }
+  gbti_put(out, "[");
+  for (int32_t k = 0; k < x->width; k++) {
+    if (k > 0) gbti_put(out, ", ");
+    put_number(out, node->values[k]);
+  }
+  gbti_put(out, "]");
+}
+
+static void put_field(const gbti_outgoing *x, gbti_file *out, int key, const gbti_out_node *node) {
+  const int split = node->left > 0;
+  switch (key) {
+  case LEFT:
+    gbti_put_whole(out, node->left);
+    break;
+  case COLUMN:
+    gbti_put_whole(out, split ? node->column : -1);
+    break;
+  case SPLIT:
+    if (!split)
+      gbti_put(out, "null");
+    else if (node->by_set)
+      put_set(out, node);
+    else
+      put_number(out, node->number);
+    break;
+  case MISSING:
+    gbti_put_whole(out, split && node->missing_left);
+    break;
+  case UNSEEN:
+    gbti_put_whole(out, split && node->unseen_left);
+    break;
+  case VALUE:
+    if (split)
+      gbti_put(out, "null");
+    else
+      put_value(x, out, node);
+    break;
+  case GAIN:
+    put_number(out, node->gain);
+    break;
+  case COVER:
+    put_number(out, node->cover);
+    break;
+  default:
+    gbti_put_whole(out, (int64_t)node->count);
+  }
+}
+
+static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
+  const gbti_out_tree *tree = &x->tree[t];
+  put_key(out, t == 0 ? "\n    {" : ",\n    {", "output");
+  gbti_put_whole(out, tree->output);
+  for (int key = 0; key < N_KEYS; key++) {
+    put_key(out, ",\n     ", keys[key]);
+    gbti_put(out, "[");
+    for (uint32_t i = 0; i < tree->n_nodes; i++) {
+      if (i > 0) gbti_put(out, ", ");
+      put_field(x, out, key, &tree->node[i]);
+    }
+    gbti_put(out, "]");
+  }
+  gbti_put(out, "}");
+}
+
+static const char *response_name(gbti_link link) {
+  static const char *const name[] = {"score", "sigmoid", "exp", "expm1", "softmax", "sorted"};
+  return name[link];
+}
+
+static const char *const rule_names[] = {"plain", "float32", "scaled", "mean"};
+
+gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
+  put_key(out, "{\n  ", "format");
+  gbti_put(out, "\"gbt\"");
+  put_key(out, ",\n  ", "version");
+  gbti_put(out, "1");
+  put_key(out, ",\n  ", "name");
+  gbti_put_json(out, x->name);
+  put_key(out, ",\n  ", "objective");
+  gbti_put_json(out, gbt_objective_info_of(x->objective->kind)->name);
+  put_key(out, ",\n  ", "response");
+  gbti_put_json(out, response_name(x->link));
+  put_key(out, ",\n  ", "classes");
+  put_texts(out, x->classes, x->n_classes);
+  put_key(out, ",\n  ", "outputs");
+  gbti_put_whole(out, x->n_outputs);
+  put_key(out, ",\n  ", "rounds");
+  gbti_put_whole(out, (int64_t)x->n_rounds);
+  put_key(out, ",\n  ", "base");
+  gbti_put(out, "[");
+  for (int32_t k = 0; k < x->n_outputs; k++) {
+    if (k > 0) gbti_put(out, ", ");
+    put_number(out, x->base[k]);
+  }
+  put_key(out, "],\n  ", "sum");
+  gbti_put_json(out, rule_names[x->sums.rule]);
+  put_key(out, ",\n  ", "scale");
+  put_number(out, x->sums.rule == GBT_SUM_SCALED ? x->sums.scale : 1.0);
+  put_key(out, ",\n  ", "columns");
+  gbti_put(out, "[");
+  for (int32_t c = 0; c < x->schema->n_columns; c++) put_column(x, out, c);
+  put_key(out, "],\n  ", "trees");
+  gbti_put(out, "[");
+  for (uint64_t t = 0; t < x->n_trees; t++) put_tree(x, out, t);
+  gbti_put(out, "]\n}\n");
+  return GBT_OK;
+}
+
+/* ---- the reader ---- */
+
+typedef struct json_node {
+  int64_t left, column, missing, unseen;
+  double number;       /* threshold or value */
+  size_t beg, n_words; /* set: in words; leaf with several values: in values */
+  int by_set;
+} json_node;
+
+typedef struct json_tree {
+  size_t beg; /* of nodes */
+  int64_t n, output;
+} json_tree;
+
+typedef struct json_column {
+  int type;
+  size_t first_code, n_codes, n_levels, first_level;
+} json_column;
+
+typedef struct json_model {
+  gbt_mem mem;
+  gbt_error *err;
+  gbti_document doc;
+  json_column *column;
+  json_tree *tree;
+  json_node *node;
+  double *number; /* words, values of leaves, codes: pairs */
+  char **level;   /* owned texts */
+  size_t cap_nodes, n_nodes, cap_numbers, n_numbers, cap_levels, n_levels;
+  int64_t n_columns, n_trees, n_outputs, n_rounds;
+  double *base;
+  int rule;
+  double scale;
+} json_model;
+
+static gbt_status put_in(json_model *m, double x) {
+  GBT_TRY(gbt_mem_grow(&m->mem, &m->number, &m->cap_numbers, m->n_numbers + 1, sizeof *m->number, m->err));
+  m->number[m->n_numbers++] = x;
+  return GBT_OK;
+}
+
+static gbt_status number_of(json_model *m, size_t value, double *out) {
+  *out = gbt_from_bits((uint64_t)0x7ff << 52);
+  if (gbti_text_is(&m->doc, value, "Infinity")) return GBT_OK;
+  *out = -*out;
+  if (gbti_text_is(&m->doc, value, "-Infinity")) return GBT_OK;
+  return gbti_number(&m->doc, value, "number", 0, out);
+}
+
+static gbt_status read_missing(json_model *m, size_t list, json_column *c) {
+  const int64_t n = gbti_count(&m->doc, list);
+  c->first_code = m->n_numbers;
+  size_t at = n > 0 ? gbti_first(&m->doc, list) : 0;
+  for (int64_t i = 0; i < n; i++, at = gbti_next(&m->doc, at)) {
+    double low, high;
+    if (gbti_count(&m->doc, at) == 2) {
+      const size_t first = gbti_first(&m->doc, at);
+      GBT_TRY(number_of(m, first, &low));
+      GBT_TRY(number_of(m, gbti_next(&m->doc, first), &high));
+    } else {
+      GBT_TRY(number_of(m, at, &low));
+      high = low;
+    }
+    GBT_TRY(put_in(m, low));
+    GBT_TRY(put_in(m, high));
+    c->n_codes++;
+  }
+  return GBT_OK;
+}
+
+static gbt_status read_levels(json_model *m, size_t list, json_column *c) {
+  const int64_t n = gbti_count(&m->doc, list);
+  const char *text;
+  c->first_level = m->n_levels;
+  size_t at = n > 0 ? gbti_first(&m->doc, list) : 0;
+  for (int64_t i = 0; i < n; i++, at = gbti_next(&m->doc, at)) {
+    GBT_TRY(gbti_text(&m->doc, at, "levels", &text));
+    GBT_TRY(gbt_mem_grow(&m->mem, &m->level, &m->cap_levels, m->n_levels + 1, sizeof *m->level, m->err));
+    GBT_TRY(gbt_mem_array(&m->mem, strlen(text) + 1, 1, &m->level[m->n_levels], m->err));
+    memcpy(m->level[m->n_levels++], text, strlen(text) + 1);
+    c->n_levels++;
+  }
+  return GBT_OK;
+}
+
+static gbt_status read_columns(json_model *m) {
+  const size_t list = gbti_get(&m->doc, 0, "columns");
+  m->n_columns = gbti_count(&m->doc, list);
+  if (m->n_columns < 0) return gbti_document_fault(&m->doc, "there are no columns");
+  GBT_TRY(gbt_mem_zeros(&m->mem, (size_t)m->n_columns, sizeof *m->column, &m->column, m->err));
+  size_t at = m->n_columns > 0 ? gbti_first(&m->doc, list) : 0;
+  for (int64_t c = 0; c < m->n_columns; c++, at = gbti_next(&m->doc, at)) {
+    for (int type = 0; type < 3; type++)
+      if (gbti_text_is(&m->doc, gbti_get(&m->doc, at, "type"), type_names[type])) m->column[c].type = type;
+    GBT_TRY(read_missing(m, gbti_get(&m->doc, at, "missing"), &m->column[c]));
+    GBT_TRY(read_levels(m, gbti_get(&m->doc, at, "levels"), &m->column[c]));
+  }
+  return GBT_OK;
+}
+
+/* A split or a value: null, a number, or numbers. */
+static gbt_status read_part(json_model *m, size_t value, int is_split, json_node *node) {
+  const int64_t n = gbti_count(&m->doc, value);
+  if (gbti_kind_of(&m->doc, value) == GBTI_VALUE_NULL) return GBT_OK;
+  if (n < 0) return number_of(m, value, &node->number);
+  node->beg = m->n_numbers;
+  node->n_words = (size_t)n;
+  node->by_set = is_split;
+  size_t at = n > 0 ? gbti_first(&m->doc, value) : 0;
+  for (int64_t i = 0; i < n; i++, at = gbti_next(&m->doc, at)) {
+    double x;
+    GBT_TRY(number_of(m, at, &x));
+    GBT_TRY(put_in(m, x));
+  }
+  return GBT_OK;
+}
+
+static gbt_status read_field(json_model *m, int key, size_t value, json_node *node) {
+  switch (key) {
+  case LEFT:
+    return gbti_whole(&m->doc, value, keys[key], 0, UINT32_MAX, &node->left);
+  case COLUMN:
+    return gbti_whole(&m->doc, value, keys[key], -1, m->n_columns - 1, &node->column);
+  case MISSING:
+    return gbti_whole(&m->doc, value, keys[key], 0, 1, &node->missing);
+  case UNSEEN:
+    return gbti_whole(&m->doc, value, keys[key], 0, 1, &node->unseen);
+  default:
+    return read_part(m, value, key == SPLIT, node);
+  }
+}
+
+static gbt_status read_tree(json_model *m, size_t tree, json_tree *to) {
+  to->beg = m->n_nodes;
+  to->n = gbti_count(&m->doc, gbti_get(&m->doc, tree, "left"));
+  if (to->n < 1) return gbti_document_fault(&m->doc, "a tree has no nodes");
+  GBT_TRY(gbti_whole(&m->doc, gbti_get(&m->doc, tree, "output"), "output", -1, m->n_outputs - 1, &to->output));
+  GBT_TRY(gbt_mem_grow(&m->mem, &m->node, &m->cap_nodes, m->n_nodes + (size_t)to->n, sizeof *m->node, m->err));
+  memset(m->node + to->beg, 0, (size_t)to->n * sizeof *m->node);
+  m->n_nodes += (size_t)to->n;
+  for (int key = 0; key <= VALUE; key++) {
+    const size_t list = gbti_get(&m->doc, tree, keys[key]);
+    if (gbti_count(&m->doc, list) != to->n) return gbti_document_fault(&m->doc, "a tree lacks values");
+    size_t at = gbti_first(&m->doc, list);
+    for (int64_t i = 0; i < to->n; i++, at = gbti_next(&m->doc, at))
+      GBT_TRY(read_field(m, key, at, &m->node[to->beg + (size_t)i]));
+  }
+  return GBT_OK;
+}
+
+static gbt_status read_all(json_model *m) {
+  const gbti_document *doc = &m->doc;
+  const size_t trees = gbti_get(doc, 0, "trees"), base = gbti_get(doc, 0, "base");
+  GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "outputs"), "outputs", 1, INT32_MAX, &m->n_outputs));
+  GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "rounds"), "rounds", 0, (int64_t)1 << 53, &m->n_rounds));
+  GBT_TRY(gbti_number(doc, gbti_get(doc, 0, "scale"), "scale", 0, &m->scale));
+  GBT_TRY(gbt_mem_array(&m->mem, (size_t)m->n_outputs, sizeof *m->base, &m->base, m->err));
+  GBT_TRY(gbti_numbers(doc, base, "base", m->n_outputs, 0, m->base));
+  for (int rule = 0; rule < 4; rule++)
+    if (gbti_text_is(doc, gbti_get(doc, 0, "sum"), rule_names[rule])) m->rule = rule;
+  GBT_TRY(read_columns(m));
+  m->n_trees = gbti_count(doc, trees);
+  if (m->n_trees < 0) return gbti_document_fault(doc, "there are no trees");
+  GBT_TRY(gbt_mem_zeros(&m->mem, (size_t)m->n_trees, sizeof *m->tree, &m->tree, m->err));
+  size_t at = m->n_trees > 0 ? gbti_first(doc, trees) : 0;
+  for (int64_t t = 0; t < m->n_trees; t++, at = gbti_next(doc, at)) GBT_TRY(read_tree(m, at, &m->tree[t]));
+  return GBT_OK;
+}
+
+/* ---- rows ---- */
+
+/* The position of a level by its text; NaN is missing, -1 unseen. */
+static double level_of(const json_model *m, const json_column *c, const char *text) {
+  if (text == NULL) return gbt_nan();
+  for (size_t i = 0; i < c->n_levels; i++)
+    if (strcmp(m->level[c->first_level + i], text) == 0) return (double)i;
+  return c->type == GBT_CATEGORICAL ? -1.0 : gbt_nan();
+}
+
+static int goes_left(const json_model *m, const json_node *node, const gbti_cell *row) {
+  const json_column *c = &m->column[node->column];
+  const double x = c->type == GBT_NUMERIC ? row[node->column].x : level_of(m, c, row[node->column].text);
+  int missing = x != x;
+  for (size_t i = 0; i < c->n_codes; i++)
+    missing |= x >= m->number[c->first_code + 2 * i] && x <= m->number[c->first_code + 2 * i + 1];
+  if (missing) return (int)node->missing;
+  if (!node->by_set) return x <= node->number;
+  if (x < 0.0) return (int)node->unseen;
+  const uint32_t level = (uint32_t)x;
+  return level / 32 < node->n_words && ((uint32_t)m->number[node->beg + level / 32] >> (level % 32) & 1u);
+}
+
+static const json_node *leaf_of(const json_model *m, uint64_t t, const gbti_cell *row) {
+  const json_tree *tree = &m->tree[t];
+  for (int64_t at = 0;;) {
+    const json_node *node = &m->node[tree->beg + (size_t)at];
+    if (node->left == 0) return node;
+    if (node->left <= at || node->left + 1 >= tree->n || node->column < 0) return NULL;
+    at = node->left + !goes_left(m, node, row);
+  }
+}
+
+static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values) {
+  const json_model *m = state;
+  const json_node *leaf = leaf_of(m, t, row);
+  if (leaf == NULL) return 0;
+  values[0] = leaf->number;
+  for (size_t k = 0; k < leaf->n_words; k++) values[k] = m->number[leaf->beg + k];
+  return 1;
+}
+
+static int score_of(void *state, const gbti_cell *row, double *scores) {
+  const json_model *m = state;
+  const int at_end = m->rule == GBT_SUM_SCALED || m->rule == GBT_SUM_MEAN;
+  for (int64_t k = 0; k < m->n_outputs; k++) {
+    scores[k] = at_end ? 0.0 : m->base[k];
+    if (m->rule == GBT_SUM_FLOAT) scores[k] = (double)(float)scores[k];
+  }
+  for (int64_t t = 0; t < m->n_trees; t++) {
+    const json_node *leaf = leaf_of(m, (uint64_t)t, row);
+    const int64_t own = m->tree[t].output;
+    if (leaf == NULL || (own < 0 && leaf->n_words != (size_t)m->n_outputs)) return 0;
+    for (int64_t k = own < 0 ? 0 : own; k < (own < 0 ? m->n_outputs : own + 1); k++) {
+      scores[k] += own < 0 ? m->number[leaf->beg + (size_t)k] : leaf->number;
+      if (m->rule == GBT_SUM_FLOAT) scores[k] = (double)(float)scores[k];
+    }
+  }
+  for (int64_t k = 0; at_end && k < m->n_outputs; k++) {
+    const double rounds = m->n_rounds > 0 ? (double)m->n_rounds : 1.0;
+    scores[k] = (m->rule == GBT_SUM_SCALED ? m->scale * scores[k] : scores[k] / rounds) + m->base[k];
+  }
+  return 1;
+}
+
+static void close_json(void *state) {
+  json_model *m = state;
+  const gbt_mem mem = m->mem;
+  for (size_t i = 0; i < m->n_levels; i++) gbt_mem_free(&mem, m->level[i]);
+  void *block[] = {m->level, m->column, m->tree, m->node, m->number, m->base};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&mem, block[i]);
+  gbti_document_close(&m->doc);
+  gbt_mem_free(&mem, m);
+}
+
+gbt_status gbti_read_json(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
+  json_model *m;
+  GBT_TRY(gbt_mem_zeros(&x->mem, 1, sizeof *m, &m, x->err));
+  m->mem = x->mem;
+  m->err = x->err;
+  m->doc = (gbti_document){.mem = x->mem, .program = "JSON", .err = x->err};
+  *out = (gbti_evaluator){m, tree_of, score_of, close_json};
+  GBT_TRY(gbti_document_open(&m->doc, bytes, n_bytes));
+  return read_all(m);
+}

@@ -1,0 +1,209 @@
+# Files of models. What compilers make of the C source, and readers written here of the JSON, against predict().
+
+bits <- function(x) writeBin(as.double(x), raw())
+
+c_compilers <- function() Filter(nzchar, Sys.which(c("gcc", "clang")))
+
+# A program that reads rows (n, and a number; t, and a text that ends with NUL; m) and writes scores and responses.
+c_driver <- function(name) {
+  gsub("@", name, fixed = TRUE, c(
+    "#include <stdio.h>", "#include <stdlib.h>",
+    "int @_columns(void); double @_level(int, const char *); int @_outputs(void);",
+    "const char *@_column(int); const char *@_class(int); void @_score(const double *, const double *, double *);",
+    "void @_predict(const double *, const double *, double *);",
+    "int main(int n, char **arg) {",
+    "  FILE *in = fopen(arg[1], \"rb\"), *out = fopen(arg[2], \"wb\"); char text[1000];",
+    "  int kind, c = 0, k = @_outputs();",
+    "  double *row = malloc(sizeof(double) * (size_t)(@_columns() + 1)), *score = malloc(sizeof(double) * (size_t)k);",
+    "  double *given = n > 3 ? malloc(sizeof(double) * (size_t)k) : NULL;",
+    "  for (int i = 0; given != NULL && i < k; i++) given[i] = atof(arg[3]);",
+    "  while ((kind = getc(in)) != EOF) {",
+    "    if (kind == 'n' && fread(&row[c], 8, 1, in) != 1) return 1;",
+    "    if (kind == 'm') row[c] = @_level(c, NULL);",
+    "    if (kind == 't') { int i = 0; while ((text[i] = (char)getc(in)) != 0) i++; row[c] = @_level(c, text); }",
+    "    if (++c < @_columns()) continue;",
+    "    c = 0; @_score(row, given, score); fwrite(score, 8, (size_t)k, out);",
+    "    @_predict(row, given, score); fwrite(score, 8, (size_t)k, out);",
+    "  }",
+    "  for (int i = -1; i <= @_columns(); i++) puts(@_column(i) == NULL ? \"(none)\" : @_column(i));",
+    "  for (int i = -1; i <= k; i++) puts(@_class(i) == NULL ? \"(none)\" : @_class(i));",
+    "  return fclose(out);", "}"
+  ))
+}
+
+cells_of <- function(model, rows) {
+  rows <- rows[model$feature_names]
+  cell <- function(v) {
+    if (is.factor(v)) {
+      text <- as.character(v)
+      level <- function(t) if (is.na(t)) charToRaw("m") else c(charToRaw("t"), charToRaw(enc2utf8(t)), raw(1))
+      return(lapply(text, level))
+    }
+    lapply(as.double(v), function(x) c(charToRaw("n"), writeBin(x, raw())))
+  }
+  columns <- lapply(rows, cell)
+  unlist(lapply(seq_len(nrow(rows)), function(i) lapply(columns, `[[`, i)))
+}
+
+# list(score, predict, names): what the C source says of rows.
+run_c <- function(source, model, rows, compiler, name = "model", offset = NULL) {
+  folder <- withr::local_tempdir()
+  main <- file.path(folder, "main.c")
+  writeLines(c_driver(name), main)
+  writeBin(cells_of(model, rows), file.path(folder, "rows"))
+  program <- file.path(folder, "program")
+  flags <- c("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off")
+  said <- suppressWarnings(system2(compiler, c(flags, "-o", program, main, source), stdout = TRUE, stderr = TRUE))
+  expect_identical(as.character(said), character(0), info = compiler)
+  names <- system2(program, c(file.path(folder, "rows"), file.path(folder, "out"), offset), stdout = TRUE)
+  k <- model$n_outputs
+  all <- readBin(file.path(folder, "out"), "double", 2 * k * nrow(rows))
+  all <- array(all, c(k, 2, nrow(rows)))
+  list(score = t(matrix(all[, 1, ], k)), predict = t(matrix(all[, 2, ], k)), names = enc2utf8(names))
+}
+
+# The rows of a model of imported/.
+imported_rows <- function(file, model) {
+  rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", file)), colClasses = "character", na.strings = "")
+  x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
+  stats::setNames(as.data.frame(x), model$feature_names)
+}
+
+as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
+
+test_that("C source compiles without a warning and gives the bits of predict(), for each kind of model", {
+  compilers <- c_compilers()
+  skip_if(length(compilers) == 0, "no C compiler")
+  models <- export_models()
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    file <- withr::local_tempfile(fileext = ".c")
+    expect_identical(gbt_export(m, file), file)
+    rows <- export_rows(m, if (kind == "usual") 1500 else 300)
+    for (compiler in compilers) {
+      its <- run_c(file, m, rows, compiler)
+      expect_identical(bits(its$score), bits(as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows))),
+                       info = kind)
+      expect_identical(bits(its$predict), bits(as_rows(predict(m, rows, threads = 1), nrow(rows))), info = kind)
+      named <- if (length(m$classes) == 2) m$classes[2] else m$classes
+      expect_identical(its$names, c("(none)", m$feature_names, "(none)", "(none)",
+                                    if (is.null(named)) rep("(none)", m$n_outputs) else named, "(none)"), info = kind)
+    }
+  }
+})
+
+test_that("C source of imported models adds as they do, and takes offsets", {
+  compilers <- c_compilers()
+  skip_if(length(compilers) == 0, "no C compiler")
+  for (its in c("xgb_numbers.json", "xgb_vectors.json", "xgb_codes.json", "lgb_forest.txt", "lgb_sigmoid.txt",
+                "lgb_zero_missing.txt", "cat_numbers.json")) {
+    m <- gbt_import(test_path("imported", its))
+    x <- imported_rows(its, m)
+    texts <- x
+    coded <- m$feature_types == "category"
+    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    for (offset in list(NULL, 0.37)) {
+      file <- withr::local_tempfile(fileext = ".c")
+      gbt_export(m, file, name = "M_1")
+      got <- run_c(file, m, texts, compilers[[1]], "M_1", offset)
+      given <- if (!is.null(offset)) matrix(offset, nrow(x), m$n_outputs)
+      want <- predict(m, x, type = "link", threads = 1, offset = given)
+      expect_identical(bits(got$score), bits(as_rows(want, nrow(x))), info = its)
+    }
+  }
+})
+
+# Cells as read_json.py takes them.
+write_export_cells <- function(data, file) {
+  cells <- lapply(data, function(x) {
+    out <- if (is.factor(x)) paste0("t:", enc2utf8(as.character(x))) else {
+      sprintf("n:%s", ifelse(is.infinite(x), ifelse(x > 0, "inf", "-inf"), sprintf("%a", as.double(x))))
+    }
+    replace(out, is.na(x), "")
+  })
+  rows <- do.call(paste, c(unname(cells), sep = "\t"))
+  writeLines(c(paste(enc2utf8(names(data)), collapse = "\t"), rows), file, useBytes = TRUE)
+}
+
+expect_json <- function(model, rows, want, info) {
+  script <- test_path("..", "format", "read_json.py")
+  python <- Sys.which("python3")
+  skip_if(!file.exists(script) || !nzchar(python), "there is no python3, or no reader")
+  file <- withr::local_tempfile(fileext = ".json")
+  table <- withr::local_tempfile()
+  gbt_export(model, file)
+  write_export_cells(rows, table)
+  lines <- system2(python, c(shQuote(script), shQuote(file), shQuote(table)), stdout = TRUE, stderr = TRUE)
+  got <- suppressWarnings(do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double)))
+  expect_identical(bits(got), bits(want), info = info)
+}
+
+test_that("JSON read by its description gives the bits of predict(), for each kind of model", {
+  models <- export_models()
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    rows <- export_rows(m, if (kind == "usual") 1500 else 200)
+    expect_json(m, rows, as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows)), kind)
+  }
+  for (its in list.files(test_path("imported"), "\\.(json|ubj|txt)$")) {
+    m <- gbt_import(test_path("imported", its))
+    x <- imported_rows(its, m)
+    want <- as_rows(predict(m, x, type = "link", threads = 1), nrow(x))
+    coded <- m$feature_types == "category"
+    x[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    expect_json(m, x, want, its)
+  }
+})
+
+test_that("the format is that of the file's end, or the one that is named", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)
+  file <- withr::local_tempfile(fileext = ".C")
+  gbt_export(m, file)
+  expect_match(readLines(file, 1), "gradient boosted trees")
+  gbt_export(m, file, format = "json", name = "cars")
+  expect_match(readLines(file)[4], "\"cars\"")
+  expect_error(gbt_export(m, withr::local_tempfile(fileext = ".xyz")), "give `format`", class = "gbt_error_argument")
+  expect_error(gbt_export(m, file, format = "jsn"), "json", class = "gbt_error_argument")
+  expect_error(gbt_export(m, file, name = "2 cars"), "letters, digits", class = "gbt_error_argument")
+  expect_error(gbt_export(m, file, name = strrep("x", 65)), "at most 64", class = "gbt_error_argument")
+  expect_error(gbt_export(m, file, name = c("a", "b")), "one text", class = "gbt_error_argument")
+  expect_error(gbt_export(m, file, nme = "a"), class = "gbt_error_argument")
+  expect_error(gbt_export(1, file), class = "gbt_error_argument")
+  expect_error(gbt_export(m, file.path(tempfile(), "model.c")), class = "gbt_error_io")
+})
+
+test_that("statistics of single columns become sets of levels, those of several are refused", {
+  its <- export_data()
+  m <- gbt_train(its$x, its$y, nrounds = 5, cat_method = "target", threads = 1)
+  expect_match(paste(as.data.frame(m)$feature, collapse = " "), "mean\\(")
+  rows <- export_rows(m, 300)
+  expect_json(m, rows, as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows)), "statistics")
+  d <- its$x[c("f", "many")]
+  y <- (as.integer(d$f) %in% c(1, 4)) == (as.integer(d$many) %% 2 == 0)
+  pairs <- gbt_train(d, as.double(y), nrounds = 5, cat_method = "target", max_cat_combine = 2, threads = 1)
+  expect_match(paste(as.data.frame(pairs)$feature, collapse = " "), " x ")
+  expect_error(gbt_export(pairs, withr::local_tempfile(fileext = ".c")), "f x many|many x f",
+               class = "gbt_error_unsupported")
+})
+
+test_that("numbers that stand for missing values, columns that a formula makes, and offsets are said", {
+  coded <- structure(c(1:8, 99, -5) + 0, na_values = 99, na_range = c(-9, -1),
+                     class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
+  d <- structure(list(x = coded), class = "data.frame", row.names = 1:10)
+  m <- gbt_train(d, c(1:8, 20, 30), nrounds = 3, min_child_weight = 0, threads = 1)
+  expect_match(m$feature_types, "coded")
+  rows <- data.frame(x = c(0:9, 99, -9, -5, -1, -0.5, NA))
+  expect_json(m, rows, as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows)), "codes")
+  for (compiler in c_compilers()) {
+    file <- withr::local_tempfile(fileext = ".c")
+    gbt_export(m, file)
+    got <- run_c(file, m, rows, compiler)
+    expect_identical(bits(got$score), bits(predict(m, rows, type = "link", threads = 1)))
+  }
+  made <- gbt_train(mpg ~ log(wt) + hp, mtcars, nrounds = 2, threads = 1)
+  expect_message(gbt_export(made, withr::local_tempfile(fileext = ".c")), "`log\\(wt\\)`", class = "gbt_message")
+  plain <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 2, threads = 1)
+  expect_no_message(gbt_export(plain, withr::local_tempfile(fileext = ".c")))
+  offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
+  expect_message(gbt_export(offset, withr::local_tempfile(fileext = ".c")), "offset", class = "gbt_message")
+})
