@@ -402,7 +402,7 @@ base_margin/x -> a known part of the score is `offset`
 ^querycrossentropy/c -> "query_softmax" is for ranking
 ^survival$/o ^censored/o ^time_to_event$/o -> @survival
 ^weibull$/o ^loglogistic$/o -> "aft" with `aft_dist` is for times
-^multirmse/c ^multilogloss$/c ^multicrossentropy$/c ^multilabel/o ^mgaussian$/o ^multioutput/o -> @responses
+^multilabel/o ^multioutput/o -> leave `objective` out and give the response as a matrix with a column for each label
 ^rmsewithuncertainty$/c -> gbt_conformal() gives prediction intervals for a model of "squared_error"
 ^loglinquantile/c -> "quantile" is for quantiles
 ^classif/o ^class$/o ^binary_classification$/o ^multi_?class_classification$/o -> leave `objective` out: a factor

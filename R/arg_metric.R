@@ -165,6 +165,8 @@ as_metric_list <- function(x) {
 # parameter. Of metrics that share an alias the one that suits the objective is taken. response: see encode_response().
 read_metric <- function(x, response) {
   x <- printable(x)
+  its <- metric_of_column(x, response$columns)
+  x <- its$metric
   table <- metrics_table()
   objective <- objective_object(response$objective, response$param)
   setting <- metric_setting(x)
@@ -183,7 +185,24 @@ read_metric <- function(x, response) {
     out$name <- paste0(out$name, "@", format_number(out$param))
   }
   .Call(C_gbt_metric_check, out$code, out$param, objective, n_outputs)
+  out$output <- its$output
+  if (its$output > 0L) out$name <- paste0(out$name, "@", response$columns[its$output])
   out
+}
+
+# "rmse@y2" of a response with a column y2: list(metric = "rmse", output = 2L); other texts with output 0, of all columns.
+metric_of_column <- function(x, columns) {
+  at <- which(endsWith(x, paste0("@", columns, recycle0 = TRUE)))
+  if (length(at) == 0L) {
+    after <- sub(".*@", "", x)
+    if (length(columns) && after != x && !grepl("^[0-9.eE+-]+$", after)) {
+      stop_argument(sprintf("metric \"%s\": the response has no column `%s`, only %s", x, after, enumerate(columns)),
+                    "eval_metric")
+    }
+    return(list(metric = x, output = 0L))
+  }
+  at <- at[which.max(nchar(columns[at]))]
+  list(metric = substr(x, 1L, nchar(x) - nchar(columns[at]) - 1L), output = at)
 }
 
 # CatBoost's "Quantile:alpha=0.9" in its parts.
@@ -251,15 +270,16 @@ stop_no_metric <- function(x, low, outputs) {
                         enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")
 }
 
-# The metrics to evaluate: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, own =
-# list of gbt_metric or NULL per metric, maximise = of the last one, which is watched; NA where neither larger nor
-# smaller is better).
-no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), own = list(), maximise = FALSE)
+# The metrics to evaluate: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, output =
+# the column of the response that it is about, 0 for all, own = list of gbt_metric or NULL per metric, maximise = of the
+# last one, which is watched; NA where neither larger nor smaller is better).
+no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), output = integer(0), own = list(),
+                   maximise = FALSE)
 resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)
   if (length(given) == 0L) {
     if (is_given(response$objective) && response$n_outputs > 1L) return(no_metrics)
-    given <- usual_of_log(response$objective)
+    given <- usual_of_log(response)
   }
   out <- read_metrics(given, response)
   last <- length(out$name)
@@ -271,21 +291,32 @@ resolve_metrics <- function(eval_metric, response) {
 }
 
 # The default metrics of a training, the watched one last: concordance moves in steps, so early stopping does not watch
-# it.
-usual_of_log <- function(objective) {
-  own <- .Call(C_gbt_default_metric, objective_code(objective))
-  as.list(c(if (is_of_hazards(objective)) "concordance", own))
+# it. Of a response of a few columns the metric of each is shown as well.
+usual_of_log <- function(response) {
+  own <- objective_metric(response$objective)
+  as.list(c(if (is_of_hazards(response$objective)) "concordance", by_column(own, response), own))
 }
+
+# The name of an objective's own metric.
+own_metric <- function(objective) .Call(C_gbt_default_metric, objective_code(objective))
+
+# The metric of each column of a response, where these are few.
+by_column <- function(metric, response) {
+  if (length(response$columns) <= most_columns_shown) paste0(metric, "@", response$columns, recycle0 = TRUE)
+}
+
+most_columns_shown <- 8L
 
 # Texts and gbt_metric objects -> list(name, code, param, own) as of resolve_metrics(); none is there twice.
 read_metrics <- function(given, response) {
   read <- lapply(given, function(m) {
-    if (inherits(m, "gbt_metric")) list(name = m$name, code = NA_integer_, param = 0, own = m)
+    if (inherits(m, "gbt_metric")) list(name = m$name, code = NA_integer_, param = 0, output = 0L, own = m)
     else read_metric(m, response)
   })
   out <- list(name = vapply(read, `[[`, "", "name"), code = vapply(read, `[[`, 0L, "code"),
-              param = vapply(read, `[[`, 0, "param"), own = lapply(read, `[[`, "own"))
-  same <- duplicated(data.frame(out$code, out$param)) & !is.na(out$code)
+              param = vapply(read, `[[`, 0, "param"), output = vapply(read, `[[`, 0L, "output"),
+              own = lapply(read, `[[`, "own"))
+  same <- duplicated(data.frame(out$code, out$param, out$output)) & !is.na(out$code)
   double <- which(duplicated(out$name) | same)
   if (length(double)) {
     stop_argument(sprintf("metric \"%s\" is given twice in `eval_metric`", out$name[double[1L]]), "eval_metric")
@@ -296,8 +327,16 @@ read_metrics <- function(given, response) {
 # Are the labels of the data sets what the metrics are made for? data: list of list(name, label, ...).
 check_metric_labels <- function(metrics, data) {
   for (m in which(!is.na(metrics$code))) {
-    for (one in data) .Call(C_gbt_metric_labels_check, metrics$code[m], metrics$param[m], as.double(one$label),
-                          one$name, one$rows)
+    for (one in data) check_labels_of_metric(metrics$code[m], metrics$param[m], one$label, one$name, one$rows)
+  }
+}
+
+check_labels_of_metric <- function(code, param, label, name, rows) {
+  m <- matrix_of_label(label)
+  if (is.null(m)) return(.Call(C_gbt_metric_labels_check, code, param, as.double(label), name, rows))
+  for (j in seq_len(ncol(m))) {
+    there <- which(!is.na(m[, j]))
+    .Call(C_gbt_metric_labels_check, code, param, m[there, j], name, if (is.null(rows)) there else rows[there])
   }
 }
 

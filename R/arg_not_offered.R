@@ -2,8 +2,7 @@
 # parameters that ask for such a feature are refused with it. `@survival` stands for it in the table of R/arg_foreign.R.
 not_offered <- c(
   survival = paste("survival models of this kind are not offered; give a Surv object as the response and",
-                   "`objective = \"cox\"` or `objective = \"aft\"`"),
-  responses = "a model has one response: train one model for each"
+                   "`objective = \"cox\"` or `objective = \"aft\"`")
 )
 
 # A reply of the table of other packages' names, with the words for what is not offered.

@@ -94,6 +94,24 @@ objective_object <- function(name, param = list()) {
 #' gives pairs of them, and [gbt_conformal()] widens the outer pair until it holds the response often enough. The first
 #' level's trees are those of a model of this level alone with the same parameters, if no columns are drawn.
 #'
+#' @section Several columns:
+#' A response may have several columns: `cbind(y1, y2) ~ .`, or a matrix or a data frame of numbers or logical values as
+#' `y`. A model then predicts a matrix with a column for each. Logical columns are labels, each of which a row may have
+#' or not: the objective is `"logistic"`, and `predict(type = "class")` gives a logical matrix. Otherwise it is
+#' `"squared_error"`, and each objective for numbers, counts, amounts or shares but `"quantile"` can be named. Columns
+#' are not scaled. A round has a tree for each column, and all of them draw the same rows and features, so that the
+#' predictions of a column are those of a model of this column alone with the same parameters; only what looks at all
+#' columns differs: early stopping, a race for the shape of trees, `sampling_method` `"mvs"` and `"goss"`, and
+#' `first_use_penalty`.
+#'
+#' A cell may be `NA`: it has no part in gradients, base scores and metrics. A row in which all columns are missing, and
+#' a column that is missing in all rows, are errors. Metrics are over all cells where they are means over rows, such as
+#' `rmse` and `logloss`, and else means over the columns for which they are defined, such as `auc`; `"rmse@y2"` is that
+#' of column `y2`. Of up to eight columns the log has the default metric of each as well. Weights are by row; offsets
+#' are a matrix with a column for each. Statistics of categories by the response, `boosting = "ordered"`,
+#' `class_weights` and an objective of your own take one column, as do [gbt_calibrate()], [gbt_conformal()],
+#' [gbt_confusion()], [gbt_curve()] and [gbt_report()]. Training is on the CPU.
+#'
 #' @section Ranking:
 #' Objectives of ranking order the rows of a query, such as the results of a search. Give `group`, the query of every
 #' row, in any order of the rows; validation sets need theirs: `list(x = , y = , group = )`. The response is the

@@ -59,6 +59,9 @@ absent_classes <- function(label, n_classes, weight = NULL) {
 # The classes in the order of the labels 0, 1, ... parameter: what needs them; instead: what to do without classes.
 classes_of <- function(label, response, parameter, instead) {
   if (length(response$classes)) return(response$classes)
+  if (!is.null(response$columns)) {
+    stop_unsupported(sprintf("`%s` takes a response of one column; %s", parameter, instead), parameter)
+  }
   if (objective_info(response$objective)$labels == "BINARY") {
     if (all_within(label, 0, 1) && all(label == 0 | label == 1)) return(c("0", "1"))
     stop_data(sprintf("`%s` needs classes, but the response has numbers between 0 and 1; %s", parameter, instead), "y")

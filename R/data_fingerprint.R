@@ -3,6 +3,12 @@
 
 label_print <- function(label) {
   others <- other_fields_of_label(label) # of times: their events and bounds
+  m <- matrix_of_label(label)
+  if (!is.null(m)) {
+    m[is.na(m)] <- -1
+    others <- lapply(seq_len(ncol(m))[-1L], function(j) m[, j])
+    label <- m[, 1L]
+  }
   label <- as.double(label)
   for (j in seq_along(others)) label <- label + (j + 0.618) * replace(others[[j]], others[[j]] == Inf, -1)
   place <- (seq_along(label) * 0.6180339887498949) %% 1

@@ -101,7 +101,11 @@ drawn_in_turn <- function(k, n, class, seed, shared) {
 # A value for each row, of which drawn folds get equal shares: its class, or a tenth of all numbers; NULL for none.
 classes_to_balance <- function(plan, class, label) {
   if (!is.null(class)) return(if (!isFALSE(plan$stratify)) class)
-  if (isTRUE(plan$stratify)) tenths(label)
+  if (!isTRUE(plan$stratify)) return(NULL)
+  if (!is.null(matrix_of_label(label))) {
+    stop_unsupported("`stratify` takes a response of one column; leave it out", "stratify")
+  }
+  tenths(label)
 }
 
 # In which tenth of all numbers each one is, from 0, by their quantiles of type 1.

@@ -6,7 +6,7 @@ response_kind <- function(model) {
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
        n_outputs = model$n_outputs, stratified = !is.null(model$strata),
        cause = model$params[["cause"]], strata = list(levels = names(model$baseline$strata)),
-       label_gain = model$params[["label_gain"]])
+       label_gain = model$params[["label_gain"]], columns = model$columns)
 }
 
 # The response in new data, as it was given or as the formula of the model names it: by gbt's own evaluation of terms
@@ -33,12 +33,15 @@ given_response <- function(model, data, y = NULL, parameter = "y") {
 }
 
 own_response <- function(lhs, data) {
+  if (is_columns_call(lhs)) return(columns_of_call(lhs, own_response, data))
+  if (is.name(lhs)) return(column_of(data, as.character(lhs)))
   check_term(lhs)
   own_term_value(lhs, data, strict = FALSE)
 }
 
 # The response of new rows as numbers; classes from 0. y: NULL takes the formula's.
 given_labels <- function(model, data, y, n_rows, parameter = "y") {
+  refuse_columns(model, "this function takes a response of one column")
   encode_valid_y(given_response(model, data, y, parameter), response_kind(model), n_rows, sprintf("`%s`", parameter))
 }
 
@@ -74,9 +77,8 @@ score_metrics <- function(metrics, model, score, label, weight, threads, group =
   out <- stats::setNames(numeric(length(metrics$name)), metrics$name)
   own <- is.na(metrics$code)
   if (any(!own)) {
-    out[!own] <- .Call(C_gbt_metric_values, metrics$code[!own], metrics$param[!own],
-                       objective_object(model$objective, model$params), model$n_outputs, unname(score),
-                       as.double(label), weight, group, other_fields_of_label(label), baseline, threads)
+    out[!own] <- engine_metrics(lapply(metrics[c("code", "param", "output")], `[`, !own), response_kind(model), score,
+                                label, weight, group, baseline, threads)
   }
   weight <- if (is.null(weight)) rep(1, length(label)) else weight
   for (m in which(own)) {
@@ -87,9 +89,18 @@ score_metrics <- function(metrics, model, score, label, weight, threads, group =
   out
 }
 
+# metrics: code, param and output of metrics of the engine; response: of response_kind().
+engine_metrics <- function(metrics, response, score, label, weight, group, baseline, threads) {
+  its <- if (is.null(matrix_of_label(label))) list(label = as.double(label), weights = weight) else
+    fields_of_columns(label, weight)
+  .Call(C_gbt_metric_values, metrics$code, metrics$param, metrics$output,
+        objective_object(response$objective, response$param), as.integer(response$n_outputs), as.double(score),
+        its$label, its$weights, group, other_fields_of_label(label), baseline, threads)
+}
+
 # The user's metric on one data set: predictions of the metric's type -> one number.
 own_metric_value <- function(metric, pred, label, weight) {
-  value <- call_user(metric$fun, pred, without_gains(label), weight)
+  value <- call_user(metric$fun, pred, given_or(matrix_of_label(label), without_gains(label)), weight)
   if (!is.numeric(value) || length(value) != 1L) {
     stop_argument(sprintf("metric \"%s\" must return one number, not %s of length %d", metric$name, describe(value),
                           length(value)), "eval_metric")

@@ -4,7 +4,8 @@
 surv_types <- c("surv_right", "surv_left", "surv_interval", "surv_counting", "surv_mright", "surv_mcounting")
 
 # The kinds of responses: see encode_y().
-response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64", surv_types)
+response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64", surv_types,
+                    "matrix", "logical_matrix")
 
 # y as numbers. list(value = dbl, response = chr, classes = chr or NULL): classes are numbered from 0 by their place in
 # `classes`. `response` says what y was, so that predict(type = "class") can answer in kind:
@@ -16,6 +17,11 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
   if (inherits(y, "Surv")) {
     out <- encode_surv(y, what, advice)
     check_same_on_ranks(out$response, paste("the class of", what), "; give all ranks the same class")
+    return(out)
+  }
+  if (has_columns(y)) {
+    out <- encode_columns(y, what)
+    check_same_on_ranks(c(out$response, out$columns), paste("the columns of", what), "; give all ranks the same")
     return(out)
   }
   if (!isS4(y) && length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
@@ -47,7 +53,7 @@ check_response <- function(y, what, advice) {
   bad <- if (is.null(y)) {
     "is missing"
   } else if (!isS4(y) && (length(dim(y)) > 1L || is.data.frame(y))) {
-    sprintf("has several columns; %s column%s", not_offered[["responses"]], successes_hint(y))
+    "must have one column or several, and two dimensions"
   } else if (inherits(y, c("Date", "POSIXt", "difftime"))) {
     sprintf("is a %s; turn it into a number with as.numeric() or into classes with factor()", class(y)[1L])
   } else if (!is.atomic(y) || is.complex(y) || is.raw(y)) {
@@ -131,6 +137,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   if (!is.null(name) && is_of_queries(name)) e <- read_grades(e, name)
   if (!is.null(e$classes) && is.null(e$objective)) e <- drop_unused(e)
   n_classes <- length(e$classes)
+  if (is_of_columns(e$response)) name <- settle_columns(e, name)
   if (is.null(name) && is_surv_response(e$response)) {
     name <- given_or(objective$args$value[["init_model"]]$objective, objective_of_surv(e$response))
   }
@@ -146,7 +153,8 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   inform_strata(e$strata, other_fields_of_label(e$value)$event)
   e$stratified <- !is.null(e$strata)
   labels <- objective_info(name)$labels
-  out <- switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
+  out <- if (is_of_columns(e$response)) e else
+    switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
   out$objective <- name
   out$param <- read_objective_params(name, objective$args)
   out$label_gain <- read_label_gain(objective$args, name, out$param)
@@ -156,7 +164,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   if (is_of_intervals(name)) out$param$breaks <- settle_breaks(breaks, out$label)
   out$n_outputs <- if (is_of_intervals(name)) length(out$param$breaks) else
     switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs,
-           LEVELS = length(out$param[[1L]]), 1L)
+           LEVELS = length(out$param[[1L]]), COLUMNS = max(1L, length(out$columns)), 1L)
   check_num_class(num_class, out)
   out
 }
@@ -309,8 +317,10 @@ check_num_class <- function(num_class, response) {
 
 # A validation set's response, in the terms of training.
 encode_valid_y <- function(y, response, n_rows, what) {
+  if (!is.null(response$columns)) return(encode_valid_columns(y, response, n_rows, what))
   labels <- objective_info(response$objective)$labels
   numeric_classes <- labels == "CLASS" && response$response %in% c("integer", "double", "integer64")
+  if (has_columns(y)) stop_data(paste(what, "has several columns, and the model has a response of one"), "y")
   e <- encode_y(y, if (!numeric_classes) response$classes, what)
   if (numeric_classes) {
     if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
@@ -352,6 +362,10 @@ encode_valid_y <- function(y, response, n_rows, what) {
 label_values <- function(label) {
   if (is.null(label)) return(NULL)
   coded <- encode_y(label)
+  if (is_of_columns(coded$response)) {
+    stop_unsupported(paste("data in a folder keep a response of one column; leave `label` out and give the response in",
+                           "training: gbt_train(data, y)"), "label")
+  }
   if (is_surv_response(coded$response)) return(surv_values(label, coded$response))
   if (coded$response == "integer64") {
     if (is.data.frame(label)) label <- .subset2(label, 1L)

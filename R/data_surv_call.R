@@ -8,6 +8,7 @@ surv_names <- list(quote(Surv), quote(survival::Surv))
 # The value of an expression of a formula; from: where the formula was written, whose own Surv() comes first. Ranks take
 # the function of our own, which says how events were coded: see status_of_ranks().
 eval_with_surv <- function(e, data, from) {
+  if (is_columns_call(e, from)) return(columns_of_call(e, function(part) eval(part, data, from)))
   if (!is_surv_call(e)) return(eval(e, data, from))
   written <- if (is.name(e[[1L]])) get0("Surv", from, mode = "function")
   if (!is.null(written) && !identical(written, known_surv())) return(eval(e, data, from))

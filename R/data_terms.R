@@ -297,10 +297,10 @@ try_foreign <- function(expr, otherwise) {
   tryCatch(expr, gbt_foreign_term = function(e) otherwise(conditionMessage(e)))
 }
 
-# A call within a formula: of a function of the language, offset() or Surv().
+# A call within a formula: of a function of the language, offset(), Surv() or cbind().
 check_formula_call <- function(call) {
   head <- call[[1L]]
-  if (identical(head, quote(offset)) || is_surv_call(call)) return(invisible())
+  if (identical(head, quote(offset)) || is_surv_call(call) || is_columns_call(call)) return(invisible())
   if (identical(call, quote(survival::Surv))) return(invisible())
   if (identical(head, quote(`::`)) && !is.null(term_package(called_name(call)))) return(invisible())
   if (term_function(call, 0L) == "$") time_call(call, 0L)

@@ -60,6 +60,7 @@ place_training <- function(request, rows) {
   expected <- if (host$rounds == "given") host$nrounds else ceiling(host$nrounds / 5) # the rest is a limit
   size <- training_size(bytes_of(source, host$max_bin), request$params, expected, rows$response$n_outputs,
                         host$max_seconds, rows = source_rows(source))
+  if (!is.null(rows$response$columns) && host$device$kind == "auto") host$device$kind <- "cpu" # the device takes one
   host$device <- settle_device(choose_device_for_training(host$device, size, as.integer(host$threads)))
   host
 }

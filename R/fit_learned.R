@@ -37,7 +37,7 @@ no_split_reason <- function(fit) {
     "no tree has a split, so the model is a constant: "
   n <- fit$n_obs
   if (n < 2L) return(c(new_reason("no_split", "%sthere is one row to train on", start), of_rows = TRUE))
-  if (all_same(fit$label) && all_same(fit$data$offset)) {
+  if (all_same(numbers_of_label(fit$label)) && all_same(fit$data$offset)) {
     text <- "%sthe response has the same value in all %s rows"
     return(c(new_reason("no_split", text, start, with_commas(n)), of_rows = TRUE))
   }
@@ -131,7 +131,7 @@ flat_reason <- function(fit, span, state) {
   }
   of_one_scale <- info$labels == "NUMBER" && info$gradient == "ROW" # scores and labels
   if (!of_one_scale || !is.null(ranks_here())) return(NULL)
-  spread <- middle_half(fit$label)
+  spread <- middle_half(numbers_of_label(fit$label))
   if (spread == 0 || span >= 1e-3 * spread) return(NULL)
   scale <- if (info$hessian == "BOUNDED") info$params$name
   new_reason("flat", paste("the model has hardly left its constant: predictions differ by %s at most, and the middle",
@@ -159,7 +159,7 @@ metric_reason <- function(fit, state) {
   if (any(is.finite(watched$values))) return(NULL)
   set <- fit$evaluation$data[[length(fit$evaluation$data)]]
   metric_text(watched$name, is.nan(watched$values[1L]) || is.na(watched$values[1L]), state$why == "early", state$rounds,
-              all_same(set$label))
+              all_same(numbers_of_label(set$label)))
 }
 
 metric_text <- function(name, missing, early, rounds, same) {

@@ -12,7 +12,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, exposure = fit$exposed, n_obs = fit$n_obs,
-    strata = fit$response$strata$names,
+    strata = fit$response$strata$names, columns = fit$response$columns,
     auto_rounds = fit$found, positions = positions_of_model(trainer, fit)
   )
   build <- function(baseline) {

@@ -8,7 +8,7 @@ model_fields <- c("state", "cache", "objective", "classes", "response", "feature
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
                   "exposure", "stopped", "has_weights", "n_queries", "n_events", "warned", "named", "by_rule",
                   "provenance", "n_obs", "auto_rounds", "version", "masked_out",
-                  "baseline", "strata", "positions", "imported")
+                  "baseline", "strata", "positions", "imported", "columns")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
 stop_reasons <- c("time", "callback", "interrupt", "error")
@@ -27,6 +27,12 @@ model_fault <- function(m) {
   }
   if (!is_text(m$response) || !m$response %in% response_types) {
     return(wrong("response", sprintf("one of %s", enumerate(response_types, quote = "\""))))
+  }
+  n_columns <- if (may_have_columns(m$objective) && m$n_outputs > 1L) m$n_outputs else 0L
+  columns <- if (is.null(m$columns)) character(0) else m$columns
+  if (!is_texts(columns) || length(columns) != n_columns || anyDuplicated(columns) ||
+        (n_columns > 0L) != is_of_columns(m$response)) {
+    return(wrong("columns", if (n_columns > 0L) sprintf("the names of %d columns of the response", n_columns) else "NULL"))
   }
   fault <- params_fault(m$params, m$nrounds)
   if (!is.null(fault)) return(wrong("params", fault))

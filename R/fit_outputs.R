@@ -10,13 +10,15 @@ shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NUL
     return(out)
   }
   if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
-  if (type == "class") {
+  if (type == "class" && !is.null(object$columns)) {
+    out <- structure(out > 0.5, dim = dim(out))
+  } else if (type == "class") {
     out <- as_classes(out + 1L, object)
     if (!is.null(labels)) names(out) <- labels
     return(out)
   }
   if (is.matrix(out)) {
-    columns <- if (type != "leaf") given_or(class_labels(object), part_labels_of(object))
+    columns <- if (type != "leaf") output_names_of(object)
     if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
   } else if (!is.null(labels)) {
     names(out) <- labels
@@ -28,17 +30,21 @@ class_labels <- function(object) {
   if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
 }
 
-# Names of outputs that are intervals of time or levels.
+# Names of outputs that are columns of the response, classes, intervals of time or levels.
+output_names_of <- function(object) {
+  given_or(object$columns, given_or(class_labels(object), part_labels_of(object)))
+}
+
 part_labels_of <- function(object) {
   if (is_of_intervals(object$objective)) return(interval_labels(object$params$breaks))
   levels <- levels_of(object)
   if (!is.null(levels)) level_labels(levels)
 }
 
-# Names of several outputs: those of classes, intervals or levels, or their numbers; NULL for one output.
+# Names of several outputs, or their numbers; NULL for one output.
 output_labels <- function(object) {
   if (object$n_outputs < 2L) return(NULL)
-  labels <- given_or(class_labels(object), part_labels_of(object))
+  labels <- output_names_of(object)
   if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
 }
 

@@ -50,7 +50,8 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   host <- place_training(request, rows)
   fields <- training_fields(rows, args, host)
   own <- fields$own
-  check_scale(rows$label, own$weight, own$offset, response$objective)
+  check_columns_seen(rows$label)
+  for_each_column(rows$label, function(label) check_scale(label, own$weight, own$offset, response$objective))
   reason <- small_weights_reason(own$weight, request$params$min_child_weight, response$objective)
   shares <- class_shares(args[["class_shares"]], rows$label, response)
   columns <- columns_of_source(rows$source, args, host)

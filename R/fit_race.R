@@ -248,7 +248,7 @@ fit_of_race <- function(fit, task, parts) {
   fit$n_obs <- as_row_count(sum_of_ranks(length(at)))
   fit$callbacks <- list()
   fit$valid <- list(parts$judge)
-  metrics <- resolve_metrics(NULL, fit$response)
+  metrics <- resolve_metrics(objective_metric(fit$response$objective), fit$response)
   fit$evaluation <- list(metrics = metrics, train = FALSE, stopping = TRUE, data = fit$valid, at = 1L, own = FALSE,
                          own_watched = FALSE)
   fit

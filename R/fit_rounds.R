@@ -183,7 +183,7 @@ small_hessian_reason <- function(trainer, fit) {
   if (is.na(total) || total >= 2 * least) return(NULL)
   weight <- if (is.null(fit$data$weight)) fit$n_obs else sums_of_ranks(sum(fit$data$weight))
   weight <- weight * fit$params$subsample
-  if (weight < 16 * least || all_same(fit$label)) return(NULL)
+  if (weight < 16 * least || all_same(numbers_of_label(fit$label))) return(NULL)
   info <- objective_info(fit$response$objective)
   far <- info$hessian == "BOUNDED" && info$labels == "NUMBER" && info$leaves == "NEWTON" # huber and its like
   penalised <- info$leaves == "NEWTON" && fit$params$lambda > 0 # lambda would shrink leaves of such hessians to nothing

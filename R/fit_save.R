@@ -16,7 +16,7 @@
 
 meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata",
-                 "positions", "imported")
+                 "positions", "imported", "columns")
 
 only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "n_events", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
@@ -24,7 +24,7 @@ file_fields <- c(meta_fields, only_in_files, "user")
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% file_fields))
   # bytes of models without one of these are those of before
-  for (name in c("exposure", "auto_rounds", "baseline", "strata", "positions", "imported", only_in_files)) {
+  for (name in c("exposure", "auto_rounds", "baseline", "strata", "positions", "imported", "columns", only_in_files)) {
     if (is.null(fields[[name]])) fields[[name]] <- NULL
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
@@ -73,6 +73,7 @@ gbt_model_from_state <- function(state) {
     strata = field("strata", optional = TRUE),
     positions = field("positions", optional = TRUE),
     imported = field("imported", optional = TRUE),
+    columns = field("columns", optional = TRUE),
     version = 1L
   )
   log <- model$evaluation_log

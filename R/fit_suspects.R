@@ -7,7 +7,7 @@ warn_suspects <- function(source, response) {
   plain <- is.data.frame(x) || (is.matrix(x) && !is.object(x))
   looked_at <- plain && length(dim(x)) == 2L && ncol(x) >= 2L
   n <- sum_of_ranks(length(response$label))
-  several <- n >= 2 && !all_same(response$label)
+  several <- n >= 2 && !all_same(numbers_of_label(response$label))
   copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response))
   if (length(copies)) {
     warn_gbt("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else; leave",
@@ -42,6 +42,11 @@ is_identifier <- function(v) {
 
 # Names of the columns that are the response, value by value. A rank without rows has nothing against any.
 copies_of_response <- function(x, response) {
+  m <- matrix_of_label(response$label)
+  if (!is.null(m)) {
+    whole <- which(colSums(is.na(m)) == 0)
+    return(unlist(lapply(whole, function(j) copies_of_response(x, list(label = m[, j])))))
+  }
   label <- response$label
   n <- length(label)
   value <- if (is.null(response$classes)) label else response$classes[label + 1]

@@ -325,6 +325,9 @@ check_init_model <- function(init, rows, features, offset, params) {
     differ("its classes are %s, now they are %s", enumerate(init$classes, quote = "\""),
            enumerate(response$classes, quote = "\""))
   }
+  if (!identical(init$columns, response$columns)) {
+    differ("its response has %s, now it has %s", columns_text(init$columns), columns_text(response$columns))
+  }
   if (init$n_outputs != response$n_outputs) {
     differ("its `n_outputs` is %.0f, now it is %.0f", init$n_outputs, response$n_outputs)
   }

@@ -94,6 +94,7 @@ numbers_of <- function(model, data, y) {
 rows_with_response <- function(object, newdata, y, weights, what, ...) {
   if (missing(newdata)) stop_no_training_data(sprintf("%s(model, data)", what))
   check_model(object)
+  refuse_columns(object, "this function takes a response of one column")
   label <- numbers_of(object, newdata, y)
   if (is.null(weights)) weights <- rep(1, length(label))
   if (is.object(weights)) weights <- as_numbers(weights, "weights")

@@ -247,6 +247,7 @@ curve_predictions <- function(model, data, y, weights, offset, exposure, trees, 
   check_curve_data(data)
   one <- function(model, class) {
     check_judged(model)
+    refuse_columns(judged_model(model), "a curve takes a response of one column")
     rows <- rows_to_judge(model, data, y, weights, offset, exposure, trees, threads)
     known <- given_or(rows$known, as_columns(responses_of(rows$model, rows$score, resolve_threads(threads))))
     c(class_series(rows$model, known, rows$label, class), rows["weight"])

@@ -294,7 +294,7 @@ fitting_metrics <- function(what, rows) {
 
 labels_fit <- function(metrics, i, rows) {
   tryCatch({
-    .Call(C_gbt_metric_labels_check, metrics$code[i], metrics$param[i], as.double(rows$label), "x", NULL)
+    check_labels_of_metric(metrics$code[i], metrics$param[i], rows$label, "x", NULL)
     TRUE
   }, gbt_error_data = function(e) FALSE)
 }
@@ -330,7 +330,7 @@ usual_metrics <- function(response) {
     bitwAnd(outputs, bitwShiftL(1L, enums$response[[name]])) != 0L
   }, NA)]
   others <- c(unlist(other_metrics[kind]), if (identical(suiting, metrics_of_levels)) suiting)
-  as.list(unique(c(own, intersect(others, suiting))))
+  as.list(unique(c(own, by_column(own, response), intersect(others, suiting))))
 }
 
 # Metrics of some rows: a matrix, a row a metric, of estimate, lower, upper; and their number as attribute.
@@ -377,9 +377,8 @@ metric_values <- function(rows, what, response, weight, count, threads) {
   of_engine <- !is.na(what$code)
   out <- numeric(length(what$code))
   values <- function(score, m, param) {
-    .Call(C_gbt_metric_values, what$code[m], param, objective_object(response$objective, response$param),
-          as.integer(response$n_outputs), score, as.double(rows$label), weight, rows$group,
-          other_fields_of_label(rows$label), rows$baseline, threads)
+    engine_metrics(list(code = what$code[m], param = param, output = what$output[m]), response, score, rows$label,
+                   weight, rows$group, rows$baseline, threads)
   }
   if (any(of_engine)) {
     its <- list(code = what$code[of_engine], param = what$param[of_engine])

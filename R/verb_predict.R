@@ -25,7 +25,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
 #'     probabilities, one column per class, for more; times, exp(score), for `"aft"`; hazards relative to the baseline,
 #'     exp(score), for `"cox"` and `"fine_gray"`; for several levels of `"quantile"` a matrix with a column for each,
-#'     `"q0.1"` and so on, in each row in ascending order; numbers for all other objectives.
+#'     `"q0.1"` and so on, in each row in ascending order; for a response of several columns a matrix with their names;
+#'     numbers for all other objectives.
 #'   * `"link"`: raw scores: log odds for `"logistic"` and `"cross_entropy"`, logarithms of means for the four
 #'     objectives with a log link, log(1 + y) for `"squared_log_error"`; logarithms of relative hazards for `"cox"` and
 #'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For
@@ -45,7 +46,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
 #'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
-#'     texts, logical values, or numbers. For objectives `"logistic"` and `"softmax"` only.
+#'     texts, logical values, or numbers. For several columns of labels a logical matrix. For objectives `"logistic"` and
+#'     `"softmax"` only.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
 #'   * `"contrib"`: SHAP values, what each column adds to the raw score: a matrix with a column for each of the model's
@@ -220,7 +222,7 @@ predict.gbt <- function(object, newdata,
 # predict_rows() takes, which knows every kind. NULL where that is needed. type: checked.
 predict_plain <- function(object, newdata, type) {
   if (!type %in% plain_types) return(NULL)
-  out <- .Call(C_gbt_predict_plain, object, newdata, answer_code(type), rows_to_warn_of_unseen)
+  out <- .Call(C_gbt_predict_plain, object, newdata, answer_code(type, object), rows_to_warn_of_unseen)
   if (!is.null(out)) shape_prediction(out, object, type, row_labels(newdata))
 }
 
@@ -246,7 +248,7 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(plan$threads, size$rows * size$trees)
   out <- on_device(prediction_device(plan$device, size, as.integer(threads)), function(where) {
-    .Call(C_gbt_predict, object$state, object$cache, frame, answer_code(plan$type), 0L, plan$rounds, offset,
+    .Call(C_gbt_predict, object$state, object$cache, frame, answer_code(plan$type, object), 0L, plan$rounds, offset,
           enums$unseen[[plan$unseen]], threads, where)
   })
   stratum <- stratum_of_rows(object, newdata, plan, frame$n_rows)
@@ -271,8 +273,9 @@ stratum_of_rows <- function(object, newdata, plan, n_rows) {
   places_of_strata(strata, object$baseline)
 }
 
-answer_code <- function(type) {
-  enums$answer[[if (type == "prob") "response" else if (type %in% time_types) "link" else type]]
+answer_code <- function(type, object) {
+  of_response <- type == "prob" || type == "class" && !is.null(object$columns)
+  enums$answer[[if (of_response) "response" else if (type %in% time_types) "link" else type]]
 }
 
 # The rows of a gbt_data by its bins, which say as much as values do where the model's splits are its cuts.
@@ -299,7 +302,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
     stop_data("the model's formula has an offset, which bins do not have: give its values as `offset`", "offset")
   }
   if (is.null(offset) && object$has_offset && plan$type != "leaf") warn_no_offset(object)
-  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type), 0L, plan$rounds,
+  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type, object), 0L, plan$rounds,
                offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
   stratum <- stratum_of_rows(object, NULL, plan, n)
   out <- shape_prediction(out, object, plan$type, NULL, plan$at, stratum)

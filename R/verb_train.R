@@ -29,8 +29,9 @@
 #'
 #' @param x A data frame; a numeric, integer or logical matrix; a sparse matrix of package Matrix; a [gbt_data()]
 #'   object; a source of rows such as [gbt_files()]; a recipe of package recipes; or a formula. See [gbt_sources].
-#' @param y The response, one value per row: numbers, a factor, texts or logical values. For [gbt_data()] its label, for
-#'   a source the name of a column.
+#' @param y The response, one value per row: numbers, a factor, texts or logical values. A matrix or a data frame of
+#'   numbers or logical values is a response of several columns, as `cbind(y1, y2) ~ .` is, see [gbt_objectives()]. For
+#'   [gbt_data()] its label, for a source the name of a column.
 #' @param data A data frame or a source of rows with the variables of the formula. For a recipe: the raw data.
 #' @param subset,na.action For a formula: the rows to use, evaluated in `data`; and a function for rows with missing
 #'   values. By default rows with missing predictors are kept.
@@ -154,6 +155,7 @@
 #'   \item{baseline}{of objective `"cox"`, a list: `time` and `hazard`, the cumulative hazard of a row with score 0 from
 #'     each time of an event on, `rounds` of the model, and with `strata` the number of times of each, whose curves
 #'     follow each other}
+#'   \item{columns}{the names of the columns of the response where there are several, `NULL` for one}
 #'   \item{strata}{the columns with the strata, `""` if they were given as values, `NULL` without}
 #'   \item{provenance}{when, by which version of gbt and from which data it was trained, see [gbt_save()]}
 #'   \item{stopped, warned}{why training ended early (`"time"`, `"callback"`, `"interrupt"` or `"error"`); why nothing

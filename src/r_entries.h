@@ -38,8 +38,8 @@ SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
-SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label, SEXP weight,
-                         SEXP group, SEXP fields, SEXP baseline, SEXP threads);
+SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP outputs, SEXP objective, SEXP n_outputs, SEXP score,
+                         SEXP label, SEXP weight, SEXP group, SEXP fields, SEXP baseline, SEXP threads);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_end);
@@ -139,7 +139,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(metric_check, 4) \
   X(metric_default, 3) \
   X(metric_labels_check, 5) \
-  X(metric_values, 11) \
+  X(metric_values, 12) \
   X(metrics, 0) \
   X(model_cache, 1) \
   X(model_importance, 4) \

@@ -36,7 +36,7 @@ SEXP r_gbt_metrics(void) {
 }
 
 static gbt_metric metric_arg(SEXP metric, SEXP param) {
-  gbt_metric m = {r_arg_int(metric, "metric"), r_arg_real(param, "param")};
+  gbt_metric m = {r_arg_int(metric, "metric"), r_arg_real(param, "param"), 0};
   if (m.kind < 0 || m.kind >= GBT_N_METRICS) r_stop("there is no metric %d", (int)m.kind);
   return m;
 }
@@ -130,28 +130,34 @@ static gbt_hazards read_hazards(SEXP baseline) {
                        r_arg_reals(VECTOR_ELT(baseline, 1), n, "hazard")};
 }
 
-/* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
- * weight and group (or NULL): a number for each row; fields: a list of other fields by name;
+/* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters, outputs:
+ * see gbt_metric; label, weight and group (or NULL): a number for each row, label and weight also one for each row and
+ * column of the response; fields: a list of other fields by name;
  * baseline: see read_hazards(); score: one for each row and output, column by column. */
-SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
-                         SEXP weight, SEXP group, SEXP fields, SEXP baseline, SEXP threads) {
+SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP outputs, SEXP objective, SEXP n_outputs, SEXP score,
+                         SEXP label, SEXP weight, SEXP group, SEXP fields, SEXP baseline, SEXP threads) {
   /* 1 */
-  if (TYPEOF(metrics) != INTSXP) r_stop("`metrics` must be integers");
-  const R_xlen_t n_metrics = Rf_xlength(metrics), n = Rf_xlength(label);
+  const R_xlen_t n_metrics = Rf_xlength(metrics);
+  if (TYPEOF(metrics) != INTSXP || TYPEOF(outputs) != INTSXP || Rf_xlength(outputs) != n_metrics)
+    r_stop("`metrics` and `outputs` must be integers");
+  const gbt_objective o = r_arg_objective(objective, r_arg_int(n_outputs, "n_outputs"));
+  const R_xlen_t n_columns = gbt_has_columns(&o) ? o.n_outputs : 1, n = Rf_xlength(label) / n_columns;
   const double *param = r_arg_reals(params, n_metrics, "params");
   if (param == NULL || label == R_NilValue) r_stop("`params` and `label` must be given");
   gbt_metric *metric = (gbt_metric *)R_alloc((size_t)n_metrics + 1, sizeof *metric);
   for (R_xlen_t m = 0; m < n_metrics; m++) {
-    metric[m] = (gbt_metric){INTEGER_RO(metrics)[m], param[m]};
+    metric[m] = (gbt_metric){INTEGER_RO(metrics)[m], param[m], INTEGER_RO(outputs)[m]};
     if (metric[m].kind < 0 || metric[m].kind >= GBT_N_METRICS) r_stop("there is no metric %d", (int)metric[m].kind);
   }
-  const gbt_objective o = r_arg_objective(objective, r_arg_int(n_outputs, "n_outputs"));
   const double *scores = r_arg_reals(score, n * o.n_outputs, "score");
   if (scores == NULL) r_stop("`score` must be given");
+  const R_xlen_t n_weights = Rf_xlength(weight) == n ? n : n * n_columns;
   gbt_rows rows = {.n = (int64_t)n,
-                   .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
-                                   [GBT_WEIGHT] = r_arg_reals(weight, n, "weight"),
-                                   [GBT_GROUP] = r_arg_reals(group, n, "group")}};
+                   .field = {[GBT_LABEL] = r_arg_reals(label, n * n_columns, "label"),
+                             [GBT_WEIGHT] = r_arg_reals(weight, n_weights, "weight"),
+                             [GBT_GROUP] = r_arg_reals(group, n, "group")},
+                   .n_outputs = {[GBT_LABEL] = (int32_t)n_columns,
+                                 [GBT_WEIGHT] = n_weights == n ? 1 : (int32_t)n_columns}};
   read_others(fields, n, &rows);
   const gbt_hazards hazards = read_hazards(baseline);
   const gbt_metric_aids aids = {.hazards = hazards.n_strata > 0 ? &hazards : NULL};

@@ -37,12 +37,15 @@ static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
   SEXP param = r_item(spec, "metric_params");
   if (TYPEOF(x) != INTSXP || Rf_xlength(x) > GBT_MAX_METRICS)
     r_stop("`metrics` must be at most %d integers", GBT_MAX_METRICS);
+  SEXP outputs = r_need(spec, "metric_outputs", INTSXP);
   const double *params = r_arg_reals(param, Rf_xlength(x), "metric_params");
-  if (params == NULL) r_stop("`metric_params` must be given with `metrics`");
+  if (params == NULL || Rf_xlength(outputs) != Rf_xlength(x))
+    r_stop("`metric_params` and `metric_outputs` must be given with `metrics`");
   out->n_metrics = (int32_t)Rf_xlength(x);
   for (int32_t i = 0; i < out->n_metrics; i++) {
     out->metric[i].kind = INTEGER_RO(x)[i];
     out->metric[i].param = params[i];
+    out->metric[i].output = INTEGER_RO(outputs)[i];
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef GBT_BASE_ROWS_H
 #define GBT_BASE_ROWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum gbt_field {
@@ -31,7 +32,24 @@ typedef struct gbt_rows {
   const uint32_t *table_row; /* rows of a mask: which rows of their table they are, ascending; NULL: all of them */
   int64_t table_before;      /* ranks: how many rows the tables of the ranks before have */
   const double *field[GBT_N_FIELDS]; /* n numbers, or n x outputs column by column; NULL: not given */
+  int32_t n_outputs[GBT_N_FIELDS];   /* numbers that a row has of a field; 0 or 1 where there is one at most */
 } gbt_rows;
+
+/* The numbers of a field for one output: its column, or those that all outputs have. */
+static inline const double *gbt_field_of_output(const gbt_rows *rows, gbt_field field, int32_t output) {
+  const double *all = rows->field[field];
+  return all != NULL && rows->n_outputs[field] > 1 ? all + (int64_t)output * rows->n : all;
+}
+
+/* The rows as one output sees them. */
+static inline gbt_rows gbt_rows_of_output(const gbt_rows *rows, int32_t output) {
+  gbt_rows its = *rows;
+  for (int f = 0; f < GBT_N_FIELDS; f++) {
+    its.field[f] = gbt_field_of_output(rows, (gbt_field)f, output);
+    its.n_outputs[f] = its.field[f] != NULL;
+  }
+  return its;
+}
 
 /* Of a row: the label; the weight, 1 where none are given; the offset of the first output, 0 where none is given; the
  * upper bound of its time, the label where none is given. */

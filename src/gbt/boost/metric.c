@@ -262,24 +262,16 @@ static void merge(const job *j, int n_threads) {
   }
 }
 
-/* Those of the other ranks as well; rows without weights weigh 1. */
-static gbt_status merge_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, gbt_error *err) {
-  if (gbt_comm_is_single(ctx)) return GBT_OK;
-  if (rows->of.field[GBT_WEIGHT] == NULL) gbt_exact_add(&all->weights, (double)rows->of.n);
+/* The mean over all ranks' rows. */
+static gbt_status finish(gbt_ctx *ctx, const gbt_metric *metric, sums *all, double *out, gbt_error *err) {
   GBT_TRY(gbt_comm_sum_exact(ctx, &all->terms, 1, err));
-  return gbt_comm_sum_exact(ctx, &all->weights, 1, err);
-}
-
-static gbt_status finish(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, double *out, gbt_error *err) {
-  if (all->bad_row >= 0) return gbt_metric_no_class(rows, all->bad_row, err);
-  GBT_TRY(merge_ranks(ctx, rows, all, err));
-  int plain = rows->of.field[GBT_WEIGHT] == NULL && gbt_comm_is_single(ctx);
-  double weight = plain ? (double)rows->of.n : gbt_exact_value(&all->weights);
-  *out = gbt_metric_mean(&rows->metric, gbt_exact_value(&all->terms), weight);
+  GBT_TRY(gbt_comm_sum_exact(ctx, &all->weights, 1, err));
+  *out = gbt_metric_mean(metric, gbt_exact_value(&all->terms), gbt_exact_value(&all->weights));
   return GBT_OK;
 }
 
-static gbt_status mean_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+/* Adds the sums of this rank's rows, which weigh 1 without weights. */
+static gbt_status add_rows(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, gbt_error *err) {
   gbt_status status = GBT_OK;
   job j = {rows, gbt_metric_task_rows(rows->objective.n_outputs), ctx->simd >= GBT_SIMD_AVX2, NULL};
   GBT_ASSERT(rows->of.n >= 0 && j.task_rows > 0);
@@ -287,10 +279,70 @@ static gbt_status mean_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double 
   for (int t = 0; t < ctx->n_threads; t++) j.part[t].bad_row = -1;
   GBT_TRY_GOTO(gbt_parallel(ctx, (rows->of.n + j.task_rows - 1) / j.task_rows, sum_task, &j, err), done);
   merge(&j, ctx->n_threads);
-  GBT_TRY_GOTO(finish(ctx, rows, &j.part[0], out, err), done);
+  if (rows->of.field[GBT_WEIGHT] == NULL) gbt_exact_add(&j.part[0].weights, (double)rows->of.n);
+  if (j.part[0].bad_row >= 0) GBT_TRY_GOTO(gbt_metric_no_class(rows, j.part[0].bad_row, err), done);
+  gbt_exact_merge(&all->terms, &j.part[0].terms);
+  gbt_exact_merge(&all->weights, &j.part[0].weights);
 done:
   gbt_mem_free(&ctx->mem, j.part);
   return status;
+}
+
+static gbt_status mean_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  sums all = {.bad_row = -1};
+  GBT_TRY(add_rows(ctx, rows, &all, err));
+  return finish(ctx, &rows->metric, &all, out, err);
+}
+
+static gbt_status eval(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  switch (gbt_metric_about(rows->metric.kind)->form) {
+  case GBT_FORM_MEAN:
+  case GBT_FORM_CENSORED:
+    return mean_metric(ctx, rows, out, err);
+  case GBT_FORM_CELLS:
+    return gbt_metric_of_cells(ctx, rows, out, err);
+  case GBT_FORM_QUERY:
+    return gbt_metric_of_queries(ctx, rows, out, err);
+  case GBT_FORM_RISK:
+    return gbt_metric_of_risk(ctx, rows, out, err);
+  case GBT_FORM_RANKING:
+    break;
+  }
+  return gbt_metric_of_ranking(ctx, rows, out, err);
+}
+
+/* ---- responses of several columns ---- */
+
+/* Those of column k alone. */
+static gbt_metric_rows rows_of_column(const gbt_metric_rows *rows, int32_t k) {
+  gbt_metric_rows its = *rows;
+  its.objective.n_outputs = 1;
+  its.of = gbt_rows_of_output(&rows->of, k);
+  its.score = rows->score + (int64_t)k * rows->of.n;
+  return its;
+}
+
+/* Of all columns: a mean over rows is one over their cells; of other metrics the mean over the columns for which they
+ * are defined. */
+static gbt_status columns_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  const int by_cell = gbt_metric_about(rows->metric.kind)->form == GBT_FORM_MEAN;
+  sums all = {.bad_row = -1};
+  double sum = 0.0, value;
+  int32_t n = 0;
+  for (int32_t k = 0; k < rows->objective.n_outputs; k++) {
+    const gbt_metric_rows its = rows_of_column(rows, k);
+    if (by_cell) {
+      GBT_TRY(add_rows(ctx, &its, &all, err));
+      continue;
+    }
+    GBT_TRY(eval(ctx, &its, &value, err));
+    if (value != value) continue;
+    sum += value;
+    n++;
+  }
+  if (by_cell) return finish(ctx, &rows->metric, &all, out, err);
+  *out = sum / (double)n; /* NaN where it is defined for none */
+  return GBT_OK;
 }
 
 gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *of,
@@ -300,18 +352,8 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   GBT_TRY(gbt_metric_check(metric, objective, err));
   GBT_TRY(gbt_breaks_check(objective, err));
   GBT_TRY(gbt_levels_check(objective, err));
-  switch (gbt_metric_about(metric->kind)->form) {
-  case GBT_FORM_MEAN:
-  case GBT_FORM_CENSORED:
-    return mean_metric(ctx, &rows, out, err);
-  case GBT_FORM_CELLS:
-    return gbt_metric_of_cells(ctx, &rows, out, err);
-  case GBT_FORM_QUERY:
-    return gbt_metric_of_queries(ctx, &rows, out, err);
-  case GBT_FORM_RISK:
-    return gbt_metric_of_risk(ctx, &rows, out, err);
-  case GBT_FORM_RANKING:
-    break;
-  }
-  return gbt_metric_of_ranking(ctx, &rows, out, err);
+  if (!gbt_has_columns(objective)) return eval(ctx, &rows, out, err);
+  if (metric->output == 0) return columns_metric(ctx, &rows, out, err);
+  const gbt_metric_rows its = rows_of_column(&rows, metric->output - 1);
+  return eval(ctx, &its, out, err);
 }

@@ -59,7 +59,8 @@ uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec) {
       h = mix_bytes(h, of_outputs[i], (size_t)spec->objective.n_outputs * sizeof *of_outputs[i]);
   h = gbt_mix64(h ^ (uint64_t)spec->n_valid << 32 ^ (uint64_t)spec->n_metrics);
   for (int32_t m = 0; m < spec->n_metrics; m++)
-    h = mix_double(gbt_mix64(h ^ (uint64_t)spec->metric[m].kind), spec->metric[m].param);
+    h = mix_double(gbt_mix64(h ^ (uint64_t)spec->metric[m].kind ^ (uint64_t)spec->metric[m].output << 32),
+                   spec->metric[m].param);
   h = gbt_mix64(h ^ (uint64_t)(spec->eval_train != 0));
   h = gbt_mix64(h ^ (uint64_t)spec->stop_rounds << 32 ^ (uint64_t)spec->keep_best);
   h = mix_double(mix_double(h, spec->stop_min_delta), spec->max_seconds);

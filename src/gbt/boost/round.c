@@ -112,10 +112,16 @@ static gbt_status make_trees(gbt_ctx *ctx, gbti_round *round, gbt_tree_task *tas
   return GBT_OK;
 }
 
+/* The number by which tree i of a round draws. */
+static uint64_t tree_of_round(const gbti_round_task *what, int shares, int64_t i) {
+  if (shares) return 0;
+  return (uint64_t)(what->alike ? i % what->n_parallel : i);
+}
+
 /* Trees [grown, grown + n) of a round. */
 static void make_tasks(const gbti_round_task *what, int shares, int64_t grown, int32_t n, gbt_tree_task *task) {
   for (int64_t i = 0; i < n; i++)
-    task[i] = (gbt_tree_task){.tree = what->first_tree + (shares ? 0 : (uint64_t)(grown + i)),
+    task[i] = (gbt_tree_task){.tree = what->first_tree + tree_of_round(what, shares, grown + i),
                               .round = what->number,
                               .output = (int32_t)((grown + i) / what->n_parallel),
                               .shrinkage = what->shrinkage,

@@ -107,6 +107,7 @@ gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number
 typedef struct gbti_round_task {
   uint64_t number, first_tree; /* of the round in the run, of its first tree if each output has trees of its own */
   int64_t n_outputs, n_parallel;
+  int alike; /* trees of all outputs draw the same rows and features: those of columns of a response */
   double shrinkage; /* of a tree */
   double contest_noise;
 } gbti_round_task;

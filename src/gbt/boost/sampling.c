@@ -15,6 +15,9 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
                        "`boosting = \"ordered\"` has scores of its own for every row, so rows are drawn with the same "
                        "chance; use `sampling_method = \"uniform\"`");
   if (spec->class_rate == NULL) return GBT_OK;
+  if (gbt_has_columns(&spec->objective))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "subsample",
+                       "`subsample` by class takes a response of one column; give one share");
   if (method != GBT_SAMPLE_UNIFORM || spec->params.subsample < 1.0)
     return gbt_fail_on(err, GBT_E_ARG, "subsample", "`subsample` by class needs `sampling_method = \"uniform\"`");
   return gbt_class_rates_check(&spec->objective, spec->class_rate, spec->n_class_rates, err);

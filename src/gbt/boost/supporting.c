@@ -41,6 +41,9 @@ gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objecti
                        "`boosting = \"ordered\"` computes gradients of single rows; the objective \"%s\" looks at many "
                        "rows; use `boosting = \"plain\"`",
                        gbt_objective_info_of(objective->kind)->name);
+  if (gbt_has_columns(objective))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
+                       "`boosting = \"ordered\"` takes a response of one column; use `boosting = \"plain\"`");
   if (!gbt_comm_is_single(ctx))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
                        "`boosting = \"ordered\"` trains in one process, for small data; use `boosting = \"plain\"`");

@@ -339,9 +339,11 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const int64_t n_parallel = tr->params.num_parallel_tree;
   const double eta = gbti_eta_of(tr, tr->n_rounds);
   const uint64_t number = rounds_of(tr);
+  const int alike = gbt_has_columns(&tr->objective);
   const gbti_round_task what = {
       .number = number,
-      .first_tree = number * (uint64_t)tr->objective.n_outputs * (uint64_t)n_parallel,
+      .first_tree = number * (uint64_t)(alike ? 1 : tr->objective.n_outputs) * (uint64_t)n_parallel,
+      .alike = alike,
       .n_outputs = tr->objective.n_outputs,
       .n_parallel = n_parallel,
       .shrinkage = eta / (double)n_parallel,

@@ -20,10 +20,18 @@ static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gb
                             gbt_error *err) {
   if (ds->cuts != spec->train->cuts)
     return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
-  const int32_t n_offset = ds->n_outputs[GBT_OFFSET];
+  const int32_t n_offset = ds->rows.n_outputs[GBT_OFFSET];
   if (n_offset > 0 && n_offset != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
                        name, (int)n_offset, (int)spec->objective.n_outputs);
+  const int32_t n_columns = gbt_has_columns(&spec->objective) ? spec->objective.n_outputs : 1;
+  const int32_t n_label = ds->rows.n_outputs[GBT_LABEL], n_weight = ds->rows.n_outputs[GBT_WEIGHT];
+  if (n_label > 0 && n_label != n_columns)
+    return gbt_fail_on(err, GBT_E_DATA, "label", "the label of the %s data has %d columns; this objective needs %d", name,
+                       (int)n_label, (int)n_columns);
+  if (n_weight > 1 && n_weight != n_columns)
+    return gbt_fail_on(err, GBT_E_DATA, "weights", "the weights of the %s data have %d columns; this objective needs %d",
+                       name, (int)n_weight, (int)n_columns);
   if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
   if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
   GBT_TRY(gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err));
@@ -141,6 +149,9 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_steps(spec, err));
   GBT_TRY(check_hessian(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));
+  if (gbt_has_columns(&spec->objective) && spec->device != NULL)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                       "responses of several columns are not offered on the device; use `device = \"cpu\"`");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

@@ -72,7 +72,8 @@ static int32_t block_rows(uint64_t row, uint64_t end) {
 static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int32_t n, const double *p, double *g,
                             double *h) {
   const cpu_backend *be = pass->be;
-  const double *label = be->data[0]->rows.field[GBT_LABEL], *weight = be->data[0]->rows.field[GBT_WEIGHT];
+  const gbt_rows *rows = &be->data[0]->rows;
+  const double *label = gbt_field_of_output(rows, GBT_LABEL, k), *weight = gbt_field_of_output(rows, GBT_WEIGHT, k);
   size_t at = (size_t)k * (size_t)be->n_rows + row;
   if (pass->host_g) {
     memcpy(g, pass->host_g + at, (size_t)n * sizeof *g);

@@ -18,7 +18,8 @@ enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048 };
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!gbt_renews(&be->objective)) return GBT_OK;
-  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &be->data[0]->rows, &be->renew.whole, err));
+  if (!gbt_has_columns(&be->objective)) /* else of each output when its first tree begins */
+    GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &be->data[0]->rows, &be->renew.whole, err));
   return gbt_mem_array(&be->mem, (size_t)be->n_rows, sizeof *be->renew.key, &be->renew.key, err);
 }
 
@@ -33,7 +34,7 @@ void cpu_renew_close(cpu_backend *be) {
 
 static void key_task(void *arg, int64_t task, int thread) {
   const cpu_backend *be = arg;
-  const double *label = be->data[0]->rows.field[GBT_LABEL];
+  const double *label = gbt_field_of_output(&be->data[0]->rows, GBT_LABEL, be->task.output);
   const double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
   const int64_t beg = task * CPU_TASK_ROWS, left = be->n_rows - beg;
   (void)thread;
@@ -45,6 +46,11 @@ gbt_status cpu_renew_output(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_objective its = gbt_objective_of_output(&be->objective, be->task.output);
   if (!be->renew.key) return GBT_OK;
   be->renew.level = gbt_renewal_level(&its);
+  if (gbt_has_columns(&be->objective)) {
+    const gbt_rows rows = gbt_rows_of_output(&be->data[0]->rows, be->task.output);
+    gbt_mem_free(&be->mem, be->renew.whole);
+    GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &rows, &be->renew.whole, err));
+  }
   return cpu_parallel(ctx, cpu_n_tasks(be->n_rows), 1.0 * (double)be->n_rows, key_task, be,
                       err);
 }

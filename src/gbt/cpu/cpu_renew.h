@@ -8,7 +8,7 @@ struct cpu_backend;
 
 typedef struct cpu_renewal {
   uint64_t *key;   /* n_rows: residuals of an output when the round began; NULL: leaves are no quantiles */
-  uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
+  uint64_t *whole; /* n_rows: whole weights, of that output where they are by output; NULL: all 1 */
   double level;    /* of that output */
   gbt_pick *pick; /* per node */
   size_t cap_pick;

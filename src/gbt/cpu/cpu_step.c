@@ -41,10 +41,11 @@ static void gather(const double *field, const uint32_t *row, int32_t n, double *
 /* Gradients of n <= CPU_BLOCK rows once their scores have moved by `by`, weights and factors in. p: scratch. */
 static void row_gradients(const cpu_backend *be, const uint32_t *row, int32_t n, double by, double *p, double *g,
                           double *h) {
-  const double *const *field = be->data[0]->rows.field;
+  const gbt_rows *rows = &be->data[0]->rows;
+  const double *weight = gbt_field_of_output(rows, GBT_WEIGHT, be->task.output);
   double score[CPU_BLOCK], other[CPU_BLOCK];
   gather(be->steps.start ? be->steps.start : be->view.score, row, n, score);
-  gather(field[GBT_LABEL], row, n, other);
+  gather(gbt_field_of_output(rows, GBT_LABEL, be->task.output), row, n, other);
   if (gbt_gradients_by_classes(&be->objective)) {
     const double bound = gbt_softmax_bound(be->n_outputs, be->params->softmax_hessian);
     double top[CPU_BLOCK], sum[CPU_BLOCK];
@@ -57,8 +58,8 @@ static void row_gradients(const cpu_backend *be, const uint32_t *row, int32_t n,
     const gbt_objective its = gbt_objective_of_output(&be->objective, be->task.output);
     be->kernels->gradients(&its, n, score, other, g, h);
   }
-  if (field[GBT_WEIGHT]) {
-    gather(field[GBT_WEIGHT], row, n, other);
+  if (weight) {
+    gather(weight, row, n, other);
     be->kernels->weigh(n, other, g, h);
   }
   if (be->sample.row) {

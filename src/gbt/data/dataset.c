@@ -234,7 +234,7 @@ static void put_field(gbt_dataset *ds, gbt_field field, const double *x, double 
   gbt_mem_free(&ds->mem, ds->own[field]);
   ds->own[field] = own;
   ds->rows.field[field] = n != 0 ? x : NULL;
-  ds->n_outputs[field] = n != 0 ? outputs_of(&ds->rows, gbt_field_about(field)->width, n) : 0;
+  ds->rows.n_outputs[field] = n != 0 ? outputs_of(&ds->rows, gbt_field_about(field)->width, n) : 0;
 }
 
 gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
@@ -258,12 +258,12 @@ gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, cons
 /* The numbers of a field that ds has, of the rows where the mask is set, to `part`, whose rows these are. */
 static gbt_status copy_field(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, gbt_field field, gbt_dataset *part,
                              gbt_error *err) {
-  const int64_t n = part->rows.n * ds->n_outputs[field];
+  const int64_t n = part->rows.n * ds->rows.n_outputs[field];
   double *copy;
   int64_t at = 0;
   GBT_TRY(gbt_mem_array(&part->mem, (size_t)n, sizeof *copy, &copy, err));
   put_field(part, field, copy, copy, n);
-  for (int32_t k = 0; k < ds->n_outputs[field]; k++) {
+  for (int32_t k = 0; k < ds->rows.n_outputs[field]; k++) {
     const double *from = ds->rows.field[field] + (size_t)k * (size_t)ds->rows.n;
     for (int64_t i = 0; i < ds->rows.n; i++) {
       if (i % MASK_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
@@ -278,7 +278,7 @@ gbt_status gbti_dataset_part(gbt_ctx *ctx, const gbt_dataset *ds, const int *mas
   gbt_status status = GBT_OK;
   GBT_TRY(gbt_dataset_mask(ctx, ds, mask, 1, out, err));
   for (int f = 0; f < GBT_N_FIELDS; f++)
-    if (ds->n_outputs[f] > 0) GBT_TRY_GOTO(copy_field(ctx, ds, mask, (gbt_field)f, *out, err), done);
+    if (ds->rows.n_outputs[f] > 0) GBT_TRY_GOTO(copy_field(ctx, ds, mask, (gbt_field)f, *out, err), done);
 done:
   if (status == GBT_OK) return GBT_OK;
   gbt_dataset_unref(*out);

@@ -20,7 +20,6 @@ struct gbt_dataset {
   int64_t all_rows;                           /* ranks: rows of all ranks; else rows.n */
   uint64_t fingerprint; /* of the table that the pages were made of; 0: not known (a folder of an earlier version) */
   uint32_t *table_row; /* a mask's: what rows.table_row points to; NULL: the rows are all those of the pages */
-  int32_t n_outputs[GBT_N_FIELDS]; /* numbers a row has of a field; 0: the field is not set */
   double *own[GBT_N_FIELDS];       /* the copy that the field points to; NULL when it is lent */
 };
 

@@ -37,7 +37,6 @@ gbt_status gbti_dataset_extend(gbt_ctx *ctx, gbt_dataset *ds, gbt_cuts *cuts, co
   ext->rows = ds->rows;
   ext->all_rows = ds->all_rows;
   ext->fingerprint = ds->fingerprint;
-  for (int f = 0; f < GBT_N_FIELDS; f++) ext->n_outputs[f] = ds->n_outputs[f];
   const gbt_status status = make_variants(ext, ds->pages, drop, n_variants, err);
   if (status == GBT_OK)
     *out = ext;

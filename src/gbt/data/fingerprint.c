@@ -68,7 +68,7 @@ static gbt_status sum_rows(gbt_ctx *ctx, const gbt_dataset *ds, const double *sc
     if (i % POLL_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
     sum[ROW_SUM] += row_part(rows, i);
     for (int f = 0; f < GBT_N_FIELDS; f++)
-      if (rows->field[f] != NULL) sum[f] += matrix_part(rows, rows->field[f], ds->n_outputs[f], i);
+      if (rows->field[f] != NULL) sum[f] += matrix_part(rows, rows->field[f], rows->n_outputs[f], i);
     if (score != NULL) sum[SCORE_SUM] += matrix_part(rows, score, n_outputs, i);
   }
   return GBT_OK;

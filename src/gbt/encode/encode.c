@@ -179,8 +179,22 @@ static gbt_status begin_help(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
   return status;
 }
 
+/* Responses of several columns have no statistics: which column would they be of? */
+static gbt_status refuse_statistics(const gbti_encoding *e, gbt_error *err) {
+  const gbt_schema *schema = e->data[0]->cuts->schema;
+  for (int32_t c = 0; c < schema->n_columns; c++)
+    if ((e->plan.method[c] & (GBT_CAT_TARGET | GBT_CAT_QUARTILES)) != 0)
+      return gbt_fail_on(err, GBT_E_UNSUPPORTED, schema->col[c].name,
+                         "`cat_method` of column `%s` takes statistics of the response, which has several columns; "
+                         "use \"sets\", \"onehot\" or \"count\"",
+                         schema->col[c].name);
+  return GBT_OK;
+}
+
 static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *objective, gbt_error *err) {
-  GBT_TRY(gbti_gather_rows(ctx, &e->data[0]->rows, &e->all, err));
+  gbt_rows own = e->data[0]->rows;
+  if (gbt_has_columns(objective)) own.field[GBT_LABEL] = own.field[GBT_WEIGHT] = own.field[GBT_OFFSET] = NULL;
+  GBT_TRY(gbti_gather_rows(ctx, &own, &e->all, err));
   if (e->plan.quartiles && !gbti_target_has_quartiles(objective, &e->all.rows)) return refuse_quartiles(e, err);
   GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
   GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, e->params->cat_prior, &e->target,
@@ -198,12 +212,14 @@ gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objecti
                        gbt_dataset **data, int32_t n_data, uint8_t *chosen, gbt_error *err) {
   gbti_encoding e = {.mem = ctx->mem, .params = params, .wish = wish, .data = data, .n_data = n_data};
   const gbt_cuts *cuts = data[0]->cuts;
+  const int labelled = !gbt_gradients_by_host(objective) && !gbt_has_columns(objective);
   int64_t n_rows = data[0]->rows.n;
   e.visit.mem = e.target.mem = e.all.mem = e.plan.mem = ctx->mem;
   gbt_status status = gbt_comm_sum_i64(ctx, &n_rows, 1, err);
   if (status == GBT_OK)
     status =
-        gbti_plan_make(&ctx->mem, cuts, wish->cat_method, n_rows, !gbt_gradients_by_host(objective), &e.plan, err);
+        gbti_plan_make(&ctx->mem, cuts, wish->cat_method, n_rows, labelled, &e.plan, err);
+  if (status == GBT_OK && gbt_has_columns(objective)) status = refuse_statistics(&e, err);
   if (status == GBT_OK) memcpy(chosen, e.plan.method, (size_t)cuts->schema->n_columns);
   if (status == GBT_OK && (e.plan.n > 0 || e.plan.unused != NULL || e.plan.onehot != NULL))
     status = encode(ctx, &e, objective, err);

@@ -69,7 +69,7 @@ int32_t gbt_metric_find(const char *name, int outputs) {
 }
 
 gbt_metric gbt_metric_plain(gbt_metric_kind kind) {
-  gbt_metric metric = {(int32_t)kind, infos[kind].param.def};
+  gbt_metric metric = {(int32_t)kind, infos[kind].param.def, 0};
   return metric;
 }
 
@@ -216,8 +216,11 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
                        "metric \"%s\" is for %s, but objective \"%s\" predicts %s; metrics for these are %s",
                        info->name, for_them, about->name, responses[about->response].text, suits);
   }
+  const int columns = gbt_has_columns(objective);
+  if (metric->output < 0 || metric->output > (columns ? objective->n_outputs : 0))
+    return gbt_fail(err, GBT_E_INTERNAL, "metric \"%s\": there is no column %d", info->name, (int)metric->output);
   if (gbt_has_levels(objective)) return check_levels(metric, objective, err);
-  if (!(outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS)) && objective->n_outputs != 1)
+  if (!(outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS)) && objective->n_outputs != 1 && !columns)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
                        "metric \"%s\" takes one score a row, the model has %d; give a metric function", info->name,
                        (int)objective->n_outputs);
@@ -240,6 +243,7 @@ gbt_status gbt_metric_labels_check(gbt_ctx *ctx, const gbt_metric *metric, const
                                    gbt_error *err) {
   static const char *const must[] = {"", "above -1", "0 or more", "above 0", ""};
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
+  const int64_t n = rows->n * (rows->n_outputs[GBT_LABEL] > 1 ? rows->n_outputs[GBT_LABEL] : 1);
   label_search search = {rows->field[GBT_LABEL], 0.0, 0};
   int64_t at;
   switch (info->labels) {
@@ -255,8 +259,9 @@ gbt_status gbt_metric_labels_check(gbt_ctx *ctx, const gbt_metric *metric, const
     search.open = 1;
     break;
   }
-  GBT_TRY(gbt_find_first(ctx, rows->n, find_label, &search, &at, err));
-  if (at == rows->n) return GBT_OK;
+  GBT_TRY(gbt_find_first(ctx, n, find_label, &search, &at, err));
+  if (at == n) return GBT_OK;
   return gbt_fail_on(err, GBT_E_DATA, "eval_metric", "metric \"%s\" needs labels %s; row %lld of the %s data has %.15g",
-                     info->name, must[info->labels], (long long)gbt_row_number(rows, at), data, search.label[at]);
+                     info->name, must[info->labels], (long long)gbt_row_number(rows, at % rows->n), data,
+                     search.label[at]);
 }

@@ -17,6 +17,7 @@ typedef enum gbt_metric_kind {
 typedef struct gbt_metric {
   int32_t kind; /* gbt_metric_kind */
   double param; /* 0 where the metric has none */
+  int32_t output; /* of responses of several columns: the one that it is about, from 1; 0: all of them */
 } gbt_metric;
 
 /* How a metric is computed: a mean over rows, a function of sums, from the order of the rows by score, or query by

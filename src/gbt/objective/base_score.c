@@ -256,8 +256,8 @@ static gbt_status find_base(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
   return rule == GBT_BASE_RESIDUAL_ROOT && first > 0.0 ? find_root(ctx, p, n_tasks, out, err) : GBT_OK;
 }
 
-gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out,
-                           gbt_error *err) {
+static gbt_status base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out,
+                              gbt_error *err) {
   gbt_status status = GBT_OK;
   for (int32_t k = 0; k < o->n_outputs; k++) out[k] = 0.0;
   const gbt_base_rule rule = gbt_objective_info_of(o->kind)->base;
@@ -277,4 +277,15 @@ done:
   gbt_mem_free(&ctx->mem, p.bottom);
   gbt_mem_free(&ctx->mem, p.range);
   return status;
+}
+
+gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out, gbt_error *err) {
+  if (!gbt_has_columns(o)) return base_scores(ctx, o, rows, out, err);
+  gbt_objective one = *o;
+  one.n_outputs = 1;
+  for (int32_t k = 0; k < o->n_outputs; k++) {
+    const gbt_rows its = gbt_rows_of_output(rows, k);
+    GBT_TRY(base_scores(ctx, &one, &its, &out[k], err));
+  }
+  return GBT_OK;
 }

@@ -161,8 +161,22 @@ int gbt_has_levels(const gbt_objective *o) {
   case GBT_OUTPUTS_LEVELS:
     return o->n_outputs > 1;
   case GBT_OUTPUTS_ONE:
+  case GBT_OUTPUTS_COLUMNS:
   case GBT_OUTPUTS_CLASSES:
   case GBT_OUTPUTS_ANY:
+    break;
+  }
+  return 0;
+}
+
+int gbt_has_columns(const gbt_objective *o) {
+  switch (gbt_objective_info_of(o->kind)->outputs) {
+  case GBT_OUTPUTS_COLUMNS:
+    return o->n_outputs > 1;
+  case GBT_OUTPUTS_ONE:
+  case GBT_OUTPUTS_CLASSES:
+  case GBT_OUTPUTS_ANY:
+  case GBT_OUTPUTS_LEVELS:
     break;
   }
   return 0;
@@ -186,6 +200,7 @@ static int outputs_fit(gbt_outputs_rule rule, int32_t n_outputs) {
     return n_outputs == 1;
   case GBT_OUTPUTS_CLASSES:
     return n_outputs >= 2;
+  case GBT_OUTPUTS_COLUMNS:
   case GBT_OUTPUTS_ANY:
     return n_outputs >= 1;
   case GBT_OUTPUTS_LEVELS:
@@ -312,14 +327,15 @@ gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows
                             gbt_error *err) {
   const gbt_objective_info *info = &infos[o->kind];
   const label_search search = {info->labels, o->n_outputs, rows->field[GBT_LABEL]};
+  const int64_t n = rows->n * (gbt_has_columns(o) ? o->n_outputs : 1);
   int64_t at;
   if (!search.label)
     return gbt_gradients_by_host(o) ? GBT_OK
                                      : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", data);
-  GBT_TRY(gbt_find_first(ctx, rows->n, find_label, &search, &at, err));
-  if (at == rows->n) return GBT_OK;
+  GBT_TRY(gbt_find_first(ctx, n, find_label, &search, &at, err));
+  if (at == n) return GBT_OK;
   return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
-                     (long long)gbt_row_number(rows, at), data, search.label[at], label_words(info->labels));
+                     (long long)gbt_row_number(rows, at % rows->n), data, search.label[at], label_words(info->labels));
 }
 
 double gbt_objective_param_of(const gbt_objective *objective, const char *name, double other) {

@@ -40,6 +40,7 @@ typedef enum gbt_gradient_rule {
 } gbt_gradient_rule;
 typedef enum gbt_outputs_rule {
   GBT_OUTPUTS_ONE,
+  GBT_OUTPUTS_COLUMNS,
   GBT_OUTPUTS_CLASSES,
   GBT_OUTPUTS_ANY,
   GBT_OUTPUTS_LEVELS
@@ -143,11 +144,20 @@ int gbt_gradients_by_row(const gbt_objective *objective);
 /* Whether it has several levels: an output for each, whose responses are the scores of a row in ascending order. */
 int gbt_has_levels(const gbt_objective *objective);
 
+/* Whether it has responses of several columns: an output for each, with labels, and possibly weights, of its own. */
+int gbt_has_columns(const gbt_objective *objective);
+
 /* The objective of output k alone: with its level, where there are several. */
 static inline gbt_objective gbt_objective_of_output(const gbt_objective *objective, int32_t k) {
   gbt_objective out = *objective;
   if (out.levels != NULL) out.param[0] = out.levels[k];
   return out;
+}
+
+/* The number by which gradients of an output are rounded. Columns of a response are rounded alike, so that trees of each
+ * are those of a response of this column alone. */
+static inline uint64_t gbt_draws_of_output(const gbt_objective *objective, int32_t k) {
+  return gbt_has_columns(objective) ? 0 : (uint64_t)k;
 }
 
 /* Whether responses are a probability for each class, made from all scores of a row. */

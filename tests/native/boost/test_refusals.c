@@ -128,7 +128,7 @@ static void empty_data_are_refused(void) {
 static void numbers_must_be_in_range(void) {
   scene s = open_scene(GBT_OBJ_LOGISTIC, 1);
   gbt_trainer_spec good = s.spec;
-  s.spec.objective.n_outputs = 2, refused(&s, GBT_E_ARG, "2 outputs"), s.spec = good;
+  s.spec.objective.n_outputs = 2, refused(&s, GBT_E_DATA, "has 1 columns; this objective needs 2"), s.spec = good;
   s.spec.objective.n_outputs = 0, refused(&s, GBT_E_ARG, "0 outputs"), s.spec = good;
   s.spec.n_valid = GBT_MAX_VALID + 1, refused(&s, GBT_E_ARG, "validation"), s.spec = good;
   s.spec.n_metrics = GBT_MAX_METRICS + 1, refused(&s, GBT_E_ARG, "metrics"), s.spec = good;

@@ -227,7 +227,7 @@ static void the_log_holds_the_metrics(void) {
   made_weights(m, 7);
   made_weights(v, 8);
   train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 4);
-  const gbt_metric metrics[] = {{GBT_METRIC_AUC, 0.0}, {GBT_METRIC_LOGLOSS, 0.0}, {GBT_METRIC_ERROR, 0.3}};
+  const gbt_metric metrics[] = {{GBT_METRIC_AUC, 0.0, 0}, {GBT_METRIC_LOGLOSS, 0.0, 0}, {GBT_METRIC_ERROR, 0.3, 0}};
   job.valid[0] = v;
   job.spec.n_valid = 1;
   job.spec.n_metrics = 3;

@@ -107,14 +107,14 @@ static void fields(void) {
   CHECK_OK(set_field(ds, GBT_LABEL, x, N, test_err));
   CHECK_OK(set_field(ds, GBT_WEIGHT, x + 1, N, test_err));
   CHECK_OK(set_field(ds, GBT_OFFSET, x, 2 * N, test_err));
-  CHECK_EQ_I64(ds->n_outputs[GBT_OFFSET], 2);
+  CHECK_EQ_I64(ds->rows.n_outputs[GBT_OFFSET], 2);
   CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x / 2);
   CHECK_EQ_BYTES(ds->rows.field[GBT_WEIGHT], x + 1, sizeof x / 2);
   CHECK_EQ_BYTES(ds->rows.field[GBT_OFFSET], x, sizeof x);
   CHECK(ds->rows.field[GBT_LABEL] != x);
   CHECK_OK(set_field(ds, GBT_OFFSET, NULL, 0, test_err));
   CHECK_OK(set_field(ds, GBT_WEIGHT, NULL, 0, test_err));
-  CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->n_outputs[GBT_OFFSET] == 0 && ds->rows.field[GBT_WEIGHT] == NULL);
+  CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->rows.n_outputs[GBT_OFFSET] == 0 && ds->rows.field[GBT_WEIGHT] == NULL);
 
   CHECK_FAILS(set_field(ds, GBT_LABEL, x, N - 1, test_err), GBT_E_DATA, "label: 299 numbers for 300 rows");
   CHECK_FAILS(set_field(ds, GBT_LABEL, x, -1, test_err), GBT_E_DATA, "label: -1 numbers");
@@ -150,7 +150,7 @@ static void lending(void) {
   CHECK(ds->rows.field[GBT_LABEL] == x);
   CHECK_OK(lend_field(ds, GBT_WEIGHT, y, N, test_err));
   CHECK_OK(lend_field(ds, GBT_OFFSET, y, N, test_err));
-  CHECK_EQ_I64(ds->n_outputs[GBT_OFFSET], 1);
+  CHECK_EQ_I64(ds->rows.n_outputs[GBT_OFFSET], 1);
   y[2] = (double)NAN;
   CHECK_FAILS(lend_field(ds, GBT_LABEL, y, N, test_err), GBT_E_DATA, "label: row 3 is missing");
   CHECK(ds->rows.field[GBT_LABEL] == x);
@@ -158,7 +158,7 @@ static void lending(void) {
   CHECK(ds->rows.field[GBT_LABEL] != x);
   CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x);
   CHECK_OK(lend_field(ds, GBT_OFFSET, NULL, 0, test_err));
-  CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->n_outputs[GBT_OFFSET] == 0);
+  CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->rows.n_outputs[GBT_OFFSET] == 0);
   gbt_dataset_unref(ds);
   tables_free(t);
 }

@@ -11,7 +11,7 @@ static const double a_score[] = {.5, -.2, .3, 0, 1, -.7, .1, -1.2};
 
 static double value(gbt_metric_kind kind, double param, const gbt_objective *o, const gbt_rows *rows,
                     const gbt_hazards *hazards, const double *score) {
-  const gbt_metric metric = {(int32_t)kind, param};
+  const gbt_metric metric = {(int32_t)kind, param, 0};
   const gbt_metric_aids aids = {.hazards = hazards};
   gbt_ctx ctx = test_ctx(NULL, 3);
   double out = 99.0;
@@ -36,7 +36,7 @@ static void curves_have_the_reference_numbers(void) {
     CHECK_NEAR(value(GBT_METRIC_BRIER_SURVIVAL, at[k], &o, &rows, &h, a_score), want[k], 1e-12);
   CHECK_NEAR(value(GBT_METRIC_IBS, 0.0, &o, &rows, &h, a_score), .171239400819, 1e-12);
   CHECK_NEAR(value(GBT_METRIC_DCAL, 4.0, &o, &rows, &h, a_score), 1.461505443420, 1e-12);
-  const gbt_metric ibs = {GBT_METRIC_IBS, 0.0};
+  const gbt_metric ibs = {GBT_METRIC_IBS, 0.0, 0};
   double out;
   CHECK_FAILS(gbt_metric_eval(&ctx, &ibs, &o, &rows, NULL, a_score, &out, test_err), GBT_E_UNSUPPORTED, "baseline");
   gbt_cox_free(&cox);
@@ -166,7 +166,7 @@ static gbt_status curves_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   static const double upper[] = {2, 3, 3, INFINITY, 5, 6, INFINITY, 8};
   const gbt_rows rows = {.n = A_ROWS, .field = {[GBT_LABEL] = a_time, [GBT_UPPER] = upper}};
   gbt_objective o = gbt_objective_make(GBT_OBJ_AFT, 1);
-  const gbt_metric metric[] = {{GBT_METRIC_IBS, 0.0}, {GBT_METRIC_DCAL, 10.0}, {GBT_METRIC_UNO_C, 0.0}};
+  const gbt_metric metric[] = {{GBT_METRIC_IBS, 0.0, 0}, {GBT_METRIC_DCAL, 10.0, 0}, {GBT_METRIC_UNO_C, 0.0, 0}};
   gbt_ctx ctx;
   double out;
   (void)arg;

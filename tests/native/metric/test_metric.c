@@ -384,7 +384,7 @@ static void names_and_choices(void) {
     CHECK_EQ_TEXT(label, info->name);
     CHECK(info->param.name == NULL || (info->param.def >= info->param.low && info->param.def <= info->param.high));
   }
-  gbt_metric metric = {GBT_METRIC_ERROR, 0.3};
+  gbt_metric metric = {GBT_METRIC_ERROR, 0.3, 0};
   gbt_metric_name(&metric, label);
   CHECK_EQ_TEXT(label, "error@0.3");
   CHECK_EQ_I64(gbt_metric_find("rmsee", -1), -1);
@@ -428,7 +428,7 @@ static void parameters_follow_the_objective(void) {
 
 static gbt_status eval_of(gbt_ctx *ctx, int kind, double param, gbt_objective_kind of, int64_t n, int32_t n_outputs,
                           const double *score, const double *label, double *out) {
-  const gbt_metric metric = {kind, param};
+  const gbt_metric metric = {kind, param, 0};
   const gbt_objective objective = gbt_objective_make(of, n_outputs);
   const gbt_rows rows = test_rows(n, label, NULL, NULL);
   return gbt_metric_eval(ctx, &metric, &objective, &rows, NULL, score, out, test_err);
@@ -529,7 +529,7 @@ static int stop_at_once(void *user) {
 
 static void metrics_fail_and_stop_cleanly(void) {
   test_rng rng = {76};
-  eval_case c = {metric_rows_new(&rng, GBT_OBJ_LOGISTIC, 70000, 1, 0), {0, 0.0}, 0.0};
+  eval_case c = {metric_rows_new(&rng, GBT_OBJ_LOGISTIC, 70000, 1, 0), {0, 0.0, 0}, 0.0};
   static const gbt_metric_kind kinds[] = {GBT_METRIC_LOGLOSS, GBT_METRIC_AUC, GBT_METRIC_GINI, GBT_METRIC_R2};
 #ifdef GBT_NO_THREADS
   enum { POOL = 0 };

@@ -9,7 +9,7 @@ enum { MOST = 7 };
 
 static gbt_status eval_by(gbt_ctx *ctx, const gbt_objective *o, gbt_metric_kind kind, double k, gbt_rows rows,
                           const double *score, double *out) {
-  const gbt_metric metric = {(int32_t)kind, k};
+  const gbt_metric metric = {(int32_t)kind, k, 0};
   return gbt_metric_eval(ctx, &metric, o, &rows, NULL, score, out, test_err);
 }
 
@@ -279,7 +279,7 @@ static gbt_status eval_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   static const double y[] = {2, 1, 0, 0}, s[] = {1, 1, 2, 3}, group[] = {1, 1, 2, 2};
   const gbt_rows rows = {.n = 4, .field = {[GBT_LABEL] = y, [GBT_GROUP] = group}};
   const gbt_objective o = gbt_objective_make(GBT_OBJ_RANK_NDCG, 1);
-  const gbt_metric metric = {GBT_METRIC_NDCG, 10};
+  const gbt_metric metric = {GBT_METRIC_NDCG, 10, 0};
   gbt_ctx ctx;
   double out;
   (void)arg;
@@ -296,7 +296,7 @@ static void failures_are_clean(void) {
   double out = 5.0;
   CHECK(fault_sweep(eval_op, NULL) > 20);
   const gbt_objective o = gbt_objective_make(GBT_OBJ_RANK_NDCG, 1);
-  const gbt_metric metric = {GBT_METRIC_NDCG, 10};
+  const gbt_metric metric = {GBT_METRIC_NDCG, 10, 0};
   CHECK_FAILS(gbt_metric_eval(&ctx, &metric, &o, &rows, NULL, s, &out, test_err), GBT_E_DATA, "needs `group`");
   CHECK_EQ_BITS(out, 5.0);
   gbt_ctx_close(&ctx);

@@ -308,7 +308,7 @@ static void parameters_have_ranges(void) {
     o.n_outputs = 0;
     CHECK_FAILS(gbt_objective_check(&o, test_err), GBT_E_ARG, "0 outputs");
     o.n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 1 : 2;
-    const int fits = info->outputs == GBT_OUTPUTS_ANY || info->outputs == GBT_OUTPUTS_LEVELS;
+    const int fits = info->outputs != GBT_OUTPUTS_ONE && info->outputs != GBT_OUTPUTS_CLASSES;
     CHECK_FAILS(gbt_objective_check(&o, test_err), fits ? GBT_OK : GBT_E_ARG, NULL);
   }
   gbt_objective unknown = {GBT_N_OBJECTIVES, 1, {0.0}, NULL, NULL};

@@ -238,6 +238,17 @@ static double *copy_doubles(const double *x, size_t n) {
   return copy;
 }
 
+static int32_t columns(int32_t n) { return n > 1 ? n : 1; }
+
+/* Some of the rows of n_columns columns. */
+static double *take(const double *x, int32_t n_columns, int64_t all, const int64_t *rows, int64_t n) {
+  if (x == NULL) return NULL;
+  double *out = test_alloc((size_t)(n * n_columns) * sizeof *out);
+  for (int32_t k = 0; k < n_columns; k++)
+    for (int64_t r = 0; r < n; r++) out[k * n + r] = x[k * all + rows[r]];
+  return out;
+}
+
 made *made_rows(const made *m, const int64_t *rows, int64_t n) {
   int32_t n_cols = m->table.n_cols;
   made *out = make_empty(n, n_cols);
@@ -256,16 +267,57 @@ made *made_rows(const made *m, const int64_t *rows, int64_t n) {
     if (from->levels != NULL) to->levels = make_texts("level ", to->n_levels);
   }
   int64_t all = m->table.n_rows;
-  if (m->label) out->label = test_alloc((size_t)n * sizeof(double));
-  if (m->weight) out->weight = test_alloc((size_t)n * sizeof(double));
-  if (m->offset) out->offset = test_alloc((size_t)(n * m->n_offset) * sizeof(double));
+  for (int64_t r = 0; r < n; r++) out->signal[r] = m->signal[rows[r]];
+  out->label = take(m->label, columns(m->n_label), all, rows, n);
+  out->weight = take(m->weight, columns(m->n_weight), all, rows, n);
+  out->offset = take(m->offset, m->n_offset, all, rows, n);
+  out->n_label = m->n_label;
+  out->n_weight = m->n_weight;
   out->n_offset = m->n_offset;
-  for (int64_t r = 0; r < n; r++) {
-    out->signal[r] = m->signal[rows[r]];
-    if (m->label) out->label[r] = m->label[rows[r]];
-    if (m->weight) out->weight[r] = m->weight[rows[r]];
-    for (int32_t k = 0; k < m->n_offset; k++) out->offset[k * n + r] = m->offset[k * all + rows[r]];
+  out->uncut = m->uncut;
+  return out;
+}
+
+void made_columns(made *m, gbt_objective_kind kind, int32_t n_outputs, int cells, uint64_t seed) {
+  const size_t n = (size_t)m->table.n_rows;
+  double *label = test_alloc(n * (size_t)n_outputs * sizeof *label), *weight = NULL;
+  if (cells) weight = test_alloc(n * (size_t)n_outputs * sizeof *weight);
+  for (int32_t k = 0; k < n_outputs; k++) {
+    made_response(m, kind, 1, seed + (uint64_t)k);
+    memcpy(label + (size_t)k * n, m->label, n * sizeof *label);
+    if (!cells) continue;
+    made_weights(m, seed + (uint64_t)k);
+    memcpy(weight + (size_t)k * n, m->weight, n * sizeof *weight);
   }
+  free(m->label);
+  m->label = label;
+  m->n_label = n_outputs;
+  m->uncut = 1;
+  if (!cells) return;
+  free(m->weight);
+  m->weight = weight;
+  m->n_weight = n_outputs;
+}
+
+/* x: in the form of a data set's field. */
+static double *column_of(const double *x, int32_t n_columns, int64_t n, int32_t k) {
+  return copy_doubles(x != NULL && n_columns > 1 ? x + k * n : x, (size_t)n);
+}
+
+made *made_column(const made *m, int32_t k) {
+  const int64_t n = m->table.n_rows;
+  int64_t *rows = test_alloc((size_t)n * sizeof *rows);
+  for (int64_t r = 0; r < n; r++) rows[r] = r;
+  made *out = made_rows(m, rows, n);
+  free(rows);
+  free(out->label);
+  free(out->weight);
+  free(out->offset);
+  out->label = column_of(m->label, m->n_label, n, k);
+  out->weight = column_of(m->weight, m->n_weight, n, k);
+  out->offset = column_of(m->offset, m->n_offset, n, k);
+  out->n_label = out->n_weight = 0;
+  out->n_offset = m->offset != NULL;
   return out;
 }
 
@@ -294,14 +346,20 @@ made *made_sparse(const made *m, size_t extra) {
   return out;
 }
 
+const double *made_cut_weights(const made *m) { return m->uncut ? NULL : m->weight; }
+
+gbt_status made_set_fields(gbt_ctx *ctx, const made *m, gbt_dataset *ds, gbt_error *err) {
+  const int64_t n = m->table.n_rows;
+  if (m->label) GBT_TRY(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, n * columns(m->n_label), err));
+  if (m->weight) GBT_TRY(gbt_dataset_set(ctx, ds, GBT_WEIGHT, m->weight, n * columns(m->n_weight), err));
+  return m->offset ? gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, n * m->n_offset, err) : GBT_OK;
+}
+
 gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t max_bin, int32_t page_rows) {
   gbt_dataset *ds = NULL;
-  int64_t n = m->table.n_rows;
-  int ok = CHECK_OK(dataset_from(ctx, &m->table, cuts, cuts ? NULL : m->weight, max_bin, page_rows,
-                                    GBT_UNSEEN_MISSING, &ds, test_err));
-  if (ok && m->label) ok &= CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, n, test_err));
-  if (ok && m->weight) ok &= CHECK_OK(gbt_dataset_set(ctx, ds, GBT_WEIGHT, m->weight, n, test_err));
-  if (ok && m->offset) ok &= CHECK_OK(gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
+  const int ok = CHECK_OK(dataset_from(ctx, &m->table, cuts, cuts ? NULL : made_cut_weights(m), max_bin, page_rows,
+                                       GBT_UNSEEN_MISSING, &ds, test_err)) &&
+                 CHECK_OK(made_set_fields(ctx, m, ds, test_err));
   if (ok) return ds;
   gbt_dataset_unref(ds);
   return NULL;

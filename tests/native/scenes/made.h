@@ -35,7 +35,8 @@ typedef struct made {
   made_kind *kind;
   double *signal;                  /* per row: what the response depends on */
   double *label, *weight, *offset; /* NULL until asked for */
-  int32_t n_offset;
+  int32_t n_offset, n_label, n_weight; /* columns of them; of labels and weights 0 is 1 as well */
+  int uncut;                           /* weights do not count when cuts are made */
 } made;
 
 /* kinds: n_cols of them, or NULL for a draw. */
@@ -61,6 +62,12 @@ void made_response(made *m, gbt_objective_kind kind, int32_t n_outputs, uint64_t
 void made_weights(made *m, uint64_t seed); /* some of them 0 */
 void made_offset(made *m, int32_t n_outputs, uint64_t seed);
 
+/* Labels of n_outputs columns for an objective; with `cells` weights of as many columns, some of them 0. */
+void made_columns(made *m, gbt_objective_kind kind, int32_t n_outputs, int cells, uint64_t seed);
+
+/* The same rows with column k of what has several. */
+made *made_column(const made *m, int32_t k);
+
 /* Fills the first n_fields * size columns, of kind MADE_ZEROS, anew: of a field's columns c, c + n_fields, .. only one
  * is other than 0 in a row; some rows have none, rare columns follow frequent ones. With spoilt > 0 as many rows have
  * two. Before made_response. */
@@ -76,6 +83,10 @@ void made_counts(made *m);
 
 /* The rows `rows` of a table, in that order. */
 made *made_rows(const made *m, const int64_t *rows, int64_t n);
+
+/* What counts when cuts are made; what a data set's rows have. */
+const double *made_cut_weights(const made *m);
+gbt_status made_set_fields(gbt_ctx *ctx, const made *m, gbt_dataset *ds, gbt_error *err);
 
 /* cuts: NULL makes new ones. NULL after a failure, which is reported as a failed check. */
 gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t max_bin, int32_t page_rows);

@@ -84,13 +84,9 @@ static gbt_status make_set(gbt_ctx *ctx, const rank_run *run, int32_t which, gbt
                            gbt_error *err) {
   int r = gbt_comm_rank(ctx);
   const made *m = run->s->of[which][r];
-  int64_t n = m->table.n_rows;
-  GBT_TRY(dataset_from(ctx, &m->table, cuts, cuts ? NULL : m->weight, run->s->job->max_bin,
+  GBT_TRY(dataset_from(ctx, &m->table, cuts, cuts ? NULL : made_cut_weights(m), run->s->job->max_bin,
                           run->hows[r].how.page_rows, GBT_UNSEEN_MISSING, out, err));
-  gbt_status status = GBT_OK; /* what a host does between two calls */
-  if (m->label) status = gbt_dataset_set(ctx, *out, GBT_LABEL, m->label, n, err);
-  if (status == GBT_OK && m->weight) status = gbt_dataset_set(ctx, *out, GBT_WEIGHT, m->weight, n, err);
-  if (status == GBT_OK && m->offset) status = gbt_dataset_set(ctx, *out, GBT_OFFSET, m->offset, n * m->n_offset, err);
+  const gbt_status status = made_set_fields(ctx, m, *out, err); /* what a host does between two calls */
   return gbt_comm_agree(ctx, status, err);
 }
 

@@ -1,0 +1,204 @@
+# Responses of several columns: a matrix or a data frame of numbers or logical values, each column an output of the
+# model. A cell may be NA: the row says nothing of this output.
+
+matrix_responses <- c("matrix", "logical_matrix") # what the response was, see encode_y()
+
+is_of_columns <- function(response) response %in% matrix_responses
+
+# May an objective have such a response?
+may_have_columns <- function(name) objective_info(name)$outputs == "COLUMNS"
+
+# Has y several columns?
+has_columns <- function(y) {
+  if (is.data.frame(y)) return(length(y) > 1L)
+  !isS4(y) && !inherits(y, "Surv") && length(dim(y)) == 2L && ncol(y) > 1L
+}
+
+# The label of such a response: a vector of class gbt_columns with a number for each row, those of the first column, so
+# that rows are counted and taken as those of other labels. The matrix is the attribute `columns`.
+new_columns <- function(m) structure(as.double(m[, 1L]), columns = m, class = "gbt_columns")
+
+#' @export
+`[.gbt_columns` <- function(x, i) new_columns(attr(x, "columns")[i, , drop = FALSE])
+
+# The matrix of a label, NULL where it is of one column.
+matrix_of_label <- function(label) if (inherits(label, "gbt_columns")) attr(label, "columns")
+
+# All numbers of a label that are there.
+numbers_of_label <- function(label) {
+  m <- matrix_of_label(label)
+  if (is.null(m)) label else m[!is.na(m)]
+}
+
+# A function of single labels, for each column of the label: its result for the last one.
+for_each_column <- function(label, f) {
+  m <- matrix_of_label(label)
+  if (is.null(m)) return(f(label))
+  for (j in seq_len(ncol(m))) out <- f(m[!is.na(m[, j]), j])
+  out
+}
+
+# Label and weights by the engine's names. Cells that are NA weigh 0, and have a number of their column there.
+fields_of_columns <- function(label, weight) {
+  m <- matrix_of_label(label)
+  absent <- is.na(m)
+  if (!any(absent)) return(list(label = as.double(m), weights = weight))
+  for (j in which(colSums(absent) > 0)) m[absent[, j], j] <- c(m[!absent[, j], j], 0.5)[1L]
+  list(label = as.double(m), weights = as.double((!absent) * given_or(weight, 1)))
+}
+
+# ---- from y ----
+
+# As encode_y(), with `columns`: names of the columns.
+encode_columns <- function(y, what) {
+  names <- names_of_columns(y, what)
+  values <- lapply(seq_along(names), function(j) {
+    column_of_response(if (is.data.frame(y)) .subset2(y, j) else y[, j], names[j], what)
+  })
+  logical <- all(vapply(values, is.logical, NA))
+  m <- matrix(as.double(unlist(values)), ncol = length(names), dimnames = list(NULL, names))
+  empty <- which(rowSums(!is.na(m)) == 0)
+  if (length(empty)) {
+    stop_data(sprintf("%s is missing in every column in %s; leave such rows out", what,
+                      counted_rows(empty, "row")), "y")
+  }
+  list(value = new_columns(m), response = if (logical) "logical_matrix" else "matrix", classes = NULL, columns = names)
+}
+
+column_of_response <- function(v, name, what) {
+  v <- meant_values(v, sprintf("column `%s` of %s", name, what), "y", character(0))
+  if (inherits(v, "integer64")) v <- as_numbers(v, sprintf("column `%s` of %s", name, what))
+  plain <- (is.numeric(v) || is.logical(v)) && !is.object(v) && length(dim(v)) < 2L
+  if (!plain) {
+    hint <- if (is.factor(v) || is.character(v)) "; labels of two classes are logical values: y == \"yes\"" else ""
+    stop_data(sprintf("column `%s` of %s must be numbers or logical values, not %s%s", name, what, describe(v), hint),
+              name)
+  }
+  infinite <- which(is.infinite(v))
+  if (length(infinite)) {
+    stop_data(sprintf("column `%s` of %s has %s", name, what, counted_rows(infinite, "infinite value")), name)
+  }
+  v
+}
+
+names_of_columns <- function(y, what) {
+  n <- ncol(y)
+  names <- if (is.data.frame(y)) names(y) else colnames(y)
+  names <- if (is.null(names)) rep("", n) else as_utf8(names, paste("the name of a column of", what))
+  none <- is.na(names) | names == ""
+  names[none] <- paste0("y", seq_len(n))[none]
+  if (anyDuplicated(names)) {
+    stop_data(sprintf("%s has two columns `%s`; give them different names", what, names[anyDuplicated(names)]), "y")
+  }
+  names
+}
+
+# Columns that no row has a value of cannot be learned. label: of the rows that are trained on.
+check_columns_seen <- function(label) {
+  m <- matrix_of_label(label)
+  if (is.null(m)) return(invisible())
+  gone <- colnames(m)[!vapply(seq_len(ncol(m)), function(j) any_rank(!all(is.na(m[, j]))), NA)]
+  if (length(gone)) {
+    stop_data(sprintf("column `%s` of the response is missing in all rows that are trained on; leave it out", gone[1L]),
+              gone[1L])
+  }
+}
+
+# e, of encode_columns(), for training: with the objective's name.
+settle_columns <- function(e, name) {
+  given <- !is.null(name)
+  numbers <- numbers_of_label(e$value)
+  zero_one <- all(numbers == 0 | numbers == 1)
+  if (!given) {
+    name <- if (e$response == "logical_matrix") "logistic" else "squared_error"
+    if (e$response == "matrix" && zero_one) {
+      say(paste("the columns of the response are 0 and 1, numbers, so squared error is minimised; for labels:",
+                "`objective = \"logistic\"`"))
+    }
+    counts <- successes_hint(matrix_of_label(e$value))
+    if (!zero_one && nzchar(counts)) say(paste0("each column of the response is predicted", counts))
+  }
+  refuse_columns_of(name)
+  check_column_labels(e$value, name, "the response",
+                      if (name == "logistic") successes_hint(matrix_of_label(e$value)) else "")
+  name
+}
+
+refuse_columns_of <- function(name) {
+  if (may_have_columns(name)) return(invisible())
+  if (is_given(name)) {
+    stop_unsupported(paste("the response has several columns, and an objective by functions takes one: train a model",
+                           "for each column"), "y")
+  }
+  offered <- offered_objectives()
+  offered <- offered[vapply(offered, may_have_columns, NA)]
+  stop_unsupported(sprintf(paste("the response has several columns, and objective \"%s\" takes one: train a model for",
+                                 "each column; objectives for several are %s"), name,
+                           enumerate(offered, length(offered), "\"")), "y")
+}
+
+# Are all labels what the objective is made for?
+check_column_labels <- function(label, objective, what, hint = "") {
+  m <- matrix_of_label(label)
+  range <- label_ranges[[objective_info(objective)$labels]]
+  if (is.null(range)) return(invisible())
+  for (j in seq_len(ncol(m))) {
+    bad <- which(range$wrong(m[, j]))
+    if (length(bad)) {
+      stop_data(sprintf("objective \"%s\" needs %s; column `%s` of %s has %s in row %d%s", objective, range$text,
+                        colnames(m)[j], what, format(m[bad[1L], j]), bad[1L], hint), colnames(m)[j])
+    }
+  }
+}
+
+# The response of other rows than those of training, as its label.
+encode_valid_columns <- function(y, response, n_rows, what) {
+  if (!has_columns(y)) {
+    stop_data(sprintf("%s has one column, and the model has %d: %s", what, length(response$columns),
+                      enumerate(response$columns)), "y")
+  }
+  named <- !is.null(if (is.data.frame(y)) names(y) else colnames(y))
+  e <- encode_columns(y, what)
+  m <- matrix_of_label(e$value)
+  if (named && !identical(e$columns, response$columns) || ncol(m) != length(response$columns)) {
+    stop_data(sprintf("%s has the columns %s, and the model has %s", what, enumerate(e$columns),
+                      enumerate(response$columns)), "y")
+  }
+  if (nrow(m) != n_rows) {
+    stop_data(sprintf("%s has %s for %s", what, counted(nrow(m), "row"), counted(n_rows, "row")), "y")
+  }
+  colnames(m) <- response$columns
+  check_column_labels(new_columns(m), response$objective, what)
+  new_columns(m)
+}
+
+# A verb that takes models of one response. what: the clause that says what it does not take.
+refuse_columns <- function(model, what) {
+  if (is.null(model$columns)) return(invisible())
+  stop_unsupported(sprintf("the model has a response of several columns, %s, and %s", enumerate(model$columns), what),
+                   "model")
+}
+
+columns_text <- function(columns) if (is.null(columns)) "one column" else paste("the columns", enumerate(columns))
+
+# ---- cbind() in the response of a formula ----
+
+# Is the expression a call of R's cbind()? from: where the formula was written, NULL where that is not known.
+is_columns_call <- function(e, from = NULL) {
+  if (!is.call(e) || !identical(e[[1L]], quote(cbind))) return(FALSE)
+  is.null(from) || identical(get0("cbind", from, mode = "function"), cbind)
+}
+
+# Its arguments as columns of a data frame, under their names or as they are written. value: a function that evaluates
+# an argument.
+columns_of_call <- function(e, value, ...) {
+  parts <- as.list(e)[-1L]
+  labels <- given_or(names(parts), rep("", length(parts)))
+  labels <- ifelse(labels == "", vapply(parts, expression_text, ""), labels)
+  values <- lapply(unname(parts), value, ...)
+  n <- vapply(values, NROW, 0)
+  if (length(n) == 0L || any(n != n[1L])) {
+    stop_data(sprintf("cbind() in the response has columns of %s values", enumerate(unique(n), quote = "")), "y")
+  }
+  list_frame(unlist_once(Map(spread_matrix, lapply(values, drop_frame), labels)), n[1L])
+}

@@ -1,0 +1,190 @@
+/* Responses of several columns: what becomes of each is what becomes of a response of this column alone, to the byte,
+ * whatever the circumstances; metrics of all columns; what is refused. */
+#include "random_job.h"
+#include "ranks_job.h"
+
+#include "../../src/gbt/boost/metric.h"
+
+enum { MOST_COLUMNS = 4 };
+
+/* Makes the job one of K columns; 0: its objective takes one, or it has what columns would share. */
+static int make_columns(random_job *r, int32_t K, uint64_t seed) {
+  gbt_trainer_spec *spec = &r->job.spec;
+  const gbt_objective_kind kind = (gbt_objective_kind)spec->objective.kind;
+  const int cells = seed % 2 == 0;
+  made *of[1 + JOB_VALID] = {r->data};
+  for (int32_t s = 0; s < JOB_VALID; s++) of[1 + s] = r->valid[s];
+  if (gbt_objective_info_of(kind)->outputs != GBT_OUTPUTS_COLUMNS || spec->class_rate != NULL) return 0;
+  random_job_draw_evenly(r);
+  spec->first_use_penalty = NULL; /* what one column's trees use is free for those of the others */
+  spec->objective.n_outputs = K;
+  for (int32_t s = 0; s <= spec->n_valid; s++) {
+    made_columns(of[s], kind, K, cells, seed + (uint64_t)s * 100);
+    if (of[s]->offset != NULL) made_offset(of[s], K, seed + (uint64_t)s);
+  }
+  return 1;
+}
+
+/* The trees, base score and scores of output k. */
+static trained *output_of(const trained *all, int32_t k) {
+  const gbt_mem mem = gbt_mem_default();
+  trained *out = test_alloc(sizeof *out);
+  gbt_forest_view view = gbt_forest_view_of(all->forest);
+  const uint64_t per_round = gbt_trees_per_round(&view), P = (uint64_t)view.n_parallel;
+  *out = (trained){.n_data = all->n_data, .rounds = all->rounds, .best_round = all->best_round, .why = all->why};
+  gbt_forest_view shape = view;
+  shape.n_outputs = 1;
+  CHECK_OK(gbt_forest_new_like(&mem, &shape, &out->forest, test_err));
+  for (uint64_t t = 0; t < view.n_trees; t++) {
+    const gbt_tree_parts tree = gbt_tree_of(&view, t);
+    if (t % per_round / P == (uint64_t)k) CHECK_OK(gbt_forest_add(out->forest, &tree, test_err));
+  }
+  out->forest->base[0] = view.base[k];
+  for (int32_t s = 0; s < all->n_data; s++) {
+    const size_t n = (size_t)all->n_rows[s];
+    out->n_rows[s] = all->n_rows[s];
+    out->score[s] = test_alloc(n * sizeof(double));
+    memcpy(out->score[s], all->score[s] + (size_t)k * n, n * sizeof(double));
+  }
+  return out;
+}
+
+/* Output k of the job alone. */
+static trained *train_column(const random_job *r, int32_t k, const train_how *how) {
+  train_job job = r->job;
+  made *data = made_column(job.data, k), *valid[JOB_VALID] = {NULL, NULL};
+  job.data = data;
+  for (int32_t s = 0; s < job.spec.n_valid; s++) job.valid[s] = valid[s] = made_column(job.valid[s], k);
+  job.spec.objective.n_outputs = 1;
+  trained *out = train(&job, how);
+  made_free(data);
+  for (int32_t s = 0; s < job.spec.n_valid; s++) made_free(valid[s]);
+  return out;
+}
+
+static int as_alone(const random_job *r, int32_t K, int64_t *splits) {
+  const train_how other = {3, 7, GBT_SIMD_SCALAR, NULL};
+  trained *all = train(&r->job, &r->how), *again = train(&r->job, &other);
+  int ok = CHECK(all != NULL && again != NULL) && same_trained(all, again);
+  for (int32_t k = 0; ok && k < K; k++) {
+    trained *its = output_of(all, k), *alone = train_column(r, k, &r->how);
+    ok = same_trained(its, alone);
+    if (!ok) test_note("column %d of %d", (int)k, (int)K);
+    if (alone != NULL) *splits += (int64_t)(alone->forest->n_nodes / 2);
+    trained_free(its);
+    trained_free(alone);
+  }
+  for (int size = 2; ok && size <= 4; size += 2) ok = job_by_ranks(&r->job, all, size, (uint64_t)(size + K), 0);
+  trained_free(all);
+  trained_free(again);
+  return ok;
+}
+
+static void columns_are_models_of_their_own(void) {
+  int64_t seen[GBT_N_OBJECTIVES] = {0}, splits = 0;
+  int bad = 0;
+  for (uint64_t seed = 1; seed <= test_cases(300) && bad < 3; seed++) {
+    random_job r = random_job_make(seed, 300);
+    const int32_t K = 1 + (int32_t)(seed % MOST_COLUMNS);
+    if (make_columns(&r, K, seed)) {
+      const int ok = as_alone(&r, K, &splits);
+      if (!ok) random_job_tell(&r, seed);
+      bad += !ok;
+      seen[r.job.spec.objective.kind]++;
+    }
+    random_job_free(&r);
+  }
+  for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++)
+    CHECK_SEEN(seen[kind] >= 3 || gbt_objective_info_of(kind)->outputs != GBT_OUTPUTS_COLUMNS);
+  CHECK_SEEN(splits > 2000);
+}
+
+/* ---- metrics ---- */
+
+static double value_of(const gbt_metric *metric, const gbt_objective *o, const gbt_rows *rows, const double *score) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  double out = 0.0;
+  CHECK_OK(gbt_metric_eval(&ctx, metric, o, rows, NULL, score, &out, test_err));
+  gbt_ctx_close(&ctx);
+  return out;
+}
+
+/* A mean over rows is one over cells; others are means over columns. */
+static void metrics_of_all_columns(void) {
+  enum { N = 5, K = 2 };
+  const double label[N * K] = {1, 2, 3, 4, 5, 0.5, -1, 2, 7, 7}, score[N * K] = {1, 1, 1, 6, 5, 0, 0, 0, 0, 9};
+  const double weight[N * K] = {1, 2, 0, 1, 1, 1, 1, 1, 0, 0.5};
+  const gbt_rows rows = {.n = N, .field = {[GBT_LABEL] = label, [GBT_WEIGHT] = weight},
+                         .n_outputs = {[GBT_LABEL] = K, [GBT_WEIGHT] = K}};
+  const gbt_objective o = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, K);
+  gbt_metric rmse = gbt_metric_plain(GBT_METRIC_RMSE), r2 = gbt_metric_plain(GBT_METRIC_R2);
+  double sum = 0.0, total = 0.0;
+  for (int i = 0; i < N * K; i++) {
+    sum += weight[i] * (label[i] - score[i]) * (label[i] - score[i]);
+    total += weight[i];
+  }
+  CHECK_EQ_BITS(value_of(&rmse, &o, &rows, score), sqrt(sum / total));
+  double each[K], r2_each[K];
+  for (int32_t k = 0; k < K; k++) {
+    const gbt_objective one = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
+    const gbt_rows its = gbt_rows_of_output(&rows, k);
+    gbt_metric plain = gbt_metric_plain(GBT_METRIC_RMSE);
+    rmse.output = r2.output = k + 1;
+    each[k] = value_of(&plain, &one, &its, score + k * N);
+    CHECK_EQ_BITS(value_of(&rmse, &o, &rows, score), each[k]);
+    r2_each[k] = value_of(&r2, &o, &rows, score);
+  }
+  r2.output = 0;
+  CHECK_EQ_BITS(value_of(&r2, &o, &rows, score), (r2_each[0] + r2_each[1]) / 2.0);
+  rmse.output = K + 1;
+  CHECK_FAILS(gbt_metric_check(&rmse, &o, test_err), GBT_E_INTERNAL, "there is no column 3");
+}
+
+/* A column where every label is alike has no r2: the mean is that of the other one. */
+static void metrics_that_a_column_lacks(void) {
+  const double label[6] = {1, 2, 4, 3, 3, 3}, score[6] = {1, 2, 3, 1, 2, 3};
+  const gbt_rows rows = {.n = 3, .field = {[GBT_LABEL] = label}, .n_outputs = {[GBT_LABEL] = 2}};
+  const gbt_objective o = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 2);
+  gbt_metric r2 = gbt_metric_plain(GBT_METRIC_R2), first = r2, second = r2;
+  first.output = 1;
+  second.output = 2;
+  CHECK(isnan(value_of(&second, &o, &rows, score)));
+  CHECK_EQ_BITS(value_of(&r2, &o, &rows, score), value_of(&first, &o, &rows, score));
+}
+
+/* ---- what is refused ---- */
+
+static void other_numbers_of_columns(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_FACTOR};
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_trainer *tr = NULL;
+  gbt_trainer_spec spec;
+  made *m = made_new(1, 40, 2, kinds);
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, 3, 1, 5);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 2, 1);
+  if (CHECK(job_open(&ctx, &job, 0, &spec))) {
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_DATA, "the label of the train data has 3 columns");
+    CHECK_OK(gbt_dataset_set(&ctx, spec.train, GBT_LABEL, m->label, 80, test_err));
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_DATA, "the weights of the train data have 3");
+    CHECK_OK(gbt_dataset_set(&ctx, spec.train, GBT_WEIGHT, NULL, 0, test_err));
+    spec.params.boosting = GBT_BOOSTING_ORDERED;
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "takes a response of one column");
+    spec.params.boosting = 0;
+    const uint8_t method[2] = {GBT_CAT_AUTO, GBT_CAT_TARGET};
+    spec.cat_method = method;
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "which has several columns");
+    spec.cat_method = NULL;
+    spec.objective.n_outputs = 1;
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_DATA, "has 2 columns; this objective needs 1");
+  }
+  job_close(&spec);
+  made_free(m);
+  gbt_ctx_close(&ctx);
+}
+
+void suite_columns(void) {
+  RUN(columns_are_models_of_their_own);
+  RUN(metrics_of_all_columns);
+  RUN(metrics_that_a_column_lacks);
+  RUN(other_numbers_of_columns);
+}
