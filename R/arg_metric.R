@@ -290,6 +290,11 @@ resolve_metrics <- function(eval_metric, response) {
   out
 }
 
+# The name of an objective's own metric.
+objective_metric <- function(objective) {
+  .Call(C_gbt_default_metric, objective_code(objective))
+}
+
 # The default metrics of a training, the watched one last: concordance moves in steps, so early stopping does not watch
 # it. Of a response of a few columns the metric of each is shown as well.
 usual_of_log <- function(response) {
@@ -322,22 +327,6 @@ read_metrics <- function(given, response) {
     stop_argument(sprintf("metric \"%s\" is given twice in `eval_metric`", out$name[double[1L]]), "eval_metric")
   }
   out
-}
-
-# Are the labels of the data sets what the metrics are made for? data: list of list(name, label, ...).
-check_metric_labels <- function(metrics, data) {
-  for (m in which(!is.na(metrics$code))) {
-    for (one in data) check_labels_of_metric(metrics$code[m], metrics$param[m], one$label, one$name, one$rows)
-  }
-}
-
-check_labels_of_metric <- function(code, param, label, name, rows) {
-  m <- matrix_of_label(label)
-  if (is.null(m)) return(.Call(C_gbt_metric_labels_check, code, param, as.double(label), name, rows))
-  for (j in seq_len(ncol(m))) {
-    there <- which(!is.na(m[, j]))
-    .Call(C_gbt_metric_labels_check, code, param, m[there, j], name, if (is.null(rows)) there else rows[there])
-  }
 }
 
 # Metrics of queries need the queries of validation sets.

@@ -107,3 +107,19 @@ own_metric_value <- function(metric, pred, label, weight) {
   }
   as_numbers(value, metric$name)
 }
+
+# Are the labels of the data sets what the metrics are made for? data: list of list(name, label, ...).
+check_metric_labels <- function(metrics, data) {
+  for (m in which(!is.na(metrics$code))) {
+    for (one in data) check_labels_of_metric(metrics$code[m], metrics$param[m], one$label, one$name, one$rows)
+  }
+}
+
+check_labels_of_metric <- function(code, param, label, name, rows) {
+  m <- matrix_of_label(label)
+  if (is.null(m)) return(.Call(C_gbt_metric_labels_check, code, param, as.double(label), name, rows))
+  for (j in seq_len(ncol(m))) {
+    there <- which(!is.na(m[, j]))
+    .Call(C_gbt_metric_labels_check, code, param, m[there, j], name, if (is.null(rows)) there else rows[there])
+  }
+}

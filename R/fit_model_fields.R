@@ -32,7 +32,8 @@ model_fault <- function(m) {
   columns <- if (is.null(m$columns)) character(0) else m$columns
   if (!is_texts(columns) || length(columns) != n_columns || anyDuplicated(columns) ||
         (n_columns > 0L) != is_of_columns(m$response)) {
-    return(wrong("columns", if (n_columns > 0L) sprintf("the names of %d columns of the response", n_columns) else "NULL"))
+    must <- if (n_columns > 0L) sprintf("the names of %d columns of the response", n_columns) else "NULL"
+    return(wrong("columns", must))
   }
   fault <- params_fault(m$params, m$nrounds)
   if (!is.null(fault)) return(wrong("params", fault))

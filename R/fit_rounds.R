@@ -116,11 +116,6 @@ diverged <- function(trainer, fit, state, before) {
              if (info$name == "poisson") "; amounts suit \"tweedie\" and \"gamma\"" else "")
 }
 
-# The name of an objective's own metric.
-objective_metric <- function(objective) {
-  .Call(C_gbt_default_metric, objective_code(objective))
-}
-
 # Log line, bar and callbacks after a chunk. TRUE when one of them wants to stop.
 report_round <- function(trainer, fit, state, bar, last, seconds) {
   round <- fit$start$rounds + state$rounds

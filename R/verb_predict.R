@@ -46,8 +46,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
 #'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
-#'     texts, logical values, or numbers. For several columns of labels a logical matrix. For objectives `"logistic"` and
-#'     `"softmax"` only.
+#'     texts, logical values, or numbers; a logical matrix for several columns of labels. For objectives `"logistic"`
+#'     and `"softmax"` only.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
 #'   * `"contrib"`: SHAP values, what each column adds to the raw score: a matrix with a column for each of the model's
@@ -302,8 +302,8 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
     stop_data("the model's formula has an offset, which bins do not have: give its values as `offset`", "offset")
   }
   if (is.null(offset) && object$has_offset && plan$type != "leaf") warn_no_offset(object)
-  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type, object), 0L, plan$rounds,
-               offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
+  out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type, object), 0L,
+               plan$rounds, offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
   stratum <- stratum_of_rows(object, NULL, plan, n)
   out <- shape_prediction(out, object, plan$type, NULL, plan$at, stratum)
   if (is.null(output)) return(out)

@@ -313,7 +313,7 @@ static gbt_status eval(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, g
 
 /* ---- responses of several columns ---- */
 
-/* Those of column k alone. */
+/* Those of column k. */
 static gbt_metric_rows rows_of_column(const gbt_metric_rows *rows, int32_t k) {
   gbt_metric_rows its = *rows;
   its.objective.n_outputs = 1;
@@ -322,8 +322,8 @@ static gbt_metric_rows rows_of_column(const gbt_metric_rows *rows, int32_t k) {
   return its;
 }
 
-/* Of all columns: a mean over rows is one over their cells; of other metrics the mean over the columns for which they
- * are defined. */
+/* Of all columns: a mean over rows is one over their cells; of other metrics the mean over columns, but for those for
+ * which it is not defined. */
 static gbt_status columns_metric(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   const int by_cell = gbt_metric_about(rows->metric.kind)->form == GBT_FORM_MEAN;
   sums all = {.bad_row = -1};

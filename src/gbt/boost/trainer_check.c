@@ -27,11 +27,12 @@ static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gb
   const int32_t n_columns = gbt_has_columns(&spec->objective) ? spec->objective.n_outputs : 1;
   const int32_t n_label = ds->rows.n_outputs[GBT_LABEL], n_weight = ds->rows.n_outputs[GBT_WEIGHT];
   if (n_label > 0 && n_label != n_columns)
-    return gbt_fail_on(err, GBT_E_DATA, "label", "the label of the %s data has %d columns; this objective needs %d", name,
-                       (int)n_label, (int)n_columns);
+    return gbt_fail_on(err, GBT_E_DATA, "label", "the label of the %s data has %d columns; this objective needs %d",
+                       name, (int)n_label, (int)n_columns);
   if (n_weight > 1 && n_weight != n_columns)
-    return gbt_fail_on(err, GBT_E_DATA, "weights", "the weights of the %s data have %d columns; this objective needs %d",
-                       name, (int)n_weight, (int)n_columns);
+    return gbt_fail_on(err, GBT_E_DATA, "weights",
+                       "the weights of the %s data have %d columns; this objective needs %d", name, (int)n_weight,
+                       (int)n_columns);
   if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
   if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
   GBT_TRY(gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err));

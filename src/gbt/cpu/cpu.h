@@ -116,7 +116,8 @@ static inline int cpu_has_column(const cpu_backend *be, int32_t feat) {
 
 /* The key of the hash that rounds an output's gradients. */
 static inline gbt_key32 cpu_rounding_key(const cpu_backend *be, int32_t output) {
-  return gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, be->grad.round, gbt_draws_of_output(&be->objective, output));
+  const uint64_t draws = gbt_draws_of_output(&be->objective, output);
+  return gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, be->grad.round, draws);
 }
 
 /* Whether children (grandchildren) of a node may be split as far as max_depth goes. */

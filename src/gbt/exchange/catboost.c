@@ -180,7 +180,8 @@ static gbt_status read_objective(cat_reader *r, gbt_import_facts *facts) {
     }
   for (size_t i = 0; i < sizeof other / sizeof *other; i++) facts->raw_only |= gbti_text_is(r->doc, type, other[i]);
   const gbt_outputs_rule outputs = gbt_objective_info_of((int32_t)kind)->outputs;
-  if (((outputs == GBT_OUTPUTS_ONE || outputs == GBT_OUTPUTS_COLUMNS) && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2))
+  const int one = outputs == GBT_OUTPUTS_ONE || outputs == GBT_OUTPUTS_COLUMNS;
+  if ((one && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2))
     kind = GBT_OBJ_CUSTOM;
   if (type != GBTI_NO_VALUE) GBT_TRY(gbti_text(r->doc, type, "type", &text));
   snprintf(facts->objective, sizeof facts->objective, "%s", text);

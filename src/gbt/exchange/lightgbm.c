@@ -225,7 +225,8 @@ static gbt_status read_objective(lgb_reader *r, gbt_import_facts *facts) {
   facts->raw_only = has_other_response(name, square_root);
   if (facts->raw_only) kind = GBT_OBJ_CUSTOM;
   const gbt_outputs_rule outputs = gbt_objective_info_of((int32_t)kind)->outputs;
-  if (((outputs == GBT_OUTPUTS_ONE || outputs == GBT_OUTPUTS_COLUMNS) && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2))
+  const int one = outputs == GBT_OUTPUTS_ONE || outputs == GBT_OUTPUTS_COLUMNS;
+  if ((one && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2))
     return fault(r, "its objective has another number of scores");
   snprintf(facts->objective, sizeof facts->objective, "%.*s", (int)(r->objective.n < 63 ? r->objective.n : 63),
            r->objective.n > 0 ? r->objective.at : "");

@@ -206,7 +206,8 @@ static void breaks_are_checked(void) {
 
 static gbt_status metrics_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   const scene *s = arg;
-  const gbt_metric metric[] = {{GBT_METRIC_IBS, 0.0, 0}, {GBT_METRIC_CONCORDANCE, 0.0, 0}, {GBT_METRIC_HAZARD_NLOGLIK, 0.0, 0}};
+  const gbt_metric metric[] = {
+      {GBT_METRIC_IBS, 0.0, 0}, {GBT_METRIC_CONCORDANCE, 0.0, 0}, {GBT_METRIC_HAZARD_NLOGLIK, 0.0, 0}};
   const gbt_objective o = objective();
   const gbt_rows rows = rows_of(s);
   gbt_ctx ctx;

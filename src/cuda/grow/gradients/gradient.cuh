@@ -21,6 +21,7 @@
 
 /* The parameters of a row's formulas, by outputs rule. */
 #define PARAM_ONE v.objective.param
+#define PARAM_COLUMNS v.objective.param
 #define PARAM_CLASSES v.objective.param
 #define PARAM_ANY v.objective.param
 #define PARAM_LEVELS cu_level_param(v, output)
