@@ -190,7 +190,7 @@ read_metric <- function(x, response) {
   out
 }
 
-# "rmse@y2" of a response with a column y2: list(metric = "rmse", output = 2L); other texts with output 0, of all columns.
+# "rmse@y2" of a response with a column y2: list(metric = "rmse", output = 2L); other texts with output 0, of all.
 metric_of_column <- function(x, columns) {
   at <- which(endsWith(x, paste0("@", columns, recycle0 = TRUE)))
   if (length(at) == 0L) {
@@ -270,9 +270,9 @@ stop_no_metric <- function(x, low, outputs) {
                         enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")
 }
 
-# The metrics to evaluate: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, output =
-# the column of the response that it is about, 0 for all, own = list of gbt_metric or NULL per metric, maximise = of the
-# last one, which is watched; NA where neither larger nor smaller is better).
+# The metrics to evaluate, a list: name (in the user's order), code (NA for the user's own), param, output (the column of
+# the response that it is about, 0 for all), own (list of gbt_metric or NULL per metric), maximise (of the last one,
+# which is watched; NA where neither larger nor smaller is better).
 no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), output = integer(0), own = list(),
                    maximise = FALSE)
 resolve_metrics <- function(eval_metric, response) {

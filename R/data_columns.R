@@ -180,25 +180,3 @@ refuse_columns <- function(model, what) {
 }
 
 columns_text <- function(columns) if (is.null(columns)) "one column" else paste("the columns", enumerate(columns))
-
-# ---- cbind() in the response of a formula ----
-
-# Is the expression a call of R's cbind()? from: where the formula was written, NULL where that is not known.
-is_columns_call <- function(e, from = NULL) {
-  if (!is.call(e) || !identical(e[[1L]], quote(cbind))) return(FALSE)
-  is.null(from) || identical(get0("cbind", from, mode = "function"), cbind)
-}
-
-# Its arguments as columns of a data frame, under their names or as they are written. value: a function that evaluates
-# an argument.
-columns_of_call <- function(e, value, ...) {
-  parts <- as.list(e)[-1L]
-  labels <- given_or(names(parts), rep("", length(parts)))
-  labels <- ifelse(labels == "", vapply(parts, expression_text, ""), labels)
-  values <- lapply(unname(parts), value, ...)
-  n <- vapply(values, NROW, 0)
-  if (length(n) == 0L || any(n != n[1L])) {
-    stop_data(sprintf("cbind() in the response has columns of %s values", enumerate(unique(n), quote = "")), "y")
-  }
-  list_frame(unlist_once(Map(spread_matrix, lapply(values, drop_frame), labels)), n[1L])
-}

@@ -154,8 +154,8 @@ static inline gbt_objective gbt_objective_of_output(const gbt_objective *objecti
   return out;
 }
 
-/* The number by which gradients of an output are rounded. Columns of a response are rounded alike, so that trees of each
- * are those of a response that is this column. */
+/* The number by which gradients of an output are rounded. Columns of a response are rounded alike, so that trees of
+ * each are those of a response that is this column. */
 static inline uint64_t gbt_draws_of_output(const gbt_objective *objective, int32_t k) {
   return gbt_has_columns(objective) ? 0 : (uint64_t)k;
 }
