@@ -270,8 +270,8 @@ stop_no_metric <- function(x, low, outputs) {
                         enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")
 }
 
-# The metrics to evaluate, a list: name (in the user's order), code (NA for the user's own), param, output (the column of
-# the response that it is about, 0 for all), own (list of gbt_metric or NULL per metric), maximise (of the last one,
+# The metrics to evaluate, a list: name (in the user's order), code (NA for the user's own), param, output (the column
+# of the response that it is about, 0 for all), own (list of gbt_metric or NULL per metric), maximise (of the last one,
 # which is watched; NA where neither larger nor smaller is better).
 no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), output = integer(0), own = list(),
                    maximise = FALSE)

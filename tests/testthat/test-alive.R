@@ -164,7 +164,6 @@ test_that("lengths that do not fit are errors that say both", {
   expect_snapshot(error = TRUE, {
     fit(x, y[-1])
     fit(as.matrix(x), c(y, 1))
-    fit(x, x)
     fit(x, y, weights = 1)
     fit(x, y, offset = y[-1])
     fit(x, y, offset = o)

@@ -153,7 +153,6 @@ test_that("a response of any kind becomes numbers and classes", {
     encode_y(c(1, NA, NA))
     encode_y(factor(NA))
     encode_y(Sys.Date())
-    encode_y(matrix(1:4, 2))
     encode_y(list(1))
     encode_y(NULL)
     encode_y(1i)

@@ -90,7 +90,6 @@ test_that("variables that a model could not find again are errors", {
     train("mpg ~ wt", mtcars)
     train(log(`a b`) ~ wt, stats::setNames(transform(mtcars, mpg = c(NA, mpg[-1])), c("a b", names(mtcars)[-1])))
     train(mpg ~ ., mtcars, subset = 40)
-    train(cbind(mpg, wt) ~ ., mtcars)
     train(mpg ~ not_there(wt), mtcars)
     train(mpg ~ 2 * wt, mtcars)
     train(mpg ~ mean(wt), mtcars)
