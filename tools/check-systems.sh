@@ -7,7 +7,8 @@
 #   aarch64   64-bit ARM by gcc, run by qemu
 #   musl      musl's C library
 #   windows   by mingw, run by wine. Besides, configure.win must find threads, and the glue compile without a warning
-#             and link, with the engine, to a DLL that needs nothing but R's and Windows' own symbols
+#             and link, with the engine, to a DLL that needs nothing but R's and Windows' own symbols. With
+#             GBT_TEST_FORM=long all suites of the host, with pages in memory and in files
 #   macos     what compilers and headers allow without Apple's: clang checks the syntax of engine, src/mpi and glue for
 #             arm64-apple-macos, with musl's headers for Apple's
 #   i686      32-bit x86 with SSE2 (Debian: gcc-12-multilib), whose flags configure must add
@@ -38,6 +39,13 @@ has() { # SYSTEM PROGRAM...
   done
 }
 
+add_counts() { # FILE: its last line "N passed, N failed"
+  counts=$(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed.\{0,1\}$/\1 \2/p' "$1" | tail -1)
+  if [ -z "$counts" ]; then counts="0 1"; fi
+  passed=$((passed + ${counts% *}))
+  failed=$((failed + ${counts#* }))
+}
+
 # The native suites of a variant; their counts are added to those of this script.
 native() { # VARIANT [ARGUMENT OF MAKE ...]
   variant=$1
@@ -46,10 +54,7 @@ native() { # VARIANT [ARGUMENT OF MAKE ...]
   GBT_TEST_CASES=few make -s -C "$root/tests/native" -j "$jobs" VARIANT="$variant" BUILD="$build" SUITES="$suites" \
     "$@" check >"$said" 2>&1
   cat "$said"
-  counts=$(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed.\{0,1\}$/\1 \2/p' "$said" | tail -1)
-  if [ -z "$counts" ]; then counts="0 1"; fi
-  passed=$((passed + ${counts% *}))
-  failed=$((failed + ${counts#* }))
+  add_counts "$said"
 }
 
 check_aarch64() {
@@ -105,6 +110,18 @@ check_glue() {
   echo "$(($(wc -l <"$folder/R.def") - 2)) symbols of R"
 }
 
+# Every suite of the host in a process of its own. The Makefile has those that are left out (LEFT_OUT_mingw).
+all_by_wine() { # STORE
+  by_mingw="make -s -C $root/tests/native VARIANT=mingw BUILD=$build"
+  $by_mingw -j "$jobs" all || { count 1 "all suites are built"; return; }
+  printf '#!/bin/sh\nWINEDEBUG=-all wine "%s" "$@" 2>&1 | tr -d "\\r"\n' "$build/mingw/gbt_test.exe" >"$build/mingw/run"
+  chmod +x "$build/mingw/run"
+  sh "$root/tools/run-suites.sh" "$build/mingw-$1" "$build/mingw/run" "$($by_mingw suites)" \
+    "GBT_TEST_CASES=few GBT_TEST_STORE=$1" >"$build/mingw-$1.txt"
+  cat "$build/mingw-$1.txt"
+  add_counts "$build/mingw-$1.txt"
+}
+
 check_windows() {
   mingw=x86_64-w64-mingw32-gcc
   has windows $mingw wine || return 0
@@ -117,6 +134,9 @@ check_windows() {
   if grep -q "threads none\|one thread" "$build/windows/said"; then status=1; fi
   count "$status" "configure.win, with threads"
   if has glue Rscript; then check_glue; fi
+  if [ "${GBT_TEST_FORM:-short}" = long ]; then
+    for store in memory file; do all_by_wine "$store"; done
+  fi
 }
 
 check_macos() {

@@ -65,10 +65,10 @@ test_that("any field with any value: a result, or an error that says which", {
   withr::defer(grDevices::dev.off())
   gc(reset = TRUE)
   found <- character(0)
-  # Of the second model's fields a third of the values, of the next one another third; the long form has all.
+  # A third of the values for a field, another third for the next one. The long form has all.
   step <- if (long_form()) 1L else 3L
   some <- function(i, step) seq_along(odd_values) %% step == i %% step
-  cases <- list(list(m = classes, other = numbers$state, step = 1L,
+  cases <- list(list(m = classes, other = numbers$state, step = step,
                      uses = uses(iris[1:3, ], iris[-5], iris$Species)),
                 list(m = numbers, other = classes$state, step = step,
                      uses = uses(mtcars[1:3, ], mtcars[-1], mtcars$mpg)))
