@@ -48,7 +48,7 @@
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
 #' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_devices].
 #' `gbt.simd` (or `GBT_SIMD`): the instructions to use, `"auto"`, `"scalar"` (plain C) or, where the processor has
-#' them, `"avx2"`, `"avx512"` and `"avx512vbmi"`.
+#' them, `"avx2"`, `"avx512"` and `"avx512vbmi"`, or `"neon"`.
 #' `gbt.progress_after`: the seconds after which a line shows progress, see `progress` in [gbt_parameters()]. None of
 #' them affects a result.
 #'

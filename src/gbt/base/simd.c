@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "look_up.h"
+#include "shuffle.h"
 
 gbt_simd gbt_simd_best(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -15,6 +16,8 @@ gbt_simd gbt_simd_best(void) {
   if (__builtin_cpu_supports("avx512vbmi")) return GBT_SIMD_AVX512_VBMI;
 #endif
   return GBT_SIMD_AVX512;
+#elif defined(GBT_SHUFFLES)
+  return GBT_SIMD_NEON;
 #else
   return GBT_SIMD_SCALAR;
 #endif
@@ -27,7 +30,11 @@ const char *gbt_simd_name(int simd) {
   case GBT_SIMD_SCALAR:
     return "scalar";
   case GBT_SIMD_AVX2:
+#if defined(__aarch64__)
+    return "neon";
+#else
     return "avx2";
+#endif
   case GBT_SIMD_AVX512:
     return "avx512";
   case GBT_SIMD_AVX512_VBMI:

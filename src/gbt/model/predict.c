@@ -36,7 +36,7 @@ struct gbt_predictor {
   gbt_mem mem;
   gbt_forest_view forest;
   gbt_tree_range trees; /* those of the packs, one pack after the other; empty when there are none */
-  int has_tables;       /* gbti_tables_run when they were made */
+  gbti_walk walk;       /* gbti_walk_here when they were made */
   size_t n_packs, cap_packs;
   gbti_pack **packs;
   double n_walked; /* rows times trees that were walked directly */
@@ -72,7 +72,7 @@ static int worth_packing(const gbt_ctx *ctx, const gbti_predict_job *job, gbt_tr
   if (job->n_rows < (keep != NULL ? LEAST_KEPT : LEAST_ROWS)) return 0;
   for (uint64_t t = trees.beg; t < trees.end; t++) n_nodes += job->forest->trees[t].n_nodes;
   double n_walks = (double)job->n_rows * (double)n_trees + (keep != NULL ? keep->n_walked : 0.0);
-  if (!gbti_tables_run(ctx)) return n_walks >= PACK_ROWS_PER_NODE * (double)n_nodes;
+  if (gbti_walk_here(ctx) == GBTI_WALK_NODES) return n_walks >= PACK_ROWS_PER_NODE * (double)n_nodes;
   const double more = NODES_PER_VALUE * (double)(job->forest->n_leaf_outputs - 1);
   return n_walks >= TABLE_ROWS_PER_NODE * (1.0 + more) * (double)n_nodes;
 }
@@ -111,7 +111,7 @@ static gbt_status run_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree
   if (keep != NULL) {
     drop_packs(keep);
     keep->trees.beg = keep->trees.end = trees.beg;
-    keep->has_tables = gbti_tables_run(ctx);
+    keep->walk = gbti_walk_here(ctx);
     keep->n_walked = 0.0;
   }
   while (trees.beg < trees.end) {
@@ -136,7 +136,7 @@ static gbt_status run_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree
 
 static gbt_status run_best_way(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
                                gbt_error *err) {
-  if (keep != NULL && job->n_rows >= LEAST_KEPT && keep->has_tables == gbti_tables_run(ctx) &&
+  if (keep != NULL && job->n_rows >= LEAST_KEPT && keep->walk == gbti_walk_here(ctx) &&
       keep->trees.beg <= trees.beg && trees.end <= keep->trees.end)
     return run_kept(ctx, job, trees, keep, err);
   if (worth_packing(ctx, job, trees, keep)) return run_packed(ctx, job, trees, keep, err);

@@ -11,6 +11,7 @@
 
 #include "predict_answers.h"
 #include "predict_coder.h"
+#include "predict_tops.h"
 
 #include "../base/parallel.h"
 
@@ -156,6 +157,17 @@ NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree
   }
 }
 
+static void run_coder(const gbti_pack *pack, uint32_t j, const double *x, const double *next, int32_t n_groups,
+                      uint8_t *const to[2]) {
+  const gbti_pack_feature *f = &pack->feats[j];
+  const gbti_coder *coder = &pack->coders.at[j];
+  const size_t stride = (size_t)pack->tables.n_cols * GBTI_TABLE_ROWS;
+  if (coder->first != NULL)
+    gbti_coder_run_cells(coder, f, pack->cuts + f->cut_beg, x, n_groups, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+  else
+    gbti_coder_run(coder, f, x, next, n_groups, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+}
+
 /* Codes of numbers, for tables. x: n numbers; next: those that come after. bytes: of the block's first group. */
 static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x, const double *next, int32_t n,
                              uint8_t *bytes) {
@@ -167,11 +179,11 @@ static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x,
   uint8_t *to[2] = {NULL, NULL};
   for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
     if (f->code_col[kind] >= 0) to[kind] = bytes + (size_t)pack->tables.byte_col[f->code_col[kind]] * GBTI_TABLE_ROWS;
-  gbti_coder_run(&pack->coders.at[j], f, x, next, whole, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+  run_coder(pack, j, x, next, whole, to);
   if (n % GBTI_TABLE_ROWS == 0) return;
   for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
     if (to[kind] != NULL) to[kind] += (size_t)whole * stride;
-  gbti_coder_run(&pack->coders.at[j], f, last, last, 1, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+  run_coder(pack, j, last, last, 1, to);
 }
 
 /* The four columns of a level. */
@@ -263,6 +275,31 @@ static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n
   gbti_predict_emit(run->job, t, row, n, pos);
 }
 
+/* A block of rows through a tree whose first layers are tables. */
+static void pass_top(const packed_run *run, uint64_t t, int64_t row, int32_t n, int thread) {
+  const gbti_pack *pack = run->pack;
+  const gbti_predict_job *job = run->job;
+  const gbti_top *top = &pack->tops.at[t - pack->trees.beg];
+  const size_t block = (size_t)run->block;
+  const uint8_t *codes = run->bytes + (size_t)thread * block * pack->tables.n_cols;
+  uint8_t *place = run->place + (size_t)thread * block;
+  uint32_t *pos = run->pos + (size_t)thread * block;
+  const int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
+  gbti_top_walk(pack, top, codes, n_groups, place);
+  if (top->is_whole && job->scores != NULL && pack->n_values == 1 && job->forest->sums.rule != GBT_SUM_FLOAT) {
+    const double *values = pack->tops.values + top->value_beg;
+    double *restrict out = job->scores + gbti_predict_output(job->forest, t) * job->n_rows + row;
+    for (int32_t r = 0; r < n; r++) out[r] += values[place[r]];
+    return;
+  }
+  const uint16_t *start = pack->tops.start + top->start_beg;
+  if (top->is_whole)
+    for (int32_t r = 0; r < n; r++) pos[r] = start[place[r]];
+  else
+    gbti_top_down(pack, top, codes, n_groups, place, pos);
+  gbti_predict_emit(job, t, row, n, pos);
+}
+
 static void move_sums(const packed_run *run, int64_t row, int32_t n, int thread, int out) {
   if (run->sums == NULL) return;
   int32_t n_outputs = run->job->forest->n_outputs;
@@ -292,8 +329,12 @@ static void packed_task(void *arg, int64_t task, int thread) {
     move_sums(run, row, n, thread, 0);
     for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
       const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
-      if (run->bytes != NULL && pack->tables.at[t - pack->trees.beg].is_table) {
+      if (pack->tables.n > 0 && pack->tables.at[t - pack->trees.beg].is_table) {
         pass_table(run, t, row, n, thread);
+        continue;
+      }
+      if (pack->tops.n > 0 && pack->tops.at[t - pack->trees.beg].is_top) {
+        pass_top(run, t, row, n, thread);
         continue;
       }
       if (tree->has_sets)
@@ -314,8 +355,9 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
   int64_t rows = TASK_STEPS / row_steps + 1, least = LEAST_STEPS / row_steps + 1;
   if (rows > share) rows = share > least ? share : least;
   int64_t lanes = LANES, block = BLOCK, codes = BLOCK_CODES;
-  if (pack->tables.n > 0) { /* with trees that are none, whole groups of both kinds */
-    lanes = pack->tables.n == pack->trees.end - pack->trees.beg ? GBTI_TABLE_ROWS : GBTI_TABLE_ROWS * LANES / 4;
+  if (gbti_pack_in_bytes(pack) > 0) { /* with trees that are not in bytes, whole groups of both kinds */
+    lanes =
+        gbti_pack_in_bytes(pack) == pack->trees.end - pack->trees.beg ? GBTI_TABLE_ROWS : GBTI_TABLE_ROWS * LANES / 4;
     block = TABLE_BLOCK / lanes * lanes;
     codes = TABLE_CODES;
   }
@@ -336,12 +378,13 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   int64_t n_tasks = (job->n_rows + run.rows_per_task - 1) / run.rows_per_task;
   size_t n_threads = n_tasks > 1 ? (size_t)ctx->n_threads : 1, n = n_threads * (size_t)run.block;
   gbt_status status;
-  if (pack->tables.n < pack->trees.end - pack->trees.beg)
+  const uint64_t in_bytes = gbti_pack_in_bytes(pack);
+  if (in_bytes < pack->trees.end - pack->trees.beg)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_code_cols * sizeof *run.codes, &run.codes, err), done);
-  else if (job->scores != NULL && job->forest->sums.rule != GBT_SUM_FLOAT)
+  else if (pack->tables.n > 0 && job->scores != NULL && job->forest->sums.rule != GBT_SUM_FLOAT)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
-  if (pack->tables.n > 0) {
-    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->tables.n_cols, &run.bytes, err), done);
+  if (in_bytes > 0) { /* a node of a top may read a byte too many */
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n + 1, pack->tables.n_cols, &run.bytes, err), done);
     GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
     if (pack->tables.n_masks > 0)
       GBT_TRY_GOTO(gbt_mem_array(mem, n / GBTI_TABLE_ROWS, pack->tables.n_masks * sizeof *run.masks, &run.masks, err),

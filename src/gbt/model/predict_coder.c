@@ -46,15 +46,36 @@ static void fill_tree(gbti_coder *coder, const double *sorted, uint32_t n) {
   }
 }
 
+/* The table of cells. */
+static void fill_cells(gbti_coder *coder, uint32_t n) {
+  const uint32_t n_cells = (uint32_t)gbti_coder_firsts(n);
+  double x[GBTI_TABLE_CUTS];
+  coder->cuts[n] = (double)INFINITY;
+  memcpy(x, coder->cuts, n * sizeof *x);
+  gbt_grid_place(&coder->grid, gbti_coder_bits(n), x, (int32_t)n);
+  coder->n_compares = 1;
+  for (uint32_t cell = 0, i = 0; cell < n_cells; cell++) {
+    const uint32_t first = i;
+    coder->first[cell] = (uint8_t)first;
+    while (i < n && gbt_grid_cell(&coder->grid, coder->cuts[i]) == cell) i++;
+    if (i - first > coder->n_compares) coder->n_compares = i - first;
+  }
+  if (coder->n_compares > GBTI_CODER_COMPARES) coder->n_compares = 0;
+}
+
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature) {
   const double *tree = pack->cuts + feature->cut_beg;
   uint32_t n = feature->n_cuts;
-  double few[GBTI_CODER_FEW], *sorted = coder->cell == NULL ? few : coder->cuts;
+  double few[GBTI_CODER_FEW], *sorted = coder->cell == NULL && coder->first == NULL ? few : coder->cuts;
   for (uint32_t step = 0; step < feature->n_steps; step++) {
     for (uint32_t i = 0; i < (uint32_t)1 << step; i++) {
       uint32_t order = gbti_cut_order(feature->n_steps, step, i);
       if (order < n) sorted[order] = tree[((uint32_t)1 << step) + i];
     }
+  }
+  if (coder->first != NULL) {
+    fill_cells(coder, n);
+    return;
   }
   if (coder->cell == NULL) {
     fill_tree(coder, few, n);
@@ -64,6 +85,75 @@ void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_f
   for (uint32_t i = 0; i < CUTS; i++)
     coder->cell[i % GBTI_CODER_PARTS * GBTI_CODER_PART + i / GBTI_CODER_PARTS] =
         i < n ? (uint16_t)cell_of(coder, coder->cuts[i]) : UINT16_MAX;
+}
+
+/* Compiled for the instructions that tops need anyway. On Windows gcc takes such vectors on the stack for aligned where
+ * the stack is not (base/shuffle.h). */
+#if defined(__x86_64__) && defined(__GNUC__) && !(defined(_WIN32) && !defined(__clang__))
+#define CELLS_TARGET __attribute__((target("avx2,bmi2")))
+#else
+#define CELLS_TARGET
+#endif
+
+/* Cells, and then codes, so that compilers make vectors of the first loop. */
+GBT_FN void code_cells(const gbti_coder *coder, uint32_t n_compares, const double *x, uint32_t *code) {
+  const gbt_grid grid = coder->grid;
+  uint64_t cell[GBTI_TABLE_ROWS];
+  for (int r = 0; r < GBTI_TABLE_ROWS; r++) {
+    const uint64_t u = gbt_bits(x[r] + 0.0);
+    const int64_t over = (int64_t)(u & INT64_MAX) - (int64_t)grid.base;
+    uint64_t step = (uint64_t)(over > 0 ? over : 0) >> grid.shift;
+    step = (int64_t)step < (int64_t)grid.half ? step : grid.half - 1;
+    cell[r] = grid.half + (step ^ (u >> 63 ? UINT64_MAX : 0));
+  }
+  for (int r = 0; r < GBTI_TABLE_ROWS; r++) {
+    uint32_t k = coder->first[cell[r]];
+    for (uint32_t i = 0; i < n_compares; i++) k += coder->cuts[k] < x[r]; /* cuts of higher cells are not below */
+    code[r] = k;
+  }
+}
+
+static void code_tree(const double *tree, uint32_t n_steps, const double *x, uint32_t *code) {
+  for (int r = 0; r < GBTI_TABLE_ROWS; r++) code[r] = 1;
+  for (uint32_t step = 0; step < n_steps; step++)
+    for (int r = 0; r < GBTI_TABLE_ROWS; r++) code[r] = gbti_cut_step(tree, code[r], x[r]);
+  for (int r = 0; r < GBTI_TABLE_ROWS; r++) code[r] -= (uint32_t)1 << n_steps;
+}
+
+/* missing: the code of missing numbers. Without a branch, as compilers would make one. */
+GBT_FN void put_code(const uint32_t *code, const double *x, uint32_t missing, uint8_t *out) {
+  for (int r = 0; r < GBTI_TABLE_ROWS; r++) {
+    const uint32_t gone = 0u - (uint32_t)(x[r] != x[r]);
+    out[r] = (uint8_t)((code[r] & ~gone) | (missing & gone));
+  }
+}
+
+CELLS_TARGET void gbti_coder_run_cells(const gbti_coder *coder, const gbti_pack_feature *feature, const double *tree,
+                                       const double *x, int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride) {
+  uint32_t code[GBTI_TABLE_ROWS];
+  for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS) {
+    switch (coder->n_compares) {
+    case 0:
+      code_tree(tree, feature->n_steps, x, code);
+      break;
+    case 1:
+      code_cells(coder, 1, x, code);
+      break;
+    case 2:
+      code_cells(coder, 2, x, code);
+      break;
+    default:
+      code_cells(coder, coder->n_compares, x, code);
+    }
+    if (low != NULL) {
+      put_code(code, x, 0, low);
+      low += stride;
+    }
+    if (high != NULL) {
+      put_code(code, x, feature->n_cuts, high);
+      high += stride;
+    }
+  }
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -2,7 +2,8 @@
  *
  *   direct   few rows: trees are walked as they lie in the model, nothing is prepared       predict_direct.c
  *   packed   many rows: a run of trees is packed first, its thresholds become orders,       predict_pack.c
- *            rows become codes, and small integers are compared                             predict_block.c
+ *            rows become codes, and small integers are compared: node by node,              predict_block.c
+ *            or layer by layer, where the machine looks bytes up in registers               predict_table.h, _tops.h
  *
  * Both give the number of the leaf that a row reaches in a tree, tree after tree in order; gbti_predict_emit adds the
  * leaf's value or writes its number. So a row's additions have one order, whatever the way, the blocks and the threads.
@@ -111,6 +112,10 @@ typedef struct gbti_table gbti_table;
 typedef struct gbti_table_set gbti_table_set;
 typedef struct gbti_answers gbti_answers;
 typedef struct gbti_coder gbti_coder;
+typedef struct gbti_top gbti_top;
+typedef struct gbti_top_set gbti_top_set;
+typedef struct gbti_top_node gbti_top_node;
+typedef struct gbti_top_wide gbti_top_wide;
 
 /* Trees as tables: predict_table.h. All 0 where there are none. */
 typedef struct gbti_tables {
@@ -128,11 +133,25 @@ typedef struct gbti_tables {
   uint64_t *answer_bits;
 } gbti_tables;
 
-/* From numbers to codes of tables: predict_coder.h. All 0 where there are no tables. */
+/* Trees whose first layers are tables: predict_tops.h. All 0 where there are none; byte columns are those of tables. */
+typedef struct gbti_tops {
+  uint64_t n;   /* trees that are tops */
+  gbti_top *at; /* by tree */
+  uint8_t *bytes;
+  uint32_t *cols;
+  gbti_top_set *sets;
+  uint16_t *start;
+  double *values;
+  gbti_top_node *nodes;
+  gbti_top_wide *wide;
+} gbti_tops;
+
+/* From numbers to codes of tables and tops: predict_coder.h. All 0 where there are none. */
 typedef struct gbti_coders {
   gbti_coder *at; /* by feature */
   double *cuts;
   uint16_t *cells;
+  uint8_t *firsts;
 } gbti_coders;
 
 typedef struct gbti_pack {
@@ -149,8 +168,12 @@ typedef struct gbti_pack {
   size_t n_bytes;   /* of all that it points to */
   uint64_t n_steps; /* steps that a row takes through all the trees, about */
   gbti_tables tables;
+  gbti_tops tops;
   gbti_coders coders;
 } gbti_pack;
+
+/* Trees of a pack whose rows have codes of a byte. */
+GBT_FN uint64_t gbti_pack_in_bytes(const gbti_pack *pack) { return pack->tables.n + pack->tops.n; }
 
 /* Packs trees from trees.beg on, as many as fit. */
 gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_range trees, gbti_pack **out,

@@ -339,7 +339,7 @@ static gbt_status build(builder *b, gbt_tree_range trees) {
   pack->n_bytes += b->n_words * sizeof *pack->words + (size_t)(end - trees.beg) * sizeof *pack->tree;
   GBT_TRY(order_cuts(b));
   GBT_TRY(gbt_parallel(b->ctx, (int64_t)(pack->trees.end - pack->trees.beg), finish_task, b, b->err));
-  return gbti_tables_run(b->ctx) ? gbti_tables_make(b->ctx, b->forest, pack, b->err) : GBT_OK;
+  return gbti_tables_make(b->ctx, b->forest, pack, b->err);
 }
 
 gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_range trees, gbti_pack **out,

@@ -2,10 +2,12 @@
  * many columns every layer asks, which gives all places in memory, and then the tables themselves. */
 #include "predict_answers.h"
 #include "predict_coder.h"
+#include "predict_tops.h"
 
 #include <string.h>
 
 #include "../base/parallel.h"
+#include "../base/shuffle.h"
 
 enum {
   MOST_NODES = (2 << GBTI_TABLE_DEPTH) - 1,
@@ -260,26 +262,36 @@ static int is_coded(const gbti_pack_feature *f) {
 }
 
 /* Coders of the features whose cuts bytes can distinguish. */
-static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
+static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbti_walk walk, gbt_error *err) {
   enum { CELLS = GBTI_CODER_PARTS * GBTI_CODER_PART };
-  size_t n_cuts = 0, n_cells = 0;
+  const int tops = walk == GBTI_WALK_TOPS;
+  size_t n_cuts = 0, n_cells = 0, n_firsts = 0;
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
     if (!is_coded(f)) continue;
-    n_cuts += gbti_coder_cuts(f->n_cuts);
-    n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
+    n_cuts += tops ? gbti_coder_sorted(f->n_cuts) : gbti_coder_cuts(f->n_cuts);
+    n_cells += !tops && f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
+    n_firsts += tops ? gbti_coder_firsts(f->n_cuts) : 0;
   }
   pack->n_bytes += pack->n_feats * sizeof *pack->coders.at + n_cuts * sizeof *pack->coders.cuts;
-  pack->n_bytes += n_cells * sizeof *pack->coders.cells;
+  pack->n_bytes += n_cells * sizeof *pack->coders.cells + n_firsts;
+  GBT_TRY(gbt_mem_array(mem, n_firsts, sizeof *pack->coders.firsts, &pack->coders.firsts, err));
   GBT_TRY(gbt_mem_zeros(mem, pack->n_feats, sizeof *pack->coders.at, &pack->coders.at, err));
   GBT_TRY(gbt_mem_array(mem, n_cuts, sizeof *pack->coders.cuts, &pack->coders.cuts, err));
   GBT_TRY(gbt_mem_array(mem, n_cells, sizeof *pack->coders.cells, &pack->coders.cells, err));
-  n_cuts = n_cells = 0;
+  n_cuts = n_cells = n_firsts = 0;
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
     gbti_coder *coder = &pack->coders.at[j];
     if (!is_coded(f)) continue;
     coder->cuts = pack->coders.cuts + n_cuts;
+    if (tops) {
+      coder->first = pack->coders.firsts + n_firsts;
+      n_cuts += gbti_coder_sorted(f->n_cuts);
+      n_firsts += gbti_coder_firsts(f->n_cuts);
+      gbti_coder_fill(coder, pack, f);
+      continue;
+    }
     n_cuts += gbti_coder_cuts(f->n_cuts);
     coder->cell = f->n_cuts > GBTI_CODER_FEW ? pack->coders.cells + n_cells : NULL;
     n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
@@ -291,38 +303,61 @@ static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *er
 void gbti_tables_free(const gbt_mem *mem, gbti_pack *pack) {
   void *blocks[] = {pack->tables.at,   pack->tables.bytes,   pack->tables.byte_col,    pack->tables.cols,
                     pack->tables.sets, pack->tables.answers, pack->tables.answer_bits, pack->tables.leaf,
-                    pack->coders.at,   pack->coders.cuts,    pack->coders.cells};
+                    pack->coders.at,   pack->coders.cuts,    pack->coders.cells,       pack->coders.firsts};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
+  gbti_tops_free(mem, pack);
 }
 
-gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack, gbt_error *err) {
-  const gbt_mem *mem = &ctx->mem;
-  maker m = {.forest = forest, .pack = pack};
-  size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
-  gbt_status status;
-  pack->n_bytes += n_trees * sizeof *pack->tables.at + pack->n_code_cols * sizeof *pack->tables.byte_col;
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->tables.at, &pack->tables.at, err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_code_cols, 1, &m.fits, err), done);
-  for (size_t t = 0; t < n_trees; t++) {
-    uint32_t depth = pack->tree[t].depth;
-    if (depth <= GBTI_TABLE_LAYERS && depth > m.n_layers) m.n_layers = depth;
-  }
-  GBT_TRY_GOTO(
-      gbt_mem_zeros(mem, (size_t)ctx->n_threads * m.n_layers, pack->n_code_cols * sizeof *m.seen, &m.seen, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_code_cols, sizeof *pack->tables.byte_col, &pack->tables.byte_col, err), done);
+gbti_walk gbti_walk_here(const gbt_ctx *ctx) {
+  if (gbt_ctx_has_lookup(ctx)) return GBTI_WALK_TABLES;
+  return gbt_ctx_has_shuffle(ctx) ? GBTI_WALK_TOPS : GBTI_WALK_NODES;
+}
+
+/* Columns of bytes; fits: by column of codes, whether a byte distinguishes its cuts. */
+static void number_columns(gbti_pack *pack, uint8_t *fits) {
   for (uint32_t j = 0; j < pack->n_feats; j++)
     for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) {
       int32_t code_col = pack->feats[j].code_col[kind];
       if (code_col < 0) continue;
-      m.fits[code_col] = kind == GBTI_PACK_LEVEL || pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
+      fits[code_col] = kind == GBTI_PACK_LEVEL || pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
       pack->tables.byte_col[code_col] = pack->tables.n_cols;
       pack->tables.n_cols += kind == GBTI_PACK_LEVEL ? GBTI_TABLE_LEVEL_COLS : 1;
     }
-  GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, count_task, &m, err), done);
-  GBT_TRY_GOTO(lay_out(mem, pack, err), done);
-  GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, fill_task, &m, err), done);
-  if (pack->tables.n > 0) GBT_TRY_GOTO(make_coders(mem, pack, err), done);
-  GBT_TRY_GOTO(gbti_answers_make(ctx, pack, err), done);
+}
+
+/* Tables of a run. */
+static gbt_status make_tables(gbt_ctx *ctx, maker *m, gbt_error *err) {
+  const gbt_mem *mem = &ctx->mem;
+  gbti_pack *pack = m->pack;
+  const size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
+  pack->n_bytes += n_trees * sizeof *pack->tables.at;
+  GBT_TRY(gbt_mem_zeros(mem, n_trees, sizeof *pack->tables.at, &pack->tables.at, err));
+  for (size_t t = 0; t < n_trees; t++) {
+    uint32_t depth = pack->tree[t].depth;
+    if (depth <= GBTI_TABLE_LAYERS && depth > m->n_layers) m->n_layers = depth;
+  }
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)ctx->n_threads * m->n_layers, pack->n_code_cols * sizeof *m->seen, &m->seen, err));
+  GBT_TRY(gbt_parallel(ctx, (int64_t)n_trees, count_task, m, err));
+  GBT_TRY(lay_out(mem, pack, err));
+  return gbt_parallel(ctx, (int64_t)n_trees, fill_task, m, err);
+}
+
+gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack, gbt_error *err) {
+  const gbt_mem *mem = &ctx->mem;
+  const gbti_walk walk = gbti_walk_here(ctx);
+  maker m = {.forest = forest, .pack = pack};
+  gbt_status status;
+  if (walk == GBTI_WALK_NODES) return GBT_OK;
+  pack->n_bytes += pack->n_code_cols * sizeof *pack->tables.byte_col;
+  GBT_TRY(gbt_mem_array(mem, pack->n_code_cols, sizeof *pack->tables.byte_col, &pack->tables.byte_col, err));
+  GBT_TRY(gbt_mem_zeros(mem, pack->n_code_cols, 1, &m.fits, err));
+  number_columns(pack, m.fits);
+  if (walk == GBTI_WALK_TABLES)
+    GBT_TRY_GOTO(make_tables(ctx, &m, err), done);
+  else
+    GBT_TRY_GOTO(gbti_tops_make(ctx, forest, pack, m.fits, err), done);
+  if (gbti_pack_in_bytes(pack) > 0) GBT_TRY_GOTO(make_coders(mem, pack, walk, err), done);
+  if (walk == GBTI_WALK_TABLES) GBT_TRY_GOTO(gbti_answers_make(ctx, pack, err), done);
 done:
   gbt_mem_free(mem, m.seen);
   gbt_mem_free(mem, m.fits);

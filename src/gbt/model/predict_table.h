@@ -74,10 +74,12 @@ GBT_FN size_t gbti_table_places(const gbti_table *table) { return gbti_places_of
 /* Bytes of the values of one output. */
 GBT_FN size_t gbti_table_planes(const gbti_table *table) { return 8 * gbti_table_places(table); }
 
-/* 1 where this machine can walk tables. */
-int gbti_tables_run(const gbt_ctx *ctx);
+/* The best that this machine can walk: nodes, tops (predict_tops.h) or tables. */
+typedef enum gbti_walk { GBTI_WALK_NODES, GBTI_WALK_TOPS, GBTI_WALK_TABLES } gbti_walk;
+gbti_walk gbti_walk_here(const gbt_ctx *ctx);
+GBT_FN int gbti_tables_run(const gbt_ctx *ctx) { return gbti_walk_here(ctx) == GBTI_WALK_TABLES; }
 
-/* Makes tables of those trees of a finished pack that can be. */
+/* Makes tables or tops of those trees of a finished pack that can be. Nothing where only nodes are walked. */
 gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack,
                             gbt_error *err) GBT_MUST_CHECK;
 

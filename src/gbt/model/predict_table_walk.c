@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-int gbti_tables_run(const gbt_ctx *ctx) { return gbt_ctx_has_lookup(ctx); }
-
 #if defined(GBT_LOOKS_UP)
 #define TARGET GBT_LOOK_UP_TARGET
 #define TARGET_FN GBT_LOOK_UP_FN

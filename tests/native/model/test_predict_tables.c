@@ -1,40 +1,14 @@
 /* Trees as tables. Whatever trees a run mixes, the leaves and scores are the bits of the twin (naive_predict.h), and
  * codes are counts of cuts. What no machine without look-ups of bytes can run is skipped there, the rest is not. */
 #include "../../src/gbt/model/predict_answers.h"
-#include "../../src/gbt/model/predict_coder.h"
+#include "../../src/gbt/model/predict_tops.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "fault.h"
 #include "forests.h"
 #include "naive_predict.h"
-
-/* Numbers of a column, and thresholds out of the same few, so that they meet and lie next to each other. */
-typedef enum spread { SMALL_SET, BELL, WIDE, CROWDED, HUGE_STEP, N_SPREADS } spread;
-
-static double draw(test_rng *rng, spread kind) {
-  static const double odd[] = {-INFINITY, INFINITY, -0.0, 0.0, DBL_MAX, -DBL_MAX, 5e-324, -5e-324, DBL_MIN};
-  if (test_below(rng, 20) == 0) return odd[test_below(rng, 9)];
-  int32_t k = (int32_t)test_below(rng, 200) - 100;
-  switch (kind) {
-  case SMALL_SET:
-    return (double)(k % 4) / 2.0;
-  case BELL:
-    return (double)k / 37.0;
-  case WIDE:
-    return k < 0 ? -ldexp(1.0, -10 * k - 500) : ldexp(1.5, 10 * k - 500);
-  case CROWDED: /* neighbours in one cell of any grid, and far ones */
-    return k % 3 == 0 ? ldexp(1.0, k) : 1.0 + (double)k * DBL_EPSILON;
-  default:
-    return 1e15 + (double)k;
-  }
-}
-
-static double near(test_rng *rng, double x) {
-  int64_t kind = test_below(rng, 3);
-  return kind == 0 ? x : nextafter(x, kind == 1 ? (double)INFINITY : -(double)INFINITY);
-}
+#include "numbers.h"
 
 typedef struct stage {
   gbt_schema *schema;
@@ -141,8 +115,8 @@ static uint32_t grow(test_rng *rng, const stage_spec *spec, gbt_node *nodes, uin
 static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
   gbt_mem mem = gbt_mem_default();
   const int32_t width = spec->vectors ? spec->n_outputs : 1;
-  const gbt_forest_view shape = {.n_features = spec->n_features, .n_outputs = spec->n_outputs,
-                                 .n_leaf_outputs = width, .n_parallel = 1};
+  const gbt_forest_view shape = {
+      .n_features = spec->n_features, .n_outputs = spec->n_outputs, .n_leaf_outputs = width, .n_parallel = 1};
   CHECK_OK(gbt_forest_new_like(&mem, &shape, &s->forest, test_err));
   double *values = test_alloc(4096 * (size_t)width * sizeof *values);
   gbt_node *nodes = test_alloc(4096 * sizeof *nodes);
@@ -189,6 +163,7 @@ static void check_n_tables(gbt_ctx *ctx, const stage *s, gbt_tree_range trees) {
   REQUIRE_OK(gbti_pack_new(ctx, &s->view, trees, &pack, test_err));
   CHECK_EQ_I64((int64_t)(pack->trees.end - pack->trees.beg), (int64_t)(trees.end - trees.beg));
   CHECK_EQ_I64((int64_t)pack->tables.n, gbti_tables_run(ctx) ? s->n_tables : 0);
+  CHECK_EQ_I64((int64_t)pack->tops.n, gbti_walk_here(ctx) == GBTI_WALK_TOPS ? (int64_t)s->view.n_trees : 0);
   gbti_pack_free(pack);
 }
 
@@ -241,7 +216,9 @@ static void random_trees(void) {
                        0,
                        0,
                        row_counts[test_below(&rng, 14)],
-                       0, 0, i % 3 == 2 && i % 4 > 0};
+                       0,
+                       0,
+                       i % 3 == 2 && i % 4 > 0};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
     stage_close(&s);
@@ -283,8 +260,8 @@ static void long_sets(void) {
   int64_t n_masks = 0, few = 0, many = 0;
   for (int i = 0; i < 39; i++) {
     stage s;
-    stage_spec spec = {5,          1 + i % 2,      1 + i % 13,         400, 3 + i % 9,
-                       i % 4 == 0, levels[i % 13], row_counts[i % 14], 0,   i % 3,          i % 7 == 3};
+    stage_spec spec = {5, 1 + i % 2, 1 + i % 13, 400, 3 + i % 9, i % 4 == 0, levels[i % 13], row_counts[i % 14],
+                       0, i % 3,     i % 7 == 3};
     stage_open(&s, &rng, &spec);
     gbt_ctx ctx;
     gbti_pack *pack;
@@ -377,123 +354,68 @@ static void long_trees(void) {
   }
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Distinct cuts in order; both zeros are one. */
-static uint32_t draw_cuts(test_rng *rng, spread kind, int32_t most, double *cuts) {
-  uint32_t n = 0;
-  for (int32_t i = 0; i < most; i++) cuts[i] = near(rng, draw(rng, kind)) + 0.0;
-  qsort(cuts, (size_t)most, sizeof *cuts, by_value);
-  for (int32_t i = 0; i < most; i++)
-    if (n == 0 || cuts[n - 1] < cuts[i]) cuts[n++] = cuts[i];
-  return n;
-}
-
-enum { CODED_GROUPS = 9, CODED = CODED_GROUPS * GBTI_TABLE_ROWS, CODED_STRIDE = GBTI_TABLE_ROWS + 7 };
-
-/* Codes of the first n_groups groups of x are counts of the n cuts below; what lies after them is not touched.
- * asked: 1 low, 2 high, 3 both. */
-static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t n_groups, int asked) {
-  enum { ROOM = 256, UNTOUCHED = 0xee };
-  double tree[ROOM], room[ROOM];
-  uint16_t cells[GBTI_CODER_PARTS * GBTI_CODER_PART];
-  uint8_t code[2][CODED_GROUPS * CODED_STRIDE];
-  gbti_pack pack = {.cuts = tree};
-  gbti_pack_feature f = {.n_cuts = n};
-  while (((uint32_t)1 << f.n_steps) <= n) f.n_steps++;
-  for (uint32_t step = 0; step < f.n_steps; step++)
-    for (uint32_t j = 0; j < (uint32_t)1 << step; j++) {
-      uint32_t order = ((2 * j + 1) << (f.n_steps - 1 - step)) - 1;
-      tree[((uint32_t)1 << step) + j] = order < n ? cuts[order] : (double)INFINITY;
-    }
-  gbti_coder coder = {.cuts = room, .cell = n > GBTI_CODER_FEW ? cells : NULL};
-  for (int i = 0; i < ROOM; i++) room[i] = (double)NAN;
-  gbti_coder_fill(&coder, &pack, &f);
-  for (size_t i = gbti_coder_cuts(n); i < ROOM; i++)
-    if (!CHECK(room[i] != room[i])) return 0;
-  memset(code, UNTOUCHED, sizeof code);
-  gbti_coder_run(&coder, &f, x, x, n_groups, asked & 1 ? code[0] : NULL, asked & 2 ? code[1] : NULL, CODED_STRIDE);
-  for (int32_t r = 0; r < CODED_GROUPS * CODED_STRIDE; r++) {
-    int32_t group = r / CODED_STRIDE, k = r % CODED_STRIDE;
-    int none = group >= n_groups || k >= GBTI_TABLE_ROWS;
-    double v = none ? 0.0 : x[group * GBTI_TABLE_ROWS + k];
-    uint32_t below = 0;
-    for (uint32_t i = 0; i < n; i++) below += cuts[i] < v;
-    for (int high = 0; high < 2; high++) {
-      uint32_t want = v != v ? (high ? n : 0) : below;
-      if (!CHECK_EQ_I64(code[high][r], none || !(asked >> high & 1) ? UNTOUCHED : want)) return 0;
-    }
-  }
-  return 1;
-}
-
-static int tables_run_here(void) {
-  gbt_ctx ctx;
-  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
-  int run = gbti_tables_run(&ctx);
-  gbt_ctx_close(&ctx);
-  return run;
-}
-
-static void codes_count_cuts(void) {
-  test_rng rng = {34};
-  if (!tables_run_here()) return;
-  for (int i = 0; i < 600; i++) {
-    static const int32_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 100, 253, 254};
-    double cuts[GBTI_TABLE_CUTS], x[CODED];
-    spread kind = (spread)(i % N_SPREADS);
-    uint32_t n = draw_cuts(&rng, kind, sizes[test_below(&rng, 14)], cuts);
-    for (int r = 0; r < CODED; r++) {
-      int64_t what = test_below(&rng, 8);
-      x[r] = what == 0 ? (double)NAN : what < 4 ? near(&rng, cuts[test_below(&rng, n)]) : draw(&rng, kind);
-      if (what == 0 && r % 2) x[r] = -x[r];
-    }
-    if (!check_codes(cuts, n, x, 5, 1 + i % 3)) return;
-  }
-}
-
-/* Every number of cuts around those whose search lies in registers. Of every cut its neighbours too, and all special
- * numbers, by turns in every lane. */
-static void every_few_cuts(void) {
-  static const double special[] = {NAN,      -NAN,   -0.0,    0.0,     INFINITY, -INFINITY, DBL_MAX,
-                                   -DBL_MAX, 5e-324, -5e-324, DBL_MIN, -DBL_MIN, 1.0,       -1.0};
-  enum { N_SPECIAL = sizeof special / sizeof *special };
-  test_rng rng = {37};
-  if (!tables_run_here()) return;
-  for (uint32_t n = 1; n <= 70; n++)
-    for (int turn = 0; turn < 8; turn++) {
-      double cuts[70], x[CODED];
-      for (uint32_t i = 0; i < n; i++) /* around zero, or with zero and the smallest numbers among them, or far apart */
-        cuts[i] = turn % 3 == 0   ? (double)i - (double)(n / 2)
-                  : turn % 3 == 1 ? ((double)i - (double)(n / 2)) * 5e-324
-                                  : ldexp(i < n / 2 ? -1.0 : 1.0, i < n / 2 ? 1000 - 15 * (int)i : 15 * (int)i - 500);
-      if (turn >= 6) cuts[n - 1] = turn == 6 ? (double)INFINITY : DBL_MAX;
-      if (turn == 7 && n > 1) cuts[0] = -DBL_MAX;
-      for (int r = 0; r < CODED; r++) {
-        int place = r + 3 * turn;
-        x[r] = place % 4 == 0 ? special[place / 4 % N_SPECIAL] : near(&rng, cuts[(uint32_t)(place / 4 + place) % n]);
+/* Trees around the largest whose nodes tops number. */
+static void large_trees(void) {
+  test_rng rng = {41};
+  for (uint32_t n = GBTI_TOP_NODES - 1; n <= GBTI_TOP_NODES + 1; n += 2) {
+    stage s;
+    stage_spec spec = {3, 1, 1, 1, 1, 0, 0, 300, 0, 0, 0};
+    stage_open(&s, &rng, &spec);
+    gbt_node *nodes = test_alloc(n * sizeof *nodes);
+    double *zeros = test_alloc(n * sizeof *zeros);
+    uint32_t *counts = test_alloc(n * sizeof *counts);
+    memset(nodes, 0, n * sizeof *nodes);
+    memset(zeros, 0, n * sizeof *zeros);
+    memset(counts, 0, n * sizeof *counts);
+    for (uint32_t i = 0; i < n; i++) {
+      if (i < n / 2) {
+        nodes[i].left = 2 * i + 1;
+        nodes[i].feat = i % 3;
+        nodes[i].arg.value = (double)test_below(&rng, 80) / 7.0;
+      } else {
+        nodes[i].arg.value = test_bell(&rng);
       }
-      for (int32_t n_groups = 0; n_groups <= CODED_GROUPS; n_groups += 1 + 3 * (n_groups > 1))
-        if (!check_codes(cuts, n, x, n_groups, 1 + (turn + n_groups) % 3)) return;
     }
+    gbt_tree_parts tree = {n, 0, nodes, zeros, zeros, counts, NULL, NULL};
+    CHECK_OK(gbt_forest_add(s.forest, &tree, test_err));
+    s.view = gbt_forest_view_of(s.forest);
+    for (int simd = GBT_SIMD_SCALAR; simd <= (int)gbt_simd_best(); simd++) {
+      gbt_ctx ctx;
+      gbt_binding *binding;
+      gbti_pack *pack;
+      gbt_tree_range trees = {0, s.view.n_trees};
+      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, (gbt_simd)simd, NULL, NULL, test_err));
+      REQUIRE_OK(gbt_binding_new(&ctx, &s.table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+      REQUIRE_OK(gbti_pack_new(&ctx, &s.view, trees, &pack, test_err));
+      if (gbti_walk_here(&ctx) == GBTI_WALK_TOPS) CHECK_EQ_I64(pack->tops.at[1].is_top, n <= GBTI_TOP_NODES);
+      gbti_pack_free(pack);
+      int32_t *leaves = twin_leaves(&s.view, binding, trees);
+      check_both_ways(&ctx, &s.view, binding, trees, leaves);
+      free(leaves);
+      gbt_binding_free(binding);
+      gbt_ctx_close(&ctx);
+    }
+    free(nodes);
+    free(zeros);
+    free(counts);
+    stage_close(&s);
+  }
 }
 
 /* Tables of every few rows: blocks whose last group is not full. */
 static void every_few_rows(void) {
   test_rng rng = {38};
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 4; i++) {
     stage s;
-    stage_spec spec = {9, 1, 3, 30, 6, 0, 12 * i, 1100, 0, 0, 0};
+    stage_spec spec = {9, 1, 3, 30, 6 + i / 2 * 3, 0, 12 * (i % 2), 1100, 0, 0, 0};
     stage_open(&s, &rng, &spec);
     gbt_tree_range trees = {0, s.view.n_trees};
     for (int64_t n = 1; n <= 1100; n += n < 200 ? 1 : 37) {
       gbt_ctx ctx;
       gbt_binding *binding;
       s.table.n_rows = n;
-      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+      const gbt_simd simd = n % 2 ? GBT_SIMD_AVX2 : GBT_SIMD_AUTO;
+      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, simd, NULL, NULL, test_err));
       REQUIRE_OK(gbt_binding_new(&ctx, &s.table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
       int32_t *leaves = twin_leaves(&s.view, binding, trees);
       double *want = twin_scores(&s.view, n, trees, NULL, leaves);
@@ -524,9 +446,10 @@ static void predictors_keep_packs(void) {
       if (call % 3 == 1) trees.beg = (uint64_t)test_below(&rng, (int64_t)n_trees);
       if (call % 3 != 0) trees.end = trees.beg + (uint64_t)test_below(&rng, (int64_t)(n_trees - trees.beg) + 1);
       s.table.n_rows = call % 5 == 4 ? 400 : 1 + test_below(&rng, 60);
+      const gbt_simd simd = call % 8 == 7 ? GBT_SIMD_SCALAR : call % 8 == 3 ? GBT_SIMD_AVX2 : GBT_SIMD_AUTO;
       gbt_ctx ctx;
       gbt_binding *binding;
-      REQUIRE_OK(gbt_ctx_open(&ctx, mem, 1, call % 8 == 7 ? GBT_SIMD_SCALAR : GBT_SIMD_AUTO, NULL, NULL, test_err));
+      REQUIRE_OK(gbt_ctx_open(&ctx, mem, 1, simd, NULL, NULL, test_err));
       REQUIRE_OK(gbt_binding_new(&ctx, &s.table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
       size_t n = (size_t)s.table.n_rows, n_scores = n * (size_t)s.view.n_outputs * sizeof(double);
       size_t n_leaves = n * (size_t)(trees.end - trees.beg) * sizeof(int32_t);
@@ -551,6 +474,7 @@ static void predictors_keep_packs(void) {
 typedef struct sweep {
   stage *s;
   double *out;
+  gbt_simd simd;
 } sweep;
 
 static gbt_status predict_once(const gbt_mem *mem, void *arg, gbt_error *err) {
@@ -559,7 +483,7 @@ static gbt_status predict_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   gbt_binding *binding = NULL;
   gbt_predictor *predictor;
   gbt_tree_range trees = {0, w->s->view.n_trees};
-  GBT_TRY(gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err));
+  GBT_TRY(gbt_ctx_open(&ctx, *mem, 2, w->simd, NULL, NULL, err));
   gbt_status status = gbt_predictor_new(mem, &w->s->view, &predictor, err);
   if (status == GBT_OK) status = gbt_binding_new(&ctx, &w->s->table, w->s->schema, GBT_UNSEEN_PRIOR, &binding, err);
   for (int i = 0; status == GBT_OK && i < 2; i++)
@@ -577,7 +501,9 @@ static void allocations_fail(void) {
     stage s;
     stage_spec spec = {6, 2, 4, 60, 6, 0, levels[i], 2000, 0, 0, i % 2};
     stage_open(&s, &rng, &spec);
-    sweep w = {&s, test_alloc(4000 * sizeof(double))};
+    sweep w = {&s, test_alloc(4000 * sizeof(double)), GBT_SIMD_AUTO};
+    CHECK(fault_sweep(predict_once, &w) >= 20);
+    w.simd = GBT_SIMD_AVX2;
     CHECK(fault_sweep(predict_once, &w) >= 20);
     free(w.out);
     stage_close(&s);
@@ -592,8 +518,7 @@ void suite_predict_tables(void) {
   RUN(sets_without_room);
   RUN(turned_bits);
   RUN(long_trees);
-  RUN(codes_count_cuts);
-  RUN(every_few_cuts);
+  RUN(large_trees);
   RUN(every_few_rows);
   RUN(predictors_keep_packs);
   RUN(allocations_fail);
