@@ -14,12 +14,13 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   feature <- nodes$feature + 1L
   is_leaf <- is.na(nodes$left)
   levels <- node_levels(nodes, feature, info)
-  class <- if (is.null(x$classes) || x$n_outputs == 1L || info$n_leaf_outputs > 1L) {
+  outputs <- given_or(x$classes, x$columns)
+  class <- if (is.null(outputs) || x$n_outputs == 1L || info$n_leaf_outputs > 1L) {
     rep(NA_character_, length(feature))
   } else {
-    x$classes[(nodes$tree %% per_round) %/% info$n_parallel + 1L]
+    outputs[(nodes$tree %% per_round) %/% info$n_parallel + 1L]
   }
-  if (is.matrix(nodes$value)) colnames(nodes$value) <- x$classes
+  if (is.matrix(nodes$value)) colnames(nodes$value) <- outputs
   nodes$threshold <- shown_thresholds(nodes$threshold, feature, info)
   never_missing <- lengths(info$shown)[feature] > 0L
   missing <- replace(ifelse(nodes$missing_left, nodes$left, nodes$right), is_leaf | never_missing, NA_integer_)

@@ -120,6 +120,22 @@ test_that("folds, masks, gbt_data, going on, jobs, checkpoints and folders know 
   expect_identical(predict(of(nrounds = found$nrounds, params = found$params), d), predict(found, d))
 })
 
+test_that("columns share trees, whatever their size", {
+  shared <- of(multi_strategy = "multi_output_tree", nrounds = 40)
+  got <- predict(shared, d)
+  expect_lt(max(gbt_nodes(shared)$tree), 41)
+  expect_identical(dimnames(got), list(NULL, c("y1", "y2")))
+  expect_lt(sqrt(mean((got - y)^2)), sqrt(mean((rep(colMeans(y), each = 400) - y)^2)) / 2)
+  big <- of(data = transform(d, y2 = 1024 * y2), multi_strategy = "multi_output_tree", nrounds = 40)
+  expect_identical(predict(big, d), got * rep(c(1, 1024), each = 400))
+  file <- withr::local_tempfile()
+  gbt_save(shared, file)
+  expect_identical(predict(gbt_load(file), d), got)
+  expect_equal(rowSums(predict(shared, d[1:5, ], "contrib")[, , 2]), got[1:5, 2], tolerance = 1e-12)
+  some <- of(data = transform(d, y1 = replace(y1, 1:90, NA)), multi_strategy = "multi_output_tree")
+  expect_false(anyNA(predict(some, d)))
+})
+
 test_that("what cannot be a response of several columns is an error", {
   expect_snapshot(error = TRUE, {
     gbt_train(cbind(y1, y2) ~ ., d, objective = "quantile")

@@ -5,13 +5,17 @@
 #include "../tree/contest.h"
 #include "backends.h"
 #include "grow.h"
+#include "projection.h"
 
 enum { TASK_ROWS = 4096, BLOCK = 256 };
 
 struct gbt_shared_splits {
   gbt_mem mem;
   gbt_backend *be;
-  const gbt_rows *rows; /* of the training set, which the backend holds */
+  const gbt_rows *rows; /* of the training set */
+  gbt_dataset *plain;   /* columns of a response: the same rows without fields, which the backend holds */
+  gbt_objective objective;
+  double *size; /* columns of a response: K, see projection.h */
   uint64_t seed;
   int32_t K;
   double *u;           /* K */
@@ -23,10 +27,10 @@ struct gbt_shared_splits {
 
 gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params, gbt_error *err) {
   if (!gbt_splits_are_shared(params)) return GBT_OK;
-  if (!gbt_gradients_by_classes(objective))
-    return gbt_fail_on(
-        err, GBT_E_ARG, "multi_strategy",
-        "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\"; leave `multi_strategy` out");
+  if (!gbt_gradients_by_classes(objective) && !gbt_has_columns(objective))
+    return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
+                       "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\" or a response of "
+                       "several columns; leave `multi_strategy` out");
   if (params->num_parallel_tree > 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` has one tree in a round; "
@@ -47,6 +51,12 @@ static gbt_status open_all(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_backend
   gbt_backend_spec own = *spec;
   own.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
   own.n_valid = 0;
+  if (gbt_has_columns(&s->objective)) {
+    GBT_TRY(gbt_dataset_view(spec->data[0], &s->plain, err));
+    own.data = &s->plain;
+    GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->size, &s->size, err));
+    GBT_TRY(gbti_column_sizes(ctx, &s->objective, s->rows, spec->base, s->size, err));
+  }
   own.base = &base;
   own.init = &init;
   own.monotone = NULL; /* of the scores of each class: kept where the trees of the classes are fitted */
@@ -65,6 +75,7 @@ gbt_status gbt_shared_splits_new(gbt_ctx *ctx, const gbt_backend_spec *spec, con
   s->rows = &spec->data[0]->rows;
   s->seed = (uint64_t)spec->params->seed;
   s->K = spec->objective.n_outputs;
+  s->objective = spec->objective;
   const gbt_status status = open_all(ctx, s, spec, device, number, err);
   if (status == GBT_OK)
     *out = s;
@@ -78,7 +89,8 @@ void gbt_shared_splits_free(gbt_shared_splits *s) {
   gbt_mem mem = s->mem;
   gbt_backend_close(s->be);
   gbt_forest_free(s->tree);
-  void *blocks[] = {s->u, s->g, s->h, s->copies};
+  gbt_dataset_unref(s->plain);
+  void *blocks[] = {s->u, s->g, s->h, s->copies, s->size};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_mem_free(&mem, s);
 }
@@ -154,13 +166,20 @@ static void contrast_task(void *arg, int64_t task, int thread) {
 gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
                                    gbt_error *err) {
   const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
-  gbti_contrast_direction(s->seed, round, s->K, s->u);
-  if (s->be->ops == be->ops && be->ops->set_contrast != NULL)
+  const int columns = gbt_has_columns(&s->objective);
+  if (columns)
+    gbti_projection_direction(s->seed, round, s->K, s->size, s->u);
+  else
+    gbti_contrast_direction(s->seed, round, s->K, s->u);
+  if (!columns && s->be->ops == be->ops && be->ops->set_contrast != NULL)
     return be->ops->set_contrast(ctx, s->be, be, s->u, round, err);
   if (s->g == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->g, &s->g, err));
   if (s->h == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->h, &s->h, err));
   GBT_TRY(be->ops->scores(ctx, be, 0, &s->score, err));
-  GBT_TRY(gbt_parallel(ctx, (s->rows->n + rows - 1) / rows, contrast_task, s, err));
+  if (columns)
+    GBT_TRY(gbti_project_columns(ctx, &s->objective, s->rows, s->u, s->score, s->g, s->h, err));
+  else
+    GBT_TRY(gbt_parallel(ctx, (s->rows->n + rows - 1) / rows, contrast_task, s, err));
   s->score = NULL;
   return s->be->ops->set_gradients(ctx, s->be, round, s->g, s->h, err);
 }

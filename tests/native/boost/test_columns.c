@@ -99,6 +99,65 @@ static void columns_are_models_of_their_own(void) {
   CHECK_SEEN(splits > 2000);
 }
 
+/* ---- shared splits ---- */
+
+/* Models of columns against the naive ones; shared: with the splits of one tree for all. */
+static int as_naive(const random_job *r, int shared) {
+  const train_how other = {3, 7, GBT_SIMD_SCALAR, NULL};
+  trained *a = train(&r->job, &r->how), *b = train_naively(&r->job), *c = train(&r->job, &other);
+  int ok = CHECK(a != NULL && b != NULL && c != NULL) && same_trained(a, b) && same_trained(a, c);
+  if (ok && shared) ok = CHECK_EQ_I64(a->forest->n_leaf_outputs, a->forest->n_outputs);
+  if (ok) ok = job_by_ranks(&r->job, a, 3, 5, 0);
+  trained_free(a);
+  trained_free(b);
+  trained_free(c);
+  return ok;
+}
+
+static void trainings_are_the_naive_ones(void) {
+  int bad = 0, n = 0;
+  for (uint64_t seed = 1; seed <= test_cases(300) && bad < 3; seed++) {
+    random_job r = random_job_make(seed, 300);
+    const int shared = seed % 3 != 0;
+    if (make_columns(&r, 2 + (int32_t)(seed % 4), seed)) {
+      if (shared) {
+        gbt_params *p = &r.job.spec.params;
+        p->grow_policy = GBT_SYMMETRIC;
+        p->max_depth = 1 + (int64_t)(seed % 6);
+        p->colsample_bynode = 1.0;
+        p->num_parallel_tree = 1;
+        p->multi_strategy = 1;
+      }
+      const int ok = as_naive(&r, shared);
+      if (!ok) random_job_tell(&r, seed);
+      bad += !ok;
+      n++;
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(n > 100);
+}
+
+/* A column times 1024 has the same splits, and its own values times 1024. */
+static void sizes_of_columns_do_not_count(void) {
+  enum { ROWS = 400 };
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FACTOR};
+  made *m = made_new(3, ROWS, 3, kinds);
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, 3, 0, 5);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 3, 8);
+  job.spec.params.multi_strategy = 1;
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  trained *a = train(&job, &how);
+  for (int i = ROWS; i < 2 * ROWS; i++) m->label[i] *= 1024.0;
+  trained *b = train(&job, &how);
+  for (int i = 0; i < 3 * ROWS; i++)
+    CHECK_EQ_BITS(b->score[0][i], a->score[0][i] * (i >= ROWS && i < 2 * ROWS ? 1024.0 : 1.0));
+  trained_free(a);
+  trained_free(b);
+  made_free(m);
+}
+
 /* ---- metrics ---- */
 
 static double value_of(const gbt_metric *metric, const gbt_objective *o, const gbt_rows *rows, const double *score) {
@@ -184,6 +243,8 @@ static void other_numbers_of_columns(void) {
 
 void suite_columns(void) {
   RUN(columns_are_models_of_their_own);
+  RUN(trainings_are_the_naive_ones);
+  RUN(sizes_of_columns_do_not_count);
   RUN(metrics_of_all_columns);
   RUN(metrics_that_a_column_lacks);
   RUN(other_numbers_of_columns);

@@ -103,8 +103,24 @@ static double mean_metric(const gbt_objective *o, double mean) {
   return NAN;
 }
 
+/* Columns of a response are responses of their own. */
+static void base_of_columns(const gbt_trainer_spec *spec, double *base) {
+  for (int32_t k = 0; k < spec->objective.n_outputs; k++) {
+    gbt_trainer_spec one = *spec;
+    gbt_dataset its = *spec->train;
+    its.rows = gbt_rows_of_output(&its.rows, k);
+    one.train = &its;
+    one.objective.n_outputs = 1;
+    naive_base_scores(&one, &base[k]);
+  }
+}
+
 void naive_base_scores(const gbt_trainer_spec *spec, double *base) {
   const gbt_dataset *ds = spec->train;
+  if (gbt_has_columns(&spec->objective)) {
+    base_of_columns(spec, base);
+    return;
+  }
   const gbt_base_rule rule = gbt_objective_info_of(spec->objective.kind)->base;
   size_t n = (size_t)ds->rows.n;
   double *top = test_alloc(n * sizeof *top), *bottom = test_alloc(n * sizeof *bottom);
@@ -148,6 +164,7 @@ void naive_start_scores(const naive *nv, int32_t which, const double *base) {
 /* g and h of every row and output, weights not yet in. */
 static void raw_gradients(const naive *nv, naive_custom custom, double *g, double *h) {
   const double *y = nv->spec->train->rows.field[GBT_LABEL], *score = nv->score[0];
+  const int columns = gbt_has_columns(&nv->spec->objective);
   if (nv->spec->objective.kind == GBT_OBJ_CUSTOM) {
     custom(score, y, nv->n, nv->n_outputs, g, h);
     return;
@@ -162,7 +179,7 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
       gbt_gh d = its.kind == GBT_OBJ_SOFTMAX
                      ? gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k,
                                             gbt_softmax_bound(nv->n_outputs, nv->p->softmax_hessian))
-                     : test_gradient(&its, score[at], y[r]);
+                     : test_gradient(&its, score[at], y[columns ? at : r]);
       g[at] = d.g;
       h[at] = d.h;
     }
@@ -183,13 +200,15 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   nv->round = round;
   size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
-  const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
+  const int columns = gbt_has_columns(&nv->spec->objective);
   raw_gradients(nv, custom, g, h);
   memcpy(nv->start, nv->score[0], cells * sizeof *nv->start);
-  for (size_t at = 0; at < cells && renews(nv->spec); at++)
-    nv->residual[at] = nv->spec->train->rows.field[GBT_LABEL][at % (size_t)nv->n] - nv->score[0][at];
-  for (size_t at = 0; weight && at < cells; at++)
-    g[at] *= weight[at % (size_t)nv->n], h[at] *= weight[at % (size_t)nv->n];
+  for (size_t at = 0; at < cells; at++) {
+    const gbt_rows rows = gbt_rows_of_output(&nv->spec->train->rows, (int32_t)(at / (size_t)nv->n));
+    const size_t r = at % (size_t)nv->n;
+    if (renews(nv->spec)) nv->residual[at] = rows.field[GBT_LABEL][r] - nv->score[0][at];
+    if (rows.field[GBT_WEIGHT]) g[at] *= rows.field[GBT_WEIGHT][r], h[at] *= rows.field[GBT_WEIGHT][r];
+  }
   int64_t n_in = nv->n;
   if (nv->factor) {
     naive_factors(nv, round, g, h);
@@ -206,7 +225,7 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
       max_h = fmax(max_h, h[at]);
     }
     nv->scale[k] = gbt_scale_from(max_g, max_h);
-    gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_ROUNDING, round, (uint64_t)k);
+    gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_ROUNDING, round, columns ? 0 : (uint64_t)k);
     for (int64_t r = 0; r < nv->n; r++) {
       int64_t at = k * nv->n + r;
       nv->gh32[at] = gbt_fix32(g[at], h[at], nv->scale[k].up_g, nv->scale[k].up_h);
@@ -511,12 +530,13 @@ void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
 }
 
 static void grow_round(naive *nv, naive_shared *shared, gbt_forest *forest) {
-  const uint64_t first = forest->n_trees;
+  const int columns = gbt_has_columns(&nv->spec->objective);
+  const uint64_t first = columns ? forest->n_trees / (uint64_t)nv->n_outputs : forest->n_trees;
   const naive *like = shared != NULL ? naive_shared_grow(shared, nv, nv->round, first) : NULL;
   for (int32_t k = 0; k < nv->n_outputs; k++)
     for (int64_t t = 0; t < nv->p->num_parallel_tree; t++) {
       if (like == NULL)
-        naive_grow(nv, k, forest->n_trees);
+        naive_grow(nv, k, columns ? first + (uint64_t)t : forest->n_trees);
       else
         naive_plant(nv, like, k, first, 1);
       put_tree(nv, forest);

@@ -11,8 +11,9 @@ static int by_x(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double row_weight(const gbt_trainer_spec *spec, int64_t r) {
-  double w = gbt_weight_of(&spec->train->rows, r), size = fabs(gbt_label_of(&spec->train->rows, r));
+static double row_weight(const gbt_trainer_spec *spec, int32_t output, int64_t r) {
+  const gbt_rows rows = gbt_rows_of_output(&spec->train->rows, output);
+  double w = gbt_weight_of(&rows, r), size = fabs(gbt_label_of(&rows, r));
   return spec->objective.kind == GBT_OBJ_MAPE ? w * (1.0 / fmax(1.0, size)) : w;
 }
 
@@ -35,10 +36,10 @@ double naive_quantile(const gbt_trainer_spec *spec, int32_t output, const double
   naive_pair *pair = test_alloc((size_t)n * sizeof *pair);
   double level = level_of(&spec->objective, output), max = 0.0, out = 0.0;
   uint64_t total = 0, below = 0;
-  for (int64_t r = 0; r < spec->train->rows.n; r++) max = fmax(max, row_weight(spec, r));
+  for (int64_t r = 0; r < spec->train->rows.n; r++) max = fmax(max, row_weight(spec, output, r));
   for (int64_t i = 0; i < n; i++) {
     int64_t r = rows ? rows[i] : i;
-    pair[i] = (naive_pair){x[r] + 0.0, whole(row_weight(spec, r), max, spec->train->rows.n)};
+    pair[i] = (naive_pair){x[r] + 0.0, whole(row_weight(spec, output, r), max, spec->train->rows.n)};
     total += pair[i].weight;
   }
   qsort(pair, (size_t)n, sizeof *pair, by_x);

@@ -1,6 +1,9 @@
 /* Trees that share their splits, from the definition in boost/shared_splits.h: a naive training of one output grows the
  * structure. */
 #include "../../src/gbt/boost/shared_splits.h"
+#include "../../src/gbt/base/exact_sum.h"
+#include "../../src/gbt/objective/base_score.h"
+#include "made.h"
 #include "naive_impl.h"
 
 struct naive_shared {
@@ -8,6 +11,8 @@ struct naive_shared {
   naive nv;
   double *score; /* nobody reads it */
   double *g, *h; /* of the round */
+  double *size;  /* of the gradients of each column of a response; NULL: classes */
+  gbt_dataset plain; /* columns of a response: the training set without fields */
 };
 
 static const naive_shared *asked; /* for a function that is given nothing of its own */
@@ -18,6 +23,56 @@ static void give(const double *score, const double *label, int64_t n, int32_t n_
   memcpy(h, asked->h, (size_t)n * sizeof *h);
 }
 
+/* Gradient of cell (r, k) at a score, and its weight. */
+static gbt_gh cell_gradient(const gbt_trainer_spec *spec, int64_t r, int32_t k, double score, double *w) {
+  const gbt_rows *rows = &spec->train->rows;
+  const double *weight = gbt_field_of_output(rows, GBT_WEIGHT, k);
+  *w = weight != NULL ? weight[r] : 1.0;
+  return test_gradient(&spec->objective, score, gbt_field_of_output(rows, GBT_LABEL, k)[r]);
+}
+
+/* The root mean square of each column's gradients at its base score, rounded down to a power of two. */
+static double *column_sizes(const gbt_trainer_spec *spec) {
+  const gbt_rows *rows = &spec->train->rows;
+  const int32_t K = spec->objective.n_outputs;
+  double *size = test_alloc((size_t)K * sizeof *size), *base = test_alloc((size_t)K * sizeof *base);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  CHECK_OK(gbt_base_scores(&ctx, &spec->objective, rows, base, test_err));
+  for (int32_t k = 0; k < K; k++) {
+    gbt_exact_sum square = {0}, total = {0};
+    for (int64_t r = 0; r < rows->n; r++) {
+      const double *offset = gbt_field_of_output(rows, GBT_OFFSET, k);
+      double w;
+      const gbt_gh gh = cell_gradient(spec, r, k, base[k] + (offset != NULL ? offset[r] : 0.0), &w);
+      gbt_exact_add(&square, w * (gh.g * gh.g));
+      gbt_exact_add(&total, w);
+    }
+    const double mean = gbt_exact_value(&square) / gbt_exact_value(&total);
+    size[k] = 1.0;
+    while (mean > 0.0 && size[k] * size[k] > mean) size[k] /= 2.0;
+    while (mean > 0.0 && 4.0 * size[k] * size[k] <= mean) size[k] *= 2.0;
+  }
+  gbt_ctx_close(&ctx);
+  free(base);
+  return size;
+}
+
+static void project(naive_shared *s, const naive *nv, uint64_t round) {
+  const int32_t K = nv->n_outputs;
+  const gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_CONTRAST, round, 0);
+  for (int64_t r = 0; r < nv->n; r++) {
+    double g = 0.0, h = 0.0, w;
+    for (int32_t k = 0; k < K; k++) {
+      const gbt_gh gh = cell_gradient(nv->spec, r, k, nv->start[k * nv->n + r], &w);
+      const double sign = gbt_hash32(key, (uint64_t)k) % 2 ? 1.0 : -1.0;
+      g += sign / s->size[k] * (w * gh.g);
+      h += w * gh.h;
+    }
+    s->g[r] = g;
+    s->h[r] = h / K;
+  }
+}
+
 naive_shared *naive_shared_new(const gbt_trainer_spec *spec) {
   if (spec->params.multi_strategy == 0) return NULL;
   naive_shared *s = test_alloc(sizeof *s);
@@ -26,6 +81,13 @@ naive_shared *naive_shared_new(const gbt_trainer_spec *spec) {
   s->spec.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
   s->spec.n_valid = 0;
   s->spec.monotone = NULL;
+  s->size = NULL;
+  if (gbt_has_columns(&spec->objective)) {
+    s->size = column_sizes(spec);
+    s->plain = *spec->train;
+    memset(s->plain.rows.field, 0, sizeof s->plain.rows.field);
+    s->spec.train = &s->plain;
+  }
   s->score = test_alloc(n * sizeof *s->score);
   memset(s->score, 0, n * sizeof *s->score);
   s->g = test_alloc(n * sizeof *s->g);
@@ -37,7 +99,7 @@ naive_shared *naive_shared_new(const gbt_trainer_spec *spec) {
 void naive_shared_free(naive_shared *s) {
   if (s == NULL) return;
   naive_close(&s->nv);
-  free(s->score), free(s->g), free(s->h);
+  free(s->score), free(s->g), free(s->h), free(s->size);
   free(s);
 }
 
@@ -60,7 +122,7 @@ static void direction(const gbt_params *p, uint64_t round, int32_t K, double *u)
   for (int32_t k = 0; k < K; k++) u[k] *= gbt_sqrt((K - 1) / square);
 }
 
-const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree) {
+static void contrast(naive_shared *s, const naive *nv, uint64_t round) {
   const int32_t K = nv->n_outputs;
   double *u = test_alloc((size_t)K * sizeof *u);
   direction(nv->p, round, K, u);
@@ -78,6 +140,13 @@ const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round,
     s->h[r] = fmax(h / sum - s->g[r] * s->g[r], 0.0);
   }
   free(u);
+}
+
+const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree) {
+  if (s->size != NULL)
+    project(s, nv, round);
+  else
+    contrast(s, nv, round);
   memcpy(s->nv.cost, nv->cost, (size_t)nv->n_feats * sizeof *nv->cost);
   s->nv.size_reg = nv->size_reg;
   asked = s;

@@ -7,7 +7,8 @@
 /* g and h of a row of the tree's output at the round's score, moved by `by`; weights and factors in. */
 static gbt_gh row_at(const naive *nv, int64_t row, double by) {
   const gbt_objective *o = &nv->spec->objective;
-  const double *weight = nv->spec->train->rows.field[GBT_WEIGHT], y = nv->spec->train->rows.field[GBT_LABEL][row];
+  const gbt_rows rows = gbt_rows_of_output(&nv->spec->train->rows, nv->output);
+  const double *weight = rows.field[GBT_WEIGHT], y = rows.field[GBT_LABEL][row];
   const double score = nv->start[nv->output * nv->n + row];
   gbt_gh d;
   if (o->kind == GBT_OBJ_SOFTMAX) {
