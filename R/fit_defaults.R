@@ -23,7 +23,8 @@ new_rule <- function(parameters, value, text, evidence, unless = parameters, aro
 eta_of <- function(facts, objective) {
   reach <- (if (is_fine(facts)) 7 else 10) * (facts$rows / 1000)^0.45
   least <- if (!facts$stopping) 0.02 else if (objective == "rank_ndcg") 0.1 else 0.06
-  if (facts$early && objective == "softmax" && shares_splits(facts, objective)) least <- max(least, 0.01 * facts$outputs)
+  many <- facts$early && objective == "softmax" && shares_splits(facts, objective)
+  if (many) least <- max(least, 0.01 * facts$outputs)
   min(max(signif(reach / facts$nrounds, 2L), least), 0.3)
 }
 

@@ -1,10 +1,11 @@
 # Responses of several columns: loss on held-out rows and seconds of training, beside XGBoost (both strategies) and
 # CatBoost, all with 300 rounds of eta 0.1 and trees of depth 6 on two threads.
 #
-#   Rscript bench/targets.R DATA PYTHON [SET...]   DATA: folder of the sets; PYTHON: one with xgboost and catboost, or ""
+#   Rscript bench/targets.R DATA PYTHON [SET...]
 #
-# Prints a line for each set and model: the root of the mean over columns of the squared error over the variance (labels:
-# the mean log loss), and seconds. `separate`: a model for each column.
+# DATA: folder of the sets; PYTHON: one with xgboost and catboost, or "". Prints a line for each set and model: the root
+# of the mean over columns of the squared error over the variance (labels: the mean log loss), and seconds.
+# `separate`: a model for each column.
 
 options(warn = 1)
 library(gbt)
