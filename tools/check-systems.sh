@@ -176,13 +176,21 @@ check_i686() {
   count "$status" "configure adds -msse2 -mfpmath=sse"
 }
 
+processor() { # sets spent: seconds that this script and what it ran have used. Not in a subshell, which has its own
+  times >"$build/times"
+  spent=$(awk '{ gsub("[ms]", " "); n += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f", n }' "$build/times")
+}
+
 for name; do
   begin=$(date +%s)
+  processor
+  used=$spent
   case "$name" in
     aarch64 | musl | windows | macos | i686) "check_$name" ;;
     *) echo "there is no system $name; there are aarch64, musl, windows, macos, i686" >&2; exit 2 ;;
   esac
-  echo "---- $name took $(($(date +%s) - begin)) s"
+  processor
+  echo "---- $name took $(($(date +%s) - begin)) s, $((spent - used)) s of the processor"
 done
 echo "$passed passed, $failed failed"
 test "$failed" = 0
