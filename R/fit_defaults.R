@@ -92,7 +92,7 @@ race_from <- 10000
 race_rows <- c(train = 20000, judge = 5000)
 race_share <- 0.6
 
-# A race costs about a quarter of so many rounds on its rows, or less. The training must cost more.
+# A race costs about a sixth of so many rounds on its rows, or less. The training must cost more.
 race_worth <- 800
 
 # Objectives for which a race was right (bench/results/shapes.md).
@@ -338,11 +338,11 @@ with_ruled <- function(args, request) {
   rename_alpha(args)
 }
 
-# "by rule   grow_policy symmetric, max_depth 6, eta 0.06" of a model that is printed, in lines.
-chosen_lines <- function(values) {
+# "by rule   grow_policy symmetric, max_depth 6, eta 0.06" of a model that is printed, in lines. by: "rule" or "race".
+chosen_lines <- function(values, by) {
   shown <- function(v) paste(if (is.numeric(v)) format_number(signif(v, 4L)) else unlist(v), collapse = " ")
   text <- vapply(values, shown, "")
-  labelled_lines("by rule", paste(names(values), text))
+  if (length(text)) labelled_lines(paste("by", by), paste(names(values), text))
 }
 
 #' Defaults that follow from the data
@@ -374,10 +374,12 @@ chosen_lines <- function(values) {
 #' No shape of trees is best for all data. So two or three are trained for a few large steps on some of the rows, and
 #' the one with the least loss on other rows is taken: symmetric trees of six layers, or best-first trees
 #' (`"lossguide"`) of 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees of
-#' eight layers race as well, and must be 2 percent better than these. A race takes 100 rounds of symmetric trees and 50
-#' of others at most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. It ends early as training does, and
-#' costs 3 to 25 percent of most trainings, and up to a half of those that stop after few rounds
-#' (`bench/results/shapes.md` in the sources).
+#' eight layers race as well, and must be 2 percent better than these. A shape has 100 rounds if symmetric, else 50, at
+#' most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. Two shapes are compared at 20, 30 and 40 percent of
+#' their rounds as well. Deep trees are ahead in early rounds, so the later shape has lost once it is behind, unless it
+#' catches up fast, and the earlier one if it is behind by 10 percent. Shapes also stop early as training does. A race
+#' costs 3 to 20 percent of most trainings, and up to 30 of those that stop after few rounds (`bench/results/shapes.md`
+#' in the sources).
 #'
 #' Rows are drawn by a hash of their numbers, and copied to memory where the data are in a folder. They are judged by
 #' at most 5,000 rows: of the last validation set (or the masked-out rows) if it stops the training early and has 500
@@ -388,11 +390,10 @@ chosen_lines <- function(values) {
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
 #' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows.
 #' Rows that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if
-#' you give `colsample_bynode`, `num_parallel_tree` or `boosting`.
-#' Only shapes that go with the values that you give race: with `max_depth` up to 8, symmetric and depthwise trees of
-#' this depth; with `grow_policy = "depthwise"`, six and eight layers. If one shape is left, there is no race. With
-#' `max_seconds` a race takes a tenth of that time at most; if that is too short, rules decide. `verbose = 1` shows the
-#' losses.
+#' you give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes that go with the values that you give
+#' race: with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six
+#' and eight layers. If one shape is left, there is no race. With `max_seconds` a race takes a tenth of that time at
+#' most; if that is too short, rules decide. `verbose = 1` shows the losses, and `model$race` keeps them.
 #'
 #' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on, so other folds hold out rows
 #' that took part in it. [gbt_refit()] and a call that goes on from its `checkpoint` repeat the choice without a race.

@@ -88,6 +88,7 @@ mean_of_members <- function(members, model, fit, trainer = NULL) {
   by_rule <- c(model$by_rule, intersect("ensemble", names(fit$by_rule)))
   if (length(by_rule)) out$by_rule <- by_rule
   out$named <- model$named
+  out$race <- model$race
   out$provenance <- model$provenance
   if (!is.null(fit$recipe)) out$recipe <- fit$recipe
   for (field in c("has_weights", "n_queries", "n_events")) out[[field]] <- model[[field]]

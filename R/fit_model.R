@@ -24,6 +24,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
     by_rule <- intersect(setdiff(names(fit$by_rule), fit$kept_by_name), names(model$params))
     if (length(by_rule)) model$by_rule <- by_rule
   }
+  model$race <- fit$raced # as by_rule
   if (given_or(state$why, "done") %in% stop_reasons) model$stopped <- state$why # no part of the bytes
   named <- c(sub("^class_shares$", "subsample", fit$named), if (fixed_scale) "aft_scale")
   named <- intersect(named, names(model$params))

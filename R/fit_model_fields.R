@@ -6,7 +6,7 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "exposure", "stopped", "has_weights", "n_queries", "n_events", "warned", "named", "by_rule",
+                  "exposure", "stopped", "has_weights", "n_queries", "n_events", "warned", "named", "by_rule", "race",
                   "provenance", "n_obs", "auto_rounds", "version", "masked_out",
                   "baseline", "strata", "positions", "imported", "columns")
 
@@ -65,6 +65,9 @@ model_fault <- function(m) {
   if (!is.null(m$named) && !are_names(m$named)) return(wrong("named", "NULL or names of parameters"))
   if (!is.null(m$by_rule) && !(are_names(m$by_rule) && all(m$by_rule %in% names(m$params)))) {
     return(wrong("by_rule", "NULL or names of `params`"))
+  }
+  if (!is_race(m$race)) {
+    return(wrong("race", "NULL or a data frame of `shape`, `rounds`, `loss` and `chosen`, which is TRUE in one row"))
   }
   fault <- provenance_fault(m$provenance)
   if (!is.null(fault)) return(wrong("provenance", fault))
@@ -210,6 +213,14 @@ auto_rounds_fault <- function(x) {
   fault <- log_fault(x$log, x$eval_metric)
   sets <- length(x$log) == 1L + length(x$eval_metric)
   if (!is.null(fault) || !sets) "a list with a `log`: `round`, and a column for each of `eval_metric`"
+}
+
+# The table of R/fit_race.R.
+is_race <- function(x) {
+  if (is.null(x)) return(TRUE)
+  if (!is.data.frame(x) || !setequal(names(x), c("shape", "rounds", "loss", "chosen"))) return(FALSE)
+  is_texts(x$shape) && is.numeric(x$rounds) && !is.object(x$rounds) && is.numeric(x$loss) && !is.object(x$loss) &&
+    is.logical(x$chosen) && !is.object(x$chosen) && !anyNA(x$chosen) && sum(x$chosen) == 1
 }
 
 # The design of R/data_formula.R.

@@ -24,6 +24,7 @@
 #   kept_by_name those among them that init_model was given by name
 #   reason       why no tree can have a split, see R/fit_learned.R; NULL where one may
 #   race         how the shape of trees is found, see R/fit_race.R; NULL where rules have chosen it
+#   raced        how a race went, see shape_of_race(); absent where there was none
 #   search       how rounds are found, see R/fit_rounds_auto.R; NULL where their number is known
 #
 # chosen: NULL, or a list by which an earlier training decides in place of rules: all, see `kept` of with_rules(), or

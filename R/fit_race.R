@@ -3,7 +3,7 @@
 #
 #   race_task     request, facts, rows -> the input of a race, see R/fit_defaults.R; NULL where rules decide
 #   find_shape    fit                  -> fit with the shape that a race has chosen
-#   shape_of_race fit, task            -> the shape
+#   shape_of_race fit, task            -> the shape, and how it won
 #
 # race_of_folds() in R/verb_cv.R holds that of a cross-validation.
 #
@@ -14,6 +14,12 @@
 race_eta <- 0.3
 race_rounds <- c(symmetric = 100, depthwise = 50, lossguide = 50)
 race_patience <- 5
+
+# Two shapes at a time: they are compared when each has had these shares of its rounds. The second one has lost once it
+# is behind, but for the first time only if its distance was not halved within the second half of these rounds. Deep
+# trees are ahead in early rounds, so the first one has lost only if it is behind by so much, from this share on.
+race_stages <- c(0.2, 0.3, 0.4, 1)
+race_lost <- c(share = 0.4, behind = 0.1)
 
 # A shape is taken only if its loss is lower by this share than that of the first one, or of the best one before. The
 # third one runs only where the second one is clearly ahead, as it is for data with many interactions.
@@ -33,8 +39,10 @@ find_shape <- function(fit) {
   if (is.null(task)) return(fit)
   shape <- kept_shape(fit$host$checkpoint, task$shapes)
   if (is.null(shape)) {
-    shape <- given_or(shape_of_race(fit, task, by_valid = TRUE), shape_without_race(fit, task))
+    race <- shape_of_race(fit, task, by_valid = TRUE)
+    shape <- given_or(race$shape, shape_without_race(fit, task))
     keep_shape(fit$host$checkpoint, shape)
+    fit["raced"] <- list(race$table)
   }
   fit <- fit_with_shape(fit, task, shape)
   fit$order <- character(0) # `time` and `group` have had an effect: they say which rows judge
@@ -84,36 +92,81 @@ params_of_race <- function(fit, request) {
 
 # ---- the race ----
 
-# The shape that is ahead, or NULL where the race cannot decide: too few rows are left to judge by, losses are not
-# finite, or the time of `max_seconds` is over. by_valid: do validation data that stop the training early judge?
+# list(shape, table): the shape that is taken, and of each that ran `shape`, `rounds`, `loss` (the least one) and
+# `chosen`. NULL where the race cannot decide: too few rows are left to judge by, losses are not finite, or the time of
+# `max_seconds` is over. by_valid: do validation data that stop the training early judge?
 shape_of_race <- function(fit, task, by_valid) {
   parts <- race_parts(fit, task$rows, by_valid)
   if (is.null(parts)) return(NULL)
   fit <- fit_of_race(fit, task, parts)
-  scores <- numeric(0)
+  racers <- list()
+  on.exit(for (racer in racers) free_racer(racer))
   for (i in seq_along(task$shapes)) {
-    if (i > 2L && !is_ahead(scores[2L], scores[1L], race_clear)) break
-    own <- fit_of_shape(fit, task, task$shapes[[i]])
-    run <- run_with_fallback(own)
-    log <- run$state$native
-    free_trainer(run$trainer, own)
-    if (!run$why %in% c("early", "done", "time")) stop_cut_race(run)
-    if (run$why == "time" || !any(is.finite(log))) return(NULL)
-    scores[i] <- min(log[is.finite(log)])
+    if (i > 2L && !is_ahead(racers[[2L]]$loss, racers[[1L]]$loss, race_clear)) break
+    racers[[i]] <- new_racer(fit, task, task$shapes[[i]])
+    if (i > 1L) winner <- duel(if (i == 2L) racers[[1L]] else winner, racers[[i]], race_margin[i])
+    if (i > 1L && is.null(winner)) return(NULL)
   }
-  at <- ahead_of(scores)
-  if (fit$host$verbose) say(race_line(task$shapes[seq_along(scores)], scores, at, own$evaluation$metrics$name))
-  task$shapes[[at]]
+  table <- race_table(racers, winner)
+  if (fit$host$verbose) say(race_line(table, fit$evaluation$metrics$name))
+  list(shape = winner$shape, table = table)
 }
 
-# The number of the shape that is taken. scores: losses of those that have run.
-ahead_of <- function(scores) {
-  at <- 1L
-  for (i in seq_along(scores)[-1L]) if (is_ahead(scores[i], scores[at], race_margin[i])) at <- i
-  at
+# A shape in a race, an environment: shape, fit, share (of its rounds that it may have had), run (see
+# run_with_fallback()), log (its losses by round) and loss (the least one).
+new_racer <- function(fit, task, shape) {
+  own <- fit_of_shape(fit, task, shape)
+  list2env(list(shape = shape, fit = own, share = 0, run = NULL, log = NULL, loss = NA_real_))
+}
+
+free_racer <- function(racer) if (!is.null(racer$run)) free_trainer(racer$run$trainer, racer$fit)
+
+# Of two shapes the one that is taken, or NULL. margin: by which share the second one must be ahead.
+duel <- function(first, second, margin) {
+  for (share in race_stages) {
+    if (!run_to(first, share) || !run_to(second, share)) return(NULL)
+    losses <- c(loss_by(first, share), loss_by(second, share))
+    if (share == 1) return(if (is_ahead(losses[2L], losses[1L], margin)) second else first)
+    behind <- losses[2L] - losses[1L]
+    before <- loss_by(second, share / 2) - loss_by(first, share / 2)
+    if (behind > 0 && (share > race_stages[1L] || behind > before / 2)) return(first)
+    if (share >= race_lost[["share"]] && is_ahead(losses[2L], losses[1L], race_lost[["behind"]])) return(second)
+  }
+}
+
+# Has the shape had this share of its rounds, with a finite loss? Its training goes on where it was.
+run_to <- function(racer, share) {
+  if (racer$share >= share) return(TRUE)
+  racer$share <- share
+  fit <- racer$fit
+  fit$host$nrounds <- rounds_by(racer, share)
+  if (is.null(racer$run) || racer$run$why == "done") {
+    racer$run <- if (is.null(racer$run)) run_with_fallback(fit) else go_on_with_fallback(racer$run, fit)
+  }
+  if (!racer$run$why %in% c("early", "done", "time")) stop_cut_race(racer$run)
+  racer$log <- as.vector(racer$run$state$native)
+  if (racer$run$why == "time" || !any(is.finite(racer$log))) return(FALSE)
+  racer$loss <- loss_by(racer, 1)
+  TRUE
+}
+
+rounds_by <- function(racer, share) round(share * racer$fit$host$nrounds)
+
+# The least loss within a share of the rounds.
+loss_by <- function(racer, share) {
+  losses <- utils::head(racer$log, rounds_by(racer, share))
+  min(losses[is.finite(losses)], Inf)
 }
 
 is_ahead <- function(loss, other, margin) loss < other - margin * abs(other)
+
+race_table <- function(racers, winner) {
+  of <- function(look, value) vapply(racers, look, value)
+  data.frame(shape = of(function(racer) shape_words(racer$shape), ""),
+             rounds = of(function(racer) as.double(length(racer$log)), 0),
+             loss = of(function(racer) racer$loss, 0), chosen = of(function(racer) identical(racer, winner), NA),
+             stringsAsFactors = FALSE)
+}
 
 stop_cut_race <- function(run) {
   package_state$interrupted <- NULL
@@ -121,10 +174,10 @@ stop_cut_race <- function(run) {
   raise_interrupt("training was interrupted before its first round, while the shape of trees was chosen", model = NULL)
 }
 
-race_line <- function(shapes, scores, at, metric) {
-  sprintf("a race of %s chose %s (%s %s)", counted(length(shapes), "shape"), shape_words(shapes[[at]]), metric,
-          paste(sprintf("%s: %s", vapply(shapes, shape_words, ""), formatC(scores, digits = 5L, format = "g")),
-                collapse = ", "))
+race_line <- function(table, metric) {
+  sprintf("a race of %s chose %s (%s %s)", counted(nrow(table), "shape"), table$shape[table$chosen], metric,
+          paste(sprintf("%s: %s in %s", table$shape, formatC(table$loss, digits = 5L, format = "g"),
+                        vapply(table$rounds, counted, "", "round")), collapse = ", "))
 }
 
 shape_words <- function(shape) {

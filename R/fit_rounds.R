@@ -1,16 +1,10 @@
 # The loop over rounds, and its log. The engine runs many rounds in one call unless something of R's wants to see them.
 
 # list(why, state, error): why is "done", "early", "time", "callback", "interrupt" or "error", the last two with the
-# error that is to be raised, if any; state is an environment with
+# error that is to be raised, if any; state is an environment (of an earlier run: rounds go on) with
 #   rounds  finished in this training       native  matrix of the engine's metrics, a row per round
 #   best    the engine's best round         own     matrix of the user's metrics, a row per round
-run_rounds <- function(trainer, fit) {
-  state <- new.env(parent = emptyenv())
-  state$rounds <- 0
-  state$best <- 0
-  state$native <- NULL
-  state$own <- no_own_values(fit$evaluation)
-  state$began <- state$kept_at <- proc.time()[["elapsed"]]
+run_rounds <- function(trainer, fit, state = new_state(fit)) {
   last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last, isTRUE(fit$host$searching))
   on.exit(bar$close())
@@ -19,6 +13,16 @@ run_rounds <- function(trainer, fit) {
   state$why <- end$why
   if (fit$host$verbose) inform_end(end$why, fit, state)
   list(why = end$why, state = state, error = end$error)
+}
+
+new_state <- function(fit) {
+  state <- new.env(parent = emptyenv())
+  state$rounds <- 0
+  state$best <- 0
+  state$native <- NULL
+  state$own <- no_own_values(fit$evaluation)
+  state$began <- state$kept_at <- proc.time()[["elapsed"]]
+  state
 }
 
 # loop: gives a text, why it ended. A list: why, that text, or "interrupt" or "error" where it was cut; error: what is

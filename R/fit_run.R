@@ -20,6 +20,19 @@ run_with_fallback <- function(fit) {
   run()
 }
 
+# More rounds of a run that ended as "done". fit: with more of them. Where a device that "auto" chose fails, the CPU
+# begins at the first round.
+go_on_with_fallback <- function(run, fit) {
+  device <- fit$host$device
+  more <- function() c(list(trainer = run$trainer), run_rounds(run$trainer, fit, run$state))
+  if (device$kind == "cpu" || !device$auto) return(more())
+  out <- tryCatch(more(), gbt_error_device = identity, gbt_error_memory = identity)
+  if (!inherits(out, "condition")) return(out)
+  free_trainer(run$trainer, fit)
+  fall_back_to_cpu(device, out)
+  run_with_fallback(fit)
+}
+
 # A trainer that is not needed any more gives its memory back now: what it holds of a device is no reason for R to
 # collect garbage. Callbacks may have kept it, by their model().
 free_trainer <- function(trainer, fit) if (length(fit$callbacks) == 0L) .Call(C_gbt_trainer_free, trainer)

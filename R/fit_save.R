@@ -18,7 +18,7 @@ meta_fields <- c("classes", "response", "params", "best_round", "best_score", "e
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata",
                  "positions", "imported", "columns")
 
-only_in_files <- c("by_rule", "named", "has_weights", "n_queries", "n_events", "provenance")
+only_in_files <- c("by_rule", "named", "race", "has_weights", "n_queries", "n_events", "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {
@@ -29,6 +29,7 @@ model_meta <- function(fields) {
   }
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
   if (!is.null(fields$positions)) fields$positions <- as.list(fields$positions)
+  if (!is.null(fields$race)) fields$race <- as.list(fields$race)
   if (!is.null(fields$auto_rounds$log)) fields$auto_rounds$log <- as.list(fields$auto_rounds$log)
   fields <- fields[intersect(file_fields, names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
@@ -83,6 +84,8 @@ gbt_model_from_state <- function(state) {
   at <- model$positions
   if (is.list(at) && length(at)) model$positions <- list_frame(at, length(at[[1L]]))
   for (name in only_in_files) model[[name]] <- field(name, optional = TRUE)
+  race <- model$race
+  if (is.list(race) && length(race)) model$race <- list_frame(race, length(race[[1L]]))
   fault <- model_fault(model)
   if (!is.null(fault)) stop_meta(fault$field, paste("must be", fault$must))
   structure(c(model, read_user_fields(field("user", optional = TRUE))), class = "gbt")

@@ -163,7 +163,9 @@ cross_folds <- function(rows, plan, seed) {
 # The result of gbt_cv(). workers: NULL or what fold_workers() gave.
 rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   facts <- rule_facts(rows$source, rows$n, rows$response, request)
+  until <- proc.time()[["elapsed"]] + request$host$max_seconds
   raced <- if (plan$race) race_of_folds(rows, request, facts, folds, seed)
+  if (!is.null(raced) && request$host$max_seconds > 0) request$host$max_seconds <- max(seconds_left(until), 0.001)
   facts$raced <- raced$shape
   if (!is.null(raced) && (is.null(workers) || workers$shared)) rows <- raced$rows
   request <- with_rules(request, facts, rows$response$objective)
@@ -195,7 +197,8 @@ race_of_folds <- function(rows, request, facts, folds, seed, searched = characte
                                gbt_warning = function(w) invokeRestart("muffleWarning"))
   first$host$verbose <- request$host$verbose
   if (!is.null(seconds)) first$host$max_seconds <- seconds
-  list(shape = given_or(shape_of_race(first, task, by_valid = FALSE), shape_without_race(first, task)), rows = rows)
+  race <- shape_of_race(first, task, by_valid = FALSE)
+  list(shape = given_or(race$shape, shape_without_race(first, task)), rows = rows)
 }
 
 refuse_with_folds <- function(args, who) {

@@ -316,7 +316,9 @@ print_chosen <- function(x) {
   given <- params_frame(x)
   given <- given[given$origin == "given" & !given$parameter %in% own, ]
   if (nrow(given)) cat(labelled_lines("given", paste(given$parameter, given$value)), sep = "\n")
-  if (length(x$by_rule)) cat(chosen_lines(x$params[x$by_rule]), sep = "\n")
+  raced <- if (!is.null(x$race)) intersect(x$by_rule, shape_parameters)
+  lines <- c(chosen_lines(x$params[raced], "race"), chosen_lines(x$params[setdiff(x$by_rule, raced)], "rule"))
+  if (length(lines)) cat(lines, sep = "\n")
 }
 
 # Parameters by topic, as of params_frame(); those that a rule chose with a star.

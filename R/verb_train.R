@@ -141,6 +141,8 @@
 #'   \item{feature_names, feature_types}{the features}
 #'   \item{params, named, by_rule}{the parameters that were used, the seed among them, and `eta` by round where rounds
 #'     differ; the names of those that you gave, and of those that a rule chose}
+#'   \item{race}{how a race chose the shape of trees (see [gbt_defaults()]), a data frame: `shape`, `rounds` that it has
+#'     had, its least `loss`, and `chosen`. `NULL` without a race}
 #'   \item{nrounds, best_round, best_score}{number of rounds; the round that predictions use and its metric (`NULL`
 #'     without early stopping)}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}

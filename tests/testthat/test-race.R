@@ -1,12 +1,12 @@
 # The shape of trees by a race (R/fit_race.R).
 
 # `cells`: a value for each of 216 cells of three columns, which deep trees learn; `sums`: sums of columns and noise.
-n <- 10500
+n <- 12600
 aside <- n + 1:600
 set.seed(7)
-all <- as.data.frame(matrix(runif(11100 * 4), 11100, dimnames = list(NULL, letters[1:4])))
-cells <- rnorm(216)[1 + floor(6 * all$a) + 6 * floor(6 * all$b) + 36 * floor(6 * all$c)] + 0.1 * rnorm(11100)
-sums <- all$a + all$b + rnorm(11100)
+all <- as.data.frame(matrix(runif(13200 * 4), 13200, dimnames = list(NULL, letters[1:4])))
+cells <- rnorm(216)[1 + floor(6 * all$a) + 6 * floor(6 * all$b) + 36 * floor(6 * all$c)] + 0.1 * rnorm(13200)
+sums <- all$a + all$b + rnorm(13200)
 x <- all[1:n, ]
 d <- cbind(x, y = cells[1:n])
 
@@ -24,23 +24,24 @@ races <- function(code) {
   watch_races(code, function(fit, shape) list(fit$host$nrounds, fit$n_obs, shape$grow_policy))
 }
 
+# Puts another function in the place of one of gbt's.
+put <- function(name, value) {
+  space <- asNamespace("gbt")
+  unlockBinding(name, space)
+  assign(name, value, space)
+  lockBinding(name, space)
+}
+
 # What `look` gives for each training of a race that `code` has.
 watch_races <- function(code, look) {
   seen <- list()
-  space <- asNamespace("gbt")
-  own <- get("fit_of_shape", space)
-  watched <- function(fit, task, shape) {
+  own <- get("fit_of_shape", asNamespace("gbt"))
+  put("fit_of_shape", function(fit, task, shape) {
     out <- own(fit, task, shape)
     seen[[length(seen) + 1L]] <<- look(out, shape)
     out
-  }
-  put <- function(value) {
-    unlockBinding("fit_of_shape", space)
-    assign("fit_of_shape", value, space)
-    lockBinding("fit_of_shape", space)
-  }
-  put(watched)
-  on.exit(put(own))
+  })
+  on.exit(put("fit_of_shape", own))
   force(code)
   seen
 }
@@ -49,7 +50,14 @@ test_that("the data choose the shape of trees", {
   deep <- train(cells)
   expect_identical(shape_of(deep), layers)
   expect_true(all(c("grow_policy", "max_depth") %in% deep$by_rule))
-  expect_output(print(deep), "by rule +grow_policy depthwise, max_depth 8,")
+  expect_output(print(deep), "by race +grow_policy depthwise, max_depth 8\nby rule +eta")
+  expect_identical(deep$race$shape, c("symmetric 6", "lossguide 64", "depthwise 8"))
+  expect_identical(deep$race$chosen, c(FALSE, FALSE, TRUE))
+  expect_true(all(deep$race$rounds <= c(100, 50, 50)) && which.min(deep$race$loss) == 3L)
+  file <- withr::local_tempfile(fileext = ".gbt")
+  gbt_save(deep, file)
+  expect_identical(gbt_load(file)$race, deep$race)
+  expect_error(predict(replace(deep, "race", list(1)), x), "race", class = "gbt_error")
   expect_identical(shape_of(train(sums)), symmetric)
   loss <- function(...) utils::tail(train(cells, nrounds = 100, eta = 0.1, ...)$evaluation_log$valid_rmse, 1)
   expect_gt(loss(grow_policy = "symmetric"), loss(grow_policy = "depthwise", max_depth = 8))
@@ -102,7 +110,7 @@ test_that("a race costs a known number of rounds on some of the rows", {
   held <- races(gbt_train(x, d$y, nrounds = 480, threads = 1))[[1]][[2]]
   expect_lt(abs(held / n - 0.6), 0.02)
   many <- data.frame(a = seq_len(60000) %% 1009, b = seq_len(60000) %% 11)
-  drawn <- races(gbt_train(many, many$a * many$b, nrounds = 300, threads = 1, max_seconds = 1e-3))[[1]][[2]]
+  drawn <- races(gbt_train(many, many$a * many$b, nrounds = 320, threads = 1, max_seconds = 1e-3))[[1]][[2]]
   expect_lt(abs(drawn / 20000 - 1), 0.03)
 })
 
@@ -111,7 +119,7 @@ test_that("shapes around the values that are given race", {
     ran <- races(m <- train(cells, ...))
     list(n = length(ran), shape = shape_of(m))
   }
-  expect_identical(raced(max_depth = 5), list(n = 2L, shape = replace(layers, "max_depth", 5)))
+  expect_identical(raced(max_depth = 7), list(n = 2L, shape = replace(layers, "max_depth", 7)))
   expect_identical(raced(grow_policy = "depthwise"), list(n = 2L, shape = layers))
   expect_message(train(cells, max_leaves = 0, verbose = 1), "(rmse symmetric 6: ", fixed = TRUE, all = FALSE)
 })
@@ -121,7 +129,7 @@ test_that("there is none where rules decide", {
   none(train(cells, nrounds = 479))
   none(train(cells, data = x[1:9999, ], rows = 1:9999))
   expect_length(races(train(cells, data = x[1:10000, ], rows = 1:10000)), 3L)
-  none(train(cells, weights = rep(0:1, c(501, n - 501))))
+  none(train(cells, weights = rep(0:1, c(n - 9999, 9999))))
   none(train(cells, preset = "fast"))
   none(train(cells, objective = "quantile"))
   none(train(floor(exp(cells)), objective = "poisson"))
@@ -151,7 +159,7 @@ test_that("data in a folder race as those in memory do", {
     valid <- put(aside, cells, paste0(name, "-valid"), page_rows = page_rows, reference = folder)
     own <- train(cells, data = folder, valid = valid, threads = 2)
     expect_same_bytes(own$state, m$state)
-    expect_identical(shape_of(own), layers)
+    expect_false(own$params$grow_policy == "symmetric")
     expect_length(races(own <- masked(folder, NULL)), 3L)
     expect_same_bytes(own$state, some$state)
   }
@@ -166,6 +174,7 @@ test_that("what a race chose is repeated without another", {
   m <- gbt_train(y ~ ., d, nrounds = 480, valid = v, early_stopping_rounds = 1, threads = 1)
   expect_identical(shape_of(m), layers)
   none(again <- gbt_refit(m))
+  expect_null(again$race)
   expect_identical(again$params[m$by_rule], m$params[m$by_rule])
   none(again <- update(m, eta = 0.2))
   expect_identical(shape_of(again), layers)
@@ -281,6 +290,34 @@ test_that("weights, offsets, masks and classes of a training are those of its ra
   # those of a given set as well
   seen <- watch_races(train(cells > 0, class_weights = c("FALSE" = 1, "TRUE" = 3), max_seconds = 1e5), weights)
   expect_identical(seen[[1]], c(1, 3))
+})
+
+test_that("a shape that is behind ends early, as does one that is far behind", {
+  racer <- function(losses, n) {
+    list2env(list(losses = losses, fit = list(host = list(nrounds = n)), share = 0, log = NULL, loss = NA_real_))
+  }
+  own <- get("run_to", asNamespace("gbt"))
+  on.exit(put("run_to", own))
+  put("run_to", function(racer, share) {
+    racer$share <- max(racer$share, share)
+    racer$log <- head(racer$losses, gbt:::rounds_by(racer, racer$share))
+    racer$loss <- min(racer$log)
+    TRUE
+  })
+  duel <- function(first, second, margin = 0) {
+    racers <- list(racer(first, 100), racer(second, 50))
+    won <- gbt:::duel(racers[[1]], racers[[2]], margin)
+    c(if (identical(won, racers[[1]])) 1 else 2, lengths(lapply(racers, `[[`, "log")))
+  }
+  falling <- function(n, to) to + (10 - to) * 0.8^seq_len(n)
+  flat <- falling(100, 1)
+  expect_identical(duel(flat, falling(50, 2)), c(1, 20, 10))
+  expect_identical(duel(flat, c(rep(10, 9), falling(41, 0.5))), c(1, 20, 10))
+  expect_identical(duel(flat, c(seq(10, 1.2, length.out = 10), rep(0.99, 40))), c(2, 100, 50)) # it catches up
+  expect_identical(duel(flat, c(seq(10, 1.2, length.out = 10), rep(1.19, 40))), c(1, 30, 15))
+  expect_identical(duel(flat, rep(0.5, 50)), c(2, 40, 20))
+  expect_identical(duel(flat, rep(0.95, 50)), c(2, 100, 50))
+  expect_identical(duel(flat, rep(0.95, 50), 0.1), c(1, 100, 50))
 })
 
 test_that("Ctrl-C ends a race", {
