@@ -375,11 +375,11 @@ chosen_lines <- function(values, by) {
 #' the one with the least loss on other rows is taken: symmetric trees of six layers, or best-first trees
 #' (`"lossguide"`) of 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees of
 #' eight layers race as well, and must be 2 percent better than these. A shape has 100 rounds if symmetric, else 50, at
-#' most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. Two shapes are compared at 20, 30 and 40 percent of
-#' their rounds as well. Deep trees are ahead in early rounds, so the later shape has lost once it is behind, unless it
-#' catches up fast, and the earlier one if it is behind by 10 percent. Shapes also stop early as training does. A race
-#' costs 3 to 20 percent of most trainings, and up to 30 of those that stop after few rounds (`bench/results/shapes.md`
-#' in the sources).
+#' most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. Two shapes are compared at 20, 30 and 40 percent
+#' of their rounds as well. Deep trees are ahead in early rounds, so the later shape has lost once it is behind, unless
+#' it catches up fast, and the earlier one if it is behind by 10 percent. Shapes also stop early as training does. A
+#' race costs 3 to 20 percent of most trainings, and up to 30 of those that stop after few rounds
+#' (`bench/results/shapes.md` in the sources).
 #'
 #' Rows are drawn by a hash of their numbers, and copied to memory where the data are in a folder. They are judged by
 #' at most 5,000 rows: of the last validation set (or the masked-out rows) if it stops the training early and has 500
