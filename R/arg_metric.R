@@ -302,9 +302,6 @@ usual_of_log <- function(response) {
   as.list(c(if (is_of_hazards(response$objective)) "concordance", by_column(own, response), own))
 }
 
-# The name of an objective's own metric.
-own_metric <- function(objective) .Call(C_gbt_default_metric, objective_code(objective))
-
 # The metric of each column of a response, where these are few.
 by_column <- function(metric, response) {
   if (length(response$columns) <= most_columns_shown) paste0(metric, "@", response$columns, recycle0 = TRUE)
