@@ -2,9 +2,9 @@
 
 #' Export a model
 #'
-#' Writes a model as a file that predicts without gbt: as C source, or as JSON for a program of your own. Before the
-#' file is put in place it is read again, and compared with the model: every split of every tree at, next below and next
-#' above its threshold, with missing values, infinities, levels and levels that the model does not know, and whole
+#' Writes a model as a file that predicts without gbt: as C source, as SQL, or as JSON for a program of your own. Before
+#' the file is put in place it is read again, and compared with the model: every split of every tree at, next below and
+#' next above its threshold, with missing values, infinities, levels and levels that the model does not know, and whole
 #' scores. A file that differs is not written.
 #'
 #' @section Formats:
@@ -13,6 +13,13 @@
 #'   bits of [predict()][predict.gbt]. Where the processor has fused multiplications compile with `-ffp-contract=off`.
 #' - `"json"` (`model.json`): a format of gbt's own for programs that read JSON, described in the package's repository
 #'   (`docs/json-format.md`).
+#' - `"sql"` (`model.sql`): one query that SQLite (3.35 and later), DuckDB and PostgreSQL (12 and later) take as it
+#'   is. It reads the table or view `model_rows`, and its result has the columns of that table, raw scores
+#'   (`model_score`, or `model_score_1` and so on) and responses (`model_response`). `NULL` and NaN are missing,
+#'   levels are texts. Raw scores are the bits of [predict()][predict.gbt] (SQLite before 3.43 needs a `long double`
+#'   wider than a double for that); responses use the database's `EXP()` and may differ in the last digits. They are
+#'   left out where there are over 100 classes, and scores of several quantiles are not sorted. A model with an
+#'   offset is an error. As part of a larger query: `SELECT id, model_score FROM (the file's text) AS p`.
 #'
 #' @section What files have:
 #' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
@@ -35,6 +42,7 @@
 #' @concept export
 #' @concept deploy a model
 #' @concept C source
+#' @concept SQL
 #' @concept score without R
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)

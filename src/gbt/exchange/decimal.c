@@ -228,10 +228,11 @@ static const uint64_t ten_to[] = {1u,
                                   100000000000000u,
                                   1000000000000000u,
                                   10000000000000000u,
-                                  100000000000000000u};
+                                  100000000000000000u,
+                                  1000000000000000000u};
 
-/* The first 17 figures of x > 0 as a whole number, and whether there is more; the first is for 10^*exponent. */
-static uint64_t figures_of(double x, int *exponent, int *more) {
+/* The first n figures (17, 18) of x > 0 as a whole number, and whether there is more; the first is for 10^*exponent. */
+static uint64_t figures_of(double x, int n_figures, int *exponent, int *more) {
   const uint64_t u = gbt_bits(x), fraction = u & (((uint64_t)1 << 52) - 1);
   const int field = (int)(u >> 52), e = field > 0 ? field - 1075 : -1074;
   const uint64_t m = field > 0 ? fraction | (uint64_t)1 << 52 : fraction;
@@ -242,7 +243,7 @@ static uint64_t figures_of(double x, int *exponent, int *more) {
   for (;; k++) {
     big n = {{(uint32_t)m, (uint32_t)(m >> 32)}, m >> 32 ? 2 : 1};
     *more = 0;
-    int tens = 16 - k;
+    int tens = n_figures - 1 - k;
     for (; tens >= 9; tens -= 9) multiply_add(&n, 1000000000u, 0);
     for (; tens > 0; tens--) multiply_add(&n, 10, 0);
     for (int i = e; i > 0; i -= i < 31 ? i : 31) multiply_add(&n, 1u << (i < 31 ? i : 31), 0);
@@ -252,7 +253,7 @@ static uint64_t figures_of(double x, int *exponent, int *more) {
     const int low = e < 0 ? -e : 0; /* bits after the point */
     for (int i = 0; i < low && i < n.n * 32 && !*more; i++) *more = (int)bit_at(&n, i);
     for (int i = n.n * 32 - 1; i >= low; i--) q = q << 1 | bit_at(&n, i);
-    if (q < ten_to[17]) {
+    if (q < ten_to[n_figures]) {
       *exponent = k;
       return q;
     }
@@ -261,7 +262,7 @@ static uint64_t figures_of(double x, int *exponent, int *more) {
 
 int gbti_shortest(double x, int as_float, char *figure, int *exponent) {
   int more, first;
-  const uint64_t all = figures_of(x, &first, &more);
+  const uint64_t all = figures_of(x, 17, &first, &more);
   const int usual = as_float ? 6 : 15, subnormal = x < (as_float ? 1.1754943508222875e-38 : 2.2250738585072014e-308);
   for (int n = subnormal ? 1 : usual; n <= 17; n++) {
     const uint64_t unit = ten_to[17 - n], half = unit / 2, rest = all % unit;
@@ -287,6 +288,25 @@ int gbti_shortest(double x, int as_float, char *figure, int *exponent) {
     return length;
   }
   return 0;
+}
+
+int gbti_clear_figures(double x, char *figure, int *exponent) {
+  int more, first, n = gbti_shortest(x, 0, figure, exponent);
+  const uint64_t all = figures_of(x, GBTI_CLEAR_FIGURES, &first, &more);
+  const uint64_t m = (gbt_bits(x) & (((uint64_t)1 << 52) - 1)) | (x < 2.2250738585072014e-308 ? 0 : (uint64_t)1 << 52);
+  uint64_t it = 0; /* the shortest one in units of the last of all figures */
+  for (int i = 0; i < n; i++) it = it * 10 + (uint64_t)(figure[i] - '0');
+  for (int i = n - *exponent + first; i < GBTI_CLEAR_FIGURES; i++) it *= 10;
+  const double off = (double)(it > all ? it - all : all - it) + 1.0;
+  const double half_step = (double)all / ((m == (uint64_t)1 << 52 ? 4.0 : 2.0) * (double)m);
+  if (off < 0.9 * half_step) return n;
+  char text[24];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)all);
+  n = GBTI_CLEAR_FIGURES;
+  while (n > 1 && text[n - 1] == '0') n--;
+  memcpy(figure, text, (size_t)n);
+  *exponent = first;
+  return n;
 }
 
 /* ---- thresholds ---- */

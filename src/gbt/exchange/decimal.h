@@ -20,6 +20,11 @@ gbti_decimal gbti_read_decimal(const char *text, size_t n);
 enum { GBTI_FIGURES = 20 };
 int gbti_shortest(double x, int as_float, char *figure, int *exponent);
 
+/* The same of a double, but of figures that readers with a few bits more than a double's round to x too, as SQLite
+ * before 3.43: those of gbti_shortest(), or 18 where these are next to a tie. */
+enum { GBTI_CLEAR_FIGURES = 18 };
+int gbti_clear_figures(double x, char *figure, int *exponent);
+
 /* The smallest float32 above x, which may be +Inf; -Inf has the lowest finite one. x is not NaN. */
 float gbti_above_f32(double x);
 

@@ -40,7 +40,7 @@ typedef struct gbti_evaluator {
 } gbti_evaluator;
 
 /* Writers fill out, and return what gbti_refuse() does where the format cannot say something. Readers allocate from
- * x->mem, and use x for nothing but its mem, err and name. */
+ * x->mem, and use x for nothing but its mem, err and name, and the names of columns as a table has them. */
 #define GBT_FORMAT(ID, name, extension, flags, text)                                                           \
   gbt_status gbti_write_##ID(gbti_outgoing *x, gbti_file *out) GBT_MUST_CHECK;                                 \
   gbt_status gbti_read_##ID(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) \

@@ -3,6 +3,7 @@
 #include "../../src/gbt/exchange/text.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "test.h"
 
@@ -134,6 +135,20 @@ static int figures_in(const char *text) {
   return n - zeros;
 }
 
+/* Figures that are read as x by way of a long double too: no tie is near. */
+static void check_clear(double x) {
+  char figure[GBTI_FIGURES], text[64];
+  int exponent;
+  if (x == 0.0) return;
+  const int n = gbti_clear_figures(fabs(x), figure, &exponent);
+  CHECK(n >= 1 && n <= GBTI_CLEAR_FIGURES && figure[0] != '0');
+  snprintf(text, sizeof text, "%.*se%d", n, figure, exponent - (n - 1));
+  CHECK_EQ_BITS(strtod(text, NULL), fabs(x));
+  const volatile long double wide = strtold(text, NULL);
+  CHECK_EQ_BITS((double)wide, fabs(x));
+  CHECK(fabsl(wide - (long double)fabs(x)) <= 0.46L * (long double)(nextafter(fabs(x), INFINITY) - fabs(x)));
+}
+
 /* Written numbers are read back, and have no more figures than the shortest of glibc's that are. */
 static void check_written(gbti_file *out, double x) {
   char text[64];
@@ -145,6 +160,7 @@ static void check_written(gbti_file *out, double x) {
   do snprintf(text, sizeof text, "%.*e", n - 1, x);
   while (strtod(text, NULL) != x && n++ < 17);
   CHECK_EQ_I64(figures_in((const char *)out->at), figures_in(text));
+  check_clear(x);
   out->n = 0;
   gbti_put_hex(out, x);
   gbti_put_bytes(out, "", 1);

@@ -1,0 +1,476 @@
+/* SQL: one query, which SQLite (3.35 and later), DuckDB and PostgreSQL (12 and later) take as it is.
+ *
+ *   NAME_0       the rows, and a column NAME_cJ for each column J that trees split by: a double; of levels, their
+ *                positions, -1 is unseen; NULL is missing
+ *   NAME_1 ...   sums so far, NAME_sI_K after step I of score K: so many trees a step that no expression is too deep
+ *   last         NAME_score, or NAME_score_K; then the responses
+ *
+ * A tree is CASE WHEN condition THEN smaller subtree WHEN ... ELSE leaf END: the larger one of two subtrees goes on in
+ * the same CASE, so that CASEs are nested no deeper than the logarithm of the number of leaves. (SQLite before 3.46 has
+ * room for some 17.) No condition is NULL where it decides. Numbers have an exponent, which makes them doubles in
+ * SQLite and DuckDB; in PostgreSQL they are exact decimals that become doubles next to a double.
+ *
+ * to_sql_read.c reads what is written here. */
+#include <string.h>
+
+#include "decimal.h"
+#include "formats.h"
+
+enum { TREES_PER_STEP = 200, MOST_COLUMNS = 1500, MOST_CLASSES = 100 };
+
+typedef struct sql_writer {
+  const gbti_outgoing *x;
+  gbti_file *out;
+  uint8_t *used;  /* by column */
+  uint32_t *size; /* nodes of the subtree at each node of a tree */
+} sql_writer;
+
+/* ---- pieces ---- */
+
+static void put(sql_writer *w, const char *text) { gbti_put(w->out, text); }
+
+/* NAME and a text, and a number after it if it is not negative. */
+static void put_name(sql_writer *w, const char *what, int64_t number) {
+  put(w, w->x->name);
+  put(w, what);
+  if (number >= 0) gbti_put_whole(w->out, number);
+}
+
+/* 'text' or "name": quotes within are doubled. */
+static void put_quoted(sql_writer *w, char quote, const char *text) {
+  gbti_put_bytes(w->out, &quote, 1);
+  for (const char *at = text; *at != 0; at++) {
+    gbti_put_bytes(w->out, at, 1);
+    if (*at == quote) gbti_put_bytes(w->out, at, 1);
+  }
+  gbti_put_bytes(w->out, &quote, 1);
+}
+
+/* A text of the user's at the end of a line of comment. */
+static void put_remark(sql_writer *w, const char *text) {
+  for (const char *at = text; *at != 0; at++) gbti_put_bytes(w->out, (uint8_t)*at < 0x20 ? " " : at, 1);
+  put(w, "\n");
+}
+
+/* A finite number. */
+static void put_number(sql_writer *w, double x) {
+  char figure[GBTI_FIGURES];
+  int exponent;
+  if (x == 0.0) {
+    put(w, "0e0");
+    return;
+  }
+  if (x < 0.0) put(w, "-");
+  const int n = gbti_clear_figures(x < 0.0 ? -x : x, figure, &exponent);
+  const int before = exponent >= 0 && exponent < n ? exponent + 1 : 1; /* figures before the point */
+  gbti_put_bytes(w->out, figure, (size_t)before);
+  if (before < n) put(w, ".");
+  gbti_put_bytes(w->out, figure + before, (size_t)(n - before));
+  put(w, "e");
+  gbti_put_whole(w->out, exponent - (before - 1));
+}
+
+static const char largest[] = "1.7976931348623157e308";
+
+/* ---- columns ---- */
+
+static void put_level_column(sql_writer *w, int32_t c) {
+  const gbt_schema_column *col = &w->x->schema->col[c];
+  const int unseen = col->type == GBT_CATEGORICAL;
+  if (unseen) {
+    put(w, "CASE WHEN t.");
+    put_quoted(w, '"', col->name);
+    put(w, " IS NULL THEN NULL ELSE ");
+  }
+  /* the operator takes a column's rule of comparison away */
+  put(w, "CASE CAST(t.");
+  put_quoted(w, '"', col->name);
+  put(w, " AS TEXT) || ''");
+  for (int32_t level = 0; level < col->n_levels; level++) {
+    put(w, level % 4 == 0 ? "\n    WHEN " : " WHEN ");
+    put_quoted(w, '\'', col->levels[level]);
+    put(w, " THEN ");
+    gbti_put_whole(w->out, level);
+  }
+  if (col->n_levels == 0) put(w, " WHEN '' THEN -1");
+  put(w, unseen ? " ELSE -1 END END" : " END");
+}
+
+static void put_double_of(sql_writer *w, int32_t c) {
+  const gbt_schema_column *col = &w->x->schema->col[c];
+  const int logical = strcmp(col->tag, "logical") == 0; /* PostgreSQL makes booleans integers, but not doubles */
+  put(w, logical ? "CAST(CAST(t." : "CAST(t.");
+  put_quoted(w, '"', col->name);
+  put(w, logical ? " AS INTEGER) AS DOUBLE PRECISION)" : " AS DOUBLE PRECISION)");
+}
+
+/* One end of a range: "x >= low"; of infinite ends what doubles have there. */
+static void put_end(sql_writer *w, int32_t c, const char *relation, const char *beyond, double end) {
+  put_double_of(w, c);
+  if (end - end == 0.0) {
+    put(w, relation);
+    put_number(w, end);
+    return;
+  }
+  put(w, beyond);
+  put(w, largest);
+}
+
+/* Numbers of a range stand for missing values: " AND NOT (x >= low AND x <= high)". */
+static void put_code(sql_writer *w, int32_t c, double low, double high) {
+  put(w, " AND NOT (");
+  if (low == high || low - low == 0.0 || low > 0.0)
+    put_end(w, c, low == high ? " = " : " >= ", low > 0.0 ? " > " : " < -", low);
+  else
+    put(w, "1 = 1");
+  if (low < high && high - high == 0.0) {
+    put(w, " AND ");
+    put_end(w, c, " <= ", "", high);
+  }
+  put(w, ")");
+}
+
+static void put_number_column(sql_writer *w, int32_t c) {
+  const gbti_codes *codes = &w->x->codes[c];
+  put(w, "CASE WHEN (");
+  put_double_of(w, c);
+  put(w, " <= CAST('Infinity' AS DOUBLE PRECISION) OR CAST('Infinity' AS DOUBLE PRECISION) = 0)");
+  for (int32_t i = 0; i < codes->n; i++) put_code(w, c, codes->value[i], codes->value[i]);
+  if (codes->has_range) put_code(w, c, codes->low, codes->high);
+  put(w, " THEN ");
+  put_double_of(w, c);
+  put(w, " END");
+}
+
+/* Columns of the rows, as trees take them: NAME_cJ. */
+static void put_rows(sql_writer *w) {
+  put(w, "WITH ");
+  put_name(w, "_0", -1);
+  put(w, " AS MATERIALIZED (\nSELECT t.*");
+  for (int32_t c = 0; c < w->x->schema->n_columns; c++) {
+    if (!w->used[c]) continue;
+    put(w, ",\n  ");
+    if (w->x->schema->col[c].type == GBT_NUMERIC)
+      put_number_column(w, c);
+    else
+      put_level_column(w, c);
+    put(w, " AS ");
+    put_name(w, "_c", (int64_t)c + 1);
+  }
+  put(w, "\nFROM ");
+  put_name(w, "_rows AS t)", -1);
+}
+
+/* ---- trees ---- */
+
+/* Which rows a condition is for, of those that are not missing. */
+typedef enum rows_of { ROWS_NONE, ROWS_SOME, ROWS_ALL } rows_of;
+
+static void put_column(sql_writer *w, int32_t c) { put_name(w, "_c", (int64_t)c + 1); }
+
+static rows_of put_set(sql_writer *w, const gbti_out_node *node, int left) {
+  const int32_t n = w->x->schema->col[node->column].n_levels;
+  int32_t n_in = 0, n_put = 0;
+  for (int32_t level = -1; level < n; level++) n_in += gbti_out_left(w->x, node, level) == left;
+  if (n_in == 0 || n_in == n + 1) return n_in == 0 ? ROWS_NONE : ROWS_ALL;
+  const int in = 2 * n_in <= n + 1;
+  put_column(w, node->column);
+  put(w, in ? " IN (" : " NOT IN (");
+  for (int32_t level = -1; level < n; level++) {
+    if ((gbti_out_left(w->x, node, level) == left) != in) continue;
+    put(w, n_put++ == 0 ? "" : n_put % 32 == 0 ? ",\n" : ",");
+    gbti_put_whole(w->out, level);
+  }
+  put(w, ")");
+  return ROWS_SOME;
+}
+
+static rows_of put_threshold(sql_writer *w, const gbti_out_node *node, int left) {
+  const double t = node->number;
+  if (t - t != 0.0 && t > 0.0) return left ? ROWS_ALL : ROWS_NONE;
+  put_column(w, node->column);
+  if (t - t != 0.0) { /* -Inf: only itself is at most that */
+    put(w, left ? " < -" : " >= -");
+    put(w, largest);
+  } else {
+    put(w, left ? " <= " : " > ");
+    put_number(w, t);
+  }
+  return ROWS_SOME;
+}
+
+/* That a row goes to one of the two children. */
+static void put_condition(sql_writer *w, const gbti_out_node *node, int left) {
+  const int missing = node->missing_left == left;
+  const rows_of rows = node->by_set ? put_set(w, node, left) : put_threshold(w, node, left);
+  if (rows == ROWS_SOME && missing) put(w, " OR ");
+  if (rows == ROWS_ALL && missing) put(w, "1 = 1");
+  if (rows == ROWS_NONE && !missing) put(w, "1 = 0");
+  if (rows == ROWS_ALL ? missing : rows == ROWS_NONE ? !missing : !missing) return;
+  put_column(w, node->column);
+  put(w, rows == ROWS_ALL ? " IS NOT NULL" : " IS NULL");
+}
+
+static void put_subtree(sql_writer *w, const gbti_out_node *node, uint32_t at) {
+  if (node[at].left == 0) {
+    put_number(w, node[at].number);
+    return;
+  }
+  put(w, "CASE");
+  while (node[at].left > 0) {
+    const uint32_t child = node[at].left;
+    const int left = w->size[child] <= w->size[child + 1]; /* the smaller one */
+    put(w, " WHEN ");
+    put_condition(w, &node[at], left);
+    put(w, " THEN ");
+    put_subtree(w, node, left ? child : child + 1);
+    at = left ? child + 1 : child;
+  }
+  put(w, " ELSE ");
+  put_number(w, node[at].number);
+  put(w, " END");
+}
+
+static void put_tree(sql_writer *w, uint64_t t) {
+  const gbti_out_tree *tree = &w->x->tree[t];
+  for (uint32_t i = tree->n_nodes; i-- > 0;) {
+    const uint32_t child = tree->node[i].left;
+    w->size[i] = child == 0 ? 1 : w->size[child] + w->size[child + 1] + 1;
+  }
+  put(w, "\n  + /* tree ");
+  gbti_put_whole(w->out, (int64_t)t + 1);
+  put(w, " */ ");
+  put_subtree(w, tree->node, 0);
+}
+
+/* ---- scores ---- */
+
+static int is_at_end(const gbti_outgoing *x) { return x->sums.rule == GBT_SUM_SCALED || x->sums.rule == GBT_SUM_MEAN; }
+
+/* NAME_score, or NAME_score_K of several. */
+static void put_output(sql_writer *w, const char *what, int32_t k) {
+  put_name(w, what, -1);
+  if (w->x->n_outputs == 1) return;
+  put(w, "_");
+  gbti_put_whole(w->out, (int64_t)k + 1);
+}
+
+/* The sum of score k after a step. */
+static void put_sum(sql_writer *w, int64_t step, int64_t n_steps, int32_t k) {
+  if (step == n_steps && !is_at_end(w->x)) {
+    put_output(w, "_score", k);
+    return;
+  }
+  put_name(w, "_s", step);
+  put(w, "_");
+  gbti_put_whole(w->out, (int64_t)k + 1);
+}
+
+static void begin_step(sql_writer *w, int64_t step) {
+  put(w, ",\n");
+  put_name(w, "_", step);
+  put(w, " AS MATERIALIZED (\nSELECT t.*");
+}
+
+static void end_step(sql_writer *w, int64_t step) {
+  put(w, "\nFROM ");
+  put_name(w, "_", step - 1);
+  put(w, " AS t)");
+}
+
+static void put_step(sql_writer *w, int64_t step, int64_t n_steps) {
+  const gbti_outgoing *x = w->x;
+  const uint64_t of_score = x->n_rounds * (uint64_t)x->n_parallel, beg = (uint64_t)(step - 1) * TREES_PER_STEP;
+  const uint64_t end = of_score < beg + TREES_PER_STEP ? of_score : beg + TREES_PER_STEP;
+  begin_step(w, step);
+  for (int32_t k = 0; k < x->n_outputs; k++) {
+    put(w, ",\n  ");
+    if (step > 1) {
+      put_sum(w, step - 1, n_steps, k);
+    } else {
+      put(w, "CAST(");
+      put_number(w, is_at_end(x) ? 0.0 : x->base[k]);
+      put(w, " AS DOUBLE PRECISION)");
+    }
+    for (uint64_t i = beg; i < end; i++) {
+      const uint64_t parallel = (uint64_t)x->n_parallel, round = i / parallel;
+      put_tree(w, (round * (uint64_t)x->n_outputs + (uint64_t)k) * parallel + i % parallel);
+    }
+    put(w, "\n  AS ");
+    put_sum(w, step, n_steps, k);
+  }
+  end_step(w, step);
+}
+
+/* Scaled sums, or means, and base scores after them. */
+static void put_ends(sql_writer *w, int64_t n_steps) {
+  const gbti_outgoing *x = w->x;
+  const int scaled = x->sums.rule == GBT_SUM_SCALED;
+  begin_step(w, n_steps + 1);
+  for (int32_t k = 0; k < x->n_outputs; k++) {
+    put(w, ",\n  ");
+    put_sum(w, n_steps, n_steps, k);
+    put(w, scaled ? " * " : " / ");
+    put_number(w, scaled ? x->sums.scale : x->n_rounds > 0 ? (double)x->n_rounds : 1.0);
+    put(w, " + ");
+    put_number(w, x->base[k]);
+    put(w, " AS ");
+    put_output(w, "_score", k);
+  }
+  end_step(w, n_steps + 1);
+}
+
+/* ---- responses ---- */
+
+/* EXP of a text that is score k, or score k less another one, within what PostgreSQL's takes. */
+static void put_exp(sql_writer *w, const char *sign, int32_t k, int32_t less) {
+  for (int part = 0; part < 3; part++) {
+    put(w, part == 0 ? "EXP(CASE WHEN " : part == 1 ? " > 700e0 THEN 700e0 WHEN " : " < -700e0 THEN -700e0 ELSE ");
+    put(w, sign);
+    put_output(w, "_score", k);
+    if (less < 0) continue;
+    put(w, " - ");
+    put_output(w, "_score", less);
+  }
+  put(w, " END)");
+}
+
+static void put_response(sql_writer *w, int32_t k) {
+  switch (w->x->link) {
+  case GBTI_LINK_SIGMOID:
+    put(w, "1e0 / (1e0 + ");
+    put_exp(w, "-", k, -1);
+    put(w, ")");
+    break;
+  case GBTI_LINK_EXP:
+    put_exp(w, "", k, -1);
+    break;
+  case GBTI_LINK_EXPM1:
+    put_exp(w, "", k, -1);
+    put(w, " - 1e0");
+    break;
+  case GBTI_LINK_SOFTMAX:
+    put(w, "1e0 / (1e0");
+    for (int32_t j = 0; j < w->x->n_outputs; j++) {
+      if (j == k) continue;
+      put(w, "\n    + ");
+      put_exp(w, "", j, k);
+    }
+    put(w, ")");
+    break;
+  case GBTI_LINK_NONE:
+  case GBTI_LINK_SORTED:
+    break;
+  }
+}
+
+static int has_response(const gbti_outgoing *x) {
+  if (x->link == GBTI_LINK_SOFTMAX) return x->n_outputs <= MOST_CLASSES;
+  return x->link != GBTI_LINK_NONE && x->link != GBTI_LINK_SORTED;
+}
+
+static void put_result(sql_writer *w, int64_t last) {
+  put(w, "\nSELECT t.*");
+  for (int32_t k = 0; k < w->x->n_outputs && has_response(w->x); k++) {
+    put(w, ",\n  ");
+    put_response(w, k);
+    put(w, " AS ");
+    put_output(w, "_response", k);
+  }
+  put(w, "\nFROM ");
+  put_name(w, "_", last);
+  put(w, " AS t\n");
+}
+
+/* ---- the whole ---- */
+
+static void put_head(sql_writer *w) {
+  const gbti_outgoing *x = w->x;
+  const int second = x->n_classes == 2 && x->n_outputs == 1;
+  put(w, "-- A model of gradient boosted trees, written by gbt: objective \"");
+  put(w, gbt_objective_info_of(x->objective->kind)->name);
+  put(w, "\", ");
+  gbti_put_whole(w->out, (int64_t)x->n_trees);
+  put(w, " trees.\n-- For SQLite 3.35 and later, DuckDB, and PostgreSQL 12 and later.\n-- Its rows are those of ");
+  put_name(w, "_rows", -1);
+  put(w, ", a table or view with these columns; NULL is missing:\n");
+  for (int32_t c = 0; c < x->schema->n_columns; c++) {
+    const gbt_schema_column *col = &x->schema->col[c];
+    if (!w->used[c]) continue;
+    put(w, col->type == GBT_NUMERIC ? "--   number" : "--   text");
+    put(w, strcmp(col->tag, "Date") == 0      ? " (days since 1970-01-01): "
+           : strcmp(col->tag, "POSIXct") == 0 ? " (seconds since 1970-01-01): "
+                                              : ": ");
+    put_remark(w, col->name);
+  }
+  put(w, "-- The result has their columns, and\n--   ");
+  put_output(w, "_score", 0);
+  put(w, x->n_outputs > 1 ? " ...: raw scores\n" : ": raw scores\n");
+  for (int32_t k = 0; k < x->n_outputs && has_response(x); k++) {
+    put(w, "--   ");
+    put_output(w, "_response", k);
+    put(w, ": ");
+    put_remark(w, second ? x->classes[1] : x->n_classes == x->n_outputs ? x->classes[k] : "response");
+  }
+  put(w, "-- and others whose names begin with ");
+  put_name(w, "_, which lead to these.\n", -1);
+  if (has_response(x))
+    put(w, "-- Responses need EXP(), which SQLite may be built without: then leave them out at the end.\n");
+}
+
+/* Columns that trees split by, and the nodes of the largest tree. */
+static gbt_status look_at(sql_writer *w, uint32_t *most, int64_t *n_used) {
+  const gbti_outgoing *x = w->x;
+  int finite = 1;
+  *most = 1;
+  *n_used = 0;
+  for (int32_t k = 0; k < x->n_outputs; k++) finite &= x->base[k] - x->base[k] == 0.0;
+  for (uint64_t t = 0; t < x->n_trees; t++) {
+    if (x->tree[t].n_nodes > *most) *most = x->tree[t].n_nodes;
+    for (uint32_t i = 0; i < x->tree[t].n_nodes; i++) {
+      const gbti_out_node *node = &x->tree[t].node[i];
+      if (node->left > 0)
+        w->used[node->column] = 1;
+      else
+        finite &= node->number - node->number == 0.0;
+    }
+  }
+  for (int32_t c = 0; c < x->schema->n_columns; c++) *n_used += w->used[c];
+  return finite ? GBT_OK : gbti_refuse(x, NULL, "it has scores that are not finite; \"c\" and \"json\" can say that");
+}
+
+static gbt_status write_parts(sql_writer *w) {
+  const gbti_outgoing *x = w->x;
+  uint32_t most;
+  int64_t n_used;
+  GBT_TRY(look_at(w, &most, &n_used));
+  GBT_TRY(gbt_mem_array(&x->mem, most, sizeof *w->size, &w->size, x->err));
+  const uint64_t of_score = x->n_rounds * (uint64_t)x->n_parallel;
+  const int64_t n_steps = of_score == 0 ? 1 : (int64_t)((of_score + TREES_PER_STEP - 1) / TREES_PER_STEP);
+  if (n_used + (n_steps + 2) * x->n_outputs > MOST_COLUMNS)
+    return gbti_refuse(x, NULL,
+                       "its query would have %lld columns, and databases take about %d; \"c\" and \"json\" have no "
+                       "such limit",
+                       (long long)(n_used + (n_steps + 2) * x->n_outputs), MOST_COLUMNS);
+  put_head(w);
+  put_rows(w);
+  for (int64_t step = 1; step <= n_steps; step++) put_step(w, step, n_steps);
+  if (is_at_end(x)) put_ends(w, n_steps);
+  put_result(w, n_steps + is_at_end(x));
+  return GBT_OK;
+}
+
+gbt_status gbti_write_sql(gbti_outgoing *x, gbti_file *out) {
+  sql_writer w = {.x = x, .out = out};
+  gbt_status status;
+  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, (size_t)x->schema->n_columns, 1, &w.used, x->err), done);
+  GBT_TRY_GOTO(write_parts(&w), done);
+  if (x->link == GBTI_LINK_SORTED)
+    gbti_tell(x, "the query gives the scores of the levels as they are: predict() sorts those of a row");
+  else if (x->link != GBTI_LINK_NONE && !has_response(x))
+    gbti_tell(x, "the query gives raw scores only: it has too many classes for probabilities");
+done:
+  gbt_mem_free(&x->mem, w.used);
+  gbt_mem_free(&x->mem, w.size);
+  return status;
+}

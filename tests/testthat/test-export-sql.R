@@ -1,0 +1,87 @@
+# Models as SQL: what SQLite makes of the query, against predict(). GBT_TEST_PEERS is a Python that may have duckdb.
+
+bits <- function(x) writeBin(as.double(x), raw())
+
+as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
+
+# list(score, response): of a query in SQLite. NaN is NULL there.
+run_sql <- function(file, model, rows, name = "model") {
+  skip_if_not_installed("RSQLite", "2.2.5") # SQLite 3.35
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  rows[] <- lapply(rows, function(v) if (is.factor(v)) as.character(v) else v)
+  DBI::dbWriteTable(con, paste0(name, "_rows"), cbind(rows, row_number = seq_len(nrow(rows))))
+  query <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  got <- DBI::dbGetQuery(con, enc2utf8(query))
+  got <- got[order(got$row_number), ]
+  k <- if (model$n_outputs > 1) paste0("_", seq_len(model$n_outputs)) else ""
+  part <- function(what) {
+    its <- paste0(name, what, k)
+    if (all(its %in% names(got))) unname(as.matrix(got[its])) else NULL
+  }
+  list(score = part("_score"), response = part("_response"))
+}
+
+test_that("SQLite computes the bits of raw scores, for each kind of model", {
+  models <- export_models()
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    file <- withr::local_tempfile(fileext = ".sql")
+    suppressMessages(gbt_export(m, file))
+    rows <- export_rows(m, if (kind == "usual") 1500 else 300)
+    got <- run_sql(file, m, rows)
+    expect_identical(bits(got$score), bits(as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows))),
+                     info = kind)
+    want <- as_rows(predict(m, rows, threads = 1), nrow(rows))
+    if (is.null(got$response)) {
+      expect_identical(bits(want), bits(if (kind == "quantiles") t(apply(got$score, 1, sort)) else got$score),
+                       info = kind)
+    } else {
+      expect_equal(got$response, want, tolerance = 1e-14, info = kind)
+    }
+  }
+})
+
+test_that("SQL of imported models has their missing values, and their sums", {
+  for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_zero_missing.txt", "cat_numbers.json")) {
+    m <- gbt_import(test_path("imported", its))
+    rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", its)), colClasses = "character",
+                            na.strings = "")
+    x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
+    x <- stats::setNames(as.data.frame(x), m$feature_names)
+    texts <- x
+    coded <- m$feature_types == "category"
+    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    file <- withr::local_tempfile(fileext = ".sql")
+    gbt_export(m, file, name = "M_1")
+    got <- run_sql(file, m, texts, "M_1")
+    expect_identical(bits(got$score), bits(as_rows(predict(m, x, type = "link", threads = 1), nrow(x))), info = its)
+  }
+})
+
+test_that("SQL says which numbers are missing values, quotes names and levels, and takes many trees", {
+  coded <- structure(c(1:8, 99, -5) + 0, na_values = 99, na_range = c(-9, -1),
+                     class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
+  d <- structure(list(x = coded), class = "data.frame", row.names = 1:10)
+  m <- gbt_train(d, c(1:8, 20, 30), nrounds = 3, min_child_weight = 0, threads = 1)
+  rows <- data.frame(x = c(0:9, 99, -9, -5, -1, -0.5, NA, Inf, -Inf))
+  file <- withr::local_tempfile(fileext = ".sql")
+  gbt_export(m, file)
+  expect_identical(bits(run_sql(file, m, rows)$score), bits(predict(m, rows, type = "link", threads = 1)))
+  i <- seq_len(400)
+  d <- data.frame(i %% 37 / 37, c("it's", "\"", "--", "", "/*")[1 + i %% 5])
+  names(d) <- c("a \"b\" 'c'\n--", "order")
+  m <- gbt_train(d, sin(i) + d[[1]] + (d[[2]] == "--"), nrounds = 1100, eta = 0.05, threads = 1)
+  gbt_export(m, file)
+  expect_identical(bits(run_sql(file, m, d)$score), bits(predict(m, d, type = "link", threads = 1)))
+})
+
+test_that("SQL that databases would not take is refused", {
+  offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
+  file <- withr::local_tempfile(fileext = ".sql")
+  expect_error(gbt_export(offset, file), "offset", class = "gbt_error_unsupported")
+  i <- seq_len(800)
+  forest <- gbt_train(data.frame(x = i), factor(i %% 400), nrounds = 401, max_depth = 1, threads = 1)
+  expect_error(gbt_export(forest, file), "columns", class = "gbt_error_unsupported")
+  expect_false(file.exists(file))
+})
