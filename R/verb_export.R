@@ -2,10 +2,10 @@
 
 #' Export a model
 #'
-#' Writes a model as a file that predicts without gbt: as C source, as SQL, or as JSON for a program of your own. Before
-#' the file is put in place it is read again, and compared with the model: every split of every tree at, next below and
-#' next above its threshold, with missing values, infinities, levels and levels that the model does not know, and whole
-#' scores. A file that differs is not written.
+#' Writes a model as a file that predicts without gbt: as C source, SQL or ONNX, or as JSON for a program of your own.
+#' Before the file is put in place it is read again, and compared with the model: every split of every tree at, next
+#' below and next above its threshold, with missing values, infinities, levels and levels that the model does not know,
+#' and whole scores. A file that differs is not written.
 #'
 #' @section Formats:
 #' - `"c"` (`model.c`): C99 source without any library. Its comments say which functions it has: with `name = "model"`
@@ -20,6 +20,12 @@
 #'   wider than a double for that); responses use the database's `EXP()` and may differ in the last digits. They are
 #'   left out where there are over 100 classes, and scores of several quantiles are not sorted. A model with an
 #'   offset is an error. As part of a larger query: `SELECT id, model_score FROM (the file's text) AS p`.
+#' - `"onnx"` (`model.onnx`): ONNX of opset 21 and ai.onnx.ml 5, with doubles; onnxruntime 1.32 was tested. Each
+#'   column that trees split by is an input of its name, `[N, 1]`: doubles, NaN is missing; levels are strings, `""`
+#'   is missing. The outputs are `model_score` and `model_response`, `[N, outputs]`. Raw scores are the bits of
+#'   [predict()][predict.gbt] where the runtime adds trees in their order, as onnxruntime does for many rows by one
+#'   thread; in another order they may differ in the last digits, as responses may. Errors: a model with an offset,
+#'   numbers that stand for missing values, a level `""`, and base scores of imported forests of means.
 #'
 #' @section What files have:
 #' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
@@ -43,6 +49,7 @@
 #' @concept deploy a model
 #' @concept C source
 #' @concept SQL
+#' @concept ONNX
 #' @concept score without R
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
