@@ -403,7 +403,6 @@ base_margin/x -> a known part of the score is `offset`
 ^survival$/o ^censored/o ^time_to_event$/o -> @survival
 ^weibull$/o ^loglogistic$/o -> "aft" with `aft_dist` is for times
 ^multilabel/o ^multioutput/o -> leave `objective` out and give the response as a matrix with a column for each label
-^rmsewithuncertainty$/c -> gbt_conformal() gives prediction intervals for a model of "squared_error"
 ^loglinquantile/c -> "quantile" is for quantiles
 ^classif/o ^class$/o ^binary_classification$/o ^multi_?class_classification$/o -> leave `objective` out: a factor
   response gives classes
@@ -436,7 +435,6 @@ f1_macro/o macro_f1/o f1_weighted/o -> f1
 neg_log_loss/o neg_logloss/o -> logloss mlogloss
 ks/o lift/o gains/o -> auc gini
 aic/o bic/o ->
-crps/o -> quantile
 rsq/o -> r2
 roc/o auroc/o -> auc
 [objective parameter]

@@ -79,6 +79,9 @@ objective_object <- function(name, param = list()) {
 #' * `"cross_entropy"`: shares from 0 to 1, with their numbers of trials as weights. The loss is that of `"logistic"`,
 #'   but the response is always a number, so there are no classes to predict.
 #'
+#' * `"dist_normal"`: numbers; predicts a normal distribution for each row, its mean and its standard deviation. See
+#'   Distributions.
+#'
 #' `softmax_hessian` is a parameter of `"softmax"`:
 #' * `softmax_hessian`: The hessian of a class with probability p is this number times p (1 - p). 2 never steps too far;
 #'   0 is K / (K - 1) for K classes, as in LightGBM. By default a rule chooses, see [gbt_defaults()].
@@ -112,6 +115,23 @@ objective_object <- function(name, param = list()) {
 #' are a matrix with a column for each. Statistics of categories by the response, `boosting = "ordered"`,
 #' `class_weights` and an objective of your own take one column, as do [gbt_calibrate()], [gbt_conformal()],
 #' [gbt_confusion()], [gbt_curve()] and [gbt_report()]. Training is on the CPU.
+#'
+#' @section Distributions:
+#' A model of a distribution has two scores for each row, and a round has a tree for each. For `"dist_normal"` they are
+#' the mean and the logarithm of the standard deviation. Gradients are those of minus the log-likelihood and hessians
+#' the Fisher information, so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
+#' Statistics* 54, 507-554); both parameters take theirs from the scores at the beginning of the round.
+#' * `eta_scale`: the learning rate of the second parameter's trees is `eta` times this (default 0.5), as the width is
+#'   learned from what the mean has missed. Steps of the logarithm of a width are at most 1 before the learning rate,
+#'   and widths stay above exp(-8) times the one before the first tree.
+#'
+#' The width is learned from the residuals of the training rows, which shrink as the mean fits them more closely. Give
+#' `valid`, so that training stops when the likelihood of new rows no longer rises; without `nrounds` and `valid` rounds
+#' are found in folds. [predict()][predict.gbt] gives means, and by `type` also `"parameters"`, `"quantile"` (with
+#' `probs`) and `"interval"` (with `level`); [simulate()][gbt_stats] draws responses. Metrics: `nloglik`, `crps`,
+#' `interval_coverage@0.9`, and of means `rmse`, `mse` and `mae`. Offsets are a matrix with two columns, of scores.
+#' Importance by gain adds up the gains of both parameters, in their units; SHAP values are those of each parameter's
+#' score. Not offered: monotone constraints, `leaf_iterations`, `boosting = "ordered"`.
 #'
 #' @section Ranking:
 #' Objectives of ranking order the rows of a query, such as the results of a search. Give `group`, the query of every

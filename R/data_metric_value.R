@@ -47,6 +47,7 @@ given_labels <- function(model, data, y, n_rows, parameter = "y") {
 
 # Raw scores on the scale of predict(): probabilities, means.
 responses_of <- function(model, score, threads) {
+  if (is_distribution(model$objective)) return(ask_distribution(score, model, "mean", threads = threads))
   .Call(C_gbt_responses, objective_object(model$objective, model$params), model$n_outputs, score, threads)
 }
 

@@ -164,7 +164,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   if (is_of_intervals(name)) out$param$breaks <- settle_breaks(breaks, out$label)
   out$n_outputs <- if (is_of_intervals(name)) length(out$param$breaks) else
     switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs,
-           LEVELS = length(out$param[[1L]]), COLUMNS = max(1L, length(out$columns)), 1L)
+           LEVELS = length(out$param[[1L]]), COLUMNS = max(1L, length(out$columns)), TWO = 2L, 1L)
   check_num_class(num_class, out)
   out
 }

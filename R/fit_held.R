@@ -31,6 +31,7 @@ masked_out_valid <- function(rows, data, init, host) {
 # The predictions of the model for the masked-out rows, in the shape of predict(). They come first among the validation
 # sets.
 masked_out_responses <- function(trainer, fit, model) {
-  out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, TRUE, fit$host$threads)
+  by_scores <- is_distribution(model$objective)
+  out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, !by_scores, fit$host$threads)
   shape_prediction(out, model, "response", NULL)
 }

@@ -1,7 +1,8 @@
 # Predictions of a model: scores and classes in the shape that predict() gives.
 
-# Output of the engine -> requested type. at: times or chances, see read_times().
-shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NULL) {
+# Output of the engine -> requested type. at: times or chances, see read_times() and read_chances().
+shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NULL, threads = 1L) {
+  if (of_distribution(object, type)) return(shape_distribution(out, object, type, labels, at, threads))
   if (type %in% time_types) {
     if (is_of_intervals(object$objective)) out <- matrix(out, ncol = object$n_outputs)
     out <- times_of_scores(out, object, type, at, stratum)
@@ -26,16 +27,25 @@ shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NUL
   out
 }
 
+# The engine's answer that a type of predict() is made of.
+answer_code <- function(type, object) {
+  if (of_distribution(object, type)) type <- "link"
+  of_response <- type %in% c("prob", "parameters") || type == "class" && !is.null(object$columns)
+  enums$answer[[if (of_response) "response" else if (type %in% time_types) "link" else type]]
+}
+
 class_labels <- function(object) {
   if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
 }
 
-# Names of outputs that are columns of the response, classes, intervals of time or levels.
+# Names of outputs that are columns of the response, classes, intervals of time, levels or parameters.
 output_names_of <- function(object) {
   given_or(object$columns, given_or(class_labels(object), part_labels_of(object)))
 }
 
+# Names of outputs that are intervals of time, levels or parameters of a distribution.
 part_labels_of <- function(object) {
+  if (is_distribution(object$objective)) return(parameters_of_distribution(object$objective))
   if (is_of_intervals(object$objective)) return(interval_labels(object$params$breaks))
   levels <- levels_of(object)
   if (!is.null(levels)) level_labels(levels)

@@ -209,7 +209,11 @@ own_metric_values <- function(trainer, fit) {
     one <- evaluation$data[[s]]
     types <- unique(vapply(evaluation$metrics$own[own], `[[`, "", "type"))
     pred <- lapply(stats::setNames(types, types), function(type) {
-      .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response", FALSE, fit$host$threads)
+      means <- type == "response" && is_distribution(fit$response$objective)
+      out <- .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response" && !means, FALSE,
+                   fit$host$threads)
+      if (means) ask_distribution(out, list(objective = fit$response$objective, params = fit$response$param), "mean",
+                                  threads = fit$host$threads) else out
     })
     weight <- if (is.null(one$weight)) rep(1, length(one$label)) else one$weight
     its <- given_or(one$all, list(label = one$label, weight = weight))

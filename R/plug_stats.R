@@ -6,7 +6,8 @@
 #' response, `residuals()` the response minus them. `deviance()` and `logLik()` exist if the objective has a likelihood;
 #' the log-likelihood has no degrees of freedom (`NA`), since trees have no number of parameters.
 #' `simulate()` draws responses for rows of data by the distribution of the objective; as [stats::simulate()] wants it,
-#' the result has the attribute `seed`, by which the draws can be repeated. `terms()` are those of the model's formula,
+#' the result has the attribute `seed`, by which the draws can be repeated. Draws of distributions (`dist_normal` and
+#' so on) are quantiles of even chances, the same on all systems. `terms()` are those of the model's formula,
 #' with columns instead of a dot. `model.frame()` is an error that says what to do. A deviance or a log-likelihood of
 #' classes is computed from the scores, so it is finite even if a probability prints as 0 or 1.
 #'
@@ -16,6 +17,7 @@
 #' | `logistic`, `softmax` | yes | yes | yes |
 #' | `poisson`, `negative_binomial` | yes | yes | yes |
 #' | `gamma`, `tweedie` | yes | - | - |
+#' | distributions, such as `dist_normal` | - | yes | yes |
 #'
 #' @param object,formula,x A model from [gbt_train()].
 #' @param newdata Rows with the columns of the model.
@@ -53,7 +55,7 @@ fitted.gbt <- function(object, newdata, ...) {
 residuals.gbt <- function(object, newdata, y = NULL, ...) {
   if (missing(newdata)) stop_no_training_data("y - predict(model, data)")
   check_model(object)
-  if (object$n_outputs > 1L) {
+  if (object$n_outputs > 1L && !is_distribution(object$objective)) {
     stop_unsupported(if (is.null(class_labels(object))) {
       "a model with several outputs has no residuals of one response; subtract the columns of predict() yourself"
     } else {
@@ -157,6 +159,9 @@ deviance.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
+  if (is_distribution(check_model(object)$objective) && !missing(newdata)) {
+    return(loglik_of_distribution(object, newdata, y, weights, ...))
+  }
   at <- rows_with_response(object, newdata, y, weights, "logLik", ...)
   unit <- switch(object$objective,
     squared_error = {
@@ -172,6 +177,14 @@ logLik.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
   structure(sum(at$weights * unit), df = NA_real_, nobs = sum(at$weights > 0), class = "logLik")
 }
 
+loglik_of_distribution <- function(object, newdata, y, weights, ...) {
+  at <- rows_with_response(object, newdata, y, weights, "logLik", ...)
+  score <- unname(predict.gbt(object, newdata, type = "link", ...))
+  metric <- list(name = "nloglik", code = match("nloglik", metrics_table()$name) - 1L, param = 0, output = 0L)
+  mean <- score_metrics(metric, object, score, at$y, as.double(at$weights), resolve_threads(NULL))
+  structure(-unname(mean) * sum(at$weights), df = NA_real_, nobs = sum(at$weights > 0), class = "logLik")
+}
+
 #' @rdname gbt_stats
 #' @importFrom stats simulate
 #' @export
@@ -179,16 +192,22 @@ simulate.gbt <- function(object, nsim = 1, seed = NULL, newdata, ...) {
   if (missing(newdata)) stop_no_training_data("simulate(model, newdata = data)")
   check_model(object)
   nsim <- check_whole(nsim, "nsim", 1)
-  if (!object$objective %in% c("logistic", "softmax", "poisson", "negative_binomial")) {
+  whole <- is_distribution(object$objective)
+  if (!whole && !object$objective %in% c("logistic", "softmax", "poisson", "negative_binomial")) {
     stop_no_likelihood(object, "a simulation")
   }
-  type <- if (is.null(class_labels(object))) "response" else "prob"
+  type <- if (whole) "link" else if (is.null(class_labels(object))) "response" else "prob"
   check_of_response(...)
   mean <- predict.gbt(object, newdata, type = type, ...)
   state <- begin_draws(seed)
   if (!is.null(seed)) on.exit(assign(".Random.seed", state$before, envir = globalenv()))
+  n <- NROW(mean)
+  drawn <- if (whole) {
+    matrix(ask_distribution(mean, object, "draw", as.integer(nsim), sample.int(.Machine$integer.max, 1L),
+                            resolve_threads(NULL)), n)
+  }
   draw <- function(i) {
-    n <- NROW(mean)
+    if (whole) return(drawn[, i])
     switch(object$objective, poisson = stats::rpois(n, mean),
            negative_binomial = stats::rnbinom(n, size = 1 / object$params$dispersion, mu = mean), {
              below <- t(apply(mean, 1L, cumsum))

@@ -314,7 +314,8 @@ suiting_metrics <- function(response, grouped = FALSE) {
 
 # Metrics in addition to the objective's own, by what it predicts.
 other_metrics <- list(hazard = "concordance", intervals = "concordance", time = "concordance",
-                      number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
+                      number = c("rmse", "mae", "r2"),
+                      distribution = c("crps", "rmse", "interval_coverage"), mean = c("rmse", "mae", "gini"),
                       probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
 
 # Metrics of models with several levels.

@@ -1,7 +1,7 @@
 # Predictions for new data.
 
 predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank", "interval",
-                   time_types)
+                   time_types, "parameters")
 
 #' Predict from a model
 #'
@@ -26,19 +26,21 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     probabilities, one column per class, for more; times, exp(score), for `"aft"`; hazards relative to the baseline,
 #'     exp(score), for `"cox"` and `"fine_gray"`; for several levels of `"quantile"` a matrix with a column for each,
 #'     `"q0.1"` and so on, in each row in ascending order; for a response of several columns a matrix with their names;
-#'     numbers for all other objectives.
+#'     means for distributions (`"dist_normal"`); numbers for all other objectives.
 #'   * `"link"`: raw scores: log odds for `"logistic"` and `"cross_entropy"`, logarithms of means for the four
 #'     objectives with a log link, log(1 + y) for `"squared_log_error"`; logarithms of relative hazards for `"cox"` and
 #'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For
-#'     several quantiles they are those before sorting and may cross. For all other objectives they equal the response.
+#'     several quantiles they are those before sorting and may cross. For distributions a matrix with a column for each
+#'     parameter (the logarithm of a width). For all other objectives they equal the response.
 #'   * `"survival"`, `"cumhaz"`: of models of times: the chance to live longer than each of `times`, and the cumulative
 #'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
 #'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
 #'     event; for several `probs` a matrix. Of models of several quantiles: those of the levels `probs`, all when left
-#'     out.
+#'     out. Of distributions: those of any `probs`.
 #'   * `"interval"`: of models of several quantiles: a data frame of `lower` and `upper`, the quantiles between which a
-#'     share `level` is expected; the outer ones when `level` is left out. [gbt_conformal()] makes intervals of other
-#'     models.
+#'     share `level` is expected; the outer ones when `level` is left out. Of distributions: those of any `level`, by
+#'     default 0.9. [gbt_conformal()] makes intervals of other models.
+#'   * `"parameters"`: of distributions: a matrix with a column for each parameter, such as `"mean"` and `"sd"`.
 #'   * `"cif"`: of models of objective `"fine_gray"`: the chance of an event of the model's cause up to each of `times`
 #'     (*cumulative incidence*), a matrix as above.
 #'   * `"time"`: of models of times: the expected time, the area below the curve of survival; for `"cox"` up to the last
@@ -136,7 +138,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' @export
 predict.gbt <- function(object, newdata,
                         type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction", "rank",
-                                 "interval", "survival", "cumhaz", "quantile", "time", "cif"),
+                                 "interval", "survival", "cumhaz", "quantile", "time", "cif", "parameters"),
                         trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
@@ -160,7 +162,8 @@ predict.gbt <- function(object, newdata,
   if (!is.null(level) && !identical(check_predict_type(type, object), "interval")) {
     stop_argument("`level` can only be used with `type = \"interval\"`; leave it out", "level")
   }
-  if (check_predict_type(type, object) %in% c("interval", "quantile") && !is_of_times(object$objective)) {
+  if (check_predict_type(type, object) %in% c("interval", "quantile") && !is_of_times(object$objective) &&
+        !is_distribution(object$objective)) {
     type <- check_predict_type(type, object)
     columns <- columns_of_levels(object, type, if (!missing(probs)) probs, level)
     if (missing(newdata)) stop_no_newdata()
@@ -176,7 +179,9 @@ predict.gbt <- function(object, newdata,
   plan <- list(type = check_predict_type(type, object), rounds = check_rounds(trees, object),
                as_usual = missing(unseen), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
                threads = threads, sparse_zero = sparse_zero, device = device)
-  plan$at <- read_times(plan$type, object, times, if (!missing(probs)) probs)
+  given_probs <- if (!missing(probs)) probs
+  plan$at <- if (of_distribution(object, plan$type)) read_chances(plan$type, given_probs, level)
+  if (is.null(plan$at)) plan$at <- read_times(plan$type, object, times, given_probs)
   if (plan$type %in% time_types && is_of_hazards(object$objective)) {
     check_baseline(object, plan$rounds, sprintf("type = \"%s\"", plan$type), "type")
   }
@@ -252,7 +257,7 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
           enums$unseen[[plan$unseen]], threads, where)
   })
   stratum <- stratum_of_rows(object, newdata, plan, frame$n_rows)
-  shape_prediction(out, object, plan$type, row_labels(newdata), plan$at, stratum)
+  shape_prediction(out, object, plan$type, row_labels(newdata), plan$at, stratum, threads)
 }
 
 # Curves of models with strata need those of the rows.
@@ -271,11 +276,6 @@ stratum_of_rows <- function(object, newdata, plan, n_rows) {
   if (!plan$type %in% time_types) return(NULL)
   strata <- strata_of_rows(object, newdata, plan$strata, n_rows, sprintf("type = \"%s\"", plan$type))
   places_of_strata(strata, object$baseline)
-}
-
-answer_code <- function(type, object) {
-  of_response <- type == "prob" || type == "class" && !is.null(object$columns)
-  enums$answer[[if (of_response) "response" else if (type %in% time_types) "link" else type]]
 }
 
 # The rows of a gbt_data by its bins, which say as much as values do where the model's splits are its cuts.
@@ -305,7 +305,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
   out <- .Call(C_gbt_predict_bins, object$state, object$cache, data_ptr(data), answer_code(plan$type, object), 0L,
                plan$rounds, offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads))
   stratum <- stratum_of_rows(object, NULL, plan, n)
-  out <- shape_prediction(out, object, plan$type, NULL, plan$at, stratum)
+  out <- shape_prediction(out, object, plan$type, NULL, plan$at, stratum, resolve_threads(plan$threads))
   if (is.null(output)) return(out)
   sink <- sink_of(output)
   on.exit(sink$drop())
@@ -330,6 +330,10 @@ check_predict_type <- function(type, object) {
   if (one %in% c("probability", "probabilities")) type <- "prob"
   if (one %in% c("shap", "terms")) type <- "contrib"
   type <- match_choice(type, predict_types, "type")
+  if (type == "parameters" && !is_distribution(object$objective)) {
+    stop_unsupported(sprintf(paste("type = \"parameters\" needs a model of distributions, such as objective",
+                                   "\"dist_normal\"; this one has objective \"%s\""), object$objective), "type")
+  }
   if (type %in% c("prob", "class") && is.null(object$classes)) {
     if (objective_info(object$objective)$labels == "BINARY") return(type) # numbers 0 and 1
     stop_unsupported(sprintf("type = \"%s\" needs a model of classes; this one has objective \"%s\": use \"response\"",

@@ -21,6 +21,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
 SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads);
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
+SEXP r_gbt_distribution(SEXP objective, SEXP score, SEXP ask, SEXP at, SEXP seed, SEXP threads);
 SEXP r_gbt_draft_drop(SEXP draft);
 SEXP r_gbt_draft_end(SEXP draft);
 SEXP r_gbt_draft_open(SEXP path);
@@ -123,6 +124,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(dataset_open, 3) \
   X(dataset_view, 4) \
   X(default_metric, 1) \
+  X(distribution, 6) \
   X(draft_drop, 1) \
   X(draft_end, 1) \
   X(draft_open, 1) \

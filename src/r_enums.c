@@ -20,6 +20,7 @@ static const r_enum enums[] = {
     {"answer", 0, gbt_answer_name},
     {"response", 0, gbt_response_name},
     {"codec", 0, gbt_codec_name},
+    {"distribution", 0, gbt_distribution_ask_name},
 };
 enum { N_ENUMS = (int)(sizeof enums / sizeof enums[0]) };
 

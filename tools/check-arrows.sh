@@ -90,7 +90,8 @@ excepted() {
 
 public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/simd.h base/comm.h base/os_file.h
 base/exact_sum.h base/hd.h base/rows.h base/row_fields.def schema/schema.h
-schema/feature_kinds.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
+schema/feature_kinds.def objective/objective.h objective/objectives.def objective/class_weight.h
+objective/distribution_answers.h metric/metric.h
 metric/metrics.def joint/hazards.h encode/cat_method.h encode/cat_methods.def data/table.h data/source.h
 data/dataset.h disk/disk.h
 disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h boost/stopper.h bytes/utf8.h bytes/values.h

@@ -16,6 +16,8 @@
  *                                  -> files of others
  *   gbt_model_answer, _bins        model + bound table or data set -> scores, responses,   model/answer.h
  *                                  classes
+ *   gbt_distribution_answers       scores of distributions -> means, quantiles, draws      objective/
+ *                                                                                          distribution_answers.h
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
  *   gbt_explain                    contributions of features to scores                     explain/explain.h
  *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h
@@ -71,6 +73,7 @@
 #include "bytes/utf8.h"
 #include "bytes/values.h"
 #include "objective/class_weight.h"
+#include "objective/distribution_answers.h"
 #include "objective/objective.h"
 #include "params.h"
 #include "tree/view.h"

@@ -203,7 +203,7 @@ test_that("every objective trains, predicts, is kept and is known by its other n
     link <- predict(m, x, type = "link")
     p <- predict(m, x)
     expect_true(all(is.finite(p)), label = name)
-    if (is.null(dim(p))) expect_identical(order(link), order(p), label = name)
+    if (is.null(dim(link))) expect_identical(order(link), order(p), label = name)
     file <- tempfile(fileext = ".gbt")
     gbt_save(m, file)
     expect_identical(predict(gbt_load(file), x), p)

@@ -27,7 +27,8 @@ enum gbt_purpose {
   GBT_FOR_TIES = 12,        /* order of a query's rows of equal scores: a = round, b = query: joint/query_order.c */
   GBT_FOR_PARTNERS = 13,    /* partners of a row in its query: a = round, b = query */
   GBT_FOR_GAINS = 14,       /* gains of rank_xendcg: a = round, b = query */
-  GBT_FOR_PERMUTATION = 15  /* orders of yeti_rank: a = round, b = query and number of the order */
+  GBT_FOR_PERMUTATION = 15, /* orders of yeti_rank: a = round, b = query and number of the order */
+  GBT_FOR_DRAWS = 16        /* draws from predicted distributions: a = draw, b = which half of the bits */
 };
 
 typedef struct gbt_key32 {

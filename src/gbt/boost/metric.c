@@ -9,6 +9,7 @@
 #include "../base/parallel.h"
 #include "../metric/class_terms.h"
 #include "../metric/terms.h"
+#include "../objective/distribution.h"
 #include "../objective/intervals.h"
 #include "../objective/levels.h"
 #include "../objective/response.h"
@@ -45,7 +46,8 @@ static int is_of_responses(int32_t kind) {
     RANKING = 0,
     QUERY = 0,
     CENSORED = 0,
-    RISK = 0
+    RISK = 0,
+    DISTRIBUTION = 0
   };
   static const uint8_t by_kind[] = {
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) [GBT_METRIC_##ID] = form,
@@ -58,7 +60,10 @@ static int is_of_responses(int32_t kind) {
 /* Terms of metrics with one score a row. Responses are made in one place, as their code is long. */
 GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double *y, int n, double *out) {
   const double a = r->metric.param;
-  if (is_of_responses(r->metric.kind)) gbt_responses(&r->objective, s, n, out);
+  if (gbt_is_distribution(&r->objective))
+    gbt_distribution_means(&r->objective, s, s + r->of.n, n, out);
+  else if (is_of_responses(r->metric.kind))
+    gbt_responses(&r->objective, s, n, out);
   switch (r->metric.kind) {
 #define TERMS_RESPONSE(ID, name)                                           \
   case GBT_METRIC_##ID:                                                    \
@@ -87,6 +92,7 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
 #define TERMS_QUERY TERMS_NONE
 #define TERMS_CENSORED TERMS_NONE
 #define TERMS_RISK TERMS_NONE
+#define TERMS_DISTRIBUTION TERMS_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERMS_##form(ID, name)
 #include "../metric/metrics.def"
 #undef TERMS_CLASSES
@@ -206,12 +212,32 @@ GBT_FN void censored_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
     out[i - beg] = gbt_aft_loss(r->score[i], gbt_label_of(&r->of, i), gbt_upper_of(&r->of, i), r->objective.param);
 }
 
+/* Terms of metrics of distributions. */
+static void distribution_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
+  const double *a = r->score + beg, *b = a + r->of.n, *y = r->of.field[GBT_LABEL] + beg;
+  const double level = r->metric.param;
+  switch (r->metric.kind) {
+  case GBT_METRIC_CRPS:
+    gbt_distribution_crps(&r->objective, a, b, y, n, out);
+    return;
+  case GBT_METRIC_INTERVAL_COVERAGE:
+    gbt_distribution_within(&r->objective, a, b, y, level, n, out);
+    return;
+  default:
+    break;
+  }
+  GBT_ASSERT(r->metric.kind == GBT_METRIC_NLOGLIK);
+  gbt_distribution_nloglik(&r->objective, a, b, y, n, out);
+}
+
 /* Terms of the row block of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
 GBT_FN int64_t block_terms(const job *j, int64_t beg, int n, double *out) {
   const gbt_metric_rows *r = j->rows;
   if (gbt_responses_by_classes(&r->objective)) return class_terms(r, beg, n, out);
   if (gbt_metric_about(r->metric.kind)->form == GBT_FORM_CENSORED)
     censored_terms(r, beg, n, out);
+  else if (gbt_metric_about(r->metric.kind)->form == GBT_FORM_DISTRIBUTION)
+    distribution_terms(r, beg, n, out);
   else if (gbt_has_levels(&r->objective))
     level_terms(r, beg, n, out);
   else
@@ -298,6 +324,7 @@ static gbt_status eval(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, g
   switch (gbt_metric_about(rows->metric.kind)->form) {
   case GBT_FORM_MEAN:
   case GBT_FORM_CENSORED:
+  case GBT_FORM_DISTRIBUTION:
     return mean_metric(ctx, rows, out, err);
   case GBT_FORM_CELLS:
     return gbt_metric_of_cells(ctx, rows, out, err);

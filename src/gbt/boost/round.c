@@ -59,6 +59,7 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
   if (gbt_gradients_are_joint(&spec->backend.objective)) {
     GBT_TRY(gbt_joint_new(ctx, &spec->backend.objective, &spec->backend.data[0]->rows,
                           (uint64_t)spec->backend.params->seed, &round->joint, err));
+    gbt_joint_set_base(round->joint, spec->backend.base);
     for (int32_t i = 0; i < round->n; i++) round->stage[i].joint = round->joint;
   }
   if (spec->forest->n_leaf_outputs > 1) GBT_TRY(new_parts(&ctx->mem, spec->forest, &round->parts, err));
@@ -120,12 +121,14 @@ static uint64_t tree_of_round(const gbti_round_task *what, int shares, int64_t i
 
 /* Trees [grown, grown + n) of a round. */
 static void make_tasks(const gbti_round_task *what, int shares, int64_t grown, int32_t n, gbt_tree_task *task) {
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t output = (int32_t)((grown + i) / what->n_parallel);
     task[i] = (gbt_tree_task){.tree = what->first_tree + tree_of_round(what, shares, grown + i),
                               .round = what->number,
-                              .output = (int32_t)((grown + i) / what->n_parallel),
-                              .shrinkage = what->shrinkage,
+                              .output = output,
+                              .shrinkage = output > 0 ? what->shrinkage * what->eta_scale : what->shrinkage,
                               .contest_noise = what->contest_noise};
+  }
 }
 
 gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_task *what, gbt_forest *forest,

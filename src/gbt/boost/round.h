@@ -109,6 +109,7 @@ typedef struct gbti_round_task {
   int64_t n_outputs, n_parallel;
   int alike; /* trees of all outputs draw the same rows and features: those of columns of a response */
   double shrinkage; /* of a tree */
+  double eta_scale; /* the factor of it for trees of other outputs than the first */
   double contest_noise;
 } gbti_round_task;
 

@@ -38,9 +38,10 @@ gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objecti
         "objective by functions; use `boosting = \"plain\"`");
   if (gbt_gradients_are_joint(objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
-                       "`boosting = \"ordered\"` computes gradients of single rows; the objective \"%s\" looks at many "
-                       "rows; use `boosting = \"plain\"`",
-                       gbt_objective_info_of(objective->kind)->name);
+                       "`boosting = \"ordered\"` computes gradients of single rows; the objective \"%s\" looks at %s; "
+                       "use `boosting = \"plain\"`",
+                       gbt_objective_info_of(objective->kind)->name,
+                       gbt_is_distribution(objective) ? "both scores of a row" : "many rows");
   if (gbt_has_columns(objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
                        "`boosting = \"ordered\"` takes a response of one column; use `boosting = \"plain\"`");

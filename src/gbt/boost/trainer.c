@@ -347,6 +347,7 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
       .n_outputs = tr->objective.n_outputs,
       .n_parallel = n_parallel,
       .shrinkage = eta / (double)n_parallel,
+      .eta_scale = gbt_objective_param_of(&tr->objective, "eta_scale", 1.0),
       .contest_noise = gbt_contest_noise(&tr->params, tr->data[0]->all_rows, number, eta)};
   return gbti_round_grow(ctx, &tr->round, &what, tr->forest, err);
 }

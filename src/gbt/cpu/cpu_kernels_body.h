@@ -17,6 +17,7 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
 #define GRADIENTS_QUERY(name) GBT_ASSERT(0);   /* joint/ */
 #define GRADIENTS_TIME(name) GBT_ASSERT(0);    /* joint/ */
 #define GRADIENTS_INTERVALS(name) GBT_ASSERT(0); /* joint/ */
+#define GRADIENTS_DISTRIBUTION(name) GBT_ASSERT(0); /* joint/ */
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     GRADIENTS_##gradient(name) break;
@@ -28,6 +29,7 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
 #undef GRADIENTS_QUERY
 #undef GRADIENTS_TIME
 #undef GRADIENTS_INTERVALS
+#undef GRADIENTS_DISTRIBUTION
   case GBT_N_OBJECTIVES:
     break;
   }

@@ -65,6 +65,7 @@ static rule number_rule(const gbt_objective_info *info, const gbt_rows *rows) {
   case GBT_BASE_CLASS_SHARES:
   case GBT_BASE_INTERVALS:
   case GBT_BASE_SCALE:
+  case GBT_BASE_DISTRIBUTION:
     break;
   }
   return NUMBERS;
@@ -95,6 +96,7 @@ static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
   case GBT_RESPONSE_CLASSES:
   case GBT_RESPONSE_HAZARD:
   case GBT_RESPONSE_INTERVALS:
+  case GBT_RESPONSE_DISTRIBUTION:
   case GBT_RESPONSE_OWN:
     break;
   }

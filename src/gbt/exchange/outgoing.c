@@ -458,6 +458,7 @@ static gbti_link link_of(const gbt_objective *o) {
   case GBT_RESPONSE_CLASSES:
     return GBTI_LINK_SOFTMAX;
   case GBT_RESPONSE_NUMBER:
+  case GBT_RESPONSE_DISTRIBUTION: /* refused before */
   case GBT_RESPONSE_OWN:
     break;
   }
@@ -466,6 +467,9 @@ static gbti_link link_of(const gbt_objective *o) {
 
 gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_view *model, gbt_tree_range trees) {
   const uint32_t flags = x->format->flags;
+  if (gbt_is_distribution(x->objective))
+    return gbti_refuse(x, "objective",
+                       "formats of models have one prediction a row, and a distribution has two parameters");
   x->n_outputs = model->n_outputs;
   x->n_parallel = model->n_parallel;
   x->sums = model->sums;

@@ -22,6 +22,8 @@ static joint_kind kind_of(const gbt_objective *objective) {
     return JOINT_TIMES;
   case GBT_OBJ_HAZARD:
     return JOINT_INTERVALS;
+  case GBT_OBJ_DIST_NORMAL:
+    return JOINT_DISTRIBUTION;
   default:
     break;
   }
@@ -43,6 +45,7 @@ static uint64_t cost_of(const gbt_joint *joint, uint32_t query) {
   case JOINT_TIMES:
   case JOINT_RISK:
   case JOINT_INTERVALS:
+  case JOINT_DISTRIBUTION:
     break;
   }
   return n * 4;
@@ -137,6 +140,7 @@ static gbt_status fill(gbt_ctx *ctx, gbt_joint *joint, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&joint->mem, cells, sizeof *joint->h, &joint->h, err));
   if (joint->kind == JOINT_RISK) return joint_risk_open(ctx, joint, err);
   if (joint->kind == JOINT_INTERVALS) return needs_events(joint, err);
+  if (joint->kind == JOINT_DISTRIBUTION) return GBT_OK;
   if (joint->kind == JOINT_TIMES) return gbt_aft_check_ends(ctx, &joint->rows, err);
   if (joint->rows.field[GBT_GROUP] == NULL && n > 0)
     return gbt_fail_on(err, GBT_E_DATA, "group", "the objective \"%s\" needs `group`: the query of every row",
@@ -226,6 +230,7 @@ static void queries_task(void *arg, int64_t task, int thread) {
     case JOINT_TIMES:
     case JOINT_RISK:
     case JOINT_INTERVALS:
+    case JOINT_DISTRIBUTION:
       GBT_ASSERT(0); /* has no queries */
       break;
     }
@@ -271,6 +276,7 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
   }
   if (joint->kind == JOINT_TIMES) return joint_times_gradients(ctx, joint, score, err);
   if (joint->kind == JOINT_INTERVALS) return joint_intervals_gradients(ctx, joint, score, err);
+  if (joint->kind == JOINT_DISTRIBUTION) return joint_distribution_gradients(ctx, joint, score, err);
   GBT_TRY(make_rooms(joint, ctx->n_threads, err));
   GBT_TRY(joint_positions_begin(ctx, &joint->positions, &joint->rows, score, &score, err));
   j.score = score;
@@ -278,6 +284,12 @@ gbt_status gbt_joint_gradients(gbt_ctx *ctx, gbt_joint *joint, uint64_t round, c
     if (is_long(joint, joint->task[t]))
       GBT_TRY(gradients_of_long(ctx, joint, round, joint->task[t], score, err));
   return gbt_parallel(ctx, joint->n_tasks, queries_task, &j, err);
+}
+
+void gbt_joint_set_base(gbt_joint *joint, const double *base) {
+  if (joint->kind != JOINT_DISTRIBUTION) return;
+  joint->base[0] = base[0];
+  joint->base[1] = base[1];
 }
 
 uint32_t gbt_joint_n_biases(const gbt_joint *joint) { return joint_positions_state(&joint->positions); }

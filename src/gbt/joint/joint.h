@@ -38,6 +38,10 @@ gbt_status gbt_joint_scale_steps(gbt_ctx *ctx, gbt_joint *joint, const double *s
 double gbt_joint_scale(const gbt_joint *joint);
 void gbt_joint_set_scale(gbt_joint *joint, double scale);
 
+/* Objectives of distributions: the scores before the first tree, from which the unit of the first parameter's gradients
+ * follows, and how small a scale may become. */
+void gbt_joint_set_base(gbt_joint *joint, const double *base);
+
 /* Objectives of queries whose rows have positions: biases of these, which are part of the gradients but not of the
  * model (positions.h). n_biases: how many numbers, 0 without positions; biases: borrowed. move: after a round whose
  * gradients were computed last. Ranks: collective. */

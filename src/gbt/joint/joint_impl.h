@@ -16,7 +16,7 @@ enum {
 
 /* How an objective's gradients are computed. */
 typedef enum joint_kind { JOINT_PAIRS, JOINT_YETI, JOINT_RMSE, JOINT_SOFTMAX, JOINT_XENDCG, JOINT_TIMES,
-                          JOINT_RISK, JOINT_INTERVALS } joint_kind;
+                          JOINT_RISK, JOINT_INTERVALS, JOINT_DISTRIBUTION } joint_kind;
 
 /* The rows of a query in the order of their scores, with what sums over pairs need: one room a thread. n of each; g and
  * h have room for a long query too where each thread adds up sums of its own (joint_own_sums). */
@@ -51,6 +51,7 @@ struct gbt_joint {
   uint64_t seed;
   gbt_queries queries;
   gbt_cox cox; /* kind JOINT_RISK; else empty */
+  double base[2]; /* kind JOINT_DISTRIBUTION: scores before the first tree */
   joint_pairs pairs;
   joint_positions positions;
   uint32_t *task; /* n_tasks + 1: the first query of each; long queries are a task of their own */
@@ -139,6 +140,11 @@ gbt_status joint_times_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *s
 
 gbt_status joint_intervals_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *score,
                                      gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- parameters of distributions: distributions.c ---- */
+
+gbt_status joint_distribution_gradients(gbt_ctx *ctx, gbt_joint *joint, const double *score,
+                                        gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- one query on the calling thread: query_sums.c, yeti.c ---- */
 

@@ -184,6 +184,7 @@ void joint_sums_query(const gbt_joint *joint, uint64_t round, uint32_t number, c
   case JOINT_TIMES:
   case JOINT_RISK:
   case JOINT_INTERVALS:
+  case JOINT_DISTRIBUTION:
     break;
   }
 }

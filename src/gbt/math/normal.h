@@ -60,4 +60,13 @@ GBT_FN double gbt_normal_log_above(double z) {
   return gbt_log(gbt_mills(z)) - 0.5 * z * z - GBT_LOG_SQRT_2PI;
 }
 
+/* z with F(z) = p, 0 < p < 1: Newton's steps on the logarithm of the smaller tail, which is concave. */
+GBT_FN double gbt_normal_quantile(double p) {
+  const double q = p < 0.5 ? p : 1.0 - p, to = gbt_log(q);
+  double z = gbt_normal_above(q);
+  if (q == 0.5) return 0.0;
+  for (int i = 0; i < 4; i++) z += (gbt_normal_log_above(z) - to) / gbt_normal_hazard(z);
+  return p < 0.5 ? -z : z;
+}
+
 #endif

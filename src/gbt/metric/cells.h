@@ -195,6 +195,7 @@ GBT_FN double gbt_cells_r2(const gbt_cells *c, const double *cell) {
 #define CELLS_RANKING CELLS_NONE
 #define CELLS_QUERY CELLS_NONE
 #define CELLS_RISK CELLS_NONE
+#define CELLS_DISTRIBUTION CELLS_NONE
 #define CELLS_CENSORED CELLS_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) CELLS_##form(ID, name)
 
@@ -260,6 +261,7 @@ GBT_FN double gbt_cells_value(const gbt_cells *c, const double *cell) {
 #undef CELLS_RANKING
 #undef CELLS_QUERY
 #undef CELLS_RISK
+#undef CELLS_DISTRIBUTION
 #undef CELLS_CENSORED
 
 #endif

@@ -21,7 +21,8 @@ enum {
   FORM_RANKING = GBT_FORM_RANKING,
   FORM_QUERY = GBT_FORM_QUERY,
   FORM_CENSORED = GBT_FORM_CENSORED,
-  FORM_RISK = GBT_FORM_RISK
+  FORM_RISK = GBT_FORM_RISK,
+  FORM_DISTRIBUTION = GBT_FORM_DISTRIBUTION
 };
 
 #define NO_PARAMETER \
@@ -155,6 +156,7 @@ static const struct {
                             [GBT_RESPONSE_TIME] = {"time", "times"},
                             [GBT_RESPONSE_HAZARD] = {"hazard", "relative hazards"},
                             [GBT_RESPONSE_INTERVALS] = {"intervals", "a hazard for each interval"},
+                            [GBT_RESPONSE_DISTRIBUTION] = {"distribution", "the parameters of a distribution"},
                             [GBT_RESPONSE_OWN] = {"own", "scores of an objective of your own"}};
 
 const char *gbt_response_name(int response) {
@@ -220,7 +222,8 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
   if (metric->output < 0 || metric->output > (columns ? objective->n_outputs : 0))
     return gbt_fail(err, GBT_E_INTERNAL, "metric \"%s\": there is no column %d", info->name, (int)metric->output);
   if (gbt_has_levels(objective)) return check_levels(metric, objective, err);
-  if (!(outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS)) && objective->n_outputs != 1 && !columns)
+  const int several = outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS | GBT_OUT_DISTRIBUTION);
+  if (!several && objective->n_outputs != 1 && !columns)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
                        "metric \"%s\" takes one score a row, the model has %d; give a metric function", info->name,
                        (int)objective->n_outputs);

@@ -28,7 +28,8 @@ typedef enum gbt_metric_form {
   GBT_FORM_RANKING,
   GBT_FORM_QUERY,
   GBT_FORM_CENSORED,
-  GBT_FORM_RISK
+  GBT_FORM_RISK,
+  GBT_FORM_DISTRIBUTION
 } gbt_metric_form;
 
 typedef enum gbt_metric_better { GBT_SMALLER_IS_BETTER, GBT_LARGER_IS_BETTER, GBT_NEITHER_IS_BETTER } gbt_metric_better;
@@ -42,6 +43,7 @@ enum {
   GBT_OUT_TIME = 1 << GBT_RESPONSE_TIME,
   GBT_OUT_HAZARD = 1 << GBT_RESPONSE_HAZARD,
   GBT_OUT_INTERVALS = 1 << GBT_RESPONSE_INTERVALS,
+  GBT_OUT_DISTRIBUTION = 1 << GBT_RESPONSE_DISTRIBUTION,
   GBT_OUT_OWN = 1 << GBT_RESPONSE_OWN
 };
 int gbt_metric_outputs(gbt_objective_kind objective); /* the bit of an objective */

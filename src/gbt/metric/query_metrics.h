@@ -229,6 +229,7 @@ GBT_FN double gbt_query_metric(const gbt_metric *metric, const gbt_query_rows *q
 #define QUERY_VARIANCE QUERY_NONE
 #define QUERY_RANKING QUERY_NONE
 #define QUERY_RISK QUERY_NONE
+#define QUERY_DISTRIBUTION QUERY_NONE
 #define QUERY_CENSORED QUERY_NONE
 #define QUERY_QUERY(ID, name) case GBT_METRIC_##ID: return gbt_query_##name(q, metric->param);
   switch (metric->kind) {
@@ -247,6 +248,7 @@ GBT_FN double gbt_query_metric(const gbt_metric *metric, const gbt_query_rows *q
 #undef QUERY_VARIANCE
 #undef QUERY_RANKING
 #undef QUERY_RISK
+#undef QUERY_DISTRIBUTION
 #undef QUERY_CENSORED
 #undef QUERY_QUERY
   return gbt_nan();

@@ -165,6 +165,7 @@ GBT_FN double gbt_metric_term(const gbt_metric *metric, double p, double s, doub
 #define TERM_RANKING TERM_NONE
 #define TERM_QUERY TERM_NONE
 #define TERM_RISK TERM_NONE
+#define TERM_DISTRIBUTION TERM_NONE
 #define TERM_CENSORED TERM_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERM_##form(ID, name)
 #include "metrics.def"
@@ -181,6 +182,7 @@ GBT_FN double gbt_metric_term(const gbt_metric *metric, double p, double s, doub
 #undef TERM_RANKING
 #undef TERM_QUERY
 #undef TERM_RISK
+#undef TERM_DISTRIBUTION
 #undef TERM_CENSORED
   case GBT_N_METRICS:
     break;

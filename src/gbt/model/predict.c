@@ -1,6 +1,7 @@
 /* Predictions: which way they go, and responses. The ways themselves are in predict_direct.c and predict_block.c, how
  * leaves become scores in predict_emit.c (see predict_job.h). */
 #include "../base/parallel.h"
+#include "../objective/distribution.h"
 #include "../objective/levels.h"
 #include "../objective/response.h"
 #include "../objective/softmax.h"
@@ -214,6 +215,10 @@ static void response_task(void *arg, int64_t task, int thread) {
   if (gbt_responses_by_classes(&run->objective)) {
     for (int64_t r = beg; r < end; r += RESPONSE_BLOCK)
       softmax_block(run->x + r, run->n_rows, n_outputs, end - r < RESPONSE_BLOCK ? end - r : RESPONSE_BLOCK);
+    return;
+  }
+  if (gbt_is_distribution(&run->objective)) {
+    gbt_distribution_natural(&run->objective, run->x + beg, run->x + run->n_rows + beg, end - beg);
     return;
   }
   for (int32_t k = 0; k < n_outputs; k++) {

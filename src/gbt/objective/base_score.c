@@ -9,6 +9,7 @@
 #include "../base/comm.h"
 #include "../base/parallel.h"
 #include "aft_scale.h"
+#include "distribution.h"
 #include "formulas.h"
 #include "intervals.h"
 #include "renewal.h"
@@ -73,6 +74,7 @@ static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_
 #define SUMS_RESIDUAL_QUANTILE(name) GBT_ASSERT(0)
 #define SUMS_SCALE(name) GBT_ASSERT(0)
 #define SUMS_INTERVALS(name) GBT_ASSERT(0)
+#define SUMS_DISTRIBUTION(name) GBT_ASSERT(0)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     SUMS_##base(name);                                                         \
@@ -93,6 +95,7 @@ static double header_base(const gbt_objective *o, double mean) {
 #define BASE_RESIDUAL_QUANTILE(name) mean
 #define BASE_SCALE(name) mean
 #define BASE_INTERVALS(name) gbt_##name##_base(mean)
+#define BASE_DISTRIBUTION(name) mean
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     return BASE_##base(name);
@@ -118,6 +121,8 @@ static void gradient_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
 #define SUMS_TIME SUMS_GIVEN
 #undef SUMS_INTERVALS
 #define SUMS_INTERVALS SUMS_GIVEN
+#undef SUMS_DISTRIBUTION
+#define SUMS_DISTRIBUTION SUMS_GIVEN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     SUMS_##gradient(name) break;
@@ -143,7 +148,8 @@ static void base_task(void *arg, int64_t task, int thread) {
   switch (gbt_objective_info_of(p->objective->kind)->base) {
   case GBT_BASE_ZERO:
   case GBT_BASE_RESIDUAL_QUANTILE: /* needs no sums */
-  case GBT_BASE_SCALE: /* has its own */
+  case GBT_BASE_SCALE: /* have their own */
+  case GBT_BASE_DISTRIBUTION:
     break;
   case GBT_BASE_MEAN:
     header_sums(p, beg, end, top, bottom);
@@ -263,6 +269,7 @@ static gbt_status base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_ro
   const gbt_base_rule rule = gbt_objective_info_of(o->kind)->base;
   if (rule == GBT_BASE_ZERO) return GBT_OK;
   if (rows->n == 0 && gbt_comm_is_single(ctx)) return GBT_OK;
+  if (rule == GBT_BASE_DISTRIBUTION) return gbt_distribution_start(ctx, o, rows, out, err);
   if (rule == GBT_BASE_SCALE) return gbt_aft_start(ctx, o, rows, out, err);
   if (rule == GBT_BASE_RESIDUAL_QUANTILE) return gbt_renewal_base(ctx, o, rows, out, err);
   const int64_t n_tasks = rows->n > 0 ? (rows->n + BASE_ROWS - 1) / BASE_ROWS : 1;

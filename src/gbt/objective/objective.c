@@ -45,6 +45,7 @@ int gbt_gradients_by_host(const gbt_objective *o) {
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
   case GBT_GRADIENT_INTERVALS:
+  case GBT_GRADIENT_DISTRIBUTION:
     break;
   }
   return 0;
@@ -60,6 +61,7 @@ int gbt_gradients_by_scale(const gbt_objective *o) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_ORDERED:
   case GBT_GRADIENT_INTERVALS:
+  case GBT_GRADIENT_DISTRIBUTION:
     break;
   }
   return 0;
@@ -71,6 +73,7 @@ int gbt_gradients_are_joint(const gbt_objective *o) {
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
   case GBT_GRADIENT_INTERVALS:
+  case GBT_GRADIENT_DISTRIBUTION:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -87,6 +90,7 @@ int gbt_gradients_are_kept(const gbt_objective *o) {
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
   case GBT_GRADIENT_INTERVALS:
+  case GBT_GRADIENT_DISTRIBUTION:
     return 1;
   case GBT_GRADIENT_ROW:
   case GBT_GRADIENT_CLASSES:
@@ -105,6 +109,7 @@ int gbt_gradients_by_classes(const gbt_objective *o) {
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
   case GBT_GRADIENT_INTERVALS:
+  case GBT_GRADIENT_DISTRIBUTION:
     break;
   }
   return 0;
@@ -120,6 +125,7 @@ int gbt_gradients_by_interval(const gbt_objective *o) {
   case GBT_GRADIENT_QUERY:
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
+  case GBT_GRADIENT_DISTRIBUTION:
     break;
   }
   return 0;
@@ -135,6 +141,7 @@ int gbt_gradients_by_row(const gbt_objective *o) {
   case GBT_GRADIENT_TIME:
   case GBT_GRADIENT_ORDERED:
   case GBT_GRADIENT_INTERVALS:
+  case GBT_GRADIENT_DISTRIBUTION:
     break;
   }
   return 0;
@@ -150,6 +157,7 @@ int gbt_responses_by_classes(const gbt_objective *o) {
   case GBT_RESPONSE_TIME:
   case GBT_RESPONSE_HAZARD:
   case GBT_RESPONSE_INTERVALS:
+  case GBT_RESPONSE_DISTRIBUTION:
   case GBT_RESPONSE_OWN:
     break;
   }
@@ -164,6 +172,7 @@ int gbt_has_levels(const gbt_objective *o) {
   case GBT_OUTPUTS_COLUMNS:
   case GBT_OUTPUTS_CLASSES:
   case GBT_OUTPUTS_ANY:
+  case GBT_OUTPUTS_TWO:
     break;
   }
   return 0;
@@ -177,9 +186,14 @@ int gbt_has_columns(const gbt_objective *o) {
   case GBT_OUTPUTS_CLASSES:
   case GBT_OUTPUTS_ANY:
   case GBT_OUTPUTS_LEVELS:
+  case GBT_OUTPUTS_TWO:
     break;
   }
   return 0;
+}
+
+int gbt_is_distribution(const gbt_objective *o) {
+  return gbt_objective_info_of(o->kind)->response == GBT_RESPONSE_DISTRIBUTION;
 }
 
 static int n_params(const gbt_objective_info *info) {
@@ -205,6 +219,8 @@ static int outputs_fit(gbt_outputs_rule rule, int32_t n_outputs) {
     return n_outputs >= 1;
   case GBT_OUTPUTS_LEVELS:
     return n_outputs >= 1 && n_outputs <= GBT_MOST_LEVELS;
+  case GBT_OUTPUTS_TWO:
+    return n_outputs == 2;
   }
   return 0;
 }

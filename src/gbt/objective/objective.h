@@ -36,14 +36,16 @@ typedef enum gbt_gradient_rule {
   GBT_GRADIENT_QUERY,
   GBT_GRADIENT_TIME,
   GBT_GRADIENT_ORDERED,
-  GBT_GRADIENT_INTERVALS
+  GBT_GRADIENT_INTERVALS,
+  GBT_GRADIENT_DISTRIBUTION
 } gbt_gradient_rule;
 typedef enum gbt_outputs_rule {
   GBT_OUTPUTS_ONE,
   GBT_OUTPUTS_COLUMNS,
   GBT_OUTPUTS_CLASSES,
   GBT_OUTPUTS_ANY,
-  GBT_OUTPUTS_LEVELS
+  GBT_OUTPUTS_LEVELS,
+  GBT_OUTPUTS_TWO
 } gbt_outputs_rule;
 
 enum { GBT_MOST_LEVELS = 99 }; /* most outputs by rule LEVELS */
@@ -66,6 +68,7 @@ typedef enum gbt_response_rule {
   GBT_RESPONSE_TIME,    /* exp(score), a time; its distribution has a scale */
   GBT_RESPONSE_HAZARD,  /* exp(score), relative to a baseline hazard */
   GBT_RESPONSE_INTERVALS, /* of each output the hazard of an interval of time */
+  GBT_RESPONSE_DISTRIBUTION, /* the parameters of a distribution, one for each output */
   GBT_RESPONSE_OWN      /* the host knows */
 } gbt_response_rule;
 
@@ -77,7 +80,8 @@ typedef enum gbt_base_rule {
   GBT_BASE_RESIDUAL_QUANTILE, /* the weighted quantile of label - offset: renewal.h */
   GBT_BASE_RESIDUAL_ROOT, /* between the least and the largest label - offset: where the gradients add up to 0 */
   GBT_BASE_INTERVALS,     /* of the share of events in each interval: hazard.h */
-  GBT_BASE_SCALE          /* together with the scale of times: aft_scale.h */
+  GBT_BASE_SCALE,         /* together with the scale of times: aft_scale.h */
+  GBT_BASE_DISTRIBUTION   /* of both parameters together: distribution.h */
 } gbt_base_rule;
 
 typedef enum gbt_hessian_rule { GBT_HESSIAN_UNIT, GBT_HESSIAN_BOUNDED, GBT_HESSIAN_FREE } gbt_hessian_rule;
@@ -146,6 +150,9 @@ int gbt_has_levels(const gbt_objective *objective);
 
 /* Whether it has responses of several columns: an output for each, with labels, and possibly weights, of its own. */
 int gbt_has_columns(const gbt_objective *objective);
+
+/* Whether it has the parameters of a distribution as outputs: distribution.h. */
+int gbt_is_distribution(const gbt_objective *objective);
 
 /* The objective of output k alone: with its level, where there are several. */
 static inline gbt_objective gbt_objective_of_output(const gbt_objective *objective, int32_t k) {

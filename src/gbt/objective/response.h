@@ -20,6 +20,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
   for (int64_t i = 0; i < n; i++) out[i] = gbt_exp(s[i])
 #define GBT_RESPONSES_TIME(name) GBT_RESPONSES_ROW(name)
 #define GBT_RESPONSES_INTERVALS(name) GBT_RESPONSES_ROW(name)
+#define GBT_RESPONSES_DISTRIBUTION(name) GBT_RESPONSES_SCORE /* need both scores: distribution.h */
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     GBT_RESPONSES_##gradient(name);                     \
@@ -33,6 +34,7 @@ GBT_FN void gbt_responses(const gbt_objective *objective, const double *s, int64
 #undef GBT_RESPONSES_ORDERED
 #undef GBT_RESPONSES_TIME
 #undef GBT_RESPONSES_INTERVALS
+#undef GBT_RESPONSES_DISTRIBUTION
   case GBT_N_OBJECTIVES:
     break;
   }

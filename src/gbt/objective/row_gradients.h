@@ -22,6 +22,7 @@ GBT_FN void gbt_row_gradients(const gbt_objective *objective, const double *s, c
 #define ROW_GRADIENTS_ORDERED(name) GBT_ASSERT(0)
 #define ROW_GRADIENTS_TIME(name) GBT_ASSERT(0)
 #define ROW_GRADIENTS_INTERVALS(name) GBT_ASSERT(0)
+#define ROW_GRADIENTS_DISTRIBUTION(name) GBT_ASSERT(0)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     ROW_GRADIENTS_##gradient(name);                     \
@@ -34,6 +35,7 @@ GBT_FN void gbt_row_gradients(const gbt_objective *objective, const double *s, c
 #undef ROW_GRADIENTS_ORDERED
 #undef ROW_GRADIENTS_TIME
 #undef ROW_GRADIENTS_INTERVALS
+#undef ROW_GRADIENTS_DISTRIBUTION
   case GBT_N_OBJECTIVES:
     break;
   }

@@ -57,7 +57,7 @@ static void add_metrics(train_job *job, uint64_t seed) {
   for (uint64_t i = 0; i < GBT_N_METRICS && spec->n_metrics < 8; i++) {
     const int32_t m = (int32_t)((i + seed * 7) % GBT_N_METRICS);
     if (gbt_metric_suits(m, kind) && takes_labels(m, kind) &&
-        (spec->objective.n_outputs == 1 || kind == GBT_OBJ_SOFTMAX))
+        (spec->objective.n_outputs == 1 || kind == GBT_OBJ_SOFTMAX || gbt_is_distribution(&spec->objective)))
       spec->metric[spec->n_metrics++] = gbt_metric_plain((gbt_metric_kind)m);
   }
   if (gbt_has_levels(&spec->objective)) {
@@ -118,19 +118,22 @@ static double label_for(gbt_label_rule rule, double x) {
 
 static void every_objective_of_the_table(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_FEW};
-  for (int kind = 0; kind < MADE_ROW_OBJECTIVES; kind++) {
+  for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
     const gbt_objective_info *info = gbt_objective_info_of(kind);
-    if (info->gradient == GBT_GRADIENT_GIVEN) continue;
+    const int pair = info->outputs == GBT_OUTPUTS_TWO;
+    if (info->gradient == GBT_GRADIENT_GIVEN || (kind >= MADE_ROW_OBJECTIVES && !pair)) continue;
     made *data = made_new(3, 200, 4, kinds);
     made_weights(data, 5);
     data->label = test_alloc(200 * sizeof *data->label);
     for (int i = 0; i < 200; i++) data->label[i] = label_for(info->labels, data->signal[i]);
     for (int i = 0; i < 200 && info->gradient == GBT_GRADIENT_TIME; i++) data->label[i] += 0.5; /* times are above 0 */
-    int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES || info->outputs == GBT_OUTPUTS_LEVELS ? 3 : 1;
+    int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES || info->outputs == GBT_OUTPUTS_LEVELS ? 3
+                              : pair ? 2 : 1;
     made_offset(data, n_outputs, 6);
     train_job job = job_make(data, (gbt_objective_kind)kind, n_outputs, 3);
     if (info->outputs == GBT_OUTPUTS_LEVELS) job.spec.objective = made_objective((gbt_objective_kind)kind, 3, 1);
     job.spec.params.subsample = 0.8;
+    if (pair) add_metrics(&job, 1);
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
     for (int size = 2; size <= 4; size++) job_by_ranks(&job, single, size, (uint64_t)(10 * kind + size), 0);
     trained_free(single);

@@ -111,10 +111,12 @@ static void objectives_by_name(void) {
   gbt_mem mem = gbt_mem_default();
   sample s;
   gbt_model *model;
-  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0}, three = {3, 1, 1, 2, SHAPE_BUSHY, 0};
+  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0}, two = {2, 1, 1, 2, SHAPE_BUSHY, 0};
+  const forest_spec three = {3, 1, 1, 2, SHAPE_BUSHY, 0};
   for (int32_t kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
     const gbt_objective_info *info = gbt_objective_info_of(kind);
-    const forest_spec *spec = info->outputs == GBT_OUTPUTS_CLASSES ? &three : &one;
+    const int pair = info->outputs == GBT_OUTPUTS_TWO;
+    const forest_spec *spec = info->outputs == GBT_OUTPUTS_CLASSES ? &three : pair ? &two : &one;
     gbt_objective objective = gbt_objective_make((gbt_objective_kind)kind, spec->n_outputs);
     REQUIRE(sample_open(&s, 14, 2, spec, objective));
     REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
@@ -150,7 +152,7 @@ static size_t with_parameters(const sample *s, const char *const *name, const do
 static void parameters_by_name(void) {
   enum { MOST = 65536 };
   gbt_mem mem = gbt_mem_default();
-  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0};
+  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0}, two = {2, 1, 1, 2, SHAPE_BUSHY, 0};
   uint8_t *bytes = test_alloc(MOST);
   gbt_model *model;
   int n_lacking = 0;
@@ -158,12 +160,13 @@ static void parameters_by_name(void) {
     const gbt_objective_info *info = gbt_objective_info_of(kind);
     if (info->outputs == GBT_OUTPUTS_CLASSES) continue;
     sample s;
-    const gbt_objective drawn = made_objective((gbt_objective_kind)kind, 1, 5);
+    const forest_spec *spec = info->outputs == GBT_OUTPUTS_TWO ? &two : &one;
+    const gbt_objective drawn = made_objective((gbt_objective_kind)kind, spec->n_outputs, 5);
     int n_params = 0;
     while (n_params < GBT_OBJECTIVE_PARAMS && info->param[n_params].name != NULL) n_params++;
-    REQUIRE(sample_open(&s, 14, 2, &one, drawn));
+    REQUIRE(sample_open(&s, 14, 2, spec, drawn));
     for (int kept = 0; kept < 1 << n_params; kept++) {
-      gbt_objective want = gbt_objective_make((gbt_objective_kind)kind, 1);
+      gbt_objective want = gbt_objective_make((gbt_objective_kind)kind, spec->n_outputs);
       const char *name[GBT_OBJECTIVE_PARAMS];
       double value[GBT_OBJECTIVE_PARAMS];
       size_t n = 0;
@@ -270,6 +273,7 @@ static void answers_come_from_the_bytes(void) {
       gbt_binding *binding = NULL;
       int32_t n_outputs = info->outputs == GBT_OUTPUTS_ONE ? 1 : outputs[i % 3];
       if (info->outputs == GBT_OUTPUTS_LEVELS && n_outputs > GBT_MOST_LEVELS) n_outputs = GBT_MOST_LEVELS;
+      if (info->outputs == GBT_OUTPUTS_TWO) n_outputs = 2;
       const forest_spec spec = {n_outputs, 1, 1, 5, SHAPE_BUSHY, 0};
       int ok = sample_open(&s, 20 + (uint64_t)i, 4, &spec, gbt_objective_make((gbt_objective_kind)kind, n_outputs));
       made_table *table = make_table(&rng, s.schema, n_outputs > 100 ? rows[i] % 64 + 5 * (rows[i] > 64) : rows[i]);

@@ -145,7 +145,8 @@ typedef struct base_case {
 static base_case base_make(test_rng *rng, int kind, int64_t n, int weighted, int moved) {
   static const double breaks[] = {0.25, 1.0, 2.0};
   const int several = kind == GBT_OBJ_SOFTMAX || kind == GBT_OBJ_HAZARD;
-  base_case c = {.objective = made_objective((gbt_objective_kind)kind, several ? 3 : 1, test_u(rng))};
+  const int pair = gbt_objective_info_of(kind)->outputs == GBT_OUTPUTS_TWO;
+  base_case c = {.objective = made_objective((gbt_objective_kind)kind, several ? 3 : pair ? 2 : 1, test_u(rng))};
   if (kind == GBT_OBJ_HAZARD) c.objective.breaks = breaks;
   size_t cells = (size_t)(n * c.objective.n_outputs);
   c.label = test_alloc((size_t)n * sizeof *c.label);
@@ -287,10 +288,15 @@ static void names_are_of_one_objective(void) {
   }
 }
 
+static int32_t fewest_outputs(int kind) {
+  const gbt_outputs_rule rule = gbt_objective_info_of(kind)->outputs;
+  return rule == GBT_OUTPUTS_CLASSES || rule == GBT_OUTPUTS_TWO ? 2 : 1;
+}
+
 static void parameters_have_ranges(void) {
   for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
     const gbt_objective_info *info = gbt_objective_info_of(kind);
-    gbt_objective o = gbt_objective_make((gbt_objective_kind)kind, kind == GBT_OBJ_SOFTMAX ? 2 : 1);
+    gbt_objective o = gbt_objective_make((gbt_objective_kind)kind, fewest_outputs(kind));
     CHECK_OK(gbt_objective_check(&o, test_err));
     for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++) {
       const gbt_objective_param *p = &info->param[i];
@@ -307,8 +313,8 @@ static void parameters_have_ranges(void) {
     }
     o.n_outputs = 0;
     CHECK_FAILS(gbt_objective_check(&o, test_err), GBT_E_ARG, "0 outputs");
-    o.n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 1 : 2;
-    const int fits = info->outputs != GBT_OUTPUTS_ONE && info->outputs != GBT_OUTPUTS_CLASSES;
+    o.n_outputs = fewest_outputs(kind) == 2 ? 1 : 2;
+    const int fits = info->outputs != GBT_OUTPUTS_ONE && fewest_outputs(kind) == 1;
     CHECK_FAILS(gbt_objective_check(&o, test_err), fits ? GBT_OK : GBT_E_ARG, NULL);
   }
   gbt_objective unknown = {GBT_N_OBJECTIVES, 1, {0.0}, NULL, NULL};

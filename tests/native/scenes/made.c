@@ -379,6 +379,7 @@ gbt_gh test_gradient(const gbt_objective *o, double s, double y) {
 #define OF_ORDERED(name) none
 #define OF_TIME(name) none
 #define OF_INTERVALS(name) none
+#define OF_DISTRIBUTION(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
   case GBT_OBJ_##ID:                                    \
     return OF_##gradient(name);

@@ -58,6 +58,18 @@ time_job hazard_job_make(uint64_t seed, int64_t n_rows, double subsample) {
   return t;
 }
 
+time_job distribution_job_make(gbt_objective_kind kind, uint64_t seed, int64_t n_rows, double subsample) {
+  static const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLES, MADE_FACTOR};
+  made *m = made_new(seed, n_rows, 4, kinds);
+  time_job t = {.upper = NULL};
+  made_response(m, kind, 2, seed);
+  if (seed % 2 == 0) made_weights(m, seed + 1);
+  if (seed % 3 == 0) made_offset(m, 2, seed + 2);
+  t.job = job_make(m, kind, 2, 4);
+  t.job.spec.params.subsample = subsample;
+  return t;
+}
+
 void time_job_free(time_job *t) {
   made_free((made *)t->job.data);
   free(t->event);

@@ -1,4 +1,5 @@
-/* A training of made times, which are exact or censored in each of the ways, or of events in intervals of time. */
+/* A training of an objective whose gradients the host makes: of made times, which are exact or censored in each of the
+ * ways, of events in intervals of time, or of the parameters of distributions. */
 #ifndef GBT_TEST_TIME_JOB_H
 #define GBT_TEST_TIME_JOB_H
 
@@ -14,6 +15,8 @@ typedef struct time_job {
 time_job time_job_make(uint64_t seed, int dist, double scale, int64_t n_rows, double subsample);
 /* Objective "hazard" with five intervals, some rows coming later. */
 time_job hazard_job_make(uint64_t seed, int64_t n_rows, double subsample);
+/* A distribution of numbers, amounts or counts, whose width depends on a column. */
+time_job distribution_job_make(gbt_objective_kind kind, uint64_t seed, int64_t n_rows, double subsample);
 void time_job_free(time_job *t);
 
 /* The forest after the job's rounds, and the scale then; NULL after a failure, which is reported. */

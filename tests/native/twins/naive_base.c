@@ -57,6 +57,7 @@ static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset
 #define TERMS_RESIDUAL_QUANTILE(name) none
 #define TERMS_SCALE(name) none
 #define TERMS_INTERVALS(name) none
+#define TERMS_DISTRIBUTION(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return TERMS_##base(name);
@@ -77,6 +78,7 @@ static double mean_metric(const gbt_objective *o, double mean) {
 #define OF_RESIDUAL_QUANTILE(name) NAN
 #define OF_SCALE(name) NAN
 #define OF_INTERVALS(name) NAN
+#define OF_DISTRIBUTION(name) NAN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return OF_##base(name);

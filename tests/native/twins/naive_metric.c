@@ -31,6 +31,7 @@ metric_rows metric_rows_new(test_rng *rng, gbt_objective_kind kind, int64_t n, i
     case GBT_RESPONSE_TIME:
       r.label[i] = exp(test_bell(rng));
       break;
+    case GBT_RESPONSE_DISTRIBUTION:
     case GBT_RESPONSE_NUMBER:
       r.label[i] = test_bell(rng);
     }
@@ -326,5 +327,7 @@ long double naive_metric(const metric_rows *r, const gbt_metric *metric, int wei
 
 int naive_metric_has(int32_t metric, gbt_objective_kind kind) {
   const gbt_metric_form form = gbt_metric_about(metric)->form;
-  return form != GBT_FORM_QUERY && form != GBT_FORM_CENSORED && form != GBT_FORM_RISK && gbt_metric_suits(metric, kind);
+  if (gbt_objective_info_of((int32_t)kind)->response == GBT_RESPONSE_DISTRIBUTION) return 0; /* test_distribution.c */
+  return form != GBT_FORM_QUERY && form != GBT_FORM_CENSORED && form != GBT_FORM_DISTRIBUTION &&
+         form != GBT_FORM_RISK && gbt_metric_suits(metric, kind);
 }

@@ -1,6 +1,7 @@
 /* See naive_predict.h. */
 #include "naive_predict.h"
 
+#include "../../src/gbt/objective/distribution.h"
 #include "../../src/gbt/objective/response.h"
 #include "test.h"
 
@@ -75,6 +76,7 @@ void twin_responses(const gbt_objective *objective, int64_t n_rows, double *x) {
   double *one = test_alloc((size_t)n_outputs * sizeof *one);
   for (int64_t r = 0; r < n_rows; r++) {
     for (int32_t k = 0; k < n_outputs; k++) one[k] = gbt_response(objective, x[k * n_rows + r]);
+    if (gbt_is_distribution(objective)) gbt_distribution_natural(objective, &one[0], &one[1], 1);
     if (gbt_has_levels(objective)) qsort(one, (size_t)n_outputs, sizeof *one, by_size);
     if (objective->kind == GBT_OBJ_SOFTMAX) twin_softmax(x, n_rows, n_outputs, r, one);
     for (int32_t k = 0; k < n_outputs; k++) x[k * n_rows + r] = one[k];

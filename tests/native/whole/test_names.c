@@ -37,7 +37,7 @@ static void names_of_data(void) {
 static void names_of_training_and_prediction(void) {
   NAMES(gbt_stop_reason_name, GBT_RUN_DONE, "done", "early", "time");
   NAMES(gbt_response_name, GBT_RESPONSE_NUMBER, "number", "mean", "probability", "classes", "time",
-        "hazard", "intervals", "own");
+        "hazard", "intervals", "distribution", "own");
   NAMES(gbt_answer_name, GBT_ANSWER_LINK, "link", "response", "class", "leaf");
   NAMES(gbt_device_work_name, GBT_WORK_TRAIN, "train", "data", "scores", "leaves",
         "contributions");

@@ -18,12 +18,14 @@
 #define GRADIENT_ORDERED GRADIENT_GIVEN
 #define GRADIENT_TIME GRADIENT_GIVEN
 #define GRADIENT_INTERVALS GRADIENT_GIVEN
+#define GRADIENT_DISTRIBUTION GRADIENT_GIVEN
 
 /* The parameters of a row's formulas, by outputs rule. */
 #define PARAM_ONE v.objective.param
 #define PARAM_COLUMNS v.objective.param
 #define PARAM_CLASSES v.objective.param
 #define PARAM_ANY v.objective.param
+#define PARAM_TWO v.objective.param
 #define PARAM_LEVELS cu_level_param(v, output)
 
 /* The one parameter of an output, with several levels or without. */

@@ -52,6 +52,7 @@ __device__ static __forceinline__ double class_term(const metric_rows &m, uint64
 #define TERM_RANKING TERM_NONE
 #define TERM_QUERY TERM_NONE
 #define TERM_RISK TERM_NONE
+#define TERM_DISTRIBUTION TERM_NONE
 #define TERM_CENSORED TERM_NONE
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERM_##form(ID, name)
 #include "../../../gbt/metric/metrics.def"
@@ -122,6 +123,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   if (be->view.shared) return GBT_OK; /* the host asks the other ranks */
   /* what has to be refused, and why, the host says */
   if (n == 0 || n > most_rows || !data->label.at || gbt_has_levels(&be->objective) ||
+      gbt_is_distribution(&be->objective) ||
       gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
     return GBT_OK;
   GBT_TRY(gbt_ctx_poll(ctx, err));
@@ -134,6 +136,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   case GBT_FORM_QUERY: /* the host computes it */
   case GBT_FORM_RISK:
   case GBT_FORM_CENSORED:
+  case GBT_FORM_DISTRIBUTION:
     return GBT_OK;
   case GBT_FORM_RANKING:
     break;

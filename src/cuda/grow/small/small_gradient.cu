@@ -47,6 +47,7 @@ __global__ static void __launch_bounds__(CU_SMALL_THREADS, 1)
 #define LAUNCH_ORDERED(ID) GBT_ASSERT(0)
 #define LAUNCH_TIME(ID) GBT_ASSERT(0)
 #define LAUNCH_INTERVALS(ID) GBT_ASSERT(0)
+#define LAUNCH_DISTRIBUTION(ID) GBT_ASSERT(0)
 
 /* Whether a round is one batch of one output, whose rows stand for themselves. */
 static int is_for(const cu_backend *be) {

@@ -283,7 +283,8 @@ static int same_metrics(cuda_pair *p, cuda_seen *seen) {
       int done = 0;
       const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)m);
       const gbt_metric_form form = gbt_metric_about(metric.kind)->form;
-      if (form == GBT_FORM_QUERY || form == GBT_FORM_CENSORED || form == GBT_FORM_RISK) continue; /* no such fields */
+      if (form == GBT_FORM_QUERY || form == GBT_FORM_CENSORED || form == GBT_FORM_RISK || form == GBT_FORM_DISTRIBUTION)
+        continue; /* no such fields */
       if (!gbt_metric_suits(m, (gbt_objective_kind)p->spec.objective.kind)) continue;
       if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
       if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, &metric, &got, &done, test_err))) return 0;

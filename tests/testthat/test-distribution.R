@@ -1,0 +1,141 @@
+# Objectives whose scores are the parameters of a distribution.
+
+spread_data <- function(n, seed = 1) {
+  set.seed(seed)
+  d <- data.frame(x = runif(n), z = runif(n), k = factor(sample(letters[1:3], n, TRUE)))
+  d$y <- 5 * sin(6 * d$x) + rnorm(n) * exp(1.5 * d$z)
+  d
+}
+
+normal_model <- function(d, ..., threads = 1) {
+  gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 20, eta = 0.2, max_depth = 3, seed = 2, threads = threads,
+            ...)
+}
+
+test_that("a model of normal distributions gives means, deviations, quantiles and intervals", {
+  d <- spread_data(2000)
+  m <- normal_model(d)
+  p <- predict(m, d, "parameters")
+  expect_identical(colnames(p), c("mean", "sd"))
+  expect_identical(unname(p[, "mean"]), predict(m, d))
+  link <- predict(m, d, "link")
+  expect_identical(link[, "mean"], p[, "mean"])
+  expect_equal(exp(link[, "sd"]), p[, "sd"], tolerance = 1e-14)
+  expect_gt(cor(log(p[, "sd"]), d$z), 0.9) # the scale hangs on another column than the mean
+  probs <- c(0.001, 0.1, 0.5, 0.9)
+  q <- predict(m, d, "quantile", probs = probs)
+  expect_identical(colnames(q), c("q0.001", "q0.1", "q0.5", "q0.9"))
+  for (k in seq_along(probs)) expect_equal(unname(q[, k]), unname(qnorm(probs[k], p[, 1], p[, 2])), tolerance = 1e-13)
+  expect_identical(predict(m, d, "quantile"), unname(q[, "q0.5"]))
+  interval <- predict(m, d, "interval", level = 0.8)
+  expect_equal(interval, data.frame(lower = unname(q[, "q0.1"]), upper = unname(q[, "q0.9"])), tolerance = 1e-14)
+  expect_identical(predict(m, d, "interval"), predict(m, d, "interval", level = 0.9))
+  named <- d
+  row.names(named) <- paste0("row", seq_len(nrow(d)))
+  expect_identical(names(predict(m, named[1:2, ])), c("row1", "row2"))
+  expect_identical(rownames(predict(m, named[1:2, ], "interval")), c("row1", "row2"))
+  expect_identical(dim(predict(m, d[1, ], "parameters")), c(1L, 2L))
+  expect_identical(dim(predict(m, d[0, ], "quantile", probs = probs)), c(0L, 4L))
+})
+
+test_that("metrics, stopping and log-likelihoods are those of the densities", {
+  d <- spread_data(1500)
+  held <- seq(2, 1500, 3)
+  m <- normal_model(d[-held, ], valid = d[held, ], eval_metric = c("crps", "rmse", "interval_coverage@0.8", "nloglik"))
+  p <- predict(m, d[held, ], "parameters", trees = 20)
+  y <- d$y[held]
+  z <- (y - p[, 1]) / p[, 2]
+  by_hand <- c(mean(p[, 2] * (z * (2 * pnorm(z) - 1) + 2 * dnorm(z) - 1 / sqrt(pi))), sqrt(mean((y - p[, 1])^2)),
+               mean(abs(z) <= qnorm(0.9)), -mean(dnorm(y, p[, 1], p[, 2], log = TRUE)))
+  expect_equal(unlist(m$evaluation_log[20, -1], use.names = FALSE), by_hand, tolerance = 1e-12)
+  expect_equal(as.numeric(logLik(m, d[held, ], trees = 20)), -by_hand[4] * length(held), tolerance = 1e-12)
+  e <- gbt_evaluate(m, d[held, ], trees = 20)
+  expect_identical(e$metric, c("nloglik", "crps", "rmse", "interval_coverage"))
+  expect_equal(e$estimate[1:3], by_hand[c(4, 1, 2)], tolerance = 1e-12)
+  stopped <- gbt_train(y ~ ., d[-held, ], valid = d[held, ], objective = "dist_normal", threads = 1, eta = 0.3)
+  expect_false(is.null(stopped$best_round))
+  expect_identical(stopped$params$eval_metric, "nloglik")
+  mine <- gbt_metric("mine", function(pred, label, weight) mean(abs(pred - label)))
+  own <- normal_model(d[-held, ], valid = d[held, ], eval_metric = list("mae", mine))
+  expect_equal(own$evaluation_log$valid_mine, own$evaluation_log$valid_mae, tolerance = 1e-12)
+})
+
+test_that("models are the same on threads, folders, after saving and refitting, and of both devices", {
+  d <- spread_data(700)
+  m <- normal_model(d)
+  expect_identical(normal_model(d, threads = 2)$state, m$state)
+  folder <- tempfile()
+  paged <- gbt_data(d[, c("x", "z", "k")], label = d$y, path = folder, threads = 1)
+  on_disk <- gbt_train(paged, objective = "dist_normal", nrounds = 20, eta = 0.2, max_depth = 3, seed = 2, threads = 1)
+  expect_identical(predict(on_disk, d, "link"), predict(m, d, "link"))
+  file <- tempfile()
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), d, "quantile", probs = 0.3), predict(m, d, "quantile", probs = 0.3))
+  again <- gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 20, eta = 0.2, max_depth = 3, seed = 2,
+                     threads = 1)
+  expect_identical(gbt_refit(again, data = d)$state, m$state)
+  masked <- normal_model(d, mask = d$x < 0.7)
+  expect_identical(masked$masked_out, predict(masked, d[d$x >= 0.7, ]))
+  on <- gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 3, eta = 0.2, max_depth = 3, init_model = m,
+                  threads = 1)
+  expect_identical(on$nrounds, 23L)
+  expect_identical(predict(on, d, "parameters", trees = 20), predict(m, d, "parameters"))
+  file <- tempfile(fileext = ".csv")
+  predict(m, d, "quantile", probs = c(0.1, 0.9), output = file)
+  expect_identical(as.matrix(utils::read.csv(file, check.names = FALSE)),
+                   predict(m, d, "quantile", probs = c(0.1, 0.9)))
+  by_bins <- predict(on_disk, paged, "interval")
+  expect_identical(by_bins, predict(m, d, "interval"))
+})
+
+test_that("contributions are those of each parameter's score", {
+  d <- spread_data(300)
+  m <- normal_model(d)
+  s <- predict(m, d, "contrib")
+  expect_identical(dimnames(s)[[3]], c("mean", "sd"))
+  expect_equal(apply(s, c(1, 3), sum), predict(m, d, "link"), tolerance = 1e-12)
+})
+
+test_that("draws follow the distributions and come again with their seed", {
+  d <- spread_data(300)
+  m <- normal_model(d)
+  one <- simulate(m, 200, seed = 4, newdata = d)
+  expect_identical(one, simulate(m, 200, seed = 4, newdata = d))
+  expect_false(identical(one$sim_1, simulate(m, 1, seed = 5, newdata = d)$sim_1))
+  p <- predict(m, d, "parameters")
+  chance <- pnorm(as.matrix(one), p[, 1], p[, 2])
+  expect_gt(stats::ks.test(as.vector(chance), "punif")$p.value, 1e-4)
+})
+
+test_that("the rate of the second parameter's trees is eta times eta_scale", {
+  d <- spread_data(400)
+  plain <- gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 1, eta = 0.2, eta_scale = 1, max_depth = 2,
+                     seed = 1, threads = 1, colsample_bytree = 1)
+  half <- gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 1, eta = 0.2, eta_scale = 0.25, max_depth = 2,
+                    seed = 1, threads = 1, colsample_bytree = 1)
+  base <- predict(plain, d, "link", trees = 0)
+  moved <- function(m) predict(m, d, "link") - base
+  expect_identical(moved(plain)[, "mean"], moved(half)[, "mean"])
+  expect_equal(moved(plain)[, "sd"] / 4, moved(half)[, "sd"], tolerance = 1e-12)
+})
+
+test_that("what is not offered is refused in words", {
+  d <- spread_data(60)
+  m <- gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1, eval_metric = "auc")
+    gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1, leaf_iterations = 2)
+    gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1, boosting = "ordered")
+    gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1, monotone = c(x = 1))
+    gbt_train(y ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1, offset = d$x)
+    gbt_train(y ~ ., d, objective = "squared_error", nrounds = 2, threads = 1, eta_scale = 0.1)
+    gbt_train(k ~ ., d, objective = "dist_normal", nrounds = 2, threads = 1)
+    predict(m, d, "quantile", level = 0.5)
+    predict(m, d, "interval", probs = 0.5)
+    predict(m, d, "interval", level = 2)
+    predict(m, d, "survival", times = 1)
+    predict(gbt_train(y ~ ., d, nrounds = 2, threads = 1), d, "parameters")
+    predict(gbt_train(y ~ ., d, nrounds = 2, threads = 1), d, "interval")
+    gbt_export(m, tempfile(fileext = ".c"))
+  })
+})
