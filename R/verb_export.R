@@ -2,15 +2,25 @@
 
 #' Export a model
 #'
-#' Writes a model as a file that predicts without gbt: as C source, SQL or ONNX, or as JSON for a program of your own.
-#' Before the file is put in place it is read again, and compared with the model: every split of every tree at, next
-#' below and next above its threshold, with missing values, infinities, levels and levels that the model does not know,
-#' and whole scores. A file that differs is not written.
+#' Writes a model as a file that predicts without gbt: as C source, SQL or ONNX, as a model of XGBoost or LightGBM, or
+#' as JSON for a program of your own. Before the file is put in place it is read again, and compared with the model:
+#' every split of every tree at, next below and next above its threshold, with missing values, infinities, levels and
+#' levels that the model does not know, and whole scores. A file that differs is not written.
 #'
 #' @section Formats:
 #' - `"c"` (`model.c`): C99 source without any library. Its comments say which functions it has: with `name = "model"`
 #'   `model_predict()` gives responses, `model_score()` raw scores, `model_level()` the number of a level. They are the
 #'   bits of [predict()][predict.gbt]. Where the processor has fused multiplications compile with `-ffp-contract=off`.
+#' - `"lightgbm"` (`model.txt`): LightGBM's text, version 4, read by LightGBM 4. It computes in double, in the order of
+#'   the trees: raw scores are the bits of `predict(type = "link", unseen = "missing")`, as LightGBM takes unknown
+#'   categories for missing values. Base scores are in the leaves of the first trees. Categories are numbers: the
+#'   positions of levels from 0 on (the file lists the levels as Python's LightGBM does for a data frame of pandas), or,
+#'   where all factors of the training were whole numbers, these.
+#' - `"xgboost"` (JSON; give it `model.json` and this format), `"xgboost_ubj"` (`model.ubj`): XGBoost's files as version
+#'   3.2 writes them. XGBoost compares and adds in float32. Thresholds separate the same float32 numbers, leaf values
+#'   are rounded, and scores agree to about 6 digits; a message says so. A model whose thresholds would become the same
+#'   number is an error. Levels have their texts in the file; Python's XGBoost refuses texts that it does not know: make
+#'   them missing. XGBoost takes no infinite numbers.
 #' - `"json"` (`model.json`): a format of gbt's own for programs that read JSON, described in the package's repository
 #'   (`docs/json-format.md`).
 #' - `"sql"` (`model.sql`): one query that SQLite (3.35 and later), DuckDB and PostgreSQL (12 and later) take as it
@@ -30,7 +40,8 @@
 #' @section What files have:
 #' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
 #'   rounds export a part of the model, such as `model[1:10]`.
-#' - Raw scores, and in what other programs call the objective their responses, too.
+#' - Raw scores, and responses where the other program has them: a message says where its predictions are raw scores.
+#' - Models with offsets can only be written as C or JSON, those with codes for missing values (such as 99) also as SQL.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same
 #'   way. Statistics of several columns together are an error.
 #' - Columns are those that trees split by. Terms of a formula such as `log(x)` and steps of a recipe are not in the
@@ -50,6 +61,8 @@
 #' @concept C source
 #' @concept SQL
 #' @concept ONNX
+#' @concept export to xgboost
+#' @concept export to lightgbm
 #' @concept score without R
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)

@@ -207,3 +207,148 @@ test_that("numbers that stand for missing values, columns that a formula makes, 
   offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
   expect_message(gbt_export(offset, withr::local_tempfile(fileext = ".c")), "offset", class = "gbt_message")
 })
+
+# Rows as predict_peers.py takes them: levels are their positions, or whole numbers of columns that are those.
+peer_numbers <- function(model, rows) {
+  levels <- .Call(C_gbt_model_levels, model$state, model$cache)
+  out <- vapply(seq_along(model$feature_names), function(j) {
+    v <- rows[[model$feature_names[j]]]
+    if (is.factor(v) && model$feature_types[j] != "category") {
+      code <- match(as.character(v), levels[[j]]) - 1
+      return(ifelse(is.na(v), NaN, ifelse(is.na(code), length(levels[[j]]), code)))
+    }
+    as.double(if (is.factor(v)) as.character(v) else v)
+  }, numeric(nrow(rows)))
+  matrix(out, nrow(rows))
+}
+
+# list(score, response): of the program itself. NULL where it is not there: GBT_TEST_PEERS is a Python that has it.
+peer_predict <- function(program, file, model, x) {
+  python <- Sys.getenv("GBT_TEST_PEERS")
+  script <- test_path("..", "format", "predict_peers.py")
+  if (!nzchar(python) || !file.exists(script)) return(NULL)
+  table <- withr::local_tempfile()
+  text <- ifelse(is.nan(x) | is.na(x), "nan", ifelse(is.infinite(x), ifelse(x > 0, "inf", "-inf"), sprintf("%a", x)))
+  writeLines(apply(matrix(text, nrow(x)), 1, paste, collapse = "\t"), table)
+  types <- paste(ifelse(model$feature_types %in% c("factor", "category"), "c", "q"), collapse = "")
+  lines <- system2(python, c(shQuote(script), program, shQuote(file), shQuote(table), types), stdout = TRUE)
+  got <- do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double))
+  k <- model$n_outputs
+  list(score = got[, seq_len(k), drop = FALSE], response = got[, -seq_len(k), drop = FALSE])
+}
+
+# The rows of a model as those of another one with the same columns, whose categories may be codes.
+named_rows <- function(again, x, model, rows) {
+  out <- as.data.frame(x)
+  names(out) <- model$feature_names
+  for (column in names(rows)) {
+    at <- match(column, model$feature_names)
+    if (!is.na(at) && again$feature_types[at] == "factor") out[[column]] <- rows[[column]]
+  }
+  out
+}
+
+test_that("XGBoost's files are read back and by XGBoost itself as the model with leaves of float32", {
+  models <- export_models()
+  for (kind in names(models)) for (format in c("xgboost", "xgboost_ubj")) {
+    m <- models[[kind]]
+    file <- withr::local_tempfile(fileext = if (format == "xgboost") ".json" else ".ubj")
+    suppressMessages(gbt_export(m, file, format = format))
+    again <- gbt_import(file)
+    rows <- export_rows(m, if (kind == "usual") 1200 else 200, floats = TRUE)
+    x <- peer_numbers(m, rows)
+    got <- as_rows(predict(again, named_rows(again, x, m, rows), type = "link", threads = 1), nrow(rows))
+    expect_equal(got, as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows)), tolerance = 2e-6, info = kind)
+    peer <- peer_predict("xgboost", file, m, x)
+    if (is.null(peer)) next
+    expect_identical(bits(peer$score), bits(got), info = kind)
+    if (kind == "quantiles") next # not sorted there
+    expect_equal(peer$response, as_rows(predict(again, named_rows(again, x, m, rows), threads = 1), nrow(rows)),
+                 tolerance = if (kind == "logs") Inf else 1e-5, info = kind)
+  }
+})
+
+test_that("LightGBM's files have the bits of the model, read back and by LightGBM itself", {
+  models <- export_models()
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    file <- withr::local_tempfile(fileext = ".txt")
+    suppressMessages(gbt_export(m, file))
+    again <- gbt_import(file)
+    rows <- export_rows(m, if (kind == "usual") 1500 else 300)
+    x <- peer_numbers(m, rows)
+    want <- as_rows(predict(m, rows, type = "link", unseen = "missing", threads = 1), nrow(rows))
+    got <- predict(again, named_rows(again, x, m, rows), type = "link", unseen = "missing", threads = 1)
+    expect_identical(bits(as_rows(got, nrow(rows)) + 0), bits(want + 0), info = kind)
+    peer <- peer_predict("lightgbm", file, m, x)
+    if (is.null(peer)) next
+    expect_identical(bits(peer$score + 0), bits(want + 0), info = kind)
+    if (kind == "quantiles") next
+    expect_equal(peer$response, as_rows(predict(m, rows, unseen = "missing", threads = 1), nrow(rows)),
+                 tolerance = if (kind == "logs") Inf else 1e-12, info = kind)
+  }
+})
+
+# The rows of a model's file: NAME.csv in imported/, NAME.x.csv in the shared folder.
+export_peer_rows <- function(path) {
+  shared <- sub("\\..*$", ".x.csv", path)
+  rows <- utils::read.csv(if (file.exists(shared)) shared else sub("\\..*$", ".csv", path), na.strings = "",
+                          colClasses = "character")
+  if (!file.exists(shared)) rows <- rows[startsWith(names(rows), "x")]
+  matrix(vapply(rows, as.numeric, numeric(nrow(rows))), nrow(rows))
+}
+
+test_that("models of XGBoost and LightGBM go back to their program with the same raw scores, bit by bit", {
+  files <- list.files(test_path("imported"), "^(xgb|lgb)_.*\\.(json|ubj|txt)$", full.names = TRUE)
+  folder <- Sys.getenv("GBT_TEST_MODELS")
+  if (nzchar(folder)) {
+    files <- c(files, list.files(folder, "^(xgb|lgb)_.*\\.(json|ubj|txt)$", full.names = TRUE))
+    files <- files[!grepl("gblinear|linear|_text", files)]
+  }
+  expect_gte(length(files), 14)
+  for (path in files) {
+    m <- suppressWarnings(gbt_import(path), classes = "gbt_warning_import")
+    m <- m[seq_len(m$nrounds)]
+    x <- export_peer_rows(path)
+    lgb <- m$imported$program == "LightGBM"
+    coded <- m$feature_types == "category"
+    x[, coded] <- trunc(x[, coded])
+    rows <- stats::setNames(as.data.frame(x), m$feature_names)
+    want <- as_rows(predict(m, rows, type = "link", threads = 1), nrow(x))
+    for (format in if (lgb) "lightgbm" else c("xgboost", "xgboost_ubj")) {
+      file <- withr::local_tempfile(fileext = if (lgb) ".txt" else if (format == "xgboost") ".json" else ".ubj")
+      suppressMessages(gbt_export(m, file, format = format))
+      again <- suppressWarnings(gbt_import(file), classes = "gbt_warning_import")
+      got <- as_rows(predict(again, rows, type = "link", threads = 1), nrow(x))
+      expect_identical(bits(got + 0), bits(want + 0), info = path)
+      peer <- peer_predict(if (lgb) "lightgbm" else "xgboost", file, m, x)
+      if (is.null(peer)) next
+      score <- peer$score
+      if (grepl("forest", path) && lgb) score <- score / m$nrounds
+      if (grepl("sigmoid", path) && lgb && !grepl("forest", path)) score <- score * 2.5
+      expect_identical(bits(score + 0), bits(want + 0), info = path)
+    }
+  }
+})
+
+test_that("what XGBoost and LightGBM cannot say is refused by name, and what differs is said", {
+  x <- data.frame(t = 1.7e9 + 1:60)
+  m <- gbt_train(x, rep(c(0, 5, 1), 20), nrounds = 5, min_child_weight = 0, max_depth = 6, threads = 1)
+  file <- withr::local_tempfile(fileext = ".ubj")
+  expect_error(gbt_export(m, file), "`t`.*one number in float32", class = "gbt_error_unsupported")
+  expect_false(file.exists(file))
+  expect_no_error(gbt_export(m, withr::local_tempfile(fileext = ".txt")))
+  offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
+  for (end in c(".ubj", ".txt")) {
+    expect_error(gbt_export(offset, withr::local_tempfile(fileext = end)), "offset", class = "gbt_error_unsupported")
+  }
+  forest <- gbt_import(test_path("imported", "lgb_forest.txt"))
+  expect_error(gbt_export(forest, file), "means", class = "gbt_error_unsupported")
+  plain <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, threads = 1)
+  expect_message(gbt_export(plain, file), "float32", class = "gbt_message")
+  xgb <- gbt_import(test_path("imported", "xgb_numbers.json"))
+  expect_message(gbt_export(xgb, withr::local_tempfile(fileext = ".txt")), "adds in double", class = "gbt_message")
+  expect_no_message(gbt_export(xgb, file))
+  blank <- gbt_train(data.frame(`a b` = 1:20, check.names = FALSE), 1:20, nrounds = 2, threads = 1)
+  expect_message(gbt_export(blank, withr::local_tempfile(fileext = ".txt")), "blanks", class = "gbt_message")
+})

@@ -48,6 +48,14 @@ typedef struct gbti_evaluator {
 #include "formats.def"
 #undef GBT_FORMAT
 
+/* A reader for files that gbt_import() reads: scores as the model has them that it makes. */
+gbt_status gbti_read_back(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes,
+                          gbti_evaluator *out) GBT_MUST_CHECK;
+
+/* The number that a level is in files of programs whose categories are numbers: of a column of whole numbers (tag
+ * "category") these, else the level's position. -1: the column's numbers are none of 0 .. 2^24 - 1. */
+int64_t gbti_level_code(const gbt_schema_column *column, int32_t level);
+
 typedef struct gbti_format {
   const char *name, *extension, *text;
   uint32_t flags;

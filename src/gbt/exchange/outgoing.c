@@ -497,6 +497,15 @@ void gbti_outgoing_drop(gbti_outgoing *x) {
 
 /* ---- rows ---- */
 
+int64_t gbti_level_code(const gbt_schema_column *column, int32_t level) {
+  if (strcmp(column->tag, "category") != 0) return level;
+  const char *text = column->levels[level];
+  int64_t code = 0;
+  size_t n = 0;
+  for (; text[n] >= '0' && text[n] <= '9' && n < 9; n++) code = code * 10 + (text[n] - '0');
+  return n == 0 || text[n] != 0 || code >= 1 << 24 ? -1 : code;
+}
+
 int gbti_out_left(const gbti_outgoing *x, const gbti_out_node *node, double cell) {
   if (cell != cell) return node->missing_left;
   if (!node->by_set) return gbti_is_code(x, node->column, cell) ? node->missing_left : cell <= node->number;

@@ -346,7 +346,10 @@ static void fill_node(const xgb_reader *r, int64_t i, double weight) {
   }
   const int missing_left = wholes_of(r, DEFAULT_LEFT)[i];
   node->feature = wholes_of(r, FEATURE)[i];
-  if (!wholes_of(r, IS_SET)[i]) {
+  /* a number above all categories: a set that has none */
+  const int no_category =
+      node->feature < r->plant->n_columns && r->plant->column[node->feature].categorical && x >= 16777216.0;
+  if (!wholes_of(r, IS_SET)[i] && !no_category) {
     node->flags = missing_left ? GBT_NODE_MISSING_LEFT : 0;
     node->value = x == x ? gbti_below_f32((float)x, 0) : x;
     return;
