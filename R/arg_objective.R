@@ -79,8 +79,8 @@ objective_object <- function(name, param = list()) {
 #' * `"cross_entropy"`: shares from 0 to 1, with their numbers of trials as weights. The loss is that of `"logistic"`,
 #'   but the response is always a number, so there are no classes to predict.
 #'
-#' * `"dist_normal"`: numbers; predicts a normal distribution for each row, its mean and its standard deviation. See
-#'   Distributions.
+#' * `"dist_normal"`, `"dist_student"`, `"dist_gamma"`, `"dist_negative_binomial"`, `"dist_zip"`: predict a distribution
+#'   for each row, see Distributions.
 #'
 #' `softmax_hessian` is a parameter of `"softmax"`:
 #' * `softmax_hessian`: The hessian of a class with probability p is this number times p (1 - p). 2 never steps too far;
@@ -117,9 +117,19 @@ objective_object <- function(name, param = list()) {
 #' [gbt_confusion()], [gbt_curve()] and [gbt_report()]. Training is on the CPU.
 #'
 #' @section Distributions:
-#' A model of a distribution has two scores for each row, and a round has a tree for each. For `"dist_normal"` they are
-#' the mean and the logarithm of the standard deviation. Gradients are those of minus the log-likelihood and hessians
-#' the Fisher information, so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
+#' A model of a distribution has two scores for each row, and a round has a tree for each:
+#' * `"dist_normal"`: numbers; the mean and the logarithm of the standard deviation (`mean`, `sd`).
+#' * `"dist_student"`: numbers with outliers, by Student's t with `df` degrees of freedom (default 4); the mean and the
+#'   logarithm of the scale (`mean`, `scale`).
+#' * `"dist_gamma"`: amounts above 0; the logarithms of the mean and of the shape k (`mean`, `shape`). The variance is
+#'   mean^2 / k.
+#' * `"dist_negative_binomial"`: counts; the logarithms of the mean and of the size t (`mean`, `size`). The variance is
+#'   mean + mean^2 / t. Shapes and sizes are kept between exp(-10) and exp(15).
+#' * `"dist_zip"`: counts, many of them 0: 0 with chance p, else Poisson's; the logarithm of the rate and the log odds of
+#'   p (`rate`, `zero`). The mean is rate (1 - p).
+#'
+#' Gradients are those of minus the log-likelihood and hessians
+#' the Fisher information (for `"dist_zip"` that of the EM algorithm, a bound of it), so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
 #' Statistics* 54, 507-554); both parameters take theirs from the scores at the beginning of the round.
 #' * `eta_scale`: the learning rate of the second parameter's trees is `eta` times this (default 0.5), as the width is
 #'   learned from what the mean has missed. Steps of the logarithm of a width are at most 1 before the learning rate,
@@ -287,7 +297,7 @@ gbt_objectives <- function() {
     paste(shown, collapse = "; ")
   }, "")
   takes <- c(NUMBER = "numbers", BINARY = "two classes, or numbers from 0 to 1", CLASS = "classes",
-             vapply(label_ranges[c("SHARE", "NOT_NEGATIVE", "POSITIVE", "ABOVE_MINUS_ONE")], `[[`, "", "text"))
+             vapply(label_ranges[c("SHARE", "NOT_NEGATIVE", "COUNT", "POSITIVE", "ABOVE_MINUS_ONE")], `[[`, "", "text"))
   out <- data.frame(name = table$name, response = unname(takes[table$labels]), parameters = params,
                     meaning = table$text, aliases = gsub("|", ", ", table$aliases, fixed = TRUE),
                     stringsAsFactors = FALSE)
@@ -469,6 +479,7 @@ call_user <- function(f, a, b, c) {
 # not.
 label_ranges <- list(
   NOT_NEGATIVE = list(text = "numbers of 0 or more", wrong = function(y) y < 0),
+  COUNT = list(text = "whole numbers of 0 or more", wrong = function(y) y < 0 | y != floor(y), each = TRUE),
   POSITIVE = list(text = "numbers above 0", wrong = function(y) y <= 0),
   ABOVE_MINUS_ONE = list(text = "numbers above -1", wrong = function(y) y <= -1),
   SHARE = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1),
@@ -477,6 +488,7 @@ label_ranges <- list(
 
 # Rows (from 1) whose label the rule of an objective does not allow.
 wrong_labels <- function(value, range) {
-  if (is.null(range) || length(value) == 0L || !any(range$wrong(c(min(value), max(value))))) return(integer(0))
+  if (is.null(range) || length(value) == 0L) return(integer(0))
+  if (!isTRUE(range$each) && !any(range$wrong(c(min(value), max(value))))) return(integer(0))
   unlist(by_parts(length(value), function(rows) rows[which(range$wrong(value[rows]))]))
 }

@@ -139,3 +139,52 @@ test_that("what is not offered is refused in words", {
     gbt_export(m, tempfile(fileext = ".c"))
   })
 })
+
+test_that("student, gamma, negative binomial and zero-inflated Poisson are those of R", {
+  set.seed(3)
+  n <- 800
+  d <- data.frame(x = runif(n), z = runif(n))
+  mu <- exp(1 + sin(6 * d$x))
+  size <- exp(2 * d$z)
+  y <- list(dist_student = 5 * d$x + rt(n, 4) * exp(d$z), dist_gamma = rgamma(n, size, size / mu),
+            dist_negative_binomial = rnbinom(n, mu = mu, size = size),
+            dist_zip = ifelse(runif(n) < plogis(2 * d$z - 1), 0, rpois(n, mu)))
+  below <- list(dist_student = function(q, p) pt((q - p[, 1]) / p[, 2], 4),
+                dist_gamma = function(q, p) pgamma(q, p[, 2], p[, 2] / p[, 1]),
+                dist_negative_binomial = function(q, p) pnbinom(q, mu = p[, 1], size = p[, 2]),
+                dist_zip = function(q, p) p[, 2] + (1 - p[, 2]) * ppois(q, p[, 1]))
+  density <- list(dist_student = function(y, p) dt((y - p[, 1]) / p[, 2], 4) / p[, 2],
+                  dist_gamma = function(y, p) dgamma(y, p[, 2], p[, 2] / p[, 1]),
+                  dist_negative_binomial = function(y, p) dnbinom(y, mu = p[, 1], size = p[, 2]),
+                  dist_zip = function(y, p) p[, 2] * (y == 0) + (1 - p[, 2]) * dpois(y, p[, 1]))
+  probs <- c(0.01, 0.2, 0.5, 0.9, 0.999)
+  for (name in names(y)) {
+    d$y <- y[[name]]
+    m <- gbt_train(y ~ x + z, d, objective = name, nrounds = 30, eta = 0.2, max_depth = 3, seed = 1, threads = 1)
+    p <- predict(m, d, "parameters")
+    expect_identical(colnames(p), gbt:::parameters_of_distribution(name))
+    expect_gt(abs(cor(p[, 2], d$z)), 0.5, label = name)
+    mean <- if (name == "dist_zip") p[, 1] * (1 - p[, 2]) else p[, 1]
+    expect_equal(predict(m, d), unname(mean), tolerance = 1e-14)
+    expect_equal(as.numeric(logLik(m, d)), sum(log(density[[name]](d$y, p))), tolerance = 1e-10)
+    q <- predict(m, d, "quantile", probs = probs)
+    for (k in seq_along(probs)) {
+      at <- below[[name]](q[, k], p)
+      if (name %in% c("dist_student", "dist_gamma")) {
+        expect_equal(at, rep(probs[k], n), tolerance = 1e-10)
+      } else { # the least count whose chance is enough
+        expect_true(all(at >= probs[k] - 1e-12 & (q[, k] == 0 | below[[name]](q[, k] - 1, p) < probs[k] + 1e-12)))
+      }
+    }
+    draws <- simulate(m, 40, seed = 4, newdata = d)
+    expect_equal(colMeans(draws), rep(mean(d$y), 40), tolerance = 0.25, ignore_attr = TRUE)
+  }
+  d$y[7] <- 0.5
+  expect_snapshot(error = TRUE, gbt_train(y ~ x + z, d, objective = "dist_zip", nrounds = 2, threads = 1))
+  d$y[7] <- -1
+  expect_snapshot(error = TRUE, {
+    gbt_train(y ~ x + z, d, objective = "dist_negative_binomial", nrounds = 2, threads = 1)
+    gbt_train(y ~ x + z, d, objective = "dist_gamma", nrounds = 2, threads = 1)
+    gbt_train(y ~ x + z, d, objective = "dist_student", df = 1, nrounds = 2, threads = 1)
+  })
+})

@@ -83,6 +83,7 @@ static rule rule_of(const gbt_objective *objective, const gbt_rows *rows) {
   case GBT_LABELS_NUMBER:
   case GBT_LABELS_NOT_NEGATIVE:
   case GBT_LABELS_POSITIVE:
+  case GBT_LABELS_COUNT:
   case GBT_LABELS_ABOVE_MINUS_ONE:
     break;
   }

@@ -22,12 +22,10 @@ static joint_kind kind_of(const gbt_objective *objective) {
     return JOINT_TIMES;
   case GBT_OBJ_HAZARD:
     return JOINT_INTERVALS;
-  case GBT_OBJ_DIST_NORMAL:
-    return JOINT_DISTRIBUTION;
   default:
     break;
   }
-  return JOINT_PAIRS;
+  return gbt_is_distribution(objective) ? JOINT_DISTRIBUTION : JOINT_PAIRS;
 }
 
 /* The cost of a query: pairs, or rows where an objective has none. */

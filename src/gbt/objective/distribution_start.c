@@ -87,6 +87,8 @@ done:
   return status;
 }
 
+static int has_location(const gbt_objective *o) { return gbt_objective_info_of(o->kind)->labels == GBT_LABELS_NUMBER; }
+
 static double limited(double x, double most) { return x > most ? most : x < -most ? -most : x; }
 static double size_of(double x) { return x < 0.0 ? -x : x; }
 
@@ -97,12 +99,21 @@ static double log_deviation(double square, double mean) {
   return gbt_log(sd > least ? sd : least > 0.0 ? least : 0x1p-26);
 }
 
+/* The second score to begin with. sum: of PASS_MEAN; square: the mean of PASS_SPREAD. */
+static double first_width(const gbt_objective *o, const double sum[N_SUMS], double mean, double square) {
+  const double zeros = 0.5 * sum[3] / sum[0], more = square - mean;
+  if (has_location(o)) return log_deviation(square, mean) - sum[4] / sum[0];
+  if (o->kind == GBT_OBJ_DIST_ZIP) return gbt_log((zeros + 1e-3) / (1.0 - zeros));
+  if (o->kind != GBT_OBJ_DIST_NEGATIVE_BINOMIAL) return 0.0;
+  return more > 1e-6 * mean ? gbt_log(mean) + gbt_log(mean / more) : 10.0; /* the variance is mean + mean^2 / size */
+}
+
 gbt_status gbt_distribution_start(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out,
                                   gbt_error *err) {
   start_job j = {.objective = o, .rows = rows};
   double sum[N_SUMS], spread[N_SUMS];
   out[0] = out[1] = 0.0;
-  j.by_location = gbt_objective_info_of(o->kind)->labels == GBT_LABELS_NUMBER;
+  j.by_location = has_location(o);
   GBT_TRY(sums_of(ctx, &j, PASS_MEAN, sum, err));
   if (!(sum[0] > 0.0)) return GBT_OK;
   const double mean = sum[2] > 0.0 ? sum[1] / sum[2] : 0.0;
@@ -112,7 +123,7 @@ gbt_status gbt_distribution_start(gbt_ctx *ctx, const gbt_objective *o, const gb
     return gbt_fail_on(err, GBT_E_DATA, "label",
                        "labels are up to about %g, and the objective \"%s\" needs their squares; divide them by a "
                        "number", size_of(mean), gbt_objective_info_of(o->kind)->name);
-  j.at[1] = log_deviation(spread[1] / spread[0], mean) - sum[4] / sum[0];
+  j.at[1] = first_width(o, sum, mean, spread[1] / spread[0]);
   j.range = gbt_distribution_range_of(o, j.at);
   j.unit = gbt_distribution_unit(o, j.at);
   for (int i = 0; i < MOST_STEPS; i++) {

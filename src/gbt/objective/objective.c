@@ -302,6 +302,8 @@ static int label_fits(gbt_label_rule rule, int32_t n_outputs, double y) {
     return y >= 0.0;
   case GBT_LABELS_POSITIVE:
     return y > 0.0;
+  case GBT_LABELS_COUNT:
+    return y >= 0.0 && y <= 0x1p53 && y == (double)(int64_t)y;
   case GBT_LABELS_ABOVE_MINUS_ONE:
     return y > -1.0;
   }
@@ -321,6 +323,8 @@ static const char *label_words(gbt_label_rule rule) {
     return "0 or more";
   case GBT_LABELS_POSITIVE:
     return "a number above 0";
+  case GBT_LABELS_COUNT:
+    return "a whole number of 0 or more";
   case GBT_LABELS_ABOVE_MINUS_ONE:
     return "a number above -1";
   }

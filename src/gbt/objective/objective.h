@@ -57,6 +57,7 @@ typedef enum gbt_label_rule {
   GBT_LABELS_CLASS,        /* whole numbers 0 .. n_outputs - 1 */
   GBT_LABELS_NOT_NEGATIVE, /* 0 or more */
   GBT_LABELS_POSITIVE,     /* above 0 */
+  GBT_LABELS_COUNT,        /* whole numbers of 0 or more */
   GBT_LABELS_ABOVE_MINUS_ONE
 } gbt_label_rule;
 

@@ -106,6 +106,7 @@ static double label_for(gbt_label_rule rule, double x) {
     return 1.0 / (1.0 + fabs(x));
   case GBT_LABELS_CLASS:
     return (double)((int)(fabs(x) * 3.0) % 3);
+  case GBT_LABELS_COUNT:
   case GBT_LABELS_NOT_NEGATIVE:
     return floor(fabs(x));
   case GBT_LABELS_POSITIVE:

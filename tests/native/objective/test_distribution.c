@@ -23,6 +23,29 @@ static real book_normal(real a, real b, real y, const double *param) {
   return b + z * z / 2 + logl(2 * acosl(-1.0L)) / 2;
 }
 
+static real book_student(real a, real b, real y, const double *param) {
+  const real df = param[0], z = (y - a) / expl(b);
+  return b + (df + 1) / 2 * log1pl(z * z / df) + logl(df * acosl(-1.0L)) / 2 + lgammal(df / 2) - lgammal((df + 1) / 2);
+}
+
+static real book_gamma(real a, real b, real y, const double *param) {
+  const real k = expl(b);
+  (void)param;
+  return lgammal(k) - k * b + k * a - (k - 1) * logl(y) + k * y / expl(a);
+}
+
+static real book_negative_binomial(real a, real b, real y, const double *param) {
+  const real m = expl(a), t = expl(b);
+  (void)param;
+  return lgammal(t) + lgammal(y + 1) - lgammal(y + t) + t * log1pl(m / t) + y * (logl(t + m) - a);
+}
+
+static real book_zip(real a, real b, real y, const double *param) {
+  const real m = expl(a), p = 1 / (1 + expl(-b));
+  (void)param;
+  return y > 0 ? m - y * a + lgammal(y + 1) - logl(1 - p) : -logl(p + (1 - p) * expl(-m));
+}
+
 typedef struct book {
   gbt_objective_kind kind;
   real (*loss)(real a, real b, real y, const double *param);
@@ -33,6 +56,10 @@ typedef struct book {
 
 static const book books[] = {
     {GBT_OBJ_DIST_NORMAL, book_normal, 0, 0, -3, 3, 3},
+    {GBT_OBJ_DIST_STUDENT, book_student, 0, 0, -3, 3, 3},
+    {GBT_OBJ_DIST_GAMMA, book_gamma, 0, 0, -2, 4, 3},
+    {GBT_OBJ_DIST_NEGATIVE_BINOMIAL, book_negative_binomial, 1, 2, -1.5, 4, 3},
+    {GBT_OBJ_DIST_ZIP, book_zip, 1, 3, -3, 3, 3},
 };
 enum { N_BOOKS = sizeof books / sizeof *books };
 
@@ -95,7 +122,28 @@ static void gradients_are_derivatives(void) {
     }
 }
 
-/* The mean of f over the distribution: Simpson's rule over chances by z = y's place, or a sum over counts. */
+/* Integrals go over both sides of a middle by y = middle +- spread u / (1 - u), those of amounts over their logarithm;
+ * both by the rule of midpoints. */
+typedef struct places {
+  real y, width;
+} places;
+
+enum { STEPS = 20000 };
+
+static places place_of(const point *p, int step) {
+  const real low = gbt_distribution_quantile(&p->o, p->a, p->b, 1e-14);
+  if (gbt_objective_info_of(p->o.kind)->labels == GBT_LABELS_POSITIVE) {
+    const real from = logl(low), to = logl(gbt_distribution_quantile(&p->o, p->a, p->b, 1.0 - 1e-14));
+    const real y = expl(from + (to - from) * (step + 0.5L) / STEPS);
+    return (places){y, y * (to - from) / STEPS};
+  }
+  const real middle = gbt_distribution_quantile(&p->o, p->a, p->b, 0.5);
+  const real spread = gbt_distribution_quantile(&p->o, p->a, p->b, 0.75) - middle;
+  const real u = ((step / 2) + 0.5L) / (STEPS / 2), far = spread * u / (1 - u);
+  return (places){step % 2 ? middle + far : middle - far, spread / ((1 - u) * (1 - u)) / (STEPS / 2)};
+}
+
+/* The mean of f over the distribution. */
 static real expected(const point *p, const book *its, real (*f)(const point *p, const book *its, real y)) {
   real sum = 0;
   if (its->counts) {
@@ -103,12 +151,9 @@ static real expected(const point *p, const book *its, real (*f)(const point *p, 
     for (real y = 0; y <= last; y++) sum += expl(-its->loss(p->a, p->b, y, p->o.param)) * f(p, its, y);
     return sum;
   }
-  enum { STEPS = 4000 };
-  const real low = gbt_distribution_quantile(&p->o, p->a, p->b, 1e-14);
-  const real high = gbt_distribution_quantile(&p->o, p->a, p->b, 1.0 - 1e-14), step = (high - low) / STEPS;
-  for (int i = 0; i <= STEPS; i++) {
-    const real y = low + i * step, w = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
-    sum += w * step / 3 * expl(-its->loss(p->a, p->b, y, p->o.param)) * f(p, its, y);
+  for (int i = 0; i < STEPS; i++) {
+    const places at = place_of(p, i);
+    sum += at.width * expl(-its->loss(p->a, p->b, at.y, p->o.param)) * f(p, its, at.y);
   }
   return sum;
 }
@@ -138,7 +183,16 @@ static real itself(const point *p, const book *its, real y) {
   return y;
 }
 
-/* Hessians are means of squared gradients: the Fisher information. */
+static real hessian_of_a(const point *p, const book *its, real y) {
+  point other = *p;
+  gbt_gh gh[1][2];
+  (void)its;
+  other.y = (double)y;
+  gradient_at(&other, 1.0, gh);
+  return gh[0][0].h;
+}
+
+/* Hessians are means of squared gradients, the Fisher information, or bounds of them. */
 static void hessians_are_the_information(void) {
   test_rng rng = {22};
   for (int k = 0; k < N_BOOKS; k++)
@@ -152,9 +206,11 @@ static void hessians_are_the_information(void) {
       const double by_a = (double)expected(&p, its, squared_by_a), by_b = (double)expected(&p, its, squared_by_b);
       const double first = (double)expected(&p, its, itself);
       int ok = CHECK_NEAR((double)expected(&p, its, one), 1.0, 1e-6);
-      ok &= its->bound & 1 ? CHECK(gh[0][0].h >= by_a * (1 - 1e-6)) : CHECK_NEAR(gh[0][0].h, by_a, 1e-4 * by_a);
-      ok &= its->bound & 2 ? CHECK(gh[0][1].h >= by_b * (1 - 1e-6)) : CHECK_NEAR(gh[0][1].h, by_b, 1e-4 * by_b);
-      ok &= CHECK_NEAR(mean, first, 1e-5 * (1.0 + fabs(first)));
+      const double h = (double)expected(&p, its, hessian_of_a);
+      ok &= its->bound & 1 ? CHECK(h >= by_a * (1 - 1e-6)) : CHECK_NEAR(h, by_a, 1e-4 * by_a);
+      ok &= its->bound & 2 ? CHECK(gh[0][1].h >= by_b * (1 - 1e-4)) : CHECK_NEAR(gh[0][1].h, by_b, 1e-4 * by_b);
+      if (its->kind == GBT_OBJ_DIST_NEGATIVE_BINOMIAL) ok &= CHECK(gh[0][1].h <= by_b * 1.1);
+      if (its->kind != GBT_OBJ_DIST_STUDENT) ok &= CHECK_NEAR(mean, first, 1e-5 * (1.0 + fabs(first)));
       if (!ok) {
         test_note("%s at %g %g", gbt_objective_info_of(its->kind)->name, p.a, p.b);
         return;
@@ -202,7 +258,13 @@ static void known_numbers(void) {
     gbt_objective_kind kind;
     double a, b, y, g[2], h[2], loss;
   } known[] = {
-      {GBT_OBJ_DIST_NORMAL, 0.5, 0.2, 1.3, {-.536256036829, .570995170537}, {.670320046036, 2}, 1.333440947936},
+      {GBT_OBJ_DIST_NORMAL, .5, .2, 1.3, {-.536256036829, .570995170537}, {.670320046036, 2}, 1.333440947936},
+      {GBT_OBJ_DIST_STUDENT, .5, .2, 1.3, {-.605391117731, .515687105816}, {.478800032883, 1.142857142857}, 1.435530638609},
+      {GBT_OBJ_DIST_GAMMA, .3, .4, 2, {-.718517138510, -.421725238629}, {1.491824697641, .603800881997}, 1.599203224439},
+      {GBT_OBJ_DIST_NEGATIVE_BINOMIAL, .5, .2, 3, {-.575046775127, -.310427823237}, {.701625674438, .122762701295},
+       2.330381281421},
+      {GBT_OBJ_DIST_ZIP, .4, -.3, 0, {.347494827702, -.341509767909}, {.347494827702, .244458311691}, .589174443711},
+      {GBT_OBJ_DIST_ZIP, .4, -.3, 2, {-.508175302359, .425557483188}, {1.491824697641, .244458311691}, 1.939327122670},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     const gbt_objective o = gbt_objective_make(known[i].kind, 2);
@@ -225,6 +287,10 @@ static void known_numbers(void) {
 
 /* ---- chances ---- */
 
+static real span_of(const point *p) {
+  return gbt_distribution_quantile(&p->o, p->a, p->b, 0.9) - gbt_distribution_quantile(&p->o, p->a, p->b, 0.1);
+}
+
 /* Chances are sums or integrals of the density; quantiles turn them round; the CRPS is its integral. */
 static void chances_are_sums_of_densities(void) {
   test_rng rng = {24};
@@ -232,7 +298,6 @@ static void chances_are_sums_of_densities(void) {
     for (uint64_t i = 0; i < test_cases(60); i++) {
       const book *its = &books[k];
       const point p = point_draw(&rng, its);
-      const real low = its->counts ? 0 : gbt_distribution_quantile(&p.o, p.a, p.b, 1e-14);
       const real high = gbt_distribution_quantile(&p.o, p.a, p.b, 1.0 - 1e-14);
       real sum = 0, crps = 0;
       double got;
@@ -245,16 +310,17 @@ static void chances_are_sums_of_densities(void) {
           if (p.y == (double)y) CHECK_NEAR(gbt_distribution_below(&p.o, p.a, p.b, p.y), (double)sum, 1e-11);
         }
       } else {
-        enum { STEPS = 10000 };
-        const real from = low < p.y ? low : (real)p.y, to = high > p.y ? high : (real)p.y;
-        for (int s = 0; s < 2 * STEPS; s++) {
-          const int above = s >= STEPS; /* of y, by steps of their own */
-          const real h = (above ? to - p.y : p.y - from) / STEPS;
-          const real y = above ? p.y + (s - STEPS + 0.5L) * h : from + (s + 0.5L) * h;
+        const real spread = span_of(&p);
+        const int amounts = gbt_objective_info_of(its->kind)->labels == GBT_LABELS_POSITIVE;
+        for (int t = 0; t < 2 * STEPS; t++) {
+          const int above = t >= STEPS; /* of y */
+          const real u = ((t % STEPS) + 0.5L) / STEPS, far = spread * u / (1 - u);
+          const real y = above ? p.y + far : amounts ? p.y * u : p.y - far;
+          const real width = !above && amounts ? (real)p.y : spread / ((1 - u) * (1 - u));
           const real off = gbt_distribution_below(&p.o, p.a, p.b, (double)y) - above;
-          crps += off * off * h;
+          crps += off * off * width / STEPS;
         }
-        const real d = (high - low) * 1e-6L, up = gbt_distribution_below(&p.o, p.a, p.b, (double)(p.y + d));
+        const real d = (amounts ? (real)p.y : spread) * 1e-5L, up = gbt_distribution_below(&p.o, p.a, p.b, (double)(p.y + d));
         const real down = gbt_distribution_below(&p.o, p.a, p.b, (double)(p.y - d));
         const double density = (double)expl(-its->loss(p.a, p.b, p.y, p.o.param));
         CHECK_NEAR((double)((up - down) / (2 * d)), density, 1e-3 * density);

@@ -244,7 +244,7 @@ static void labels_follow_their_rules(void) {
   static const char *const fits[] = {
       [GBT_LABELS_NUMBER] = "11111111", [GBT_LABELS_BINARY] = "00011100",       [GBT_LABELS_SHARE] = "00011100",
       [GBT_LABELS_CLASS] = "00010101",  [GBT_LABELS_NOT_NEGATIVE] = "00011111", [GBT_LABELS_POSITIVE] = "00001111",
-      [GBT_LABELS_ABOVE_MINUS_ONE] = "00111111",
+      [GBT_LABELS_ABOVE_MINUS_ONE] = "00111111", [GBT_LABELS_COUNT] = "00010101",
   };
   for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
     gbt_objective o = gbt_objective_make((gbt_objective_kind)kind, kind == GBT_OBJ_SOFTMAX ? 4 : 1);

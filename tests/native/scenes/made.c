@@ -175,6 +175,7 @@ double made_label(const gbt_objective *objective, double s, double u) {
     return u < 0.1 ? s > 0.0 : size / (1.0 + size);
   case GBT_LABELS_CLASS:
     return u < 0.2 ? floor(u * 5.0 * objective->n_outputs) : (int)(fabs(s) * 3.0) % objective->n_outputs;
+  case GBT_LABELS_COUNT:
   case GBT_LABELS_NOT_NEGATIVE:
     return floor(size * (0.3 + u));
   case GBT_LABELS_POSITIVE:

@@ -81,6 +81,7 @@ static double label_for(gbt_label_rule rule, double x) {
     return 1.0 / (1.0 + x * x);
   case GBT_LABELS_CLASS:
     return (double)((int)(x * x * 3.0) % 3);
+  case GBT_LABELS_COUNT:
   case GBT_LABELS_NOT_NEGATIVE:
     return (double)(int)(x * x);
   case GBT_LABELS_POSITIVE:
