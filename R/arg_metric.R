@@ -202,7 +202,18 @@ metric_of_column <- function(x, columns) {
     return(list(metric = x, output = 0L))
   }
   at <- at[which.max(nchar(columns[at]))]
-  list(metric = substr(x, 1L, nchar(x) - nchar(columns[at]) - 1L), output = at)
+  metric <- substr(x, 1L, nchar(x) - nchar(columns[at]) - 1L)
+  if (may_be_parameter(metric, columns[at])) {
+    stop_argument(sprintf(paste("metric \"%s\": \"%s\" may be the metric's parameter or a column of the response; give",
+                                "the column another name"), x, columns[at]), "eval_metric")
+  }
+  list(metric = metric, output = at)
+}
+
+# May what follows "@" be a parameter of the metric?
+may_be_parameter <- function(metric, text) {
+  table <- metrics_table()
+  grepl("^[0-9.eE+-]+$", text) & !is.na(table$parameter[match(metric, table$name)])
 }
 
 # CatBoost's "Quantile:alpha=0.9" in its parts.
@@ -304,7 +315,9 @@ usual_of_log <- function(response) {
 
 # The metric of each column of a response, where these are few.
 by_column <- function(metric, response) {
-  if (length(response$columns) <= most_columns_shown) paste0(metric, "@", response$columns, recycle0 = TRUE)
+  columns <- response$columns
+  if (length(columns) > most_columns_shown || any(may_be_parameter(metric, columns))) return(NULL)
+  paste0(metric, "@", columns, recycle0 = TRUE)
 }
 
 most_columns_shown <- 8L

@@ -101,12 +101,12 @@ objective_object <- function(name, param = list()) {
 #' A response may have several columns: `cbind(y1, y2) ~ .`, or a matrix or a data frame of numbers or logical values as
 #' `y`. A model then predicts a matrix with a column for each. Logical columns are labels, each of which a row may have
 #' or not: the objective is `"logistic"`, and `predict(type = "class")` gives a logical matrix. Otherwise it is
-#' `"squared_error"`, and each objective for numbers, counts, amounts or shares but `"quantile"` can be named. Columns
-#' are not scaled. A round has a tree for each column, and all of them draw the same rows and features, so that the
-#' predictions of a column are those of a model of this column alone with the same parameters; only what looks at all
-#' columns differs: early stopping, a race for the shape of trees, `sampling_method` `"mvs"` and `"goss"`, and
-#' `first_use_penalty`. With `multi_strategy = "multi_output_tree"` a round has one tree for all columns, see
-#' [gbt_parameters()].
+#' `"squared_error"`, and each objective for numbers, counts, amounts or shares but `"quantile"` and distributions can
+#' be named. Columns are not scaled. A round has a tree for each column, and all of them draw the same rows and
+#' features, so that the predictions of a column are those of a model of this column alone with the same parameters;
+#' only what looks at all columns differs: early stopping, a race for the shape of trees, `sampling_method` `"mvs"` and
+#' `"goss"`, and `first_use_penalty`. With `multi_strategy = "multi_output_tree"` a round has one tree for all columns,
+#' see [gbt_parameters()].
 #'
 #' A cell may be `NA`: it has no part in gradients, base scores and metrics. A row in which all columns are missing, and
 #' a column that is missing in all rows, are errors. Metrics are over all cells where they are means over rows, such as
@@ -128,8 +128,8 @@ objective_object <- function(name, param = list()) {
 #' * `"dist_zip"`: counts, many of them 0: 0 with chance p, else Poisson's; the logarithm of the rate and the log odds of
 #'   p (`rate`, `zero`). The mean is rate (1 - p).
 #'
-#' Gradients are those of minus the log-likelihood and hessians
-#' the Fisher information (for `"dist_zip"` that of the EM algorithm, a bound of it), so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
+#' Gradients are those of minus the log-likelihood and hessians the Fisher information (for `"dist_zip"` that of the EM
+#' algorithm, a bound of it), so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
 #' Statistics* 54, 507-554); both parameters take theirs from the scores at the beginning of the round.
 #' * `eta_scale`: the learning rate of the second parameter's trees is `eta` times this (default 0.5), as the width is
 #'   learned from what the mean has missed. Steps of the logarithm of a width are at most 1 before the learning rate,

@@ -124,14 +124,16 @@ reference_ptr <- function(spec) if (!is.null(spec$reference)) data_ptr(spec$refe
 # vectors by the engine's names of its fields (label, weights, offset, time, group), or NULL; the pointer keeps them
 # alive.
 dataset_view <- function(data, mask, taken, ..., label = NULL) {
-  fields <- list(...)
-  if (!is.null(matrix_of_label(label))) {
-    its <- fields_of_columns(label, fields$weights)
-    fields[names(its)] <- its
-  } else if (!is.null(label)) {
-    fields <- c(fields, fields_of_label(label))
-  }
-  .Call(C_gbt_dataset_view, data_ptr(data), fields, mask, taken)
+  .Call(C_gbt_dataset_view, data_ptr(data), fields_of_view(list(...), label), mask, taken)
+}
+
+# Fields of rows, with what the engine reads of their label.
+fields_of_view <- function(fields, label) {
+  if (is.null(label)) return(fields)
+  if (is.null(matrix_of_label(label))) return(c(fields, fields_of_label(label)))
+  its <- fields_of_columns(label, fields$weights)
+  fields[names(its)] <- its
+  fields
 }
 
 # Arguments that only binning uses.

@@ -93,11 +93,20 @@ names_of_columns <- function(y, what) {
   names
 }
 
+# Which columns no row of any rank has a value of?
+columns_gone <- function(m) !vapply(seq_len(ncol(m)), function(j) any_rank(!all(is.na(m[, j]))), NA)
+
+# Is there such a column in a label?
+misses_column <- function(label) {
+  m <- matrix_of_label(label)
+  !is.null(m) && any(columns_gone(m))
+}
+
 # Columns that no row has a value of cannot be learned. label: of the rows that are trained on.
 check_columns_seen <- function(label) {
   m <- matrix_of_label(label)
   if (is.null(m)) return(invisible())
-  gone <- colnames(m)[!vapply(seq_len(ncol(m)), function(j) any_rank(!all(is.na(m[, j]))), NA)]
+  gone <- colnames(m)[columns_gone(m)]
   if (length(gone)) {
     stop_data(sprintf("column `%s` of the response is missing in all rows that are trained on; leave it out", gone[1L]),
               gone[1L])
@@ -129,6 +138,10 @@ refuse_columns_of <- function(name) {
   if (is_given(name)) {
     stop_unsupported(paste("the response has several columns, and an objective by functions takes one: train a model",
                            "for each column"), "y")
+  }
+  if (is_of_times(name)) {
+    stop_unsupported(sprintf("objective \"%s\" takes times and events as survival::Surv(time, event), not as a matrix",
+                             name), "y")
   }
   offered <- offered_objectives()
   offered <- offered[vapply(offered, may_have_columns, NA)]

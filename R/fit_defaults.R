@@ -392,7 +392,8 @@ chosen_lines <- function(values, by) {
 #' Rows that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if
 #' you give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes that go with the values that you give
 #' race: with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six
-#' and eight layers. If one shape is left, there is no race. With `max_seconds` a race takes a tenth of that time at
+#' and eight layers. To train without a race, give a whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or
+#' `"depthwise"` with `max_depth`. With `max_seconds` a race takes a tenth of that time at
 #' most; if that is too short, rules decide. `verbose = 1` shows the losses, and `model$race` keeps them.
 #'
 #' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on, so other folds hold out rows

@@ -129,7 +129,7 @@ duel <- function(first, second, margin) {
     if (share == 1) return(if (is_ahead(losses[2L], losses[1L], margin)) second else first)
     behind <- losses[2L] - losses[1L]
     before <- loss_by(second, share / 2) - loss_by(first, share / 2)
-    if (behind > 0 && (share > race_stages[1L] || behind > before / 2)) return(first)
+    if (behind > 0 && (share > race_stages[1L] || isTRUE(behind > before / 2))) return(first)
     if (share >= race_lost[["share"]] && is_ahead(losses[2L], losses[1L], race_lost[["behind"]])) return(second)
   }
 }
@@ -203,7 +203,10 @@ race_parts <- function(fit, rows, by_valid) {
     judge <- judges_of_rows(fit, rows, rows_of_race(rows$n, given_or(own, TRUE) & held, race_rows[["judge"]]))
   }
   enough <- sums_of_ranks(c(sum(train), length(judge$label))) >= race_least
-  if (all(enough)) list(train = which(train[at]), judge = judge)
+  train <- which(train[at])
+  if (all(enough) && !misses_column(subset_rows(fit$label, train)) && !misses_column(judge$label)) {
+    list(train = train, judge = judge)
+  }
 }
 
 # About `most` of the rows that are TRUE in `among` (NULL: of all n), by a hash of their numbers: logical values.
@@ -275,7 +278,7 @@ judges_of_set <- function(fit, set) {
 # for dataset_view().
 gathered_view <- function(fit, data, mask, ..., label) {
   copy <- .Call(C_gbt_dataset_gather, data_ptr(data), mask, fit$host$threads)
-  .Call(C_gbt_dataset_view, copy, c(list(...), fields_of_label(label)), NULL, TRUE)
+  .Call(C_gbt_dataset_view, copy, fields_of_view(list(...), label), NULL, TRUE)
 }
 
 # ---- the trainings of a race ----

@@ -108,7 +108,7 @@ training_loss <- function(trainer, fit) {
 diverged <- function(trainer, fit, state, before) {
   if (state$rounds == 0 || fit$evaluation$stopping && state$best > 0 && state$best < state$rounds) return(NULL)
   loss <- training_loss(trainer, fit)
-  worse <- if (is.na(before)) isTRUE(loss == Inf) else is.nan(loss) || isTRUE(loss > 10 * before)
+  worse <- if (is.na(before)) isTRUE(loss == Inf) else is.nan(loss) || isTRUE(loss > before + 9 * abs(before))
   if (!worse || isTRUE(before == 0)) return(NULL)
   info <- objective_info(fit$response$objective)
   text <- function(x) format(x, digits = 4L)

@@ -8,10 +8,14 @@ warn_suspects <- function(source, response) {
   looked_at <- plain && length(dim(x)) == 2L && ncol(x) >= 2L
   n <- sum_of_ranks(length(response$label))
   several <- n >= 2 && !all_same(numbers_of_label(response$label))
-  copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response))
+  m <- matrix_of_label(response$label)
+  seen <- if (!is.null(m)) which(!columns_gone(m))
+  copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response, seen))
   if (length(copies)) {
-    warn_gbt("column", sprintf(paste("column `%s` is a copy of the response, so the model learns nothing else; leave",
-                                     "it out of the predictors"), copies[1L]), column = copies[1L])
+    of <- if (is.null(m)) "the response" else "a column of the response"
+    warn_gbt("column", sprintf(paste("column `%s` is a copy of %s, so the model learns nothing else%s; leave it out of",
+                                     "the predictors"), copies[1L], of,
+                               if (of == "the response") "" else " about that"), column = copies[1L])
   }
   single <- if (looked_at && is.data.frame(x) && n >= fewest_levels) {
     names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
@@ -40,12 +44,15 @@ is_identifier <- function(v) {
   !anyDuplicated(v[seq_len(min(fewest_levels, length(v)))]) && !anyNA(v) && !anyDuplicated(v)
 }
 
-# Names of the columns that are the response, value by value. A rank without rows has nothing against any.
-copies_of_response <- function(x, response) {
+# Names of the columns that are the response, value by value. seen: columns of the response that some row has. A rank without rows has nothing against any.
+copies_of_response <- function(x, response, seen = NULL) {
   m <- matrix_of_label(response$label)
   if (!is.null(m)) {
-    whole <- which(colSums(is.na(m)) == 0)
-    return(unlist(lapply(whole, function(j) copies_of_response(x, list(label = m[, j])))))
+    return(unlist(lapply(seen, function(j) {
+      there <- !is.na(m[, j])
+      own <- if (all(there)) x else x[there, , drop = FALSE]
+      copies_of_response(own, list(label = m[there, j]))
+    })))
   }
   label <- response$label
   n <- length(label)

@@ -207,7 +207,7 @@ simulate.gbt <- function(object, nsim = 1, seed = NULL, newdata, ...) {
                             resolve_threads(NULL)), n)
   }
   draw <- function(i) {
-    if (whole) return(drawn[, i])
+    if (whole) return(if (n > 0L) drawn[, i] else numeric(0))
     switch(object$objective, poisson = stats::rpois(n, mean),
            negative_binomial = stats::rnbinom(n, size = 1 / object$params$dispersion, mu = mean), {
              below <- t(apply(mean, 1L, cumsum))

@@ -58,6 +58,10 @@ judged_folds <- function(cv, x, y, weights, given, strata = NULL) {
                           name), name)
   }
   its <- bake_rows(judged_model(cv), x)
+  if (is_distribution(its$model$objective)) {
+    stop_unsupported(paste("a gbt_cv() of a distribution keeps the means of held-out rows, not their distributions; see",
+                           "its `evaluation_log`, or evaluate a model"), "model")
+  }
   known <- as_columns(cv$predictions)
   y <- stratified_response(its$model, its$x, given_response(its$model, its$x, y), strata)
   rows <- judged_labels(its$model, y, weights, nrow(known))

@@ -291,6 +291,9 @@ print_model <- function(x, digits, params = TRUE) {
   }
   recipe <- recipe_of(x)
   if (!is.null(recipe)) cat("recipe    ", counted(length(recipe$steps), "step"), ", for raw rows\n", sep = "")
+  if (!is.null(x$columns)) {
+    cat("response  ", counted(length(x$columns), "column"), ": ", enumerate(x$columns, 6L, quote = ""), "\n", sep = "")
+  }
   cat("features  ", describe_features(x), "\n", sep = "")
   monotone <- describe_monotone(x)
   if (!is.null(monotone)) cat("monotone  ", monotone, "\n", sep = "")

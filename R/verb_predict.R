@@ -181,6 +181,9 @@ predict.gbt <- function(object, newdata,
                threads = threads, sparse_zero = sparse_zero, device = device)
   given_probs <- if (!missing(probs)) probs
   plan$at <- if (of_distribution(object, plan$type)) read_chances(plan$type, given_probs, level)
+  if (plan$type == "interval" && !is.null(output)) {
+    stop_unsupported("type = \"interval\" returns its predictions; with `output` use type = \"quantile\"", "output")
+  }
   if (is.null(plan$at)) plan$at <- read_times(plan$type, object, times, given_probs)
   if (plan$type %in% time_types && is_of_hazards(object$objective)) {
     check_baseline(object, plan$rounds, sprintf("type = \"%s\"", plan$type), "type")

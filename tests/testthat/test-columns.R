@@ -166,3 +166,36 @@ test_that("what cannot be a response of several columns is an error", {
   changed$columns <- "y1"
   expect_error(predict(changed, d), "`columns` must be the names of 2 columns", class = "gbt_error_argument")
 })
+
+test_that("a response of several columns may have a race of shapes", {
+  set.seed(3)
+  n <- 12000
+  x <- data.frame(a = rnorm(n), b = rnorm(n))
+  both <- cbind(u = x$a + rnorm(n), v = x$b + rnorm(n))
+  both[1:100, 2] <- NA
+  fit <- function(y = both, ...) {
+    valid <- list(x = x[1:2000, ], y = y[1:2000, ])
+    gbt_train(x, y, nrounds = 1500, valid = valid, early_stopping_rounds = 2, eta = 0.9, threads = 1, ...)
+  }
+  m <- fit()
+  expect_s3_class(m$race, "data.frame")
+  expect_identical(fit(weights = rep(1, n))$state, m$state)
+  few <- both
+  few[-(3001:3003), 2] <- NA # none among the rows that judge
+  expect_null(fit(few)$race)
+})
+
+test_that("columns of the response are not taken for parameters, and copies of cells are seen", {
+  x <- data.frame(a = 1:40 / 7, b = rep(1:8, 5))
+  named <- cbind(`0.9` = x$a + x$b, u = x$b^2)
+  expect_error(gbt_train(x, named, nrounds = 2, valid = 0.3, eval_metric = "quantile@0.9", threads = 1),
+               "may be the metric's parameter or a column", class = "gbt_error_argument")
+  m <- gbt_train(x, named, nrounds = 2, valid = 0.3, objective = "huber", threads = 1)
+  expect_false(any(grepl("@0.9", names(m$evaluation_log), fixed = TRUE)))
+  named[1:9, 2] <- NA
+  expect_warning(gbt_train(cbind(x, copy = x$b^2), named, nrounds = 2, threads = 1),
+                 "`copy` is a copy of a column of the response, so the model learns nothing else about that")
+  expect_error(gbt_train(x, named, objective = "cox"), "survival::Surv(time, event)", fixed = TRUE,
+               class = "gbt_error_unsupported")
+  expect_output(print(m), "response  2 columns: 0.9, u", fixed = TRUE)
+})

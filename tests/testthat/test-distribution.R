@@ -188,3 +188,19 @@ test_that("student, gamma, negative binomial and zero-inflated Poisson are those
     gbt_train(y ~ x + z, d, objective = "dist_student", df = 1, nrounds = 2, threads = 1)
   })
 })
+
+test_that("intervals come in chunks, simulations of no row, and small responses do not diverge", {
+  d <- spread_data(300)
+  m <- normal_model(d)
+  part <- split(d, rep(1:3, each = 100))
+  chunks <- function(i) if (i <= 3) part[[i]]
+  expect_identical(predict(m, chunks, type = "interval"), predict(m, d, type = "interval"))
+  expect_error(predict(m, d, type = "interval", output = tempfile()), "use type = \"quantile\"",
+               class = "gbt_error_unsupported")
+  expect_identical(dim(simulate(m, 2, newdata = d[0, ])), c(0L, 2L))
+  d$y <- d$y / 1000 # densities above 1, so the loss is below 0
+  expect_no_warning(small <- normal_model(d, eval_train = TRUE))
+  expect_lt(small$evaluation_log$train_nloglik[20], 0)
+  cv <- gbt_cv(y ~ ., d, objective = "dist_normal", nrounds = 3, folds = 2, keep_models = TRUE, threads = 1)
+  expect_error(gbt_evaluate(cv, d), "keeps the means", class = "gbt_error_unsupported")
+})
