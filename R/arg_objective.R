@@ -125,15 +125,15 @@ objective_object <- function(name, param = list()) {
 #'   mean^2 / k.
 #' * `"dist_negative_binomial"`: counts; the logarithms of the mean and of the size t (`mean`, `size`). The variance is
 #'   mean + mean^2 / t. Shapes and sizes are kept between exp(-10) and exp(15).
-#' * `"dist_zip"`: counts, many of them 0: 0 with chance p, else Poisson's; the logarithm of the rate and the log odds of
-#'   p (`rate`, `zero`). The mean is rate (1 - p).
+#' * `"dist_zip"`: counts, many of them 0: 0 with chance p, else Poisson's; the logarithm of the rate and the log odds
+#'   of p (`rate`, `zero`). The mean is rate (1 - p).
 #'
 #' Gradients are those of minus the log-likelihood and hessians the Fisher information (for `"dist_zip"` that of the EM
 #' algorithm, a bound of it), so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
-#' Statistics* 54, 507-554); both parameters take theirs from the scores at the beginning of the round.
-#' * `eta_scale`: the learning rate of the second parameter's trees is `eta` times this (default 0.5), as the width is
-#'   learned from what the mean has missed. Steps of the logarithm of a width are at most 1 before the learning rate,
-#'   and widths stay above exp(-8) times the one before the first tree.
+#' Statistics* 54, 507-554). Both parameters take theirs from the scores at the beginning of the round.
+#' * `eta_scale`: the learning rate of the second parameter's trees is `eta` times this (default 0.25), as the width is
+#'   learned from what the mean has missed (`bench/results/distributions.md` in the sources). Steps of the logarithm of
+#'   a width are at most 1 before the learning rate, and widths stay above exp(-8) times the one before the first tree.
 #'
 #' The width is learned from the residuals of the training rows, which shrink as the mean fits them more closely. Give
 #' `valid`, so that training stops when the likelihood of new rows no longer rises; without `nrounds` and `valid` rounds

@@ -184,7 +184,8 @@ made_y <- function(labels, n, name = "") {
     return(structure(y, type = if (name == "fine_gray") "mright" else "right", states = "a", class = "Surv"))
   }
   switch(labels, NUMBER = s, BINARY = as.numeric(s > 0.5), CLASS = factor(seq_len(n) %% 3),
-         NOT_NEGATIVE = floor(exp(s)), COUNT = floor(exp(s)), POSITIVE = exp(s), SHARE = plogis(s), ABOVE_MINUS_ONE = exp(s) - 0.7)
+         NOT_NEGATIVE = floor(exp(s)), COUNT = floor(exp(s)), POSITIVE = exp(s),
+         SHARE = plogis(s), ABOVE_MINUS_ONE = exp(s) - 0.7)
 }
 
 # What the objectives of ranking need more: 12 queries of rows that are not in their order.

@@ -259,8 +259,10 @@ static void known_numbers(void) {
     double a, b, y, g[2], h[2], loss;
   } known[] = {
       {GBT_OBJ_DIST_NORMAL, .5, .2, 1.3, {-.536256036829, .570995170537}, {.670320046036, 2}, 1.333440947936},
-      {GBT_OBJ_DIST_STUDENT, .5, .2, 1.3, {-.605391117731, .515687105816}, {.478800032883, 1.142857142857}, 1.435530638609},
-      {GBT_OBJ_DIST_GAMMA, .3, .4, 2, {-.718517138510, -.421725238629}, {1.491824697641, .603800881997}, 1.599203224439},
+      {GBT_OBJ_DIST_STUDENT, .5, .2, 1.3, {-.605391117731, .515687105816}, {.478800032883, 1.142857142857},
+       1.435530638609},
+      {GBT_OBJ_DIST_GAMMA, .3, .4, 2, {-.718517138510, -.421725238629}, {1.491824697641, .603800881997},
+       1.599203224439},
       {GBT_OBJ_DIST_NEGATIVE_BINOMIAL, .5, .2, 3, {-.575046775127, -.310427823237}, {.701625674438, .122762701295},
        2.330381281421},
       {GBT_OBJ_DIST_ZIP, .4, -.3, 0, {.347494827702, -.341509767909}, {.347494827702, .244458311691}, .589174443711},
@@ -320,7 +322,8 @@ static void chances_are_sums_of_densities(void) {
           const real off = gbt_distribution_below(&p.o, p.a, p.b, (double)y) - above;
           crps += off * off * width / STEPS;
         }
-        const real d = (amounts ? (real)p.y : spread) * 1e-5L, up = gbt_distribution_below(&p.o, p.a, p.b, (double)(p.y + d));
+        const real d = (amounts ? (real)p.y : spread) * 1e-5L;
+        const real up = gbt_distribution_below(&p.o, p.a, p.b, (double)(p.y + d));
         const real down = gbt_distribution_below(&p.o, p.a, p.b, (double)(p.y - d));
         const double density = (double)expl(-its->loss(p.a, p.b, p.y, p.o.param));
         CHECK_NEAR((double)((up - down) / (2 * d)), density, 1e-3 * density);
