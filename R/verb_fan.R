@@ -7,10 +7,13 @@
 #' well as in all. `plot()` draws them as a fan: a band between each pair of levels, the middle one as a line, and the
 #' observed values.
 #'
-#' @param model A model of objective `"quantile"` with several levels, `quantile_alpha = c(0.1, 0.5, 0.9)`.
+#' @param model A model of objective `"quantile"` with several levels, `quantile_alpha = c(0.1, 0.5, 0.9)`, or of
+#'   distributions, such as `"dist_normal"`.
 #' @param data The rows: a data frame or a matrix in memory.
 #' @param x The name of a column of numbers or dates, or a number for each row. `NULL`: the middle quantile.
 #' @param y What was observed; a formula's response is found in `data`. Without it there are no shares.
+#' @param probs Of a model of distributions: the levels, two at least. `NULL`: 0.05, 0.25, 0.5, 0.75 and 0.95. A model
+#'   of quantiles has its own.
 #' @param bins Rows are put into this many groups along `x`, of about as many rows.
 #' @param offset,exposure,trees,threads As in [predict()][predict.gbt].
 #' @param ... Must be empty: a misspelt argument is an error.
@@ -33,25 +36,40 @@
 #' plot(fan)
 #' @export
 gbt_fan <- function(model, data, x = NULL, y = NULL, ..., bins = 50, offset = NULL, exposure = NULL, trees = NULL,
-                    threads = NULL) {
+                    threads = NULL, probs = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_fan)))
   if (missing(model)) stop_argument("`model` is missing: gbt_fan(model, data)", "model")
   check_model(model, "model")
-  levels <- levels_of(model)
-  if (is.null(levels)) {
-    stop_unsupported(paste("gbt_fan() needs a model of several quantiles: objective = \"quantile\" with",
-                           "`quantile_alpha = c(0.1, 0.5, 0.9)`"), "model")
-  }
+  levels <- fan_levels(model, probs)
   if (missing(data)) stop_argument("`data` is missing; give the rows to predict", "data")
   bins <- check_whole(bins, "bins", 1, 10000)
   rows <- explained_data(model, data)
   n <- n_rows_of(rows)
   if (n == 0) stop_data("the data have no rows", "data")
-  pred <- predict(model, rows, offset = given_in_data("offset", data), exposure = given_in_data("exposure", data),
-                  trees = trees, threads = threads)
+  ask <- list(model, rows, offset = given_in_data("offset", data), exposure = given_in_data("exposure", data),
+              trees = trees, threads = threads)
+  if (is_distribution(model$objective)) ask <- c(ask, list(type = "quantile", probs = levels))
+  pred <- do.call(predict, ask)
   label <- if (!is.null(y) || has_response(model, data)) given_labels(model, data, y, n)
   along <- fan_axis(x, data, pred, levels)
   fan_of(along, pred, label, levels, bins)
+}
+
+# The levels of a fan, ascending.
+fan_levels <- function(model, probs) {
+  levels <- levels_of(model)
+  if (!is_distribution(model$objective)) {
+    if (is.null(levels)) {
+      stop_unsupported(paste("gbt_fan() needs a model of several quantiles: objective = \"quantile\" with",
+                             "`quantile_alpha = c(0.1, 0.5, 0.9)`, or of distributions, such as \"dist_normal\""),
+                       "model")
+    }
+    if (!is.null(probs)) stop_argument("a model of quantiles has its own levels; leave `probs` out", "probs")
+    return(levels)
+  }
+  probs <- unique(sort(check_probs(given_or(probs, c(0.05, 0.25, 0.5, 0.75, 0.95)))))
+  if (length(probs) < 2L) stop_argument("`probs` must be two numbers at least", "probs")
+  probs
 }
 
 # list(at = a number or date for each row, name).

@@ -204,3 +204,20 @@ test_that("intervals come in chunks, simulations of no row, and small responses 
   cv <- gbt_cv(y ~ ., d, objective = "dist_normal", nrounds = 3, folds = 2, keep_models = TRUE, threads = 1)
   expect_error(gbt_evaluate(cv, d), "keeps the means", class = "gbt_error_unsupported")
 })
+
+test_that("fans of distributions have the quantiles that are asked for", {
+  d <- spread_data(400)
+  m <- normal_model(d)
+  fan <- gbt_fan(m, d, "x", probs = c(0.9, 0.1), bins = 4, threads = 1)
+  expect_identical(attr(fan, "levels"), c(0.1, 0.9))
+  q <- predict(m, d, "quantile", probs = c(0.1, 0.9))
+  expect_identical(attr(fan, "below"), colMeans(d$y <= q))
+  expect_identical(attr(gbt_fan(m, d, threads = 1), "levels"), c(0.05, 0.25, 0.5, 0.75, 0.95))
+  in_sizes(plot(fan))
+  expect_snapshot(error = TRUE, {
+    gbt_fan(m, d, probs = 0.5)
+    gbt_fan(m, d, probs = c(0, 1))
+  })
+  quantiles <- gbt_train(y ~ x, d, objective = "quantile", quantile_alpha = c(0.1, 0.9), nrounds = 2, threads = 1)
+  expect_snapshot(error = TRUE, gbt_fan(quantiles, d, probs = 0.5))
+})
