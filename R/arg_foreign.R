@@ -410,7 +410,7 @@ base_margin/x -> a known part of the score is `offset`
 ^inverse[._]gaussian$/o -> "gamma" is for amounts above 0
 ^lognormal$/o -> train on the logarithm of the response: gbt_train(x, log(y))
 ^ordinal/o ^polr$/o ^ordered/o ^clm$/o -> "softmax" is for classes; or train on their numbers, as.integer(y)
-^zero_?inflated/o ^zip$/o ^hurdle/o -> "negative_binomial" and "tweedie" are for many zeros
+^zero_?inflated_?neg/o ^zinb/o ^hurdle/o -> "dist_zip", "negative_binomial" and "tweedie" are for many zeros
 ^auc$/o ^accuracy$/o ^f1$/o ^error$/o -> it is a metric, which `eval_metric` takes; "logistic" is for two classes
 ^reg:/x ^fair$/l ^tdist/o ^lq/c ->
 [metric]
