@@ -299,7 +299,7 @@ memory_sink <- function() {
 join_predictions <- function(parts) {
   if (length(parts) == 1L) return(parts[[1L]])
   if (is.matrix(parts[[1L]])) return(do.call(rbind, parts))
-  if (is.data.frame(parts[[1L]])) return(join_frames(parts))
+  if (is.data.frame(parts[[1L]])) return(join_predicted_frames(parts))
   if (is.array(parts[[1L]]) && length(dim(parts[[1L]])) > 2L) return(join_arrays(parts))
   if (!is.factor(parts[[1L]])) return(unlist(parts))
   codes <- unlist(lapply(parts, function(p) stats::setNames(as.integer(p), names(p))))
@@ -307,9 +307,8 @@ join_predictions <- function(parts) {
 }
 
 # Data frames of chunks. Names of rows are kept where all chunks have some.
-join_frames <- function(parts) {
-  columns <- lapply(seq_along(parts[[1L]]), function(j) unlist(lapply(parts, .subset2, j)))
-  out <- list_frame(stats::setNames(columns, names(parts[[1L]])), length(columns[[1L]]))
+join_predicted_frames <- function(parts) {
+  out <- join_frames(parts)
   labels <- lapply(parts, function(p) if (.row_names_info(p) > 0L) row.names(p))
   if (!any(vapply(labels, is.null, NA))) row.names(out) <- make.unique(unlist(labels))
   out

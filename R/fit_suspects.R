@@ -44,7 +44,8 @@ is_identifier <- function(v) {
   !anyDuplicated(v[seq_len(min(fewest_levels, length(v)))]) && !anyNA(v) && !anyDuplicated(v)
 }
 
-# Names of the columns that are the response, value by value. seen: columns of the response that some row has. A rank without rows has nothing against any.
+# Names of the columns that are the response, value by value. seen: columns of the response that some row has. A rank
+# without rows has nothing against any.
 copies_of_response <- function(x, response, seen = NULL) {
   m <- matrix_of_label(response$label)
   if (!is.null(m)) {

@@ -59,8 +59,8 @@ judged_folds <- function(cv, x, y, weights, given, strata = NULL) {
   }
   its <- bake_rows(judged_model(cv), x)
   if (is_distribution(its$model$objective)) {
-    stop_unsupported(paste("a gbt_cv() of a distribution keeps the means of held-out rows, not their distributions; see",
-                           "its `evaluation_log`, or evaluate a model"), "model")
+    stop_unsupported(paste("a gbt_cv() of a distribution keeps the means of held-out rows, not their distributions;",
+                           "see its `evaluation_log`, or evaluate a model"), "model")
   }
   known <- as_columns(cv$predictions)
   y <- stratified_response(its$model, its$x, given_response(its$model, its$x, y), strata)
