@@ -208,7 +208,8 @@ test_that("print() names what was asked for", {
   of_times <- c("aft", "cox", "fine_gray", "hazard") # whose values are words; of ranking those are shown that are given
   for (name in setdiff(Filter(Negate(gbt:::is_of_queries), gbt_objectives()$name), of_times)) {
     params <- gbt:::objective_info(name)$params
-    label <- if (name == "softmax") factor(d$cyl) else if (name %in% c("logistic", "cross_entropy")) d$am else d$mpg
+    label <- switch(gbt:::objective_info(name)$labels, CLASS = factor(d$cyl), BINARY = , SHARE = d$am,
+                    COUNT = round(d$mpg), d$mpg)
     m <- gbt_train(d[-1], label, objective = name, nrounds = 2, threads = 1)
     text <- paste(capture.output(print(m)), collapse = "\n")
     for (p in params$name) {
