@@ -1,10 +1,10 @@
 #include "aft_scale.h"
 
 #include "../base/comm.h"
-#include "../base/exact_sum.h"
 #include "../base/find.h"
 #include "../base/parallel.h"
 #include "aft.h"
+#include "row_sums.h"
 
 enum { TASK_ROWS = 16384, MOST_STEPS = 100 };
 enum { SUM_S, SUM_SS, SUM_T, SUM_TT, SUM_ST, SUM_WEIGHT, SUM_TIME, N_SUMS };
@@ -27,14 +27,11 @@ typedef struct sums_job {
   const double *score; /* NULL: `at` and the offset */
   double at;
   double param[GBT_OBJECTIVE_PARAMS];
-  gbt_exact_sum *sum; /* threads x N_SUMS */
 } sums_job;
 
-static void sums_task(void *arg, int64_t task, int thread) {
-  const sums_job *j = arg;
+static void add_rows(const void *job, int64_t beg, int64_t end, gbt_exact_sum *sum) {
+  const sums_job *j = job;
   const gbt_rows *rows = j->rows;
-  gbt_exact_sum *sum = j->sum + (size_t)thread * N_SUMS;
-  const int64_t beg = task * TASK_ROWS, end = rows->n - beg < TASK_ROWS ? rows->n : beg + TASK_ROWS;
   for (int64_t i = beg; i < end; i++) {
     const double w = gbt_weight_of(rows, i), offset = gbt_offset_of(rows, i);
     const double l = gbt_label_of(rows, i), u = gbt_upper_of(rows, i);
@@ -47,18 +44,8 @@ static void sums_task(void *arg, int64_t task, int thread) {
   }
 }
 
-static gbt_status sums_of(gbt_ctx *ctx, sums_job *j, double out[N_SUMS], gbt_error *err) {
-  gbt_status status = GBT_OK;
-  const size_t cells = (size_t)ctx->n_threads * N_SUMS;
-  GBT_TRY(gbt_mem_zeros(&ctx->mem, cells, sizeof *j->sum, &j->sum, err));
-  GBT_TRY_GOTO(gbt_parallel(ctx, (j->rows->n + TASK_ROWS - 1) / TASK_ROWS, sums_task, j, err), done);
-  for (size_t c = N_SUMS; c < cells; c++) gbt_exact_merge(&j->sum[c % N_SUMS], &j->sum[c]);
-  GBT_TRY_GOTO(gbt_comm_sum_exact(ctx, j->sum, N_SUMS, err), done);
-  for (int k = 0; k < N_SUMS; k++) out[k] = gbt_exact_value(&j->sum[k]);
-done:
-  gbt_mem_free(&ctx->mem, j->sum);
-  j->sum = NULL;
-  return status;
+static gbt_status sums_of(gbt_ctx *ctx, const sums_job *j, double out[N_SUMS], gbt_error *err) {
+  return gbt_row_sums(ctx, j->rows->n, N_SUMS, add_rows, j, out, err);
 }
 
 static sums_job job_for(const gbt_objective *o, const gbt_rows *rows, const double *score) {

@@ -1,11 +1,9 @@
 /* The scores before the first tree: steps of Fisher's scoring for both parameters, from moments of the response. Each
  * takes a pass over the rows, whose sums are exact. */
-#include "../base/comm.h"
-#include "../base/exact_sum.h"
-#include "../base/parallel.h"
 #include "distribution.h"
+#include "row_sums.h"
 
-enum { TASK_ROWS = 16384, BLOCK = 64, MOST_STEPS = 100 };
+enum { BLOCK = 64, MOST_STEPS = 100 };
 enum { N_SUMS = 5 };
 
 /* Sums of a pass, weights in. */
@@ -22,7 +20,6 @@ typedef struct start_job {
   int by_location; /* the first score is a location; else a logarithm of a mean */
   double at[2], unit;
   gbt_distribution_range range;
-  gbt_exact_sum *sum; /* threads x N_SUMS */
 } start_job;
 
 static double offset_of(const gbt_rows *rows, int64_t i, int k) {
@@ -65,26 +62,13 @@ static void add_block(const start_job *j, int64_t beg, int n, gbt_exact_sum *sum
   }
 }
 
-static void sums_task(void *arg, int64_t task, int thread) {
-  const start_job *j = arg;
-  const int64_t beg = task * TASK_ROWS, end = j->rows->n - beg < TASK_ROWS ? j->rows->n : beg + TASK_ROWS;
-  for (int64_t i = beg; i < end; i += BLOCK)
-    add_block(j, i, end - i < BLOCK ? (int)(end - i) : BLOCK, j->sum + (size_t)thread * N_SUMS);
+static void add_rows(const void *job, int64_t beg, int64_t end, gbt_exact_sum *sum) {
+  for (int64_t i = beg; i < end; i += BLOCK) add_block(job, i, end - i < BLOCK ? (int)(end - i) : BLOCK, sum);
 }
 
 static gbt_status sums_of(gbt_ctx *ctx, start_job *j, pass_kind kind, double out[N_SUMS], gbt_error *err) {
-  gbt_status status = GBT_OK;
-  const size_t cells = (size_t)ctx->n_threads * N_SUMS;
   j->kind = kind;
-  GBT_TRY(gbt_mem_zeros(&ctx->mem, cells, sizeof *j->sum, &j->sum, err));
-  GBT_TRY_GOTO(gbt_parallel(ctx, (j->rows->n + TASK_ROWS - 1) / TASK_ROWS, sums_task, j, err), done);
-  for (size_t c = N_SUMS; c < cells; c++) gbt_exact_merge(&j->sum[c % N_SUMS], &j->sum[c]);
-  GBT_TRY_GOTO(gbt_comm_sum_exact(ctx, j->sum, N_SUMS, err), done);
-  for (int k = 0; k < N_SUMS; k++) out[k] = gbt_exact_value(&j->sum[k]);
-done:
-  gbt_mem_free(&ctx->mem, j->sum);
-  j->sum = NULL;
-  return status;
+  return gbt_row_sums(ctx, j->rows->n, N_SUMS, add_rows, j, out, err);
 }
 
 static int has_location(const gbt_objective *o) { return gbt_objective_info_of(o->kind)->labels == GBT_LABELS_NUMBER; }
