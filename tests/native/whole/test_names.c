@@ -21,7 +21,11 @@ static void check_names(const char *(*name)(int), int low, const char *const *wa
 static void names_of_the_base(void) {
   NAMES(gbt_status_name, GBT_OK, "ok", "argument", "data", "memory", "device", "format", "io", "unsupported",
         "internal", "cancelled");
+#if defined(__aarch64__)
+  NAMES(gbt_simd_name, GBT_SIMD_AUTO, "auto", "scalar", "neon", "avx512", "avx512vbmi");
+#else
   NAMES(gbt_simd_name, GBT_SIMD_AUTO, "auto", "scalar", "avx2", "avx512", "avx512vbmi");
+#endif
 }
 
 static void names_of_data(void) {
