@@ -76,7 +76,7 @@ int64_t live_streams(); /* and events and graphs */
 
 int64_t live_blocks();
 /* Dies when words of a kernel's arguments are addresses in another device's memory than the current one's. */
-void check_arguments(const Place &kernel, const void *args, size_t bytes);
+void check_argument(const Place &kernel, const Argument &argument);
 void check_guards(const Place &kernel); /* dies when a kernel wrote outside an allocation */
 /* Counts the device's allocations: which one the address lies in, and where in it. 0: in none. */
 uint64_t device_serial(const void *at, uint64_t *offset);

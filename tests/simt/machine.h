@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -75,8 +76,13 @@ struct Launch {
   bool cooperative; /* all blocks are resident at once */
 };
 
+struct Argument {
+  const void *at;
+  size_t bytes;
+};
+
 /* Checks the launch and its arguments and puts it into the stream. `body(args)` is what every thread calls. */
-void submit_launch(const Launch &launch, cudaStream_t stream, const void *args, size_t bytes,
+void submit_launch(const Launch &launch, cudaStream_t stream, std::initializer_list<Argument> args,
                    std::function<void(const Launch &)> run);
 void run_grid(const Launch &launch, void (*body)(void *), void *args);
 
@@ -90,12 +96,13 @@ void launch(const Place &place, bool cooperative, void (*kernel)(P...), dim3 gri
     std::tuple<std::decay_t<P>...> args;
   };
   Call call = {kernel, std::tuple<std::decay_t<P>...>(static_cast<P>(args)...)};
-  submit_launch({place, reinterpret_cast<const void *>(kernel), grid, threads, shared, cooperative}, stream, &call.args,
-                sizeof call.args, [call](const Launch &what) mutable {
-                  run_grid(
-                      what, [](void *p) { std::apply(static_cast<Call *>(p)->kernel, static_cast<Call *>(p)->args); },
-                      &call);
-                });
+  const Launch what = {place, reinterpret_cast<const void *>(kernel), grid, threads, shared, cooperative};
+  auto run = [call](const Launch &it) mutable {
+    run_grid(
+        it, [](void *p) { std::apply(static_cast<Call *>(p)->kernel, static_cast<Call *>(p)->args); }, &call);
+  };
+  std::apply([&](const auto &...each) { submit_launch(what, stream, {Argument{&each, sizeof each}...}, run); },
+             call.args);
 }
 
 /* Puts work for the host into a stream, in its order with kernels and copies. */

@@ -80,17 +80,18 @@ static void check_range(const void *at, size_t bytes, const char *what, const ch
   die("a copy or clearing reaches beyond its allocation", file, line);
 }
 
-/* A thread that forgets to choose its device, or takes the memory of another one. */
-void check_arguments(const Place &kernel, const void *args, size_t bytes) {
-  const char *beg, *word = static_cast<const char *>(args);
+/* A thread that forgets to choose its device, or takes the memory of another one. Argument by argument: between them
+ * lies what was on the stack, which can look like an address. */
+void check_argument(const Place &kernel, const Argument &argument) {
+  const char *beg, *word = static_cast<const char *>(argument.at);
   if (settings.devices < 2) return;
-  for (size_t i = 0; i + sizeof(void *) <= bytes; i += sizeof(void *)) {
+  for (size_t i = 0; i + sizeof(void *) <= argument.bytes; i += sizeof(void *)) {
     const void *at;
     memcpy(&at, word + i, sizeof at);
     const Allocation *a = find(at, &beg);
     if (!a || a->device < 0 || a->device == current_device()) continue;
-    fprintf(stderr, "simt: kernel %s on device %d is given memory of device %d\n", kernel.name, current_device(),
-            a->device);
+    fprintf(stderr, "simt: byte %zu of an argument of kernel %s on device %d points to memory of device %d (%s:%d)\n", i,
+            kernel.name, current_device(), a->device, a->place.file, a->place.line);
     die("a kernel is given the memory of another device", kernel.file, kernel.line);
   }
 }

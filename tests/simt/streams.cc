@@ -156,13 +156,14 @@ static cudaError_t refused(const Launch &l) {
   return cudaSuccess;
 }
 
-void submit_launch(const Launch &launch, cudaStream_t stream, const void *args, size_t bytes,
+void submit_launch(const Launch &launch, cudaStream_t stream, std::initializer_list<Argument> args,
                    std::function<void(const Launch &)> run) {
   Call call(LAUNCH);
   cudaError_t code = call.code;
   const bool here = exists(stream) && device_of(stream) == current_device();
   if (code == cudaSuccess) code = here ? refused(launch) : cudaErrorInvalidResourceHandle;
-  if (code == cudaSuccess) check_arguments(launch.place, args, bytes);
+  if (code == cudaSuccess)
+    for (const Argument &each : args) check_argument(launch.place, each);
   if (code == cudaSuccess && disturbs_capture(stream)) code = cudaErrorStreamCaptureImplicit;
   if (failed(code) != cudaSuccess) return;
   counts.launches++;
