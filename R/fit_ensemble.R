@@ -102,9 +102,9 @@ masked_out_by_bins <- function(model, fit) {
   at <- data$masked_out$rows
   offset <- data$masked_out$data$offset
   offset <- offset_of_all(offset, at, data$n_rows, model$n_outputs)
-  all <- .Call(C_gbt_predict_bins, model$state, model$cache, data_ptr(data), answer_code("response", model), 0L,
-               model$nrounds, offset, enums$unseen[["prior"]], fit$host$threads)
-  shape_prediction(if (is.matrix(all)) all[at, , drop = FALSE] else all[at], model, "response", NULL)
+  all <- .Call(C_gbt_predict_bins, model$state, model$cache, data_ptr(data), answer_code(masked_out_type(model), model),
+               0L, model$nrounds, offset, enums$unseen[["prior"]], fit$host$threads)
+  shape_prediction(if (is.matrix(all)) all[at, , drop = FALSE] else all[at], model, masked_out_type(model), NULL)
 }
 
 # params with those of the objective that the bytes have. model: of the same columns and objective.

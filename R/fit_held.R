@@ -28,10 +28,11 @@ masked_out_valid <- function(rows, data, init, host) {
   list(set)
 }
 
-# The predictions of the model for the masked-out rows, in the shape of predict(). They come first among the validation
-# sets.
+# The predictions of the model for the masked-out rows, in the shape of predict(): of distributions their parameters,
+# which say more than their means. They come first among the validation sets.
 masked_out_responses <- function(trainer, fit, model) {
-  by_scores <- is_distribution(model$objective)
-  out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, !by_scores, fit$host$threads)
-  shape_prediction(out, model, "response", NULL)
+  out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, TRUE, fit$host$threads)
+  shape_prediction(out, model, masked_out_type(model), NULL)
 }
+
+masked_out_type <- function(model) if (is_distribution(model$objective)) "parameters" else "response"

@@ -19,7 +19,7 @@ shape_prediction <- function(out, object, type, labels, at = NULL, stratum = NUL
     return(out)
   }
   if (is.matrix(out)) {
-    columns <- if (type != "leaf") output_names_of(object)
+    columns <- if (type == "link") score_names_of(object) else if (type != "leaf") output_names_of(object)
     if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
   } else if (!is.null(labels)) {
     names(out) <- labels
@@ -43,6 +43,11 @@ output_names_of <- function(object) {
   given_or(object$columns, given_or(class_labels(object), part_labels_of(object)))
 }
 
+# The same for raw scores, which of distributions have names of their own: "log_sd".
+score_names_of <- function(object) {
+  if (is_distribution(object$objective)) scores_of_distribution(object$objective) else output_names_of(object)
+}
+
 # Names of outputs that are intervals of time, levels or parameters of a distribution.
 part_labels_of <- function(object) {
   if (is_distribution(object$objective)) return(parameters_of_distribution(object$objective))
@@ -51,10 +56,10 @@ part_labels_of <- function(object) {
   if (!is.null(levels)) level_labels(levels)
 }
 
-# Names of several outputs, or their numbers; NULL for one output.
+# Names of several raw scores, or their numbers; NULL for one.
 output_labels <- function(object) {
   if (object$n_outputs < 2L) return(NULL)
-  labels <- output_names_of(object)
+  labels <- score_names_of(object)
   if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
 }
 

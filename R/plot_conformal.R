@@ -115,7 +115,8 @@ conformal_levels <- function(x, level) {
   text <- sprintf("%s; level %s: %s", counted(x$n, "row"), format(level),
                   if (is.finite(bound)) format(bound, digits = 4L) else "more rows are needed")
   what <- switch(x$method, absolute = , cv = "half the width of intervals", scaled = "half the width by scale",
-                 quantile = "what is added at both ends", threshold = "1 - least probability", "sum of probabilities")
+                 quantile = "what is added at both ends", distribution = "-log of the chance beyond an end",
+                 threshold = "1 - least probability", "sum of probabilities")
   list(type = "steps", words = c("Conformal bound", "level", what), text = text, names = NULL,
        shapes = list(list(x = line$x, y = line$y, plain = mark, x_range = c(0, 1), y_range = range(0, scores))))
 }
@@ -196,17 +197,14 @@ interval_band <- function(shown, k = 50L) {
   list(x = x, lower = bound(shown$lower), upper = bound(shown$upper))
 }
 
-# The share of observed values inside, by tenths of the estimate, with its 95 % interval (Wilson): list(at, share,
+# The share of observed values inside, by tenths of the estimate, with its 95 % interval: list(at, share,
 # lower, upper).
 coverage_by_tenths <- function(shown) {
   group <- row_groups(shown$estimate, 10L)
   of <- function(v) as.vector(tapply(v, group, mean))
   n <- tabulate(group)
   p <- of(shown$observed >= shown$lower & shown$observed <= shown$upper)
-  z2 <- stats::qnorm(0.975)^2
-  middle <- (p + z2 / (2 * n)) / (1 + z2 / n)
-  half <- sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n^2))) / (1 + z2 / n)
-  list(at = of(shown$estimate), share = p, lower = middle - half, upper = middle + half)
+  c(list(at = of(shown$estimate), share = p), wilson(p, n))
 }
 
 has_band <- function(shown) {

@@ -10,6 +10,8 @@
 #' the predicted curves; several models have a panel each. `"calibration"` has a line for each time, and `"brier"` a
 #' dashed line for the score of the curve of all rows. Vertical lines are 95 % intervals, as in `"query_length"`.
 #'
+#' Of distributions `"pit"` is a histogram, whose dashed line is that of right distributions.
+#'
 #' @param x The result of [gbt_curve()].
 #' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`, `lty`, `lwd`: see [plot.gbt()].
 #' @return `x`, invisibly.
@@ -65,22 +67,25 @@ curve_figure <- function(shown, given = list()) {
   style <- series_style(n, given[["col"]], given[["lty"]])
   style$lwd <- rep_len(given_or(given[["lwd"]], 2), n)
   bars <- n == 1L && !is.null(shapes[[1L]]$bars)
+  lift <- shown$type == "lift"
   key <- c(list(label = given_or(shown$names, rep("", n)), kind = "line", hidden = is.null(shown$names)), style)
   if (bars) {
-    key <- list(label = c("cumulative", "bin"), col = c(ink$mark, transparent(style$col, 0.45)), lwd = style$lwd,
-                kind = c("both", "box"))
+    key <- list(label = c(if (lift) "cumulative" else "density", "bin"),
+                col = c(ink$mark, transparent(style$col, 0.45)), lwd = style$lwd,
+                kind = c(if (lift) "both" else "line", "box"), hidden = !lift)
   }
   set <- rep(seq_len(n), lengths(lapply(shapes, `[[`, "x")))
+  at <- rep(seq_len(n), lengths(lapply(shapes, `[[`, "at")))
   plain <- all_plain(shapes)
   ends <- shapes[[1L]]$bars
   marks <- list(
     if (bars) mark("rect", ends$left, 0, ends$right, ends$high, set = 2L, border = "white"),
     if (length(plain)) mark("line", plain$x, plain$y, lty = 2, col = ink$soft, lwd = 1),
-    if (length(all("low"))) mark("segment", all("x"), all("low"), all("x"), all("high"), set = set, lwd = 1),
+    if (length(all("low"))) mark("segment", all("at"), all("low"), all("at"), all("high"), set = at, lwd = 1),
     mark("line", all("x"), all("y"), set = set),
     if (isTRUE(shapes[[1L]]$points)) mark("point", all("x"), all("y"), set = set)
   )
-  what <- if (shown$type == "lift" && !bars) "cumulative lift" else shown$words[3L]
+  what <- if (lift && !bars) "cumulative lift" else shown$words[3L]
   log <- shown$type == "query_length" && max(all("x_range")) > 10 * min(all("x_range"))
   x <- make_scale(all("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], log, 0.02)
   y <- make_scale(all("y_range"), given_or(given[["ylab"]], what), given[["ylim"]])
@@ -89,6 +94,7 @@ curve_figure <- function(shown, given = list()) {
 
 curve_notes <- list(brier = "dashed: the Kaplan-Meier curve of all rows",
                     calibration_at = "vertical lines: 95 % intervals of Kaplan-Meier's estimate",
+                    pit = "vertical lines: 95 % intervals; dashed: right distributions",
                     query_length = "vertical lines: 95 % intervals of the mean")
 
 # The dashed line: of several predictions from the least to the largest of all. One of many points is that of the rows.
@@ -106,11 +112,13 @@ curve_words <- list(
   pr = c("Precision and recall", "recall", "precision"),
   calibration_at = c("Calibration", "mean predicted chance to live longer", "observed (Kaplan-Meier)"),
   brier = c("Brier score", "time", "Brier score"),
-  query_length = c("Ranking by query length", "rows of a query", "metric")
+  query_length = c("Ranking by query length", "rows of a query", "metric"),
+  pit = c("PIT histogram", "chance of what was observed or less", "density")
 )
 
 # list(x, y = the line; plain = list(x, y), the dashed one; x_range, y_range; points = has the line points as well?
-# low, high = ends of intervals, if it has any; bars = list(left, right, high), drawn below the line if it has bars).
+# low, high = ends of intervals at x `at`, if it has any; bars = list(left, right, high), drawn below the line if it has
+# bars).
 curve_shape <- function(x, type) {
   unit <- c(0, 1)
   k <- nrow(x)
@@ -120,13 +128,16 @@ curve_shape <- function(x, type) {
       list(x = x$predicted, y = x$observed, plain = list(x = both, y = both), x_range = x$predicted, y_range = both,
            points = TRUE)
     },
-    calibration_at = list(x = x$predicted, y = x$observed, low = x$lower, high = x$upper,
+    calibration_at = list(x = x$predicted, y = x$observed, at = x$predicted, low = x$lower, high = x$upper,
                           plain = list(x = range(x$predicted), y = range(x$predicted)), x_range = x$predicted,
                           y_range = c(x$predicted, x$observed, x$lower, x$upper), points = TRUE),
     brier = list(x = x$time, y = x$brier, plain = list(x = x$time, y = x$reference), x_range = x$time,
                  y_range = c(0, x$brier, x$reference)),
-    query_length = list(x = x$length, y = x$estimate, low = x$lower, high = x$upper, x_range = x$length,
+    query_length = list(x = x$length, y = x$estimate, at = x$length, low = x$lower, high = x$upper, x_range = x$length,
                         y_range = c(x$estimate, x$lower, x$upper), points = TRUE),
+    pit = list(x = as.vector(rbind(x$from, x$to)), y = rep(x$density, each = 2L), at = (x$from + x$to) / 2,
+               low = x$lower, high = x$upper, plain = list(x = unit, y = c(1, 1)), x_range = unit,
+               y_range = c(0, x$upper, 1), bars = list(left = x$from, right = x$to, high = x$density)),
     lift = list(x = x$share, y = x$cumulative, plain = list(x = unit, y = c(1, 1)), x_range = unit,
                 y_range = c(0, x$lift, x$cumulative, 1), points = TRUE,
                 bars = list(left = c(0, x$share[-k]), right = x$share, high = x$lift)),

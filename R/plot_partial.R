@@ -69,7 +69,8 @@ partial_shown <- function(x, output) {
 }
 
 words_of_estimate <- function(x, ale) {
-  what <- given_or(x$scale, c(link = "score (link)", response = "prediction", prob = "probability")[[x$type]])
+  what <- given_or(x$scale, c(link = "score (link)", response = "prediction", prob = "probability",
+                                parameters = "parameter")[[x$type]])
   if (ale) return(paste(if (length(x$columns) == 2L) "joint effect on the" else "effect on the", what))
   paste0(if (x$centred) "change of the ", "mean ", what)
 }

@@ -15,6 +15,10 @@
 #' * `"quantile"`: `object` is a model of several quantiles (`quantile_alpha = c(0.05, 0.5, 0.95)`), of which the lowest
 #'   and the highest are taken, or a list of two models, `list(lower = , upper = )`; their interval is widened or
 #'   narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
+#' * `"distribution"`: `object` is a model of distributions, such as `"dist_normal"`. Each row's interval lies between
+#'   two quantiles of its own distribution, with the same chance below and above; the rows for calibration say which
+#'   chance that is (distributional conformal prediction, Chernozhukov and others, 2021). Intervals so have the widths
+#'   and the skewness of the distributions, and bounds of counts are counts.
 #' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
 #'   The guaranteed coverage is 1 - 2 (1 - `level`), the usual one about `level`.
 #' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
@@ -58,8 +62,9 @@
 #' @return An object of class `gbt_conformal`, which [saveRDS()] can store: a list of `method`, `models`, `scale`,
 #'   `scores` (of the rows for calibration) and `n`. With `"cv"` it also has `fold`, the fold of each row. With weights
 #'   it also has `weights`.
-#' @references Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019) Conformal prediction under
-#'   covariate shift, *Advances in Neural Information Processing Systems* 32.
+#' @references Chernozhukov, V., Wuethrich, K. and Zhu, Y. (2021) Distributional conformal prediction, *Proceedings of
+#'   the National Academy of Sciences* 118(48). Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019)
+#'   Conformal prediction under covariate shift, *Advances in Neural Information Processing Systems* 32.
 #' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]
 #' @concept prediction interval
 #' @concept uncertainty
@@ -136,8 +141,10 @@ conformal_method <- function(method, object, models, scale) {
   classes <- !is.null(models[[1L]]$classes)
   if (!is.null(scale)) check_model(scale, "scale")
   if (classes && inherits(object, "gbt_cv")) stop_sets_of_folds()
-  levels <- !inherits(object, "gbt_cv") && length(models) == 1L && !is.null(levels_of(models[[1L]]))
-  for (one in if (classes || levels) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
+  single <- !inherits(object, "gbt_cv") && length(models) == 1L
+  levels <- single && !is.null(levels_of(models[[1L]]))
+  spread <- single && is_distribution(models[[1L]]$objective)
+  for (one in if (classes || levels || spread) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
     if (one$n_outputs > 1L || !is.null(one$classes)) {
       stop_unsupported("prediction intervals need regression models with one output, not classes or several outputs",
                        "object")
@@ -145,7 +152,7 @@ conformal_method <- function(method, object, models, scale) {
   }
   suits <- if (inherits(object, "gbt_cv")) "cv" else if (length(models) == 2L || levels) "quantile" else if (classes) {
     "threshold"
-  } else if (!is.null(scale)) "scaled" else "absolute"
+  } else if (spread) "distribution" else if (!is.null(scale)) "scaled" else "absolute"
   if (suits != "threshold" && classes) {
     stop_unsupported(paste("prediction sets of classes need one model and calibration rows: `method = \"threshold\"`",
                            "or \"adaptive\""), "object")
@@ -155,7 +162,7 @@ conformal_method <- function(method, object, models, scale) {
       stop_argument("`scale` can only be combined with one regression model; leave it out", "scale")
     }
   }
-  choices <- c("absolute", "scaled", "quantile", "cv", "threshold", "adaptive")
+  choices <- c("absolute", "scaled", "quantile", "distribution", "cv", "threshold", "adaptive")
   method <- if (is.null(method)) suits else match_choice(method, choices, "method")
   if (method == "adaptive" && suits == "threshold") return(method)
   if (method %in% c("threshold", "adaptive") && suits == "absolute" && takes_shares(models[[1L]])) return(method)
@@ -206,12 +213,12 @@ conformal_of_folds <- function(cv, data, y) {
                                           scores = abs(label - cv$predictions)[at], fold = fold[at]))
 }
 
-# Predictions of the models: a matrix of one column for each model, of probabilities for classes; and the scale. its:
-# list(offset, exposure) of the rows.
+# Predictions of the models: a matrix of one column for each model, of probabilities for classes, of parameters for
+# distributions; and the scale. its: list(offset, exposure) of the rows.
 conformal_parts <- function(object, rows, its, threads) {
+  type <- if (gives_sets(object)) "prob" else if (object$method == "distribution") "parameters" else "response"
   one <- function(model) {
-    predict.gbt(model, rows, if (gives_sets(object)) "prob" else "response", offset = its$offset, threads = threads,
-                exposure = its$exposure)
+    predict.gbt(model, rows, type, offset = its$offset, threads = threads, exposure = its$exposure)
   }
   pred <- lapply(object$models, one)
   pred <- if (gives_sets(object) || is.matrix(pred[[1L]])) pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
@@ -230,6 +237,8 @@ conformal_scores <- function(object, parts, label) {
     absolute = abs(label - pred[, 1L]),
     scaled = abs(label - pred[, 1L]) / parts$scale,
     quantile = unname(pmax(pred[, 1L] - label, label - pred[, ncol(pred)])),
+    distribution = unname(-pmin(log_tail(object$models[[1L]], pred, label, TRUE),
+                                log_tail(object$models[[1L]], pred, label, FALSE))),
     threshold = 1 - pred[cbind(seq_along(label), label + 1)],
     adaptive = probability_up_to(pred)[cbind(seq_along(label), label + 1)]
   )
@@ -304,6 +313,7 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   if (any(bound == Inf)) warn_few_rows(object, level, kind, sum(bound == Inf))
   if (object$method == "cv") return(interval_of_folds(object, pred, conformal_rank(object$n, level)))
   if (kind == "set") return(set_of(pred, bound, object$method))
+  if (object$method == "distribution") return(interval_of_distribution(object$models[[1L]], pred, bound))
   half <- if (is.null(parts$scale)) rep_len(bound, nrow(pred)) else bound * parts$scale
   middle <- middle_of(pred, object) # a bound below 0 narrows the interval of quantiles at most to its middle
   list_frame(list(estimate = middle, lower = unname(pmin(pred[, 1L] - half, middle)),
@@ -365,7 +375,8 @@ print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), .
   levels <- c(0.5, 0.8, 0.9, 0.95)
   bounds <- vapply(levels, function(level) conformal_bounds(x, level, NULL, 1), 0)
   what <- switch(x$method, absolute = , cv = "absolute residual", scaled = "residual by scale",
-                 quantile = "distance out of the interval", threshold = "1 - probability",
+                 quantile = "distance out of the interval", distribution = "-log of the chance beyond",
+                 threshold = "1 - probability",
                  adaptive = "probability")
   shown <- vapply(bounds, format, "", digits = digits)
   cat(sprintf("%s at level %s\n", what, paste(format(levels), shown, sep = ": ", collapse = ", ")))

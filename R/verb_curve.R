@@ -33,6 +33,15 @@
 #'     to be observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the integrated
 #'     Brier score.}
 #' }
+#' Models of distributions, such as `"dist_normal"`, have:
+#' \describe{
+#'   \item{`"pit"`}{A histogram of probability integral transforms: of the chance that each row's distribution gives to
+#'     what was observed or less, in `bins` of equal width: `bin`, `from`, `to`, `density` (1 in every bin where the
+#'     distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High ends tell of
+#'     distributions that are too narrow, a high middle of ones that are too wide, a slope of ones that are too high or
+#'     too low. The chance of a count is spread evenly between those of less and of this count or less (Czado and
+#'     others, 2009).}
+#' }
 #' With `group` models have:
 #' \describe{
 #'   \item{`"query_length"`}{Queries ascending by their number of rows in `bins` of equal weight: `bin`, `length` (mean
@@ -50,8 +59,8 @@
 #'   be compared: `list(small = p1, large = p2)`.
 #' @param type The curve, see below.
 #' @param weights Weights of the rows, or `NULL`.
-#' @param bins Number of bins of `"calibration"`, `"lift"`, `"survival"` and `"query_length"`: 4 for `"survival"`, else
-#'   10.
+#' @param bins Number of bins of `"calibration"`, `"lift"`, `"survival"`, `"pit"` and `"query_length"`: 4 for
+#'   `"survival"`, else 10.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param model,data Other names of the first two arguments, for a model.
 #' @param y For a model: the response, when the data do not have it.
@@ -95,7 +104,7 @@
 #' }
 #' @export
 gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr", "survival", "brier",
-                                                    "query_length"),
+                                                    "query_length", "pit"),
                       weights = NULL, bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
                       exposure = NULL, trees = NULL, threads = NULL, times = NULL, group = NULL, metric = "ndcg@10",
                       strata = NULL) {
@@ -116,6 +125,7 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     rows <- list(data = data, y = y, weights = weights, offset = offset, exposure = exposure, trees = trees,
                  threads = threads, strata = strata)
     bins_given <- if (!missing(bins)) bins
+    if (type == "pit") return(pit_curve(models, rows, bins_given))
     if (type == "query_length") return(query_curve(models, rows, group, metric, bins_given))
     if (is_time_curve(models, type, times)) return(time_curve(models, rows, type, times, bins_given))
     if (!is.null(strata)) stop_argument("`strata` is for curves of times with strata; leave it out", "strata")
@@ -128,7 +138,7 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     stop_argument(sprintf("`%s` needs a model: gbt_curve(model, data)", name), name)
   }
   type <- match_choice(type, curve_types, "type")
-  if (type %in% c("survival", "brier", "query_length")) {
+  if (type %in% types_of_models) {
     stop_argument(sprintf("type = \"%s\" needs a model: gbt_curve(model, data, \"%s\")", type, type), "type")
   }
   if (missing(observed)) stop_argument("`observed` is missing: gbt_curve(observed, predicted)", "observed")
@@ -142,7 +152,8 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
   made_curve(observed, predicted, type, weights, bins, !missing(bins))
 }
 
-curve_types <- c("calibration", "lift", "gains", "roc", "pr", "survival", "brier", "query_length")
+curve_types <- c("calibration", "lift", "gains", "roc", "pr", "survival", "brier", "query_length", "pit")
+types_of_models <- c("survival", "brier", "query_length", "pit") # need a model
 
 # Arguments of a model's curve that only some types have.
 check_curve_arguments <- function(type, times, group, metric_given, class) {
@@ -156,7 +167,7 @@ check_curve_arguments <- function(type, times, group, metric_given, class) {
     stop_argument(sprintf("`%s` can only be used with type \"query_length\", not \"%s\"; leave it out", given, type),
                   given)
   }
-  if (!is.null(class) && type %in% c("survival", "brier", "query_length")) {
+  if (!is.null(class) && type %in% types_of_models) {
     stop_argument(sprintf("`class` cannot be used with type \"%s\"; leave it out", type), "class")
   }
 }
@@ -428,7 +439,7 @@ curve_pr <- function(groups) {
 # Of what a curve is, by its columns: they outlive subsets.
 curve_type <- function(x) {
   has <- c(survival = "at_risk", calibration = "predicted", lift = "lift", gains = "gain", roc = "tpr",
-           pr = "precision", brier = "brier", query_length = "length")
+           pr = "precision", brier = "brier", query_length = "length", pit = "density")
   names(has)[match(TRUE, has %in% names(x))]
 }
 

@@ -57,7 +57,8 @@
 #'   \item{one_se_round}{the first round whose mean is within one standard error of the best (Breiman and others, 1984,
 #'     section 3.4.3): a smaller model that is about as good}
 #'   \item{predictions}{for every row the prediction of the models that did not see it, as `predict()` gives it: a
-#'     vector, or a matrix with a column for each class. With repeats it is their mean. Rows that no fold holds out have
+#'     vector, or a matrix with a column for each class or other output; of distributions the parameters. With repeats
+#'     it is their mean. Rows that no fold holds out have
 #'     `NA`. With `early_stopping_rounds` they are those of `best_round`, else those of the last round. With `ranks`
 #'     they are of this rank's rows}
 #'   \item{folds}{list of the rows that each fold holds out, with `ranks` of this rank's rows}

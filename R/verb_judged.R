@@ -58,17 +58,17 @@ judged_folds <- function(cv, x, y, weights, given, strata = NULL) {
                           name), name)
   }
   its <- bake_rows(judged_model(cv), x)
-  if (is_distribution(its$model$objective)) {
-    stop_unsupported(paste("a gbt_cv() of a distribution keeps the means of held-out rows, not their distributions;",
-                           "see its `evaluation_log`, or evaluate a model"), "model")
-  }
   known <- as_columns(cv$predictions)
   y <- stratified_response(its$model, its$x, given_response(its$model, its$x, y), strata)
   rows <- judged_labels(its$model, y, weights, nrow(known))
   check_rows_of_cv(cv, rows$label)
   out <- c(list(model = its$model), rows, list(score = scores_of(known, its$model), known = known, pred = known))
   at <- which(!is.na(known[, 1L]))
-  if (length(at) < nrow(known)) c(rows_taken(out, at), list(at = at)) else out
+  if (length(at) < nrow(known)) out <- c(rows_taken(out, at), list(at = at))
+  if (!is_distribution(its$model$objective)) return(out)
+  out["known"] <- list(NULL) # parameters, of which the scores say all
+  out$pred <- as_columns(ask_distribution(out$score, its$model, "mean"))
+  out
 }
 
 as_columns <- function(pred) matrix(as.double(pred), NROW(pred), NCOL(pred))
@@ -92,6 +92,7 @@ response_name <- function(model) {
 
 # The scores of responses, up to rounding.
 scores_of <- function(known, model) {
+  if (is_distribution(model$objective)) return(scores_of_parameters(known, model$objective))
   switch(response_name(model), mean = , classes = , time = , hazard = log(known),
          probability = , intervals = stats::qlogis(known),
          known)

@@ -16,8 +16,8 @@
 #'
 #' The table of nodes has the columns
 #' \describe{
-#'   \item{`tree`, `round`, `class`}{number of the tree and of its round, from 1; the class whose score it adds to
-#'     (`NA` with one score per row)}
+#'   \item{`tree`, `round`, `output`}{number of the tree and of its round, from 1; the class, column of the response,
+#'     level or parameter whose score it adds to (`NA` with one score per row)}
 #'   \item{`node`}{number of the node in its tree; 0 is the root. `predict(type = "leaf")` gives the same numbers.}
 #'   \item{`feature`, `split`}{the feature that is split (`NA` for leaves) and the condition of the left side as text:
 #'     `"<= 2.5"` or `"in a, c"`}
@@ -27,8 +27,8 @@
 #'   \item{`left`, `right`, `missing`}{numbers of the children, and of the child that missing values go to (`NA` for
 #'     statistics of categorical columns, which are never missing)}
 #'   \item{`gain`, `cover`, `count`}{gain of the split, sum of hessians, number of training rows}
-#'   \item{`value`}{what a leaf adds to the score; where the leaves of a model hold a value for every class, a matrix
-#'     with a column for each, and `class` is `NA`}
+#'   \item{`value`}{what a leaf adds to the score; where the leaves of a model hold a value for every output, a
+#'     matrix with a column for each, and `output` is `NA`}
 #' }
 #'
 #' @param x,object A model from [gbt_train()].
@@ -44,7 +44,7 @@
 #' first <- m[1:2]
 #' summary(m)
 #' nodes <- as.data.frame(m)
-#' head(nodes[c("tree", "round", "class", "node", "feature", "split", "gain")])
+#' head(nodes[c("tree", "round", "output", "node", "feature", "split", "gain")])
 #' @aliases print.gbt format.gbt str.gbt
 #' @name gbt_methods
 NULL

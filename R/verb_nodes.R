@@ -14,8 +14,8 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   feature <- nodes$feature + 1L
   is_leaf <- is.na(nodes$left)
   levels <- node_levels(nodes, feature, info)
-  outputs <- given_or(x$classes, x$columns)
-  class <- if (is.null(outputs) || x$n_outputs == 1L || info$n_leaf_outputs > 1L) {
+  outputs <- output_labels(x)
+  output <- if (is.null(outputs) || info$n_leaf_outputs > 1L) {
     rep(NA_character_, length(feature))
   } else {
     outputs[(nodes$tree %% per_round) %/% info$n_parallel + 1L]
@@ -25,7 +25,7 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   never_missing <- lengths(info$shown)[feature] > 0L
   missing <- replace(ifelse(nodes$missing_left, nodes$left, nodes$right), is_leaf | never_missing, NA_integer_)
   out <- list(
-    tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, class = class, node = nodes$node,
+    tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, output = output, node = nodes$node,
     feature = feature_labels(x, info)[feature], split = split_texts(nodes, feature, levels, info),
     threshold = nodes$threshold, levels = level_sets(levels), left = nodes$left, right = nodes$right, missing = missing,
     gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value

@@ -49,7 +49,8 @@
 #' @param size The most values of a column of numbers or times that are taken from the data.
 #' @param grid `"quantile"`: values of the data that cut the rows into parts of equal size; `"even"`: evenly spaced
 #'   numbers or times from the least to the largest, infinite ones left out.
-#' @param type The scale that is averaged: `"response"`, `"link"` or `"prob"`, see [predict()][predict.gbt]. With
+#' @param type What is averaged: `"response"`, `"link"`, `"prob"`, or of distributions `"parameters"`, see
+#'   [predict()][predict.gbt]. With
 #'   `method = "recursion"` it is always `"link"`, also when left out, and for models of times when left out: the
 #'   logarithm of the relative hazard (`"cox"`) or of the time (`"aft"`).
 #' @param ice Keep the curves of the rows? For one column.
@@ -99,9 +100,9 @@
 #' plot(gbt_partial(m, mtcars, "wt", method = "ale", threads = 1))
 #' @export
 gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, grid = c("quantile", "even"),
-                        type = c("response", "link", "prob"), ice = FALSE, centred = FALSE, weights = NULL,
-                        rows = if (identical(method, "ale")) 10000 else 1000, offset = NULL, trees = NULL,
-                        unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL,
+                        type = c("response", "link", "prob", "parameters"), ice = FALSE, centred = FALSE,
+                        weights = NULL, rows = if (identical(method, "ale")) 10000 else 1000, offset = NULL,
+                        trees = NULL, unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL,
                         method = c("average", "recursion", "ale"), exposure = NULL) {
   check_no_dots(written_dots(...), names(formals(gbt_partial)))
   check_model(model, "model")
@@ -112,7 +113,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                 centred = check_flag(centred, "centred"), ice = check_flag(ice, "ice"), method = method)
   if (method == "ale") check_ale_request(asked)
   by_type <- !missing(type)
-  type <- match_choice(type, c("response", "link", "prob"), "type")
+  type <- match_choice(type, c("response", "link", "prob", "parameters"), "type")
   if (method == "recursion") {
     of_rows <- c(ice = !missing(ice), weights = !is.null(given_in_data("weights", data)), rows = !missing(rows),
                  offset = !is.null(given_in_data("offset", data)), unseen = !missing(unseen), seed = !is.null(seed),
@@ -366,10 +367,20 @@ print.gbt_partial <- function(x, digits = max(3L, getOption("digits") - 3L), top
               if (ale) paste0(ale_words(x), ", ") else "", x$type, if (x$centred) ", centred" else "",
               if (ale) "over" else "mean over", rows, if (is.null(x$ice)) "" else ", with the curves of the rows"))
   if (ale && x$left_out > 0) cat(ale_left_out(x), "\n", sep = "")
-  shown <- utils::head(x$effects, top)
+  points <- effects_by_point(x)
+  shown <- utils::head(points, top)
   if (nrow(shown)) print(shown, row.names = FALSE, digits = digits)
-  if (nrow(x$effects) > top) cat(sprintf("and %d more\n", nrow(x$effects) - top))
+  if (nrow(points) > top) cat(sprintf("and %d more\n", nrow(points) - top))
   invisible(x)
+}
+
+# The effects with a row for each point of the grid; several outputs have a column each.
+effects_by_point <- function(x) {
+  outputs <- levels(x$effects[["output"]])
+  if (length(outputs) < 2L) return(x$effects)
+  n <- nrow(x$effects) %/% length(outputs)
+  estimate <- matrix(x$effects$estimate, n, dimnames = list(NULL, outputs))
+  list_frame(c(lapply(x$effects[x$columns], utils::head, n), list_of_columns(estimate)), n)
 }
 
 #' @export

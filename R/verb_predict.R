@@ -31,7 +31,7 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     objectives with a log link, log(1 + y) for `"squared_log_error"`; logarithms of relative hazards for `"cox"` and
 #'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For
 #'     several quantiles they are those before sorting and may cross. For distributions a matrix with a column for each
-#'     parameter (the logarithm of a width). For all other objectives they equal the response.
+#'     parameter, named by its scale, such as `"mean"` and `"log_sd"`. For all other objectives they equal the response.
 #'   * `"survival"`, `"cumhaz"`: of models of times: the chance to live longer than each of `times`, and the cumulative
 #'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
 #'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the

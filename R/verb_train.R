@@ -150,8 +150,9 @@
 #'     `by` is `"split"`, `"groups"`, `"time"`, `"folds"`, or `"none"` for too few rows. `stopped` is `"early"`,
 #'     `"limit"` or `"time"`. Further `folds`, `n_train`, `n_held`, `patience`, `limit`, `eval_metric` and `log`, a data
 #'     frame}
-#'   \item{masked_out}{with a `mask`, the predictions for the rows that were left out, in their order. `NULL` after
-#'     Ctrl-C, in models from files and in models with only some of their rounds}
+#'   \item{masked_out}{with a `mask`, the predictions for the rows that were left out, in their order; of
+#'     distributions the parameters. `NULL` after Ctrl-C, in models from files and in models with only some of their
+#'     rounds}
 #'   \item{call}{the call, for `update()`; `NULL` if it contained the data, and in models from files}
 #'   \item{exposure}{the column with the exposure, `""` if it was given as values, `NULL` without}
 #'   \item{baseline}{of objective `"cox"`, a list: `time` and `hazard`, the cumulative hazard of a row with score 0 from

@@ -16,7 +16,7 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_tree`, a list with
 #'   \item{tree, n_trees, round}{number of the tree, number of trees, and the round of the tree}
-#'   \item{class}{the class whose score the tree adds to, or `NULL`}
+#'   \item{output}{the class, column, level or parameter whose score the tree adds to, or `NULL`}
 #'   \item{nodes}{rows of the table of nodes (see [gbt_methods]) with `depth`, from 0, and `leaves`, the number of
 #'     leaves below (1 for a leaf). Nodes whose children are left out have `leaves` of 2 and more, and `left` is `NA`}
 #'
@@ -39,9 +39,9 @@ gbt_tree <- function(model, tree = 1, node = 0, depth = NULL, ...) {
   if (!is.null(depth)) depth <- check_whole(depth, "depth", 0)
   nodes$leaves <- leaves_below(nodes)
   nodes <- part_of_tree(nodes, node, given_or(depth, Inf))
-  class <- nodes$class[1L]
+  output <- nodes$output[1L]
   structure(class = "gbt_tree", list(tree = tree, n_trees = as.integer(model$nrounds * trees_of_round(info)),
-                                     round = nodes$round[1L], class = if (!is.na(class)) class, nodes = nodes))
+                                     round = nodes$round[1L], output = if (!is.na(output)) output, nodes = nodes))
 }
 
 check_tree <- function(tree, model, info) {
@@ -123,7 +123,7 @@ level_set_text <- function(levels, chars) {
   paste("in", paste(levels, collapse = ", "))
 }
 
-# The value of each leaf: a text, or of vectors the `most` largest, each with its class: a list of texts.
+# The value of each leaf: a text, or of vectors the `most` largest, each with its output: a list of texts.
 leaf_texts <- function(nodes, digits = 3L, most = 3L) {
   value <- matrix(nodes$value, nrow(nodes), dimnames = list(NULL, colnames(nodes$value)))
   if (ncol(value) == 1L) return(as.list(number_label(value[, 1L], digits)))
@@ -141,7 +141,7 @@ tree_title <- function(x) {
 }
 
 tree_words <- function(x) {
-  paste(c(sprintf("round %d", x$round), if (!is.null(x$class)) sprintf("class %s", x$class),
+  paste(c(sprintf("round %d", x$round), if (!is.null(x$output)) sprintf("for %s", plain_text(x$output)),
           counted(x$nodes$leaves[1L], if (x$nodes$leaves[1L] == 1L) "leaf" else "leave")), collapse = ", ")
 }
 

@@ -126,7 +126,7 @@ test_that("columns share trees, whatever their size", {
   nodes <- as.data.frame(shared)
   expect_identical(max(nodes$tree), 40L)
   expect_identical(colnames(nodes$value), c("y1", "y2"))
-  expect_identical(unique(as.data.frame(m)$class), c("y1", "y2"))
+  expect_identical(unique(as.data.frame(m)$output), c("y1", "y2"))
   expect_identical(dimnames(got), list(NULL, c("y1", "y2")))
   expect_lt(sqrt(mean((got - y)^2)), sqrt(mean((rep(colMeans(y), each = 400) - y)^2)) / 2)
   big <- of(data = transform(d, y2 = 1024 * y2), multi_strategy = "multi_output_tree", nrounds = 40)

@@ -120,7 +120,7 @@ test_that("leaves with a value for every class are used by all methods", {
   expect_identical(ncol(leaf), 2L) # a tree a round
   nodes <- as.data.frame(m)
   expect_identical(colnames(nodes$value), m$classes)
-  expect_true(all(is.na(nodes$class)))
+  expect_true(all(is.na(nodes$output)))
   by_hand <- matrix(.Call(C_gbt_model_info, m$state, m$cache)$base, 200, 3, byrow = TRUE)
   for (t in 1:2) {
     one <- nodes[nodes$tree == t, ]

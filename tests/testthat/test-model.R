@@ -121,7 +121,7 @@ test_that("splits are texts that people can read", {
   expect_identical(text(rep(c(0, 0, 1, 1), 10), "size"), "<= M")
   expect_match(text(rep(c(0, 1, 0, 0), each = 10), "colour"), "in green|in red, blue, black")
   nodes <- as.data.frame(k)
-  expect_identical(sort(unique(nodes$class)), sort(levels(iris$Species)))
+  expect_identical(sort(unique(nodes$output)), sort(levels(iris$Species)))
   expect_identical(max(nodes$round), 5L)
   expect_identical(max(nodes$tree), 30L)
   expect_identical(nrow(as.data.frame(m[0])), 0L)

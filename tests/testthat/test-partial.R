@@ -173,3 +173,12 @@ test_that("an even grid leaves infinite values out, for all sizes", {
   expect_error(gbt_partial(m, transform(x, f = NA_character_), "f", threads = 1), "no values but missing ones",
                class = "gbt_error_data")
 })
+
+test_that("several outputs are printed side by side", {
+  m <- gbt_train(Species ~ ., iris, nrounds = 3, threads = 1)
+  p <- gbt_partial(m, iris, "Petal.Length", values = c(2, 5), threads = 1)
+  shown <- capture.output(print(p, digits = 7))
+  expect_identical(strsplit(trimws(shown[2]), " +")[[1]], c("Petal.Length", levels(iris$Species)))
+  expect_equal(as.numeric(strsplit(trimws(shown[4]), " +")[[1]]),
+               c(5, p$effects$estimate[p$effects$Petal.Length == 5]), tolerance = 1e-6)
+})

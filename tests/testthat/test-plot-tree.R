@@ -18,7 +18,7 @@ test_that("a tree has the rows of as.data.frame(), whatever trees a round has", 
       expect_identical(as.data.frame(t)[names(own)], own)
       expect_identical(t$n_trees, n)
       expect_identical(t$nodes$leaves[1], sum(is.na(own$left)))
-      expect_identical(t$class, if (!is.na(own$class[1])) own$class[1])
+      expect_identical(t$output, if (!is.na(own$output[1])) own$output[1])
     }
   }
 })
@@ -83,7 +83,7 @@ test_that("trees of every kind are drawn with all that they show, in every size"
   classes <- gbt_train(Species ~ ., iris, nrounds = 1, grow_policy = "depthwise", max_depth = 3, threads = 1)
   for (t in list(gbt_tree(sets), gbt_tree(sets, 2, 1), gbt_tree(symmetric), gbt_tree(statistics), gbt_tree(classes, 3),
                  gbt_tree(vectors()), gbt_tree(sets, 1, max(gbt_tree(sets)$nodes$node)))) {
-    for (direction in if (is.null(t$class)) "auto" else c("down", "right")) {
+    for (direction in if (is.null(t$output)) "auto" else c("down", "right")) {
       in_sizes(plot(t, direction = direction), function(record, size) {
         drawn <- record$texts
         below <- sum(as.numeric(sub(" .*", "", grep("leaves", drawn$text[drawn$what == "cut"], value = TRUE))))
