@@ -65,7 +65,7 @@
 #' @references Chernozhukov, V., Wuethrich, K. and Zhu, Y. (2021) Distributional conformal prediction, *Proceedings of
 #'   the National Academy of Sciences* 118(48). Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019)
 #'   Conformal prediction under covariate shift, *Advances in Neural Information Processing Systems* 32.
-#' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]
+#' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]; `vignette("uncertainty", package = "gbt")`
 #' @concept prediction interval
 #' @concept uncertainty
 #' @concept conformal prediction

@@ -21,7 +21,8 @@
 #'   quantile (`q0.1`, ...), and `rows`. Its attribute `below` has the share of observed values that are at most the
 #'   quantile, by level, and `observed` the rows' own `x` and `y`, and whether `y` is
 #'   `inside` of the row's outer quantiles.
-#' @seealso [gbt_objectives()] for the objective; [gbt_conformal()] for intervals with a guarantee
+#' @seealso [gbt_objectives()] for the objective; [gbt_conformal()] for intervals with a guarantee;
+#'   `vignette("uncertainty", package = "gbt")`
 #' @concept fan chart
 #' @concept prediction interval
 #' @concept quantile regression
