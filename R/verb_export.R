@@ -2,8 +2,8 @@
 
 #' Export a model
 #'
-#' Writes a model as a file that predicts without gbt: as C source, SQL or ONNX, as a model of XGBoost or LightGBM, or
-#' as JSON for a program of your own. Before the file is put in place it is read again, and compared with the model:
+#' Writes a model as a file that predicts without gbt: as C source, SQL, ONNX or PMML, as a model of XGBoost or
+#' LightGBM, or as JSON for a program of your own. Before the file is put in place it is read again, and compared with the model:
 #' every split of every tree at, next below and next above its threshold, with missing values, infinities, levels and
 #' levels that the model does not know, and whole scores. A file that differs is not written.
 #'
@@ -28,8 +28,9 @@
 #'   (`model_score`, or `model_score_1` and so on) and responses (`model_response`). `NULL` and NaN are missing,
 #'   levels are texts. Raw scores are the bits of [predict()][predict.gbt] (SQLite before 3.43 needs a `long double`
 #'   wider than a double for that); responses use the database's `EXP()` and may differ in the last digits. They are
-#'   left out where there are over 100 classes, and scores of several quantiles are not sorted. A model with an
-#'   offset is an error. As part of a larger query: `SELECT id, model_score FROM (the file's text) AS p`.
+#'   left out where there are over 100 classes, and scores of several quantiles are not sorted. Dates are numbers of
+#'   days since 1970-01-01; SQLite takes a text such as `2024-05-01` for the number 2024 without an error. A model with
+#'   an offset is an error. As part of a larger query: `SELECT id, model_score FROM (the file's text) AS p`.
 #' - `"onnx"` (`model.onnx`): ONNX of opset 21 and ai.onnx.ml 5, with doubles; onnxruntime 1.32 was tested. Each
 #'   column that trees split by is an input of its name, `[N, 1]`: doubles, NaN is missing; levels are strings, `""`
 #'   is missing. The outputs are `model_score` and `model_response`, `[N, outputs]`. Raw scores are the bits of
@@ -37,11 +38,19 @@
 #'   thread; in another order they may differ in the last digits, as responses may. Errors: a model with an offset,
 #'   numbers that stand for missing values, a level `""`, and base scores of imported forests of means.
 #'
+#' - `"pmml"` (`model.pmml`): PMML 4.4, a chain of sums of trees and a regression model. pypmml 1.5 (pmml4s) and
+#'   jpmml_evaluator 0.16 were tested. Inputs are the columns that trees split by: doubles, and texts of levels. The
+#'   outputs are `model_score` and `model_response` (or `model_score_1` and so on), and `model_class` of a model of
+#'   classes. Raw scores are the bits of [predict()][predict.gbt] where the program adds trees in their order, as these
+#'   two do. Scores of several quantiles are not sorted. Errors: a model with an offset, ranges of codes for
+#'   missing values, and texts with characters that XML does not have.
+#'
 #' @section What files have:
 #' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
 #'   rounds export a part of the model, such as `model[1:10]`.
 #' - Raw scores, and responses where the other program has them: a message says where its predictions are raw scores.
-#' - Models with offsets can only be written as C or JSON, those with codes for missing values (such as 99) also as SQL.
+#' - Models with offsets can only be written as C or JSON, those with codes for missing values (such as 99) also as SQL and
+#'   PMML.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same
 #'   way. Statistics of several columns together are an error.
 #' - Columns are those that trees split by. Terms of a formula such as `log(x)` and steps of a recipe are not in the
@@ -61,6 +70,7 @@
 #' @concept C source
 #' @concept SQL
 #' @concept ONNX
+#' @concept PMML
 #' @concept export to xgboost
 #' @concept export to lightgbm
 #' @concept score without R

@@ -1,4 +1,5 @@
 /* The formats, and the call. */
+#include <stdio.h>
 #include <string.h>
 
 #include "formats.h"
@@ -15,6 +16,20 @@ const char *gbt_export_extension(int format) {
   return format >= 0 && format < N_FORMATS ? formats[format].extension : NULL;
 }
 const char *gbt_export_text(int format) { return format >= 0 && format < N_FORMATS ? formats[format].text : NULL; }
+
+void gbti_formats_with(uint32_t can, char names[GBTI_NAMES_LENGTH]) {
+  int last = 0, n = 0;
+  size_t at = 0;
+  names[0] = 0;
+  for (int i = 0; i < N_FORMATS; i++)
+    if ((formats[i].flags & can) == can && !(formats[i].flags & GBTI_FLOATS)) last = i;
+  for (int i = 0; i <= last; i++) {
+    if ((formats[i].flags & can) != can || (formats[i].flags & GBTI_FLOATS)) continue;
+    const char *between = n++ == 0 ? "" : i == last ? " and " : ", ";
+    const int more = snprintf(names + at, GBTI_NAMES_LENGTH - at, "%s\"%s\"", between, formats[i].name);
+    at += more > 0 && (size_t)more < GBTI_NAMES_LENGTH - at ? (size_t)more : 0;
+  }
+}
 
 static int is_name_letter(char c, size_t at) {
   if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return 1;
@@ -59,9 +74,8 @@ gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_expor
   for (int64_t i = 0; i < x.n_classes; i++)
     if (x.classes[i] == NULL) x.n_classes = 0;
   if (spec->has_offset && !(x.format->flags & GBTI_CAN_OFFSET))
-    return gbti_refuse(&x, "offset",
-                       "it was trained with an offset, and scores of the file would lack it; \"c\" has an argument for "
-                       "offsets");
+    return gbti_refuse_for(&x, "offset", GBTI_CAN_OFFSET,
+                           "it was trained with an offset, and scores of the file would lack it");
   if (spec->has_offset) gbti_tell(&x, "the model was trained with an offset: add the rows' offsets to their scores");
   gbti_file text = {.mem = ctx->mem, .err = err};
   gbti_evaluator written = {0};

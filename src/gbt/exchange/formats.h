@@ -12,14 +12,17 @@
 #include "text.h"
 
 enum {
-  GBTI_CAN_VECTORS = 1, /* leaves with a value for each score; else a round has a tree for each */
-  GBTI_CAN_UNSEEN = 2,  /* unseen levels go their own way; else they are missing values */
-  GBTI_CAN_CODES = 4,   /* numbers that stand for missing values, such as 99; else refused */
-  GBTI_CAN_BASE = 8,    /* base scores; else they are added to the leaves of the first trees */
-  GBTI_CAN_SUMS = 16,   /* sums in float32, scaled ones and means: gbt_sum_rule. Else the writer looks at them */
-  GBTI_CAN_OFFSET = 32, /* numbers that are added to the scores of each row before responses are made; else refused */
-  GBTI_CAN_ALL = 63,
-  GBTI_FLOATS = 64 /* compares and adds in float32 */
+  GBTI_CAN_VECTORS = 1,  /* leaves with a value for each score; else a round has a tree for each */
+  GBTI_CAN_UNSEEN = 2,   /* unseen levels go their own way; else they are missing values */
+  GBTI_CAN_CODES = 4,    /* numbers that stand for missing values, such as 99; else refused */
+  GBTI_CAN_RANGES = 8,   /* ranges of such numbers; else refused */
+  GBTI_CAN_BASE = 16,    /* base scores; else they are added to the leaves of the first trees */
+  GBTI_CAN_END = 32,     /* base scores that are added to scaled sums, or means, of trees; else refused */
+  GBTI_CAN_SUMS = 64,    /* sums in float32, scaled ones and means: gbt_sum_rule. Else the writer looks at them */
+  GBTI_CAN_OFFSET = 128, /* numbers that are added to the scores of each row before responses are made; else refused */
+  GBTI_CAN_ALL = 255,
+  GBTI_OWN_CODES = 256, /* the writer looks at the numbers that stand for missing values */
+  GBTI_FLOATS = 512     /* compares and adds in float32 */
 };
 
 /* A value of a row. Of a column of numbers: x, NaN is missing. Of one with levels: x is the level's position, NaN is
@@ -62,6 +65,10 @@ typedef struct gbti_format {
   gbt_status (*write)(gbti_outgoing *x, gbti_file *out);
   gbt_status (*read)(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out);
 } gbti_format;
+
+/* The names of formats that compute in double and can say all of `can`, GBTI_CAN_...: "c", "json" and "sql". */
+enum { GBTI_NAMES_LENGTH = 120 };
+void gbti_formats_with(uint32_t can, char names[GBTI_NAMES_LENGTH]);
 
 /* GBT_E_INTERNAL, naming the tree, where what was written is not what was meant. model: that of x. */
 gbt_status gbti_compare(gbt_ctx *ctx, const gbti_outgoing *x, const gbti_evaluator *written,

@@ -13,16 +13,34 @@
 
 /* ---- messages ---- */
 
+static gbt_status refuse(const gbti_outgoing *x, const char *about, const char *clause, const char *names) {
+  const char *between = *names == 0 ? "" : "; ", *after = *names == 0 ? "" : " can say that";
+  if (about == NULL)
+    return gbt_fail(x->err, GBT_E_UNSUPPORTED, "the model cannot be written as \"%s\": %s%s%s%s", x->format->name,
+                    clause, between, names, after);
+  return gbt_fail_on(x->err, GBT_E_UNSUPPORTED, about, "the model cannot be written as \"%s\": %s%s%s%s",
+                     x->format->name, clause, between, names, after);
+}
+
+enum { CLAUSE_LENGTH = 480 };
+
 gbt_status gbti_refuse(const gbti_outgoing *x, const char *about, const char *fmt, ...) {
-  char clause[480];
+  char clause[CLAUSE_LENGTH];
   va_list args;
   va_start(args, fmt);
   vsnprintf(clause, sizeof clause, fmt, args);
   va_end(args);
-  if (about == NULL)
-    return gbt_fail(x->err, GBT_E_UNSUPPORTED, "the model cannot be written as \"%s\": %s", x->format->name, clause);
-  return gbt_fail_on(x->err, GBT_E_UNSUPPORTED, about, "the model cannot be written as \"%s\": %s", x->format->name,
-                     clause);
+  return refuse(x, about, clause, "");
+}
+
+gbt_status gbti_refuse_for(const gbti_outgoing *x, const char *about, uint32_t can, const char *fmt, ...) {
+  char clause[CLAUSE_LENGTH], names[GBTI_NAMES_LENGTH];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(clause, sizeof clause, fmt, args);
+  va_end(args);
+  gbti_formats_with(can, names);
+  return refuse(x, about, clause, names);
 }
 
 void gbti_tell(gbti_outgoing *x, const char *text) {
@@ -316,7 +334,7 @@ static double to_float(double x) { return (double)(float)x; }
 static gbt_status round_leaf(gbti_outgoing *x, gbti_out_node *leaf, double *room) {
   for (int32_t k = 0; k < x->width; k++) {
     room[k] = to_float(x->width > 1 ? leaf->values[k] : leaf->number);
-    if (room[k] - room[k] != 0.0) return gbti_refuse(x, NULL, "the value of a leaf is too large for float32");
+    if (room[k] - room[k] != 0.0) return gbti_refuse_for(x, NULL, 0, "the value of a leaf is too large for float32");
   }
   leaf->number = room[0];
   if (x->width > 1) leaf->values = room;
@@ -329,10 +347,10 @@ static gbt_status check_apart(const gbti_outgoing *x, uint64_t *keys, size_t n, 
     const double a = gbt_order_value(keys[i - 1]), b = gbt_order_value(keys[i]);
     if (a == b || gbti_above_f32(a) != gbti_above_f32(b)) continue;
     const char *name = x->schema->col[column].name;
-    return gbti_refuse(x, name,
-                       "thresholds of column `%s`, %.17g and %.17g, are one number in float32; use numbers of "
-                       "fewer digits (a time since a later day, say), or a format of doubles",
-                       name, a, b);
+    return gbti_refuse_for(x, name, 0,
+                           "thresholds of column `%s`, %.17g and %.17g, are one number in float32: use numbers of "
+                           "fewer digits, such as a time since a later day",
+                           name, a, b);
   }
   return GBT_OK;
 }
@@ -362,9 +380,9 @@ static gbt_status round_to_floats(gbti_outgoing *x) {
       else if (!node->by_set)
         node->number = gbti_below_f32(gbti_above_f32(node->number), 0);
     }
-  if (x->sums.rule == GBT_SUM_MEAN || x->sums.rule == GBT_SUM_SCALED) {
+  if (gbti_sums_at_end(x)) {
     if (x->sums.rule == GBT_SUM_MEAN || x->sums.scale != 1.0)
-      return gbti_refuse(x, NULL, "its scores are scaled sums, or means, of trees; \"c\" and \"json\" can say that");
+      return gbti_refuse_for(x, NULL, GBTI_CAN_END, "its scores are scaled sums, or means, of trees");
   }
   x->sums = (gbt_sums){GBT_SUM_FLOAT, 0.0};
   if (rounded)
@@ -411,11 +429,14 @@ static void add_to_first(gbti_outgoing *x) {
   for (int32_t k = 0; k < x->n_outputs; k++) x->base[k] = 0.0;
 }
 
+int gbti_sums_at_end(const gbti_outgoing *x) { return x->sums.rule == GBT_SUM_SCALED || x->sums.rule == GBT_SUM_MEAN; }
+
 static gbt_status move_base(gbti_outgoing *x) {
   int any = 0;
   for (int32_t k = 0; k < x->n_outputs; k++) any |= x->base[k] != 0.0;
   if (x->n_trees == 0) return add_constants(x);
   if (!any) return GBT_OK;
+  if (gbti_sums_at_end(x) && (x->format->flags & GBTI_CAN_END)) return GBT_OK;
   switch ((gbt_sum_rule)x->sums.rule) {
   case GBT_SUM_PLAIN:
   case GBT_SUM_FLOAT:
@@ -427,18 +448,19 @@ static gbt_status move_base(gbti_outgoing *x) {
   case GBT_SUM_MEAN:
     break;
   }
-  return gbti_refuse(x, NULL,
-                     "it has base scores that are added to scaled sums, or means, of trees; \"c\" and \"json\" "
-                     "can say that");
+  return gbti_refuse_for(x, NULL, GBTI_CAN_END, "it has base scores that are added to scaled sums, or means, of trees");
 }
 
 static gbt_status check_codes(const gbti_outgoing *x) {
-  for (int32_t c = 0; c < x->schema->n_columns; c++)
-    if (x->codes[c].n > 0 || x->codes[c].has_range) {
-      const char *name = x->schema->col[c].name;
-      return gbti_refuse(
-          x, name, "column `%s` has numbers that stand for missing values; \"c\" and \"json\" can say that", name);
-    }
+  for (int32_t c = 0; c < x->schema->n_columns; c++) {
+    const char *name = x->schema->col[c].name;
+    int is_range = x->codes[c].has_range;
+    for (int32_t i = 0; i < x->codes[c].n; i++) is_range |= x->codes[c].value[i] - x->codes[c].value[i] != 0.0;
+    const uint32_t need = (x->codes[c].n > 0 ? GBTI_CAN_CODES : 0) | (is_range ? GBTI_CAN_RANGES : 0);
+    if ((x->format->flags & need) != need)
+      return gbti_refuse_for(x, name, need, "column `%s` has %s that stand for missing values", name,
+                             is_range ? "a range of numbers" : "numbers");
+  }
   return GBT_OK;
 }
 
@@ -477,7 +499,7 @@ gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_v
   GBT_TRY(gbt_mem_array(&x->mem, (size_t)x->n_outputs, sizeof *x->base, &x->base, x->err));
   memcpy(x->base, model->base, (size_t)x->n_outputs * sizeof *x->base);
   GBT_TRY(make_codes(x));
-  if (!(flags & GBTI_CAN_CODES)) GBT_TRY(check_codes(x));
+  if (!(flags & GBTI_OWN_CODES)) GBT_TRY(check_codes(x));
   GBT_TRY(make_trees(ctx, x, model, trees));
   if (!(flags & GBTI_CAN_UNSEEN)) send_unseen_with_missing(x);
   if (flags & GBTI_FLOATS) {

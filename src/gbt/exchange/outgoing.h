@@ -100,9 +100,15 @@ void gbti_outgoing_drop(gbti_outgoing *x);
 /* GBT_E_UNSUPPORTED: "the model cannot be written as NAME: " and the clause, which says what would work instead. Always
  * fails. about: a column, or NULL. */
 gbt_status gbti_refuse(const gbti_outgoing *x, const char *about, const char *fmt, ...) GBT_PRINTF(3, 4);
+/* The same, and the formats that can say it: those with the flags `can` (formats.h). */
+gbt_status gbti_refuse_for(const gbti_outgoing *x, const char *about, uint32_t can, const char *fmt, ...)
+    GBT_PRINTF(4, 5);
 
 /* Adds to what the host tells the user of a file that differs from the model. The text is static. */
 void gbti_tell(gbti_outgoing *x, const char *text);
+
+/* Whether scores are scaled sums, or means, of trees, and base scores are added to these. */
+int gbti_sums_at_end(const gbti_outgoing *x);
 
 /* Whether a number of a column stands for a missing value. */
 int gbti_is_code(const gbti_outgoing *x, int32_t column, double number);

@@ -304,7 +304,7 @@ static void put_constant(gbti_file *out, const char *name, const char *what, int
 static const char *rounded(const gbti_outgoing *x) { return x->sums.rule == GBT_SUM_FLOAT ? "(double)(float)" : ""; }
 
 static void put_score(const gbti_outgoing *x, gbti_file *out) {
-  const int at_end = x->sums.rule == GBT_SUM_SCALED || x->sums.rule == GBT_SUM_MEAN;
+  const int at_end = gbti_sums_at_end(x);
   put_named(out, x->name, "void @_score(const double *row, const double *offset, double *out) {\n  uint32_t t;\n");
   put_named(out, x->name, "  int k;\n  for (k = 0; k < @_N_OUTPUTS; k++) out[k] = ");
   gbti_put(out, at_end ? "0.0;\n" : rounded(x));

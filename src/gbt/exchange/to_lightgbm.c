@@ -20,9 +20,9 @@ typedef struct lgb_writer {
 
 static gbt_status check_sums(const gbti_outgoing *x) {
   if (x->sums.rule == GBT_SUM_MEAN && x->n_parallel > 1)
-    return gbti_refuse(x, NULL, "its scores are means over several trees a round; \"c\" and \"json\" can say that");
+    return gbti_refuse_for(x, NULL, GBTI_CAN_BASE, "its scores are means over several trees a round");
   if (x->sums.rule != GBT_SUM_SCALED || x->sums.scale == 1.0 || x->objective->kind == GBT_OBJ_LOGISTIC) return GBT_OK;
-  return gbti_refuse(x, NULL, "its scores are scaled sums of trees; \"c\" and \"json\" can say that");
+  return gbti_refuse_for(x, NULL, GBTI_CAN_END, "its scores are scaled sums of trees");
 }
 
 static gbt_status check_columns(lgb_writer *w) {
@@ -35,13 +35,11 @@ static gbt_status check_columns(lgb_writer *w) {
     if (col->type == GBT_CATEGORICAL && strcmp(col->tag, "category") != 0) w->by_number = 0;
     if (codes->n == 0 && !codes->has_range) continue;
     if (codes->n > 0 || codes->low != -zero || codes->high != zero)
-      return gbti_refuse(w->x, col->name,
-                         "column `%s` has numbers other than 0 that stand for missing values; \"c\" and \"json\" can "
-                         "say that",
-                         col->name);
+      return gbti_refuse_for(w->x, col->name, codes->has_range ? GBTI_CAN_RANGES : GBTI_CAN_CODES,
+                             "column `%s` has numbers other than 0 that stand for missing values", col->name);
     w->is_zero[c] = 1;
   }
-  return w->x->schema->n_columns > 0 ? GBT_OK : gbti_refuse(w->x, NULL, "it has no columns; \"c\" can say that");
+  return w->x->schema->n_columns > 0 ? GBT_OK : gbti_refuse_for(w->x, NULL, GBTI_CAN_ALL, "it has no columns");
 }
 
 /* Trees of a round in the order of LightGBM: those of all scores, then the next ones. */
@@ -171,8 +169,8 @@ static gbt_status put_set(lgb_writer *w, const gbti_out_node *node, uint32_t **w
     if (gbt_bit(node->set, node->n_words, (uint32_t)l) == is_turned(node)) continue;
     const int64_t code = w->by_number ? gbti_level_code(col, l) : l;
     if (code < 0)
-      return gbti_refuse(w->x, col->name, "categories of column `%s` are not whole numbers from 0 to 16,777,215",
-                         col->name);
+      return gbti_refuse_for(w->x, col->name, GBTI_CAN_UNSEEN,
+                             "categories of column `%s` are not whole numbers from 0 to 16,777,215", col->name);
     const size_t word = (size_t)code / 32;
     GBT_TRY(gbt_mem_grow(&w->x->mem, words, cap, word + 1, sizeof **words, w->x->err));
     for (; *n <= word; (*n)++) (*words)[*n] = 0;

@@ -171,8 +171,7 @@ static gbt_status put_columns(onnx_writer *w) {
   }
   for (int32_t c = 0; c < x->schema->n_columns; c++)
     if (w->used[c])
-      put_link(w, 0,
-               x->schema->col[c].type == GBT_NUMERIC ? x->schema->col[c].name : name_of(w, ":code_", c + 1).text);
+      put_link(w, 0, x->schema->col[c].type == GBT_NUMERIC ? x->schema->col[c].name : name_of(w, ":code_", c + 1).text);
   put_link(w, 1, name_of(w, ":rows", -1).text);
   put_whole_attribute(w, "axis", 1);
   end_node(w, "Concat", 0);
@@ -183,8 +182,8 @@ static gbt_status put_columns(onnx_writer *w) {
 
 /* A number for each split, or each leaf, of all trees, as fields of their attributes. */
 typedef enum onnx_list { FEATURE, TRUE_NODE, FALSE_NODE, TRUE_LEAF, FALSE_LEAF, MISSING, TARGET, N_LISTS } onnx_list;
-static const char *const lists[N_LISTS] = {"nodes_featureids", "nodes_truenodeids",  "nodes_falsenodeids",
-                                           "nodes_trueleafs",  "nodes_falseleafs",   "nodes_missing_value_tracks_true",
+static const char *const lists[N_LISTS] = {"nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids",
+                                           "nodes_trueleafs",  "nodes_falseleafs",  "nodes_missing_value_tracks_true",
                                            "leaf_targetids"};
 
 typedef struct onnx_trees {
@@ -390,7 +389,7 @@ static gbt_status write_parts(onnx_writer *w, gbti_file *out) {
     for (uint32_t i = 0; i < x->tree[t].n_nodes; i++)
       if (x->tree[t].node[i].left > 0) any = w->used[x->tree[t].node[i].column] = 1;
   }
-  if (x->schema->n_columns == 0) return gbti_refuse(x, NULL, "it has no columns; \"c\" and \"json\" can say that");
+  if (x->schema->n_columns == 0) return gbti_refuse_for(x, NULL, GBTI_CAN_ALL, "it has no columns");
   if (!any) w->used[0] = 1; /* rows must have something */
   GBT_TRY(gbt_mem_array(&x->mem, most, sizeof *w->id, &w->id, x->err));
   put_text(&w->graph, ONNX_GRAPH_NAME, x->name);
@@ -402,7 +401,7 @@ static gbt_status write_parts(onnx_writer *w, gbti_file *out) {
   put_value(w, ONNX_GRAPH_OUTPUT, name_of(w, "_response", -1).text, ONNX_DOUBLES, x->n_outputs);
   put_model(w, out);
   if (out->status == GBT_OK && out->n > INT32_MAX)
-    return gbti_refuse(x, NULL, "it is larger than 2 GB, which ONNX files cannot be; \"c\" and \"json\" can");
+    return gbti_refuse_for(x, NULL, GBTI_CAN_ALL, "it would be larger than 2 GB, which ONNX files cannot be");
   return GBT_OK;
 }
 

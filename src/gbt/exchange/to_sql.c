@@ -245,8 +245,6 @@ static void put_tree(sql_writer *w, uint64_t t) {
 
 /* ---- scores ---- */
 
-static int is_at_end(const gbti_outgoing *x) { return x->sums.rule == GBT_SUM_SCALED || x->sums.rule == GBT_SUM_MEAN; }
-
 /* NAME_score, or NAME_score_K of several. */
 static void put_output(sql_writer *w, const char *what, int32_t k) {
   put_name(w, what, -1);
@@ -257,7 +255,7 @@ static void put_output(sql_writer *w, const char *what, int32_t k) {
 
 /* The sum of score k after a step. */
 static void put_sum(sql_writer *w, int64_t step, int64_t n_steps, int32_t k) {
-  if (step == n_steps && !is_at_end(w->x)) {
+  if (step == n_steps && !gbti_sums_at_end(w->x)) {
     put_output(w, "_score", k);
     return;
   }
@@ -289,7 +287,7 @@ static void put_step(sql_writer *w, int64_t step, int64_t n_steps) {
       put_sum(w, step - 1, n_steps, k);
     } else {
       put(w, "CAST(");
-      put_number(w, is_at_end(x) ? 0.0 : x->base[k]);
+      put_number(w, gbti_sums_at_end(x) ? 0.0 : x->base[k]);
       put(w, " AS DOUBLE PRECISION)");
     }
     for (uint64_t i = beg; i < end; i++) {
@@ -436,7 +434,7 @@ static gbt_status look_at(sql_writer *w, uint32_t *most, int64_t *n_used) {
     }
   }
   for (int32_t c = 0; c < x->schema->n_columns; c++) *n_used += w->used[c];
-  return finite ? GBT_OK : gbti_refuse(x, NULL, "it has scores that are not finite; \"c\" and \"json\" can say that");
+  return finite ? GBT_OK : gbti_refuse_for(x, NULL, GBTI_CAN_ALL, "it has scores that are not finite");
 }
 
 static gbt_status write_parts(sql_writer *w) {
@@ -448,15 +446,13 @@ static gbt_status write_parts(sql_writer *w) {
   const uint64_t of_score = x->n_rounds * (uint64_t)x->n_parallel;
   const int64_t n_steps = of_score == 0 ? 1 : (int64_t)((of_score + TREES_PER_STEP - 1) / TREES_PER_STEP);
   if (n_used + (n_steps + 2) * x->n_outputs > MOST_COLUMNS)
-    return gbti_refuse(x, NULL,
-                       "its query would have %lld columns, and databases take about %d; \"c\" and \"json\" have no "
-                       "such limit",
-                       (long long)(n_used + (n_steps + 2) * x->n_outputs), MOST_COLUMNS);
+    return gbti_refuse_for(x, NULL, GBTI_CAN_ALL, "its query would have %lld columns, and databases take about %d",
+                           (long long)(n_used + (n_steps + 2) * x->n_outputs), MOST_COLUMNS);
   put_head(w);
   put_rows(w);
   for (int64_t step = 1; step <= n_steps; step++) put_step(w, step, n_steps);
-  if (is_at_end(x)) put_ends(w, n_steps);
-  put_result(w, n_steps + is_at_end(x));
+  if (gbti_sums_at_end(x)) put_ends(w, n_steps);
+  put_result(w, n_steps + gbti_sums_at_end(x));
   return GBT_OK;
 }
 

@@ -293,7 +293,7 @@ static gbt_status put_cats(xgb_writer *w) {
     any |= has_texts(&schema->col[c]);
     if (has_texts(&schema->col[c])) n += (size_t)schema->col[c].n_levels;
   }
-  if (n > INT32_MAX) return gbti_refuse(w->x, NULL, "its columns have too many levels; \"c\" can say them");
+  if (n > INT32_MAX) return gbti_refuse_for(w->x, NULL, GBTI_CAN_ALL, "its columns have too many levels");
   GBT_TRY(gbt_mem_array(&w->x->mem, n + 1, sizeof *order, &order, w->x->err));
   begin(w);
   put_key(w, "enc");
@@ -421,8 +421,8 @@ static gbt_status put_sets(xgb_writer *w, const gbti_out_tree *tree) {
       if (!is_listed(node, l)) continue;
       const int64_t code = gbti_level_code(col, l);
       if (code < 0)
-        return gbti_refuse(w->x, col->name, "categories of column `%s` are not whole numbers from 0 to 16,777,215",
-                           col->name);
+        return gbti_refuse_for(w->x, col->name, GBTI_CAN_UNSEEN,
+                               "categories of column `%s` are not whole numbers from 0 to 16,777,215", col->name);
       put_item(w, "l", code);
     }
   }
@@ -474,7 +474,8 @@ static gbt_status put_trees(xgb_writer *w) {
   gbt_status status = GBT_OK;
   for (uint64_t t = 0; t < w->x->n_trees; t++)
     if (w->x->tree[t].n_nodes > most) most = w->x->tree[t].n_nodes;
-  if (most > INT32_MAX || w->x->n_trees > INT32_MAX) return gbti_refuse(w->x, NULL, "it has too many nodes");
+  if (most > INT32_MAX || w->x->n_trees > INT32_MAX)
+    return gbti_refuse_for(w->x, NULL, GBTI_CAN_ALL, "it has too many nodes");
   GBT_TRY(gbt_mem_array(&w->x->mem, most + 1, sizeof *w->node, &w->node, w->x->err));
   GBT_TRY(gbt_mem_array(&w->x->mem, most + 1, sizeof *w->parent, &w->parent, w->x->err));
   put_key(w, "trees");
