@@ -118,7 +118,13 @@ as_tibble_if_there <- function(x) {
 #' @section Serving:
 #' `vetiver::vetiver_model(model, "name")` and `vetiver_api()`: answers have `.pred`, or `.pred_` and the class for more
 #' than two classes; `handler_predict()` takes arguments of [predict()][predict.gbt]. `butcher::butcher(model)` leaves
-#' the call and the predictions for masked-out rows out; there is nothing else to leave out.
+#' the call and the predictions for masked-out rows out; there is nothing else to leave out. `saveRDS()` keeps models;
+#' `bundle::bundle()`, which has no method for them, gives them back as they are.
+#'
+#' @section In a database:
+#' `tidypredict::tidypredict_fit(model)` is an expression of columns for `dplyr::mutate()`, for models of one output:
+#' the response, to the bit where no `exp()` is in it. dbplyr and orbital write its numbers with 15 digits, by which a
+#' row next to a threshold may go another way: `gbt_export(model, "model.sql")` writes all digits, and several outputs.
 #'
 #' @section knitr:
 #' A model that is printed in a document is shown as [print()] shows it. `kable(model)` is the table of

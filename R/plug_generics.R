@@ -69,8 +69,9 @@ response_of_formula <- function(model, data) {
 
 #' @exportS3Method vip::vi_model
 vi_model.gbt <- function(object, type = c("gain", "cover", "frequency"), ...) {
-  type <- match_choice(type, c("gain", "cover", "frequency"), "type")
-  importance <- gbt_importance(object, type = type)
+  given <- if (missing(type)) list() else list(type = match_choice(type, c("gain", "cover", "frequency"), "type"))
+  importance <- do.call(gbt_importance, c(list(object), given))
+  type <- attr(importance, "type")
   out <- as_tibble_if_there(list_frame(list(Variable = importance$feature, Importance = importance[[type]]),
                                        nrow(importance)))
   structure(out, type = type, class = c("vi", class(out)))

@@ -3,9 +3,9 @@
 #' Export a model
 #'
 #' Writes a model as a file that predicts without gbt: as C source, SQL, ONNX or PMML, as a model of XGBoost or
-#' LightGBM, or as JSON for a program of your own. Before the file is put in place it is read again, and compared with the model:
-#' every split of every tree at, next below and next above its threshold, with missing values, infinities, levels and
-#' levels that the model does not know, and whole scores. A file that differs is not written.
+#' LightGBM, or as JSON for a program of your own. Before the file is put in place it is read again, and compared with
+#' the model: every split of every tree at, next below and next above its threshold, with missing values, infinities,
+#' levels and levels that the model does not know, and whole scores. A file that differs is not written.
 #'
 #' @section Formats:
 #' - `"c"` (`model.c`): C99 source without any library. Its comments say which functions it has: with `name = "model"`
@@ -49,8 +49,8 @@
 #' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
 #'   rounds export a part of the model, such as `model[1:10]`.
 #' - Raw scores, and responses where the other program has them: a message says where its predictions are raw scores.
-#' - Models with offsets can only be written as C or JSON, those with codes for missing values (such as 99) also as SQL and
-#'   PMML.
+#' - Models with offsets can only be written as C or JSON, those with codes for missing values (such as 99) also as
+#'   SQL and PMML.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same
 #'   way. Statistics of several columns together are an error.
 #' - Columns are those that trees split by. Terms of a formula such as `log(x)` and steps of a recipe are not in the

@@ -14,8 +14,8 @@
 #' @section XGBoost:
 #' JSON and UBJ of version 1.3 and later, which `xgb.save()` writes (`model.json`, `model.ubj`). Trees of numbers and of
 #' categories, several classes or responses, forests, the booster `"dart"` and leaves that hold a value for each
-#' response are all taken. The booster `"gblinear"` has no trees and is an error. Of a model in the R session give the
-#' bytes: `gbt_import(xgboost::xgb.save.raw(model))`.
+#' response are all taken. The booster `"gblinear"` has no trees and is an error. A model in the R session (class
+#' `xgb.Booster`) is given as it is.
 #' - XGBoost compares and adds in float32. Thresholds become the doubles that separate the same numbers, and the model
 #'   adds as XGBoost does. [gbt_shap()] and `predict(type = "contrib")` add in double; their sums differ from the scores
 #'   by the rounding of float32.
@@ -26,9 +26,8 @@
 #'   `predict(model, x, sparse_zero = "missing")`.
 #'
 #' @section LightGBM:
-#' The text files that `lgb.save()` writes. Of a model in the R session give the bytes:
-#' `gbt_import(charToRaw(model$save_model_to_string()))`. Trees with linear models in their leaves (`linear_tree`) are
-#' an error.
+#' The text files that `lgb.save()` writes. A model in the R session (`lgb.Booster`) is given as it is. Trees with
+#' linear models in their leaves (`linear_tree`) are an error.
 #' - Missing values go as LightGBM sends them: in a column that had none in training they are zeros, and with
 #'   `zero_as_missing` zeros are missing values.
 #' - A forest (`boosting = "rf"`) predicts the mean of its trees, also as `"link"`, where LightGBM's raw score is their
@@ -37,10 +36,10 @@
 #'
 #' @section CatBoost:
 #' JSON, which `catboost.save_model(model, "model.json", file_format = "json")` writes; with categories it needs the
-#' pool of the data as well (`pool =`), so that the file has their texts. Symmetric and other trees, several outputs,
-#' and categories that are split one against the others (`one_hot_max_size`) are taken. Splits by statistics of
-#' categories (CTR) are an error.
-#' - The file does not say what splits gain: `gbt_importance(type = "cover")`, `"frequency"` and `"shap"` work.
+#' pool of the data as well (`pool =`), so that the file has their texts. A model of numbers in the R session
+#' (`catboost.Model`) is given as it is. Symmetric and other trees, several outputs, and categories that are split one
+#' against the others (`one_hot_max_size`) are taken. Splits by statistics of categories (CTR) are an error.
+#' - The file does not say what splits gain: [gbt_importance()] sorts by frequency; `"cover"` and `"shap"` work as well.
 #' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.
 #'
 #' @section Columns, classes and responses:
@@ -55,7 +54,8 @@
 #'
 #' Nothing in a file is trusted or run as code: what is damaged is an error of class `gbt_error_format`.
 #'
-#' @param file Path of the file, or a raw vector with its bytes.
+#' @param file Path of the file, a raw vector with its bytes, or a model of the packages xgboost, lightgbm or catboost,
+#'   which that package, installed, saves to a temporary file.
 #' @param classes Names of the classes, for a model that predicts classes; `NULL` takes those of the file (CatBoost), or
 #'   the numbers 0, 1, 2, ...
 #' @param ... Must be empty: a misspelt argument is an error.
@@ -83,10 +83,33 @@ gbt_import <- function(file, classes = NULL, ...) {
   imported_model(found, classes)
 }
 
-bytes_of_file <- function(file) {
-  if (inherits(file, "xgb.Booster")) {
-    stop_argument("`file` is a model of xgboost; give its bytes: gbt_import(xgboost::xgb.save.raw(model))", "file")
+# Models of these classes are saved by a function of their package, and read from its file.
+live_models <- list(
+  xgb.Booster = list(package = "xgboost", save = "xgb.save", end = ".ubj", call = "xgb.save(model, \"model.ubj\")"),
+  lgb.Booster = list(package = "lightgbm", save = "lgb.save", end = ".txt", call = "lgb.save(model, \"model.txt\")"),
+  catboost.Model = list(package = "catboost", save = "catboost.save_model", end = ".json", more = list(
+    file_format = "json"), call = "catboost.save_model(model, \"model.json\", file_format = \"json\")")
+)
+
+save_live_model <- function(model, its) {
+  if (!has_package(its$package)) {
+    stop_argument(sprintf(paste("`file` is a model of the package %s, which is not installed here: save the model",
+                                "where it is, by %s, and give the path of the file"), its$package, its$call), "file")
   }
+  path <- tempfile(fileext = its$end)
+  on.exit(unlink(path))
+  failed <- function(e) {
+    stop_argument(sprintf("%s could not save `file`: %s", its$package, printable(conditionMessage(e))), "file")
+  }
+  tryCatch(do.call(get_exported(its$package, its$save), c(list(model, path), its$more)), error = failed)
+  bytes_of_file(path)
+}
+
+has_package <- function(package) requireNamespace(package, quietly = TRUE)
+
+bytes_of_file <- function(file) {
+  live <- intersect(class(file), names(live_models))
+  if (length(live)) return(save_live_model(file, live_models[[live[1L]]]))
   check_path(file, "file", "one path or a raw vector")
   path <- full_path(file)
   .Call(C_gbt_check_file, path)

@@ -141,9 +141,8 @@ summary.gbt <- function(object, ...) {
   nodes <- .Call(C_gbt_model_nodes, object$state, object$cache)
   leaf <- is.na(nodes$left)
   leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
-  measure <- if ("gain" %in% object$imported$lacks) "frequency" else "gain"
   structure(class = "summary.gbt", list(
-    model = object, importance = gbt_importance(object, measure), bytes = length(object$state),
+    model = object, importance = gbt_importance(object), bytes = length(object$state),
     n_trees = length(leaves), leaves = leaves, depth = tree_depths(nodes), parameters = params_frame(object)
   ))
 }

@@ -219,6 +219,23 @@ static SEXP columns_of(const gbt_schema *schema, const gbt_feature *feat) {
   return out;
 }
 
+/* The numbers of a statistic of one column for each level, a missing value and an unseen level; NULL of other features,
+ * and of statistics of several columns. Splits compare them with their threshold. */
+static SEXP numbers_of_levels(const gbt_schema *schema, const gbt_feature *feat) {
+  const int32_t n = schema->col[feat->col].n_levels;
+  const int has_table = gbt_feature_has_table(feat->kind);
+  if (feat->kind != GBT_FEATURE_LEVEL_COUNT && !has_table) return R_NilValue;
+  if (has_table) {
+    const gbt_projection *proj = &schema->proj[feat->projection];
+    if (proj->n_cols > 1 || proj->key != NULL || proj->n_keys != (int64_t)n + 1) return R_NilValue;
+  }
+  SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n + 2);
+  for (int32_t level = 0; level < n; level++) REAL(out)[level] = has_table ? feat->bin[level] : feat->value[level];
+  REAL(out)[n] = has_table ? feat->bin[n] : R_NaN;
+  REAL(out)[n + 1] = has_table ? feat->unknown : 0.0;
+  return out;
+}
+
 /* At `at` of a list: the columns that features are, 0 for those that are made of columns; their parts, NA where there
  * is none; for features with tables, the upper borders of their bins; the columns that they are made of. */
 static void put_features(SEXP list, R_xlen_t at, const gbt_schema *schema) {
@@ -249,7 +266,10 @@ SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
   static const char *parts[] = {"n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base",
                                 "objective",  "names",     "type",           "tag",        "meta",    "features",
-                                "column",     "part",      "shown",          "columns",    ""};
+                                "column",     "part",      "shown",          "columns",    "sums",
+                                "scale",      "statistic", ""};
+  static const char *rules[] = {
+      [GBT_SUM_PLAIN] = "plain", [GBT_SUM_FLOAT] = "float", [GBT_SUM_SCALED] = "scaled", [GBT_SUM_MEAN] = "mean"};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));
@@ -266,6 +286,13 @@ SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   SET_VECTOR_ELT(out, 10, meta_list(metas, n_meta));
   SET_VECTOR_ELT(out, 11, r_feature_labels(gbt_model_schema(model)));
   put_features(out, 12, gbt_model_schema(model));
+  SET_VECTOR_ELT(out, 16, Rf_mkString(rules[trees.sums.rule]));
+  SET_VECTOR_ELT(out, 17, Rf_ScalarReal(trees.sums.scale));
+  const gbt_schema *schema = gbt_model_schema(model);
+  SEXP statistic = Rf_allocVector(VECSXP, schema->n_features);
+  SET_VECTOR_ELT(out, 18, statistic);
+  for (int32_t f = 0; f < schema->n_features; f++)
+    SET_VECTOR_ELT(statistic, f, numbers_of_levels(schema, &schema->feat[f]));
   UNPROTECT(2);
   return out;
 }

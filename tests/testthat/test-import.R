@@ -144,11 +144,14 @@ test_that("scores that are scaled or means are those of a naive twin, and so are
   expect_identical(link_of(forest$model, forest$x, trees = 2)[, 1], first)
 })
 
-test_that("classes have the names that CatBoost's file has; gains that it lacks are an error that says what works", {
+test_that("classes have the names that CatBoost's file has; without gains importance is by frequency", {
   m <- gbt_import(test_path("imported", "cat_classes.json"))
   x <- imported_case("cat_classes.json")$x
   expect_identical(levels(predict(m, x, type = "class")), c("a", "b", "c"))
-  expect_error(gbt_importance(m), "type = \"shap\"", class = "gbt_error_unsupported")
+  expect_error(gbt_importance(m, "gain"), "type = \"frequency\"", class = "gbt_error_unsupported")
+  expect_identical(gbt_importance(m), gbt_importance(m, "frequency"))
+  expect_output(print(gbt_importance(m)), "by frequency")
+  expect_no_error(drawn(plot(m)))
   expect_equal(sum(gbt_importance(m, "cover")$cover), 1)
   expect_output(print(summary(m)), "imported  CatBoost, MultiClass")
 })
@@ -240,7 +243,7 @@ test_that("files that are damaged, of others, or not offered are errors that say
   expect_error(import("\"num_feature\":\"3\",\"num_target", "\"num_feature\":\"4000000000\",\"num_target"),
                "num_feature", class = "gbt_error_format")
   expect_error(gbt_import(withr::local_tempfile()), class = "gbt_error_io")
-  expect_error(gbt_import(structure(list(), class = "xgb.Booster")), "xgb.save.raw", class = "gbt_error_argument")
+  expect_error(gbt_import(structure(list(), class = "xgb.Booster")), "xgb.save", class = "gbt_error_argument")
   expect_error(gbt_import(path, class = 2), class = "gbt_error_argument")
 })
 

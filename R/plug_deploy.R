@@ -1,0 +1,112 @@
+# A model as an expression of columns, for tidypredict and orbital, which asks it. It is registered when tidypredict is
+# loaded. Packages that save models (bundle, butcher) need no methods: a model is a value, and holds no data.
+
+#' @exportS3Method tidypredict::tidypredict_fit
+tidypredict_fit.gbt <- function(model) {
+  check_model(model, "model")
+  info <- .Call(C_gbt_model_info, model$state, model$cache)
+  nodes <- .Call(C_gbt_model_nodes, model$state, model$cache)
+  check_as_expression(model, info, nodes)
+  levels <- .Call(C_gbt_model_levels, model$state, model$cache)
+  note <- made_columns_note(model)
+  if (!is.null(note)) say(paste0("tidypredict_fit: ", sub("the file", "the expression", note, fixed = TRUE)))
+  at <- split(seq_along(nodes$tree), nodes$tree)
+  at <- at[seq_len(rounds_used(model) * info$n_parallel)]
+  trees <- lapply(unname(at), tree_expression, nodes = nodes, info = info, levels = levels)
+  response_expression(sum_expression(trees, info, rounds_used(model)), objective_info(model$objective), model$objective)
+}
+
+# Refuses models that no expression of columns can be.
+check_as_expression <- function(model, info, nodes) {
+  refuse <- function(why, name = NULL) {
+    stop_unsupported(sprintf("an expression of columns cannot say this model: %s; gbt_export(model, \"%s\") can", why,
+                             if (is.null(name)) "model.sql" else "model.c"), name)
+  }
+  if (is_distribution(model$objective) || info$n_outputs > 1L) refuse("it has several outputs")
+  if (isTRUE(model$has_offset)) refuse("it has an offset, which is added to the score", "offset")
+  used <- unique(stats::na.omit(nodes$feature)) + 1L
+  several <- used[info$column[used] == 0L & lengths(info$statistic[used]) == 0L]
+  if (length(several)) {
+    stop_unsupported(sprintf(paste("an expression of columns cannot say this model: trees split by `%s`, a statistic",
+                                   "of several columns; `max_cat_combine = 1` makes none"),
+                             printable(info$features[several[1L]])))
+  }
+  columns <- unlist(info$columns[used])
+  coded <- columns[startsWith(info$tag[columns], "coded:")]
+  if (length(coded)) {
+    refuse(sprintf("column `%s` has numbers that are missing values", printable(info$names[coded[1L]])))
+  }
+}
+
+# One of case_when() within another. at: the nodes of a tree, whose children come after them.
+tree_expression <- function(at, nodes, info, levels) {
+  made <- vector("list", length(at))
+  for (i in rev(seq_along(at))) {
+    node <- at[i]
+    left <- nodes$left[node]
+    if (is.na(left)) {
+      made[[i]] <- nodes$value[node]
+      next
+    }
+    split <- split_expression(node, nodes, info, levels)
+    made[[i]] <- call("case_when", call("~", split, made[[left + 1L]]),
+                      call("~", TRUE, made[[nodes$right[node] + 1L]]))
+    made[[i]][[1L]] <- quote(dplyr::case_when)
+    made[c(left, nodes$right[node]) + 1L] <- list(NULL)
+  }
+  made[[1L]]
+}
+
+# That a row goes left. Neither R nor a database takes NA for it.
+split_expression <- function(node, nodes, info, levels) {
+  feature <- nodes$feature[node] + 1L
+  column <- info$columns[[feature]]
+  x <- as.name(info$names[column])
+  threshold <- nodes$threshold[node]
+  missing_left <- nodes$missing_left[node]
+  if (info$type[column] == "numeric") {
+    number <- if (info$tag[column] %in% c("double", "integer")) x else call("as.numeric", x)
+    split <- call("<=", number, threshold)
+    return(if (missing_left) call("|", split, call("is.na", x)) else split)
+  }
+  its <- levels[[column]]
+  statistic <- info$statistic[[feature]]
+  n <- length(its)
+  if (length(statistic)) {
+    left <- ifelse(is.na(statistic), missing_left, statistic <= threshold)
+    return(set_expression(x, its, left[seq_len(n)], left[n + 1L], left[n + 2L]))
+  }
+  if (info$type[column] == "ordinal") {
+    return(set_expression(x, its, seq_len(n) - 1 <= threshold, missing_left, missing_left))
+  }
+  set <- nodes$set[[if (is.na(nodes$same_set[node])) node else nodes$same_set[node]]]
+  set_expression(x, its, (seq_len(n) - 1L) %in% set, missing_left, nodes$bulk_left[node])
+}
+
+# That a text is one of the levels that go left. left: of each level.
+set_expression <- function(x, levels, left, missing_left, unseen_left) {
+  split <- call("%in%", x, levels[left != unseen_left])
+  if (unseen_left) split <- call("!", split)
+  if (missing_left) return(call("|", split, call("is.na", x)))
+  if (unseen_left) call("&", split, call("!", call("is.na", x))) else split
+}
+
+# Trees are added in their order, and base scores first or last, as predict() does.
+sum_expression <- function(trees, info, rounds) {
+  at_end <- info$sums %in% c("scaled", "mean")
+  parts <- if (at_end) trees else c(list(info$base), trees)
+  if (!length(parts)) return(info$base)
+  sum <- parts[[1L]]
+  for (part in parts[-1L]) sum <- call("+", sum, part)
+  if (info$sums == "scaled") sum <- call("*", info$scale, call("(", sum))
+  if (info$sums == "mean") sum <- call("/", call("(", sum), as.double(rounds))
+  if (at_end) call("+", sum, info$base) else sum
+}
+
+response_expression <- function(score, info, objective) {
+  if (objective == "squared_log_error") return(call("-", call("exp", score), 1))
+  switch(info$response,
+         MEAN = , TIME = , HAZARD = call("exp", score),
+         PROBABILITY = call("/", 1, call("(", call("+", 1, call("exp", call("-", call("(", score)))))),
+         score)
+}

@@ -1,0 +1,85 @@
+# Models as expressions of columns (tidypredict), by dplyr, against predict(); models of other packages in the session.
+
+bits <- function(x) writeBin(as.double(x), raw())
+
+# tidypredict itself is not needed: its generic passes the model on.
+expression_of <- function(model) getFromNamespace("tidypredict_fit.gbt", "gbt")(model)
+
+mutated <- function(model, rows) {
+  rep_len(eval(bquote(dplyr::mutate(rows, prediction_ = .(expression_of(model)))))$prediction_, nrow(rows))
+}
+
+test_that("expressions have the bits of predict(), for each kind of model with one output", {
+  skip_if_not_installed("dplyr")
+  models <- Filter(function(m) m$n_outputs == 1, export_models())
+  expect_gte(length(models), 9)
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    rows <- export_rows(m, 400)
+    got <- mutated(m, rows)
+    want <- unname(predict(m, rows, threads = 1))
+    if (kind %in% c("two", "counts", "logs")) { # R's exp() is another one
+      expect_equal(got, want, tolerance = 1e-14, info = kind)
+    } else {
+      expect_identical(bits(got + 0), bits(want + 0), info = kind)
+    }
+  }
+})
+
+test_that("expressions of imported models have their missing values, and their scaled sums and means", {
+  skip_if_not_installed("dplyr")
+  for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_codes.txt", "cat_numbers.json", "xgb_codes.json")) {
+    m <- gbt_import(test_path("imported", its))
+    rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", its)), colClasses = "character",
+                            na.strings = "")
+    x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
+    x <- stats::setNames(as.data.frame(x), m$feature_names)
+    texts <- x
+    coded <- m$feature_types == "category"
+    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    tolerance <- if (startsWith(its, "xgb")) 1e-6 else 1e-14 # XGBoost adds in float32
+    expect_equal(mutated(m, texts), unname(predict(m, x, threads = 1)), tolerance = tolerance, info = its)
+  }
+})
+
+test_that("expressions of logical columns and dates, and what expressions cannot say", {
+  skip_if_not_installed("dplyr")
+  i <- seq_len(200)
+  d <- data.frame(l = i %% 3 == 0, day = as.Date("2024-01-01") + i)
+  d$l[i %% 7 == 0] <- NA
+  m <- gbt_train(d, ifelse(is.na(d$l), 3, d$l * 5) + i %% 50, nrounds = 4, threads = 1)
+  expect_identical(bits(mutated(m, d)), bits(predict(m, d, threads = 1)))
+  refused <- "gbt_error_unsupported"
+  three <- gbt_train(Species ~ ., iris, nrounds = 1, threads = 1)
+  expect_error(expression_of(three), "several outputs", class = refused)
+  offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
+  expect_error(expression_of(offset), "offset.*model\\.c", class = refused)
+  zeros <- gbt_import(test_path("imported", "lgb_zero_missing.txt"))
+  expect_error(expression_of(zeros), "missing values", class = refused)
+  made <- gbt_train(mpg ~ log(wt), mtcars, nrounds = 2, threads = 1)
+  expect_message(expression_of(made), "`log\\(wt\\)`", class = "gbt_message")
+})
+
+test_that("models of other packages in the session are saved by their package and read", {
+  files <- c(xgb.Booster = "xgb_numbers.json", lgb.Booster = "lgb_numbers.txt", catboost.Model = "cat_numbers.json")
+  asked <- character(0)
+  saver <- function(package, name) {
+    asked <<- c(asked, paste0(package, "::", name))
+    function(model, path, file_format = NULL) file.copy(test_path("imported", model$file), path)
+  }
+  own <- list(has_package = has_package, get_exported = get_exported)
+  withr::defer(for (name in names(own)) utils::assignInNamespace(name, own[[name]], "gbt"))
+  utils::assignInNamespace("has_package", function(package) TRUE, "gbt")
+  utils::assignInNamespace("get_exported", saver, "gbt")
+  for (class in names(files)) {
+    live <- structure(list(file = files[[class]]), class = class)
+    expect_identical(gbt_import(live)$state, gbt_import(test_path("imported", files[[class]]))$state, info = class)
+  }
+  expect_identical(asked, c("xgboost::xgb.save", "lightgbm::lgb.save", "catboost::catboost.save_model"))
+  utils::assignInNamespace("get_exported", function(package, name) function(...) stop("no handle"), "gbt")
+  expect_error(gbt_import(structure(list(), class = "xgb.Booster")), "xgboost could not save.*no handle",
+               class = "gbt_error_argument")
+  utils::assignInNamespace("has_package", function(package) FALSE, "gbt")
+  expect_error(gbt_import(structure(list(), class = "lgb.Booster")), "lightgbm, which is not installed.*lgb.save",
+               class = "gbt_error_argument")
+})
