@@ -211,6 +211,13 @@ default_rules <- list(
            paste("For \"softmax\" with three classes or more, in symmetric trees, where training stops early or rounds",
                  "are found and may be 1,000 or more: \"multi_output_tree\"."),
            "Classes and counts", "num_parallel_tree"),
+  new_rule("max_cat_onehot",
+           function(facts, objective, preset) {
+             if (isTRUE(facts$categories) && identical(facts$grow_policy, "symmetric")) list(max_cat_onehot = 255)
+           },
+           paste("255 in symmetric trees of data with categorical columns: a split sends one level to one side. Sets of",
+                 "levels would have one order for all nodes of a layer."), "bench/results/shapes.md",
+           c("cat_method", "cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")),
   new_rule("softmax_hessian",
            function(facts, objective, preset) if (many_classes(facts, objective)) list(softmax_hessian = 1.3),
            "1.3 for \"softmax\" with three classes or more: longer steps than with 2, so fewer rounds.",
@@ -218,8 +225,8 @@ default_rules <- list(
 )
 
 # The input of rules, a list: rows (of the data, masked-out ones among them, so that a fold has the parameters of its
-# cross-validation; without those of weight 0), features, binned (are they gbt_data?), outputs (scores of a row),
-# nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do not help?),
+# cross-validation; without those of weight 0), features, categories (is one of them categorical?), binned (are they
+# gbt_data?), outputs (scores of a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do not help?),
 # stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy (multi_strategy as
 # named), given (parameters of the shape of trees as named, a list). Later also raced, the shape that a race or an
 # earlier training has chosen, and max_depth and max_leaves by the rules before.
@@ -228,10 +235,17 @@ rule_facts <- function(source, n_rows, response, request) {
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   early <- host$early_stopping_rounds > 0 || host$rounds != "given"
   weights <- check_weight(source$weights, n_rows, "weights")
-  list(rows = sum_of_ranks(count_weighted(weights, n_rows)), features = as.double(features), binned = is.null(source$x),
-       outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
+  list(rows = sum_of_ranks(count_weighted(weights, n_rows)), features = as.double(features),
+       categories = has_categories(source, request$args$value), binned = is.null(source$x), outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]],
        given = given_shape(request$args$value))
+}
+
+# Is a column of the data categorical? args: values by name.
+has_categories <- function(source, args) {
+  if (is.null(source$x)) return(any(.Call(C_gbt_dataset_info, data_ptr(source$data))$type == "categorical"))
+  is_category <- function(column) is.character(column) || (is.factor(column) && !is.ordered(column))
+  length(args[["cat_features"]]) > 0L || (is.data.frame(source$x) && any(vapply(source$x, is_category, NA)))
 }
 
 # Parameters of the shape as named. Trees that share their splits are symmetric. args: values by name.
@@ -251,7 +265,7 @@ ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parame
 # The parameters that count as named. A value that means no change, such as one tree a round, does not count. values: of
 # parameters, by name.
 counts_as_named <- function(values) {
-  plain <- list(boosting = "plain", num_parallel_tree = 1, colsample_bynode = 1)
+  plain <- list(boosting = "plain", num_parallel_tree = 1, colsample_bynode = 1, cat_method = "auto")
   said <- vapply(names(plain), function(name) isTRUE(all.equal(values[[name]], plain[[name]])), NA)
   setdiff(names(values), names(plain)[said])
 }
@@ -278,7 +292,7 @@ rules_of <- function(facts, objective, preset = "default", named = character(0))
 }
 
 # Parameters that rules set for symmetric trees only.
-of_symmetric_trees <- c("random_strength", "multi_strategy")
+of_symmetric_trees <- c("random_strength", "multi_strategy", "max_cat_onehot")
 
 # The values of an earlier training, `params`, for parameters that rules would decide now. What goes with the shape of
 # trees or with one objective does not go on into others, nor does a shape that does not go with what is named now.
@@ -357,8 +371,8 @@ chosen_lines <- function(values, by) {
 #' `max_depth = 4` trees have four layers, and the number of rows or a race chooses `grow_policy`. `"depthwise"` leaves
 #' the depth open, and `max_leaves = 31` means best-first trees (`"lossguide"`) of 31 leaves. To grow the same trees as
 #' in another package, give `grow_policy`, `max_depth` and, for `"lossguide"`, `max_leaves`. Some parameters switch off
-#' rules for others: see `unless` below. `boosting = "plain"`, `num_parallel_tree = 1` and `colsample_bynode = 1` are
-#' defaults, so setting them changes nothing. Parameters without a rule that applies have the defaults that
+#' rules for others: see `unless` below. `boosting = "plain"`, `num_parallel_tree = 1`, `colsample_bynode = 1` and
+#' `cat_method = "auto"` are defaults, so setting them changes nothing. Parameters without a rule that applies have the defaults that
 #' [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give all others
 #' (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a cross-validation, a search
 #' or early stopping.

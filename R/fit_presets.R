@@ -13,6 +13,9 @@ fast_eta <- function(facts, objective) {
   if (facts$early && shares_splits(facts, objective)) min(max(0.15, 0.02 * facts$outputs), 0.5) else 0.15
 }
 
+# Its share of the features. Trees of six layers need several: of half of a few, too many would have none that matters.
+fast_share <- function(facts) signif(min(max(0.5, 8 / given_or(facts$features, 16)), 0.8), 2L)
+
 preset_rules <- list(
   new_rule(
     "ensemble", function(facts, objective, preset) if (preset == "best") list(ensemble = 5),
@@ -53,8 +56,11 @@ preset_rules <- list(
   ),
   new_rule(
     "colsample_bytree",
-    function(facts, objective, preset) if (preset == "fast" && !is_fast_deep(facts)) list(colsample_bytree = 0.5),
-    "With `preset = \"fast\"` 0.5, every tree sees half of the features; 0.8 for trees of seven layers.", "Presets",
+    function(facts, objective, preset) {
+      if (preset == "fast" && !is_fast_deep(facts)) list(colsample_bytree = fast_share(facts))
+    },
+    paste("With `preset = \"fast\"` 0.5, every tree sees half of the features; of fewer than 16 eight, but at most 0.8.",
+          "0.8 for trees of seven layers."), "Presets",
     c("mtry", "colsample_bylevel", "colsample_bynode")
   )
 )
