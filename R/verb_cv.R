@@ -63,6 +63,7 @@
 #'     they are of this rank's rows}
 #'   \item{folds}{list of the rows that each fold holds out, with `ranks` of this rank's rows}
 #'   \item{models}{with `keep_models` the folds' models}
+#'   \item{race}{how a race chose the shape of trees, as in a model; `NULL` without a race}
 #'   \item{nrounds, params, call, rows, columns}{rounds that were trained; parameters; the call; fingerprints of the
 #'     response and the columns, by which `gbt_refit()` and [gbt_conformal()] know the data again}
 #' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
@@ -179,14 +180,15 @@ rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   ran <- if (is.null(workers)) folds_in_session(fold_fits(rows$source, request, folds, rows$response, seed)) else
     folds_in_workers(rows, request, folds, seed, workers)
   out <- fold_results(ran, folds, plan, rows$n)
+  out$race <- raced$table
   reason <- reason_of_folds(ran$reasons)
   if (is.null(reason)) reason <- reason_of_means(ran, limit)
   if (!is.null(reason)) out$warned <- reason$text
   structure(out, reason = reason)
 }
 
-# The race of a cross-validation, on the rows that the first fold trains on: list(shape, rows), these with their bins.
-# NULL where none is held. rows: see cross_rows(); searched: parameters that are searched; seconds: a limit of the
+# The race of a cross-validation, on the rows that the first fold trains on: list(shape, table, see shape_of_race(),
+# rows), these with their bins. NULL where none is held. rows: see cross_rows(); searched: parameters that are searched; seconds: a limit of the
 # search, or NULL.
 race_of_folds <- function(rows, request, facts, folds, seed, searched = character(0), seconds = NULL) {
   task <- race_task(request, facts, rows, NULL, searched)
@@ -199,7 +201,7 @@ race_of_folds <- function(rows, request, facts, folds, seed, searched = characte
   first$host$verbose <- request$host$verbose
   if (!is.null(seconds)) first$host$max_seconds <- seconds
   race <- shape_of_race(first, task, by_valid = FALSE)
-  list(shape = given_or(race$shape, shape_without_race(first, task)), rows = rows)
+  list(shape = given_or(race$shape, shape_without_race(first, task)), table = race$table, rows = rows)
 }
 
 refuse_with_folds <- function(args, who) {

@@ -70,6 +70,10 @@ test_that("trees of many rows are deep, and what is named stays", {
   expect_null(fast()$random_strength)
   expect_identical(fast(rows = 19999)[c("grow_policy", "max_depth", "eta", "max_bin", "colsample_bytree")],
                    list(grow_policy = "symmetric", max_depth = 6, eta = 0.15, max_bin = 127, colsample_bytree = 0.5))
+  # at least eight features for a tree, where they are at most four fifths of all
+  share <- function(features) fast(rows = 1000, features = features)$colsample_bytree
+  expect_identical(vapply(c(1, 10, 12, 15, 16, 17, 1000), share, 0), c(0.8, 0.8, 0.67, 0.53, 0.5, 0.5, 0.5))
+  expect_identical(fast(features = 12)$colsample_bytree, 0.8)
   steps <- function(outputs, early = TRUE) {
     facts <- list(rows = 1000, outputs = outputs, nrounds = 2000, early = early, stopping = TRUE, binned = FALSE)
     gbt:::rules_of(facts, "softmax", "fast")$eta
@@ -121,6 +125,37 @@ test_that("the other parameters of the shape of trees are chosen around those th
   expect_identical(gbt_refit(m, grow_policy = "lossguide", max_leaves = 0)$params$max_depth, 6)
   shared <- gbt_train(Species ~ ., iris, nrounds = 3, multi_strategy = "multi_output_tree", threads = 1)
   expect_identical(shared$params[c("grow_policy", "max_depth")], list(grow_policy = "symmetric", max_depth = 6))
+})
+
+test_that("symmetric trees split categories one level against the rest", {
+  d <- data.frame(k = factor(letters[1 + (7 * (1:300)) %% 20]), n = sin(1:300), stringsAsFactors = FALSE)
+  y <- cos(as.integer(d$k)) + d$n
+  train <- function(x, ...) gbt_train(x, y, nrounds = 5, seed = 1, threads = 1, ...)
+  ruled <- function(m) if ("max_cat_onehot" %in% m$by_rule) m$params$max_cat_onehot
+  expect_identical(ruled(train(d)), 255)
+  expect_identical(ruled(train(transform(d, k = as.character(k)))), 255)
+  expect_identical(ruled(train(cbind(k = as.integer(d$k), n = d$n), cat_features = "k")), 255)
+  expect_identical(ruled(gbt_train(gbt_data(d), y, nrounds = 5, threads = 1)), 255)
+  expect_identical(gbt_cv(d, y, nrounds = 5, folds = 2, seed = 1, threads = 1)$params$max_cat_onehot, 255)
+  expect_null(ruled(train(transform(d, k = as.integer(k)))))
+  expect_null(ruled(train(transform(d, k = ordered(k)))))
+  expect_null(ruled(train(as.matrix(d["n"]))))
+  expect_null(ruled(train(d, grow_policy = "depthwise")))
+  for (named in list(list(cat_method = "sets"), list(cat_noise = 2), list(min_data_per_group = 3), list(cat_l2 = 1))) {
+    m <- do.call(train, c(list(d), named))
+    expect_null(ruled(m), label = names(named))
+    expect_identical(m$params$max_cat_onehot, 4)
+  }
+  expect_identical(ruled(train(d, cat_method = "auto")), 255)
+  expect_null(ruled(train(d, cat_method = list("auto", k = "sets"))))
+  # the same splits as by name, and no sets of several levels
+  m <- train(d)
+  expect_same_bytes(do.call(train, c(list(d), m$params[m$by_rule]))$state, m$state)
+  expect_false(identical(train(d, max_cat_onehot = 4)$state, m$state))
+  # other trees, other rules
+  expect_null(ruled(gbt_refit(m, grow_policy = "depthwise", x = d, y = y)))
+  again <- gbt_refit(train(d, grow_policy = "depthwise"), grow_policy = "symmetric", x = d, y = y)
+  expect_identical(ruled(again), 255)
 })
 
 test_that("steps follow from rows, rounds and what ends the training", {

@@ -186,10 +186,13 @@ test_that("what a race chose is repeated without another", {
   seen <- races(folds <- cv(keep_models = TRUE))
   expect_length(seen, 3L)
   expect_lt(abs(seen[[1]][[2]] / n - 0.3), 0.02) # of the rows that the first fold trains on
+  expect_identical(folds$race$shape[folds$race$chosen], "depthwise 8")
+  expect_identical(nrow(folds$race), 3L)
   for (fold in folds$models) expect_identical(shape_of(fold), layers)
   none(final <- gbt_refit(folds))
   expect_identical(shape_of(final), layers)
-  none(cv(grow_policy = "symmetric"))
+  none(whole <- cv(grow_policy = "symmetric"))
+  expect_null(whole$race)
   # a search: one race for all configurations
   tune <- function(space, ...) {
     gbt_tune(y ~ ., d, space = space, configs = 2, folds = 2, nrounds = 480, early_stopping_rounds = 1, seed = 1,
