@@ -15,7 +15,8 @@
 #' @section Methods:
 #' `cat_method` says how categorical columns enter the trees:
 #' * `"sets"`: a split sends a set of levels to one side. In columns of up to `max_cat_onehot` levels it sends one level
-#'   to one side.
+#'   to one side. In symmetric trees sets have one order of the levels for a whole tree, so `"auto"` splits columns of
+#'   up to 255 levels by one level there (see [gbt_defaults()]).
 #' * `"onehot"`: a split sends one level to one side, whatever the number of levels.
 #' * `"target"`: target encoding. Each level is replaced by the mean response of its rows, and trees split this number.
 #'   This suits columns with many levels, where sets of levels overfit rare ones. For more than two classes there is one
@@ -78,7 +79,8 @@
 #' @section Parameters:
 #' * `cat_method`: `"auto"`, or some of `"sets"`, `"onehot"`, `"target"`, `"count"` and `"quartiles"`; or a list of
 #'   these by names of columns.
-#' * `max_cat_onehot`: Columns with up to so many levels are split one level against the rest.
+#' * `max_cat_onehot`: Columns with up to so many levels are split one level against the rest: 4 by default, 255 in
+#'   symmetric trees unless you give `cat_method` or a parameter of `"sets"`.
 #' * `cat_smooth`: With `"sets"`: smoothing of the order of the levels. Levels with fewer rows in a node are not used.
 #' * `cat_l2`: With `"sets"`: extra L2 penalty.
 #' * `cat_noise`: With `"sets"`: penalty on a split, in units of the gain that is expected from noise alone.

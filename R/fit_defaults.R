@@ -215,8 +215,8 @@ default_rules <- list(
            function(facts, objective, preset) {
              if (isTRUE(facts$categories) && identical(facts$grow_policy, "symmetric")) list(max_cat_onehot = 255)
            },
-           paste("255 in symmetric trees of data with categorical columns: a split sends one level to one side. Sets of",
-                 "levels would have one order for all nodes of a layer."), "bench/results/shapes.md",
+           paste("255 in symmetric trees of data with categorical columns: a split sends one level to one side. Sets",
+                 "of levels would have one order for a whole tree."), "bench/results/shapes.md",
            c("cat_method", "cat_smooth", "cat_l2", "cat_noise", "max_cat_threshold", "min_data_per_group")),
   new_rule("softmax_hessian",
            function(facts, objective, preset) if (many_classes(facts, objective)) list(softmax_hessian = 1.3),
@@ -226,17 +226,18 @@ default_rules <- list(
 
 # The input of rules, a list: rows (of the data, masked-out ones among them, so that a fold has the parameters of its
 # cross-validation; without those of weight 0), features, categories (is one of them categorical?), binned (are they
-# gbt_data?), outputs (scores of a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does training end when rounds do not help?),
-# stopping (may rounds be added until they do not help: early, or from a checkpoint), strategy (multi_strategy as
-# named), given (parameters of the shape of trees as named, a list). Later also raced, the shape that a race or an
-# earlier training has chosen, and max_depth and max_leaves by the rules before.
+# gbt_data?), outputs (scores of a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does
+# training end when rounds do not help?), stopping (may rounds be added until they do not help: early, or from a
+# checkpoint), strategy (multi_strategy as named), given (parameters of the shape of trees as named, a list). Later also
+# raced, the shape that a race or an earlier training has chosen, and max_depth and max_leaves by the rules before.
 rule_facts <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
   early <- host$early_stopping_rounds > 0 || host$rounds != "given"
   weights <- check_weight(source$weights, n_rows, "weights")
   list(rows = sum_of_ranks(count_weighted(weights, n_rows)), features = as.double(features),
-       categories = has_categories(source, request$args$value), binned = is.null(source$x), outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
+       categories = has_categories(source, request$args$value), binned = is.null(source$x),
+       outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]],
        given = given_shape(request$args$value))
 }
@@ -362,9 +363,9 @@ chosen_lines <- function(values, by) {
 #' Defaults that follow from the data
 #'
 #' The rules by which [gbt_train()] chooses parameters that you do not set, measured on many data sets. They use the
-#' objective, the numbers of rows and rounds and how training ends. Only the shape of trees follows from the response,
-#' see Race. The number of rows counts all rows of the data with a weight above 0, including those that a `mask` or a
-#' fold holds out. `print()` of a model shows the parameters that rules have chosen; its `params` have their values, and
+#' objective, the numbers of rows and rounds, whether columns are categorical and how training ends. Only the shape of
+#' trees follows from the response, see Race. The number of rows counts all rows of the data with a weight above 0,
+#' including those that a `mask` or a fold holds out. `print()` of a model shows the parameters that rules have chosen; its `params` have their values, and
 #' `by_rule` their names.
 #'
 #' A value that you give, under any name of its parameter, is fixed; the others are chosen around it. For example, with
@@ -372,14 +373,14 @@ chosen_lines <- function(values, by) {
 #' the depth open, and `max_leaves = 31` means best-first trees (`"lossguide"`) of 31 leaves. To grow the same trees as
 #' in another package, give `grow_policy`, `max_depth` and, for `"lossguide"`, `max_leaves`. Some parameters switch off
 #' rules for others: see `unless` below. `boosting = "plain"`, `num_parallel_tree = 1`, `colsample_bynode = 1` and
-#' `cat_method = "auto"` are defaults, so setting them changes nothing. Parameters without a rule that applies have the defaults that
-#' [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give all others
-#' (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a cross-validation, a search
-#' or early stopping.
+#' `cat_method = "auto"` are defaults, so setting them changes nothing. Parameters without a rule that applies have the
+#' defaults that [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give
+#' all others (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a
+#' cross-validation, a search or early stopping.
 #'
 #' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`) and fewer bins, and
-#' symmetric trees see half of the features each; `"best"` makes an `ensemble`. Arguments that you give win over the
-#' preset.
+#' symmetric trees see half of the features each (eight at least, as far as they are four fifths of all); `"best"` makes
+#' an `ensemble`. Arguments that you give win over the preset.
 #'
 #' Rules do not use R's random numbers. As `eta` and whether there is a race depend on `nrounds`, `model[1:20]` of a
 #' longer training is not the model of `nrounds = 20`, unless `eta` and the shape of trees were given.

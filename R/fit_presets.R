@@ -59,8 +59,8 @@ preset_rules <- list(
     function(facts, objective, preset) {
       if (preset == "fast" && !is_fast_deep(facts)) list(colsample_bytree = fast_share(facts))
     },
-    paste("With `preset = \"fast\"` 0.5, every tree sees half of the features; of fewer than 16 eight, but at most 0.8.",
-          "0.8 for trees of seven layers."), "Presets",
+    paste("With `preset = \"fast\"` 0.5, every tree sees half of the features; eight of fewer than 16, but at most",
+          "0.8. 0.8 for trees of seven layers."), "Presets",
     c("mtry", "colsample_bylevel", "colsample_bynode")
   )
 )

@@ -37,14 +37,14 @@ find_shape <- function(fit) {
   task <- fit$race
   fit["race"] <- list(NULL)
   if (is.null(task)) return(fit)
-  shape <- kept_shape(fit$host$checkpoint, task$shapes)
-  if (is.null(shape)) {
+  race <- kept_race(fit$host$checkpoint, task$shapes)
+  if (is.null(race)) {
     race <- shape_of_race(fit, task, by_valid = TRUE)
-    shape <- given_or(race$shape, shape_without_race(fit, task))
-    keep_shape(fit$host$checkpoint, shape)
-    fit["raced"] <- list(race$table)
+    if (is.null(race)) race <- list(shape = shape_without_race(fit, task))
+    keep_race(fit$host$checkpoint, race)
   }
-  fit <- fit_with_shape(fit, task, shape)
+  fit["raced"] <- list(race$table)
+  fit <- fit_with_shape(fit, task, race$shape)
   fit$order <- character(0) # `time` and `group` have had an effect: they say which rows judge
   if (fit$host$max_seconds > 0) fit$host$max_seconds <- max(seconds_left(fit$host$until), 0.001)
   fit
@@ -330,19 +330,27 @@ host_of_race <- function(host, task, shape) {
   host
 }
 
-# ---- the shape in the folder of checkpoints ----
+# ---- the race in the folder of checkpoints ----
 
-# The same call goes on with the shape that it has had, whatever the time that was left for a race. NULL: none is there.
-kept_shape <- function(folder, shapes) {
+# The file gbt-shape: the shape that is taken, and a line "shape TAB rounds TAB loss" for each that ran.
+
+# The same call goes on with the shape that it has had, whatever the time that was left for a race: list(shape, table),
+# as of shape_of_race(), the table NULL where no race could decide. NULL: none is there.
+kept_race <- function(folder, shapes) {
   if (is.null(folder)) return(NULL)
   file <- file.path(full_path(folder), "gbt-shape")
   goes_on <- is_first_rank() && file.exists(file) && has_checkpoint(folder)
-  at <- value_of_first_rank(if (goes_on) number_of_shape(file, shapes) else 0)
-  if (at < 0) {
+  kept <- of_first_rank(list(numbers = if (goes_on) numbers_of_race(file, shapes) else 0))$numbers
+  if (kept[1L] < 0) {
     stop_argument(sprintf("\"%s\" does not hold a shape of trees; remove it to start again, or give another folder",
                           file), "checkpoint")
   }
-  if (at > 0) shapes[[at]]
+  if (kept[1L] == 0) return(NULL)
+  ran <- matrix(kept[-1L], 3L)
+  words <- vapply(shapes, shape_words, "")
+  table <- data.frame(shape = words[ran[1L, ]], rounds = ran[2L, ], loss = ran[3L, ], chosen = ran[1L, ] == kept[1L],
+                      stringsAsFactors = FALSE)
+  list(shape = shapes[[kept[1L]]], table = if (nrow(table)) table)
 }
 
 # Is anything there to go on from? Else a shape in the folder is one of another training, or of one without a round.
@@ -350,19 +358,32 @@ has_checkpoint <- function(folder) {
   any(grepl("^(gbt-checkpoint|rounds|member-[0-9]+)$", list.files(full_path(folder))))
 }
 
-# -1 where the file has none of them, or cannot be read.
-number_of_shape <- function(file, shapes) {
-  text <- suppressWarnings(try_else(readLines(file, n = 1L, warn = FALSE), function(problem) NULL))
-  if (length(text) == 1L) match(text, vapply(shapes, shape_words, ""), nomatch = -1L) else -1
+# The place of the shape that is taken, and for each that ran its place, rounds and loss. -1 where the file has none of
+# these shapes, or cannot be read.
+numbers_of_race <- function(file, shapes) {
+  lines <- suppressWarnings(try_else(readLines(file, n = length(shapes) + 2L, warn = FALSE), function(problem) ""))
+  words <- vapply(shapes, shape_words, "")
+  cells <- strsplit(lines[-1L], "\t", fixed = TRUE)
+  taken <- match(lines[1L], words)
+  if (is.na(taken) || !all(lengths(cells) == 3L)) return(-1)
+  cells <- matrix(as.character(unlist(cells)), 3L)
+  ran <- match(cells[1L, ], words)
+  numbers <- suppressWarnings(as.double(cells[-1L, ]))
+  if (anyNA(ran) || anyDuplicated(ran) || !all(is.finite(numbers))) return(-1)
+  if (length(ran) && !taken %in% ran) return(-1)
+  c(taken, rbind(ran, matrix(numbers, 2L)))
 }
 
 # The file is there whole or not at all. All ranks fail where it cannot be written.
-keep_shape <- function(folder, shape) {
-  if (is.null(folder) || is.null(shape)) return(invisible())
+keep_race <- function(folder, race) {
+  if (is.null(folder) || is.null(race$shape)) return(invisible())
   file <- file.path(full_path(folder), "gbt-shape")
   draft <- paste0(file, ".new")
   write <- function() {
-    writeLines(shape_words(shape), draft)
+    table <- race$table
+    writeLines(c(shape_words(race$shape), if (!is.null(table)) {
+      sprintf("%s\t%.0f\t%.17g", table$shape, table$rounds, table$loss)
+    }), draft)
     file.rename(draft, file)
   }
   failed <- is_first_rank() && !isTRUE(suppressWarnings(try_else(write(), function(problem) FALSE)))

@@ -187,9 +187,9 @@ rated_folds <- function(rows, request, folds, seed, plan, workers = NULL) {
   structure(out, reason = reason)
 }
 
-# The race of a cross-validation, on the rows that the first fold trains on: list(shape, table, see shape_of_race(),
-# rows), these with their bins. NULL where none is held. rows: see cross_rows(); searched: parameters that are searched; seconds: a limit of the
-# search, or NULL.
+# The race of a cross-validation, on the rows that the first fold trains on: list(shape, table, rows), see
+# shape_of_race(), the rows with their bins. NULL where none is held. rows: see cross_rows(); searched: parameters that
+# are searched; seconds: a limit of the search, or NULL.
 race_of_folds <- function(rows, request, facts, folds, seed, searched = character(0), seconds = NULL) {
   task <- race_task(request, facts, rows, NULL, searched)
   if (is.null(task)) return(NULL)

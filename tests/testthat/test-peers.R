@@ -350,8 +350,8 @@ test_that("the lists are whole", {
   expect_gte(length(listed("catboost")), 150)
   all <- unique(unlist(lapply(names(peers), listed)))
   known <- gbt:::foreign_names$name[gbt:::foreign_names$verb == "train"]
-  expect_identical(setdiff(known, c(all, gbt:::argument_names, "interval", "se_fit")),
-                   character(0)) # those are of predict.lm()
+  expect_identical(setdiff(known, c(all, gbt:::argument_names, "interval", "se_fit", "race")),
+                   character(0)) # those are of predict.lm(), and one may try "race"
   # the table says which package has the name; several have `group` and parameters of objectives, XGBoost alone has
   # `multi_strategy`
   letter <- c(xgboost = "x", lightgbm = "l", catboost = "c", others = "o")

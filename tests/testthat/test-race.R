@@ -236,11 +236,22 @@ test_that("a checkpoint keeps the shape", {
   go <- function(...) {
     gbt_train(x, d$y, nrounds = 480, eta = 0.3, checkpoint = folder, checkpoint_seconds = 0, threads = 1, ...)
   }
-  expect_length(races(go(max_seconds = 1e5)), 3L)
-  expect_identical(readLines(file.path(folder, "gbt-shape")), "lossguide 64")
-  expect_length(races(go(max_seconds = 0.001)), 0L)
-  writeLines("lossguide 3", file.path(folder, "gbt-shape"))
-  expect_error(go(max_seconds = 0.3), "does not hold a shape of trees", class = "gbt_error_argument")
+  expect_length(races(m <- go(max_seconds = 1e5)), 3L)
+  file <- file.path(folder, "gbt-shape")
+  kept <- readLines(file)
+  expect_identical(kept[1L], "lossguide 64")
+  expect_length(races(again <- go(max_seconds = 0.001)), 0L)
+  expect_identical(again$race, m$race)
+  expect_output(print(again), "by race +grow_policy lossguide")
+  last <- "\\t[^\\t]*$"
+  broken <- list("lossguide 3", character(0), kept[1:2], sub(last, "", kept), sub(last, "\tInf", kept),
+                 kept[c(1, 2, 2)], c(kept, "depthwise 3\t1\t1"), sub("symmetric", "depthwise", kept))
+  for (lines in broken) {
+    writeLines(lines, file)
+    expect_error(go(max_seconds = 0.3), "does not hold a shape of trees", class = "gbt_error_argument")
+  }
+  writeLines("lossguide 64", file) # as written where no race could decide
+  expect_null(go(max_seconds = 0.001)$race)
   unlink(folder, recursive = TRUE)
   # no time for a race, and for no round: the next call begins anew
   expect_message(none <- suppressWarnings(go(max_seconds = 1e-6, verbose = 1)), "no race could choose .* symmetric 6",
