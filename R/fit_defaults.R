@@ -365,8 +365,8 @@ chosen_lines <- function(values, by) {
 #' The rules by which [gbt_train()] chooses parameters that you do not set, measured on many data sets. They use the
 #' objective, the numbers of rows and rounds, whether columns are categorical and how training ends. Only the shape of
 #' trees follows from the response, see Race. The number of rows counts all rows of the data with a weight above 0,
-#' including those that a `mask` or a fold holds out. `print()` of a model shows the parameters that rules have chosen; its `params` have their values, and
-#' `by_rule` their names.
+#' including those that a `mask` or a fold holds out. `print()` of a model shows the parameters that rules have chosen;
+#' its `params` have their values, and `by_rule` their names.
 #'
 #' A value that you give, under any name of its parameter, is fixed; the others are chosen around it. For example, with
 #' `max_depth = 4` trees have four layers, and the number of rows or a race chooses `grow_policy`. `"depthwise"` leaves

@@ -61,7 +61,8 @@ test_that("\"auto\" takes statistics beside sets where they pay", {
   # sets alone where statistics cannot be
   few <- train(mtry = 2)
   expect_null(few$params$cat_method)
-  expect_identical(predict(few, x), predict(train(mtry = 2, cat_method = "sets"), x))
+  expect_identical(predict(few, x), predict(train(mtry = 2, cat_method = "onehot"), x)) # trees are symmetric
+  expect_identical(predict(train(mtry = 2, max_cat_onehot = 4), x), predict(train(mtry = 2, cat_method = "sets"), x))
   own <- list(gradient = function(score, label) score - label, hessian = function(score, label) 1 + 0 * score)
   expect_null(train(objective = own)$params$cat_method)
   # forced by name in addition to "auto"

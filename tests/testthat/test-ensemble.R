@@ -141,7 +141,7 @@ test_that("presets are rules for what is not named", {
   expect_null(train(preset = "best", ensemble = 1)$params$ensemble)
   fast <- train(preset = "fast")
   expect_identical(fast$params[c("grow_policy", "max_depth", "colsample_bytree")],
-                   list(grow_policy = "symmetric", max_depth = 6, colsample_bytree = 0.5))
+                   list(grow_policy = "symmetric", max_depth = 6, colsample_bytree = 0.8)) # of four
   expect_identical(fast$params$max_bin, 127)
   expect_true("max_bin" %in% fast$by_rule)
   data <- gbt_data(d$x, threads = 1)
