@@ -95,7 +95,8 @@ objective_object <- function(name, param = list()) {
 #' `quantile` is the mean pinball loss of all levels, `quantile@0.9` that of one of them, and `coverage` the share of
 #' responses from the lowest quantile to the highest. [gbt_fan()] draws the quantiles, `predict(type = "interval")`
 #' gives pairs of them, and [gbt_conformal()] widens the outer pair until it holds the response often enough. The first
-#' level's trees are those of a model of this level alone with the same parameters, if no columns are drawn.
+#' level's trees are those of a model of this level alone with the same parameters, if no columns are drawn. With
+#' `multi_strategy = "multi_output_tree"` a round has one tree for all levels (on the CPU), see [gbt_parameters()].
 #'
 #' @section Several columns:
 #' A response may have several columns: `cbind(y1, y2) ~ .`, or a matrix or a data frame of numbers or logical values as

@@ -14,23 +14,7 @@ args <- commandArgs(TRUE)
 folder <- args[1L]
 python <- args[2L]
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-read <- function(file) utils::read.csv(gzfile(file.path(folder, file)))
-numbers <- function(d) as.data.frame(lapply(d, function(v) as.double(if (is.numeric(v)) v else as.integer(factor(v)))))
-
-# name -> list(x, y).
-split_off <- function(d, y, drop = y) list(x = numbers(d[setdiff(names(d), drop)]), y = as.double(d[[y]]))
-sets <- list(
-  california = function() split_off(read("california_housing.csv.gz"), "medianHouseValue"),
-  turbine = function() split_off(read("gas_turbine.csv.gz"), "CO", c("CO", "NOX")),
-  diamonds = function() split_off(readRDS(file.path(folder, "diamonds.rds")), "price"),
-  protein = function() split_off(read("protein_casp.csv.gz"), "RMSD"),
-  air = function() {
-    d <- read("beijing_air.csv.gz")
-    d <- d[!is.na(d$PM2.5), ]
-    split_off(d, "PM2.5", c("No", "PM2.5", "PM10", "SO2", "NO2", "CO", "O3"))
-  },
-  cars = function() split_off(read("uk_used_cars.csv.gz"), "price")
-)
+source(file.path(here, "spread-sets.R"))
 
 scores <- function(y, mean, sd) {
   z <- (y - mean) / sd
@@ -46,11 +30,10 @@ show <- function(set, model, y, p, seconds) {
 cat("| set | model | nloglik | crps | in 90 % intervals | seconds |\n|---|---|---|---|---|---|\n")
 for (set in if (length(args) > 2L) args[-(1:2)] else names(sets)) {
   its <- sets[[set]]()
-  set.seed(1)
-  at <- sample(nrow(its$x), min(16000L, nrow(its$x)))
-  train <- at[1:6400]
-  stops <- at[6401:8000]
-  test <- at[-(1:8000)]
+  rows <- split_rows(nrow(its$x))
+  train <- rows$train
+  stops <- rows$stops
+  test <- rows$test
   for (scale in c(0.25, 0.5, 1)) {
     seconds <- system.time(m <- suppressMessages(gbt_train(
       its$x[train, ], its$y[train], objective = "dist_normal", eta_scale = scale, threads = 2, seed = 1,

@@ -102,3 +102,55 @@ test_that("quantiles keep to monotone constraints, in the response's own unit", 
     }
   }
 })
+
+test_that("levels share trees, whose leaves are quantiles of residuals for each level", {
+  set.seed(1)
+  d <- data.frame(x = runif(600), z = runif(600))
+  d$y <- 5 * sin(6 * d$x) + rnorm(600) * exp(1.5 * d$z)
+  alpha <- c(0.1, 0.5, 0.9)
+  of <- function(..., data = d, nrounds = 20, threads = 1) {
+    gbt_train(y ~ ., data, objective = "quantile", quantile_alpha = alpha, multi_strategy = "multi_output_tree",
+              nrounds = nrounds, eta = 0.2, max_depth = 3, seed = 2, threads = threads, ...)
+  }
+  m <- of()
+  nodes <- as.data.frame(m)
+  expect_identical(max(nodes$tree), 20L)
+  expect_identical(colnames(nodes$value), c("q0.1", "q0.5", "q0.9"))
+  expect_identical(of(threads = 2)$state, m$state)
+  # the first tree's leaves by hand
+  base <- predict(m, d, "link", trees = 0)
+  step <- predict(m, d, "link", trees = 1) - base
+  leaf <- predict(m, d, "leaf", trees = 1)[, 1]
+  for (k in 1:3) {
+    residual <- d$y - base[, k]
+    # a node without a gain for this level keeps the value of its parent
+    by_leaf <- tapply(residual, leaf, function(r) sort(r)[ceiling(alpha[k] * length(r))])
+    hit <- abs(step[, k] - 0.2 * by_leaf[as.character(leaf)]) < 1e-12
+    expect_gt(mean(hit), 0.5)
+    expect_lte(length(unique(step[!hit, k])), length(unique(leaf)))
+  }
+  p <- predict(m, d)
+  expect_false(any(apply(p, 1, is.unsorted)))
+  pinball <- function(p) {
+    mean(sapply(1:3, function(k) mean(pmax(alpha[k] * (d$y - p[, k]), (alpha[k] - 1) * (d$y - p[, k])))))
+  }
+  expect_lt(pinball(p), 0.7 * pinball(base))
+  weighted <- of(weights = rep(1:2, 300))
+  expect_false(identical(weighted$state, m$state))
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), d), p)
+  expect_equal(rowSums(predict(m, d[1:5, ], "contrib")[, , 3]), unname(predict(m, d[1:5, ], "link")[, 3]),
+               tolerance = 1e-12)
+  folder <- withr::local_tempfile()
+  paged <- gbt_data(d[c("x", "z")], label = d$y, path = folder, page_rows = 64, threads = 1)
+  on_disk <- gbt_train(paged, objective = "quantile", quantile_alpha = alpha, multi_strategy = "multi_output_tree",
+                       nrounds = 20, eta = 0.2, max_depth = 3, seed = 2, threads = 2)
+  expect_identical(predict(on_disk, d, "link"), predict(m, d, "link"))
+  on <- gbt_train(y ~ ., d, init_model = of(nrounds = 15), nrounds = 5, eta = 0.2, max_depth = 3,
+                  objective = "quantile", quantile_alpha = alpha, multi_strategy = "multi_output_tree", threads = 1)
+  expect_identical(on$nrounds, 20L)
+  expect_true(all(is.finite(predict(on, d))))
+  expect_error(gbt_train(y ~ ., d, objective = "quantile", quantile_alpha = 0.5, multi_strategy = "multi_output_tree",
+                         nrounds = 2), "several quantiles", class = "gbt_error_argument")
+})

@@ -30,7 +30,8 @@ static void column_block(const projection *p, int32_t k, int64_t row, int32_t n,
   double at[BLOCK];
   for (int32_t i = 0; score == NULL && i < n; i++) at[i] = p->base[k] + (offset ? offset[row + i] : 0.0);
   if (score != NULL) memcpy(at, score + (int64_t)k * rows->n + row, (size_t)n * sizeof *at);
-  gbt_row_gradients(p->objective, at, label, n, g, h);
+  const gbt_objective its = gbt_objective_of_output(p->objective, k);
+  gbt_row_gradients(&its, at, label, n, g, h);
   for (int32_t i = 0; i < n; i++) w[i] = weight ? weight[row + i] : 1.0;
 }
 
@@ -113,6 +114,12 @@ done:
 void gbti_projection_direction(uint64_t seed, uint64_t round, int32_t K, const double *size, double *u) {
   const gbt_key32 key = gbt_key(seed, GBT_FOR_CONTRAST, round, 0);
   for (int32_t k = 0; k < K; k++) u[k] = (gbt_hash32(key, (uint64_t)k) & 1u ? 1.0 : -1.0) / size[k];
+}
+
+void gbti_levels_direction(uint64_t seed, uint64_t round, int32_t K, const double *size, double *u) {
+  const uint64_t hash = gbt_hash32(gbt_key(seed, GBT_FOR_CONTRAST, round, 0), 0);
+  const int32_t place = (int32_t)(hash * (uint64_t)K >> 32);
+  for (int32_t k = 0; k < K; k++) u[k] = (k < place ? -1.0 : 1.0) / size[k];
 }
 
 gbt_status gbti_project_columns(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const double *u,

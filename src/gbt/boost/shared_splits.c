@@ -13,9 +13,9 @@ struct gbt_shared_splits {
   gbt_mem mem;
   gbt_backend *be;
   const gbt_rows *rows; /* of the training set */
-  gbt_dataset *plain;   /* columns of a response: the same rows without fields, which the backend holds */
+  gbt_dataset *plain;   /* where gradients are projected: the same rows without fields, which the backend holds */
   gbt_objective objective;
-  double *size; /* columns of a response: K, see projection.h */
+  double *size; /* where gradients are projected: K, see projection.h */
   uint64_t seed;
   int32_t K;
   double *u;           /* K */
@@ -25,12 +25,17 @@ struct gbt_shared_splits {
   const double *score; /* of the round that begins */
 };
 
+/* Columns of a response, and levels; classes have a contrast. */
+static int is_projected(const gbt_objective *objective) {
+  return gbt_has_columns(objective) || (gbt_has_levels(objective) && objective->n_outputs > 1);
+}
+
 gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params, gbt_error *err) {
   if (!gbt_splits_are_shared(params)) return GBT_OK;
-  if (!gbt_gradients_by_classes(objective) && !gbt_has_columns(objective))
+  if (!gbt_gradients_by_classes(objective) && !is_projected(objective))
     return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
-                       "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\" or a response of "
-                       "several columns; leave `multi_strategy` out");
+                       "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\", several quantiles or "
+                       "a response of several columns; leave `multi_strategy` out");
   if (params->num_parallel_tree > 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` has one tree in a round; "
@@ -51,7 +56,7 @@ static gbt_status open_all(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_backend
   gbt_backend_spec own = *spec;
   own.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
   own.n_valid = 0;
-  if (gbt_has_columns(&s->objective)) {
+  if (is_projected(&s->objective)) {
     GBT_TRY(gbt_dataset_view(spec->data[0], &s->plain, err));
     own.data = &s->plain;
     GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->size, &s->size, err));
@@ -166,17 +171,19 @@ static void contrast_task(void *arg, int64_t task, int thread) {
 gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
                                    gbt_error *err) {
   const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
-  const int columns = gbt_has_columns(&s->objective);
-  if (columns)
+  const int projected = is_projected(&s->objective);
+  if (gbt_has_levels(&s->objective))
+    gbti_levels_direction(s->seed, round, s->K, s->size, s->u);
+  else if (projected)
     gbti_projection_direction(s->seed, round, s->K, s->size, s->u);
   else
     gbti_contrast_direction(s->seed, round, s->K, s->u);
-  if (!columns && s->be->ops == be->ops && be->ops->set_contrast != NULL)
+  if (!projected && s->be->ops == be->ops && be->ops->set_contrast != NULL)
     return be->ops->set_contrast(ctx, s->be, be, s->u, round, err);
   if (s->g == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->g, &s->g, err));
   if (s->h == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->h, &s->h, err));
   GBT_TRY(be->ops->scores(ctx, be, 0, &s->score, err));
-  if (columns)
+  if (projected)
     GBT_TRY(gbti_project_columns(ctx, &s->objective, s->rows, s->u, s->score, s->g, s->h, err));
   else
     GBT_TRY(gbt_parallel(ctx, (s->rows->n + rows - 1) / rows, contrast_task, s, err));

@@ -1,5 +1,5 @@
-/* A round's tree that has a value for every class, or column of the response, in a leaf (`multi_strategy =
- * "multi_output_tree"`). Columns are projected as projection.h says, classes as follows.
+/* A round's tree that has a value for every class, column of the response or level in a leaf (`multi_strategy =
+ * "multi_output_tree"`). Columns and levels are projected as projection.h says, classes as follows.
  *
  * The splits are those of one symmetric tree, the structure. It is grown by the derivatives of the loss along one
  * direction u of the scores, a contrast of the classes that is drawn again for every round:

@@ -153,6 +153,10 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   if (gbt_has_columns(&spec->objective) && spec->device != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
                        "responses of several columns are not offered on the device; use `device = \"cpu\"`");
+  if (gbt_has_levels(&spec->objective) && gbt_splits_are_shared(&spec->params) && spec->device != NULL)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                       "common trees of several quantiles are not offered on the device; use `device = \"cpu\"`, or "
+                       "leave `multi_strategy` out");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

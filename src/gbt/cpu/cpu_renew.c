@@ -1,9 +1,10 @@
 /* Leaf values that are quantiles of residuals.
  *
  * A node of CPU_TASK_ROWS rows or fewer is one task, which finds all digits of its key with the weights of one digit on
- * its stack. Larger ones, and all nodes where there are several ranks, are searched together, digit by digit: every
- * chunk weighs its rows, then the weights of a node's chunks are added, and those of the ranks. AT_ONCE such nodes at a
- * time, so that their weights take a few megabytes.
+ * its stack; once FEW rows or fewer agree with what is known, it looks at these only. Larger ones, and all nodes where
+ * there are several ranks, are searched together, digit by digit: every chunk weighs its rows, then the weights of a
+ * node's chunks are added, and those of the ranks. AT_ONCE such nodes at a time, so that their weights take a few
+ * megabytes.
  *
  * Below a kept node of a symmetric tree leaves have that node's value, so it is the node that is searched. With
  * monotone constraints the children of some splits are searched as well (tree/grow_node.h); the rows of a node are
@@ -14,7 +15,7 @@
 #include "../base/parallel.h"
 #include "cpu.h"
 
-enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048 };
+enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048, FEW = 1024 };
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!gbt_renews(&be->objective)) return GBT_OK;
@@ -66,17 +67,61 @@ static void weigh(const cpu_backend *be, const cpu_chunk *chunk, const gbt_pick 
   }
 }
 
+/* Keys and weights of rows that agree with the pick so far. */
+typedef struct few {
+  uint32_t n;
+  uint64_t key[FEW], weight[FEW];
+} few;
+
+/* Those of a chunk's rows; returns 0 where they are more than FEW. shift: of the last digit that is known, 64: none. */
+static int take_few(const cpu_backend *be, const cpu_chunk *chunk, const gbt_pick *pick, int shift, few *f) {
+  const uint64_t *whole = be->renew.whole;
+  f->n = 0;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
+    const uint32_t row = be->rows.order[i];
+    const uint64_t key = be->renew.key[row];
+    if (shift < 64 && key >> shift != pick->key) continue;
+    if (f->n == FEW) return 0;
+    f->key[f->n] = key;
+    f->weight[f->n++] = whole ? whole[row] : 1;
+  }
+  return 1;
+}
+
+static void keep_agreeing(few *f, const gbt_pick *pick, int shift) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->n; i++) {
+    f->key[n] = f->key[i];
+    f->weight[n] = f->weight[i];
+    n += f->key[i] >> shift == pick->key;
+  }
+  f->n = n;
+}
+
 static void small_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_chunk *chunk = &be->rows.chunk[task];
   gbt_pick *pick = &be->renew.pick[chunk->node];
   uint64_t weight[VALUES];
+  few f;
+  int is_few = chunk->end - chunk->beg <= FEW && take_few(be, chunk, pick, 64, &f);
   (void)thread;
   for (int shift = 64 - DIGIT; shift >= 0; shift -= DIGIT) {
     memset(weight, 0, sizeof weight);
-    weigh(be, chunk, pick, shift, weight);
+    if (is_few)
+      for (uint32_t i = 0; i < f.n; i++) weight[f.key[i] >> shift & (VALUES - 1)] += f.weight[i];
+    else
+      weigh(be, chunk, pick, shift, weight);
     gbt_pick_digit(pick, weight, DIGIT, shift == 64 - DIGIT, be->renew.level);
     if (pick->left == 0) return;
+    if (is_few)
+      keep_agreeing(&f, pick, shift);
+    else
+      is_few = take_few(be, chunk, pick, shift, &f);
+    if (is_few && f.n == 1) { /* the only row left has the key */
+      pick->key = f.key[0];
+      return;
+    }
   }
 }
 

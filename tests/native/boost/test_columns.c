@@ -1,5 +1,5 @@
 /* Responses of several columns: what becomes of each is what becomes of a response of this column alone, to the byte,
- * whatever the circumstances; metrics of all columns; what is refused. */
+ * whatever the circumstances; levels that share splits; metrics of all columns; what is refused. */
 #include "random_job.h"
 #include "ranks_job.h"
 
@@ -114,20 +114,22 @@ static int as_naive(const random_job *r, int shared) {
   return ok;
 }
 
+static void share_splits(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
+  p->grow_policy = GBT_SYMMETRIC;
+  p->max_depth = 1 + (int64_t)(seed % 6);
+  p->colsample_bynode = 1.0;
+  p->num_parallel_tree = 1;
+  p->multi_strategy = 1;
+}
+
 static void trainings_are_the_naive_ones(void) {
   int bad = 0, n = 0;
   for (uint64_t seed = 1; seed <= test_cases(300) && bad < 3; seed++) {
     random_job r = random_job_make(seed, 300);
     const int shared = seed % 3 != 0;
     if (make_columns(&r, 2 + (int32_t)(seed % 4), seed)) {
-      if (shared) {
-        gbt_params *p = &r.job.spec.params;
-        p->grow_policy = GBT_SYMMETRIC;
-        p->max_depth = 1 + (int64_t)(seed % 6);
-        p->colsample_bynode = 1.0;
-        p->num_parallel_tree = 1;
-        p->multi_strategy = 1;
-      }
+      if (shared) share_splits(&r, seed);
       const int ok = as_naive(&r, shared);
       if (!ok) random_job_tell(&r, seed);
       bad += !ok;
@@ -139,6 +141,22 @@ static void trainings_are_the_naive_ones(void) {
 }
 
 /* A column times 1024 has the same splits, and its own values times 1024. */
+static void levels_share_splits_as_the_naive_ones(void) {
+  int bad = 0, n = 0;
+  for (uint64_t seed = 1; seed <= test_cases(4000) && bad < 3; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (gbt_has_levels(&r.job.spec.objective) && r.job.spec.objective.n_outputs > 1) {
+      share_splits(&r, seed);
+      const int ok = as_naive(&r, 1);
+      if (!ok) random_job_tell(&r, seed);
+      bad += !ok;
+      n++;
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(n > 30);
+}
+
 static void sizes_of_columns_do_not_count(void) {
   enum { ROWS = 400 };
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FACTOR};
@@ -244,6 +262,7 @@ static void other_numbers_of_columns(void) {
 void suite_columns(void) {
   RUN(columns_are_models_of_their_own);
   RUN(trainings_are_the_naive_ones);
+  RUN(levels_share_splits_as_the_naive_ones);
   RUN(sizes_of_columns_do_not_count);
   RUN(metrics_of_all_columns);
   RUN(metrics_that_a_column_lacks);

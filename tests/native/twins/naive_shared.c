@@ -11,8 +11,8 @@ struct naive_shared {
   naive nv;
   double *score; /* nobody reads it */
   double *g, *h; /* of the round */
-  double *size;  /* of the gradients of each column of a response; NULL: classes */
-  gbt_dataset plain; /* columns of a response: the training set without fields */
+  double *size;  /* of the gradients of each column of a response or level; NULL: classes */
+  gbt_dataset plain; /* with `size`: the training set without fields */
 };
 
 static const naive_shared *asked; /* for a function that is given nothing of its own */
@@ -27,8 +27,10 @@ static void give(const double *score, const double *label, int64_t n, int32_t n_
 static gbt_gh cell_gradient(const gbt_trainer_spec *spec, int64_t r, int32_t k, double score, double *w) {
   const gbt_rows *rows = &spec->train->rows;
   const double *weight = gbt_field_of_output(rows, GBT_WEIGHT, k);
+  gbt_objective its = spec->objective;
+  if (gbt_has_levels(&its)) its.param[0] = its.levels[k];
   *w = weight != NULL ? weight[r] : 1.0;
-  return test_gradient(&spec->objective, score, gbt_field_of_output(rows, GBT_LABEL, k)[r]);
+  return test_gradient(&its, score, gbt_field_of_output(rows, GBT_LABEL, k)[r]);
 }
 
 /* The root mean square of each column's gradients at its base score, rounded down to a power of two. */
@@ -60,11 +62,14 @@ static double *column_sizes(const gbt_trainer_spec *spec) {
 static void project(naive_shared *s, const naive *nv, uint64_t round) {
   const int32_t K = nv->n_outputs;
   const gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_CONTRAST, round, 0);
+  const int levels = gbt_has_levels(&nv->spec->objective);
+  const int32_t place = (int32_t)(gbt_hash32(key, 0) / 4294967296.0 * K); /* levels: the first of those that go up */
   for (int64_t r = 0; r < nv->n; r++) {
     double g = 0.0, h = 0.0, w;
     for (int32_t k = 0; k < K; k++) {
       const gbt_gh gh = cell_gradient(nv->spec, r, k, nv->start[k * nv->n + r], &w);
-      const double sign = gbt_hash32(key, (uint64_t)k) % 2 ? 1.0 : -1.0;
+      const int up = levels ? k >= place : gbt_hash32(key, (uint64_t)k) % 2 == 1;
+      const double sign = up ? 1.0 : -1.0;
       g += sign / s->size[k] * (w * gh.g);
       h += w * gh.h;
     }
@@ -82,7 +87,7 @@ naive_shared *naive_shared_new(const gbt_trainer_spec *spec) {
   s->spec.n_valid = 0;
   s->spec.monotone = NULL;
   s->size = NULL;
-  if (gbt_has_columns(&spec->objective)) {
+  if (gbt_has_columns(&spec->objective) || gbt_has_levels(&spec->objective)) {
     s->size = column_sizes(spec);
     s->plain = *spec->train;
     memset(s->plain.rows.field, 0, sizeof s->plain.rows.field);
