@@ -151,7 +151,8 @@ set_coef.gbt <- function(model, coefs, ...) model
 
 #' @exportS3Method marginaleffects::get_group_names
 get_group_names.gbt <- function(model, ...) {
-  if (check_model(model, "model")$n_outputs > 1L) output_labels(model) else "main_marginaleffect"
+  several <- check_model(model, "model")$n_outputs > 1L && !is_distribution(model$objective) # which predict means
+  if (several) output_labels(model) else "main_marginaleffect"
 }
 
 # ---- insight ----

@@ -376,3 +376,13 @@ test_that("cross-validations keep the parameters of held-out rows", {
   expect_true(all(is.na(part$predictions[91:300, ])))
   expect_identical(gbt_evaluate(part, d)$rows[1], 90L)
 })
+
+test_that("marginaleffects finds one prediction for each row, or each parameter", {
+  d <- spread_data(100)
+  m <- normal_model(d)
+  expect_identical(gbt:::get_group_names.gbt(m), "main_marginaleffect")
+  expect_identical(gbt:::get_predict.gbt(m, d)$estimate, predict(m, d))
+  both <- gbt:::get_predict.gbt(m, d, type = "parameters")
+  expect_identical(unique(both$group), c("mean", "sd"))
+  expect_identical(both$estimate, as.vector(predict(m, d, "parameters")))
+})
