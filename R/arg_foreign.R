@@ -69,6 +69,8 @@ alpha/xl reg_alpha/xl lambda_l1/l l1_regularization/l -> alpha
 max_delta_step/xl max_tree_output/l max_leaf_output/l -> max_delta_step
 leaf_iterations leaf_estimation_iterations/c -> leaf_iterations
 path_smooth/l -> path_smooth
+leaf_model linear_tree/l linear_trees/l -> leaf_model
+linear_lambda/l -> linear_lambda
 [train: Sampling]
 subsample/xlc bagging_fraction/l sample_rate/o bag_fraction/o sample_size/o bagging/l sub_row/l sample_rate_per_class/o
   sample_fraction/o   -> subsample
@@ -152,8 +154,7 @@ base_score/x; boost_from_average/lc = TRUE -> trees start from the best constant
 leaf_estimation_method/c = "Newton" -> leaves take Newton steps, `leaf_iterations` of them
 leaf_estimation_backtracking/c -> with `leaf_iterations` above 1 steps that go too far are always halved
 allow_const_label/c = TRUE -> numbers that are all equal are accepted, a factor of one class is not
-linear_tree/l linear_trees/l = FALSE; linear_lambda/l lambda_bias/x = 0; feature_selector/x -> linear leaves are not
-  offered; leaves are constant
+lambda_bias/x = 0; feature_selector/x -> linear boosters are not offered; `leaf_model = "linear"` has linear leaves
 lambdarank_pair_method/x -> pairs of rows are chosen by `rank_top`, or drawn by chance by `rank_pairs`
 ndcg_exp_gain/x -> gains are 2^label - 1, with `rank_linear_gain = TRUE` the labels themselves
 ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l map_eval_at/l -> name the places in the metric: `eval_metric = "ndcg@5"`

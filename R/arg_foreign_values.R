@@ -35,6 +35,10 @@ foreign_rules <- list(
     stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\" or \"ordered\"%s", typed,
                              quote_value(value), instead), typed)
   },
+  leaf_model = function(value, typed, lower) { # LightGBM's is a logical
+    if (!isTRUE(value) && !isFALSE(value)) return(list(leaf_model = given_or(lower, value)))
+    list(leaf_model = if (value) "linear" else "constant")
+  },
   grow_policy = function(value, typed, lower) list(grow_policy = given_or(lower, value)),
   device = function(value, typed, lower) {
     list(device = if (is.null(lower)) value else sub("^gpu(:[0-9]+)?$", "cuda\\1", lower))

@@ -161,6 +161,9 @@ make_parameters_table <- function() {
 #' * `path_smooth`: Shrinks the value of a node towards that of its parent; 0 for none. The value of a node of n rows
 #'   has weight n / (n + `path_smooth`), the smoothed value of the parent the rest. Rows are counted, not weighted. The
 #'   gains of splits do not use it, unlike in LightGBM.
+#' * `leaf_model`: `"constant"` or `"linear"`, see Linear leaves. Also called `linear_tree`, `TRUE` or `FALSE`.
+#' * `linear_lambda`: For linear leaves: L2 penalty on slopes, as a share of the variance of each feature within the
+#'   leaf, so that the units of columns do not matter, unlike in LightGBM.
 #'
 #' By default the value of a leaf is one Newton step for the penalised loss of its rows, times `eta`. This is exact for
 #' squared errors. For losses whose hessians change along the step (rare classes, counts) it may be far from the best
@@ -169,6 +172,18 @@ make_parameters_table <- function() {
 #' doubles the value. For `"softmax"` the other classes are taken to respond as in the hessian. Each step reads the rows
 #' of the tree twice. Splits do not change. Quantile leaves and exact steps do not change either. It cannot be combined
 #' with an objective of your own.
+#'
+#' @section Linear leaves:
+#' With `leaf_model = "linear"` a leaf predicts a linear function of the numeric columns that its tree split by above it,
+#' of the nearest six (Shi, Li and Li, 2019). A response that rises or falls smoothly then needs fewer trees. Slopes are
+#' a weighted regression on the gradients of the leaf's rows. A leaf whose slopes gain no more than twice what chance
+#' gives stays constant. Predictions stay within those that the training rows of the leaf have. A row where one of the
+#' columns of the leaf is missing gets the constant value of the leaf. Splits are chosen as for constant leaves.
+#'
+#' The value of a column is that of its bin: the middle between two cuts, for the first and the last bin as far outside
+#' as the next bin is wide. So training needs no memory for the numbers, and a row is predicted as it was trained. It
+#' cannot be combined with `device = "cuda"`, monotone constraints, `alpha`, ordered boosting, trees with common splits
+#' and objectives whose leaves are quantiles. Models with linear leaves have no contributions and cannot be exported.
 #'
 #' @section Constraints on features:
 #' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be

@@ -14,6 +14,7 @@ needs_of_parameters <- local({
     need(c("top_rate", "other_rate"), "sampling_method = \"goss\"", sampled_by("goss")),
     need("mvs_reg", "sampling_method = \"mvs\"", sampled_by("mvs")),
     need("bagging_temperature", "sampling_method = \"bayesian\"", sampled_by("bayesian")),
+    need("linear_lambda", "leaf_model = \"linear\"", function(m) identical(m$params[["leaf_model"]], "linear")),
     need("softmax_hessian", "objective = \"softmax\"", function(m) m$objective == "softmax"),
     need("multi_strategy", "objective = \"softmax\", several quantiles or a response of several columns",
          function(m) m$objective == "softmax" || !is.null(m$columns) || !is.null(levels_of(m))),
@@ -48,7 +49,7 @@ switched_off <- list(
   max_leaves = 0, alpha = 0, gamma = 0, min_child_weight = 0, min_data_in_leaf = 1, max_delta_step = 0, subsample = 1,
   sampling_method = "uniform", colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
   num_parallel_tree = 1, multi_strategy = "one_output_per_tree", random_strength = 0, extra_trees = 0,
-  leaf_iterations = 1, path_smooth = 0, boosting = "plain", cat_noise = 0, max_cat_combine = 1, grad_bits = "auto",
+  leaf_iterations = 1, path_smooth = 0, leaf_model = "constant", boosting = "plain", cat_noise = 0, max_cat_combine = 1, grad_bits = "auto",
   early_stopping_rounds = 0, early_stopping_min_delta = 0,
   # of earlier versions
   model_shrink_rate = c(0, 1), model_shrink_mode = "constant", tail_rounds = c(0, 1), model_size_reg = c(0, 1)

@@ -139,7 +139,6 @@ test_that("nothing is ignored in silence", {
     train(class_names = "a")
     train(rate_drop = 0.2)
     train(tweedie_variance_power = 1.5)
-    train(linear_tree = TRUE)
     train(silent = FALSE)
     train(nodesize = 5)
     train(label = y)

@@ -57,6 +57,8 @@ peers <- list(
     cat_features = cat_column cat_feature categorical_column categorical_feature categorical_features
     first_use_penalty = cegb_penalty_feature_coupled
     extra_trees = extra_tree extra_trees
+    leaf_model = linear_tree linear_trees
+    linear_lambda = linear_lambda
     group = group group_id query query_id
     init_model = init_model input_model model_in model_input
     callbacks = callbacks
@@ -80,13 +82,13 @@ peers <- list(
       subsample_for_bin time_out top_k topk train train_data train_data_file
       two_round two_round_loading use_two_round_loading weight_column workers
     ! FALSE = bagging_by_query contrib is_predict_contrib is_predict_leaf_index
-      is_predict_raw_score is_save_binary is_save_binary_file leaf_index linear_tree linear_trees
+      is_predict_raw_score is_save_binary is_save_binary_file leaf_index
       pred_early_stop predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score
       predict_rawscore raw_score reg_sqrt save_binary use_quantized_grad zero_as_missing
     ? = bagging_freq first_metric_only gpu_device_id subsample_freq
     ! TRUE = boost_from_average bundle deterministic enable_bundle enable_sparse free_raw_data is_enable_bundle
       is_enable_sparse is_sparse record serializable sparse use_missing
-    ! 0 = cegb_penalty_split linear_lambda mc_penalty monotone_penalty
+    ! 0 = cegb_penalty_split mc_penalty monotone_penalty
       monotone_splits_penalty ms_penalty nfold
     ! 1 = cegb_tradeoff multi_error_top_k neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
       num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid

@@ -56,7 +56,16 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
     out->count[i] = from->rows_high > 0 ? UINT32_MAX : from->n_rows;
     GBT_ASSERT(tree->fine[i].h >= 0 && (from->parent < 0 || (size_t)from->parent < i));
   }
-  gbt_tree_parts parts = {(uint32_t)n, n_words, out->node, out->gain, out->cover, out->count, out->sets, NULL};
+  const gbt_tree_parts parts = {.n_nodes = (uint32_t)n,
+                                .n_words = n_words,
+                                .nodes = out->node,
+                                .gain = out->gain,
+                                .cover = out->cover,
+                                .count = out->count,
+                                .sets = out->sets,
+                                .linear_of = tree->linear_of,
+                                .linear_leaf = tree->linear_leaf,
+                                .linear_term = tree->linear_term};
   return gbt_forest_add(forest, &parts, err);
 }
 

@@ -31,6 +31,7 @@ static gbt_status open_last(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stag
 static gbt_status new_parts(const gbt_mem *mem, const gbt_forest *forest, gbt_forest **out, gbt_error *err) {
   gbt_forest_view shape = gbt_forest_view_of(forest);
   shape.n_leaf_outputs = 1;
+  shape.linear = (gbt_linear_view){0};
   return gbt_forest_new_like(mem, &shape, out, err);
 }
 

@@ -80,6 +80,28 @@ static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_e
   return status;
 }
 
+/* The numeric columns, whose cuts are those of the training data, are what linear leaves are linear in. */
+static gbt_status use_linear(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_cuts *cuts = spec->train->cuts;
+  const size_t n = (size_t)tr->schema->n_features;
+  const double **cut = NULL;
+  int32_t *n_bins = NULL;
+  gbt_status status = GBT_OK;
+  GBT_TRY_GOTO(gbt_mem_zeros(&tr->mem, n, sizeof *cut, &cut, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&tr->mem, n, sizeof *n_bins, &n_bins, err), done);
+  for (int32_t f = 0; f < cuts->n_features; f++) {
+    const gbt_feature *feat = &cuts->schema->feat[f];
+    if (feat->kind != GBT_FEATURE_COLUMN || feat->type != GBT_NUMERIC) continue;
+    cut[f] = cuts->feat[f].cut;
+    n_bins[f] = cuts->feat[f].n_bins;
+  }
+  status = gbt_forest_use_linear(tr->forest, cut, n_bins, err);
+done:
+  gbt_mem_free(&tr->mem, cut);
+  gbt_mem_free(&tr->mem, n_bins);
+  return status;
+}
+
 /* Leaves hold a value for every output where trees share their splits, but behind trees of single outputs. */
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const int joined = gbt_splits_are_shared(&spec->params) && (!spec->init || spec->init->n_leaf_outputs > 1);
@@ -89,6 +111,7 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
                                  .n_leaf_outputs = joined ? spec->objective.n_outputs : 1,
                                  .n_parallel = (int32_t)spec->params.num_parallel_tree};
   GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->forest, err));
+  if (spec->params.leaf_model == GBT_LEAF_LINEAR) GBT_TRY(use_linear(tr, spec, err));
   if (spec->init) return take_over(tr, spec, err);
   if (spec->base)
     memcpy(tr->forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);

@@ -139,6 +139,26 @@ static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
                      (int)spec->params.leaf_iterations);
 }
 
+/* Linear leaves minimise a quadratic loss by sums over rows, where nothing else limits the leaves. */
+static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_params *p = &spec->params;
+  const char *rule = NULL;
+  if (p->leaf_model == GBT_LEAF_CONSTANT) return GBT_OK;
+  if (spec->device != NULL) rule = "is not offered on the device; use `device = \"cpu\"`";
+  if (spec->monotone != NULL)
+    for (int32_t c = 0; c < spec->train->cuts->schema->n_columns; c++)
+      if (spec->monotone[c] != 0) rule = "does not keep `monotone_constraints`; leave these out";
+  if (p->alpha > 0.0) rule = "needs `alpha = 0`";
+  if (p->boosting == GBT_BOOSTING_ORDERED) rule = "needs `boosting = \"plain\"`";
+  if (gbt_splits_are_shared(p)) rule = "needs `multi_strategy = \"one_output_per_tree\"`";
+  if (rule != NULL)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_model", "`leaf_model = \"linear\"` %s", rule);
+  if (!gbt_renews(&spec->objective)) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_model",
+                     "`leaf_model` must be \"constant\" with the objective \"%s\", whose leaves are quantiles",
+                     gbt_objective_info_of(spec->objective.kind)->name);
+}
+
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbti_check_byte_order("train", err));
   GBT_TRY(gbt_params_check(&spec->params, err));
@@ -149,6 +169,7 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(gbt_levels_check(&spec->objective, err));
   GBT_TRY(check_steps(spec, err));
   GBT_TRY(check_hessian(spec, err));
+  GBT_TRY(check_leaf_model(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));
   if (gbt_has_columns(&spec->objective) && spec->device != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",

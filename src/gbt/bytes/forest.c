@@ -1,6 +1,7 @@
 /* The forest in a model's bytes. Trees are written one after the other and counted from 0, whatever their place in the
  * view, so that a view of some of a forest's trees gives the model of just these. */
 #include "../tree/check.h"
+#include "forest_linear.h"
 #include "sections.h"
 
 /* ---- writing ---- */
@@ -37,7 +38,7 @@ static gbt_status measure_forest(gbti_writer *w) {
   w->n[GBTI_SEC_SUMS] = forest->sums.rule != GBT_SUM_PLAIN;
   w->n[GBTI_SEC_TREES] = forest->n_trees;
   w->n[GBTI_SEC_GAIN] = w->n[GBTI_SEC_COVER] = w->n[GBTI_SEC_COUNT] = w->n[GBTI_SEC_NODES];
-  return status;
+  return status == GBT_OK ? gbti_measure_linear(w) : status;
 }
 
 /* The vectors of a tree whose nodes have been written; *next: the first one's number. */
@@ -83,6 +84,7 @@ static void put_forest(gbti_writer *w) {
     node += n;
     word += from.n_words;
   }
+  gbti_put_linear(w);
 }
 
 /* ---- reading ---- */
@@ -140,6 +142,7 @@ static gbt_status read_forest(gbti_reader *r) {
   point_forest(r, forest);
   GBT_TRY(check_counts(r, forest));
   GBT_TRY(read_sums(r, forest));
+  GBT_TRY(gbti_read_linear(r, forest));
   GBT_TRY(gbt_forest_check(&r->mem, forest, r->parts.schema->feat, &fault, r->err));
   return fault == NULL ? GBT_OK : gbti_damaged(r, fault);
 }

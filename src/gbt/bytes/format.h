@@ -121,6 +121,7 @@ _Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_sums) == 16
                    sizeof(gbti_model_column) == 24 && sizeof(gbti_model_feature) == 8 &&
                    sizeof(gbti_model_entry) == 32 && sizeof(gbti_model_projection) == 8 &&
                    sizeof(gbti_model_table) == 24 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16 &&
+                   sizeof(gbt_linear_grid) == 16 && sizeof(gbt_linear_leaf) == 40 && sizeof(gbt_linear_term) == 16 &&
                    sizeof(gbti_cuts_record) == 24 && sizeof(gbti_data_record) == 64 && sizeof(gbti_page_record) == 48 &&
                    sizeof(gbt_place) == 24 && sizeof(gbt_group) == 4 * (7 + 3 * GBT_GROUP_MAX),
                "records have no gaps");

@@ -38,6 +38,7 @@ typedef struct gbti_writer {
   uint64_t beg[GBTI_N_SECTIONS];
   uint8_t *out;
   uint64_t text_at; /* where the next text goes */
+  uint32_t *linear; /* by grid of linear leaves: 0, or its number in the bytes, from 1; owned */
   gbt_error *err;
 } gbti_writer;
 
@@ -85,7 +86,8 @@ enum { GBTI_MOST_PARTS = 8 };
   (GBTI_HAS(COLUMNS) | GBTI_HAS(FEATURE_KINDS) | GBTI_HAS(FEATURES) | GBTI_HAS(STATISTICS) | GBTI_HAS(TEXTS))
 #define GBTI_HAS_FOREST                                                                                         \
   (GBTI_HAS(NUMBERS) | GBTI_HAS(BASE) | GBTI_HAS(TREES) | GBTI_HAS(NODES) | GBTI_HAS(SETS) | GBTI_HAS(LEAF_VALUES) | \
-   GBTI_HAS(GAIN) | GBTI_HAS(COVER) | GBTI_HAS(COUNT))
+   GBTI_HAS(LINEAR_GRIDS) | GBTI_HAS(LINEAR_CUTS) | GBTI_HAS(LINEAR_X) | GBTI_HAS(LINEAR_OF) |                      \
+   GBTI_HAS(LINEAR_LEAVES) | GBTI_HAS(LINEAR_TERMS) | GBTI_HAS(GAIN) | GBTI_HAS(COVER) | GBTI_HAS(COUNT))
 #define GBTI_HAS_META (GBTI_HAS(META) | GBTI_HAS(META_VALUES) | GBTI_HAS(TEXTS))
 
 typedef struct gbti_kind {

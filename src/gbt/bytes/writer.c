@@ -60,11 +60,9 @@ static void put_head(const gbti_kind *kind, const gbti_writer *w, const gbti_sec
   if (kind->sealed) head->checksum = gbt_checksum(w->out + sizeof *head, n_bytes - sizeof *head);
 }
 
-gbt_status gbti_sections_write(const gbti_kind *kind, gbti_writer *w, uint8_t **out, size_t *n_bytes) {
+static gbt_status write_block(const gbti_kind *kind, gbti_writer *w, uint8_t **out, size_t *n_bytes) {
   gbti_section table[GBTI_N_SECTIONS];
   uint32_t n_sections;
-  *out = NULL;
-  *n_bytes = 0;
   for (int p = 0; p < GBTI_MOST_PARTS && kind->part[p] != NULL; p++) GBT_TRY(kind->part[p]->measure(w));
   const uint64_t size = place_sections(w, table, &n_sections);
   if (size >= GBTI_TOO_LARGE || size > SIZE_MAX / 2) return gbt_fail_mem(w->err, SIZE_MAX / 2);
@@ -76,4 +74,13 @@ gbt_status gbti_sections_write(const gbti_kind *kind, gbti_writer *w, uint8_t **
   *out = w->out;
   *n_bytes = (size_t)size;
   return GBT_OK;
+}
+
+gbt_status gbti_sections_write(const gbti_kind *kind, gbti_writer *w, uint8_t **out, size_t *n_bytes) {
+  *out = NULL;
+  *n_bytes = 0;
+  const gbt_status status = write_block(kind, w, out, n_bytes);
+  gbt_mem_free(&w->mem, w->linear);
+  w->linear = NULL;
+  return status;
 }

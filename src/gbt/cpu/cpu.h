@@ -14,7 +14,7 @@
  *   cpu_stream.c     both in one pass, where pages are not all in memory
  *   cpu_gather.c     drawn rows of such pages, in memory
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_step.c: further
- *                    steps; cpu_route.c: rows that were not partitioned; cpu_refit.c: a tree that is there on other
+ *                    steps; cpu_linear.c: linear leaves; cpu_route.c: rows that were not partitioned; cpu_refit.c: a tree that is there on other
  *                    rows; cpu_walk.c, cpu_walk_tables.c: rows down it
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
@@ -32,6 +32,7 @@
 #include "cpu_kernels.h"
 #include "cpu_layer.h"
 #include "cpu_leaf.h"
+#include "cpu_linear.h"
 #include "cpu_open.h"
 #include "cpu_parallel.h"
 #include "cpu_partition.h"
@@ -88,6 +89,7 @@ typedef struct cpu_backend {
   cpu_stream stream;
   cpu_gather gather;
   cpu_leaves leaf;
+  cpu_linear linear;
   cpu_renewal renew;
   cpu_steps steps;
   cpu_refit refit;

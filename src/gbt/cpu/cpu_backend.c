@@ -13,6 +13,7 @@ static void destroy(gbt_backend *self) {
   cpu_scratch_close(be);
   cpu_score_close(be);
   cpu_leaf_close(be);
+  cpu_linear_close(be);
   cpu_walk_close(be);
   cpu_refit_close(be);
   cpu_renew_close(be);

@@ -126,15 +126,17 @@ static void score_task(void *arg, int64_t task, int thread) {
   for (uint32_t i = chunk->beg; i < chunk->end; i++) score[be->rows.order[i]] += value;
 }
 
-/* Values to the scores of train rows. */
+/* Values to the scores of train rows; linear leaves have added them to those of the rows that were drawn. */
 static gbt_status score_train(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_error *err) {
+  const uint32_t *others = be->rows.order + be->rows.n_in;
+  if (be->linear.on) return cpu_route(ctx, be, 0, others, be->n_rows - be->rows.n_in, be->leaf.value, err);
   if (walked) return cpu_walk_scores(ctx, be, 1, err);
   /* Row by row is quicker than routing some of them, unless these are few. */
   if ((be->n_rows - be->rows.n_in) / 8 > be->rows.n_in / 64 && cpu_walk_can(be))
     return cpu_walk_scores(ctx, be, 0, err);
   /* be->rows.chunk still lists the leaves' rows */
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err));
-  return cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err);
+  return cpu_route(ctx, be, 0, others, be->n_rows - be->rows.n_in, be->leaf.value, err);
 }
 
 /* From fine sums to the forest and to scores. */
@@ -142,6 +144,9 @@ static gbt_status put_tree(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_forest
   gbt_status status = GBT_OK;
   const size_t n_trees = forest->n_trees;
   GBT_TRY(leaf_values(be, err));
+  cpu_linear_begin(be, forest);
+  GBT_ASSERT(!walked || !be->linear.on);
+  if (be->linear.on) GBT_TRY(cpu_linear_leaves(ctx, be, forest, err));
   gbt_grown grown = {.node = be->fr.node,
                      .n_nodes = be->fr.n_nodes,
                      .sets = be->fr.sets,
@@ -149,7 +154,10 @@ static gbt_status put_tree(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_forest
                      .fine = be->leaf.fine,
                      .value = be->leaf.value,
                      .unit_h = be->grad.scale[be->task.output].down_h,
-                     .symmetric = gbt_policy_one_split(be->fr.policy.kind)};
+                     .symmetric = gbt_policy_one_split(be->fr.policy.kind),
+                     .linear_of = be->linear.on ? be->linear.of : NULL,
+                     .linear_leaf = be->linear.leaf,
+                     .linear_term = be->linear.term};
   GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
   GBT_TRY_GOTO(score_train(ctx, be, walked, err), done);
   for (int32_t s = 1; s <= be->n_valid; s++)

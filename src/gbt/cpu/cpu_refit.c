@@ -145,7 +145,7 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_TRY(cpu_ranks_sum_root(ctx, be, err));
   /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
   if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
-  const int walks = be->renew.key == NULL && be->steps.n == 0 && columns_split(be, &tree);
+  const int walks = be->renew.key == NULL && be->steps.n == 0 && forest->linear == NULL && columns_split(be, &tree);
   gbt_status status = walks ? walk(ctx, be, &tree, err) : split_layers(ctx, be, &tree, err);
   be->fr.policy.kind = kind;
   if (status != GBT_OK) return status;

@@ -84,6 +84,13 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
   return at;
 }
 
+/* The value of a row, one by one. */
+static double value_of(const route_pass *pass, const gbt_page *page, int64_t row) {
+  const int32_t node = leaf_of(pass, page, row);
+  if (!pass->be->linear.on) return pass->value[node];
+  return cpu_linear_value(pass->be, pass->layout, page, (int32_t)(row - page->row_beg), node);
+}
+
 static uint32_t row_at(const route_pass *pass, uint32_t i) { return pass->rows ? pass->rows[i] : i; }
 static uint32_t page_row_at(const route_pass *pass, uint32_t i) { return cpu_page_row(&pass->view, row_at(pass, i)); }
 
@@ -280,7 +287,7 @@ static void route_places(const route_pass *pass, const gbt_page_span *pages, uin
     else
       for (uint32_t k = i; k < page_end; k++) {
         const uint32_t row = row_at(pass, k);
-        pass->view.score[row] += pass->value[leaf_of(pass, page, cpu_page_row(&pass->view, row))];
+        pass->view.score[row] += value_of(pass, page, cpu_page_row(&pass->view, row));
       }
     i = page_end;
   }
@@ -341,7 +348,7 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
   gbt_status status = GBT_OK;
   GBT_ASSERT(be->view.span == NULL); /* scores are those of train rows */
   if (n == 0) return GBT_OK;
-  if (!any_unseen && is_dense(&pass)) {
+  if (!any_unseen && !be->linear.on && is_dense(&pass)) {
     status = make_nodes(&pass, err);
     if (status == GBT_OK) status = make_tables(ctx, be, &pass, which > 0, err);
   }

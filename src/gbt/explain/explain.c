@@ -214,6 +214,7 @@ gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_bi
                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
   gbt_forest_view trees = *forest;
   double *none;
+  GBT_TRY(gbt_forest_check_constant(forest, "whose contributions are not offered", err));
   if (forest->sums.rule != GBT_SUM_SCALED && forest->sums.rule != GBT_SUM_MEAN)
     return explain_plain(ctx, forest, binding, spec, offset, out, err);
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)forest->n_outputs, sizeof *none, &none, err));

@@ -91,7 +91,8 @@ static gbt_status scores_of(gbt_ctx *ctx, const gbt_model *model, const gbt_answ
                             const gbt_binding *binding, gbt_tree_range trees, const double *offset, double *out,
                             gbt_error *err) {
   const gbt_forest_view *forest = &model->parts.forest;
-  if (on_device(at, GBT_WORK_SCORES) && forest->sums.rule == GBT_SUM_PLAIN) /* devices know no other sums */
+  if (on_device(at, GBT_WORK_SCORES) && forest->sums.rule == GBT_SUM_PLAIN &&
+      forest->linear.n_leaves == 0) /* devices know no other sums, and constant leaves */
     return gbt_device_scores(ctx, at->api, at->device, forest, binding, trees, offset, out, err);
   return at->keep != NULL ? gbt_predictor_scores(ctx, at->keep, binding, trees, offset, out, err)
                           : gbt_predict_scores(ctx, forest, binding, trees, offset, out, err);

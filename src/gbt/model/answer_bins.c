@@ -63,7 +63,7 @@ static gbt_status check_split(const gbt_dataset *ds, const gbt_schema *model, co
                      was->name, threshold);
 }
 
-/* Looks at every split of the trees. */
+/* Looks at every split of the trees, and at the cuts that linear leaves read. */
 static gbt_status check_splits(gbt_ctx *ctx, const gbt_model *model, const gbt_dataset *ds, gbt_tree_range trees,
                                gbt_error *err) {
   const gbt_forest_view *forest = &model->parts.forest;
@@ -79,6 +79,11 @@ static gbt_status check_splits(gbt_ctx *ctx, const gbt_model *model, const gbt_d
       if (node->left == 0 || node->feat & GBT_NODE_CATEGORICAL) continue;
       GBT_TRY_GOTO(check_split(ds, schema, at, (int32_t)(node->feat & GBT_NODE_FEATURE), node->arg.value, err), done);
     }
+  }
+  for (uint32_t g = 0; g < forest->linear.n_grids; g++) {
+    const gbt_linear_grid *grid = &forest->linear.grid[g];
+    for (int32_t b = 0; b + 1 < grid->n_bins; b++)
+      GBT_TRY_GOTO(check_split(ds, schema, at, grid->feat, forest->linear.cut[grid->beg + (uint64_t)b], err), done);
   }
 done:
   gbt_mem_free(&ctx->mem, at);

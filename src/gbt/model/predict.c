@@ -137,6 +137,7 @@ static gbt_status run_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree
 
 static gbt_status run_best_way(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
                                gbt_error *err) {
+  if (job->scores != NULL && job->forest->linear.n_leaves > 0) return gbti_predict_direct(ctx, job, trees, err);
   if (keep != NULL && job->n_rows >= LEAST_KEPT && keep->walk == gbti_walk_here(ctx) &&
       keep->trees.beg <= trees.beg && trees.end <= keep->trees.end)
     return run_kept(ctx, job, trees, keep, err);

@@ -26,7 +26,16 @@ typedef struct direct_run {
   int64_t rows_per_task;
   double *x;       /* by thread: block x width */
   int64_t *cursor; /* by thread: n_feats */
+  int32_t *grid_x; /* by thread: block x grids of the forest; NULL where leaves are constant */
 } direct_run;
+
+/* A block of rows on its way through the trees. */
+typedef struct direct_block {
+  const double *x;
+  const int32_t *grid_x; /* by row, by grid; or NULL */
+  int64_t row;           /* the first */
+  int32_t n;
+} direct_block;
 
 typedef struct lane {
   const gbt_node *nodes;
@@ -58,8 +67,21 @@ static void walk(const lane lanes[LANES], uint32_t pos[LANES]) {
   for (int k = 0; k < LANES; k++) pos[k] = at[k];
 }
 
+/* Leaves of rows [r, r + n) of the block in tree t. */
+static void emit(const direct_run *run, const direct_block *block, uint64_t t, int32_t r, int32_t n,
+                 const uint32_t *pos) {
+  if (block->grid_x == NULL) {
+    gbti_predict_emit(run->job, t, block->row + r, n, pos);
+    return;
+  }
+  const int32_t *grid_x = block->grid_x + (size_t)r * run->job->forest->linear.n_grids;
+  gbti_predict_emit_linear(run->job, t, block->row + r, n, pos, grid_x);
+}
+
 /* Rows side by side, tree by tree. The last row fills lanes that are left over. */
-static void walk_rows(const direct_run *run, const double *x, int64_t row, int32_t n) {
+static void walk_rows(const direct_run *run, const direct_block *block) {
+  const double *x = block->x;
+  const int32_t n = block->n;
   lane lanes[LANES];
   uint32_t pos[BLOCK + LANES];
   for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
@@ -69,12 +91,14 @@ static void walk_rows(const direct_run *run, const double *x, int64_t row, int32
       for (int32_t k = 0; k < LANES; k++) lanes[k].x = x + (int64_t)(r + k < n ? r + k : n - 1) * run->width;
       walk(lanes, pos + r);
     }
-    gbti_predict_emit(run->job, t, row, n, pos);
+    emit(run, block, t, 0, n, pos);
   }
 }
 
 /* Trees side by side, row by row. The last tree fills lanes that are left over. */
-static void walk_trees(const direct_run *run, const double *x, int64_t row, int32_t n) {
+static void walk_trees(const direct_run *run, const direct_block *block) {
+  const double *x = block->x;
+  const int32_t n = block->n;
   lane lanes[LANES];
   uint32_t pos[LANES];
   uint64_t end = run->trees.end;
@@ -85,9 +109,17 @@ static void walk_trees(const direct_run *run, const double *x, int64_t row, int3
         lanes[k].x = x + (int64_t)r * run->width;
       }
       walk(lanes, pos);
-      for (uint64_t k = 0; k < LANES && t + k < end; k++) gbti_predict_emit(run->job, t + k, row + r, 1, &pos[k]);
+      for (uint64_t k = 0; k < LANES && t + k < end; k++) emit(run, block, t + k, r, 1, &pos[k]);
     }
   }
+}
+
+/* X of n rows in all grids. */
+static void read_grids(const direct_run *run, const double *x, int32_t n, int32_t *grid_x) {
+  const gbt_linear_view *linear = &run->job->forest->linear;
+  for (int32_t r = 0; r < n; r++)
+    for (uint32_t g = 0; g < linear->n_grids; g++)
+      *grid_x++ = gbt_linear_x(linear, g, x[(int64_t)r * run->width + linear->grid[g].feat]);
 }
 
 static void direct_task(void *arg, int64_t task, int thread) {
@@ -96,14 +128,19 @@ static void direct_task(void *arg, int64_t task, int thread) {
   if (end > n_rows) end = n_rows;
   double *x = run->x + (int64_t)thread * run->block * run->width;
   int64_t *cursor = run->cursor + (int64_t)thread * run->n_feats;
+  int32_t *grid_x = NULL;
+  if (run->grid_x != NULL)
+    grid_x = run->grid_x + (size_t)thread * (size_t)run->block * run->job->forest->linear.n_grids;
   for (int64_t row = beg; row < end; row += run->block) {
     int32_t n = end - row < run->block ? (int32_t)(end - row) : run->block;
     for (int32_t j = 0; j < run->n_feats; j++)
       gbt_binding_read(run->job->binding, row, n, &run->feats[j], 1, &cursor[j], x + run->feats[j], run->width);
+    if (grid_x != NULL) read_grids(run, x, n, grid_x);
+    const direct_block its = {x, grid_x, row, n};
     if (n >= LANES)
-      walk_rows(run, x, row, n);
+      walk_rows(run, &its);
     else
-      walk_trees(run, x, row, n);
+      walk_trees(run, &its);
   }
 }
 
@@ -123,6 +160,7 @@ static gbt_status list_features(const gbt_mem *mem, direct_run *run, int32_t *fe
     for (uint32_t i = 0; i < forest->trees[t].n_nodes; i++)
       if (nodes[i].left != 0) used[nodes[i].feat & GBT_NODE_FEATURE] = 1;
   }
+  for (uint32_t g = 0; g < forest->linear.n_grids; g++) used[forest->linear.grid[g].feat] = 1;
   run->n_feats = 0;
   for (int32_t f = 0; f < forest->n_features; f++)
     if (used[f]) feats[run->n_feats++] = f;
@@ -149,8 +187,13 @@ gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tr
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads * (size_t)run.block, (size_t)run.width * sizeof *run.x, &run.x, err),
                done);
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads, (size_t)run.n_feats * sizeof *run.cursor, &run.cursor, err), done);
+  if (job->scores != NULL && job->forest->linear.n_leaves > 0)
+    GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_threads * (size_t)run.block,
+                               job->forest->linear.n_grids * sizeof *run.grid_x, &run.grid_x, err),
+                 done);
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, direct_task, &run, err), done);
 done:
+  gbt_mem_free(&ctx->mem, run.grid_x);
   gbt_mem_free(&ctx->mem, run.cursor);
   gbt_mem_free(&ctx->mem, run.x);
   gbt_mem_free(&ctx->mem, feats);

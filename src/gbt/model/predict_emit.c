@@ -42,10 +42,35 @@ void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int
     return;
   }
   double *restrict out = job->scores + gbti_predict_output(forest, t) * job->n_rows + row;
+  GBT_ASSERT(forest->linear.n_leaves == 0);
   if (forest->sums.rule == GBT_SUM_FLOAT)
     for (int32_t r = 0; r < n; r++) out[r] = as_float(out[r] + nodes[pos[r]].arg.value);
   else
     for (int32_t r = 0; r < n; r++) out[r] += nodes[pos[r]].arg.value;
+}
+
+void gbti_predict_emit_linear(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos,
+                              const int32_t *x) {
+  const gbt_forest_view *forest = job->forest;
+  const gbt_linear_view *linear = &forest->linear;
+  const uint64_t beg = forest->trees[t].node_beg;
+  double *out = job->scores + gbti_predict_output(forest, t) * job->n_rows + row;
+  for (int32_t r = 0; r < n; r++, x += linear->n_grids) {
+    const uint32_t of = linear->of[beg + pos[r]];
+    double value = forest->nodes[beg + pos[r]].arg.value;
+    if (of > 0) {
+      const gbt_linear_leaf *leaf = &linear->leaf[of - 1];
+      const gbt_linear_term *term = linear->term + leaf->term_beg;
+      int32_t its[GBT_LINEAR_MOST];
+      int missing = 0;
+      for (uint32_t k = 0; k < leaf->n_terms; k++) {
+        its[k] = x[term[k].grid];
+        missing |= its[k] == GBT_LINEAR_MISSING;
+      }
+      if (!missing) value = gbt_linear_value(leaf, term, its);
+    }
+    out[r] += value;
+  }
 }
 
 /* ---- the start and the end ---- */

@@ -19,11 +19,14 @@ static void mark_used(const gbt_forest_view *forest, uint8_t *used) {
   }
 }
 
-/* Numbers the features that are kept from 0 on in the nodes of a forest: a copy of them, to be freed by the caller. */
+/* Numbers the features that are kept from 0 on in the nodes of a forest and in its grids: copies of them, to be freed
+ * by the caller. */
 static gbt_status number_features(const gbt_mem *mem, const gbt_schema *schema, const uint8_t *keep,
-                                  gbt_forest_view *forest, gbt_node **nodes, gbt_error *err) {
+                                  gbt_forest_view *forest, gbt_node **nodes, gbt_linear_grid **grids, gbt_error *err) {
   uint32_t *number;
+  const size_t n_grids = forest->linear.n_grids;
   GBT_TRY(gbt_mem_array(mem, (size_t)forest->n_nodes, sizeof **nodes, nodes, err));
+  GBT_TRY(gbt_mem_array(mem, n_grids, sizeof **grids, grids, err));
   GBT_TRY(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *number, &number, err));
   uint32_t n = 0;
   for (int32_t f = 0; f < schema->n_features; f++) {
@@ -37,8 +40,11 @@ static gbt_status number_features(const gbt_mem *mem, const gbt_schema *schema, 
       if (node[i].left != 0)
         node[i].feat = (node[i].feat & ~(uint32_t)GBT_NODE_FEATURE) | number[node[i].feat & GBT_NODE_FEATURE];
   }
+  gbti_copy(*grids, forest->linear.grid, n_grids * sizeof **grids);
+  for (size_t g = 0; g < n_grids; g++) (*grids)[g].feat = (int32_t)number[(*grids)[g].feat];
   gbt_mem_free(mem, number);
   forest->nodes = *nodes;
+  forest->linear.grid = *grids;
   forest->n_features = (int32_t)n;
   return GBT_OK;
 }
@@ -50,13 +56,15 @@ static gbt_status write_used(const gbt_mem *mem, gbt_model_parts *parts, uint8_t
   uint8_t *used = NULL;
   gbt_schema *schema = NULL;
   gbt_node *nodes = NULL;
+  gbt_linear_grid *grids = NULL;
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)parts->schema->n_features, 1, &used, err), done);
   mark_used(&parts->forest, used);
   GBT_TRY_GOTO(gbt_schema_keep(mem, parts->schema, used, &schema, err), done);
-  GBT_TRY_GOTO(number_features(mem, parts->schema, used, &parts->forest, &nodes, err), done);
+  GBT_TRY_GOTO(number_features(mem, parts->schema, used, &parts->forest, &nodes, &grids, err), done);
   parts->schema = schema;
   GBT_TRY_GOTO(gbt_model_write(mem, parts, out, n_bytes, err), done);
 done:
+  gbt_mem_free(mem, grids);
   gbt_mem_free(mem, nodes);
   gbt_schema_unref(schema);
   gbt_mem_free(mem, used);

@@ -24,8 +24,12 @@ gbt_status gbt_forest_new_like(const gbt_mem *mem, const gbt_forest_view *shape,
     return status;
   }
   if (shape->base != NULL) memcpy(forest->base, shape->base, n_outputs * sizeof *forest->base);
-  *out = forest;
-  return GBT_OK;
+  status = gbti_forest_take_grids(forest, &shape->linear, err);
+  if (status == GBT_OK)
+    *out = forest;
+  else
+    gbt_forest_free(forest);
+  return status;
 }
 
 gbt_status gbt_forest_new(const gbt_mem *mem, int32_t n_features, int32_t n_outputs, int32_t n_parallel,
@@ -46,14 +50,15 @@ void gbt_forest_free(gbt_forest *forest) {
   gbt_mem_free(&mem, forest->cover);
   gbt_mem_free(&mem, forest->count);
   gbt_mem_free(&mem, forest->leaf_values);
+  gbti_forest_free_linear(forest);
   gbt_mem_free(&mem, forest);
 }
 
 static size_t plus(size_t a, uint64_t b) { return b > SIZE_MAX - a ? SIZE_MAX : a + (size_t)b; }
 
-/* Room for so many more. */
+/* Room for so many more. linear: of the trees; leaves and terms. */
 static gbt_status make_room(gbt_forest *f, uint64_t trees, uint64_t nodes, uint64_t words, uint64_t vectors,
-                            gbt_error *err) {
+                            const uint64_t linear[2], gbt_error *err) {
   size_t n_trees = plus(f->n_trees, trees), n_nodes = plus(f->n_nodes, nodes), n_words = plus(f->n_words, words);
   GBT_TRY(gbt_mem_grow(&f->mem, &f->trees, &f->cap_trees, n_trees, sizeof *f->trees, err));
   GBT_TRY(gbt_mem_grow(&f->mem, &f->nodes, &f->cap_nodes[0], n_nodes, sizeof *f->nodes, err));
@@ -63,6 +68,7 @@ static gbt_status make_room(gbt_forest *f, uint64_t trees, uint64_t nodes, uint6
   if (vectors > 0)
     GBT_TRY(gbt_mem_grow(&f->mem, &f->leaf_values, &f->cap_values, plus(f->n_vectors, vectors),
                          (size_t)f->n_leaf_outputs * sizeof *f->leaf_values, err));
+  GBT_TRY(gbti_forest_linear_room(f, n_nodes, linear[0], linear[1], err));
   return gbt_mem_grow(&f->mem, &f->sets, &f->cap_words, n_words, sizeof *f->sets, err);
 }
 
@@ -76,8 +82,8 @@ static void put_vectors(gbt_forest *f, const gbt_tree_parts *tree, gbt_node *nod
   }
 }
 
-/* Appends a copy of a tree; there is room. */
-static void put_tree(gbt_forest *f, const gbt_tree_parts *from) {
+/* Appends a copy of a tree; there is room. map: of the grids of its linear leaves, or NULL. */
+static void put_tree(gbt_forest *f, const gbt_tree_parts *from, const uint32_t *map) {
   gbt_tree tree = {f->n_nodes, f->n_words, from->n_nodes, from->n_words};
   uint32_t n_nodes = from->n_nodes;
   f->trees[f->n_trees] = tree;
@@ -90,6 +96,7 @@ static void put_tree(gbt_forest *f, const gbt_tree_parts *from) {
   f->n_trees++;
   f->n_nodes += n_nodes;
   f->n_words += from->n_words;
+  gbti_forest_put_linear(f, from, map);
 }
 
 static uint64_t count_leaves(const gbt_node *nodes, uint32_t n) {
@@ -101,8 +108,12 @@ static uint64_t count_leaves(const gbt_node *nodes, uint32_t n) {
 gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_error *err) {
   if (tree->n_nodes == 0) return gbt_fail(err, GBT_E_INTERNAL, "a tree without nodes");
   uint64_t n_vectors = forest->n_leaf_outputs > 1 ? count_leaves(tree->nodes, tree->n_nodes) : 0;
-  GBT_TRY(make_room(forest, 1, tree->n_nodes, tree->n_words, n_vectors, err));
-  put_tree(forest, tree);
+  uint64_t linear[2] = {0, 0};
+  GBT_ASSERT(tree->linear_of == NULL || forest->linear != NULL);
+  for (uint32_t i = 0; tree->linear_of != NULL && i < tree->n_nodes; i++)
+    if (tree->linear_of[i] > 0) linear[0]++, linear[1] += tree->linear_leaf[tree->linear_of[i] - 1].n_terms;
+  GBT_TRY(make_room(forest, 1, tree->n_nodes, tree->n_words, n_vectors, linear, err));
+  put_tree(forest, tree, NULL);
   return GBT_OK;
 }
 
@@ -119,6 +130,9 @@ gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t) {
       .count = forest->count + beg,
       .sets = tree->n_words > 0 ? forest->sets + tree->set_beg : NULL,
       .leaf_values = forest->leaf_values,
+      .linear_of = forest->linear.n_leaves > 0 ? forest->linear.of + beg : NULL,
+      .linear_leaf = forest->linear.leaf,
+      .linear_term = forest->linear.term,
   };
   return parts;
 }
@@ -147,11 +161,17 @@ gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gb
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
                        "`num_parallel_tree` is %d, but the model to go on from has %d; give the same number",
                        (int)forest->n_parallel, (int)from->n_parallel);
-  GBT_TRY(make_room(forest, from->n_trees, from->n_nodes, from->n_words, from->n_vectors, err));
-  for (uint64_t t = 0; t < from->n_trees; t++) {
+  const uint64_t linear[2] = {from->linear.n_leaves, from->linear.n_terms};
+  uint32_t *map = NULL;
+  GBT_TRY(gbti_forest_match_grids(forest, &from->linear, &map, err));
+  const gbt_status status =
+      make_room(forest, from->n_trees, from->n_nodes, from->n_words, from->n_vectors, linear, err);
+  for (uint64_t t = 0; status == GBT_OK && t < from->n_trees; t++) {
     gbt_tree_parts tree = gbt_tree_of(from, t);
-    put_tree(forest, &tree);
+    put_tree(forest, &tree, map);
   }
+  gbt_mem_free(&forest->mem, map);
+  GBT_TRY(status);
   memcpy(forest->base, from->base, (size_t)from->n_outputs * sizeof *from->base);
   return GBT_OK;
 }
@@ -175,6 +195,10 @@ gbt_forest_view gbt_forest_view_of(const gbt_forest *forest) {
       .count = forest->count,
       .leaf_values = forest->leaf_values,
   };
+  const gbt_linear_store *linear = forest->linear;
+  if (linear != NULL)
+    view.linear = (gbt_linear_view){linear->n_leaves, linear->n_terms, linear->n_values, linear->n_grids, linear->of,
+                                    linear->leaf,     linear->term,    linear->grid,     linear->cut,     linear->x};
   return view;
 }
 
@@ -183,6 +207,7 @@ gbt_forest_view gbt_forest_first(gbt_forest_view view, uint64_t n_trees) {
   view.n_nodes = view.trees[n_trees].node_beg;
   view.n_words = view.trees[n_trees].set_beg;
   view.n_trees = n_trees;
+  gbti_linear_first(&view.linear, view.n_nodes);
   if (view.n_leaf_outputs == 1) return view;
   const gbt_node *leaf = view.nodes + view.n_nodes; /* a tree has a leaf, and its vectors follow those before */
   while (leaf->left != 0) leaf++;
@@ -197,4 +222,7 @@ void gbt_forest_cut(gbt_forest *forest, size_t n_trees) {
   forest->n_nodes = (size_t)kept.n_nodes;
   forest->n_words = (size_t)kept.n_words;
   forest->n_vectors = (size_t)kept.n_vectors;
+  if (forest->linear == NULL) return;
+  forest->linear->n_leaves = (size_t)kept.linear.n_leaves;
+  forest->linear->n_terms = (size_t)kept.linear.n_terms;
 }

@@ -13,6 +13,7 @@
 #define GBT_TREE_FOREST_H
 
 #include "../base/mem.h"
+#include "linear.h"
 #include "node.h"
 #include "view.h"
 
@@ -39,12 +40,26 @@ struct gbt_forest_view {
   const uint32_t *count;     /* n_nodes: training rows that came by (sampled ones) */
   const double *leaf_values; /* n_vectors x n_leaf_outputs, vector by vector */
   gbt_sums sums;             /* zeros: a plain forest, as every gbt_forest is */
+  gbt_linear_view linear;    /* zeros: all leaves are constant */
 };
 
 GBT_FN uint64_t gbt_trees_per_round(const gbt_forest_view *forest) {
   GBT_ASSERT(forest->n_leaf_outputs == 1 || forest->n_leaf_outputs == forest->n_outputs);
   return (uint64_t)(forest->n_leaf_outputs > 1 ? 1 : forest->n_outputs) * (uint64_t)forest->n_parallel;
 }
+
+/* What linear leaves have beyond the nodes; all owned. See gbt_linear_view. */
+typedef struct gbt_linear_store {
+  uint32_t *of;
+  gbt_linear_leaf *leaf;
+  gbt_linear_term *term;
+  size_t n_leaves, n_terms, cap_of, cap_leaves, cap_terms;
+  uint32_t n_grids;
+  size_t n_values;
+  gbt_linear_grid *grid;
+  double *cut;
+  int16_t *x;
+} gbt_linear_store;
 
 typedef struct gbt_forest {
   gbt_mem mem;
@@ -58,6 +73,7 @@ typedef struct gbt_forest {
   double *leaf_values;
   size_t n_trees, n_nodes, n_words, n_vectors;
   size_t cap_trees, cap_nodes[4], cap_words, cap_values; /* nodes, gain, cover, count grow one by one */
+  gbt_linear_store *linear; /* owned; NULL: leaves are constant */
 } gbt_forest;
 
 /* A tree to be added: borrowed arrays. */
@@ -68,6 +84,9 @@ typedef struct gbt_tree_parts {
   const uint32_t *count;
   const uint32_t *sets;      /* n_words */
   const double *leaf_values; /* vectors that the leaves point to; NULL where leaves hold one value */
+  const uint32_t *linear_of; /* n_nodes: 0, or 1 + the number in linear_leaf; NULL: leaves are constant */
+  const gbt_linear_leaf *linear_leaf;
+  const gbt_linear_term *linear_term; /* of grids with the forest's numbers */
 } gbt_tree_parts;
 
 /* An empty forest with base scores 0 and one value a leaf. */
@@ -89,6 +108,37 @@ gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t);
 
 /* GBT_OK when the view is plain (gbt_sums), else GBT_E_UNSUPPORTED: trees of others cannot be put together with it. */
 gbt_status gbt_forest_check_plain(const gbt_forest_view *view, gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- linear leaves: forest_linear.c ---- */
+
+/* GBT_OK when all leaves of the view are constant, else GBT_E_UNSUPPORTED: "the model has linear leaves, " and `what`,
+ * which says what cannot be done, and what can. */
+gbt_status gbt_forest_check_constant(const gbt_forest_view *view, const char *what, gbt_error *err) GBT_MUST_CHECK;
+
+/* The forest's leaves may be linear from now on, in features that have cuts: n_features pointers, NULL for a feature
+ * that is not used so, and numbers of bins. Copied. Before the first tree. */
+gbt_status gbt_forest_use_linear(gbt_forest *forest, const double *const *cut, const int32_t *n_bins,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
+/* The grids of a view, to a forest that has none. */
+gbt_status gbti_forest_take_grids(gbt_forest *forest, const gbt_linear_view *from, gbt_error *err) GBT_MUST_CHECK;
+
+/* map[g], n_grids numbers to be freed by the caller: the grid of the forest that is grid g of the view. GBT_E_ARG where
+ * it has none that is equal. */
+gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_view *from, uint32_t **map,
+                                   gbt_error *err) GBT_MUST_CHECK;
+
+/* Room for the linear leaves of so many nodes; the leaves of a tree, into the room. map: NULL, or as above. */
+gbt_status gbti_forest_linear_room(gbt_forest *forest, size_t n_nodes, uint64_t leaves, uint64_t terms,
+                                   gbt_error *err) GBT_MUST_CHECK;
+void gbti_forest_put_linear(gbt_forest *forest, const gbt_tree_parts *tree, const uint32_t *map);
+void gbti_forest_free_linear(gbt_forest *forest);
+
+/* Linear leaves of the first n_nodes nodes of a view, and their terms. */
+void gbti_linear_first(gbt_linear_view *linear, uint64_t n_nodes);
+
+/* The number of a feature's grid; -1: it has none. */
+int32_t gbt_forest_grid_of(const gbt_forest *forest, int32_t feat);
 
 /* Appends all trees of a plain view with equal n_features, n_outputs, n_leaf_outputs and n_parallel, and takes its base
  * scores. */

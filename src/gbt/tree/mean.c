@@ -9,6 +9,8 @@ static gbt_status mean_shape(const gbt_forest_view *members, int32_t n, gbt_fore
   for (int32_t m = 0; m < n; m++) {
     const gbt_forest_view *one = &members[m];
     GBT_TRY(gbt_forest_check_plain(one, err));
+    GBT_TRY(gbt_forest_check_constant(one, "so it cannot be put together with others: average their predictions",
+                                      err));
     if (one->n_features != shape->n_features || one->n_outputs != shape->n_outputs ||
         one->n_leaf_outputs != shape->n_leaf_outputs)
       return gbt_fail(err, GBT_E_ARG, "model %d has other features or outputs than the first one", (int)m + 1);
@@ -33,7 +35,12 @@ static gbt_status add_trees(gbt_forest *to, const gbt_forest_view *from, uint64_
   for (int32_t i = 0; i < from->n_parallel; i++) {
     const gbt_tree_parts tree =
         first < from->n_trees ? gbt_tree_of(from, first + (uint64_t)i)
-                              : (gbt_tree_parts){1, 0, &leaf, &nothing, &nothing, &no_rows, NULL, zeros};
+                              : (gbt_tree_parts){.n_nodes = 1,
+                                               .nodes = &leaf,
+                                               .gain = &nothing,
+                                               .cover = &nothing,
+                                               .count = &no_rows,
+                                               .leaf_values = zeros};
     GBT_TRY(gbt_forest_add(to, &tree, err));
   }
   return GBT_OK;
