@@ -63,9 +63,7 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
                                 .cover = out->cover,
                                 .count = out->count,
                                 .sets = out->sets,
-                                .linear_of = tree->linear_of,
-                                .linear_leaf = tree->linear_leaf,
-                                .linear_term = tree->linear_term};
+                                .linear = tree->linear};
   return gbt_forest_add(forest, &parts, err);
 }
 

@@ -27,9 +27,7 @@ typedef struct gbt_grown {
   const double *value;  /* n_nodes: leaf values */
   double unit_h;        /* of the fine sums */
   int symmetric;        /* one split for a layer: its set is kept once */
-  const uint32_t *linear_of; /* n_nodes, and so on, as in gbt_tree_parts; NULL: leaves are constant */
-  const gbt_linear_leaf *linear_leaf;
-  const gbt_linear_term *linear_term;
+  gbt_linear_tree linear;
 } gbt_grown;
 
 /* On failure the forest is as before. */

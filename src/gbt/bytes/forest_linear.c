@@ -14,9 +14,9 @@ static gbt_status number_grids(const gbti_writer *w, uint32_t **number, uint32_t
   GBT_TRY(gbt_mem_zeros(&w->mem, linear->n_grids, sizeof **number, number, w->err));
   for (uint64_t t = 0; t < forest->n_trees; t++) {
     const gbt_tree_parts tree = gbt_tree_of(forest, t);
-    for (uint32_t i = 0; tree.linear_of != NULL && i < tree.n_nodes; i++) {
-      if (tree.linear_of[i] == 0) continue;
-      const gbt_linear_leaf *leaf = &linear->leaf[tree.linear_of[i] - 1];
+    for (uint32_t i = 0; tree.linear.of != NULL && i < tree.n_nodes; i++) {
+      if (tree.linear.of[i] == 0) continue;
+      const gbt_linear_leaf *leaf = &linear->leaf[tree.linear.of[i] - 1];
       for (uint32_t k = 0; k < leaf->n_terms; k++) (*number)[linear->term[leaf->term_beg + k].grid] = 1;
     }
   }
@@ -40,9 +40,9 @@ gbt_status gbti_measure_linear(gbti_writer *w) {
   for (uint64_t t = 0; t < forest->n_trees; t++) {
     const gbt_tree_parts tree = gbt_tree_of(forest, t);
     for (uint32_t i = 0; i < tree.n_nodes; i++) {
-      if (tree.linear_of[i] == 0) continue;
+      if (tree.linear.of[i] == 0) continue;
       w->n[GBTI_SEC_LINEAR_LEAVES]++;
-      w->n[GBTI_SEC_LINEAR_TERMS] += linear->leaf[tree.linear_of[i] - 1].n_terms;
+      w->n[GBTI_SEC_LINEAR_TERMS] += linear->leaf[tree.linear.of[i] - 1].n_terms;
     }
   }
   return GBT_OK;
@@ -77,10 +77,10 @@ void gbti_put_linear(gbti_writer *w) {
     const gbt_tree_parts tree = gbt_tree_of(forest, t);
     for (uint32_t i = 0; i < tree.n_nodes; i++, of++) {
       *of = 0;
-      if (tree.linear_of[i] == 0) continue;
-      const gbt_linear_leaf *from = &tree.linear_leaf[tree.linear_of[i] - 1];
+      if (tree.linear.of[i] == 0) continue;
+      const gbt_linear_leaf *from = &tree.linear.leaf[tree.linear.of[i] - 1];
       for (uint32_t k = 0; k < from->n_terms; k++) {
-        term[n_terms + k] = tree.linear_term[from->term_beg + k];
+        term[n_terms + k] = tree.linear.term[from->term_beg + k];
         term[n_terms + k].grid = w->linear[term[n_terms + k].grid] - 1;
       }
       leaf[n_leaves] = *from;

@@ -154,10 +154,8 @@ static gbt_status put_tree(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_forest
                      .fine = be->leaf.fine,
                      .value = be->leaf.value,
                      .unit_h = be->grad.scale[be->task.output].down_h,
-                     .symmetric = gbt_policy_one_split(be->fr.policy.kind),
-                     .linear_of = be->linear.on ? be->linear.of : NULL,
-                     .linear_leaf = be->linear.leaf,
-                     .linear_term = be->linear.term};
+                     .symmetric = gbt_policy_one_split(be->fr.policy.kind)};
+  if (be->linear.on) grown.linear = (gbt_linear_tree){be->linear.of, be->linear.leaf, be->linear.term};
   GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
   GBT_TRY_GOTO(score_train(ctx, be, walked, err), done);
   for (int32_t s = 1; s <= be->n_valid; s++)

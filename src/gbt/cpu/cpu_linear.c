@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/order.h"
 #include "cpu.h"
 
 enum { BLOCK = 64 }; /* rows whose codes are read at a time */
@@ -62,6 +63,34 @@ static gbt_status list_items(cpu_backend *be, const gbt_forest *forest, gbt_erro
     if (item->n > 0) linear->item_of[i] = (int32_t)linear->n_items++;
   }
   return GBT_OK;
+}
+
+/* Where the rows from `at` on cease to ascend. */
+static uint32_t run_end(const uint32_t *rows, uint32_t at, uint32_t n) {
+  do at++;
+  while (at < n && rows[at - 1] < rows[at]);
+  return at;
+}
+
+/* Rows of a leaf that growth had split ahead in vain are a run for each of the parts. Neighbouring runs are merged
+ * until there is one; spare: room for n. */
+static void sort_rows(uint32_t *rows, uint32_t *spare, uint32_t n) {
+  while (!gbt_ascend_u32(rows, n)) {
+    for (uint32_t at = 0, end; at < n; at = end) {
+      const uint32_t mid = run_end(rows, at, n);
+      end = mid < n ? run_end(rows, mid, n) : n;
+      for (uint32_t i = at, a = at, b = mid; i < end; i++)
+        spare[i] = b == end || (a < mid && rows[a] < rows[b]) ? rows[a++] : rows[b++];
+    }
+    memcpy(rows, spare, n * sizeof *rows);
+  }
+}
+
+static void sort_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const gbt_grow_node *node = &be->fr.node[be->linear.item[task].node];
+  (void)thread;
+  sort_rows(be->rows.order + node->order_beg, be->rows.spare + node->order_beg, node->own_rows);
 }
 
 /* ---- reading ---- */
@@ -306,10 +335,8 @@ static void score_task(void *arg, int64_t task, int thread) {
     each_block(span, (size_t)task, grid, (int32_t)leaf->n_terms, score_block);
     return;
   }
-  const uint32_t *order = be->rows.order;
-  const uint32_t end = cpu_rows_below(order, chunk->next, chunk->end, span->row_end);
-  for (uint32_t i = chunk->next; i < end; i++) be->view.score[order[i]] += be->leaf.value[chunk->node];
-  chunk->next = end;
+  for (; chunk->next < chunk->end; chunk->next++)
+    be->view.score[be->rows.order[chunk->next]] += be->leaf.value[chunk->node];
 }
 
 /* See gbt_pages_fn. */
@@ -347,6 +374,7 @@ static gbt_status score_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 gbt_status cpu_linear_leaves(gbt_ctx *ctx, cpu_backend *be, const gbt_forest *forest, gbt_error *err) {
   GBT_TRY(list_items(be, forest, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->linear.n_items, 1.0 * be->rows.n_in, sort_task, be, err));
   GBT_TRY(sum_items(ctx, be, err));
   GBT_TRY(make_leaves(be, err));
   return score_rows(ctx, be, err);

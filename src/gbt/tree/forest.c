@@ -109,9 +109,9 @@ gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_er
   if (tree->n_nodes == 0) return gbt_fail(err, GBT_E_INTERNAL, "a tree without nodes");
   uint64_t n_vectors = forest->n_leaf_outputs > 1 ? count_leaves(tree->nodes, tree->n_nodes) : 0;
   uint64_t linear[2] = {0, 0};
-  GBT_ASSERT(tree->linear_of == NULL || forest->linear != NULL);
-  for (uint32_t i = 0; tree->linear_of != NULL && i < tree->n_nodes; i++)
-    if (tree->linear_of[i] > 0) linear[0]++, linear[1] += tree->linear_leaf[tree->linear_of[i] - 1].n_terms;
+  GBT_ASSERT(tree->linear.of == NULL || forest->linear != NULL);
+  for (uint32_t i = 0; tree->linear.of != NULL && i < tree->n_nodes; i++)
+    if (tree->linear.of[i] > 0) linear[0]++, linear[1] += tree->linear.leaf[tree->linear.of[i] - 1].n_terms;
   GBT_TRY(make_room(forest, 1, tree->n_nodes, tree->n_words, n_vectors, linear, err));
   put_tree(forest, tree, NULL);
   return GBT_OK;
@@ -130,9 +130,7 @@ gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t) {
       .count = forest->count + beg,
       .sets = tree->n_words > 0 ? forest->sets + tree->set_beg : NULL,
       .leaf_values = forest->leaf_values,
-      .linear_of = forest->linear.n_leaves > 0 ? forest->linear.of + beg : NULL,
-      .linear_leaf = forest->linear.leaf,
-      .linear_term = forest->linear.term,
+      .linear = {forest->linear.n_leaves > 0 ? forest->linear.of + beg : NULL, forest->linear.leaf, forest->linear.term},
   };
   return parts;
 }

@@ -84,9 +84,7 @@ typedef struct gbt_tree_parts {
   const uint32_t *count;
   const uint32_t *sets;      /* n_words */
   const double *leaf_values; /* vectors that the leaves point to; NULL where leaves hold one value */
-  const uint32_t *linear_of; /* n_nodes: 0, or 1 + the number in linear_leaf; NULL: leaves are constant */
-  const gbt_linear_leaf *linear_leaf;
-  const gbt_linear_term *linear_term; /* of grids with the forest's numbers */
+  gbt_linear_tree linear;
 } gbt_tree_parts;
 
 /* An empty forest with base scores 0 and one value a leaf. */

@@ -120,12 +120,12 @@ void gbti_forest_put_linear(gbt_forest *forest, const gbt_tree_parts *tree, cons
   if (linear == NULL) return;
   uint32_t *of = linear->of + (forest->n_nodes - tree->n_nodes);
   memset(of, 0, tree->n_nodes * sizeof *of);
-  for (uint32_t i = 0; tree->linear_of != NULL && i < tree->n_nodes; i++) {
-    if (tree->linear_of[i] == 0) continue;
-    gbt_linear_leaf leaf = tree->linear_leaf[tree->linear_of[i] - 1];
+  for (uint32_t i = 0; tree->linear.of != NULL && i < tree->n_nodes; i++) {
+    if (tree->linear.of[i] == 0) continue;
+    gbt_linear_leaf leaf = tree->linear.leaf[tree->linear.of[i] - 1];
     for (uint32_t k = 0; k < leaf.n_terms; k++) {
       gbt_linear_term *term = &linear->term[linear->n_terms + k];
-      *term = tree->linear_term[leaf.term_beg + k];
+      *term = tree->linear.term[leaf.term_beg + k];
       if (map != NULL) term->grid = map[term->grid];
     }
     leaf.term_beg = linear->n_terms;

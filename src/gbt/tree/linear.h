@@ -48,6 +48,13 @@ typedef struct gbt_linear_view {
   const int16_t *x;
 } gbt_linear_view;
 
+/* Those of a tree: by node 0, or 1 + the number of its leaf. All NULL: its leaves are constant. */
+typedef struct gbt_linear_tree {
+  const uint32_t *of;
+  const gbt_linear_leaf *leaf;
+  const gbt_linear_term *term; /* of grids with the forest's numbers */
+} gbt_linear_tree;
+
 /* Which bin a number is in: the smallest b with x <= cut[b]. x is not NaN. */
 GBT_FN int32_t gbt_linear_bin(const double *cut, int32_t n_bins, double x) {
   int32_t low = 0, high = n_bins - 1;

@@ -81,7 +81,9 @@ GBT_FN double gbt_linear_fit(const gbt_linear_wide *sum, int n, gbt_linear_rule 
     slope[a] = y[a] / pivot[a];
     for (int k = a + 1; k < n; k++) slope[a] -= low[k][a] * slope[k];
   }
-  for (int a = 0; a < n; a++) slope[a] = -((slope[a] * rule.units.g) / rule.units.h);
+  const double kept = 1.0 - ((double)n_kept * rule.noise) / gain; /* what chance gives is taken off */
+  for (int a = 0; a < n; a++)
+    if (pivot[a] > 0.0) slope[a] = -(((slope[a] * kept) * rule.units.g) / rule.units.h);
   return gain;
 }
 

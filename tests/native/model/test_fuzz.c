@@ -131,7 +131,7 @@ static blob known_model(void) {
   memset(&leaf, 0, sizeof leaf);
   CHECK_OK(gbt_schema_new(&mem, 3, feat, &schema, test_err));
   CHECK_OK(gbt_forest_new(&mem, 3, 1, 1, &forest, test_err));
-  gbt_tree_parts tree = {1, 0, &leaf, &zero, &zero, &count, NULL, NULL, NULL, NULL, NULL};
+  gbt_tree_parts tree = {1, 0, &leaf, &zero, &zero, &count, NULL, NULL, {0}};
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   gbt_model_parts parts = {gbt_forest_view_of(forest), gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), schema, meta, 2};
   CHECK_OK(gbt_model_write(&mem, &parts, &bytes, &b.n, test_err));

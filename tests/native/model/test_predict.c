@@ -180,7 +180,7 @@ static void add_tree(scene *s, uint32_t n_nodes, const gbt_node *nodes, uint32_t
   uint32_t *counts = test_alloc(n_nodes * sizeof *counts);
   memset(zeros, 0, n_nodes * sizeof *zeros);
   memset(counts, 0, n_nodes * sizeof *counts);
-  gbt_tree_parts tree = {n_nodes, n_words, nodes, zeros, zeros, counts, words, NULL, NULL, NULL, NULL};
+  gbt_tree_parts tree = {n_nodes, n_words, nodes, zeros, zeros, counts, words, NULL, {0}};
   CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   s->view = gbt_forest_view_of(s->forest);
   free(zeros);

@@ -134,7 +134,7 @@ static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
     for (uint32_t i = 0; i < n * (uint32_t)width && width > 1; i++) values[i] = test_bell(rng);
     for (uint32_t i = 0; i < n && width > 1; i++)
       if (nodes[i].left == 0) nodes[i].arg.vector = i;
-    gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, values, NULL, NULL, NULL};
+    gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, values, {0}};
     CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   }
   free(words);
@@ -376,7 +376,7 @@ static void large_trees(void) {
         nodes[i].arg.value = test_bell(&rng);
       }
     }
-    gbt_tree_parts tree = {n, 0, nodes, zeros, zeros, counts, NULL, NULL, NULL, NULL, NULL};
+    gbt_tree_parts tree = {n, 0, nodes, zeros, zeros, counts, NULL, NULL, {0}};
     CHECK_OK(gbt_forest_add(s.forest, &tree, test_err));
     s.view = gbt_forest_view_of(s.forest);
     for (int simd = GBT_SIMD_SCALAR; simd <= (int)gbt_simd_best(); simd++) {

@@ -114,7 +114,7 @@ static void add_trees(test_rng *rng, const gbt_schema *schema, const forest_spec
       count[i] = (uint32_t)test_below(rng, 100000);
     }
     double *values = forest->n_leaf_outputs > 1 ? make_vectors(rng, nodes, n, forest->n_leaf_outputs) : NULL;
-    gbt_tree_parts tree = {n, n_words, nodes, gain, cover, count, words, values};
+    gbt_tree_parts tree = {n, n_words, nodes, gain, cover, count, words, values, {0}};
     CHECK_OK(gbt_forest_add(forest, &tree, test_err));
     free(values);
   }

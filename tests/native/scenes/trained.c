@@ -58,20 +58,21 @@ void job_close(gbt_trainer_spec *spec) {
   for (int32_t i = 0; i < spec->n_valid; i++) gbt_dataset_unref(spec->valid[i]);
 }
 
-/* joined: a tree has a value for every output. */
-static gbt_forest *new_forest(const train_job *job, int32_t n_features, int joined) {
+/* joined: a tree has a value for every output. linear: grids of linear leaves; NULL: these are constant. */
+static gbt_forest *new_forest(const train_job *job, int32_t n_features, int joined, const gbt_linear_view *linear) {
   gbt_forest *out = NULL;
   gbt_mem mem = gbt_mem_default();
-  const gbt_forest_view shape = {.n_features = n_features,
-                                 .n_outputs = job->spec.objective.n_outputs,
-                                 .n_leaf_outputs = joined ? job->spec.objective.n_outputs : 1,
-                                 .n_parallel = (int32_t)job->spec.params.num_parallel_tree};
+  gbt_forest_view shape = {.n_features = n_features,
+                           .n_outputs = job->spec.objective.n_outputs,
+                           .n_leaf_outputs = joined ? job->spec.objective.n_outputs : 1,
+                           .n_parallel = (int32_t)job->spec.params.num_parallel_tree};
+  if (linear != NULL) shape.linear = *linear;
   CHECK_OK(gbt_forest_new_like(&mem, &shape, &out, test_err));
   return out;
 }
 
 /* n_features: of the forest; statistics of columns count as well. */
-static trained *new_trained(const train_job *job, int32_t n_features, int joined) {
+static trained *new_trained(const train_job *job, int32_t n_features, int joined, const gbt_linear_view *linear) {
   trained *t = test_alloc(sizeof *t);
   memset(t, 0, sizeof *t);
   t->n_data = 1 + job->spec.n_valid;
@@ -79,7 +80,7 @@ static trained *new_trained(const train_job *job, int32_t n_features, int joined
     t->n_rows[s] = s == 0 ? job->data->table.n_rows : job->valid[s - 1]->table.n_rows;
     t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.objective.n_outputs) * sizeof(double));
   }
-  t->forest = new_forest(job, n_features, joined);
+  t->forest = new_forest(job, n_features, joined, linear);
   return t;
 }
 
@@ -130,7 +131,7 @@ static void compare_predictions(gbt_ctx *ctx, const gbt_forest *forest, int32_t 
 
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, gbt_trainer *tr) {
   gbt_forest_view view = gbt_forest_view_of(gbt_trainer_forest(tr));
-  trained *t = new_trained(job, spec->train->cuts->n_features, view.n_leaf_outputs > 1);
+  trained *t = new_trained(job, spec->train->cuts->n_features, view.n_leaf_outputs > 1, &view.linear);
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
   t->best_round = gbt_trainer_best_round(tr);
@@ -182,8 +183,8 @@ trained *train_naively(const train_job *job) {
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_SCALAR, NULL, NULL, test_err))) return NULL;
   if (job_open(&ctx, job, 0, &spec)) {
     const int joined = spec.params.multi_strategy != 0 && spec.init == NULL;
-    gbt_forest *parts = joined ? new_forest(job, spec.train->cuts->n_features, 0) : NULL;
-    t = new_trained(job, spec.train->cuts->n_features, joined);
+    gbt_forest *parts = joined ? new_forest(job, spec.train->cuts->n_features, 0, NULL) : NULL;
+    t = new_trained(job, spec.train->cuts->n_features, joined, NULL);
     naive_train(&spec, job->rounds, job->custom, joined ? parts : t->forest, t->score);
     if (joined) naive_join(parts, t->forest);
     gbt_forest_free(parts);
@@ -216,6 +217,17 @@ static int tell_tree(const gbt_forest *a, const gbt_forest *b, size_t t) {
   return x->n_nodes == y->n_nodes;
 }
 
+static int same_linear(const gbt_linear_store *a, const gbt_linear_store *b, size_t n_nodes) {
+  if (a == NULL || b == NULL) return a == b;
+  return a->n_leaves == b->n_leaves && a->n_terms == b->n_terms && a->n_grids == b->n_grids &&
+         a->n_values == b->n_values && (n_nodes == 0 || memcmp(a->of, b->of, n_nodes * sizeof *a->of) == 0) &&
+         (a->n_leaves == 0 || memcmp(a->leaf, b->leaf, a->n_leaves * sizeof *a->leaf) == 0) &&
+         (a->n_terms == 0 || memcmp(a->term, b->term, a->n_terms * sizeof *a->term) == 0) &&
+         (a->n_grids == 0 || memcmp(a->grid, b->grid, a->n_grids * sizeof *a->grid) == 0) &&
+         (a->n_values == 0 || (memcmp(a->cut, b->cut, a->n_values * sizeof *a->cut) == 0 &&
+                               memcmp(a->x, b->x, a->n_values * sizeof *a->x) == 0));
+}
+
 int same_forests(const gbt_forest *a, const gbt_forest *b) {
   int ok = CHECK_EQ_I64(a->n_trees, b->n_trees) && CHECK_EQ_I64(a->n_outputs, b->n_outputs) &&
            CHECK_EQ_I64(a->n_parallel, b->n_parallel) && CHECK_EQ_I64(a->n_features, b->n_features) &&
@@ -232,6 +244,7 @@ int same_forests(const gbt_forest *a, const gbt_forest *b) {
   if (ok && same && a->n_vectors > 0)
     same = memcmp(a->leaf_values, b->leaf_values,
                   a->n_vectors * (size_t)a->n_leaf_outputs * sizeof *a->leaf_values) == 0;
+  if (ok && same) same = CHECK(same_linear(a->linear, b->linear, a->n_nodes));
   if (CHECK(same)) return ok;
   for (size_t t = 0; t < a->n_trees; t++)
     if (!tell_tree(a, b, t)) break;
@@ -252,6 +265,11 @@ uint64_t forest_digest(uint64_t before, const gbt_forest *f) {
   digest = digest_bytes(digest, f->gain, f->n_nodes * sizeof *f->gain);
   digest = digest_bytes(digest, f->leaf_values, f->n_vectors * (size_t)f->n_leaf_outputs * sizeof *f->leaf_values);
   digest = digest_bytes(digest, f->cover, f->n_nodes * sizeof *f->cover);
+  if (f->linear != NULL) {
+    digest = digest_bytes(digest, f->linear->of, f->n_nodes * sizeof *f->linear->of);
+    digest = digest_bytes(digest, f->linear->leaf, f->linear->n_leaves * sizeof *f->linear->leaf);
+    digest = digest_bytes(digest, f->linear->term, f->linear->n_terms * sizeof *f->linear->term);
+  }
   return digest_bytes(digest, f->count, f->n_nodes * sizeof *f->count);
 }
 

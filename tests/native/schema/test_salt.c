@@ -83,7 +83,7 @@ static double pack_thresholds(test_rng *rng, int meet) {
     while (!isfinite(nodes[i].arg.value));
   }
   CHECK_OK(gbt_forest_new(&mem, 1, 1, 1, &forest, test_err));
-  gbt_tree_parts tree = {2 * N + 1, 0, nodes, zeros, zeros, counts, NULL, NULL, NULL, NULL, NULL};
+  gbt_tree_parts tree = {2 * N + 1, 0, nodes, zeros, zeros, counts, NULL, NULL, {0}};
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   gbt_forest_view view = gbt_forest_view_of(forest);
   gbt_tree_range all = {0, 1};

@@ -33,7 +33,7 @@ static plain_tree make_tree(test_rng *rng) {
 }
 
 static gbt_status add_tree(gbt_forest *forest, const plain_tree *t, gbt_error *err) {
-  gbt_tree_parts tree = {t->n_nodes, t->n_words, t->nodes, t->gain, t->cover, t->count, t->sets, NULL};
+  gbt_tree_parts tree = {t->n_nodes, t->n_words, t->nodes, t->gain, t->cover, t->count, t->sets, NULL, {0}};
   return gbt_forest_add(forest, &tree, err);
 }
 
@@ -143,7 +143,7 @@ static void wrong_shapes_are_refused(void) {
   CHECK(forest == NULL);
   CHECK_FAILS(gbt_forest_new(&mem, 1, 1, 0, &forest, test_err), GBT_E_INTERNAL, "0 parallel");
   REQUIRE_OK(gbt_forest_new(&mem, 1, 1, 1, &forest, test_err));
-  gbt_tree_parts none = {0, 0, NULL, NULL, NULL, NULL, NULL, NULL};
+  gbt_tree_parts none = {0, 0, NULL, NULL, NULL, NULL, NULL, NULL, {0}};
   CHECK_FAILS(gbt_forest_add(forest, &none, test_err), GBT_E_INTERNAL, "without nodes");
   gbt_forest_free(forest);
 }

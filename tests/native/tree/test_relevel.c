@@ -74,7 +74,7 @@ static gbt_status draw_tree(test_rng *rng, const schema_plan *plan, gbt_forest *
     nodes[i].arg.set.n_words = (uint32_t)test_below(rng, (plan->n[f] + 31) / 32 + 1);
     for (uint32_t w = 0; w < nodes[i].arg.set.n_words; w++) sets[n_words++] = (uint32_t)test_u(rng);
   }
-  gbt_tree_parts tree = {n, n_words, nodes, gain, cover, count, sets, NULL, NULL, NULL, NULL};
+  gbt_tree_parts tree = {n, n_words, nodes, gain, cover, count, sets, NULL, {0}};
   return gbt_forest_add(forest, &tree, err);
 }
 
@@ -207,7 +207,7 @@ static void levels_beyond_the_sets(void) {
       nodes[0].feat |= (flags & 1 ? GBT_NODE_MISSING_LEFT : 0) | (flags & 2 ? GBT_NODE_BULK_LEFT : 0);
       const double zeros[3] = {0.0};
       const uint32_t counts[3] = {0};
-      const gbt_tree_parts tree = {3, WORDS, nodes, zeros, zeros, counts, set, NULL, NULL, NULL, NULL};
+      const gbt_tree_parts tree = {3, WORDS, nodes, zeros, zeros, counts, set, NULL, {0}};
       REQUIRE_OK(gbt_schema_new(&mem, 1, &was, &old_schema, test_err));
       REQUIRE_OK(gbt_schema_new(&mem, 1, &is, &schema, test_err));
       REQUIRE_OK(gbt_forest_new(&mem, 1, 1, 1, &from, test_err));

@@ -335,7 +335,7 @@ static void finish_tree(naive *nv, gbt_forest *forest) {
     count[i] = (uint32_t)node->n_rows;
     nodes[i] = put_node(nv, node, i > 0 ? &nodes[i - 1] : NULL, value[i], sets, &n_words);
   }
-  gbt_tree_parts tree = {(uint32_t)n, n_words, nodes, gain, cover, count, sets, NULL};
+  gbt_tree_parts tree = {(uint32_t)n, n_words, nodes, gain, cover, count, sets, NULL, {0}};
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
     int64_t rows = set_at(nv, s)->rows.n;

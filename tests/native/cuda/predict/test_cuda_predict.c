@@ -235,7 +235,7 @@ static void add_tree(scene *s, uint32_t n, const gbt_node *nodes, uint32_t n_wor
   uint32_t *counts = test_alloc(n * sizeof *counts);
   memset(zeros, 0, n * sizeof *zeros);
   memset(counts, 0, n * sizeof *counts);
-  gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, NULL};
+  gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, NULL, {0}};
   CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   free(zeros);
   free(counts);

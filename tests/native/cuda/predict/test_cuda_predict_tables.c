@@ -131,7 +131,7 @@ static void trees_that_no_pack_takes(void) {
     nodes[j].left = 2 * j + 1;
     nodes[j].feat = (uint32_t)(j < 100 ? table : number);
   }
-  const gbt_tree_parts tree = {n, 0, nodes, zeros, zeros, counts, NULL, NULL};
+  const gbt_tree_parts tree = {n, 0, nodes, zeros, zeros, counts, NULL, NULL, {0}};
   REQUIRE_OK(gbt_forest_add(s.forest, &tree, test_err));
   s.view = gbt_forest_view_of(s.forest);
   for (int on_device = 0; on_device < 2; on_device++) {
