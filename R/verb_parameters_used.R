@@ -49,7 +49,8 @@ switched_off <- list(
   max_leaves = 0, alpha = 0, gamma = 0, min_child_weight = 0, min_data_in_leaf = 1, max_delta_step = 0, subsample = 1,
   sampling_method = "uniform", colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
   num_parallel_tree = 1, multi_strategy = "one_output_per_tree", random_strength = 0, extra_trees = 0,
-  leaf_iterations = 1, path_smooth = 0, leaf_model = "constant", boosting = "plain", cat_noise = 0, max_cat_combine = 1, grad_bits = "auto",
+  leaf_iterations = 1, path_smooth = 0, leaf_model = "constant", boosting = "plain", cat_noise = 0,
+  max_cat_combine = 1, grad_bits = "auto",
   early_stopping_rounds = 0, early_stopping_min_delta = 0,
   # of earlier versions
   model_shrink_rate = c(0, 1), model_shrink_mode = "constant", tail_rounds = c(0, 1), model_size_reg = c(0, 1)

@@ -79,8 +79,8 @@ for (name in intersect(sets_wanted(), registry$name[registry$task == "regression
       by_lightgbm(x, set$y[rows], part, "constant"), by_lightgbm(x, set$y[rows], part, "linear"))
   }, numeric(6)))
   out <- out[c(1, 3, 5, 6, 2, 4)]
-  cat(sprintf("| %s | %d | %s | %.1f | %.1f |\n", name, length(rows), paste(signif(out[1:4], 5), collapse = " | "), out[5],
-              out[6]))
+  losses <- paste(signif(out[1:4], 5), collapse = " | ")
+  cat(sprintf("| %s | %d | %s | %.1f | %.1f |\n", name, length(rows), losses, out[5], out[6]))
   better <- better + c(out[2] < out[1], out[4] < out[3], out[2] < out[1] && out[4] < out[3], 1)
 }
 cat(sprintf("\nLinear leaves are better on %d of %d sets in gbt, on %d in LightGBM; on %d of these %d in gbt.\n",

@@ -13,7 +13,9 @@ MASK = (1 << 64) - 1
 RECORDS = {
     "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "sums": "<IId",
     "trees": "<QQII",
-    "nodes": "<8sII", "sets": "<I", "leaf_values": "<d", "gain": "<d", "cover": "<d", "count": "<I",
+    "nodes": "<8sII", "sets": "<I", "leaf_values": "<d",
+    "linear_grids": "<iiQ", "linear_cuts": "<d", "linear_x": "<h", "linear_of": "<I", "linear_leaves": "<dddQII",
+    "linear_terms": "<dII", "gain": "<d", "cover": "<d", "count": "<I",
     "columns": "<QQIi", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
     "projections": "<ii", "combined": "<i", "keys": "<Q", "tables": "<iidii", "shown": "<d", "bins": "<B",
     "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",
@@ -81,6 +83,12 @@ class Model:
         self.nodes = self.records("nodes")
         self.sets = [x for x, in self.records("sets")]
         self.leaf_values = [x for x, in self.records("leaf_values")]
+        self.grids = self.records("linear_grids")
+        self.cuts = [x for x, in self.records("linear_cuts")]
+        self.positions = [x for x, in self.records("linear_x")]
+        self.linear_of = [x for x, in self.records("linear_of")]
+        self.linear_leaves = self.records("linear_leaves")
+        self.terms = self.records("linear_terms")
         self.columns = []
         for name, tag, kind, n in self.records("columns"):
             place, at = {}, tag
@@ -181,12 +189,13 @@ class Model:
         return MISSING if kind == 1 and level >= MOST_LEVELS else level
 
     def leaf(self, tree, row):
+        """What the leaf's node holds, and the node's number."""
         first, first_word = tree[0], tree[1]
         at = 0
         while True:
             payload, bits, left = self.nodes[first + at]
             if left == 0:
-                return payload
+                return payload, first + at
             x = self.value(bits & (BULK_LEFT - 1), row)
             if x != x:
                 go_left = bits & MISSING_LEFT
@@ -200,6 +209,19 @@ class Model:
                 go_left = word < n and self.sets[first_word + beg + word] >> bit & 1
             at = left if go_left else left + 1
 
+    def linear_value(self, node, row, constant):
+        if self.linear_of[node] == 0:
+            return constant
+        value, low, high, first, n, _ = self.linear_leaves[self.linear_of[node] - 1]
+        for slope, grid, _ in self.terms[first:first + n]:
+            feature, n_bins, beg = self.grids[grid]
+            x = self.value(feature, row)
+            if x != x:
+                return constant
+            bin_of_x = next(b for b in range(beg, beg + n_bins) if x <= self.cuts[b])
+            value += slope * self.positions[bin_of_x]
+        return low if value < low else high if value > high else value
+
     def scores(self, row):
         to_float = lambda x: struct.unpack("<f", struct.pack("<f", x))[0]
         plus = (lambda a, b: to_float(a + b)) if self.rule == 1 else (lambda a, b: a + b)
@@ -207,10 +229,11 @@ class Model:
         best = self.meta("best_round")
         n_trees = len(self.trees) if not best else int(best[0]) * self.per_round()
         for t, tree in enumerate(self.trees[:n_trees]):
-            payload = self.leaf(tree, row)
+            payload, node = self.leaf(tree, row)
             if self.n_leaf_outputs == 1:
                 k = t % self.per_round() // self.n_parallel
-                score[k] = plus(score[k], struct.unpack("<d", payload)[0])
+                value = struct.unpack("<d", payload)[0]
+                score[k] = plus(score[k], self.linear_value(node, row, value) if self.linear_of else value)
                 continue
             vector = struct.unpack("<Q", payload)[0]
             for k in range(self.n_outputs):

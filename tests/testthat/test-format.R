@@ -42,6 +42,13 @@ flights_like <- function(n) {
   )
 }
 
+test_that("it predicts linear leaves", {
+  d <- flights_like(1500)
+  y <- d$distance / 100 + ifelse(is.na(d$air_time), 5, d$air_time / 50) + 3 * (d$wind == "storm")
+  m <- gbt_train(d, y, nrounds = 12, max_depth = 4, leaf_model = "linear", threads = 2)
+  expect_read(m, flights_like(300))
+})
+
 test_that("it predicts imported models as well, whose scores are added in other ways", {
   for (file in list.files(test_path("imported"), "\\.(json|ubj|txt)$", full.names = TRUE)) {
     m <- gbt_import(file)

@@ -147,7 +147,7 @@ static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err)
   if (spec->device != NULL) rule = "is not offered on the device; use `device = \"cpu\"`";
   if (spec->monotone != NULL)
     for (int32_t c = 0; c < spec->train->cuts->schema->n_columns; c++)
-      if (spec->monotone[c] != 0) rule = "does not keep `monotone_constraints`; leave these out";
+      if (spec->monotone[c] != 0) rule = "does not keep monotone constraints; leave `monotone` out";
   if (p->alpha > 0.0) rule = "needs `alpha = 0`";
   if (p->boosting == GBT_BOOSTING_ORDERED) rule = "needs `boosting = \"plain\"`";
   if (gbt_splits_are_shared(p)) rule = "needs `multi_strategy = \"one_output_per_tree\"`";

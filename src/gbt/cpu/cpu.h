@@ -14,8 +14,8 @@
  *   cpu_stream.c     both in one pass, where pages are not all in memory
  *   cpu_gather.c     drawn rows of such pages, in memory
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_step.c: further
- *                    steps; cpu_linear.c: linear leaves; cpu_route.c: rows that were not partitioned; cpu_refit.c: a tree that is there on other
- *                    rows; cpu_walk.c, cpu_walk_tables.c: rows down it
+ *                    steps; cpu_linear.c: linear leaves; cpu_route.c: rows that were not partitioned; cpu_refit.c: a
+ *                    tree that is there on other rows; cpu_walk.c, cpu_walk_tables.c: rows down it
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *

@@ -130,7 +130,8 @@ gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t) {
       .count = forest->count + beg,
       .sets = tree->n_words > 0 ? forest->sets + tree->set_beg : NULL,
       .leaf_values = forest->leaf_values,
-      .linear = {forest->linear.n_leaves > 0 ? forest->linear.of + beg : NULL, forest->linear.leaf, forest->linear.term},
+      .linear = {forest->linear.n_leaves > 0 ? forest->linear.of + beg : NULL, forest->linear.leaf,
+                 forest->linear.term},
   };
   return parts;
 }

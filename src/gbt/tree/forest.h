@@ -48,7 +48,7 @@ GBT_FN uint64_t gbt_trees_per_round(const gbt_forest_view *forest) {
   return (uint64_t)(forest->n_leaf_outputs > 1 ? 1 : forest->n_outputs) * (uint64_t)forest->n_parallel;
 }
 
-/* What linear leaves have beyond the nodes; all owned. See gbt_linear_view. */
+/* The parts of linear leaves that nodes have no room for; all owned. See gbt_linear_view. */
 typedef struct gbt_linear_store {
   uint32_t *of;
   gbt_linear_leaf *leaf;

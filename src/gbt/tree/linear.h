@@ -4,7 +4,7 @@
  *   leaf   start + slope * X + slope * X + ..., cut to [low, high], which is what its training rows had
  *
  * A row for which one of these features is missing gets the value of the leaf's node instead, as in a tree of constant
- * leaves. X depends on the bin alone, so a row has the same value whether its bins or its numbers are known; and x
+ * leaves. X depends only on the bin, so a row has the same value whether its bins or its numbers are known; and x
  * cannot leave the data, as the outer bins have an end. Trees whose leaves are all constant have none of this. */
 #ifndef GBT_TREE_LINEAR_H
 #define GBT_TREE_LINEAR_H
@@ -86,7 +86,7 @@ GBT_FN double gbt_linear_value(const gbt_linear_leaf *leaf, const gbt_linear_ter
   return gbt_linear_clip(leaf, value);
 }
 
-/* The numbers X of the bins of a feature, from its cuts alone: cut[0 .. n_bins - 2] ascend, cut[n_bins - 1] = +Inf. A
+/* The numbers X of the bins of a feature, from its cuts: cut[0 .. n_bins - 2] ascend, cut[n_bins - 1] = +Inf. A
  * bin lies in the middle between its cuts; the outer ones reach half as far beyond their only cut as the next bin is
  * wide. Returns 0 when there is nothing to tell bins apart by: a single bin, or cuts that are not finite. */
 int gbt_linear_positions(const double *cut, int32_t n_bins, int16_t *x);

@@ -1,4 +1,5 @@
 /* Linear leaves: slopes against a dense solution, trainings whose circumstances must not show, models as bytes. */
+#include "mutate.h"
 #include "odd_job.h"
 #include "ranks_job.h"
 
@@ -65,7 +66,8 @@ static void sums_of(const rows *r, gbt_linear_wide *sum) {
 
 /* x -2 -1 0 1 3 in thousandths, gradients in tenths. */
 static void a_leaf_by_hand(void) {
-  const rows r = {.n = 5, .p = 1, .g = {-19, -11, 1, 8, 32}, .h = {1, 1, 2, 1, 1}, .x = {{-2000, -1000, 0, 1000, 3000}}};
+  const rows r = {
+      .n = 5, .p = 1, .g = {-19, -11, 1, 8, 32}, .h = {1, 1, 2, 1, 1}, .x = {{-2000, -1000, 0, 1000, 3000}}};
   gbt_linear_wide sum[GBT_LINEAR_SUMS];
   double slope[GBT_LINEAR_MOST], mean[GBT_LINEAR_MOST];
   const gbt_linear_rule rule = {.units = {0.1, 1.0}};
@@ -391,6 +393,98 @@ static void models_keep_linear_leaves(void) {
   made_free(data);
 }
 
+/* Opened without trust: refused, or a model that predicts numbers and is written again as it was. */
+static int use_model(gbt_ctx *ctx, const made *data, const uint8_t *bytes, size_t n_bytes) {
+  gbt_model *model = NULL;
+  gbt_binding *binding = NULL;
+  gbt_error err;
+  uint8_t *again = NULL;
+  size_t n_again;
+  const size_t n = (size_t)data->table.n_rows;
+  if (gbt_model_open(&ctx->mem, bytes, n_bytes, &model, &err) != GBT_OK) return 0;
+  const gbt_forest_view *forest = gbt_model_forest(model);
+  const gbt_tree_range all = {0, forest->n_trees};
+  double *out = test_alloc(n * (size_t)forest->n_outputs * sizeof *out);
+  if (gbt_binding_new(ctx, &data->table, model->schema, GBT_UNSEEN_PRIOR, &binding, &err) == GBT_OK &&
+      CHECK_OK(gbt_predict_scores(ctx, forest, binding, all, NULL, out, test_err)))
+    for (size_t i = 0; i < n; i++) CHECK(out[i] == out[i]);
+  if (model->n_skipped == 0 && model->n_defaults == 0 &&
+      CHECK_OK(gbt_model_write(&ctx->mem, &model->parts, &again, &n_again, test_err)))
+    CHECK(n_again == n_bytes && memcmp(again, bytes, n_bytes) == 0);
+  free(out);
+  gbt_mem_free(&ctx->mem, again);
+  gbt_binding_free(binding);
+  gbt_model_close(model);
+  return 1;
+}
+
+static void crafted_models_are_refused_or_work(void) {
+  enum { MOST = 1 << 16 };
+  made *data;
+  train_job job = sloped_job(&data, 21);
+  job.max_bin = 8;
+  job.rounds = 2;
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  trained *t = train(&job, &how);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_cuts *cuts = NULL;
+  uint8_t *bytes = NULL, *some = test_alloc(MOST);
+  size_t n_bytes = 0;
+  test_rng rng = {23};
+  int n_good = 0, n_bad = 0;
+  if (t != NULL && CHECK_OK(gbt_cuts_build(&ctx, &data->table, NULL, job.max_bin, &cuts, test_err))) {
+    const gbt_forest_view view = gbt_forest_view_of(t->forest);
+    const gbt_model_spec spec = {
+        .forest = &view, .trees = {0, 2}, .objective = job.spec.objective, .schema = cuts->schema};
+    CHECK_OK(gbt_model_make(&ctx.mem, &spec, &bytes, &n_bytes, test_err));
+    CHECK(view.linear.n_leaves > 2 && n_bytes < MOST / 2);
+  }
+  for (uint64_t i = 0; bytes != NULL && i < test_cases(8000); i++) {
+    memcpy(some, bytes, n_bytes);
+    const size_t n = mutate_model(&rng, some, n_bytes, MOST);
+    if (use_model(&ctx, data, some, n)) n_good++;
+    else n_bad++;
+  }
+  CHECK_SEEN(n_good > 100 && n_bad > 100);
+  free(some);
+  gbt_mem_free(&ctx.mem, bytes);
+  gbt_cuts_unref(cuts);
+  gbt_ctx_close(&ctx);
+  trained_free(t);
+  made_free(data);
+}
+
+static void refused_with(void (*spoil)(gbt_trainer_spec *spec), const char *part) {
+  made *data;
+  const train_job job = sloped_job(&data, 25);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  if (job_open(&ctx, &job, 0, &spec)) {
+    spoil(&spec);
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, part);
+    gbt_trainer_free(tr);
+  }
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  made_free(data);
+}
+
+static void spoil_monotone(gbt_trainer_spec *spec) {
+  static const int8_t rises[] = {0, 1, 0};
+  spec->monotone = rises;
+}
+static void spoil_alpha(gbt_trainer_spec *spec) { spec->params.alpha = 0.5; }
+static void spoil_boosting(gbt_trainer_spec *spec) { spec->params.boosting = GBT_BOOSTING_ORDERED; }
+static void spoil_loss(gbt_trainer_spec *spec) { spec->objective = gbt_objective_make(GBT_OBJ_ABSOLUTE_ERROR, 1); }
+
+static void what_linear_leaves_lack_is_refused(void) {
+  refused_with(spoil_monotone, "monotone");
+  refused_with(spoil_alpha, "`alpha = 0`");
+  refused_with(spoil_boosting, "plain");
+  refused_with(spoil_loss, "absolute_error");
+}
+
 void suite_linear(void) {
   RUN(wide_sums_have_no_order);
   RUN(a_leaf_by_hand);
@@ -402,4 +496,6 @@ void suite_linear(void) {
   RUN(leaves_are_those_of_a_dense_solution);
   RUN(without_numbers_leaves_are_constant);
   RUN(models_keep_linear_leaves);
+  RUN(crafted_models_are_refused_or_work);
+  RUN(what_linear_leaves_lack_is_refused);
 }

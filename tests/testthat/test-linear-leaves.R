@@ -1,0 +1,122 @@
+# Linear leaves: leaf_model = "linear".
+
+sloped <- function(n, seed = 1) {
+  set.seed(seed, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+  d <- data.frame(a = stats::runif(n, -3, 3), b = stats::rnorm(n), f = factor(sample(letters[1:5], n, TRUE)))
+  d$y <- 2 * d$a + ifelse(d$f == "a", -1, 1) * d$b + stats::rnorm(n) / 5
+  d$b[sample(n, n / 20)] <- NA
+  d
+}
+
+fit <- function(data, ...) {
+  gbt_train(y ~ ., data, nrounds = 15, max_depth = 3, leaf_model = "linear", seed = 3, verbose = 0, ...)
+}
+
+test_that("a slope needs fewer trees than steps do", {
+  d <- sloped(2000)
+  new <- sloped(1000, 2)
+  rmse <- function(m) sqrt(mean((predict(m, new) - new$y)^2))
+  constant <- gbt_train(y ~ ., d, nrounds = 15, max_depth = 3, leaf_model = "constant", seed = 3, threads = 2)
+  expect_lt(rmse(fit(d, threads = 2)), 0.8 * rmse(constant))
+})
+
+test_that("constant leaves are what they are without the parameter", {
+  d <- sloped(500)
+  train <- function(...) gbt_train(y ~ ., d, nrounds = 5, max_depth = 3, threads = 1, ...)
+  expect_same_bytes(train(leaf_model = "constant")$state, train()$state)
+})
+
+test_that("threads, pages, masks of rows and files do not show", {
+  d <- sloped(1500)
+  m <- fit(d, threads = 1)
+  p <- predict(m, d)
+  expect_same_bytes(fit(d, threads = 3)$state, m$state)
+  expect_same_bytes(fit(d, threads = 2, page_rows = 100)$state, m$state)
+  folder <- withr::local_tempfile()
+  by_folder <- gbt_train(gbt_data(d[1:3], d$y, path = folder, page_rows = 200), nrounds = 15, max_depth = 3,
+                         leaf_model = "linear", seed = 3, threads = 2)
+  expect_identical(predict(by_folder, d), p)
+  file <- withr::local_tempfile(fileext = ".gbt")
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), d), predict(m, d))
+})
+
+test_that("predictions are the scores of training, many rows or few", {
+  d <- sloped(1500)
+  for (share in c(1, 0.5)) {
+    m <- gbt_train(d[1:2], d$y, nrounds = 10, leaf_model = "linear", subsample = share, eval_train = TRUE, threads = 2)
+    p <- predict(m, d[1:2])
+    expect_equal(sqrt(mean((p - d$y)^2)), m$evaluation_log$train_rmse[10L], tolerance = 1e-12)
+    expect_identical(vapply(1:20, function(i) predict(m, d[i, 1:2]), 0), p[1:20])
+    expect_identical(predict(m, gbt_data(d[1:2], d$y)), p)
+  }
+})
+
+test_that("predictions stay within those of the training rows", {
+  d <- sloped(1500)
+  m <- gbt_train(d[1:3], d$y, nrounds = 1, eta = 1, max_depth = 3, leaf_model = "linear", threads = 2)
+  far <- data.frame(a = c(-1e9, 1e9, Inf, -Inf), b = c(1e9, -1e9, 0, 0), f = "a")
+  expect_true(all(predict(m, far) >= min(predict(m, d)) & predict(m, far) <= max(predict(m, d))))
+  expect_gt(length(unique(predict(m, d))), 100L)
+})
+
+test_that("a row that lacks a column of the leaf gets the constant", {
+  d <- sloped(1500)
+  m <- gbt_train(d["a"], d$y, nrounds = 1, eta = 1, max_depth = 2, leaf_model = "linear", threads = 1)
+  constant <- gbt_train(d["a"], d$y, nrounds = 1, eta = 1, max_depth = 2, leaf_model = "constant", threads = 1)
+  none <- data.frame(a = NA_real_)
+  expect_identical(predict(m, none), predict(constant, none))
+  expect_gt(length(unique(predict(m, d))), 10L * length(unique(predict(constant, d))))
+})
+
+test_that("objectives with gradients have linear leaves, others say why not", {
+  d <- sloped(600)
+  responses <- list(logistic = factor(d$y > 0), poisson = round(exp(d$y / 3)), gamma = exp(d$y / 3), huber = d$y,
+                    softmax = cut(d$y, 3, labels = c("low", "mid", "high")))
+  for (objective in names(responses)) {
+    train <- function(leaves) {
+      gbt_train(d[1:3], responses[[objective]], objective = objective, nrounds = 5, leaf_model = leaves, threads = 2)
+    }
+    expect_false(identical(predict(train("linear"), d), predict(train("constant"), d)))
+    expect_true(all(is.finite(predict(train("linear"), d, type = "link"))))
+  }
+  expect_snapshot(error = TRUE, {
+    fit(d, threads = 1, objective = "quantile")
+    fit(d, threads = 1, monotone = c(a = 1))
+    fit(d, threads = 1, alpha = 1)
+    fit(d, threads = 1, boosting = "ordered")
+    gbt_train(y ~ ., d, nrounds = 1, linear_lambda = 1, threads = 1)
+    gbt_train(y ~ ., d, nrounds = 1, leaf_model = "cubic", threads = 1)
+  })
+})
+
+test_that("what models with linear leaves cannot do is refused", {
+  d <- sloped(600)
+  m <- fit(d, threads = 1)
+  expect_snapshot(error = TRUE, {
+    predict(m, d, type = "contrib")
+    gbt_export(m, tempfile(fileext = ".json"))
+    gbt_train(y ~ ., d, nrounds = 1, init_model = m, threads = 1)
+  })
+})
+
+test_that("a training goes on from linear leaves, by the cuts that these have", {
+  d <- sloped(800)
+  train <- function(...) {
+    gbt_train(d[1:2], d$y, leaf_model = "linear", max_depth = 3, eta = 0.2, threads = 1, seed = 1, ...)
+  }
+  whole <- train(nrounds = 8)
+  first <- train(nrounds = 5)
+  rest <- train(nrounds = 3, init_model = first)
+  expect_identical(predict(rest, d), predict(whole, d))
+  other <- sloped(900, 5)
+  expect_error(gbt_train(other[1:2], other$y, nrounds = 1, leaf_model = "linear", init_model = first, threads = 1),
+               "other cuts", class = "gbt_error_argument")
+})
+
+test_that("linear_tree of LightGBM is leaf_model", {
+  d <- sloped(400)
+  train <- function(...) gbt_train(y ~ ., d, nrounds = 3, max_depth = 3, threads = 1, ...)
+  expect_identical(predict(train(linear_tree = TRUE), d), predict(train(leaf_model = "linear"), d))
+  expect_identical(predict(train(linear_tree = FALSE), d), predict(train(), d))
+})
