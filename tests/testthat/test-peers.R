@@ -369,7 +369,7 @@ test_that("the lists are whole", {
 
 test_that("names of other packages mean ours", {
   moved <- c("tree_method", "boosting", "subsample", "class_weights", "device", "objective",
-             "grow_policy")
+             "grow_policy", "leaf_model")
   wrong <- character(0)
   for (row in ours) {
     for (name in row$names) {
@@ -385,6 +385,8 @@ test_that("names of other packages mean ours", {
   expect_identical(got(254, "border_count"), list(max_bin = 255)) # borders lie between bins
   expect_error(got(0, "border.count"), "border.count", class = "gbt_error_argument")
   expect_error(got("a", "border_count"), "border_count", class = "gbt_error_argument")
+  expect_identical(got(TRUE, "linear_tree"), list(leaf_model = "linear"))
+  expect_identical(got(FALSE, "linear.trees"), list(leaf_model = "constant"))
   expect_identical(got("train", "task_type"), list())
   expect_identical(got("GPU", "task_type"), list(device = "cuda"))
 })
