@@ -74,6 +74,7 @@ unify.gbt <- function(model, data, recalculate = FALSE, ...) {
   check_model(model, "model")
   check_no_dots(written_dots(...), c("data", "recalculate"))
   check_flag(recalculate, "recalculate")
+  check_constant_leaves(model, "which treeshap does not support")
   if (!is.data.frame(data) && !is.matrix(data)) stop_argument("`data` must be a data frame or a matrix", "data")
   data <- bake_rows(model, data)$x
   data <- as.data.frame(apply_design(model$terms, data)$x)

@@ -34,6 +34,12 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   list_frame(out, length(feature))
 }
 
+# Nodes have one value for each leaf. what: ends the message.
+check_constant_leaves <- function(model, what) {
+  if (!identical(model$params[["leaf_model"]], "linear")) return(invisible())
+  stop_unsupported(paste("the model has linear leaves,", what), "leaf_model")
+}
+
 # Names of features. The share of a class has the class's name. A derived feature gets ".1" appended if a column has the
 # same name.
 feature_labels <- function(model, info) {

@@ -2,6 +2,7 @@
 
 # type: "link"; asked: see partial_by_rows(). x: NULL, or data that the grid is taken from.
 partial_by_cover <- function(model, x, asked) {
+  check_constant_leaves(model, "for which there is no `method = \"recursion\"`; give `data` and leave `method` out")
   if (!is.null(model$terms$features)) {
     stop_unsupported(paste("`method = \"recursion\"` cannot be combined with a formula that computes features, such as",
                            "log(a); give `data` and leave `method` out"), "method")

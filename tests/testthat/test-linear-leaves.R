@@ -97,7 +97,20 @@ test_that("what models with linear leaves cannot do is refused", {
     predict(m, d, type = "contrib")
     gbt_export(m, tempfile(fileext = ".json"))
     gbt_train(y ~ ., d, nrounds = 1, init_model = m, threads = 1)
+    gbt_partial(m, columns = "a", method = "recursion")
   })
+})
+
+test_that("an ensemble is the mean of its members", {
+  d <- sloped(800)
+  train <- function(...) {
+    gbt_train(d[1:2], d$y, leaf_model = "linear", nrounds = 5, max_depth = 3, eta = 0.2, subsample = 0.5, threads = 2,
+              ...)
+  }
+  members <- vapply(1:2, function(i) predict(train(seed = i), d), numeric(800))
+  m <- train(seed = 1, ensemble = 2)
+  expect_equal(sqrt(mean((predict(m, d) - d$y)^2)), sqrt(mean((rowMeans(members) - d$y)^2)), tolerance = 0.1)
+  expect_gt(length(unique(predict(m, d))), 700L)
 })
 
 test_that("a training goes on from linear leaves, by the cuts that these have", {

@@ -24,7 +24,7 @@ gbt_status gbt_forest_new_like(const gbt_mem *mem, const gbt_forest_view *shape,
     return status;
   }
   if (shape->base != NULL) memcpy(forest->base, shape->base, n_outputs * sizeof *forest->base);
-  status = gbti_forest_take_grids(forest, &shape->linear, err);
+  status = gbti_forest_take_grids(forest, shape, 1, err);
   if (status == GBT_OK)
     *out = forest;
   else
@@ -106,6 +106,11 @@ static uint64_t count_leaves(const gbt_node *nodes, uint32_t n) {
 }
 
 gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_error *err) {
+  return gbti_forest_add_mapped(forest, tree, NULL, err);
+}
+
+gbt_status gbti_forest_add_mapped(gbt_forest *forest, const gbt_tree_parts *tree, const uint32_t *map,
+                                  gbt_error *err) {
   if (tree->n_nodes == 0) return gbt_fail(err, GBT_E_INTERNAL, "a tree without nodes");
   uint64_t n_vectors = forest->n_leaf_outputs > 1 ? count_leaves(tree->nodes, tree->n_nodes) : 0;
   uint64_t linear[2] = {0, 0};
@@ -113,7 +118,7 @@ gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_er
   for (uint32_t i = 0; tree->linear.of != NULL && i < tree->n_nodes; i++)
     if (tree->linear.of[i] > 0) linear[0]++, linear[1] += tree->linear.leaf[tree->linear.of[i] - 1].n_terms;
   GBT_TRY(make_room(forest, 1, tree->n_nodes, tree->n_words, n_vectors, linear, err));
-  put_tree(forest, tree, NULL);
+  put_tree(forest, tree, map);
   return GBT_OK;
 }
 

@@ -101,6 +101,10 @@ void gbt_forest_free(gbt_forest *forest); /* NULL allowed */
  * as before. */
 gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_error *err) GBT_MUST_CHECK;
 
+/* The same; map: of its grids, see gbti_forest_match_grids. */
+gbt_status gbti_forest_add_mapped(gbt_forest *forest, const gbt_tree_parts *tree, const uint32_t *map,
+                                  gbt_error *err) GBT_MUST_CHECK;
+
 /* Tree t of a view, as gbt_forest_add takes it. */
 gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t);
 
@@ -118,11 +122,12 @@ gbt_status gbt_forest_check_constant(const gbt_forest_view *view, const char *wh
 gbt_status gbt_forest_use_linear(gbt_forest *forest, const double *const *cut, const int32_t *n_bins,
                                  gbt_error *err) GBT_MUST_CHECK;
 
-/* The grids of a view, to a forest that has none. */
-gbt_status gbti_forest_take_grids(gbt_forest *forest, const gbt_linear_view *from, gbt_error *err) GBT_MUST_CHECK;
+/* The grids of views, to a forest without trees that has none; those of one feature once, where they are equal. */
+gbt_status gbti_forest_take_grids(gbt_forest *forest, const gbt_forest_view *views, int32_t n,
+                                  gbt_error *err) GBT_MUST_CHECK;
 
 /* map[g], n_grids numbers to be freed by the caller: the grid of the forest that is grid g of the view. GBT_E_ARG where
- * it has none that is equal. */
+ * it has none that is equal. NULL where the view has no linear leaves. */
 gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_view *from, uint32_t **map,
                                    gbt_error *err) GBT_MUST_CHECK;
 

@@ -48,27 +48,50 @@ gbt_status gbt_forest_use_linear(gbt_forest *forest, const double *const *cut, c
   return GBT_OK;
 }
 
-gbt_status gbti_forest_take_grids(gbt_forest *forest, const gbt_linear_view *from, gbt_error *err) {
-  if (from->n_grids == 0) return GBT_OK;
-  GBT_TRY(new_grids(forest, from->n_grids, (size_t)from->n_values, err));
-  gbt_linear_store *linear = forest->linear;
-  memcpy(linear->grid, from->grid, from->n_grids * sizeof *linear->grid);
-  memcpy(linear->cut, from->cut, (size_t)from->n_values * sizeof *linear->cut);
-  memcpy(linear->x, from->x, (size_t)from->n_values * sizeof *linear->x);
-  linear->n_grids = from->n_grids;
-  linear->n_values = (size_t)from->n_values;
+/* The place of a feature's grid among n grids whose features ascend; -1: it has none. */
+static int32_t find_grid(const gbt_linear_grid *grid, uint32_t n, int32_t feat) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    const uint32_t mid = low + (high - low) / 2;
+    if (grid[mid].feat < feat) low = mid + 1;
+    else high = mid;
+  }
+  return low < n && grid[low].feat == feat ? (int32_t)low : -1;
+}
+
+/* Appends a grid; there is room. */
+static void put_grid(gbt_linear_store *linear, const gbt_linear_view *from, uint32_t g) {
+  gbt_linear_grid *to = &linear->grid[linear->n_grids++];
+  const gbt_linear_grid *its = &from->grid[g];
+  const size_t n = (size_t)its->n_bins;
+  *to = (gbt_linear_grid){its->feat, its->n_bins, linear->n_values};
+  memcpy(linear->cut + to->beg, from->cut + its->beg, n * sizeof *linear->cut);
+  memcpy(linear->x + to->beg, from->x + its->beg, n * sizeof *linear->x);
+  linear->n_values += n;
+}
+
+gbt_status gbti_forest_take_grids(gbt_forest *forest, const gbt_forest_view *views, int32_t n, gbt_error *err) {
+  uint32_t n_grids = 0;
+  size_t n_values = 0;
+  for (int32_t m = 0; m < n; m++) {
+    n_grids += views[m].linear.n_grids;
+    n_values += (size_t)views[m].linear.n_values;
+  }
+  if (n_grids == 0) return GBT_OK;
+  GBT_TRY(new_grids(forest, n_grids, n_values, err));
+  for (int32_t f = 0; f < forest->n_features; f++)
+    for (int32_t m = 0; m < n; m++) {
+      const gbt_linear_view *from = &views[m].linear;
+      const int32_t at = find_grid(from->grid, from->n_grids, f);
+      if (at < 0) continue;
+      put_grid(forest->linear, from, (uint32_t)at); /* of the first one that has it */
+      break;
+    }
   return GBT_OK;
 }
 
 int32_t gbt_forest_grid_of(const gbt_forest *forest, int32_t feat) {
-  const gbt_linear_store *linear = forest->linear;
-  uint32_t low = 0, high = linear->n_grids; /* features ascend */
-  while (low < high) {
-    const uint32_t mid = low + (high - low) / 2;
-    if (linear->grid[mid].feat < feat) low = mid + 1;
-    else high = mid;
-  }
-  return low < linear->n_grids && linear->grid[low].feat == feat ? (int32_t)low : -1;
+  return find_grid(forest->linear->grid, forest->linear->n_grids, feat);
 }
 
 static int same_grid(const gbt_linear_store *linear, uint32_t own, const gbt_linear_view *from, uint32_t its) {
@@ -95,8 +118,8 @@ gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_vi
     gbt_mem_free(&forest->mem, *map);
     *map = NULL;
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
-                       "the model to go on from has linear leaves, and these data have other cuts of its feature "
-                       "number %d; bin them by the cuts of its training data (`reference`), or train a new model",
+                       "the model has linear leaves, which read other cuts of feature number %d; take the cuts of its "
+                       "training data (`reference`), or train a new model",
                        (int)from->grid[g].feat + 1);
   }
   return GBT_OK;

@@ -87,8 +87,8 @@ static gbt_status from_table_to_predictions(const gbt_mem *mem, void *arg, gbt_e
 }
 
 /* Three rounds with everything that takes memory: classes, sampling, sets of levels, constraints, metrics. */
-static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shared, int n_threads, int32_t n_cols,
-                     const made_kind *kinds, int64_t n_rows) {
+static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shared, int leaf_model, int n_threads,
+                     int32_t n_cols, const made_kind *kinds, int64_t n_rows) {
   const int8_t monotone[32] = {1, -1};
   const int32_t beg[] = {0, 2, 6}, feat[] = {0, 1, 1, 2, 3, 4};
   const int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 : 1;
@@ -112,6 +112,7 @@ static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shar
   spec->params.grow_policy = policy;
   spec->params.boosting = boosting;
   spec->params.multi_strategy = shared;
+  spec->params.leaf_model = leaf_model;
   if (policy == GBT_DEPTHWISE)
     spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
   else
@@ -131,7 +132,7 @@ static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shar
 
 static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threads, int32_t n_cols,
                   const made_kind *kinds, int64_t n_rows) {
-  sweep_of(loss, policy, boosting, 0, n_threads, n_cols, kinds, n_rows);
+  sweep_of(loss, policy, boosting, 0, GBT_LEAF_CONSTANT, n_threads, n_cols, kinds, n_rows);
 }
 
 static void every_allocation_may_fail(void) {
@@ -167,8 +168,13 @@ static void every_allocation_may_fail_for_ordered_boosting(void) {
 
 static void every_allocation_may_fail_for_shared_splits(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, 1, 1, 6, kinds, 60);
-  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, 1, 1, 6, kinds, 30);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, 1, GBT_LEAF_CONSTANT, 1, 6, kinds, 60);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, 1, GBT_LEAF_CONSTANT, 1, 6, kinds, 30);
+}
+
+static void every_allocation_may_fail_for_linear_leaves(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_BELL, MADE_ORDERED, MADE_FEW};
+  sweep_of(GBT_OBJ_SQUARED_ERROR, GBT_LOSSGUIDE, GBT_BOOSTING_PLAIN, 0, GBT_LEAF_LINEAR, 2, 6, kinds, 200);
 }
 
 void suite_nomem(void) {
@@ -179,4 +185,5 @@ void suite_nomem(void) {
   RUN(every_allocation_may_fail_while_looking_ahead);
   RUN(every_allocation_may_fail_for_quantiles);
   RUN(every_allocation_may_fail_for_ordered_boosting);
+  RUN(every_allocation_may_fail_for_linear_leaves);
 }
