@@ -175,10 +175,11 @@ make_parameters_table <- function() {
 #'
 #' @section Linear leaves:
 #' With `leaf_model = "linear"` a leaf predicts a linear function of the numeric columns that its tree split by above
-#' it, of the nearest six (Shi, Li and Li, 2019). A response that rises or falls smoothly then needs fewer trees. Slopes
-#' are a weighted regression on the gradients of the leaf's rows. A leaf whose slopes gain no more than twice what
-#' chance gives stays constant. Predictions stay within those that the training rows of the leaf have. A row where one of the
-#' columns of the leaf is missing gets the constant value of the leaf. Splits are chosen as for constant leaves.
+#' it, of the nearest six (Shi, Li and Li, 2019). A response that rises or falls smoothly then needs fewer trees.
+#' Slopes are a weighted regression on the gradients of the leaf's rows. A leaf whose slopes gain no more than twice
+#' what chance gives stays constant. Predictions stay within those that the training rows of the leaf have. A row where
+#' one of the columns of the leaf is missing gets the constant value of the leaf. Splits are chosen as for constant
+#' leaves.
 #'
 #' The value of a column is that of its bin: the middle between two cuts, for the first and the last bin as far outside
 #' as the next bin is wide. So training needs no memory for the numbers, and a row is predicted as it was trained. It
