@@ -89,7 +89,8 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
   format <- export_format(format, file, formats)
   if (!is_text(name)) stop_argument("`name` must be one text", "name")
   made <- .Call(C_gbt_export, model$state, model$cache, as.double(rounds_used(model)), match(format, formats$name) - 1L,
-                enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)))
+                enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)),
+                if (model$n_outputs > 1L) enc2utf8(as.character(score_names_of(model))) else character())
   for (note in c(made$notes, made_columns_note(model))) say(paste0("gbt_export: ", note))
   .Call(C_gbt_write_file, full_path(file), made$bytes)
   invisible(file)

@@ -18,8 +18,9 @@ SEXP r_gbt_export_formats(void) {
 }
 
 /* list(bytes, notes): a file with the model's first rounds. format: its number, from 0; levels: of the objective, or
- * NULL. */
-SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, SEXP has_offset, SEXP levels) {
+ * NULL; outputs: names of the raw scores, or none. */
+SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, SEXP has_offset, SEXP levels,
+                  SEXP outputs) {
   /* 1 */
   static const char *parts[] = {"bytes", "notes", ""};
   SEXP handle = PROTECT(r_model_handle(state, cache));
@@ -28,12 +29,17 @@ SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, S
   SEXP zero = PROTECT(Rf_ScalarInteger(0));
   if (TYPEOF(name) != STRSXP || Rf_xlength(name) != 1 || STRING_ELT(name, 0) == NA_STRING)
     r_stop("`name` must be one text");
+  const R_xlen_t n_names = TYPEOF(outputs) == STRSXP ? Rf_xlength(outputs) : -1;
+  if (n_names != 0 && n_names != objective->n_outputs) r_stop("`outputs` must be the names of the raw scores");
+  const char **names = (const char **)R_alloc((size_t)n_names + 1, sizeof *names);
+  for (R_xlen_t i = 0; i < n_names; i++) names[i] = r_utf8(STRING_ELT(outputs, i));
   const gbt_export_spec spec = {
       .model = model,
       .trees = r_tree_range(gbt_model_forest(model), zero, rounds),
       .format = r_arg_int(format, "format"),
       .name = r_utf8(STRING_ELT(name, 0)),
       .has_offset = r_arg_int(has_offset, "has_offset"),
+      .outputs = n_names > 0 ? names : NULL,
       .levels = gbt_has_levels(objective) ? r_arg_reals(levels, objective->n_outputs, "levels") : NULL};
   r_blob *blob;
   PROTECT(r_blob_new(&blob));

@@ -4,12 +4,19 @@ bits <- function(x) writeBin(as.double(x), raw())
 
 c_compilers <- function() Filter(nzchar, Sys.which(c("gcc", "clang")))
 
+# Names of the raw scores as predict() has them.
+names_of_scores <- function(model, rows) {
+  names <- colnames(predict(model, rows, type = "link", threads = 1))
+  if (is.null(names)) rep("(none)", model$n_outputs) else names
+}
+
 # A program that reads rows (n, and a number; t, and a text that ends with NUL; m) and writes scores and responses.
 c_driver <- function(name) {
   gsub("@", name, fixed = TRUE, c(
     "#include <stdio.h>", "#include <stdlib.h>",
     "int @_columns(void); double @_level(int, const char *); int @_outputs(void);",
-    "const char *@_column(int); const char *@_class(int); void @_score(const double *, const double *, double *);",
+    "const char *@_column(int); const char *@_class(int); const char *@_output(int);",
+    "void @_score(const double *, const double *, double *);",
     "void @_predict(const double *, const double *, double *);",
     "int main(int n, char **arg) {",
     "  FILE *in = fopen(arg[1], \"rb\"), *out = fopen(arg[2], \"wb\"); char text[1000];",
@@ -27,6 +34,7 @@ c_driver <- function(name) {
     "  }",
     "  for (int i = -1; i <= @_columns(); i++) puts(@_column(i) == NULL ? \"(none)\" : @_column(i));",
     "  for (int i = -1; i <= k; i++) puts(@_class(i) == NULL ? \"(none)\" : @_class(i));",
+    "  for (int i = -1; i <= k; i++) puts(@_output(i) == NULL ? \"(none)\" : @_output(i));",
     "  return fclose(out);", "}"
   ))
 }
@@ -87,7 +95,9 @@ test_that("C source compiles without a warning and gives the bits of predict(), 
       expect_identical(bits(its$predict), bits(as_rows(predict(m, rows, threads = 1), nrow(rows))), info = kind)
       named <- if (length(m$classes) == 2) m$classes[2] else m$classes
       expect_identical(its$names, c("(none)", m$feature_names, "(none)", "(none)",
-                                    if (is.null(named)) rep("(none)", m$n_outputs) else named, "(none)"), info = kind)
+                                    if (is.null(named)) rep("(none)", m$n_outputs) else named, "(none)", "(none)",
+                                    names_of_scores(m, rows),
+                                    "(none)"), info = kind)
     }
   }
 })

@@ -53,11 +53,12 @@ const char *gbt_export_text(int format);
 
 typedef struct gbt_export_spec {
   const gbt_model *model;
-  gbt_tree_range trees;  /* whole rounds */
-  int format;            /* below the number of formats */
-  const char *name;      /* what the file calls the model: letters, digits and _, beginning with a letter */
-  int has_offset;        /* whether the model was trained with an offset, which the file cannot know */
-  const double *levels;  /* gbt_objective.levels of the model's training; NULL: none, or not known */
+  gbt_tree_range trees;       /* whole rounds */
+  int format;                 /* below the number of formats */
+  const char *name;           /* what the file calls the model: letters, digits and _, beginning with a letter */
+  int has_offset;             /* whether the model was trained with an offset, which the file cannot know */
+  const char *const *outputs; /* names of the model's raw scores, one each, in UTF-8; NULL: none */
+  const double *levels;       /* gbt_objective.levels of the model's training; NULL: none, or not known */
 } gbt_export_spec;
 
 /* The bytes of a file with some of a model's rounds. They were read again, and give the scores of the model for rows at

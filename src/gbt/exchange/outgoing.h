@@ -66,6 +66,7 @@ typedef struct gbti_outgoing {
   gbti_link link;
   const char *const *classes; /* n_classes names; 0: none */
   int64_t n_classes;
+  const char *const *outputs; /* n_outputs names of raw scores; NULL: none */
   int32_t n_outputs, width, n_parallel; /* width: values of a leaf, 1 or n_outputs */
   uint64_t n_rounds;
   double *base; /* n_outputs */

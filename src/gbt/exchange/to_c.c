@@ -236,6 +236,7 @@ static const char declarations[] =
     "double @_level(int column, const char *text);      /* the number of a level in a row; NULL is missing */\n"
     "int @_outputs(void);                               /* scores and responses of a row */\n"
     "const char *@_class(int output);                   /* the class of a response, NULL where there are none */\n"
+    "const char *@_output(int output);                  /* the name of a raw score, NULL where there is none */\n"
     "void @_score(const double *row, const double *offset, double *out);   /* raw scores */\n"
     "void @_predict(const double *row, const double *offset, double *out); /* responses: means, probabilities */\n\n";
 
@@ -414,20 +415,28 @@ static void put_response(const gbti_outgoing *x, gbti_file *out) {
   gbti_put(out, "}\n");
 }
 
-static void put_classes(const gbti_outgoing *x, gbti_file *out) {
-  const int all = x->n_classes == x->n_outputs, second = x->n_classes == 2 && x->n_outputs == 1;
-  put_named(out, x->name, "const char *@_class(int output) {\n");
-  if (!all && !second) {
+/* A function from the number of an output to its text; text NULL: to NULL. */
+static void put_texts_of_outputs(const gbti_outgoing *x, const char *function, const char *const *text,
+                                 gbti_file *out) {
+  put_named(out, x->name, function);
+  if (text == NULL) {
     gbti_put(out, "  (void)output;\n  return NULL;\n}\n\n");
     return;
   }
   gbti_put(out, "  static const char *const name[] = {");
-  for (int64_t i = second ? 1 : 0; i < x->n_classes; i++) {
+  for (int32_t k = 0; k < x->n_outputs; k++) {
     gbti_put(out, "\n    ");
-    gbti_put_c(out, x->classes[i]);
+    gbti_put_c(out, text[k]);
     gbti_put(out, ",");
   }
   put_named(out, x->name, "};\n  return output >= 0 && output < @_N_OUTPUTS ? name[output] : NULL;\n}\n\n");
+}
+
+static void put_names(const gbti_outgoing *x, gbti_file *out) {
+  const int all = x->n_classes == x->n_outputs, second = x->n_classes == 2 && x->n_outputs == 1;
+  put_texts_of_outputs(x, "const char *@_class(int output) {\n",
+                       second ? x->classes + 1 : all ? x->classes : NULL, out);
+  put_texts_of_outputs(x, "const char *@_output(int output) {\n", x->outputs, out);
 }
 
 gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
@@ -469,7 +478,7 @@ gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
   put_named(out, x->name,
             "static double @_nan(void) {\n  const uint64_t u = 0x7ff8000000000000u;\n  double x;\n"
             "  memcpy(&x, &u, 8);\n  return x;\n}\n\n");
-  put_classes(x, out);
+  put_names(x, out);
   put_walk(x, &has, out);
   put_score(x, out);
   put_response(x, out);

@@ -169,6 +169,8 @@ gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   put_texts(out, x->classes, x->n_classes);
   put_key(out, ",\n  ", "outputs");
   gbti_put_whole(out, x->n_outputs);
+  put_key(out, ",\n  ", "output_names");
+  put_texts(out, x->outputs, x->outputs != NULL ? x->n_outputs : 0);
   put_key(out, ",\n  ", "rounds");
   gbti_put_whole(out, (int64_t)x->n_rounds);
   put_key(out, ",\n  ", "base");
