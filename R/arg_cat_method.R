@@ -80,7 +80,7 @@
 #' * `cat_method`: `"auto"`, or some of `"sets"`, `"onehot"`, `"target"`, `"count"` and `"quartiles"`; or a list of
 #'   these by names of columns.
 #' * `max_cat_onehot`: Columns with up to so many levels are split one level against the rest: 4 by default, 255 in
-#'   symmetric trees unless you give `cat_method` or a parameter of `"sets"`.
+#'   symmetric trees unless you give a `cat_method` other than `"auto"` or a parameter of `"sets"`.
 #' * `cat_smooth`: With `"sets"`: smoothing of the order of the levels. Levels with fewer rows in a node are not used.
 #' * `cat_l2`: With `"sets"`: extra L2 penalty.
 #' * `cat_noise`: With `"sets"`: penalty on a split, in units of the gain that is expected from noise alone.

@@ -188,7 +188,7 @@ penalty/o l1/o l2/o regularization/o -> `lambda` and `alpha` are penalties on le
 dropout/o -> rounds are not dropped; `subsample` and `colsample_bytree` draw rows and features
 batch_size/o minibatch/o -> every round uses all rows; `subsample` draws a share of them
 [train: splits and features]
-race -> a race chooses the shape of trees unless a whole one is given, such as `grow_policy = "symmetric"`; see
+race -> a race chooses the shape of trees unless all of it is given, as by `grow_policy = "symmetric"`; see
   ?gbt_defaults
 random_score_type/c = "NormalWithModelSizeDecrease" -> the noise of `random_strength` is nearly normal and fades with
   the rounds

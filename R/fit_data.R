@@ -60,9 +60,16 @@ place_training <- function(request, rows) {
   expected <- if (host$rounds == "given") host$nrounds else ceiling(host$nrounds / 5) # the rest is a limit
   size <- training_size(bytes_of(source, host$max_bin), request$params, expected, rows$response$n_outputs,
                         host$max_seconds, rows = source_rows(source))
-  if (!is.null(rows$response$columns) && host$device$kind == "auto") host$device$kind <- "cpu" # the device takes one
+  if (host$device$kind == "auto" && is_for_cpu_only(rows$response, request$params)) host$device$kind <- "cpu"
   host$device <- settle_device(choose_device_for_training(host$device, size, as.integer(host$threads)))
   host
+}
+
+# Whether a device refuses this training (src/gbt/boost/trainer_check.c): a response of several columns, linear leaves,
+# trees that several quantiles share.
+is_for_cpu_only <- function(response, params) {
+  !is.null(response$columns) || identical(params[["leaf_model"]], "linear") ||
+    is.null(response$classes) && response$n_outputs > 1L && identical(params[["multi_strategy"]], "multi_output_tree")
 }
 
 # The fingerprint of a training's data. weight: as it was given; weights of classes are a parameter, no data.

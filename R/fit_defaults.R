@@ -267,6 +267,7 @@ ruled_parameters <- function() unique(unlist(lapply(default_rules, `[[`, "parame
 # parameters, by name.
 counts_as_named <- function(values) {
   plain <- list(boosting = "plain", num_parallel_tree = 1, colsample_bynode = 1, cat_method = "auto")
+  if (is.list(values$cat_method)) values$cat_method <- unique(unlist(values$cat_method))
   said <- vapply(names(plain), function(name) isTRUE(all.equal(values[[name]], plain[[name]])), NA)
   setdiff(names(values), names(plain)[said])
 }
@@ -379,8 +380,8 @@ chosen_lines <- function(values, by) {
 #' cross-validation, a search or early stopping.
 #'
 #' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`) and fewer bins, and
-#' symmetric trees see half of the features each (eight at least, as far as they are four fifths of all); `"best"` makes
-#' an `ensemble`. Arguments that you give win over the preset.
+#' symmetric trees see half of the features each (at least eight, but at most four fifths of all); `"best"` makes an
+#' `ensemble`. Arguments that you give win over the preset.
 #'
 #' Rules do not use R's random numbers. As `eta` and whether there is a race depend on `nrounds`, `model[1:20]` of a
 #' longer training is not the model of `nrounds = 20`, unless `eta` and the shape of trees were given.

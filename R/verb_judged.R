@@ -59,6 +59,10 @@ judged_folds <- function(cv, x, y, weights, given, strata = NULL) {
   }
   its <- bake_rows(judged_model(cv), x)
   known <- as_columns(cv$predictions)
+  if (is_distribution(its$model$objective) && ncol(known) != 2L) {
+    stop_unsupported(paste("the gbt_cv() has means of the rows that were held out, not parameters, as an earlier",
+                           "version made it; run gbt_cv() again"), "object")
+  }
   y <- stratified_response(its$model, its$x, given_response(its$model, its$x, y), strata)
   rows <- judged_labels(its$model, y, weights, nrow(known))
   check_rows_of_cv(cv, rows$label)

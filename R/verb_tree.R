@@ -41,7 +41,8 @@ gbt_tree <- function(model, tree = 1, node = 0, depth = NULL, ...) {
   nodes <- part_of_tree(nodes, node, given_or(depth, Inf))
   output <- nodes$output[1L]
   structure(class = "gbt_tree", list(tree = tree, n_trees = as.integer(model$nrounds * trees_of_round(info)),
-                                     round = nodes$round[1L], output = if (!is.na(output)) output, nodes = nodes))
+                                     round = nodes$round[1L], output = if (!is.na(output)) output,
+                                     linear = identical(model$params[["leaf_model"]], "linear"), nodes = nodes))
 }
 
 check_tree <- function(tree, model, info) {
@@ -142,7 +143,8 @@ tree_title <- function(x) {
 
 tree_words <- function(x) {
   paste(c(sprintf("round %d", x$round), if (!is.null(x$output)) sprintf("for %s", plain_text(x$output)),
-          counted(x$nodes$leaves[1L], if (x$nodes$leaves[1L] == 1L) "leaf" else "leave")), collapse = ", ")
+          counted(x$nodes$leaves[1L], if (x$nodes$leaves[1L] == 1L) "leaf" else "leave"),
+          if (isTRUE(x$linear)) "values of linear leaves without slopes"), collapse = ", ")
 }
 
 #' @export

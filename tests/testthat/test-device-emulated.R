@@ -71,6 +71,18 @@ test_that("auto takes a device that pays, and says so", {
   expect_no_match(paste(said(train(verbose = 1)), collapse = ""), "cuda:0")
 })
 
+test_that("auto takes the cpu for what a device refuses", {
+  skip_if_not_emulated()
+  local_eager()
+  train <- function(device, ...) gbt_train(mpg ~ wt + hp, mtcars, nrounds = 3, threads = 1, device = device, ...)
+  refused <- list(list(leaf_model = "linear"),
+                  list(objective = "quantile", quantile_alpha = c(0.1, 0.9), multi_strategy = "multi_output_tree"))
+  for (its in refused) {
+    expect_error(do.call(train, c("cuda", its)), "is not offered on the device|are not offered on the device")
+    expect_same_bytes(do.call(train, c("auto", its))$state, do.call(train, c("cpu", its))$state)
+  }
+})
+
 test_that("auto goes back to the cpu: in silence when there is no device, else with a warning, once", {
   skip_if_not_emulated()
   expected <- train(device = "cpu")$state

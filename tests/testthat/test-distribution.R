@@ -386,3 +386,11 @@ test_that("marginaleffects finds one prediction for each row, or each parameter"
   expect_identical(unique(both$group), c("mean", "sd"))
   expect_identical(both$estimate, as.vector(predict(m, d, "parameters")))
 })
+
+test_that("folds that kept means, as an earlier version made them, are refused", {
+  d <- spread_data(100)
+  cv <- gbt_cv(y ~ ., d, objective = "dist_normal", folds = 2, nrounds = 3, seed = 1, threads = 1, keep_models = TRUE)
+  cv$predictions <- cv$predictions[, 1]
+  expect_error(gbt_evaluate(cv, d), "run gbt_cv\\(\\) again", class = "gbt_error_unsupported")
+  expect_error(gbt_curve(cv, d, "pit"), "run gbt_cv\\(\\) again", class = "gbt_error_unsupported")
+})

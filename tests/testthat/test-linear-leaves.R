@@ -90,6 +90,13 @@ test_that("objectives with gradients have linear leaves, others say why not", {
   })
 })
 
+test_that("a tree says that its values are without slopes", {
+  m <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, leaf_model = "linear", min_data_in_leaf = 5, threads = 1)
+  expect_output(print(gbt_tree(m, 1)), "values of linear leaves without slopes")
+  constant <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, threads = 1)
+  expect_no_match(capture.output(print(gbt_tree(constant, 1)))[1], "slopes")
+})
+
 test_that("what models with linear leaves cannot do is refused", {
   d <- sloped(600)
   m <- fit(d, threads = 1)
