@@ -102,6 +102,14 @@ test_that("what PMML cannot say is refused, and the formats that can say it are 
   d <- data.frame(f = factor(c("a", "b\001", "c")[1 + i %% 3]))
   odd <- gbt_train(d, as.double(i %% 3), nrounds = 1, cat_noise = 0, threads = 1)
   expect_error(gbt_export(odd, file), "level . of column `f`", class = "gbt_error_unsupported")
+  for (name in c("b\001", "b\ufffe")) {
+    for (classes in list(c("a", name), c("a", "c", name))) {
+      y <- factor(classes[1 + i %% length(classes)], classes)
+      odd <- gbt_train(data.frame(i %% 6), y, nrounds = 1, threads = 1)
+      expect_error(gbt_export(odd, file), sprintf("the name of class %d has", length(classes)),
+                   class = "gbt_error_unsupported")
+    }
+  }
   named <- gbt_train(data.frame(m_score = i), i, nrounds = 2, threads = 1)
   expect_error(gbt_export(named, file, name = "m"), "give another `name`", class = "gbt_error_unsupported")
   expect_false(file.exists(file))

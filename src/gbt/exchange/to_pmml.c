@@ -114,6 +114,18 @@ static gbt_status check_names(const pmml_writer *w, int32_t c) {
   return GBT_OK;
 }
 
+static int is_classes(const gbti_outgoing *x) {
+  return x->link == GBTI_LINK_SOFTMAX || (x->link == GBTI_LINK_SIGMOID && x->n_outputs == 1 && x->n_classes == 2);
+}
+
+static gbt_status check_classes(const gbti_outgoing *x) {
+  for (int64_t k = 0; k < x->n_classes && is_classes(x); k++)
+    if (!is_xml(x->classes[k]))
+      return gbti_refuse(x, NULL, "the name of class %d has a character that XML does not have; give it another name",
+                         (int)k + 1);
+  return GBT_OK;
+}
+
 /* Columns that trees split by, where unseen levels go, the nodes of the largest tree, and whether all is finite. */
 static gbt_status look_at(pmml_writer *w, uint32_t *most) {
   const gbti_outgoing *x = w->x;
@@ -137,7 +149,7 @@ static gbt_status look_at(pmml_writer *w, uint32_t *most) {
     return gbti_refuse_for(x, NULL, GBTI_CAN_BASE, "its scores are means over several trees a round");
   for (int32_t c = 0; c < x->schema->n_columns; c++)
     if (w->used[c]) GBT_TRY(check_names(w, c));
-  return GBT_OK;
+  return check_classes(x);
 }
 
 /* ---- fields ---- */
@@ -168,10 +180,6 @@ static void put_data_field(pmml_writer *w, int32_t c) {
     put(w, " property=\"missing\"/>");
   }
   put(w, "</DataField>\n");
-}
-
-static int is_classes(const gbti_outgoing *x) {
-  return x->link == GBTI_LINK_SOFTMAX || (x->link == GBTI_LINK_SIGMOID && x->n_outputs == 1 && x->n_classes == 2);
 }
 
 static int32_t n_targets(const gbti_outgoing *x) { return x->n_outputs == 1 ? 2 : x->n_outputs; }
