@@ -137,12 +137,14 @@ unit_text <- function(v) {
   if (length(unit$denominator)) paste0(above, "/", gsub("*", "/", part(unit$denominator), fixed = TRUE)) else above
 }
 
-# Numbers of a column in another unit. Package units parses the text, which may be that of a file: it must be a plain
-# product of names.
+# Package units parses the text of a unit, which may be that of a file: it must be a plain product of names, which need
+# not be ASCII (degrees, micro).
+is_plain_unit <- function(unit) grepl("^[[:alnum:]_%.*/^\\x80-\\xff]+$", unit, perl = TRUE, useBytes = TRUE)
+
+# Numbers of a column in another unit.
 in_unit <- function(v, unit, name) {
   convert <- function() {
-    plain <- grepl("^[[:alnum:]_%.*/^\\x80-\\xff]+$", unit, perl = TRUE, useBytes = TRUE) # not ASCII: degrees, micro
-    if (!plain) stop("this is not the text of a unit")
+    if (!is_plain_unit(unit)) stop("this is not the text of a unit")
     as.double(get_exported("units", "set_units")(v, unit, mode = "standard"))
   }
   try_else(convert(), function(problem) {

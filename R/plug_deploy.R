@@ -65,8 +65,7 @@ split_expression <- function(node, nodes, info, levels) {
   threshold <- nodes$threshold[node]
   missing_left <- nodes$missing_left[node]
   if (info$type[column] == "numeric") {
-    number <- if (info$tag[column] %in% c("double", "integer")) x else call("as.numeric", x)
-    split <- call("<=", number, threshold)
+    split <- call("<=", number_expression(x, info$tag[column], info$names[column]), threshold)
     return(if (missing_left) call("|", split, call("is.na", x)) else split)
   }
   its <- levels[[column]]
@@ -81,6 +80,20 @@ split_expression <- function(node, nodes, info, levels) {
   }
   set <- nodes$set[[if (is.na(nodes$same_set[node])) node else nodes$same_set[node]]]
   set_expression(x, its, (seq_len(n) - 1L) %in% set, missing_left, nodes$bulk_left[node])
+}
+
+# The numbers of a column as trees compare them: in the unit of the training, as align_units() has them. name: for
+# messages.
+number_expression <- function(x, tag, name) {
+  if (tag %in% c("double", "integer")) return(x)
+  if (startsWith(tag, "difftime:")) return(call("as.numeric", x, units = unit_of(tag)))
+  if (startsWith(tag, "units:")) {
+    if (!is_plain_unit(unit_of(tag))) {
+      stop_data(sprintf("column `%s` has a unit in the model that is not the text of a unit", printable(name)), name)
+    }
+    return(call("as.numeric", as.call(list(quote(units::set_units), x, unit_of(tag), mode = "standard"))))
+  }
+  call("as.numeric", x)
 }
 
 # That a text is one of the levels that go left. left: of each level.

@@ -55,6 +55,8 @@
 #'   way. Statistics of several columns together are an error.
 #' - Columns are those that trees split by. Terms of a formula such as `log(x)` and steps of a recipe are not in the
 #'   file: give the program the columns that they make. A message says so.
+#' - Time differences (`difftime`) and columns of package units are numbers in the unit of the training. A message, the
+#'   head of SQL and PMML's `displayName` name the unit.
 #'
 #' @param model A model from [gbt_train()] or [gbt_import()].
 #' @param file Path of the file. It is complete or not there; a file that was there is replaced only when the new one is
@@ -91,7 +93,7 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
   made <- .Call(C_gbt_export, model$state, model$cache, as.double(rounds_used(model)), match(format, formats$name) - 1L,
                 enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)),
                 if (model$n_outputs > 1L) enc2utf8(as.character(score_names_of(model))) else character())
-  for (note in c(made$notes, made_columns_note(model))) say(paste0("gbt_export: ", note))
+  for (note in c(made$notes, made_columns_note(model), units_note(model))) say(paste0("gbt_export: ", note))
   .Call(C_gbt_write_file, full_path(file), made$bytes)
   invisible(file)
 }
@@ -104,6 +106,23 @@ export_format <- function(format, file, formats) {
   if (any(hit)) return(formats$name[which.max(ifelse(hit, nchar(formats$extension), 0L))])
   stop_argument(sprintf("the end of \"%s\" does not say which format it is; give `format`, one of %s", printable(file),
                         enumerate(formats$name, 20L, "\"")), "format")
+}
+
+# The columns that trees split by, as files name them: list(names, tags).
+columns_of_trees <- function(model) {
+  info <- .Call(C_gbt_model_info, model$state, model$cache)
+  splits <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, as.integer(rounds_used(model)))$splits
+  at <- sort(unique(unlist(info$columns[splits > 0])))
+  list(names = info$names[at], tags = info$tag[at])
+}
+
+# A clause about units of columns, which the program does not convert; NULL where there are none.
+units_note <- function(model) {
+  columns <- columns_of_trees(model)
+  has <- grepl("^(difftime|units):", columns$tags)
+  if (!any(has)) return(NULL)
+  paste("the file takes numbers in the units of the training:",
+        enumerate(printable(sprintf("`%s` in %s", columns$names[has], unit_of(columns$tags[has]))), 5L, ""))
 }
 
 # A clause about columns that are made before trees see them; NULL where there are none.

@@ -60,6 +60,24 @@ test_that("expressions of logical columns and dates, and what expressions cannot
   expect_message(expression_of(made), "`log\\(wt\\)`", class = "gbt_message")
 })
 
+test_that("expressions convert columns with units, as predict() does", {
+  skip_if_not_installed("dplyr")
+  hours <- (1:100) %% 24 + 0.1
+  d <- data.frame(wait = as.difftime(hours, units = "hours"))
+  m <- gbt_train(d, hours^2, nrounds = 3, threads = 1)
+  for (unit in c("hours", "mins", "secs", "days")) {
+    units(d$wait) <- unit
+    expect_identical(bits(mutated(m, d)), bits(predict(m, d, threads = 1)), info = unit)
+  }
+  d$wait <- hours # plain numbers are in the unit of the training
+  expect_identical(bits(mutated(m, d)), bits(predict(m, d, threads = 1)))
+  number <- getFromNamespace("number_expression", "gbt")
+  expect_identical(number(quote(v), "units:km/h", "v"),
+                   quote(as.numeric(units::set_units(v, "km/h", mode = "standard"))))
+  expect_error(number(quote(v), "units:system('x')", "v"), "column `v`.*not the text of a unit",
+               class = "gbt_error_data")
+})
+
 test_that("models of other packages in the session are saved by their package and read", {
   files <- c(xgb.Booster = "xgb_numbers.json", lgb.Booster = "lgb_numbers.txt", catboost.Model = "cat_numbers.json")
   asked <- character(0)

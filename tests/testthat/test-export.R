@@ -214,6 +214,14 @@ test_that("numbers that stand for missing values, columns that a formula makes, 
   expect_message(gbt_export(made, withr::local_tempfile(fileext = ".c")), "`log\\(wt\\)`", class = "gbt_message")
   plain <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 2, threads = 1)
   expect_no_message(gbt_export(plain, withr::local_tempfile(fileext = ".c")))
+  waits <- data.frame(wait = as.difftime(1:50 + 0, units = "hours"), unused = as.difftime(rep(1, 50), units = "days"))
+  waits <- gbt_train(waits, 1:50, nrounds = 2, threads = 1)
+  for (end in c(".c", ".sql", ".pmml")) {
+    file <- withr::local_tempfile(fileext = end)
+    expect_message(gbt_export(waits, file), "units of the training: `wait` in hours$", class = "gbt_message")
+    unit <- c(.c = NA, .sql = "--   number (hours): wait", .pmml = "name=\"wait\" displayName=\"hours\"")[[end]]
+    if (!is.na(unit)) expect_identical(sum(grepl(unit, readLines(file), fixed = TRUE)), 1L)
+  }
   offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
   expect_message(gbt_export(offset, withr::local_tempfile(fileext = ".c")), "offset", class = "gbt_message")
 })

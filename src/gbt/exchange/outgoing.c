@@ -49,6 +49,17 @@ void gbti_tell(gbti_outgoing *x, const char *text) {
   if (x->facts->n_notes < GBT_EXPORT_NOTES) x->facts->note[x->facts->n_notes++] = text;
 }
 
+/* ---- units ---- */
+
+const char *gbti_unit_of(const gbt_schema_column *col) {
+  static const char *const prefix[] = {"difftime:", "units:"};
+  if (strcmp(col->tag, "Date") == 0) return "days since 1970-01-01";
+  if (strcmp(col->tag, "POSIXct") == 0) return "seconds since 1970-01-01";
+  for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
+    if (strncmp(col->tag, prefix[i], strlen(prefix[i])) == 0) return col->tag + strlen(prefix[i]);
+  return NULL;
+}
+
 /* ---- numbers that are missing values ---- */
 
 static int is_number_end(char c) { return c == ',' || c == '.' || c == 0; }

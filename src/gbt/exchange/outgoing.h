@@ -111,6 +111,9 @@ void gbti_tell(gbti_outgoing *x, const char *text);
 /* Whether scores are scaled sums, or means, of trees, and base scores are added to these. */
 int gbti_sums_at_end(const gbti_outgoing *x);
 
+/* The unit of a column's numbers, by its tag ("hours", "days since 1970-01-01"); NULL: none is known. Borrowed. */
+const char *gbti_unit_of(const gbt_schema_column *col);
+
 /* Whether a number of a column stands for a missing value. */
 int gbti_is_code(const gbti_outgoing *x, int32_t column, double number);
 

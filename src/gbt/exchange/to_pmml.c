@@ -99,8 +99,10 @@ static gbt_status check_names(const pmml_writer *w, int32_t c) {
   const gbt_schema_column *col = &w->x->schema->col[c];
   static const char *const own[] = {"_sum", "_score", "_response", "_class", "_target"};
   const size_t n = strlen(w->x->name);
-  if (!is_xml(col->name))
-    return gbti_refuse(w->x, col->name, "the name of column `%s` has a character that XML does not have; rename it",
+  const char *unit = gbti_unit_of(col);
+  if (!is_xml(col->name) || (unit != NULL && !is_xml(unit)))
+    return gbti_refuse(w->x, col->name,
+                       "the name or the unit of column `%s` has a character that XML does not have; rename it",
                        col->name);
   for (size_t i = 0; i < sizeof own / sizeof *own && strncmp(col->name, w->x->name, n) == 0; i++)
     if (strncmp(col->name + n, own[i], strlen(own[i])) == 0)
@@ -159,10 +161,7 @@ static int lists_levels(const pmml_writer *w, int32_t c) { return w->x->schema->
 static void put_data_field(pmml_writer *w, int32_t c) {
   const gbt_schema_column *col = &w->x->schema->col[c];
   const gbti_codes *codes = &w->x->codes[c];
-  const char *unit = strcmp(col->tag, "Date") == 0      ? "days since 1970-01-01"
-                     : strcmp(col->tag, "POSIXct") == 0 ? "seconds since 1970-01-01"
-                     : strcmp(col->tag, "logical") == 0 ? "0 or 1"
-                                                        : NULL;
+  const char *unit = strcmp(col->tag, "logical") == 0 ? "0 or 1" : gbti_unit_of(col);
   put(w, "<DataField");
   put_attribute(w, "name", col->name);
   if (unit != NULL) put_attribute(w, "displayName", unit);

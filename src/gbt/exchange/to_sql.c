@@ -46,9 +46,13 @@ static void put_quoted(sql_writer *w, char quote, const char *text) {
   gbti_put_bytes(w->out, &quote, 1);
 }
 
-/* A text of the user's at the end of a line of comment. */
-static void put_remark(sql_writer *w, const char *text) {
+/* A text of the user's in a line of comment; at its end. */
+static void put_in_remark(sql_writer *w, const char *text) {
   for (const char *at = text; *at != 0; at++) gbti_put_bytes(w->out, (uint8_t)*at < 0x20 ? " " : at, 1);
+}
+
+static void put_remark(sql_writer *w, const char *text) {
+  put_in_remark(w, text);
   put(w, "\n");
 }
 
@@ -395,10 +399,11 @@ static void put_head(sql_writer *w) {
   for (int32_t c = 0; c < x->schema->n_columns; c++) {
     const gbt_schema_column *col = &x->schema->col[c];
     if (!w->used[c]) continue;
+    const char *unit = gbti_unit_of(col);
     put(w, col->type == GBT_NUMERIC ? "--   number" : "--   text");
-    put(w, strcmp(col->tag, "Date") == 0      ? " (days since 1970-01-01): "
-           : strcmp(col->tag, "POSIXct") == 0 ? " (seconds since 1970-01-01): "
-                                              : ": ");
+    if (unit != NULL) put(w, " (");
+    if (unit != NULL) put_in_remark(w, unit);
+    put(w, unit != NULL ? "): " : ": ");
     put_remark(w, col->name);
   }
   put(w, "-- The result has their columns, and\n--   ");
