@@ -75,7 +75,8 @@ no_log_figure <- function(x, given = list()) {
   why <- if (length(log) < 2L || nrow(log) == 0L) "no evaluation log to draw: train with `valid` for one" else
     "no value of the evaluation log is finite"
   shown <- gbt_importance(x)
-  type <- Filter(function(type) all(is.finite(shown[[type]])) && any(shown[[type]] > 0), c("gain", "frequency"))
+  type <- Filter(function(type) all(is.finite(shown[[type]])) && any(shown[[type]] > 0),
+                 c(attr(shown, "type"), "frequency"))
   if (length(type)) return(importance_figure(shown, 20L, type[1L], given, why))
   words_figure(given, "Importance", why, "no tree has a split: the score is the same for all rows")
 }

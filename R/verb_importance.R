@@ -38,8 +38,9 @@
 #'
 #' @param model A model from [gbt_train()], or the result of [gbt_cv()] (not for `"shap"`).
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
-#'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number, the default for
-#'   an imported model whose file does not say what splits gain (CatBoost). Or `"permutation"` or `"shap"`, see below.
+#'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. The default of an
+#'   imported model whose file does not say what splits gain (CatBoost) is `"cover"`, or `"frequency"` where the file
+#'   does not have that either. Or `"permutation"` or `"shap"`, see below.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @param by `"column"`: one row for each column of the data. The importance of derived features (target encoding, level
 #'   counts) is added to their column, and that of a combination of columns is shared equally. `"feature"`: one row for
@@ -101,13 +102,15 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
     stop_argument("`data` can only be used with types \"permutation\" and \"shap\"; leave it out", "data")
   }
   by <- match_choice(by, c("column", "feature"), "by")
-  if (no_type && "gain" %in% model$imported$lacks) type <- "frequency"
+  lacks <- model$imported$lacks
+  if (no_type) type <- setdiff(c("gain", "cover", "frequency"), lacks)[1L]
   if (inherits(model, "gbt_cv")) return(folds_importance(model, type, trees, by, ...))
-  if (type %in% model$imported$lacks) {
-    stop_unsupported(sprintf("the model was imported from %s, whose files do not say %s; use type = \"%s\"",
+  if (type %in% lacks) {
+    others <- sprintf("\"%s\"", setdiff(c("gain", "cover", "frequency", "shap"), lacks))
+    stop_unsupported(sprintf("the model was imported from %s, and its file does not say %s; use type = %s or %s",
                              printable(model$imported$program),
                              c(gain = "what splits gain", cover = "what nodes cover")[type],
-                             "frequency"), "type")
+                             paste(others[-length(others)], collapse = ", "), others[length(others)]), "type")
   }
   importance_table(importance_sums(model, check_rounds(trees, model), by), type)
 }

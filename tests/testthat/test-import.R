@@ -144,13 +144,20 @@ test_that("scores that are scaled or means are those of a naive twin, and so are
   expect_identical(link_of(forest$model, forest$x, trees = 2)[, 1], first)
 })
 
-test_that("classes have the names that CatBoost's file has; without gains importance is by frequency", {
+test_that("classes have the names that CatBoost's file has; without gains importance is by cover", {
   m <- gbt_import(test_path("imported", "cat_classes.json"))
   x <- imported_case("cat_classes.json")$x
   expect_identical(levels(predict(m, x, type = "class")), c("a", "b", "c"))
-  expect_error(gbt_importance(m, "gain"), "type = \"frequency\"", class = "gbt_error_unsupported")
-  expect_identical(gbt_importance(m), gbt_importance(m, "frequency"))
-  expect_output(print(gbt_importance(m)), "by frequency")
+  expect_error(gbt_importance(m, "gain"), "type = \"cover\", \"frequency\" or \"shap\"$",
+               class = "gbt_error_unsupported")
+  expect_identical(gbt_importance(m), gbt_importance(m, "cover"))
+  expect_output(print(gbt_importance(m)), "by cover")
+  text <- rawToChar(readBin(test_path("imported", "cat_classes.json"), "raw", 1e6))
+  without <- gbt_import(charToRaw(gsub("\"leaf_weights\"", "\"other\"", text)))
+  expect_setequal(without$imported$lacks, c("gain", "cover", "count"))
+  expect_identical(gbt_importance(without), gbt_importance(without, "frequency"))
+  expect_error(gbt_importance(without, "cover"), "type = \"frequency\" or \"shap\"$",
+               class = "gbt_error_unsupported")
   expect_no_error(drawn(plot(m)))
   expect_equal(sum(gbt_importance(m, "cover")$cover), 1)
   expect_output(print(summary(m)), "imported  CatBoost, MultiClass")
