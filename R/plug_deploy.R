@@ -26,8 +26,11 @@ check_as_expression <- function(model, info, nodes) {
     stop_unsupported(sprintf("an expression of columns cannot say this model: %s; gbt_export(model, \"%s\") can", why,
                              if (is.null(name)) "model.sql" else "model.c"), name)
   }
-  if (is_distribution(model$objective) || info$n_outputs > 1L) refuse("it has several outputs")
-  if (isTRUE(model$has_offset)) refuse("it has an offset, which is added to the score", "offset")
+  if (is_distribution(model$objective)) {
+    stop_unsupported(paste("an expression of columns has one number a row, and a distribution several parameters, which",
+                           "predict() with type = \"parameters\" gives"), "objective")
+  }
+  check_constant_leaves(model, "which no expression of columns is offered for")
   used <- unique(stats::na.omit(nodes$feature)) + 1L
   several <- used[info$column[used] == 0L & lengths(info$statistic[used]) == 0L]
   if (length(several)) {
@@ -35,6 +38,8 @@ check_as_expression <- function(model, info, nodes) {
                                    "of several columns; `max_cat_combine = 1` makes none"),
                              printable(info$features[several[1L]])))
   }
+  if (isTRUE(model$has_offset)) refuse("it has an offset, which is added to the score", "offset")
+  if (info$n_outputs > 1L) refuse("it has several outputs")
   columns <- unlist(info$columns[used])
   coded <- columns[startsWith(info$tag[columns], "coded:")]
   if (length(coded)) {

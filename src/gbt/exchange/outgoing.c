@@ -502,7 +502,8 @@ gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_v
   const uint32_t flags = x->format->flags;
   if (gbt_is_distribution(x->objective))
     return gbti_refuse(x, "objective",
-                       "formats of models have one prediction a row, and a distribution has two parameters");
+                       "a distribution has several parameters a row, which no format of files is offered for; "
+                       "predict() with type = \"parameters\" gives them");
   x->n_outputs = model->n_outputs;
   x->n_parallel = model->n_parallel;
   x->sums = model->sums;
