@@ -8,7 +8,7 @@ tidypredict_fit.gbt <- function(model) {
   nodes <- .Call(C_gbt_model_nodes, model$state, model$cache)
   check_as_expression(model, info, nodes)
   levels <- .Call(C_gbt_model_levels, model$state, model$cache)
-  note <- made_columns_note(model)
+  note <- made_columns_note(model, columns_of_trees(model)$names)
   if (!is.null(note)) say(paste0("tidypredict_fit: ", sub("the file", "the expression", note, fixed = TRUE)))
   if (info$sums == "float") {
     say(paste("tidypredict_fit: the expression adds in double what XGBoost adds in float32: scores agree to about 6",

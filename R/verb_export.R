@@ -94,7 +94,8 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
   made <- .Call(C_gbt_export, model$state, model$cache, as.double(rounds_used(model)), match(format, formats$name) - 1L,
                 enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)),
                 if (model$n_outputs > 1L) enc2utf8(as.character(score_names_of(model))) else character())
-  for (note in c(made$notes, made_columns_note(model), units_note(model))) say(paste0("gbt_export: ", note))
+  columns <- columns_of_trees(model)
+  for (note in c(made$notes, made_columns_note(model, columns$names), units_note(columns))) say(paste0("gbt_export: ", note))
   .Call(C_gbt_write_file, full_path(file), made$bytes)
   invisible(file)
 }
@@ -118,20 +119,23 @@ columns_of_trees <- function(model) {
 }
 
 # A clause about units of columns, which the program does not convert; NULL where there are none.
-units_note <- function(model) {
-  columns <- columns_of_trees(model)
+units_note <- function(columns) {
   has <- grepl("^(difftime|units):", columns$tags)
   if (!any(has)) return(NULL)
   paste("the file takes numbers in the units of the training:",
         enumerate(printable(sprintf("`%s` in %s", columns$names[has], unit_of(columns$tags[has]))), 5L, ""))
 }
 
-# A clause about columns that are made before trees see them; NULL where there are none.
-made_columns_note <- function(model) {
+# A clause about columns that are made before trees see them; NULL where there are none. names: the columns of the file.
+made_columns_note <- function(model, names) {
   if (!is.null(recipe_of(model))) {
     return("the file takes the columns that the model's recipe makes: bake rows first")
   }
   features <- model$terms$features
-  made <- names(features)[!vapply(features, function(text) is.name(str2lang(text)), NA)]
-  if (length(made)) sprintf("the file takes columns that the model's formula makes: %s", enumerate(made, 5L, "`"))
+  if (is.null(features)) return(NULL)
+  terms <- lapply(features, str2lang)
+  made <- setdiff(names, vapply(terms[vapply(terms, is.name, NA)], as.character, ""))
+  if (length(made)) {
+    sprintf("the file takes columns that the model's formula makes: %s", enumerate(printable(made), 5L, "`"))
+  }
 }

@@ -212,6 +212,18 @@ test_that("numbers that stand for missing values, columns that a formula makes, 
   }
   made <- gbt_train(mpg ~ log(wt) + hp, mtcars, nrounds = 2, threads = 1)
   expect_message(gbt_export(made, withr::local_tempfile(fileext = ".c")), "`log\\(wt\\)`", class = "gbt_message")
+  several <- mtcars
+  names(several)[names(several) == "wt"] <- "the weight"
+  several <- gbt_train(mpg ~ poly(hp, 2) + `the weight` + log(qsec), several, nrounds = 2, threads = 1)
+  used <- unique(stats::na.omit(as.data.frame(several)$feature))
+  expect_true("the weight" %in% used)
+  expect_true("poly(hp, 2)1" %in% used)
+  file <- withr::local_tempfile(fileext = ".sql")
+  said <- expect_message(gbt_export(several, file), class = "gbt_message")
+  named <- regmatches(conditionMessage(said), gregexpr("`[^`]*`", conditionMessage(said)))[[1]]
+  expect_setequal(named, sprintf("`%s`", setdiff(used, "the weight")))
+  lines <- readLines(file)
+  expect_setequal(sub("--   number: ", "", lines[startsWith(lines, "--   number")], fixed = TRUE), used)
   plain <- gbt_train(mpg ~ wt + hp, mtcars, nrounds = 2, threads = 1)
   expect_no_message(gbt_export(plain, withr::local_tempfile(fileext = ".c")))
   waits <- data.frame(wait = as.difftime(1:50 + 0, units = "hours"), unused = as.difftime(rep(1, 50), units = "days"))
