@@ -253,7 +253,7 @@ gbt_load <- function(file, trust = FALSE, ...) {
   check_flag(trust, "trust")
   name <- file
   if (is_raw_vector(file)) {
-    name <- "a raw vector"
+    name <- "the raw vector"
     state <- as.vector(file)
   } else if (is_connection(file)) {
     name <- connection_name(file)
@@ -262,7 +262,8 @@ gbt_load <- function(file, trust = FALSE, ...) {
     check_path(file, "file", "one path, a connection or a raw vector")
     state <- .Call(C_gbt_read_file, full_path(file))
   }
-  named <- function(e) stop_format(sprintf("\"%s\": %s", name, conditionMessage(e)), name)
+  shown <- if (is_raw_vector(file)) name else sprintf("\"%s\"", name)
+  named <- function(e) stop_format(sprintf("%s: %s", shown, conditionMessage(e)), name)
   tryCatch(model_of_bytes(state, function(model) c(code = trust, formula = trust)), gbt_error_format = named)
 }
 

@@ -77,9 +77,11 @@
 gbt_import <- function(file, classes = NULL, ...) {
   check_no_dots(written_dots(...), names(formals(gbt_import)))
   if (missing(file)) check_path(file, "file")
-  name <- if (is_text(file)) file else "a raw vector"
+  if (inherits(file, "gbt")) stop_argument("`file` is a model of gbt already: use it as it is", "file")
+  name <- if (is_text(file)) file else if (is_raw_vector(file)) "the raw vector" else "the model"
+  shown <- if (is_text(file)) sprintf("\"%s\"", printable(file)) else name
   bytes <- if (is_raw_vector(file)) as.vector(file) else bytes_of_file(file)
-  named <- function(e) stop_format(sprintf("\"%s\": %s", printable(name), conditionMessage(e)), name)
+  named <- function(e) stop_format(sprintf("%s: %s", shown, conditionMessage(e)), name)
   found <- tryCatch(.Call(C_gbt_import, bytes), gbt_error_format = named)
   imported_model(found, classes)
 }
@@ -111,7 +113,7 @@ has_package <- function(package) requireNamespace(package, quietly = TRUE)
 bytes_of_file <- function(file) {
   live <- intersect(class(file), names(live_models))
   if (length(live)) return(save_live_model(file, live_models[[live[1L]]]))
-  check_path(file, "file", "one path or a raw vector")
+  check_path(file, "file", "one path, a raw vector or a model of the packages xgboost, lightgbm or catboost")
   path <- full_path(file)
   .Call(C_gbt_check_file, path)
   readBin(path, "raw", file.size(path))

@@ -40,6 +40,8 @@ gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt
   memset(facts, 0, sizeof *facts);
   GBT_TRY(gbti_check_byte_order("import models", err));
   while (at < n_bytes && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t')) at++;
+  if (begins_with(b, n_bytes, "gbtmodel"))
+    return gbt_fail(err, GBT_E_FORMAT, "this is a model of gbt: gbt_load() reads it");
   if (begins_with(b, n_bytes, "CBM1"))
     return gbt_fail(err, GBT_E_UNSUPPORTED,
                     "this is a model in CatBoost's binary format; save it as JSON: "
