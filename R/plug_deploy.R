@@ -16,6 +16,7 @@ tidypredict_fit.gbt <- function(model) {
   }
   at <- split(seq_along(nodes$tree), nodes$tree)
   at <- at[seq_len(rounds_used(model) * info$n_parallel)]
+  check_nesting(length(at), layers_of(unlist(at), nodes))
   trees <- lapply(unname(at), tree_expression, nodes = nodes, info = info, levels = levels)
   response_expression(sum_expression(trees, info, rounds_used(model)), objective_info(model$objective), model$objective)
 }
@@ -44,6 +45,37 @@ check_as_expression <- function(model, info, nodes) {
   coded <- columns[startsWith(info$tag[columns], "coded:")]
   if (length(coded)) {
     refuse(sprintf("column `%s` has numbers that are missing values", printable(info$names[coded[1L]])))
+  }
+}
+
+# Each tree is within the sum of those after it, and each layer of a tree within the one above. R stops at 5,000
+# expressions within each other and where its C stack ends: with 8 MB, which are usual, at some 280 layers of
+# case_when(). About half of both is left to what calls the expression.
+most_summed <- 2000L
+most_layers <- 60L
+
+check_nesting <- function(n_trees, n_layers) {
+  if (n_trees <= most_summed && n_layers <= most_layers) return(invisible())
+  has <- if (n_trees > most_summed) c(counted(n_trees, "tree"), with_commas(most_summed)) else
+    c(counted(n_layers, "layer"), most_layers)
+  stop_unsupported(sprintf(paste("an expression of columns cannot say this model: it has %s, and R can evaluate",
+                                 "expressions that are nested only so deeply (%s at most);",
+                                 "gbt_export(model, \"model.sql\") or \"model.c\" can"), has[1L], has[2L]))
+}
+
+# Splits from a root to its farthest leaf, the most of all trees. at: nodes of whole trees, the root of each first.
+layers_of <- function(at, nodes) {
+  at <- unname(at)
+  root <- at[match(nodes$tree[at], nodes$tree[at])]
+  here <- unique(root)
+  first <- integer(length(nodes$tree))
+  first[at] <- root
+  layers <- 0L
+  repeat {
+    here <- here[!is.na(nodes$left[here])]
+    if (!length(here)) return(layers)
+    layers <- layers + 1L
+    here <- c(first[here] + nodes$left[here], first[here] + nodes$right[here])
   }
 }
 

@@ -88,6 +88,22 @@ test_that("expressions convert columns with units, as predict() does", {
                class = "gbt_error_data")
 })
 
+test_that("expressions that R could not evaluate are refused, and the largest are evaluated", {
+  skip_if_not_installed("dplyr")
+  own <- function(name) getFromNamespace(name, "gbt")
+  many <- gbt_train(mpg ~ wt, mtcars, nrounds = 2001, max_depth = 1, min_child_weight = 0, eta = 1e-3, threads = 1)
+  expect_error(expression_of(many), "2,001 trees.*2,000 at most.*model\\.sql", class = "gbt_error_unsupported")
+  expect_type(expression_of(many[1:2000]), "language")
+  expect_error(own("check_nesting")(1, 61), "61 layers.*60 at most", class = "gbt_error_unsupported")
+  deep <- 0
+  for (layer in 1:60) deep <- bquote(dplyr::case_when(x <= .(-layer) ~ .(layer + 0), TRUE ~ .(deep)))
+  its <- own("sum_expression")(c(list(deep), rep(list(1), 1999)), list(sums = "plain", base = 0.5), 2000)
+  expect_identical(eval(bquote(dplyr::mutate(data.frame(x = c(-30, -60, 5)), p = .(its))))$p, 1999.5 + c(30, 60, 0))
+  two <- list(tree = rep(0:1, c(3, 5)), left = c(1, NA, NA, 1, NA, 3, NA, NA), right = c(2, NA, NA, 2, NA, 4, NA, NA))
+  expect_identical(own("layers_of")(1:8, two), 2L)
+  expect_identical(own("layers_of")(1:3, two), 1L)
+})
+
 test_that("models of other packages in the session are saved by their package and read", {
   files <- c(xgb.Booster = "xgb_numbers.json", lgb.Booster = "lgb_numbers.txt", catboost.Model = "cat_numbers.json")
   asked <- character(0)

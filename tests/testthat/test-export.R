@@ -230,7 +230,7 @@ test_that("numbers that stand for missing values, columns that a formula makes, 
   waits <- gbt_train(waits, 1:50, nrounds = 2, threads = 1)
   for (end in c(".c", ".sql", ".pmml")) {
     file <- withr::local_tempfile(fileext = end)
-    expect_message(gbt_export(waits, file), "units of the training: `wait` in hours$", class = "gbt_message")
+    expect_message(gbt_export(waits, file), "units of the training: `wait` in hours\n$", class = "gbt_message")
     unit <- c(.c = NA, .sql = "--   number (hours): wait", .pmml = "name=\"wait\" displayName=\"hours\"")[[end]]
     if (!is.na(unit)) expect_identical(sum(grepl(unit, readLines(file), fixed = TRUE)), 1L)
   }
