@@ -123,9 +123,9 @@ as_tibble_if_there <- function(x) {
 #'
 #' @section In a database:
 #' `tidypredict::tidypredict_fit(model)` is an expression of columns for `dplyr::mutate()`, for models of one output:
-#' the response, to the bit where no `exp()` is in it; of models imported from XGBoost, which adds in float32, to about 6
-#' digits. Models have up to 2,000 trees of 60 layers. dbplyr and orbital write numbers with 15 digits, by which a row next
-#' to a threshold may go another way: `gbt_export(model, "model.sql")` writes all digits, and several outputs.
+#' the response, to the bit where no `exp()` is in it; of models imported from XGBoost, which adds in float32, to about
+#' 6 digits. Models have up to 2,000 trees of 60 layers. dbplyr and orbital write numbers with 15 digits, by which a row
+#' next to a threshold may go another way: `gbt_export(model, "model.sql")` writes all digits, and several outputs.
 #'
 #' @section knitr:
 #' A model that is printed in a document is shown as [print()] shows it. `kable(model)` is the table of

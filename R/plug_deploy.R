@@ -28,8 +28,8 @@ check_as_expression <- function(model, info, nodes) {
                              if (is.null(name)) "model.sql" else "model.c"), name)
   }
   if (is_distribution(model$objective)) {
-    stop_unsupported(paste("an expression of columns has one number a row, and a distribution several parameters, which",
-                           "predict() with type = \"parameters\" gives"), "objective")
+    stop_unsupported(paste("an expression of columns has one number a row, and a distribution several parameters,",
+                           "which predict() with type = \"parameters\" gives"), "objective")
   }
   check_constant_leaves(model, "which no expression of columns is offered for")
   used <- unique(stats::na.omit(nodes$feature)) + 1L

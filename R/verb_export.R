@@ -95,7 +95,8 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
                 enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)),
                 if (model$n_outputs > 1L) enc2utf8(as.character(score_names_of(model))) else character())
   columns <- columns_of_trees(model)
-  for (note in c(made$notes, made_columns_note(model, columns$names), units_note(columns))) say(paste0("gbt_export: ", note))
+  notes <- c(made$notes, made_columns_note(model, columns$names), units_note(columns))
+  for (note in notes) say(paste0("gbt_export: ", note))
   .Call(C_gbt_write_file, full_path(file), made$bytes)
   invisible(file)
 }
