@@ -92,7 +92,7 @@ tree_expression <- function(at, nodes, info, levels) {
     split <- split_expression(node, nodes, info, levels)
     made[[i]] <- call("case_when", call("~", split, made[[left + 1L]]),
                       call("~", TRUE, made[[nodes$right[node] + 1L]]))
-    made[[i]][[1L]] <- quote(dplyr::case_when)
+    made[[i]][[1L]] <- call("::", quote(dplyr), quote(case_when))
     made[c(left, nodes$right[node]) + 1L] <- list(NULL)
   }
   made[[1L]]

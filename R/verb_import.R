@@ -104,7 +104,7 @@ save_live_model <- function(model, its) {
   failed <- function(e) {
     stop_argument(sprintf("%s could not save `file`: %s", its$package, printable(conditionMessage(e))), "file")
   }
-  tryCatch(do.call(get_exported(its$package, its$save), c(list(model, path), its$more)), error = failed)
+  try_else(do.call(get_exported(its$package, its$save), c(list(model, path), its$more)), failed)
   bytes_of_file(path)
 }
 

