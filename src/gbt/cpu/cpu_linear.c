@@ -239,14 +239,14 @@ static void rewind_chunks(cpu_backend *be) {
   for (size_t c = 0; c < be->rows.n_chunk; c++) be->rows.chunk[c].next = be->rows.chunk[c].beg;
 }
 
-/* The sums of all items, over all ranks. */
+/* The sums of all items, over all ranks; there are items. */
 static gbt_status sum_items(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_linear *linear = &be->linear;
   const size_t n_chunk = be->rows.n_chunk, n = linear->n_items * GBT_LINEAR_SUMS;
   GBT_TRY(gbt_mem_grow(&be->mem, &linear->part, &linear->cap_part, n_chunk * GBT_LINEAR_SUMS, sizeof *linear->part,
                        err));
   GBT_TRY(gbt_mem_grow(&be->mem, &linear->sum, &linear->cap_sum, n, sizeof *linear->sum, err));
-  memset(linear->part, 0, n_chunk * GBT_LINEAR_SUMS * sizeof *linear->part);
+  if (n_chunk > 0) memset(linear->part, 0, n_chunk * GBT_LINEAR_SUMS * sizeof *linear->part); /* a rank may have none */
   memset(linear->sum, 0, n * sizeof *linear->sum);
   rewind_chunks(be);
   GBT_TRY(cpu_train_pass(ctx, be, sum_span, be, err));
@@ -363,7 +363,7 @@ static gbt_status score_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     most[0] = -linear->range[c].low > most[0] ? -linear->range[c].low : most[0];
     most[1] = linear->range[c].high > most[1] ? linear->range[c].high : most[1];
   }
-  GBT_TRY(gbt_comm_max_f64(ctx, linear->most, n, err));
+  if (n > 0) GBT_TRY(gbt_comm_max_f64(ctx, linear->most, n, err));
   for (size_t i = 0; i < linear->n_leaves; i++) {
     linear->leaf[i].low = -linear->most[2 * i];
     linear->leaf[i].high = linear->most[2 * i + 1];
@@ -374,8 +374,10 @@ static gbt_status score_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 gbt_status cpu_linear_leaves(gbt_ctx *ctx, cpu_backend *be, const gbt_forest *forest, gbt_error *err) {
   GBT_TRY(list_items(be, forest, err));
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->linear.n_items, 1.0 * be->rows.n_in, sort_task, be, err));
-  GBT_TRY(sum_items(ctx, be, err));
+  if (be->linear.n_items > 0) { /* as many on all ranks */
+    GBT_TRY(cpu_parallel(ctx, (int64_t)be->linear.n_items, 1.0 * be->rows.n_in, sort_task, be, err));
+    GBT_TRY(sum_items(ctx, be, err));
+  }
   GBT_TRY(make_leaves(be, err));
   return score_rows(ctx, be, err);
 }
