@@ -177,15 +177,18 @@ make_parameters_table <- function() {
 #' With `leaf_model = "linear"` a leaf predicts a linear function of the numeric columns that its tree split by above
 #' it, of the nearest six (Shi, Li and Li, 2019). A response that rises or falls smoothly then needs fewer trees.
 #' Slopes are a weighted regression on the gradients of the leaf's rows. A leaf whose slopes gain no more than twice
-#' what chance gives stays constant. Predictions stay within those that the training rows of the leaf have. A row where
-#' one of the columns of the leaf is missing gets the constant value of the leaf. Splits are chosen as for constant
-#' leaves.
+#' what chance gives stays constant. `lambda` and `path_smooth` act on the constant part of the value alone. Slopes are
+#' shrunk by `linear_lambda`, and what chance gives is taken off them. Predictions stay within those that the training
+#' rows of the leaf have. A row where one of the columns of the leaf is missing gets the constant value of the leaf.
+#' Splits are chosen as for constant leaves.
 #'
 #' The value of a column is that of its bin: the middle between two cuts, for the first and the last bin as far outside
-#' as the next bin is wide. So training needs no memory for the numbers, and a row is predicted as it was trained. It
-#' cannot be combined with `device = "cuda"`, monotone constraints, `alpha`, ordered boosting, trees with common splits
-#' and objectives whose leaves are quantiles. Models with linear leaves have no contributions and cannot be exported.
-#' Tables and plots of their trees show the constant value of a leaf, and importance the gains of splits.
+#' as the next bin is wide. So training needs no memory for the numbers, and a row is predicted as it was trained. The
+#' middles are rounded to steps of at most 1 / 8192 of the column's range. Where most values of a column lie within a
+#' few such steps, give its logarithm instead. Linear leaves cannot be combined with `device = "cuda"`, monotone
+#' constraints, `alpha`, ordered boosting, trees with common splits and objectives whose leaves are quantiles. Models
+#' with linear leaves have no contributions and cannot be exported. Tables and plots of their trees show the constant
+#' value of a leaf, and importance the gains of splits.
 #'
 #' @section Constraints on features:
 #' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be

@@ -21,7 +21,16 @@ static uint64_t mix_cuts(uint64_t h, const gbt_cuts *cuts) {
   return h;
 }
 
+/* Where there are linear leaves; their grids are those of the cuts. */
+static uint64_t mix_linear(uint64_t h, const gbt_forest_view *f) {
+  if (f->linear.n_leaves == 0) return h;
+  h = mix_sum(h, f->linear.of, (size_t)f->n_nodes * sizeof *f->linear.of);
+  h = mix_sum(h, f->linear.leaf, (size_t)f->linear.n_leaves * sizeof *f->linear.leaf);
+  return mix_sum(h, f->linear.term, (size_t)f->linear.n_terms * sizeof *f->linear.term);
+}
+
 static uint64_t mix_forest(uint64_t h, const gbt_forest_view *f) {
+  h = mix_linear(h, f);
   h = mix_sum(h, f->base, (size_t)f->n_outputs * sizeof *f->base);
   h = mix_sum(h, f->trees, (size_t)f->n_trees * sizeof *f->trees);
   h = mix_sum(h, f->nodes, (size_t)f->n_nodes * sizeof *f->nodes);

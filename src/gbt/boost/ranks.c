@@ -46,7 +46,11 @@ static uint64_t mix_start(uint64_t h, const gbt_trainer_spec *spec) {
   if (init == NULL) return h;
   h = mix_double(gbt_mix64(h ^ init->n_trees), spec->init_eta);
   h = mix_bytes(h, init->base, (size_t)init->n_outputs * sizeof *init->base);
-  return mix_bytes(h, init->nodes, init->n_nodes * sizeof *init->nodes);
+  h = mix_bytes(h, init->nodes, init->n_nodes * sizeof *init->nodes);
+  if (init->linear.n_leaves == 0) return h;
+  h = mix_bytes(h, init->linear.of, init->n_nodes * sizeof *init->linear.of);
+  h = mix_bytes(h, init->linear.leaf, init->linear.n_leaves * sizeof *init->linear.leaf);
+  return mix_bytes(h, init->linear.term, init->linear.n_terms * sizeof *init->linear.term);
 }
 
 uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec) {

@@ -23,7 +23,8 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
   return gbt_class_rates_check(&spec->objective, spec->class_rate, spec->n_class_rates, err);
 }
 
-/* Squared weights of the leaves of tree t, of value k each, and their rows. */
+/* Squared weights of the leaves of tree t, of value k each, and their rows. A linear leaf counts with its constant
+ * value, without what its slopes add to the values of single rows. */
 static void add_leaves(const gbt_forest_view *trees, uint64_t t, int32_t k, double eta, double *squares, double *rows) {
   const uint64_t width = (uint64_t)trees->n_leaf_outputs;
   for (uint64_t i = trees->trees[t].node_beg, end = i + trees->trees[t].n_nodes; i < end; i++) {

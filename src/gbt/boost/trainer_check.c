@@ -139,7 +139,8 @@ static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
                      (int)spec->params.leaf_iterations);
 }
 
-/* Linear leaves minimise a quadratic loss by sums over rows, where nothing else limits the leaves. */
+/* Slopes minimise a quadratic loss by sums over rows, without an L1 penalty and without bounds on the leaves' values
+ * other than `max_delta_step`. */
 static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_params *p = &spec->params;
   const char *rule = NULL;

@@ -118,9 +118,8 @@ gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_vi
     gbt_mem_free(&forest->mem, *map);
     *map = NULL;
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
-                       "the model has linear leaves, which read other cuts of feature number %d; take the cuts of its "
-                       "training data (`reference`), or train a new model",
-                       (int)from->grid[g].feat + 1);
+                       "the model has linear leaves, which read other cuts than those at hand; take the cuts of its "
+                       "training data (`reference`), or train a new model");
   }
   return GBT_OK;
 }

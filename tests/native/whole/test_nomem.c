@@ -48,6 +48,8 @@ static gbt_status run_all(const story *s, things *t, gbt_error *err) {
   const int64_t outputs = spec.params.multi_strategy ? 1 : spec.objective.n_outputs;
   CHECK_EQ_I64(gbt_trainer_forest(t->trainer)->n_trees, rounds * outputs * spec.params.num_parallel_tree);
   CHECK(status != GBT_OK || rounds == 3);
+  if (status == GBT_OK && spec.params.leaf_model == GBT_LEAF_LINEAR)
+    CHECK(gbt_trainer_forest(t->trainer)->linear->n_leaves > 0);
   return status;
 }
 
@@ -100,6 +102,8 @@ static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shar
     made_weights(i ? valid : data, 4);
     made_offset(i ? valid : data, n_outputs, 5);
   }
+  for (int64_t r = 0; r < n_rows && leaf_model == GBT_LEAF_LINEAR; r++)
+    data->label[r] += 10.0 * ((const double *)data->table.cols[0].values)[r];
   story s = {.data = data, .valid = valid, .job = job_make(data, loss, n_outputs, 3), .n_threads = n_threads};
   gbt_trainer_spec *spec = &s.job.spec;
   spec->n_valid = spec->n_metrics = 1;
