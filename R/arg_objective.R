@@ -104,10 +104,11 @@ objective_object <- function(name, param = list()) {
 #' or not: the objective is `"logistic"`, and `predict(type = "class")` gives a logical matrix. Otherwise it is
 #' `"squared_error"`, and each objective for numbers, counts, amounts or shares but `"quantile"` and distributions can
 #' be named. Columns are not scaled. A round has a tree for each column, and all of them draw the same rows and
-#' features, so that the predictions of a column are those of a model of this column alone with the same parameters;
-#' only what looks at all columns differs: early stopping, a race for the shape of trees, `sampling_method` `"mvs"` and
-#' `"goss"`, and `first_use_penalty`. With `multi_strategy = "multi_output_tree"` a round has one tree for all columns,
-#' see [gbt_parameters()].
+#' features, so that the predictions of a column without missing cells are those of a model of this column alone with
+#' the same parameters; only what looks at all columns differs: early stopping, a race for the shape of trees,
+#' `sampling_method` `"mvs"` and `"goss"`, and `first_use_penalty`. A column with missing cells has the bins and draws
+#' of all rows, a model of it alone only those of its own rows. With `multi_strategy = "multi_output_tree"` a round has
+#' one tree for all columns, see [gbt_parameters()].
 #'
 #' A cell may be `NA`: it has no part in gradients, base scores and metrics. A row in which all columns are missing, and
 #' a column that is missing in all rows, are errors. Metrics are over all cells where they are means over rows, such as

@@ -230,9 +230,9 @@ make_parameters_table <- function() {
 #' `num_parallel_tree` must be 1. Gains and covers of a tree are those of all classes together.
 #'
 #' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. Columns are
-#' scaled for the choice of splits, so that one with large numbers does not decide alone. So it is with several levels
-#' of `"quantile"`: nine levels take a third of the time that a tree for each takes, at a loss from 1 % lower to 2 %
-#' higher (`bench/results/quantiles.md` in the sources).
+#' scaled by powers of two for the choice of splits, so that one with large numbers does not decide alone. So it is with
+#' several levels of `"quantile"`: nine levels take a third of the time that a tree for each takes, at a loss from 1 %
+#' lower to 2 % higher (`bench/results/quantiles.md` in the sources).
 #'
 #' The splits of a round are chosen by one random direction of the scores, drawn by `seed` (random projections of
 #' gradients: Iosipov and Vakhrushev, 2022, SketchBoost). XGBoost's strategy of this name adds up the gains of all
