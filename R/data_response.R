@@ -338,7 +338,8 @@ encode_valid_y <- function(y, response, n_rows, what) {
                         enumerate(response$grades, quote = "\"")), "y")
     }
   } else if (is.null(response$classes) && !is.null(e$classes) && e$response != "logical") {
-    stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
+    stop_data(sprintf("%s must be numeric, as the response of the training was; it is %s", what,
+                      switch(e$response, character = "character", ordered = "an ordered factor", "a factor")), "y")
   }
   check_same_surv(e$response, response$response, what)
   check_same_strata(e$strata, response$stratified, what)

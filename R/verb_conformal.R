@@ -88,6 +88,7 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
                           level[1L]), level[1L])
   }
   check_no_dots(written_dots(...), names(formals(gbt_conformal)))
+  if (missing(object)) stop_argument("`object` is missing: gbt_conformal(model, data)", "object")
   models <- conformal_models(object)
   chosen <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
@@ -121,7 +122,15 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
 }
 
 conformal_models <- function(object) {
-  if (inherits(object, "gbt_cv")) return(models_of_folds(object, "object"))
+  if (inherits(object, "gbt_cv")) {
+    check_search(object, "object")
+    if (!is.null(object$classes)) stop_sets_of_folds() # before models are asked for
+    if (is.matrix(object$predictions)) {
+      stop_unsupported(paste("gbt_conformal() takes cross-validations of one number only; for a distribution or",
+                             "quantiles hold rows out: gbt_conformal(model, rows)"), "object")
+    }
+    return(models_of_folds(object, "object"))
+  }
   if (is.list(object) && !is.object(object)) {
     if (!setequal(names(object), c("lower", "upper")) || length(object) != 2L) {
       stop_argument("`object` as a list must be two models of quantiles, list(lower = , upper = )", "object")
@@ -140,7 +149,6 @@ conformal_models <- function(object) {
 conformal_method <- function(method, object, models, scale) {
   classes <- !is.null(models[[1L]]$classes)
   if (!is.null(scale)) check_model(scale, "scale")
-  if (classes && inherits(object, "gbt_cv")) stop_sets_of_folds()
   single <- !inherits(object, "gbt_cv") && length(models) == 1L
   levels <- single && !is.null(levels_of(models[[1L]]))
   spread <- single && is_distribution(models[[1L]]$objective)
