@@ -318,7 +318,7 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   parts <- conformal_parts(object, newdata, list(offset = offset, exposure = exposure), threads)
   pred <- parts$pred
   bound <- conformal_bounds(object, level, weights, nrow(pred))
-  if (any(bound == Inf)) warn_few_rows(object, level, kind, sum(bound == Inf))
+  warn_no_bound(object, level, kind, weights, bound, nrow(pred))
   if (object$method == "cv") return(interval_of_folds(object, pred, conformal_rank(object$n, level)))
   if (kind == "set") return(set_of(pred, bound, object$method))
   if (object$method == "distribution") return(interval_of_distribution(object$models[[1L]], pred, bound))
@@ -334,18 +334,41 @@ middle_of <- function(pred, object) {
   if (is.na(median)) rowMeans(pred[, c(1L, ncol(pred)), drop = FALSE]) else unname(pred[, median])
 }
 
-# n_rows: new rows without a bound, or 1 where it is one for all.
-warn_few_rows <- function(object, level, kind, n_rows) {
+# Says why new rows have no bound: too few rows for calibration, also if scores were finite, or infinite scores.
+# weights: of the new rows; bound: of conformal_bounds().
+warn_no_bound <- function(object, level, kind, weights, bound, n_rows) {
+  if (n_rows == 0L || !any(bound == Inf)) return(invisible())
   what <- if (kind == "set") "sets hold all classes" else "intervals are infinite"
+  infinite <- object$scores == Inf
+  finite <- replace(object, "scores", list(replace(object$scores, infinite, 0)))
+  few <- conformal_bounds(finite, level, weights, n_rows) == Inf
+  if (any(few)) warn_few_rows(object, level, what, sum(few))
+  n_other <- sum(bound == Inf) - sum(few)
+  if (n_other > 0L) warn_infinite_scores(object, level, what, infinite, n_other)
+}
+
+# n_rows: new rows without a bound, or 1 where it is one for all.
+warn_few_rows <- function(object, level, what, n_rows) {
   warn_gbt("conformal", if (is.null(object$weights)) {
     sprintf("level %s needs at least %s for calibration, there are %s: %s", format(level),
             counted(ceiling(level / (1 - level) * (1 - 1e-12)), "row"), with_commas(object$n), what)
   } else {
     sprintf(paste("level %s needs weights for calibration whose sum is at least %s times the weight of the row that is",
-                  "predicted: %s%s"), format(level), format(level / (1 - level), digits = 4L), what,
-            if (n_rows > 1L) sprintf(" for %s", counted(n_rows, "row")) else "")
+                  "predicted: %s%s"), format(level), format(level / (1 - level), digits = 4L), what, for_rows(n_rows))
   })
 }
+
+warn_infinite_scores <- function(object, level, what, infinite, n_rows) {
+  share <- if (!is.null(object$weights)) {
+    sprintf(", with %s of the sum of weights", format(sum(object$weights[infinite]) / sum(object$weights), digits = 3L))
+  }
+  warn_gbt("conformal", sprintf(paste("%s of %s rows for calibration have an infinite score%s, more than level %s",
+                                      "leaves out: %s%s; `scores` says which rows these are"),
+                                with_commas(sum(infinite)), with_commas(object$n), given_or(share, ""), format(level),
+                                what, for_rows(n_rows)))
+}
+
+for_rows <- function(n_rows) if (n_rows > 1L) sprintf(" for %s", counted(n_rows, "row")) else ""
 
 # Classes up to the bound, the most probable one in any case. Sums of all probabilities may differ from 1 by rounding,
 # which must not take a class out.

@@ -267,3 +267,29 @@ test_that("bounds by level with weights are drawn where shares of weights are", 
   steps <- function(s) stats::approx(s$x, s$y, c(0.1234, 0.5678, 0.9123), ties = "ordered")$y
   expect_equal(steps(counted$shapes[[1L]]), steps(twice$shapes[[1L]]))
 })
+
+test_that("a bound that is infinite because of infinite scores is said to be so", {
+  x <- made(120, 1)
+  m <- gbt_train(y ~ ., x[1:60, ], objective = "dist_normal", nrounds = 5, threads = 1)
+  rest <- x[61:110, ]
+  rest$y[1:6] <- 1e300 # which no distribution of the model can give
+  fit <- gbt_conformal(m, rest, threads = 1)
+  expect_identical(which(fit$scores == Inf), 1:6)
+  heavy <- gbt_conformal(m, rest, weights = rep(2:1, c(6, 44)), threads = 1)
+  few <- gbt_conformal(m, x[61:65, ], threads = 1)
+  none <- replace(few, "scores", list(rep(Inf, 5)))
+  expect_snapshot({
+    got <- predict(fit, x[1:2, ])
+    got <- predict(heavy, x[1:2, ], weights = c(1, 2))
+    got <- predict(heavy, x[1:3, ], weights = c(1, 2, 1000))
+    got <- predict(few, x[1:2, ])
+    got <- predict(none, x[1:2, ])
+  })
+  expect_silent(got <- predict(fit, x[1:2, ], level = 0.8))
+  expect_true(all(is.finite(unlist(got))))
+  # 6 of 50 rows are left out by the level up to 44 / 51
+  expect_silent(predict(fit, x[1:2, ], level = 44 / 51))
+  expect_warning(predict(fit, x[1:2, ], level = 44.01 / 51), "infinite score", class = "gbt_warning_conformal")
+  expect_silent(predict(fit, x[0, ]))
+  expect_silent(predict(heavy, x[0, ], weights = numeric(0)))
+})
