@@ -332,6 +332,7 @@ print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   show <- c(best = x$best_round, `one standard error` = x$one_se_round)
   if (length(show) == 0L) show <- c(last = x$nrounds)
   if (length(show) == 2L && show[1L] == show[2L]) show <- show[1L]
+  if (length(metrics) > 1L) names(show)[names(show) == "best"] <- paste("best by", x$metric)
   for (i in seq_along(show)) {
     row <- show[[i]]
     text <- vapply(metrics, function(name) {

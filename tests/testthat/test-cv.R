@@ -192,6 +192,8 @@ test_that("repeats average; models of a class response have a column for each cl
 test_that("print, as.data.frame, plot", {
   cv <- gbt_cv(mpg ~ ., mtcars, nrounds = 30, folds = 4, seed = 1, threads = 1, min_child_weight = 2)
   expect_output(print(cv), "4 folds, 30 rounds.*round [0-9]+ \\(best\\): test_rmse")
+  several <- gbt_cv(mpg ~ ., mtcars, folds = 4, nrounds = 5, metrics = c("rmse", "mae"), seed = 1, threads = 1)
+  expect_output(print(several), "\\(best by test_mae\\): test_rmse")
   expect_identical(as.data.frame(cv), cv$evaluation_log)
   withr::local_pdf(NULL)
   expect_identical(plot(cv), cv)
