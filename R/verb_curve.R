@@ -130,7 +130,9 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     if (is_time_curve(models, type, times)) return(time_curve(models, rows, type, times, bins_given))
     if (!is.null(strata)) stop_argument("`strata` is for curves of times with strata; leave it out", "strata")
     its <- curve_predictions(model, data, y, weights, offset, exposure, trees, threads, class)
-    return(made_curve(its$observed, its$predicted, type, its$weight, bins, !missing(bins), its$of, its$series))
+    check_two_classes(its$observed, type)
+    return(of_response(made_curve(its$observed, its$predicted, type, its$weight, bins, !missing(bins), its$of,
+                                  its$series)))
   }
   own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees, times = times,
               group = group, strata = strata)
@@ -291,6 +293,22 @@ class_series <- function(model, known, label, class) {
   if (length(chosen)) return(list(observed = against(chosen), predicted = known[, chosen], of = classes[chosen]))
   each <- stats::setNames(seq_along(classes), classes)
   list(observed = lapply(each, against), predicted = lapply(each, function(k) known[, k]), series = "class")
+}
+
+# Labels of a model that predicts numbers may be those of two classes.
+check_two_classes <- function(label, type) {
+  if (!type %in% c("roc", "pr") || all(unlist(label) %in% c(0, 1))) return(invisible())
+  stop_unsupported(sprintf(paste("`type = \"%s\"` needs two classes, and the response has other numbers than 0 and 1; use",
+                                 "\"calibration\", \"lift\" or \"gains\""), type), "type")
+}
+
+# Errors of `observed`, which the user of a model did not give, as those of the response.
+of_response <- function(code) {
+  tryCatch(code, gbt_error = function(e) {
+    e$message <- gsub("`observed`", "the response", conditionMessage(e), fixed = TRUE)
+    if (identical(e$column, "observed")) e$column <- e$subject <- "y"
+    stop(e)
+  })
 }
 
 check_curve_names <- function(names, parameter = "predicted", what = "predictions: list(small = p1, large = p2)") {

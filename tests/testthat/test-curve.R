@@ -105,6 +105,20 @@ test_that("what has no curve is refused in words", {
   })
 })
 
+test_that("errors about a model's curve name what the user wrote", {
+  numbers <- gbt_train(mpg ~ wt, mtcars, objective = "dist_normal", nrounds = 2, threads = 1)
+  two <- gbt_train(factor(am) ~ wt, mtcars, nrounds = 2, threads = 1)
+  below <- gbt_train(-mpg ~ wt, mtcars, nrounds = 2, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_curve(numbers, mtcars, "roc")
+    gbt_curve(list(a = numbers, b = below), mtcars, "pr")
+    gbt_curve(two, mtcars[mtcars$am == 1, ], "roc")
+    gbt_curve(below, mtcars, "lift")
+  })
+  shares <- gbt_train(am ~ wt, mtcars, objective = "squared_error", nrounds = 2, threads = 1)
+  expect_identical(gbt_curve(shares, mtcars, "roc")$tpr, gbt_curve(mtcars$am, predict(shares, mtcars), "roc")$tpr)
+})
+
 test_that("what is no model and no list of models is refused in words", {
   m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
   expect_snapshot(error = TRUE, {
