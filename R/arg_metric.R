@@ -192,9 +192,16 @@ read_metric <- function(x, response) {
 
 # "rmse@y2" of a response with a column y2: list(metric = "rmse", output = 2L); other texts with output 0, of all.
 metric_of_column <- function(x, columns) {
+  if (startsWith(x, "@")) {
+    stop_argument(sprintf("metric \"%s\": the name of a metric must come before the \"@\"", x), "eval_metric")
+  }
   at <- which(endsWith(x, paste0("@", columns, recycle0 = TRUE)))
   if (length(at) == 0L) {
     after <- sub(".*@", "", x)
+    if (length(columns) && endsWith(x, "@")) {
+      stop_argument(sprintf("metric \"%s\": the name of a column must follow the \"@\": %s", x,
+                            enumerate(columns)), "eval_metric")
+    }
     if (length(columns) && after != x && !grepl("^[0-9.eE+-]+$", after)) {
       stop_argument(sprintf("metric \"%s\": the response has no column `%s`, only %s", x, after, enumerate(columns)),
                     "eval_metric")

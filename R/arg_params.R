@@ -135,7 +135,7 @@ engine_params <- function(args) {
   out
 }
 
-# `expr`, whose errors of the engine call parameters by the names that the user typed as well.
+# `expr`, whose errors call parameters by the names that the user typed as well.
 with_typed <- function(expr, typed) {
   tryCatch(expr, gbt_error = function(e) {
     for (name in names(typed)[names(typed) != typed]) {

@@ -47,7 +47,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   race <- race_task(request, facts, rows, chosen)
   request <- size_rounds(with_rules(request, facts, response$objective, chosen$all))
   search <- search_task(request, rows)
-  watched <- plan_metrics(args, request$host, rows)
+  watched <- with_typed(plan_metrics(args, request$host, rows), request$args$typed)
   host <- place_training(request, rows)
   fields <- training_fields(rows, args, host)
   own <- fields$own

@@ -54,7 +54,9 @@ rows_of_source <- function(source, request) {
   source["group"] <- list(check_group(source$group, n))
   args <- request$args$value
   response <- encode_response(source$y, request$objective, n, args[["num_class"]], source$parsed)
-  metrics <- if (!is.null(args[["eval_metric"]])) resolve_metrics(args[["eval_metric"]], response) # before long work
+  metrics <- if (!is.null(args[["eval_metric"]])) { # before long work
+    with_typed(resolve_metrics(args[["eval_metric"]], response), request$args$typed)
+  }
   check_queries(response, metrics, source$group)
   source["position"] <- list(check_position(source$position, n))
   check_position_use(source$position, response$objective, response$param, names(args))

@@ -57,7 +57,8 @@ check_without_rows <- function(given) {
                                  gbt_message = function(m) invokeRestart("muffleMessage"))
   args <- request$args$value
   make_checkpoint_folder(request$host$checkpoint)
-  for (name in Filter(is.character, as_metric_list(args[["eval_metric"]]))) metric_places(name)
+  with_typed(for (name in Filter(is.character, as_metric_list(args[["eval_metric"]]))) metric_places(name),
+             request$args$typed)
   if (is_share(args[["valid"]]) || is_rows(args[["valid"]])) stop_no_share(args[["valid"]])
 }
 

@@ -128,8 +128,9 @@ tune <- function(captured, plan) {
   metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   last <- length(metrics$name)
   if (last == 0L || is.na(metrics$maximise)) {
-    stop_argument(paste("gbt_tune() compares configurations by the last metric of `eval_metric`; give one for which",
-                        "larger or smaller values are better"), "eval_metric")
+    with_typed(stop_argument(paste("gbt_tune() compares configurations by the last metric of `eval_metric`; give one",
+                                   "for which larger or smaller values are better"), "eval_metric"),
+               request$args$typed)
   }
   seed <- args[["seed"]]
   if (is.null(seed)) seed <- value_of_first_rank(as.double(sample.int(.Machine$integer.max, 1L)))

@@ -319,3 +319,18 @@ test_that("metrics of a model on data at hand are those of its log, for all metr
     }
   }
 })
+
+test_that("errors of metrics have the argument's name as it was typed", {
+  typed <- "`eval_metric` (given as `metrics`)"
+  wrong <- list("rnse", c("rmse", "rmse"), mean, 3)
+  for (metrics in wrong) {
+    expect_error(gbt_train(mpg ~ ., mtcars, valid = 0.3, metrics = metrics, nrounds = 1, threads = 1), typed,
+                 fixed = TRUE, class = "gbt_error")
+    expect_error(gbt_cv(mpg ~ ., mtcars, folds = 3, metrics = metrics, nrounds = 1, threads = 1), typed, fixed = TRUE,
+                 class = "gbt_error")
+    expect_error(gbt_tune(mpg ~ ., mtcars, space = list(eta = c(0.1, 0.3)), folds = 3, metrics = metrics, nrounds = 1,
+                          threads = 1), typed, fixed = TRUE, class = "gbt_error")
+  }
+  expect_error(gbt_train(mpg ~ ., mtcars, metrics = "rmse", eval_train = FALSE, nrounds = 1, threads = 1),
+               paste(typed, "needs rows"), fixed = TRUE, class = "gbt_error_argument")
+})
