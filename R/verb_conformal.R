@@ -300,8 +300,8 @@ check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weig
 #' @rdname gbt_conformal
 #' @param newdata Rows to predict, see [predict()][predict.gbt].
 #' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper`. Of quantiles `estimate` is the median, or
-#'   the middle of the two where there is none, for `"cv"` the mean over folds. `"set"`, for classes: a logical matrix
-#'   with a column for each class.
+#'   the middle of the two where there is none; of distributions it is the mean, which may lie outside of the interval;
+#'   for `"cv"` it is the mean over folds. `"set"`, for classes: a logical matrix with a column for each class.
 #' @param level The probability with which intervals or sets are to hold the response.
 #' @export
 predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL,

@@ -324,8 +324,9 @@ print_chosen <- function(x) {
   if (length(lines)) cat(lines, sep = "\n")
 }
 
-# Parameters by topic, as of params_frame(); those that a rule chose with a star.
+# Parameters by topic, as of params_frame(); those that a rule chose with a star. Imported models may have none.
 print_parameters <- function(frame) {
+  if (nrow(frame) == 0L) return(invisible())
   ruled <- frame$origin == "rule"
   cat("\nparameters", if (any(ruled)) " (* chosen by a rule, see gbt_defaults())", "\n", sep = "")
   text <- paste0(frame$parameter, " ", frame$value, ifelse(ruled, "*", ""))

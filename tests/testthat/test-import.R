@@ -84,6 +84,8 @@ test_that("an imported model prints, draws, explains, and says what it does not 
   expect_output(print(m), "imported  XGBoost 3.2.0, reg:squarederror")
   expect_output(print(m), "rows      unknown")
   expect_output(print(summary(m)), "importance|gain")
+  expect_identical(nrow(summary(m)$parameters), 0L)
+  expect_false(any(grepl("parameters", capture.output(print(summary(m))))))
   expect_null(nobs(m))
   expect_true(all(is.na(as.data.frame(m)$count)))
   expect_identical(m$feature_names, c("f0", "f1", "f2"))
