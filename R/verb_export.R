@@ -50,8 +50,8 @@
 #'   rounds export a part of the model, such as `model[1:10]`.
 #' - Raw scores, and responses where the other program has them: a message says where its predictions are raw scores.
 #' - Models of distributions (`dist_normal` and others) and models with linear leaves are not offered.
-#' - Models with offsets can only be written as C or JSON, those with codes for missing values (such as 99) also as
-#'   SQL and PMML.
+#' - Models with offsets or exposures can only be written as C or JSON, those with codes for missing values (such as 99)
+#'   also as SQL and PMML.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same
 #'   way. Statistics of several columns together are an error.
 #' - Columns are those that trees split by. Terms of a formula such as `log(x)` and steps of a recipe are not in the
@@ -92,7 +92,8 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
   format <- export_format(format, file, formats)
   if (!is_text(name)) stop_argument("`name` must be one text", "name")
   made <- .Call(C_gbt_export, model$state, model$cache, as.double(rounds_used(model)), match(format, formats$name) - 1L,
-                enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.double(levels_of(model)),
+                enc2utf8(name), as.integer(isTRUE(model$has_offset)), as.integer(!is.null(model$exposure)),
+                as.double(levels_of(model)),
                 if (model$n_outputs > 1L) enc2utf8(as.character(score_names_of(model))) else character())
   columns <- columns_of_trees(model)
   notes <- c(made$notes, made_columns_note(model, columns$names), units_note(columns))

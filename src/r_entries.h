@@ -30,8 +30,8 @@ SEXP r_gbt_drop_blank(SEXP bytes, SEXP sep);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP player, SEXP n_players, SEXP interactions,
                    SEXP round_end, SEXP offset, SEXP unseen, SEXP threads, SEXP device);
-SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, SEXP has_offset, SEXP levels,
-                  SEXP outputs);
+SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, SEXP has_offset, SEXP exposed,
+                  SEXP levels, SEXP outputs);
 SEXP r_gbt_export_formats(void);
 SEXP r_gbt_gzip_tail(SEXP bytes);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
@@ -133,7 +133,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(drop_blank, 2) \
   X(enums, 0) \
   X(explain, 12) \
-  X(export, 8) \
+  X(export, 9) \
   X(export_formats, 0) \
   X(gzip_tail, 1) \
   X(hold_out, 4) \

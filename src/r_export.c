@@ -19,8 +19,8 @@ SEXP r_gbt_export_formats(void) {
 
 /* list(bytes, notes): a file with the model's first rounds. format: its number, from 0; levels: of the objective, or
  * NULL; outputs: names of the raw scores, or none. */
-SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, SEXP has_offset, SEXP levels,
-                  SEXP outputs) {
+SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, SEXP has_offset, SEXP exposed,
+                  SEXP levels, SEXP outputs) {
   /* 1 */
   static const char *parts[] = {"bytes", "notes", ""};
   SEXP handle = PROTECT(r_model_handle(state, cache));
@@ -39,6 +39,7 @@ SEXP r_gbt_export(SEXP state, SEXP cache, SEXP rounds, SEXP format, SEXP name, S
       .format = r_arg_int(format, "format"),
       .name = r_utf8(STRING_ELT(name, 0)),
       .has_offset = r_arg_int(has_offset, "has_offset"),
+      .exposed = r_arg_int(exposed, "exposed"),
       .outputs = n_names > 0 ? names : NULL,
       .levels = gbt_has_levels(objective) ? r_arg_reals(levels, objective->n_outputs, "levels") : NULL};
   r_blob *blob;

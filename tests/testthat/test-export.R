@@ -235,7 +235,13 @@ test_that("numbers that stand for missing values, columns that a formula makes, 
     if (!is.na(unit)) expect_identical(sum(grepl(unit, readLines(file), fixed = TRUE)), 1L)
   }
   offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
-  expect_message(gbt_export(offset, withr::local_tempfile(fileext = ".c")), "offset", class = "gbt_message")
+  expect_message(gbt_export(offset, withr::local_tempfile(fileext = ".c")), "with an offset: add the rows' offsets",
+                 class = "gbt_message")
+  exposed <- gbt_train(carb ~ wt, mtcars, objective = "poisson", exposure = hp, nrounds = 2, threads = 1)
+  expect_message(gbt_export(exposed, withr::local_tempfile(fileext = ".c")),
+                 "with an exposure: add the logarithms of the rows' exposures", class = "gbt_message")
+  expect_error(gbt_export(exposed, withr::local_tempfile(fileext = ".sql")), "trained with an exposure",
+               class = "gbt_error_unsupported")
 })
 
 # Rows as predict_peers.py takes them: levels are their positions, or whole numbers of columns that are those.

@@ -57,6 +57,7 @@ typedef struct gbt_export_spec {
   int format;                 /* below the number of formats */
   const char *name;           /* what the file calls the model: letters, digits and _, beginning with a letter */
   int has_offset;             /* whether the model was trained with an offset, which the file cannot know */
+  int exposed;                /* whether that offset has logarithms of exposures in it */
   const char *const *outputs; /* names of the model's raw scores, one each, in UTF-8; NULL: none */
   const double *levels;       /* gbt_objective.levels of the model's training; NULL: none, or not known */
 } gbt_export_spec;
