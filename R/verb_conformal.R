@@ -359,13 +359,11 @@ warn_few_rows <- function(object, level, what, n_rows) {
 }
 
 warn_infinite_scores <- function(object, level, what, infinite, n_rows) {
-  share <- if (!is.null(object$weights)) {
-    sprintf(", with %s of the sum of weights", format(sum(object$weights[infinite]) / sum(object$weights), digits = 3L))
-  }
-  warn_gbt("conformal", sprintf(paste("%s of %s rows for calibration have an infinite score%s, more than level %s",
+  weighed <- if (is.null(object$weights)) "," else " and weigh"
+  warn_gbt("conformal", sprintf(paste("%s of %s rows for calibration have an infinite score%s more than level %s",
                                       "leaves out: %s%s; `scores` says which rows these are"),
-                                with_commas(sum(infinite)), with_commas(object$n), given_or(share, ""), format(level),
-                                what, for_rows(n_rows)))
+                                with_commas(sum(infinite)), with_commas(object$n), weighed, format(level), what,
+                                for_rows(n_rows)))
 }
 
 for_rows <- function(n_rows) if (n_rows > 1L) sprintf(" for %s", counted(n_rows, "row")) else ""

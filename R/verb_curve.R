@@ -298,8 +298,8 @@ class_series <- function(model, known, label, class) {
 # Labels of a model that predicts numbers may be those of two classes.
 check_two_classes <- function(label, type) {
   if (!type %in% c("roc", "pr") || all(unlist(label) %in% c(0, 1))) return(invisible())
-  stop_unsupported(sprintf(paste("`type = \"%s\"` needs two classes, and the response has other numbers than 0 and 1; use",
-                                 "\"calibration\", \"lift\" or \"gains\""), type), "type")
+  stop_unsupported(sprintf(paste("`type = \"%s\"` needs two classes, and the response has other numbers than 0 and 1;",
+                                 "use \"calibration\", \"lift\" or \"gains\""), type), "type")
 }
 
 # Errors of `observed`, which the user of a model did not give, as those of the response.

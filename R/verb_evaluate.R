@@ -37,9 +37,9 @@
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ranks From [gbt_ranks()]: each rank gives its own rows, and all get the metrics of the rows of all ranks.
 #' @return A data frame of class `gbt_evaluation` with a row for each group and metric: the columns of `by`, `metric`,
-#'   `estimate`, with `intervals` also `lower` and `upper`, and `rows`. `estimate` is `NaN` where the metric has no value:
-#'   `auc` of rows of one class, or a metric of a column, such as `rmse@y2`, all of whose cells are missing. `plot()`
-#'   draws it.
+#'   `estimate`, with `intervals` also `lower` and `upper`, and `rows`. `estimate` is `NaN` where the metric has no
+#'   value: `auc` of rows of one class, or a metric of a column, such as `rmse@y2`, all of whose cells are missing.
+#'   `plot()` draws it.
 #' @seealso [gbt_cv()], [gbt_train()], [gbt_metric()]
 #' @concept evaluate a model
 #' @concept model performance

@@ -68,8 +68,8 @@
 #' @return An object of class `gbt_partial`, a list with
 #'   \item{columns}{names of the columns}
 #'   \item{effects}{data frame: the values of the grid, `output` (where there are several, a factor: of classes, of
-#'     columns of the response, of quantiles, of parameters of a distribution, or of numbers of outputs of an objective of
-#'     your own) and `estimate`}
+#'     columns of the response, of quantiles, of parameters of a distribution, or of numbers of outputs of an objective
+#'     of your own) and `estimate`}
 #'   \item{ice}{data frame: `row` (its number in `data`), the column, `output` and `estimate`; or `NULL`}
 #'   \item{type, centred}{as given}
 #'   \item{scale}{of models of times: the name of the scale, such as `"log relative hazard"` or `"log time"`}

@@ -80,7 +80,9 @@ test_that("nothing is binned before a wrong folder of checkpoints or wrong valid
     "must be a folder" = function() gbt_train(y ~ ., early, nrounds = 2, checkpoint = file),
     "cannot make the folder" = function() gbt_train(y ~ ., early, nrounds = 2, checkpoint = file.path(file, "below")),
     "lacks columns" = function() gbt_train(early[-1], early$y, nrounds = 2, valid = list(x = early[2:3], y = early$y)),
-    "must be numeric" = function() gbt_train(early[-1], early$y, nrounds = 2, valid = list(x = early[-1], y = classes$y)),
+    "must be numeric" = function() {
+      gbt_train(early[-1], early$y, nrounds = 2, valid = list(x = early[-1], y = classes$y))
+    },
     "3 values" = function() gbt_train(early[-1], early$y, nrounds = 2, valid = list(x = early[-1], y = 1:3)),
     "two columns of the evaluation log" = function() {
       set <- list(x = early[-1], y = early$y)

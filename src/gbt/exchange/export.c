@@ -78,11 +78,11 @@ gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_expor
     if (x.classes[i] == NULL) x.n_classes = 0;
   if (spec->has_offset && !(x.format->flags & GBTI_CAN_OFFSET))
     return gbti_refuse_for(&x, "offset", GBTI_CAN_OFFSET,
-                           spec->exposed ? "it was trained with an exposure, whose logarithm scores of the file would lack"
+                           spec->exposed ? "it was trained with an exposure, which scores of the file would lack"
                                          : "it was trained with an offset, and scores of the file would lack it");
   if (spec->has_offset)
-    gbti_tell(&x, spec->exposed ? "the model was trained with an exposure: add the logarithms of the rows' exposures, and "
-                                  "any other offsets, to their scores"
+    gbti_tell(&x, spec->exposed ? "the model was trained with an exposure: add the logarithms of the rows' exposures, "
+                                  "and any other offsets, to their scores"
                                 : "the model was trained with an offset: add the rows' offsets to their scores");
   gbti_file text = {.mem = ctx->mem, .err = err};
   gbti_evaluator written = {0};
