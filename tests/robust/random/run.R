@@ -67,10 +67,14 @@ count <- list(cases = 0, comparisons = 0, devices = 0, refused = 0, failed = 0)
 bump <- function(name, by = 1) count[[name]] <<- count[[name]] + by
 
 # A device that has no room for the histograms of a symmetric tree's layers within `hist_memory` says so; the CPU
-# builds them again.
+# builds them again. A device grows no linear leaves.
 device_refuses <- function(case, outcome, on_cpu) {
-  identical(case$args$hist_memory, 1) && is.character(outcome$model) && !is.character(on_cpu$model) &&
-    startsWith(outcome$model, "gbt_error_memory") && grepl("raise `hist_memory`", outcome$model, fixed = TRUE)
+  says <- function(kind, words) {
+    is.character(outcome$model) && startsWith(outcome$model, kind) && grepl(words, outcome$model, fixed = TRUE)
+  }
+  if (identical(case$args$leaf_model, "linear")) return(says("gbt_error_unsupported", "not offered on the device"))
+  identical(case$args$hist_memory, 1) && !is.character(on_cpu$model) &&
+    says("gbt_error_memory", "raise `hist_memory`")
 }
 
 # What does not hold for a case: names, none when all does. on_device: on the emulated one as well.
