@@ -80,11 +80,13 @@ typedef struct pmml_model {
       n_codes, cap_codes, n_roots, cap_roots, n_places, cap_places;
   pmml_tag tag;
   int failed;
+  gbt_status no_room; /* when memory ran out, what error says so */
 } pmml_model;
 
 /* Room for one more of a list; 0: there is none. */
 static int more(pmml_model *m, void *block, size_t *cap, size_t n, size_t size) {
-  if (!m->failed && gbt_mem_grow(&m->mem, block, cap, n + 1, size, m->err) != GBT_OK) m->failed = 1;
+  if (!m->failed) m->no_room = gbt_mem_grow(&m->mem, block, cap, n + 1, size, m->err);
+  if (m->no_room != GBT_OK) m->failed = 1;
   return !m->failed;
 }
 
@@ -396,6 +398,7 @@ static gbt_status read_document(pmml_model *m, int32_t n_outputs) {
     if (opens(m, "MiningModel") && is_chain) read_sum(m);
     if (closes(m, "PMML")) break;
   }
+  GBT_TRY(m->no_room);
   for (size_t t = 0; t < m->n_places; t++)
     if (m->place[t] == SIZE_MAX) m->failed = 1;
   if (m->failed || !closes(m, "PMML") || m->n_sums != (size_t)n_outputs)

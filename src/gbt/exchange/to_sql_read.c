@@ -74,6 +74,7 @@ typedef struct sql_query {
   size_t n_parts, cap_parts, n_columns, cap_columns, n_trees, cap_trees;
   int64_t marked; /* the tree that begins here, from 1 */
   int failed;
+  gbt_status no_room; /* when memory ran out, what error says so */
   uint64_t row;
   const gbti_cell *cell;
   size_t score, n_scores; /* the first column of the scores */
@@ -141,11 +142,15 @@ static const char *take_quoted(sql_query *q, char quote) {
   return beg;
 }
 
-static uint32_t new_part(sql_query *q, sql_op op, uint32_t first) {
-  if (!q->failed &&
-      gbt_mem_grow(&q->mem, &q->part, &q->cap_parts, q->n_parts + 1, sizeof *q->part, q->err) != GBT_OK)
-    q->failed = 1;
+/* Room for n of a list; 0: there is none, or reading has failed before. */
+static int has_room(sql_query *q, void *block, size_t *cap, size_t n, size_t size) {
   if (q->failed) return 0;
+  q->no_room = gbt_mem_grow(&q->mem, block, cap, n, size, q->err);
+  return !(q->failed = q->no_room != GBT_OK);
+}
+
+static uint32_t new_part(sql_query *q, sql_op op, uint32_t first) {
+  if (!has_room(q, &q->part, &q->cap_parts, q->n_parts + 1, sizeof *q->part)) return 0;
   q->part[q->n_parts] = (sql_part){.op = op, .first = first, .next = NO_PART};
   return (uint32_t)q->n_parts++;
 }
@@ -273,16 +278,15 @@ static uint32_t read_product(sql_query *q) {
   return a;
 }
 
-static gbt_status keep_tree(sql_query *q, int64_t tree, uint32_t part) {
-  GBT_TRY(gbt_mem_grow(&q->mem, &q->tree, &q->cap_trees, (size_t)tree, sizeof *q->tree, q->err));
+static void keep_tree(sql_query *q, int64_t tree, uint32_t part) {
+  if (!has_room(q, &q->tree, &q->cap_trees, (size_t)tree, sizeof *q->tree)) return;
   while (q->n_trees < (size_t)tree) q->tree[q->n_trees++] = NO_PART;
   q->tree[tree - 1] = part;
-  return GBT_OK;
 }
 
 static uint32_t read_sum(sql_query *q) {
-  uint32_t part = read_product(q), last = part;
-  const uint32_t first = part;
+  const uint32_t first = read_product(q);
+  uint32_t part = first, last = first;
   while (!q->failed) {
     const int minus = take(q, "-");
     if (!minus && !take(q, "+")) break;
@@ -291,7 +295,7 @@ static uint32_t read_sum(sql_query *q) {
     const int64_t tree = q->marked;
     q->marked = 0;
     const uint32_t its = read_product(q), item = minus ? new_part(q, SQL_MINUS, its) : its;
-    if (tree > 0 && keep_tree(q, tree, its) != GBT_OK) q->failed = 1;
+    if (tree > 0) keep_tree(q, tree, its);
     last = add_part(q, part, last, item);
   }
   return part;
@@ -357,7 +361,7 @@ static void need_name(sql_query *q, const char *name, const char *what, int64_t 
   need(q, text);
 }
 
-static gbt_status read_columns(sql_query *q) {
+static void read_columns(sql_query *q) {
   need(q, "SELECT");
   need(q, "t.*");
   while (!q->failed && take(q, ",")) {
@@ -365,12 +369,11 @@ static gbt_status read_columns(sql_query *q) {
     need(q, "AS");
     skip(q);
     const size_t n = word_length(q->at);
-    GBT_TRY(gbt_mem_grow(&q->mem, &q->column, &q->cap_columns, q->n_columns + 1, sizeof *q->column, q->err));
+    if (!has_room(q, &q->column, &q->cap_columns, q->n_columns + 1, sizeof *q->column)) return;
     q->column[q->n_columns++] = (sql_column){.name = q->at, .n = n, .part = part};
     q->at += n;
   }
   need(q, "FROM");
-  return GBT_OK;
 }
 
 static gbt_status read_query(sql_query *q, const char *name) {
@@ -381,17 +384,14 @@ static gbt_status read_query(sql_query *q, const char *name) {
     need(q, "AS");
     need(q, "MATERIALIZED");
     need(q, "(");
-    GBT_TRY(read_columns(q));
-    if (step == 0)
-      need_name(q, name, "_rows", -1);
-    else
-      need_name(q, name, "_", step - 1);
+    read_columns(q);
+    need_name(q, name, step == 0 ? "_rows" : "_", step - 1);
     need(q, "AS");
     need(q, "t");
     need(q, ")");
     step++;
   } while (!q->failed && take(q, ","));
-  GBT_TRY(read_columns(q));
+  read_columns(q);
   need_name(q, name, "_", step - 1);
   need(q, "AS");
   need(q, "t");
@@ -403,6 +403,7 @@ static gbt_status read_query(sql_query *q, const char *name) {
     if (strncmp(c->name + strlen(name), "_score", 6) != 0 || (c->n > n && c->name[n] != '_')) continue;
     if (q->n_scores++ == 0) q->score = i;
   }
+  GBT_TRY(q->no_room);
   if (q->failed || *q->at != 0 || q->n_scores == 0)
     return gbt_fail(q->err, GBT_E_INTERNAL, "the SQL that was made cannot be read. Please report this");
   return GBT_OK;
@@ -588,8 +589,7 @@ static void close_query(void *state) {
 gbt_status gbti_read_sql(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
   sql_query *q;
   GBT_TRY(gbt_mem_zeros(&x->mem, 1, sizeof *q, &q, x->err));
-  q->mem = x->mem;
-  q->err = x->err;
+  q->mem = x->mem, q->err = x->err;
   q->schema = x->schema;
   *out = (gbti_evaluator){q, tree_of, score_of, close_query};
   GBT_TRY(gbt_mem_array(&q->mem, n_bytes + 1, 1, &q->copy, q->err));
