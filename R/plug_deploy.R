@@ -92,7 +92,7 @@ tree_expression <- function(at, nodes, info, levels) {
     split <- split_expression(node, nodes, info, levels)
     made[[i]] <- call("case_when", call("~", split, made[[left + 1L]]),
                       call("~", TRUE, made[[nodes$right[node] + 1L]]))
-    made[[i]][[1L]] <- call("::", quote(dplyr), quote(case_when))
+    made[[i]][[1L]] <- of_package("dplyr", "case_when")
     made[c(left, nodes$right[node]) + 1L] <- list(NULL)
   }
   made[[1L]]
@@ -123,6 +123,9 @@ split_expression <- function(node, nodes, info, levels) {
   set_expression(x, its, (seq_len(n) - 1L) %in% set, missing_left, nodes$bulk_left[node])
 }
 
+# package::name, of a package that gbt does not suggest: the expression is evaluated where it is installed.
+of_package <- function(package, name) call("::", as.name(package), as.name(name))
+
 # The numbers of a column as trees compare them: in the unit of the training, as align_units() has them. name: for
 # messages.
 number_expression <- function(x, tag, name) {
@@ -132,7 +135,7 @@ number_expression <- function(x, tag, name) {
     if (!is_plain_unit(unit_of(tag))) {
       stop_data(sprintf("column `%s` has a unit in the model that is not the text of a unit", printable(name)), name)
     }
-    return(call("as.numeric", as.call(list(quote(units::set_units), x, unit_of(tag), mode = "standard"))))
+    return(call("as.numeric", as.call(list(of_package("units", "set_units"), x, unit_of(tag), mode = "standard"))))
   }
   call("as.numeric", x)
 }

@@ -85,7 +85,7 @@ test_that("expressions convert columns with units, as predict() does", {
   expect_identical(bits(mutated(m, d)), bits(predict(m, d, threads = 1)))
   number <- getFromNamespace("number_expression", "gbt")
   expect_identical(number(quote(v), "units:km/h", "v"),
-                   quote(as.numeric(units::set_units(v, "km/h", mode = "standard"))))
+                   str2lang("as.numeric(units::set_units(v, \"km/h\", mode = \"standard\"))"))
   expect_error(number(quote(v), "units:system('x')", "v"), "column `v`.*not the text of a unit",
                class = "gbt_error_data")
 })
