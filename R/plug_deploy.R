@@ -52,12 +52,12 @@ check_as_expression <- function(model, info, nodes) {
 # expressions within each other and where its C stack ends: with 8 MB, which are usual, at some 280 layers of
 # case_when(). About half of both is left to what calls the expression.
 most_summed <- 2000L
-most_layers <- 60L
+most_nested_layers <- 60L
 
 check_nesting <- function(n_trees, n_layers) {
-  if (n_trees <= most_summed && n_layers <= most_layers) return(invisible())
+  if (n_trees <= most_summed && n_layers <= most_nested_layers) return(invisible())
   has <- if (n_trees > most_summed) c(counted(n_trees, "tree"), with_commas(most_summed)) else
-    c(counted(n_layers, "layer"), most_layers)
+    c(counted(n_layers, "layer"), most_nested_layers)
   stop_unsupported(sprintf(paste("an expression of columns cannot say this model: it has %s, and R can evaluate",
                                  "expressions that are nested only so deeply (%s at most);",
                                  "gbt_export(model, \"model.sql\") or \"model.c\" can"), has[1L], has[2L]))
