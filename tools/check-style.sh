@@ -6,7 +6,7 @@
 #   sh tools/check-style.sh --self-check   shows that the check finds what it must find
 #
 # A fault is: a file over 600 lines, a line over 120 columns, a tab (but in makefiles), a byte outside ASCII, a line
-# end CR LF or blanks at a line's end, a function of R/ that is defined twice (the later one would win), the words
+# end CR LF or blanks at a line's end, a name of R/ that is defined twice (the later one would win), the words
 # T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`; in src or R more lines than limit_src or limit_R
 # with words that make sentences hard to read (vague_words): say who does what, or "only", "after", "in addition to";
 # the same, by limit_odd_src and limit_odd_R, for words that are rare in technical English (odd_words) and for comments
@@ -50,8 +50,8 @@ look_at() { # ROOT FILE...: faults, one line each
       /[\200-\377]/ { fault("a byte outside ASCII") }
       /^[ \t]*#[ \t]*if[ \t]+0([^-9.x]|$)/ { fault("code switched off") }
       /(^|[^A-Za-z_])(TO[D]O|FIX[M]E|XX[X])([^A-Za-z_]|$)/ { fault("unfinished: file an issue instead") }
-      FILENAME ~ /^R\// && /^[A-Za-z.][A-Za-z0-9._]* <- function/ {
-        if ($1 in defined) fault($1 "() is defined in " defined[$1] " as well")
+      FILENAME ~ /^R\// && /^[A-Za-z.][A-Za-z0-9._]* <- / {
+        if ($1 in defined) fault($1 " is defined in " defined[$1] " as well")
         defined[$1] = FILENAME
       }
       END { close_file() }' "$@"
@@ -141,6 +141,7 @@ self_check() {
   try fine src/gbt/x.c '#if 0x1 > 2\n#endif\n'
   try fine R/x.R 'f <- function(x) x\ng <- function(x) x\n'
   try found R/x.R 'f <- function(x) x\nf <- function(x) x\n'
+  try found R/x.R 'most <- 8\nmost <- 9L\n'
   awk 'BEGIN { for (i = 0; i < 601; i++) print "" }' >"$dir/many"
   try found src/gbt/x.c "$(sed 's/$/\\n/' "$dir/many" | tr -d '\n')"
   try fine src/gbt/x.c "$(sed '1d;s/$/\\n/' "$dir/many" | tr -d '\n')"
