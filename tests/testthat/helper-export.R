@@ -71,3 +71,29 @@ export_rows <- function(model, n = 1000, floats = FALSE) {
   row.names(rows) <- NULL
   rows
 }
+
+# The rows beside a model of the folder imported, as numbers.
+imported_rows <- function(model, file) {
+  rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", file)), colClasses = "character", na.strings = "")
+  x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
+  stats::setNames(as.data.frame(x), model$feature_names)
+}
+
+# Columns of codes as factors of their digits.
+codes_as_texts <- function(x, model) {
+  coded <- model$feature_types == "category"
+  x[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+  x
+}
+
+# Rows for the programs of tests/format: a cell is "n:NUMBER" or "t:TEXT", nothing is missing.
+write_cells <- function(rows, file) {
+  cells <- lapply(rows, function(x) {
+    out <- if (is.factor(x)) paste0("t:", enc2utf8(as.character(x))) else {
+      sprintf("n:%s", ifelse(is.infinite(x), ifelse(x > 0, "inf", "-inf"), sprintf("%a", as.double(x))))
+    }
+    replace(out, is.na(x), "")
+  })
+  writeLines(c(paste(enc2utf8(names(rows)), collapse = "\t"), do.call(paste, c(unname(cells), sep = "\t"))), file,
+             useBytes = TRUE)
+}

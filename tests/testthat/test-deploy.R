@@ -32,13 +32,8 @@ test_that("expressions of imported models have their missing values, and their s
   skip_if_not_installed("dplyr")
   for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_codes.txt", "cat_numbers.json", "xgb_codes.json")) {
     m <- gbt_import(test_path("imported", its))
-    rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", its)), colClasses = "character",
-                            na.strings = "")
-    x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
-    x <- stats::setNames(as.data.frame(x), m$feature_names)
-    texts <- x
-    coded <- m$feature_types == "category"
-    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    x <- imported_rows(m, its)
+    texts <- codes_as_texts(x, m)
     tolerance <- if (startsWith(its, "xgb")) 1e-6 else 1e-14 # XGBoost adds in float32
     if (startsWith(its, "xgb")) expect_message(expression_of(m), "adds in float32: scores agree to about 6 digits")
     expect_equal(suppressMessages(mutated(m, texts)), unname(predict(m, x, threads = 1)), tolerance = tolerance,

@@ -10,15 +10,8 @@ run_onnx <- function(file, model, rows) {
   python <- Sys.getenv("GBT_TEST_PEERS")
   script <- test_path("..", "format", "predict_onnx.py")
   if (!nzchar(python) || !file.exists(script)) return(NULL)
-  cells <- lapply(rows, function(x) {
-    out <- if (is.factor(x)) paste0("t:", enc2utf8(as.character(x))) else {
-      sprintf("n:%s", ifelse(is.infinite(x), ifelse(x > 0, "inf", "-inf"), sprintf("%a", as.double(x))))
-    }
-    replace(out, is.na(x), "")
-  })
   table <- withr::local_tempfile()
-  writeLines(c(paste(enc2utf8(names(rows)), collapse = "\t"), do.call(paste, c(unname(cells), sep = "\t"))), table,
-             useBytes = TRUE)
+  write_cells(rows, table)
   lines <- system2(python, c(shQuote(script), shQuote(file), shQuote(table)), stdout = TRUE)
   got <- do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double))
   k <- seq_len(model$n_outputs)
@@ -43,13 +36,8 @@ test_that("onnxruntime computes the bits of raw scores, for each kind of model",
 test_that("ONNX of imported models has their missing values, and their sums", {
   for (its in c("lgb_sigmoid.txt", "cat_numbers.json")) {
     m <- gbt_import(test_path("imported", its))
-    rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", its)), colClasses = "character",
-                            na.strings = "")
-    x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
-    x <- stats::setNames(as.data.frame(x), m$feature_names)
-    texts <- x
-    coded <- m$feature_types == "category"
-    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    x <- imported_rows(m, its)
+    texts <- codes_as_texts(x, m)
     expect_onnx(m, texts, its, x)
   }
 })

@@ -11,15 +11,8 @@ run_pmml <- function(file, model, rows, evaluator = "") {
   python <- if (nzchar(evaluator)) Sys.getenv("GBT_TEST_PMML") else Sys.which("python3")
   if (!nzchar(python) && nzchar(evaluator)) return(NULL)
   skip_if(!file.exists(script) || !nzchar(python), "there is no python3, or no evaluator")
-  cells <- lapply(rows, function(x) {
-    out <- if (is.factor(x)) paste0("t:", enc2utf8(as.character(x))) else {
-      sprintf("n:%s", ifelse(is.infinite(x), ifelse(x > 0, "inf", "-inf"), sprintf("%a", as.double(x))))
-    }
-    replace(out, is.na(x), "")
-  })
   table <- withr::local_tempfile()
-  writeLines(c(paste(enc2utf8(names(rows)), collapse = "\t"), do.call(paste, c(unname(cells), sep = "\t"))), table,
-             useBytes = TRUE)
+  write_cells(rows, table)
   said <- if (nzchar(evaluator)) withr::local_tempfile() else ""
   lines <- suppressWarnings(system2(python, c(shQuote(script), shQuote(file), shQuote(table), evaluator),
                                     stdout = TRUE, stderr = said))
@@ -54,13 +47,8 @@ test_that("PMML has the bits of raw scores, for each kind of model", {
 test_that("PMML of imported models has their missing values, and their scaled sums and means", {
   for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_classes.txt", "cat_numbers.json", "cat_classes.json")) {
     m <- gbt_import(test_path("imported", its))
-    rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", its)), colClasses = "character",
-                            na.strings = "")
-    x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
-    x <- stats::setNames(as.data.frame(x), m$feature_names)
-    texts <- x
-    coded <- m$feature_types == "category"
-    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    x <- imported_rows(m, its)
+    texts <- codes_as_texts(x, m)
     expect_pmml(m, texts, its, x, "M_1")
   }
 })

@@ -45,13 +45,8 @@ test_that("SQLite computes the bits of raw scores, for each kind of model", {
 test_that("SQL of imported models has their missing values, and their sums", {
   for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_zero_missing.txt", "cat_numbers.json")) {
     m <- gbt_import(test_path("imported", its))
-    rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", its)), colClasses = "character",
-                            na.strings = "")
-    x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
-    x <- stats::setNames(as.data.frame(x), m$feature_names)
-    texts <- x
-    coded <- m$feature_types == "category"
-    texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    x <- imported_rows(m, its)
+    texts <- codes_as_texts(x, m)
     file <- withr::local_tempfile(fileext = ".sql")
     gbt_export(m, file, name = "M_1")
     got <- run_sql(file, m, texts, "M_1")
