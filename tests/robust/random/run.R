@@ -77,6 +77,12 @@ device_refuses <- function(case, outcome, on_cpu) {
     says("gbt_error_memory", "raise `hist_memory`")
 }
 
+# How what another build made differs, for the log: a fault that does not come again is known by this alone.
+how <- function(other, own) {
+  text <- if (is.character(other)) other else as.character(utils::head(all.equal(own, other), 4L))
+  substr(paste(text, collapse = "; "), 1L, 1000L)
+}
+
 # What does not hold for a case: names, none when all does. on_device: on the emulated one as well.
 judge <- function(case, on_device = FALSE) {
   result <- in_child(check_case(case))
@@ -84,13 +90,19 @@ judge <- function(case, on_device = FALSE) {
   if (!is.list(result)) return(paste("the check itself:", as.character(result)))
   failed <- result$failed
   for (name in others) {
-    if (!identical(in_build(name, case), result$outcome)) failed <- c(failed, paste("build", name))
+    outcome <- in_build(name, case)
+    if (identical(outcome, result$outcome)) next
+    failed <- c(failed, paste("build", name))
+    cat(sprintf("build %s: %s\n", name, how(outcome, result$outcome)))
   }
   if (on_device) {
     bump("devices")
     outcome <- in_build("emulate", case, "cuda")
     same <- identical(outcome, result$outcome) || device_refuses(case, outcome, result$outcome)
-    if (!same) failed <- c(failed, "emulated device")
+    if (!same) {
+      failed <- c(failed, "emulated device")
+      cat(sprintf("emulated device: %s\n", how(outcome, result$outcome)))
+    }
   }
   bump("comparisons", result$compared + length(others) + on_device)
   if (is.character(result$outcome$model)) bump("refused")
