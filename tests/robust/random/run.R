@@ -27,7 +27,10 @@ in_child <- function(code) {
   job <- parallel::mcparallel(code, mc.set.seed = FALSE, silent = TRUE)
   got <- suppressWarnings(parallel::mccollect(job, wait = FALSE, timeout = hang_after))
   if (is.null(got)) tools::pskill(job$pid, tools::SIGKILL)
-  suppressWarnings(parallel::mccollect(job)) # the end of the process
+  suppressWarnings(parallel::mccollect(job)) # the end of its pipe
+  # Until R has heard of the end of the process: its signal would interrupt a write to another build ("error writing to
+  # connection"), as a large case fills the socket.
+  while (tools::pskill(job$pid, 0L)) Sys.sleep(0.001)
   if (is.null(got)) return("hang")
   if (is.null(got[[1L]])) "crash" else got[[1L]]
 }
