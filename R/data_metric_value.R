@@ -39,9 +39,8 @@ own_response <- function(lhs, data) {
   own_term_value(lhs, data, strict = FALSE)
 }
 
-# The response of new rows as numbers; classes from 0. y: NULL takes the formula's.
+# The response of new rows as numbers, of several columns as new_columns(); classes from 0. y: NULL takes the formula's.
 given_labels <- function(model, data, y, n_rows, parameter = "y") {
-  refuse_columns(model, "this function takes a response of one column")
   encode_valid_y(given_response(model, data, y, parameter), response_kind(model), n_rows, sprintf("`%s`", parameter))
 }
 

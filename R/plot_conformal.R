@@ -2,11 +2,11 @@
 
 #' Draw a calibration
 #'
-#' The calibrated probability of [gbt_calibrate()] for each probability of the model: a line for each class, and a
-#' dashed line that would change nothing.
+#' The calibrated probability of [gbt_calibrate()] for each probability of the model: a line for each class, or for each
+#' column of the response, and a dashed line that would change nothing.
 #'
 #' @param x The result of [gbt_calibrate()].
-#' @param output Names of the classes to draw; all when left out. Of two classes the second is drawn.
+#' @param output Names of the classes or columns to draw; all when left out. Of two classes the second is drawn.
 #' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`, `lty`, `lwd`: see [plot.gbt()].
 #' @return `x`, invisibly.
 #' @seealso [gbt_calibrate()]; [gbt_curve()] for what is observed
@@ -30,7 +30,8 @@ autoplot.gbt_calibrated <- function(object, output = NULL, ...) {
 
 # As curve_shown().
 calibrated_shown <- function(x, output = NULL) {
-  labels <- class_labels(x$model)
+  columns <- x$model$columns
+  labels <- given_or(columns, class_labels(x$model))
   two <- length(x$maps) == 1L
   names <- if (two) labels[2L] else labels
   outputs <- shown_outputs(output, names)
@@ -39,7 +40,8 @@ calibrated_shown <- function(x, output = NULL) {
     list(x = p, y = mapped(map, p), plain = list(x = c(0, 1), y = c(0, 1)), x_range = c(0, 1), y_range = c(0, 1))
   })
   loss <- vapply(x$log_loss[c("before", "after")], format, "", digits = 4L)
-  to <- if (two) sprintf("probability of %s", labels[2L]) else "probability of the class"
+  to <- if (two) sprintf("probability of %s", labels[2L]) else
+    paste("probability of", if (is.null(columns)) "the class" else "the column")
   list(type = "map", words = c("Calibration", paste0(to, ", by the model"), paste0(to, ", calibrated")),
        text = sprintf("%s; log loss %s, before %s", x$method, loss[2L], loss[1L]), shapes = shapes,
        names = if (!two) outputs)
@@ -61,6 +63,7 @@ calibrated_shown <- function(x, output = NULL) {
 #' @param newdata Rows to predict, see [predict()][predict.gbt_conformal].
 #' @param y What was observed in these rows; a formula's response is found in `newdata`.
 #' @param level The probability with which intervals or sets are to hold the response.
+#' @param output Of a response of several columns the one to draw.
 #' @param threads Number of threads for predictions of `newdata`, see [gbt_threads()].
 #' @param ... `main`, `sub`, `xlab`, `xlim`, `col`, and but for sets of `newdata` `ylab` and `ylim`: see [plot.gbt()].
 #' @return `x`, invisibly.
@@ -73,25 +76,41 @@ calibrated_shown <- function(x, output = NULL) {
 #' plot(fit)
 #' plot(fit, cars[!train, ], level = 0.8, threads = 1)
 #' @export
-plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
+plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads = NULL, output = NULL, ...) {
   bars <- !is.null(newdata) && gives_sets(x)
   given <- plot_dots(list(...), c("xlim", if (!bars) "ylim", "col"), c("xlab", if (!bars) "ylab"))
-  draw_figure(conformal_figure(x, newdata, y, level, threads, given), x)
+  draw_figure(conformal_figure(x, newdata, y, level, threads, output, given), x)
 }
 
 #' @rdname gbt_autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
-  gg_figure(conformal_figure(object, newdata, y, level, threads), ...)
+autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9, threads = NULL, output = NULL, ...) {
+  gg_figure(conformal_figure(object, newdata, y, level, threads, output), ...)
 }
 
-conformal_figure <- function(x, newdata, y, level, threads, given = list()) {
+conformal_figure <- function(x, newdata, y, level, threads, output, given = list()) {
   level <- check_share(level)
   check_conformal_choice(newdata, y, threads)
-  if (is.null(newdata)) return(curve_figure(conformal_levels(x, level), given))
-  shown <- conformal_rows(x, newdata, y, level, threads)
+  column <- drawn_column(x, output)
+  if (is.null(newdata)) {
+    return(curve_figure(conformal_levels(if (is.null(column)) x else conformal_column(x, column), level), given))
+  }
+  shown <- conformal_rows(x, newdata, y, level, threads, column)
   if (!gives_sets(x)) return(if (has_band(shown)) band_figure(shown, level, given) else intervals_figure(shown, given))
   rows_figure(list(label = shown$label, value = shown$rows), given, "Conformal sets", shown$text, "rows", TRUE)
+}
+
+# The number of the column of the response to draw; NULL where there is one.
+drawn_column <- function(x, output) {
+  if (is.null(x$columns)) {
+    if (!is.null(output)) stop_argument("`output` is for a response of several columns; leave it out", "output")
+    return(NULL)
+  }
+  if (is.null(output)) {
+    stop_argument(sprintf("the response has several columns; give one as `output`: %s",
+                          enumerate(x$columns, quote = "\"")), "output")
+  }
+  match(match_choice(output, x$columns, "output"), x$columns)
 }
 
 check_conformal_choice <- function(newdata, y, threads) {
@@ -130,11 +149,20 @@ thin_steps <- function(at, value) {
 }
 
 # Intervals: list(estimate, lower, upper, observed or NULL, text), ascending by estimate; sets: list(label, rows, text).
-conformal_rows <- function(x, newdata, y, level, threads) {
+# column: number of a column of the response, of which rows without a value are left out, or NULL.
+conformal_rows <- function(x, newdata, y, level, threads, column = NULL) {
   pred <- stats::predict(x, newdata, level = level, threads = threads)
+  if (!is.null(column)) pred <- pred[[column]]
   n <- nrow(pred)
   if (n == 0L) stop_data("the data have no rows", "newdata")
   label <- if (!is.null(y) || has_response(x$models[[1L]], newdata)) given_labels(x$models[[1L]], newdata, y, n)
+  if (!is.null(column) && !is.null(label)) {
+    label <- matrix_of_label(label)[, column]
+    pred <- lapply(pred, `[`, !is.na(label))
+    label <- label[!is.na(label)]
+    n <- length(label)
+    if (n == 0L) stop_data(sprintf("column `%s` is missing in all rows of `newdata`", x$columns[column]), "newdata")
+  }
   said <- function(inside) {
     if (is.null(label)) return(NULL)
     sprintf("%s %% of observed values inside", format(100 * mean(inside), digits = 3L))

@@ -62,7 +62,9 @@ as_tibble_if_there <- function(x) {
 #' `evaluation_log`. Further arguments of [gbt_train()] go to `set_engine()`; `threads` is 1 when left out. Tuning draws
 #' `learn_rate` from 0.001 to 0.32 and `sample_size` from a half on, as for other engines, and has ranges for `lambda`,
 #' `alpha`, `max_leaves`, `colsample_bytree` and `scale_pos_weight` in `set_engine()`. Factors stay whole; sparse
-#' matrices are trained on; weights of cases count. Types of predictions: numeric, class, prob, quantile, raw.
+#' matrices are trained on; weights of cases count. Types of predictions: numeric, class, prob, quantile, raw. Several
+#' outcomes, `cbind(y1, y2) ~ .` or a matrix or data frame for `fit_xy()`, are a model of several columns, whose
+#' predictions are `.pred_y1` and `.pred_y2`; parsnip lets such a response be of numbers only.
 #'
 #' Tuning of `trees` trains a model for each value, so that what is rated is what `fit()` gives: where `learn_rate` is
 #' left out it follows from the number of trees ([gbt_defaults()]). `multi_predict(trees = )` has predictions by the
@@ -93,6 +95,10 @@ as_tibble_if_there <- function(x) {
 #' a hot start. Columns may be of class Date (mlr3 1.0.0 and newer). Older versions of mlr3 have rows of role `"test"`:
 #' `early_stopping_set = "test"`. `threads` is 1 unless it is set.
 #'
+#' `regr.gbt` has the predict type `"quantiles"` (mlr3 0.22.0 and newer): set the fields `quantiles` and
+#' `quantile_response`, and one model of these levels is trained, or with `objective = "dist_normal"` and other
+#' distributions a model that has all quantiles. mlr3 has no tasks of several targets.
+#'
 #' With mlr3proba there is `surv.gbt`, for tasks of times: objective `"cox"`, or `objective = "aft"`, which also takes
 #' times censored on the left or in intervals. Its predictions have all types: `crank` and `lp` (the logarithm of the
 #' relative hazard, for `"aft"` the score with its sign turned: higher means earlier), `distr` (chances to survive
@@ -108,7 +114,8 @@ as_tibble_if_there <- function(x) {
 #' @section Explanations:
 #' `vip::vip(model)`; `DALEX::explain(model, data, y)`, for models of times `survex::explain(model,
 #' data, y)` with `y` a `Surv` object; `pdp::partial(model, "wt", train = data)`. For marginaleffects
-#' give `options(marginaleffects_model_classes = "gbt")` once, and the data with each call:
+#' give `options(marginaleffects_model_classes = "gbt")` once, and the data with each call; columns of a response,
+#' quantiles and, with `type = "parameters"`, parameters of a distribution are groups:
 #' `predictions(model, newdata = data)`; there are no standard errors, and slopes of trees are 0 nearly everywhere, so
 #' `comparisons()` over a step says more. insight: `find_formula()`, `find_predictors()`, `find_response()`,
 #' `model_info()`, `n_obs()`. [gbt_shap()] has exact contributions by itself; `shapviz::shapviz()` takes what it gives,

@@ -4,7 +4,7 @@
 # The differences between kinds of tasks: the name of the learner's class, the class that it extends with its package,
 # the types of predictions, and properties that the other kinds lack.
 mlr3_kinds <- list(
-  regr = list(class = "LearnerRegrGbt", package = "mlr3", base = "LearnerRegr", types = "response",
+  regr = list(class = "LearnerRegrGbt", package = "mlr3", base = "LearnerRegr", types = c("response", "quantiles"),
               properties = character(0)),
   classif = list(class = "LearnerClassifGbt", package = "mlr3", base = "LearnerClassif",
                  types = c("response", "prob"), properties = c("twoclass", "multiclass")),
@@ -38,7 +38,7 @@ mlr3_class <- function(kind) {
   env <- new.env(parent = environment(mlr3_class)) # R6 looks the parent up by name
   env$LearnerBase <- get_exported(its$package, its$base)
   env$kind <- kind
-  env$predict_types <- its$types
+  env$predict_types <- mlr3_types(kind)
   validates <- "validation" %in% mlr3_properties(kind) # mlr3 0.20.0 and newer
   out <- get_exported("R6", "R6Class")(
     its$class, inherit = LearnerBase, parent_env = env,
@@ -81,6 +81,12 @@ mlr3_properties <- function(kind) {
   want <- c("weights", "missings", "importance", "selected_features", "hotstart_forward", "offset", "validation",
             "internal_tuning", mlr3_kinds[[kind]]$properties)
   intersect(want, get_exported("mlr3", "mlr_reflections")$learner_properties[[kind]])
+}
+
+# Types of predictions; "quantiles" is one from mlr3 0.22.0 on.
+mlr3_types <- function(kind) {
+  known <- names(get_exported("mlr3", "mlr_reflections")$learner_predict_types[[kind]])
+  setdiff(mlr3_kinds[[kind]]$types, if (!"quantiles" %in% known) "quantiles")
 }
 
 # Types of columns that this version of mlr3 knows; "Date" is one from 1.0.0 on.
@@ -170,10 +176,48 @@ mlr3_train <- function(self, private, task, init) {
   }
   if (!is.null(init)) args <- mlr3_going_on(args, init)
   if (is.null(args$verbose)) args$verbose <- 0
+  if (identical(self$predict_type, "quantiles")) args <- mlr3_with_levels(args, mlr3_levels(self))
   model <- do.call(gbt_train, c(list(x, y), args))
   model["call"] <- list(NULL) # would have the data in it
   if (identical(model$objective, "aft")) attr(model, "times") <- mlr3_event_times(y) # others have times of their own
   model
+}
+
+# list(probs, response): the levels of a learner of predict type "quantiles", and that of its response.
+mlr3_levels <- function(self) {
+  probs <- self$quantiles
+  response <- given_or(self$quantile_response, if (length(probs) == 1L) probs)
+  if (is.null(probs) || is.null(response)) {
+    stop_argument(paste("predict type \"quantiles\" needs the learner's fields `quantiles`, such as c(0.1, 0.5, 0.9),",
+                        "and `quantile_response`, such as 0.5"), "quantiles")
+  }
+  list(probs = probs, response = response)
+}
+
+# Arguments of a training of these levels; distributions have all quantiles.
+mlr3_with_levels <- function(args, levels) {
+  if (is.character(args$objective) && is_distribution(objective_name(args$objective))) return(args)
+  if (!is.null(args$quantile_alpha)) {
+    stop_argument("the levels are given twice: by the learner's field `quantiles` and by `quantile_alpha`; give one",
+                  "quantile_alpha")
+  }
+  if (!is.null(args$objective) && !identical(args$objective, "quantile")) {
+    stop_unsupported(paste("predict type \"quantiles\" has objective \"quantile\", or one of distributions such as",
+                           "\"dist_normal\"; leave `objective` out"), "objective")
+  }
+  args[c("objective", "quantile_alpha")] <- list("quantile", levels$probs)
+  args
+}
+
+# Quantiles with what mlr3 is to know of them.
+mlr3_quantiles <- function(self, x, args) {
+  levels <- mlr3_levels(self)
+  model <- self$model
+  one <- identical(model$objective, "quantile") && identical(levels$probs, model$params$quantile_alpha) &&
+    model$n_outputs == 1L
+  type <- if (!one) list(type = "quantile", probs = levels$probs)
+  out <- do.call(stats::predict, c(list(model, x), type, args))
+  structure(matrix(out, ncol = length(levels$probs)), probs = levels$probs, response = levels$response)
 }
 
 # The response of rows; of times it is of class Surv.
@@ -248,6 +292,7 @@ mlr3_predict <- function(self, task, kind) {
   x <- as.data.frame(task$data(cols = task$feature_names))
   if (self$model$has_offset) args$offset <- mlr3_offset(task)
   if (kind == "surv") return(mlr3_survival(self$model, x, args))
+  if (identical(self$predict_type, "quantiles")) return(list(quantiles = mlr3_quantiles(self, x, args)))
   prob <- kind == "classif" && self$predict_type == "prob"
   type <- if (prob) "prob" else if (kind == "classif") "class" else "response"
   out <- do.call(stats::predict, c(list(self$model, x, type = type), args))

@@ -166,7 +166,9 @@ register_parsnip <- function() {
          args = list(object = quote(object$fit), newdata = quote(new_data), type = type))
   }
   set("set_pred", mode = "regression", type = "numeric",
-      value = by_predict("response", function(x, object) as.vector(x)))
+      value = by_predict("response", function(x, object) {
+        if (is.matrix(x)) as.data.frame(x, optional = TRUE) else as.vector(x) # a column for each of the response
+      }))
   set("set_pred", mode = "regression", type = "raw", value = by_predict("link"))
   set("set_pred", mode = "classification", type = "class", value = by_predict("class"))
   set("set_pred", mode = "classification", type = "prob",

@@ -3,8 +3,9 @@
 #' Methods of package stats for models
 #'
 #' A model does not keep its training data, so these methods need data. `fitted()` gives predictions on the scale of the
-#' response, `residuals()` the response minus them. `deviance()` and `logLik()` exist if the objective has a likelihood;
-#' the log-likelihood has no degrees of freedom (`NA`), since trees have no number of parameters.
+#' response, `residuals()` the response minus them, a matrix for a response of several columns. `deviance()` and
+#' `logLik()` exist if the objective has a likelihood; the log-likelihood has no degrees of freedom (`NA`), since trees
+#' have no number of parameters.
 #' `simulate()` draws responses for rows of data by the distribution of the objective; as [stats::simulate()] wants it,
 #' the result has the attribute `seed`, by which the draws can be repeated. Draws of distributions (`dist_normal` and
 #' so on) are quantiles of even chances, the same on all systems. `terms()` are those of the model's formula,
@@ -55,9 +56,9 @@ fitted.gbt <- function(object, newdata, ...) {
 residuals.gbt <- function(object, newdata, y = NULL, ...) {
   if (missing(newdata)) stop_no_training_data("y - predict(model, data)")
   check_model(object)
-  if (object$n_outputs > 1L && !is_distribution(object$objective)) {
+  if (object$n_outputs > 1L && !is_distribution(object$objective) && is.null(object$columns)) {
     stop_unsupported(if (is.null(class_labels(object))) {
-      "a model with several outputs has no residuals of one response; subtract the columns of predict() yourself"
+      "a model of several quantiles, or of an objective by functions with several outputs, has no residuals"
     } else {
       "a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities"
     })
@@ -67,7 +68,8 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
   }
   check_of_response(...)
   out <- predict.gbt(object, newdata, ...)
-  numbers_of(object, newdata, y) - out
+  label <- numbers_of(object, newdata, y)
+  given_or(matrix_of_label(label), label) - out
 }
 
 # Methods that compare responses with the model's take what predict() takes, but not in another form.
@@ -88,7 +90,8 @@ numbers_of <- function(model, data, y) {
   if (NROW(y) != NROW(data)) {
     stop_data(sprintf("`y` has %s, but the data have %s", counted(NROW(y), "value"), counted(NROW(data), "row")), "y")
   }
-  response <- list(objective = model$objective, classes = model$classes, response = model$response)
+  response <- list(objective = model$objective, classes = model$classes, response = model$response,
+                   columns = model$columns)
   encode_valid_y(y, response, NROW(data), "`y`")
 }
 
@@ -96,7 +99,7 @@ numbers_of <- function(model, data, y) {
 rows_with_response <- function(object, newdata, y, weights, what, ...) {
   if (missing(newdata)) stop_no_training_data(sprintf("%s(model, data)", what))
   check_model(object)
-  refuse_columns(object, "this function takes a response of one column")
+  refuse_columns(object, sprintf("%s() takes one; gbt_evaluate() has metrics over all columns and of each", what))
   label <- numbers_of(object, newdata, y)
   if (is.null(weights)) weights <- rep(1, length(label))
   if (is.object(weights)) weights <- as_numbers(weights, "weights")

@@ -16,7 +16,8 @@
 #'   falls: a term with a coefficient of the wrong sign is left out.
 #'
 #' For the last two, p is kept within 1e-15 and 1 - 1e-15. More than two classes are calibrated one-vs-rest, and the
-#' results divided by their sum; where all of them are 0 the model's own probabilities are kept.
+#' results divided by their sum; where all of them are 0 the model's own probabilities are kept. Of a response of
+#' several columns each column is calibrated by itself, from the rows that have a value there.
 #'
 #' @param model A model of classes from [gbt_train()] (objective `"logistic"` or `"softmax"`).
 #' @param data Rows for calibration, which the model has not seen, as [predict()][predict.gbt] takes them. Not needed
@@ -35,7 +36,7 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_calibrated`, which [saveRDS()] can store: a list with
 #'   \item{model, method, trees}{the arguments}
-#'   \item{maps}{what was learned, for the second of two classes or for each of more}
+#'   \item{maps}{what was learned, for the second of two classes or for each of more, or for each column}
 #'   \item{n}{number of rows for calibration}
 #'   \item{log_loss}{log loss of these rows, `before` and `after`}
 #' @seealso [plot.gbt_calibrated()]; [gbt_evaluate()], [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
@@ -85,14 +86,37 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
   prob <- unname(prob[at, , drop = FALSE])
   label <- label[at]
   weight <- weight[at]
-  check_each_class(label, model)
-  of <- if (ncol(prob) == 2L) 2L else seq_len(ncol(prob))
-  maps <- lapply(of, function(k) calibration_map(prob[, k], as.double(label == k - 1), weight, method))
+  maps <- if (is.null(model$columns)) maps_of_classes(prob, label, weight, method, model) else
+    maps_of_columns(prob, matrix_of_label(label), weight, method)
   out <- structure(class = "gbt_calibrated", list(model = model, method = method, trees = rounds, maps = maps,
                                                   n = as.double(length(at))))
   out$log_loss <- c(before = mean_log_loss(prob, label, weight),
                     after = mean_log_loss(calibrated(out, prob), label, weight))
   out
+}
+
+maps_of_classes <- function(prob, label, weight, method, model) {
+  check_each_class(label, model)
+  of <- if (ncol(prob) == 2L) 2L else seq_len(ncol(prob))
+  lapply(of, function(k) calibration_map(prob[, k], as.double(label == k - 1), weight, method))
+}
+
+# A map for each column of a response of labels, from the rows that have a value there. m: a matrix of 0, 1 and NA.
+maps_of_columns <- function(prob, m, weight, method) {
+  lapply(seq_len(ncol(m)), function(k) {
+    at <- which(!is.na(m[, k]))
+    y <- m[at, k]
+    name <- colnames(m)[k]
+    share <- which(y != floor(y))
+    if (length(share)) {
+      stop_unsupported(sprintf("calibration needs labels of 0 and 1, and column `%s` has shares such as %s", name,
+                               format(y[share[1L]])), "y")
+    }
+    if (length(unique(y)) < 2L) {
+      stop_data(sprintf("column `%s` has not both values in the rows for calibration; give rows of both", name), name)
+    }
+    calibration_map(prob[at, k], y, weight[at], method)
+  })
 }
 
 check_calibrated_model <- function(model) {
@@ -136,7 +160,14 @@ check_each_class <- function(label, model) {
   }
 }
 
+# Of several columns the mean over their cells.
 mean_log_loss <- function(prob, label, weight) {
+  m <- matrix_of_label(label)
+  if (!is.null(m)) {
+    there <- !is.na(m)
+    loss <- -log(ifelse(m[there] == 1, prob[there], 1 - prob[there]))
+    return(sum(loss * weight[row(m)[there]]) / sum(weight[row(m)[there]]))
+  }
   sum(-log(prob[cbind(seq_along(label), label + 1)]) * weight) / sum(weight)
 }
 
@@ -245,6 +276,7 @@ calibrated <- function(object, prob) {
     return(out)
   }
   for (k in seq_along(maps)) out[, k] <- mapped(maps[[k]], prob[, k])
+  if (!is.null(object$model$columns)) return(out)
   total <- rowSums(out)
   none <- which(total == 0)
   out[none, ] <- prob[none, ]
@@ -270,6 +302,7 @@ predict.gbt_calibrated <- function(object, newdata, type = c("response", "prob",
   prob <- predict.gbt(object$model, newdata, "prob", trees = object$trees, offset = offset, unseen = unseen,
                       threads = threads)
   prob <- calibrated(object, prob)
+  if (!is.null(object$model$columns)) return(if (type == "class") prob > 0.5 else prob)
   if (type == "prob" || type == "response" && ncol(prob) > 2L) return(prob)
   out <- if (type == "response") unname(prob[, 2L]) else as_classes(max.col(prob, "first"), object$model)
   if (!is.null(rownames(prob))) names(out) <- rownames(prob)
@@ -283,7 +316,8 @@ summary.gbt_calibrated <- function(object, ...) as_printed(object, list(...))
 print.gbt_calibrated <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   digits <- check_digits(digits, 3L)
   cat(sprintf("<gbt_calibrated> method \"%s\", %s, %s for calibration\n", x$method,
-              sprintf("%d classes", length(class_labels(x$model))), counted(x$n, "row")))
+              if (is.null(x$model$columns)) sprintf("%d classes", length(class_labels(x$model))) else
+                columns_text(x$model$columns), counted(x$n, "row")))
   cat(sprintf("log loss of these rows: %s, before %s\n", format(x$log_loss[["after"]], digits = digits),
               format(x$log_loss[["before"]], digits = digits)))
   invisible(x)

@@ -28,6 +28,9 @@
 #'   rows for calibration needed, and the most probable one in any case. This is the method of Romano and others (2020)
 #'   without random numbers, so sets are rather too large. With two classes the sets of all rows have one size.
 #'
+#' Of a response of several columns each has intervals of its own, of method `"absolute"` or `"cv"`, from the rows that
+#' have a value there. Each holds its column with the chosen probability; all of them together do so less often.
+#'
 #' Objective `"logistic"` accepts numbers as well. If all calibration rows have 0 or 1, these are classes and get sets;
 #' otherwise they are shares and get intervals.
 #'
@@ -61,7 +64,7 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_conformal`, which [saveRDS()] can store: a list of `method`, `models`, `scale`,
 #'   `scores` (of the rows for calibration) and `n`. With `"cv"` it also has `fold`, the fold of each row. With weights
-#'   it also has `weights`.
+#'   it also has `weights`, and of a response of several columns `columns`, their names; `scores` is a matrix then.
 #' @references Chernozhukov, V., Wuethrich, K. and Zhu, Y. (2021) Distributional conformal prediction, *Proceedings of
 #'   the National Academy of Sciences* 118(48). Tibshirani, R. J., Barber, R. F., Candes, E. J. and Ramdas, A. (2019)
 #'   Conformal prediction under covariate shift, *Advances in Neural Information Processing Systems* 32.
@@ -115,7 +118,10 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   label <- given_labels(first, data, y, n)
   chosen <- method_of_labels(chosen, first, label, is.null(method))
   out <- structure(class = "gbt_conformal", list(method = chosen, models = models, scale = scale, n = n))
-  out$scores <- conformal_scores(out, conformal_parts(out, rows, its, threads), label)
+  out$columns <- first$columns
+  parts <- conformal_parts(out, rows, its, threads)
+  out$scores <- if (is.null(first$columns)) conformal_scores(out, parts, label) else
+    unname(abs(matrix_of_label(label) - parts$pred[[1L]]))
   out$weights <- check_rating_weights(weights, n)
   if (!is.finite(sum(out$weights))) stop_data("`weights` have an infinite sum; divide them by their mean", "weights")
   out
@@ -125,7 +131,7 @@ conformal_models <- function(object) {
   if (inherits(object, "gbt_cv")) {
     check_search(object, "object")
     if (!is.null(object$classes)) stop_sets_of_folds() # before models are asked for
-    if (is.matrix(object$predictions)) {
+    if (is.matrix(object$predictions) && is.null(object$models[[1L]]$columns)) {
       stop_unsupported(paste("gbt_conformal() takes cross-validations of one number only; for a distribution or",
                              "quantiles hold rows out: gbt_conformal(model, rows)"), "object")
     }
@@ -152,6 +158,7 @@ conformal_method <- function(method, object, models, scale) {
   single <- !inherits(object, "gbt_cv") && length(models) == 1L
   levels <- single && !is.null(levels_of(models[[1L]]))
   spread <- single && is_distribution(models[[1L]]$objective)
+  if (!is.null(models[[1L]]$columns)) return(method_of_columns(method, object, models, scale))
   for (one in if (classes || levels || spread) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
     if (one$n_outputs > 1L || !is.null(one$classes)) {
       stop_unsupported("prediction intervals need regression models with one output, not classes or several outputs",
@@ -170,8 +177,7 @@ conformal_method <- function(method, object, models, scale) {
       stop_argument("`scale` can only be combined with one regression model; leave it out", "scale")
     }
   }
-  choices <- c("absolute", "scaled", "quantile", "distribution", "cv", "threshold", "adaptive")
-  method <- if (is.null(method)) suits else match_choice(method, choices, "method")
+  method <- if (is.null(method)) suits else match_choice(method, conformal_methods, "method")
   if (method == "adaptive" && suits == "threshold") return(method)
   if (method %in% c("threshold", "adaptive") && suits == "absolute" && takes_shares(models[[1L]])) return(method)
   if (method != suits) {
@@ -180,6 +186,26 @@ conformal_method <- function(method, object, models, scale) {
   }
   method
 }
+
+# Of a response of several columns each has intervals of its own.
+method_of_columns <- function(method, object, models, scale) {
+  if (!is.null(class_labels(models[[1L]]))) {
+    stop_unsupported(paste("the response has several columns of labels, for which there are no sets; gbt_calibrate()",
+                           "corrects their probabilities, and a model of one column has sets"), "object")
+  }
+  folds <- inherits(object, "gbt_cv")
+  if (length(models) > 1L && !folds || !is.null(scale)) {
+    stop_unsupported(paste("the response has several columns: give one model of them, or a gbt_cv(), without `scale`;",
+                           "other methods take a model for each column"), if (is.null(scale)) "object" else "scale")
+  }
+  suits <- if (folds) "cv" else "absolute"
+  if (!is.null(method) && !identical(match_choice(method, conformal_methods, "method"), suits)) {
+    stop_argument(sprintf("a response of several columns has `method = \"%s\"` here", suits), "method")
+  }
+  suits
+}
+
+conformal_methods <- c("absolute", "scaled", "quantile", "distribution", "cv", "threshold", "adaptive")
 
 # Objective "logistic" on numbers: 0 and 1 are classes, shares between them are not.
 takes_shares <- function(model) is.null(model$classes) && !is.null(class_labels(model))
@@ -213,22 +239,28 @@ conformal_of_folds <- function(cv, data, y) {
   n <- cv$n_obs
   label <- given_labels(cv$models[[1L]], data, y, n)
   check_rows_of_cv(cv, label)
-  if (takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) stop_sets_of_folds()
+  columns <- cv$models[[1L]]$columns
+  if (is.null(columns) && takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) stop_sets_of_folds()
   fold <- integer(n)
   for (k in seq_along(cv$folds)) fold[cv$folds[[k]]] <- k
   at <- which(fold > 0L)
-  structure(class = "gbt_conformal", list(method = "cv", models = cv$models, scale = NULL, n = as.double(length(at)),
-                                          scores = abs(label - cv$predictions)[at], fold = fold[at]))
+  off <- if (is.null(columns)) abs(label - cv$predictions)[at] else
+    unname(abs(matrix_of_label(label) - cv$predictions))[at, , drop = FALSE]
+  out <- list(method = "cv", models = cv$models, scale = NULL, n = as.double(length(at)), scores = off, fold = fold[at])
+  out$columns <- columns
+  structure(class = "gbt_conformal", out)
 }
 
 # Predictions of the models: a matrix of one column for each model, of probabilities for classes, of parameters for
-# distributions; and the scale. its: list(offset, exposure) of the rows.
+# distributions, and of a response of several columns a list of such matrices, one for each model; and the scale.
+# its: list(offset, exposure) of the rows.
 conformal_parts <- function(object, rows, its, threads) {
   type <- if (gives_sets(object)) "prob" else if (object$method == "distribution") "parameters" else "response"
   one <- function(model) {
     predict.gbt(model, rows, type, offset = its$offset, threads = threads, exposure = its$exposure)
   }
   pred <- lapply(object$models, one)
+  if (!is.null(object$columns)) return(list(pred = pred))
   pred <- if (gives_sets(object) || is.matrix(pred[[1L]])) pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
   scale <- if (!is.null(object$scale)) predict.gbt(object$scale, rows, threads = threads)
   bad <- which(!(scale > 0 & scale < Inf))
@@ -301,7 +333,8 @@ check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weig
 #' @param newdata Rows to predict, see [predict()][predict.gbt].
 #' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper`. Of quantiles `estimate` is the median, or
 #'   the middle of the two where there is none; of distributions it is the mean, which may lie outside of the interval;
-#'   for `"cv"` it is the mean over folds. `"set"`, for classes: a logical matrix with a column for each class.
+#'   for `"cv"` it is the mean over folds. Of a response of several columns a list of a data frame for each.
+#'   `"set"`, for classes: a logical matrix with a column for each class.
 #' @param level The probability with which intervals or sets are to hold the response.
 #' @export
 predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL,
@@ -316,6 +349,29 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to predict", "newdata")
   weights <- given_in_data("weights", newdata)
   parts <- conformal_parts(object, newdata, list(offset = offset, exposure = exposure), threads)
+  if (is.null(object$columns)) return(answers_of(object, parts, level, kind, weights))
+  each <- stats::setNames(seq_along(object$columns), object$columns)
+  with_conditions_once(lapply(each, function(k) {
+    answers_of(conformal_column(object, k), parts_of_column(parts, k), level, kind, weights)
+  }))
+}
+
+# The scores of one column of the response, as of a model of this column: from the rows that have a value there.
+conformal_column <- function(object, k) {
+  at <- which(!is.na(object$scores[, k]))
+  for (name in c("weights", "fold")) if (!is.null(object[[name]])) object[[name]] <- object[[name]][at]
+  object$scores <- object$scores[at, k]
+  object$n <- as.double(length(at))
+  object$columns <- NULL
+  object
+}
+
+parts_of_column <- function(parts, k) {
+  list(pred = matrix(unlist(lapply(parts$pred, function(p) p[, k])), ncol = length(parts$pred)))
+}
+
+# Intervals or sets of rows. parts: of conformal_parts(); kind: "interval" or "set".
+answers_of <- function(object, parts, level, kind, weights) {
   pred <- parts$pred
   bound <- conformal_bounds(object, level, weights, nrow(pred))
   warn_no_bound(object, level, kind, weights, bound, nrow(pred))
@@ -402,12 +458,16 @@ print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), .
   cat(sprintf("<gbt_conformal> method \"%s\", %s%s for calibration\n", x$method, counted(x$n, "row"),
               if (is.null(x$weights)) "" else " with weights"))
   levels <- c(0.5, 0.8, 0.9, 0.95)
-  bounds <- vapply(levels, function(level) conformal_bounds(x, level, NULL, 1), 0)
   what <- switch(x$method, absolute = , cv = "absolute residual", scaled = "residual by scale",
                  quantile = "distance out of the interval", distribution = "-log of the chance beyond",
                  threshold = "1 - probability",
                  adaptive = "probability")
-  shown <- vapply(bounds, format, "", digits = digits)
-  cat(sprintf("%s at level %s\n", what, paste(format(levels), shown, sep = ": ", collapse = ", ")))
+  show <- function(x, what) {
+    bounds <- vapply(levels, function(level) conformal_bounds(x, level, NULL, 1), 0)
+    shown <- vapply(bounds, format, "", digits = digits)
+    cat(sprintf("%s at level %s\n", what, paste(format(levels), shown, sep = ": ", collapse = ", ")))
+  }
+  if (is.null(x$columns)) show(x, what)
+  for (k in seq_along(x$columns)) show(conformal_column(x, k), paste0(plain_text(x$columns[k]), ": ", what))
   invisible(x)
 }

@@ -35,7 +35,8 @@ gbt_confusion <- function(model, x, y = NULL, ..., threshold = 0.5, weights = NU
   check_no_dots(written_dots(...), names(formals(gbt_confusion)))
   if (missing(model)) stop_argument("`model` is missing: gbt_confusion(model, data)", "model")
   check_judged(model)
-  refuse_columns(judged_model(model), "a confusion matrix takes a response of one column")
+  refuse_columns(judged_model(model), paste("a confusion matrix takes one; of labels table(y[, 1], predict(model, x,",
+                                            "type = \"class\")[, 1]) counts a column"))
   x <- rows_given(if (!missing(x)) list(x), data, "gbt_confusion")
   if (!is_number(threshold, 0, 1)) stop_argument("`threshold` must be a number from 0 to 1", "threshold")
   weights <- given_in_data("weights", x)

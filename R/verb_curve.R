@@ -33,6 +33,8 @@
 #'     to be observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the integrated
 #'     Brier score.}
 #' }
+#' Of a response of several columns each column has a curve of its own, of the rows that have a value there.
+#'
 #' Models of distributions, such as `"dist_normal"`, have:
 #' \describe{
 #'   \item{`"pit"`}{A histogram of probability integral transforms: of the chance that each row's distribution gives to
@@ -40,7 +42,8 @@
 #'     distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High ends tell of
 #'     distributions that are too narrow, a high middle of ones that are too wide, a slope of ones that are too high or
 #'     too low. The chance of a count is spread evenly between those of less and of this count or less (Czado and
-#'     others, 2009).}
+#'     others, 2009). Models of several quantiles have it too: the bins lie between their levels, so a density is the
+#'     share of the rows between two quantiles by the share that the levels promise.}
 #' }
 #' With `group` models have:
 #' \describe{
@@ -65,7 +68,8 @@
 #' @param model,data Other names of the first two arguments, for a model.
 #' @param y For a model: the response, when the data do not have it.
 #' @param class For a model: the class whose probability is looked at, against all others. Left out, of two classes the
-#'   second one, of several classes each, as a curve of its own. Printing and plots name it.
+#'   second one, of several classes each, as a curve of its own. Printing and plots name it. Of a response of several
+#'   columns one of them.
 #' @param offset,exposure,trees,threads For a model, as in [gbt_evaluate()].
 #' @param times For models of times: the times of `"calibration"`; for `"survival"` and `"brier"` those of the curves,
 #'   at most 100 times of events when left out, for `"brier"` up to the 0.9 quantile of the times.
@@ -181,7 +185,7 @@ seems_swapped <- function(observed, predicted, type) {
 }
 
 # given: was `bins` given? of: the class that is looked at, or NULL. series: the name of the column of several curves;
-# `observed` may be a list then, as `predicted` is.
+# `observed` may be a list then, as `predicted` is, and so may `weights`.
 made_curve <- function(observed, predicted, type, weights, bins, given, of = NULL, series = "model") {
   if (!type %in% c("calibration", "lift") && given) {
     stop_argument(sprintf("`bins` can only be used with types \"calibration\" and \"lift\", not \"%s\"; leave it out",
@@ -192,14 +196,15 @@ made_curve <- function(observed, predicted, type, weights, bins, given, of = NUL
   observed <- if (several) lapply(observed, curve_observed, type) else curve_observed(observed, type)
   first <- if (several) observed[[1L]] else observed
   if (length(first) == 0L) stop_data("`observed` has no rows", "observed")
-  weight <- given_or(check_rating_weights(weights, length(first)), rep(1, length(first)))
+  weigh <- function(w) given_or(check_rating_weights(w, length(first)), rep(1, length(first)))
+  weight <- if (is.list(weights) && !is.object(weights)) lapply(weights, weigh) else weigh(weights)
   if (!is.list(predicted)) {
     return(structure(join_curves(list(one_curve(observed, predicted, type, weight, bins, "predicted"))), of = of))
   }
   names <- check_curve_names(names(predicted))
   each <- lapply(seq_along(names), function(k) {
-    one_curve(if (several) observed[[k]] else observed, .subset2(predicted, k), type, weight, bins,
-              paste0("predicted$", names[k]))
+    one_curve(if (several) observed[[k]] else observed, .subset2(predicted, k), type,
+              if (is.list(weight)) weight[[k]] else weight, bins, paste0("predicted$", names[k]))
   })
   structure(join_curves(stats::setNames(each, names), series), of = of)
 }
@@ -260,21 +265,21 @@ curve_predictions <- function(model, data, y, weights, offset, exposure, trees, 
   check_curve_data(data)
   one <- function(model, class) {
     check_judged(model)
-    refuse_columns(judged_model(model), "a curve takes a response of one column")
     rows <- rows_to_judge(model, data, y, weights, offset, exposure, trees, threads)
     known <- given_or(rows$known, as_columns(responses_of(rows$model, rows$score, resolve_threads(threads))))
+    if (!is.null(rows$model$columns)) return(column_series(known, rows$label, rows$weight, class))
     c(class_series(rows$model, known, rows$label, class), rows["weight"])
   }
   if (!is_plain_list(model)) return(one(model, class))
   names <- check_models(model, "model")
   all <- lapply(model, one, class = class)
   if (any(vapply(all, function(its) is.list(its$predicted), NA))) {
-    stop_argument("to compare models of several classes give `class`, one of them", "class")
+    stop_argument("to compare models of several classes or columns give `class`, one of them", "class")
   }
-  of <- unique(unlist(lapply(all, `[[`, "of")))
+  of <- unique(lapply(all, `[[`, "of"))
   list(observed = stats::setNames(lapply(all, `[[`, "observed"), names),
        predicted = stats::setNames(lapply(all, `[[`, "predicted"), names), weight = all[[1L]]$weight,
-       of = if (length(of) == 1L) of, series = "model")
+       of = if (length(of) == 1L) of[[1L]], series = "model")
 }
 
 # known: probabilities or numbers; label: classes from 0.
@@ -283,7 +288,7 @@ class_series <- function(model, known, label, class) {
   shares <- ncol(known) == 1L && any(label != floor(label))
   if (is.null(classes) || shares) {
     if (!is.null(class)) stop_argument("`class` needs a model of classes; this one predicts numbers", "class")
-    if (ncol(known) > 1L) stop_unsupported("gbt_curve() needs one output; the model has several", "model")
+    if (ncol(known) > 1L) refuse_outputs_of_curve(model)
     return(list(observed = label, predicted = known[, 1L]))
   }
   if (ncol(known) == 1L) known <- cbind(1 - known[, 1L], known[, 1L])
@@ -497,15 +502,16 @@ print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top =
   invisible(x)
 }
 
-# The class that a curve is of, in words. before: text in front of them, where there are any.
+# The class or column that a curve is of, in words. before: text in front of them, where there are any.
 class_words <- function(x, before = "") {
   of <- attr(x, "of")
-  if (!is.null(of)) return(sprintf("%sclass \"%s\"", before, of))
+  if (!is.null(of)) return(sprintf("%s%s \"%s\"", before, given_or(names(of), "class"), of))
+  if (!is.null(x[["column"]])) return(paste0(before, "each column of the response"))
   if (!is.null(x[["class"]])) paste0(before, "each class against the others") else ""
 }
 
 # The column that tells several curves apart, or NULL.
-curve_series <- function(x) given_or(x[["model"]], x[["class"]])
+curve_series <- function(x) given_or(x[["model"]], given_or(x[["class"]], x[["column"]]))
 
 #' @export
 `[.gbt_curve` <- function(x, ...) {

@@ -1,21 +1,45 @@
-# A histogram of the chances that predicted distributions give to what was observed: gbt_curve() of type "pit".
+# A histogram of the chances that predicted distributions give to what was observed: gbt_curve() of type "pit". Of
+# several quantiles the bins lie between their levels.
 
 # rows: list(data, y, weights, offset, exposure, trees, threads, strata) as of gbt_curve(). bins: NULL where not given.
 pit_curve <- function(models, rows, bins) {
+  of_levels <- vapply(models, function(one) !is.null(levels_of(judged_model(one))), NA)
+  if (any(of_levels) && !is.null(bins)) {
+    stop_argument("the bins of several quantiles lie between their levels; leave `bins` out", "bins")
+  }
   bins <- check_whole(given_or(bins, 10), "bins", 1, 1e6)
   check_curve_data(rows$data)
   if (!is.null(rows$strata)) stop_argument("`strata` is for curves of times with strata; leave it out", "strata")
-  for (one in models) {
+  for (one in models[!of_levels]) {
     if (!is_distribution(judged_model(one)$objective)) {
       stop_unsupported(sprintf(paste("type = \"pit\" needs a model of distributions, such as objective",
-                                     "\"dist_normal\"; this one has objective \"%s\""), judged_model(one)$objective),
-                       "type")
+                                     "\"dist_normal\", or of several quantiles; this one has objective \"%s\""),
+                               judged_model(one)$objective), "type")
     }
   }
   join_curves(lapply(models, function(one) {
     its <- do.call(rows_to_judge, c(list(one), unname(rows)))
-    pit_histogram(chances_of_rows(its, rows$threads), given_or(its$weight, rep(1, length(its$label))), bins)
+    weight <- given_or(its$weight, rep(1, length(its$label)))
+    if (!is.null(levels_of(its$model))) return(level_histogram(its, weight, rows$threads))
+    pit_histogram(chances_of_rows(its, rows$threads), weight, bins)
   }))
+}
+
+# The share of the weight between neighbouring quantiles, by what the levels promise. A value at a quantile is below it.
+level_histogram <- function(its, weight, threads) {
+  known <- given_or(its$known, as_columns(responses_of(its$model, its$score, resolve_threads(threads))))
+  edge <- c(0, levels_of(its$model), 1)
+  bin <- rowSums(known < its$label) + 1
+  in_bin <- vapply(seq_len(length(edge) - 1L), function(k) sum(sort(weight[bin == k])), 0)
+  histogram_of(edge, in_bin, weight, 1 / diff(edge))
+}
+
+# Densities with 95 % intervals. edge: ends of the bins; in_bin: their weight; per: what a share is multiplied by.
+histogram_of <- function(edge, in_bin, weight, per) {
+  share <- in_bin / sum(weight)
+  its <- wilson(share, sum(weight / max(weight))^2 / sum((weight / max(weight))^2))
+  list(bin = seq_along(share), from = edge[-length(edge)], to = edge[-1L], density = per * share,
+       lower = per * its$lower, upper = per * its$upper, weight = in_bin)
 }
 
 # list(less, upto): the chances of less than what was observed, and of this or less.
@@ -37,10 +61,7 @@ pit_histogram <- function(chance, weight, bins) {
     sum(weight * ifelse(wide > 0, pmin(pmax((e - less) / wide, 0), 1), less <= e))
   }, 0)
   in_bin <- diff(c(0, upto[-1L]))
-  total <- sum(weight)
-  its <- wilson(in_bin / total, sum(weight / max(weight))^2 / sum((weight / max(weight))^2))
-  list(bin = seq_len(bins), from = edge[-length(edge)], to = edge[-1L], density = bins * in_bin / total,
-       lower = bins * its$lower, upper = bins * its$upper, weight = in_bin)
+  histogram_of(edge, in_bin, weight, bins)
 }
 
 # The 95 % interval of a share of n rows.

@@ -5,6 +5,7 @@ query_curve <- function(models, rows, group, metric, bins) {
   bins <- check_whole(given_or(bins, 10), "bins", 1, 1e6)
   check_curve_data(rows$data)
   group <- column_or_values(group, rows$data, "group")
+  for (one in models) refuse_columns(judged_model(one), "type = \"query_length\" is for ranking, with one column")
   join_curves(lapply(models, function(one) {
     its <- do.call(rows_to_judge, c(list(one), unname(rows)))
     length_curve(values_of_queries(its, if (is.null(its$at)) group else subset_rows(group, its$at), metric), bins)

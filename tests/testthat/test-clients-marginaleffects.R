@@ -43,6 +43,25 @@ test_that("marginaleffects has a group for each class", {
   for (class in levels(d$g)) expect_equal(p$estimate[p$group == class], unname(prob[, class]))
 })
 
+test_that("marginaleffects has a group for each column of the response, level and parameter", {
+  skip_if_not_installed("marginaleffects")
+  withr::local_options(marginaleffects_model_classes = "gbt")
+  both <- transform(d, z = x * n)
+  kinds <- list(gbt_train(cbind(y, z) ~ g + x, both, nrounds = 5, threads = 1),
+                gbt_train(y ~ g + x, d, objective = "quantile", quantile_alpha = c(0.1, 0.9), nrounds = 5, threads = 1))
+  for (k in kinds) {
+    want <- predict(k, few)
+    p <- marginaleffects::predictions(k, newdata = few)
+    for (name in colnames(want)) expect_equal(p$estimate[p$group == name], unname(want[, name]))
+    c1 <- marginaleffects::comparisons(k, variables = list(x = 0.5), newdata = few)
+    moved <- predict(k, transform(few, x = x + 0.5)) - want
+    for (name in colnames(want)) expect_equal(c1$estimate[c1$group == name], unname(moved[, name]))
+  }
+  normal <- gbt_train(y ~ g + x, d, objective = "dist_normal", nrounds = 5, threads = 1)
+  p <- marginaleffects::avg_predictions(normal, newdata = d, type = "parameters")
+  expect_equal(stats::setNames(p$estimate, p$group), colMeans(predict(normal, d, "parameters")))
+})
+
 test_that("marginaleffects says that it needs the data", {
   skip_if_not_installed("marginaleffects")
   withr::local_options(marginaleffects_model_classes = "gbt")

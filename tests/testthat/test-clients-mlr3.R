@@ -51,6 +51,37 @@ test_that("mlr3: models are those of gbt_train()", {
   expect_identical(dated$predict_newdata(d)$response, unname(predict(dated$model, d)))
 })
 
+test_that("mlr3: predict type \"quantiles\" is a model of these levels, or of a distribution", {
+  skip_without_mlr3()
+  task <- mlr3::as_task_regr(mtcars, target = "mpg")
+  x <- mtcars[task$feature_names]
+  learner <- function(..., response = 0.5) {
+    out <- mlr3::lrn("regr.gbt", nrounds = 8, seed = 1, predict_type = "quantiles", ...)
+    out$quantiles <- c(0.1, 0.5, 0.9)
+    if (!is.null(response)) out$quantile_response <- response
+    out
+  }
+  got <- learner()$train(task)$predict(task)
+  want <- gbt_train(x, mtcars$mpg, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9), nrounds = 8, seed = 1,
+                    threads = 1)
+  expect_identical(as.vector(got$quantiles), as.vector(predict(want, x)))
+  expect_identical(got$response, unname(predict(want, x)[, "q0.5"]))
+  normal <- learner(objective = "dist_normal")$train(task)
+  want <- gbt_train(x, mtcars$mpg, objective = "dist_normal", nrounds = 8, seed = 1, threads = 1)
+  expect_identical(as.vector(normal$predict(task)$quantiles),
+                   as.vector(predict(want, x, "quantile", probs = c(0.1, 0.5, 0.9))))
+  one <- mlr3::lrn("regr.gbt", nrounds = 8, seed = 1, predict_type = "quantiles", quantiles = 0.9)
+  want <- gbt_train(x, mtcars$mpg, objective = "quantile", quantile_alpha = 0.9, nrounds = 8, seed = 1, threads = 1)
+  expect_identical(one$train(task)$predict(task)$response, unname(predict(want, x)))
+  expect_error(learner(response = NULL)$train(task), "quantile_response", class = "gbt_error_argument")
+  expect_error(learner(objective = "huber")$train(task), "leave `objective` out", class = "gbt_error_unsupported")
+  expect_error(learner(quantile_alpha = 0.2)$train(task), "given twice", class = "gbt_error_argument")
+  plain <- mlr3::lrn("regr.gbt", nrounds = 8)$train(task)
+  plain$predict_type <- "quantiles"
+  plain$quantiles <- 0.5
+  expect_error(plain$predict(task), "needs a model of several quantiles", class = "gbt_error_unsupported")
+})
+
 test_that("mlr3: a hot start gives the model of a whole training", {
   skip_without_mlr3()
   task <- mlr3::as_task_regr(mtcars, target = "mpg")

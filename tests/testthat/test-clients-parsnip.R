@@ -172,6 +172,24 @@ test_that("parsnip: quantile regression is one model of all levels", {
   expect_identical(predict(again, mtcars[1:3, ]), predict(fit, mtcars[1:3, ]))
 })
 
+test_that("parsnip: several outcomes are a model of several columns", {
+  skip_without_parsnip()
+  want <- gbt_train(mtcars[-(1:2)], mtcars[1:2], nrounds = 5, seed = 1, threads = 1)
+  both <- parsnip::fit(trees(trees = 5), cbind(mpg, cyl) ~ ., mtcars)
+  expect_same_bytes(model_of(both)$state, want$state)
+  got <- predict(both, mtcars)
+  expect_named(got, c(".pred_mpg", ".pred_cyl"))
+  expect_identical(got$.pred_cyl, unname(predict(want, mtcars)[, "cyl"]))
+  for (y in list(mtcars[1:2], as.matrix(mtcars[1:2]))) {
+    one <- parsnip::fit_xy(trees(trees = 5), mtcars[-(1:2)], y)
+    expect_same_bytes(model_of(one)$state, want$state)
+    expect_identical(predict(one, mtcars[-(1:2)]), got)
+  }
+  expect_identical(dim(predict(both, mtcars[1, ])), 1:2)
+  many <- parsnip::multi_predict(both, mtcars[1:2, ], trees = c(2, 5))
+  expect_identical(many$.pred[[2]]$.pred_mpg[2], got$.pred_mpg[2])
+})
+
 test_that("tune rates the models that fit() gives, whatever is tuned", {
   skip_without_parsnip()
   skip_if_not_installed("tune", "1.0.0")

@@ -161,7 +161,6 @@ test_that("what cannot be a response of several columns is an error", {
     gbt_train(d[1:3], labels, class_weights = "balanced")
     gbt_cv(d[1:3], y, stratify = TRUE)
     gbt_confusion(gbt_train(d[1:3], labels, nrounds = 2, threads = 1), d[1:3], labels)
-    gbt_calibrate(gbt_train(d[1:3], labels, nrounds = 2, threads = 1), d[1:3], labels)
     gbt_data(d[1:3], label = y, path = tempfile())
     predict(m, d, type = "class")
   })
