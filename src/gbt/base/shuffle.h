@@ -30,13 +30,19 @@ GBT_SHUFFLE_FN void gbt_bytes_store(uint8_t *p, gbt_bytes x) { vst1q_u8(p, x); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_all(uint8_t x) { return vdupq_n_u8(x); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_and(gbt_bytes a, gbt_bytes b) { return vandq_u8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_and_not(gbt_bytes a, gbt_bytes b) { return vbicq_u8(a, b); } /* a & ~b */
+GBT_SHUFFLE_FN gbt_bytes gbt_bytes_xor(gbt_bytes a, gbt_bytes b) { return veorq_u8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_add(gbt_bytes a, gbt_bytes b) { return vaddq_u8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_sub(gbt_bytes a, gbt_bytes b) { return vsubq_u8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_min(gbt_bytes a, gbt_bytes b) { return vminq_u8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_equal(gbt_bytes a, gbt_bytes b) { return vceqq_u8(a, b); } /* all bits or none */
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_least(gbt_bytes a, gbt_bytes b) { return vcleq_u8(a, b); } /* a <= b */
+/* b where at is 128 or more, else a. */
+GBT_SHUFFLE_FN gbt_bytes gbt_bytes_choose(gbt_bytes a, gbt_bytes b, gbt_bytes at) {
+  return vbslq_u8(vcgeq_u8(at, vdupq_n_u8(128)), b, a);
+}
 
-/* table[at], from a table of 16, 32, 64 or 128 bytes; at is below that. A constant width leaves one of the ways. */
+/* table[at], from a table of 16, 32, 64 or 128 bytes; at is below that, or 128 or more, which gives 0. A constant width
+ * leaves one of the ways. */
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_look_up(const uint8_t *table, size_t width, gbt_bytes at) {
   if (width == 16) return vqtbl1q_u8(vld1q_u8(table), at);
   if (width == 32) return vqtbl2q_u8(vld1q_u8_x2(table), at);
@@ -56,6 +62,7 @@ GBT_SHUFFLE_FN void gbt_bytes_store(uint8_t *p, gbt_bytes x) { _mm256_storeu_si2
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_all(uint8_t x) { return _mm256_set1_epi8((char)x); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_and(gbt_bytes a, gbt_bytes b) { return _mm256_and_si256(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_and_not(gbt_bytes a, gbt_bytes b) { return _mm256_andnot_si256(b, a); }
+GBT_SHUFFLE_FN gbt_bytes gbt_bytes_xor(gbt_bytes a, gbt_bytes b) { return _mm256_xor_si256(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_add(gbt_bytes a, gbt_bytes b) { return _mm256_add_epi8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_sub(gbt_bytes a, gbt_bytes b) { return _mm256_sub_epi8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_min(gbt_bytes a, gbt_bytes b) { return _mm256_min_epu8(a, b); }
@@ -76,6 +83,7 @@ GBT_SHUFFLE_FN void gbt_bytes_store(uint8_t *p, gbt_bytes x) { _mm_storeu_si128(
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_all(uint8_t x) { return _mm_set1_epi8((char)x); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_and(gbt_bytes a, gbt_bytes b) { return _mm_and_si128(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_and_not(gbt_bytes a, gbt_bytes b) { return _mm_andnot_si128(b, a); }
+GBT_SHUFFLE_FN gbt_bytes gbt_bytes_xor(gbt_bytes a, gbt_bytes b) { return _mm_xor_si128(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_add(gbt_bytes a, gbt_bytes b) { return _mm_add_epi8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_sub(gbt_bytes a, gbt_bytes b) { return _mm_sub_epi8(a, b); }
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_min(gbt_bytes a, gbt_bytes b) { return _mm_min_epu8(a, b); }
@@ -91,6 +99,9 @@ GBT_SHUFFLE_FN gbt_bytes gbt_bytes_shuffle(gbt_bytes part, gbt_bytes at) { retur
 #if defined(__x86_64__)
 
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_least(gbt_bytes a, gbt_bytes b) { return gbt_bytes_equal(gbt_bytes_min(a, b), a); }
+GBT_SHUFFLE_FN gbt_bytes gbt_bytes_choose(gbt_bytes a, gbt_bytes b, gbt_bytes at) {
+  return GBT_BYTES_CHOOSE(a, b, at, 0);
+}
 
 GBT_SHUFFLE_FN gbt_bytes gbt_bytes_of_32(const uint8_t *table, gbt_bytes at) {
   return GBT_BYTES_CHOOSE(gbt_bytes_shuffle(gbt_bytes_part(table), at),

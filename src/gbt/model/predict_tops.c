@@ -2,24 +2,31 @@
  * many layers are tables and what they ask, which gives all places in memory, and then the tables themselves. */
 #include "predict_tops.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "../base/parallel.h"
 
 enum {
-  MOST_SPOTS = (2 << GBTI_TOP_LAYERS) - 1,
+  MOST_SPOTS = 8 * GBTI_TOP_NUMBERS, /* more than any tree whose layers end by can_end() has */
   /* Instructions for 32 rows with AVX2, about. */
   COST_COLUMN = 4,     /* without the look-up */
   COST_SET = 7,        /* without the look-up */
+  COST_WAYS = 2,       /* from a layer to the next */
+  COST_NUMBERS = 4,    /* the same without two look-ups */
   COST_NODES = 32 * 5, /* of a layer whose nodes are walked */
-  COST_WIDE = 32 * 9   /* where some of the tree's nodes split by level */
+  COST_WIDE = 32 * 9,  /* where some of the tree's nodes split by level */
+  COST_START = 32 * 2, /* of walking any */
+  MOST_WALKED = 16,    /* rows of deeper trees have mostly arrived there */
+  LEAST_WALKED = 4     /* layers, where one is */
 };
 
 /* Where the nodes of the first layers are. */
 typedef struct spots {
   uint32_t n, layer_beg[GBTI_TOP_LAYERS + 2]; /* in the order of layers */
   uint32_t node[MOST_SPOTS];
-  uint8_t way[MOST_SPOTS];
+  uint8_t way[MOST_SPOTS];   /* down to GBTI_TOP_WAYS: the place that follows from the way */
+  uint8_t place[MOST_SPOTS]; /* by number_spots: among tables, or below them */
 } spots;
 
 /* Which table of a layer is a column's; of the tree, layer and pass that the stamp says. */
@@ -38,9 +45,6 @@ typedef struct maker {
 static uint32_t n_nodes_of(const maker *m, int64_t task) {
   return m->forest->trees[m->pack->trees.beg + (uint64_t)task].n_nodes;
 }
-
-/* Of a layer of tables. */
-static int most_cost(const gbti_pack_tree *tree) { return tree->has_sets ? COST_WIDE : COST_NODES; }
 
 static int look_up_cost(uint32_t width) {
   switch (width) {
@@ -83,10 +87,12 @@ static void find_layer(const gbti_pack_node *nodes, spots *s, uint32_t layer) {
   for (uint32_t i = s->layer_beg[layer]; i < s->layer_beg[layer + 1]; i++) {
     const gbti_pack_node *node = &nodes[s->node[i]];
     if (node->order == GBTI_PACK_LEAF) continue;
+    const int by_way = layer < GBTI_TOP_WAYS;
+    GBT_ASSERT(s->n + 2 <= MOST_SPOTS);
     s->node[s->n] = node->child;
-    s->way[s->n++] = (uint8_t)gbt_walk_below(s->way[i], 1);
+    s->way[s->n++] = by_way ? (uint8_t)gbt_walk_below(s->way[i], 1) : 0;
     s->node[s->n] = node->child + 1;
-    s->way[s->n++] = (uint8_t)(2u * s->way[i]);
+    s->way[s->n++] = by_way ? (uint8_t)(2u * s->way[i]) : 0;
   }
 }
 
@@ -96,24 +102,24 @@ static void first_spot(spots *s) {
   s->way[0] = 0;
 }
 
-/* Counts the tables of a layer. Returns their cost; -1 when no node is split or a set is too long. */
-static int count_layer(const maker *m, int64_t task, int thread, const spots *s, uint32_t layer, gbti_top *top) {
+/* Counts the tables of a layer. n_split: its nodes that are. Returns their cost; -1 when a set is too long. */
+static int count_layer(const maker *m, int64_t task, int thread, const spots *s, uint32_t layer, uint32_t n_split,
+                       gbti_top *top, uint32_t *set_bytes) {
   const gbti_pack *pack = m->pack;
   const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
   const gbti_pack_node *first = NULL;
-  int alike = 1, cost = 0;
-  uint32_t n_split = 0, set_bytes = 0;
+  const int by_way = top->n_ways > layer;
+  int alike = by_way && n_split == (uint32_t)1 << layer, cost = 0;
   for (uint32_t i = s->layer_beg[layer]; i < s->n; i++) {
     const gbti_pack_node *node = &nodes[s->node[i]];
     if (node->order == GBTI_PACK_LEAF) continue;
-    n_split++;
     if (first == NULL) first = node;
     alike &= node->col == first->col && node->order == first->order;
     if (node->order == GBTI_PACK_BY_LEVEL) {
       const uint32_t width = set_width(&pack->wide[pack->tree[task].node_beg + s->node[i]]);
       if (width == 0) return -1;
       alike = 0;
-      set_bytes += width;
+      *set_bytes += width;
       top->n_sets[layer]++;
       cost += COST_SET + look_up_cost(width);
       continue;
@@ -121,11 +127,61 @@ static int count_layer(const maker *m, int64_t task, int thread, const spots *s,
     table_of(m->seen + (size_t)thread * pack->n_code_cols, stamp_of(task, layer, 0), node->col / GBTI_PACK_LANES,
              &top->n_cols[layer]);
   }
-  if (n_split == 0) return -1;
-  top->width[layer] = (uint8_t)(alike && n_split == (uint32_t)1 << layer ? 1 : gbt_walk_width((uint32_t)1 << layer));
+  const uint32_t width = gbt_walk_width(by_way ? (uint32_t)1 << layer : n_split);
+  top->width[layer] = (uint8_t)(alike ? 1 : width);
   cost += top->n_cols[layer] * (COST_COLUMN + look_up_cost(top->width[layer]));
-  if (cost <= most_cost(&pack->tree[task])) top->set_bytes += set_bytes;
-  return cost;
+  return cost + (by_way ? COST_WAYS : COST_NUMBERS + 2 * look_up_cost(width));
+}
+
+/* Nodes that are split, and leaves, from spot `beg` on. */
+static uint32_t count_split(const gbti_pack_node *nodes, const spots *s, uint32_t beg, uint32_t *n_leaves) {
+  uint32_t n = 0;
+  for (uint32_t i = beg; i < s->n; i++) n += nodes[s->node[i]].order != GBTI_PACK_LEAF;
+  *n_leaves += s->n - beg - n;
+  return n;
+}
+
+/* Layers whose nodes rows walk from layer d on, about. */
+static int layers_walked(uint32_t depth, uint32_t d) {
+  const uint32_t last = depth < MOST_WALKED ? depth : MOST_WALKED;
+  if (depth <= MOST_WALKED) return (int)(last - d);
+  return d + LEAST_WALKED < last ? (int)(last - d) : LEAST_WALKED;
+}
+
+/* Which layers are tables, so that all layers together cost least, and from which on places are numbers. */
+static void choose_layers(const maker *m, int64_t task, int thread, gbti_top *top) {
+  const gbti_pack_tree *tree = &m->pack->tree[task];
+  const gbti_pack_node *nodes = m->pack->nodes + tree->node_beg;
+  const int walked = tree->has_sets ? COST_WIDE : COST_NODES;
+  spots s;
+  first_spot(&s);
+  uint32_t n_leaves = 0, n_split = count_split(nodes, &s, 0, &n_leaves), n_best = 0, set_bytes = 0;
+  int cost = 0, least = INT_MAX;
+  top->n_ways = GBTI_TOP_WAYS;
+  for (uint32_t d = 0;; d++) {
+    const int all = cost + (n_split > 0 ? COST_START + layers_walked(tree->depth, d) * walked : 0);
+    if (all < least) {
+      least = all;
+      n_best = d;
+      top->set_bytes = set_bytes;
+    }
+    if (n_split == 0 || d == GBTI_TOP_LAYERS || cost >= least) break;
+    if (top->n_ways == GBTI_TOP_WAYS && d == GBTI_TOP_WAYS) break; /* the next places would not be bytes */
+    if (top->n_ways == GBTI_TOP_WAYS && gbt_walk_width(n_split) < gbt_walk_width((uint32_t)1 << d)) {
+      top->n_ways = (uint8_t)d;
+      cost += look_up_cost(gbt_walk_width((uint32_t)1 << d));
+    }
+    if (d >= top->n_ways && n_split > GBTI_TOP_SPLIT) break;
+    const int here = count_layer(m, task, thread, &s, d, n_split, top, &set_bytes);
+    if (here < 0) break;
+    cost += here;
+    find_layer(nodes, &s, d);
+    n_split = count_split(nodes, &s, s.layer_beg[d + 1], &n_leaves);
+    if (d >= top->n_ways && (n_split > GBTI_TOP_NUMBERS || n_leaves > GBTI_TOP_NUMBERS)) break;
+  }
+  top->n_layers = (uint8_t)n_best;
+  if (top->n_ways > n_best) top->n_ways = (uint8_t)n_best;
+  for (uint32_t d = n_best; d < GBTI_TOP_LAYERS; d++) top->n_cols[d] = top->n_sets[d] = 0;
 }
 
 static void count_task(void *arg, int64_t task, int thread) {
@@ -139,18 +195,17 @@ static void count_task(void *arg, int64_t task, int thread) {
     if (nodes[i].order != GBTI_PACK_LEAF && !m->fits[nodes[i].col / GBTI_PACK_LANES]) return;
   top->is_top = 1;
   top->depth = tree->depth;
-  spots s;
-  first_spot(&s);
-  uint32_t layer = 0;
-  for (; layer < GBTI_TOP_LAYERS; layer++) {
-    const int cost = count_layer(m, task, thread, &s, layer, top);
-    if (cost < 0 || cost > most_cost(tree)) break;
-    find_layer(nodes, &s, layer);
-  }
-  if (layer < GBTI_TOP_LAYERS) top->n_cols[layer] = top->n_sets[layer] = 0;
-  top->n_layers = (uint8_t)layer;
-  top->is_whole = tree->depth <= layer;
+  choose_layers(m, task, thread, top);
+  top->is_whole = tree->depth <= top->n_layers;
   top->has_sets = (uint8_t)(tree->has_sets && !top->is_whole);
+}
+
+/* Tables without sets. */
+static size_t table_bytes(const gbti_top *top) {
+  size_t n = gbti_top_map(top);
+  for (uint32_t d = 0; d < top->n_layers; d++)
+    n += (top->n_cols[d] + (d < top->n_ways ? 0u : 2u)) * (size_t)top->width[d];
+  return n;
 }
 
 /* Where everything lies. The bytes of all trees begin with a line of the cache. */
@@ -169,14 +224,13 @@ static gbt_status lay_out(const gbt_mem *mem, const gbt_forest_view *forest, gbt
     top->value_beg = values;
     top->node_beg = top->has_sets ? wide : nodes;
     for (uint32_t d = 0; d < top->n_layers; d++) {
-      bytes += top->n_cols[d] * (size_t)top->width[d];
       cols += top->n_cols[d];
       sets += top->n_sets[d];
     }
-    bytes = (bytes + top->set_bytes + 63) / 64 * 64;
-    starts += (size_t)1 << top->n_layers;
+    bytes = (bytes + table_bytes(top) + top->set_bytes + 63) / 64 * 64;
+    starts += gbti_top_places(top);
     if (top->is_whole)
-      values += pack->n_values == 1 ? (size_t)1 << top->n_layers : 0;
+      values += pack->n_values == 1 ? gbti_top_places(top) : 0;
     else if (top->has_sets)
       wide += n_nodes;
     else
@@ -249,25 +303,64 @@ static void fill_layer(const maker *m, int64_t task, int thread, const spots *s,
   const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
   const uint32_t width = top->width[layer];
   uint16_t n_cols = 0;
-  for (uint32_t i = s->layer_beg[layer]; i < s->n; i++) {
+  for (uint32_t i = s->layer_beg[layer]; i < s->layer_beg[layer + 1]; i++) {
     const gbti_pack_node *node = &nodes[s->node[i]];
     if (node->order == GBTI_PACK_LEAF) {
-      put_start(m, task, top, s->node[i], gbt_walk_below(s->way[i], top->n_layers - layer));
+      put_start(m, task, top, s->node[i], s->place[i]);
       continue;
     }
     const uint32_t code_col = node->col / GBTI_PACK_LANES, col = pack->tables.byte_col[code_col];
     if (node->order == GBTI_PACK_BY_LEVEL) {
       const gbti_pack_wide *wide = &pack->wide[pack->tree[task].node_beg + s->node[i]];
-      to->set_bytes = put_set(pack, top, wide, col, s->way[i], to->sets++, to->set_bytes);
+      to->set_bytes = put_set(pack, top, wide, col, s->place[i], to->sets++, to->set_bytes);
       continue;
     }
     const uint32_t j =
         table_of(m->seen + (size_t)thread * pack->n_code_cols, stamp_of(task, layer, 1), code_col, &n_cols);
     to->cols[j] = col * GBTI_TABLE_ROWS;
-    to->table[j * width + (width > 1 ? s->way[i] : 0)] = (uint8_t)node->order;
+    to->table[j * width + (width > 1 ? s->place[i] : 0)] = (uint8_t)node->order;
   }
   to->cols += n_cols;
   to->table += n_cols * width;
+}
+
+/* The places of all spots. Leaves above the last layer of ways are below their way there. */
+static void number_spots(const gbti_pack_node *nodes, const gbti_top *top, spots *s) {
+  const int numbers = top->n_ways < top->n_layers;
+  uint8_t leaf = 255;
+  for (uint32_t d = 0; d <= top->n_layers; d++) {
+    const uint32_t end = d < top->n_layers ? s->layer_beg[d + 1] : s->n;
+    uint8_t number = 0;
+    for (uint32_t i = s->layer_beg[d]; i < end; i++) {
+      if (nodes[s->node[i]].order != GBTI_PACK_LEAF)
+        s->place[i] = numbers && d >= top->n_ways ? number++ : s->way[i];
+      else
+        s->place[i] = numbers ? leaf-- : (uint8_t)gbt_walk_below(s->way[i], top->n_layers - d);
+    }
+  }
+}
+
+/* From ways to the numbers on the first layer that has them. */
+static void put_map(const gbti_pack_node *nodes, const gbti_top *top, const spots *s, parts *to) {
+  for (uint32_t d = 0; d <= top->n_ways; d++)
+    for (uint32_t i = s->layer_beg[d]; i < s->layer_beg[d + 1]; i++)
+      if (d == top->n_ways || nodes[s->node[i]].order == GBTI_PACK_LEAF)
+        to->table[gbt_walk_below(s->way[i], top->n_ways - d)] = s->place[i];
+  to->table += gbti_top_map(top);
+}
+
+/* Where the nodes of a layer of numbers lead. */
+static void put_turns(const gbti_pack_node *nodes, const gbti_top *top, const spots *s, uint32_t layer, parts *to) {
+  const uint32_t width = top->width[layer];
+  uint32_t child = s->layer_beg[layer + 1];
+  memset(to->table, 0, 2 * (size_t)width);
+  for (uint32_t i = s->layer_beg[layer]; i < s->layer_beg[layer + 1]; i++) {
+    if (nodes[s->node[i]].order == GBTI_PACK_LEAF) continue;
+    to->table[s->place[i]] = s->place[child + 1];
+    to->table[width + s->place[i]] = s->place[child] ^ s->place[child + 1];
+    child += 2;
+  }
+  to->table += 2 * (size_t)width;
 }
 
 static void fill_task(void *arg, int64_t task, int thread) {
@@ -276,18 +369,20 @@ static void fill_task(void *arg, int64_t task, int thread) {
   const gbti_top *top = &pack->tops.at[task];
   const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
   if (!top->is_top) return;
-  size_t n_bytes = 0;
-  for (uint32_t d = 0; d < top->n_layers; d++) n_bytes += top->n_cols[d] * (size_t)top->width[d];
+  const size_t n_bytes = table_bytes(top);
   uint8_t *bytes = pack->tops.bytes + top->beg;
   parts to = {bytes, bytes + n_bytes, pack->tops.cols + top->col_beg, pack->tops.sets + top->set_beg};
   if (n_bytes > 0) memset(bytes, GBT_WALK_ALL, n_bytes);
   spots s;
   first_spot(&s);
+  for (uint32_t layer = 0; layer < top->n_layers; layer++) find_layer(nodes, &s, layer);
+  number_spots(nodes, top, &s);
   for (uint32_t layer = 0; layer < top->n_layers; layer++) {
+    if (layer == top->n_ways) put_map(nodes, top, &s, &to);
     fill_layer(m, task, thread, &s, layer, top, &to);
-    find_layer(nodes, &s, layer);
+    if (layer >= top->n_ways) put_turns(nodes, top, &s, layer, &to);
   }
-  for (uint32_t i = s.layer_beg[top->n_layers]; i < s.n; i++) put_start(m, task, top, s.node[i], s.way[i]);
+  for (uint32_t i = s.layer_beg[top->n_layers]; i < s.n; i++) put_start(m, task, top, s.node[i], s.place[i]);
   if (!top->is_whole) put_nodes(m, task, top);
 }
 

@@ -62,59 +62,138 @@ TARGET __attribute__((noinline)) static void ask_sets(const uint8_t *bytes, cons
     }
 }
 
-TARGET_FN void walk_vectors(const gbti_pack *pack, const gbti_top *top, const uint8_t *codes, size_t stride, int n,
-                            uint8_t *out) {
-  const uint8_t *bytes = pack->tops.bytes + top->beg, *table = bytes;
-  const uint32_t *cols = pack->tops.cols + top->col_beg;
-  const gbti_top_set *sets = pack->tops.sets + top->set_beg;
+/* Where a layer's tables, columns and sets begin. */
+typedef struct layer_at {
+  const uint8_t *table;
+  const uint32_t *cols;
+  const gbti_top_set *sets;
+} layer_at;
+
+/* Takes the rows out of left that the layer sends right. */
+TARGET_FN void ask_layer(const gbti_pack *pack, const gbti_top *top, uint32_t d, const layer_at *at,
+                         const uint8_t *codes, size_t stride, int n, const gbt_bytes *place, gbt_bytes *left) {
+  const uint32_t n_cols = top->n_cols[d];
+  UNROLL
+  for (int v = 0; v < n; v++) left[v] = gbt_bytes_all(UINT8_MAX);
+  switch (top->width[d]) {
+  case 1:
+    ask_columns(1, n_cols, at->table, at->cols, codes, stride, n, place, left);
+    break;
+  case 16:
+    ask_columns(16, n_cols, at->table, at->cols, codes, stride, n, place, left);
+    break;
+  case 32:
+    ask_columns(32, n_cols, at->table, at->cols, codes, stride, n, place, left);
+    break;
+  case 64:
+    ask_columns(64, n_cols, at->table, at->cols, codes, stride, n, place, left);
+    break;
+  default:
+    ask_columns(128, n_cols, at->table, at->cols, codes, stride, n, place, left);
+  }
+  if (top->n_sets[d] == 0) return;
+  gbt_bytes places[AT_ONCE], lefts[AT_ONCE];
+  for (int v = 0; v < n; v++) places[v] = place[v], lefts[v] = left[v];
+  ask_sets(pack->tops.bytes + top->beg, at->sets, top->n_sets[d], codes, stride, n, places, lefts);
+  for (int v = 0; v < n; v++) left[v] = lefts[v];
+}
+
+/* To the end of the tables of its columns. */
+TARGET_FN void pass_layer(const gbti_top *top, uint32_t d, layer_at *at) {
+  at->table += top->n_cols[d] * (size_t)top->width[d];
+  at->cols += top->n_cols[d];
+  at->sets += top->n_sets[d];
+}
+
+TARGET_FN layer_at first_layer(const gbti_pack *pack, const gbti_top *top) {
+  const layer_at at = {pack->tops.bytes + top->beg, pack->tops.cols + top->col_beg, pack->tops.sets + top->set_beg};
+  return at;
+}
+
+TARGET_FN void walk_ways(const gbti_pack *pack, const gbti_top *top, const uint8_t *codes, size_t stride, int n,
+                         uint8_t *out) {
+  layer_at at = first_layer(pack, top);
   gbt_bytes place[AT_ONCE], left[AT_ONCE];
   UNROLL
   for (int v = 0; v < n; v++) place[v] = gbt_bytes_all(0);
-  for (uint32_t d = 0; d < top->n_layers; d++) {
-    const uint32_t width = top->width[d], n_cols = top->n_cols[d];
-    UNROLL
-    for (int v = 0; v < n; v++) left[v] = gbt_bytes_all(UINT8_MAX);
-    switch (width) {
-    case 1:
-      ask_columns(1, n_cols, table, cols, codes, stride, n, place, left);
-      break;
-    case 16:
-      ask_columns(16, n_cols, table, cols, codes, stride, n, place, left);
-      break;
-    case 32:
-      ask_columns(32, n_cols, table, cols, codes, stride, n, place, left);
-      break;
-    case 64:
-      ask_columns(64, n_cols, table, cols, codes, stride, n, place, left);
-      break;
-    default:
-      ask_columns(128, n_cols, table, cols, codes, stride, n, place, left);
-    }
-    if (top->n_sets[d] > 0) {
-      gbt_bytes places[AT_ONCE], lefts[AT_ONCE];
-      for (int v = 0; v < n; v++) places[v] = place[v], lefts[v] = left[v];
-      ask_sets(bytes, sets, top->n_sets[d], codes, stride, n, places, lefts);
-      for (int v = 0; v < n; v++) left[v] = lefts[v];
-    }
+  for (uint32_t d = 0; d < top->n_ways; d++) {
+    ask_layer(pack, top, d, &at, codes, stride, n, place, left);
     UNROLL
     for (int v = 0; v < n; v++) place[v] = gbt_bytes_sub(gbt_bytes_add(place[v], place[v]), left[v]);
-    table += n_cols * (size_t)width;
-    cols += n_cols;
-    sets += top->n_sets[d];
+    pass_layer(top, d, &at);
   }
   UNROLL
   for (int v = 0; v < n; v++) gbt_bytes_store(out + (size_t)v * GBT_BYTES, place[v]);
 }
 
+/* To the next layer. to: of this one, where right children are, and then right ^ left. */
+TARGET_FN void step_numbered(const uint8_t *to, size_t width, int n, gbt_bytes *place, const gbt_bytes *left) {
+  UNROLL
+  for (int v = 0; v < n; v++) {
+    const gbt_bytes turn = gbt_bytes_and(left[v], gbt_bytes_look_up(to + width, width, place[v]));
+    place[v] = gbt_bytes_choose(gbt_bytes_xor(gbt_bytes_look_up(to, width, place[v]), turn), place[v], place[v]);
+  }
+}
+
+TARGET_FN void find_numbers(const uint8_t *map, size_t width, int n, gbt_bytes *place) {
+  UNROLL
+  for (int v = 0; v < n; v++) place[v] = gbt_bytes_look_up(map, width, place[v]);
+}
+
+/* The layers of numbers, from the places of the ways on. */
+TARGET_FN void walk_numbers(const gbti_pack *pack, const gbti_top *top, const uint8_t *codes, size_t stride, int n,
+                            uint8_t *out) {
+  layer_at at = first_layer(pack, top);
+  gbt_bytes place[AT_ONCE], left[AT_ONCE];
+  const size_t map = gbti_top_map(top);
+  for (uint32_t d = 0; d < top->n_ways; d++) pass_layer(top, d, &at);
+  UNROLL
+  for (int v = 0; v < n; v++) place[v] = gbt_bytes_load(out + (size_t)v * GBT_BYTES);
+  GBT_ASSERT(map >= 32); /* no layer of ways has fewer places than its numbers' table */
+  if (map == 32)
+    find_numbers(at.table, 32, n, place);
+  else if (map == 64)
+    find_numbers(at.table, 64, n, place);
+  else
+    find_numbers(at.table, 128, n, place);
+  at.table += map;
+  for (uint32_t d = top->n_ways; d < top->n_layers; d++) {
+    ask_layer(pack, top, d, &at, codes, stride, n, place, left);
+    pass_layer(top, d, &at);
+    if (top->width[d] == 16)
+      step_numbered(at.table, 16, n, place, left);
+    else if (top->width[d] == 32)
+      step_numbered(at.table, 32, n, place, left);
+    else
+      step_numbered(at.table, 64, n, place, left);
+    at.table += 2 * (size_t)top->width[d];
+  }
+  UNROLL
+  for (int v = 0; v < n; v++) gbt_bytes_store(out + (size_t)v * GBT_BYTES, place[v]);
+}
+
+enum { GROUPS = AT_ONCE / PER_GROUP };
+
+/* A function of its own, so that trees without numbers keep their registers. */
+TARGET __attribute__((noinline)) static void walk_numbers_of_all(const gbti_pack *pack, const gbti_top *top,
+                                                                 const uint8_t *codes, size_t stride,
+                                                                 int32_t n_groups, uint8_t *place) {
+  int32_t g = 0;
+  for (; g + GROUPS <= n_groups; g += GROUPS)
+    walk_numbers(pack, top, codes + (size_t)g * stride, stride, AT_ONCE, place + (size_t)g * ROWS);
+  for (; g < n_groups; g++)
+    walk_numbers(pack, top, codes + (size_t)g * stride, stride, PER_GROUP, place + (size_t)g * ROWS);
+}
+
 TARGET void gbti_top_walk(const gbti_pack *pack, const gbti_top *top, const uint8_t *codes, int32_t n_groups,
                           uint8_t *place) {
-  enum { GROUPS = AT_ONCE / PER_GROUP };
   const size_t stride = (size_t)pack->tables.n_cols * ROWS;
   int32_t g = 0;
   for (; g + GROUPS <= n_groups; g += GROUPS)
-    walk_vectors(pack, top, codes + (size_t)g * stride, stride, AT_ONCE, place + (size_t)g * ROWS);
+    walk_ways(pack, top, codes + (size_t)g * stride, stride, AT_ONCE, place + (size_t)g * ROWS);
   for (; g < n_groups; g++)
-    walk_vectors(pack, top, codes + (size_t)g * stride, stride, PER_GROUP, place + (size_t)g * ROWS);
+    walk_ways(pack, top, codes + (size_t)g * stride, stride, PER_GROUP, place + (size_t)g * ROWS);
+  if (top->n_ways < top->n_layers) walk_numbers_of_all(pack, top, codes, stride, n_groups, place);
 }
 
 #else

@@ -324,8 +324,36 @@ static void turned_bits(void) {
   gbt_ctx_close(&ctx);
 }
 
+/* Tops whose places are numbers on some layers. */
+typedef struct numbered {
+  int64_t n, whole, walked, with_sets, widest, most_layers;
+} numbered;
+
+static void count_numbered(const stage *s, numbered *seen) {
+  gbt_ctx ctx;
+  gbti_pack *pack;
+  gbt_tree_range trees = {0, s->view.n_trees};
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AVX2, NULL, NULL, test_err));
+  REQUIRE_OK(gbti_pack_new(&ctx, &s->view, trees, &pack, test_err));
+  for (uint64_t t = 0; pack->tops.n > 0 && t < trees.end; t++) {
+    const gbti_top *top = &pack->tops.at[t];
+    if (!top->is_top || top->n_ways == top->n_layers) continue;
+    seen->n++;
+    seen->whole += top->is_whole;
+    seen->walked += !top->is_whole;
+    for (uint32_t d = top->n_ways; d < top->n_layers; d++) {
+      seen->with_sets += top->n_sets[d] > 0;
+      if (top->width[d] > seen->widest) seen->widest = top->width[d];
+    }
+    if (top->n_layers > seen->most_layers) seen->most_layers = top->n_layers;
+  }
+  gbti_pack_free(pack);
+  gbt_ctx_close(&ctx);
+}
+
 /* Below the layers whose places follow from the way; up to the limits of layers and leaves, and over them. */
 static void long_trees(void) {
+  numbered seen = {0};
   test_rng rng = {37};
   static const int32_t splits[] = {30, 100, 254, 255, 256};
   int64_t n_tables = 0, deepest = 0;
@@ -349,6 +377,11 @@ static void long_trees(void) {
     gbti_pack_free(pack);
     gbt_ctx_close(&ctx);
     if (i == 49 && run) CHECK(n_tables > 50 && deepest > 40);
+    count_numbered(&s, &seen);
+    if (i == 49 && seen.n > 0) {
+      CHECK(seen.whole > 50 && seen.walked > 20 && seen.with_sets > 50);
+      CHECK(seen.widest == 64 && seen.most_layers >= 25);
+    }
     check_stage(&s, &rng);
     stage_close(&s);
   }
