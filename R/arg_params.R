@@ -257,7 +257,7 @@ make_checkpoint_folder <- function(folder) {
 
 # ---- parameters of several numbers: `label_gain`, `breaks` ----
 
-# That of the model to go on from, where it has this objective; else NULL.
+# That of the initial model, where it has this objective; else NULL.
 param_to_go_on <- function(args, name, objective) {
   init <- args$value[["init_model"]]
   if (identical(init$objective, objective)) init$params[[name]]

@@ -60,7 +60,7 @@ eta_of_model <- function(eta, start, rounds) {
   if (length(all)) plain_schedule(all) else eta[1L]
 }
 
-# The learning rate of the last round of the model to go on from, which estimates that look back need.
+# The learning rate of the last round of the initial model, which estimates that look back need.
 eta_before <- function(start) {
   eta <- start$model$params[["eta"]]
   if (start$rounds > 0 && length(eta)) eta[length(eta)]

@@ -93,7 +93,7 @@ as_reference <- function(frame, reference) {
   align_frame(frame, known$names, known$tag)
 }
 
-# Columns of nothing but NA have the classes that the model to go on from knows, numbers that it took as categories are
+# Columns of nothing but NA have the classes that the initial model knows, numbers that it took as categories are
 # categories, and columns are in its order.
 align_start_columns <- function(frame, init) {
   if (is.null(init)) return(frame)

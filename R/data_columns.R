@@ -136,8 +136,8 @@ settle_columns <- function(e, name) {
 refuse_columns_of <- function(name) {
   if (may_have_columns(name)) return(invisible())
   if (is_given(name)) {
-    stop_unsupported(paste("the response has several columns, and an objective by functions takes one: train a model",
-                           "for each column"), "y")
+    stop_unsupported(paste("the response has several columns, and a custom objective takes one: train a model for",
+                           "each column"), "y")
   }
   if (is_of_times(name)) {
     stop_unsupported(sprintf("objective \"%s\" takes times and events as survival::Surv(time, event), not as a matrix",

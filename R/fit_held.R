@@ -18,7 +18,7 @@ masked_out_set <- function(rows, data, weight, offset) {
   list(name = masked_out_name, data = data, label = label, weight = weight, rows = at)
 }
 
-# The same in a list, with the scores of the model to go on from; empty where no row is masked out.
+# The same in a list, with the scores of the initial model; empty where no row is masked out.
 masked_out_valid <- function(rows, data, init, host) {
   set <- data$masked_out
   if (is.null(set)) return(list())

@@ -235,7 +235,7 @@ log_row <- function(evaluation, state, i) {
   stats::setNames(as.vector(out), log_names(evaluation))
 }
 
-# The whole log as a data frame: round, then the columns of log_names(). That of the model to go on from comes first
+# The whole log as a data frame: round, then the columns of log_names(). That of the initial model comes first
 # when it has the same columns. start: see start_of().
 evaluation_log <- function(evaluation, start, state) {
   n <- state$rounds

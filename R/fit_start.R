@@ -23,7 +23,7 @@ start_scores <- function(init, x, offset, sparse_zero, threads) {
 }
 
 # Arguments for single columns with the names of these instead of their places, where columns were put in the order of
-# the model to go on from. args: values by name; features: the columns in that order.
+# the initial model. args: values by name; features: the columns in that order.
 named_places <- function(args, x, features) {
   columns <- names_of_table(x)
   if (is.null(columns) || length(columns) != length(features) || identical(enc2utf8(columns), features)) return(args)
@@ -82,5 +82,5 @@ prepared_scores <- function(init, data, offset, threads, name = NULL) {
     })
 }
 
-# Rounds of the model to go on from.
+# Rounds of the initial model.
 rounds_before <- function(init) if (is.null(init)) 0 else rounds_used(init)

@@ -74,7 +74,7 @@ const char *r_arg_path(SEXP x, const char *what) {
 }
 
 SEXP r_item(SEXP list, const char *name) {
-  if (TYPEOF(list) != VECSXP) r_stop("a list is expected where `%s` is looked for", name);
+  if (TYPEOF(list) != VECSXP) r_stop("`%s` must be an element of a list", name);
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   if (names == R_NilValue) return R_NilValue;
   for (R_xlen_t i = 0; i < Rf_xlength(list); i++) {

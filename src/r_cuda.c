@@ -29,7 +29,7 @@ static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *
   void *symbol = dlsym(library, GBT_DEVICE_SYMBOL);
   if (symbol == NULL) {
     dlclose(library);
-    return gbt_fail_device(err, GBT_E_DEVICE, "the file %s is no CUDA library of gbt; install gbt again", path);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the file %s is not a CUDA library of gbt; install gbt again", path);
   }
   gbt_device_api_fn get;
   memcpy(&get, &symbol, sizeof get);

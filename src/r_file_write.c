@@ -46,12 +46,11 @@ static gbt_status follow_links(r_file_path path, char *target, gbt_error *err) {
     if (!is_link) return GBT_OK;                               /* or nothing is there yet */
     if (is_open_file(target))
       return gbt_fail_on(err, GBT_E_IO, path.shown,
-                         "\"%s\" stands for a file that a process has open; give the path of a file", path.shown);
+                         "\"%s\" refers to a file that a process has open; give the path of a file", path.shown);
     const size_t n = strlen(link), at = link[0] == '/' ? 0 : gbt_os_folder_bytes(target);
     if (at + n >= PATH_SIZE) return r_fail_io(err, path, "write", GBT_OS_TOO_LONG);
     if (i == MOST_LINKS)
-      return gbt_fail_on(err, GBT_E_IO, path.shown, "\"%s\" is a link that leads back to itself; remove it first",
-                         path.shown);
+      return gbt_fail_on(err, GBT_E_IO, path.shown, "\"%s\" is a symbolic link in a loop; remove it first", path.shown);
     memcpy(target + at, link, n + 1);
   }
 }
@@ -91,7 +90,7 @@ static gbt_status check_target(r_draft *d, gbt_error *err) {
   d->is_there = 0;
   d->bits = 0666;
   if (gbt_os_info_at(d->native, 0, &info) != 0) return GBT_OK; /* new, or no way to it: opening reports that */
-  if (info.kind != GBT_OS_IS_FILE) return r_not_a_file(err, path_of(d), "; only files are written to");
+  if (info.kind != GBT_OS_IS_FILE) return r_not_a_file(err, path_of(d), "; gbt writes only to files");
   d->is_there = 1;
   d->bits = info.bits;
   return GBT_OK;

@@ -171,7 +171,7 @@ SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths) {
     bytes[r] = (size_t)length[r] * item;
     total += length[r];
   }
-  if (bytes[rank] != (size_t)Rf_xlength(mine) * item) r_stop("these are not the lengths");
+  if (bytes[rank] != (size_t)Rf_xlength(mine) * item) r_stop("the lengths do not match the bytes or numbers");
   const void *from = numbers ? (const void *)REAL_RO(mine) : (const void *)RAW_RO(mine);
   SEXP out = PROTECT(Rf_allocVector(numbers ? REALSXP : RAWSXP, (R_xlen_t)total));
   void *to = numbers ? (void *)REAL(out) : (void *)RAW(out);

@@ -99,7 +99,7 @@ static int32_t count_classes(const double *class, R_xlen_t n) {
   double most = 0;
   for (R_xlen_t i = 0; class != NULL && i < n; i++) {
     look(i);
-    if (!(class[i] >= 0 && class[i] < 2147483647)) r_stop("a class is no number from 0");
+    if (!(class[i] >= 0 && class[i] < 2147483647)) r_stop("a class must be a number from 0");
     if (class[i] > most) most = class[i];
   }
   return (int32_t)most + 1;

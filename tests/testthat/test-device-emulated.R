@@ -238,7 +238,7 @@ test_that("a library that is no library of gbt's is refused", {
   expect_match(refused("/nowhere/gbt_cuda.so"), "the CUDA library of gbt cannot be loaded \\(.*\\); install gbt again")
   stats <- file.path(system.file("libs", package = "stats"), paste0("stats", .Platform$dynlib.ext))
   skip_if_not(file.exists(stats))
-  expect_match(refused(stats), "is no CUDA library of gbt; install gbt again")
+  expect_match(refused(stats), "is not a CUDA library of gbt; install gbt again")
 })
 
 test_that("Ctrl-C ends a training on the device and leaves the rounds so far", {

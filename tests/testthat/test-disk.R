@@ -85,7 +85,7 @@ test_that("mistakes with folders are named", {
   unlink(file)
   expect_error(gbt_open(path), "pages-", class = "gbt_error_io")
   writeBin(as.raw(1:200), file.path(path, "gbt-dataset"))
-  expect_error(gbt_open(path), "is no data set of gbt", class = "gbt_error_format")
+  expect_error(gbt_open(path), "is not a data set of gbt", class = "gbt_error_format")
 })
 
 test_that("bins may be in several folders, and packed", {

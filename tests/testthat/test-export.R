@@ -371,7 +371,7 @@ test_that("what XGBoost and LightGBM cannot say is refused by name, and what dif
   x <- data.frame(t = 1.7e9 + 1:60)
   m <- gbt_train(x, rep(c(0, 5, 1), 20), nrounds = 5, min_child_weight = 0, max_depth = 6, threads = 1)
   file <- withr::local_tempfile(fileext = ".ubj")
-  expect_error(gbt_export(m, file), "`t`.*one number in float32", class = "gbt_error_unsupported")
+  expect_error(gbt_export(m, file), "`t`.*same number in float32", class = "gbt_error_unsupported")
   expect_false(file.exists(file))
   expect_no_error(gbt_export(m, withr::local_tempfile(fileext = ".txt")))
   offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)

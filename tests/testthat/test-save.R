@@ -197,7 +197,7 @@ test_that("models come from raw vectors and go through connections, one after th
   con <- rawConnection(both, "rb")
   expect_true(same_model(gbt_load(con), m))
   expect_identical(gbt_load(con)$nrounds, 1L)
-  expect_error(gbt_load(con), "cut short|no gbt model", class = "gbt_error_format")
+  expect_error(gbt_load(con), "cut short|not a gbt model", class = "gbt_error_format")
   close(con)
   expect_error(gbt_load(con), "that was closed", class = "gbt_error_argument")
   expect_error(gbt_save(m, con), "that was closed", class = "gbt_error_argument")

@@ -174,7 +174,7 @@ test_that("a batch may lack classes of the model, and have them in another order
   expect_error(on(1:100, numbers[1:100] + 1, objective = "softmax"), "its classes are", class = "gbt_error_argument")
 })
 
-test_that("level counts are those of the model to go on from, also of rows in chunks and files", {
+test_that("level counts are those of the initial model, also of rows in chunks and files", {
   x <- data.frame(f = letters[1 + (1:90 * 7) %% 4], a = sin(1:90))
   y <- x$a + match(x$f, letters)
   first <- gbt_train(x, y, nrounds = 3, level_counts = TRUE, threads = 1)

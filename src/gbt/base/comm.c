@@ -16,7 +16,7 @@ static gbt_status reduce(gbt_ctx *ctx, gbti_comm_kind what, int site, void *x, s
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
   if (gbt_comm_is_single(ctx)) return status;
   if (ctx->comm_failed) { /* the ranks have met over it */
-    if (status == GBT_OK) status = gbt_fail(err, GBT_E_INTERNAL, "a failure of another rank was passed over");
+    if (status == GBT_OK) status = gbt_fail(err, GBT_E_INTERNAL, "this rank went on although another rank had failed");
   } else if (status == GBT_OK) {
     status = gbti_comm_begin(ctx, GBTI_AGREE, 0, 0, err);
   } else {

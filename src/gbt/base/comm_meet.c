@@ -219,7 +219,7 @@ static gbt_status read_numbers(gbt_ctx *ctx, const int64_t *number, int64_t tag,
   if (number[FAILED] > 0) return broadcast_failure(ctx, status, comm->size - (int)number[FAILED], err);
   if (is_same(number)) return GBT_OK;
   gbt_fail(err, GBT_E_INTERNAL,
-           "the ranks are at different operations: rank %d is at number %lld, kind and place %lld; all must run the "
+           "the ranks are at different operations: rank %d is at number %lld (kind and place %lld); all must run the "
            "same script",
            comm->rank, (long long)ctx->comm_calls, (long long)tag);
   return fail_all(ctx, GBT_E_INTERNAL, err);
@@ -251,7 +251,7 @@ static int64_t next_tag(gbt_ctx *ctx, gbti_comm_kind what, int site) {
 }
 
 static gbt_status check_on_way(const gbt_ctx *ctx, gbt_error *err) {
-  return ctx->comm_failed ? gbt_fail(err, GBT_E_INTERNAL, "a rank goes on after a failure") : GBT_OK;
+  return ctx->comm_failed ? gbt_fail(err, GBT_E_INTERNAL, "a rank went on after a failure") : GBT_OK;
 }
 
 gbt_status gbti_comm_begin(gbt_ctx *ctx, gbti_comm_kind what, int site, size_t size, gbt_error *err) {

@@ -9,7 +9,7 @@
 
 /* 16, 32: only types shorter than float are meant (processors that have _Float16). */
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 && FLT_EVAL_METHOD != 32
-#error "this compiler computes numbers wider than they are; on x86 the flags -msse2 -mfpmath=sse change that"
+#error "this compiler computes doubles with extra precision; on x86 the flags -msse2 -mfpmath=sse prevent that"
 #endif
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \

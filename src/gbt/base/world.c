@@ -241,7 +241,7 @@ gbt_status gbt_world_open(const gbt_mem *mem, int size, gbt_world **out, gbt_err
   }
   gbt_mem_free(mem, w->seat);
   gbt_mem_free(mem, w);
-  return status != GBT_OK ? status : gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
+  return status != GBT_OK ? status : gbt_fail(err, GBT_E_MEM, "the system cannot create a mutex");
 }
 
 void gbt_world_close(gbt_world *w) {
@@ -330,7 +330,7 @@ gbt_status gbt_world_run(gbt_ctx *ctx, gbt_world *w, int n_threads, gbt_world_fn
   pthread_mutex_unlock(&w->lock);
   if (w->begun > 0) run_rank(&w->seat[0]);
   for (int r = 1; r <= n; r++) pthread_join(w->seat[r].thread, NULL);
-  if (w->begun < 0) return gbt_fail(err, GBT_E_MEM, "the system refuses threads for %d devices", w->size);
+  if (w->begun < 0) return gbt_fail(err, GBT_E_MEM, "the system cannot create the threads for %d devices", w->size);
   return failure_of(w, err);
 }
 

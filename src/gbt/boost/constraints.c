@@ -23,10 +23,11 @@ static gbt_status check_columns(const gbt_trainer_spec *spec, gbt_error *err) {
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
                          "column `%s` is categorical and cannot have a monotone constraint; make it ordered", name);
     if (spec->monotone && spec->monotone[c] != 0 && gbt_is_distribution(&spec->objective))
-      return gbt_fail_on(err, GBT_E_UNSUPPORTED, "monotone",
-                         "`monotone` would bind the trees of both parameters of the objective \"%s\", the width of the "
-                         "distribution as well as its mean; leave `monotone` out",
-                         gbt_objective_info_of(spec->objective.kind)->name);
+      return gbt_fail_on(
+          err, GBT_E_UNSUPPORTED, "monotone",
+          "`monotone` would constrain the trees of both parameters of the objective \"%s\", the width of the "
+          "distribution as well as its mean; leave `monotone` out",
+          gbt_objective_info_of(spec->objective.kind)->name);
     if (spec->feature_weight && !(spec->feature_weight[c] >= 0.0 && spec->feature_weight[c] < 1e300))
       return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column `%s` must be a finite number, 0 or more",
                          name);

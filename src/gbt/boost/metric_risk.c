@@ -260,13 +260,13 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
                        "metric \"%s\" needs `event`, whether times are those of events, in the %s data", name, data);
   if (objective->kind == GBT_OBJ_FINE_GRAY && metric->kind != GBT_METRIC_CONCORDANCE &&
       metric->kind != GBT_METRIC_COX_NLOGLIK)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
-                       "metric \"%s\" does not know events of several causes; use \"concordance\" or \"cox_nloglik\"",
-                       name);
+    return gbt_fail_on(
+        err, GBT_E_UNSUPPORTED, "eval_metric",
+        "metric \"%s\" does not support events of several causes; use \"concordance\" or \"cox_nloglik\"", name);
   if (rows->field[GBT_ENTRY] != NULL &&
       (metric->kind == GBT_METRIC_UNO_C || is_of_curves((gbt_metric_kind)metric->kind)))
     return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
-                       "metric \"%s\" does not know times from which on rows are observed; use \"concordance\" or "
+                       "metric \"%s\" does not support entry times; use \"concordance\" or "
                        "\"cox_nloglik\"",
                        name);
   for (int64_t i = 0; rows->field[GBT_EVENT] == NULL && upper != NULL && i < rows->n; i++)

@@ -14,7 +14,7 @@ int64_t gbt_metric_task_rows(int32_t n_outputs) {
 }
 
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) {
-  return gbt_fail(err, GBT_E_DATA, "row %lld: the label %.15g is no class; classes are whole numbers from 0 to %d",
+  return gbt_fail(err, GBT_E_DATA, "row %lld: the label %.15g is not a class; classes are whole numbers from 0 to %d",
                   (long long)gbt_row_number(&rows->of, row), gbt_label_of(&rows->of, row),
                   (int)rows->objective.n_outputs - 1);
 }

@@ -32,10 +32,9 @@ struct gbt_supporting {
 gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *train,
                                 gbt_error *err) {
   if (gbt_gradients_by_host(objective))
-    return gbt_fail_on(
-        err, GBT_E_UNSUPPORTED, "boosting",
-        "`boosting = \"ordered\"` computes gradients at scores of its own, which is not possible with an "
-        "objective by functions; use `boosting = \"plain\"`");
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
+                       "`boosting = \"ordered\"` computes gradients at scores of its own, which is not possible with a "
+                       "custom objective; use `boosting = \"plain\"`");
   if (gbt_gradients_are_joint(objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
                        "`boosting = \"ordered\"` computes gradients of single rows; the objective \"%s\" looks at %s; "

@@ -427,9 +427,10 @@ static gbt_status look_at_clock(gbt_ctx *ctx, const gbt_trainer *tr, int *over, 
 static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
-                    "this training was stopped in the middle of a round; go on from its model with `init_model`");
+                    "this training was stopped in the middle of a round; continue its model with `init_model`");
   if (gbt_gradients_by_host(&tr->objective) && n_rounds > 0 && (n_rounds > 1 || !tr->has_gradients))
-    return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
+    return gbt_fail(err, GBT_E_INTERNAL,
+                    "with a custom objective give the gradients of each round, then run this round");
   for (int64_t i = 0; i < n_rounds; i++) {
     int64_t t0 = gbt_clock_ns();
     GBT_TRY(train_one_round(ctx, tr, err));
@@ -555,7 +556,7 @@ void gbt_trainer_watch(gbt_trainer *tr, int maximise) {
 gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
   *stop = 0;
   if (tr->watching != 2 || tr->n_rounds == 0)
-    return gbt_fail(err, GBT_E_INTERNAL, "the trainer does not watch a host metric");
+    return gbt_fail(err, GBT_E_INTERNAL, "the trainer was not set to watch a metric of the host");
   return gbt_comm_agree(ctx, update_stopper(ctx, tr, value, stop, err), err);
 }
 

@@ -134,8 +134,8 @@ static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
                        (int)spec->params.leaf_iterations, gbt_objective_info_of(spec->objective.kind)->name);
   if (!gbt_gradients_by_host(&spec->objective)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",
-                     "`leaf_iterations` is %d; with an objective by functions it must be 1, as further steps need "
-                     "gradients at scores that the functions are not asked about",
+                     "`leaf_iterations` is %d; with a custom objective it must be 1, as further steps need "
+                     "gradients at scores that its functions are not called for",
                      (int)spec->params.leaf_iterations);
 }
 
@@ -148,7 +148,7 @@ static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err)
   if (spec->device != NULL) rule = "is not offered on the device; use `device = \"cpu\"`";
   if (spec->monotone != NULL)
     for (int32_t c = 0; c < spec->train->cuts->schema->n_columns; c++)
-      if (spec->monotone[c] != 0) rule = "does not keep monotone constraints; leave `monotone` out";
+      if (spec->monotone[c] != 0) rule = "does not support monotone constraints; leave `monotone` out";
   if (p->alpha > 0.0) rule = "needs `alpha = 0`";
   if (p->boosting == GBT_BOOSTING_ORDERED) rule = "needs `boosting = \"plain\"`";
   if (gbt_splits_are_shared(p)) rule = "needs `multi_strategy = \"one_output_per_tree\"`";
@@ -177,7 +177,7 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
                        "responses of several columns are not offered on the device; use `device = \"cpu\"`");
   if (gbt_has_levels(&spec->objective) && gbt_splits_are_shared(&spec->params) && spec->device != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "common trees of several quantiles are not offered on the device; use `device = \"cpu\"`, or "
+                       "trees that several quantiles share are not offered on the device; use `device = \"cpu\"`, or "
                        "leave `multi_strategy` out");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));

@@ -29,7 +29,7 @@ static gbt_status read_cuts(gbti_reader *r) {
   uint64_t left = r->n[GBTI_SEC_CUT_VALUES];
   const size_t n_feats = (size_t)r->schema->n_features;
   gbt_cuts *cuts;
-  if (r->n[GBTI_SEC_CUTS] != n_feats) return gbti_damaged(r, "there are not cuts of every feature");
+  if (r->n[GBTI_SEC_CUTS] != n_feats) return gbti_damaged(r, "some features have no cuts");
   GBT_TRY(gbt_mem_zeros(&r->mem, 1, sizeof *cuts, &cuts, r->err));
   *cuts = (gbt_cuts){.refs = 1, .mem = r->mem, .schema = gbt_schema_ref(r->schema)};
   r->cuts = cuts;
@@ -38,7 +38,7 @@ static gbt_status read_cuts(gbti_reader *r) {
   for (int32_t f = 0; f < cuts->n_features; f++) {
     gbt_feature_cuts *to = &cuts->feat[f];
     double *cut;
-    if (from[f].n_bins < 1) return gbti_damaged(r, "cuts have a fault");
+    if (from[f].n_bins < 1) return gbti_damaged(r, "cuts are invalid");
     const uint64_t n = r->schema->feat[f].type == GBT_CATEGORICAL ? 0 : (uint64_t)from[f].n_bins;
     if (n > left) return gbti_damaged(r, "a feature has no cuts");
     *to = (gbt_feature_cuts){.n_bins = from[f].n_bins,
@@ -53,7 +53,7 @@ static gbt_status read_cuts(gbti_reader *r) {
     value += n;
     left -= n;
   }
-  return left == 0 ? GBT_OK : gbti_damaged(r, "there are cuts of no feature");
+  return left == 0 ? GBT_OK : gbti_damaged(r, "there are cuts that belong to no feature");
 }
 
 const gbti_part gbti_part_cuts = {measure_cuts, put_cuts, read_cuts};

@@ -59,7 +59,7 @@ static void put_features(gbti_writer *w) {
 /* kind[i]: the kind of the i-th name. */
 static gbt_status read_kinds(gbti_reader *r, int kind[GBT_N_FEATURE_KINDS]) {
   const uint64_t n = r->n[GBTI_SEC_FEATURE_KINDS], *at = r->at[GBTI_SEC_FEATURE_KINDS];
-  if (n > GBT_N_FEATURE_KINDS) return gbti_damaged(r, "there are more kinds of features than are known");
+  if (n > GBT_N_FEATURE_KINDS) return gbti_damaged(r, "there are too many kinds of features");
   for (uint64_t i = 0; i < n; i++) {
     const char *name;
     GBT_TRY(gbti_take_text(r, at[i], &name));
@@ -75,7 +75,7 @@ static gbt_status read_feature(gbti_reader *r, const gbti_model_feature *from, c
                                gbt_feature *feat) {
   const gbt_schema *schema = r->schema;
   if (from->kind >= r->n[GBTI_SEC_FEATURE_KINDS] || from->kind > *n_seen)
-    return gbti_damaged(r, "a feature has no known kind");
+    return gbti_damaged(r, "a feature has an unknown kind");
   if (from->col < 0 || from->col >= schema->n_columns)
     return gbti_damaged(r, "a feature is made of a column that does not exist");
   *n_seen += from->kind == *n_seen;
@@ -94,7 +94,8 @@ static gbt_status read_features(gbti_reader *r) {
   int kind[GBT_N_FEATURE_KINDS];
   GBT_TRY(read_kinds(r, kind));
   if (r->n[GBTI_SEC_FEATURES] == 0) {
-    if (r->n[GBTI_SEC_FEATURE_KINDS] != 0 || left != 0) return gbti_damaged(r, "there are statistics of no feature");
+    if (r->n[GBTI_SEC_FEATURE_KINDS] != 0 || left != 0)
+      return gbti_damaged(r, "there are statistics that belong to no feature");
     for (int32_t c = 0; c < schema->n_columns; c++)
       schema->feat[c] =
           (gbt_feature){.kind = GBT_FEATURE_COLUMN, .col = c, .type = schema->col[c].type, .projection = -1};
@@ -110,8 +111,10 @@ static gbt_status read_features(gbti_reader *r) {
     value += n;
     left -= n;
   }
-  if (left != 0 || n_seen != r->n[GBTI_SEC_FEATURE_KINDS]) return gbti_damaged(r, "there are statistics of no feature");
-  return gbt_feature_map_is_identity(schema) ? gbti_damaged(r, "a feature map says what holds without it") : GBT_OK;
+  if (left != 0 || n_seen != r->n[GBTI_SEC_FEATURE_KINDS])
+    return gbti_damaged(r, "there are statistics that belong to no feature");
+  return gbt_feature_map_is_identity(schema) ? gbti_damaged(r, "there is a feature map, but every feature is a column")
+                                             : GBT_OK;
 }
 
 const gbti_part gbti_part_features = {measure_features, put_features, read_features};

@@ -28,7 +28,7 @@ static gbt_status measure_forest(gbti_writer *w) {
   const gbt_forest_view *forest = &w->parts->forest;
   const gbt_schema *schema = w->parts->schema;
   if (forest->n_features != schema->n_features)
-    return gbt_fail(w->err, GBT_E_INTERNAL, "a forest of %d features and a schema of %d", (int)forest->n_features,
+    return gbt_fail(w->err, GBT_E_INTERNAL, "the forest has %d features and the schema has %d", (int)forest->n_features,
                     (int)schema->n_features);
   const char *fault = gbt_forest_fault(forest);
   if (fault != NULL) return gbt_fail(w->err, GBT_E_INTERNAL, "the model cannot be written: %s", fault);
@@ -119,7 +119,7 @@ static gbt_status read_sums(const gbti_reader *r, gbt_forest_view *forest) {
   const int scaled = sums.rule == GBT_SUM_SCALED;
   if (r->n[GBTI_SEC_SUMS] != 1 || sums.zero != 0 || sums.rule == GBT_SUM_PLAIN || sums.rule > GBT_SUM_MEAN ||
       (!scaled && memcmp(&sums.scale, &none, sizeof none) != 0))
-    return gbti_damaged(r, "the rule of its sums is none");
+    return gbti_damaged(r, "the rule of its sums is unknown");
   forest->sums = (gbt_sums){(int32_t)sums.rule, sums.scale};
   return GBT_OK;
 }
@@ -138,7 +138,7 @@ static gbt_status check_counts(const gbti_reader *r, const gbt_forest_view *fore
 static gbt_status read_forest(gbti_reader *r) {
   gbt_forest_view *forest = &r->parts.forest;
   const char *fault;
-  if (r->n[GBTI_SEC_NUMBERS] != 1) return gbti_damaged(r, "there is not one record of numbers");
+  if (r->n[GBTI_SEC_NUMBERS] != 1) return gbti_damaged(r, "there must be one record of numbers");
   point_forest(r, forest);
   GBT_TRY(check_counts(r, forest));
   GBT_TRY(read_sums(r, forest));

@@ -100,10 +100,10 @@ static const char *grids_fault(const gbti_reader *r, const gbt_linear_view *line
   for (uint32_t g = 0; g < linear->n_grids; g++) {
     const gbt_linear_grid *grid = &linear->grid[g];
     if (grid->feat < 0 || grid->feat >= n_features || (g > 0 && grid->feat <= grid[-1].feat))
-      return "a grid of linear leaves has no feature of its own";
+      return "grids of linear leaves are not in the order of their features";
     const gbt_feature *feat = &r->parts.schema->feat[grid->feat];
     if (feat->kind != GBT_FEATURE_COLUMN || feat->type != GBT_NUMERIC)
-      return "a grid of linear leaves is of a feature that is no number";
+      return "a grid of linear leaves belongs to a feature that is not numeric";
     if (grid->beg != at || grid->n_bins < 2 || (uint64_t)grid->n_bins > linear->n_values - at)
       return "a grid of linear leaves is not where it must be";
     const double *cut = linear->cut + at;
@@ -116,7 +116,7 @@ static const char *grids_fault(const gbti_reader *r, const gbt_linear_view *line
     }
     at += (uint64_t)grid->n_bins;
   }
-  return at == linear->n_values ? NULL : "there are cuts of no grid";
+  return at == linear->n_values ? NULL : "there are cuts that belong to no grid";
 }
 
 static const char *leaves_fault(const gbt_forest_view *forest) {
@@ -131,7 +131,7 @@ static const char *leaves_fault(const gbt_forest_view *forest) {
         leaf->n_terms > linear->n_terms - term)
       return "the terms of a linear leaf are not where they must be";
     if (!is_finite(leaf->start) || !is_finite(leaf->low) || !is_finite(leaf->high) || leaf->low > leaf->high)
-      return "the range of a linear leaf is none";
+      return "the range of a linear leaf is invalid";
     for (uint32_t k = 0; k < leaf->n_terms; k++) {
       const gbt_linear_term *its = &linear->term[term + k];
       if (its->zero != 0 || its->grid >= linear->n_grids) return "a slope belongs to no grid";
@@ -139,7 +139,7 @@ static const char *leaves_fault(const gbt_forest_view *forest) {
     }
     term += leaf->n_terms;
   }
-  return next == linear->n_leaves && term == linear->n_terms ? NULL : "there are linear leaves of no node";
+  return next == linear->n_leaves && term == linear->n_terms ? NULL : "there are linear leaves that belong to no node";
 }
 
 gbt_status gbti_read_linear(gbti_reader *r, gbt_forest_view *forest) {

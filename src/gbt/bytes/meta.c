@@ -77,7 +77,7 @@ static gbt_status check_entries(const gbti_reader *r, uint64_t *n_texts) {
   *n_texts = 0;
   if (r->n[GBTI_SEC_META] > INT32_MAX) return gbti_damaged(r, "there are too many meta entries");
   for (uint64_t m = 0; m < r->n[GBTI_SEC_META]; m++) {
-    if (from[m].kind > GBT_META_INT || from[m].zero != 0) return gbti_damaged(r, "a meta entry has no known kind");
+    if (from[m].kind > GBT_META_INT || from[m].zero != 0) return gbti_damaged(r, "a meta entry has an unknown kind");
     uint64_t size = value_size(from[m].kind), n = from[m].n;
     if (from[m].beg != at || n > (bytes - at) / size) return gbti_damaged(r, "a meta entry is not where it must be");
     uint64_t end = gbti_align8(at + n * size);
@@ -86,7 +86,7 @@ static gbt_status check_entries(const gbti_reader *r, uint64_t *n_texts) {
     at = end;
     if (from[m].kind == GBT_META_TEXT) *n_texts += n;
   }
-  return at == bytes ? GBT_OK : gbti_damaged(r, "there are values of no meta entry");
+  return at == bytes ? GBT_OK : gbti_damaged(r, "there are values that belong to no meta entry");
 }
 
 static gbt_status read_entry(gbti_reader *r, const gbti_model_entry *from, gbt_meta *meta, const char ***texts) {
@@ -122,7 +122,7 @@ static gbt_status read_meta(gbti_reader *r) {
   for (size_t m = 0; m < n_meta; m++) GBT_TRY(read_entry(r, &from[m], &meta[m], &texts));
   GBT_TRY(gbt_mem_array(&r->mem, n_meta, sizeof *name, &name, r->err));
   for (size_t m = 0; m < n_meta; m++) name[m] = meta[m].name;
-  gbt_status status = gbti_check_unique(r, name, (int32_t)n_meta, "two meta entries have one name");
+  gbt_status status = gbti_check_unique(r, name, (int32_t)n_meta, "two meta entries have the same name");
   gbt_mem_free(&r->mem, name);
   return status;
 }

@@ -19,8 +19,8 @@ static gbt_status measure_objective(gbti_writer *w) {
   int place[GBT_OBJECTIVE_PARAMS];
   GBT_TRY(gbt_objective_check(objective, w->err));
   if (objective->n_outputs != w->parts->forest.n_outputs)
-    return gbt_fail(w->err, GBT_E_INTERNAL, "an objective of %d outputs and a forest of %d", (int)objective->n_outputs,
-                    (int)w->parts->forest.n_outputs);
+    return gbt_fail(w->err, GBT_E_INTERNAL, "the objective has %d outputs and the forest has %d",
+                    (int)objective->n_outputs, (int)w->parts->forest.n_outputs);
   const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
   int n = sort_parameters(info, place);
   GBT_TRY(gbti_measure_text(w, info->name, GBT_E_INTERNAL, "objective", info->name));
@@ -87,7 +87,7 @@ static gbt_status read_objective(gbti_reader *r) {
   const gbti_model_numbers *numbers = r->at[GBTI_SEC_NUMBERS];
   const char *name;
   if (r->n[GBTI_SEC_OBJECTIVE] != 1 || r->n[GBTI_SEC_NUMBERS] != 1)
-    return gbti_damaged(r, "there is not one record of numbers and one objective");
+    return gbti_damaged(r, "there must be one record of numbers and one objective");
   GBT_TRY(gbti_take_text(r, *at, &name));
   const int32_t kind = kind_of(name);
   if (kind == GBT_N_OBJECTIVES)

@@ -69,7 +69,7 @@ static gbt_status skip_section(gbti_reader *r, const gbti_section *table, uint32
   char name[17] = {0};
   memcpy(name, table[i].name, 16);
   for (uint32_t j = 0; j < i; j++)
-    if (memcmp(table[j].name, name, 16) == 0) return gbti_damaged(r, "two sections have one name");
+    if (memcmp(table[j].name, name, 16) == 0) return gbti_damaged(r, "two sections have the same name");
   if (table[i].flags & GBTI_SECTION_NEEDED)
     return gbti_is_newer(r, "the section", name);
   r->n_skipped++;
@@ -120,7 +120,7 @@ int gbti_head_of(const gbti_kind *kind, const void *bytes, size_t n, gbti_model_
 static gbt_status check_head(const gbti_reader *r, const uint8_t *bytes, size_t n_bytes) {
   const gbti_model_head *head = (const gbti_model_head *)(const void *)bytes;
   GBT_ASSERT(n_bytes >= sizeof *head && head->n_bytes == n_bytes && head->version == r->kind->version);
-  if (n_bytes % 8 != 0) return gbti_damaged(r, "the size is no multiple of 8");
+  if (n_bytes % 8 != 0) return gbti_damaged(r, "the size is not a multiple of 8");
   if ((r->kind->sealed ? gbt_checksum(bytes + sizeof *head, n_bytes - sizeof *head) : 0) != head->checksum)
     return gbti_damaged(r, "the checksum does not match");
   if (head->n_sections > GBTI_MOST_SECTIONS || head->n_sections > (n_bytes - sizeof *head) / sizeof(gbti_section))

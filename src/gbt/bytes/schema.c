@@ -36,7 +36,7 @@ static gbt_status check_columns(const gbti_reader *r, size_t *n_levels) {
   uint64_t left = r->n[GBTI_SEC_TEXTS]; /* every level has a byte there at least */
   if (r->n[GBTI_SEC_COLUMNS] > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of columns is out of range");
   for (uint64_t c = 0; c < r->n[GBTI_SEC_COLUMNS]; c++) {
-    if (from[c].type > GBT_ORDINAL) return gbti_damaged(r, "a column has no known type");
+    if (from[c].type > GBT_ORDINAL) return gbti_damaged(r, "a column has an unknown type");
     uint64_t n = (uint64_t)from[c].n_levels; /* huge when negative */
     if (n > left || (n > 0 && from[c].type == GBT_NUMERIC))
       return gbti_damaged(r, "a column has a wrong number of levels");
@@ -92,7 +92,7 @@ static gbt_status read_schema(gbti_reader *r) {
   if (twins.col >= 0) return gbti_damaged(r, "a column has a level twice");
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *name, &name, r->err));
   for (int32_t c = 0; c < n; c++) name[c] = schema->col[c].name;
-  gbt_status status = gbti_check_unique(r, name, n, "two columns have one name");
+  gbt_status status = gbti_check_unique(r, name, n, "two columns have the same name");
   gbt_mem_free(&r->mem, name);
   return status;
 }

@@ -106,7 +106,8 @@ gbt_status gbti_measure_projections(const gbti_reader *r, gbt_schema_room *room)
   const gbti_model_projection *from = r->at[GBTI_SEC_PROJECTIONS];
   const uint64_t n = r->n[GBTI_SEC_PROJECTIONS];
   uint64_t n_keys = 0;
-  if (n > GBT_NODE_FEATURE || n > r->n[GBTI_SEC_TABLES]) return gbti_damaged(r, "there are combinations of no feature");
+  if (n > GBT_NODE_FEATURE || n > r->n[GBTI_SEC_TABLES])
+    return gbti_damaged(r, "there are combinations that belong to no feature");
   for (uint64_t p = 0; p < n; p++) {
     if (from[p].n_cols < 1 || from[p].n_cols > GBT_MOST_COMBINED || from[p].n_keys < 0)
       return gbti_damaged(r, "a combination has a wrong number of columns or keys");
@@ -132,14 +133,14 @@ static gbt_status read_keys(const gbti_reader *r, key_code code, const uint64_t 
   const uint64_t *high = from + code.low_words, used = n * code.n_low, most = (space - 1) >> code.n_low;
   uint64_t i = 0;
   if (used % 64 != 0 && from[code.low_words - 1] >> (used % 64) != 0)
-    return gbti_damaged(r, "the keys of a combination are in a wrong form");
+    return gbti_damaged(r, "the keys of a combination are in an invalid form");
   for (uint64_t at = 0; at < (code.n_words - code.low_words) * 64; at++) {
     if ((high[at >> 6] >> (at & 63) & 1) == 0) continue;
-    if (i == n || at - i > most) return gbti_damaged(r, "a combination has other keys than it says");
+    if (i == n || at - i > most) return gbti_damaged(r, "a combination has wrong keys");
     key[i] = (at - i) << code.n_low | bits_at(from, i * code.n_low, code.n_low);
     i++;
   }
-  return i == n ? GBT_OK : gbti_damaged(r, "a combination has other keys than it says");
+  return i == n ? GBT_OK : gbti_damaged(r, "a combination has wrong keys");
 }
 
 static gbt_status read_projections(gbti_reader *r, gbt_schema *schema) {
@@ -169,7 +170,7 @@ static gbt_status read_projections(gbti_reader *r, gbt_schema *schema) {
     code_at += code.n_words;
     n_words -= code.n_words;
   }
-  return n_cols + n_words == 0 ? GBT_OK : gbti_damaged(r, "there are columns or keys of no combination");
+  return n_cols + n_words == 0 ? GBT_OK : gbti_damaged(r, "there are columns or keys that belong to no combination");
 }
 
 static gbt_status read_table(const gbti_reader *r, const gbt_schema *schema, const gbti_model_table *from,
@@ -208,7 +209,7 @@ static gbt_status read_tables(gbti_reader *r) {
     from++;
     n--;
   }
-  if (n + n_shown + n_bins != 0) return gbti_damaged(r, "there are tables of no feature");
+  if (n + n_shown + n_bins != 0) return gbti_damaged(r, "there are tables that belong to no feature");
   const char *fault = gbt_feature_map_fault(schema);
   return fault == NULL ? gbt_schema_index_keys(schema, r->err) : gbti_damaged(r, fault);
 }

@@ -23,12 +23,12 @@ gbt_status gbt_values_read(const gbt_mem *mem, const uint8_t *bytes, size_t n_by
   *out = NULL;
   *n = 0;
   if (!gbti_head_of(&kind, bytes, n_bytes, &head))
-    return gbti_damaged(&r, "they have another form, or an older version of gbt wrote them");
+    return gbti_damaged(&r, "they have an unknown form, or an older version of gbt wrote them");
   if (head.version != kind.version)
     return gbt_fail(err, GBT_E_FORMAT, "%s have format version %lu, this gbt reads version %lu; %s", kind.bytes,
                     (unsigned long)head.version, (unsigned long)kind.version, kind.advice);
   if (head.n_bytes != n_bytes || n_bytes < sizeof head)
-    return gbti_damaged(&r, "they have another size than they say");
+    return gbti_damaged(&r, "their size differs from the one in their head");
   const gbt_status status = gbti_sections_read(&r, bytes, n_bytes);
   if (status != GBT_OK) {
     gbti_reader_drop(&r);

@@ -27,7 +27,7 @@ gbt_status cpu_hist_open(cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   cpu_hist_plan *plan = &be->hist;
   for (int i = 0; i < CPU_HIST_LOCKS; i++) {
-    if (!gbt_lock_init(&plan->lock[i])) return gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
+    if (!gbt_lock_init(&plan->lock[i])) return gbt_fail(err, GBT_E_MEM, "the system cannot create a mutex");
     plan->n_locks = i + 1;
   }
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)layout->n_groups + 1, 1, &plan->group_counts, err));

@@ -30,7 +30,7 @@ static const char *numeric_fault(const gbt_cuts *cuts, const gbt_feature_cuts *f
 
 static const char *levels_fault(const gbt_feature_cuts *f, int32_t n_levels) {
   const int32_t n_bins = n_levels < 1 ? 1 : n_levels < GBT_MAX_LEVELS ? n_levels : GBT_MAX_LEVELS;
-  return f->n_bins != n_bins || f->zero_bin != -1 ? "a column has other bins than levels" : NULL;
+  return f->n_bins != n_bins || f->zero_bin != -1 ? "the bins of a column do not match its levels" : NULL;
 }
 
 const char *gbti_cuts_fault(const gbt_cuts *cuts) {
@@ -39,7 +39,7 @@ const char *gbti_cuts_fault(const gbt_cuts *cuts) {
   for (int32_t i = 0; i < cuts->n_features && fault == NULL; i++) {
     const gbt_feature_cuts *f = &cuts->feat[i];
     if (f->n_bins < 1 || f->n_bins > GBT_MAX_BINS) return "a feature has a wrong number of bins";
-    if ((f->has_missing | f->onehot) & ~1) return "cuts have a fault";
+    if ((f->has_missing | f->onehot) & ~1) return "cuts are invalid";
     if (f->n_filled < 0 || f->n_filled > cuts->n_rows) return "cuts count more rows than there are";
     fault = schema->feat[i].type == GBT_CATEGORICAL ? levels_fault(f, schema->col[schema->feat[i].col].n_levels)
                                                     : numeric_fault(cuts, f);
@@ -104,7 +104,7 @@ gbt_status gbti_layout_fault(const gbt_mem *mem, const gbt_layout *stored, int32
   gbt_layout made = {.n_features = 0};
   uint8_t *sparse = NULL;
   gbt_status status;
-  *fault = "its layout has a fault";
+  *fault = "its layout is invalid";
   if (stored->n_features != cuts->n_features || gbti_layout_check(cuts, NULL) != GBT_OK) return GBT_OK;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *bundles.of, &bundles.of, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n, 1, &bundles.missing, err), done);
@@ -140,9 +140,9 @@ static int good_unseen(const gbti_page_info *info, size_t n_unseen, const gbt_sc
 }
 
 const char *gbti_known_fault(const gbti_page_info *info, size_t n_unseen, const gbt_schema *schema) {
-  if (!good_unseen(info, n_unseen, schema)) return "unknown levels have a fault";
+  if (!good_unseen(info, n_unseen, schema)) return "its unseen levels are invalid";
   for (int32_t c = 0; c < schema->n_columns; c++)
-    if (info->n_unseen[c] < 0 || info->n_unseen[c] > info->n_rows) return "unknown levels have a fault";
+    if (info->n_unseen[c] < 0 || info->n_unseen[c] > info->n_rows) return "its unseen levels are invalid";
   for (int32_t f = 0; info->level_id != NULL && f < schema->n_features; f++) {
     const uint32_t *id = info->level_id[f], n_levels = (uint32_t)schema->col[schema->feat[f].col].n_levels;
     uint32_t most = 0;
@@ -234,7 +234,7 @@ static const char *lists_fault(const gbt_layout *layout, const gbti_page_limits 
   const uint32_t *beg = page->sparse_beg, *slot = page->sparse_slots, n = beg[page->n_rows];
   uint32_t most = 0, falls = 0, least;
   for (int32_t r = 0; r < page->n_rows; r++) falls |= beg[r + 1] < beg[r];
-  if (falls) return "its lists have a fault";
+  if (falls) return "its lists are invalid";
   for (uint32_t i = 0; i < n; i++) most = slot[i] > most ? slot[i] : most;
   if (n > 0 && most >= layout->n_slots - layout->sparse_slot) return "it has bins that its columns do not have";
   for (int32_t r = 0; r < page->n_rows; r++) {
@@ -244,7 +244,7 @@ static const char *lists_fault(const gbt_layout *layout, const gbti_page_limits 
       least = limits->next[slot[i]];
     }
   }
-  return falls ? "its lists have a fault" : NULL;
+  return falls ? "its lists are invalid" : NULL;
 }
 
 const char *gbti_page_fault(const gbt_layout *layout, const gbti_page_limits *limits, const gbt_page *page) {

@@ -36,7 +36,7 @@ static gbt_status count_rows(gbti_feed *feed, gbt_error *err) {
 static gbt_status probe(gbti_feed *feed, gbt_error *err) {
   const gbt_table *first;
   if (feed->source.n_rows < -1)
-    return gbt_fail(err, GBT_E_ARG, "the source says that it has %lld rows; -1 means that it does not know",
+    return gbt_fail(err, GBT_E_ARG, "the source says that it has %lld rows; give -1 if it is unknown",
                     (long long)feed->source.n_rows);
   feed->table.n_rows = feed->source.n_rows;
   GBT_TRY(gbti_feed_begin_pass(feed, err));

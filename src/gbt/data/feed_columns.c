@@ -89,7 +89,7 @@ static gbt_status match_column(const gbt_column *want, const gbt_column *have, i
         want->name, b, a);
   if (!same_text(want->tag, have->tag) || want->derive != have->derive)
     return gbt_fail_on(err, GBT_E_DATA, want->name,
-                       "%s: column `%s` is described in another way than in the first chunk: \"%s\" instead of \"%s\"",
+                       "%s: column `%s` has a different description than in the first chunk: \"%s\" instead of \"%s\"",
                        where, want->name, have->tag != NULL ? have->tag : "", want->tag != NULL ? want->tag : "");
   if (want->type == GBT_ORDINAL && !same_levels(want, have))
     return gbt_fail_on(err, GBT_E_DATA, want->name,

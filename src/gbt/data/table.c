@@ -14,7 +14,7 @@ static gbt_status check_shape(const gbt_table *table, int32_t c, gbt_error *err)
     return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has an unknown type or storage", col->name);
   int codes = col->storage == GBT_CODES;
   if (codes != (col->type != GBT_NUMERIC))
-    return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s`: levels and only levels come as level codes",
+    return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s`: give levels, and nothing else, as level codes",
                        col->name);
   if (codes && (col->n_levels < 0 || (col->n_levels > 0 && col->levels == NULL)))
     return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has codes but no levels", col->name);
@@ -30,7 +30,7 @@ static gbt_status check_shape(const gbt_table *table, int32_t c, gbt_error *err)
   const uint32_t offered = col->type == GBT_CATEGORICAL ? 1u << GBT_FEATURE_LEVEL_COUNT : 0;
   if ((col->derive & ~offered) != 0)
     return gbt_fail_on(err, GBT_E_DATA, col->name,
-                       "column `%s`: levels are counted of unordered factors and texts only", col->name);
+                       "column `%s`: only the levels of unordered factors and texts can be counted", col->name);
   return GBT_OK;
 }
 

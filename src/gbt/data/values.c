@@ -122,7 +122,7 @@ static gbt_status unknown_text(const gbt_mem *mem, const gbt_schema_column *know
     const size_t n = strlen(known->levels[i]);
     if (n > longest) longest = n;
   }
-  static const char text[] = "a level that the data's cuts lack";
+  static const char text[] = "a level that the cuts of the data do not have";
   const size_t n = sizeof text > longest + 2 ? sizeof text : longest + 2;
   GBT_TRY(gbt_mem_array(mem, n, 1, out, err));
   memset(*out, '.', n - 1); /* longer than all that are known */
@@ -231,7 +231,7 @@ gbt_status gbt_dataset_values(gbt_ctx *ctx, const gbt_dataset *ds, const gbt_sch
   gbt_status status;
   if (ds->table_row != NULL)
     return gbt_fail(err, GBT_E_UNSUPPORTED,
-                    "the bins of some of the rows (`mask`) are not read by themselves; give all rows of the data set");
+                    "the bins of a part of the rows (`mask`) cannot be read; give all rows of the data set");
   v.table.no_code_zero = 1;
   GBT_TRY_GOTO(add_columns(&ctx->mem, &v, reader, err), done);
   GBT_TRY_GOTO(make_room(&ctx->mem, &v, err), done);

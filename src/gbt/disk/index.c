@@ -146,8 +146,8 @@ static gbt_status read_layout(const gbti_reader *r, const gbti_data_record *data
   const gbti_section_id some[] = {GBTI_SEC_GROUPS, GBTI_SEC_STRIPS, GBTI_SEC_LISTED, GBTI_SEC_BUNDLES,
                                   GBTI_SEC_MEMBERS};
   for (size_t k = 0; k < sizeof some / sizeof *some; k++)
-    if (r->n[some[k]] > INT32_MAX) return gbti_damaged(r, "its layout has a fault");
-  if (r->n[GBTI_SEC_STRIPS] == 0 || r->n[GBTI_SEC_BUNDLES] == 0) return gbti_damaged(r, "its layout has a fault");
+    if (r->n[some[k]] > INT32_MAX) return gbti_damaged(r, "its layout is invalid");
+  if (r->n[GBTI_SEC_STRIPS] == 0 || r->n[GBTI_SEC_BUNDLES] == 0) return gbti_damaged(r, "its layout is invalid");
   l->n_features = r->schema->n_features;
   l->n_groups = (int32_t)r->n[GBTI_SEC_GROUPS];
   l->n_strips = (int32_t)r->n[GBTI_SEC_STRIPS] - 1;
@@ -171,7 +171,7 @@ static gbt_status read_known(const gbti_reader *r, gbti_page_info *info) {
   const uint32_t *id = r->at[GBTI_SEC_LEVEL_IDS];
   uint64_t left = r->n[GBTI_SEC_LEVEL_IDS];
   GBT_TRY(copy(r, GBTI_SEC_UNSEEN, (uint64_t)schema->n_columns, &info->n_unseen));
-  if (n_beg != 0 && n_beg != n_feats + 1) return gbti_damaged(r, "unknown levels have a fault");
+  if (n_beg != 0 && n_beg != n_feats + 1) return gbti_damaged(r, "its unseen levels are invalid");
   if (n_beg > 0) {
     GBT_TRY(gbt_mem_array(&r->mem, n_feats + 1, sizeof *info->unseen_beg, &info->unseen_beg, r->err));
     for (size_t f = 0; f <= n_feats; f++) info->unseen_beg[f] = (size_t)beg[f];
@@ -180,7 +180,7 @@ static gbt_status read_known(const gbti_reader *r, gbti_page_info *info) {
   for (size_t f = 0; f < n_feats; f++) {
     const gbt_feature *feat = &schema->feat[f];
     if (feat->type != GBT_CATEGORICAL || schema->col[feat->col].n_levels <= GBT_MAX_LEVELS) continue;
-    if (n > left) return gbti_damaged(r, "a column has no levels of its rows");
+    if (n > left) return gbti_damaged(r, "a column lacks the levels of its rows");
     if (info->level_id == NULL)
       GBT_TRY(gbt_mem_zeros(&r->mem, n_feats, sizeof *info->level_id, &info->level_id, r->err));
     GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *id, &info->level_id[f], r->err));
@@ -188,7 +188,7 @@ static gbt_status read_known(const gbti_reader *r, gbti_page_info *info) {
     id += n;
     left -= n;
   }
-  return left == 0 ? GBT_OK : gbti_damaged(r, "there are levels of no column");
+  return left == 0 ? GBT_OK : gbti_damaged(r, "there are levels that belong to no column");
 }
 
 /* Everything that is read is checked to be in bounds, by the rules of data/check.h. */
@@ -215,10 +215,10 @@ static gbt_status check_records(const gbti_reader *r) {
       return gbti_damaged(r, "a page is not where it must be");
     if (record->codec > INT32_MAX || gbt_codec_name((int)record->codec) == NULL || record->stored > record->bytes ||
         (record->codec == GBT_CODEC_NONE && record->stored != record->bytes))
-      return gbti_damaged(r, "a page has a fault");
+      return gbti_damaged(r, "a page is invalid");
     n_entries += record->n_entries;
   }
-  if (n_entries != (uint64_t)info->n_entries) return gbti_damaged(r, "its lists have a fault");
+  if (n_entries != (uint64_t)info->n_entries) return gbti_damaged(r, "its lists are invalid");
   return info->bytes == gbti_known_bytes(info) ? GBT_OK : gbti_damaged(r, "its pages are not as large as it says");
 }
 
@@ -235,7 +235,7 @@ static gbt_status check_codecs(const gbti_reader *r) {
 static gbt_status read_data(gbti_reader *r) {
   gbti_index *out = r->arg;
   const gbti_data_record *data = r->at[GBTI_SEC_DATA];
-  if (r->n[GBTI_SEC_DATA] != 1 || !good_numbers(data)) return gbti_damaged(r, "its numbers have a fault");
+  if (r->n[GBTI_SEC_DATA] != 1 || !good_numbers(data)) return gbti_damaged(r, "its numbers are invalid");
   out->id = data->id;
   out->n_files = data->n_files;
   out->info.n_rows = data->n_rows;
@@ -248,7 +248,7 @@ static gbt_status read_data(gbti_reader *r) {
   GBT_TRY(read_layout(r, data, &out->info.layout));
   GBT_TRY(read_known(r, &out->info));
   GBT_TRY(copy(r, GBTI_SEC_PAGES, (uint64_t)out->info.n_pages, &out->record));
-  if (r->n[GBTI_SEC_FINGERPRINT] > 1) return gbti_damaged(r, "its numbers have a fault");
+  if (r->n[GBTI_SEC_FINGERPRINT] > 1) return gbti_damaged(r, "its numbers are invalid");
   if (r->n[GBTI_SEC_FINGERPRINT] == 1) gbti_copy(&out->fingerprint, r->at[GBTI_SEC_FINGERPRINT], sizeof(uint64_t));
   out->note = (gbti_note){r->at[GBTI_SEC_NOTE], (size_t)r->n[GBTI_SEC_NOTE]};
   GBT_TRY(check_parts(r, out));
@@ -284,12 +284,12 @@ gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, c
   gbti_model_head head;
   memset(out, 0, sizeof *out);
   if (!gbti_head_of(&kind, bytes, n_bytes, &head))
-    return gbt_fail_on(err, GBT_E_FORMAT, path, "\"%s\" is no data set of gbt", path);
+    return gbt_fail_on(err, GBT_E_FORMAT, path, "\"%s\" is not a data set of gbt", path);
   if (head.version != kind.version)
     return gbt_fail_on(err, GBT_E_FORMAT, path, "\"%s\" has format version %lu, this gbt reads version %lu; %s", path,
                        (unsigned long)head.version, (unsigned long)kind.version, kind.advice);
   if (head.n_bytes != n_bytes || n_bytes < sizeof head)
-    return gbti_damaged(&r, "it is cut short, or followed by foreign bytes");
+    return gbti_damaged(&r, "it is cut short, or other bytes follow it");
   const gbt_status status = gbti_sections_read(&r, bytes, n_bytes);
   out->cuts = r.cuts;
   r.cuts = NULL;

@@ -185,7 +185,7 @@ static gbt_status read_page(file_store *store, int32_t number, frame *f, uint8_t
     gbti_page_by_rows(&info->layout, f->page.n_rows, record->bytes, scratch, f->bytes);
   }
   if (!gbti_page_take(&info->layout, record->n_entries, f->bytes, &f->page))
-    return damaged(store, number, "its lists have a fault", err);
+    return damaged(store, number, "its lists are invalid", err);
   if (!same) {
     const char *fault = gbti_page_fault(&info->layout, &store->limits, &f->page);
     if (fault != NULL) return damaged(store, number, fault, err);
@@ -493,7 +493,8 @@ gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, con
   if (status == GBT_OK)
     status = gbt_mem_zeros(mem, (size_t)info->n_pages, sizeof *store->known, &store->known, err);
   if (status == GBT_OK) status = gbti_page_limits_make(mem, &info->layout, &store->limits, err);
-  if (status == GBT_OK && !gbt_lock_init(&store->lock)) status = gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
+  if (status == GBT_OK && !gbt_lock_init(&store->lock))
+    status = gbt_fail(err, GBT_E_MEM, "the system cannot create a mutex");
   if (status != GBT_OK) {
     gbti_page_limits_free(mem, &store->limits);
     gbt_mem_free(mem, store->kept);

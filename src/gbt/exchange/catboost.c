@@ -48,7 +48,7 @@ static gbt_status column_of(cat_reader *r, size_t feature, uint8_t *taken, int32
   int64_t at;
   GBT_TRY(gbti_whole(r->doc, get(r, feature, "flat_feature_index"), "flat_feature_index", 0,
                      (int64_t)r->plant->n_columns - 1, &at));
-  if (taken[at]) return gbti_document_fault(r->doc, "two features are of one column");
+  if (taken[at]) return gbti_document_fault(r->doc, "two features belong to one column");
   taken[at] = 1;
   *out = (int32_t)at;
   return name_of(r, feature, *out);
@@ -221,7 +221,7 @@ static gbt_status read_split(cat_reader *r, size_t split, gbti_new_node *node, i
   if (gbti_text_is(r->doc, type, "FloatFeature")) {
     GBT_TRY(gbti_whole(r->doc, get(r, split, "float_feature_index"), "float_feature_index", 0, r->n_floats - 1, &at));
     GBT_TRY(gbti_number(r->doc, get(r, split, "border"), "border", 1, &border));
-    if (border != border) return gbti_tree_fault(r->plant, "a border is no number");
+    if (border != border) return gbti_tree_fault(r->plant, "a border is not a number");
     node->feature = r->float_column[at];
     node->value = gbti_below_f32((float)border, 1);
     node->flags = r->nan_right[at] ? 0 : GBT_NODE_MISSING_LEFT;

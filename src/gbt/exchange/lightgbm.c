@@ -144,12 +144,12 @@ static gbt_status read_columns(lgb_reader *r) {
   memset(r->missing, -1, (size_t)r->n_features);
   for (int32_t c = 0; c < (int32_t)r->n_features; c++) {
     char *name = NULL;
-    if (!take_word(&names, &word)) return fault(r, "there is not a name for each feature");
+    if (!take_word(&names, &word)) return fault(r, "the number of feature names is wrong");
     gbt_status status = copy_of(r, word, &name);
     if (status == GBT_OK) status = gbti_name_column(r->plant, c, name);
     gbt_mem_free(&r->plant->mem, name);
     GBT_TRY(status);
-    if (!take_word(&infos, &word)) return fault(r, "`feature_infos` does not know each feature");
+    if (!take_word(&infos, &word)) return fault(r, "`feature_infos` does not have all features");
     if (word.at[0] != '[' && !is_text(word, "none")) r->plant->column[c].categorical = r->plant->column[c].by_code = 1;
   }
   return take_word(&names, &word) ? gbti_not_offered(r->plant, "names of its features have spaces") : GBT_OK;

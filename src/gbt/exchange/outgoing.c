@@ -359,7 +359,7 @@ static gbt_status check_apart(const gbti_outgoing *x, uint64_t *keys, size_t n, 
     if (a == b || gbti_above_f32(a) != gbti_above_f32(b)) continue;
     const char *name = x->schema->col[column].name;
     return gbti_refuse_for(x, name, 0,
-                           "thresholds of column `%s`, %.17g and %.17g, are one number in float32: use numbers of "
+                           "thresholds of column `%s`, %.17g and %.17g, are the same number in float32: use numbers of "
                            "fewer digits, such as a time since a later day",
                            name, a, b);
   }

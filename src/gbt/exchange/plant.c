@@ -106,7 +106,7 @@ static const char *node_fault(const gbti_plant *plant, const gbti_new_node *node
   const gbti_new_column *column = &plant->column[node->feature];
   if (!(node->flags & GBT_NODE_CATEGORICAL)) {
     if (column->categorical) return "a column of categories is split as a number";
-    return node->value == node->value ? NULL : "a threshold is no number";
+    return node->value == node->value ? NULL : "a threshold is not a number";
   }
   if (!column->categorical) return "a column of numbers is split by categories";
   for (size_t i = 0; !column->by_code && i < node->set_n; i++)

@@ -163,7 +163,7 @@ static gbt_status put_columns(onnx_writer *w) {
     if (!w->used[c]) continue;
     if (strncmp(col->name, own.text, strlen(own.text)) == 0 || strcmp(col->name, score.text) == 0 ||
         strcmp(col->name, response.text) == 0)
-      return gbti_refuse(x, col->name, "column `%s` is called as a part of the graph is; give another `name`",
+      return gbti_refuse(x, col->name, "column `%s` has the name of a part of the graph; give another `name`",
                          col->name);
     w->place[c] = n++;
     put_value(w, ONNX_GRAPH_INPUT, col->name, col->type == GBT_NUMERIC ? ONNX_DOUBLES : ONNX_TEXTS, 1);

@@ -106,7 +106,7 @@ static gbt_status check_names(const pmml_writer *w, int32_t c) {
                        col->name);
   for (size_t i = 0; i < sizeof own / sizeof *own && strncmp(col->name, w->x->name, n) == 0; i++)
     if (strncmp(col->name + n, own[i], strlen(own[i])) == 0)
-      return gbti_refuse(w->x, col->name, "column `%s` is called as a field of the file is; give another `name`",
+      return gbti_refuse(w->x, col->name, "column `%s` has the name of a field of the file; give another `name`",
                          col->name);
   for (int32_t level = 0; level < col->n_levels && col->type != GBT_NUMERIC; level++)
     if (!is_xml(col->levels[level]))

@@ -101,7 +101,7 @@ static gbt_status read_parameter(xgb_reader *r, const xgb_objective *o, gbt_obje
   double x = 0.0;
   if (get(r, group, o->key) == GBTI_NO_VALUE) return GBT_OK;
   GBT_TRY(gbti_text(r->doc, get(r, group, o->key), o->key, &text));
-  if (!first_number(text, &x)) return gbti_document_fault(r->doc, "a parameter of the objective is no number");
+  if (!first_number(text, &x)) return gbti_document_fault(r->doc, "a parameter of the objective is not a number");
   const gbt_objective_param *p = &info->param[at];
   if (x < p->low || x > p->high || (p->open_low && x == p->low) || (p->open_high && x == p->high)) return GBT_OK;
   to->param[at] = x;
@@ -161,7 +161,7 @@ static gbt_status read_base(xgb_reader *r, xgb_link link) {
     text++;
   }
   if (strcmp(text, list ? "]" : "") != 0 || (n != 1 && n != r->n_outputs))
-    return gbti_document_fault(r->doc, "`base_score` is not a number for each score");
+    return gbti_document_fault(r->doc, "`base_score` must have a number for each score");
   for (int64_t k = 0; k < r->n_outputs; k++) {
     if (n == 1) base[k] = base[0];
     const double p = base[k];
@@ -179,11 +179,11 @@ static gbt_status read_names(xgb_reader *r) {
   const char *text;
   const int64_t n = gbti_count(r->doc, names);
   if (n <= 0) return GBT_OK;
-  if (n != r->n_features) return gbti_document_fault(r->doc, "there is not a name for each feature");
+  if (n != r->n_features) return gbti_document_fault(r->doc, "the number of feature names is wrong");
   size_t at = gbti_first(r->doc, names);
   for (int32_t c = 0; c < (int32_t)n; c++, at = gbti_next(r->doc, at)) {
     if (gbti_kind_of(r->doc, names) != GBTI_VALUE_ARRAY)
-      return gbti_document_fault(r->doc, "`feature_names` are no texts");
+      return gbti_document_fault(r->doc, "`feature_names` are not strings");
     GBT_TRY(gbti_text(r->doc, at, "feature_names", &text));
     GBT_TRY(gbti_name_column(r->plant, c, text));
   }
@@ -195,7 +195,7 @@ static gbt_status read_types(xgb_reader *r) {
   const size_t types = get(r, r->learner, "feature_types");
   const int64_t n = gbti_count(r->doc, types);
   if (n <= 0 || gbti_kind_of(r->doc, types) != GBTI_VALUE_ARRAY) return GBT_OK;
-  if (n != r->n_features) return gbti_document_fault(r->doc, "there is not a type for each feature");
+  if (n != r->n_features) return gbti_document_fault(r->doc, "the number of feature types is wrong");
   size_t at = gbti_first(r->doc, types);
   for (int64_t c = 0; c < n; c++, at = gbti_next(r->doc, at))
     if (gbti_text_is(r->doc, at, "c")) r->plant->column[c].categorical = r->plant->column[c].by_code = 1;
@@ -252,7 +252,7 @@ static gbt_status read_columns(xgb_reader *r) {
   const size_t enc = get(r, get(r, r->model, "cats"), "enc");
   const int64_t n = gbti_count(r->doc, enc);
   if (n <= 0 || gbti_kind_of(r->doc, enc) != GBTI_VALUE_ARRAY) return GBT_OK;
-  if (n != r->n_features) return gbti_document_fault(r->doc, "there are not levels for each feature");
+  if (n != r->n_features) return gbti_document_fault(r->doc, "the number of lists of levels is wrong");
   size_t at = gbti_first(r->doc, enc);
   for (int32_t c = 0; c < (int32_t)n; c++, at = gbti_next(r->doc, at))
     if (r->plant->column[c].categorical) GBT_TRY(read_levels(r, c, at));
@@ -319,7 +319,8 @@ static gbt_status read_vectors(xgb_reader *r, size_t tree, int64_t n) {
   const size_t at = get(r, tree, "leaf_weights");
   const int64_t m = gbti_count(r->doc, at), n_rows = m / r->width;
   const size_t first = p->n_values;
-  if (at == GBTI_NO_VALUE) return gbti_not_offered(p, "its leaves hold several values in a way of versions before 3.1");
+  if (at == GBTI_NO_VALUE)
+    return gbti_not_offered(p, "its leaves hold several values in the form of versions before 3.1");
   if (m < 0 || m % r->width != 0) return gbti_tree_fault(p, "values of leaves are missing");
   GBT_TRY(gbt_mem_grow(&p->mem, &p->values, &p->cap_values, first + (size_t)m, sizeof *p->values, r->err));
   GBT_TRY(gbti_numbers(r->doc, at, "leaf_weights", m, 1, p->values + first));
@@ -369,7 +370,7 @@ static gbt_status read_tree(xgb_reader *r, size_t tree, double weight) {
   const size_t said = get(r, get(r, tree, "tree_param"), "size_leaf_vector");
   if (said != GBTI_NO_VALUE) GBT_TRY(gbti_whole(r->doc, said, "size_leaf_vector", 0, INT32_MAX, &width));
   if ((width > 1 ? width : 1) != r->width)
-    return gbti_tree_fault(p, "its leaves hold another number of values than others");
+    return gbti_tree_fault(p, "its leaves hold a different number of values than those of other trees");
   GBT_TRY(make_room(r, (size_t)(n > n_sets ? n : n_sets)));
   GBT_TRY(read_arrays(r, tree, n, n_sets));
   GBT_TRY(gbti_clear_nodes(p, (size_t)n));

@@ -100,7 +100,7 @@ gbt_status gbt_fine_gray_make(gbt_ctx *ctx, const gbt_rows *rows, int breslow, g
   *out = (gbt_cox){.mem = ctx->mem, .cause = 1.0, .breslow = breslow, .risk = {.mem = ctx->mem}};
   GBT_TRY(gbt_comm_max_i64(ctx, &has_entry, 1, err));
   if (has_entry)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "entry", "the objective \"fine_gray\" does not know entry times");
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "entry", "the objective \"fine_gray\" does not support entry times");
   GBT_TRY(make(ctx, rows, out, err));
   gbt_status status = gbt_censor_make(ctx, rows, &censor, err);
   if (status == GBT_OK) status = make_beyond(ctx, &censor, out, err);

@@ -114,12 +114,11 @@ gbt_status gbt_queries_check_weights(const gbt_queries *q, const gbt_rows *rows,
     const uint32_t first = q->row[q->start[k]];
     for (uint32_t i = q->start[k] + 1; i < q->start[k + 1]; i++) {
       if (weight[q->row[i]] == weight[first]) continue;
-      return gbt_fail_on(
-          err, GBT_E_DATA, "weights",
-          "rows %lld and %lld are of one query and weigh %g and %g; with the objective \"%s\" all rows of "
-          "a query have the same weight",
-          (long long)gbt_row_number(rows, first), (long long)gbt_row_number(rows, q->row[i]), weight[first],
-          weight[q->row[i]], objective);
+      return gbt_fail_on(err, GBT_E_DATA, "weights",
+                         "rows %lld and %lld belong to one query and have the weights %g and %g; with the objective "
+                         "\"%s\" all rows of a query have the same weight",
+                         (long long)gbt_row_number(rows, first), (long long)gbt_row_number(rows, q->row[i]),
+                         weight[first], weight[q->row[i]], objective);
     }
   }
   return GBT_OK;

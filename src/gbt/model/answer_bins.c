@@ -56,11 +56,12 @@ static gbt_status check_split(const gbt_dataset *ds, const gbt_schema *model, co
                        "bins cannot be predicted: give the rows themselves",
                        was->name);
   if (gbt_dataset_has_cut(ds, col, threshold)) return GBT_OK;
-  return gbt_fail_on(err, GBT_E_DATA, was->name,
-                     "the model splits column `%s` at %.15g, which is no cut of these data, so their bins do not say "
-                     "which way rows go; give the rows themselves, or bin them by the cuts of the model's training "
-                     "data (`reference`)",
-                     was->name, threshold);
+  return gbt_fail_on(
+      err, GBT_E_DATA, was->name,
+      "the model splits column `%s` at %.15g, which is not a cut of these data, so their bins do not say "
+      "which way rows go; give the rows themselves, or bin them by the cuts of the model's training "
+      "data (`reference`)",
+      was->name, threshold);
 }
 
 /* Looks at every split of the trees, and at the cuts that linear leaves read. */

@@ -27,14 +27,15 @@ gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, g
   if (n > 0) memcpy(&head, bytes, n < GBT_MODEL_HEAD ? n : GBT_MODEL_HEAD);
   if (n < GBT_MODEL_HEAD) head.n_bytes = 0;
   if (n < 8 || memcmp(head.magic, GBTI_MODEL_MAGIC, 8) != 0)
-    return gbt_fail(err, GBT_E_FORMAT, "these bytes are no gbt model: they do not begin with \"%s\"", GBTI_MODEL_MAGIC);
+    return gbt_fail(err, GBT_E_FORMAT, "these bytes are not a gbt model: they do not begin with \"%s\"",
+                    GBTI_MODEL_MAGIC);
   if (n >= 12) GBT_TRY(check_version(head.version, err));
   int cut = n_bytes < sizeof head || n_bytes < head.n_bytes;
   if (cut || n_bytes != head.n_bytes)
     return gbt_fail(err, GBT_E_FORMAT,
                     "the model is %s: there are %llu bytes, its head says %llu; take it again from where it was "
                     "saved",
-                    cut ? "cut short" : "followed by foreign bytes", (unsigned long long)n_bytes,
+                    cut ? "cut short" : "followed by other bytes", (unsigned long long)n_bytes,
                     (unsigned long long)head.n_bytes);
   return GBT_OK;
 }

@@ -92,8 +92,8 @@ static gbt_status place_levels(joining *j, int32_t c, gbt_error *err) {
   const gbt_schema_column *from = &j->old->col[c], *to = &j->now->col[c];
   if (j->place[c] != NULL) return GBT_OK;
   if (to->type != GBT_CATEGORICAL)
-    return gbt_fail_on(err, GBT_E_ARG, to->name,
-                       "column `%s` has another type than in the model to go on from; convert it", to->name);
+    return gbt_fail_on(err, GBT_E_ARG, to->name, "column `%s` has a different type in the initial model; convert it",
+                       to->name);
   GBT_TRY(gbt_mem_array(j->mem, (size_t)from->n_levels + 1, sizeof **j->place, &j->place[c], err));
   gbt_schema_levels(j->now, c, from->levels, from->n_levels, j->place[c]);
   j->place[c][from->n_levels] = to->n_levels; /* missing values stay missing */
@@ -136,7 +136,7 @@ static gbt_status move_keys(joining *j, const gbt_projection *old, gbt_projectio
   now->n_keys = 0;
   if (gbt_projection_space(j->now, old) == 0)
     return gbt_fail(err, GBT_E_UNSUPPORTED,
-                    "a combination of columns in the model to go on from has too many keys with the levels of these "
+                    "a combination of columns in the initial model has too many keys with the levels of these "
                     "data; train a new model");
   GBT_TRY_GOTO(gbt_mem_array(j->mem, room, sizeof *key, &key, err), done);
   now->key = key;
@@ -199,7 +199,7 @@ gbt_status gbt_schema_join(const gbt_mem *mem, gbt_schema *now, const gbt_schema
     return GBT_OK;
   }
   if (old->n_columns != now->n_columns)
-    return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d columns, the data have %d", (int)old->n_columns,
+    return gbt_fail(err, GBT_E_ARG, "the initial model has %d columns, the data have %d", (int)old->n_columns,
                     (int)now->n_columns);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)old->n_columns, sizeof *j.place, &j.place, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)old->n_projections, sizeof *j.proj, &j.proj, err), done);

@@ -132,7 +132,7 @@ static const char *vectors_fault(const gbt_forest_view *forest) {
   for (uint64_t i = 0; i < forest->n_nodes; i++)
     if (forest->nodes[i].left == 0 && forest->nodes[i].arg.vector != next++)
       return "the values of a leaf are not where they must be";
-  return next == forest->n_vectors ? NULL : "there are values of no leaf";
+  return next == forest->n_vectors ? NULL : "there are values that belong to no leaf";
 }
 
 gbt_status gbt_forest_check(const gbt_mem *mem, const gbt_forest_view *forest, const gbt_feature *feat,

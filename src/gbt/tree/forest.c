@@ -9,7 +9,8 @@ gbt_status gbt_forest_new_like(const gbt_mem *mem, const gbt_forest_view *shape,
   *out = NULL;
   if (shape->n_features < 0 || shape->n_outputs < 1 || shape->n_parallel < 1 ||
       (shape->n_leaf_outputs != 1 && shape->n_leaf_outputs != shape->n_outputs))
-    return gbt_fail(err, GBT_E_INTERNAL, "a forest of %d features, %d outputs, %d values a leaf and %d parallel trees",
+    return gbt_fail(err, GBT_E_INTERNAL,
+                    "a forest cannot have %d features, %d outputs, %d values a leaf and %d parallel trees",
                     (int)shape->n_features, (int)shape->n_outputs, (int)shape->n_leaf_outputs, (int)shape->n_parallel);
   GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *forest, &forest, err));
   forest->mem = *mem;
@@ -111,7 +112,7 @@ gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_er
 
 gbt_status gbti_forest_add_mapped(gbt_forest *forest, const gbt_tree_parts *tree, const uint32_t *map,
                                   gbt_error *err) {
-  if (tree->n_nodes == 0) return gbt_fail(err, GBT_E_INTERNAL, "a tree without nodes");
+  if (tree->n_nodes == 0) return gbt_fail(err, GBT_E_INTERNAL, "a tree has no nodes");
   uint64_t n_vectors = forest->n_leaf_outputs > 1 ? count_leaves(tree->nodes, tree->n_nodes) : 0;
   uint64_t linear[2] = {0, 0};
   GBT_ASSERT(tree->linear.of == NULL || forest->linear != NULL);
@@ -145,25 +146,24 @@ gbt_status gbt_forest_check_plain(const gbt_forest_view *view, gbt_error *err) {
   if (view->sums.rule == GBT_SUM_PLAIN) return GBT_OK;
   return gbt_fail(err, GBT_E_UNSUPPORTED,
                   "the model was imported, and its scores are added as the program that trained it does; its trees "
-                  "cannot be put together with others: take its predictions as an offset");
+                  "cannot be combined with others: use its predictions as an offset");
 }
 
 gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gbt_error *err) {
   GBT_TRY(gbt_forest_check_plain(from, err));
   if (from->n_features != forest->n_features)
-    return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, this one has %d; give the same columns",
+    return gbt_fail(err, GBT_E_ARG, "the initial model has %d features, this one has %d; give the same columns",
                     (int)from->n_features, (int)forest->n_features);
   if (from->n_outputs != forest->n_outputs)
-    return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d scores a row, this one has %d",
-                    (int)from->n_outputs, (int)forest->n_outputs);
+    return gbt_fail(err, GBT_E_ARG, "the initial model has %d scores a row, this one has %d", (int)from->n_outputs,
+                    (int)forest->n_outputs);
   if (from->n_leaf_outputs != forest->n_leaf_outputs)
-    return gbt_fail(
-        err, GBT_E_UNSUPPORTED,
-        "the leaves of the model to go on from hold %d values, those of this training %d; train a new model",
-        (int)from->n_leaf_outputs, (int)forest->n_leaf_outputs);
+    return gbt_fail(err, GBT_E_UNSUPPORTED,
+                    "the leaves of the initial model hold %d values, those of this training %d; train a new model",
+                    (int)from->n_leaf_outputs, (int)forest->n_leaf_outputs);
   if (from->n_parallel != forest->n_parallel)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
-                       "`num_parallel_tree` is %d, but the model to go on from has %d; give the same number",
+                       "`num_parallel_tree` is %d, but the initial model has %d; give the same number",
                        (int)forest->n_parallel, (int)from->n_parallel);
   const uint64_t linear[2] = {from->linear.n_leaves, from->linear.n_terms};
   uint32_t *map = NULL;

@@ -107,7 +107,7 @@ gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_vi
   if (from->n_leaves == 0) return GBT_OK;
   if (forest->linear == NULL)
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
-                       "the model to go on from has linear leaves; go on with `leaf_model = \"linear\"`");
+                       "the initial model has linear leaves; set `leaf_model = \"linear\"`");
   GBT_TRY(gbt_mem_array(&forest->mem, from->n_grids, sizeof **map, map, err));
   for (uint32_t g = 0; g < from->n_grids; g++) {
     const int32_t own = gbt_forest_grid_of(forest, from->grid[g].feat);

@@ -45,7 +45,7 @@ static gbt_status map_column(const gbt_mem *mem, const gbt_schema_column *old, c
   if (now->type == GBT_NUMERIC || same_levels(old, now)) return GBT_OK;
   if (now->type == GBT_ORDINAL)
     return gbt_fail_on(err, GBT_E_ARG, now->name,
-                       "the ordered levels of column `%s` differ from those of the model to go on from", now->name);
+                       "the ordered levels of column `%s` differ from those of the initial model", now->name);
   const int32_t n = now->n_levels < GBT_MAX_LEVELS ? now->n_levels : GBT_MAX_LEVELS;
   maps->n_levels[f] = n;
   GBT_TRY(gbt_mem_array(mem, (size_t)n, sizeof **maps->old_of, &maps->old_of[f], err));
@@ -63,7 +63,7 @@ static gbt_status check_statistic(const gbt_mem *mem, const gbt_schema_column *o
   for (int32_t i = 0; i < col->n_levels && status == GBT_OK; i++)
     if (now->value[i] != (place[i] < 0 ? 0.0 : old->value[place[i]]))
       status = gbt_fail_on(err, GBT_E_ARG, col->name,
-                           "column `%s`: its level counts are not those of the model to go on from; make the data with "
+                           "column `%s`: its level counts are not those of the initial model; make the data with "
                            "the model's counts",
                            col->name);
 done:
@@ -77,12 +77,12 @@ static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, c
   const gbt_feature *now = &schema->feat[f < maps->n_plain ? f : f + (int32_t)maps->shift];
   const gbt_schema_column *old_col = &old_schema->col[old->col], *col = &schema->col[now->col];
   if (old->kind != now->kind)
-    return gbt_fail_on(err, GBT_E_ARG, col->name,
-                       "the model to go on from has other features of column `%s` than the data", col->name);
+    return gbt_fail_on(err, GBT_E_ARG, col->name, "the initial model has other features of column `%s` than the data",
+                       col->name);
   if (old->type != now->type) {
     if (!splits_on(from, f)) return GBT_OK;
-    return gbt_fail_on(err, GBT_E_ARG, col->name,
-                       "column `%s` has another type than in the model to go on from; convert it", col->name);
+    return gbt_fail_on(err, GBT_E_ARG, col->name, "column `%s` has a different type in the initial model; convert it",
+                       col->name);
   }
   switch (now->kind) {
   case GBT_FEATURE_COLUMN:
@@ -103,8 +103,8 @@ static gbt_status maps_make(const gbt_mem *mem, const gbt_forest_view *from, con
   const int32_t n_plain = old_schema->n_features - gbt_schema_n_tables(old_schema);
   const int32_t n_tables = gbt_schema_n_tables(schema);
   if (n_plain != schema->n_features - n_tables || old_schema->n_features - n_plain > n_tables)
-    return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, the data have %d",
-                    (int)old_schema->n_features, (int)schema->n_features);
+    return gbt_fail(err, GBT_E_ARG, "the initial model has %d features, the data have %d", (int)old_schema->n_features,
+                    (int)schema->n_features);
   maps->n_features = old_schema->n_features;
   maps->n_plain = n_plain;
   maps->shift = (uint32_t)(schema->n_features - old_schema->n_features);
@@ -162,7 +162,7 @@ static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gb
   static const uint32_t none[1]; /* a set of no words has a place, too */
   const uint32_t *old_sets = tree->n_words > 0 ? from->sets + tree->set_beg : none;
   size_t room = words_needed(maps, from->nodes + beg, tree->n_nodes);
-  if (room > UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "a tree with more than 2^37 bits of level sets");
+  if (room > UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "a tree has more than 2^37 bits of level sets");
   GBT_TRY(gbt_mem_grow(mem, &s->nodes, &s->cap_nodes, tree->n_nodes, sizeof *s->nodes, err));
   GBT_TRY(gbt_mem_grow(mem, &s->sets, &s->cap_sets, room + 1, sizeof *s->sets, err));
   memcpy(s->nodes, from->nodes + beg, tree->n_nodes * sizeof *s->nodes);

@@ -137,7 +137,7 @@ static void threads_are_refused(void) {
     fault_threads = n;
     CHECK_EQ_I64(run(&job, 4, test_err), GBT_E_MEM);
     fault_threads = -1;
-    CHECK(strstr(test_err->msg, "refuses threads") != NULL);
+    CHECK(strstr(test_err->msg, "cannot create the threads") != NULL);
   }
 }
 

@@ -130,7 +130,7 @@ static void chunks_that_differ(void) {
   fails_from(f, 2, GBT_E_DATA, "the ordered factor `o` has other levels than in the first chunk");
   f = two_tables();
   f.bad->cols[0].tag = "Date";
-  fails_from(f, 2, GBT_E_DATA, "`x` is described in another way than in the first chunk: \"Date\" instead of \"\"");
+  fails_from(f, 2, GBT_E_DATA, "`x` has a different description than in the first chunk: \"Date\" instead of \"\"");
   f = two_tables();
   f.bad->cols[2].derive = 1u << GBT_FEATURE_LEVEL_COUNT;
   fails_from(f, 2, GBT_E_DATA, "`f` is described in another way");
@@ -184,7 +184,7 @@ static void sources_that_say_what_is_not_so(void) {
   CHECK_FAILS(make_listed(twice, 0, 99, -1, &ds, test_err), GBT_E_DATA, "yields no chunk; a table without rows is one");
   CHECK_FAILS(make_listed(twice, 0, 99, 0, &ds, test_err), GBT_E_DATA, "yields no chunk");
   CHECK_FAILS(make_listed(twice, 2, 99, -2, &ds, test_err), GBT_E_ARG,
-              "it has -2 rows; -1 means that it does not know");
+              "it has -2 rows; give -1 if it is unknown");
   CHECK_FAILS(make_listed(twice, 2, 99, 40, &ds, test_err), GBT_E_DATA, "at least 80 rows, but it said that it has 40");
   CHECK_FAILS(make_listed(twice, 2, 99, 81, &ds, test_err), GBT_E_DATA, "yields 80 rows, but it said that it has 81");
   CHECK_FAILS(make_listed(twice, 2, 1, -1, &ds, test_err), GBT_E_DATA, "yields no chunk");

@@ -286,7 +286,7 @@ static void false_lists_are_refused(void) {
       *at = was;
       CHECK(use(&s, 0, test_err) == GBT_E_FORMAT);
       CHECK(strncmp(test_err->msg, "page 1 ", 7) == 0 && strstr(test_err->msg, s.pages_path) != NULL);
-      CHECK(strstr(test_err->msg, what == 0 ? "has bins" : "its lists have a fault") != NULL);
+      CHECK(strstr(test_err->msg, what == 0 ? "has bins" : "its lists are invalid") != NULL);
     }
     forged_put(&s, 0, bytes, index);
     CHECK_OK(use(&s, 0, test_err));

@@ -408,7 +408,7 @@ static void failures_are_clean(void) {
   CHECK_FAILS(gbt_cox_make(&ctx, &s.rows, 0.0, 0, &c, test_err), GBT_E_DATA, "no row has an event");
   gbt_cox_free(&c);
   s.event[0] = 1.0;
-  CHECK_FAILS(make(&ctx, &s.rows, 1, 0, &c, test_err), GBT_E_UNSUPPORTED, "does not know entry times");
+  CHECK_FAILS(make(&ctx, &s.rows, 1, 0, &c, test_err), GBT_E_UNSUPPORTED, "does not support entry times");
   gbt_cox_free(&c);
   s.entry[3] = s.label[3];
   CHECK_FAILS(gbt_cox_make(&ctx, &s.rows, 0.0, 0, &c, test_err), GBT_E_DATA, "row 4 enters at");

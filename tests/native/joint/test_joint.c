@@ -391,7 +391,7 @@ static void data_that_do_not_suit_are_refused(void) {
   gbt_joint_free(joint);
   s.rows.field[GBT_WEIGHT] = s.weight;
   s.weight[2] = 2;
-  CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "rows 1 and 3 are of one query");
+  CHECK_FAILS(gbt_joint_new(&ctx, &o, &s.rows, 1, &joint, test_err), GBT_E_DATA, "rows 1 and 3 belong to one query");
   query_scene_free(&s);
   gbt_ctx_close(&ctx);
 }

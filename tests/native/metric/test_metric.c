@@ -463,7 +463,7 @@ static void misfits_are_refused(void) {
     if (gbt_metric_suits(kind, GBT_OBJ_SOFTMAX))
       CHECK_FAILS(
           eval_of(&ctx, kind, gbt_metric_about(kind)->param.def, GBT_OBJ_SOFTMAX, 1000, 2, scores, labels, &out),
-          GBT_E_DATA, "row 301: the label -1 is no class; classes are whole numbers from 0 to 1");
+          GBT_E_DATA, "row 301: the label -1 is not a class; classes are whole numbers from 0 to 1");
   labels[0] = 0.0 - 0x1p-1074;
   CHECK_FAILS(eval_of(&ctx, GBT_METRIC_MLOGLOSS, 0, GBT_OBJ_SOFTMAX, 1000, 2, scores, labels, &out), GBT_E_DATA,
               "row 1: the label");

@@ -84,7 +84,7 @@ static void metrics_of_ranks_name_the_row(void) {
   label[ROW] = 2.0;
   rank_metric m = {.beg = {0, FIRST, N, N}, .score = score, .label = label, .weight = weight};
   m.objective = gbt_objective_make(GBT_OBJ_SOFTMAX, 2);
-  snprintf(want, sizeof want, "rank 1 of 3: row %d: the label 2 is no class", ROW + 1);
+  snprintf(want, sizeof want, "rank 1 of 3: row %d: the label 2 is not a class", ROW + 1);
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     m.metric = gbt_metric_plain(kinds[k]);
     for (int r = 0; r < 3; r++) fault_start(&m.memory[r], 0, 0);

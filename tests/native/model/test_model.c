@@ -277,7 +277,8 @@ static void every_changed_byte_is_noticed(void) {
       s.bytes[i] ^= (uint8_t)(1 << bit);
     }
   for (size_t n = 0; n < s.n_bytes; n++)
-    CHECK_FAILS(gbt_model_open(&mem, s.bytes, n, &model, test_err), GBT_E_FORMAT, n < 8 ? "no gbt model" : "cut short");
+    CHECK_FAILS(gbt_model_open(&mem, s.bytes, n, &model, test_err), GBT_E_FORMAT,
+                n < 8 ? "not a gbt model" : "cut short");
   CHECK_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
   gbt_model_close(model);
   sample_close(&s);
@@ -291,10 +292,10 @@ static void messages_say_what_is_wrong(void) {
   uint8_t *longer = test_alloc(s.n_bytes + 8);
   memcpy(longer, s.bytes, s.n_bytes);
   memset(longer + s.n_bytes, 0, 8);
-  CHECK_FAILS(gbt_model_open(&mem, NULL, 0, &model, test_err), GBT_E_FORMAT, "no gbt model");
-  CHECK_FAILS(gbt_model_open(&mem, "RDX3 and so on", 14, &model, test_err), GBT_E_FORMAT, "no gbt model");
-  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes + 8, &model, test_err), GBT_E_FORMAT, "foreign bytes");
-  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes + 1, &model, test_err), GBT_E_FORMAT, "foreign bytes");
+  CHECK_FAILS(gbt_model_open(&mem, NULL, 0, &model, test_err), GBT_E_FORMAT, "not a gbt model");
+  CHECK_FAILS(gbt_model_open(&mem, "RDX3 and so on", 14, &model, test_err), GBT_E_FORMAT, "not a gbt model");
+  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes + 8, &model, test_err), GBT_E_FORMAT, "other bytes");
+  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes + 1, &model, test_err), GBT_E_FORMAT, "other bytes");
   longer[8] = 3;
   CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "version 3");
   CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "a newer one");
