@@ -70,7 +70,7 @@ as_callbacks <- function(callbacks) {
     makers <- list(gbt_cb_print = gbt_cb_print, gbt_cb_record = gbt_cb_record)
     maker <- names(makers)[vapply(makers, identical, NA, f)]
     if (length(maker)) {
-      stop_argument(sprintf("`%s` makes a callback and is none itself; call it: callbacks = %s", maker,
+      stop_argument(sprintf("`%s` is a function that makes a callback; call it: callbacks = %s", maker,
                             c(gbt_cb_print = "gbt_cb_print()", gbt_cb_record = "gbt_cb_record(into)")[[maker]]),
                     "callbacks")
     }

@@ -229,7 +229,7 @@ warn_unused_order <- function(order, boosting, chosen, by_query) {
   if (by_query) order <- setdiff(order, "group")
   if (length(order) == 0L || length(target_columns(chosen)) || identical(boosting, "ordered")) return(invisible())
   uses <- if (order[1L] == "group") {
-    "the objective is not one of ranking, such as \"rank_ndcg\", and no column uses target encoding"
+    "the objective is not a ranking objective, such as \"rank_ndcg\", and no column uses target encoding"
   } else "no column uses target encoding"
   warn_gbt("order", sprintf("`%s` has no effect: %s, see `cat_method`", order[1L], uses))
 }

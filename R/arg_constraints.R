@@ -32,7 +32,7 @@ feature_places <- function(x, features, parameter) {
     if (anyNA(at)) {
       wrong <- x[is.na(at)][1L]
       refuse_derived(wrong, features, parameter)
-      stop_argument(sprintf("`%s` names `%s`, which is no feature%s", parameter, wrong, suggest(wrong, features)),
+      stop_argument(sprintf("`%s` names `%s`, which is not a feature%s", parameter, wrong, suggest(wrong, features)),
                     parameter)
     }
     return(at)
@@ -60,7 +60,8 @@ refuse_derived <- function(name, features, parameter) {
     sprintf("`monotone` names `%s`, but a %s cannot have a monotone constraint", name,
             if (kind == "count") "count of levels" else "statistic of a categorical column")
   } else {
-    sprintf("`%s` names `%s`; name %s, which holds for its %s as well", parameter, name, enumerate(columns), what)
+    sprintf("`%s` names `%s`; name %s instead, which applies to its %s as well", parameter, name, enumerate(columns),
+            what)
   }, parameter)
 }
 

@@ -30,7 +30,7 @@ check_device <- function(device) {
       return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device)), numbered = TRUE, by = name))
     }
     if (isTRUE(startsWith(device, "cuda:"))) {
-      stop_argument(sprintf("`%s`: \"%s\" is no device; devices are counted from 0: \"cuda:0\", \"cuda:1\"", name,
+      stop_argument(sprintf("`%s`: \"%s\" is not a device; devices are counted from 0: \"cuda:0\", \"cuda:1\"", name,
                             device), name)
     }
   }
@@ -324,7 +324,7 @@ warn_fallback <- function(problem) {
   reason <- gsub("[0-9]+", "0", problem)
   if (reason %in% package_state$fallbacks) return(invisible())
   package_state$fallbacks <- c(package_state$fallbacks, reason)
-  said <- "the cpu does the work, though a device was expected to be faster (the model is the same): "
+  said <- "the cpu is used, although a device was expected to be faster (the model is the same): "
   warn_gbt("device", paste0(said, problem))
 }
 

@@ -130,9 +130,9 @@ class_names/c -> classes are the levels of the response
 target_border/c = "None" -> make the response a factor of two levels first
 pos_bagging_fraction/l pos_bagging/l pos_sub_row/l pos_subsample/l = 1; neg_bagging_fraction/l neg_bagging/l
   neg_sub_row/l neg_subsample/l = 1 -> give `subsample` by class: subsample = c(no = 0.1, yes = 1)
-bagging_freq/l subsample_freq/l -> `subsample` draws rows anew for every tree (`bagging_freq = 1`); leave it at 1 to
+bagging_freq/l subsample_freq/l -> `subsample` draws new rows for every tree (`bagging_freq = 1`); leave it at 1 to
   draw none
-sampling_frequency/c = "PerTree" -> `subsample` draws rows anew for every tree
+sampling_frequency/c = "PerTree" -> `subsample` draws new rows for every tree
 sampling_unit/c = "Object" -> `subsample` draws rows
 bagging_by_query/l = FALSE -> `subsample` draws rows
 bagging_seed/l bagging_fraction_seed/l feature_fraction_seed/l data_random_seed/l data_seed/l drop_seed/l extra_seed/l
@@ -155,7 +155,7 @@ leaf_estimation_method/c = "Newton" -> leaves take Newton steps, `leaf_iteration
 leaf_estimation_backtracking/c -> with `leaf_iterations` above 1 steps that go too far are always halved
 allow_const_label/c = TRUE -> numbers that are all equal are accepted, a factor of one class is not
 lambda_bias/x = 0; feature_selector/x -> linear boosters are not offered; `leaf_model = "linear"` has linear leaves
-lambdarank_pair_method/x -> pairs of rows are chosen by `rank_top`, or drawn by chance by `rank_pairs`
+lambdarank_pair_method/x -> pairs of rows are chosen by `rank_top`, or drawn at random by `rank_pairs`
 ndcg_exp_gain/x -> gains are 2^label - 1, with `rank_linear_gain = TRUE` the labels themselves
 ndcg_eval_at/l eval_at/l ndcg_at/l map_at/l map_eval_at/l -> name the places in the metric: `eval_metric = "ndcg@5"`
 group_weight/c -> give `weights`, the same for all rows of a query
@@ -195,7 +195,7 @@ random_score_type/c = "NormalWithModelSizeDecrease" -> the noise of `random_stre
 score_function/c = "NewtonL2" -> splits are scored by gain, with Newton's leaf weights
 feature_contri/l feature_contrib/l fc/l fp/l feature_penalty/l cegb_penalty_feature_lazy/l
   per_object_feature_penalties/c -> features cost once at most, until the model uses them: `first_use_penalty`;
-  `feature_weights` is their chance to be drawn by `colsample_*`
+  `feature_weights` is the weight by which `colsample_*` draws them
 cegb_tradeoff/l penalties_coefficient/c = 1 -> multiply `first_use_penalty` by it
 cegb_penalty_split/l = 0 -> `gamma` is the least gain of a split
 forcedsplits_filename/l fs/l forced_splits/l forced_splits_file/l forced_splits_filename/l fixed_binary_splits/c
@@ -206,13 +206,13 @@ monotone_penalty/l mc_penalty/l ms_penalty/l monotone_splits_penalty/l = 0 -> th
 min_node_size/o nodesize/o min_samples_split/o minsplit/o min_weight_fraction_leaf/o -> `min_data_in_leaf` is the least
   number of rows in a child
 maxnodes/o -> `max_leaves` is the largest number of leaves of a tree
-always_split_variables/o split_select_weights/o regularization_factor/o -> `feature_weights` is their chance to be
-  drawn by `colsample_*`
+always_split_variables/o split_select_weights/o regularization_factor/o -> `feature_weights` is the weight by
+  which `colsample_*` draws them
 max_features/o; col_sample_rate/o = 1 -> `colsample_bynode` is the share of the features that a split may use
 min_split_improvement/o min_impurity_decrease/o ccp_alpha/o cp/o -> `gamma` is the least gain of a split
 updater/x = "grow_quantile_histmaker" "grow_histmaker" -> there is one way to grow trees, by histograms
 process_type/x = "default"; refresh_leaf/x refit_decay_rate/l; refit/o = FALSE -> existing trees cannot be updated;
-  `init_model` goes on from a model, gbt_refit() trains anew
+  `init_model` continues a model, gbt_refit() trains a new one
 [train: categories]
 contrasts/o xlev/o one_hot/o dummy/o -> factors are split by sets of their levels, and need no contrasts
 enable_categorical/x = TRUE -> factor columns are always taken as they are

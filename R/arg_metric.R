@@ -146,7 +146,7 @@ check_own_metric <- function(x) {
   good <- is.list(x) && is_text(x[["name"]]) && is.function(x[["fun"]]) && is_flag(x[["maximise"]]) &&
     is_text(x[["type"]]) && x[["type"]] %in% c("response", "link")
   if (good) return(x)
-  stop_argument("`eval_metric` has a gbt_metric whose fields were changed; make it anew with gbt_metric()",
+  stop_argument("`eval_metric` has a gbt_metric whose fields were changed; create it again with gbt_metric()",
                 "eval_metric")
 }
 
@@ -397,7 +397,7 @@ metrics_help <- function() {
               "count; 0 counts all. A query for which a metric is not defined, such as `ndcg` where all labels are 0,",
               "is left out. A query counts by the largest weight of its rows."),
     "", paste("Metrics from `concordance` on are for times with events, which may be censored on the right.",
-              "G(t) is the chance not to be censored up to t, estimated from the rows that are evaluated",
+              "G(t) is the probability of not being censored up to t, estimated from the evaluated rows",
               "(Kaplan and Meier, by row weights; at equal times events come before censorings). `concordance`",
               "counts pairs in which the earlier time is that of an event, within strata, and with entry times",
               "only rows that have entered. `uno_c` gives a pair the weight 1 / G(T-)^2 of its earlier time T.",

@@ -127,8 +127,8 @@ objective_object <- function(name, param = list()) {
 #'   mean^2 / k.
 #' * `"dist_negative_binomial"`: counts; the logarithms of the mean and of the size t (`mean`, `size`). The variance is
 #'   mean + mean^2 / t. Shapes and sizes are kept between exp(-10) and exp(15).
-#' * `"dist_zip"`: counts, many of them 0: 0 with chance p, else Poisson's; the logarithm of the rate and the log odds
-#'   of p (`rate`, `zero`). The mean is rate (1 - p).
+#' * `"dist_zip"`: counts, many of them 0: 0 with probability p, else Poisson's; the logarithm of the rate and the log
+#'   odds of p (`rate`, `zero`). The mean is rate (1 - p).
 #'
 #' Gradients are those of minus the log-likelihood and hessians the Fisher information (for `"dist_zip"` that of the EM
 #' algorithm, a bound of it), so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
@@ -152,7 +152,7 @@ objective_object <- function(name, param = list()) {
 #' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`,
 #'   or the numbers of `label_gain` for labels 0, 1, 2, and so on; metrics `ndcg` and `dcg` take the same gains.
 #'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs); with `rank_pairs` above 0 each
-#'   row gets so many partners by chance instead. `rank_norm` divides the gradients of a query by what they add up to,
+#'   row gets so many random partners instead. `rank_norm` divides the gradients of a query by what they add up to,
 #'   `rank_score_norm` the weight of a pair by the distance of its scores (the default of `"rank_ndcg"` and
 #'   `"rank_map"`). LightGBM's `lambdarank_norm` means both there, but only `rank_norm` here.
 #' * `"rank_map"`, `"rank_mrr"`: the same for mean average precision and for the place of the first relevant row; rows
@@ -167,13 +167,13 @@ objective_object <- function(name, param = list()) {
 #'
 #' Labels are numbers, logical values, an ordered factor (0 for its lowest level) or a factor of two levels. Folds,
 #' masks and a share of `valid` hold out whole queries. `predict(type = "rank")` gives the place of a row in its query.
-#' NDCG of a few hundred held-out queries moves by chance from round to round. Without `valid` and `nrounds` the rounds
+#' NDCG of a few hundred held-out queries varies at random from round to round. Without `valid` and `nrounds` the rounds
 #' are found in folds of all queries, which is better; or stop by `metric = "pair_accuracy"`, which is smoother.
 #'
-#' Rows of equal score are in an order by chance, so data sorted by label give nothing away. It follows from `seed`, the
+#' Rows of equal score are in a random order, so data sorted by label give nothing away. It follows from `seed`, the
 #' round and the labels and scores of the query, and rows of equal label and score share their gradients. So gradients
 #' depend neither on the order of the rows and queries nor on the ids in `group`. Nor do models with `grad_bits = 32`
-#' (with 16 bits gradients are rounded by chance), unless rows are drawn (`subsample`) or columns have ordered
+#' (with 16 bits gradients are rounded at random), unless rows are drawn (`subsample`) or columns have ordered
 #' statistics.
 #' `position` says where each row was shown to users (a column of the data with a formula: whole numbers, texts or a
 #' factor), for labels that are clicks: rows at the top are clicked more often, however relevant they are. Biases of
@@ -202,8 +202,8 @@ objective_object <- function(name, param = list()) {
 #'   hazard is modelled (*cause-specific*): events of other causes are censored. Its curves are those of a world without
 #'   the other causes.
 #' * `"fine_gray"`: Fine and Gray's hazard of the event `cause` where there are others: rows with another event stay at
-#'   risk, with the weight of not having been censored since. Scores rise with the chance of the event up to a time,
-#'   which `predict(type = "cif", times = )` gives. `ties`, weights and strata as for `"cox"`, no entry times. In
+#'   risk, with the weight of not having been censored since. Scores rise with the probability of the event up to a
+#'   time, which `predict(type = "cif", times = )` gives. `ties`, weights and strata as for `"cox"`, no entry times. In
 #'   concordance rows with another event count as if they had none, ever.
 #' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, and the likelihood of times that are known, or
 #'   censored in any of the ways. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
@@ -212,17 +212,17 @@ objective_object <- function(name, param = list()) {
 #'   round, from the training rows. The model keeps it in `params$aft_scale`, `aft_dist` as a number (0 normal, 1
 #'   logistic, 2 extreme). It is the default for left- and interval-censored times.
 #' * `"hazard"`: discrete time, without the assumption that hazards are proportional. `breaks` cuts time into intervals
-#'   (0, b1], (b1, b2], and so on; there is a score for each, the log odds of the chance that a row which is at risk at
-#'   its beginning has its event in it. A row counts in an interval if its event is in it, or if it was observed in at
-#'   least half of it; rows that ended before, or entered after it, do not count there. Give the ends of the intervals,
-#'   such as `breaks = c(30, 90, 365)`. One number is always how many intervals there are, 10 if `breaks` is left out:
-#'   their ends are then quantiles of the times of events of all rows. The model keeps the ends in `params$breaks`.
-#'   Events after the last end are ignored, and curves are flat there, so choose it beyond the last time to predict.
-#'   Each interval has trees of its own, so a few intervals with many events learn more than many with few.
-#'   [predict()][predict.gbt] gives a matrix with the chance of the event in each interval, and with `type = "survival"`
-#'   curves, whose hazard is constant within an interval. A row's risk, for concordance, is the sum of its cumulative
-#'   hazards at the ends of all intervals. Times are 0 or more, `cause` as for `"cox"`; no `strata`. Memory: 32 bytes
-#'   for a row and interval.
+#'   (0, b1], (b1, b2], and so on; there is a score for each, the log odds of the probability that a row which is at
+#'   risk at its beginning has its event in it. A row counts in an interval if its event is in it, or if it was observed
+#'   in at least half of it; rows that ended before, or entered after it, do not count there. Give the ends of the
+#'   intervals, such as `breaks = c(30, 90, 365)`. One number is always how many intervals there are, 10 if `breaks` is
+#'   left out: their ends are then quantiles of the times of events of all rows. The model keeps the ends in
+#'   `params$breaks`. Events after the last end are ignored, and curves are flat there, so choose it beyond the last
+#'   time to predict. Each interval has trees of its own, so a few intervals with many events learn more than many with
+#'   few. [predict()][predict.gbt] gives a matrix with the probability of the event in each interval, and with
+#'   `type = "survival"` curves, whose hazard is constant within an interval. A row's risk, for concordance, is the sum
+#'   of its cumulative hazards at the ends of all intervals. Times are 0 or more, `cause` as for `"cox"`; no `strata`.
+#'   Memory: 32 bytes for a row and interval.
 #'
 #' Of `"aft"`, [predict()][predict.gbt] gives times by default: exp(score) is the median (for `"extreme"` the quantile
 #' 0.632). Types `"survival"` and `"cumhaz"` give curves, `"quantile"` and `"time"` quantiles and means. Times must be

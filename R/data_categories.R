@@ -41,7 +41,7 @@ number_levels <- function(frame, j, why) {
   }
   seen <- .Call(C_gbt_number_codes, frame_column(frame, j), frame$storage[j])
   if (seen$bad > 0) {
-    stop_data(sprintf("column `%s`, row %.0f: %s is no category: %s; round the column, or make it a factor", name,
+    stop_data(sprintf("column `%s`, row %.0f: %s is not a category: %s; round the column, or make it a factor", name,
                       seen$bad, format_number(frame_column(frame, j)[seen$bad]), why), name)
   }
   n <- length(frame$names)

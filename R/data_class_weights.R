@@ -97,7 +97,7 @@ by_class <- function(wanted, classes, parameter, rest) {
   at <- match(as_utf8(names(wanted), sprintf("a name of `%s`", parameter)), classes)
   if (anyNA(at)) {
     wrong <- names(wanted)[is.na(at)][1L]
-    fail("`%s` names \"%s\", which is no class; there are %s", parameter, wrong, enumerate(classes, quote = "\""))
+    fail("`%s` names \"%s\", which is not a class; there are %s", parameter, wrong, enumerate(classes, quote = "\""))
   }
   if (anyDuplicated(at)) fail("`%s` names \"%s\" twice", parameter, classes[at[duplicated(at)][1L]])
   replace(rep(rest, length(classes)), at, as.double(wanted))

@@ -110,7 +110,7 @@ encode_column <- function(v, name) {
     dim(v) <- NULL
   }
   if (is.factor(v)) {
-    if (typeof(v) != "integer") refuse("a broken factor (its codes are no integers)", "recreate it with factor()")
+    if (typeof(v) != "integer") refuse("a broken factor (its codes are not integers)", "recreate it with factor()")
     texts <- as_utf8(levels(v), sprintf("a level of column `%s`", name), name)
     twin <- .Call(C_gbt_text_twin, texts)
     if (twin > 0) {

@@ -69,7 +69,7 @@ folds_of_weighed <- function(plan, k, n, source, class, label, seed) {
 # Folds by number: the same for a seed on any machine. which: what a message adds to "rows".
 drawn_folds <- function(plan, k, n, group, class, label, seed, which = "") {
   if (!is.null(group) && isTRUE(plan$stratify)) {
-    stop_argument("`stratify` and `group` cannot both decide over folds; leave one out", "stratify")
+    stop_argument("`stratify` and `group` cannot be combined; leave one out", "stratify")
   }
   units <- if (is.null(group)) sum_of_ranks(n) else count_groups(group)
   if (k > units) {

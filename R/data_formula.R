@@ -292,8 +292,9 @@ check_names_of <- function(expressions, data, from) {
   absent <- setdiff(setdiff(variables_of(expressions), names(data)), base_constants)
   if (length(absent)) {
     near <- suggest(absent[1L], names(data))
-    stop_data(sprintf("the formula uses %s, which %s of the data, and not found where the formula was written%s%s",
-                      enumerate(absent), if (length(absent) == 1L) "is no column" else "are no columns",
+    stop_data(sprintf(paste("the formula uses %s, which %s of the data and not found where the formula was",
+                            "written%s%s"),
+                      enumerate(absent), if (length(absent) == 1L) "is not a column" else "are not columns",
                       if (nzchar(near)) "" else "; write the value itself, or make it a column", near), absent[1L])
   }
   for (f in functions_of(expressions)) {

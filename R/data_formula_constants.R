@@ -60,13 +60,13 @@ constant_expression <- function(value, name, n_rows) {
     "has a value for each row where the formula was written; make it a column: only constants"
   }
   if (!is.null(problem)) {
-    stop_data(sprintf("the formula uses `%s`, which is no column of the data and %s are kept in a model", name,
+    stop_data(sprintf("the formula uses `%s`, which is not a column of the data and %s are kept in a model", name,
                       problem), name)
   }
   text <- exact_text(if (is_date) format(value) else value)
   if (nchar(text, "bytes") > constants_bytes) {
-    stop_data(sprintf(paste("the formula uses `%s`, which is no column of the data; its texts are too long to keep in",
-                            "a model"),
+    stop_data(sprintf(paste("the formula uses `%s`, which is not a column of the data; its texts are too long to keep",
+                            "in a model"),
                       name), name)
   }
   e <- str2lang(text)

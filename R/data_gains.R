@@ -6,7 +6,7 @@ read_label_gain <- function(args, objective, param) {
   if (is.null(gain)) return(param_to_go_on(args, "label_gain", objective))
   typed <- param_text("label_gain", args$typed[["label_gain"]])
   if (!is_of_queries(objective)) {
-    stop_argument(sprintf("%s is for objectives of ranking, and the objective is \"%s\"", typed, objective),
+    stop_argument(sprintf("%s is for ranking objectives, and the objective is \"%s\"", typed, objective),
                   "label_gain")
   }
   if (isTRUE(param$rank_linear_gain == 1)) {
@@ -20,7 +20,7 @@ read_label_gain <- function(args, objective, param) {
   }
   falls <- which(diff(gain) < 0)
   if (length(falls)) {
-    stop_argument(sprintf("%s must not fall, but that of label %d is %s and that of label %d is %s", typed,
+    stop_argument(sprintf("%s must not decrease, but that of label %d is %s and that of label %d is %s", typed,
                           falls[1L] - 1L, format(gain[falls[1L]]), falls[1L], format(gain[falls[1L] + 1L])),
                   "label_gain")
   }

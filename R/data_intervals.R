@@ -1,9 +1,9 @@
 # Intervals of time, for objective "hazard": `breaks`, the ends of the intervals (0, b1], (b1, b2], and so on; there are
-# two at least, so that one number is how many there shall be.
+# two at least, so that one number is their number.
 
 most_breaks <- 1000L
 
-# `breaks` as given: ends of intervals, or one whole number, how many there shall be; NULL: not given, nor by a model to
+# `breaks` as given: ends of intervals, or their number, one whole number; NULL: not given, nor by a model to
 # go on from.
 read_breaks <- function(args, objective) {
   breaks <- args$value[["breaks"]]
@@ -17,13 +17,13 @@ read_breaks <- function(args, objective) {
   breaks <- split_numbers(breaks)
   plain <- is.numeric(breaks) && !is.object(breaks) && is.null(dim(breaks)) && length(breaks) > 0L
   if (!plain || !all(is.finite(breaks))) {
-    stop_argument(sprintf(paste("%s must be the ends of the intervals of time, such as c(30, 90, 365), or one whole",
-                                "number, how many there shall be, not %s"), typed, quote_value(given)), "breaks")
+    stop_argument(sprintf(paste("%s must be the ends of the time intervals, such as c(30, 90, 365), or their number,",
+                                "one whole number, not %s"), typed, quote_value(given)), "breaks")
   }
   breaks <- as.double(unname(breaks))
   if (length(breaks) == 1L) {
     if (breaks %in% 2:most_breaks) return(as.integer(breaks))
-    stop_argument(sprintf("%s is one number, how many intervals there shall be: a whole number from 2 to %d, not %s",
+    stop_argument(sprintf("%s is one number, so it is the number of intervals: it must be from 2 to %d, not %s",
                           typed, most_breaks, format_number(breaks)), "breaks")
   }
   if (breaks[1L] == 0 && length(breaks) > 2L) breaks <- breaks[-1L] # where the first interval begins

@@ -1,4 +1,4 @@
-# Positions of rows in the lists that users were shown, for objectives of ranking: `position`, a value for each row.
+# Positions of rows in the lists that users were shown, for ranking objectives: `position`, a value for each row.
 
 # Parameters of objectives that only play a part with positions.
 position_params <- c("position_bias", "position_reg", "bias_norm")
@@ -56,11 +56,11 @@ place_among_texts <- function(v, all) {
   match(position_texts(values), all)[place_among(v, values)]
 }
 
-# Positions are for objectives of ranking, and their parameters for positions. args: values by name.
+# Positions are for ranking objectives, and their parameters for positions. args: values by name.
 check_position_use <- function(position, objective, param, named) {
   given <- any_rank(!is.null(position))
   if (given && !is_of_queries(objective)) {
-    stop_argument(sprintf("`position` is for objectives of ranking, and the objective is \"%s\"; leave `position` out",
+    stop_argument(sprintf("`position` is for ranking objectives, and the objective is \"%s\"; leave `position` out",
                           objective), "position")
   }
   if (given) return(invisible())

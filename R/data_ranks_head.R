@@ -33,6 +33,6 @@ head_of_tags <- function(its) {
   n <- length(its$names)
   good <- is.character(its$names) && is.character(its$tag) && length(its$tag) == n && !anyNA(its$tag) &&
     is.list(its$levels) && length(its$levels) == n && all(vapply(its$levels, function(l) is.null(l) || is_texts(l), NA))
-  if (!good) stop_format("a rank has sent columns that are none; use the same version of gbt on all ranks")
+  if (!good) stop_format("a rank has sent invalid columns; use the same version of gbt on all ranks")
   list_frame(stats::setNames(Map(empty_column, its$tag, its$levels, USE.NAMES = FALSE), its$names), 0L)
 }

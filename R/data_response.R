@@ -79,7 +79,7 @@ successes_hint <- function(y) {
 encode_factor_y <- function(y, what) {
   classes <- as_utf8(levels(y), "a class")
   broken <- if (typeof(y) != "integer") {
-    "its codes are no integers"
+    "its codes are not integers"
   } else if ((twin <- .Call(C_gbt_text_twin, classes)) > 0) {
     sprintf("level \"%s\" is there twice", classes[twin])
   } else if (length(y) > 0L && (min(unclass(y)) < 1L || max(unclass(y)) > length(classes))) {

@@ -286,7 +286,7 @@ names_of_record <- function(bytes, path, sep, how) {
 }
 
 stop_zero <- function(path, line) {
-  stop_data(sprintf("\"%s\" has a zero byte in or after line %.0f: it is no text, or is in UTF-16; convert it to UTF-8",
+  stop_data(sprintf("\"%s\" has a zero byte in or after line %.0f: it is not text or is in UTF-16; convert it to UTF-8",
                     path, line), "x")
 }
 

@@ -308,7 +308,7 @@ check_roles <- function(source, names, where) {
     wanted <- if (role %in% c("columns", "texts")) source[[role]] else source$roles[[role]]
     missing <- setdiff(wanted, names)
     if (length(missing)) {
-      stop_argument(sprintf("`%s` names `%s`, which is no column; there are %s", role, missing[1L],
+      stop_argument(sprintf("`%s` names `%s`, which is not a column; there are %s", role, missing[1L],
                             enumerate(names, 8L)), role)
     }
   }

@@ -146,8 +146,8 @@ stop_no_strata <- function(objective) {
 
 stop_subdistribution <- function(objective, what, has_causes) {
   if (has_causes) {
-    stop_unsupported(sprintf(paste("objective \"%s\" does not know entry times, Surv(start, stop, status); use \"cox\"",
-                                   "with `cause`"), objective), "y")
+    stop_unsupported(sprintf(paste("objective \"%s\" does not support entry times, Surv(start, stop, status); use",
+                                   "\"cox\" with `cause`"), objective), "y")
   }
   stop_argument(sprintf(paste("objective \"%s\" needs several kinds of events: give %s as Surv(time, status) with a",
                               "factor as status, whose first level means censored, and `cause`"), objective, what), "y")
@@ -201,14 +201,15 @@ check_surv_objective <- function(e, name) {
                             "object of type \"%s\"; use \"aft\""), name, sub("surv_", "", e$response)), "y")
   }
   if (objective_info(name)$response == "TIME" && !is.null(e$causes)) {
-    stop_data(sprintf(paste("objective \"%s\" does not know several kinds of events; use \"cox\", or",
+    stop_data(sprintf(paste("objective \"%s\" does not support several kinds of events; use \"cox\", or",
                             "Surv(time, status == \"%s\")"), name, e$causes[1L]), "y")
   }
   if (objective_info(name)$response == "TIME" && e$response == "surv_counting") {
-    stop_data(sprintf("objective \"%s\" does not know entry times, Surv(start, stop, status); use \"cox\"", name), "y")
+    stop_data(sprintf("objective \"%s\" does not support entry times, Surv(start, stop, status); use \"cox\"", name),
+              "y")
   }
   if (needs_events(name) || objective_info(name)$response == "TIME") return(invisible())
-  stop_data(sprintf(paste("objective \"%s\" does not know censored times, and the response is a Surv object; use",
+  stop_data(sprintf(paste("objective \"%s\" does not support censored times, and the response is a Surv object; use",
                           "\"cox\" or \"aft\""), name), "y")
 }
 

@@ -133,7 +133,7 @@ term_constant <- function(e) {
 term_variable <- function(name, scope) {
   at <- match(name, names(scope$data))
   if (!is.na(at)) return(term_column(.subset2(scope$data, at), name, scope))
-  if (!name %in% base_constants) foreign_term("it uses `%s`, which is no column", name)
+  if (!name %in% base_constants) foreign_term("it uses `%s`, which is not a column", name)
   get(name, baseenv())
 }
 
@@ -141,7 +141,7 @@ term_variable <- function(name, scope) {
 own_term_value <- function(e, data, strict) {
   scope <- term_scope(data, strict)
   value <- term_value(e, scope)
-  if (!kind_of(value) %in% c(vector_kinds, "matrix")) foreign_term("it is no vector")
+  if (!kind_of(value) %in% c(vector_kinds, "matrix")) foreign_term("it is not a vector")
   value
 }
 
@@ -173,12 +173,12 @@ term_result <- function(v) {
 plain_vector <- function(v, kind) {
   bare <- if (is.null(attributes(v))) v else as.vector(unclass(v))
   if (!typeof(bare) %in% c("logical", "integer", "double", "character")) {
-    foreign_term("it meets a value of type %s", typeof(bare))
+    foreign_term("it has a value of type %s", typeof(bare))
   }
   number <- typeof(bare) %in% c("integer", "double")
   broken <- switch(kind, plain = FALSE, factor = , ordered = broken_factor(v), difftime = ,
                    Date = , POSIXct = !number)
-  if (broken) foreign_term("it meets a broken %s", kind)
+  if (broken) foreign_term("it has a broken %s", kind)
   switch(kind,
     plain = bare,
     factor = structure(bare, levels = as.vector(levels(v)), class = "factor"),
@@ -199,7 +199,7 @@ plain_zone <- function(zone) if (is.character(zone)) as.vector(zone)
 
 one_unit <- function(unit) {
   if (!is.character(unit) || length(unit) != 1L || !unit %in% time_units) {
-    foreign_term("it meets a difftime without a known unit")
+    foreign_term("it has a difftime without a known unit")
   }
   as.vector(unit)
 }

@@ -19,7 +19,7 @@ time_kinds <- c("Date", "POSIXct")
 need <- function(v, kinds) {
   kind <- kind_of(v)
   if (!kind %in% kinds) {
-    foreign_term("a function meets %s where it takes %s", kind_words[[kind]],
+    foreign_term("a function gets %s where it takes %s", kind_words[[kind]],
                  paste(kind_words[kinds], collapse = " or "))
   }
   invisible(NULL)
@@ -29,14 +29,14 @@ need <- function(v, kinds) {
 check_lengths <- function(...) {
   n <- c(...)
   n <- n[n != 1]
-  if (length(n) > 1L && any(n != n[1L])) foreign_term("values of %s and %s rows meet", n[1L], n[n != n[1L]][1L])
+  if (length(n) > 1L && any(n != n[1L])) foreign_term("values of %s and %s rows are combined", n[1L], n[n != n[1L]][1L])
   invisible(NULL)
 }
 
 need_one <- function(v, kinds, low = -Inf, high = Inf) {
   need(v, kinds)
   if (length(v) != 1L || (is.numeric(v) && !(is.na(v) || (v >= low && v <= high)))) {
-    foreign_term("a function meets an argument that is not one value in its range")
+    foreign_term("a function gets an argument that is not one value in its range")
   }
   invisible(NULL)
 }
@@ -66,7 +66,7 @@ method_dots <- function(dots, names) {
 need_zone <- function(zone) {
   need_one(zone, "text")
   plain <- !is.na(zone) && nchar(zone, "bytes") <= 60L && grepl("^([A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*)?$", zone)
-  if (!plain) foreign_term("a time zone is named that is none") # other names are paths of files
+  if (!plain) foreign_term("a time zone has an invalid name") # other names are paths of files
 }
 
 # The conversions of strftime() and strptime(): letters after %, no widths.
@@ -74,7 +74,7 @@ need_format <- function(format) {
   need(format, "text")
   rest <- gsub("%[-_^#]?[EO]?[A-Za-z%+]", "", format, useBytes = TRUE)
   if (any(nchar(format, "bytes") > 200L, na.rm = TRUE) || any(grepl("%", rest, fixed = TRUE, useBytes = TRUE))) {
-    foreign_term("a format of times is out of the usual")
+    foreign_term("a format of times is not supported")
   }
 }
 
@@ -107,7 +107,7 @@ operator <- function(pairs) {
     }
     pair <- paste(kind_of(e1), kind_of(e2))
     if (pair != "number number" && !pair %in% pairs) {
-      foreign_term("an operator meets %s and %s", kind_words[[kind_of(e1)]], kind_words[[kind_of(e2)]])
+      foreign_term("an operator gets %s and %s", kind_words[[kind_of(e1)]], kind_words[[kind_of(e2)]])
     }
     check_lengths(length(e1), length(e2))
   }
@@ -131,7 +131,7 @@ text_kinds <- c("text", "number", "factor", "ordered")
 # All numbers, or all of one other kind.
 check_alike <- function(parts, kinds) {
   found <- unique(vapply(parts, kind_of, ""))
-  if (length(found) != 1L || !found %in% kinds) foreign_term("a function meets values that do not go together")
+  if (length(found) != 1L || !found %in% kinds) foreign_term("a function gets values of different kinds")
 }
 
 takes_extreme <- function(..., na.rm) {
@@ -152,7 +152,7 @@ takes_combine <- function(...) {
   mixed <- all(kinds %in% c("number", "text"))
   if (length(parts) == 0L || any(names(parts) %in% c("recursive", "use.names")) ||
         !(mixed || (length(kinds) == 1L && kinds %in% vector_kinds))) {
-    foreign_term("c() meets values that do not go together")
+    foreign_term("c() gets values that it cannot combine")
   }
   sized(sum(lengths(parts)))
 }

@@ -20,14 +20,14 @@ resume_checkpoint <- function(trainer, fit, state) {
   }
   run <- .Call(C_gbt_trainer_run, trainer, 0, fit$host$threads)
   if (run$rounds > fit$host$nrounds) {
-    stop_argument(sprintf(paste("the checkpoint in \"%s\" has %.0f rounds, `nrounds` is %.0f; remove it to begin anew,",
-                                "or give another folder"), folder, run$rounds, fit$host$nrounds), "checkpoint")
+    stop_argument(sprintf(paste("the checkpoint in \"%s\" has %.0f rounds, `nrounds` is %.0f; remove it to start",
+                                "again, or give another folder"), folder, run$rounds, fit$host$nrounds), "checkpoint")
   }
   state$rounds <- run$rounds
   state$best <- run$best_round
   state$native <- run$log
   n_own <- ncol(state$own)
-  if (length(note$own) != run$rounds * n_own) stop_values(checkpoint_file(folder), "remove it to begin anew")
+  if (length(note$own) != run$rounds * n_own) stop_values(checkpoint_file(folder), "remove it to start again")
   state$own <- matrix(note$own, ncol = n_own)
   if (fit$host$verbose && run$rounds > 0) say(sprintf("going on after round %.0f", fit$start$rounds + run$rounds))
   if (note$why %in% c("early", "callback")) note$why
@@ -36,7 +36,7 @@ resume_checkpoint <- function(trainer, fit, state) {
 # The way out of a checkpoint that cannot be read.
 stop_checkpoint <- function(e) {
   if (!grepl("remove it", e$message, fixed = TRUE)) {
-    e$message <- paste0(e$message, "; remove it to begin anew, or give another folder")
+    e$message <- paste0(e$message, "; remove it to start again, or give another folder")
   }
   stop(e)
 }
@@ -54,9 +54,9 @@ stop_other_training <- function(e, by_rule) {
 # training ended, the values of the user's metrics, round by round and then metric by metric, and the names of all
 # columns of the log.
 checkpoint_note <- function(bytes, file) {
-  note <- values_of_bytes(bytes, c("why", "own", "columns"), file, "remove it to begin anew")
+  note <- values_of_bytes(bytes, c("why", "own", "columns"), file, "remove it to start again")
   good <- is_text(note$why) && is.double(note$own) && is.null(names(note$own)) && is_texts(note$columns)
-  if (!good) stop_values(file, "remove it to begin anew")
+  if (!good) stop_values(file, "remove it to start again")
   note
 }
 

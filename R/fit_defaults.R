@@ -160,8 +160,8 @@ default_rules <- list(
     },
     paste("By a race with 10,000 rows and 480 rounds or more, see `?gbt_defaults`. Without a race, from 20,000",
           "rows on, \"depthwise\" and `max_depth` 8 for \"squared_error\", \"poisson\" and up to ten classes",
-          "whose trees do not share their splits: so many rows bear finer trees. Else \"symmetric\", one split",
-          "for all nodes of a layer, which is steadier on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". A",
+          "whose trees do not share their splits: so many rows allow finer trees. Else \"symmetric\", one split",
+          "for all nodes of a layer, which is more stable on few rows, and 6, or 4 for \"cox\" and \"fine_gray\". A",
           "value that you give is fixed; the others are chosen around it. So `max_leaves` makes trees",
           "\"lossguide\" without a limit of depth, \"lossguide\" alone those of 64 leaves, and `max_depth` above",
           "8 makes them \"depthwise\", as symmetric ones are full."),
@@ -170,16 +170,16 @@ default_rules <- list(
   new_rule(
     "eta", function(facts, objective, preset) list(eta = eta_of(facts, objective)),
     paste("10 (rows / 1000)^0.45 / `nrounds`, at most 0.3, and at least 0.02, or 0.06 (for \"rank_ndcg\" 0.1) with",
-          "early stopping or `checkpoint`: few rounds take larger steps, and more rows are worth more of them. 7 in",
-          "place of 10 where a rule makes trees of eight layers. At least a hundredth of the number of classes where",
-          "these share their splits and training stops early."),
+          "early stopping or `checkpoint`: fewer rounds need larger steps, and more rows allow larger ones. 7 instead",
+          "of 10 where a rule makes trees of eight layers. At least a hundredth of the number of classes where these",
+          "share their splits and training stops early."),
     "Step size"
   ),
   new_rule("lambda",
            function(facts, objective, preset) {
              list(lambda = if (pair_objective(objective)) 1 else if (is_of_hazards(objective)) 10 else 3)
            },
-           paste("3; 1 for objectives of ranking by pairs of rows, whose hessians are small; 10 for \"cox\" and",
+           paste("3; 1 for ranking objectives by pairs of rows, whose hessians are small; 10 for \"cox\" and",
                  "\"fine_gray\", whose hessians count events."), "Penalty on leaves"),
   new_rule("colsample_bytree", function(facts, objective, preset) list(colsample_bytree = 0.8),
            "0.8: every tree sees four fifths of the features.", "Features of a tree",
@@ -190,12 +190,12 @@ default_rules <- list(
                list(min_child_weight = 0)
              }
            },
-           paste("0.1 for classes, whose hessians are 0.25 a row at most and fall as the model becomes sure of them. 0",
-                 "for objectives of ranking by pairs of rows, whose hessians are of the size of changes in a metric."),
+           paste("0.1 for classes, whose hessians are 0.25 a row at most and fall as probabilities near 0 or 1.",
+                 "0 for ranking objectives by pairs of rows, whose hessians are of the size of changes in a metric."),
            "Classes and counts"),
   new_rule("min_data_in_leaf",
            function(facts, objective, preset) if (pair_objective(objective)) list(min_data_in_leaf = 20),
-           "20 for objectives of ranking by pairs of rows, in place of `min_child_weight`.", "Ranking"),
+           "20 for ranking objectives by pairs of rows, instead of `min_child_weight`.", "Ranking"),
   new_rule("random_strength",
            function(facts, objective, preset) {
              if (!identical(facts$grow_policy, "symmetric")) return(NULL)

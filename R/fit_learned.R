@@ -125,7 +125,7 @@ flat_reason <- function(fit, span, state) {
   rates <- rep_len(fit$params$eta, state$rounds)
   gone <- 1 - prod(1 - rates)
   if (gone < 0.01) {
-    return(new_reason("flat", paste("the model has hardly left its constant: `eta = %s` and %s go at most %s %% of the",
+    return(new_reason("flat", paste("the model is still close to a constant: `eta = %s` and %s go at most %s %% of the",
                                     "way to what the trees have learned; raise `eta` or `nrounds`"),
                       format_number(max(rates)), counted(state$rounds, "round"), format(100 * gone, digits = 2L)))
   }
@@ -134,7 +134,7 @@ flat_reason <- function(fit, span, state) {
   spread <- middle_half(numbers_of_label(fit$label))
   if (spread == 0 || span >= 1e-3 * spread) return(NULL)
   scale <- if (info$hessian == "BOUNDED") info$params$name
-  new_reason("flat", paste("the model has hardly left its constant: predictions differ by %s at most, and the middle",
+  new_reason("flat", paste("the model is still close to a constant: predictions differ by %s at most, and the middle",
                            "half of the response spans %s; %sscale the response, or give more rounds"),
              format(span, digits = 2L), format(spread, digits = 2L),
              if (length(scale) > 0L) sprintf("give a `%s` near to the errors, ", scale[1L]) else "")

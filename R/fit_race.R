@@ -54,7 +54,7 @@ find_shape <- function(fit) {
 shape_without_race <- function(fit, task) {
   shape <- usual_shape(task)
   if (fit$host$verbose) {
-    say(sprintf("no race could choose the shape of trees, by rule it is %s: too few rows to judge by, or no time",
+    say(sprintf("the shape of trees is that of the rules, %s: too few rows or too little time for a race",
                 shape_words(shape)))
   }
   shape

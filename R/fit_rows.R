@@ -66,7 +66,7 @@ rows_of_source <- function(source, request) {
   list(source = source, response = response, n = n, by_query = by_query)
 }
 
-# Objectives and metrics of ranking need the queries of rows.
+# Ranking objectives and ranking metrics need the queries of rows.
 check_queries <- function(response, metrics, group) {
   objective <- response$objective
   if (any_rank(!is.null(group))) return(if (is_of_queries(objective)) check_grades(response, group))

@@ -112,7 +112,7 @@ streamed_formula_source <- function(formula, x, in_rows, given, folds) {
   if (length(terms$columns)) {
     lost <- setdiff(terms$columns, names(head))
     if (length(lost)) {
-      stop_data(sprintf("strata() names `%s`, which is no column of the source%s", lost[1L],
+      stop_data(sprintf("strata() names `%s`, which is not a column of the source%s", lost[1L],
                         suggest(lost[1L], names(head))), lost[1L])
     }
     role <- role_with_strata(role, terms$columns)
@@ -143,7 +143,8 @@ formula_response <- function(formula, columns) {
   lost <- if (is.name(lhs)) setdiff(used, columns) else
     Filter(function(name) !name %in% columns && !exists(name, envir = from), used)
   if (length(lost)) {
-    stop_data(sprintf("the response `%s` is no column of the source%s", lost[1L], suggest(lost[1L], columns)), lost[1L])
+    stop_data(sprintf("the response `%s` is not a column of the source%s", lost[1L], suggest(lost[1L], columns)),
+              lost[1L])
   }
   label_role(if (is.name(lhs)) used else lhs, columns, from)
 }

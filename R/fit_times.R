@@ -30,7 +30,7 @@ check_cause_type <- function(type, object) {
                   "each cause"), object$objective)
   } else {
     sprintf(paste("type = \"%s\" needs the hazards of all causes, and this model has that of one subdistribution; use",
-                  "\"cif\", the chance of an event of its cause up to a time"), type)
+                  "\"cif\", the probability of an event of its cause up to a time"), type)
   }, "type")
 }
 

@@ -134,7 +134,7 @@ conformal_levels <- function(x, level) {
   text <- sprintf("%s; level %s: %s", counted(x$n, "row"), format(level),
                   if (is.finite(bound)) format(bound, digits = 4L) else "more rows are needed")
   what <- switch(x$method, absolute = , cv = "half the width of intervals", scaled = "half the width by scale",
-                 quantile = "what is added at both ends", distribution = "-log of the chance beyond an end",
+                 quantile = "what is added at both ends", distribution = "-log of the probability beyond an end",
                  threshold = "1 - least probability", "sum of probabilities")
   list(type = "steps", words = c("Conformal bound", "level", what), text = text, names = NULL,
        shapes = list(list(x = line$x, y = line$y, plain = mark, x_range = c(0, 1), y_range = range(0, scores))))

@@ -110,10 +110,10 @@ curve_words <- list(
   gains = c("Gains", "share of rows, highest predictions first", "share of the sum observed"),
   roc = c("ROC", "false positive rate", "true positive rate"),
   pr = c("Precision and recall", "recall", "precision"),
-  calibration_at = c("Calibration", "mean predicted chance to live longer", "observed (Kaplan-Meier)"),
+  calibration_at = c("Calibration", "mean predicted survival probability", "observed (Kaplan-Meier)"),
   brier = c("Brier score", "time", "Brier score"),
   query_length = c("Ranking by query length", "rows of a query", "metric"),
-  pit = c("PIT histogram", "chance of what was observed or less", "density")
+  pit = c("PIT histogram", "probability of the observed value or less", "density")
 )
 
 # list(x, y = the line; plain = list(x, y), the dashed one; x_range, y_range; points = has the line points as well?

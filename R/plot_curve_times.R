@@ -16,7 +16,7 @@ survival_figure <- function(x, given = list()) {
   models <- if (is.null(x[["model"]])) list(x) else split(x, droplevels(as.factor(x$model)))
   panels <- lapply(seq_along(models), function(i) panel(survival_marks(models[[i]], groups), names(models)[i]))
   time <- make_scale(c(0, x$time), given_or(given[["xlab"]], "time"), given[["xlim"]], extend = 0.02)
-  chance <- make_scale(c(0, 1), given_or(given[["ylab"]], "chance to live longer"), given[["ylim"]], extend = 0.02)
+  chance <- make_scale(c(0, 1), given_or(given[["ylab"]], "survival probability"), given[["ylim"]], extend = 0.02)
   figure(given, "Survival", NULL, time, chance, panels, key,
          note = "solid: observed (Kaplan-Meier, 95 % intervals); dashed: predicted")
 }

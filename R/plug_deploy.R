@@ -24,19 +24,20 @@ tidypredict_fit.gbt <- function(model) {
 # Refuses models that no expression of columns can be.
 check_as_expression <- function(model, info, nodes) {
   refuse <- function(why, name = NULL) {
-    stop_unsupported(sprintf("an expression of columns cannot say this model: %s; gbt_export(model, \"%s\") can", why,
+    stop_unsupported(sprintf(paste("the model cannot be written as an expression of columns: %s; use",
+                                   "gbt_export(model, \"%s\")"), why,
                              if (is.null(name)) "model.sql" else "model.c"), name)
   }
   if (is_distribution(model$objective)) {
-    stop_unsupported(paste("an expression of columns has one number a row, and a distribution several parameters,",
-                           "which predict() with type = \"parameters\" gives"), "objective")
+    stop_unsupported(paste("an expression of columns has one number a row, and a distribution has several parameters;",
+                           "use predict() with type = \"parameters\""), "objective")
   }
   check_constant_leaves(model, "which no expression of columns is offered for")
   used <- unique(stats::na.omit(nodes$feature)) + 1L
   several <- used[info$column[used] == 0L & lengths(info$statistic[used]) == 0L]
   if (length(several)) {
-    stop_unsupported(sprintf(paste("an expression of columns cannot say this model: trees split by `%s`, a statistic",
-                                   "of several columns; `max_cat_combine = 1` makes none"),
+    stop_unsupported(sprintf(paste("the model cannot be written as an expression of columns: trees split by `%s`, a",
+                                   "statistic of several columns; train with `max_cat_combine = 1`, which makes none"),
                              printable(info$features[several[1L]])))
   }
   if (isTRUE(model$has_offset)) refuse("it has an offset, which is added to the score", "offset")
@@ -58,9 +59,9 @@ check_nesting <- function(n_trees, n_layers) {
   if (n_trees <= most_summed && n_layers <= most_nested_layers) return(invisible())
   has <- if (n_trees > most_summed) c(counted(n_trees, "tree"), with_commas(most_summed)) else
     c(counted(n_layers, "layer"), most_nested_layers)
-  stop_unsupported(sprintf(paste("an expression of columns cannot say this model: it has %s, and R can evaluate",
-                                 "expressions that are nested only so deeply (%s at most);",
-                                 "gbt_export(model, \"model.sql\") or \"model.c\" can"), has[1L], has[2L]))
+  stop_unsupported(sprintf(paste("the model cannot be written as an expression of columns: it has %s, and R cannot",
+                                 "evaluate expressions that are nested so deeply (%s at most); use",
+                                 "gbt_export(model, \"model.sql\") or \"model.c\""), has[1L], has[2L]))
 }
 
 # Splits from a root to its farthest leaf, the most of all trees. at: nodes of whole trees, the root of each first.

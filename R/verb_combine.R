@@ -16,7 +16,7 @@ cbind.gbt_data <- stop_combine_data
 
 stop_combine_models <- function(...) {
   stop_unsupported(paste("models cannot be combined into one; list(a, b) holds several, and",
-                         "gbt_train(init_model = ) goes on from one"))
+                         "gbt_train(init_model = ) continues one"))
 }
 
 #' @export

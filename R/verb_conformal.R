@@ -16,9 +16,9 @@
 #'   and the highest are taken, or a list of two models, `list(lower = , upper = )`; their interval is widened or
 #'   narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
 #' * `"distribution"`: `object` is a model of distributions, such as `"dist_normal"`. Each row's interval lies between
-#'   two quantiles of its own distribution, with the same chance below and above; the rows for calibration say which
-#'   chance that is (distributional conformal prediction, Chernozhukov and others, 2021). Intervals so have the widths
-#'   and the skewness of the distributions, and bounds of counts are counts.
+#'   two quantiles of its own distribution, with the same probability below and above; the rows for calibration say
+#'   which probability that is (distributional conformal prediction, Chernozhukov and others, 2021). Intervals so have
+#'   the widths and the skewness of the distributions, and bounds of counts are counts.
 #' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
 #'   The guaranteed coverage is 1 - 2 (1 - `level`), the usual one about `level`.
 #' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
@@ -96,8 +96,8 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   chosen <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
   if (is_surv_response(first$response)) {
-    stop_unsupported(paste("gbt_conformal() does not know times that may be censored; predict(model, newdata, type =",
-                           "\"quantile\", probs = c(0.05, 0.95)) gives quantiles of times"), "object")
+    stop_unsupported(paste("gbt_conformal() does not support times that may be censored; predict(model, newdata,",
+                           "type = \"quantile\", probs = c(0.05, 0.95)) gives quantiles of times"), "object")
   }
   its <- list(offset = given_in_data("offset", data), exposure = given_in_data("exposure", data))
   weights <- given_in_data("weights", data)
@@ -459,7 +459,7 @@ print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), .
               if (is.null(x$weights)) "" else " with weights"))
   levels <- c(0.5, 0.8, 0.9, 0.95)
   what <- switch(x$method, absolute = , cv = "absolute residual", scaled = "residual by scale",
-                 quantile = "distance out of the interval", distribution = "-log of the chance beyond",
+                 quantile = "distance out of the interval", distribution = "-log of the probability beyond",
                  threshold = "1 - probability",
                  adaptive = "probability")
   show <- function(x, what) {

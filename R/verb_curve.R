@@ -25,23 +25,23 @@
 #'   \item{`"survival"`}{Rows ascending by risk in `bins` of equal weight (4): `group`, `time`, `predicted` (mean of the
 #'     predicted curves of the group), `observed` (Kaplan and Meier's estimate for the group) with its 95 % interval
 #'     `lower` and `upper`, and `at_risk` (the weight of the rows that are still observed).}
-#'   \item{`"calibration"`}{At `times`: rows ascending by the predicted chance to live longer in `bins` of equal weight:
+#'   \item{`"calibration"`}{At `times`: rows ascending by the predicted survival probability in `bins` of equal weight:
 #'     `time`, `bin`, `predicted` (mean), `observed` (Kaplan and Meier's estimate for the bin at that time), `lower`,
 #'     `upper`, `rows`, `weight`.}
 #'   \item{`"brier"`}{The Brier score at `times`, a mean squared error of the predicted curves: `time`, `brier`, and
-#'     `reference`, that of one curve for all rows. Rows are weighted by the inverse of the chance
-#'     to be observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the integrated
-#'     Brier score.}
+#'     `reference`, that of one curve for all rows. Rows are weighted by the inverse of the probability
+#'     of being observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the
+#'     integrated Brier score.}
 #' }
 #' Of a response of several columns each column has a curve of its own, of the rows that have a value there.
 #'
 #' Models of distributions, such as `"dist_normal"`, have:
 #' \describe{
-#'   \item{`"pit"`}{A histogram of probability integral transforms: of the chance that each row's distribution gives to
-#'     what was observed or less, in `bins` of equal width: `bin`, `from`, `to`, `density` (1 in every bin where the
-#'     distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High ends tell of
+#'   \item{`"pit"`}{A histogram of probability integral transforms: of the probability that each row's distribution
+#'     gives to the observed value or less, in `bins` of equal width: `bin`, `from`, `to`, `density` (1 in every bin
+#'     where the distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High ends tell of
 #'     distributions that are too narrow, a high middle of ones that are too wide, a slope of ones that are too high or
-#'     too low. The chance of a count is spread evenly between those of less and of this count or less (Czado and
+#'     too low. The probability of a count is spread evenly between those of less and of this count or less (Czado and
 #'     others, 2009). Models of several quantiles have it too: the bins lie between their levels, so a density is the
 #'     share of the rows between two quantiles by the share that the levels promise.}
 #' }

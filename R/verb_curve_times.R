@@ -18,7 +18,7 @@ is_curve_of_times <- function(model, type, times) {
                      if (type %in% own) "type" else "times")
   }
   if (is_of_subdistribution(model$objective)) {
-    stop_unsupported(sprintf(paste("gbt_curve() does not know events of several causes, which models of objective",
+    stop_unsupported(sprintf(paste("gbt_curve() does not support events of several causes, which models of objective",
                                    "\"%s\" have; use gbt_evaluate(), or predict(type = \"cif\")"), model$objective),
                      "model")
   }
@@ -102,7 +102,7 @@ seen_times <- function(label, type) {
     event <- as.double(upper == time)
   }
   if (type == "brier" && !is.null(fields$entry)) {
-    stop_unsupported("type = \"brier\" does not know entry times, Surv(start, stop, status)", "type")
+    stop_unsupported("type = \"brier\" does not support entry times, Surv(start, stop, status)", "type")
   }
   if (any(event > 1)) {
     stop_unsupported(sprintf("type = \"%s\" needs events of one kind, and the response has several causes", type), "y")

@@ -167,7 +167,7 @@ read_by <- function(by, x) {
 columns_named <- function(names, x) {
   absent <- setdiff(names, names_of_table(x))
   if (length(absent)) {
-    stop_argument(sprintf("`by` names `%s`, which is no column of the data%s", absent[1L],
+    stop_argument(sprintf("`by` names `%s`, which is not a column of the data%s", absent[1L],
                           suggest(absent[1L], names_of_table(x))), "by")
   }
   if (is.data.frame(x)) return(as.list(pick_columns(x, names)))
@@ -241,7 +241,7 @@ group_codes <- function(v) {
 read_evaluated <- function(metrics, response, grouped = FALSE) {
   all <- is.character(metrics) && length(metrics) == 1L && identical(lower_case(metrics), "all")
   if (!grouped && is.null(metrics) && is_of_queries(response$objective)) {
-    stop_argument("metrics of ranking need `group`, the query of every row: gbt_evaluate(model, data, group = )",
+    stop_argument("ranking metrics need `group`, the query of every row: gbt_evaluate(model, data, group = )",
                   "group")
   }
   given <- if (all) suiting_metrics(response, grouped) else if (is.null(metrics)) usual_metrics(response)

@@ -39,8 +39,8 @@
 #' pool of the data as well (`pool =`), so that the file has their texts. A model of numbers in the R session
 #' (`catboost.Model`) is given as it is. Symmetric and other trees, several outputs, and categories that are split one
 #' against the others (`one_hot_max_size`) are taken. Splits by statistics of categories (CTR) are an error.
-#' - The file does not say what splits gain: [gbt_importance()] sorts by cover, where the file has it. In a symmetric
-#'   tree a split of a layer counts once in it, and once a node in `"frequency"`. `"shap"` works as well.
+#' - The file does not have the gains of splits: [gbt_importance()] sorts by cover, where the file has it. In a
+#'   symmetric tree a split of a layer counts once in it, and once a node in `"frequency"`. `"shap"` works as well.
 #' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.
 #'
 #' @section Columns, classes and responses:

@@ -17,7 +17,7 @@
 #' * `repeats`, `seed`: how many permutations, by hashes of `seed` and the row.
 #' * `weights`, `offset`, `exposure`: of the rows, as in [gbt_evaluate()]; columns of a data frame may be named.
 #'   `threads`: see [gbt_threads()].
-#' * `group`: for metrics of ranking, the query of every row; `strata`: for times with events, as in [gbt_evaluate()].
+#' * `group`: for ranking metrics, the query of every row; `strata`: for times with events, as in [gbt_evaluate()].
 #' * `level`: of the intervals (Student's). Those of a model say how far the mean over permutations may be off, not what
 #'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is evaluated on
 #'   the rows that it has not seen. Intervals are over folds, widened since their training rows overlap (Nadeau and
@@ -39,8 +39,8 @@
 #' @param model A model from [gbt_train()], or the result of [gbt_cv()] (not for `"shap"`).
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. The default of an
-#'   imported model whose file does not say what splits gain (CatBoost) is `"cover"`, or `"frequency"` where the file
-#'   does not have that either. Or `"permutation"` or `"shap"`, see below.
+#'   imported model whose file does not have the gains of splits (CatBoost) is `"cover"`, or `"frequency"` where the
+#'   file does not have that either. Or `"permutation"` or `"shap"`, see below.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @param by `"column"`: one row for each column of the data. The importance of derived features (target encoding, level
 #'   counts) is added to their column, and that of a combination of columns is shared equally. `"feature"`: one row for
@@ -107,9 +107,9 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
   if (inherits(model, "gbt_cv")) return(folds_importance(model, type, trees, by, ...))
   if (type %in% lacks) {
     others <- sprintf("\"%s\"", setdiff(c("gain", "cover", "frequency", "shap"), lacks))
-    stop_unsupported(sprintf("the model was imported from %s, and its file does not say %s; use type = %s or %s",
+    stop_unsupported(sprintf("the model was imported from %s, and its file does not have %s; use type = %s or %s",
                              printable(model$imported$program),
-                             c(gain = "what splits gain", cover = "what nodes cover")[type],
+                             c(gain = "the gains of splits", cover = "the covers of nodes")[type],
                              paste(others[-length(others)], collapse = ", "), others[length(others)]), "type")
   }
   importance_table(importance_sums(model, check_rounds(trees, model), by), type)

@@ -61,7 +61,7 @@ one_metric <- function(metric, model, rows) {
                                 "\"permutation\", data = , group = )"), out$name), "group")
   }
   if (!by_query && !is.null(rows$group)) {
-    stop_argument(sprintf("`group` is for metrics of ranking, and \"%s\" is none; leave it out", out$name), "group")
+    stop_argument(sprintf("`group` is for ranking metrics, and \"%s\" is not one; leave it out", out$name), "group")
   }
   out
 }

@@ -21,7 +21,7 @@
 #' Train in the background
 #'
 #' `gbt_job()` starts [gbt_train()], or another function, in an R process of its own and returns at once: a Shiny app, a
-#' notebook or a console stays usable. `gbt_job_status()` tells how far it is, `gbt_job_log()` gives the log so far,
+#' notebook or a console stays usable. `gbt_job_status()` shows its progress, `gbt_job_log()` gives the log so far,
 #' `gbt_job_cancel()` ends it and returns the model of the rounds that are finished, `gbt_job_wait()` waits for its
 #' end, `gbt_job_result()` returns what it has made. The model is the one that `gbt_train()` would have returned,
 #' to the byte.
@@ -193,12 +193,12 @@ outcome_without_folder <- function(job) {
 
 # status: as a shell gives it, above 128 for signals; NA when it is not known.
 exit_text <- function(status) {
-  if (is.na(status)) return("the process of the job has vanished")
+  if (is.na(status)) return("the process of the job does not run any more")
   switch(as.character(status),
-    "137" = paste("the process of the job was killed (signal 9): by somebody, or by the system for lack of memory;",
-                  "fewer rows, `max_bin` or jobs at once, or gbt_data(path = ) need less"),
+    "137" = paste("the process of the job was killed (signal 9): by a user, or by the system for lack of memory;",
+                  "use fewer rows, a smaller `max_bin`, fewer jobs at a time, or gbt_data(path = )"),
     "139" = "the process of the job crashed (signal 11)",
-    "143" = "the process of the job was told to end (signal 15)",
+    "143" = "the process of the job was asked to end (signal 15)",
     if (status > 128 && status < 192) {
       sprintf("the process of the job was ended by signal %d", as.integer(status) - 128L)
     } else {
@@ -294,7 +294,7 @@ job_model <- function(job) {
 #' @export
 gbt_job_result <- function(job, timeout = Inf) {
   if (!gbt_job_wait(job, timeout)) {
-    stop_job(sprintf("the job has not ended within %s s; gbt_job_status() tells how far it is", format(timeout)),
+    stop_job(sprintf("the job has not ended within %s s; gbt_job_status() shows its progress", format(timeout)),
              "running")
   }
   if (!job$told) {
@@ -309,7 +309,7 @@ gbt_job_result <- function(job, timeout = Inf) {
   if (job$state == "cancelled") {
     model <- job_model(job)
     stop_job(sprintf("the job was cancelled%s", if (is.null(model)) "" else {
-      sprintf(" after %s; gbt_job_cancel(job) has the model so far, so has this condition",
+      sprintf(" after %s; gbt_job_cancel(job) and this condition have the model so far",
               counted(model$nrounds, "round"))
     }), "cancelled", model)
   }

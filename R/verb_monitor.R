@@ -320,7 +320,9 @@ stored_reference <- function(model) {
   part <- function(p) is.list(p) && length(p) == length(names(p)) && all(vapply(p, entry, NA))
   ok <- is.list(r) && numbers(r$rows, 1L) && numbers(r$rounds, 1L) && part(r$columns) && part(r$scores) &&
     length(r$scores) > 0L && r$rounds >= 0 && r$rows > 0
-  if (!ok) stop_argument("field `monitor` of the model is no reference of gbt_monitor_reference()", "reference")
+  if (!ok) {
+    stop_argument("field `monitor` of the model is not a reference made by gbt_monitor_reference()", "reference")
+  }
   if (r$rounds > model$nrounds) {
     stop_argument(sprintf(paste("the model's reference has scores of %s, but the model has %.0f now; make it again by",
                                 "gbt_monitor_reference(model, data)"), counted(r$rounds, "round"),

@@ -207,7 +207,7 @@ make_parameters_table <- function() {
 #' * `checkpoint_seconds`: Seconds between two checkpoints; 0 for one after every round.
 #' * `label_gain`: For ranking: gains of the labels 0, 1, 2, and so on, in NDCG and DCG; see [gbt_objectives()].
 #' * `grad_bits`: For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
-#' * `breaks`: For objective `"hazard"`: the ends of the intervals of time, or how many there shall be; see
+#' * `breaks`: For objective `"hazard"`: the ends of the time intervals, or their number; see
 #'   [gbt_objectives()].
 #' * `cause`: For times of events of several kinds, a factor as the status of `Surv()`: the name of the event that is
 #'   modelled, see [gbt_objectives()].

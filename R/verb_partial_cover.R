@@ -16,7 +16,7 @@ partial_by_cover <- function(model, x, asked) {
   made <- unique(nodes$feature[!is.na(nodes$left)]) + 1L
   made <- made[info$column[made] == 0L & vapply(info$columns[made], function(c) any(c %in% at), NA)]
   if (length(made)) {
-    stop_unsupported(sprintf(paste("`method = \"recursion\"` does not know what %s is at other values of `%s`: give",
+    stop_unsupported(sprintf(paste("`method = \"recursion\"` cannot compute %s at other values of `%s`: give",
                                    "`data` and leave `method` out"), enumerate(feature_labels(model, info)[made], 3L),
                              columns[match(TRUE, at %in% unlist(info$columns[made]))]), "method")
   }

@@ -32,8 +32,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For
 #'     several quantiles they are those before sorting and may cross. For distributions a matrix with a column for each
 #'     parameter, named by its scale, such as `"mean"` and `"log_sd"`. For all other objectives they equal the response.
-#'   * `"survival"`, `"cumhaz"`: of models of times: the chance to live longer than each of `times`, and the cumulative
-#'     hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute `times`.
+#'   * `"survival"`, `"cumhaz"`: of models of times: the probability to survive beyond each of `times`, and the
+#'     cumulative hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute
+#'     `times`.
 #'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
 #'     event; for several `probs` a matrix. Of models of several quantiles: those of the levels `probs`, all when left
 #'     out. Of distributions: those of any `probs`.
@@ -41,8 +42,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     share `level` is expected; the outer ones when `level` is left out. Of distributions: those of any `level`, by
 #'     default 0.9. [gbt_conformal()] makes intervals of other models.
 #'   * `"parameters"`: of distributions: a matrix with a column for each parameter, such as `"mean"` and `"sd"`.
-#'   * `"cif"`: of models of objective `"fine_gray"`: the chance of an event of the model's cause up to each of `times`
-#'     (*cumulative incidence*), a matrix as above.
+#'   * `"cif"`: of models of objective `"fine_gray"`: the probability of an event of the model's cause up to each of
+#'     `times` (*cumulative incidence*), a matrix as above.
 #'   * `"time"`: of models of times: the expected time, the area below the curve of survival; for `"cox"` up to the last
 #'     event of the training data, for `"hazard"` up to the last end of an interval (*restricted mean*).
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives

@@ -44,8 +44,8 @@ outcome_of_text <- function(text, trusts) {
     out$conditions <- lapply(values$conditions, condition_of_values, c("warning", "message"))
     out
   }, function(e) {
-    stop_format(sprintf(paste("a task of Spark has returned what is no result of this training (%s); install the same",
-                              "version of gbt on all machines of Spark"), conditionMessage(e)))
+    stop_format(sprintf(paste("a task of Spark has returned something that is not a result of this training (%s);",
+                              "install the same version of gbt on all machines of Spark"), conditionMessage(e)))
   })
 }
 

@@ -43,7 +43,7 @@ compare_models <- function(champion, challenger, holdout, spec, unreadable = NUL
   text <- function(x) trimws(formatC(x, digits = 4L, format = "g")) # a 0 is padded
   why <- why_not_comparable(champion, challenger, rows, unreadable)
   old <- if (is.null(why)) tryCatch(judge(champion, rows), gbt_error = identity)
-  if (inherits(old, "condition")) why <- "the model before cannot predict these data"
+  if (inherits(old, "condition")) why <- "the earlier model cannot predict these data"
   if (!is.null(why)) {
     out$words <- sprintf("Promoted: %s. Its %s on %s is %s.", why, out$metric, counted(out$rows, "held-out row"),
                          text(out$challenger))
@@ -66,16 +66,16 @@ compare_models <- function(champion, challenger, holdout, spec, unreadable = NUL
 # NULL, or why there is nothing to compare with.
 why_not_comparable <- function(champion, challenger, rows, unreadable) {
   if (is.null(champion)) {
-    return(if (is.null(unreadable)) "there was no model before" else "the model before cannot be read")
+    return(if (is.null(unreadable)) "there was no earlier model" else "the earlier model cannot be read")
   }
   same <- identical(champion$objective, challenger$objective) && identical(champion$n_outputs, challenger$n_outputs)
-  if (!same) return("the model before has another objective or other classes")
+  if (!same) return("the earlier model has another objective or other classes")
   if (takes_offset(champion) && is.null(champion$exposure) && is.null(rows$offset)) {
-    return("the model before has an offset, and now there is none")
+    return("the earlier model has an offset, and now there is none")
   }
   its <- champion$exposure # the name of a column, or ""
   lost <- !is.null(its) && is.null(rows$exposure) && is.null(column_of(rows$data, its))
-  if (lost) "the model before has an exposure, and now there is none"
+  if (lost) "the earlier model has an exposure, and now there is none"
 }
 
 # Was it trained with the argument `offset`, or an exposure? (A formula's offset is in its terms.)

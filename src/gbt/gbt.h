@@ -1,14 +1,14 @@
 /* gbt: gradient boosted trees. The engine's one public header: all that a host includes.
  *
- *   gbt_ctx_open                   one call's memory, threads and way to stop              base/ctx.h
+ *   gbt_ctx_open                   memory, threads and stop request of one call            base/ctx.h
  *   gbt_comm                       the other ranks that train the same model               base/comm.h
- *   gbt_os_open                    files as the system has them, for the host's own        base/os_file.h
+ *   gbt_os_open                    files of the operating system, for the host's own use   base/os_file.h
  *   gbt_dataset_make               borrowed columns, or chunks of a source -> bins         data/dataset.h, table.h,
  *                                                                                          source.h
- *   gbt_disk_open, _writer_new     data sets in folders, for what is larger than memory    disk/disk.h
+ *   gbt_disk_open, _writer_new     data sets in folders, for data larger than memory       disk/disk.h
  *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
  *   gbt_trainers_run               several of them at a time                               boost/side_by_side.h
- *   gbt_stopper_update             the rule of early stopping over any values              boost/stopper.h
+ *   gbt_stopper_update             early stopping on any series of values                  boost/stopper.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_values_write, _read        the host's values in other files <-> bytes              bytes/values.h
  *   gbt_model_make_mean            several models -> one, the mean of their scores         model/mean.h
@@ -18,29 +18,31 @@
  *                                  classes
  *   gbt_distribution_answers       scores of distributions -> means, quantiles, draws      objective/
  *                                                                                          distribution_answers.h
- *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
+ *   gbt_predictor_new, _scores     many predictions from one forest                        model/predict.h
  *   gbt_explain                    contributions of features to scores                     explain/explain.h
- *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h
- *   gbt_device_fits, _help         work on a device, by a library of its own               backend/device.h
+ *   gbt_forest_about, _tree_node   the contents of the trees                               tree/view.h
+ *   gbt_device_fits, _help         work on a device (a GPU), by a separate library         backend/device.h
  *
  * Objects with state (data sets, trainers, models, predictors, forests, devices) are opaque types with functions;
  * arguments and results are plain data. tests/native/whole/test_stranger.c does all of it with only this header.
  *
- * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
- * a gbt_error (base/status.h). All functions follow these rules, unless their header says otherwise:
+ * The engine is C11 without a host language. It prints nothing, never aborts and has no mutable globals. Functions that
+ * can fail return gbt_status and fill a gbt_error (base/status.h). All functions follow these rules, unless their
+ * header says otherwise:
  *
  *   numbers     rows, columns, features, outputs, classes, levels, trees and nodes count from 0; messages count from 1.
  *               Sizes of memory are in bytes, times in seconds
  *   matrices    n rows x k columns is one array of doubles, column by column: cell (row, column) is [column * n + row]
  *   texts       UTF-8, with a NUL at the end
  *   flags       an int that is true when it is not 0
- *   arguments   are borrowed for the call. A condition such as "tree < n_trees" is the caller's duty and not checked
+ *   arguments   are borrowed for the call. The caller must keep conditions such as "tree < n_trees"; they are not
+ *               checked
  *   results     *out belongs to the caller, who frees it by the function that the header names. A const pointer is
- *               borrowed from the object that it was asked of. Where no error is named, a call fails only for lack of
+ *               borrowed from the object that returned it. Where a header names no error, a call fails only for lack of
  *               memory (GBT_E_MEM), by a device (GBT_E_DEVICE), when poll() asks to stop (GBT_CANCELLED), or when pages
  *               of a data set on disk cannot be read (GBT_E_IO, GBT_E_FORMAT)
- *   objects     are used by one thread at a time. They keep the gbt_mem that they were made with, and outlive the
- *               gbt_ctx of the call
+ *   objects     are used by one thread at a time. They keep the gbt_mem that they were made with, and stay valid after
+ *               the gbt_ctx of that call is closed
  *
  * Formulas, with their sources: math/gain.h (values of leaves, gains of splits), objective/NAME.h (loss, gradient and
  * response of each objective), metric/terms.h, class_terms.h, cells.h and ranking.h (metrics), math/sampling.h (rows

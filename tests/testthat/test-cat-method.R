@@ -149,13 +149,13 @@ test_that("what is asked of columns holds for their statistics", {
   used <- importance$feature[importance$frequency > 0]
   expect_true("mean(g x h)" %in% used)
   expect_false(any(c("mean(f x g)", "mean(f x h)", "mean(f x g x h)") %in% used))
-  expect_error(fit(interactions = list("mean(f)")), "`mean(f)`; name `f`, which holds for its statistics", fixed = TRUE,
-               class = "gbt_error_argument")
+  expect_error(fit(interactions = list("mean(f)")), "`mean(f)`; name `f` instead, which applies to its statistics",
+               fixed = TRUE, class = "gbt_error_argument")
   expect_error(fit(feature_weights = c("mean(f x h)" = 0)), "name `f`, `h`, which holds", class = "gbt_error_argument")
   expect_error(fit(feature_weights = c("share(f, a, b)" = 0)), "no feature", class = "gbt_error_argument")
   expect_error(fit(feature_weights = c("share(f, a)" = 0)), "name `f`, which holds", class = "gbt_error_argument")
   expect_error(fit(monotone = c("rows(f)" = 1)), "cannot have a monotone constraint", class = "gbt_error_argument")
-  expect_error(fit(monotone = c("mean(z)" = 1)), "`mean(z)`, which is no feature", fixed = TRUE,
+  expect_error(fit(monotone = c("mean(z)" = 1)), "`mean(z)`, which is not a feature", fixed = TRUE,
                class = "gbt_error_argument")
   none <- gbt_importance(fit(feature_weights = c(h = 0)), by = "feature")
   expect_false(any(grepl("\\bh\\b", none$feature[none$frequency > 0])))
@@ -254,7 +254,7 @@ test_that("mistakes in `cat_method` are named", {
   wrong(c("auto", "target"), "has \"auto\", which cannot be combined with \"target\"")
   wrong(list(f = c("sets", "onehot")), "`cat_method` of `f` has \"sets\" and \"onehot\"")
   wrong(list(f = "sets", f = "count"), "names `f` twice; give its methods together")
-  wrong(c(ff = "target"), "names `ff`, which is no feature; did you mean `f`?")
+  wrong(c(ff = "target"), "names `ff`, which is not a feature; did you mean `f`?")
   wrong(c(v = "target"), "names `v`, a numeric column; name it in `cat_features`, or make it a factor")
   wrong(c(o = "target"), "names `o`, an ordered factor, which is split by its order; name it in `cat_features`")
   expect_identical(train(cat_method = c(o = "target"), cat_features = "o")$params$cat_method,
@@ -389,7 +389,7 @@ test_that("mistakes in times and groups are named", {
   expect_no_warning(train(time = when))
   expect_warning(train(time = when, cat_method = "sets"), "`time` has no effect", class = "gbt_warning_order")
   expect_warning(gbt_train(y ~ ., cbind(x, y = y), group = who, cat_method = "sets", nrounds = 1, threads = 1),
-                 "`group` has no effect: the objective is not one of ranking, such as", class = "gbt_warning_order")
+                 "`group` has no effect: the objective is not a ranking objective, such", class = "gbt_warning_order")
   expect_no_warning(train(time = when, cat_method = "sets", valid = 0.2)) # says which rows are held out
   expect_no_warning(train(group = who, cat_method = "sets", valid = 0.2))
   expect_error(gbt_train(x[1, ], y[1], time = 1, valid = 0.5, nrounds = 1), "there is only one row",

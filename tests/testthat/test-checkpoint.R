@@ -123,7 +123,7 @@ test_that("folders that cannot be are errors", {
   expect_error(fit(file.path(file, "below")), "cannot make the folder", class = "gbt_error_io")
   folder <- withr::local_tempdir()
   writeLines("no checkpoint", file.path(folder, "gbt-checkpoint"))
-  expect_error(fit(folder), "gbt-checkpoint.*; remove it to begin anew, or give another folder", class = "gbt_error")
+  expect_error(fit(folder), "gbt-checkpoint.*; remove it to start again, or give another folder", class = "gbt_error")
   expect_identical(readLines(file.path(folder, "gbt-checkpoint")), "no checkpoint")
 })
 

@@ -107,6 +107,6 @@ test_that("a column costs its penalty until the model has it", {
   expect_identical(fit(first_use_penalty = c(b = 9))$params$first_use_penalty[["b"]], 9)
   expect_output(print(summary(fit(first_use_penalty = c(b = 9)))), "first_use_penalty b 9")
   expect_error(fit(first_use_penalty = c(b = -1)), "from 0 to 1e200, not -1 for `b`", class = "gbt_error_argument")
-  expect_error(fit(first_use_penalty = c(zz = 1)), "names `zz`, which is no feature", class = "gbt_error_argument")
+  expect_error(fit(first_use_penalty = c(zz = 1)), "names `zz`, which is not a feature", class = "gbt_error_argument")
   expect_error(fit(first_use_penalty = c(1, 2)), "2 values for 8 features", class = "gbt_error_argument")
 })

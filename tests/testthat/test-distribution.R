@@ -289,7 +289,7 @@ test_that("the histogram of chances is that of the distributions, and counts are
                  tolerance = 1e-12)
   }
   in_sizes(plot(curve), function(record, size) {
-    expect_identical(labels_of(record, "x title"), "chance of what was observed or less")
+    expect_identical(labels_of(record, "x title"), "probability of the observed value or less")
   })
   in_sizes(plot(gbt_curve(list(few = m[1:2], all = m), new, "pit", threads = 1)), function(record, size) {
     expect_identical(labels_of(record, "key"), c("few", "all"))

@@ -326,7 +326,7 @@ test_that("package mirai runs jobs as well", {
     pid <- process_of(job)
     job$process$kill()
     expect_true(gbt_job_wait(job, 20))
-    expect_error(gbt_job_result(job), "has vanished \\(in round [0-9]+ of 1,000,000\\)", class = "gbt_error_job")
+    expect_error(gbt_job_result(job), "not run any more \\(in round [0-9]+ of 1,000,000\\)", class = "gbt_error_job")
     expect_true(gbt:::wait_until(function() !tools::pskill(pid, 0L), 10))
 
     # the task fails before the job begins

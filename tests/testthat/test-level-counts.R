@@ -170,7 +170,7 @@ test_that("counts that are named as features are refused with what to name inste
   fit <- function(...) gbt_train(x, x$x, level_counts = "f", nrounds = 1, ...)
   expect_error(fit(monotone = c("count(f)" = 1)), "a count of levels cannot have a monotone constraint",
                class = "gbt_error_argument")
-  expect_error(fit(interactions = list(c("x", "count(f)"))), "name `f`, which holds for its count as well",
+  expect_error(fit(interactions = list(c("x", "count(f)"))), "name `f` instead, which applies to its count as well",
                class = "gbt_error_argument")
   expect_error(fit(feature_weights = c("count(f)" = 2)), "name `f`, which holds", class = "gbt_error_argument")
   expect_error(fit(monotone = c("count(h)" = 1)), "which is no feature", class = "gbt_error_argument")

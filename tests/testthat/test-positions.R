@@ -95,7 +95,7 @@ test_that("positions that do not fit are errors that help", {
   expect_error(gbt_train(click ~ a, gbt_files(file, group = "q"), position = pos + 1, objective = "rank_ndcg"),
                "can only name a column", class = "gbt_error_unsupported")
   expect_error(gbt_train(gbt_data(d["a"], d$click, position = d$pos, threads = 1), objective = "squared_error"),
-               "`position` is for objectives of ranking", class = "gbt_error_argument")
+               "`position` is for ranking objectives", class = "gbt_error_argument")
   expect_error(gbt_data(d["a"], position = 1:2), "`position` has 2 values for 600 rows", class = "gbt_error_data")
 })
 

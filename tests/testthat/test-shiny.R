@@ -27,7 +27,7 @@ test_that("models are promoted, held back, kept and restored", {
   expect_null(gbt:::live_model(hub))
   refresh(hub, rows(), newest)
   expect_identical(hub$state, "promoted")
-  expect_match(hub$verdict$words, "^Promoted: there was no model before[.] Its logloss on 400 held-out rows is 0[.]")
+  expect_match(hub$verdict$words, "^Promoted: there was no earlier model[.] Its logloss on 400 held-out rows is 0[.]")
   first <- gbt_load(path)
   expect_identical(first$refresh$holdout_rows, 400L)
   p <- predict(first, newest)
@@ -208,7 +208,7 @@ test_that("what fails is told in words, and the live model stays", {
   expect_null(gbt:::live_model(hub))
   hub$state <- "idle"
   refresh(hub, rows(), 0.25)
-  expect_match(hub$verdict$words, "the model before cannot be read")
+  expect_match(hub$verdict$words, "the earlier model cannot be read")
   expect_null(hub$unreadable)
   unlink(path)
   expect_null(gbt:::live_model(hub))
@@ -242,7 +242,7 @@ test_that("the server trains, cancels, and all sessions see the new model", {
     expect_false(output$state$held || output$state$past)
     until(session, function() session$returned$state() != "running")
     expect_identical(session$returned$state(), "promoted")
-    expect_match(as.character(output$words$html), "there was no model before")
+    expect_match(as.character(output$words$html), "there was no earlier model")
     expect_match(as.character(output$card$html), "Held-out logloss")
     expect_s3_class(session$returned$model(), "gbt")
 

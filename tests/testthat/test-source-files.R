@@ -259,7 +259,7 @@ test_that("columns named in `texts` stay texts, whatever they look like", {
                  c("9007199254740993", ""), c("TRUE", "FALSE"), c("", "2020-01-01"))) {
     expect_identical(class_in_file(a, texts = "a", na = "NA"), a)
   }
-  expect_match(class_in_file("1", texts = "b", class = "gbt_error_argument"), "`texts` names `b`, which is no column")
+  expect_match(class_in_file("1", texts = "b", class = "gbt_error_argument"), "`texts` names `b`, which is not a col")
 })
 
 test_that("numbers that a double does not hold never make a column of texts", {

@@ -30,7 +30,7 @@ test_that("a formula with Surv() takes its columns from a source", {
   expect_identical(own$formula, "Surv(time, status == 2) ~ a + b")
   expect_identical(scores(own), scores(m))
   expect_equal(gbt_evaluate(own, d, threads = 1)$estimate, gbt_evaluate(m, d, y, threads = 1)$estimate)
-  expect_error(train(Surv(time, stat) ~ a, rows), "`stat` is no column of the source", class = "gbt_error_data")
+  expect_error(train(Surv(time, stat) ~ a, rows), "`stat` is not a column of the source", class = "gbt_error_data")
 })
 
 test_that("a source names the columns of times and events, also those of its validation set", {
@@ -104,7 +104,7 @@ test_that("strata are columns of a source, values, or a term, and folders keep t
   expect_equal(train(Surv(time, status) ~ a, d, strata = b, valid = rows)$evaluation_log, log)
   expect_equal(train(Surv(time, status) ~ a, rows, strata = b, valid = rows)$evaluation_log, log)
   expect_equal(train(Surv(time, status) ~ a, rows, strata = b, valid = d)$evaluation_log, log)
-  expect_error(train(Surv(time, status) ~ a + strata(c), rows), "`c`, which is no column", class = "gbt_error_data")
+  expect_error(train(Surv(time, status) ~ a + strata(c), rows), "`c`, which is not a column", class = "gbt_error_data")
   expect_error(train(a ~ time, rows, strata = b), "times of events", class = "gbt_error_argument")
 })
 

@@ -179,7 +179,7 @@ test_that("a user's own function, and columns of other classes, are R's to evalu
 test_that("the number of values fits the rows", {
   short <- craft(terms = design("a[1:2]"))
   expect_error(predict(gbt_load(short), rows), "has 2 values for 5 rows", class = "gbt_error_data")
-  expect_error(predict(gbt_load(craft(terms = design("a + c(1, 2)"))), rows), "values of 5 and 2 rows meet",
+  expect_error(predict(gbt_load(craft(terms = design("a + c(1, 2)"))), rows), "values of 5 and 2 rows are combined",
                class = "gbt_error_data")
   expect_error(predict(gbt_load(craft(terms = design("pi"))), rows), "has 1 value for 5 rows", class = "gbt_error_data")
 })

@@ -9,7 +9,7 @@
  *   finish_trees                        leaf values, scores, valid scores, the trees into the forest
  *
  * Trees of a round are independent, so a backend may grow several of them at once, a batch: every step is one
- * of all its trees. How many it likes best it says itself (most_trees).
+ * of all its trees. most_trees says how many suit it best.
  *
  * Results are exact: every backend gives the same bytes (math/ and tree/frontier.h hold the shared arithmetic).
  * Every op: (ctx, backend, in..., out..., err). "Waits" = needs results from a device before it returns. */

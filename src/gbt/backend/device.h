@@ -1,5 +1,5 @@
-/* The door to a device: one struct of functions, made by a library of its own (gpu/gbt_cuda.so) that a host opens when
- * a device is asked for, never before. The engine knows nothing else of CUDA. The struct is in device_api.h. */
+/* Access to a device: one struct of functions, made by a separate library (gpu/gbt_cuda.so). A host opens this library
+ * only when a device is asked for. The engine knows nothing else of CUDA. The struct is in device_api.h. */
 #ifndef GBT_BACKEND_DEVICE_H
 #define GBT_BACKEND_DEVICE_H
 

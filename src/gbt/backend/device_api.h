@@ -1,5 +1,5 @@
 /* The functions of a device's library. The library holds its own copies of the engine's stateless functions; objects
- * that cross the door (data sets, forests) carry their gbt_mem with them, so either side may free them. */
+ * that engine and library exchange (data sets, forests) carry their gbt_mem with them, so either side may free them. */
 #ifndef GBT_BACKEND_DEVICE_API_H
 #define GBT_BACKEND_DEVICE_API_H
 

@@ -1,4 +1,4 @@
-/* A tree that has been grown, into the forest. Shared by all backends. */
+/* Adds a grown tree to the forest. Shared by all backends. */
 #ifndef GBT_BACKEND_EXPORT_H
 #define GBT_BACKEND_EXPORT_H
 

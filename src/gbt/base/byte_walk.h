@@ -3,8 +3,9 @@
  *
  *   place   where a row is in a layer: 0 at the root, then 2 place + 1 for those that go left, 2 place for those that
  *           go right. A leaf above the last layer goes left
- *   table   of a column that a layer asks: by place, the highest code that goes left, or GBT_WALK_ALL where the node
- *           asks another column. So one comparison answers for 64 rows, however many nodes ask */
+ *   table   one for each column that a layer splits by: by place, the highest code that goes left, or GBT_WALK_ALL
+ *           where the node splits by another column. So one comparison decides for 64 rows, whatever the number of
+ *           nodes */
 #ifndef GBT_BASE_BYTE_WALK_H
 #define GBT_BASE_BYTE_WALK_H
 

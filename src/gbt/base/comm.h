@@ -6,9 +6,9 @@
  *   rank 1   rows [n0, n0 + n1)   ... local work ... sum ... local work ... gather ...
  * Only exact values are combined (integers, maxima, exact sums), so any number of ranks gives the bytes of one process.
  *
- * Rules. Every rank calls the same operations, in the same order, with the same sizes, on its entering thread, outside
- * gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a rank that
- * failed need not know where the others are: it goes to the next meeting and says there why it failed
+ * Rules. Every rank calls the same operations, in the same order, with the same sizes, on the thread that entered the
+ * engine, outside gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a
+ * rank that failed need not know where the others are: it goes to the next meeting and says there why it failed
  * (gbt_comm_agree), and the others leave with the same error, which names the rank. Ranks that are at different
  * operations all get GBT_E_INTERNAL. No rank waits for a rank that has left. Within a stretch (gbt_comm_enter) ranks
  * compare and move data at the same time: comm_meet.c.

@@ -1,4 +1,4 @@
-/* One call into the engine: memory, threads, and the way to be asked to stop.
+/* One call into the engine: memory, threads, and the host's request to stop.
  *
  * A gbt_ctx lives for one call from the host (R, the test driver). Nothing in it outlives the call, so there are no
  * threads between calls and a fork between calls is safe. */

@@ -1,4 +1,4 @@
-/* Files of bytes, by path. Pipes, devices and folders are refused, and opening waits for nothing. Paths are as
+/* Files of bytes, by path. Pipes, devices and folders are refused, and opening never blocks. Paths are as
  * base/os_file.h takes them; messages show them as they are. All failures are GBT_E_IO and name the file, what was to
  * be done with it and the system's reason. */
 #ifndef GBT_BASE_FILE_H

@@ -1,4 +1,4 @@
-/* Looking for the first of many numbers that a rule refuses, on all threads: what checks of long input are made of. */
+/* Finds the first of many numbers that breaks a rule, on all threads. Checks of long input use it. */
 #ifndef GBT_BASE_FIND_H
 #define GBT_BASE_FIND_H
 

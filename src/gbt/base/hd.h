@@ -1,4 +1,4 @@
-/* Functions that the C engine and the CUDA kernels share word by word: one truth for both devices. */
+/* Functions that the C engine and the CUDA kernels share: one source text for CPU and GPU. */
 #ifndef GBT_BASE_HD_H
 #define GBT_BASE_HD_H
 

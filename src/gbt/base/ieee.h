@@ -1,5 +1,5 @@
-/* Stops the build where the compiler does not compute as IEEE 754 says: models would differ from those of other
- * machines, in silence. Wider registers round elsewhere, and flags such as -ffast-math let the compiler reorder sums.
+/* Stops the build where the compiler does not compute as IEEE 754 says: models would silently differ from those of
+ * other machines. Wider registers round in other places, and flags such as -ffast-math let the compiler reorder sums.
  * configure includes this file to find that out. A compiler does not tell whether it fuses products with sums, so
  * configure requires -ffp-contract=off. */
 #ifndef GBT_BASE_IEEE_H

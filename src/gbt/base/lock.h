@@ -1,4 +1,4 @@
-/* A mutex whose waiters sleep. Guards merges of integer sums, where the order of holders cannot show. */
+/* A mutex whose waiters sleep. Guards merges of integer sums, whose result does not depend on the threads' order. */
 #ifndef GBT_BASE_LOCK_H
 #define GBT_BASE_LOCK_H
 

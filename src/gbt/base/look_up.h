@@ -1,8 +1,8 @@
 /* Looking bytes up in registers, 64 at a time, by AVX-512 with VBMI. For files that are compiled with these
  * instructions function by function; gbt_ctx_has_lookup says whether they may run.
  *
- * GBT_LOOKS_UP is defined where there is anything here: not on other processors, nor with gcc on Windows, which takes
- * vectors on the stack for aligned where the stack is not (gcc's bug 54412). */
+ * GBT_LOOKS_UP is defined where this header defines anything: not on other processors, and not with gcc on Windows,
+ * which expects vectors on the stack to be aligned although the stack is not (gcc's bug 54412). */
 #ifndef GBT_BASE_LOOK_UP_H
 #define GBT_BASE_LOOK_UP_H
 

@@ -1,4 +1,4 @@
-/* The order of arrays, for GBT_ASSERT: a look at every element. */
+/* Checks that arrays are sorted, for GBT_ASSERT. They read every element. */
 #ifndef GBT_BASE_ORDER_H
 #define GBT_BASE_ORDER_H
 

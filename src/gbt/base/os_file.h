@@ -1,10 +1,10 @@
-/* Files as the system has them. The engine and its host ask for them here and nowhere else: os_file_posix.c,
- * os_file_windows.c. base/file.h has the files of the engine.
+/* Files of the operating system. The engine and its host use the system's files only through these functions:
+ * os_file_posix.c, os_file_windows.c. base/file.h has the files of the engine.
  *
- * Paths are UTF-8 on Windows, and what the system takes elsewhere. Sizes and offsets have 64 bits. What can fail
- * returns 0, or the system's reason: errno, on Windows GetLastError(). gbt_os_why() has its text. A call that a signal
- * interrupts goes on. Open files can be renamed, replaced and removed, and stay readable as they were; no other program
- * inherits them; opening waits for nothing. */
+ * Paths are UTF-8 on Windows, and what the system accepts on other systems. Sizes and offsets have 64 bits. What can
+ * fail returns 0, or the system's reason: errno, on Windows GetLastError(). gbt_os_why() has its text. A call that a
+ * signal interrupts goes on. Open files can be renamed, replaced and removed, and stay readable as they were; no other
+ * program inherits them; opening never blocks. */
 #ifndef GBT_BASE_OS_FILE_H
 #define GBT_BASE_OS_FILE_H
 

@@ -1,5 +1,5 @@
 /* The helper threads of one gbt_ctx. They live from gbt_ctx_open to gbt_ctx_close and sleep on a condition variable
- * between jobs. Without threads (GBT_NO_THREADS) a pool is never had. */
+ * between jobs. Builds without threads (GBT_NO_THREADS) never have a pool. */
 #ifndef GBT_BASE_POOL_H
 #define GBT_BASE_POOL_H
 

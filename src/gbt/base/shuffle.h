@@ -1,8 +1,8 @@
 /* Vectors of bytes that are looked up 16 at a time: AVX2, or NEON of 64-bit ARM. For files whose functions are compiled
  * with these instructions one by one; gbt_ctx_has_shuffle says whether they may run. Private to kernels.
  *
- * GBT_SHUFFLES is defined where there is anything here. gcc on Windows takes vectors of 32 bytes on the stack for
- * aligned where the stack is not (gcc's bug 54412), so vectors have 16 bytes there. */
+ * GBT_SHUFFLES is defined where this header defines anything. gcc on Windows expects vectors of 32 bytes on the stack
+ * to be aligned although the stack is not (gcc's bug 54412), so vectors have 16 bytes there. */
 #ifndef GBT_BASE_SHUFFLE_H
 #define GBT_BASE_SHUFFLE_H
 

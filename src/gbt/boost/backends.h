@@ -1,4 +1,4 @@
-/* Chooses among the backends: the one place above the contract that knows them. */
+/* Chooses the backend: the only place above backend/backend.h that knows the backends. */
 #ifndef GBT_BOOST_BACKENDS_H
 #define GBT_BOOST_BACKENDS_H
 

@@ -1,5 +1,5 @@
-/* Checkpoints: all that a training needs to go on, in a file, between rounds. A training that is resumed ends with the
- * bytes of one that was never stopped, on any number of threads and any device.
+/* Checkpoints: a file, written between rounds, with everything that a training needs to continue. A training that is
+ * resumed ends with the bytes of one that was never stopped, on any number of threads and any device.
  *
  *   part  0     counts and what early stopping has seen
  *         1     the log
@@ -9,7 +9,8 @@
  *         5..   scores: of every data set; those that are kept of the best round; of what grows the trees where that
  *               is another backend; of the supporting models. Each column of them by blocks of rows
  *
- * Scores are kept as they are: trees that grew the others' way (drafts, supporting models) are not in the forest.
+ * Scores are stored, as the forest does not determine them: it does not have the trees that only served to make others
+ * (drafts, supporting models).
  *
  * Ranks: the first rank writes and reads the file, which has the scores of the rows of all ranks in their order. So it
  * can be read with another number of ranks. The others give and get their scores block by block. */

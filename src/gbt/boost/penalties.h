@@ -1,10 +1,10 @@
-/* Penalties on features that the model does not use yet, and what they take off gains in the round to come
- * (handicaps in tree/contest.h).
+/* Penalties on features that the model does not use yet, and by how much they lower gains in the next round (handicaps
+ * in tree/contest.h).
  *
  *   first_use_penalty   by column, taken off the gain of a feature: the sum over its columns that no tree uses. A
  *                       column is used when a tree splits by it or by what is made of it
- * Trees are those of the rounds before, the initial model's among them. Within a round nothing changes, so it does not
- * show in which order trees and nodes are grown, which of them side by side or ahead of the policy. */
+ * Trees are those of the rounds before, the initial model's among them. Penalties do not change within a round, so the
+ * trees do not depend on the order in which trees and nodes are grown, side by side or ahead of the policy. */
 #ifndef GBT_BOOST_PENALTIES_H
 #define GBT_BOOST_PENALTIES_H
 

@@ -1,5 +1,5 @@
-/* How a training draws its rows (math/sampling.h): whether that suits it, and what drawing must know of the rounds
- * before. */
+/* How a training draws its rows (math/sampling.h): whether the method suits the training, and what it needs from
+ * earlier rounds. */
 #ifndef GBT_BOOST_SAMPLING_H
 #define GBT_BOOST_SAMPLING_H
 

@@ -17,8 +17,8 @@
  *
  * Then every class has a tree of its own: the splits of the structure with gains, kept nodes and leaf values by the
  * gradients of the class (refit_trees with `rates`), as if its growth had come to these splits. All of them take the
- * same draw of rows. They become the one tree of the round (tree/vectors.h); behind the trees of a model that has one
- * for each class, they stay apart. A round searches for the splits of one tree, whatever the number of classes.
+ * same draw of rows. They become the one tree of the round (tree/vectors.h); after the trees of an initial model that
+ * has one for each class, they stay apart. A round searches for the splits of one tree, whatever the number of classes.
  *
  * The structure is grown by a backend of its own, on the same device, from gradients that are given. */
 #ifndef GBT_BOOST_SHARED_SPLITS_H

@@ -1,4 +1,4 @@
-/* Ordered boosting: the models that say what a training row's score would be had its own label not been seen
+/* Ordered boosting: the models that give the score which a training row would have if its own label had not been used
  * (Prokhorenkova et al. 2018, "CatBoost: unbiased boosting with categorical features", sections 4.1 and 5, algorithm 2;
  * they call them supporting models).
  *

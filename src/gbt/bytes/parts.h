@@ -3,8 +3,8 @@
  *   head | part: number, bytes, checksum; the bytes, up to a multiple of 8 | part | ...
  *
  * Little-endian machines write what they have in memory; a file is for the version of the program that wrote it. It is
- * written under a name of its own, and takes the other one in one step when all of it is on the disk: a reader finds
- * the file before or the file after. Errors name the file. */
+ * written under a temporary name, and renamed in one step when all of it is on the disk: a reader finds either the old
+ * file or the new one. Errors name the file. */
 #ifndef GBT_BYTES_PARTS_H
 #define GBT_BYTES_PARTS_H
 

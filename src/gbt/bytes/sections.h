@@ -5,9 +5,10 @@
  *   writing   measure of all parts, then every section gets its place, then put of all parts
  *   reading   the table of sections, then read of all parts
  *
- * Nothing that is read is trusted. There is one form only, so most checks say "must be what it has to be": sections and
- * texts follow each other without gaps, in the order in which parts refer to them. That keeps the work linear in the
- * size of the bytes, wherever they come from; what is allocated is bounded by their size as well. */
+ * Nothing that is read is trusted. There is only one valid form, so most checks compare with the one value that is
+ * possible: sections and texts follow each other without gaps, in the order in which parts refer to them. That keeps
+ * the work linear in the size of the bytes, wherever they come from; what is allocated is bounded by their size as
+ * well. */
 #ifndef GBT_BYTES_SECTIONS_H
 #define GBT_BYTES_SECTIONS_H
 

@@ -1,4 +1,4 @@
-/* Texts of a model. The reader refuses bytes that are none, the writer never writes such. */
+/* Texts of a model. The reader refuses bytes that are not valid UTF-8, the writer never writes such bytes. */
 #ifndef GBT_MODEL_UTF8_H
 #define GBT_MODEL_UTF8_H
 

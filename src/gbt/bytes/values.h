@@ -1,5 +1,5 @@
-/* Values of the host: named vectors of texts, doubles or ints. A model has some; and they can be bytes by themselves,
- * which the host keeps in files that are no models (data sets in folders, checkpoints). */
+/* Values of the host: named vectors of texts, doubles or ints. A model has some. They can also be a block of bytes by
+ * themselves, which the host keeps in files that are not models (data sets in folders, checkpoints). */
 #ifndef GBT_BYTES_VALUES_H
 #define GBT_BYTES_VALUES_H
 

@@ -1,4 +1,4 @@
-/* The train set's dense codes once more, column by column; see cpu_columns.c. */
+/* A second copy of the train set's dense codes, column by column; see cpu_columns.c. */
 #ifndef GBT_CPU_CPU_COLUMNS_H
 #define GBT_CPU_CPU_COLUMNS_H
 

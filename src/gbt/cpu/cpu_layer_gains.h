@@ -9,7 +9,7 @@
  *   run     | 0 0 3 3 |         | 4 4 4 6 |                sums so far, of two
  *   gains   | a a b b | b b b b | c c c d | d d d d |
  *
- * Sums are whole numbers, so neither blocks nor chunks show. */
+ * Sums are whole numbers, so the gains do not depend on blocks and chunks. */
 #ifndef GBT_CPU_CPU_LAYER_GAINS_H
 #define GBT_CPU_CPU_LAYER_GAINS_H
 

@@ -1,5 +1,5 @@
-/* cpu_layer_gains() for AVX-512: codes that hold something are found by masks and closed up, so nothing is rated that
- * need not be, and no branch depends on where they are. The same operations on the same numbers.
+/* cpu_layer_gains() for AVX-512: codes that hold something are found by masks and moved together, so only these are
+ * rated, and no branch depends on where they are. The same operations on the same numbers.
  *
  *   codes   | . . 3 . . . 1 . | 2 . . . . . . . |      blocks of eight
  *   sums    | 3 4 6                                    so far, of those that hold something

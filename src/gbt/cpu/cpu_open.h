@@ -1,4 +1,4 @@
-/* The door of the CPU backend. */
+/* Opens the CPU backend. */
 #ifndef GBT_CPU_CPU_OPEN_H
 #define GBT_CPU_CPU_OPEN_H
 

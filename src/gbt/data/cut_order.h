@@ -1,5 +1,5 @@
-/* Where in the order of a column cuts lie (see cuts.h), for all who look for them: by a grid (cuts_quantile.c), on a
- * device.
+/* The positions of cuts in the order of a column (see cuts.h), for both searches for them: by a grid (cuts_quantile.c),
+ * and on a device.
  *
  *   W  total weight   B  max_bin   H  heavy values   L  weight of the light ones   M = B - 2 H  bins for these
  *

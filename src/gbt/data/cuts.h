@@ -1,5 +1,5 @@
 /* Cuts: how every feature's values become bins. A pure function of each column's multiset of (value, weight): exact
- * order statistics, never a sketch, so pages, threads and ranks cannot show in it.
+ * order statistics, never a sketch, so it does not depend on pages, threads or ranks.
  *
  *   numeric, ordinal   bins 0 .. n_bins-1;  bin b holds  cut[b-1] < x <= cut[b];  cut[n_bins-1] = +inf
  *   categorical        level i of the schema: levels that occur, most frequent first, ties by first row; bin i = level

@@ -1,4 +1,4 @@
-/* A table on its way to a data set: one in memory, or a source that is gone through again and again.
+/* A table on its way to a data set: one in memory, or a source that is read several times.
  *
  *   gbti_feed_open      checks, counts, lists levels: from here on all about the table as a whole is known
  *   gbti_feed_pass      its chunks in order; a table in memory is one chunk
@@ -10,9 +10,9 @@
  * the number of their entries and all levels that occur, but values only while they are fetched. Codes of fetched
  * categorical columns are those of these levels.
  *
- * A source of several chunks may yield other values in a later pass, by a fault of the host. So nothing is taken for
- * true because a pass before showed it: every chunk is checked as if it were the first, room is never exceeded, and
- * checksums of the columns are compared where results depend on the values. */
+ * A source of several chunks may yield other values in a later pass, by a fault of the host. So no pass relies on what
+ * an earlier pass found: every chunk is checked as if it were the first, room is never exceeded, and checksums of the
+ * columns are compared where results depend on the values. */
 #ifndef GBT_DATA_FEED_H
 #define GBT_DATA_FEED_H
 

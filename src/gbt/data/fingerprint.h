@@ -1,4 +1,4 @@
-/* The fingerprint of a table, of which gbt_dataset_fingerprint (dataset.h) makes that of a training. */
+/* The fingerprint of a table. gbt_dataset_fingerprint (dataset.h) makes the fingerprint of a training of it. */
 #ifndef GBT_DATA_FINGERPRINT_H
 #define GBT_DATA_FINGERPRINT_H
 

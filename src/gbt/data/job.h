@@ -1,4 +1,4 @@
-/* Parallel work whose tasks may fail, or run long enough to be asked to stop half-way.
+/* Parallel work whose tasks may fail, or run so long that they may be asked to stop before they end.
  *
  *   gbti_job_run      gbt_parallel, and after it the first failure that a task reported
  *   gbti_job_end      the same for tasks of another pass, such as gbt_pages_each

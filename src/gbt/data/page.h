@@ -32,7 +32,8 @@
  * their own. A strip that has none left is not in the layout, one with many is in it more than once.
  *
  * A level that the cuts do not know has no bin: in a page it is the missing code. With `unseen` = prior such cells are
- * also kept in lists, so that validation rows can go the way that predictions do. Growing takes them for missing. */
+ * also kept in lists, so that validation rows take the same paths as in predictions. Growing treats such cells as
+ * missing. */
 #ifndef GBT_DATA_PAGE_H
 #define GBT_DATA_PAGE_H
 

@@ -1,5 +1,5 @@
-/* Values that stand for bins: what lies in one bin goes one way at every split by the cuts, so any value of the bin has
- * the answers of the rows that are in it.
+/* Values that stand for bins: all values of a bin go to the same side at every split at the cuts, so any value of the
+ * bin has the predictions of the rows that are in it.
  *
  *   number      bin b, of x with cut[b-1] < x <= cut[b]: its upper cut, Inf in the last one
  *   ordinal     the highest level of the bin

@@ -1,5 +1,6 @@
-/* Ways to store bytes in less room: one row of a table each (codec.c). A build has those whose libraries were there
- * when it was configured; what another build has stored by others is refused by name. */
+/* Compression of bytes: one row of a table for each codec (codec.c). A build has those codecs whose libraries were
+ * there when it was configured. Bytes that another build stored by other codecs are refused, and the error names the
+ * codec. */
 #ifndef GBT_DISK_CODEC_H
 #define GBT_DISK_CODEC_H
 

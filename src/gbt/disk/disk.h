@@ -1,4 +1,4 @@
-/* Data sets on disk: folders with the bins of a table, which are made once and read by as many trainings as one likes.
+/* Data sets on disk: folders with the bins of a table, which are made once and read by any number of trainings.
  *
  *   FOLDER/gbt-dataset        the index: columns, cuts, layout, where every page is; written last, in one step
  *   FOLDER/pages-ID.bin       the pages, concatenated; ID is drawn for every data set

@@ -8,8 +8,8 @@
  *   bins        of the training rows by order, of the validation rows by table
  *
  * The training set has a variant for every order. Trees are grown by the first one; their leaf values are those of the
- * rows by the second one (refit_trees in backend/backend.h), because by the bins that splits were chosen with leaves
- * look better than they are (Prokhorenkova et al. 2018, CatBoost, section 4). */
+ * rows by the second one (refit_trees in backend/backend.h), because leaf values computed from the same bins as the
+ * splits would be too optimistic (Prokhorenkova et al. 2018, CatBoost, section 4). */
 #ifndef GBT_ENCODE_ENCODE_H
 #define GBT_ENCODE_ENCODE_H
 

@@ -1,5 +1,5 @@
-/* In what orders ordered statistics take the rows of a training: a row's statistics are made of the rows that one of
- * these orders has before it (ordered.h). All orders are cut from one:
+/* The orders in which ordered statistics take the rows of a training: a row's statistics are made of the rows that one
+ * of these orders has before it (ordered.h). All orders are cut from one:
  *
  *   base order   | block 0 | block 1 | ... | block 255 |      rows by the hash of their numbers
  *   variant 0    the blocks in the order 17, 203, 4, ...      each block from its beginning to its end
@@ -9,7 +9,7 @@
  * through their blocks, odd ones backward. An order depends only on the seed and the numbers of the rows, never on
  * pages, threads or devices. Rows of a mask have numbers of their own, as if they were a table.
  *
- * Rows of one step do not inform each other: they read what the steps before have left, then all of them are added. By
+ * Rows of one step do not affect each other: they read the sums of the steps before, then all of them are added. By
  * default every row is a step. With GBT_GROUP the rows of a group are neighbours and one step. With GBT_TIME the base
  * order is that of time, rows of the same time are one step, the blocks are cut between steps, and the one variant
  * takes them as they come. */

@@ -1,5 +1,5 @@
-/* Whether a combination of columns is worth its features. Ordered statistics of a row do not know the row's label, so
- * how well they foretell labels is measured as honestly as on other rows (Dawid 1984, prequential statistics). */
+/* Whether a combination of columns is worth its features. Ordered statistics of a row are made without the row's label,
+ * so they show without bias how well they predict labels (Dawid 1984, prequential statistics). */
 #ifndef GBT_ENCODE_WORTH_H
 #define GBT_ENCODE_WORTH_H
 

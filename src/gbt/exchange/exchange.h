@@ -3,7 +3,7 @@
  *   bytes of a file   XGBoost: JSON or UBJ      document.h  the values of such a file      xgboost.c
  *                     CatBoost: JSON                                                     catboost.c
  *                     LightGBM: text                                                     lightgbm.c
- *      -> trees, columns, objective             plant.h     trees as others number them
+ *      -> trees, columns, objective             plant.h     trees as in the file
  *      -> bytes of a model (model/model.h)
  *
  *   model -> outgoing.h: its trees -> formats.def: a writer for each format, to_NAME.c -> bytes, which are read again

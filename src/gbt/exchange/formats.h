@@ -1,7 +1,7 @@
 /* A format has a writer, and a reader of what it has written, by which every file is checked. A new format is a file
  * to_ID.c with the two and a row in formats.def.
  *
- *   model -> outgoing.h: trees of columns, changed to what the format can say
+ *   model -> outgoing.h: trees of columns, changed to what the format can express
  *         -> gbti_write_ID: bytes
  *         -> gbti_read_ID: an evaluator of these bytes, which knows nothing of the trees that they were written from
  *         -> compare.c: every node of every tree, and whole scores, against the trees and against the model */

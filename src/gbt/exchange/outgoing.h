@@ -1,7 +1,7 @@
 /* A model as it is written: trees whose splits are by columns.
  *
  * Statistics of single columns (target means, level counts) become sets of levels: they are functions of the level.
- * Statistics of several columns are refused. What a format cannot say is changed by its flags (formats.h):
+ * Statistics of several columns are refused. What a format cannot express is changed by its flags (formats.h):
  *
  *   no CAN_VECTORS   a tree with a value for each score becomes a tree for each, in the order of scores
  *   no CAN_UNSEEN    unseen levels go where missing values go, as gbt_unseen "missing" has it

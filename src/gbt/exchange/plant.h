@@ -1,4 +1,4 @@
-/* Columns and trees as other programs have them, put together to those of gbt.
+/* Columns and trees as other programs have them, converted to those of gbt.
  *
  *   columns   numbers, or categories whose levels are texts, or are numbers themselves (codes)
  *   trees     nodes in any order and with any numbers; a reader fills an array and the root is planted in gbt's order

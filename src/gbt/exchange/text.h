@@ -1,4 +1,4 @@
-/* Bytes of a file as it is written: they grow, and the first failure is kept, so that writers need not ask after each
+/* Bytes of a file as it is written: they grow, and the first failure is kept, so that writers need not check after each
  * piece. */
 #ifndef GBT_EXCHANGE_TEXT_H
 #define GBT_EXCHANGE_TEXT_H

@@ -1,6 +1,6 @@
 /* Contributions of features to the scores of a forest: Shapley values, and their interactions.
  *
- * The players are features, or features put together, such as all that are made of one column. What a tree is worth
+ * The players are features, or groups of features, such as all that are made of one column. What a tree is worth
  * when the players S are known is
  *
  *   by cover          the mean of its leaves where splits by others send a row both ways, in shares of the cover

@@ -1,6 +1,6 @@
-/* Contributions of a leaf to the players on its way when a row, which fails some of them (V), is compared with a row of
- * the background, which fails others (U). The leaf is reached when the players of U are known and those of V are not;
- * where a player is in both, never. With u and v players, B(a, b) = a! b! / (a + b + 1)!, and for each unit of the
+/* Contributions of a leaf to the players on its path when a row, which fails some of them (V), is compared with a row
+ * of the background, which fails others (U). The leaf is reached when the players of U are known and those of V are
+ * not; where a player is in both, never. With u and v players, B(a, b) = a! b! / (a + b + 1)!, and for each unit of the
  * leaf's value:
  *
  *   a player of U     B(u - 1, v)           two of U                B(u - 2, v)

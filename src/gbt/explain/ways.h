@@ -1,4 +1,4 @@
-/* The ways of a tree, leaf by leaf, and which players' splits rows fail on each: a bit for every row. */
+/* The paths of a tree, from the root to each leaf, and which players' splits rows fail on each: a bit for every row. */
 #ifndef GBT_EXPLAIN_WAYS_H
 #define GBT_EXPLAIN_WAYS_H
 

@@ -8,8 +8,8 @@
  *
  *   g16 = (g32 + r) >> 16,   r uniform in [0, 2^16) from the row's hash
  *
- * Everything after this point is integer addition, which has no order. Scales are powers of two taken from maxima, so
- * they are exact and order-free too. */
+ * Everything after this point is integer addition, whose result does not depend on the order. Scales are powers of two
+ * taken from maxima, so they are exact and order-free too. */
 #ifndef GBT_MATH_FIXED_H
 #define GBT_MATH_FIXED_H
 

@@ -1,5 +1,5 @@
 /* The scale of times and the score before the first tree, by sums of derivatives over all rows (aft.h). Sums are exact,
- * so neither threads nor ranks show in them. */
+ * so they do not depend on threads or ranks. */
 #ifndef GBT_OBJECTIVE_AFT_SCALE_H
 #define GBT_OBJECTIVE_AFT_SCALE_H
 

@@ -1,5 +1,5 @@
 /* Gamma deviance of amounts y > 0 with a log link, without its constant terms and halved: y exp(-s) + s (McCullagh and
- * Nelder 1989, section 8.3; the shape does not show in the minimiser). The response is the mean exp(s). */
+ * Nelder 1989, section 8.3; the minimiser does not depend on the shape). The response is the mean exp(s). */
 #ifndef GBT_OBJECTIVE_GAMMA_H
 #define GBT_OBJECTIVE_GAMMA_H
 

@@ -1,5 +1,5 @@
-/* Rules for trees, so that walks end and read only existing data. Code that reads a forest from a file refuses one
- * where it does not hold, who writes a model never writes such. */
+/* Rules for trees, so that walks end and read only existing data. Code that reads a forest from a file refuses one that
+ * breaks a rule; code that writes a model never writes such a forest. */
 #ifndef GBT_TREE_CHECK_H
 #define GBT_TREE_CHECK_H
 

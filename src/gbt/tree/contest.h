@@ -1,4 +1,4 @@
-/* How splits compete for a node or, in symmetric growth, for a layer. Shared word by word by all backends.
+/* How splits compete for a node or, in symmetric growth, for a layer. The same source text for all backends.
  *
  * A feature enters with the best split that it has there; the largest gain wins (gbt_split_beats), unless noise is
  * asked for (`random_strength`). Then a feature's standing is
@@ -17,7 +17,7 @@
  * a sum of four uniform numbers, which is near enough to a normal deviate and quick.
  *
  * CatBoost does so for its score "Cosine", which is such a root, on a CPU with a deviate for every candidate and on a
- * GPU with one for every feature; s and f are read off its sources
+ * GPU with one for every feature; s and f are taken from its sources
  * (catboost/private/libs/algo/greedy_tensor_search.cpp, cuda/methods/random_score_helper.h; its rows weigh 1 in sum h).
  * At random_strength 1 the noise is about the error that the root has because the rows are a sample.
  *

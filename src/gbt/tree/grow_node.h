@@ -1,4 +1,4 @@
-/* One node of a tree that is being grown, and the arithmetic of making its children. Shared word by word by all
+/* One node of a tree that is being grown, and the arithmetic of making its children. The same source text for all
  * backends; see frontier.h for how nodes are numbered and chosen. */
 #ifndef GBT_TREE_GROW_NODE_H
 #define GBT_TREE_GROW_NODE_H

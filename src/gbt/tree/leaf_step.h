@@ -12,7 +12,7 @@
  * G + lambda value + alpha sign(value), says on which side of it the minimum lies. Every pass gives that sign for free:
  * a value whose slope shows that it went too far bounds all values to come, as 0 does from the beginning. A step goes
  * at most half the way to such a bound; where there is none it at most doubles the value, so that the last one, which
- * no pass looks at any more, cannot be wild where hessians have vanished.
+ * no pass looks at any more, cannot be extreme where hessians have vanished.
  *
  * A pass goes over the rows twice: the node's largest |g| and h give its scale, as in math/fixed.h, then 32-bit
  * gradients are added in 64 bits. Both are exact in any order. */

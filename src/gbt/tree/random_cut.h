@@ -1,5 +1,5 @@
 /* Extremely randomised trees (`extra_trees`; Geurts, Ernst and Wehenkel 2006; LightGBM has the name): a feature enters
- * with one split drawn by chance instead of its best one. Shared word by word by all backends.
+ * with one split drawn at random instead of its best one. The same source text for all backends.
  *
  *   numeric   one cut after a bin from the first to the last that hold something in the node, each with the same
  *             chance; where values are missing also the cut after the last bin, which separates them from all others.

@@ -1,5 +1,5 @@
-/* Conditions on a node's candidates, and the order of levels: the arithmetic of the search that is not a gain. Shared
- * word by word by all backends. */
+/* Conditions on a node's candidates, and the order of levels: the arithmetic of the search that is not a gain. The same
+ * source text for all backends. */
 #ifndef GBT_TREE_SEARCH_H
 #define GBT_TREE_SEARCH_H
 

@@ -133,7 +133,7 @@ static void chunks_that_differ(void) {
   fails_from(f, 2, GBT_E_DATA, "`x` has a different description than in the first chunk: \"Date\" instead of \"\"");
   f = two_tables();
   f.bad->cols[2].derive = 1u << GBT_FEATURE_LEVEL_COUNT;
-  fails_from(f, 2, GBT_E_DATA, "`f` is described in another way");
+  fails_from(f, 2, GBT_E_DATA, "`f` has a different description");
   f = two_tables();
   f.bad->table.absent_missing = 1;
   fails_from(f, 2, GBT_E_DATA, "mean something else than in the first chunk");

@@ -351,7 +351,7 @@ static void writer_refuses_what_the_reader_would(void) {
   s.parts.objective.n_outputs = 2;
   CHECK(try_write(&s, NULL, 0) != GBT_OK);
   s.parts.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 2);
-  CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "an objective of 2 outputs and a forest of 1");
+  CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "the objective has 2 outputs and the forest has 1");
   s.parts.objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
   s.parts.objective.kind = GBT_N_OBJECTIVES;
   CHECK(try_write(&s, NULL, 0) != GBT_OK);
