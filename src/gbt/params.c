@@ -198,7 +198,7 @@ static gbt_status check_symmetric(const gbt_params *params, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Ways to draw rows for which more than chance decides. */
+/* Ways to draw rows by more than chance alone. */
 static gbt_status check_sampling(const gbt_params *params, gbt_error *err) {
   char method[MAX_NAME];
   choice_text(&infos[find("sampling_method")], params->sampling_method, method, sizeof method);

@@ -41,7 +41,7 @@ typedef struct gbt_backend_spec {
   const int8_t *monotone;         /* n_features, or NULL */
   const gbt_feature_rules *rules; /* which features a node may use */
   const double *handicap;   /* n_features, or NULL; may change between rounds */
-  const double *class_rate;       /* by class, 0 to 1: chance of its rows to be drawn; or NULL: subsample of all */
+  const double *class_rate;       /* by class, 0 to 1: probability of its rows to be drawn; or NULL: subsample of all */
   int32_t n_class_rates;
   const int32_t *devices; /* n_devices numbers of devices that share the rows (boost/devices.c); read while it opens */
   int32_t n_devices;  /* 0 or 1: one, and `devices` is not looked at */

@@ -59,7 +59,7 @@ void gbt_file_read_ahead(const gbt_file *file, uint64_t at, uint64_t n);
 
 /* A new folder; *made: 0 when there was one. */
 gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) GBT_MUST_CHECK;
-/* Calls fn with the names of what is in a folder, in no order, until it fails. A folder that cannot be read is empty.
+/* Calls fn with the names of what is in a folder, in any order, until it fails. A folder that cannot be read is empty.
  */
 typedef gbt_status (*gbt_folder_fn)(void *arg, const char *name, gbt_error *err);
 gbt_status gbt_folder_list(const char *path, gbt_folder_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;

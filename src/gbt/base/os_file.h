@@ -83,7 +83,7 @@ int gbt_os_remove(const char *path);
 
 int gbt_os_make_folder(const char *path);
 int gbt_os_remove_folder(const char *path);
-/* Calls fn with the names in a folder, in no order, until it does not return 0. */
+/* Calls fn with the names in a folder, in any order, until it does not return 0. */
 int gbt_os_list(const char *path, int (*fn)(void *arg, const char *name), void *arg);
 /* How many bytes of the path are in front of the name. */
 size_t gbt_os_folder_bytes(const char *path);

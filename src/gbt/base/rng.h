@@ -22,7 +22,7 @@ enum gbt_purpose {
   GBT_FOR_VISIT = 7,      /* orders of rows: a = 0: rows; a = 1 + variant, b = block */
   GBT_FOR_FACTORS = 8,    /* rows by their gradients, or random weights: a = round; b = 1: ties at GOSS's border */
   GBT_FOR_CONTEST = 9,    /* noise by which splits compete: a = tree, b = node or layer, see tree/contest.h */
-  GBT_FOR_CUTS = 10,      /* cuts drawn by chance: a = tree, b = node or layer, see tree/random_cut.h */
+  GBT_FOR_CUTS = 10,      /* cuts drawn at random: a = tree, b = node or layer, see tree/random_cut.h */
   GBT_FOR_CONTRAST = 11,    /* direction of a round's contrast of outputs: a = round; see boost/shared_splits.h */
   GBT_FOR_TIES = 12,        /* order of a query's rows of equal scores: a = round, b = query: joint/query_order.c */
   GBT_FOR_PARTNERS = 13,    /* partners of a row in its query: a = round, b = query */
@@ -65,7 +65,7 @@ GBT_FN uint32_t gbt_hash32(gbt_key32 key, uint64_t id) {
   return x ^ (x >> 16);
 }
 
-/* An item is drawn with chance `share`, 0 to 1, when its hash is below this. */
+/* An item is drawn with probability `share`, 0 to 1, when its hash is below this. */
 GBT_FN uint64_t gbt_hash_limit(double share) { return (uint64_t)(share * 4294967296.0); }
 
 #endif

@@ -1,6 +1,6 @@
 /* Settings of users for columns (monotone signs, weights, interaction groups), translated to features: what is made of
  * a column follows the constraints of this column. A combination is in the interaction groups that have all its
- * columns; where there are groups and none of them has, its weight is 0. */
+ * columns; if there are groups and none has all of them, its weight is 0. */
 #ifndef GBT_BOOST_CONSTRAINTS_H
 #define GBT_BOOST_CONSTRAINTS_H
 

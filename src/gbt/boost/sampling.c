@@ -13,7 +13,7 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
   if (method != GBT_SAMPLE_UNIFORM && spec->params.boosting == GBT_BOOSTING_ORDERED)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sampling_method",
                        "`boosting = \"ordered\"` has scores of its own for every row, so rows are drawn with the same "
-                       "chance; use `sampling_method = \"uniform\"`");
+                       "probability; use `sampling_method = \"uniform\"`");
   if (spec->class_rate == NULL) return GBT_OK;
   if (gbt_has_columns(&spec->objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "subsample",

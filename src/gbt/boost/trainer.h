@@ -41,11 +41,11 @@ typedef struct gbt_trainer_spec {
   const int32_t *interact_beg; /* n_interact + 1 positions in interact_col; or NULL */
   const int32_t *interact_col; /* columns that may meet on one path, group by group; a column in none meets no other */
   int32_t n_interact;
-  const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
+  const double *feature_weight; /* n_columns >= 0, some > 0: weight for being drawn by colsample; or NULL */
   const double *first_use_penalty; /* n_columns >= 0, taken off gains until a column is used: penalties.h; or NULL */
   const uint8_t *cat_method;    /* n_columns sets of gbt_cat_method, GBT_CAT_AUTO for columns that are not categorical;
                                    or NULL: GBT_CAT_SETS for all that are */
-  const double *class_rate; /* by class, 0 to 1, some above 0: chance of its rows to be drawn for a tree; or NULL.
+  const double *class_rate; /* by class, 0 to 1, some above 0: probability of its rows to be drawn for a tree; or NULL.
                                Labels are classes then, and params.subsample is 1 */
   int32_t n_class_rates;
   /* shrinkage by round, from 0 to 1: the first value is for the first round of this training; rounds after the last

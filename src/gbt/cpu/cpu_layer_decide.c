@@ -47,7 +47,7 @@ static void best_set(const cpu_backend *be, int32_t feat, const double *gain, in
   }
 }
 
-/* The one candidate that a feature has where it is drawn by chance; -1: it has all. Not for sets. */
+/* The one candidate that a feature has where it is drawn at random; -1: it has all. Not for sets. */
 static int32_t only_candidate(const cpu_backend *be, gbt_split_kind kind, int32_t feat, int missing) {
   const int32_t n_bins = be->cuts->feat[feat].n_bins, n = kind == GBT_SPLIT_ONEHOT ? n_bins : n_bins - 1 + missing;
   return be->params->extra_trees && n > 0 ? gbt_random_place(be->layer.cut_key, feat, n) : -1;

@@ -1,4 +1,4 @@
-/* The rows that a tree grows on: where what belongs to them lies, their order, and the pieces that tasks take of it;
+/* The rows that a tree grows on: where their values lie, their order, and the pieces of this order that tasks take;
  * see cpu_rows.c.
  *
  * `order` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the rest,

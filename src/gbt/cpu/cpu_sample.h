@@ -1,5 +1,5 @@
 /* Rows drawn by their gradients or weighed at random (math/sampling.h): a factor for each row, once a round; and the
- * chances of classes. */
+ * probabilities of classes. */
 #ifndef GBT_CPU_CPU_SAMPLE_H
 #define GBT_CPU_CPU_SAMPLE_H
 

@@ -27,7 +27,7 @@ typedef struct cpu_search {
   int64_t min_rows;
   const gbt_params *params;
   gbt_contest contest; /* the node's */
-  int one_cut;         /* a feature has one cut drawn by chance: tree/random_cut.h */
+  int one_cut;         /* a feature has one cut drawn at random: tree/random_cut.h */
   gbt_key32 cut_key;
 } cpu_search;
 

@@ -160,7 +160,7 @@ static void take_best(const cpu_backend *be, const cpu_search *in, const cpu_scr
   if (gbt_split_beats(&s, best)) *best = s;
 }
 
-/* ---- a cut drawn by chance ---- */
+/* ---- a cut drawn at random ---- */
 
 /* Whether the i-th listed bin holds nothing: sums and rows are those so far. */
 static int holds_nothing(const cpu_search *in, const cpu_scratch *s, int32_t i) {

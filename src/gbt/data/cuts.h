@@ -10,10 +10,12 @@
  *   up to max_bin distinct values: one bin each.
  *   otherwise, with B = max_bin: values of weight >= 2 W / B are heavy; each is cut off from its neighbours on both
  *   sides, H of them. The light rest (weight L) gets B - 2 H bins: its k-th cut, k = 1 .. B-2H-1, follows the smallest
- * light value with cumulative light weight >= k L / (B - 2 H). Equal cuts merge. A cut after v_i lies midway between
- * v_i and v_(i+1): v_i + (v_(i+1) - v_i) / 2, or v_i when that is not finite or not below v_(i+1). A column without any
- * such value has one bin. Weights enter as integers: round(w * 2^k), at least 1 when w > 0, with k = 62 -
- * ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no sum overflows.
+ *   light value with cumulative light weight >= k L / (B - 2 H).
+ *
+ * Equal cuts merge. A cut after v_i lies midway between v_i and v_(i+1): v_i + (v_(i+1) - v_i) / 2, or v_i when that is
+ * not finite or not below v_(i+1). A column without any such value has one bin. Weights enter as integers: round(w *
+ * 2^k), at least 1 when w > 0, with k = 62 - ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no
+ * sum overflows.
  *
  * Numbers and ranks get at most max_bin bins, at most 65,535. Factors have a bin for every level that occurs, whatever
  * max_bin is; those beyond GBT_MAX_LEVELS (schema/schema.h), the rarest, have no bin: the column itself has missing

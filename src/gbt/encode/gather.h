@@ -1,6 +1,6 @@
-/* Statistics of categories over ranks: every rank gets what they are made of for the rows of all ranks, 4 bytes a row
- * and column and 8 a row and field, makes them for all rows, and takes those of its own. So they are what one process
- * makes of all rows, whatever the shares. */
+/* Statistics of categories over ranks: every rank gets the inputs of all ranks (4 bytes for each row and column, 8 for
+ * each row and field), computes the statistics of all rows, and keeps those of its own rows. So they equal those of a
+ * single process, whatever the shares. */
 #ifndef GBT_ENCODE_GATHER_H
 #define GBT_ENCODE_GATHER_H
 

@@ -1,5 +1,5 @@
-/* Labels as whole numbers, for statistics by category: sums of them have no order, so any number of threads, blocks and
- * devices gives the same bits.
+/* Labels as whole numbers, for statistics by category: sums of them do not depend on the order, so any number of
+ * threads, blocks and devices gives the same bits.
  *
  * A label is y in [0, 2^20), weights are whole numbers whose sum is 2^42 at most, so a sum of weight times y stays
  * below 2^62. What y is:
@@ -10,7 +10,7 @@
  *   response MEAN                counts and amounts: the rate label / exp(offset), with weight * exp(offset) for a
  *                                weight, so that means are rates; cut at the 0.999 quantile of those above 0
  *   others                       the number, less the offset where the base score is computed from residuals, cut at
- * its 0.001 and 0.999 quantiles; so for custom objectives with labels
+ *                                its 0.001 and 0.999 quantiles; so for custom objectives with labels
  *
  * Quantiles are weighted, and those of the integers and doubles themselves, without interpolation. */
 #ifndef GBT_ENCODE_TARGET_H

@@ -1,4 +1,4 @@
-/* Shared by the files of a call: explain.c the call, prepare.c plans, rows.c what rows get of them.
+/* Shared by the files of a call: explain.c the call, prepare.c plans, rows.c the contributions of rows.
  *
  *   entry   a tree: its game; with a background what that does at its leaves; and, where it asks few questions, a table
  *           of what a row gets, by its answers. Where the background has too many sets at a tree's leaves, an entry

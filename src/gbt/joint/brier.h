@@ -2,7 +2,7 @@
  *
  *   Brier score at t (Graf et al. 1999; Gerds & Schumacher 2006): the weighted mean of
  *     S(t)^2 / G(T-) for rows with an event up to t,   (1 - S(t))^2 / G(t) for rows with a time above t,
- *     G the chance not to be censored, of all strata together (timeline.h)
+ *     G the probability of not being censored, of all strata together (timeline.h)
  *   its integral over times by trapezoids, divided by their range
  *   D-calibration (Haider et al. 2020): S(T) of rows with an event is uniform where curves are right. Rows are counted
  *     in bins of equal width; a censored one, whose S at its event is anything up to v = S(T), is shared out over [0,

@@ -1,5 +1,5 @@
-/* G(t-), the chance that a row is not censored before a time: the estimate of Kaplan and Meier (1958) of the time of
- * censoring, by row weights and in each stratum, from the rows of all ranks. At equal times events come before
+/* G(t-), the probability that a row is not censored before a time: the estimate of Kaplan and Meier (1958) of the time
+ * of censoring, by row weights and in each stratum, from the rows of all ranks. At equal times events come before
  * censorings, so rows with an event at u are not at risk of being censored at u:
  *
  *   G falls by the factor 1 - (weight censored at u) / (weight of T >= u less that of events at u) at censorings u

@@ -3,8 +3,8 @@
  * time, or the same time and no event. Pairs are within strata; with entry times j has entered before the time of i. A
  * pair weighs the product of the weights of its rows.
  *
- * Uno et al. (2011): a pair weighs G(T_i-)^-2 times as much, G being the chance not to be censored (timeline.h), and
- * may be left out where T_i is late. So the mean over pairs does not depend on who is censored. */
+ * Uno et al. (2011): a pair weighs G(T_i-)^-2 times as much, G being the probability of not being censored
+ * (timeline.h), and may be left out where T_i is late. So the mean over pairs does not depend on who is censored. */
 #ifndef GBT_JOINT_CONCORDANCE_H
 #define GBT_JOINT_CONCORDANCE_H
 

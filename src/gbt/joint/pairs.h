@@ -1,5 +1,5 @@
-/* Pairs of rows of a query: the terms that objectives of ranking add up. Two rows of different labels are a pair; s are
- * their scores, x = s_better - s_worse, q = 1 / (1 + e^x) the chance that they are ordered wrongly (Burges et al.
+/* Pairs of rows of a query: the terms that ranking objectives add up. Two rows of different labels are a pair; s are
+ * their scores, x = s_better - s_worse, q = 1 / (1 + e^x) the probability that they are ordered wrongly (Burges et al.
  * 2005). With the pair's weight D
  *
  *   g_better -= q D     g_worse += q D     h of both += 2 q (1 - q) D
@@ -11,12 +11,14 @@
  *
  *   NDCG   |G_a - G_b| |c_a - c_b| / ideal, G the gain of the label, c(r) = 1 / log2(r + 2), ideal: the largest sum of
  *          G c over the first `top` places
- *   MAP    of labels 0 and 1; N(r): relevant rows in places 0 .. r, P(r): sum over relevant places t <= r of 1 / (t +
- * 1). For places a < b, R relevant rows: a relevant: (N(a)/(a+1) - N(b)/(b+1) + P(b-1) - P(a)) / R b relevant:
- * |N(b)/(b+1) - (N(a)+1)/(a+1) - (P(b-1) - P(a))| / R MRR    only the first relevant place f counts, which a swap moves
- * to f': |1/(f+1) - 1/(f'+1)| PLAIN  1
+ *   MAP    of labels 0 and 1; N(r): relevant rows in places 0 .. r, P(r): sum over relevant places t <= r of
+ *          1 / (t + 1). For places a < b, R relevant rows:
+ *            a relevant: (N(a)/(a+1) - N(b)/(b+1) + P(b-1) - P(a)) / R
+ *            b relevant: |N(b)/(b+1) - (N(a)+1)/(a+1) - (P(b-1) - P(a))| / R
+ *   MRR    only the first relevant place f counts, which a swap moves to f': |1/(f+1) - 1/(f'+1)|
+ *   PLAIN  1
  *
- * A term becomes an integer once, so sums have no order: every thread, device and rank gets the same. */
+ * A term becomes an integer once, so sums do not depend on the order: every thread, device and rank gets the same. */
 #ifndef GBT_JOINT_PAIRS_H
 #define GBT_JOINT_PAIRS_H
 

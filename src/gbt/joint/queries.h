@@ -1,6 +1,6 @@
-/* The rows of a data set by query: the rows whose field GROUP is the same number. Objectives and metrics of ranking
- * look at all rows of a query together. Queries are in the order of their numbers, rows of a query in the order of the
- * data set, wherever they are in it. */
+/* The rows of a data set by query: the rows whose field GROUP is the same number. Ranking objectives and ranking
+ * metrics look at all rows of a query together. Queries are in the order of their numbers, rows of a query in the order
+ * of the data set, wherever they are in it. */
 #ifndef GBT_JOINT_QUERIES_H
 #define GBT_JOINT_QUERIES_H
 

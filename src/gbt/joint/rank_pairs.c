@@ -2,7 +2,7 @@
  *
  *   rows by score -> sums of integers over pairs -> divided by what they add up to -> g and h
  *
- * The order is by score falling, and rows of equal score are in an order by chance (query_order.c): in the first round
+ * The order is by score falling, and rows of equal score are in a random order (query_order.c): in the first round
  * all scores are equal, and by the order of the data rows that are sorted by label would be ranked ideally. */
 #include "../base/bits.h"
 #include "../base/parallel.h"
@@ -137,7 +137,7 @@ static gbt_status order_ties(gbt_ctx *ctx, gbt_key32 key, joint_room *room, uint
   return GBT_OK;
 }
 
-/* Rows of equal scores and different labels come in an order by chance. ctx: as of joint_sort. */
+/* Rows of equal scores and different labels come in a random order. ctx: as of joint_sort. */
 static gbt_status mix_ties(gbt_ctx *ctx, const gbt_joint *joint, uint64_t round, uint32_t n, joint_room *room,
                            gbt_error *err) {
   gbt_key32 key = {0, 0};

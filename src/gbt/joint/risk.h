@@ -10,8 +10,8 @@
  *   points    |  t0   t1   t2   t3   t4  |  of the next stratum
  *   row       |      entry....................time     first = 1, last = 4: at risk at t1, t2, t3
  *
- * Sums over risk sets are differences of sums over points. They are made of integers of 128 bits, so they have no order
- * and the differences lose no digit. Ranks: points are those of all ranks, sums those of all rows. */
+ * Sums over risk sets are differences of sums over points. They are made of integers of 128 bits, so they do not depend
+ * on the order and the differences lose no digit. Ranks: points are those of all ranks, sums those of all rows. */
 #ifndef GBT_JOINT_RISK_H
 #define GBT_JOINT_RISK_H
 

@@ -16,8 +16,8 @@ static inline uint32_t gbt_steps_until(const double *time, uint32_t beg, uint32_
   return beg;
 }
 
-/* The chance not to be censored after a time, by that before it. at_risk: weight of the rows that can be censored at
- * it, so without those with an event at the same time; censored: weight of those that are. */
+/* The probability of not being censored after a time, by that before it. at_risk: weight of the rows that can be
+ * censored at it, so without those with an event at the same time; censored: weight of those that are. */
 static inline double gbt_uncensored_after(double before, int64_t at_risk, int64_t censored) {
   return censored > 0 ? before * ((double)(at_risk - censored) / (double)at_risk) : before;
 }

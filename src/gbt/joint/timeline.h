@@ -2,7 +2,7 @@
  *
  *   at       rows by stratum, then time; rows of one time stay in the order of their numbers
  *   beg      the places of `at` at which strata begin
- *   before   G(T-) of each place: the chance not to be censored before the row's time
+ *   before   G(T-) of each place: the probability of not being censored before the row's time
  *
  * G is the estimate of Kaplan and Meier (1958) of the time of censoring, in the row's stratum, by row weights. At equal
  * times events come before censorings, so those with an event at u are not at risk to be censored at u. Sums of weights

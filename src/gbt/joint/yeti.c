@@ -4,7 +4,7 @@
  *   z = s + log(u / (1 - u))   u: a random number of seed, round, t and row
  *
  * The rows in the order of falling z; those at places a and a + 1 with different labels are a pair of weight
- * 0.15 decay^a |y_a - y_b| / P; its chance q is that of the scores without noise (pairs.h). */
+ * 0.15 decay^a |y_a - y_b| / P; its probability q is that of the scores without noise (pairs.h). */
 #include "../base/bits.h"
 #include "../base/sort.h"
 #include "joint_impl.h"

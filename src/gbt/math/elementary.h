@@ -109,8 +109,8 @@ GBT_FN double gbt_sqrt(double x) {
 #endif
 }
 
-/* The normal deviate that is exceeded with chance q, 0 < q <= 1/2, wrong by less than 0.00045: Abramowitz and Stegun,
- * 26.2.23. */
+/* The normal deviate that is exceeded with probability q, 0 < q <= 1/2, wrong by less than 0.00045: Abramowitz and
+ * Stegun, 26.2.23. */
 GBT_FN double gbt_normal_above(double q) {
   double t = gbt_sqrt(-2.0 * gbt_log(q));
   double top = (0.010328 * t + 0.802853) * t + 2.515517;

@@ -1,7 +1,7 @@
-/* The gamma function and its relatives, and the chances of gamma, beta and Poisson distributions, from + - * / and
- * math/elementary.h: the same bits everywhere. Arguments are above 0. Errors, measured in
- * tests/native/math/test_gamma_functions.c, are below 1e-13 of the value or of 1; chances of shapes near 1e5 are wrong
- * by up to 1e-9. */
+/* The gamma function and its relatives, and the probabilities of gamma, beta and Poisson distributions, from + - * /
+ * and math/elementary.h: the same bits everywhere. Arguments are above 0. Errors, measured in
+ * tests/native/math/test_gamma_functions.c, are below 1e-13 of the value or of 1; probabilities of shapes near 1e5 are
+ * wrong by up to 1e-9. */
 #ifndef GBT_MATH_GAMMA_FUNCTIONS_H
 #define GBT_MATH_GAMMA_FUNCTIONS_H
 
@@ -81,8 +81,8 @@ GBT_FN double gbt_gamma_term(double k, double x) {
   return ((-k * unlike - 0.5 * gbt_log(k)) - GBT_LOG_SQRT_2PI) - gbt_stirling_rest(k);
 }
 
-/* Of shape k and scale 1: the chance of x or less, or (above) of more. Shapes from 1e5 on by the cube root, which is
- * nearly normal (Wilson & Hilferty 1931). */
+/* Of shape k and scale 1: the probability of x or less, or (above) of more. Shapes from 1e5 on by the cube root, which
+ * is nearly normal (Wilson & Hilferty 1931). */
 GBT_FN double gbt_gamma_chance(double k, double x, int above) {
   if (!(x > 0.0)) return above ? 1.0 : 0.0;
   if (k >= 1e5) {
@@ -116,8 +116,8 @@ GBT_FN double gbt_gamma_chance(double k, double x, int above) {
   return above ? q : 1.0 - q;
 }
 
-/* The number that is not exceeded with chance p, 0 < p < 1: Newton's steps for its logarithm u and that of the smaller
- * tail, kept between two numbers that enclose it. */
+/* The number that is not exceeded with probability p, 0 < p < 1: Newton's steps for its logarithm u and that of the
+ * smaller tail, kept between two numbers that enclose it. */
 GBT_FN double gbt_gamma_quantile(double k, double p) {
   const int upper = p > 0.5;
   const double to = upper ? 1.0 - p : p, v = 1.0 / (9.0 * k);
@@ -147,7 +147,7 @@ GBT_FN double gbt_log_choose(double a, double b) {
   return (gbt_log_gamma(a + b) - gbt_log_gamma(a)) - gbt_log_gamma(b + 1.0);
 }
 
-/* The incomplete beta function I_x(a, b), y = 1 - x: the chance of x or less. */
+/* The incomplete beta function I_x(a, b), y = 1 - x: the probability of x or less. */
 GBT_FN double gbt_beta_chance(double a, double b, double x, double y) {
   if (!(x > 0.0)) return 0.0;
   if (!(y > 0.0)) return 1.0;

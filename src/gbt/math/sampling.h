@@ -4,14 +4,14 @@
  *
  *   goss       Ke et al. 2017, "LightGBM", algorithm 2: the rows of the top_rate largest sizes, factor 1; of the
  *              others the share other_rate of all rows, factor (1 - top_rate) / other_rate
- *   mvs        Ibragimov & Gusev 2019, "Minimal variance sampling", section 4: with chance p = min(1, size / mu),
+ *   mvs        Ibragimov & Gusev 2019, "Minimal variance sampling", section 4: with probability p = min(1, size / mu),
  *              factor 1 / p; mu such that the share `subsample` of the rows is expected
  *   bayesian   Rubin 1981, as in CatBoost: all rows, factor (-log u)^bagging_temperature, u uniform in (0, 1)
  *
  * The size of a row's gradients is sqrt(sum over outputs of g^2 + reg h^2), reg = 0 for goss. Sizes become whole
- * numbers by a power of two taken from the maxima of all rows, so counts of them are exact and have no order; mu and
- * the border of goss come from these counts. Every draw is a hash of the row's number: the same on any thread, page and
- * device. */
+ * numbers by a power of two taken from the maxima of all rows, so counts of them are exact and do not depend on the
+ * order; mu and the border of goss come from these counts. Every draw is a hash of the row's number: the same on any
+ * thread, page and device. */
 #ifndef GBT_MATH_SAMPLING_H
 #define GBT_MATH_SAMPLING_H
 

@@ -1,4 +1,4 @@
-/* Weights as whole numbers, whose sums have no order: round(w 2^k) with one k for all rows. */
+/* Weights as whole numbers, whose sums do not depend on the order: round(w 2^k) with one k for all rows. */
 #ifndef GBT_MATH_WHOLE_H
 #define GBT_MATH_WHOLE_H
 

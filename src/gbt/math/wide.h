@@ -1,4 +1,4 @@
-/* Unsigned integers of 128 bits in two halves, for compilers that have none. Sums of them have no order. */
+/* Unsigned integers of 128 bits in two halves, for compilers that have none. Their sums do not depend on the order. */
 #ifndef GBT_MATH_WIDE_H
 #define GBT_MATH_WIDE_H
 

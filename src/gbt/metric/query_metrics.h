@@ -1,4 +1,4 @@
-/* Metrics of ranking, query by query. Rows of equal score have no order: a metric is its mean over all orders of them
+/* Ranking metrics, query by query. Rows of equal score have no order: a metric is its mean over all orders of them
  * (McSherry and Najork, "Computing information retrieval performance measures efficiently in the presence of tied
  * scores", ECIR 2008). So it does not depend on the order of the data.
  *
@@ -94,8 +94,8 @@ GBT_FN double gbt_query_recall(const gbt_query_rows *q, double k) {
   return all > 0.0 ? gbt_query_hits(q, gbt_query_places(q, k)) / all : gbt_nan();
 }
 
-/* Average precision. At place j = 1 .. m of a block a row is relevant with chance r / m, and then (j - 1) (r - 1) /
- * (m - 1) of those before it in the block are. */
+/* Average precision. At place j = 1 .. m of a block a row is relevant with probability r / m, and then (j - 1) (r - 1)
+ * / (m - 1) of those before it in the block are. */
 GBT_FN double gbt_query_map(const gbt_query_rows *q, double k) {
   const uint32_t last = gbt_query_places(q, k);
   const double all = gbt_query_relevant(q, 0, q->n);
@@ -130,8 +130,8 @@ GBT_FN double gbt_query_mrr(const gbt_query_rows *q, double k) {
   return 0.0; /* it is at a later place */
 }
 
-/* Expected reciprocal rank (Chapelle et al., CIKM 2009): a reader stops at a row with chance (2^label - 1) / 2^top. E_j
- * of a block: the mean chance over all choices of j of its rows that a reader passes all of them. */
+/* Expected reciprocal rank (Chapelle et al., CIKM 2009): a reader stops at a row with probability (2^label - 1) /
+ * 2^top. E_j of a block: the mean probability over all choices of j of its rows that a reader passes all of them. */
 GBT_FN double gbt_query_err(const gbt_query_rows *q, double k) {
   const uint32_t last = gbt_query_places(q, k);
   const double most = gbt_query_gain(q->top_label) + 1.0;

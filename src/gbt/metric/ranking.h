@@ -11,9 +11,10 @@
  *            sum over g of gain_g / gain  times  gain_from_g / (gain_from_g + base_from_g)
  *
  * where plain gain and base are those of all rows, and gain_from_g those of g and the groups above it. Areas are
- * 128-bit integers, so they have no order; gini is the quotient of two covariances, of labels with ranks by score and
- * with their own ranks, ties having their mean rank (Schechtman and Yitzhaki 1987). pr_auc is the average precision of
- * all thresholds; ties pass a threshold together. Its terms are real numbers and go through an exact sum. */
+ * 128-bit integers, so they do not depend on the order; gini is the quotient of two covariances, of labels with ranks
+ * by score and with their own ranks, ties having their mean rank (Schechtman and Yitzhaki 1987). pr_auc is the average
+ * precision of all thresholds; ties pass a threshold together. Its terms are real numbers and are added by an exact
+ * sum. */
 #ifndef GBT_METRIC_RANKING_H
 #define GBT_METRIC_RANKING_H
 

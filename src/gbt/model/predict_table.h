@@ -2,8 +2,8 @@
  * to model/.
  *
  *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_cols + col) * 64 + row % 64]
- *   table    one for every column that a layer asks: by place, the order of the node's cut. A row goes right when its
- *            code is above the order
+ *   table    one for every column that a layer splits by: by place, the order of the node's cut. A row goes right when
+ *            its code is above the order
  *   set      a node that splits by level: the rows at its place look their level's bit up. A column of levels is four
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values; where leaves hold a

@@ -4,13 +4,13 @@
 
 #include "../math/gamma_functions.h"
 
-/* Up to this mean chances are added up count by count from 0 on; that of 0 does not underflow. */
+/* Up to this mean probabilities are added up count by count from 0 on; that of 0 does not underflow. */
 #define GBT_COUNTS_ONE_BY_ONE 500.0
 
 /* x >= 0, without its fraction. */
 GBT_FN double gbt_floor(double x) { return x < 9e15 ? (double)(int64_t)x : x; }
 
-/* Returns the least count `at` whose chance (an expression in `at`) is p or more: between two that enclose it. */
+/* Returns the least count `at` whose probability (an expression in `at`) is p or more: between two that enclose it. */
 #define GBT_SEARCH_COUNT(chance, p, mean)                                                   \
   do {                                                                                      \
     double low = -1.0, high = gbt_floor(mean) + 1.0, at = high;                             \
@@ -25,7 +25,7 @@ GBT_FN double gbt_floor(double x) { return x < 9e15 ? (double)(int64_t)x : x; }
     return high;                                                                            \
   } while (0)
 
-/* The chance of y or less in a Poisson distribution of mean m > 0. */
+/* The probability of y or less in a Poisson distribution of mean m > 0. */
 GBT_FN double gbt_poisson_below(double m, double y) {
   return y < 0.0 ? 0.0 : gbt_gamma_chance(gbt_floor(y) + 1.0, m, 1);
 }

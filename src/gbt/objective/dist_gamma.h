@@ -60,7 +60,7 @@ GBT_FN double gbt_dist_gamma_quantile(double a, double b, double p, const double
 /* Of mean m and shape k. */
 GBT_FN double gbt_gamma_crps(double m, double k, double y) {
   const double x = y / m * k, below = gbt_gamma_chance(k, x, 0);
-  const double next = x > 0.0 ? below - gbt_exp(gbt_gamma_term(k, x)) : 0.0; /* the chance of shape k + 1 */
+  const double next = x > 0.0 ? below - gbt_exp(gbt_gamma_term(k, x)) : 0.0; /* the probability of shape k + 1 */
   const double spread = gbt_exp(gbt_log_gamma_half(k)) * 0.56418958354775628695 / k; /* 1 / (k B(1/2, k)) */
   return (y * (2.0 * below - 1.0) - m * (2.0 * next - 1.0)) - m * spread;
 }

@@ -42,7 +42,7 @@ GBT_FN double gbt_dist_student_mean(double a, double b, const double *param) {
   return a;
 }
 
-/* The chance of more than z >= 0. */
+/* The probability of more than z >= 0. */
 GBT_FN double gbt_student_above(double z, double df) {
   const double all = df + z * z;
   return 0.5 * gbt_beta_chance(0.5 * df, 0.5, df / all, (z * z) / all);

@@ -1,6 +1,6 @@
-/* The zero-inflated Poisson distribution (Lambert 1992, Technometrics 34, 1-14): with chance p the count is 0, else it
- * is Poisson's of mean m. Scores are log m and the log odds of p. r is the chance that a count of 0 is one of the first
- * kind: p / (p + (1 - p) exp(-m)); 0 for other counts.
+/* The zero-inflated Poisson distribution (Lambert 1992, Technometrics 34, 1-14): with probability p the count is 0,
+ * else it is Poisson's of mean m. Scores are log m and the log odds of p. r is the probability that a count of 0 is one
+ * of the first kind: p / (p + (1 - p) exp(-m)); 0 for other counts.
  *
  *   loss       -log(p + (1 - p) exp(-m)) of 0;  m - y log m + log y! - log(1 - p) of other counts
  *   gradients  (1 - r) m - y,  p - r

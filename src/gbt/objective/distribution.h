@@ -8,8 +8,8 @@
  *   gbt_NAME_nloglik(a, b, y, param)              minus the log-likelihood
  *   gbt_NAME_natural(a, b, out)                   the parameters as users see them
  *   gbt_NAME_mean(a, b, param)                    the mean of the distribution
- *   gbt_NAME_below(a, b, y, param)                the chance of y or less
- *   gbt_NAME_quantile(a, b, p, param)             the least number that is not exceeded with chance p, 0 < p < 1
+ *   gbt_NAME_below(a, b, y, param)                the probability of y or less
+ *   gbt_NAME_quantile(a, b, p, param)             the least number that is not exceeded with probability p, 0 < p < 1
  *   gbt_NAME_crps(a, b, y, param)                 the continuous ranked probability score
  *
  * unit: of a location in numbers of the response, a power of two near the scale before the first tree. Its g and h are

@@ -20,7 +20,7 @@ const char *gbt_distribution_ask_name(int ask) {
   return ask >= 0 && ask < GBT_N_ASKS ? names[ask] : NULL;
 }
 
-/* A chance in (0, 1) of 53 bits. */
+/* A probability in (0, 1) of 53 bits. */
 static double chance(uint64_t seed, int64_t draw, int64_t row) {
   const uint32_t high = gbt_hash32(gbt_key(seed, GBT_FOR_DRAWS, (uint64_t)draw, 0), (uint64_t)row);
   const uint32_t low = gbt_hash32(gbt_key(seed, GBT_FOR_DRAWS, (uint64_t)draw, 1), (uint64_t)row);

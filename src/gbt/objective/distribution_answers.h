@@ -4,7 +4,7 @@
 
 #include "objective.h"
 
-/* Means; the quantiles of n_at chances `at`, in (0, 1); chances of at[row] or
+/* Means; the quantiles of n_at probabilities `at`, in (0, 1); probabilities of at[row] or
  * less; n_at draws. */
 typedef enum gbt_distribution_ask {
   GBT_ASK_MEAN,
@@ -15,8 +15,8 @@ typedef enum gbt_distribution_ask {
 } gbt_distribution_ask;
 const char *gbt_distribution_ask_name(int ask); /* "mean", "quantile", "below", "draw"; NULL: there is none */
 
-/* score: n x 2; out: n, or n x n_at. Draws are quantiles of chances that are hashes of the seed, the draw and the row,
- * so they are the same everywhere. */
+/* score: n x 2; out: n, or n x n_at. Draws are quantiles of probabilities that are hashes of the seed, the draw and the
+ * row, so they are the same everywhere. */
 gbt_status gbt_distribution_answers(gbt_ctx *ctx, const gbt_objective *objective, gbt_distribution_ask ask, int64_t n,
                                     const double *score, int64_t n_at, const double *at, uint64_t seed, double *out,
                                     gbt_error *err) GBT_MUST_CHECK;

@@ -1,14 +1,14 @@
 /* Discrete hazards. Time is cut at b_1 < .. < b_K into intervals (b_(k-1), b_k], b_0 = 0; output k is the log odds of
- * the hazard p_k: the chance that a row which is at risk at the beginning of interval k has its event in it. What is
- * known of a row in an interval is a label (Tutz & Schmid 2016, chapter 3):
+ * the hazard p_k: the probability that a row which is at risk at the beginning of interval k has its event in it. What
+ * is known of a row in an interval is a label (Tutz & Schmid 2016, chapter 3):
  *
  *   1         its event is in the interval; an event at time 0 is in the first one
  *   0         it was under observation in at least half of the interval, and had no event in it
  *   unknown   else: it ended before, or came under observation (ENTRY) later; gradients are 0
  *
- * The loss of a row is the logistic loss of its known labels, which is minus the logarithm of its likelihood. Chances
- * to survive are products of 1 - p_k; within an interval the hazard is constant, so that the logarithm of the curve is
- * linear in time. */
+ * The loss of a row is the logistic loss of its known labels, which is minus the logarithm of its likelihood.
+ * Probabilities to survive are products of 1 - p_k; within an interval the hazard is constant, so that the logarithm of
+ * the curve is linear in time. */
 #ifndef GBT_OBJECTIVE_HAZARD_H
 #define GBT_OBJECTIVE_HAZARD_H
 

@@ -2,7 +2,7 @@
  *
  * Draws are nested (tree, then layer from the tree's, then node from the layer's) and stateless: feature f draws
  * a hash of (seed, tree, depth or node, f), the k lowest win. With weights it draws the exponential variate
- * -log(u) / w (Efraimidis and Spirakis 2006), so the chance of being drawn first is proportional to w.
+ * -log(u) / w (Efraimidis and Spirakis 2006), so the probability of being drawn first is proportional to w.
  *
  * Interaction groups: a node may use the features of every group that holds all features used above it; those used
  * above it themselves; and, at the root, all. */

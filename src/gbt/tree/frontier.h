@@ -11,8 +11,8 @@
  * Symmetric growth. All nodes of a layer are split, by one split, so trees are full and the children of node i are
  * 2 i + 1 and 2 i + 2. Fresh nodes become open without a split; once all of a layer are open, gbt_frontier_layer gives
  * them theirs, or none. A node whose own limits the split does not keep, or which gains nothing by it, is split all the
- * same but marked as kept: both children take its value, so that the tree says what it would say without that split.
- * Below a node that is not splittable nothing is, and sums are not known. */
+ * same but marked as kept: both children take its value, so that the tree predicts what it would predict without that
+ * split. Below a node that is not splittable nothing is, and sums are not known. */
 #ifndef GBT_TREE_FRONTIER_H
 #define GBT_TREE_FRONTIER_H
 

@@ -1,7 +1,7 @@
 /* Linear leaves: a leaf whose value depends on up to GBT_LINEAR_MOST numeric features that the tree split by above it.
  *
  *   grid   of a feature: its cuts, and a whole number X for each of its bins, the position of the middle of the bin
- *   leaf   start + slope * X + slope * X + ..., cut to [low, high], which is what its training rows had
+ *   leaf   start + slope * X + slope * X + ..., clipped to [low, high], the range of its training rows
  *
  * A row for which one of these features is missing gets the value of the leaf's node instead, as in a tree of constant
  * leaves. X depends only on the bin, so a row has the same value whether its bins or its numbers are known; and x

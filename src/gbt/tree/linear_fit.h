@@ -1,8 +1,9 @@
 /* The slopes of a linear leaf from sums over its rows, shared by all backends.
  *
- * A sum is one of whole numbers, so it has no order; it may need more than 64 bits and is kept in two parts. The rest
- * is a weighted regression of -g / h on the numbers X around their means, with a ridge relative to each variance, so
- * that the unit of a column does not matter. At the means the leaf has the value that it would have without slopes. */
+ * A sum is one of whole numbers, so it does not depend on the order of the rows; it may need more than 64 bits and is
+ * kept in two parts. The rest is a weighted regression of -g / h on the numbers X around their means, with a ridge
+ * relative to each variance, so that the unit of a column does not matter. At the means the leaf has the value that it
+ * would have without slopes. */
 #ifndef GBT_TREE_LINEAR_FIT_H
 #define GBT_TREE_LINEAR_FIT_H
 

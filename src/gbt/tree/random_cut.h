@@ -2,11 +2,12 @@
  * with one split drawn at random instead of its best one. The same source text for all backends.
  *
  *   numeric   one cut after a bin from the first to the last that hold something in the node, each with the same
- *             chance; where values are missing also the cut after the last bin, which separates them from all others.
- *             Symmetric growth: of all cuts of the feature, as the nodes of a layer have the tree's rows together
+ *             probability; where values are missing also the cut after the last bin, which separates them from all
+ *             others. Symmetric growth: of all cuts of the feature, as the nodes of a layer have the tree's rows
+ *             together
  *   one-hot   one of all levels
- *   sets      one end of the order and a size, each with the same chance; if that set has too few rows more than those
- *             before it to be a candidate, the next one that has
+ *   sets      one end of the order and a size, each with the same probability; if that set has too few rows more than
+ *             those before it to be a candidate, the next one that has
  *
  * Missing values go where the gain is larger. What is drawn is a hash of the tree, the node (symmetric: the depth, see
  * tree/contest.h) and the feature. */

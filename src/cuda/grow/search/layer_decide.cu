@@ -12,7 +12,7 @@
 
 namespace {
 
-/* The candidate that a feature has where one is drawn by chance; -1: none. */
+/* The candidate that a feature has where one is drawn at random; -1: none. */
 __device__ int32_t only_of(const cu_view &v, const cu_layer_view &l, int32_t feat, const cu_feature &f, int missing) {
   const gbt_key32 key = cu_cut_key(v, gbt_layer_identity(v.node[v.tree->fresh_beg].depth));
   int32_t n = cu_n_candidates(v, l, feat, f);
