@@ -26,7 +26,7 @@ typedef struct gbt_device_info {
 } gbt_device_info;
 
 /* Device `number` (from 0). GBT_E_DEVICE says in the user's words what is missing: no driver, a driver that is too old,
- * no device, no such device, a forked process; *out is filled as far as the look came. */
+ * no device, no such device, a forked process; *out is filled as far as the device could be examined. */
 gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out,
                             gbt_error *err) GBT_MUST_CHECK;
 

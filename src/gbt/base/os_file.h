@@ -21,7 +21,7 @@ enum { GBT_OS_MISSING = 2, GBT_OS_TAKEN = 80, GBT_OS_TOO_LONG = 206 };
 #else
 enum { GBT_OS_MISSING = ENOENT, GBT_OS_TAKEN = EEXIST, GBT_OS_TOO_LONG = ENAMETOOLONG };
 #endif
-/* Whether the user may not do this, or nobody on this disk. */
+/* Whether permission is missing: of this user, or of all users on this disk. */
 int gbt_os_is_denied(int code);
 void gbt_os_why(int code, char *out, size_t size);
 
@@ -32,7 +32,7 @@ typedef enum gbt_os_how {
   GBT_OS_CLAIM  /* to lock and remove what is there; through no link */
 } gbt_os_how;
 
-/* bits: the mode of a new file, before the process takes its share; Windows has none. */
+/* bits: the mode of a new file, before the process applies its umask; Windows has none. */
 int gbt_os_open(const char *path, gbt_os_how how, uint32_t bits, gbt_os_file *out);
 /* Another one for the same open file. Its lock ends when all are closed. */
 int gbt_os_again(gbt_os_file file, gbt_os_file *out);
@@ -42,7 +42,7 @@ int gbt_os_close(gbt_os_file file);
 /* Some bytes from byte `at` on; *done: how many, for reads 0 at the end of the file. */
 int gbt_os_read(gbt_os_file file, uint64_t at, void *out, size_t n, size_t *done);
 int gbt_os_write(gbt_os_file file, uint64_t at, const void *bytes, size_t n, size_t *done);
-/* Leaves no byte. */
+/* Truncates the file to 0 bytes. */
 int gbt_os_empty(gbt_os_file file);
 /* Waits until what was written is on the disk, where the file system can tell. */
 int gbt_os_flush(gbt_os_file file);
@@ -53,7 +53,7 @@ void gbt_os_read_ahead(gbt_os_file file, uint64_t at, uint64_t n);
 /* For this process, as long as the file is open. 1: it has the lock; 0: another process has it; -1: there are none.
  * Processes that do not ask for the lock can read and write. */
 int gbt_os_lock(gbt_os_file file);
-/* A wish: not every file system has modes. */
+/* Without effect where the file system has no modes. */
 void gbt_os_set_bits(gbt_os_file file, uint32_t bits);
 
 typedef enum gbt_os_kind { GBT_OS_IS_FILE, GBT_OS_IS_FOLDER, GBT_OS_IS_OTHER } gbt_os_kind;

@@ -15,10 +15,10 @@ typedef enum gbt_status {
   GBT_E_DATA,        /* the data are wrong: a column, a row, a label */
   GBT_E_MEM,         /* memory ran out */
   GBT_E_DEVICE,      /* a device is missing, lost or refuses */
-  GBT_E_FORMAT,      /* bytes that are no valid model or page */
+  GBT_E_FORMAT,      /* bytes that are not a valid model or page */
   GBT_E_IO,          /* a file cannot be read or written */
   GBT_E_UNSUPPORTED, /* a combination that is not offered */
-  GBT_E_INTERNAL,    /* a broken invariant: a fault of ours */
+  GBT_E_INTERNAL,    /* a broken invariant: a bug in gbt */
   GBT_CANCELLED      /* the caller's poll() asked to stop; what was finished before stays valid */
 } gbt_status;
 

@@ -52,7 +52,7 @@ typedef struct gbt_trainer_spec {
    * value use the last. NULL: params.eta; otherwise the host sets params.eta to the first value. Copied */
   const double *eta;
   int64_t n_eta;
-  /* going on from another model */
+  /* continuing another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   double init_eta;                         /* the shrinkage of its last round; 0: that of the round to come */
   double init_scale;                       /* of times, that of init; 0: estimated from its scores */
@@ -71,8 +71,8 @@ typedef struct gbt_trainer_spec {
                              the call. In place of device_number where there is more than one */
   int32_t n_devices;
   /* stopping */
-  int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); one that
-                        * has no better side counts as better when it is smaller */
+  int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); a metric
+                        * without a direction counts as better when it is smaller */
   double stop_min_delta;
   int32_t keep_best;  /* a validation set's number, from 1: its scores at the best round are kept, or, where rounds
                          change what others count, can be had by the model; 0: none */
@@ -94,15 +94,15 @@ typedef enum gbt_stop_reason {
 const char *gbt_stop_reason_name(int reason); /* "done", "early", "time"; see gbt_status_name */
 
 /* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay; the trainer may refuse to
- * run further ones (GBT_E_ARG), and a new one goes on from its trees by `init`. *why: the reason of a run that
+ * run further ones (GBT_E_ARG), and a new one continues its trees by `init`. *why: the reason of a run that
  * succeeds. With a custom objective gbt_trainer_set_gradients must come before every run, and n_rounds must be 1
  * (GBT_E_INTERNAL). */
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *trainer, int64_t n_rounds, gbt_stop_reason *why,
                            gbt_error *err) GBT_MUST_CHECK;
 
 /* Custom objective: g and h of the next round, train rows x n_outputs column by column, row weights NOT yet applied
- * (the trainer multiplies them in). Below 1e290 in size; h >= 0. Copied. GBT_E_DATA names the row and output of another
- * number. */
+ * (the trainer multiplies them in). Below 1e290 in size; h >= 0. Copied. GBT_E_DATA names the row and output of a
+ * number that is not valid. */
 gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const double *g, const double *h,
                                      gbt_error *err) GBT_MUST_CHECK;
 
@@ -163,17 +163,17 @@ void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
 gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop,
                                  gbt_error *err) GBT_MUST_CHECK;
 
-/* Writes all that the training needs to go on to a file, which is replaced in one step; see checkpoint.h. Between
+/* Writes all that the training needs to continue to a file, which is replaced in one step; see checkpoint.h. Between
  * runs, of a trainer with spec.checkpoints. path: as the system takes it. note: n_note bytes of the host's own;
  * borrowed. GBT_E_IO. Ranks: collective; the first rank writes the file. */
 gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char *path, const void *note, size_t n_note,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* Brings a trainer that has run no round to where another one, made from the same specification and data, was saved.
+/* Gives a trainer that has run no round the saved state of another one, made from the same specification and data.
  * Threads, ranks, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from
  * ctx->mem: free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file belongs to another training, GBT_E_IO and
- * GBT_E_FORMAT when it cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no
- * round any more. Ranks: collective; the first rank reads the file, which may come from another number of ranks. */
+ * GBT_E_FORMAT when it cannot be read; the trainer is unchanged then, unless reading failed in the middle: then it runs
+ * no further round. Ranks: collective; the first rank reads the file, which may come from another number of ranks. */
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) GBT_MUST_CHECK;
 

@@ -17,21 +17,21 @@ typedef struct gbt_dataset_spec {
   const gbt_table *table;       /* in memory as a whole; or NULL, and then: */
   const gbt_source *source;     /* yields it in chunks */
   size_t source_bytes;          /* columns of a source's chunks that may be in memory at once, in bytes; one column
-                                   always may. 0: 256 MB. Fewer cost more passes. Never shows in a model */
+                                   always may. 0: 256 MB. Fewer cost more passes. Does not change a model */
   const gbt_dataset *reference; /* its cuts and levels are used (validation data); NULL: cuts are made of this table */
   const double *weight;         /* n_rows finite numbers of 0 or more, which count when cuts are made; or NULL. A source
                                    must then know n_rows */
   gbt_page_sink *sink;          /* takes the bins; NULL: they are kept in memory. Not with help */
   gbt_offload *help;            /* of a device, with cuts and bins; NULL: none. Not used where there are other ranks */
   int32_t max_bin;              /* most bins of a number, 2 to 65535, or GBT_EXACT_BINS; only without a reference */
-  int32_t page_rows;            /* rows of a page of bins; 0: the default. Never shows in a model */
-  gbt_unseen unseen;            /* with a reference: what levels are that it does not have */
+  int32_t page_rows;            /* rows of a page of bins; 0: the default. Does not change a model */
+  gbt_unseen unseen;            /* with a reference: how to treat levels that it does not have */
 } gbt_dataset_spec;
 
 /* Cuts and bins of a table; weight is not kept. Columns and levels are matched to those of the reference by text. The
  * data set is the same to the byte whether the rows come as a table or in chunks, with the help of a device or without.
- * GBT_E_DATA names column and row (from 1), and the chunk where chunks differ; GBT_E_ARG a number out of range; a
- * source's own failures come through. Free by gbt_dataset_unref.
+ * GBT_E_DATA names column and row (from 1), and the chunk where chunks differ; GBT_E_ARG a number out of range;
+ * failures of a source are passed on. Free by gbt_dataset_unref.
  *
  * Ranks: table, source and weight are this rank's share of the rows, which may have none; cuts are those of all shares.
  * Collective. */
@@ -64,8 +64,8 @@ gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
  * taken for; of a mask: those of all rows. */
 int64_t gbt_dataset_unseen(const gbt_dataset *ds, int32_t col);
 
-/* The same rows once more, with no field set yet: cuts and pages are shared. So each training has fields of its own,
- * whatever is done to the data set meanwhile. Free by gbt_dataset_unref, as the result of gbt_dataset_mask. */
+/* A second data set of the same rows, with no field set yet: cuts and pages are shared. So each training has fields of
+ * its own, whatever is done to the data set meanwhile. Free by gbt_dataset_unref, as the result of gbt_dataset_mask. */
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Some of the rows, with no field set yet: those where mask[i] is not 0, or, with taken = 0, where it is. mask: one for
@@ -91,7 +91,7 @@ gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const
 gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* A number by which it can be told whether two trainings had the same data; 0: not known. It covers the names, types
+/* A number that shows whether two trainings had the same data; 0: not known. It covers the names, types
  * and order of the columns and every value of the table that the data set was made of; which rows of it the data set
  * has; the fields that are set; and label_text, n_texts texts of what the labels number (classes), n_texts may be 0.
  * It depends on the order of the rows, but not on how the table was stored or cut into chunks, pages or ranks, nor on
