@@ -45,7 +45,7 @@ typedef struct gbt_file_stamp {
   int settled;
 } gbt_file_stamp;
 gbt_file_stamp gbt_file_stamp_of(const gbt_file *file);
-/* Whether the file is unchanged between two stamps of it. Changes that bypass the system's write calls do not show: a
+/* Whether the file is unchanged between two stamps of it. Changes that bypass the system's write calls are not seen: a
  * decaying disk, writes through a mapping that existed before. */
 static inline int gbt_file_is_same(const gbt_file_stamp *before, const gbt_file_stamp *after) {
   return before->settled && before->bytes == after->bytes && before->written == after->written &&

@@ -8,7 +8,8 @@
  * Work is cut into units (node, strip, rows): a unit adds its rows into the thread's accumulators and then moves them
  * into the node's histogram; under a lock when other units write there too. It takes its rows block by block and each
  * block group by group: a group's accumulators stay in L1 for a block, and a block's rows, of which only the first
- * group meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows.
+ * group meets a cold cache line, in L2. Everything is integer addition, so the result does not depend on the cut or the
+ * order.
  *
  * Several ranks: every rank builds the same nodes from its own rows, and the sums are added up before anything is
  * subtracted (cpu_ranks.c). */

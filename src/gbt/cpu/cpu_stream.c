@@ -5,8 +5,8 @@
  *   in a pass    run by run of pages: rows of a node to two sides, then those of one side to a histogram at once
  *
  * Which child is built must be known before its rows are counted: it is the one with less hessian. Sums are whole
- * numbers, so that does not show. A run of pages is read, split and added up by one thread, while its codes are in a
- * cache; it is longer where nodes are many, as a node's accumulators are cleared and merged once a run.
+ * numbers, so that changes no result. A run of pages is read, split and added up by one thread, while its codes are in
+ * a cache; it is longer where nodes are many, as a node's accumulators are cleared and merged once a run.
  *
  *   order    node a: r r r r | r r r r |     node b ...         | between runs
  *   spare            s s - - | s - - -                          rows of the side that is built forward, others backward

@@ -1,6 +1,6 @@
-/* Fingerprints: numbers by which it can be told whether two trainings had the same data. That of a table is made of the
+/* Fingerprints: numbers that show whether two trainings had the same data. That of a table is made of the
  * checksums of its columns, that of a data set also of which rows of the table it has and of the fields of these. All
- * are sums of hashes of a value and its row, so neither threads nor chunks, storage, pages or ranks show in them. */
+ * are sums of hashes of a value and its row, so they do not depend on threads, chunks, storage, pages or ranks. */
 #include "../base/bits.h"
 #include "../base/comm.h"
 #include "../base/parallel.h"

@@ -38,7 +38,7 @@ size_t gbt_pages_bytes(const gbt_page_store *store);      /* of all pages */
 uint64_t gbt_pages_memory(const gbt_page_store *store);   /* bytes that pages in memory may take; 2^64 - 1: any */
 int gbt_pages_stay(const gbt_page_store *store);          /* a pass has all of them at once, as they are in memory */
 
-/* Rows whose level is unknown and goes the way of most, by feature, ascending: those of feature f are
+/* Rows whose level is unknown and which go where most rows go, by feature, ascending: those of feature f are
  * rows[beg[f] .. beg[f + 1]). Returns beg, or NULL when there is no such cell. */
 const size_t *gbt_pages_unseen(const gbt_page_store *store, const uint32_t **rows);
 

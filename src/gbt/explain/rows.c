@@ -1,6 +1,6 @@
 /* Rows and the trees that are ready. Usually a task is a block of rows and goes through all trees. Few rows and many
  * trees: a task is a block and a tree, whose numbers are held until all are there, and then added in the trees' order,
- * so that ways do not show. */
+ * so that the result does not depend on the way. */
 #include <string.h>
 
 #include "../data/job.h"

@@ -82,8 +82,8 @@ GBT_FN double gbt_dist_negative_binomial_below(double a, double b, double y, con
   return y < 0.0 ? 0.0 : gbt_beta_chance(t, gbt_floor(y) + 1.0, t / (t + m), m / (t + m));
 }
 
-/* Counts with larger deviations are taken for gamma distributions of their mean and variance, which differ by less than
- * a part in their variance. */
+/* Counts with larger deviations are treated as gamma distributions of their mean and variance, which differ by less
+ * than a part in their variance. */
 GBT_FN int gbt_counts_are_many(double m, double variance) { return m > GBT_COUNTS_ONE_BY_ONE || variance > 2.5e7; }
 
 GBT_FN double gbt_dist_negative_binomial_quantile(double a, double b, double p, const double *param) {

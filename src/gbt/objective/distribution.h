@@ -35,8 +35,8 @@ void gbt_distribution_gradients(const gbt_objective *objective, gbt_distribution
                                 const double *a, const double *b, const double *y, const double *offset, int64_t n,
                                 gbt_gh (*gh)[2]);
 
-/* The scores before the first tree, offsets apart: they maximise the likelihood of all rows. Exact sums, so neither
- * threads nor ranks show in them. Ranks: collective. */
+/* The scores before the first tree, offsets apart: they maximise the likelihood of all rows. Exact sums, so they do not
+ * depend on threads or ranks. Ranks: collective. */
 gbt_status gbt_distribution_start(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, double *out,
                                   gbt_error *err) GBT_MUST_CHECK;
 

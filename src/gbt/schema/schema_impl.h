@@ -56,7 +56,7 @@ typedef struct gbt_level_twins {
  * shared. The index is useless when there are twins. Freed with the schema, also after a failure. */
 gbt_status gbt_schema_index(gbt_schema *schema, gbt_ctx *ctx, gbt_level_twins *twins, gbt_error *err) GBT_MUST_CHECK;
 
-/* The positions of n texts among the levels of a column, -1 for those that are none and for NULL. */
+/* The positions of n texts among the levels of a column, -1 for texts that are not among them and for NULL. */
 void gbt_schema_levels(const gbt_schema *schema, int32_t col, const char *const *text, int32_t n, int32_t *out);
 
 /* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */

@@ -14,7 +14,7 @@
  *             d   e
  *
  * Nodes get the numbers that they would have without looking ahead, and what is still in wait at the end is dropped
- * (settle): looking ahead does not show in the tree. */
+ * (settle): looking ahead does not change the tree. */
 #include "frontier_impl.h"
 
 #include <string.h>
