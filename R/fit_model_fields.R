@@ -283,8 +283,8 @@ fields_to_save <- function(model) {
   lost <- c(lost, sprintf("attribute \"%s\"", printable(setdiff(names(attributes(model)), c("names", "class")))))
   if (!identical(class(model), "gbt")) lost <- c(lost, "its other classes")
   if (length(lost)) {
-    warn_gbt("save", sprintf(paste("the file keeps the model and what was added to it of vectors and lists, but not:",
-                                   "%s; saveRDS() keeps everything"), enumerate(lost, quote = "")))
+    warn_gbt("save", sprintf(paste("the file keeps the model and the fields that were added to it, but not %s;",
+                                   "saveRDS() keeps everything"), enumerate(lost, quote = "")))
   }
   user[good]
 }

@@ -82,9 +82,9 @@ test_that("PMML has infinite thresholds and trees of one leaf", {
 test_that("what PMML cannot say is refused, and the formats that can say it are named", {
   file <- withr::local_tempfile(fileext = ".pmml")
   offset <- gbt_train(mpg ~ wt, mtcars, offset = mtcars$hp / 100, nrounds = 2, threads = 1)
-  expect_error(gbt_export(offset, file), "\"c\" and \"json\" can say that", class = "gbt_error_unsupported")
+  expect_error(gbt_export(offset, file), "; use \"c\" or \"json\" instead", class = "gbt_error_unsupported")
   zeros <- gbt_import(test_path("imported", "lgb_zero_missing.txt"))
-  expect_error(gbt_export(zeros, file), "range of numbers.*\"c\", \"json\" and \"sql\" can say that",
+  expect_error(gbt_export(zeros, file), "range of numbers.*; use \"c\", \"json\" or \"sql\" instead",
                class = "gbt_error_unsupported")
   i <- seq_len(100)
   d <- data.frame(f = factor(c("a", "b\001", "c")[1 + i %% 3]))

@@ -25,7 +25,7 @@ void gbti_formats_with(uint32_t can, char names[GBTI_NAMES_LENGTH]) {
     if ((formats[i].flags & can) == can && !(formats[i].flags & GBTI_FLOATS)) last = i;
   for (int i = 0; i <= last; i++) {
     if ((formats[i].flags & can) != can || (formats[i].flags & GBTI_FLOATS)) continue;
-    const char *between = n++ == 0 ? "" : i == last ? " and " : ", ";
+    const char *between = n++ == 0 ? "" : i == last ? " or " : ", ";
     const int more = snprintf(names + at, GBTI_NAMES_LENGTH - at, "%s\"%s\"", between, formats[i].name);
     at += more > 0 && (size_t)more < GBTI_NAMES_LENGTH - at ? (size_t)more : 0;
   }

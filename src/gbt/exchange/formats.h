@@ -66,7 +66,7 @@ typedef struct gbti_format {
   gbt_status (*read)(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out);
 } gbti_format;
 
-/* The names of formats that compute in double and can say all of `can`, GBTI_CAN_...: "c", "json" and "sql". */
+/* The names of formats that compute in double and can express all of `can`, GBTI_CAN_...: "c", "json" or "sql". */
 enum { GBTI_NAMES_LENGTH = 120 };
 void gbti_formats_with(uint32_t can, char names[GBTI_NAMES_LENGTH]);
 

@@ -14,7 +14,7 @@
 /* ---- messages ---- */
 
 static gbt_status refuse(const gbti_outgoing *x, const char *about, const char *clause, const char *names) {
-  const char *between = *names == 0 ? "" : "; ", *after = *names == 0 ? "" : " can say that";
+  const char *between = *names == 0 ? "" : "; use ", *after = *names == 0 ? "" : " instead";
   if (about == NULL)
     return gbt_fail(x->err, GBT_E_UNSUPPORTED, "the model cannot be written as \"%s\": %s%s%s%s", x->format->name,
                     clause, between, names, after);

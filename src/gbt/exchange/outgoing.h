@@ -101,7 +101,7 @@ void gbti_outgoing_drop(gbti_outgoing *x);
 /* GBT_E_UNSUPPORTED: "the model cannot be written as NAME: " and the clause, which says what would work instead. Always
  * fails. about: a column, or NULL. */
 gbt_status gbti_refuse(const gbti_outgoing *x, const char *about, const char *fmt, ...) GBT_PRINTF(3, 4);
-/* The same, and the formats that can say it: those with the flags `can` (formats.h). */
+/* The same, and the formats that can express it: those with the flags `can` (formats.h). */
 gbt_status gbti_refuse_for(const gbti_outgoing *x, const char *about, uint32_t can, const char *fmt, ...)
     GBT_PRINTF(4, 5);
 
