@@ -84,10 +84,10 @@ response_of_recipe <- function(model, data, parameter) {
   value
 }
 
-# A model with a recipe cannot be gone on from by rows that gbt does not bake.
+# A model with a recipe cannot be continued with rows that gbt does not bake.
 refuse_recipe <- function(init) {
   if (is.null(recipe_of(init))) return(invisible())
-  stop_argument(paste("`init_model` was trained by a recipe: go on by gbt_train(init_model$recipe, data,",
+  stop_argument(paste("`init_model` was trained by a recipe: continue it by gbt_train(init_model$recipe, data,",
                       "init_model = ); for rows that are baked already leave it out: init_model$recipe <- NULL"),
                 "init_model")
 }

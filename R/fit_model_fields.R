@@ -190,7 +190,7 @@ imported_fault <- function(x) {
 # Raises where a model was not trained by gbt. what: the clause that says what cannot be done.
 refuse_imported <- function(model, what, parameter) {
   if (is.null(model$imported)) return(invisible())
-  stop_unsupported(sprintf(paste("the model was imported from %s, and %s; take its scores as an offset:",
+  stop_unsupported(sprintf(paste("the model was imported from %s, and %s; use its scores as an offset:",
                                  "gbt_train(..., offset = predict(model, x, \"link\"))"),
                            printable(model$imported$program), what), parameter)
 }

@@ -85,7 +85,7 @@ columns_of_role <- function(ready, role, rows) {
 # scale.
 recipe_of_init <- function(given, its) {
   if (identical(given, its)) return(its)
-  stop_argument(paste("`init_model` was trained by another recipe, which its trees need: go on by",
+  stop_argument(paste("`init_model` was trained by another recipe, which its trees need: continue it by",
                       "gbt_train(init_model$recipe, data, init_model = init_model)"), "init_model")
 }
 

@@ -4,7 +4,7 @@
 read_arguments <- function(given) {
   args <- collect_args(given)
   init <- args$value[["init_model"]]
-  if (!is.null(init)) refuse_imported(check_model(init, "init_model"), "training does not go on from it", "init_model")
+  if (!is.null(init)) refuse_imported(check_model(init, "init_model"), "training cannot continue it", "init_model")
   args
 }
 

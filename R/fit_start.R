@@ -43,7 +43,7 @@ named_places <- function(args, x, features) {
 
 # The earlier model as it predicts, for gbt_data().
 check_start_model <- function(init) {
-  refuse_imported(check_model(init, "init_model"), "training does not go on from it", "init_model")
+  refuse_imported(check_model(init, "init_model"), "training cannot continue it", "init_model")
   refuse_recipe(init)
   keep_rounds(init, rounds_used(init))
 }
