@@ -113,7 +113,7 @@ struct cu_tree {
   int32_t n_nodes, fresh_beg; /* nodes [fresh_beg, n_nodes) are fresh */
   int32_t open_beg;           /* no node before it is open */
   int32_t n_chosen;           /* chosen[0 .. n_chosen) */
-  int64_t n_leaves;           /* of the tree, without nodes in wait */
+  int64_t n_leaves;           /* of the tree, without waiting nodes */
   int32_t n_open;             /* open_leaf[0 .. n_open): ahead.cuh */
   int32_t n_runs;             /* leaf_run[0 .. n_runs) */
   int32_t n_search;           /* search[0 .. n_search): fresh nodes that have a histogram */

@@ -70,7 +70,7 @@ struct gbt_page_store {
   uint64_t memory;     /* bytes of pages that may be in memory, where there are runs */
   int32_t most_read;   /* pages of the runs of all threads, where there are runs; a thread has one at least */
   gbt_mem mem;
-  gbti_page_info info; /* who owns what it points to is the store's affair */
+  gbti_page_info info; /* the store decides who owns what it points to */
   gbti_resident *resident; /* owned; NULL: nothing */
   gbt_page_store *inner;   /* some strips are those of this store (shared); NULL: none */
   const int32_t *shared;   /* n_strips: which one of them it is, -1: none; NULL without `inner` */

@@ -8,9 +8,9 @@
  * rows. */
 typedef struct gbti_ways {
   const gbti_game *plan;
-  const uint64_t *went; /* by question, n_words each: who goes left */
+  const uint64_t *went; /* by question, n_words each: which rows go left */
   size_t n_words;
-  uint64_t *fail;  /* by slot, n_words each: who does not pass all of the player's splits */
+  uint64_t *fail;  /* by slot, n_words each: which rows do not pass all of the player's splits */
   uint64_t *kept;  /* by depth, n_words each: what `fail` was above */
   int32_t *player; /* by slot */
   int32_t n_slots;

@@ -34,7 +34,7 @@ GBT_FN void gbt_softmax_rows(int64_t n, int32_t K, const double *score, size_t s
 }
 
 /* The factor of the hessian of a class over p (1 - p), the second derivative in its own score: K classes take their
- * steps at the same time, each as if the others stood still. asked: the parameter softmax_hessian. 2 bounds the
+ * steps at the same time, each as if the others did not change. asked: the parameter softmax_hessian. 2 bounds the
  * softmax's hessian, so that steps of all classes together never make the loss larger; K / (K - 1) (Friedman 2000) is
  * exact for a class whose step the others answer evenly. */
 GBT_FN double gbt_softmax_bound(int32_t K, double asked) {

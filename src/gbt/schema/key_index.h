@@ -51,7 +51,7 @@ void gbt_key_index_free(const gbt_mem *mem, gbt_key_index *index);
 void gbt_key_index_find(const gbt_key_index *index, const uint64_t *known, const uint64_t *key, int32_t n,
                         uint32_t *row);
 
-/* Makes the index of all projections of a schema, for those who will look up many keys; once, before the schema is used
+/* Makes the index of all projections of a schema, for callers that look up many keys; once, before the schema is used
  * by several threads. Freed with the schema, also after a failure. */
 gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
 

@@ -2,18 +2,18 @@
  *
  * The policy splits one leaf at a time, the one of the largest gain; a single leaf seldom has enough work for several
  * threads. So a step splits further leaves with it, those that the policy is likely to come to, and keeps their
- * children in wait:
+ * waiting children:
  *
  *   open    leaves of the tree so far, a heap: largest gain first, of equals the lower number
- *   next    leaves of the tree with everything in wait, a heap by reach: the least gain on the way still in wait
+ *   next    leaves of the tree with everything waiting, a heap by reach: the least gain on the way still waiting
  *
- *            a                 a, b in the tree; c is open and was split ahead: d, e in wait
+ *            a                 a, b in the tree; c is open and was split ahead: d, e waiting
  *          /   \               when the policy comes to c, d and e get their numbers and are open at once
  *         b     c              d's reach is min(gain of c, gain of d): the policy cannot come to d before c
  *             :   :
  *             d   e
  *
- * Nodes get the numbers that they would have without looking ahead, and what is still in wait at the end is dropped
+ * Nodes get the numbers that they would have without looking ahead, and what is still waiting at the end is dropped
  * (settle): looking ahead does not change the tree. */
 #include "frontier_impl.h"
 
@@ -64,7 +64,7 @@ static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
     if (node->split.kind == GBT_SPLIT_NONE) continue;
     gbt_grow_settle_missing(node);
     node->reach = node->split.gain;
-    if (node->number < 0) { /* in wait, and so is the parent's split */
+    if (node->number < 0) { /* waiting, and so is the parent's split */
       double above = fr->node[node->parent].reach;
       if (above < node->reach) node->reach = above;
     } else {
@@ -133,7 +133,7 @@ static void select_next(gbt_frontier *fr, size_t at_once) {
   }
   if (fr->n_chosen == 0) return;
   drop_hopeless(fr, room);
-  /* near the end most of what is in wait would be dropped */
+  /* near the end most of what is waiting would be dropped */
   size_t most = at_once < (size_t)fr->ahead.most ? at_once : (size_t)fr->ahead.most;
   if (most > room / (uint64_t)fr->ahead.part) most = (size_t)(room / (uint64_t)fr->ahead.part);
   while (fr->n_chosen < most && fr->ahead.n_next > 0) {

@@ -45,7 +45,7 @@ typedef struct gbt_frontier {
   int32_t path_words; /* 0: no interaction groups */
   uint32_t *path;     /* n_nodes x path_words: features used above each node */
   size_t cap_path;
-  int64_t n_leaves;  /* of the tree, without nodes in wait */
+  int64_t n_leaves;  /* of the tree, without waiting nodes */
   int32_t n_numbers; /* given so far */
   gbt_grow_policy policy;
   gbt_frontier_ahead ahead;
@@ -84,7 +84,7 @@ void gbt_frontier_set_bulk_sides(gbt_frontier *fr);
  * when the tree is complete. symmetric: those with a split, by node number. Ties: lower node. */
 void gbt_frontier_select(gbt_frontier *fr, size_t at_once);
 
-/* Once select has chosen nothing: drops what is in wait, and puts every node at the place of its number. Histograms
+/* Once select has chosen nothing: drops waiting nodes, and puts every other node at the place of its number. Histograms
  * must have been given back. */
 gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 

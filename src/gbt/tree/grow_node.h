@@ -25,8 +25,8 @@ typedef struct gbt_grow_node {
   int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_set_bulk_sides) */
   int8_t kept;                 /* symmetric: the split does not touch the node's value */
   int8_t taken;                /* best-first: chosen at some time */
-  int32_t number;              /* in the tree; -1 while it is only in wait */
-  int32_t ahead;               /* children that are in wait, 0 for none */
+  int32_t number;              /* in the tree; -1 while the node is waiting */
+  int32_t ahead;               /* children that are waiting, 0 for none */
   double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
   int32_t hist;                /* the number of its histogram, -1: it has none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */

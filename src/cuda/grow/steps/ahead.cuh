@@ -2,11 +2,11 @@
  * why the tree does not show it.
  *
  *   open_leaf   leaves of the tree so far with a split, which the policy chooses among
- *   in wait     nodes below a split that was made ahead: they have places but no numbers
+ *   waiting     nodes below a split that was made ahead: they have places but no numbers
  *   chosen      the leaf that the policy comes to next, which is certain; then leaves by reach, the least gain on the
- *               way that is still in wait: the policy comes to larger reaches first
+ *               way that is still waiting: the policy comes to larger reaches first
  *
- * node.ahead is the place of a node's children, node.left too once the policy has come to the split. Splits in wait are
+ * node.ahead is the place of a node's children, node.left too once the policy has come to the split. Splits waiting are
  * v.ahead at most, so that all that the policy will choose has room. */
 #pragma once
 
@@ -162,7 +162,7 @@ __device__ static __forceinline__ int32_t cu_choose_ahead(const cu_view &v) {
 }
 
 /* Drops nodes that the policy did not reach; all other nodes go to the places of their numbers. Rows of what has been
- * split are where its descendants in wait have them: leaf_run. All threads. */
+ * split are where its waiting descendants have them: leaf_run. All threads. */
 __device__ static __forceinline__ void cu_settle_tree(const cu_view &v) {
   cu_tree *t = v.tree;
   if (cu_warp() == 0) (void)cu_follow(v); /* comes to the last step's split */
