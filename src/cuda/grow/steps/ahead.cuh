@@ -6,7 +6,7 @@
  *   chosen      the leaf that the policy comes to next, which is certain; then leaves by reach, the least gain on the
  *               way that is still waiting: the policy comes to larger reaches first
  *
- * node.ahead is the place of a node's children, node.left too once the policy has come to the split. Splits waiting are
+ * node.ahead is the place of a node's children, node.left too once the policy has come to the split. Waiting splits are
  * v.ahead at most, so that all that the policy will choose has room. */
 #pragma once
 
