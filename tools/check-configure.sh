@@ -163,7 +163,7 @@ if ! grep -q '^PKG_CFLAGS = .* -msse2 -mfpmath=sse$' src/Makevars; then
   failed=$((failed + 1))
 fi
 try "wide registers" 1 - "would differ from those of other machines" R_HOME="$work/wide" -- --without-cuda
-try "wide registers, why" 1 - "^  this compiler computes numbers wider than they are" R_HOME="$work/wide" -- \
+try "wide registers, why" 1 - "^  this compiler computes doubles with extra precision" R_HOME="$work/wide" -- \
   --without-cuda
 try "fast math" 1 - "^  flags such as -ffast-math" R_HOME="$work/fast" -- --without-cuda
 try "no way to forbid fused products" 1 - "does not know -ffp-contract=off" R_HOME="$work/fused" -- --without-cuda

@@ -165,7 +165,7 @@ test_that("what is said does not change the model", {
 
 test_that("a function that makes callbacks is to be called", {
   train <- function(f) gbt_train(mpg ~ wt, mtcars, nrounds = 1, callbacks = f)
-  expect_error(train(gbt_cb_print), "`gbt_cb_print` makes a callback.*callbacks = gbt_cb_print\\(\\)",
+  expect_error(train(gbt_cb_print), "`gbt_cb_print` is a function that makes.*callbacks = gbt_cb_print\\(\\)",
                class = "gbt_error_argument")
   expect_error(train(list(gbt_cb_record)), "callbacks = gbt_cb_record\\(into\\)", class = "gbt_error_argument")
 })

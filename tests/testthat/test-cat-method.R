@@ -151,9 +151,9 @@ test_that("what is asked of columns holds for their statistics", {
   expect_false(any(c("mean(f x g)", "mean(f x h)", "mean(f x g x h)") %in% used))
   expect_error(fit(interactions = list("mean(f)")), "`mean(f)`; name `f` instead, which applies to its statistics",
                fixed = TRUE, class = "gbt_error_argument")
-  expect_error(fit(feature_weights = c("mean(f x h)" = 0)), "name `f`, `h`, which holds", class = "gbt_error_argument")
-  expect_error(fit(feature_weights = c("share(f, a, b)" = 0)), "no feature", class = "gbt_error_argument")
-  expect_error(fit(feature_weights = c("share(f, a)" = 0)), "name `f`, which holds", class = "gbt_error_argument")
+  expect_error(fit(feature_weights = c("mean(f x h)" = 0)), "name `f`, `h` instead", class = "gbt_error_argument")
+  expect_error(fit(feature_weights = c("share(f, a, b)" = 0)), "not a feature", class = "gbt_error_argument")
+  expect_error(fit(feature_weights = c("share(f, a)" = 0)), "name `f` instead", class = "gbt_error_argument")
   expect_error(fit(monotone = c("rows(f)" = 1)), "cannot have a monotone constraint", class = "gbt_error_argument")
   expect_error(fit(monotone = c("mean(z)" = 1)), "`mean(z)`, which is not a feature", fixed = TRUE,
                class = "gbt_error_argument")

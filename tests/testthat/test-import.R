@@ -109,7 +109,7 @@ test_that("categories are numbers, or factors of such numbers; a fraction is non
   expect_identical(link_of(its$model, x), its$scores)
   x <- its$x
   x[3, 1] <- 2.5
-  expect_error(predict(its$model, x), "row 3: 2.5 is no category", class = "gbt_error_data")
+  expect_error(predict(its$model, x), "row 3: 2.5 is not a category", class = "gbt_error_data")
 })
 
 test_that("zeros are missing where LightGBM took them so, numbers are zero where nothing was missing", {
@@ -249,8 +249,8 @@ test_that("files that are damaged, of others, or not offered are errors that say
   text <- rawToChar(bytes)
   import <- function(from, to) gbt_import(charToRaw(sub(from, to, text, fixed = TRUE)))
   expect_error(gbt_import(bytes[1:1000]), "damaged", class = "gbt_error_format")
-  expect_error(gbt_import(raw(0)), "no model", class = "gbt_error_format")
-  expect_error(gbt_import(charToRaw("{\"a\": [1, 2]}")), "no model", class = "gbt_error_format")
+  expect_error(gbt_import(raw(0)), "not a model", class = "gbt_error_format")
+  expect_error(gbt_import(charToRaw("{\"a\": [1, 2]}")), "not a model", class = "gbt_error_format")
   expect_error(import("\"gbtree\"", "\"gblinear\""), "gblinear", class = "gbt_error_unsupported")
   expect_error(import("\"left_children\":[1,", "\"left_children\":[900,"), "a child does not exist",
                class = "gbt_error_format")

@@ -172,6 +172,6 @@ test_that("counts that are named as features are refused with what to name inste
                class = "gbt_error_argument")
   expect_error(fit(interactions = list(c("x", "count(f)"))), "name `f` instead, which applies to its count as well",
                class = "gbt_error_argument")
-  expect_error(fit(feature_weights = c("count(f)" = 2)), "name `f`, which holds", class = "gbt_error_argument")
-  expect_error(fit(monotone = c("count(h)" = 1)), "which is no feature", class = "gbt_error_argument")
+  expect_error(fit(feature_weights = c("count(f)" = 2)), "name `f` instead", class = "gbt_error_argument")
+  expect_error(fit(monotone = c("count(h)" = 1)), "which is not a feature", class = "gbt_error_argument")
 })

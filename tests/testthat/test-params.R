@@ -232,7 +232,7 @@ test_that("texts that lower case fails on are wrong names like others", {
     expect_error(train(grow_policy = odd), class = "gbt_error_argument")
     expect_error(train(device = odd), class = "gbt_error_argument")
     expect_error(train(sampling_method = odd), class = "gbt_error_argument")
-    expect_error(train(monotone = stats::setNames(1, odd)), "no feature", class = "gbt_error_argument")
+    expect_error(train(monotone = stats::setNames(1, odd)), "not a feature", class = "gbt_error_argument")
   }
   # as a name of a column such a text is a text
   d <- stats::setNames(data.frame(1:8, 8:1), c("y", "\uffff"))

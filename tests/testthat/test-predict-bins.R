@@ -76,7 +76,7 @@ test_that("an exposure is given by its values", {
 test_that("what bins do not tell is refused", {
   m <- train(d, y)
   wrong <- function(data, text, ..., class = "gbt_error_data") expect_error(predict(m, data, ...), text, class = class)
-  wrong(gbt_data(d[1:100, ], threads = 1), "no cut of these data")
+  wrong(gbt_data(d[1:100, ], threads = 1), "not a cut of these data")
   wrong(gbt_data(d["a"], threads = 1), "missing")
   data <- gbt_data(d, threads = 1)
   wrong(data, "needs the rows themselves", type = "contrib", class = "gbt_error_unsupported")

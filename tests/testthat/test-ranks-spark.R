@@ -133,7 +133,7 @@ test_that("of a model from Spark only the code of the formula that was sent is r
   expect_identical(predict(back, iris), predict(model, iris))
   for (other in list(Sepal.Length ~ double_it(Sepal.Width, by = 3), Sepal.Length ~ double_it(Petal.Width, by = k),
                      Sepal.Length ~ log(Petal.Width), Sepal.Length ~ identity(double_it(Sepal.Width, by = 2)))) {
-    expect_error(and_back(outcome, code_of_formula(other, names(iris))), "no result of this training",
+    expect_error(and_back(outcome, code_of_formula(other, names(iris))), "not a result of this training",
                  class = "gbt_error_format")
   }
   trusts <- code_of_formula(Sepal.Length ~ double_it(Sepal.Width, by = k) + stats::dnorm(Petal.Width, sd = 2),
@@ -154,7 +154,7 @@ test_that("of a model from Spark only the code of the formula that was sent is r
 
 test_that("bytes of others in place of an outcome are refused, and nothing in them is run", {
   refused <- function(text) {
-    expect_error(outcome_of_text(text, no_code), "no result of this training", class = "gbt_error_format")
+    expect_error(outcome_of_text(text, no_code), "not a result of this training", class = "gbt_error_format")
   }
   model <- train_iris(Species ~ .)
   bomb <- serialize(quote(stop("code was run")), NULL)

@@ -69,7 +69,7 @@ test_that("other data, models and offsets are refused", {
   plain <- gbt_data(mtcars[-1], mtcars$mpg, threads = 1)
   d <- gbt_data(mtcars[-1], mtcars$mpg, init_model = first, threads = 1)
   few <- gbt_data(mtcars[1:9, -1], mtcars$mpg[1:9], threads = 1)
-  expect_error(go_on(few, init_model = first), "bins do not fit it.*no cut",
+  expect_error(go_on(few, init_model = first), "bins do not fit it.*not a cut",
                class = "gbt_error_unsupported")
   made <- gbt_data(mtcars[1:9, -1], mtcars$mpg[1:9], init_model = first, threads = 1)
   expect_error(go_on(made, init_model = other), "bins do not fit this model", class = "gbt_error_unsupported")

@@ -59,7 +59,7 @@ gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt
   if (at == n_bytes || b[at] != '{')
     return gbt_fail(
         err, GBT_E_FORMAT,
-        "the file is no model that can be imported: XGBoost's JSON and UBJ, LightGBM's text, CatBoost's JSON");
+        "the file is not a model that gbt can import: XGBoost's JSON and UBJ, LightGBM's text, CatBoost's JSON");
   GBT_TRY_GOTO(read_document(&plant, b, n_bytes, facts), done);
   GBT_TRY_GOTO(gbti_harvest(&plant, out, n_out), done);
   check_facts(facts);

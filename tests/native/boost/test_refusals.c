@@ -238,7 +238,7 @@ static void host_gradients_must_be_numbers(void) {
   g[37] = 0.5;
   h[37] = 0.0;
   CHECK_OK(gbt_trainer_set_gradients(&s.ctx, tr, g, h, test_err));
-  CHECK_FAILS(gbt_trainer_run(&s.ctx, tr, 2, &why, test_err), GBT_E_INTERNAL, "one round");
+  CHECK_FAILS(gbt_trainer_run(&s.ctx, tr, 2, &why, test_err), GBT_E_INTERNAL, "the gradients of each round");
   CHECK_OK(gbt_trainer_run(&s.ctx, tr, 1, &why, test_err));
   CHECK_FAILS(gbt_trainer_run(&s.ctx, tr, 1, &why, test_err), GBT_E_INTERNAL, "custom"); /* they were used up */
   CHECK_EQ_I64(gbt_trainer_rounds(tr), 1);

@@ -100,7 +100,7 @@ static void sections_of_later_versions(void) {
       gbt_model_close(model);
       n = mutate_add_section(bytes, n, most, &fresh, place / 2);
       mutate_seal(bytes, n);
-      CHECK_FAILS(gbt_model_open(&mem, bytes, n, &model, test_err), GBT_E_FORMAT, "one name");
+      CHECK_FAILS(gbt_model_open(&mem, bytes, n, &model, test_err), GBT_E_FORMAT, "the same name");
     }
   free(bytes);
   sample_close(&s);

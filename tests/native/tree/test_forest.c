@@ -144,7 +144,7 @@ static void wrong_shapes_are_refused(void) {
   CHECK_FAILS(gbt_forest_new(&mem, 1, 1, 0, &forest, test_err), GBT_E_INTERNAL, "0 parallel");
   REQUIRE_OK(gbt_forest_new(&mem, 1, 1, 1, &forest, test_err));
   gbt_tree_parts none = {0, 0, NULL, NULL, NULL, NULL, NULL, NULL, {0}};
-  CHECK_FAILS(gbt_forest_add(forest, &none, test_err), GBT_E_INTERNAL, "without nodes");
+  CHECK_FAILS(gbt_forest_add(forest, &none, test_err), GBT_E_INTERNAL, "has no nodes");
   gbt_forest_free(forest);
 }
 

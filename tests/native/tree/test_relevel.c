@@ -254,7 +254,7 @@ static void what_does_not_fit_is_refused(void) {
   gbt_forest_free(out);
   for (int t = 0; t < N_TREES; t++) REQUIRE_OK(draw_tree(&rng, &old, from, test_err));
   view = gbt_forest_view_of(from);
-  CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`a` has another type");
+  CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`a` has a different");
   schema->n_features = 4;
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "5 features");
   schema->n_features = 5;
