@@ -178,7 +178,7 @@ test_that("what the formats have and gbt has not is refused, or said, by name", 
   expect_error(change("lgb_numbers.txt", "num_leaves=5", "num_leaves=2000000000"), "leaves", class = "gbt_error_format")
   expect_error(change("cat_numbers.json", "FloatFeature", "OnlineCtr"), "CTR", class = "gbt_error_unsupported")
   expect_error(gbt_import(charToRaw("CBM1xxxx")), "JSON", class = "gbt_error_unsupported")
-  expect_error(gbt_import(raw(0)), "^the raw vector: the file is no model", class = "gbt_error_format")
+  expect_error(gbt_import(raw(0)), "^the raw vector: the file is not a model", class = "gbt_error_format")
   own <- gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1)
   expect_error(gbt_import(own), "model of gbt already", class = "gbt_error_argument")
   file <- withr::local_tempfile(fileext = ".gbt")
