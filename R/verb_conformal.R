@@ -96,7 +96,7 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   chosen <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
   if (is_surv_response(first$response)) {
-    stop_unsupported(paste("gbt_conformal() does not support times that may be censored; predict(model, newdata,",
+    stop_unsupported(paste("gbt_conformal() cannot be used for times that may be censored; predict(model, newdata,",
                            "type = \"quantile\", probs = c(0.05, 0.95)) gives quantiles of times"), "object")
   }
   its <- list(offset = given_in_data("offset", data), exposure = given_in_data("exposure", data))
